@@ -1,0 +1,263 @@
+//! The binary border between lowered device code (made by the pass) and the CPU device (in the
+//! runtime). `docs/design/cpu-device.md` explains it; both sides take every offset from here.
+
+use core::ffi::{c_char, c_void};
+
+/// First word of a [`ModuleDescriptor`]; tells it from a real fat binary.
+pub const MODULE_MAGIC: u64 = u64::from_le_bytes(*b"WLMODULE");
+/// Version of everything on this page.
+pub const ABI_VERSION: u32 = 1;
+
+/// State of one warp, handed to every warp function. Lowered code reads and writes the fields
+/// through their offsets.
+#[repr(C, align(64))]
+pub struct WarpContext {
+    /// Next free byte for records, a multiple of 8.
+    pub record_cursor: *mut u8,
+    /// End of the record buffer. When an item does not fit, lowered code calls `__wl_flush`.
+    pub record_end: *mut u8,
+    /// Kernel parameters, laid out as in [`KernelDescriptor::parameters`].
+    pub arguments: *const u8,
+    /// The block's shared memory: statics first, the dynamic part from `KernelDescriptor::static_shared` on.
+    pub shared: *mut u8,
+    /// Bytes of shared memory, static and dynamic.
+    pub shared_bytes: u64,
+    /// Stack of lane 0. Lane `l` starts at `local + l · local_stride`.
+    pub local: *mut u8,
+    /// Bytes between the stacks of neighbouring lanes.
+    pub local_stride: u64,
+    /// Bytes of each lane's stack in use; a function adds its frame on entry and takes it off on return.
+    pub local_used: u64,
+    /// Bytes of each lane's stack. Growing past it calls `__wl_stack_overflow`.
+    pub local_limit: u64,
+    /// Count cells of the launch, see [`count_cells`].
+    pub counts: *mut u64,
+    /// Virtual clock: lowered code adds each block's instructions; `clock64` reads it.
+    pub clock: u64,
+    /// Left of the budget before a loop that may wait for other warps must call `__wl_yield`.
+    pub patience: i64,
+    /// The runtime's own.
+    pub runtime: *mut c_void,
+    /// `blockIdx`.
+    pub block_index: [u32; 3],
+    /// `blockDim`.
+    pub block_dim: [u32; 3],
+    /// `gridDim`.
+    pub grid_dim: [u32; 3],
+    /// Warp in the block.
+    pub warp: u32,
+    /// Lanes that exist: all, but in the block's last warp.
+    pub live: u32,
+    /// SM the block is placed on.
+    pub sm: u32,
+    /// Warp slot on that SM (`%warpid`).
+    pub warp_slot: u32,
+    /// Linear block number.
+    pub block: u64,
+    /// `threadIdx.x` of each lane.
+    pub thread_x: Lanes,
+    /// `threadIdx.y` of each lane.
+    pub thread_y: Lanes,
+    /// `threadIdx.z` of each lane.
+    pub thread_z: Lanes,
+}
+
+/// One value per lane, aligned for vector loads.
+#[repr(C, align(64))]
+#[derive(Clone, Copy)]
+pub struct Lanes(pub [u32; 32]);
+
+/// A warp function of a kernel.
+pub type WarpFunction = unsafe extern "C" fn(*mut WarpContext);
+
+/// Everything the runtime knows of a device module. The host object refers to it in place of the
+/// fat binary that `__cudaRegisterFatBinary` gets.
+#[repr(C)]
+pub struct ModuleDescriptor {
+    /// [`MODULE_MAGIC`].
+    pub magic: u64,
+    /// [`ABI_VERSION`].
+    pub version: u32,
+    /// Bits of [`module_flags`].
+    pub flags: u32,
+    /// [`crate::site_table::SiteTable::to_bytes`]; null when the module has no hooks.
+    pub site_table: *const u8,
+    /// Its length.
+    pub site_table_bytes: u64,
+    /// Kernels.
+    pub kernels: *const KernelDescriptor,
+    /// Their number.
+    pub kernel_count: u64,
+    /// Device globals, in the order of the site table's.
+    pub globals: *const GlobalDescriptor,
+    /// Their number.
+    pub global_count: u64,
+    /// One range per site: addresses known to lie in one live allocation. Written by `__wl_check`.
+    pub site_ranges: *mut SiteRange,
+    /// Number of sites.
+    pub site_count: u64,
+    /// Number of 64-bit count cells, see [`count_cells`].
+    pub count_cells: u64,
+    /// Basic blocks; they own the first cells.
+    pub block_count: u64,
+    /// First cell of each branch, `branch_count` numbers.
+    pub branch_cells: *const u32,
+    /// Number of branches.
+    pub branch_count: u64,
+    /// Processor features the code needs, as `"avx512f,avx2"`, zero-terminated.
+    pub features: *const c_char,
+    /// The real fat binary for GPUs; null when built for the CPU device alone.
+    pub fat_binary: *const c_void,
+    /// Its length.
+    pub fat_binary_bytes: u64,
+}
+
+/// Bits of [`ModuleDescriptor::flags`].
+pub mod module_flags {
+    /// Built with hooks.
+    pub const HOOKED: u32 = 1;
+}
+
+/// Layout of the count cells of a launch. Block `b` owns cells `3b .. 3b + 3`: executions, lanes,
+/// partial executions. A branch with `s` sides owns `2 + s` cells from its entry in
+/// [`ModuleDescriptor::branch_cells`]: executions, divergent executions, lanes per side.
+pub mod count_cells {
+    /// Cells per block.
+    pub const PER_BLOCK: u64 = 3;
+    /// Cells of a branch before its sides.
+    pub const BRANCH_FIXED: u64 = 2;
+}
+
+/// One kernel.
+#[repr(C)]
+pub struct KernelDescriptor {
+    /// Mangled name, zero-terminated.
+    pub name: *const c_char,
+    /// Index in the site table's functions.
+    pub function: u32,
+    /// Bits of [`kernel_flags`].
+    pub flags: u32,
+    /// Without hooks, for blocks whose warps are runs of `threadIdx.x`: blocks of one dimension, or
+    /// with an x size that is a multiple of 32.
+    pub native_linear: Option<WarpFunction>,
+    /// Without hooks, for an x size that is a multiple of 16; null: use the general one.
+    pub native_half: Option<WarpFunction>,
+    /// Without hooks, for any block.
+    pub native_general: Option<WarpFunction>,
+    /// With hooks.
+    pub hooked_linear: Option<WarpFunction>,
+    /// With hooks.
+    pub hooked_half: Option<WarpFunction>,
+    /// With hooks.
+    pub hooked_general: Option<WarpFunction>,
+    /// Parameters, in order.
+    pub parameters: *const Parameter,
+    /// Their number.
+    pub parameter_count: u32,
+    /// Bytes of the parameter buffer.
+    pub parameter_bytes: u32,
+    /// Static shared memory, bytes, rounded up to 16.
+    pub static_shared: u32,
+    /// Bytes of lane stack that the kernel and its callees use as far as known.
+    pub local_bytes: u32,
+    /// Registers per thread from ptxas; 0 unknown.
+    pub registers: u32,
+    /// Bytes that ptxas spills, stores and loads; 0 unknown or none.
+    pub spill_bytes: u32,
+    /// `__launch_bounds__` first argument, or 0.
+    pub max_threads: u32,
+    /// `__launch_bounds__` second argument, or 0.
+    pub min_blocks: u32,
+}
+
+/// Bits of [`KernelDescriptor::flags`].
+pub mod kernel_flags {
+    /// Reaches a block-wide barrier: its warps need fibres.
+    pub const BARRIER: u32 = 1;
+    /// May wait for another warp or block (spin loops): calls `__wl_yield`.
+    pub const MAY_WAIT: u32 = 2;
+    /// Recursive or calls through pointers: `local_bytes` is not a bound.
+    pub const UNBOUNDED_STACK: u32 = 4;
+}
+
+/// A kernel parameter.
+#[repr(C)]
+pub struct Parameter {
+    /// Byte offset in the parameter buffer.
+    pub offset: u32,
+    /// Bytes.
+    pub size: u32,
+}
+
+/// A device variable, placed by the runtime at registration.
+#[repr(C)]
+pub struct GlobalDescriptor {
+    /// Mangled name, zero-terminated.
+    pub name: *const c_char,
+    /// Initial bytes; null for zeroes.
+    pub image: *const u8,
+    /// Bytes.
+    pub size: u64,
+    /// Alignment.
+    pub align: u64,
+    /// 0 device, 1 constant, 2 managed, 3 compiler: as `site_table::GlobalKind`.
+    pub kind: u32,
+    /// Zero.
+    pub reserved: u32,
+    /// Where lowered code reads the variable's address; the runtime writes it.
+    pub slot: *mut u64,
+    /// Pointers inside the image to other globals of the module.
+    pub relocations: *const Relocation,
+    /// Their number.
+    pub relocation_count: u64,
+}
+
+/// A pointer in a global's image that the runtime fills in.
+#[repr(C)]
+pub struct Relocation {
+    /// Byte offset of the pointer in the image.
+    pub offset: u64,
+    /// Index of the global pointed to.
+    pub target: u64,
+    /// Added to its address.
+    pub addend: i64,
+}
+
+/// Addresses `low ..= high` (last byte) lie in one live allocation. An empty range has `low > high`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct SiteRange {
+    /// First byte.
+    pub low: u64,
+    /// Last byte.
+    pub high: u64,
+}
+
+/// Kinds of block-wide barrier, the second argument of `__wl_barrier`.
+pub mod barrier {
+    /// `__syncthreads`.
+    pub const SYNC: u32 = 0;
+    /// `__syncthreads_count`.
+    pub const COUNT: u32 = 1;
+    /// `__syncthreads_and`.
+    pub const AND: u32 = 2;
+    /// `__syncthreads_or`.
+    pub const OR: u32 = 3;
+}
+
+/// Fixed places of the CPU device's address space, outside anything Linux hands out by itself on
+/// x86-64, so that pointers, hence traces, are the same in every run.
+pub mod windows {
+    /// Device, managed and pinned memory and module globals.
+    pub const DEVICE: u64 = 0x1000_0000_0000;
+    /// Bytes reserved for it.
+    pub const DEVICE_BYTES: u64 = 0x0100_0000_0000;
+    /// Shared memory of the resident blocks.
+    pub const SHARED: u64 = 0x1200_0000_0000;
+    /// Bytes reserved for it.
+    pub const SHARED_BYTES: u64 = 0x0010_0000_0000;
+    /// Stacks of the lanes.
+    pub const LOCAL: u64 = 0x1300_0000_0000;
+    /// Bytes reserved for it.
+    pub const LOCAL_BYTES: u64 = 0x0040_0000_0000;
+}

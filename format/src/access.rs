@@ -1,0 +1,435 @@
+//! Packed records of the hot stream: one item per executed warp memory instruction, and the few
+//! markers that tell which warp the items belong to.
+//!
+//! All items are little endian and start at a multiple of [`ALIGN`] bytes. The first word of each
+//! is its *head*: `site : 24 | space : 4 | kind : 4` from the lowest bit up.
+//!
+//! | kind | words after the head | bytes |
+//! |---|---|---|
+//! | [`Kind::Turn`] | `u32` bytes of items that follow for this slot; the head's site field is the slot | 8 |
+//! | [`Kind::BlockStart`] | `u32` number of warps, `u64` linear block; site field = first slot | 16 |
+//! | [`Kind::Uniform`] | `u32` mask, `u64` address of every active lane | 16 |
+//! | [`Kind::Affine`] | `u32` mask, `u64` address of lane 0, `u64` address of lane 16, `i32` stride, `u32` zero | 32 |
+//! | [`Kind::Delta`] | `u32` mask, `u64` base, then one `u32` per active lane, padded to 8 | 16 + 4·n |
+//! | [`Kind::Full`] | `u32` mask, then one `u64` per active lane | 8 + 8·n |
+//! | [`Kind::Barrier`] | `u32` zero | 8 |
+//! | [`Kind::Call`] | `u32` mask; site field = call site | 8 |
+//! | [`Kind::Return`] | `u32` zero | 8 |
+//! | [`Kind::Raw`] | `u32` mask, then 32 × `u64`, inactive lanes undefined. Only between lowered code and the runtime | 264 |
+//!
+//! In an affine item lane `l < 16` is at `base0 + l·stride` and lane `l ≥ 16` at
+//! `base1 + (l − 16)·stride`; the base of a half without active lanes is undefined.
+//!
+//! Addresses are synthetic device addresses. In the shared space they count from the start of the
+//! block's shared memory, in the local space from the start of the lane's own stack.
+
+/// Every item starts at a multiple of this many bytes from the start of its batch.
+pub const ALIGN: usize = 8;
+/// Number of lanes of a warp; execution is always 32 wide.
+pub const LANES: usize = 32;
+/// Bits of the head that hold the site, slot or call-site number.
+pub const SITE_BITS: u32 = 24;
+/// Mask of the site field.
+pub const SITE_MASK: u32 = (1 << SITE_BITS) - 1;
+/// Largest item: [`Kind::Raw`].
+pub const MAX_ITEM_BYTES: usize = 8 + 8 * LANES;
+
+/// What an item is; the top four bits of its head.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(u8)]
+pub enum Kind {
+    /// The items that follow belong to another warp slot.
+    Turn = 1,
+    /// A block became resident on consecutive warp slots.
+    BlockStart = 2,
+    /// All active lanes use one address.
+    Uniform = 3,
+    /// Constant stride between lanes, one base per half warp.
+    Affine = 4,
+    /// One 32-bit offset from a base per active lane.
+    Delta = 5,
+    /// One address per active lane.
+    Full = 6,
+    /// The warp reached a block-wide barrier.
+    Barrier = 7,
+    /// The warp enters a device function that was not inlined.
+    Call = 8,
+    /// The warp leaves it.
+    Return = 9,
+    /// Producer side only: 32 addresses, compacted before they enter the trace.
+    Raw = 10,
+}
+
+impl Kind {
+    /// The kind in a head, if it is one.
+    pub fn from_head(head: u32) -> Option<Kind> {
+        Some(match head >> 28 {
+            1 => Kind::Turn,
+            2 => Kind::BlockStart,
+            3 => Kind::Uniform,
+            4 => Kind::Affine,
+            5 => Kind::Delta,
+            6 => Kind::Full,
+            7 => Kind::Barrier,
+            8 => Kind::Call,
+            9 => Kind::Return,
+            10 => Kind::Raw,
+            _ => return None,
+        })
+    }
+}
+
+/// The memory space of an access, resolved at run time where the code left it generic.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
+#[repr(u8)]
+pub enum Space {
+    /// Not known at compile time. In the trace never; between lowered code and runtime only.
+    Generic = 0,
+    /// Global memory.
+    Global = 1,
+    /// The block's shared memory.
+    Shared = 2,
+    /// The lane's own stack.
+    Local = 3,
+    /// Constant memory.
+    Constant = 4,
+}
+
+impl Space {
+    /// The space in a head, if it is one.
+    pub fn from_head(head: u32) -> Option<Space> {
+        Some(match (head >> SITE_BITS) & 0xf {
+            0 => Space::Generic,
+            1 => Space::Global,
+            2 => Space::Shared,
+            3 => Space::Local,
+            4 => Space::Constant,
+            _ => return None,
+        })
+    }
+}
+
+/// Builds a head.
+pub const fn head(kind: Kind, space: Space, site: u32) -> u32 {
+    ((kind as u32) << 28) | ((space as u32) << SITE_BITS) | (site & SITE_MASK)
+}
+
+/// The site (or slot, or call-site) field of a head.
+pub const fn site_of(head: u32) -> u32 {
+    head & SITE_MASK
+}
+
+/// Length of an item in bytes from its first two words, or `None` where the head is no valid one.
+pub fn item_bytes(head: u32, second: u32) -> Option<usize> {
+    let lanes = second.count_ones() as usize;
+    Some(match Kind::from_head(head)? {
+        Kind::Turn | Kind::Barrier | Kind::Call | Kind::Return => 8,
+        Kind::BlockStart | Kind::Uniform => 16,
+        Kind::Affine => 32,
+        Kind::Delta => 16 + (4 * lanes).next_multiple_of(ALIGN),
+        Kind::Full => 8 + 8 * lanes,
+        Kind::Raw => 8 + 8 * LANES,
+    })
+}
+
+/// One decoded item.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Item<'a> {
+    /// See [`Kind::Turn`].
+    Turn {
+        /// Resident warp slot: `sm · slots_per_sm + position`.
+        slot: u32,
+        /// Bytes of the items that follow and belong to the slot.
+        bytes: u32,
+    },
+    /// See [`Kind::BlockStart`].
+    BlockStart {
+        /// Slot of the block's warp 0; the others follow.
+        slot: u32,
+        /// Warps of the block.
+        warps: u32,
+        /// Linear block number, x fastest.
+        block: u64,
+    },
+    /// One request.
+    Access(Access<'a>),
+    /// See [`Kind::Barrier`].
+    Barrier,
+    /// See [`Kind::Call`].
+    Call {
+        /// Index into the site table's call sites.
+        call_site: u32,
+        /// Lanes that enter.
+        mask: u32,
+    },
+    /// See [`Kind::Return`].
+    Return,
+}
+
+/// One request: a warp's execution of a memory instruction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Access<'a> {
+    /// Site number within the launch's module.
+    pub site: u32,
+    /// Resolved space.
+    pub space: Space,
+    /// Active lanes, never zero.
+    pub mask: u32,
+    /// Where they point.
+    pub addresses: Addresses<'a>,
+}
+
+/// The addresses of a request in the form the trace holds them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Addresses<'a> {
+    /// Every active lane.
+    Uniform(u64),
+    /// Lane 0, lane 16, bytes between neighbours.
+    Affine {
+        /// Addresses of lanes 0 and 16.
+        bases: [u64; 2],
+        /// Bytes from one lane to the next.
+        stride: i32,
+    },
+    /// Base, and one little-endian `u32` offset per active lane.
+    Delta(u64, &'a [u8]),
+    /// One little-endian `u64` per active lane.
+    Full(&'a [u8]),
+}
+
+impl Access<'_> {
+    /// Calls `f` with lane number and address of each active lane, in lane order.
+    #[inline]
+    pub fn for_each_lane(&self, mut f: impl FnMut(u32, u64)) {
+        let mut mask = self.mask;
+        let mut index = 0;
+        while mask != 0 {
+            let lane = mask.trailing_zeros();
+            mask &= mask - 1;
+            let address = match self.addresses {
+                Addresses::Uniform(address) => address,
+                Addresses::Affine { bases, stride } => {
+                    let step = i64::from(stride) * i64::from(lane & 15);
+                    bases[(lane >> 4) as usize].wrapping_add(step as u64)
+                }
+                Addresses::Delta(base, deltas) => base.wrapping_add(u64::from(u32_at(deltas, 4 * index))),
+                Addresses::Full(addresses) => u64_at(addresses, 8 * index),
+            };
+            f(lane, address);
+            index += 1;
+        }
+    }
+}
+
+fn u32_at(bytes: &[u8], at: usize) -> u32 {
+    u32::from_le_bytes(bytes[at..at + 4].try_into().expect("four bytes"))
+}
+
+fn u64_at(bytes: &[u8], at: usize) -> u64 {
+    u64::from_le_bytes(bytes[at..at + 8].try_into().expect("eight bytes"))
+}
+
+/// Why a batch of items cannot be read.
+#[derive(Debug, thiserror::Error, PartialEq, Eq)]
+pub enum ItemError {
+    /// The head is not one of this version's.
+    #[error("unknown item head {head:#010x} at byte {at}")]
+    Head {
+        /// The word found.
+        head: u32,
+        /// Byte offset in the batch.
+        at: usize,
+    },
+    /// The batch ends inside an item.
+    #[error("item at byte {at} is cut short")]
+    Short {
+        /// Byte offset in the batch.
+        at: usize,
+    },
+}
+
+/// Reads the items of a batch in order. Stops after the first error.
+#[derive(Clone, Debug)]
+pub struct Items<'a> {
+    bytes: &'a [u8],
+    at: usize,
+}
+
+impl<'a> Items<'a> {
+    /// Items of `bytes`, which start at their first byte.
+    pub fn new(bytes: &'a [u8]) -> Self {
+        Items { bytes, at: 0 }
+    }
+
+    /// Byte offset of the next item.
+    pub fn position(&self) -> usize {
+        self.at
+    }
+}
+
+impl<'a> Iterator for Items<'a> {
+    type Item = Result<Item<'a>, ItemError>;
+
+    #[inline]
+    fn next(&mut self) -> Option<Self::Item> {
+        let at = self.at;
+        let rest = &self.bytes[at.min(self.bytes.len())..];
+        if rest.is_empty() {
+            return None;
+        }
+        self.at = self.bytes.len();
+        if rest.len() < 8 {
+            return Some(Err(ItemError::Short { at }));
+        }
+        let head = u32_at(rest, 0);
+        let second = u32_at(rest, 4);
+        let (Some(length), Some(kind), Some(space)) =
+            (item_bytes(head, second), Kind::from_head(head), Space::from_head(head))
+        else {
+            return Some(Err(ItemError::Head { head, at }));
+        };
+        if rest.len() < length {
+            return Some(Err(ItemError::Short { at }));
+        }
+        self.at = at + length;
+        let site = site_of(head);
+        let access = |addresses| Item::Access(Access { site, space, mask: second, addresses });
+        let is_access = matches!(kind, Kind::Uniform | Kind::Affine | Kind::Delta | Kind::Full);
+        if is_access && (second == 0 || space == Space::Generic) {
+            return Some(Err(ItemError::Head { head, at }));
+        }
+        Some(Ok(match kind {
+            Kind::Turn => Item::Turn { slot: site, bytes: second },
+            Kind::BlockStart => Item::BlockStart { slot: site, warps: second, block: u64_at(rest, 8) },
+            Kind::Uniform => access(Addresses::Uniform(u64_at(rest, 8))),
+            Kind::Affine => access(Addresses::Affine {
+                bases: [u64_at(rest, 8), u64_at(rest, 16)],
+                stride: u32_at(rest, 24) as i32,
+            }),
+            Kind::Delta => access(Addresses::Delta(u64_at(rest, 8), &rest[16..length])),
+            Kind::Full => access(Addresses::Full(&rest[8..length])),
+            Kind::Barrier => Item::Barrier,
+            Kind::Call => Item::Call { call_site: site, mask: second },
+            Kind::Return => Item::Return,
+            Kind::Raw => return Some(Err(ItemError::Head { head, at })),
+        }))
+    }
+}
+
+/// Appends a request with the shortest form that holds it. `addresses` are those of the active
+/// lanes, in lane order; an empty mask appends nothing.
+pub fn push_access(out: &mut Vec<u8>, space: Space, site: u32, mask: u32, addresses: &[u64]) {
+    debug_assert_eq!(addresses.len(), mask.count_ones() as usize);
+    let (Some(&low), Some(&high)) = (addresses.iter().min(), addresses.iter().max()) else { return };
+    if low == high {
+        out.extend_from_slice(&head(Kind::Uniform, space, site).to_le_bytes());
+        out.extend_from_slice(&mask.to_le_bytes());
+        out.extend_from_slice(&low.to_le_bytes());
+    } else if let Some((bases, stride)) = as_affine(mask, addresses) {
+        out.extend_from_slice(&head(Kind::Affine, space, site).to_le_bytes());
+        out.extend_from_slice(&mask.to_le_bytes());
+        out.extend_from_slice(&bases[0].to_le_bytes());
+        out.extend_from_slice(&bases[1].to_le_bytes());
+        out.extend_from_slice(&stride.to_le_bytes());
+        out.extend_from_slice(&[0; 4]);
+    } else if high - low <= u64::from(u32::MAX) {
+        out.extend_from_slice(&head(Kind::Delta, space, site).to_le_bytes());
+        out.extend_from_slice(&mask.to_le_bytes());
+        out.extend_from_slice(&low.to_le_bytes());
+        for address in addresses {
+            out.extend_from_slice(&((address - low) as u32).to_le_bytes());
+        }
+        if addresses.len() % 2 == 1 {
+            out.extend_from_slice(&[0; 4]);
+        }
+    } else {
+        out.extend_from_slice(&head(Kind::Full, space, site).to_le_bytes());
+        out.extend_from_slice(&mask.to_le_bytes());
+        for address in addresses {
+            out.extend_from_slice(&address.to_le_bytes());
+        }
+    }
+}
+
+/// The affine form of the addresses, when one stride fits both halves of the warp.
+fn as_affine(mask: u32, addresses: &[u64]) -> Option<([u64; 2], i32)> {
+    // The stride follows from the first two active lanes that sit in one half.
+    let mut bases = [None, None];
+    let mut stride: Option<i64> = None;
+    let mut previous: Option<(u32, u64)> = None;
+    let mut rest = mask;
+    for &address in addresses {
+        let lane = rest.trailing_zeros();
+        rest &= rest - 1;
+        if let (None, Some((before, at))) = (stride, previous)
+            && before >> 4 == lane >> 4
+        {
+            let difference = address.wrapping_sub(at) as i64;
+            let lanes = i64::from(lane - before);
+            if difference % lanes != 0 {
+                return None;
+            }
+            stride = Some(difference / lanes);
+        }
+        previous = Some((lane, address));
+    }
+    let stride = stride.unwrap_or(0);
+    let narrow = i32::try_from(stride).ok()?;
+    rest = mask;
+    for &address in addresses {
+        let lane = rest.trailing_zeros();
+        rest &= rest - 1;
+        let base = address.wrapping_sub((stride * i64::from(lane & 15)) as u64);
+        let half = &mut bases[(lane >> 4) as usize];
+        if *half.get_or_insert(base) != base {
+            return None;
+        }
+    }
+    Some(([bases[0].unwrap_or(0), bases[1].unwrap_or(0)], narrow))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn lanes_of(bytes: &[u8]) -> Vec<(u32, u64)> {
+        let mut seen = Vec::new();
+        for item in Items::new(bytes) {
+            let Ok(Item::Access(access)) = item else { panic!("not an access: {item:?}") };
+            access.for_each_lane(|lane, address| seen.push((lane, address)));
+        }
+        seen
+    }
+
+    fn expected(mask: u32, address: impl Fn(u32) -> u64) -> Vec<(u32, u64)> {
+        (0..32).filter(|lane| mask >> lane & 1 == 1).map(|lane| (lane, address(lane))).collect()
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_pushed_is_read_back(mask in 1u32.., base in 0u64..1 << 46, stride in -5000i64..5000, jump in 0u64..1 << 40,
+                                       noise in prop::collection::vec(0u64..1 << 34, 32), form in 0..4) {
+            let address = |lane: u32| match form {
+                0 => base,
+                1 => base.wrapping_add((stride * i64::from(lane)) as u64),
+                2 => base.wrapping_add((stride * i64::from(lane & 15)) as u64).wrapping_add(if lane > 15 { jump } else { 0 }),
+                _ => base + noise[lane as usize],
+            };
+            let want = expected(mask, address);
+            let addresses: Vec<u64> = want.iter().map(|(_, address)| *address).collect();
+            let mut bytes = Vec::new();
+            push_access(&mut bytes, Space::Global, 7, mask, &addresses);
+            prop_assert_eq!(bytes.len() % ALIGN, 0);
+            if form < 3 { prop_assert!(bytes.len() <= 32); }
+            prop_assert_eq!(lanes_of(&bytes), want);
+        }
+
+        #[test]
+        fn garbage_never_panics(bytes in prop::collection::vec(any::<u8>(), 0..600)) {
+            for item in Items::new(&bytes) {
+                if let Ok(Item::Access(access)) = item { access.for_each_lane(|_, _| ()); }
+            }
+        }
+    }
+}

@@ -1,0 +1,161 @@
+//! Framing of the trace stream. File and ring carry the same bytes: a [`Header`], then chunks.
+//!
+//! A chunk is a 24-byte head (magic, kind, payload length, checksum, sequence number) and its
+//! payload. The checksum is CRC-32 over kind, length, sequence number and payload, so a flipped or
+//! missing byte is found at the chunk it is in, and the chunks before it stay readable.
+
+/// First bytes of a trace.
+pub const MAGIC: [u8; 8] = *b"WLTRACE\0";
+/// Version this code writes; it reads this one and all earlier.
+pub const VERSION: u32 = 1;
+/// Bytes of the stream header: magic, version, four zero bytes.
+pub const HEADER_BYTES: usize = 16;
+/// First word of each chunk.
+pub const CHUNK_MAGIC: u32 = u32::from_le_bytes(*b"WLCK");
+/// Bytes of a chunk head.
+pub const CHUNK_HEAD_BYTES: usize = 24;
+/// Longest payload a reader accepts. Access batches are far shorter; a site table may be large.
+pub const MAX_PAYLOAD_BYTES: usize = 1 << 30;
+
+/// What a chunk's payload holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub enum ChunkKind {
+    /// One postcard-encoded [`crate::event::Event`].
+    Event = 1,
+    /// `u64` launch id, then items as in [`crate::access`]. A batch never splits an item, and each
+    /// starts with a `Turn` or `BlockStart`.
+    Access = 2,
+}
+
+/// The header of a trace stream.
+pub fn header() -> [u8; HEADER_BYTES] {
+    let mut bytes = [0; HEADER_BYTES];
+    bytes[..8].copy_from_slice(&MAGIC);
+    bytes[8..12].copy_from_slice(&VERSION.to_le_bytes());
+    bytes
+}
+
+/// Why the start of a stream is not a trace.
+#[derive(Debug, thiserror::Error, PartialEq, Eq)]
+pub enum HeaderError {
+    /// Wrong magic.
+    #[error("this is not a Warpline trace")]
+    Magic,
+    /// A later version wrote it.
+    #[error(
+        "trace version {0} is newer than this warpline reads ({VERSION}); use the warpline that belongs to the program's build"
+    )]
+    Version(u32),
+}
+
+/// Checks a stream header and returns its version.
+pub fn check_header(bytes: &[u8; HEADER_BYTES]) -> Result<u32, HeaderError> {
+    if bytes[..8] != MAGIC {
+        return Err(HeaderError::Magic);
+    }
+    let version = u32::from_le_bytes([bytes[8], bytes[9], bytes[10], bytes[11]]);
+    if version == 0 || version > VERSION {
+        return Err(HeaderError::Version(version));
+    }
+    Ok(version)
+}
+
+/// A chunk's head as it stands in the stream.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ChunkHead {
+    /// What the payload holds.
+    pub kind: ChunkKind,
+    /// Payload bytes.
+    pub length: u32,
+    /// CRC-32 as the module's page says.
+    pub checksum: u32,
+    /// 0, 1, 2 …: a gap means lost chunks.
+    pub sequence: u64,
+}
+
+/// Why a chunk cannot be read.
+#[derive(Debug, thiserror::Error, PartialEq, Eq)]
+pub enum ChunkError {
+    /// Not a chunk head.
+    #[error("chunk {0} does not start with the chunk mark")]
+    Magic(u64),
+    /// Kind of a later version, or damage.
+    #[error("chunk {0} has the unknown kind {1}")]
+    Kind(u64, u32),
+    /// Longer than any writer makes.
+    #[error("chunk {0} claims {1} bytes")]
+    Length(u64, u32),
+    /// The payload does not match.
+    #[error("chunk {0} is damaged (checksum)")]
+    Checksum(u64),
+    /// Not the expected number.
+    #[error("chunk {expected} is missing (found {found})")]
+    Sequence {
+        /// Number that had to come.
+        expected: u64,
+        /// Number that came.
+        found: u64,
+    },
+}
+
+fn checksum(kind: u32, length: u32, sequence: u64, parts: &[&[u8]]) -> u32 {
+    let mut hasher = crc32fast::Hasher::new();
+    hasher.update(&kind.to_le_bytes());
+    hasher.update(&length.to_le_bytes());
+    hasher.update(&sequence.to_le_bytes());
+    for part in parts {
+        hasher.update(part);
+    }
+    hasher.finalize()
+}
+
+impl ChunkHead {
+    /// Head for a payload given in parts.
+    pub fn new(kind: ChunkKind, sequence: u64, parts: &[&[u8]]) -> ChunkHead {
+        let length = parts.iter().map(|part| part.len()).sum::<usize>() as u32;
+        ChunkHead { kind, length, checksum: checksum(kind as u32, length, sequence, parts), sequence }
+    }
+
+    /// The bytes in the stream.
+    pub fn to_bytes(self) -> [u8; CHUNK_HEAD_BYTES] {
+        let mut bytes = [0; CHUNK_HEAD_BYTES];
+        bytes[0..4].copy_from_slice(&CHUNK_MAGIC.to_le_bytes());
+        bytes[4..8].copy_from_slice(&(self.kind as u32).to_le_bytes());
+        bytes[8..12].copy_from_slice(&self.length.to_le_bytes());
+        bytes[12..16].copy_from_slice(&self.checksum.to_le_bytes());
+        bytes[16..24].copy_from_slice(&self.sequence.to_le_bytes());
+        bytes
+    }
+
+    /// Reads a head; `expected` is the sequence number that has to come.
+    pub fn from_bytes(bytes: &[u8; CHUNK_HEAD_BYTES], expected: u64) -> Result<ChunkHead, ChunkError> {
+        let word = |at: usize| u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
+        if word(0) != CHUNK_MAGIC {
+            return Err(ChunkError::Magic(expected));
+        }
+        let kind = match word(4) {
+            1 => ChunkKind::Event,
+            2 => ChunkKind::Access,
+            other => return Err(ChunkError::Kind(expected, other)),
+        };
+        let length = word(8);
+        if length as usize > MAX_PAYLOAD_BYTES {
+            return Err(ChunkError::Length(expected, length));
+        }
+        let sequence = u64::from(word(16)) | u64::from(word(20)) << 32;
+        if sequence != expected {
+            return Err(ChunkError::Sequence { expected, found: sequence });
+        }
+        Ok(ChunkHead { kind, length, checksum: word(12), sequence })
+    }
+
+    /// Compares the payload with the head's checksum.
+    pub fn check(&self, payload: &[u8]) -> Result<(), ChunkError> {
+        if checksum(self.kind as u32, self.length, self.sequence, &[payload]) == self.checksum {
+            Ok(())
+        } else {
+            Err(ChunkError::Checksum(self.sequence))
+        }
+    }
+}

@@ -1,0 +1,101 @@
+//! The part of a GPU model that a program can ask for and that occupancy and block placement need.
+//! The full models (caches and so on) are the analyzer's; the runtime gets only this.
+
+use serde::{Deserialize, Serialize};
+
+/// A GPU as its programs see it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Device {
+    /// Marketing name, as `cudaDeviceProp::name`.
+    pub name: String,
+    /// Compute capability, major and minor.
+    pub compute_capability: (u32, u32),
+    /// Streaming multiprocessors.
+    pub sms: u32,
+    /// Resident threads per SM.
+    pub threads_per_sm: u32,
+    /// Resident blocks per SM.
+    pub blocks_per_sm: u32,
+    /// 32-bit registers per SM.
+    pub registers_per_sm: u32,
+    /// Registers are given out to a warp in multiples of this.
+    pub register_unit: u32,
+    /// Shared memory per SM, bytes.
+    pub shared_per_sm: u32,
+    /// Shared memory a block may use without asking, bytes.
+    pub shared_per_block: u32,
+    /// Shared memory a block may use after asking, bytes.
+    pub shared_per_block_optin: u32,
+    /// Shared memory the system keeps per block, bytes.
+    pub shared_reserved_per_block: u32,
+    /// Shared memory is given out in multiples of this, bytes.
+    pub shared_unit: u32,
+    /// Core clock, kHz.
+    pub clock_khz: u32,
+    /// Memory clock, kHz.
+    pub memory_clock_khz: u32,
+    /// Memory bus width, bits.
+    pub memory_bus_bits: u32,
+    /// Device memory, bytes.
+    pub memory_bytes: u64,
+    /// L2, bytes.
+    pub l2_bytes: u64,
+    /// Requests a warp issues before the next warp of its SM has its turn.
+    pub turn: u32,
+}
+
+impl Device {
+    /// RTX 2080 Ti, the default: figures as in `models/rtx2080ti.toml`, where the sources stand.
+    pub fn rtx_2080_ti() -> Device {
+        Device {
+            name: "NVIDIA GeForce RTX 2080 Ti".into(),
+            compute_capability: (7, 5),
+            sms: 68,
+            threads_per_sm: 1024,
+            blocks_per_sm: 16,
+            registers_per_sm: 65536,
+            register_unit: 256,
+            shared_per_sm: 64 << 10,
+            shared_per_block: 48 << 10,
+            shared_per_block_optin: 64 << 10,
+            shared_reserved_per_block: 0,
+            shared_unit: 256,
+            clock_khz: 1_545_000,
+            memory_clock_khz: 7_000_000,
+            memory_bus_bits: 352,
+            memory_bytes: 11 << 30,
+            l2_bytes: 5632 << 10,
+            turn: 4,
+        }
+    }
+
+    /// Blocks of a kernel that fit on one SM: the least of what threads, blocks, registers and
+    /// shared memory allow (CUDA C++ Programming Guide, "Hardware Multithreading"). 0 means that
+    /// the block does not fit at all.
+    pub fn resident_blocks(&self, threads_per_block: u32, registers_per_thread: u32, shared_per_block: u32) -> u32 {
+        let warps = threads_per_block.div_ceil(32).max(1);
+        let by_threads = self.threads_per_sm / 32 / warps;
+        let registers_per_warp = (registers_per_thread * 32).next_multiple_of(self.register_unit.max(1));
+        let by_registers =
+            if registers_per_warp == 0 { u32::MAX } else { self.registers_per_sm / registers_per_warp / warps };
+        let shared = (shared_per_block + self.shared_reserved_per_block).next_multiple_of(self.shared_unit.max(1));
+        let by_shared = if shared == 0 { u32::MAX } else { self.shared_per_sm / shared };
+        self.blocks_per_sm.min(by_threads).min(by_registers).min(by_shared)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_limit_binds() {
+        let device = Device::rtx_2080_ti();
+        assert_eq!(device.resident_blocks(32, 16, 0), 16);
+        assert_eq!(device.resident_blocks(256, 32, 0), 4);
+        assert_eq!(device.resident_blocks(256, 128, 0), 2);
+        assert_eq!(device.resident_blocks(256, 32, 33 << 10), 1);
+        assert_eq!(device.resident_blocks(1024, 128, 0), 0);
+    }
+}

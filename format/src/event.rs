@@ -1,0 +1,314 @@
+//! Control records: everything in a trace that is not a memory request.
+
+use crate::device::Device;
+use serde::{Deserialize, Serialize};
+
+/// Index of an interned call path; 0 is the empty path.
+pub type PathId = u32;
+/// Number of a device allocation, from 1 in order of allocation.
+pub type AllocationId = u64;
+/// Number of a host allocation, from 1.
+pub type HostAllocationId = u64;
+/// Number of a launch, from 0 in order of launch.
+pub type LaunchId = u64;
+
+/// One control record. Variants are only ever added at the end.
+///
+/// Nothing in it differs between identical runs: no process number, no time, no host pointer.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum Event {
+    /// First of a stream.
+    Program {
+        /// Absolute path of the executable.
+        executable: String,
+        /// Arguments without the program's own name.
+        arguments: Vec<String>,
+        /// Device whose scheduler numbers the stream's order follows.
+        device: Device,
+    },
+    /// A loaded object that call-path frames point into. Comes before the first path that needs it.
+    Object {
+        /// Number used in frames.
+        id: u32,
+        /// Absolute path.
+        path: String,
+        /// GNU build id, empty when there is none.
+        build_id: Vec<u8>,
+    },
+    /// A device module was registered.
+    Module {
+        /// Number, from 0 in order of registration.
+        id: u32,
+        /// [`crate::site_table::SiteTable::to_bytes`].
+        site_table: Vec<u8>,
+    },
+    /// A call path, used from here on.
+    Path {
+        /// Number, from 1.
+        id: PathId,
+        /// Return addresses, innermost first.
+        frames: Vec<PathFrame>,
+    },
+    /// A device allocation.
+    Allocation(Allocation),
+    /// Its end. Counts after the launches before it.
+    Free {
+        /// Which.
+        id: AllocationId,
+        /// Where.
+        path: PathId,
+    },
+    /// A host allocation that a copy, a registration or the user's wish makes worth telling.
+    HostAllocation {
+        /// Number.
+        id: HostAllocationId,
+        /// Call that made it: `malloc`, `new`, `cudaHostRegister`, ….
+        kind: String,
+        /// Size.
+        bytes: u64,
+        /// Variable's name where known.
+        name: Option<String>,
+        /// Where.
+        path: PathId,
+    },
+    /// A copy between host and device or within the device, or a memset.
+    Copy(Copy),
+    /// A kernel launch begins; its access batches follow.
+    Launch(Launch),
+    /// A launch is over.
+    LaunchEnd(LaunchEnd),
+    /// An access that must not be.
+    Fault(Fault),
+    /// Records the user allowed to drop.
+    Dropped {
+        /// How many since the last such record.
+        records: u64,
+    },
+    /// Last of a complete stream.
+    End {
+        /// Launches in the stream.
+        launches: u64,
+    },
+}
+
+/// A return address, relative to its object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct PathFrame {
+    /// Number of an [`Event::Object`]; `u32::MAX` when the address lies in none.
+    pub object: u32,
+    /// Address as the object's file has it (load bias removed). A return address: the call is before it.
+    pub offset: u64,
+}
+
+/// How device-reachable memory came to be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum AllocationKind {
+    /// `cudaMalloc`.
+    Malloc,
+    /// `cudaMallocManaged`.
+    Managed,
+    /// `cudaMallocPitch`, `cudaMalloc3D`.
+    Pitch,
+    /// `cudaMallocAsync`.
+    Async,
+    /// `cudaMallocHost`, `cudaHostAlloc`.
+    Host,
+    /// `cudaHostRegister`.
+    Registered,
+    /// `__device__` variable.
+    DeviceGlobal,
+    /// `__constant__` variable.
+    Constant,
+    /// `__managed__` variable.
+    ManagedGlobal,
+    /// Made by the compiler.
+    Compiler,
+    /// Device-side `malloc` or `new`.
+    DeviceHeap,
+    /// Named by the program inside another allocation.
+    Named,
+    /// `cudaMallocArray` and its kin.
+    Array,
+}
+
+/// A device allocation.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Allocation {
+    /// Number.
+    pub id: AllocationId,
+    /// Kind.
+    pub kind: AllocationKind,
+    /// Synthetic device address.
+    pub address: u64,
+    /// Size asked for.
+    pub bytes: u64,
+    /// Variable's name where known.
+    pub name: Option<String>,
+    /// Where.
+    pub path: PathId,
+    /// For variables of a module: module and index in its table of globals.
+    pub global: Option<(u32, u32)>,
+}
+
+/// Direction of a copy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum Direction {
+    /// Upload.
+    HostToDevice,
+    /// Download.
+    DeviceToHost,
+    /// Within the device.
+    DeviceToDevice,
+    /// Host to host through the API.
+    HostToHost,
+    /// Fill.
+    Set,
+}
+
+/// A copy or fill, as `height` rows of `width` bytes.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Copy {
+    /// Direction.
+    pub direction: Direction,
+    /// Bytes per row.
+    pub width: u64,
+    /// Rows.
+    pub height: u64,
+    /// Device address written, if on the device.
+    pub destination: Option<u64>,
+    /// Bytes between rows of the destination.
+    pub destination_pitch: u64,
+    /// Device address read, if on the device.
+    pub source: Option<u64>,
+    /// Bytes between rows of the source.
+    pub source_pitch: u64,
+    /// Host allocation on the host's side, when known.
+    pub host: Option<HostAllocationId>,
+    /// Where.
+    pub path: PathId,
+}
+
+/// A kernel launch.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Launch {
+    /// Number.
+    pub id: LaunchId,
+    /// Module and the kernel's index in its table of functions.
+    pub module: u32,
+    /// Index into the site table's functions.
+    pub function: u32,
+    /// Blocks.
+    pub grid: [u32; 3],
+    /// Threads per block.
+    pub block: [u32; 3],
+    /// Dynamic shared memory, bytes.
+    pub dynamic_shared: u32,
+    /// Static shared memory, bytes.
+    pub static_shared: u32,
+    /// Registers per thread of the original kernel.
+    pub registers: u32,
+    /// The registers are a guess, not from ptxas.
+    pub registers_assumed: bool,
+    /// Stack bytes per lane the lowered kernel uses.
+    pub local_bytes: u32,
+    /// Blocks that share an SM in the stream's order.
+    pub resident_blocks: u32,
+    /// Of every `n` blocks one is traced; 0: none (the launch is outside the filters).
+    pub block_share: u64,
+    /// Stream number, 0 the default.
+    pub stream: u32,
+    /// Where.
+    pub path: PathId,
+}
+
+/// Counts of one basic block in one launch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BlockCount {
+    /// Index into the site table's blocks.
+    pub block: u32,
+    /// Times a warp ran it.
+    pub executions: u64,
+    /// Lanes, summed over executions.
+    pub lanes: u64,
+    /// Executions with fewer lanes than the warp had live.
+    pub partial: u64,
+}
+
+/// Counts of one branch in one launch.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BranchCount {
+    /// Index into the site table's branches.
+    pub branch: u32,
+    /// Times a warp reached it.
+    pub executions: u64,
+    /// Executions whose lanes left by two or more sides.
+    pub divergent: u64,
+    /// Lanes per side.
+    pub lanes: Vec<u64>,
+}
+
+/// End of a launch. Only blocks and branches that ran are listed, by rising index.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LaunchEnd {
+    /// Number.
+    pub id: LaunchId,
+    /// CUDA error code; 0 is success.
+    pub error: i32,
+    /// Basic blocks.
+    pub blocks: Vec<BlockCount>,
+    /// Branches.
+    pub branches: Vec<BranchCount>,
+}
+
+/// What is wrong with an access.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum FaultKind {
+    /// Outside every live allocation.
+    OutOfBounds,
+    /// Not a multiple of the access's alignment.
+    Misaligned,
+    /// Inside an allocation already freed.
+    Freed,
+    /// Past the block's shared memory.
+    SharedOutOfBounds,
+    /// The processor refused it (checking was off, or the original kernel ran).
+    Hardware,
+}
+
+/// A bad access, told once per site.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Fault {
+    /// Launch.
+    pub launch: LaunchId,
+    /// Site; `u32::MAX` when unknown.
+    pub site: u32,
+    /// Kind.
+    pub kind: FaultKind,
+    /// Linear block.
+    pub block: u64,
+    /// Linear thread in the block.
+    pub thread: u32,
+    /// Device address.
+    pub address: u64,
+    /// Nearest allocation.
+    pub nearest: Option<AllocationId>,
+    /// The kernel was stopped.
+    pub stopped: bool,
+}
+
+/// Decoding failed.
+#[derive(Debug, thiserror::Error)]
+#[error("damaged control record: {0}")]
+pub struct EventError(String);
+
+impl Event {
+    /// The payload of an event chunk.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        postcard::to_stdvec(self).expect("plain data always encodes")
+    }
+
+    /// Reads [`Self::to_bytes`].
+    pub fn from_bytes(bytes: &[u8]) -> Result<Event, EventError> {
+        postcard::from_bytes(bytes).map_err(|error| EventError(error.to_string()))
+    }
+}

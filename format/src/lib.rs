@@ -1,0 +1,15 @@
+//! What the parts of Warpline share: the trace stream, the site table, the binary border between
+//! instrumented code and the runtime, the description of a GPU that the runtime needs, and the
+//! scheduler that both the CPU device and `warpline sim` use.
+//!
+//! Nothing here knows LLVM, CUDA's API, caches or reports.
+
+pub mod abi;
+pub mod access;
+pub mod chunk;
+pub mod device;
+pub mod event;
+pub mod options;
+pub mod ring;
+pub mod schedule;
+pub mod site_table;

@@ -1,0 +1,109 @@
+//! What `warpline run` tells the runtime: one environment variable with an encoded [`Options`].
+//! A program started by hand has none and uses the defaults.
+
+use crate::device::Device;
+use serde::{Deserialize, Serialize};
+
+/// Holds the hexadecimal postcard bytes of [`Options`].
+pub const VARIABLE: &str = "WARPLINE_RUN";
+/// `0` runs the original kernels and writes nothing.
+pub const ENABLE_VARIABLE: &str = "WARPLINE";
+
+/// What happens at an out-of-bounds or misaligned device access.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Check {
+    /// The kernel stops with a CUDA error.
+    #[default]
+    Stop,
+    /// Told once per site; the access is not performed.
+    Report,
+    /// Not looked for.
+    Off,
+}
+
+/// Where the trace goes.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Output {
+    /// `warpline.<program>.<pid>.wltrace` in the current folder.
+    #[default]
+    DefaultFile,
+    /// This file.
+    File(String),
+    /// The shared-memory ring behind this inherited file descriptor (see [`crate::ring`]).
+    Ring {
+        /// Descriptor of the memory file.
+        descriptor: i32,
+    },
+}
+
+/// Everything a run can be told.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Options {
+    /// Destination of the trace.
+    pub output: Output,
+    /// Device whose occupancy, placement and properties are used.
+    pub device: Device,
+    /// Regular expression over the demangled kernel names to trace; all when absent.
+    pub kernels: Option<String>,
+    /// Inclusive ranges of launch numbers to trace; all when empty.
+    pub launches: Vec<(u64, u64)>,
+    /// Of every `n` blocks trace the first; 1 traces all.
+    pub block_share: u64,
+    /// Access checking.
+    pub check: Check,
+    /// Report every host allocation from the threshold on, not only those that copies use.
+    pub all_host_allocations: bool,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options {
+            output: Output::default(),
+            device: Device::rtx_2080_ti(),
+            kernels: None,
+            launches: Vec::new(),
+            block_share: 1,
+            check: Check::default(),
+            all_host_allocations: false,
+        }
+    }
+}
+
+/// The variable's value does not decode.
+#[derive(Debug, thiserror::Error)]
+#[error(
+    "{VARIABLE} is damaged or of another release: start the program with `warpline run` of the release that built it"
+)]
+pub struct OptionsError;
+
+impl Options {
+    /// The value of [`VARIABLE`].
+    pub fn encode(&self) -> String {
+        let bytes = postcard::to_stdvec(self).expect("plain data always encodes");
+        bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+    }
+
+    /// Reads [`Self::encode`].
+    pub fn decode(text: &str) -> Result<Options, OptionsError> {
+        let digits = text.as_bytes();
+        if digits.len() % 2 != 0 {
+            return Err(OptionsError);
+        }
+        let bytes: Option<Vec<u8>> =
+            digits.chunks(2).map(|pair| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok()).collect();
+        postcard::from_bytes(&bytes.ok_or(OptionsError)?).map_err(|_| OptionsError)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn options_survive_the_environment() {
+        let options = Options { kernels: Some("^bicg".into()), launches: vec![(0, 0), (3, 5)], ..Options::default() };
+        assert_eq!(Options::decode(&options.encode()).unwrap(), options);
+        assert!(Options::decode("zz").is_err());
+        assert!(Options::decode("abc").is_err());
+    }
+}

@@ -1,0 +1,267 @@
+//! The scheduler: which block sits on which SM, and how warps take turns. A pure function of the
+//! launch's shape, a few numbers of the device and the warps' own instruction streams, so that a
+//! kept trace put into another model's order equals a run made for that model.
+//!
+//! Rules:
+//! - Blocks are placed in linear order. At the start they go round the SMs one by one until every
+//!   SM holds its resident number; later, a block that ends is replaced at once by the next.
+//! - All SMs advance in step. In a step each SM, in rising order, gives one turn to the next of its
+//!   warps that can run, round robin over its slots.
+//! - A turn is at most [`Shape::turn`] requests and ends early at a block-wide barrier or the
+//!   warp's end. A warp at a barrier waits until every unfinished warp of its block has come.
+//!
+//! Virtual time is thus counted in requests; arithmetic between them takes none.
+
+/// What the order depends on besides the streams.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shape {
+    /// Blocks of the grid.
+    pub blocks: u64,
+    /// Warps per block.
+    pub warps: u32,
+    /// SMs of the device.
+    pub sms: u32,
+    /// Blocks resident per SM, at least 1.
+    pub resident: u32,
+    /// Requests per turn, at least 1.
+    pub turn: u32,
+}
+
+impl Shape {
+    /// Warp slots per SM: slot `sm · slots_per_sm + r · warps + w` holds warp `w` of the SM's
+    /// `r`-th resident block.
+    pub fn slots_per_sm(&self) -> u32 {
+        self.resident * self.warps
+    }
+}
+
+/// How a turn ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TurnEnd {
+    /// The requests were used up; the warp goes on later.
+    Budget,
+    /// The warp reached a block-wide barrier.
+    Barrier,
+    /// The warp is over.
+    Finished,
+}
+
+/// Where the warps' items come from and go to.
+pub trait WarpStreams {
+    /// Why a stream cannot go on.
+    type Error;
+
+    /// A block becomes resident; its warps take `slots` from `first_slot` on.
+    fn start_block(&mut self, block: u64, first_slot: u32) -> Result<(), Self::Error>;
+
+    /// Hands on the next items of the warp in `slot`, at most `requests` requests.
+    fn turn(&mut self, slot: u32, requests: u32) -> Result<TurnEnd, Self::Error>;
+
+    /// The block's last warp is over; its slots are free.
+    fn end_block(&mut self, block: u64, first_slot: u32) -> Result<(), Self::Error>;
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum WarpState {
+    Empty,
+    Ready,
+    Waiting,
+    Done,
+}
+
+struct Resident {
+    block: u64,
+    /// Warps that are not over.
+    unfinished: u32,
+    /// Warps at the barrier.
+    waiting: u32,
+}
+
+struct Sm {
+    states: Vec<WarpState>,
+    residents: Vec<Option<Resident>>,
+    /// Slot that is asked first in the next step.
+    next: usize,
+    ready: u32,
+}
+
+/// Runs all blocks of a launch to their end.
+pub fn run<S: WarpStreams>(shape: &Shape, streams: &mut S) -> Result<(), S::Error> {
+    let slots = shape.slots_per_sm() as usize;
+    let warps = shape.warps as usize;
+    let used_sms = (shape.sms.max(1) as u64).min(shape.blocks) as usize;
+    let mut sms: Vec<Sm> = (0..used_sms)
+        .map(|_| Sm {
+            states: vec![WarpState::Empty; slots],
+            residents: (0..shape.resident).map(|_| None).collect(),
+            next: 0,
+            ready: 0,
+        })
+        .collect();
+    let mut next_block = 0;
+    let mut live = 0u64;
+
+    for resident in 0..shape.resident as usize {
+        for (number, sm) in sms.iter_mut().enumerate() {
+            if next_block < shape.blocks {
+                place(shape, streams, sm, number, resident, next_block)?;
+                next_block += 1;
+                live += 1;
+            }
+        }
+    }
+
+    while live > 0 {
+        let mut moved = false;
+        for (number, sm) in sms.iter_mut().enumerate() {
+            if sm.ready == 0 {
+                continue;
+            }
+            moved = true;
+            let mut slot = sm.next;
+            while sm.states[slot] != WarpState::Ready {
+                slot = if slot + 1 == slots { 0 } else { slot + 1 };
+            }
+            sm.next = if slot + 1 == slots { 0 } else { slot + 1 };
+            let end = streams.turn((number * slots + slot) as u32, shape.turn.max(1))?;
+            if end == TurnEnd::Budget {
+                continue;
+            }
+            sm.ready -= 1;
+            let index = slot / warps;
+            let Some(resident) = sm.residents[index].as_mut() else { continue };
+            if end == TurnEnd::Barrier {
+                sm.states[slot] = WarpState::Waiting;
+                resident.waiting += 1;
+            } else {
+                sm.states[slot] = WarpState::Done;
+                resident.unfinished -= 1;
+            }
+            if resident.unfinished == 0 {
+                let block = resident.block;
+                streams.end_block(block, (number * slots + index * warps) as u32)?;
+                sm.states[index * warps..(index + 1) * warps].fill(WarpState::Empty);
+                sm.residents[index] = None;
+                live -= 1;
+                if next_block < shape.blocks {
+                    place(shape, streams, sm, number, index, next_block)?;
+                    next_block += 1;
+                    live += 1;
+                }
+            } else if resident.waiting == resident.unfinished {
+                resident.waiting = 0;
+                for state in &mut sm.states[index * warps..(index + 1) * warps] {
+                    if *state == WarpState::Waiting {
+                        *state = WarpState::Ready;
+                        sm.ready += 1;
+                    }
+                }
+            }
+        }
+        // Every live block has a warp that is not waiting, or its barrier would have opened.
+        debug_assert!(moved || live == 0);
+        if !moved {
+            break;
+        }
+    }
+    Ok(())
+}
+
+fn place<S: WarpStreams>(
+    shape: &Shape,
+    streams: &mut S,
+    sm: &mut Sm,
+    number: usize,
+    resident: usize,
+    block: u64,
+) -> Result<(), S::Error> {
+    let warps = shape.warps as usize;
+    let first = resident * warps;
+    streams.start_block(block, (number * shape.slots_per_sm() as usize + first) as u32)?;
+    sm.states[first..first + warps].fill(WarpState::Ready);
+    sm.ready += shape.warps;
+    sm.residents[resident] = Some(Resident { block, unfinished: shape.warps, waiting: 0 });
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Each warp issues a fixed number of requests, with a barrier after every `barrier` of them.
+    struct Counted {
+        requests: u32,
+        barrier: u32,
+        warps: u32,
+        slots: std::collections::BTreeMap<u32, (u64, u32, u32)>,
+        log: Vec<(u64, u32)>,
+        starts: Vec<(u64, u32)>,
+    }
+
+    impl WarpStreams for Counted {
+        type Error = std::convert::Infallible;
+
+        fn start_block(&mut self, block: u64, first_slot: u32) -> Result<(), Self::Error> {
+            self.starts.push((block, first_slot));
+            for warp in 0..self.warps {
+                self.slots.insert(first_slot + warp, (block, warp, 0));
+            }
+            Ok(())
+        }
+
+        fn turn(&mut self, slot: u32, requests: u32) -> Result<TurnEnd, Self::Error> {
+            let (block, warp, done) = self.slots.get_mut(&slot).expect("resident");
+            for _ in 0..requests {
+                if *done == self.requests {
+                    return Ok(TurnEnd::Finished);
+                }
+                self.log.push((*block, *warp));
+                *done += 1;
+                if self.barrier != 0 && *done % self.barrier == 0 {
+                    return Ok(TurnEnd::Barrier);
+                }
+            }
+            Ok(TurnEnd::Budget)
+        }
+
+        fn end_block(&mut self, _block: u64, first_slot: u32) -> Result<(), Self::Error> {
+            for warp in 0..self.warps {
+                self.slots.remove(&(first_slot + warp)).expect("was resident");
+            }
+            Ok(())
+        }
+    }
+
+    fn counted(requests: u32, barrier: u32, warps: u32) -> Counted {
+        Counted { requests, barrier, warps, slots: Default::default(), log: Vec::new(), starts: Vec::new() }
+    }
+
+    #[test]
+    fn blocks_go_round_the_sms() {
+        let mut streams = counted(1, 0, 1);
+        run(&Shape { blocks: 5, warps: 1, sms: 2, resident: 2, turn: 1 }, &mut streams).unwrap();
+        assert_eq!(&streams.starts[..4], &[(0, 0), (1, 2), (2, 1), (3, 3)]);
+        assert_eq!(streams.log.len(), 5);
+        assert!(streams.slots.is_empty());
+    }
+
+    #[test]
+    fn warps_alternate_by_turns() {
+        let mut streams = counted(4, 0, 2);
+        run(&Shape { blocks: 1, warps: 2, sms: 4, resident: 1, turn: 2 }, &mut streams).unwrap();
+        assert_eq!(streams.log, [0, 0, 1, 1, 0, 0, 1, 1].map(|warp| (0, warp)));
+    }
+
+    #[test]
+    fn a_barrier_keeps_phases_apart() {
+        let mut streams = counted(6, 3, 4);
+        run(&Shape { blocks: 3, warps: 4, sms: 1, resident: 2, turn: 2 }, &mut streams).unwrap();
+        for block in 0..3 {
+            let warps: Vec<u32> = streams.log.iter().filter(|entry| entry.0 == block).map(|entry| entry.1).collect();
+            assert_eq!(warps.len(), 24);
+            for warp in 0..4 {
+                assert_eq!(warps[..12].iter().filter(|other| **other == warp).count(), 3);
+            }
+        }
+    }
+}

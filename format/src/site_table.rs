@@ -1,0 +1,272 @@
+//! The site table: what every number in a module's records stands for. The pass makes it, the
+//! executable carries it as bytes, the trace hands it on, the analyzer reads it.
+
+use crate::access::Space;
+use serde::{Deserialize, Serialize};
+
+/// Version of the encoding; the first byte of the bytes.
+pub const VERSION: u8 = 1;
+
+/// Index into [`SiteTable::files`].
+pub type FileId = u32;
+/// Index into [`SiteTable::frames`].
+pub type FrameId = u32;
+
+/// All numbered things of one device module (a translation unit, or a whole program with `-rdc`).
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SiteTable {
+    /// The module's main source file, absolute.
+    pub module: String,
+    /// Hash of the hooked device code, hexadecimal; tells modules of one name apart.
+    pub hash: String,
+    /// Device architecture the code was compiled for, as 75 for `sm_75`.
+    pub arch: u32,
+    /// Files that frames refer to.
+    pub files: Vec<File>,
+    /// Interned source positions.
+    pub frames: Vec<Frame>,
+    /// Device functions, kernels among them.
+    pub functions: Vec<Function>,
+    /// Instrumented memory instructions; a record's site field is an index into it.
+    pub sites: Vec<Site>,
+    /// Basic blocks; count records use the index.
+    pub blocks: Vec<Block>,
+    /// Conditional branches and switches; count records use the index.
+    pub branches: Vec<Branch>,
+    /// Calls that survived inlining; `Call` records use the index.
+    pub calls: Vec<CallSite>,
+    /// Device variables and compiler-made globals, in the order of the module's descriptor.
+    pub globals: Vec<Global>,
+    /// Memory operations that are executed and not recorded.
+    pub not_seen: Vec<NotSeen>,
+}
+
+/// A source file.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct File {
+    /// Absolute path as the compiler saw it.
+    pub path: String,
+    /// Not the user's code: clang's resource folder, toolkit or system headers, libdevice.
+    pub system: bool,
+}
+
+/// A source position. `line` 0 means unknown.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Frame {
+    /// Demangled function name, with parameters.
+    pub function: String,
+    /// File of the position.
+    pub file: FileId,
+    /// Line, from 1.
+    pub line: u32,
+    /// Column, from 1; 0 unknown.
+    pub column: u32,
+}
+
+/// A device function or kernel.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Function {
+    /// Mangled name; kernels are known by (module, mangled name).
+    pub mangled: String,
+    /// Demangled name.
+    pub name: String,
+    /// Position of its definition.
+    pub frame: FrameId,
+    /// Launchable.
+    pub kernel: bool,
+    /// Part of libdevice or of Warpline itself.
+    pub library: bool,
+}
+
+/// What an instruction does to memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum Op {
+    /// Reads.
+    Load,
+    /// Writes.
+    Store,
+    /// Reads and writes as one.
+    Atomic,
+}
+
+/// Cache operator of an access.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum CacheOp {
+    /// The architecture's default (`.ca` for loads, `.wb` for stores).
+    #[default]
+    Default,
+    /// `.cg`: cached in L2 only.
+    Global,
+    /// `.cs`: streaming.
+    Streaming,
+    /// `.cv`/`.wt` or volatile: not cached in L1.
+    Volatile,
+    /// `.nc`: read-only data path (`__ldg`).
+    NonCoherent,
+    /// `.lu`: last use.
+    LastUse,
+}
+
+/// One instrumented instruction.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Site {
+    /// Function that holds it.
+    pub function: u32,
+    /// Kind of access.
+    pub op: Op,
+    /// Space as far as the compiler knew; `Generic` is resolved in the records.
+    pub space: Space,
+    /// Bytes per lane from first to last.
+    pub bytes: u32,
+    /// For accesses with holes (masked vectors): bit per byte that is really touched.
+    pub byte_mask: Option<u64>,
+    /// Alignment in bytes that the instruction requires.
+    pub align: u32,
+    /// Cache operator.
+    pub cache: CacheOp,
+    /// Positions, true innermost first, then the inlined-at chain outwards. Never empty.
+    pub chain: Vec<FrameId>,
+    /// Taken from the nearest known position; the instruction had lost its own.
+    pub approximate: bool,
+    /// Inside libdevice or another library function.
+    pub library: bool,
+}
+
+/// Instruction classes counted per block.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct InstructionMix {
+    /// Half precision.
+    pub fp16: u32,
+    /// Single precision.
+    pub fp32: u32,
+    /// Double precision.
+    pub fp64: u32,
+    /// Integer and logic.
+    pub int: u32,
+    /// Special function unit (reciprocal, square root, sine, …).
+    pub special: u32,
+    /// Conversions.
+    pub conversion: u32,
+    /// Branches, calls, returns.
+    pub control: u32,
+    /// Loads, stores, atomics.
+    pub memory: u32,
+    /// Barriers, fences, warp-wide operations.
+    pub barrier: u32,
+    /// Tensor core.
+    pub tensor: u32,
+}
+
+/// A basic block.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Block {
+    /// Function that holds it.
+    pub function: u32,
+    /// First known positions, innermost first; empty when unknown.
+    pub chain: Vec<FrameId>,
+    /// Instructions per execution.
+    pub mix: InstructionMix,
+}
+
+/// A conditional branch or switch.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Branch {
+    /// Function that holds it.
+    pub function: u32,
+    /// Positions, innermost first; empty when unknown.
+    pub chain: Vec<FrameId>,
+    /// Number of sides: 2 (taken, not taken) or the distinct targets of a switch.
+    pub sides: u32,
+}
+
+/// A call that survived inlining.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CallSite {
+    /// Function that calls.
+    pub caller: u32,
+    /// Positions, innermost first.
+    pub chain: Vec<FrameId>,
+}
+
+/// Kind of a module's global.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum GlobalKind {
+    /// `__device__`.
+    Device,
+    /// `__constant__`.
+    Constant,
+    /// `__managed__`.
+    Managed,
+    /// Made by the compiler: switch tables, constant arrays, strings, vtables.
+    Compiler,
+}
+
+/// A device variable.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Global {
+    /// Source name where known, else the mangled one.
+    pub name: String,
+    /// Kind.
+    pub kind: GlobalKind,
+    /// Size in bytes.
+    pub bytes: u64,
+    /// Declaration; 0 line when unknown.
+    pub frame: Option<FrameId>,
+}
+
+/// Something executed that no record shows.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NotSeen {
+    /// Function that holds it.
+    pub function: u32,
+    /// Positions, innermost first.
+    pub chain: Vec<FrameId>,
+    /// What it is, as "inline assembly: cp.async…".
+    pub what: String,
+}
+
+/// Why bytes are not a site table.
+#[derive(Debug, thiserror::Error)]
+pub enum SiteTableError {
+    /// Another version wrote it.
+    #[error("site table version {0}, this warpline reads {VERSION}: rebuild the program with the same release")]
+    Version(u8),
+    /// No bytes, or not the encoding.
+    #[error("damaged site table: {0}")]
+    Damaged(String),
+}
+
+impl SiteTable {
+    /// The bytes that travel in the executable and the trace.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let mut bytes = vec![VERSION];
+        bytes.extend(postcard::to_stdvec(self).expect("plain data always encodes"));
+        bytes
+    }
+
+    /// Reads [`Self::to_bytes`] and checks every index, so that users of a table need not.
+    pub fn from_bytes(bytes: &[u8]) -> Result<SiteTable, SiteTableError> {
+        let (&version, rest) = bytes.split_first().ok_or_else(|| SiteTableError::Damaged("empty".into()))?;
+        if version != VERSION {
+            return Err(SiteTableError::Version(version));
+        }
+        let table: SiteTable =
+            postcard::from_bytes(rest).map_err(|error| SiteTableError::Damaged(error.to_string()))?;
+        table.check().map_err(|what| SiteTableError::Damaged(what.into()))?;
+        Ok(table)
+    }
+
+    fn check(&self) -> Result<(), &'static str> {
+        let functions = self.functions.len() as u32;
+        let chain = |chain: &[FrameId]| chain.iter().all(|&frame| (frame as usize) < self.frames.len());
+        let good = self.frames.iter().all(|frame| (frame.file as usize) < self.files.len())
+            && self.functions.iter().all(|function| (function.frame as usize) < self.frames.len())
+            && self.sites.iter().all(|site| site.function < functions && !site.chain.is_empty() && chain(&site.chain))
+            && self.blocks.iter().all(|block| block.function < functions && chain(&block.chain))
+            && self.branches.iter().all(|branch| branch.function < functions && chain(&branch.chain))
+            && self.calls.iter().all(|call| call.caller < functions && chain(&call.chain))
+            && self.globals.iter().all(|global| global.frame.is_none_or(|frame| (frame as usize) < self.frames.len()))
+            && self.not_seen.iter().all(|entry| entry.function < functions && chain(&entry.chain));
+        if good { Ok(()) } else { Err("an index points outside its table") }
+    }
+}
