@@ -1,1 +1,8 @@
-//! Warpline pass.
+//! Warpline's work on LLVM IR: notes and hooks on device and host code, the site table, and the lowering
+//! of device code to the CPU device. `docs/design/borders.md` lists the stages.
+
+pub mod cpu;
+pub mod device;
+pub mod host;
+pub mod llvm;
+pub mod object;

@@ -1,0 +1,384 @@
+//! Making instructions.
+
+use super::types::{Type, Types};
+use super::value::*;
+use inkwell::context::Context;
+use inkwell::llvm_sys::core::*;
+use inkwell::llvm_sys::prelude::*;
+use std::marker::PhantomData;
+
+/// Appends instructions at a place. Constants are folded by LLVM as usual.
+pub struct Builder<'c> {
+    raw: LLVMBuilderRef,
+    types: Types<'c>,
+    context: PhantomData<&'c Context>,
+}
+
+const NO_NAME: *const std::ffi::c_char = c"".as_ptr();
+
+// SAFETY (whole file): as in `value.rs`; callers pass operands of the types that the instruction asks for, which
+// the module verifier checks after each stage.
+
+impl<'c> Builder<'c> {
+    /// A builder that stands nowhere yet.
+    pub fn new(types: Types<'c>) -> Self {
+        Builder { raw: unsafe { LLVMCreateBuilderInContext(types.raw()) }, types, context: PhantomData }
+    }
+
+    /// The context's types.
+    pub fn types(&self) -> Types<'c> {
+        self.types
+    }
+
+    /// The raw builder.
+    pub fn raw(&self) -> LLVMBuilderRef {
+        self.raw
+    }
+
+    /// Goes to the end of a block.
+    pub fn at_end(&self, block: Block<'c>) {
+        unsafe { LLVMPositionBuilderAtEnd(self.raw, block.raw()) }
+    }
+
+    /// Goes before an instruction.
+    pub fn before(&self, instruction: Value<'c>) {
+        unsafe { LLVMPositionBuilderBefore(self.raw, instruction.raw()) }
+    }
+
+    /// The block it stands in.
+    pub fn block(&self) -> Block<'c> {
+        Block::new(unsafe { LLVMGetInsertBlock(self.raw) })
+    }
+
+    /// Inserts an unattached instruction.
+    pub fn insert(&self, instruction: Value<'c>) -> Value<'c> {
+        unsafe { LLVMInsertIntoBuilder(self.raw, instruction.raw()) };
+        instruction
+    }
+
+    /// Takes over the debug location of `instruction` for what is built from now on, or none.
+    pub fn locate_like(&self, instruction: Option<Value<'c>>) {
+        unsafe {
+            let location = match instruction {
+                Some(value) if value.is_instruction() => {
+                    inkwell::llvm_sys::debuginfo::LLVMInstructionGetDebugLoc(value.raw())
+                }
+                _ => std::ptr::null_mut(),
+            };
+            LLVMSetCurrentDebugLocation2(self.raw, location);
+        }
+    }
+
+    /// A two-operand operation.
+    pub fn binary(&self, opcode: Opcode, left: Value<'c>, right: Value<'c>) -> Value<'c> {
+        Value::new(unsafe { LLVMBuildBinOp(self.raw, opcode, left.raw(), right.raw(), NO_NAME) })
+    }
+
+    /// `add`.
+    pub fn add(&self, left: Value<'c>, right: Value<'c>) -> Value<'c> {
+        self.binary(Opcode::LLVMAdd, left, right)
+    }
+
+    /// `sub`.
+    pub fn sub(&self, left: Value<'c>, right: Value<'c>) -> Value<'c> {
+        self.binary(Opcode::LLVMSub, left, right)
+    }
+
+    /// `mul`.
+    pub fn mul(&self, left: Value<'c>, right: Value<'c>) -> Value<'c> {
+        self.binary(Opcode::LLVMMul, left, right)
+    }
+
+    /// `and`.
+    pub fn and(&self, left: Value<'c>, right: Value<'c>) -> Value<'c> {
+        self.binary(Opcode::LLVMAnd, left, right)
+    }
+
+    /// `or`.
+    pub fn or(&self, left: Value<'c>, right: Value<'c>) -> Value<'c> {
+        self.binary(Opcode::LLVMOr, left, right)
+    }
+
+    /// `xor`.
+    pub fn xor(&self, left: Value<'c>, right: Value<'c>) -> Value<'c> {
+        self.binary(Opcode::LLVMXor, left, right)
+    }
+
+    /// `shl`.
+    pub fn shl(&self, left: Value<'c>, right: Value<'c>) -> Value<'c> {
+        self.binary(Opcode::LLVMShl, left, right)
+    }
+
+    /// `lshr`.
+    pub fn lshr(&self, left: Value<'c>, right: Value<'c>) -> Value<'c> {
+        self.binary(Opcode::LLVMLShr, left, right)
+    }
+
+    /// `ashr`.
+    pub fn ashr(&self, left: Value<'c>, right: Value<'c>) -> Value<'c> {
+        self.binary(Opcode::LLVMAShr, left, right)
+    }
+
+    /// All bits inverted.
+    pub fn not(&self, value: Value<'c>) -> Value<'c> {
+        Value::new(unsafe { LLVMBuildNot(self.raw, value.raw(), NO_NAME) })
+    }
+
+    /// `fneg`.
+    pub fn fneg(&self, value: Value<'c>) -> Value<'c> {
+        Value::new(unsafe { LLVMBuildFNeg(self.raw, value.raw(), NO_NAME) })
+    }
+
+    /// Conversion by opcode; none where the type is already right.
+    pub fn cast(&self, opcode: Opcode, value: Value<'c>, to: Type<'c>) -> Value<'c> {
+        if value.ty() == to {
+            return value;
+        }
+        Value::new(unsafe { LLVMBuildCast(self.raw, opcode, value.raw(), to.raw(), NO_NAME) })
+    }
+
+    /// `zext`, or the value itself.
+    pub fn zext(&self, value: Value<'c>, to: Type<'c>) -> Value<'c> {
+        self.cast(Opcode::LLVMZExt, value, to)
+    }
+
+    /// `sext`, or the value itself.
+    pub fn sext(&self, value: Value<'c>, to: Type<'c>) -> Value<'c> {
+        self.cast(Opcode::LLVMSExt, value, to)
+    }
+
+    /// `trunc`, or the value itself.
+    pub fn trunc(&self, value: Value<'c>, to: Type<'c>) -> Value<'c> {
+        self.cast(Opcode::LLVMTrunc, value, to)
+    }
+
+    /// `bitcast`, or the value itself.
+    pub fn bitcast(&self, value: Value<'c>, to: Type<'c>) -> Value<'c> {
+        self.cast(Opcode::LLVMBitCast, value, to)
+    }
+
+    /// `inttoptr`, or the value itself.
+    pub fn int_to_ptr(&self, value: Value<'c>, to: Type<'c>) -> Value<'c> {
+        self.cast(Opcode::LLVMIntToPtr, value, to)
+    }
+
+    /// `ptrtoint`, or the value itself.
+    pub fn ptr_to_int(&self, value: Value<'c>, to: Type<'c>) -> Value<'c> {
+        self.cast(Opcode::LLVMPtrToInt, value, to)
+    }
+
+    /// `icmp`.
+    pub fn icmp(&self, predicate: IntPredicate, left: Value<'c>, right: Value<'c>) -> Value<'c> {
+        Value::new(unsafe { LLVMBuildICmp(self.raw, predicate, left.raw(), right.raw(), NO_NAME) })
+    }
+
+    /// `icmp eq`.
+    pub fn eq(&self, left: Value<'c>, right: Value<'c>) -> Value<'c> {
+        self.icmp(IntPredicate::LLVMIntEQ, left, right)
+    }
+
+    /// `icmp ne`.
+    pub fn ne(&self, left: Value<'c>, right: Value<'c>) -> Value<'c> {
+        self.icmp(IntPredicate::LLVMIntNE, left, right)
+    }
+
+    /// `icmp ult`.
+    pub fn ult(&self, left: Value<'c>, right: Value<'c>) -> Value<'c> {
+        self.icmp(IntPredicate::LLVMIntULT, left, right)
+    }
+
+    /// `icmp ugt`.
+    pub fn ugt(&self, left: Value<'c>, right: Value<'c>) -> Value<'c> {
+        self.icmp(IntPredicate::LLVMIntUGT, left, right)
+    }
+
+    /// `fcmp`.
+    pub fn fcmp(&self, predicate: RealPredicate, left: Value<'c>, right: Value<'c>) -> Value<'c> {
+        Value::new(unsafe { LLVMBuildFCmp(self.raw, predicate, left.raw(), right.raw(), NO_NAME) })
+    }
+
+    /// `select`.
+    pub fn select(&self, condition: Value<'c>, yes: Value<'c>, no: Value<'c>) -> Value<'c> {
+        Value::new(unsafe { LLVMBuildSelect(self.raw, condition.raw(), yes.raw(), no.raw(), NO_NAME) })
+    }
+
+    /// `phi` without incoming values yet.
+    pub fn phi(&self, ty: Type<'c>) -> Value<'c> {
+        Value::new(unsafe { LLVMBuildPhi(self.raw, ty.raw(), NO_NAME) })
+    }
+
+    /// `freeze`.
+    pub fn freeze(&self, value: Value<'c>) -> Value<'c> {
+        Value::new(unsafe { LLVMBuildFreeze(self.raw, value.raw(), NO_NAME) })
+    }
+
+    /// Direct call.
+    pub fn call(&self, function: Value<'c>, arguments: &[Value<'c>]) -> Value<'c> {
+        self.call_pointer(function.value_type(), function, arguments)
+    }
+
+    /// Call through a pointer.
+    pub fn call_pointer(&self, ty: Type<'c>, target: Value<'c>, arguments: &[Value<'c>]) -> Value<'c> {
+        let mut raw = raw_values(arguments);
+        Value::new(unsafe {
+            LLVMBuildCall2(self.raw, ty.raw(), target.raw(), raw.as_mut_ptr(), raw.len() as u32, NO_NAME)
+        })
+    }
+
+    /// `alloca` at the current place.
+    pub fn alloca(&self, ty: Type<'c>, align: u32) -> Value<'c> {
+        let value = Value::new(unsafe { LLVMBuildAlloca(self.raw, ty.raw(), NO_NAME) });
+        value.set_alignment(align);
+        value
+    }
+
+    /// `load` with an alignment in bytes.
+    pub fn load(&self, ty: Type<'c>, pointer: Value<'c>, align: u32) -> Value<'c> {
+        let value = Value::new(unsafe { LLVMBuildLoad2(self.raw, ty.raw(), pointer.raw(), NO_NAME) });
+        // The builder folds nothing for loads, so this is the instruction.
+        value.set_alignment(align);
+        value
+    }
+
+    /// `store` with an alignment in bytes.
+    pub fn store(&self, value: Value<'c>, pointer: Value<'c>, align: u32) -> Value<'c> {
+        let store = Value::new(unsafe { LLVMBuildStore(self.raw, value.raw(), pointer.raw()) });
+        store.set_alignment(align);
+        store
+    }
+
+    /// `getelementptr` without flags.
+    pub fn gep(&self, ty: Type<'c>, pointer: Value<'c>, indices: &[Value<'c>]) -> Value<'c> {
+        let mut raw = raw_values(indices);
+        Value::new(unsafe {
+            LLVMBuildGEP2(self.raw, ty.raw(), pointer.raw(), raw.as_mut_ptr(), raw.len() as u32, NO_NAME)
+        })
+    }
+
+    /// Pointer plus a constant number of bytes, `inbounds`: for objects that the lowering itself laid out.
+    pub fn offset(&self, pointer: Value<'c>, bytes: u64) -> Value<'c> {
+        if bytes == 0 {
+            return pointer;
+        }
+        let mut index = [Value::int(self.types.int(64), bytes).raw()];
+        Value::new(unsafe {
+            LLVMBuildInBoundsGEP2(
+                self.raw,
+                self.types.int(8).raw(),
+                pointer.raw(),
+                index.as_mut_ptr(),
+                1,
+                NO_NAME,
+            )
+        })
+    }
+
+    /// `extractelement`.
+    pub fn extract_element(&self, vector: Value<'c>, index: Value<'c>) -> Value<'c> {
+        Value::new(unsafe { LLVMBuildExtractElement(self.raw, vector.raw(), index.raw(), NO_NAME) })
+    }
+
+    /// `insertelement`.
+    pub fn insert_element(&self, vector: Value<'c>, element: Value<'c>, index: Value<'c>) -> Value<'c> {
+        Value::new(unsafe { LLVMBuildInsertElement(self.raw, vector.raw(), element.raw(), index.raw(), NO_NAME) })
+    }
+
+    /// `shufflevector` with a constant mask; `None` is an undefined element.
+    pub fn shuffle(&self, left: Value<'c>, right: Value<'c>, mask: &[Option<u32>]) -> Value<'c> {
+        let i32_type = self.types.int(32);
+        let mask: Vec<_> = mask
+            .iter()
+            .map(|index| match index {
+                Some(index) => Value::int(i32_type, u64::from(*index)),
+                None => Value::poison(i32_type),
+            })
+            .collect();
+        let mask = Value::vector(&mask);
+        Value::new(unsafe { LLVMBuildShuffleVector(self.raw, left.raw(), right.raw(), mask.raw(), NO_NAME) })
+    }
+
+    /// One scalar in all lanes.
+    pub fn splat(&self, scalar: Value<'c>, lanes: u32) -> Value<'c> {
+        if scalar.is_constant() && !scalar.is_undef() && !scalar.ty().is_pointer() {
+            return Value::vector(&vec![scalar; lanes as usize]);
+        }
+        let empty = Value::poison(scalar.ty().vector(lanes));
+        let first = self.insert_element(empty, scalar, Value::int(self.types.int(64), 0));
+        self.shuffle(first, empty, &vec![Some(0); lanes as usize])
+    }
+
+    /// `extractvalue`.
+    pub fn extract_value(&self, aggregate: Value<'c>, index: u32) -> Value<'c> {
+        Value::new(unsafe { LLVMBuildExtractValue(self.raw, aggregate.raw(), index, NO_NAME) })
+    }
+
+    /// `insertvalue`.
+    pub fn insert_value(&self, aggregate: Value<'c>, element: Value<'c>, index: u32) -> Value<'c> {
+        Value::new(unsafe { LLVMBuildInsertValue(self.raw, aggregate.raw(), element.raw(), index, NO_NAME) })
+    }
+
+    /// `atomicrmw`, system scope.
+    pub fn atomic_rmw(&self, op: AtomicOp, pointer: Value<'c>, value: Value<'c>, order: Ordering) -> Value<'c> {
+        Value::new(unsafe { LLVMBuildAtomicRMW(self.raw, op, pointer.raw(), value.raw(), order, 0) })
+    }
+
+    /// `cmpxchg`, system scope; the result is `{ value, i1 }`.
+    pub fn compare_exchange(
+        &self,
+        pointer: Value<'c>,
+        expected: Value<'c>,
+        new: Value<'c>,
+        order: Ordering,
+    ) -> Value<'c> {
+        Value::new(unsafe {
+            LLVMBuildAtomicCmpXchg(self.raw, pointer.raw(), expected.raw(), new.raw(), order, order, 0)
+        })
+    }
+
+    /// `fence`, system scope.
+    pub fn fence(&self, order: Ordering) -> Value<'c> {
+        Value::new(unsafe { LLVMBuildFence(self.raw, order, 0, NO_NAME) })
+    }
+
+    /// `br`.
+    pub fn branch(&self, to: Block<'c>) -> Value<'c> {
+        Value::new(unsafe { LLVMBuildBr(self.raw, to.raw()) })
+    }
+
+    /// Conditional `br`.
+    pub fn branch_if(&self, condition: Value<'c>, yes: Block<'c>, no: Block<'c>) -> Value<'c> {
+        Value::new(unsafe { LLVMBuildCondBr(self.raw, condition.raw(), yes.raw(), no.raw()) })
+    }
+
+    /// `switch`; the cases are constants.
+    pub fn switch(&self, value: Value<'c>, default: Block<'c>, cases: &[(Value<'c>, Block<'c>)]) -> Value<'c> {
+        unsafe {
+            let switch = LLVMBuildSwitch(self.raw, value.raw(), default.raw(), cases.len() as u32);
+            for (case, block) in cases {
+                LLVMAddCase(switch, case.raw(), block.raw());
+            }
+            Value::new(switch)
+        }
+    }
+
+    /// `ret void`.
+    pub fn return_void(&self) -> Value<'c> {
+        Value::new(unsafe { LLVMBuildRetVoid(self.raw) })
+    }
+
+    /// `ret`.
+    pub fn return_value(&self, value: Value<'c>) -> Value<'c> {
+        Value::new(unsafe { LLVMBuildRet(self.raw, value.raw()) })
+    }
+
+    /// `unreachable`.
+    pub fn unreachable(&self) -> Value<'c> {
+        Value::new(unsafe { LLVMBuildUnreachable(self.raw) })
+    }
+}
+
+impl Drop for Builder<'_> {
+    fn drop(&mut self) {
+        unsafe { LLVMDisposeBuilder(self.raw) }
+    }
+}

@@ -1,0 +1,1 @@
+//! Debug locations and scopes.

@@ -1,0 +1,337 @@
+//! Queries of instructions and changes to them.
+
+use super::copy_text;
+use super::types::Type;
+use super::value::*;
+use inkwell::llvm_sys::LLVMGEPFlagInBounds;
+use inkwell::llvm_sys::core::*;
+
+// SAFETY (whole file): as in `value.rs`; LLVM's own assertions are off in release builds, so every function that
+// is defined for one instruction only checks the opcode first or says so in its documentation.
+
+impl<'c> Value<'c> {
+    /// Its operation, if it is an instruction.
+    pub fn opcode(self) -> Option<Opcode> {
+        self.is_instruction().then(|| unsafe { LLVMGetInstructionOpcode(self.raw()) })
+    }
+
+    /// Block that holds the instruction.
+    pub fn block(self) -> Option<Block<'c>> {
+        if !self.is_instruction() {
+            return None;
+        }
+        let raw = unsafe { LLVMGetInstructionParent(self.raw()) };
+        (!raw.is_null()).then(|| Block::new(raw))
+    }
+
+    /// The next instruction of the block.
+    pub fn next(self) -> Option<Value<'c>> {
+        if !self.is_instruction() {
+            return None;
+        }
+        Value::maybe(unsafe { LLVMGetNextInstruction(self.raw()) })
+    }
+
+    /// The previous instruction of the block.
+    pub fn previous(self) -> Option<Value<'c>> {
+        if !self.is_instruction() {
+            return None;
+        }
+        Value::maybe(unsafe { LLVMGetPreviousInstruction(self.raw()) })
+    }
+
+    /// Removes and deletes an instruction without users; the handle is dead afterwards.
+    pub fn erase(self) {
+        if self.is_instruction() {
+            unsafe { LLVMInstructionEraseFromParent(self.raw()) }
+        }
+    }
+
+    /// An unattached copy of an instruction, with the same operands, flags and notes.
+    pub fn clone_instruction(self) -> Value<'c> {
+        assert!(self.is_instruction(), "{self} is no instruction");
+        Value::new(unsafe { LLVMInstructionClone(self.raw()) })
+    }
+
+    fn is(self, opcode: Opcode) -> bool {
+        self.opcode() == Some(opcode)
+    }
+
+    /// Whether it is a call of any kind but invoke.
+    pub fn is_call(self) -> bool {
+        self.is(Opcode::LLVMCall)
+    }
+
+    /// Whether it is a phi.
+    pub fn is_phi(self) -> bool {
+        self.is(Opcode::LLVMPHI)
+    }
+
+    /// Whether it ends a block.
+    pub fn is_terminator(self) -> bool {
+        self.is_instruction() && !unsafe { LLVMIsATerminatorInst(self.raw()) }.is_null()
+    }
+
+    /// Function called directly, looking at the callee operand only.
+    pub fn called_function(self) -> Option<Value<'c>> {
+        self.called_value().filter(|callee| callee.is_function())
+    }
+
+    /// Callee of a call.
+    pub fn called_value(self) -> Option<Value<'c>> {
+        self.is_call().then(|| Value::new(unsafe { LLVMGetCalledValue(self.raw()) }))
+    }
+
+    /// Function type of a call.
+    pub fn called_type(self) -> Option<Type<'c>> {
+        self.is_call().then(|| Type::new(unsafe { LLVMGetCalledFunctionType(self.raw()) }))
+    }
+
+    /// Arguments of a call; empty for others.
+    pub fn arguments(self) -> Vec<Value<'c>> {
+        if !self.is_call() {
+            return Vec::new();
+        }
+        let count = unsafe { LLVMGetNumArgOperands(self.raw()) };
+        (0..count).map(|index| self.operand(index)).collect()
+    }
+
+    /// Name of the function called directly, empty otherwise.
+    pub fn callee_name(self) -> String {
+        self.called_function().map(Value::name).unwrap_or_default()
+    }
+
+    /// Predicate of an integer comparison.
+    pub fn int_predicate(self) -> Option<IntPredicate> {
+        self.is(Opcode::LLVMICmp).then(|| unsafe { LLVMGetICmpPredicate(self.raw()) })
+    }
+
+    /// Predicate of a floating-point comparison.
+    pub fn real_predicate(self) -> Option<RealPredicate> {
+        self.is(Opcode::LLVMFCmp).then(|| unsafe { LLVMGetFCmpPredicate(self.raw()) })
+    }
+
+    /// Incoming values and blocks of a phi; empty for others.
+    pub fn incoming(self) -> Vec<(Value<'c>, Block<'c>)> {
+        if !self.is_phi() {
+            return Vec::new();
+        }
+        unsafe {
+            (0..LLVMCountIncoming(self.raw()))
+                .map(|index| {
+                    let value = Value::new(LLVMGetIncomingValue(self.raw(), index));
+                    (value, Block::new(LLVMGetIncomingBlock(self.raw(), index)))
+                })
+                .collect()
+        }
+    }
+
+    /// Adds incoming pairs to a phi.
+    pub fn add_incoming(self, incoming: &[(Value<'c>, Block<'c>)]) {
+        assert!(self.is_phi(), "{self} is no phi");
+        let mut values: Vec<_> = incoming.iter().map(|pair| pair.0.raw()).collect();
+        let mut blocks: Vec<_> = incoming.iter().map(|pair| pair.1.raw()).collect();
+        unsafe { LLVMAddIncoming(self.raw(), values.as_mut_ptr(), blocks.as_mut_ptr(), values.len() as u32) }
+    }
+
+    /// Successors of a terminator, in order, repeats kept; empty for others.
+    pub fn successors(self) -> Vec<Block<'c>> {
+        if !self.is_terminator() {
+            return Vec::new();
+        }
+        unsafe {
+            (0..LLVMGetNumSuccessors(self.raw()))
+                .map(|index| Block::new(LLVMGetSuccessor(self.raw(), index)))
+                .collect()
+        }
+    }
+
+    /// Condition of a conditional branch.
+    pub fn condition(self) -> Option<Value<'c>> {
+        (self.is(Opcode::LLVMBr) && unsafe { LLVMIsConditional(self.raw()) != 0 })
+            .then(|| Value::new(unsafe { LLVMGetCondition(self.raw()) }))
+    }
+
+    /// Whether the access is volatile (loads, stores, atomics).
+    pub fn is_volatile(self) -> bool {
+        matches!(
+            self.opcode(),
+            Some(Opcode::LLVMLoad | Opcode::LLVMStore | Opcode::LLVMAtomicRMW | Opcode::LLVMAtomicCmpXchg)
+        ) && unsafe { LLVMGetVolatile(self.raw()) != 0 }
+    }
+
+    /// Makes a load or store volatile or plain.
+    pub fn set_volatile(self, volatile: bool) {
+        if matches!(self.opcode(), Some(Opcode::LLVMLoad | Opcode::LLVMStore)) {
+            unsafe { LLVMSetVolatile(self.raw(), volatile as i32) }
+        }
+    }
+
+    /// Ordering of a load, store, read-modify-write or fence.
+    pub fn ordering(self) -> Option<Ordering> {
+        matches!(
+            self.opcode(),
+            Some(Opcode::LLVMLoad | Opcode::LLVMStore | Opcode::LLVMAtomicRMW | Opcode::LLVMFence)
+        )
+        .then(|| unsafe { LLVMGetOrdering(self.raw()) })
+    }
+
+    /// Operation of an `atomicrmw`.
+    pub fn atomic_op(self) -> Option<AtomicOp> {
+        self.is(Opcode::LLVMAtomicRMW).then(|| unsafe { LLVMGetAtomicRMWBinOp(self.raw()) })
+    }
+
+    /// Alignment in bytes of a load, store, atomic, alloca or global; 0 where LLVM knows none.
+    pub fn alignment(self) -> u32 {
+        let has = self.is_global_variable()
+            || matches!(
+                self.opcode(),
+                Some(
+                    Opcode::LLVMLoad
+                        | Opcode::LLVMStore
+                        | Opcode::LLVMAlloca
+                        | Opcode::LLVMAtomicRMW
+                        | Opcode::LLVMAtomicCmpXchg
+                )
+            );
+        if has { unsafe { LLVMGetAlignment(self.raw()) } } else { 0 }
+    }
+
+    /// Sets the alignment of what [`Self::alignment`] is defined for.
+    pub fn set_alignment(self, bytes: u32) {
+        unsafe { LLVMSetAlignment(self.raw(), bytes) }
+    }
+
+    /// Type that an `alloca` reserves.
+    pub fn allocated_type(self) -> Option<Type<'c>> {
+        self.is(Opcode::LLVMAlloca).then(|| Type::new(unsafe { LLVMGetAllocatedType(self.raw()) }))
+    }
+
+    /// Type that a `getelementptr` instruction or expression steps over.
+    pub fn gep_source_type(self) -> Option<Type<'c>> {
+        let gep = self.is(Opcode::LLVMGetElementPtr) || self.constant_opcode() == Some(Opcode::LLVMGetElementPtr);
+        gep.then(|| Type::new(unsafe { LLVMGetGEPSourceElementType(self.raw()) }))
+    }
+
+    /// Whether a `getelementptr` is `inbounds`.
+    pub fn is_inbounds(self) -> bool {
+        self.gep_source_type().is_some() && unsafe { LLVMGEPGetNoWrapFlags(self.raw()) & LLVMGEPFlagInBounds != 0 }
+    }
+
+    /// Indices of `extractvalue` and `insertvalue`.
+    pub fn indices(self) -> Vec<u32> {
+        if !(self.is(Opcode::LLVMExtractValue) || self.is(Opcode::LLVMInsertValue)) {
+            return Vec::new();
+        }
+        unsafe {
+            let indices = LLVMGetIndices(self.raw());
+            std::slice::from_raw_parts(indices, LLVMGetNumIndices(self.raw()) as usize).to_vec()
+        }
+    }
+
+    /// Mask of a `shufflevector`; `None` for undefined elements.
+    pub fn shuffle_mask(self) -> Vec<Option<u32>> {
+        if !self.is(Opcode::LLVMShuffleVector) {
+            return Vec::new();
+        }
+        unsafe {
+            (0..LLVMGetNumMaskElements(self.raw()))
+                .map(|index| u32::try_from(LLVMGetMaskValue(self.raw(), index)).ok())
+                .collect()
+        }
+    }
+
+    /// Whether the instruction can carry fast-math flags.
+    pub fn has_fast_math(self) -> bool {
+        self.is_instruction() && unsafe { LLVMCanValueUseFastMathFlags(self.raw()) != 0 }
+    }
+
+    /// Fast-math flags, 0 where there can be none.
+    pub fn fast_math(self) -> u32 {
+        if self.has_fast_math() { unsafe { LLVMGetFastMathFlags(self.raw()) } } else { 0 }
+    }
+
+    /// Sets fast-math flags where there can be some.
+    pub fn set_fast_math(self, flags: u32) {
+        if self.has_fast_math() {
+            unsafe { LLVMSetFastMathFlags(self.raw(), flags) }
+        }
+    }
+
+    /// `nuw` of add, sub, mul and shl.
+    pub fn is_nuw(self) -> bool {
+        self.may_wrap() && unsafe { LLVMGetNUW(self.raw()) != 0 }
+    }
+
+    /// `nsw` of add, sub, mul and shl.
+    pub fn is_nsw(self) -> bool {
+        self.may_wrap() && unsafe { LLVMGetNSW(self.raw()) != 0 }
+    }
+
+    fn may_wrap(self) -> bool {
+        matches!(self.opcode(), Some(Opcode::LLVMAdd | Opcode::LLVMSub | Opcode::LLVMMul | Opcode::LLVMShl))
+    }
+
+    /// `disjoint` of or.
+    pub fn is_disjoint(self) -> bool {
+        self.is(Opcode::LLVMOr) && unsafe { LLVMGetIsDisjoint(self.raw()) != 0 }
+    }
+
+    /// `nneg` of zext.
+    pub fn is_nneg(self) -> bool {
+        self.is(Opcode::LLVMZExt) && unsafe { LLVMGetNNeg(self.raw()) != 0 }
+    }
+
+    /// Text of inline assembly.
+    pub fn asm_text(self) -> String {
+        if !self.is_inline_asm() {
+            return String::new();
+        }
+        unsafe {
+            let mut length = 0;
+            let text = LLVMGetInlineAsmAsmString(self.raw(), &mut length);
+            copy_text(text, length)
+        }
+    }
+
+    /// Constraints of inline assembly.
+    pub fn asm_constraints(self) -> String {
+        if !self.is_inline_asm() {
+            return String::new();
+        }
+        unsafe {
+            let mut length = 0;
+            let text = LLVMGetInlineAsmConstraintString(self.raw(), &mut length);
+            copy_text(text, length)
+        }
+    }
+
+    /// Whether the instruction carries a note of this kind. `kind` is a name such as `invariant.load`.
+    pub fn has_note(self, kind: &str) -> bool {
+        if !self.is_instruction() {
+            return false;
+        }
+        unsafe {
+            let id = LLVMGetMDKindIDInContext(self.types().raw(), kind.as_ptr().cast(), kind.len() as u32);
+            !LLVMGetMetadata(self.raw(), id).is_null()
+        }
+    }
+
+    /// Line of the debug location, 0 where there is none.
+    pub fn debug_line(self) -> u32 {
+        let located = self.is_instruction() || self.is_function() || self.is_global_variable();
+        if located { unsafe { LLVMGetDebugLocLine(self.raw()) } } else { 0 }
+    }
+
+    /// File of the debug location, as the compiler was given it; empty where there is none.
+    pub fn debug_file(self) -> String {
+        if !(self.is_instruction() || self.is_function() || self.is_global_variable()) {
+            return String::new();
+        }
+        unsafe {
+            let mut length = 0;
+            let name = LLVMGetDebugLocFilename(self.raw(), &mut length);
+            copy_text(name, length as usize)
+        }
+    }
+}

@@ -1,0 +1,155 @@
+//! Target machines and what is done with whole modules.
+
+use inkwell::OptimizationLevel;
+use inkwell::memory_buffer::MemoryBuffer;
+use inkwell::module::Module;
+use inkwell::passes::PassBuilderOptions;
+use inkwell::targets::{
+    CodeModel, FileType, InitializationConfig, RelocMode, Target, TargetMachine, TargetMachineOptions, TargetTriple,
+};
+
+/// Why LLVM could not do what was asked.
+#[derive(Debug, thiserror::Error)]
+pub enum MachineError {
+    /// The library lacks the target.
+    #[error("this LLVM has no code generator for {triple}: {cause}")]
+    NoTarget {
+        /// Target asked for.
+        triple: String,
+        /// LLVM's words.
+        cause: String,
+    },
+    /// The target exists, the processor does not.
+    #[error("LLVM makes no machine for {triple} with processor {processor}")]
+    NoMachine {
+        /// Target asked for.
+        triple: String,
+        /// Processor asked for.
+        processor: String,
+    },
+    /// Passes failed.
+    #[error("passes {passes} failed: {cause}")]
+    Passes {
+        /// The pipeline.
+        passes: String,
+        /// LLVM's words.
+        cause: String,
+    },
+    /// The module is not valid IR.
+    #[error("invalid IR after {stage}: {cause}")]
+    Invalid {
+        /// What made it.
+        stage: String,
+        /// LLVM's words.
+        cause: String,
+    },
+    /// Code generation failed.
+    #[error("code generation failed: {cause}")]
+    Emit {
+        /// LLVM's words.
+        cause: String,
+    },
+}
+
+/// A target machine: what passes and code generation need to know of the processor.
+pub struct Machine {
+    inner: TargetMachine,
+    triple: String,
+}
+
+impl Machine {
+    /// A GPU machine, for architecture 75 as `sm_75`.
+    pub fn nvptx(arch: u32) -> Result<Machine, MachineError> {
+        Target::initialize_nvptx(&InitializationConfig::default());
+        Machine::new("nvptx64-nvidia-cuda", &format!("sm_{arch}"), "+ptx63")
+    }
+
+    /// A host machine. `processor` as clang's `-march`; `native` is the processor that this runs on.
+    pub fn host(processor: &str) -> Result<Machine, MachineError> {
+        Target::initialize_x86(&InitializationConfig::default());
+        let triple = TargetMachine::get_default_triple();
+        let triple = triple.as_str().to_string_lossy().into_owned();
+        if processor == "native" {
+            let name = TargetMachine::get_host_cpu_name().to_string();
+            let features = TargetMachine::get_host_cpu_features().to_string();
+            return Machine::new(&triple, &name, &features);
+        }
+        Machine::new(&triple, processor, "")
+    }
+
+    fn new(triple: &str, processor: &str, features: &str) -> Result<Machine, MachineError> {
+        let wanted = TargetTriple::create(triple);
+        let target = Target::from_triple(&wanted)
+            .map_err(|cause| MachineError::NoTarget { triple: triple.into(), cause: cause.to_string() })?;
+        let options = TargetMachineOptions::default()
+            .set_cpu(processor)
+            .set_features(features)
+            .set_level(OptimizationLevel::Default)
+            .set_reloc_mode(RelocMode::PIC)
+            .set_code_model(CodeModel::Default);
+        target
+            .create_target_machine_from_options(&wanted, options)
+            .map(|inner| Machine { inner, triple: triple.into() })
+            .ok_or_else(|| MachineError::NoMachine { triple: triple.into(), processor: processor.into() })
+    }
+
+    /// Processor name.
+    pub fn processor(&self) -> String {
+        self.inner.get_cpu().to_string()
+    }
+
+    /// Feature string, as `+avx2,+fma`.
+    pub fn features(&self) -> String {
+        self.inner.get_feature_string().to_string_lossy().into_owned()
+    }
+
+    /// Gives the module this machine's triple and data layout.
+    pub fn adopt(&self, module: &Module<'_>) {
+        module.set_triple(&TargetTriple::create(&self.triple));
+        module.set_data_layout(&self.inner.get_target_data().get_data_layout());
+    }
+
+    /// Runs a pipeline in `opt`'s textual form.
+    pub fn run(&self, module: &Module<'_>, passes: &str) -> Result<(), MachineError> {
+        self.run_with(module, passes, PassBuilderOptions::create())
+    }
+
+    /// Runs a pipeline with options.
+    pub fn run_with(
+        &self,
+        module: &Module<'_>,
+        passes: &str,
+        options: PassBuilderOptions,
+    ) -> Result<(), MachineError> {
+        module
+            .run_passes(passes, &self.inner, options)
+            .map_err(|cause| MachineError::Passes { passes: passes.into(), cause: cause.to_string() })
+    }
+
+    /// Makes an object file.
+    pub fn emit_object(&self, module: &Module<'_>) -> Result<Vec<u8>, MachineError> {
+        self.emit(module, FileType::Object)
+    }
+
+    /// Makes assembly text: PTX for a GPU machine.
+    pub fn emit_assembly(&self, module: &Module<'_>) -> Result<Vec<u8>, MachineError> {
+        self.emit(module, FileType::Assembly)
+    }
+
+    fn emit(&self, module: &Module<'_>, kind: FileType) -> Result<Vec<u8>, MachineError> {
+        self.inner
+            .write_to_memory_buffer(module, kind)
+            .map(|buffer: MemoryBuffer| buffer.as_slice().to_vec())
+            .map_err(|cause| MachineError::Emit { cause: cause.to_string() })
+    }
+
+    /// The machine itself, for what is not wrapped.
+    pub fn inner(&self) -> &TargetMachine {
+        &self.inner
+    }
+}
+
+/// Checks that the module is valid IR; `stage` names what made it.
+pub fn verify(module: &Module<'_>, stage: &str) -> Result<(), MachineError> {
+    module.verify().map_err(|cause| MachineError::Invalid { stage: stage.into(), cause: cause.to_string() })
+}

@@ -1,0 +1,311 @@
+//! Types.
+
+use inkwell::context::{AsContextRef, Context};
+use inkwell::llvm_sys::core::*;
+use inkwell::llvm_sys::prelude::*;
+use inkwell::llvm_sys::LLVMTypeKind;
+use inkwell::llvm_sys::target::{LLVMABIAlignmentOfType, LLVMABISizeOfType, LLVMOffsetOfElement, LLVMStoreSizeOfType};
+use std::marker::PhantomData;
+
+/// A type of the context `'c`.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Type<'c> {
+    raw: LLVMTypeRef,
+    context: PhantomData<&'c Context>,
+}
+
+/// What a [`Type`] is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Kind {
+    /// No value.
+    Void,
+    /// Integer of this many bits.
+    Int(u32),
+    /// 16-bit IEEE float.
+    Half,
+    /// 16-bit brain float.
+    BFloat,
+    /// 32-bit float.
+    Float,
+    /// 64-bit float.
+    Double,
+    /// Pointer into this address space.
+    Pointer(u32),
+    /// Vector of this many elements.
+    Vector(u32),
+    /// Array of this many elements.
+    Array(u64),
+    /// Structure.
+    Struct,
+    /// Function.
+    Function,
+    /// Anything else (label, token, metadata, …).
+    Other,
+}
+
+/// Types of a context.
+#[derive(Clone, Copy)]
+pub struct Types<'c> {
+    raw: LLVMContextRef,
+    context: PhantomData<&'c Context>,
+}
+
+impl<'c> Types<'c> {
+    /// The types of `context`.
+    pub fn new(context: &(impl AsContextRef<'c> + ?Sized)) -> Self {
+        Types { raw: context.as_ctx_ref(), context: PhantomData }
+    }
+
+    /// The context that `ty` belongs to.
+    pub fn of(ty: Type<'c>) -> Self {
+        // SAFETY: `ty` is a live type.
+        Types { raw: unsafe { LLVMGetTypeContext(ty.raw) }, context: PhantomData }
+    }
+
+    /// The raw context.
+    pub fn raw(self) -> LLVMContextRef {
+        self.raw
+    }
+
+    /// `iN`.
+    pub fn int(self, bits: u32) -> Type<'c> {
+        // SAFETY: the context is live for `'c`; so for all functions of this block.
+        Type::new(unsafe { LLVMIntTypeInContext(self.raw, bits) })
+    }
+
+    /// `half`.
+    pub fn half(self) -> Type<'c> {
+        // SAFETY: see `int`.
+        Type::new(unsafe { LLVMHalfTypeInContext(self.raw) })
+    }
+
+    /// `bfloat`.
+    pub fn bfloat(self) -> Type<'c> {
+        // SAFETY: see `int`.
+        Type::new(unsafe { LLVMBFloatTypeInContext(self.raw) })
+    }
+
+    /// `float`.
+    pub fn float(self) -> Type<'c> {
+        // SAFETY: see `int`.
+        Type::new(unsafe { LLVMFloatTypeInContext(self.raw) })
+    }
+
+    /// `double`.
+    pub fn double(self) -> Type<'c> {
+        // SAFETY: see `int`.
+        Type::new(unsafe { LLVMDoubleTypeInContext(self.raw) })
+    }
+
+    /// `void`.
+    pub fn void(self) -> Type<'c> {
+        // SAFETY: see `int`.
+        Type::new(unsafe { LLVMVoidTypeInContext(self.raw) })
+    }
+
+    /// `ptr addrspace(space)`.
+    pub fn pointer(self, space: u32) -> Type<'c> {
+        // SAFETY: see `int`.
+        Type::new(unsafe { LLVMPointerTypeInContext(self.raw, space) })
+    }
+
+    /// An unnamed structure.
+    pub fn structure(self, fields: &[Type<'c>], packed: bool) -> Type<'c> {
+        let mut raw = raw_types(fields);
+        // SAFETY: see `int`; the array outlives the call.
+        Type::new(unsafe { LLVMStructTypeInContext(self.raw, raw.as_mut_ptr(), raw.len() as u32, packed as i32) })
+    }
+}
+
+impl<'c> Type<'c> {
+    /// Wraps a raw type, which must belong to the context `'c`.
+    pub(crate) fn new(raw: LLVMTypeRef) -> Self {
+        assert!(!raw.is_null(), "LLVM returned no type");
+        Type { raw, context: PhantomData }
+    }
+
+    /// The raw type.
+    pub fn raw(self) -> LLVMTypeRef {
+        self.raw
+    }
+
+    /// What it is.
+    pub fn kind(self) -> Kind {
+        // SAFETY: `raw` is a live type, and each query is made for the kind it is defined for. This holds for the
+        // other functions too, as far as their callers keep to the documented kind.
+        unsafe {
+            match LLVMGetTypeKind(self.raw) {
+                LLVMTypeKind::LLVMVoidTypeKind => Kind::Void,
+                LLVMTypeKind::LLVMIntegerTypeKind => Kind::Int(LLVMGetIntTypeWidth(self.raw)),
+                LLVMTypeKind::LLVMHalfTypeKind => Kind::Half,
+                LLVMTypeKind::LLVMBFloatTypeKind => Kind::BFloat,
+                LLVMTypeKind::LLVMFloatTypeKind => Kind::Float,
+                LLVMTypeKind::LLVMDoubleTypeKind => Kind::Double,
+                LLVMTypeKind::LLVMPointerTypeKind => Kind::Pointer(LLVMGetPointerAddressSpace(self.raw)),
+                LLVMTypeKind::LLVMVectorTypeKind => Kind::Vector(LLVMGetVectorSize(self.raw)),
+                LLVMTypeKind::LLVMArrayTypeKind => Kind::Array(LLVMGetArrayLength2(self.raw)),
+                LLVMTypeKind::LLVMStructTypeKind => Kind::Struct,
+                LLVMTypeKind::LLVMFunctionTypeKind => Kind::Function,
+                _ => Kind::Other,
+            }
+        }
+    }
+
+    /// Bits of an integer type, or `None`.
+    pub fn int_bits(self) -> Option<u32> {
+        match self.kind() {
+            Kind::Int(bits) => Some(bits),
+            _ => None,
+        }
+    }
+
+    /// Whether it is `void`.
+    pub fn is_void(self) -> bool {
+        self.kind() == Kind::Void
+    }
+
+    /// Whether it is a pointer.
+    pub fn is_pointer(self) -> bool {
+        matches!(self.kind(), Kind::Pointer(_))
+    }
+
+    /// Whether it is a scalar floating-point type.
+    pub fn is_float(self) -> bool {
+        matches!(self.kind(), Kind::Half | Kind::BFloat | Kind::Float | Kind::Double)
+    }
+
+    /// Whether it is a structure or array.
+    pub fn is_aggregate(self) -> bool {
+        matches!(self.kind(), Kind::Struct | Kind::Array(_))
+    }
+
+    /// Element type of a vector or array.
+    ///
+    /// # Panics
+    /// If it is neither.
+    pub fn element(self) -> Type<'c> {
+        assert!(matches!(self.kind(), Kind::Vector(_) | Kind::Array(_)), "{self} has no element type");
+        // SAFETY: checked above.
+        Type::new(unsafe { LLVMGetElementType(self.raw) })
+    }
+
+    /// Field types of a structure; empty for others.
+    pub fn fields(self) -> Vec<Type<'c>> {
+        if self.kind() != Kind::Struct {
+            return Vec::new();
+        }
+        // SAFETY: a structure, see `kind`.
+        let count = unsafe { LLVMCountStructElementTypes(self.raw) };
+        (0..count).map(|index| Type::new(unsafe_field(self.raw, index))).collect()
+    }
+
+    /// Whether a structure is packed.
+    pub fn is_packed(self) -> bool {
+        // SAFETY: asked for structures only.
+        self.kind() == Kind::Struct && unsafe { LLVMIsPackedStruct(self.raw) != 0 }
+    }
+
+    /// `<count x self>`.
+    pub fn vector(self, count: u32) -> Type<'c> {
+        // SAFETY: see `kind`.
+        Type::new(unsafe { LLVMVectorType(self.raw, count) })
+    }
+
+    /// `[count x self]`.
+    pub fn array(self, count: u64) -> Type<'c> {
+        // SAFETY: see `kind`.
+        Type::new(unsafe { LLVMArrayType2(self.raw, count) })
+    }
+
+    /// The function type with this result.
+    pub fn function(self, parameters: &[Type<'c>]) -> Type<'c> {
+        let mut raw = raw_types(parameters);
+        // SAFETY: see `kind`; the array outlives the call.
+        Type::new(unsafe { LLVMFunctionType(self.raw, raw.as_mut_ptr(), raw.len() as u32, 0) })
+    }
+
+    /// Result of a function type.
+    ///
+    /// # Panics
+    /// If it is no function type.
+    pub fn result(self) -> Type<'c> {
+        assert_eq!(self.kind(), Kind::Function, "{self} is no function type");
+        // SAFETY: checked above.
+        Type::new(unsafe { LLVMGetReturnType(self.raw) })
+    }
+
+    /// Parameters of a function type; empty for others.
+    pub fn parameters(self) -> Vec<Type<'c>> {
+        if self.kind() != Kind::Function {
+            return Vec::new();
+        }
+        // SAFETY: a function type; the array has the length that LLVM asks for.
+        unsafe {
+            let mut raw = vec![std::ptr::null_mut(); LLVMCountParamTypes(self.raw) as usize];
+            LLVMGetParamTypes(self.raw, raw.as_mut_ptr());
+            raw.into_iter().map(Type::new).collect()
+        }
+    }
+
+    /// Whether a function type takes further arguments.
+    pub fn is_variadic(self) -> bool {
+        // SAFETY: asked for function types only.
+        self.kind() == Kind::Function && unsafe { LLVMIsFunctionVarArg(self.raw) != 0 }
+    }
+}
+
+impl std::fmt::Display for Type<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        // SAFETY: `raw` is live; the message is ours to free.
+        f.write_str(&unsafe { super::take_message(LLVMPrintTypeToString(self.raw)) })
+    }
+}
+
+fn unsafe_field(raw: LLVMTypeRef, index: u32) -> LLVMTypeRef {
+    // SAFETY: the caller counted the fields of this structure.
+    unsafe { LLVMStructGetTypeAtIndex(raw, index) }
+}
+
+fn raw_types(types: &[Type<'_>]) -> Vec<LLVMTypeRef> {
+    types.iter().map(|ty| ty.raw).collect()
+}
+
+/// Sizes and offsets under a module's data layout.
+#[derive(Clone, Copy)]
+pub struct Layout<'m> {
+    raw: inkwell::llvm_sys::target::LLVMTargetDataRef,
+    module: PhantomData<&'m ()>,
+}
+
+impl<'m> Layout<'m> {
+    /// The layout of `module`, for as long as the module is not given another.
+    pub fn of(module: &'m inkwell::module::Module<'_>) -> Self {
+        // SAFETY: the module is live and owns the layout.
+        let raw = unsafe { inkwell::llvm_sys::target::LLVMGetModuleDataLayout(module.as_mut_ptr()) };
+        Layout { raw, module: PhantomData }
+    }
+
+    /// Bytes from one array element to the next.
+    pub fn size(self, ty: Type<'_>) -> u64 {
+        // SAFETY: both live; so for the functions below.
+        unsafe { LLVMABISizeOfType(self.raw, ty.raw) }
+    }
+
+    /// Bytes that a store writes.
+    pub fn store_size(self, ty: Type<'_>) -> u64 {
+        // SAFETY: see `size`.
+        unsafe { LLVMStoreSizeOfType(self.raw, ty.raw) }
+    }
+
+    /// Alignment in bytes.
+    pub fn align(self, ty: Type<'_>) -> u64 {
+        // SAFETY: see `size`.
+        u64::from(unsafe { LLVMABIAlignmentOfType(self.raw, ty.raw) })
+    }
+
+    /// Byte offset of a structure's field.
+    pub fn offset(self, structure: Type<'_>, field: u32) -> u64 {
+        // SAFETY: see `size`.
+        unsafe { LLVMOffsetOfElement(self.raw, structure.raw, field) }
+    }
+}

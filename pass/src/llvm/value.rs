@@ -1,0 +1,329 @@
+//! Values, instructions, blocks and functions.
+
+use super::types::{Type, Types};
+use super::{copy_text, take_message};
+use inkwell::context::Context;
+use inkwell::llvm_sys::LLVMValueKind;
+use inkwell::llvm_sys::core::*;
+use inkwell::llvm_sys::prelude::*;
+pub use inkwell::llvm_sys::{
+    LLVMAtomicOrdering as Ordering, LLVMAtomicRMWBinOp as AtomicOp, LLVMIntPredicate as IntPredicate,
+    LLVMLinkage as Linkage, LLVMOpcode as Opcode, LLVMRealPredicate as RealPredicate, LLVMVisibility as Visibility,
+};
+use std::marker::PhantomData;
+
+/// A value: constant, global, function, argument or instruction.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Value<'c> {
+    raw: LLVMValueRef,
+    context: PhantomData<&'c Context>,
+}
+
+/// A basic block.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Block<'c> {
+    raw: LLVMBasicBlockRef,
+    context: PhantomData<&'c Context>,
+}
+
+// SAFETY (whole file): handles wrap live LLVM objects (see the module documentation of `llvm`), and every query
+// that LLVM defines for one kind of value only is guarded by a check of that kind.
+
+impl<'c> Value<'c> {
+    /// Wraps a raw value, which must belong to the context `'c`.
+    pub(crate) fn new(raw: LLVMValueRef) -> Self {
+        assert!(!raw.is_null(), "LLVM returned no value");
+        Value { raw, context: PhantomData }
+    }
+
+    /// Wraps a raw value unless it is null.
+    pub(crate) fn maybe(raw: LLVMValueRef) -> Option<Self> {
+        (!raw.is_null()).then_some(Value { raw, context: PhantomData })
+    }
+
+    /// The raw value.
+    pub fn raw(self) -> LLVMValueRef {
+        self.raw
+    }
+
+    /// Its type.
+    pub fn ty(self) -> Type<'c> {
+        Type::new(unsafe { LLVMTypeOf(self.raw) })
+    }
+
+    /// The types of its context.
+    pub fn types(self) -> Types<'c> {
+        Types::of(self.ty())
+    }
+
+    /// Its name, empty where it has none.
+    pub fn name(self) -> String {
+        unsafe {
+            let mut length = 0;
+            let name = LLVMGetValueName2(self.raw, &mut length);
+            copy_text(name, length)
+        }
+    }
+
+    /// Renames it; LLVM appends a number where the name is taken.
+    pub fn set_name(self, name: &str) {
+        unsafe { LLVMSetValueName2(self.raw, name.as_ptr().cast(), name.len()) }
+    }
+
+    fn kind(self) -> LLVMValueKind {
+        unsafe { LLVMGetValueKind(self.raw) }
+    }
+
+    /// Whether it is an instruction.
+    pub fn is_instruction(self) -> bool {
+        self.kind() == LLVMValueKind::LLVMInstructionValueKind
+    }
+
+    /// Whether it is a function's argument.
+    pub fn is_argument(self) -> bool {
+        self.kind() == LLVMValueKind::LLVMArgumentValueKind
+    }
+
+    /// Whether it is a constant (globals and functions are).
+    pub fn is_constant(self) -> bool {
+        unsafe { LLVMIsConstant(self.raw) != 0 }
+    }
+
+    /// Whether it is a function.
+    pub fn is_function(self) -> bool {
+        self.kind() == LLVMValueKind::LLVMFunctionValueKind
+    }
+
+    /// Whether it is a global variable.
+    pub fn is_global_variable(self) -> bool {
+        self.kind() == LLVMValueKind::LLVMGlobalVariableValueKind
+    }
+
+    /// Whether it is inline assembly.
+    pub fn is_inline_asm(self) -> bool {
+        self.kind() == LLVMValueKind::LLVMInlineAsmValueKind
+    }
+
+    /// Whether it is a constant expression.
+    pub fn is_constant_expression(self) -> bool {
+        self.kind() == LLVMValueKind::LLVMConstantExprValueKind
+    }
+
+    /// Whether it is metadata used as a value.
+    pub fn is_metadata(self) -> bool {
+        self.kind() == LLVMValueKind::LLVMMetadataAsValueValueKind
+    }
+
+    /// Whether it is `undef` or `poison`.
+    pub fn is_undef(self) -> bool {
+        unsafe { LLVMIsUndef(self.raw) != 0 || LLVMIsPoison(self.raw) != 0 }
+    }
+
+    /// Whether it is a constant of all zero bits.
+    pub fn is_zero(self) -> bool {
+        unsafe { LLVMIsNull(self.raw) != 0 }
+    }
+
+    /// Value of a constant integer of at most 64 bits, zero-extended.
+    pub fn as_u64(self) -> Option<u64> {
+        (self.kind() == LLVMValueKind::LLVMConstantIntValueKind && self.ty().int_bits()? <= 64)
+            .then(|| unsafe { LLVMConstIntGetZExtValue(self.raw) })
+    }
+
+    /// Value of a constant integer of at most 64 bits, sign-extended.
+    pub fn as_i64(self) -> Option<i64> {
+        self.as_u64().map(|_| unsafe { LLVMConstIntGetSExtValue(self.raw) })
+    }
+
+    /// Value of a constant floating-point number.
+    pub fn as_f64(self) -> Option<f64> {
+        (self.kind() == LLVMValueKind::LLVMConstantFPValueKind).then(|| {
+            let mut lost = 0;
+            unsafe { LLVMConstRealGetDouble(self.raw, &mut lost) }
+        })
+    }
+
+    /// Number of operands, 0 for what has none.
+    pub fn operand_count(self) -> u32 {
+        if unsafe { LLVMIsAUser(self.raw) }.is_null() {
+            return 0;
+        }
+        unsafe { LLVMGetNumOperands(self.raw) as u32 }
+    }
+
+    /// Operand `index`.
+    ///
+    /// # Panics
+    /// If there is none.
+    pub fn operand(self, index: u32) -> Value<'c> {
+        assert!(index < self.operand_count(), "operand {index} of {self}");
+        Value::new(unsafe { LLVMGetOperand(self.raw, index) })
+    }
+
+    /// All operands, blocks of terminators included.
+    pub fn operands(self) -> Vec<Value<'c>> {
+        (0..self.operand_count()).map(|index| self.operand(index)).collect()
+    }
+
+    /// Replaces an operand.
+    pub fn set_operand(self, index: u32, value: Value<'c>) {
+        unsafe { LLVMSetOperand(self.raw, index, value.raw) }
+    }
+
+    /// Its users, one entry per use.
+    pub fn users(self) -> Vec<Value<'c>> {
+        let mut users = Vec::new();
+        unsafe {
+            let mut next = LLVMGetFirstUse(self.raw);
+            while !next.is_null() {
+                users.push(Value::new(LLVMGetUser(next)));
+                next = LLVMGetNextUse(next);
+            }
+        }
+        users
+    }
+
+    /// Whether anything uses it.
+    pub fn is_used(self) -> bool {
+        !unsafe { LLVMGetFirstUse(self.raw) }.is_null()
+    }
+
+    /// Makes all users use `other`.
+    pub fn replace_all_uses_with(self, other: Value<'c>) {
+        unsafe { LLVMReplaceAllUsesWith(self.raw, other.raw) }
+    }
+
+    /// Operation of a constant expression.
+    pub fn constant_opcode(self) -> Option<Opcode> {
+        self.is_constant_expression().then(|| unsafe { LLVMGetConstOpcode(self.raw) })
+    }
+
+    /// Element `index` of a constant vector, array or structure.
+    pub fn constant_element(self, index: u32) -> Option<Value<'c>> {
+        Value::maybe(unsafe { LLVMGetAggregateElement(self.raw, index) })
+    }
+
+    /// Whether it is a constant array or vector of plain numbers.
+    pub fn is_plain_data(self) -> bool {
+        !unsafe { LLVMIsAConstantDataSequential(self.raw) }.is_null()
+    }
+
+    /// `undef`-free constant zero of a type.
+    pub fn zero(ty: Type<'c>) -> Value<'c> {
+        Value::new(unsafe { LLVMConstNull(ty.raw()) })
+    }
+
+    /// All bits one (integers and vectors of them).
+    pub fn all_ones(ty: Type<'c>) -> Value<'c> {
+        Value::new(unsafe { LLVMConstAllOnes(ty.raw()) })
+    }
+
+    /// `poison`.
+    pub fn poison(ty: Type<'c>) -> Value<'c> {
+        Value::new(unsafe { LLVMGetPoison(ty.raw()) })
+    }
+
+    /// Constant integer, truncated to the type.
+    pub fn int(ty: Type<'c>, value: u64) -> Value<'c> {
+        Value::new(unsafe {
+            let bits = ty.int_bits().unwrap_or(64);
+            let kept = if bits < 64 { value & ((1 << bits) - 1) } else { value };
+            LLVMConstInt(ty.raw(), kept, 0)
+        })
+    }
+
+    /// Constant floating-point number.
+    pub fn real(ty: Type<'c>, value: f64) -> Value<'c> {
+        Value::new(unsafe { LLVMConstReal(ty.raw(), value) })
+    }
+
+    /// Constant vector; all elements of one type.
+    pub fn vector(elements: &[Value<'c>]) -> Value<'c> {
+        let mut raw = raw_values(elements);
+        Value::new(unsafe { LLVMConstVector(raw.as_mut_ptr(), raw.len() as u32) })
+    }
+
+    /// Constant array.
+    pub fn array(element: Type<'c>, elements: &[Value<'c>]) -> Value<'c> {
+        let mut raw = raw_values(elements);
+        Value::new(unsafe { LLVMConstArray2(element.raw(), raw.as_mut_ptr(), raw.len() as u64) })
+    }
+
+    /// Constant structure of an unnamed type.
+    pub fn structure(types: Types<'c>, fields: &[Value<'c>], packed: bool) -> Value<'c> {
+        let mut raw = raw_values(fields);
+        Value::new(unsafe { LLVMConstStructInContext(types.raw(), raw.as_mut_ptr(), raw.len() as u32, packed as i32) })
+    }
+
+    /// Constant structure of the given, perhaps named, type.
+    pub fn structure_of(ty: Type<'c>, fields: &[Value<'c>]) -> Value<'c> {
+        let mut raw = raw_values(fields);
+        Value::new(unsafe { LLVMConstNamedStruct(ty.raw(), raw.as_mut_ptr(), raw.len() as u32) })
+    }
+
+    /// Constant bytes, `[n x i8]`, nothing appended.
+    pub fn bytes(types: Types<'c>, bytes: &[u8]) -> Value<'c> {
+        Value::new(unsafe { LLVMConstStringInContext2(types.raw(), bytes.as_ptr().cast(), bytes.len(), 1) })
+    }
+}
+
+impl std::fmt::Display for Value<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(unsafe { take_message(LLVMPrintValueToString(self.raw)) }.trim())
+    }
+}
+
+impl<'c> Block<'c> {
+    /// Wraps a raw block.
+    pub(crate) fn new(raw: LLVMBasicBlockRef) -> Self {
+        assert!(!raw.is_null(), "LLVM returned no block");
+        Block { raw, context: PhantomData }
+    }
+
+    /// The raw block.
+    pub fn raw(self) -> LLVMBasicBlockRef {
+        self.raw
+    }
+
+    /// The block as an operand.
+    pub fn as_value(self) -> Value<'c> {
+        Value::new(unsafe { LLVMBasicBlockAsValue(self.raw) })
+    }
+
+    /// Its name.
+    pub fn name(self) -> String {
+        self.as_value().name()
+    }
+
+    /// The function that holds it.
+    pub fn function(self) -> Value<'c> {
+        Value::new(unsafe { LLVMGetBasicBlockParent(self.raw) })
+    }
+
+    /// Its instructions in order, collected so that they may be changed on the way.
+    pub fn instructions(self) -> Vec<Value<'c>> {
+        let mut list = Vec::new();
+        unsafe {
+            let mut next = LLVMGetFirstInstruction(self.raw);
+            while !next.is_null() {
+                list.push(Value::new(next));
+                next = LLVMGetNextInstruction(next);
+            }
+        }
+        list
+    }
+
+    /// Its terminator, if it has one yet.
+    pub fn terminator(self) -> Option<Value<'c>> {
+        Value::maybe(unsafe { LLVMGetBasicBlockTerminator(self.raw) })
+    }
+
+    /// Where its terminator goes, in order, repeats kept.
+    pub fn successors(self) -> Vec<Block<'c>> {
+        self.terminator().map(Value::successors).unwrap_or_default()
+    }
+}
+
+pub(super) fn raw_values(values: &[Value<'_>]) -> Vec<LLVMValueRef> {
+    values.iter().map(|value| value.raw).collect()
+}
