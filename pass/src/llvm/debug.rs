@@ -1,1 +1,248 @@
-//! Debug locations and scopes.
+//! Debug information: locations, the functions and files that they lie in, variables and their types.
+
+use super::shim;
+use super::value::Value;
+use inkwell::context::Context;
+use inkwell::llvm_sys::debuginfo::*;
+use inkwell::llvm_sys::prelude::*;
+use std::marker::PhantomData;
+
+macro_rules! handle {
+    ($(#[$doc:meta])* $name:ident) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+        pub struct $name<'c> {
+            raw: LLVMMetadataRef,
+            context: PhantomData<&'c Context>,
+        }
+
+        impl<'c> $name<'c> {
+            pub(crate) fn maybe(raw: LLVMMetadataRef) -> Option<Self> {
+                (!raw.is_null()).then_some($name { raw, context: PhantomData })
+            }
+
+            /// The raw node.
+            pub fn raw(self) -> LLVMMetadataRef {
+                self.raw
+            }
+        }
+    };
+}
+
+handle! {
+    /// A source location (`DILocation`) with its inlined-at chain.
+    Location
+}
+handle! {
+    /// What a location lies in: a function or a block of one, a file, a compile unit.
+    Scope
+}
+handle! {
+    /// A local or global variable.
+    Variable
+}
+handle! {
+    /// A source type.
+    DebugType
+}
+
+// SAFETY (whole file): handles wrap nodes of the live context, made by the functions that name their kind.
+
+impl<'c> Location<'c> {
+    /// Location of an instruction, line 0 included.
+    pub fn of(instruction: Value<'c>) -> Option<Self> {
+        if !instruction.is_instruction() {
+            return None;
+        }
+        Location::maybe(unsafe { LLVMInstructionGetDebugLoc(instruction.raw()) })
+    }
+
+    /// Gives an instruction this location.
+    pub fn attach(self, instruction: Value<'c>) {
+        if instruction.is_instruction() {
+            unsafe { LLVMInstructionSetDebugLoc(instruction.raw(), self.raw) }
+        }
+    }
+
+    /// Line, 0 where the compiler gave up.
+    pub fn line(self) -> u32 {
+        unsafe { LLVMDILocationGetLine(self.raw) }
+    }
+
+    /// Column, 0 unknown.
+    pub fn column(self) -> u32 {
+        unsafe { LLVMDILocationGetColumn(self.raw) }
+    }
+
+    /// Scope that it lies in.
+    pub fn scope(self) -> Option<Scope<'c>> {
+        Scope::maybe(unsafe { LLVMDILocationGetScope(self.raw) })
+    }
+
+    /// Place of the call that was inlined.
+    pub fn inlined_at(self) -> Option<Location<'c>> {
+        Location::maybe(unsafe { LLVMDILocationGetInlinedAt(self.raw) })
+    }
+
+    /// This location and the calls that it was inlined through, innermost first.
+    pub fn chain(self) -> Vec<Location<'c>> {
+        let mut chain = vec![self];
+        while let Some(outer) = chain.last().and_then(|last| last.inlined_at()) {
+            chain.push(outer);
+        }
+        chain
+    }
+
+    /// The same place, inlined at `outer`.
+    pub fn with_inlined_at(self, outer: Option<Location<'c>>) -> Location<'c> {
+        let outer = outer.map_or(std::ptr::null_mut(), Location::raw);
+        Location { raw: unsafe { shim::wl_location_with_inlined_at(self.raw, outer) }, context: PhantomData }
+    }
+}
+
+impl<'c> Scope<'c> {
+    /// The subprogram of a function.
+    pub fn of_function(function: Value<'c>) -> Option<Self> {
+        if !function.is_function() {
+            return None;
+        }
+        Scope::maybe(unsafe { LLVMGetSubprogram(function.raw()) })
+    }
+
+    /// The function around it, itself if it is one.
+    pub fn subprogram(self) -> Option<Scope<'c>> {
+        Scope::maybe(unsafe { shim::wl_scope_subprogram(self.raw) })
+    }
+
+    /// Source name of the function around it, without parameters; empty outside functions.
+    pub fn function_name(self) -> String {
+        unsafe { shim::wl_scope_name(self.raw) }.copy()
+    }
+
+    /// Mangled name of the function around it; empty for C names.
+    pub fn linkage_name(self) -> String {
+        unsafe { shim::wl_scope_linkage_name(self.raw) }.copy()
+    }
+
+    /// Demangled name of the function around it, with parameters where the language has them in the name.
+    pub fn demangled_name(self) -> String {
+        let mangled = self.linkage_name();
+        if !mangled.is_empty() {
+            return shim::demangle(&mangled);
+        }
+        let name = self.function_name();
+        match unsafe { shim::take(shim::wl_scope_qualifier(self.raw)) } {
+            Some(outer) if !outer.is_empty() => format!("{outer}::{name}"),
+            _ => name,
+        }
+    }
+
+    /// Line where the function begins; only for a subprogram.
+    pub fn line(self) -> u32 {
+        match self.subprogram() {
+            Some(function) => unsafe { LLVMDISubprogramGetLine(function.raw) },
+            None => 0,
+        }
+    }
+
+    /// Absolute path of its file, as far as the compiler knew one.
+    pub fn path(self) -> Option<String> {
+        file_path(unsafe { LLVMDIScopeGetFile(self.raw) })
+    }
+}
+
+fn file_path(file: LLVMMetadataRef) -> Option<String> {
+    if file.is_null() {
+        return None;
+    }
+    let (folder, name) = unsafe {
+        let mut length = 0;
+        let folder = LLVMDIFileGetDirectory(file, &mut length);
+        let folder = super::copy_text(folder, length as usize);
+        let name = LLVMDIFileGetFilename(file, &mut length);
+        (folder, super::copy_text(name, length as usize))
+    };
+    if name.is_empty() {
+        return None;
+    }
+    if name.starts_with('/') || folder.is_empty() {
+        return Some(clean(&name));
+    }
+    Some(clean(&format!("{}/{name}", folder.trim_end_matches('/'))))
+}
+
+/// Takes `.` and doubled slashes out of a path; `..` stays, since links may stand before it.
+fn clean(path: &str) -> String {
+    let parts: Vec<&str> = path.split('/').filter(|part| !part.is_empty() && *part != ".").collect();
+    let start = if path.starts_with('/') { "/" } else { "" };
+    format!("{start}{}", parts.join("/"))
+}
+
+impl<'c> Variable<'c> {
+    /// The variable that a stack slot, argument or value holds, from the debug records about it.
+    pub fn of_value(value: Value<'c>) -> Option<Self> {
+        if !(value.is_instruction() || value.is_argument()) {
+            return None;
+        }
+        Variable::maybe(unsafe { shim::wl_local_variable(value.raw()) })
+    }
+
+    /// The variable behind a global.
+    pub fn of_global(global: Value<'c>) -> Option<Self> {
+        if !global.is_global_variable() {
+            return None;
+        }
+        Variable::maybe(unsafe { shim::wl_global_variable(global.raw()) })
+    }
+
+    /// Source name.
+    pub fn name(self) -> String {
+        unsafe { shim::wl_variable_name(self.raw) }.copy()
+    }
+
+    /// Absolute path of the declaration's file.
+    pub fn path(self) -> Option<String> {
+        file_path(unsafe { shim::wl_variable_file(self.raw) })
+    }
+
+    /// Line of the declaration.
+    pub fn line(self) -> u32 {
+        unsafe { shim::wl_variable_line(self.raw) }
+    }
+
+    /// Whether it is a parameter of a function.
+    pub fn is_parameter(self) -> bool {
+        unsafe { shim::wl_variable_is_parameter(self.raw) }
+    }
+
+    /// Its type.
+    pub fn ty(self) -> Option<DebugType<'c>> {
+        DebugType::maybe(unsafe { shim::wl_variable_type(self.raw) })
+    }
+}
+
+impl<'c> DebugType<'c> {
+    /// What a pointer or reference leads to.
+    pub fn pointee(self) -> Option<DebugType<'c>> {
+        DebugType::maybe(unsafe { shim::wl_pointee(self.raw) })
+    }
+
+    /// Path (`.nodes`, `[2].x`, empty) and type of what lies `offset` bytes into a value of this type.
+    pub fn member(self, offset: u64) -> Option<(String, DebugType<'c>)> {
+        let mut inner = std::ptr::null_mut();
+        let path = unsafe { shim::take(shim::wl_member_path(self.raw, offset, &mut inner)) }?;
+        Some((path, DebugType::maybe(inner)?))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::clean;
+
+    #[test]
+    fn paths_lose_only_what_means_nothing() {
+        assert_eq!(clean("/a//b/./c.cu"), "/a/b/c.cu");
+        assert_eq!(clean("/a/../b.cu"), "/a/../b.cu");
+        assert_eq!(clean("./b.cu"), "b.cu");
+    }
+}

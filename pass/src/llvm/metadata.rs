@@ -1,1 +1,78 @@
-//! Metadata notes.
+//! Notes: metadata that Warpline attaches to instructions, and named metadata of a module.
+
+use super::debug::{Location, Scope};
+use super::value::Value;
+use inkwell::llvm_sys::core::*;
+use inkwell::llvm_sys::prelude::*;
+use inkwell::module::Module;
+
+/// Source location of a memory access, kept beside `!dbg` because the optimiser drops that one more often.
+pub const LOCATION: &str = "warpline.loc";
+/// Location of an access that another one was merged into: right to within the merge.
+pub const NEAR: &str = "warpline.near";
+/// On instructions that came from libdevice.
+pub const LIBRARY: &str = "warpline.library";
+
+// SAFETY (whole file): live instructions of a live context; kinds are made by name.
+
+fn kind_of(context: LLVMContextRef, name: &str) -> u32 {
+    unsafe { LLVMGetMDKindIDInContext(context, name.as_ptr().cast(), name.len() as u32) }
+}
+
+/// The location under a note of an instruction.
+pub fn location<'c>(instruction: Value<'c>, kind: &str) -> Option<Location<'c>> {
+    if !instruction.is_instruction() {
+        return None;
+    }
+    unsafe {
+        let node = LLVMGetMetadata(instruction.raw(), kind_of(instruction.types().raw(), kind));
+        Location::maybe(if node.is_null() { std::ptr::null_mut() } else { LLVMValueAsMetadata(node) })
+    }
+}
+
+/// Notes a location on an instruction.
+pub fn set_location<'c>(instruction: Value<'c>, kind: &str, location: Location<'c>) {
+    let context = instruction.types().raw();
+    if instruction.is_instruction() {
+        unsafe {
+            LLVMSetMetadata(instruction.raw(), kind_of(context, kind), LLVMMetadataAsValue(context, location.raw()))
+        }
+    }
+}
+
+/// Puts an empty note on an instruction.
+pub fn mark(instruction: Value<'_>, kind: &str) {
+    let context = instruction.types().raw();
+    if instruction.is_instruction() {
+        unsafe {
+            let empty = LLVMMDNodeInContext2(context, std::ptr::null_mut(), 0);
+            LLVMSetMetadata(instruction.raw(), kind_of(context, kind), LLVMMetadataAsValue(context, empty))
+        }
+    }
+}
+
+/// Takes a note off an instruction.
+pub fn clear(instruction: Value<'_>, kind: &str) {
+    if instruction.is_instruction() {
+        unsafe { LLVMSetMetadata(instruction.raw(), kind_of(instruction.types().raw(), kind), std::ptr::null_mut()) }
+    }
+}
+
+/// The module's compile units, as scopes.
+pub fn compile_units<'c>(module: &Module<'c>) -> Vec<Scope<'c>> {
+    named(module, c"llvm.dbg.cu")
+        .into_iter()
+        .filter_map(|node| Scope::maybe(unsafe { LLVMValueAsMetadata(node) }))
+        .collect()
+}
+
+fn named(module: &Module<'_>, name: &std::ffi::CStr) -> Vec<LLVMValueRef> {
+    unsafe {
+        let count = LLVMGetNamedMetadataNumOperands(module.as_mut_ptr(), name.as_ptr());
+        let mut nodes = vec![std::ptr::null_mut(); count as usize];
+        if count > 0 {
+            LLVMGetNamedMetadataOperands(module.as_mut_ptr(), name.as_ptr(), nodes.as_mut_ptr());
+        }
+        nodes
+    }
+}

@@ -11,6 +11,7 @@ pub mod function;
 pub mod instruction;
 pub mod metadata;
 pub mod module;
+pub mod shim;
 pub mod types;
 pub mod value;
 

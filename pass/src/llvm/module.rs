@@ -64,6 +64,13 @@ impl Machine {
         Machine::new("nvptx64-nvidia-cuda", &format!("sm_{arch}"), "+ptx63")
     }
 
+    /// A GPU machine with the processor (`sm_90a`) and the feature string (`+ptx88`) that the device code was compiled
+    /// with. LLVM aborts on a PTX version that is too old for the processor.
+    pub fn nvptx_like(processor: &str, features: &str) -> Result<Machine, MachineError> {
+        Target::initialize_nvptx(&InitializationConfig::default());
+        Machine::new("nvptx64-nvidia-cuda", processor, features)
+    }
+
     /// A host machine. `processor` as clang's `-march`; `native` is the processor that this runs on.
     pub fn host(processor: &str) -> Result<Machine, MachineError> {
         Target::initialize_x86(&InitializationConfig::default());

@@ -1,0 +1,27 @@
+// Expands memory intrinsics as the NVPTX back end does when it selects instructions.
+
+#include "shim.h"
+#include "llvm/Analysis/TargetTransformInfo.h"
+#include "llvm/IR/IntrinsicInst.h"
+#include "llvm/Support/CBindingWrapping.h"
+#include "llvm/Target/TargetMachine.h"
+#include "llvm/Transforms/Utils/LowerMemIntrinsics.h"
+
+using namespace llvm;
+
+bool wl_expand_memory_loop(LLVMValueRef value, LLVMTargetMachineRef machine) {
+  auto *call = cast<Instruction>(llvm::unwrap(value));
+  TargetTransformInfo costs =
+      reinterpret_cast<TargetMachine *>(machine)->getTargetTransformInfo(*call->getFunction());
+  if (auto *copy = dyn_cast<MemCpyInst>(call))
+    expandMemCpyAsLoop(copy, costs);
+  else if (auto *move = dyn_cast<MemMoveInst>(call)) {
+    if (!expandMemMoveAsLoop(move, costs))
+      return false;
+  } else if (auto *set = dyn_cast<MemSetInst>(call))
+    expandMemSetAsLoop(set);
+  else
+    return false;
+  call->eraseFromParent();
+  return true;
+}

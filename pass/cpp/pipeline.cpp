@@ -1,0 +1,140 @@
+// Runs pass pipelines and carries the location notes through them.
+
+#include "shim.h"
+#include "llvm/Analysis/CGSCCPassManager.h"
+#include "llvm/Analysis/LoopAnalysisManager.h"
+#include "llvm/Analysis/LoopInfo.h"
+#include "llvm/IR/DebugInfoMetadata.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/Instructions.h"
+#include "llvm/IR/IntrinsicInst.h"
+#include "llvm/IR/Module.h"
+#include "llvm/IR/PassInstrumentation.h"
+#include "llvm/Passes/PassBuilder.h"
+#include "llvm/Support/CBindingWrapping.h"
+#include "llvm/Target/TargetMachine.h"
+#include <cstring>
+
+using namespace llvm;
+
+namespace {
+
+TargetMachine *unwrap(LLVMTargetMachineRef machine) { return reinterpret_cast<TargetMachine *>(machine); }
+
+char *copy(const std::string &text) { return strdup(text.c_str()); }
+
+bool touchesMemory(const Instruction &instruction) {
+  if (isa<LoadInst, StoreInst, AtomicRMWInst, AtomicCmpXchgInst>(instruction))
+    return true;
+  const auto *call = dyn_cast<CallBase>(&instruction);
+  return call && !isa<DbgInfoIntrinsic>(call) && !call->isLifetimeStartOrEnd() && call->mayReadOrWriteMemory();
+}
+
+// Keeps a `!warpline.loc` note beside every location. Before each pass the notes take over the current locations, so
+// that they carry the inlined-at chain, which a note made before inlining cannot. After each pass an instruction that
+// came out of it with neither (two accesses merged into one) gets back what it had, under `!warpline.near`.
+class Notes {
+public:
+  explicit Notes(LLVMContext &context)
+      : note(context.getMDKindID("warpline.loc")), near(context.getMDKindID("warpline.near")) {}
+
+  void before(Any unit) {
+    if (Function *function = functionOf(unit)) {
+      remembered.clear();
+      for (Instruction &instruction : instructions(*function))
+        remember(instruction);
+      current = function;
+    } else {
+      current = nullptr;
+    }
+  }
+
+  void after(Any unit) {
+    Function *function = functionOf(unit);
+    if (!function || function != current)
+      return;
+    current = nullptr;
+    for (Instruction &instruction : instructions(*function)) {
+      if (!touchesMemory(instruction) || known(instruction))
+        continue;
+      auto found = remembered.find(&instruction);
+      if (found != remembered.end())
+        instruction.setMetadata(near, found->second);
+    }
+  }
+
+private:
+  // The managers run a function's passes one by one, so one function's memory is enough. Loop passes are told by
+  // the function around them.
+  static Function *functionOf(Any unit) {
+    if (const auto *function = any_cast<const Function *>(&unit))
+      return const_cast<Function *>(*function);
+    if (const auto *loop = any_cast<const Loop *>(&unit))
+      return (*loop)->getHeader()->getParent();
+    return nullptr;
+  }
+
+  bool known(const Instruction &instruction) const {
+    const DebugLoc &location = instruction.getDebugLoc();
+    return (location && location.getLine() != 0) || instruction.getMetadata(note) || instruction.getMetadata(near);
+  }
+
+  void remember(Instruction &instruction) {
+    if (!touchesMemory(instruction))
+      return;
+    const DebugLoc &location = instruction.getDebugLoc();
+    if (location && location.getLine() != 0) {
+      MDNode *node = location.getAsMDNode();
+      if (instruction.getMetadata(note) != node)
+        instruction.setMetadata(note, node);
+      remembered[&instruction] = node;
+    } else if (MDNode *node = instruction.getMetadata(note)) {
+      remembered[&instruction] = node;
+    } else if (MDNode *node = instruction.getMetadata(near)) {
+      remembered[&instruction] = node;
+    }
+  }
+
+  unsigned note;
+  unsigned near;
+  Function *current = nullptr;
+  DenseMap<const Instruction *, MDNode *> remembered;
+};
+
+} // namespace
+
+void wl_free(char *text) { free(text); }
+
+char *wl_run_pipeline(LLVMModuleRef module, LLVMTargetMachineRef machine, const char *pipeline,
+                      const WlTuning *tuning) {
+  Module &unit = *llvm::unwrap(module);
+  Notes notes(unit.getContext());
+  PassInstrumentationCallbacks callbacks;
+  if (tuning->keep_notes) {
+    callbacks.registerBeforeNonSkippedPassCallback([&](StringRef, Any ir) { notes.before(ir); });
+    callbacks.registerAfterPassCallback([&](StringRef, Any ir, const PreservedAnalyses &) { notes.after(ir); });
+  }
+
+  PipelineTuningOptions options;
+  options.LoopVectorization = tuning->vectorize;
+  options.LoopInterleaving = tuning->vectorize;
+  options.SLPVectorization = tuning->vectorize;
+  options.LoopUnrolling = tuning->unroll;
+
+  LoopAnalysisManager loops;
+  FunctionAnalysisManager functions;
+  CGSCCAnalysisManager components;
+  ModuleAnalysisManager modules;
+  PassBuilder builder(unwrap(machine), options, std::nullopt, &callbacks);
+  builder.registerModuleAnalyses(modules);
+  builder.registerCGSCCAnalyses(components);
+  builder.registerFunctionAnalyses(functions);
+  builder.registerLoopAnalyses(loops);
+  builder.crossRegisterProxies(loops, functions, components, modules);
+
+  ModulePassManager passes;
+  if (Error error = builder.parsePassPipeline(passes, pipeline))
+    return copy(toString(std::move(error)));
+  passes.run(unit, modules);
+  return nullptr;
+}

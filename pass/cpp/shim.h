@@ -1,0 +1,69 @@
+// What Warpline needs of LLVM's C++ interface and its C interface lacks. Policy stays in Rust; these
+// functions only reach things. None keeps state; strings that they return are freed with wl_free.
+#ifndef WARPLINE_SHIM_H
+#define WARPLINE_SHIM_H
+
+#include "llvm-c/TargetMachine.h"
+#include "llvm-c/Types.h"
+#include <stddef.h>
+#include <stdint.h>
+
+extern "C" {
+
+// A string owned by LLVM, not zero-terminated; lives as long as the context.
+struct WlText {
+  const char *data;
+  size_t size;
+};
+
+// Tuning of `default<On>` that clang sets from its own options.
+struct WlTuning {
+  bool vectorize;
+  bool unroll;
+  // Keep `!warpline.loc` notes up to date before every pass and put them back where a pass loses them.
+  bool keep_notes;
+};
+
+// Frees a string that a function below returned.
+void wl_free(char *text);
+
+// Runs a textual pass pipeline. Returns null, or the reason why the text is no pipeline.
+char *wl_run_pipeline(LLVMModuleRef module, LLVMTargetMachineRef machine, const char *pipeline, const WlTuning *tuning);
+
+// Name and linkage name of the subprogram that holds a scope (subprogram, lexical block); empty when unknown.
+WlText wl_scope_name(LLVMMetadataRef scope);
+WlText wl_scope_linkage_name(LLVMMetadataRef scope);
+// The subprogram that holds a scope, or null.
+LLVMMetadataRef wl_scope_subprogram(LLVMMetadataRef scope);
+// The qualified name of a subprogram's enclosing classes and namespaces, "a::b", empty at file scope.
+char *wl_scope_qualifier(LLVMMetadataRef subprogram);
+// A copy of a location whose inlined-at chain is `inlined_at` (may be null).
+LLVMMetadataRef wl_location_with_inlined_at(LLVMMetadataRef location, LLVMMetadataRef inlined_at);
+
+// The variable that debug records declare for a stack slot, argument or value; null when none is known.
+LLVMMetadataRef wl_local_variable(LLVMValueRef value);
+// The debug variable of a global; null when none is known.
+LLVMMetadataRef wl_global_variable(LLVMValueRef global);
+// Name of a local or global debug variable.
+WlText wl_variable_name(LLVMMetadataRef variable);
+// File and line of a debug variable's declaration; file may be null.
+LLVMMetadataRef wl_variable_file(LLVMMetadataRef variable);
+uint32_t wl_variable_line(LLVMMetadataRef variable);
+// Whether a local variable is a parameter.
+bool wl_variable_is_parameter(LLVMMetadataRef variable);
+// Type of a local or global debug variable, or null.
+LLVMMetadataRef wl_variable_type(LLVMMetadataRef variable);
+// The type that a pointer or reference type leads to, or null for other types.
+LLVMMetadataRef wl_pointee(LLVMMetadataRef type);
+// The path ".field[2].x" to what lies `offset` bytes into a value of the type, empty for the value itself. Null when
+// the offset meets nothing. `inner` gets the type found.
+char *wl_member_path(LLVMMetadataRef type, uint64_t offset, LLVMMetadataRef *inner);
+
+// Demangled form of an Itanium name; the name itself when it is none.
+char *wl_demangle(const char *name);
+
+// Replaces a memcpy, memmove or memset call by the loop that the NVPTX back end makes of it. False: left as it was.
+bool wl_expand_memory_loop(LLVMValueRef call, LLVMTargetMachineRef machine);
+}
+
+#endif

@@ -1,0 +1,123 @@
+//! The C++ shim (`cpp/`): what LLVM's C interface lacks.
+
+use super::module::{Machine, MachineError};
+use super::value::Value;
+use inkwell::llvm_sys::prelude::*;
+use inkwell::llvm_sys::target_machine::LLVMTargetMachineRef;
+use inkwell::module::Module;
+use std::ffi::c_char;
+
+/// Text that LLVM owns.
+#[repr(C)]
+pub(super) struct Text {
+    data: *const c_char,
+    size: usize,
+}
+
+impl Text {
+    pub(super) fn copy(self) -> String {
+        // SAFETY: pointer and length come from an LLVM string that is alive as long as its context.
+        unsafe { super::copy_text(self.data, self.size) }
+    }
+}
+
+#[repr(C)]
+struct RawTuning {
+    vectorize: bool,
+    unroll: bool,
+    keep_notes: bool,
+}
+
+unsafe extern "C" {
+    fn wl_free(text: *mut c_char);
+    fn wl_run_pipeline(
+        module: LLVMModuleRef,
+        machine: LLVMTargetMachineRef,
+        pipeline: *const c_char,
+        tuning: *const RawTuning,
+    ) -> *mut c_char;
+    fn wl_demangle(name: *const c_char) -> *mut c_char;
+    fn wl_expand_memory_loop(call: LLVMValueRef, machine: LLVMTargetMachineRef) -> bool;
+
+    pub(super) fn wl_scope_name(scope: LLVMMetadataRef) -> Text;
+    pub(super) fn wl_scope_linkage_name(scope: LLVMMetadataRef) -> Text;
+    pub(super) fn wl_scope_subprogram(scope: LLVMMetadataRef) -> LLVMMetadataRef;
+    pub(super) fn wl_scope_qualifier(scope: LLVMMetadataRef) -> *mut c_char;
+    pub(super) fn wl_location_with_inlined_at(location: LLVMMetadataRef, outer: LLVMMetadataRef) -> LLVMMetadataRef;
+    pub(super) fn wl_local_variable(value: LLVMValueRef) -> LLVMMetadataRef;
+    pub(super) fn wl_global_variable(global: LLVMValueRef) -> LLVMMetadataRef;
+    pub(super) fn wl_variable_name(variable: LLVMMetadataRef) -> Text;
+    pub(super) fn wl_variable_file(variable: LLVMMetadataRef) -> LLVMMetadataRef;
+    pub(super) fn wl_variable_line(variable: LLVMMetadataRef) -> u32;
+    pub(super) fn wl_variable_is_parameter(variable: LLVMMetadataRef) -> bool;
+    pub(super) fn wl_variable_type(variable: LLVMMetadataRef) -> LLVMMetadataRef;
+    pub(super) fn wl_pointee(ty: LLVMMetadataRef) -> LLVMMetadataRef;
+    pub(super) fn wl_member_path(ty: LLVMMetadataRef, offset: u64, inner: *mut LLVMMetadataRef) -> *mut c_char;
+}
+
+/// Copies and frees a string that the shim made.
+///
+/// # Safety
+/// `text` is null or came from the shim and was not freed.
+pub(super) unsafe fn take(text: *mut c_char) -> Option<String> {
+    if text.is_null() {
+        return None;
+    }
+    // SAFETY: the caller's promise; the shim's strings are zero-terminated.
+    unsafe {
+        let copy = std::ffi::CStr::from_ptr(text).to_string_lossy().into_owned();
+        wl_free(text);
+        Some(copy)
+    }
+}
+
+/// Tuning of `default<On>` that clang sets from its own options.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Tuning {
+    /// Loop and straight-line vectorisers: clang has them from `-O2` on.
+    pub vectorize: bool,
+    /// Loop unrolling: from `-O2` on.
+    pub unroll: bool,
+    /// Carry the `!warpline.loc` notes through the passes (device code).
+    pub keep_notes: bool,
+}
+
+impl Tuning {
+    /// What clang uses at `-O<level>`.
+    pub fn of_level(level: u8) -> Tuning {
+        Tuning { vectorize: level >= 2, unroll: level >= 2, keep_notes: false }
+    }
+}
+
+/// Runs a pipeline in `opt`'s textual form on the module.
+pub fn run_pipeline(
+    module: &Module<'_>,
+    machine: &Machine,
+    pipeline: &str,
+    tuning: Tuning,
+) -> Result<(), MachineError> {
+    let raw = RawTuning { vectorize: tuning.vectorize, unroll: tuning.unroll, keep_notes: tuning.keep_notes };
+    let text = super::c_name(pipeline);
+    // SAFETY: live module and machine; the shim keeps neither pointer.
+    let refused =
+        unsafe { take(wl_run_pipeline(module.as_mut_ptr(), machine.inner().as_mut_ptr(), text.as_ptr(), &raw)) };
+    match refused {
+        None => Ok(()),
+        Some(cause) => Err(MachineError::Passes { passes: pipeline.into(), cause }),
+    }
+}
+
+/// The demangled form of an Itanium name, the name itself when it is none.
+pub fn demangle(name: &str) -> String {
+    let raw = super::c_name(name);
+    // SAFETY: a zero-terminated string.
+    unsafe { take(wl_demangle(raw.as_ptr())) }.unwrap_or_else(|| name.into())
+}
+
+/// Replaces a `memcpy`, `memmove` or `memset` call by the loop that the NVPTX back end makes of it, and tells
+/// whether it could. Blocks are split; the call is gone.
+pub fn expand_memory_loop(call: Value<'_>, machine: &Machine) -> bool {
+    assert!(call.is_call(), "{call} is no call");
+    // SAFETY: a live call; the shim looks at its kind first.
+    unsafe { wl_expand_memory_loop(call.raw(), machine.inner().as_mut_ptr()) }
+}
