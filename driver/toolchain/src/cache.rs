@@ -1,0 +1,67 @@
+//! The user's cache: the unpacked CUDA wheels, and the files embedded in `warpline-cc`.
+
+use crate::ToolchainError;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+/// `$XDG_CACHE_HOME/warpline`, or `~/.cache/warpline`. It need not exist.
+pub fn folder() -> Result<PathBuf, ToolchainError> {
+    let set = |name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    let base = set("XDG_CACHE_HOME").filter(|path| path.is_absolute());
+    base.or_else(|| Some(set("HOME")?.join(".cache"))).map(|base| base.join("warpline")).ok_or(ToolchainError::NoCache)
+}
+
+/// Puts bytes into a cache file named after their content, as `stem-<hash>.extension`, and returns its path. A file
+/// that is there is trusted when its length fits: the name holds the content's hash, and files only ever appear whole.
+pub fn keep(stem: &str, extension: &str, bytes: &[u8]) -> Result<PathBuf, ToolchainError> {
+    let folder = folder()?;
+    keep_in(&folder, &format!("{stem}-{:016x}.{extension}", content_hash(bytes)), bytes)
+}
+
+/// [`keep`] with a given folder and file name.
+pub fn keep_in(folder: &Path, name: &str, bytes: &[u8]) -> Result<PathBuf, ToolchainError> {
+    let path = folder.join(name);
+    if path.metadata().is_ok_and(|metadata| metadata.is_file() && metadata.len() == bytes.len() as u64) {
+        return Ok(path);
+    }
+    let failed = |cause| ToolchainError::Cache { path: path.clone(), cause };
+    std::fs::create_dir_all(folder).map_err(failed)?;
+    // Written under another name and renamed, so that compilers running at the same time see all of it or nothing.
+    let partial = folder.join(format!(".{name}.{}", std::process::id()));
+    let written = std::fs::File::create(&partial)
+        .and_then(|mut file| file.write_all(bytes))
+        .and_then(|()| std::fs::rename(&partial, &path));
+    if let Err(cause) = written {
+        let _ = std::fs::remove_file(&partial);
+        return Err(failed(cause));
+    }
+    Ok(path)
+}
+
+/// 64-bit FNV-1a. Names content, guards against nothing.
+pub fn content_hash(bytes: &[u8]) -> u64 {
+    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, &byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_are_kept_once_and_repaired_when_cut() {
+        let folder = std::env::temp_dir().join(format!("warpline-cache-test-{}", std::process::id()));
+        let path = keep_in(&folder, "a.txt", b"hello").unwrap();
+        assert_eq!(std::fs::read(&path).unwrap(), b"hello");
+        std::fs::write(&path, b"he").unwrap();
+        keep_in(&folder, "a.txt", b"hello").unwrap();
+        assert_eq!(std::fs::read(&path).unwrap(), b"hello");
+        assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 1, "no partial file stays");
+        std::fs::remove_dir_all(&folder).unwrap();
+    }
+
+    #[test]
+    fn hash_is_fnv() {
+        assert_eq!(content_hash(b""), 0xcbf2_9ce4_8422_2325);
+        assert_eq!(content_hash(b"a"), 0xaf63_dc4c_8601_ec8c);
+    }
+}

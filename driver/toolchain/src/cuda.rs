@@ -1,0 +1,177 @@
+//! The CUDA toolkit parts: headers, libdevice, ptxas, fatbinary. An installed toolkit comes first, then the pinned
+//! wheels in the cache.
+
+use crate::programs::is_executable;
+use crate::{ToolchainError, cache, pins};
+use std::path::{Path, PathBuf};
+
+/// Where the parts come from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// `CUDA_PATH` or `CUDA_HOME`.
+    Variable(&'static str),
+    /// A usual place.
+    Installed,
+    /// The pinned wheels in the cache.
+    Wheels,
+}
+
+/// A folder with all parts that a compilation needs.
+#[derive(Clone, Debug)]
+pub struct Cuda {
+    /// What clang gets as `--cuda-path`.
+    pub root: PathBuf,
+    /// Where it comes from.
+    pub origin: Origin,
+    /// Version from `cuda.h`: major and minor.
+    pub version: (u32, u32),
+}
+
+impl Cuda {
+    /// Folder of the headers.
+    pub fn include(&self) -> PathBuf {
+        self.root.join("include")
+    }
+
+    /// Folder of the CCCL headers where they lie apart (from 13.0 on).
+    pub fn cccl_include(&self) -> Option<PathBuf> {
+        Some(self.include().join("cccl")).filter(|path| path.is_dir())
+    }
+
+    /// NVIDIA's assembler.
+    pub fn ptxas(&self) -> PathBuf {
+        self.root.join("bin/ptxas")
+    }
+
+    /// NVIDIA's packer of GPU binaries.
+    pub fn fatbinary(&self) -> PathBuf {
+        self.root.join("bin/fatbinary")
+    }
+
+    /// The bitcode of the device's math library.
+    pub fn libdevice(&self) -> PathBuf {
+        self.root.join("nvvm/libdevice/libdevice.10.bc")
+    }
+
+    /// Oldest architecture that the headers accept: CUDA 13 dropped everything before `sm_75`, CUDA 12 before `sm_50`
+    /// (release notes, "Deprecated and dropped features").
+    pub fn oldest_architecture(&self) -> u32 {
+        match self.version.0 {
+            13.. => 75,
+            12 => 50,
+            11 => 35,
+            _ => 30,
+        }
+    }
+}
+
+/// What a toolkit folder must hold, relative to it.
+const NEEDED: [&str; 3] =
+    ["include/cuda_runtime.h", "include/curand_mtgp32_kernel.h", "nvvm/libdevice/libdevice.10.bc"];
+
+/// The first needed file that a folder lacks.
+pub fn lacks(root: &Path) -> Option<&'static str> {
+    let file = NEEDED.into_iter().find(|file| !root.join(file).is_file());
+    file.or_else(|| (!is_executable(&root.join("bin/ptxas"))).then_some("bin/ptxas"))
+}
+
+/// Where the wheels are unpacked.
+pub fn wheel_root() -> Result<PathBuf, ToolchainError> {
+    Ok(cache::folder()?.join(pins::CUDA_WHEEL_FOLDER).join("nvidia/cu13"))
+}
+
+/// Finds the parts: the folder given by the user (`--cuda-path`), `CUDA_PATH`, `CUDA_HOME`, `/usr/local/cuda*`, the
+/// wheels. A folder that the user named and that lacks a part is an error; other places are passed over.
+pub fn find(named: Option<&Path>) -> Result<Cuda, ToolchainError> {
+    if let Some(root) = named {
+        if let Some(file) = lacks(root) {
+            return Err(incomplete(root, file, "--cuda-path"));
+        }
+        return Ok(describe(root.into(), Origin::Installed));
+    }
+    for variable in ["CUDA_PATH", "CUDA_HOME"] {
+        if let Some(root) = std::env::var_os(variable).filter(|value| !value.is_empty()).map(PathBuf::from)
+            && lacks(&root).is_none()
+        {
+            return Ok(describe(root, Origin::Variable(variable)));
+        }
+    }
+    if let Some(root) = installed().into_iter().find(|root| lacks(root).is_none()) {
+        return Ok(describe(root, Origin::Installed));
+    }
+    let root = wheel_root()?;
+    match lacks(&root) {
+        None => Ok(describe(root, Origin::Wheels)),
+        Some(_) => Err(ToolchainError::Missing {
+            what: "the CUDA toolkit parts (headers, libdevice, ptxas)".into(),
+            looked_at: format!("CUDA_PATH, CUDA_HOME, /usr/local/cuda*, {}", root.display()),
+            cure: cure(),
+        }),
+    }
+}
+
+/// How to get the parts.
+pub fn cure() -> String {
+    let wheels: Vec<String> = pins::cuda_wheels().map(|(name, version)| format!("{name}=={version}")).collect();
+    let target = cache::folder().map(|folder| folder.join(pins::CUDA_WHEEL_FOLDER));
+    let target = target.map_or("$XDG_CACHE_HOME/warpline/cuda-13.0".into(), |path| path.display().to_string());
+    format!(
+        "`make setup`, or python3 -m pip install --no-deps --target {target} {}, or install a CUDA 12 or 13 toolkit and \
+         set CUDA_PATH",
+        wheels.join(" ")
+    )
+}
+
+fn incomplete(root: &Path, file: &str, origin: &str) -> ToolchainError {
+    ToolchainError::Broken {
+        path: root.into(),
+        cause: format!("{origin} names it, and it has no {file}"),
+        cure: format!("To get the CUDA toolkit parts: {}", cure()),
+    }
+}
+
+/// `/usr/local/cuda`, then `/usr/local/cuda-X.Y` from the newest to the oldest.
+fn installed() -> Vec<PathBuf> {
+    let version = |path: &PathBuf| -> Vec<u32> {
+        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        name.trim_start_matches("cuda-").split('.').filter_map(|part| part.parse().ok()).collect()
+    };
+    let entries = std::fs::read_dir("/usr/local").into_iter().flatten().flatten().map(|entry| entry.path());
+    let mut folders: Vec<PathBuf> = entries
+        .filter(|path| path.file_name().and_then(|name| name.to_str()).is_some_and(|name| name.starts_with("cuda-")))
+        .collect();
+    folders.sort_by_key(|path| std::cmp::Reverse(version(path)));
+    folders.insert(0, "/usr/local/cuda".into());
+    folders
+}
+
+fn describe(root: PathBuf, origin: Origin) -> Cuda {
+    let header = std::fs::read_to_string(root.join("include/cuda.h")).unwrap_or_default();
+    let version = parse_version(&header).unwrap_or((0, 0));
+    Cuda { root, origin, version }
+}
+
+/// `#define CUDA_VERSION 13000` is 13.0.
+fn parse_version(header: &str) -> Option<(u32, u32)> {
+    let line = header.lines().find_map(|line| line.trim().strip_prefix("#define CUDA_VERSION"))?;
+    let number: u32 = line.trim().parse().ok()?;
+    Some((number / 1000, number % 1000 / 10))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn version_comes_from_the_header() {
+        assert_eq!(parse_version("x\n#define CUDA_VERSION 12040\n"), Some((12, 4)));
+        assert_eq!(parse_version("nothing"), None);
+    }
+
+    #[test]
+    fn an_empty_folder_is_no_toolkit() {
+        assert_eq!(lacks(Path::new("/")), Some("include/cuda_runtime.h"));
+        let error = find(Some(Path::new("/"))).unwrap_err().to_string();
+        assert!(error.contains("include/cuda_runtime.h") && error.contains("make setup"), "{error}");
+    }
+}
