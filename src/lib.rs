@@ -1,1 +1,10 @@
-//! Warpline.
+//! Warpline's analyzer and command line: reads the trace of an instrumented CUDA program, ties each
+//! access to its source line, call path and allocation, and reports. Links no LLVM and no CUDA.
+//!
+//! Data flows one way: [`trace`] → [`analysis`] (with [`attribution`] and [`metrics`]) → [`profile`]
+//! → [`report`]; [`cli`] puts them together.
+
+pub mod analysis;
+pub mod attribution;
+pub mod metrics;
+pub mod trace;

@@ -1,1 +1,3 @@
+//! The `warpline` command.
+
 fn main() {}

@@ -1,0 +1,292 @@
+//! Reads a stream in order, keeps what control records say and hands batches to the workers.
+
+use std::collections::BTreeMap;
+use std::io::Read;
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+use warpline_format::device::Device;
+use warpline_format::event::{Copy, Event, Launch, LaunchEnd, LaunchId};
+
+use super::pool::{Pool, WorkerLost};
+use super::results::{HostAllocationData, ObjectData, direction_key};
+use super::worker::LaunchWork;
+use super::{
+    AllocationData, Analysis, Cells, Finish, KernelData, LaunchData, LaunchShape, ProgramData, Progress, Status,
+    check_batch,
+};
+use crate::attribution::{AllocationMap, ContextTree, Module, ROOT};
+use crate::trace::{Ending, Message, TraceReader};
+
+/// Why a record cannot be followed.
+#[derive(Debug, thiserror::Error)]
+enum Refusal {
+    #[error("{0}")]
+    Meaning(String),
+    #[error(transparent)]
+    Worker(#[from] WorkerLost),
+}
+
+impl From<String> for Refusal {
+    fn from(what: String) -> Self {
+        Refusal::Meaning(what)
+    }
+}
+
+struct OpenLaunch {
+    shape: Arc<LaunchShape>,
+    event: Launch,
+}
+
+/// Follows one stream.
+pub struct Analyzer {
+    analysis: Analysis,
+    pool: Pool,
+    map: Arc<AllocationMap>,
+    map_version: u64,
+    kernels: FxHashMap<(u32, u32), u32>,
+    open: BTreeMap<LaunchId, OpenLaunch>,
+    status: Status,
+    current: Option<LaunchId>,
+}
+
+/// Analyses a whole stream with `threads` workers. Damage does not make it fail: it is told in
+/// [`Analysis::finish`], and everything before it is counted.
+///
+/// # Errors
+/// [`WorkerLost`], after a bug.
+pub fn analyze<R: Read>(
+    mut reader: TraceReader<R>,
+    threads: usize,
+    progress: &mut dyn Progress,
+) -> Result<Analysis, WorkerLost> {
+    let mut analyzer = Analyzer::new(threads);
+    let finish = loop {
+        let result = match reader.next() {
+            Ok(Message::Event(event)) => analyzer.event(*event),
+            Ok(Message::Batch { launch, items }) => analyzer.batch(launch, items),
+            Err(Ending::Complete) => break Finish::Complete,
+            Err(Ending::Unfinished) => break Finish::Unfinished,
+            Err(Ending::Damaged(damage)) => break Finish::Damaged(damage.to_string()),
+        };
+        match result {
+            Ok(()) => {}
+            Err(Refusal::Worker(lost)) => return Err(lost),
+            Err(Refusal::Meaning(what)) => break Finish::Damaged(format!("chunk {}: {what}", reader.chunk())),
+        }
+        analyzer.status.bytes = reader.bytes();
+        progress.update(&analyzer.status, analyzer.current_kernel());
+    };
+    analyzer.finish(finish)
+}
+
+impl Analyzer {
+    fn new(threads: usize) -> Analyzer {
+        Analyzer {
+            analysis: Analysis {
+                program: None,
+                objects: BTreeMap::new(),
+                paths: BTreeMap::new(),
+                modules: BTreeMap::new(),
+                kernels: Vec::new(),
+                allocations: BTreeMap::new(),
+                host_allocations: BTreeMap::new(),
+                copies: BTreeMap::new(),
+                faults: Vec::new(),
+                dropped: 0,
+                requests: 0,
+                bytes: 0,
+                finish: Finish::Nothing,
+            },
+            pool: Pool::new(threads),
+            map: Arc::default(),
+            map_version: 0,
+            kernels: FxHashMap::default(),
+            open: BTreeMap::new(),
+            status: Status::default(),
+            current: None,
+        }
+    }
+
+    fn current_kernel(&self) -> Option<&str> {
+        let shape = &self.open.get(&self.current?)?.shape;
+        let kernel = &self.analysis.kernels[shape.kernel as usize];
+        Some(&shape.module.1.table.functions[kernel.function as usize].name)
+    }
+
+    fn device(&self) -> Option<&Device> {
+        self.analysis.program.as_ref().map(|program| &program.device)
+    }
+
+    fn event(&mut self, event: Event) -> Result<(), Refusal> {
+        match event {
+            Event::Program { executable, arguments, device } => {
+                if self.analysis.program.is_some() {
+                    return Err("a second program record".to_owned().into());
+                }
+                self.analysis.program = Some(ProgramData { executable, arguments, device });
+            }
+            Event::Object { id, path, build_id } => {
+                self.analysis.objects.insert(id, ObjectData { path, build_id });
+            }
+            Event::Module { id, site_table } => {
+                let module = Module::new(&site_table).map_err(|error| error.to_string())?;
+                if self.analysis.modules.insert(id, Arc::new(module)).is_some() {
+                    return Err(format!("module {id} is announced twice").into());
+                }
+            }
+            Event::Path { id, frames } => {
+                self.analysis.paths.insert(id, frames);
+            }
+            Event::Allocation(event) => {
+                Arc::make_mut(&mut self.map)
+                    .insert(event.id, event.address, event.bytes)
+                    .map_err(|error| error.to_string())?;
+                self.map_version += 1;
+                self.analysis.allocations.insert(event.id, AllocationData { event, freed: false });
+            }
+            Event::Free { id, .. } => {
+                let Some(known) = self.analysis.allocations.get_mut(&id) else {
+                    return Err(format!("allocation {id} is freed and was never announced").into());
+                };
+                known.freed = true;
+                for part in Arc::make_mut(&mut self.map).remove(id) {
+                    if let Some(part) = self.analysis.allocations.get_mut(&part) {
+                        part.freed = true;
+                    }
+                }
+                self.map_version += 1;
+            }
+            Event::HostAllocation { id, kind, bytes, name, path } => {
+                self.analysis.host_allocations.insert(id, HostAllocationData { kind, bytes, name, path });
+            }
+            Event::Copy(copy) => self.copy(&copy),
+            Event::Launch(launch) => self.launch(launch)?,
+            Event::LaunchEnd(end) => self.launch_end(&end)?,
+            Event::Fault(fault) => self.analysis.faults.push(fault),
+            Event::Dropped { records } => self.analysis.dropped = self.analysis.dropped.saturating_add(records),
+            Event::End { .. } => {}
+        }
+        Ok(())
+    }
+
+    /// Counts a copy for the allocations at both its ends.
+    fn copy(&mut self, copy: &Copy) {
+        let bytes = copy.width.saturating_mul(copy.height);
+        let ends = [copy.destination, copy.source].map(|end| end.and_then(|at| self.map.find(at).allocation));
+        let second = ends[1].filter(|_| ends[0] != ends[1]);
+        for allocation in ends[0].into_iter().chain(second) {
+            let key = (allocation, direction_key(copy.direction), copy.host, copy.path);
+            let sum = self.analysis.copies.entry(key).or_default();
+            sum.count += 1;
+            sum.bytes = sum.bytes.saturating_add(bytes);
+        }
+    }
+
+    fn launch(&mut self, event: Launch) -> Result<(), Refusal> {
+        let sms = self.device().map(|device| device.sms).ok_or("a launch before the program record".to_owned())?;
+        let module = self.analysis.modules.get(&event.module).cloned();
+        let module = module.ok_or_else(|| format!("launch {} of the unknown module {}", event.id, event.module))?;
+        if event.function as usize >= module.table.functions.len() {
+            return Err(format!("launch {} of the unknown kernel {}", event.id, event.function).into());
+        }
+        let kernels = &mut self.analysis.kernels;
+        let kernel = *self.kernels.entry((event.module, event.function)).or_insert_with(|| {
+            kernels.push(KernelData {
+                module: event.module,
+                function: event.function,
+                cells: Cells::default(),
+                contexts: ContextTree::default(),
+                launches: Vec::new(),
+                blocks: BTreeMap::new(),
+                branches: BTreeMap::new(),
+            });
+            kernels.len() as u32 - 1
+        });
+        let shape = Arc::new(LaunchShape::new(&event, module, kernel, sms)?);
+        self.pool.start(&shape)?;
+        self.current = Some(event.id);
+        if let Some(before) = self.open.insert(event.id, OpenLaunch { shape, event }) {
+            return Err(format!("launch {} begins twice", before.event.id).into());
+        }
+        Ok(())
+    }
+
+    fn batch(&mut self, launch: LaunchId, items: &[u8]) -> Result<(), Refusal> {
+        let open = self.open.get(&launch);
+        let open = open.ok_or_else(|| format!("accesses of launch {launch}, which is not running"))?;
+        self.status.requests += check_batch(items, &open.shape)?;
+        self.pool.batch(launch, items, &self.map, self.map_version)?;
+        Ok(())
+    }
+
+    fn launch_end(&mut self, end: &LaunchEnd) -> Result<(), Refusal> {
+        let open = self.open.get(&end.id).ok_or_else(|| format!("launch {} ends and never began", end.id))?;
+        let table = &open.shape.module.1.table;
+        for count in &end.blocks {
+            if count.block as usize >= table.blocks.len() {
+                return Err(format!("launch {}: block {} of {}", end.id, count.block, table.blocks.len()).into());
+            }
+        }
+        for count in &end.branches {
+            let branch = table.branches.get(count.branch as usize);
+            if branch.is_none_or(|branch| branch.sides as usize != count.lanes.len()) {
+                return Err(format!("launch {}: counts of branch {} do not fit it", end.id, count.branch).into());
+            }
+        }
+        let Some(kernel) = self.close(end.id, Some(end.error))? else { return Ok(()) };
+        let kernel = &mut self.analysis.kernels[kernel as usize];
+        for count in &end.blocks {
+            let sum = kernel.blocks.entry(count.block).or_default();
+            sum.executions += count.executions;
+            sum.lanes += count.lanes;
+            sum.partial += count.partial;
+        }
+        for count in &end.branches {
+            let sum = kernel.branches.entry(count.branch).or_default();
+            sum.executions += count.executions;
+            sum.divergent += count.divergent;
+            sum.lanes.resize(count.lanes.len(), 0);
+            for (sum, lanes) in sum.lanes.iter_mut().zip(&count.lanes) {
+                *sum += lanes;
+            }
+        }
+        Ok(())
+    }
+
+    /// Collects the workers' figures of a launch.
+    fn close(&mut self, launch: LaunchId, error: Option<i32>) -> Result<Option<u32>, WorkerLost> {
+        let Some(open) = self.open.remove(&launch) else { return Ok(None) };
+        let works = self.pool.end(launch)?;
+        let kernel = &mut self.analysis.kernels[open.shape.kernel as usize];
+        let mut spaces = BTreeMap::new();
+        for work in &works {
+            merge(kernel, work);
+            self.analysis.requests += work.requests;
+            for (key, counters) in work.cells.iter().filter(|(key, _)| key.owner.whole()) {
+                spaces.entry(key.space).or_insert_with(crate::metrics::Counters::default).add(counters);
+            }
+        }
+        kernel.launches.push(LaunchData { event: open.event, spaces, error });
+        self.status.launches += 1;
+        Ok(Some(open.shape.kernel))
+    }
+
+    fn finish(mut self, finish: Finish) -> Result<Analysis, WorkerLost> {
+        let open: Vec<LaunchId> = self.open.keys().copied().collect();
+        for launch in open {
+            self.close(launch, None)?;
+        }
+        self.analysis.bytes = self.status.bytes;
+        self.analysis.finish = finish;
+        Ok(self.analysis)
+    }
+}
+
+/// Adds a worker's figures of one launch to its kernel's.
+fn merge(kernel: &mut KernelData, work: &LaunchWork) {
+    let tree = &mut kernel.contexts;
+    kernel.cells.add(&work.cells, |context| {
+        work.contexts.calls(context).into_iter().fold(ROOT, |parent, call| tree.child(parent, call))
+    });
+}

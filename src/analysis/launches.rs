@@ -1,0 +1,64 @@
+//! What a worker needs to know of a launch.
+
+use std::sync::Arc;
+
+use warpline_format::access::SITE_BITS;
+use warpline_format::event::{Launch, LaunchId};
+
+use crate::attribution::Module;
+
+/// A launch, its module and the numbers that follow from its shape.
+#[derive(Clone, Debug)]
+pub struct LaunchShape {
+    /// Number.
+    pub id: LaunchId,
+    /// Module with number, for the worker's per-module state.
+    pub module: (u32, Arc<Module>),
+    /// Kernel, as numbered by the analysis.
+    pub kernel: u32,
+    /// Warps of a block.
+    pub warps: u32,
+    /// Blocks of the grid.
+    pub blocks: u64,
+    /// Warp slots of an SM.
+    pub slots_per_sm: u32,
+    /// Warp slots of the device.
+    pub slots: u32,
+}
+
+impl LaunchShape {
+    /// From a launch record and the number of SMs.
+    ///
+    /// # Errors
+    /// What is impossible about the record.
+    pub fn new(launch: &Launch, module: Arc<Module>, kernel: u32, sms: u32) -> Result<LaunchShape, String> {
+        let product = |sizes: [u32; 3]| {
+            let product = sizes.iter().try_fold(1u64, |product, &size| product.checked_mul(u64::from(size)));
+            product.filter(|&product| product > 0)
+        };
+        let blocks = product(launch.grid).ok_or_else(|| format!("launch {} has an impossible grid", launch.id))?;
+        let threads = product(launch.block)
+            .filter(|&threads| threads <= 1024)
+            .ok_or_else(|| format!("launch {} has an impossible block size", launch.id))?;
+        let warps = threads.div_ceil(32) as u32;
+        let per_sm = u64::from(warps) * u64::from(launch.resident_blocks.max(1));
+        let slots = per_sm * u64::from(sms.max(1));
+        if slots > 1 << SITE_BITS {
+            return Err(format!("launch {} claims {slots} warp slots", launch.id));
+        }
+        Ok(LaunchShape {
+            id: launch.id,
+            module: (launch.module, module),
+            kernel,
+            warps,
+            blocks,
+            slots_per_sm: per_sm as u32,
+            slots: slots as u32,
+        })
+    }
+
+    /// SM that a slot belongs to.
+    pub fn sm(&self, slot: u32) -> u32 {
+        slot / self.slots_per_sm
+    }
+}

@@ -1,0 +1,31 @@
+//! Follows a trace from its first record to its last and sums up what the profile needs.
+//!
+//! [`Analyzer`] reads the stream in order and keeps what control records say: modules, allocations,
+//! paths, launches. Access batches are checked whole ([`batch`]) and then handed to [`Worker`]s, each
+//! of which takes the warps of its share of the SMs. Workers resolve each request to a *cell* (site,
+//! space, device call context, allocation) and count there; further analyses that follow requests
+//! plug in as a [`Follower`] and keep their own figures per cell. All results are sums, so any number
+//! of workers gives the same ones.
+
+mod analyzer;
+mod batch;
+mod cells;
+mod launches;
+mod pool;
+mod progress;
+mod request;
+mod results;
+mod worker;
+
+pub use analyzer::analyze;
+pub use batch::check_batch;
+pub use cells::{CellId, CellKey, Cells, Owner};
+pub use launches::LaunchShape;
+pub use pool::WorkerLost;
+pub use progress::{NoProgress, Progress, Status};
+pub use request::{Follower, Part, Request};
+pub use results::{
+    AllocationData, Analysis, BlockSum, BranchSum, CopyKey, CopySum, Finish, HostAllocationData, KernelData,
+    LaunchData, ObjectData, ProgramData,
+};
+pub use worker::Worker;

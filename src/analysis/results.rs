@@ -1,0 +1,173 @@
+//! What an analysis found out, before it becomes a profile.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use warpline_format::access::Space;
+use warpline_format::device::Device;
+use warpline_format::event::{Allocation, AllocationId, Direction, Fault, HostAllocationId, Launch, PathFrame, PathId};
+
+use super::Cells;
+use crate::attribution::{ContextTree, Module};
+use crate::metrics::Counters;
+
+/// The program as it told of itself.
+#[derive(Clone, Debug)]
+pub struct ProgramData {
+    /// Absolute path.
+    pub executable: String,
+    /// Its arguments.
+    pub arguments: Vec<String>,
+    /// Device whose scheduler numbers the stream followed.
+    pub device: Device,
+}
+
+/// An allocation and its end.
+#[derive(Clone, Debug)]
+pub struct AllocationData {
+    /// As announced.
+    pub event: Allocation,
+    /// It was freed before the stream's end.
+    pub freed: bool,
+}
+
+/// Copies of one kind that touch one allocation.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CopySum {
+    /// Copies.
+    pub count: u64,
+    /// Bytes of all of them.
+    pub bytes: u64,
+}
+
+/// Which copies are summed up together.
+pub type CopyKey = (AllocationId, u8, Option<HostAllocationId>, PathId);
+
+/// Executions of a basic block.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct BlockSum {
+    /// Times a warp ran it.
+    pub executions: u64,
+    /// Lanes, summed.
+    pub lanes: u64,
+    /// Executions with fewer lanes than the warp had live.
+    pub partial: u64,
+}
+
+/// Executions of a branch.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct BranchSum {
+    /// Times a warp reached it.
+    pub executions: u64,
+    /// Of these, with lanes leaving by several sides.
+    pub divergent: u64,
+    /// Lanes per side.
+    pub lanes: Vec<u64>,
+}
+
+/// A launch and its sums.
+#[derive(Clone, Debug)]
+pub struct LaunchData {
+    /// As announced.
+    pub event: Launch,
+    /// Sums by space; only spaces that occur.
+    pub spaces: BTreeMap<Space, Counters>,
+    /// CUDA error code; `None` when the stream ended before the launch.
+    pub error: Option<i32>,
+}
+
+/// A kernel and its sums over all launches.
+#[derive(Clone, Debug)]
+pub struct KernelData {
+    /// Module number.
+    pub module: u32,
+    /// Index in the module's functions.
+    pub function: u32,
+    /// Counters by site, space, context and allocation.
+    pub cells: Cells,
+    /// Contexts that the cells refer to.
+    pub contexts: ContextTree,
+    /// Launches, in order.
+    pub launches: Vec<LaunchData>,
+    /// By index in the module's blocks.
+    pub blocks: BTreeMap<u32, BlockSum>,
+    /// By index in the module's branches.
+    pub branches: BTreeMap<u32, BranchSum>,
+}
+
+/// How the stream ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Finish {
+    /// With its last record.
+    Complete,
+    /// Cut off between two records.
+    Unfinished,
+    /// Damaged; the message says where and how. Everything counted comes from before it.
+    Damaged(String),
+    /// Nothing ever came.
+    Nothing,
+}
+
+/// A loaded object of the program.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ObjectData {
+    /// Absolute path.
+    pub path: String,
+    /// GNU build id, may be empty.
+    pub build_id: Vec<u8>,
+}
+
+/// A host allocation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HostAllocationData {
+    /// Call that made it.
+    pub kind: String,
+    /// Size.
+    pub bytes: u64,
+    /// Variable's name.
+    pub name: Option<String>,
+    /// Where.
+    pub path: PathId,
+}
+
+/// Everything that a trace told.
+#[derive(Debug)]
+pub struct Analysis {
+    /// `None` when the stream ended before it was told.
+    pub program: Option<ProgramData>,
+    /// By number.
+    pub objects: BTreeMap<u32, ObjectData>,
+    /// Call paths, innermost first.
+    pub paths: BTreeMap<PathId, Vec<PathFrame>>,
+    /// By number.
+    pub modules: BTreeMap<u32, Arc<Module>>,
+    /// In order of first launch.
+    pub kernels: Vec<KernelData>,
+    /// By number.
+    pub allocations: BTreeMap<AllocationId, AllocationData>,
+    /// By number.
+    pub host_allocations: BTreeMap<HostAllocationId, HostAllocationData>,
+    /// By allocation, direction (as a number), host allocation and path.
+    pub copies: BTreeMap<CopyKey, CopySum>,
+    /// In order.
+    pub faults: Vec<Fault>,
+    /// Records the user allowed to drop.
+    pub dropped: u64,
+    /// Requests counted.
+    pub requests: u64,
+    /// Bytes of trace read.
+    pub bytes: u64,
+    /// How it ended.
+    pub finish: Finish,
+}
+
+/// A direction as its place in the enumeration; for keys.
+pub fn direction_key(direction: Direction) -> u8 {
+    match direction {
+        Direction::HostToDevice => 0,
+        Direction::DeviceToHost => 1,
+        Direction::DeviceToDevice => 2,
+        Direction::HostToHost => 3,
+        Direction::Set => 4,
+    }
+}

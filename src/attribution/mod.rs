@@ -1,0 +1,10 @@
+//! What an access belongs to: the allocation it touches, the device calls it runs under, the user's
+//! source line, and the host call path of its launch.
+
+mod allocations;
+mod contexts;
+mod modules;
+
+pub use allocations::{AllocationError, AllocationMap, Segment};
+pub use contexts::{ContextId, ContextTree, MAX_DEPTH, ROOT, WarpContext};
+pub use modules::{Module, ModuleError};

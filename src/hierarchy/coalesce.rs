@@ -1,0 +1,351 @@
+//! From the lanes of a request to the pieces of lines that the memory system sees.
+//!
+//! Pieces leave in rising address order, each line once per group of lanes. Groups exist because
+//! older architectures split a request before the tags are looked up: then a sector that two groups
+//! touch is looked up twice. Volta and later take the whole warp as one group.
+
+use super::dense::{LINE_BYTES, SECTOR_BYTES};
+use serde::{Deserialize, Serialize};
+use warpline_format::access::{Access, Addresses};
+
+/// Part of a request that lies in one 128-byte line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Piece {
+    /// Address / 128.
+    pub line: u64,
+    /// Sectors with a touched byte, bit 0 the lowest.
+    pub sectors: u8,
+    /// Touched bytes. All ones in the touched sectors where [`Coalescer`] was told not to look.
+    pub bytes: u128,
+}
+
+/// What the lanes of a site touch from their address on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Reach {
+    /// Bytes from first to last, at least 1.
+    pub bytes: u32,
+    /// For accesses with holes: bit per byte that is touched.
+    pub holes: Option<u64>,
+}
+
+/// How many neighbouring lanes are served together, by bytes per lane.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Groups {
+    /// Lanes per group for up to 4 bytes a lane.
+    pub bytes_4: u32,
+    /// For 8 bytes.
+    pub bytes_8: u32,
+    /// For 16 bytes and more.
+    pub bytes_16: u32,
+    /// The smallest piece that is fetched for data of 4 bytes and more: 32, or 128 where the whole
+    /// line is one segment. Narrower data of 1 and 2 bytes fetch a quarter and a half of it.
+    pub segment_bytes: u32,
+}
+
+impl Groups {
+    /// The whole warp, 32-byte pieces.
+    pub const WARP: Groups = Groups { bytes_4: 32, bytes_8: 32, bytes_16: 32, segment_bytes: 32 };
+
+    fn lanes(&self, bytes: u32) -> u32 {
+        let lanes = match bytes {
+            0..=4 => self.bytes_4,
+            5..=8 => self.bytes_8,
+            _ => self.bytes_16,
+        };
+        lanes.clamp(1, 32)
+    }
+}
+
+/// Turns requests into pieces; keeps its buffers.
+#[derive(Default)]
+pub struct Coalescer {
+    pieces: Vec<Piece>,
+    narrow: Vec<u64>,
+}
+
+/// Which bits of a line a range covers.
+#[inline]
+fn byte_range(offset: u64, length: u64) -> u128 {
+    (if length >= LINE_BYTES { u128::MAX } else { (1u128 << length) - 1 }) << offset
+}
+
+/// Sectors that have a byte in `bytes`.
+#[inline]
+pub(super) fn sectors_of(bytes: u128) -> u8 {
+    (0..4).map(|sector| u8::from((bytes >> (32 * sector)) as u32 != 0) << sector).sum()
+}
+
+/// Every byte of the sectors.
+#[inline]
+pub(super) fn bytes_of(sectors: u8) -> u128 {
+    const NIBBLE: [u128; 16] = {
+        let mut table = [0u128; 16];
+        let mut index = 0;
+        while index < 16 {
+            let mut sector = 0;
+            while sector < 4 {
+                if index >> sector & 1 == 1 {
+                    table[index] |= 0xffff_ffff << (32 * sector);
+                }
+                sector += 1;
+            }
+            index += 1;
+        }
+        table
+    };
+    NIBBLE[(sectors & 15) as usize]
+}
+
+impl Coalescer {
+    /// The pieces of a request. With `exact_bytes` off (loads), only sectors are worked out.
+    #[inline]
+    pub fn pieces(&mut self, access: &Access<'_>, reach: Reach, groups: Groups, exact_bytes: bool) -> &[Piece] {
+        self.pieces.clear();
+        let lanes = groups.lanes(reach.bytes);
+        if lanes == 32 {
+            self.group(access, reach, exact_bytes);
+        } else {
+            let mut first = 0;
+            while first < 32 {
+                let group = (u32::MAX >> (32 - lanes)) << first;
+                if access.mask & group != 0 {
+                    self.part(access, group, reach, exact_bytes);
+                }
+                first += lanes;
+            }
+        }
+        if groups.segment_bytes > SECTOR_BYTES as u32 && !exact_bytes {
+            let scale = if reach.bytes == 1 { 4 } else { if reach.bytes == 2 { 2 } else { 1 } };
+            self.widen(groups.segment_bytes / scale);
+        }
+        &self.pieces
+    }
+
+    fn widen(&mut self, segment: u32) {
+        for piece in &mut self.pieces {
+            if segment >= 128 {
+                piece.sectors = 15;
+            } else if segment == 64 {
+                let low = if piece.sectors & 3 != 0 { 3 } else { 0 };
+                let high = if piece.sectors & 12 != 0 { 12 } else { 0 };
+                piece.sectors = low | high;
+            }
+            piece.bytes = bytes_of(piece.sectors);
+        }
+    }
+
+    #[inline]
+    fn group(&mut self, access: &Access<'_>, reach: Reach, exact_bytes: bool) {
+        if reach.holes.is_none() {
+            match access.addresses {
+                Addresses::Uniform(address) => return self.range(address, u64::from(reach.bytes)),
+                Addresses::Affine { bases, stride } if access.mask == u32::MAX => {
+                    let step = i64::from(stride);
+                    let joined = bases[1] == bases[0].wrapping_add((16 * step) as u64);
+                    if joined && step == i64::from(reach.bytes) {
+                        return self.range(bases[0], 32 * u64::from(reach.bytes));
+                    }
+                }
+                _ => {}
+            }
+        }
+        self.part(access, u32::MAX, reach, exact_bytes);
+    }
+
+    /// `length` bytes without a gap; addresses wrap at 2^64.
+    #[inline]
+    fn range(&mut self, address: u64, length: u64) {
+        let mut line = address / LINE_BYTES;
+        let mut offset = address % LINE_BYTES;
+        let mut rest = length;
+        while rest > 0 {
+            let here = rest.min(LINE_BYTES - offset);
+            let bytes = byte_range(offset, here);
+            self.pieces.push(Piece { line, sectors: sectors_of(bytes), bytes });
+            rest -= here;
+            offset = 0;
+            line = (line + 1) & (u64::MAX / LINE_BYTES);
+        }
+    }
+
+    fn part(&mut self, access: &Access<'_>, group: u32, reach: Reach, exact_bytes: bool) {
+        let start = self.pieces.len();
+        let within_sector = reach.bytes <= 32 && reach.bytes.is_power_of_two() && reach.holes.is_none();
+        if !exact_bytes && within_sector && self.sectors_only(access, group, reach) {
+            return;
+        }
+        self.pieces.truncate(start);
+        access.for_each_lane(|lane, address| {
+            if group >> lane & 1 == 0 {
+                return;
+            }
+            match reach.holes {
+                None => self.range(address, u64::from(reach.bytes)),
+                Some(holes) => {
+                    let mut at = 0;
+                    while at < 64 && holes >> at != 0 {
+                        at += (holes >> at).trailing_zeros();
+                        let run = (holes >> at).trailing_ones();
+                        self.range(address.wrapping_add(u64::from(at)), u64::from(run));
+                        at += run;
+                    }
+                }
+            }
+        });
+        self.merge(start);
+    }
+
+    /// Loads that never cross a sector: sorts plain numbers. False where a lane is misaligned.
+    #[inline]
+    fn sectors_only(&mut self, access: &Access<'_>, group: u32, reach: Reach) -> bool {
+        self.narrow.clear();
+        let mut crossing = 0;
+        let mut sorted = true;
+        let mut last = 0;
+        let narrow = &mut self.narrow;
+        access.for_each_lane(|lane, address| {
+            if group >> lane & 1 == 1 {
+                crossing |= (address % SECTOR_BYTES + u64::from(reach.bytes)) / (SECTOR_BYTES + 1);
+                let sector = address / SECTOR_BYTES;
+                if narrow.last() != Some(&sector) {
+                    sorted &= sector >= last;
+                    last = sector;
+                    narrow.push(sector);
+                }
+            }
+        });
+        if crossing != 0 {
+            return false;
+        }
+        if !sorted {
+            self.narrow.sort_unstable();
+        }
+        let mut line = u64::MAX;
+        for &sector in &self.narrow {
+            let bit = 1 << (sector % 4);
+            if sector / 4 == line {
+                let piece = self.pieces.last_mut().expect("a line was pushed");
+                piece.sectors |= bit;
+                piece.bytes = bytes_of(piece.sectors);
+            } else {
+                line = sector / 4;
+                self.pieces.push(Piece { line, sectors: bit, bytes: bytes_of(bit) });
+            }
+        }
+        true
+    }
+
+    /// Sorts the pieces from `start` on and joins those of one line.
+    fn merge(&mut self, start: usize) {
+        let part = &mut self.pieces[start..];
+        if !part.is_sorted_by_key(|piece| piece.line) {
+            part.sort_unstable_by_key(|piece| piece.line);
+        }
+        let mut kept = start;
+        for index in start..self.pieces.len() {
+            let piece = self.pieces[index];
+            if index > start && self.pieces[kept].line == piece.line {
+                self.pieces[kept].sectors |= piece.sectors;
+                self.pieces[kept].bytes |= piece.bytes;
+            } else {
+                if index > start {
+                    kept += 1;
+                }
+                self.pieces[kept] = piece;
+            }
+        }
+        self.pieces.truncate(kept + 1);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::BTreeMap;
+    use warpline_format::access::{Item, Items, Space, push_access};
+
+    fn with_access<R>(mask: u32, addresses: &[u64], f: impl FnOnce(&Access<'_>) -> R) -> R {
+        let mut bytes = Vec::new();
+        push_access(&mut bytes, Space::Global, 0, mask, addresses);
+        let Some(Ok(Item::Access(access))) = Items::new(&bytes).next() else { panic!("no access") };
+        f(&access)
+    }
+
+    /// Byte by byte.
+    fn slow(access: &Access<'_>, reach: Reach, group: u32) -> BTreeMap<u64, u128> {
+        let mut lines = BTreeMap::new();
+        access.for_each_lane(|lane, address| {
+            if group >> lane & 1 == 1 {
+                for byte in 0..reach.bytes {
+                    if reach.holes.is_none_or(|holes| byte < 64 && holes >> byte & 1 == 1) {
+                        let at = address.wrapping_add(u64::from(byte));
+                        *lines.entry(at / 128).or_insert(0u128) |= 1 << (at % 128);
+                    }
+                }
+            }
+        });
+        lines
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 2000, ..ProptestConfig::default() })]
+        #[test]
+        fn pieces_agree_with_bytes(mask in prop_oneof![Just(u32::MAX), 1u32..], base in prop_oneof![4096u64..8192, 1u64 << 44..1 << 45],
+                                   stride in prop_oneof![-40i64..200, (-40i64..40).prop_map(|words| words * 4)],
+                                   noise in prop::collection::vec(prop_oneof![0u64..2000, 0u64..1 << 40], 32), random in any::<bool>(),
+                                   log in 0u32..6, odd in 1u32..60, natural in any::<bool>(), holes in prop::option::of(1u64..),
+                                   lanes_log in 0u32..6, exact in any::<bool>()) {
+            let bytes = if natural { 1 << log } else { odd };
+            let holes = holes.map(|holes| holes & (u64::MAX >> (64 - bytes.min(64)))).filter(|holes| *holes != 0);
+            let reach = Reach { bytes, holes };
+            let base = base + 2000 * 32;
+            let addresses: Vec<u64> = (0..32u64).filter(|lane| mask >> lane & 1 == 1)
+                .map(|lane| if random { base + noise[lane as usize] } else { base.wrapping_add((stride * lane as i64) as u64) }).collect();
+            let lanes = 1 << lanes_log;
+            let groups = Groups { bytes_4: lanes, bytes_8: lanes, bytes_16: lanes, segment_bytes: 32 };
+            with_access(mask, &addresses, |access| -> Result<(), TestCaseError> {
+                let mut want = Vec::new();
+                for first in (0..32).step_by(lanes as usize) {
+                    let group = (u32::MAX >> (32 - lanes)) << first;
+                    want.extend(slow(access, reach, group));
+                }
+                let mut coalescer = Coalescer::default();
+                let got = coalescer.pieces(access, reach, groups, exact);
+                prop_assert_eq!(got.len(), want.len());
+                for (piece, (line, bytes)) in got.iter().zip(want) {
+                    prop_assert_eq!(piece.line, line);
+                    prop_assert_eq!(piece.sectors, sectors_of(bytes));
+                    if exact { prop_assert_eq!(piece.bytes, bytes); }
+                }
+                Ok(())
+            })?;
+        }
+    }
+
+    #[test]
+    fn groups_of_eight_count_a_shared_sector_twice() {
+        // Lanes 7 and 8 lie in one sector.
+        let addresses: Vec<u64> = (0..32).map(|lane| 4096 + 16 + 4 * lane).collect();
+        with_access(u32::MAX, &addresses, |access| {
+            let reach = Reach { bytes: 4, holes: None };
+            let eight = Groups { bytes_4: 8, ..Groups::WARP };
+            let count = |pieces: &[Piece]| pieces.iter().map(|piece| piece.sectors.count_ones()).sum::<u32>();
+            assert_eq!(count(Coalescer::default().pieces(access, reach, Groups::WARP, false)), 5);
+            assert_eq!(count(Coalescer::default().pieces(access, reach, eight, false)), 8);
+        });
+    }
+
+    #[test]
+    fn fermi_segments_follow_the_width() {
+        let fermi = Groups { bytes_4: 32, bytes_8: 16, bytes_16: 8, segment_bytes: 128 };
+        for (bytes, sectors) in [(1, 1), (2, 2), (4, 4)] {
+            with_access(1, &[4096], |access| {
+                let mut coalescer = Coalescer::default();
+                let pieces = coalescer.pieces(access, Reach { bytes, holes: None }, fermi, false);
+                assert_eq!(pieces[0].sectors.count_ones(), sectors);
+            });
+        }
+    }
+}

@@ -1,0 +1,101 @@
+//! Dense numbers for lines.
+//!
+//! Device addresses are spread over a 48-bit space; tables indexed by line want small numbers. The
+//! space is cut into regions, and a region gets the next free range of numbers at its first touch,
+//! so every table grows with the footprint and never with the address space.
+
+use rustc_hash::FxHashMap;
+
+/// Bytes of a line as the whole module counts them; caches with other lines split or join these.
+pub const LINE_BYTES: u64 = 128;
+/// Bytes of a sector.
+pub const SECTOR_BYTES: u64 = 32;
+
+const REGION_BITS: u32 = 18;
+/// Lines of a region.
+const REGION_LINES: u64 = (1 << REGION_BITS) / LINE_BYTES;
+const REGION_LINE_BITS: u32 = REGION_LINES.trailing_zeros();
+const CACHED: usize = 4096;
+
+/// Numbers lines by first touch of their region.
+pub struct DenseLines {
+    /// Direct-mapped memory of recent regions: region + 1 (0 is empty) and its index.
+    recent: Box<[(u64, u32)]>,
+    index_of: FxHashMap<u64, u32>,
+    /// Region of each index.
+    regions: Vec<u64>,
+}
+
+impl Default for DenseLines {
+    fn default() -> Self {
+        DenseLines {
+            recent: vec![(0, 0); CACHED].into_boxed_slice(),
+            index_of: FxHashMap::default(),
+            regions: Vec::new(),
+        }
+    }
+}
+
+impl DenseLines {
+    /// Most regions there can be: numbers of half lines have to fit 32 bits too.
+    const MAX_REGIONS: usize = 1 << (31 - REGION_LINE_BITS);
+
+    /// The number of line `line` (address / 128). `None` once more than 256 GiB of distinct memory
+    /// has been touched, which no GPU holds.
+    #[inline]
+    pub fn number(&mut self, line: u64) -> Option<u32> {
+        let region = line >> REGION_LINE_BITS;
+        let within = (line % REGION_LINES) as u32;
+        let recent = self.recent[region as usize % CACHED];
+        let index = if recent.0 == region + 1 { recent.1 } else { self.look_up(region)? };
+        Some(index << REGION_LINE_BITS | within)
+    }
+
+    #[cold]
+    fn look_up(&mut self, region: u64) -> Option<u32> {
+        let next = self.regions.len();
+        let index = *self.index_of.entry(region).or_insert(next as u32);
+        if index as usize == next {
+            if next == Self::MAX_REGIONS {
+                self.index_of.remove(&region);
+                return None;
+            }
+            self.regions.push(region);
+        }
+        self.recent[region as usize % CACHED] = (region + 1, index);
+        Some(index)
+    }
+
+    /// The line that has a number given out before.
+    #[inline]
+    pub fn line(&self, number: u32) -> u64 {
+        self.regions[(number >> REGION_LINE_BITS) as usize] << REGION_LINE_BITS
+            | u64::from(number) % REGION_LINES
+    }
+
+    /// One more than the highest number a table must be ready for.
+    pub fn bound(&self) -> usize {
+        self.regions.len() << REGION_LINE_BITS
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::HashMap;
+
+    proptest! {
+        #[test]
+        fn numbers_are_one_to_one(lines in prop::collection::vec(prop_oneof![0u64..5000, 0u64..1 << 41, Just((1 << 57) - 1)], 1..200)) {
+            let mut dense = DenseLines::default();
+            let mut seen: HashMap<u32, u64> = HashMap::new();
+            for line in lines {
+                let number = dense.number(line).unwrap();
+                prop_assert_eq!(*seen.entry(number).or_insert(line), line);
+                prop_assert_eq!(dense.line(number), line);
+                prop_assert!((number as usize) < dense.bound());
+            }
+        }
+    }
+}

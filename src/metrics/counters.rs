@@ -1,0 +1,112 @@
+//! Sums over requests.
+
+use super::{Footprint, Wavefronts};
+use std::collections::BTreeMap;
+
+/// Counts kept in place; wider requests are rare and go to a map.
+const DENSE: usize = 33;
+
+/// How many requests touched 0, 1, 2, … pieces.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Histogram {
+    dense: [u64; DENSE],
+    sparse: BTreeMap<u32, u64>,
+}
+
+impl Default for Histogram {
+    fn default() -> Self {
+        Histogram { dense: [0; DENSE], sparse: BTreeMap::new() }
+    }
+}
+
+impl Histogram {
+    /// Counts one request of `pieces`.
+    #[inline]
+    pub fn count(&mut self, pieces: u32) {
+        match self.dense.get_mut(pieces as usize) {
+            Some(count) => *count += 1,
+            None => *self.sparse.entry(pieces).or_default() += 1,
+        }
+    }
+
+    /// Adds another one.
+    pub fn add(&mut self, other: &Histogram) {
+        for (sum, count) in self.dense.iter_mut().zip(&other.dense) {
+            *sum += count;
+        }
+        for (pieces, count) in &other.sparse {
+            *self.sparse.entry(*pieces).or_default() += count;
+        }
+    }
+
+    /// Counts by number of pieces, up to the last that occurs.
+    pub fn to_vec(&self) -> Vec<u64> {
+        let mut counts = self.dense.to_vec();
+        for (&pieces, &count) in &self.sparse {
+            counts.resize(pieces as usize + 1, 0);
+            counts[pieces as usize] = count;
+        }
+        while counts.last() == Some(&0) {
+            counts.pop();
+        }
+        counts
+    }
+}
+
+/// Everything counted about a set of requests.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Counters {
+    /// Executions by a warp with at least one active lane.
+    pub requests: u64,
+    /// Active lanes.
+    pub lanes: u64,
+    /// Useful bytes of the active lanes.
+    pub bytes: u64,
+    /// Distinct sectors per request, summed.
+    pub sectors: u64,
+    /// Ideal sectors per request, summed.
+    pub ideal_sectors: u64,
+    /// Requests by number of sectors.
+    pub by_sectors: Histogram,
+    /// Requests by number of lines.
+    pub by_lines: Histogram,
+    /// Shared memory: passes.
+    pub wavefronts: u64,
+    /// Shared memory: passes without bank conflicts.
+    pub ideal_wavefronts: u64,
+}
+
+impl Counters {
+    /// Counts one request of `lanes` active lanes with `useful` bytes each.
+    #[inline]
+    pub fn count(&mut self, lanes: u32, useful: u32, footprint: Footprint, wavefronts: Wavefronts) {
+        self.requests += 1;
+        self.lanes += u64::from(lanes);
+        self.bytes += u64::from(lanes) * u64::from(useful);
+        self.sectors += u64::from(footprint.sectors);
+        self.ideal_sectors += u64::from(footprint.ideal_sectors());
+        self.by_sectors.count(footprint.sectors);
+        self.by_lines.count(footprint.lines);
+        self.wavefronts += u64::from(wavefronts.passes);
+        self.ideal_wavefronts += u64::from(wavefronts.ideal);
+    }
+
+    /// Counts one owner's part of a request: `lanes` of its lanes touch `useful` bytes of the owner.
+    pub fn count_part(&mut self, lanes: u32, useful: u64, footprint: Footprint) {
+        self.count(lanes, 0, footprint, Wavefronts::default());
+        self.bytes += useful;
+    }
+
+    /// Adds another sum.
+    pub fn add(&mut self, other: &Counters) {
+        self.requests += other.requests;
+        self.lanes += other.lanes;
+        self.bytes += other.bytes;
+        self.sectors += other.sectors;
+        self.ideal_sectors += other.ideal_sectors;
+        self.by_sectors.add(&other.by_sectors);
+        self.by_lines.add(&other.by_lines);
+        self.wavefronts += other.wavefronts;
+        self.ideal_wavefronts += other.ideal_wavefronts;
+    }
+}

@@ -1,0 +1,24 @@
+//! What one request costs, and sums of it.
+//!
+//! Definitions are those of the contract: a *sector* is a 32-byte aligned piece of memory, a *line*
+//! a 128-byte one; a request's sectors are the distinct ones its lanes touch; *ideal sectors* are
+//! the distinct bytes it touches divided by 32, rounded up.
+
+mod banks;
+mod counters;
+mod footprint;
+mod line_table;
+#[cfg(test)]
+mod reference;
+
+pub use banks::{WavefrontMemo, Wavefronts, wavefronts};
+pub use counters::{Counters, Histogram};
+pub use footprint::{Footprint, FootprintMemo, Width, footprint};
+pub use line_table::LineTable;
+
+/// Bytes of a sector.
+pub const SECTOR_BYTES: u64 = 32;
+/// Bytes of a line.
+pub const LINE_BYTES: u64 = 128;
+/// Widest access per lane that is accepted, in bytes. The widest that exist are masked vectors of 64.
+pub const MAX_WIDTH: u32 = 4096;

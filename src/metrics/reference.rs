@@ -1,0 +1,47 @@
+//! Slow, obvious versions of the counts, for the tests.
+
+use super::{Footprint, Width};
+use std::collections::{BTreeMap, BTreeSet};
+use warpline_format::access::{Access, Space};
+
+/// Every byte of every lane, where it lies in memory.
+fn bytes_of(access: &Access<'_>, width: Width) -> Vec<(u32, u64)> {
+    let mut all = Vec::new();
+    access.for_each_lane(|lane, address| {
+        for byte in 0..u64::from(width.bytes) {
+            if width.holes.is_none_or(|mask| mask >> byte & 1 == 1) {
+                let at = address.wrapping_add(byte);
+                let place = match access.space {
+                    Space::Local => (at / 4).wrapping_mul(128).wrapping_add(u64::from(lane) * 4 + at % 4),
+                    _ => at,
+                };
+                all.push((lane, place));
+            }
+        }
+    });
+    all
+}
+
+pub(super) fn footprint(access: &Access<'_>, width: Width) -> Footprint {
+    let all = bytes_of(access, width);
+    let distinct = |size: u64| all.iter().map(|(_, at)| at / size).collect::<BTreeSet<_>>().len() as u32;
+    Footprint { sectors: distinct(32), lines: distinct(128), bytes: distinct(1) }
+}
+
+/// Passes of a shared-memory request and the least there could be.
+pub(super) fn wavefronts(access: &Access<'_>, width: Width) -> (u32, u32) {
+    let lanes_per_group = match width.bytes {
+        0..=4 => 32,
+        5..=8 => 16,
+        9..=16 => 8,
+        _ => 1,
+    };
+    let mut groups: BTreeMap<u32, BTreeMap<u64, BTreeSet<u64>>> = BTreeMap::new();
+    for (lane, at) in bytes_of(access, width) {
+        let word = at / 4;
+        groups.entry(lane / lanes_per_group).or_default().entry(word % 32).or_default().insert(word);
+    }
+    let passes = groups.values().map(|banks| banks.values().map(BTreeSet::len).max().unwrap_or(0) as u32).sum();
+    let ideal = groups.values().map(|banks| banks.values().map(BTreeSet::len).sum::<usize>().div_ceil(32) as u32).sum();
+    (passes, ideal)
+}
