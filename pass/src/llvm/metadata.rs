@@ -51,6 +51,20 @@ pub fn mark(instruction: Value<'_>, kind: &str) {
     }
 }
 
+/// Copies a note, if there is one, to another instruction.
+pub fn copy<'c>(from: Value<'c>, to: Value<'c>, kind: &str) {
+    if !from.is_instruction() || !to.is_instruction() {
+        return;
+    }
+    unsafe {
+        let id = kind_of(from.types().raw(), kind);
+        let node = LLVMGetMetadata(from.raw(), id);
+        if !node.is_null() {
+            LLVMSetMetadata(to.raw(), id, node);
+        }
+    }
+}
+
 /// Takes a note off an instruction.
 pub fn clear(instruction: Value<'_>, kind: &str) {
     if instruction.is_instruction() {

@@ -6,6 +6,7 @@
 //! not be used again.
 
 pub mod builder;
+pub mod call;
 pub mod debug;
 pub mod function;
 pub mod instruction;

@@ -1,0 +1,66 @@
+//! Runs the device stages on a bitcode file and writes the hooked module: a workbench for the pass itself.
+//!
+//! `device_stages IN.bc OUT.bc [-O<n>]` prints the site table's sizes; `WARPLINE_PREPARED=FILE` also writes the module
+//! as it is before the hooks.
+
+use inkwell::context::Context;
+use inkwell::memory_buffer::MemoryBuffer;
+use inkwell::module::Module;
+use std::path::Path;
+use warpline_pass::device;
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let arguments: Vec<String> = std::env::args().collect();
+    let [_, input, output, ..] = arguments.as_slice() else {
+        return Err("usage: device_stages IN.bc OUT.bc [-On]".into());
+    };
+    let level = arguments.get(3).and_then(|text| text.strip_prefix("-O")).map_or(Ok(2), str::parse)?;
+    let context = Context::create();
+    let buffer = MemoryBuffer::create_from_file(Path::new(input)).map_err(|error| error.to_string())?;
+    let module = Module::parse_bitcode_from_buffer(&buffer, &context).map_err(|error| error.to_string())?;
+    let machine = device::machine(&module)?;
+    device::note_locations(&module);
+    device::optimize(&module, &machine, level)?;
+    device::prepare(&module, &machine, level)?;
+    if let Some(path) = std::env::var_os("WARPLINE_PREPARED") {
+        module.write_bitcode_to_path(Path::new(&path));
+    }
+    let options =
+        device::HookOptions { system_folders: ["/usr/include", "/usr/lib", "/root/.cache"].map(String::from).to_vec() };
+    let table = device::hook(&module, &machine, &options)?;
+    module.write_bitcode_to_path(Path::new(output));
+    for (index, site) in table.sites.iter().enumerate() {
+        let frame = |id: &u32| {
+            let frame = &table.frames[*id as usize];
+            let file = table.files[frame.file as usize].path.rsplit('/').next().unwrap_or_default();
+            format!("{}@{file}:{}:{}", frame.function, frame.line, frame.column)
+        };
+        let chain: Vec<String> = site.chain.iter().map(frame).collect();
+        println!(
+            "site {index} {} {:?} {:?} {} bytes align {} {:?}{}{} {}",
+            table.functions[site.function as usize].mangled,
+            site.op,
+            site.space,
+            site.bytes,
+            site.align,
+            site.cache,
+            if site.approximate { " approximate" } else { "" },
+            if site.library { " library" } else { "" },
+            chain.join(" < ")
+        );
+    }
+    for entry in &table.not_seen {
+        println!("not seen: {}", entry.what);
+    }
+    for global in &table.globals {
+        println!("global {} {:?} {} bytes", global.name, global.kind, global.bytes);
+    }
+    println!(
+        "{} sites, {} blocks, {} branches, {} calls",
+        table.sites.len(),
+        table.blocks.len(),
+        table.branches.len(),
+        table.calls.len()
+    );
+    Ok(())
+}

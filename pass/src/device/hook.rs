@@ -1,0 +1,285 @@
+//! Puts the hooks of `docs/design/borders.md` section 2 into prepared device code and makes its site table.
+
+use super::access::{Access, Seen, inspect};
+use super::locate::Places;
+use super::table::Table;
+use super::{DeviceError, HookOptions, architecture, globals, mix, space};
+use crate::llvm::metadata::{self, LIBRARY};
+use crate::llvm::module::verify;
+use crate::llvm::value::Opcode;
+use crate::llvm::{Block, Builder, Layout, Machine, ModuleItems, Type, Value};
+use inkwell::module::Module;
+use std::collections::HashMap;
+use warpline_format::access::{SITE_BITS, Space};
+use warpline_format::site_table::{Branch, CallSite, NotSeen, Site, SiteTable};
+
+/// Hooks every access, block, branch and surviving call of the module, and returns what their numbers mean.
+///
+/// # Errors
+/// [`DeviceError::TooManySites`] when the sites do not fit a record's site field.
+pub fn hook(module: &Module<'_>, machine: &Machine, options: &HookOptions) -> Result<SiteTable, DeviceError> {
+    let mut table = Table::new(options);
+    let name = globals::main_file(module);
+    table.table.arch = architecture(machine);
+    globals::list(module, &mut table);
+    let hooks = Hooks::declare(module);
+    let layout = Layout::of(module);
+    let functions: Vec<_> = module.functions().into_iter().filter(|function| !function.is_declaration()).collect();
+    let numbers: HashMap<_, _> = functions.iter().map(|&function| (function, table.function(function))).collect();
+    for &function in &functions {
+        let library = table.table.functions[numbers[&function] as usize].library;
+        let mut hooker = Hooker {
+            table: &mut table,
+            hooks: &hooks,
+            builder: Builder::new(function.types()),
+            places: Places::of(function),
+            function: numbers[&function],
+            value: function,
+            library,
+            layout,
+        };
+        for block in function.blocks() {
+            hooker.block(block);
+        }
+    }
+    let mut table = table.table;
+    if table.sites.len() >= 1 << SITE_BITS {
+        return Err(DeviceError::TooManySites { module: name, count: table.sites.len(), limit: 1 << SITE_BITS });
+    }
+    verify(module, "hooking of device code")?;
+    table.module = name;
+    table.hash = format!("{:016x}", fingerprint(module.write_bitcode_to_memory().as_slice()));
+    Ok(table)
+}
+
+/// FNV-1a, 64 bits: tells modules apart, protects against nothing.
+fn fingerprint(bytes: &[u8]) -> u64 {
+    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, &byte| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3))
+}
+
+/// The hook functions, declared in the module.
+struct Hooks<'c> {
+    access: [(u32, Value<'c>); 5],
+    block: Value<'c>,
+    branch: Value<'c>,
+    switch: Value<'c>,
+    call: Value<'c>,
+    returned: Value<'c>,
+}
+
+impl<'c> Hooks<'c> {
+    fn declare(module: &Module<'c>) -> Self {
+        let types = ModuleItems::types(module);
+        let declare = |name: &str, parameters: &[Type<'c>]| {
+            let function = module.declare(name, types.void().function(parameters));
+            function.add_attribute(crate::llvm::function::OF_FUNCTION, "nounwind", 0);
+            function
+        };
+        let number = types.int(32);
+        let access = [
+            ("generic", space::GENERIC),
+            ("global", space::GLOBAL),
+            ("shared", space::SHARED),
+            ("constant", space::CONSTANT),
+            ("local", space::LOCAL),
+        ]
+        .map(|(name, space)| (space, declare(&format!("__warpline_access_{name}"), &[number, types.pointer(space)])));
+        Hooks {
+            access,
+            block: declare("__warpline_block", &[number]),
+            branch: declare("__warpline_branch", &[number, types.int(1)]),
+            switch: declare("__warpline_switch", &[number, number]),
+            call: declare("__warpline_call", &[number]),
+            returned: declare("__warpline_return", &[]),
+        }
+    }
+
+    fn access(&self, space: Space) -> (u32, Value<'c>) {
+        self.access[match space {
+            Space::Generic => 0,
+            Space::Global => 1,
+            Space::Shared => 2,
+            Space::Constant => 3,
+            Space::Local => 4,
+        }]
+    }
+}
+
+/// Hooks one function.
+struct Hooker<'t, 'o, 'c, 'm> {
+    table: &'t mut Table<'o>,
+    hooks: &'t Hooks<'c>,
+    builder: Builder<'c>,
+    places: Places<'c>,
+    function: u32,
+    value: Value<'c>,
+    library: bool,
+    layout: Layout<'m>,
+}
+
+impl<'c> Hooker<'_, '_, 'c, '_> {
+    fn number(&self, number: usize) -> Value<'c> {
+        Value::int(self.builder.types().int(32), number as u64)
+    }
+
+    fn block(&mut self, block: Block<'c>) {
+        let instructions = block.instructions();
+        let chain = self.places.block(block).map(|location| self.table.chain(location)).unwrap_or_default();
+        let entry = warpline_format::site_table::Block { function: self.function, chain, mix: mix::of_block(block) };
+        self.table.table.blocks.push(entry);
+        if let Some(&first) = instructions.iter().find(|instruction| !instruction.is_phi()) {
+            self.builder.before(first);
+            self.builder.call(self.hooks.block, &[self.number(self.table.table.blocks.len() - 1)]);
+        }
+        for instruction in instructions {
+            match instruction.opcode() {
+                Some(Opcode::LLVMBr) => self.branch(instruction),
+                Some(Opcode::LLVMSwitch) => self.switch(instruction),
+                Some(Opcode::LLVMCall) => {
+                    self.accesses(instruction);
+                    self.call(instruction);
+                }
+                _ => self.accesses(instruction),
+            }
+            // The notes have done their work.
+            for note in [metadata::LOCATION, metadata::NEAR, LIBRARY] {
+                metadata::clear(instruction, note);
+            }
+        }
+    }
+
+    fn accesses(&mut self, instruction: Value<'c>) {
+        let seen = inspect(instruction, self.layout);
+        if seen.is_empty() {
+            return;
+        }
+        let found = self.places.access(instruction);
+        let chain = match found {
+            Some(found) => self.table.chain(found.location),
+            None => vec![self.table.definition(self.value)],
+        };
+        let approximate = found.is_none_or(|found| found.approximate);
+        let library = self.library || instruction.has_note(LIBRARY);
+        for entry in seen {
+            match entry {
+                Seen::Access(access) => {
+                    let site = self.table.table.sites.len();
+                    self.table.table.sites.push(Site {
+                        function: self.function,
+                        op: access.op,
+                        space: access.space,
+                        bytes: access.bytes,
+                        byte_mask: access.byte_mask,
+                        align: access.align,
+                        cache: access.cache,
+                        chain: chain.clone(),
+                        approximate,
+                        library,
+                    });
+                    self.access(instruction, site, access);
+                }
+                Seen::Not(what) => {
+                    self.table.table.not_seen.push(NotSeen { function: self.function, chain: chain.clone(), what })
+                }
+            }
+        }
+    }
+
+    fn access(&self, instruction: Value<'c>, site: usize, access: Access<'c>) {
+        let (space, function) = self.hooks.access(access.space);
+        let builder = &self.builder;
+        builder.before(instruction);
+        let wanted = builder.types().pointer(space);
+        let address = access.address.value;
+        // Addresses in inline assembly are integers, or pointers of another space than its opcode says.
+        let pointer = if !address.ty().is_pointer() {
+            builder.int_to_ptr(address, wanted)
+        } else if address.address_space() != space {
+            builder.cast(Opcode::LLVMAddrSpaceCast, address, wanted)
+        } else {
+            address
+        };
+        let pointer = match access.address.offset {
+            0 => pointer,
+            offset => {
+                let byte = builder.types().int(8);
+                builder.gep(byte, pointer, &[Value::int(builder.types().int(64), offset)])
+            }
+        };
+        builder.call(function, &[self.number(site), pointer]);
+    }
+
+    fn chain_of(&mut self, instruction: Value<'c>) -> Vec<u32> {
+        self.places.other(instruction).map(|location| self.table.chain(location)).unwrap_or_default()
+    }
+
+    fn branch(&mut self, branch: Value<'c>) {
+        let Some(condition) = branch.condition() else { return };
+        let chain = self.chain_of(branch);
+        let number = self.table.table.branches.len();
+        self.table.table.branches.push(Branch { function: self.function, chain, sides: 2 });
+        self.builder.before(branch);
+        self.builder.call(self.hooks.branch, &[self.number(number), condition]);
+    }
+
+    /// The side is the index of the distinct target, the default's first. Neighbouring cases with one target are
+    /// tested together.
+    fn switch(&mut self, switch: Value<'c>) {
+        let successors = switch.successors();
+        let mut targets: Vec<Block<'c>> = Vec::new();
+        let mut cases: Vec<(Value<'c>, i64, usize)> = Vec::new();
+        for (index, &target) in successors.iter().enumerate() {
+            let side = targets.iter().position(|&known| known == target).unwrap_or_else(|| {
+                targets.push(target);
+                targets.len() - 1
+            });
+            let Some(case) = switch.switch_case(index as u32) else { continue };
+            // Cases wider than 64 bits do not come from C++; they keep their own test.
+            cases.push((case, case.as_i64().unwrap_or(i64::MIN), side));
+        }
+        cases.retain(|case| case.2 != 0);
+        cases.sort_by_key(|case| (case.2, case.1));
+        let chain = self.chain_of(switch);
+        let number = self.table.table.branches.len();
+        let sides = targets.len() as u32;
+        self.table.table.branches.push(Branch { function: self.function, chain, sides });
+        let builder = &self.builder;
+        builder.before(switch);
+        let value = switch.operand(0);
+        let mut side = self.number(0);
+        let mut at = 0;
+        while at < cases.len() {
+            let (low, first, target) = cases[at];
+            let mut end = at + 1;
+            while end < cases.len() && cases[end].2 == target && cases[end].1 == first.wrapping_add((end - at) as i64) {
+                end += 1;
+            }
+            let test = if end - at == 1 {
+                builder.eq(value, low)
+            } else {
+                let span = Value::int(value.ty(), (end - at) as u64);
+                builder.ult(builder.sub(value, low), span)
+            };
+            side = builder.select(test, self.number(target), side);
+            at = end;
+        }
+        builder.call(self.hooks.switch, &[self.number(number), side]);
+    }
+
+    /// Calls of functions of the module, and through pointers. What is only declared is the device runtime's.
+    fn call(&mut self, call: Value<'c>) {
+        let Some(callee) = call.called_value() else { return };
+        if callee.is_inline_asm() || (callee.is_function() && callee.is_declaration()) {
+            return;
+        }
+        let chain = self.chain_of(call);
+        let number = self.table.table.calls.len();
+        self.table.table.calls.push(CallSite { caller: self.function, chain });
+        self.builder.before(call);
+        self.builder.call(self.hooks.call, &[self.number(number)]);
+        if let Some(next) = call.next() {
+            self.builder.before(next);
+            self.builder.call(self.hooks.returned, &[]);
+        }
+    }
+}

@@ -1,0 +1,98 @@
+//! Where an instruction stands in the source, also when the optimiser forgot.
+
+use crate::llvm::debug::{Location, Scope};
+use crate::llvm::metadata::{LOCATION, NEAR, location};
+use crate::llvm::{Block, Value};
+use std::collections::HashMap;
+
+/// A location and whether it is only near the truth.
+#[derive(Clone, Copy)]
+pub(super) struct Found<'c> {
+    pub(super) location: Location<'c>,
+    pub(super) approximate: bool,
+}
+
+/// Locations of one function.
+pub(super) struct Places<'c> {
+    function: Option<Scope<'c>>,
+    /// For each inlined function (by its subprogram), the calls that it was inlined at.
+    inlined: HashMap<Scope<'c>, Vec<Location<'c>>>,
+}
+
+fn known<'c>(instruction: Value<'c>) -> Option<Location<'c>> {
+    Location::of(instruction).filter(|location| location.line() != 0)
+}
+
+impl<'c> Places<'c> {
+    pub(super) fn of(function: Value<'c>) -> Self {
+        let mut inlined: HashMap<Scope<'c>, Vec<Location<'c>>> = HashMap::new();
+        for instruction in function.blocks().into_iter().flat_map(|block| block.instructions()) {
+            for place in known(instruction).map(Location::chain).unwrap_or_default() {
+                if let (Some(scope), Some(outer)) = (place.scope().and_then(Scope::subprogram), place.inlined_at()) {
+                    let calls = inlined.entry(scope).or_default();
+                    if !calls.contains(&outer) {
+                        calls.push(outer);
+                    }
+                }
+            }
+        }
+        Places { function: Scope::of_function(function).and_then(Scope::subprogram), inlined }
+    }
+
+    /// The location of an access: its own, the note's, that of an access merged into it, or the nearest known one
+    /// of its block.
+    pub(super) fn access(&self, instruction: Value<'c>) -> Option<Found<'c>> {
+        if let Some(location) = known(instruction) {
+            return Some(Found { location, approximate: false });
+        }
+        if let Some(note) = location(instruction, LOCATION) {
+            return Some(self.rooted(note, false));
+        }
+        if let Some(note) = location(instruction, NEAR) {
+            return Some(self.rooted(note, true));
+        }
+        self.nearest(instruction).map(|location| Found { location, approximate: true })
+    }
+
+    /// The location of a branch or call.
+    pub(super) fn other(&self, instruction: Value<'c>) -> Option<Location<'c>> {
+        known(instruction).or_else(|| self.nearest(instruction))
+    }
+
+    /// The first known location of a block.
+    pub(super) fn block(&self, block: Block<'c>) -> Option<Location<'c>> {
+        block.instructions().into_iter().find_map(known)
+    }
+
+    /// A note made before inlining ends in the function that it was written in. The rest of its chain is that of
+    /// another instruction of that function, the right one if it was inlined once.
+    fn rooted(&self, note: Location<'c>, approximate: bool) -> Found<'c> {
+        let chain = note.chain();
+        let root = chain.last().and_then(|place| place.scope()).and_then(Scope::subprogram);
+        let as_it_is = Found { location: note, approximate };
+        let Some(root) = root else { return as_it_is };
+        if self.function.is_none_or(|own| own == root) {
+            return as_it_is;
+        }
+        let Some(calls) = self.inlined.get(&root) else { return Found { location: note, approximate: true } };
+        let location = chain
+            .into_iter()
+            .rev()
+            .fold(calls.first().copied(), |outer, place| Some(place.with_inlined_at(outer)))
+            .unwrap_or(note);
+        Found { location, approximate: approximate || calls.len() > 1 }
+    }
+
+    /// The nearest known location of the block, earlier ones first at equal distance.
+    fn nearest(&self, instruction: Value<'c>) -> Option<Location<'c>> {
+        let (mut before, mut after) = (instruction.previous(), instruction.next());
+        while before.is_some() || after.is_some() {
+            if let Some(found) = before.and_then(known).or_else(|| after.and_then(known)) {
+                return Some(found);
+            }
+            before = before.and_then(Value::previous);
+            after = after.and_then(Value::next);
+        }
+        None
+    }
+}

@@ -1,0 +1,145 @@
+//! `memcpy`, `memmove` and `memset` become the loads and stores that the NVPTX back end makes of them.
+
+use crate::llvm::debug::Location;
+use crate::llvm::metadata::{self, LIBRARY, LOCATION, NEAR};
+use crate::llvm::shim::expand_memory_loop;
+use crate::llvm::value::Value;
+use crate::llvm::{Builder, Machine, ModuleItems};
+use inkwell::module::Module;
+
+/// From this many bytes on (or when the length is not known) the back end makes a loop.
+const LOOP_BYTES: u64 = 128;
+/// Widest piece of an unrolled copy: the widest integer register.
+const WIDEST: u64 = 8;
+
+/// Expands every memory intrinsic of the module.
+pub(super) fn expand_intrinsics(module: &Module<'_>, machine: &Machine) {
+    for function in module.functions() {
+        let calls: Vec<_> = function
+            .blocks()
+            .into_iter()
+            .flat_map(|block| block.instructions())
+            .filter(|instruction| Operation::of(*instruction).is_some())
+            .collect();
+        for call in calls {
+            let Some(operation) = Operation::of(call) else { continue };
+            match call.operand(2).as_u64() {
+                Some(0) => call.erase(),
+                Some(length) if length < LOOP_BYTES => {
+                    expand_inline(call, operation, length);
+                    call.erase();
+                }
+                _ => expand_loop(call, machine),
+            }
+        }
+    }
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Operation {
+    Copy,
+    Move,
+    Set,
+}
+
+impl Operation {
+    fn of(instruction: Value<'_>) -> Option<Operation> {
+        let name = instruction.callee_name();
+        if name.starts_with("llvm.memcpy.") {
+            Some(Operation::Copy)
+        } else if name.starts_with("llvm.memmove.") {
+            Some(Operation::Move)
+        } else if name.starts_with("llvm.memset.") && !name.starts_with("llvm.memset.pattern") {
+            Some(Operation::Set)
+        } else {
+            None
+        }
+    }
+}
+
+/// Loads and stores one after another; a move loads everything first, since the ranges may overlap.
+fn expand_inline(call: Value<'_>, operation: Operation, length: u64) {
+    let builder = Builder::new(call.types());
+    builder.before(call);
+    builder.locate_like(Some(call));
+    let volatile = call.operand(3).as_u64() == Some(1);
+    let target = call.operand(0);
+    let annotate = |part: Value<'_>| {
+        part.set_volatile(volatile);
+        for note in [LOCATION, NEAR, LIBRARY] {
+            metadata::copy(call, part, note);
+        }
+    };
+    let target_align = u64::from(call.argument_alignment(0));
+    let source_align = if operation == Operation::Set { WIDEST } else { u64::from(call.argument_alignment(1)) };
+    let mut align = WIDEST.min(target_align).min(source_align).max(1);
+    let mut pieces = Vec::new();
+    let mut offset = 0;
+    while offset < length {
+        while align > length - offset {
+            align /= 2;
+        }
+        pieces.push((offset, align));
+        offset += align;
+    }
+    let store = |value, offset, width: u64| {
+        annotate(builder.store(value, builder.offset(target, offset), width as u32));
+    };
+    if operation == Operation::Set {
+        let byte = call.operand(1);
+        for (offset, width) in pieces {
+            let ty = builder.types().int(width as u32 * 8);
+            // The byte in every position: 0x0101… times it.
+            let ones = Value::int(ty, u64::MAX / 255);
+            store(builder.mul(builder.zext(byte, ty), ones), offset, width);
+        }
+        return;
+    }
+    let source = call.operand(1);
+    let load = |offset, width: u64| {
+        let ty = builder.types().int(width as u32 * 8);
+        let value = builder.load(ty, builder.offset(source, offset), width as u32);
+        annotate(value);
+        value
+    };
+    if operation == Operation::Move {
+        let values: Vec<_> = pieces.iter().map(|&(offset, width)| load(offset, width)).collect();
+        for (value, (offset, width)) in values.into_iter().zip(pieces) {
+            store(value, offset, width);
+        }
+    } else {
+        for (offset, width) in pieces {
+            store(load(offset, width), offset, width);
+        }
+    }
+}
+
+/// Leaves the loop to LLVM, and gives its accesses the location and notes of the call.
+fn expand_loop(call: Value<'_>, machine: &Machine) {
+    let Some(function) = call.block().map(|block| block.function()) else { return };
+    let location = Location::of(call);
+    let notes: Vec<_> = [LOCATION, NEAR]
+        .into_iter()
+        .filter_map(|kind| metadata::location(call, kind).map(|location| (kind, location)))
+        .collect();
+    let library = call.has_note(LIBRARY);
+    let before: std::collections::HashSet<_> =
+        function.blocks().into_iter().flat_map(|block| block.instructions()).collect();
+    if !expand_memory_loop(call, machine) {
+        return;
+    }
+    for instruction in function.blocks().into_iter().flat_map(|block| block.instructions()) {
+        if before.contains(&instruction) {
+            continue;
+        }
+        if let (Some(location), None) = (location, Location::of(instruction)) {
+            location.attach(instruction);
+        }
+        for &(kind, location) in &notes {
+            metadata::set_location(instruction, kind, location);
+        }
+        if library {
+            metadata::mark(instruction, LIBRARY);
+        }
+    }
+}

@@ -1,0 +1,193 @@
+//! The instruction mix of a block: what its IR becomes on a GPU, by class. It is read off the IR, so it counts what
+//! the program asks for, not the address arithmetic and moves that `ptxas` adds.
+
+use crate::llvm::types::Kind;
+use crate::llvm::value::Opcode;
+use crate::llvm::{Block, Type, Value};
+use warpline_format::site_table::InstructionMix;
+
+/// Counts a block's instructions.
+pub(super) fn of_block(block: Block<'_>) -> InstructionMix {
+    let mut mix = InstructionMix::default();
+    for instruction in block.instructions() {
+        count(&mut mix, instruction);
+    }
+    mix
+}
+
+fn count(mix: &mut InstructionMix, instruction: Value<'_>) {
+    use Opcode::*;
+    let Some(opcode) = instruction.opcode() else { return };
+    match opcode {
+        LLVMFAdd | LLVMFSub | LLVMFMul | LLVMFNeg => arithmetic(mix, instruction.ty(), 1),
+        LLVMFCmp => arithmetic(mix, instruction.operand(0).ty(), 1),
+        LLVMFDiv | LLVMFRem => mix.special += lanes(instruction.ty()),
+        LLVMAdd | LLVMSub | LLVMMul | LLVMUDiv | LLVMSDiv | LLVMURem | LLVMSRem | LLVMShl | LLVMLShr | LLVMAShr
+        | LLVMAnd | LLVMOr | LLVMXor => mix.int += lanes(instruction.ty()),
+        LLVMSelect => mix.int += lanes(instruction.ty()),
+        LLVMICmp => mix.int += lanes(instruction.operand(0).ty()),
+        // One addition per address that is not a constant offset.
+        LLVMGetElementPtr => mix.int += u32::from(!instruction.operands()[1..].iter().all(|index| index.is_constant())),
+        LLVMFPTrunc | LLVMFPExt | LLVMFPToSI | LLVMFPToUI | LLVMSIToFP | LLVMUIToFP => {
+            mix.conversion += lanes(instruction.ty())
+        }
+        LLVMTrunc | LLVMSExt | LLVMZExt => mix.conversion += lanes(instruction.ty()),
+        LLVMLoad | LLVMStore | LLVMAtomicRMW | LLVMAtomicCmpXchg => mix.memory += 1,
+        LLVMFence => mix.barrier += 1,
+        LLVMBr | LLVMSwitch | LLVMRet | LLVMUnreachable => mix.control += 1,
+        LLVMCall => call(mix, instruction),
+        _ => {}
+    }
+}
+
+fn call(mix: &mut InstructionMix, instruction: Value<'_>) {
+    let name = instruction.callee_name();
+    let ty = instruction.ty();
+    if name.is_empty() || !name.starts_with("llvm.") {
+        let assembly = instruction.called_value().is_some_and(|callee| callee.is_inline_asm());
+        if assembly {
+            self::assembly(mix, instruction);
+        } else {
+            mix.control += 1;
+        }
+        return;
+    }
+    let base = name.strip_prefix("llvm.").unwrap_or(&name);
+    let is = |prefixes: &[&str]| prefixes.iter().any(|prefix| base.starts_with(prefix));
+    if is(&["nvvm.wmma.mma", "nvvm.mma", "nvvm.wgmma", "nvvm.tcgen05.mma"]) {
+        mix.tensor += 1;
+    } else if is(&[
+        "nvvm.wmma",
+        "nvvm.ldmatrix",
+        "nvvm.stmatrix",
+        "nvvm.cp.async",
+        "nvvm.ldu",
+        "nvvm.ldg",
+        "nvvm.atomic",
+        "masked.",
+        "nvvm.tex",
+        "nvvm.suld",
+        "nvvm.sust",
+        "nvvm.tld4",
+    ]) {
+        mix.memory += 1;
+    } else if is(&[
+        "nvvm.barrier",
+        "nvvm.bar.",
+        "nvvm.membar",
+        "nvvm.fence",
+        "nvvm.shfl",
+        "nvvm.vote",
+        "nvvm.match",
+        "nvvm.redux",
+        "nvvm.activemask",
+        "nvvm.mbarrier",
+    ]) {
+        mix.barrier += 1;
+    } else if is(&[
+        "sqrt",
+        "sin",
+        "cos",
+        "exp",
+        "log",
+        "pow",
+        "tan",
+        "nvvm.sqrt",
+        "nvvm.rsqrt",
+        "nvvm.rcp",
+        "nvvm.sin",
+        "nvvm.cos",
+        "nvvm.ex2",
+        "nvvm.lg2",
+        "nvvm.div",
+        "nvvm.tanh",
+    ]) {
+        mix.special += lanes(ty);
+    } else if is(&["fma", "fmuladd"]) {
+        arithmetic(mix, ty, 1);
+    } else if is(&[
+        "nvvm.f2",
+        "nvvm.d2",
+        "nvvm.i2",
+        "nvvm.ui2",
+        "nvvm.ll2",
+        "nvvm.ull2",
+        "nvvm.h2",
+        "nvvm.ff2",
+        "nvvm.bitcast",
+        "nvvm.lohi",
+        "rint",
+        "nearbyint",
+        "floor",
+        "ceil",
+        "trunc",
+        "round",
+    ]) {
+        mix.conversion += lanes(ty);
+    } else if is(&[
+        "dbg",
+        "lifetime",
+        "assume",
+        "invariant",
+        "experimental.noalias",
+        "nvvm.read.ptx.sreg",
+        "annotation",
+        "ptr.annotation",
+        "sideeffect",
+        "expect",
+    ]) {
+        // Nothing executes.
+    } else if matches!(scalar(ty).kind(), Kind::Half | Kind::BFloat | Kind::Float | Kind::Double) {
+        arithmetic(mix, ty, 1);
+    } else {
+        mix.int += lanes(ty);
+    }
+}
+
+/// Inline assembly counts by what its text begins with.
+fn assembly(mix: &mut InstructionMix, instruction: Value<'_>) {
+    let text = instruction.called_value().map(Value::asm_text).unwrap_or_default();
+    for statement in super::assembly::statements(&text) {
+        let class = super::assembly::opcode(&statement);
+        let root = class.split('.').next().unwrap_or_default();
+        match root {
+            "ld" | "st" | "ldu" | "atom" | "red" | "cp" | "tex" | "tld4" | "suld" | "sust" | "prefetch" => {
+                mix.memory += 1
+            }
+            "bar" | "barrier" | "membar" | "fence" | "shfl" | "vote" | "match" | "redux" | "activemask"
+            | "nanosleep" => mix.barrier += 1,
+            "mma" | "wmma" | "wgmma" => mix.tensor += 1,
+            "cvt" => mix.conversion += 1,
+            "sqrt" | "rsqrt" | "rcp" | "sin" | "cos" | "ex2" | "lg2" | "tanh" | "div" => mix.special += 1,
+            "bra" | "exit" | "ret" | "call" | "trap" => mix.control += 1,
+            "" => {}
+            _ if class.contains(".f16") || class.contains(".bf16") => mix.fp16 += 1,
+            _ if class.contains(".f32") => mix.fp32 += 1,
+            _ if class.contains(".f64") => mix.fp64 += 1,
+            _ => mix.int += 1,
+        }
+    }
+}
+
+fn scalar(ty: Type<'_>) -> Type<'_> {
+    if matches!(ty.kind(), Kind::Vector(_)) { ty.element() } else { ty }
+}
+
+/// Scalar instructions of an operation on the type.
+fn lanes(ty: Type<'_>) -> u32 {
+    match ty.kind() {
+        Kind::Vector(count) => count,
+        _ => 1,
+    }
+}
+
+fn arithmetic(mix: &mut InstructionMix, ty: Type<'_>, times: u32) {
+    let count = times * lanes(ty);
+    match scalar(ty).kind() {
+        // Two halves are one instruction.
+        Kind::Half | Kind::BFloat => mix.fp16 += count.div_ceil(2),
+        Kind::Float => mix.fp32 += count,
+        Kind::Double => mix.fp64 += count,
+        _ => mix.int += count,
+    }
+}

@@ -1,0 +1,49 @@
+//! Remembers source locations before optimisation.
+
+use super::table::is_library_name;
+use crate::llvm::debug::{Location, Scope};
+use crate::llvm::metadata::{LIBRARY, LOCATION, mark, set_location};
+use crate::llvm::value::Opcode;
+use crate::llvm::{ModuleItems, Value};
+use inkwell::module::Module;
+
+/// Gives every memory access a note of its own with its source location (`!warpline.loc`), and marks those of
+/// libdevice (`!warpline.library`). To run on the front end's output, before any pass. [`super::optimize`] keeps the
+/// notes up to date, inlined-at chains included.
+pub fn note_locations(module: &Module<'_>) {
+    for function in module.functions() {
+        // libdevice has no debug information: inlined, its instructions take the location of the call, and only this
+        // mark tells them from the user's own.
+        let library = Scope::of_function(function).is_none() && is_library_name(&function.name());
+        for instruction in function.blocks().into_iter().flat_map(|block| block.instructions()) {
+            if !touches_memory(instruction) {
+                continue;
+            }
+            if library {
+                mark(instruction, LIBRARY);
+            }
+            if let Some(location) = Location::of(instruction).filter(|location| location.line() != 0) {
+                set_location(instruction, LOCATION, location);
+            }
+        }
+    }
+}
+
+/// Accesses, and calls that may be or become some: memory intrinsics, NVIDIA's own, inline assembly.
+fn touches_memory(instruction: Value<'_>) -> bool {
+    match instruction.opcode() {
+        Some(Opcode::LLVMLoad | Opcode::LLVMStore | Opcode::LLVMAtomicRMW | Opcode::LLVMAtomicCmpXchg) => true,
+        Some(Opcode::LLVMCall) => match instruction.called_value() {
+            Some(callee) if callee.is_inline_asm() => true,
+            Some(callee) if callee.is_function() => {
+                let name = callee.name();
+                name.starts_with("llvm.mem")
+                    || name.starts_with("llvm.masked.")
+                    || (name.starts_with("llvm.nvvm.")
+                        && callee.value_type().parameters().iter().any(|ty| ty.is_pointer()))
+            }
+            _ => false,
+        },
+        _ => false,
+    }
+}

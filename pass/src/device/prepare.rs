@@ -1,0 +1,30 @@
+//! What the NVPTX back end does to memory accesses before it selects instructions, done early, so that hooks
+//! stand where the accesses are final.
+
+use super::{DeviceError, memory, split};
+use crate::llvm::Machine;
+use crate::llvm::module::verify;
+use crate::llvm::shim::{Tuning, run_pipeline};
+use inkwell::module::Module;
+
+/// Parameters, address spaces and the joining of neighbouring accesses, in the back end's own order. By-value
+/// structures become parameter space and the pointers in kernel parameters global; stack slots become local.
+const OPTIMISED: &str = "pre-isel-intrinsic-lowering,generic-to-nvvm,\
+                         function(nvptx-lower-args,sroa,infer-address-spaces,early-cse,expand-reductions,\
+                         early-cse,load-store-vectorizer,sroa,nvptx-tag-invariant-loads)";
+
+/// At `-O0` the back end lowers parameters and joins nothing. It would leave address spaces generic too, which
+/// changes the opcode but not the access; telling them apart makes smaller records.
+const PLAIN: &str = "pre-isel-intrinsic-lowering,generic-to-nvvm,\
+                     function(nvptx-lower-args,infer-address-spaces,expand-reductions)";
+
+/// Brings accesses into the form in which the GPU executes them: see `docs/design/instrumentation.md`. `level` is
+/// that of [`super::optimize`]. Nothing that moves memory may run afterwards.
+pub fn prepare(module: &Module<'_>, machine: &Machine, level: u8) -> Result<(), DeviceError> {
+    let tuning = Tuning { keep_notes: true, ..Tuning::of_level(level) };
+    run_pipeline(module, machine, if level == 0 { PLAIN } else { OPTIMISED }, tuning)?;
+    memory::expand_intrinsics(module, machine);
+    split::split_accesses(module, super::architecture(machine));
+    verify(module, "preparation of device code")?;
+    Ok(())
+}

@@ -1,0 +1,123 @@
+//! Builds the site table: interned files and frames, and the functions.
+
+use super::{HookOptions, KERNEL_CONVENTION};
+use crate::llvm::Value;
+use crate::llvm::debug::{Location, Scope};
+use crate::llvm::shim::demangle;
+use std::collections::HashMap;
+use warpline_format::site_table::{File, FileId, Frame, FrameId, Function, SiteTable};
+
+/// The table under construction.
+pub(super) struct Table<'o> {
+    pub(super) table: SiteTable,
+    options: &'o HookOptions,
+    files: HashMap<String, FileId>,
+    frames: HashMap<Frame, FrameId>,
+    /// Demangling is the slow part, and a function's name is asked for at each of its sites.
+    names: HashMap<usize, String>,
+}
+
+/// Whether a function of this name is libdevice's or made by the compiler to reach it.
+pub(super) fn is_library_name(name: &str) -> bool {
+    ["__nv_", "__internal_", "__nvvm_", "__libdevice", "__warpline_"].iter().any(|prefix| name.starts_with(prefix))
+}
+
+impl<'o> Table<'o> {
+    pub(super) fn new(options: &'o HookOptions) -> Self {
+        Table {
+            table: SiteTable::default(),
+            options,
+            files: HashMap::new(),
+            frames: HashMap::new(),
+            names: HashMap::new(),
+        }
+    }
+
+    pub(super) fn file(&mut self, path: &str) -> FileId {
+        if let Some(&id) = self.files.get(path) {
+            return id;
+        }
+        let system = self.options.system_folders.iter().any(|folder| lies_in(path, folder));
+        let id = self.table.files.len() as FileId;
+        self.table.files.push(File { path: path.into(), system });
+        self.files.insert(path.into(), id);
+        id
+    }
+
+    pub(super) fn frame(&mut self, frame: Frame) -> FrameId {
+        if let Some(&id) = self.frames.get(&frame) {
+            return id;
+        }
+        let id = self.table.frames.len() as FrameId;
+        self.table.frames.push(frame.clone());
+        self.frames.insert(frame, id);
+        id
+    }
+
+    /// Frames of a location, innermost first.
+    pub(super) fn chain(&mut self, location: Location<'_>) -> Vec<FrameId> {
+        location.chain().into_iter().map(|place| self.place(place)).collect()
+    }
+
+    fn place(&mut self, location: Location<'_>) -> FrameId {
+        let (function, path) = match location.scope() {
+            Some(scope) => (self.function_name(scope), scope.path().unwrap_or_default()),
+            None => Default::default(),
+        };
+        let file = self.file(&path);
+        self.frame(Frame { function, file, line: location.line(), column: location.column() })
+    }
+
+    fn function_name(&mut self, scope: Scope<'_>) -> String {
+        let Some(subprogram) = scope.subprogram() else { return String::new() };
+        self.names.entry(subprogram.raw() as usize).or_insert_with(|| subprogram.demangled_name()).clone()
+    }
+
+    /// Position of a function's definition, line 0 where it has no debug information.
+    pub(super) fn definition(&mut self, function: Value<'_>) -> FrameId {
+        match Scope::of_function(function) {
+            Some(scope) => {
+                let name = self.function_name(scope);
+                let file = self.file(&scope.path().unwrap_or_default());
+                self.frame(Frame { function: name, file, line: scope.line(), column: 0 })
+            }
+            None => {
+                let file = self.file("");
+                self.frame(Frame { function: demangle(&function.name()), file, line: 0, column: 0 })
+            }
+        }
+    }
+
+    /// Adds a function and returns its number.
+    pub(super) fn function(&mut self, function: Value<'_>) -> u32 {
+        let mangled = function.name();
+        let entry = Function {
+            name: demangle(&mangled),
+            frame: self.definition(function),
+            kernel: function.calling_convention() == KERNEL_CONVENTION,
+            library: is_library_name(&mangled),
+            mangled,
+        };
+        self.table.functions.push(entry);
+        (self.table.functions.len() - 1) as u32
+    }
+}
+
+/// Whether a path lies in a folder, compared by whole components.
+fn lies_in(path: &str, folder: &str) -> bool {
+    let folder = folder.trim_end_matches('/');
+    !folder.is_empty() && path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::lies_in;
+
+    #[test]
+    fn folders_match_by_component() {
+        assert!(lies_in("/usr/include/math.h", "/usr/include"));
+        assert!(lies_in("/usr/include/math.h", "/usr/include/"));
+        assert!(!lies_in("/usr/include2/math.h", "/usr/include"));
+        assert!(!lies_in("/a/b.cu", ""));
+    }
+}

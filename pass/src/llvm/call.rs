@@ -1,0 +1,56 @@
+//! Calls (attributes at the call, calls that can unwind) and the cases of switches.
+
+use super::value::*;
+use inkwell::llvm_sys::core::*;
+
+// SAFETY (whole file): as in `value.rs`.
+
+impl<'c> Value<'c> {
+    /// Alignment in bytes that a call promises for a pointer argument; 1 where it promises none.
+    pub fn argument_alignment(self, argument: u32) -> u32 {
+        if !self.is_call() {
+            return 1;
+        }
+        let name = "align";
+        unsafe {
+            let kind = LLVMGetEnumAttributeKindForName(name.as_ptr().cast(), name.len());
+            let attribute = LLVMGetCallSiteEnumAttribute(self.raw(), argument + 1, kind);
+            if attribute.is_null() { 1 } else { LLVMGetEnumAttributeValue(attribute) as u32 }
+        }
+    }
+
+    /// Whether it is a call of any kind, `invoke` included.
+    pub fn is_any_call(self) -> bool {
+        matches!(self.opcode(), Some(Opcode::LLVMCall | Opcode::LLVMInvoke))
+    }
+
+    /// Function that a call or `invoke` names directly.
+    pub fn direct_callee(self) -> Option<Value<'c>> {
+        if !self.is_any_call() {
+            return None;
+        }
+        Some(Value::new(unsafe { LLVMGetCalledValue(self.raw()) })).filter(|callee| callee.is_function())
+    }
+
+    /// Arguments of a call or `invoke`.
+    pub fn call_arguments(self) -> Vec<Value<'c>> {
+        if !self.is_any_call() {
+            return Vec::new();
+        }
+        let count = unsafe { LLVMGetNumArgOperands(self.raw()) };
+        (0..count).map(|index| self.operand(index)).collect()
+    }
+
+    /// The block that an `invoke` goes to when it does not unwind.
+    pub fn normal_destination(self) -> Option<Block<'c>> {
+        (self.opcode() == Some(Opcode::LLVMInvoke)).then(|| Block::new(unsafe { LLVMGetNormalDest(self.raw()) }))
+    }
+
+    /// Value of the case that goes to successor `index` of a switch; none for the default, successor 0.
+    pub fn switch_case(self, index: u32) -> Option<Value<'c>> {
+        if self.opcode() != Some(Opcode::LLVMSwitch) || index == 0 || index as usize >= self.successors().len() {
+            return None;
+        }
+        Value::maybe(unsafe { LLVMGetSwitchCaseValue(self.raw(), index) })
+    }
+}
