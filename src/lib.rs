@@ -6,5 +6,7 @@
 
 pub mod analysis;
 pub mod attribution;
+pub mod hierarchy;
 pub mod metrics;
+pub mod profile;
 pub mod trace;

@@ -1,0 +1,268 @@
+//! One cache array: sets, ways, sector bits, replacement. Levels 1 and 2 are both built on it.
+
+use super::finder::{EMPTY, Ways};
+use super::policy::{Policy, Replacement};
+use rustc_hash::FxHashMap;
+
+/// What left the cache to make room.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Evicted {
+    /// The line's key.
+    pub key: u32,
+    /// Its sectors that have to be written back.
+    pub dirty: u8,
+}
+
+/// State of one line.
+#[derive(Clone, Copy, Debug, Default)]
+struct Line {
+    /// Sectors all of whose bytes are here.
+    valid: u8,
+    /// Sectors with bytes that the next level has not.
+    dirty: u8,
+}
+
+/// Data sectors that the lines of a set share.
+#[derive(Clone, Debug)]
+struct Data {
+    /// Sectors per set.
+    room: u32,
+    /// Sectors in use, per set.
+    used: Vec<u32>,
+    /// Ways without a line, per set.
+    free: Vec<Vec<u32>>,
+}
+
+/// A set-associative cache of sectored lines. A sector is 32 bytes; caches without sectors fill all
+/// sectors of a line at once.
+#[derive(Clone, Debug)]
+pub struct SectorCache {
+    ways_per_set: u32,
+    ways: Ways,
+    lines: Vec<Line>,
+    policy: Policy,
+    /// Empty ways are taken before the policy is asked.
+    empty_first: bool,
+    /// Bytes written to sectors that are not whole, by key · 4 + sector.
+    partial: FxHashMap<u64, u32>,
+    /// Where tags and data are apart.
+    data: Option<Data>,
+    /// Lines present per set, for policies that take empty ways first.
+    present: Vec<u32>,
+    /// The entry used last and its key: neighbouring pieces often lie in one line.
+    recent: (u32, usize),
+}
+
+impl SectorCache {
+    /// An empty cache.
+    pub fn new(sets: u32, ways: u32, replacement: &Replacement) -> SectorCache {
+        let entries = sets as usize * ways as usize;
+        SectorCache {
+            ways_per_set: ways,
+            ways: Ways::new(sets, ways),
+            lines: vec![Line::default(); entries],
+            policy: Policy::new(replacement, sets, ways),
+            empty_first: matches!(replacement, Replacement::Weighted(_) | Replacement::Random),
+            partial: FxHashMap::default(),
+            data: None,
+            present: vec![0; sets as usize],
+            recent: (EMPTY, 0),
+        }
+    }
+
+    /// A streaming cache: tags apart from data. It has a tag per way, and room for `sectors` sectors
+    /// of data per set that any line may use; the least recently used lines leave when either runs out.
+    pub fn streaming(sets: u32, ways: u32, sectors: u32) -> SectorCache {
+        let mut cache = SectorCache::new(sets, ways, &Replacement::Lru);
+        let free = vec![(0..ways).rev().collect(); sets as usize];
+        cache.data = Some(Data { room: sectors.max(4), used: vec![0; sets as usize], free });
+        cache
+    }
+
+    /// Finds a line and notes the use.
+    #[inline]
+    pub fn touch(&mut self, set: u32, key: u32) -> Option<usize> {
+        if self.recent.0 == key {
+            return Some(self.recent.1);
+        }
+        let entry = self.ways.find(set, key)?;
+        self.policy.touch(set, (entry - set as usize * self.ways_per_set as usize) as u32);
+        self.recent = (key, entry);
+        Some(entry)
+    }
+
+    /// Finds a line without noting a use.
+    #[inline]
+    pub fn peek(&self, set: u32, key: u32) -> Option<usize> {
+        self.ways.find(set, key)
+    }
+
+    /// Sectors of an entry that can be read.
+    #[inline]
+    pub fn valid(&self, entry: usize) -> u8 {
+        self.lines[entry].valid
+    }
+
+    /// Makes room for a line that is not present, and notes the use.
+    #[inline]
+    pub fn allocate(&mut self, set: u32, key: u32) -> (usize, Option<Evicted>) {
+        let first = set as usize * self.ways_per_set as usize;
+        let entry = first + self.way_for(set) as usize;
+        let evicted = self.drop_line(entry);
+        self.ways.put(entry, key);
+        self.policy.touch(set, (entry - first) as u32);
+        self.recent = (key, entry);
+        (entry, evicted)
+    }
+
+    #[inline]
+    fn way_for(&mut self, set: u32) -> u32 {
+        if self.empty_first && self.present[set as usize] < self.ways_per_set {
+            self.present[set as usize] += 1;
+            let first = set as usize * self.ways_per_set as usize;
+            let empty = (0..self.ways_per_set).find(|way| self.ways.key(first + *way as usize) == EMPTY);
+            return empty.unwrap_or(0);
+        }
+        let free = self.data.as_mut().and_then(|data| data.free[set as usize].pop());
+        free.unwrap_or_else(|| self.policy.victim(set))
+    }
+
+    fn drop_line(&mut self, entry: usize) -> Option<Evicted> {
+        let key = self.ways.key(entry);
+        if key == EMPTY {
+            return None;
+        }
+        let line = std::mem::take(&mut self.lines[entry]);
+        if let Some(data) = &mut self.data {
+            data.used[entry / self.ways_per_set as usize] -= line.valid.count_ones();
+        }
+        Some(Evicted { key, dirty: line.dirty })
+    }
+
+    /// Adds readable sectors to an entry. Where data is apart from tags, older lines of the set make
+    /// room; such caches are never dirty.
+    #[inline]
+    pub fn fill(&mut self, entry: usize, sectors: u8) {
+        let new = sectors & !self.lines[entry].valid;
+        self.lines[entry].valid |= sectors;
+        if self.data.is_some() {
+            self.make_room(entry, new);
+        }
+    }
+
+    fn make_room(&mut self, entry: usize, new: u8) {
+        let set = entry / self.ways_per_set as usize;
+        let Some(data) = &mut self.data else { return };
+        data.used[set] += new.count_ones();
+        // The room is at least one line, so a line other than this one is left while there is too much.
+        while self.data.as_ref().is_some_and(|data| data.used[set] > data.room) {
+            let way = self.policy.victim(set as u32);
+            // An emptied way goes to the end of the row, so that it is not offered over and over.
+            self.policy.touch(set as u32, way);
+            let oldest = set * self.ways_per_set as usize + way as usize;
+            if oldest != entry && self.drop_line(oldest).is_some() {
+                self.release(set, way);
+            }
+        }
+        self.policy.touch(set as u32, (entry % self.ways_per_set as usize) as u32);
+    }
+
+    /// A way has lost its line.
+    fn release(&mut self, set: usize, way: u32) {
+        let entry = set * self.ways_per_set as usize + way as usize;
+        self.ways.put(entry, EMPTY);
+        self.lines[entry] = Line::default();
+        self.present[set] = self.present[set].saturating_sub(1);
+        match &mut self.data {
+            Some(data) => data.free[set].push(way),
+            None => self.policy.forget(set as u32, way),
+        }
+    }
+
+    /// Marks sectors as written; returns those that were not so before.
+    #[inline]
+    pub fn soil(&mut self, entry: usize, sectors: u8) -> u8 {
+        let line = &mut self.lines[entry];
+        let new = sectors & !line.dirty;
+        line.dirty |= sectors;
+        new
+    }
+
+    /// Notes bytes written to a sector; the sector becomes readable when all 32 are known. Returns
+    /// whether some of them were known before.
+    pub fn write_bytes(&mut self, entry: usize, sector: u32, bytes: u32) -> bool {
+        if self.lines[entry].valid >> sector & 1 == 1 {
+            return true;
+        }
+        if bytes == u32::MAX {
+            let known = !self.partial.is_empty() && self.partial.remove(&self.partial_key(entry, sector)).is_some();
+            self.fill(entry, 1 << sector);
+            return known;
+        }
+        let place = self.partial_key(entry, sector);
+        let known = self.partial.entry(place).or_default();
+        let before = *known != 0;
+        *known |= bytes;
+        if *known == u32::MAX {
+            self.partial.remove(&place);
+            self.fill(entry, 1 << sector);
+        }
+        before
+    }
+
+    fn partial_key(&self, entry: usize, sector: u32) -> u64 {
+        u64::from(self.ways.key(entry)) << 2 | u64::from(sector)
+    }
+
+    /// Takes out what is known of the partly written sectors among `sectors` of a line that is being
+    /// completed or has left: which, and calls `f` with each one's bytes.
+    #[inline]
+    pub fn take_partial(&mut self, key: u32, sectors: u8, mut f: impl FnMut(u32, u32)) -> u8 {
+        if self.partial.is_empty() {
+            return 0;
+        }
+        let mut taken = 0;
+        for sector in 0..4 {
+            if sectors >> sector & 1 == 1
+                && let Some(bytes) = self.partial.remove(&(u64::from(key) << 2 | u64::from(sector)))
+            {
+                taken |= 1 << sector;
+                f(sector, bytes);
+            }
+        }
+        taken
+    }
+
+    /// Drops sectors of a line; the whole line where none is left. Dirty data is lost.
+    pub fn invalidate(&mut self, set: u32, key: u32, sectors: u8) {
+        let Some(entry) = self.ways.find(set, key) else { return };
+        self.take_partial(key, sectors, |_, _| ());
+        if let Some(data) = &mut self.data {
+            data.used[set as usize] -= (self.lines[entry].valid & sectors).count_ones();
+        }
+        let line = &mut self.lines[entry];
+        line.valid &= !sectors;
+        line.dirty &= !sectors;
+        let empty = line.valid == 0 && line.dirty == 0;
+        if empty {
+            self.recent.0 = EMPTY;
+            self.release(set as usize, (entry % self.ways_per_set as usize) as u32);
+        }
+    }
+
+    /// Empties the cache; nothing is written back.
+    pub fn clear(&mut self) {
+        self.ways.clear();
+        self.lines.fill(Line::default());
+        self.policy.clear();
+        self.partial.clear();
+        self.recent.0 = EMPTY;
+        self.present.fill(0);
+        if let Some(data) = &mut self.data {
+            data.used.fill(0);
+            for free in &mut data.free {
+                *free = (0..self.ways_per_set).rev().collect();
+            }
+        }
+    }
+}

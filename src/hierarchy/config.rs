@@ -1,0 +1,286 @@
+//! What the memory hierarchy of a GPU is made of, as the model files say it.
+
+use super::coalesce::Groups;
+use super::policy::Replacement;
+use super::slices::Index;
+use serde::{Deserialize, Serialize};
+
+/// How stores treat a level-1 cache. All of them write through to level 2.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum StorePolicy {
+    /// A stored sector leaves the cache, nothing is allocated; a store never hits.
+    Evict,
+    /// A sector that is present is updated, nothing is allocated.
+    Update,
+    /// The line is allocated and the whole stored sector counts as present (profiner's model).
+    Allocate,
+    /// The line is allocated; a sector can be read once all its bytes have been stored.
+    AllocateBytes,
+}
+
+/// What becomes of atomics at level 1.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Atomics {
+    /// They go past it and are no lookups of it.
+    #[default]
+    Bypass,
+    /// They are lookups that miss, at both levels, and change neither (profiner's model).
+    Miss,
+}
+
+/// A level-1 cache of one SM.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct L1Config {
+    /// Bytes of the array that cache and shared memory divide; the cache's own size where
+    /// `shared_options` is empty.
+    pub bytes: u64,
+    /// Bytes of it that never hold lines, as measured or tuned.
+    #[serde(default)]
+    pub reserved_bytes: u64,
+    /// Sizes that shared memory can take of the array; empty where it has memory of its own.
+    #[serde(default)]
+    pub shared_options: Vec<u64>,
+    /// Bytes of a line (of a tag).
+    pub line_bytes: u32,
+    /// Bytes of a sector; equal to the line where the cache has none.
+    pub sector_bytes: u32,
+    /// Sets; the ways follow from the capacity of the launch.
+    pub sets: u32,
+    /// Choice of the set.
+    pub index: Index,
+    /// Choice of the line that leaves.
+    pub replacement: Replacement,
+    /// For a cache that keeps tags apart from data: tags per data line. The replacement is LRU.
+    #[serde(default)]
+    pub tags_per_line: Option<u32>,
+    /// Stores to global memory.
+    pub store: StorePolicy,
+    /// Plain global loads are cached.
+    pub caches_global_loads: bool,
+    /// Loads of the read-only path (`__ldg`) are cached.
+    pub caches_read_only_loads: bool,
+    /// Bytes of a cache of its own for the read-only path.
+    #[serde(default)]
+    pub read_only_bytes: Option<u64>,
+    /// Atomics.
+    #[serde(default)]
+    pub atomics: Atomics,
+}
+
+impl L1Config {
+    /// Lines of the cache when the resident blocks of a launch need `shared` bytes of shared memory
+    /// in all: the smallest carve-out that holds them is taken, as the driver does by default.
+    pub fn lines(&self, shared: u64) -> u32 {
+        let mut options = self.shared_options.clone();
+        options.sort_unstable();
+        let carved = options.iter().find(|&&option| option >= shared).or(options.last()).copied().unwrap_or(0);
+        let bytes = self.bytes.saturating_sub(carved).saturating_sub(self.reserved_bytes);
+        ((bytes / u64::from(self.line_bytes)) as u32).max(self.sets)
+    }
+}
+
+/// How a level-2 store miss is treated.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum StoreFill {
+    /// Bytes are kept with a mask; a sector that is read or evicted before all its bytes are known is
+    /// completed from DRAM then (lazy fetch-on-read).
+    #[default]
+    Bytes,
+    /// The store counts as filling all that a miss fills (profiner's model).
+    Whole,
+}
+
+/// The level-2 cache.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct L2Config {
+    /// Bytes of a line (of a tag).
+    pub line_bytes: u32,
+    /// Bytes of a lookup.
+    pub sector_bytes: u32,
+    /// Bytes that a miss fetches.
+    pub fill_bytes: u32,
+    /// Slices of a partition.
+    pub slices: u32,
+    /// Sets of a slice.
+    pub sets: u32,
+    /// Ways of a set.
+    pub ways: u32,
+    /// Choice of slice and set.
+    pub index: Index,
+    /// Choice of the line that leaves.
+    pub replacement: Replacement,
+    /// Parts that each serve half of the SMs and keep copies of the other's lines; 1 or 2.
+    #[serde(default = "one")]
+    pub partitions: u32,
+    /// Store misses.
+    #[serde(default)]
+    pub store_fill: StoreFill,
+    /// Copies from the host leave their data here.
+    #[serde(default)]
+    pub copies: Copies,
+}
+
+fn one() -> u32 {
+    1
+}
+
+impl L2Config {
+    /// Bytes of all lines.
+    pub fn bytes(&self) -> u64 {
+        u64::from(self.line_bytes)
+            * u64::from(self.slices)
+            * u64::from(self.sets)
+            * u64::from(self.ways)
+            * u64::from(self.partitions)
+    }
+}
+
+/// What copies leave in level 2.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Copies {
+    /// The copied data.
+    #[default]
+    Warm,
+    /// Nothing, and what was there of it is gone.
+    Cold,
+}
+
+/// Device memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DramConfig {
+    /// Bytes of the smallest read.
+    pub read_bytes: u32,
+    /// Bytes of the smallest write.
+    pub write_bytes: u32,
+}
+
+/// Banks that shared memory or a cache's data array has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Banks {
+    /// How many.
+    pub banks: u32,
+    /// Bytes of a bank.
+    pub bank_bytes: u32,
+}
+
+/// Reach of the TLBs: distinct pages among `window` requests of an SM.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TlbConfig {
+    /// Bytes of a page.
+    pub page_bytes: u64,
+    /// Bytes that the entries reach.
+    pub reach_bytes: u64,
+}
+
+/// The whole hierarchy.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct HierarchyConfig {
+    /// How lanes are grouped before tags are looked up.
+    pub coalescing: Groups,
+    /// Lanes of a wave: 32, or 64 where two neighbouring warps make one request.
+    #[serde(default = "lanes")]
+    pub wave_lanes: u32,
+    /// Level 1.
+    pub l1: L1Config,
+    /// Level 2.
+    pub l2: L2Config,
+    /// Device memory.
+    pub dram: DramConfig,
+    /// Shared memory, where its banks are known.
+    #[serde(default)]
+    pub shared: Option<Banks>,
+    /// TLB, where it is known.
+    #[serde(default)]
+    pub tlb: Option<TlbConfig>,
+}
+
+fn lanes() -> u32 {
+    32
+}
+
+impl HierarchyConfig {
+    /// Looks for what cannot be simulated.
+    ///
+    /// # Errors
+    /// The field and what is wrong with it.
+    pub fn check(&self) -> Result<(), (&'static str, String)> {
+        let power = |name, value: u32, low: u32, high: u32| {
+            let good = value.is_power_of_two() && (low..=high).contains(&value);
+            if good { Ok(()) } else { Err((name, format!("{value} is not a power of two from {low} to {high}"))) }
+        };
+        for (line, sector, names) in [
+            (self.l1.line_bytes, self.l1.sector_bytes, ("l1.line_bytes", "l1.sector_bytes")),
+            (self.l2.line_bytes, self.l2.sector_bytes, ("l2.line_bytes", "l2.sector_bytes")),
+        ] {
+            power(names.0, line, 32, 128)?;
+            power(names.1, sector, 32, line)?;
+        }
+        power("l2.fill_bytes", self.l2.fill_bytes, self.l2.sector_bytes, self.l2.line_bytes)?;
+        power("dram.read_bytes", self.dram.read_bytes, 32, 128)?;
+        power("dram.write_bytes", self.dram.write_bytes, 32, 128)?;
+        let range = |name, value: u64, low: u64, high: u64| {
+            if (low..=high).contains(&value) {
+                Ok(())
+            } else {
+                Err((name, format!("{value} is not from {low} to {high}")))
+            }
+        };
+        range("l1.bytes", self.l1.bytes, u64::from(self.l1.line_bytes), 64 << 20)?;
+        range("l1.reserved_bytes", self.l1.reserved_bytes, 0, self.l1.bytes - u64::from(self.l1.line_bytes))?;
+        for &option in &self.l1.shared_options {
+            range("l1.shared_options", option, 0, self.l1.bytes)?;
+        }
+        range("l1.sets", u64::from(self.l1.sets), 1, 1 << 16)?;
+        let ways = self.l1.bytes / u64::from(self.l1.line_bytes) / u64::from(self.l1.sets);
+        range("l1.sets (lines per set)", ways, 1, 1 << 15)?;
+        if let Some(tags) = self.l1.tags_per_line {
+            range("l1.tags_per_line", u64::from(tags), 1, 8)?;
+        }
+        range("l2.slices", u64::from(self.l2.slices), 1, 1 << 12)?;
+        range("l2.sets", u64::from(self.l2.sets), 1, 1 << 20)?;
+        range("l2.ways", u64::from(self.l2.ways), 1, 1 << 15)?;
+        range("l2 size", self.l2.bytes(), 1, 8 << 30)?;
+        range("l2.partitions", u64::from(self.l2.partitions), 1, 2)?;
+        if self.wave_lanes != 32 && self.wave_lanes != 64 {
+            return Err(("wave_lanes", format!("{} is neither 32 nor 64", self.wave_lanes)));
+        }
+        for (name, replacement) in [("l1.replacement", &self.l1.replacement), ("l2.replacement", &self.l2.replacement)]
+        {
+            if let Replacement::Weighted(weights) = replacement
+                && (weights.is_empty()
+                    || weights.iter().all(|weight| *weight == 0)
+                    || weights.iter().any(|weight| *weight > 1 << 16))
+            {
+                return Err((name, "weights have to be from 0 to 65536, not all 0".into()));
+            }
+        }
+        for (name, lanes) in [
+            ("coalescing.bytes_4", self.coalescing.bytes_4),
+            ("coalescing.bytes_8", self.coalescing.bytes_8),
+            ("coalescing.bytes_16", self.coalescing.bytes_16),
+        ] {
+            power(name, lanes, 1, 32)?;
+        }
+        power("coalescing.segment_bytes", self.coalescing.segment_bytes, 32, 128)?;
+        if let Some(banks) = self.shared {
+            power("shared.banks", banks.banks, 1, 64)?;
+            power("shared.bank_bytes", banks.bank_bytes, 4, 8)?;
+        }
+        if let Some(tlb) = self.tlb
+            && (!tlb.page_bytes.is_power_of_two() || tlb.page_bytes < 4096)
+        {
+            return Err(("tlb.page_bytes", format!("{} is not a power of two of at least 4096", tlb.page_bytes)));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,30 @@
+//! The memory hierarchy of a GPU: coalescing, level 1, level 2, DRAM.
+//!
+//! Everything here is a data structure with plain inputs: lanes, SM numbers, cells. `docs/design/hierarchy.md`
+//! tells the rules and where they come from.
+
+mod cache;
+mod coalesce;
+mod config;
+mod dense;
+mod finder;
+mod level1;
+mod level2;
+mod plru;
+mod policy;
+#[cfg(test)]
+mod reference;
+mod slices;
+mod units;
+
+pub use cache::{Evicted, SectorCache};
+pub use coalesce::{Coalescer, Groups, Piece, Reach};
+pub use config::{
+    Atomics, Banks, Copies, DramConfig, HierarchyConfig, L1Config, L2Config, StoreFill, StorePolicy, TlbConfig,
+};
+pub use dense::{DenseLines, LINE_BYTES, SECTOR_BYTES};
+pub use level1::{Ask, L1Outcome, Level1, Route, ToL2};
+pub use level2::{L2Outcome, Level2};
+pub use plru::TreePlru;
+pub use policy::Replacement;
+pub use slices::{Index, Placement};

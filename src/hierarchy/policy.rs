@@ -1,0 +1,200 @@
+//! Replacement policies. A policy sees uses and names victims; it knows nothing of tags or data.
+
+use super::plru::TreePlru;
+use serde::{Deserialize, Serialize};
+
+/// Which line of a full set leaves.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum Replacement {
+    /// The least recently used.
+    Lru,
+    /// Tree pseudo-LRU. As in the model of the profiner paper, empty ways get no preference: the
+    /// bits alone decide.
+    TreePlru,
+    /// Way `i` with a probability in proportion to entry `i`, drawn from a fixed sequence; empty ways
+    /// first. Fermi's L1 evicts way 2 three times as often as each other way: `[1, 1, 3, 1]`.
+    Weighted(Vec<u32>),
+    /// Every way alike, drawn from a fixed sequence; empty ways first.
+    Random,
+}
+
+/// The state of a policy for all sets of a cache.
+#[derive(Clone, Debug)]
+pub(super) enum Policy {
+    Lru(Lru),
+    Plru(Vec<TreePlru>),
+    Drawn(Drawn),
+}
+
+impl Policy {
+    pub(super) fn new(replacement: &Replacement, sets: u32, ways: u32) -> Policy {
+        match replacement {
+            Replacement::Lru => Policy::Lru(Lru::new(sets, ways)),
+            Replacement::TreePlru => Policy::Plru(vec![TreePlru::new(ways); sets as usize]),
+            Replacement::Weighted(weights) => {
+                let mut weights = weights.clone();
+                weights.resize(ways as usize, 1);
+                Policy::Drawn(Drawn::new(sets, weights))
+            }
+            Replacement::Random => Policy::Drawn(Drawn::new(sets, vec![1; ways as usize])),
+        }
+    }
+
+    /// Notes a use of a way.
+    #[inline]
+    pub(super) fn touch(&mut self, set: u32, way: u32) {
+        match self {
+            Policy::Lru(lru) => lru.touch(set, way),
+            Policy::Plru(trees) => trees[set as usize].touch(way),
+            Policy::Drawn(_) => {}
+        }
+    }
+
+    /// The way that leaves.
+    #[inline]
+    pub(super) fn victim(&mut self, set: u32) -> u32 {
+        match self {
+            Policy::Lru(lru) => lru.oldest(set),
+            Policy::Plru(trees) => trees[set as usize].victim(),
+            Policy::Drawn(drawn) => drawn.draw(set),
+        }
+    }
+
+    /// A way's line is gone: an LRU takes this way next.
+    #[inline]
+    pub(super) fn forget(&mut self, set: u32, way: u32) {
+        if let Policy::Lru(lru) = self {
+            lru.retire(set, way);
+        }
+    }
+
+    pub(super) fn clear(&mut self) {
+        match self {
+            Policy::Lru(lru) => *lru = Lru::new(lru.sets, lru.ways),
+            Policy::Plru(trees) => trees.iter_mut().for_each(TreePlru::clear),
+            Policy::Drawn(drawn) => drawn.draws.fill(0),
+        }
+    }
+}
+
+/// A ring of ways per set, from the most to the least recently used.
+#[derive(Clone, Debug)]
+pub(super) struct Lru {
+    sets: u32,
+    ways: u32,
+    /// Per way: next older and next younger one. The ring closes from the oldest to the youngest.
+    links: Vec<(u16, u16)>,
+    youngest: Vec<u16>,
+}
+
+impl Lru {
+    fn new(sets: u32, ways: u32) -> Lru {
+        let one = (0..ways).map(|way| (((way + ways - 1) % ways) as u16, ((way + 1) % ways) as u16));
+        let links = (0..sets).flat_map(|_| one.clone()).collect();
+        // Way 0 is the oldest: empty ways are filled in order.
+        Lru { sets, ways, links, youngest: vec![(ways - 1) as u16; sets as usize] }
+    }
+
+    #[inline]
+    fn oldest(&self, set: u32) -> u32 {
+        let first = set as usize * self.ways as usize;
+        u32::from(self.links[first + self.youngest[set as usize] as usize].1)
+    }
+
+    #[inline]
+    fn touch(&mut self, set: u32, way: u32) {
+        let set = set as usize;
+        let head = self.youngest[set];
+        if u32::from(head) == way {
+            return;
+        }
+        let links = &mut self.links[set * self.ways as usize..(set + 1) * self.ways as usize];
+        let tail = links[head as usize].1;
+        if u32::from(tail) != way {
+            let (older, younger) = links[way as usize];
+            links[older as usize].1 = younger;
+            links[younger as usize].0 = older;
+            links[way as usize] = (head, tail);
+            links[head as usize].1 = way as u16;
+            links[tail as usize].0 = way as u16;
+        }
+        self.youngest[set] = way as u16;
+    }
+
+    fn retire(&mut self, set: u32, way: u32) {
+        self.touch(set, way);
+        // The youngest becomes the oldest by turning the ring.
+        let first = set as usize * self.ways as usize;
+        self.youngest[set as usize] = self.links[first + way as usize].0;
+    }
+}
+
+/// Ways drawn from a fixed sequence that depends on the set and on how often it was drawn from, so
+/// that sets stay independent of each other.
+#[derive(Clone, Debug)]
+pub(super) struct Drawn {
+    sums: Vec<u32>,
+    draws: Vec<u32>,
+}
+
+impl Drawn {
+    fn new(sets: u32, weights: Vec<u32>) -> Drawn {
+        let mut sum = 0;
+        let sums = weights.iter().map(|weight| {
+            sum += weight;
+            sum
+        });
+        Drawn { sums: sums.collect(), draws: vec![0; sets as usize] }
+    }
+
+    #[inline]
+    fn draw(&mut self, set: u32) -> u32 {
+        let count = &mut self.draws[set as usize];
+        *count = count.wrapping_add(1);
+        let mut mixed = (u64::from(set) << 32 | u64::from(*count)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        mixed = (mixed ^ mixed >> 29).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed ^= mixed >> 32;
+        let total = self.sums.last().copied().unwrap_or(1).max(1);
+        let point = ((mixed & 0xffff_ffff) * u64::from(total) >> 32) as u32;
+        self.sums.partition_point(|sum| *sum <= point) as u32
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn the_ring_keeps_the_order_of_use(ways in 1u32..40, moves in prop::collection::vec((any::<bool>(), any::<u32>()), 0..200)) {
+            let mut ring = Lru::new(2, ways);
+            let mut slow: Vec<u32> = (0..ways).collect();
+            for (retire, number) in moves {
+                let way = number % ways;
+                slow.retain(|other| *other != way);
+                if retire && number % 3 == 0 {
+                    ring.retire(1, way);
+                    slow.insert(0, way);
+                } else {
+                    ring.touch(1, way);
+                    slow.push(way);
+                }
+                prop_assert_eq!(ring.oldest(1), slow[0]);
+            }
+        }
+    }
+
+    #[test]
+    fn weighted_ways_leave_in_proportion() {
+        let mut drawn = Drawn::new(1, vec![1, 1, 3, 1]);
+        let mut counts = [0u32; 4];
+        for _ in 0..60_000 {
+            counts[drawn.draw(0) as usize] += 1;
+        }
+        for (count, want) in counts.iter().zip([10_000, 10_000, 30_000, 10_000]) {
+            assert!(count.abs_diff(want) < 400, "{counts:?}");
+        }
+    }
+}

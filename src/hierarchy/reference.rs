@@ -1,0 +1,460 @@
+//! The slow, obvious version of both levels: one lookup unit at a time, one flag per byte, sets as
+//! lists. Used by tests only.
+
+use super::config::{Atomics, DramConfig, L1Config, L2Config, StoreFill, StorePolicy};
+use super::level1::{Ask, L1Outcome, Route, ToL2};
+use super::level2::L2Outcome;
+use super::{Piece, Placement, Replacement};
+
+#[derive(Clone)]
+struct Line {
+    line: u64,
+    known: Vec<bool>,
+    dirty: Vec<bool>,
+}
+
+impl Line {
+    fn new(line: u64, bytes: u32) -> Line {
+        Line { line, known: vec![false; bytes as usize], dirty: vec![false; bytes as usize / 32] }
+    }
+
+    fn readable(&self, from: u32, bytes: u32) -> bool {
+        self.known[from as usize..(from + bytes) as usize].iter().all(|known| *known)
+    }
+
+    fn learn(&mut self, from: u32, bytes: u32) {
+        self.known[from as usize..(from + bytes) as usize].fill(true);
+    }
+}
+
+enum Order {
+    /// Ways from the oldest to the youngest.
+    Lru(Vec<usize>),
+    /// A flag per inner node, from 1.
+    Plru(Vec<bool>),
+}
+
+struct Set {
+    ways: Vec<Option<Line>>,
+    order: Order,
+}
+
+struct Array {
+    sets: Vec<Set>,
+    placement: Placement,
+    line_bytes: u32,
+}
+
+impl Array {
+    fn new(
+        slices: u32,
+        sets: u32,
+        ways: u32,
+        index: super::Index,
+        line_bytes: u32,
+        replacement: &Replacement,
+    ) -> Array {
+        let set = || Set {
+            ways: vec![None; ways as usize],
+            order: match replacement {
+                Replacement::Lru => Order::Lru((0..ways as usize).collect()),
+                _ => Order::Plru(vec![false; ways as usize]),
+            },
+        };
+        Array {
+            sets: (0..slices * sets).map(|_| set()).collect(),
+            placement: Placement::new(slices, sets, index, line_bytes),
+            line_bytes,
+        }
+    }
+
+    fn present(&mut self, line: u64) -> Option<&mut Line> {
+        let set = self.placement.set(line) as usize;
+        self.sets[set].ways.iter_mut().flatten().find(|other| other.line == line)
+    }
+
+    fn use_way(set: &mut Set, way: usize) {
+        let ways = set.ways.len();
+        match &mut set.order {
+            Order::Lru(order) => {
+                order.retain(|other| *other != way);
+                order.push(way);
+            }
+            Order::Plru(right) => {
+                let mut node = ways + way;
+                while node > 1 {
+                    right[node / 2] = node % 2 == 0;
+                    node /= 2;
+                }
+            }
+        }
+    }
+
+    /// The line, used; allocated where it was not. Also what left.
+    fn bring(&mut self, line: u64) -> (&mut Line, Option<Line>) {
+        let set = self.placement.set(line) as usize;
+        let bytes = self.line_bytes;
+        let set = &mut self.sets[set];
+        let found = set.ways.iter().position(|way| way.as_ref().is_some_and(|other| other.line == line));
+        let mut left = None;
+        let way = found.unwrap_or_else(|| {
+            let way = match &set.order {
+                Order::Lru(order) => order[0],
+                Order::Plru(right) => {
+                    let mut node = 1;
+                    while node < set.ways.len() {
+                        node = 2 * node + usize::from(right[node]);
+                    }
+                    node - set.ways.len()
+                }
+            };
+            left = set.ways[way].replace(Line::new(line, bytes));
+            way
+        });
+        Self::use_way(set, way);
+        (set.ways[way].as_mut().expect("just brought"), left)
+    }
+
+    fn drop_unit(&mut self, line: u64, from: u32, bytes: u32) {
+        let set = self.placement.set(line) as usize;
+        let set = &mut self.sets[set];
+        for way in 0..set.ways.len() {
+            let Some(other) = &mut set.ways[way] else { continue };
+            if other.line != line {
+                continue;
+            }
+            other.known[from as usize..(from + bytes) as usize].fill(false);
+            other.dirty[from as usize / 32..(from + bytes) as usize / 32].fill(false);
+            let whole_sector = other.known.chunks(32).any(|sector| sector.iter().all(|known| *known));
+            if !whole_sector && !other.dirty.contains(&true) {
+                set.ways[way] = None;
+                if let Order::Lru(order) = &mut set.order {
+                    order.retain(|kept| *kept != way);
+                    order.insert(0, way);
+                }
+            }
+        }
+    }
+}
+
+/// Level 1 without its separate read-only cache.
+pub(super) struct SlowL1 {
+    config: L1Config,
+    array: Array,
+}
+
+/// What level 2 is asked for, sector by sector, with the bytes of stores.
+pub(super) type Asked = Vec<(Ask, u64, u32)>;
+
+/// A request to level 2 in the form of [`Asked`].
+pub(super) fn flatten(request: &ToL2, line: u64, out: &mut Asked) {
+    for sector in 0..4u64 {
+        if request.sectors >> sector & 1 == 1 {
+            let bytes = (request.bytes >> (32 * sector)) as u32;
+            out.push((request.ask, line * 4 + sector, if request.ask == Ask::Store { bytes } else { u32::MAX }));
+        }
+    }
+}
+
+fn write_back(left: Option<Line>, line_bytes: u32, out: &mut Asked) {
+    let Some(left) = left else { return };
+    for (index, sector) in left.known.chunks(32).enumerate() {
+        if left.dirty[index] {
+            let bytes = sector.iter().enumerate().map(|(bit, known)| u32::from(*known) << bit).sum();
+            out.push((Ask::Store, left.line * u64::from(line_bytes / 32) + index as u64, bytes));
+        }
+    }
+}
+
+impl SlowL1 {
+    pub(super) fn new(config: &L1Config, lines: u32) -> SlowL1 {
+        let ways = (lines / config.sets).max(1);
+        let array = Array::new(1, config.sets, ways, config.index, config.line_bytes, &config.replacement);
+        SlowL1 { config: config.clone(), array }
+    }
+
+    pub(super) fn serve(&mut self, route: Route, piece: &Piece, out: &mut Asked) -> L1Outcome {
+        let (line_bytes, unit) = (self.config.line_bytes, self.config.sector_bytes);
+        let mut outcome = L1Outcome::default();
+        // Bytes of the 128-byte line, unit by unit.
+        let mut stores = Vec::new();
+        for from in (0..128).step_by(unit as usize) {
+            let bytes: Vec<bool> = (from..from + unit).map(|byte| piece.bytes >> byte & 1 == 1).collect();
+            if !bytes.contains(&true) {
+                continue;
+            }
+            let address = piece.line * 128 + u64::from(from);
+            let (line, at) = (address / u64::from(line_bytes), (address % u64::from(line_bytes)) as u32);
+            let sectors = |out: &mut Asked, ask, whole: bool| {
+                for (index, sector) in bytes.chunks(32).enumerate() {
+                    let mask: u32 = sector.iter().enumerate().map(|(bit, set)| u32::from(*set) << bit).sum();
+                    if whole || mask != 0 {
+                        out.push((ask, address / 32 + index as u64, if ask == Ask::Store { mask } else { u32::MAX }));
+                    }
+                }
+            };
+            match route {
+                Route::LoadPast => sectors(out, Ask::Load, false),
+                Route::Atomic if self.config.atomics == Atomics::Miss => {
+                    outcome.lookups += 1;
+                    sectors(out, Ask::AtomicMiss, false);
+                }
+                Route::Atomic => sectors(out, Ask::Atomic, false),
+                Route::Load | Route::ReadOnly => {
+                    outcome.lookups += 1;
+                    let (entry, left) = self.array.bring(line);
+                    write_back(left, line_bytes, out);
+                    if entry.readable(at, unit) {
+                        outcome.hits += 1;
+                    } else {
+                        entry.learn(at, unit);
+                        sectors(out, Ask::Load, true);
+                    }
+                }
+                Route::Store | Route::LocalStore => {
+                    outcome.lookups += 1;
+                    let local = route == Route::LocalStore;
+                    let policy = match self.config.store {
+                        StorePolicy::Evict | StorePolicy::Update if local => StorePolicy::AllocateBytes,
+                        policy => policy,
+                    };
+                    match policy {
+                        StorePolicy::Evict => self.array.drop_unit(line, at, unit),
+                        StorePolicy::Update => {
+                            let hit = self.array.present(line).is_some_and(|entry| entry.readable(at, unit));
+                            outcome.hits += u32::from(hit);
+                            if self.array.present(line).is_some() {
+                                self.array.bring(line);
+                            }
+                        }
+                        StorePolicy::Allocate => {
+                            let (entry, left) = self.array.bring(line);
+                            write_back(left, line_bytes, out);
+                            outcome.hits += u32::from(entry.readable(at, unit));
+                            entry.learn(at, unit);
+                        }
+                        StorePolicy::AllocateBytes => {
+                            let (entry, left) = self.array.bring(line);
+                            write_back(left, line_bytes, out);
+                            let mut hit = true;
+                            for (index, sector) in bytes.chunks(32).enumerate() {
+                                if sector.contains(&true) {
+                                    let from = at as usize + 32 * index;
+                                    hit &= entry.known[from..from + 32].contains(&true);
+                                    for (byte, set) in sector.iter().enumerate() {
+                                        entry.known[from + byte] |= set;
+                                    }
+                                }
+                            }
+                            outcome.hits += u32::from(hit);
+                        }
+                    }
+                    if local {
+                        let (entry, _) = self.array.bring(line);
+                        for (index, sector) in bytes.chunks(32).enumerate() {
+                            entry.dirty[at as usize / 32 + index] |= sector.contains(&true);
+                        }
+                    } else {
+                        sectors(&mut stores, Ask::Store, false);
+                    }
+                }
+            }
+        }
+        out.append(&mut stores);
+        outcome
+    }
+}
+
+/// Level 2 with one partition.
+pub(super) struct SlowL2 {
+    config: L2Config,
+    dram: DramConfig,
+    array: Array,
+}
+
+impl SlowL2 {
+    pub(super) fn new(config: &L2Config, dram: DramConfig) -> SlowL2 {
+        let array =
+            Array::new(config.slices, config.sets, config.ways, config.index, config.line_bytes, &config.replacement);
+        SlowL2 { config: config.clone(), dram, array }
+    }
+
+    pub(super) fn serve(&mut self, line: u64, request: &ToL2) -> L2Outcome {
+        let config = &self.config;
+        let mut outcome = L2Outcome::default();
+        for from in (0..128).step_by(config.sector_bytes as usize) {
+            let unit = config.sector_bytes;
+            let touched: Vec<usize> = (from / 32..(from + unit) / 32)
+                .map(|sector| sector as usize)
+                .filter(|sector| request.sectors >> sector & 1 == 1)
+                .collect();
+            if touched.is_empty() {
+                continue;
+            }
+            outcome.lookups += 1;
+            if request.ask == Ask::AtomicMiss {
+                continue;
+            }
+            let address = line * 128 + u64::from(from);
+            let (own, at) = (address / u64::from(config.line_bytes), (address % u64::from(config.line_bytes)) as usize);
+            let (entry, left) = self.array.bring(own);
+            for sector in left.iter().flat_map(|left| left.known.chunks(32)) {
+                let known = sector.iter().filter(|known| **known).count();
+                outcome.dram_reads += u32::from(known != 0 && known != 32);
+            }
+            // Sectors of the line that the unit's touched ones are.
+            let sectors: Vec<usize> = touched.iter().map(|sector| at / 32 + sector - from as usize / 32).collect();
+            if request.ask != Ask::Store {
+                if sectors.iter().all(|sector| entry.readable(*sector as u32 * 32, 32)) {
+                    outcome.hits += 1;
+                } else {
+                    for &sector in &sectors {
+                        if entry.readable(sector as u32 * 32, 32) {
+                            continue;
+                        }
+                        let block = (sector as u32 * 32) / config.fill_bytes * config.fill_bytes;
+                        let mut read = 0;
+                        for grain in (block..block + config.fill_bytes.max(self.dram.read_bytes))
+                            .step_by(self.dram.read_bytes as usize)
+                        {
+                            let start = grain / self.dram.read_bytes * self.dram.read_bytes;
+                            let end = (block + config.fill_bytes).min(config.line_bytes);
+                            let lacking = (start..start + self.dram.read_bytes)
+                                .step_by(32)
+                                .any(|part| (block..end).contains(&part) && !entry.readable(part, 32));
+                            if lacking
+                                && start == grain.max(block) / self.dram.read_bytes * self.dram.read_bytes
+                                && grain < end
+                            {
+                                read += self.dram.read_bytes / 32;
+                            }
+                        }
+                        outcome.dram_reads += read;
+                        entry.learn(block, config.fill_bytes);
+                    }
+                }
+            } else {
+                let mut known = true;
+                for (sector, place) in sectors.iter().zip(&touched) {
+                    let bytes = (request.bytes >> (32 * place)) as u32;
+                    let start = sector * 32;
+                    let before = entry.known[start..start + 32].contains(&true);
+                    match config.store_fill {
+                        StoreFill::Whole => {
+                            known &= entry.readable(start as u32, 32);
+                            let block = start as u32 / config.fill_bytes * config.fill_bytes;
+                            entry.learn(block, config.fill_bytes);
+                        }
+                        StoreFill::Bytes => {
+                            known &= before;
+                            for byte in 0..32 {
+                                entry.known[start + byte] |= bytes >> byte & 1 == 1;
+                            }
+                        }
+                    }
+                }
+                if known {
+                    outcome.hits += 1;
+                } else {
+                    outcome.allocated += 1;
+                }
+            }
+            if request.ask != Ask::Load {
+                let grain = (self.dram.write_bytes as usize).min(config.line_bytes as usize);
+                for sector in sectors {
+                    for part in (sector * 32 / grain * grain..sector * 32 / grain * grain + grain).step_by(32) {
+                        outcome.dram_writes += u32::from(!entry.dirty[part / 32]);
+                        entry.dirty[part / 32] = true;
+                    }
+                }
+            }
+        }
+        outcome
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{DenseLines, Index, Level1, Level2};
+    use super::*;
+    use crate::hierarchy::coalesce::{bytes_of, sectors_of};
+    use proptest::prelude::*;
+
+    fn piece() -> impl Strategy<Value = Piece> {
+        let bytes = prop_oneof![
+            (1u8..16).prop_map(bytes_of),
+            any::<u128>(),
+            (0u32..128, 1u32..40).prop_map(|(from, count)| ((1u128 << count) - 1) << from),
+        ];
+        (prop_oneof![0u64..40, (0u64..8).prop_map(|line| line * 1000)], bytes)
+            .prop_filter("empty", |(_, bytes)| *bytes != 0)
+            .prop_map(|(line, bytes)| Piece { line, sectors: sectors_of(bytes), bytes })
+    }
+
+    fn route() -> impl Strategy<Value = Route> {
+        prop_oneof![
+            4 => Just(Route::Load),
+            1 => Just(Route::LoadPast),
+            1 => Just(Route::ReadOnly),
+            3 => Just(Route::Store),
+            2 => Just(Route::LocalStore),
+            1 => Just(Route::Atomic)
+        ]
+    }
+
+    fn geometry() -> impl Strategy<Value = (u32, u32)> {
+        prop_oneof![Just((128, 32)), Just((128, 128)), Just((64, 32)), Just((64, 64)), Just((128, 64)), Just((32, 32))]
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 600, ..ProptestConfig::default() })]
+        #[test]
+        fn level_1_agrees((line_bytes, sector_bytes) in geometry(), sets_log in 0u32..3, ways in prop_oneof![1u32..6, 30u32..40], lru in any::<bool>(),
+                          hashed in any::<bool>(), store in 0usize..4, atomics_miss in any::<bool>(),
+                          requests in prop::collection::vec((route(), piece()), 1..150)) {
+            let store = [StorePolicy::Evict, StorePolicy::Update, StorePolicy::Allocate, StorePolicy::AllocateBytes][store];
+            let config = L1Config {
+                bytes: 1 << 20, reserved_bytes: 0, shared_options: vec![], line_bytes, sector_bytes, sets: 1 << sets_log,
+                index: if hashed { Index::Hashed } else { Index::Linear },
+                replacement: if lru { Replacement::Lru } else { Replacement::TreePlru },
+                tags_per_line: None, store, caches_global_loads: true, caches_read_only_loads: true, read_only_bytes: None,
+                atomics: if atomics_miss { Atomics::Miss } else { Atomics::Bypass },
+            };
+            let lines = ways << sets_log;
+            let (mut fast, mut slow) = (Level1::new(&config, lines), SlowL1::new(&config, lines));
+            let mut dense = DenseLines::default();
+            for (route, piece) in requests {
+                let piece = if route.is_load() { Piece { bytes: bytes_of(piece.sectors), ..piece } } else { piece };
+                let number = dense.number(piece.line).unwrap();
+                let (mut got, mut want) = (Asked::new(), Asked::new());
+                let outcome = fast.serve(route, &piece, number, |request| flatten(&request, dense.line(request.number), &mut got));
+                prop_assert_eq!(outcome, slow.serve(route, &piece, &mut want), "{:?} {:?}", route, piece);
+                // Parts of one piece are independent lines; only what is asked for matters.
+                got.sort_unstable_by_key(|asked| (asked.1, asked.2));
+                want.sort_unstable_by_key(|asked| (asked.1, asked.2));
+                prop_assert_eq!(got, want, "{:?} {:?}", route, piece);
+            }
+        }
+
+        #[test]
+        fn level_2_agrees((line_bytes, sector_bytes) in geometry(), wide_fill in any::<bool>(), slices in 1u32..4, sets_log in 0u32..2, ways in 1u32..6,
+                          lru in any::<bool>(), hashed in any::<bool>(), whole in any::<bool>(),
+                          requests in prop::collection::vec((0u32..5, piece()), 1..150)) {
+            let config = L2Config {
+                line_bytes, sector_bytes, fill_bytes: if wide_fill { line_bytes } else { sector_bytes }, slices, sets: 1 << sets_log, ways,
+                index: if hashed { Index::Hashed } else { Index::Linear },
+                replacement: if lru { Replacement::Lru } else { Replacement::TreePlru },
+                partitions: 1, store_fill: if whole { StoreFill::Whole } else { StoreFill::Bytes }, copies: Default::default(),
+            };
+            let dram = DramConfig { read_bytes: 32, write_bytes: 32 };
+            let (mut fast, mut slow) = (Level2::new(&config, dram), SlowL2::new(&config, dram));
+            let mut dense = DenseLines::default();
+            for (ask, piece) in requests {
+                let ask = [Ask::Load, Ask::Store, Ask::Load, Ask::Atomic, Ask::AtomicMiss][ask as usize];
+                let bytes = if ask == Ask::Store { piece.bytes } else { bytes_of(piece.sectors) };
+                let request = ToL2 { ask, number: dense.number(piece.line).unwrap(), sectors: piece.sectors, bytes };
+                prop_assert_eq!(fast.serve(0, piece.line, &request), slow.serve(piece.line, &request), "{:?}", request);
+            }
+        }
+    }
+}

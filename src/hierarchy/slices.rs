@@ -1,0 +1,141 @@
+//! From a line's address to slice and set.
+//!
+//! Manufacturers do not publish their hashes. What is known is that power-of-two strides stay even
+//! over slices and sets, and that an array as large as the cache fits it. The hashed form here has
+//! both: within each aligned run of as many lines as there are slices (sets) it is one to one, and
+//! the higher address bits turn that order from run to run.
+
+use serde::{Deserialize, Serialize};
+
+/// How an index is made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Index {
+    /// The lowest bits (the remainder where the number is no power of two).
+    Linear,
+    /// Higher bits folded in.
+    Hashed,
+    /// Fermi's level 1 of 32 sets: bits 7 to 11 xor bits 13, 14, 15, 17 and 19; of 64 sets (the
+    /// 48 KiB form): bit 12 above them.
+    Fermi,
+}
+
+/// Folds a number's higher digits (base `2^bits`) onto each other by xor.
+#[inline]
+fn fold(mut value: u64, bits: u32) -> u64 {
+    let mut folded = 0;
+    while value != 0 {
+        folded ^= value;
+        value >>= bits;
+    }
+    folded & ((1 << bits) - 1)
+}
+
+/// Index of `line` (address / line size) among `count`, and what is left of the line number.
+#[inline]
+fn pick(line: u64, count: u32, hashed: bool) -> (u32, u64) {
+    if count == 1 {
+        return (0, line);
+    }
+    if count.is_power_of_two() {
+        let bits = count.trailing_zeros();
+        let rest = line >> bits;
+        let low = line & (u64::from(count) - 1);
+        return if hashed { ((low ^ fold(rest, bits)) as u32, rest) } else { (low as u32, rest) };
+    }
+    let (rest, low) = (line / u64::from(count), line % u64::from(count));
+    if !hashed {
+        return (low as u32, rest);
+    }
+    let turn = (fold(rest, 11) * u64::from(count)) >> 11;
+    let sum = low + turn;
+    ((if sum >= u64::from(count) { sum - u64::from(count) } else { sum }) as u32, rest)
+}
+
+/// Slice and set of a line, as one number: slice · sets + set.
+#[derive(Clone, Copy, Debug)]
+pub struct Placement {
+    slices: u32,
+    sets: u32,
+    index: Index,
+    line_shift: u32,
+}
+
+impl Placement {
+    /// For `slices` of `sets` each and lines of `line_bytes`.
+    pub fn new(slices: u32, sets: u32, index: Index, line_bytes: u32) -> Placement {
+        Placement { slices, sets, index, line_shift: line_bytes.trailing_zeros() }
+    }
+
+    /// Where the line with number `line` (address / line size) belongs.
+    #[inline]
+    pub fn set(&self, line: u64) -> u32 {
+        if self.index == Index::Fermi {
+            return self.fermi(line);
+        }
+        let hashed = self.index == Index::Hashed;
+        let (slice, rest) = pick(line, self.slices, hashed);
+        let (set, _) = pick(rest, self.sets, hashed);
+        slice * self.sets + set
+    }
+
+    fn fermi(&self, line: u64) -> u32 {
+        let address = line << self.line_shift;
+        let bit = |at: u32| (address >> at & 1) as u32;
+        let high = bit(13) | bit(14) << 1 | bit(15) << 2 | bit(17) << 3 | bit(19) << 4;
+        let low = (address >> 7 & 31) as u32;
+        ((low ^ high) | bit(12) << 5) & (self.sets - 1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_array_as_large_as_the_cache_is_even() {
+        for (slices, sets) in [(1, 5632), (44, 64), (80, 256), (48, 768), (1, 4096), (64, 32)] {
+            for index in [Index::Linear, Index::Hashed] {
+                let placement = Placement::new(slices, sets, index, 128);
+                let total = slices * sets;
+                for start in [0u64, 7 * u64::from(total), 1 << 30] {
+                    let start = start - start % u64::from(total);
+                    let mut counts = vec![0; total as usize];
+                    for line in 0..u64::from(total) {
+                        counts[placement.set(start + line) as usize] += 1;
+                    }
+                    assert!(counts.iter().all(|count| *count == 1), "{slices} {sets} {index:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn power_of_two_strides_stay_even_when_hashed() {
+        for (slices, sets) in [(64, 32), (32, 64), (44, 64)] {
+            let placement = Placement::new(slices, sets, Index::Hashed, 128);
+            for stride in [1u64, 16, 256, 2048, 1 << 14] {
+                let mut counts = vec![0u32; slices as usize];
+                let lines = 1 << 16;
+                for step in 0..lines {
+                    counts[(placement.set(step * stride) / sets) as usize] += 1;
+                }
+                let most = counts.iter().max().copied().unwrap_or(0);
+                assert!(
+                    f64::from(most) < 1.1 * lines as f64 / f64::from(slices),
+                    "{slices} stride {stride}: {counts:?}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn fermi_bits() {
+        let placement = Placement::new(1, 32, Index::Fermi, 128);
+        assert_eq!(placement.set(0x1f), 0x1f);
+        assert_eq!(placement.set((1 << 13) >> 7), 1);
+        assert_eq!(placement.set((1 << 19) >> 7), 16);
+        assert_eq!(placement.set((1 << 12) >> 7), 0);
+        assert_eq!(Placement::new(1, 64, Index::Fermi, 128).set((1 << 12) >> 7), 32);
+    }
+}
