@@ -9,6 +9,7 @@ pub mod access;
 pub mod chunk;
 pub mod device;
 pub mod event;
+pub mod gpu;
 pub mod options;
 pub mod ring;
 pub mod schedule;

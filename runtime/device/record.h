@@ -1,0 +1,129 @@
+// Encoding of a record and its way into the ring, for one warp. Written once over a policy `W`, so that
+// the same source runs on the GPU (`warp.h`: a lane value is a register) and under test on the host
+// (tests/gpu/warp_host.h: a lane value is an array of 32).
+//
+// Values of type W::L32 and W::L64 differ between lanes; plain u32 and u64 are the same in all lanes.
+#pragma once
+
+#include "wire.h"
+
+namespace warpline {
+
+// The ring of the running SM.
+struct Ring {
+    RingControl* control;
+    unsigned char* data;
+    u64 capacity;
+    bool drop;
+};
+
+template <class W>
+WARPLINE_INLINE Ring ring_of(const Target& target) {
+    const u32 sm = W::sm();
+    const u32 log2 = (u32)(target.flags >> FLAG_CAPACITY_SHIFT) & 31;
+    return Ring{target.rings + sm, target.data + ((u64)sm << log2), 1ull << log2, (target.flags & FLAG_DROP) != 0};
+}
+
+constexpr u64 NO_ROOM = ~0ull;
+
+// Room for `bytes`, as a position; waits while the ring is full. Runs in one lane.
+template <class W>
+WARPLINE_INLINE u64 reserve(const Ring& ring, u64 bytes) {
+    if (ring.drop) {
+        // Looks before it takes. Warps that look at the same time may still overdraw; they wait below,
+        // which ends as soon as the host has read what is there.
+        const u64 need = W::load_device(&ring.control->head) + bytes;
+        if (need > W::load_device(&ring.control->limit)) {
+            const u64 limit = W::load_host(ring.control->tail) + ring.capacity;
+            W::store_device(&ring.control->limit, limit);
+            if (need > limit) {
+                W::add_device(&ring.control->dropped, 1);
+                return NO_ROOM;
+            }
+        }
+    }
+    const u64 position = W::fetch_add_device(&ring.control->head, bytes);
+    const u64 need = position + bytes;
+    // The stores that follow depend on this test, and no GPU performs stores ahead of a branch they hang
+    // on; an acquire here would empty the L1 at each record.
+    u64 limit = W::load_device(&ring.control->limit);
+    while (need > limit) {
+        const u64 fresh = W::load_host(ring.control->tail) + ring.capacity;
+        if (fresh > limit) {
+            // Two lanes may store in either order; an older value only costs another look.
+            W::store_device(&ring.control->limit, fresh);
+        } else {
+            W::pause();
+        }
+        limit = fresh;
+    }
+    return position;
+}
+
+template <class W>
+WARPLINE_INLINE void send_short(const Ring& ring, u32 first_word, u32 mask, u64 who, u64 third, u64 fourth) {
+    if (W::elected(mask)) {
+        const u64 position = reserve<W>(ring, SHORT_BYTES);
+        if (position != NO_ROOM) {
+            // Records start at multiples of 32 bytes, so a short one never runs over the ring's end.
+            unsigned char* at = ring.data + (position & (ring.capacity - 1));
+            W::store_pair(at, (u64)first_word | (u64)mask << 32, who);
+            W::store_pair(at + 16, third, fourth);
+        }
+    }
+}
+
+// A request whose lanes lie at multiples of `stride` from one another; only the lowest active lane's
+// address is used.
+template <class W>
+WARPLINE_INLINE void send_known_stride(const Target& target, u64 who, u32 space_site, u32 mask, u64 address, u32 stride) {
+    const u64 fourth = (u64)stride | (u64)(16 * stride) << 32;
+    const u32 kind = fourth == 0 ? KIND_UNIFORM : KIND_AFFINE;
+    send_short<W>(ring_of<W>(target), kind << 28 | space_site, mask, who, MARK | address, fourth == 0 ? 1 : fourth);
+}
+
+// A request with any addresses.
+template <class W>
+WARPLINE_INLINE void send_access(const Target& target, u64 who, u32 space_site, u32 mask, typename W::L64 address) {
+    const u32 first = W::lowest(mask);
+    const u64 base = W::shuffle64(mask, address, first);
+    const typename W::L64 offset = address - base;
+    const typename W::L32 low = W::low(offset);
+    const u32 neighbour = first + (mask >> first >> 1 & 1);
+    const u32 stride = W::shuffle(mask, low, neighbour);
+    const typename W::L32 lane = W::lane();
+    const typename W::L32 rest = low - stride * ((lane & 15u) - (first & 15u));
+    const u32 half = W::shuffle(mask, rest, W::highest(mask));
+    const typename W::Flag narrow = offset == W::widen(low);
+    const typename W::L32 expected = W::select(((lane ^ first) & 16u) != 0u, half);
+    const Ring ring = ring_of<W>(target);
+    if (W::all(mask, narrow & (rest == expected))) {
+        const u64 fourth = (u64)stride | (u64)half << 32;
+        const u32 kind = fourth == 0 ? KIND_UNIFORM : KIND_AFFINE;
+        send_short<W>(ring, kind << 28 | space_site, mask, who, MARK | base, fourth == 0 ? 1 : fourth);
+        return;
+    }
+    const u32 lanes = W::count(mask);
+    const bool deltas = W::all(mask, narrow & (low != 0x80000000u));
+    const u32 used = deltas ? 24 + 4 * lanes : 16 + 8 * lanes;
+    const u32 bytes = (used + (RECORD_UNIT - 1)) & ~(RECORD_UNIT - 1);
+    u64 position = 0;
+    if (W::elected(mask)) {
+        position = reserve<W>(ring, bytes);
+        if (position != NO_ROOM) {
+            unsigned char* at = ring.data + (position & (ring.capacity - 1));
+            const u32 kind = deltas ? KIND_DELTA : KIND_FULL;
+            W::store_pair(at, (u64)(kind << 28 | space_site) | (u64)mask << 32, who);
+            if (deltas) W::store_word(at + 16, MARK | base);
+        }
+    }
+    position = W::broadcast64(mask, position, first);
+    if (position == NO_ROOM) return;
+    if (deltas) {
+        W::scatter32(mask, ring.data, position + 24, ring.capacity - 1, low + 0x80000000u);
+    } else {
+        W::scatter64(mask, ring.data, position + 16, ring.capacity - 1, address | MARK);
+    }
+}
+
+}  // namespace warpline

@@ -1,0 +1,79 @@
+// What travels from a GPU to the host: the words of a record, and the state of a ring.
+// `runtime/src/gpu/wire.rs` mirrors every number here; `tests/gpu` compares the two.
+//
+// A record is a run of 8-byte words at a multiple of 32 bytes:
+//
+//   word 0   head (site : 24 | space : 4 | kind : 4, as format/src/access.rs) | mask << 32
+//   word 1   who: MARK | block << 11 | warp in block << 6 | launch slot
+//   short    word 2 MARK | address of the lowest active lane, word 3 stride | half << 32, or 1 when both are 0
+//   delta    word 2 as above, then one u32 per active lane: offset + 2^31
+//   full     from word 2 on MARK | address, one word per active lane
+//
+// In a short record lane l lies at  address + stride · ((l & 15) − (first & 15)) + (other half ? half : 0),
+// where the sum of offsets is taken modulo 2^32 and then as signed.
+//
+// No word (no u32 of a delta) of a record is ever zero, and the host zeroes what it has read before
+// it gives the room back. So the arrival of each word can be seen on its own: a producer needs neither
+// a fence nor a second atomic to publish a record, and what a faulting kernel had sent is readable.
+#pragma once
+
+namespace warpline {
+
+using u32 = unsigned int;
+using u64 = unsigned long long;
+
+constexpr u64 MARK = 1ull << 63;
+constexpr u32 RECORD_UNIT = 32;
+constexpr u32 SHORT_BYTES = 32;
+
+enum Kind : u32 {
+    KIND_UNIFORM = 3,
+    KIND_AFFINE = 4,
+    KIND_DELTA = 5,
+    KIND_FULL = 6,
+    KIND_BARRIER = 7,
+    KIND_CALL = 8,
+    KIND_RETURN = 9,
+    KIND_EXIT = 11,  // the lanes leave the kernel; not in the trace
+};
+
+enum Space : u32 { SPACE_GLOBAL = 1, SPACE_SHARED = 2, SPACE_LOCAL = 3, SPACE_CONSTANT = 4 };
+
+constexpr u32 head(u32 kind, u32 space, u32 site) { return kind << 28 | space << 24 | (site & 0xffffffu); }
+
+// One ring per SM, in device memory, a cache line of its own. Positions count bytes since the start
+// and never wrap; the place in the data is the position modulo the capacity.
+struct alignas(128) RingControl {
+    u64 head;         // reserved so far
+    u64 limit;        // positions below are free to write: the last tail seen + capacity
+    u64 dropped;      // records not sent because the ring was full (only when dropping was asked for)
+    const u64* tail;  // the host's position, in pinned memory
+};
+
+// Hooked kernels have these as extra parameters at the end.
+struct Target {
+    RingControl* rings;  // by SM
+    unsigned char* data;  // pinned host memory: the data of all rings, one after another
+    u64* counts;         // count cells, `counts_per_sm` for each SM
+    u64 flags;           // see below
+};
+
+// Target::flags
+constexpr u32 FLAG_SLOT_MASK = 0x3f;     // launch slot
+constexpr u32 FLAG_CAPACITY_SHIFT = 8;   // 5 bits: log2 of a ring's bytes
+constexpr u32 FLAG_DROP = 1u << 13;      // drop and count instead of waiting
+constexpr u32 FLAG_LINEAR = 1u << 14;    // warps are runs of threadIdx.x
+constexpr u32 FLAG_COUNTS_SHIFT = 32;    // count cells per SM
+
+constexpr u32 BLOCK_CELLS = 4;   // per block: full warps; other executions, their lanes, those with all live lanes
+constexpr u32 BRANCH_CELLS = 2;  // per branch: mixed executions, divergent ones; then per side: full warps, other lanes
+
+// Written by the finish kernel, in pinned memory: positions that the rings had when the launch was
+// over, and the sums of its count cells. `done` comes last.
+struct Ticket {
+    u64 done;
+    u64 sms;
+    // then u64 positions[sms], u64 counts[cells per SM]
+};
+
+}  // namespace warpline
