@@ -1,1 +1,53 @@
-//! To be filled.
+//! Stages on host code: [`note`] before optimisation, [`optimize`], [`hook`] after it.
+//! `docs/design/instrumentation.md` says why there are two steps.
+
+mod calls;
+mod hook;
+mod names;
+mod note;
+
+pub use hook::{HostHooks, hook};
+pub use note::note;
+
+use crate::llvm::module::verify;
+use crate::llvm::shim::{Tuning, run_pipeline};
+use crate::llvm::{Machine, MachineError, ModuleItems};
+use inkwell::module::Module;
+
+/// Why a stage on host code failed.
+#[derive(Debug, thiserror::Error)]
+pub enum HostError {
+    /// LLVM refused something.
+    #[error(transparent)]
+    Machine(#[from] MachineError),
+    /// There are kernels, but clang's registration of them is not where it should be.
+    #[error(
+        "{module}: no variable {wrapper} to hang the device code on, found {found}: compile the host side with -Xclang -fcuda-include-gpubinary and without the new offloading driver"
+    )]
+    NoWrapper {
+        /// Name of the module.
+        module: String,
+        /// Variable looked for.
+        wrapper: &'static str,
+        /// What stands in its place.
+        found: String,
+    },
+}
+
+/// The machine that host code was compiled for, from the attributes of its functions.
+pub fn machine(module: &Module<'_>) -> Result<Machine, HostError> {
+    let processor = module
+        .functions()
+        .into_iter()
+        .filter(|function| !function.is_declaration())
+        .find_map(|function| function.string_attribute("target-cpu"));
+    Ok(Machine::host(processor.as_deref().unwrap_or("x86-64"))?)
+}
+
+/// Runs LLVM's `default<On>` for `level` 0 to 3 as clang would have done.
+pub fn optimize(module: &Module<'_>, machine: &Machine, level: u8) -> Result<(), HostError> {
+    let level = level.min(3);
+    run_pipeline(module, machine, &format!("default<O{level}>"), Tuning::of_level(level))?;
+    verify(module, "optimisation of host code")?;
+    Ok(())
+}

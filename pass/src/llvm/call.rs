@@ -1,5 +1,6 @@
 //! Calls (attributes at the call, calls that can unwind) and the cases of switches.
 
+use super::types::Type;
 use super::value::*;
 use inkwell::llvm_sys::core::*;
 
@@ -52,5 +53,15 @@ impl<'c> Value<'c> {
             return None;
         }
         Value::maybe(unsafe { LLVMGetSwitchCaseValue(self.raw(), index) })
+    }
+}
+
+impl<'c> Type<'c> {
+    /// Function type with this result that takes further arguments after the given ones.
+    pub fn variadic(self, parameters: &[Type<'c>]) -> Type<'c> {
+        let mut raw: Vec<_> = parameters.iter().map(|ty| ty.raw()).collect();
+        Type::new(unsafe {
+            inkwell::llvm_sys::core::LLVMFunctionType(self.raw(), raw.as_mut_ptr(), raw.len() as u32, 1)
+        })
     }
 }

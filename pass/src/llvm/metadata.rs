@@ -40,6 +40,36 @@ pub fn set_location<'c>(instruction: Value<'c>, kind: &str, location: Location<'
     }
 }
 
+/// Notes a text on an instruction.
+pub fn set_text(instruction: Value<'_>, kind: &str, text: &str) {
+    let context = instruction.types().raw();
+    if instruction.is_instruction() {
+        unsafe {
+            let mut string = LLVMMDStringInContext2(context, text.as_ptr().cast(), text.len());
+            let node = LLVMMDNodeInContext2(context, &mut string, 1);
+            LLVMSetMetadata(instruction.raw(), kind_of(context, kind), LLVMMetadataAsValue(context, node))
+        }
+    }
+}
+
+/// The text under a note of an instruction.
+pub fn text(instruction: Value<'_>, kind: &str) -> Option<String> {
+    if !instruction.is_instruction() {
+        return None;
+    }
+    unsafe {
+        let node = LLVMGetMetadata(instruction.raw(), kind_of(instruction.types().raw(), kind));
+        if node.is_null() || LLVMGetMDNodeNumOperands(node) != 1 {
+            return None;
+        }
+        let mut string = std::ptr::null_mut();
+        LLVMGetMDNodeOperands(node, &mut string);
+        let mut length = 0;
+        let bytes = LLVMGetMDString(string, &mut length);
+        (!bytes.is_null()).then(|| super::copy_text(bytes, length as usize))
+    }
+}
+
 /// Puts an empty note on an instruction.
 pub fn mark(instruction: Value<'_>, kind: &str) {
     let context = instruction.types().raw();

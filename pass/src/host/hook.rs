@@ -1,0 +1,122 @@
+//! After optimisation: the device code's registration, and hooks on host allocations.
+
+use super::HostError;
+use super::calls::{HostAllocation, frees, host_allocation};
+use super::note::{NAME, text_constant};
+use crate::llvm::metadata;
+use crate::llvm::module::verify;
+use crate::llvm::value::Opcode;
+use crate::llvm::{Builder, ModuleItems, Value};
+use inkwell::module::Module;
+
+/// What clang makes `__cudaRegisterFatBinary`'s argument of.
+const WRAPPER: &str = "__cuda_fatbin_wrapper";
+
+/// What [`hook`] is to do.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct HostHooks<'a> {
+    /// Symbol of the `ModuleDescriptor` that takes the fat binary's place; `None` where the file has no device code.
+    pub descriptor: Option<&'a str>,
+    /// Hook `malloc`, `new` and their kin.
+    pub allocations: bool,
+}
+
+/// Redirects the registration of device code to the descriptor and hooks host allocations. What the user's code
+/// computes stays as it is.
+pub fn hook(module: &Module<'_>, hooks: HostHooks<'_>) -> Result<(), HostError> {
+    if let Some(descriptor) = hooks.descriptor {
+        redirect(module, descriptor)?;
+    }
+    if hooks.allocations {
+        for function in module.functions() {
+            for call in function.blocks().into_iter().flat_map(|block| block.instructions()) {
+                allocation(module, call);
+            }
+        }
+    }
+    verify(module, "hooking of host code")?;
+    Ok(())
+}
+
+/// The wrapper is `{ magic, version, pointer to the fat binary, unused }`.
+fn redirect(module: &Module<'_>, descriptor: &str) -> Result<(), HostError> {
+    let missing = |found: &str| HostError::NoWrapper {
+        module: module.get_name().to_string_lossy().into_owned(),
+        wrapper: WRAPPER,
+        found: found.into(),
+    };
+    let wrapper = module.variable(WRAPPER).ok_or_else(|| missing("nothing"))?;
+    let Some(initializer) = wrapper.initializer() else { return Err(missing("a declaration")) };
+    let types = ModuleItems::types(module);
+    let fields: Option<Vec<_>> = (0..4).map(|index| initializer.constant_element(index)).collect();
+    let Some(mut fields) = fields.filter(|fields| fields[2].ty().is_pointer()) else {
+        return Err(missing("another structure"));
+    };
+    let target = match module.variable(descriptor) {
+        Some(known) => known,
+        None => module.new_variable(descriptor, types.int(8), 0),
+    };
+    fields[2] = target;
+    wrapper.set_initializer(Value::structure(types, &fields, false));
+    Ok(())
+}
+
+fn allocation<'c>(module: &Module<'c>, call: Value<'c>) {
+    let Some(callee) = call.direct_callee() else { return };
+    let name = callee.name();
+    let types = ModuleItems::types(module);
+    let (pointer, word) = (types.pointer(0), types.int(64));
+    let builder = Builder::new(types);
+    let arguments = call.call_arguments();
+    let before = |freed: Value<'c>| {
+        let function = module.declare("__warpline_host_freed", types.void().function(&[pointer]));
+        builder.before(call);
+        builder.call(function, &[freed]);
+    };
+    if frees(&name) {
+        if let Some(&freed) = arguments.first() {
+            before(freed);
+        }
+        return;
+    }
+    let Some(HostAllocation { kind, size, times, through, frees }) = host_allocation(&name) else { return };
+    if let Some(&freed) = frees.and_then(|index| arguments.get(index)) {
+        before(freed);
+    }
+    let Some(&bytes) = arguments.get(size) else { return };
+    let Some(after) = place_after(call) else { return };
+    let function =
+        module.declare("__warpline_host_allocated", types.void().function(&[pointer, word, pointer, pointer]));
+    let label = match metadata::text(call, NAME) {
+        Some(text) => text_constant(module, &text),
+        None => Value::zero(pointer),
+    };
+    builder.before(after);
+    builder.locate_like(Some(call));
+    let total = match times.and_then(|index| arguments.get(index)) {
+        Some(&count) => builder.mul(bytes, count),
+        None => bytes,
+    };
+    let address = match through.and_then(|index| arguments.get(index)) {
+        Some(&target) => builder.load(pointer, target, 8),
+        None => call,
+    };
+    builder.call(function, &[address, total, text_constant(module, kind), label]);
+    metadata::clear(call, NAME);
+}
+
+/// The instruction before which the call's result is known: the next one, or the start of the block that an `invoke`
+/// continues in, if it comes from nowhere else.
+fn place_after(call: Value<'_>) -> Option<Value<'_>> {
+    if call.opcode() == Some(Opcode::LLVMCall) {
+        return call.next();
+    }
+    let block = call.normal_destination()?;
+    let comes_in = block
+        .as_value()
+        .users()
+        .into_iter()
+        .filter(|user| user.is_terminator() && user.successors().contains(&block))
+        .count();
+    (comes_in == 1).then(|| block.instructions().into_iter().find(|instruction| !instruction.is_phi()))?
+}

@@ -1,0 +1,100 @@
+//! Before optimisation: names of allocations, and call paths that stay whole.
+
+use super::calls::{Names, base_name, cuda_allocation, host_allocation};
+use super::names::{Name, object_at, result_of};
+use crate::llvm::function::OF_FUNCTION;
+use crate::llvm::metadata;
+use crate::llvm::{Builder, Layout, ModuleItems, Value};
+use inkwell::module::Module;
+
+/// Note on a host allocation: the name of the variable that its result goes to.
+pub(super) const NAME: &str = "warpline.name";
+/// Longest name with run-time indices, its end included.
+const NAME_BYTES: u32 = 128;
+
+/// Puts `__warpline_name` before CUDA allocations, notes the names of host allocations for [`super::hook`], and sees to
+/// it that no function vanishes from call paths: tail calls stay calls, and every function can be unwound.
+/// To run on the front end's output, before any pass; without debug information no names are found.
+pub fn note(module: &Module<'_>) {
+    let layout = Layout::of(module);
+    for function in module.functions() {
+        if function.is_declaration() {
+            continue;
+        }
+        function.set_string_attribute("disable-tail-calls", "true");
+        if !function.has_attribute(OF_FUNCTION, "uwtable") {
+            // 2 is the asynchronous kind, clang's own default on this target.
+            function.add_attribute(OF_FUNCTION, "uwtable", 2);
+        }
+        // Inside the toolkit's typed wrappers the variable is called devPtr; the caller knows better.
+        let wrapper = cuda_allocation(base_name(&function.name())).is_some();
+        for call in function.blocks().into_iter().flat_map(|block| block.instructions()) {
+            let Some(callee) = call.direct_callee() else { continue };
+            let callee = callee.name();
+            if let (Some(names), false) = (cuda_allocation(base_name(&callee)), wrapper) {
+                let arguments = call.call_arguments();
+                let name = match names {
+                    Names::Target(index) => arguments.get(index).and_then(|&target| object_at(target, layout)),
+                    Names::Memory(index) => arguments.get(index).and_then(|&memory| object_at(memory, layout)),
+                };
+                if let Some(name) = name {
+                    emit_name(module, call, &name);
+                }
+            } else if host_allocation(&callee).is_some()
+                && let Some(name) = result_of(call, layout)
+            {
+                metadata::set_text(call, NAME, &static_text(&name));
+            }
+        }
+    }
+}
+
+fn static_text(name: &Name<'_>) -> String {
+    name.text.concat()
+}
+
+/// `__warpline_name("variable")`; where indices are known only at run time, the text is put together there.
+fn emit_name<'c>(module: &Module<'c>, call: Value<'c>, name: &Name<'c>) {
+    let types = ModuleItems::types(module);
+    let pointer = types.pointer(0);
+    let hook = module.declare("__warpline_name", types.void().function(&[pointer]));
+    let builder = Builder::new(types);
+    builder.before(call);
+    if name.indices.is_empty() {
+        let text = text_constant(module, &static_text(name));
+        builder.call(hook, &[text]);
+        return;
+    }
+    let print = module.declare("snprintf", types.int(32).variadic(&[pointer, types.int(64), pointer]));
+    let format = name.text.join("%lld").replace("%lld", "\0").replace('%', "%%").replace('\0', "%lld");
+    let format = text_constant(module, &format);
+    // The buffer stands in the entry block, or a loop would grow the stack.
+    let Some(first) = call.block().and_then(|block| block.function().blocks().first().copied()) else { return };
+    let Some(&start) = first.instructions().first() else { return };
+    builder.before(start);
+    let buffer = builder.alloca(types.int(8).array(u64::from(NAME_BYTES)), 1);
+    builder.before(call);
+    let mut arguments = vec![buffer, Value::int(types.int(64), u64::from(NAME_BYTES)), format];
+    for &index in &name.indices {
+        arguments.push(builder.sext(index, types.int(64)));
+    }
+    builder.call(print, &arguments);
+    builder.call(hook, &[buffer]);
+}
+
+/// A private zero-terminated string.
+pub(super) fn text_constant<'c>(module: &Module<'c>, text: &str) -> Value<'c> {
+    let types = ModuleItems::types(module);
+    let mut bytes: Vec<u8> = text.bytes().filter(|&byte| byte != 0).collect();
+    bytes.push(0);
+    let name = format!("__warpline_text.{text}");
+    if let Some(known) = module.variable(&name) {
+        return known;
+    }
+    let value = Value::bytes(types, &bytes);
+    let variable = module.new_variable(&name, value.ty(), 0);
+    variable.set_initializer(value);
+    variable.set_constant(true);
+    variable.set_linkage(crate::llvm::value::Linkage::LLVMPrivateLinkage);
+    variable
+}
