@@ -1,1 +1,75 @@
-//! Warpline driver.
+//! `warpline-cc`: reads a compiler's command line, compiles device and host code with clang, has the pass hook and
+//! lower it, and links with the runtime.
+//!
+//! The way of a command line: [`options`] cuts it up, [`invocation`] understands it, [`tools`] finds what is needed,
+//! [`compile`] and [`link`] do the work with the commands of [`clang_jobs`] and the stages of [`stages`].
+
+pub mod architecture;
+pub mod clang_jobs;
+pub mod command;
+pub mod compile;
+pub mod embedded;
+pub mod error;
+pub mod invocation;
+pub mod link;
+pub mod options;
+pub mod stages;
+pub mod tools;
+mod version;
+
+use error::DriverError;
+use invocation::{Action, Invocation};
+use options::Dialect;
+use std::process::ExitCode;
+use tools::Tools;
+
+/// Set to `1`, programs are built without hooks: they run on the CPU device and record nothing.
+pub const DISABLE_VARIABLE: &str = "WARPLINE_CC_DISABLE";
+
+/// Serves a command line and tells of what went wrong. `program` is the name that the driver was started by.
+pub fn main(program: &str, arguments: &[String]) -> ExitCode {
+    match serve(Dialect::of_program(program), arguments) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            // The compiler has said what is wrong in its own words.
+            if !matches!(error, DriverError::Compiler(_)) {
+                eprintln!("warpline-cc: error: {error}");
+            }
+            ExitCode::from(error.exit_code())
+        }
+    }
+}
+
+fn serve(dialect: Dialect, arguments: &[String]) -> Result<(), DriverError> {
+    let invocation = Invocation::parse(arguments, dialect)?;
+    match invocation.action {
+        Action::Help => {
+            print!("{}", version::HELP);
+            return Ok(());
+        }
+        Action::Version => {
+            print!("{}", version::text(dialect)?);
+            return Ok(());
+        }
+        _ => {}
+    }
+    let tools = Tools::find(&invocation)?;
+    note(&invocation, &tools);
+    match invocation.action {
+        Action::Clang => compile::clang_only(&tools, &invocation),
+        Action::Object => compile::objects(&tools, &invocation),
+        Action::Archive => link::archive(&tools, &invocation),
+        Action::DeviceLink => link::device_link(&tools, &invocation),
+        _ => link::link(&tools, &invocation),
+    }
+}
+
+/// What differs from what was asked for, in one line each.
+fn note(invocation: &Invocation, tools: &Tools) {
+    if !invocation.ignored.is_empty() {
+        eprintln!("warpline-cc: note: without effect here: {}", invocation.ignored.join(", "));
+    }
+    if let Some(note) = &tools.architecture_note {
+        eprintln!("warpline-cc: note: {note}");
+    }
+}

@@ -1,0 +1,51 @@
+//! Builds the runtime library that `warpline-cc` carries, and records where LLVM's library lies.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+fn main() {
+    let manifest = PathBuf::from(std::env::var_os("CARGO_MANIFEST_DIR").expect("cargo sets it"));
+    let root = manifest.parent().expect("the driver is a folder of the workspace").to_path_buf();
+    for watched in ["runtime", "format", "Cargo.toml", "Cargo.lock"] {
+        println!("cargo:rerun-if-changed={}", root.join(watched).display());
+    }
+    println!("cargo:rerun-if-changed=include");
+    println!("cargo:rerun-if-changed=build.rs");
+    let library = build_runtime(&root);
+    println!("cargo:rustc-env=WARPLINE_RUNTIME_LIBRARY={}", library.display());
+    link_llvm_by_its_place(&root);
+}
+
+/// The runtime needs its own profile (it aborts on panic, it is always optimised) and cargo has no way to ask for a
+/// dependency's profile, so a second cargo builds it, in a target folder of its own: the outer one holds its lock.
+fn build_runtime(root: &Path) -> PathBuf {
+    let target = PathBuf::from(std::env::var_os("OUT_DIR").expect("cargo sets it")).join("runtime");
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let mut command = Command::new(cargo);
+    command
+        .args(["rustc", "-p", "warpline-runtime", "--lib", "--profile", "runtime", "--locked"])
+        .args(["--crate-type", "staticlib"])
+        .arg("--target-dir")
+        .arg(&target)
+        .current_dir(root);
+    // What the outer build says of itself must not reach the inner one.
+    for variable in ["CARGO_ENCODED_RUSTFLAGS", "RUSTC_WORKSPACE_WRAPPER", "CARGO_TARGET_DIR", "CARGO_BUILD_TARGET"] {
+        command.env_remove(variable);
+    }
+    let status = command.status().unwrap_or_else(|error| panic!("cannot start cargo for the runtime: {error}"));
+    assert!(status.success(), "building the runtime library failed ({status}); its errors stand above");
+    let library = target.join("runtime/libwarpline_runtime.a");
+    assert!(library.is_file(), "cargo made no {}", library.display());
+    library
+}
+
+/// Lets `warpline-cc` find libLLVM where `llvm-config` says it is, when that is no folder the system searches.
+fn link_llvm_by_its_place(root: &Path) {
+    println!("cargo:rerun-if-changed={}", root.join("scripts/llvm-version").display());
+    let major = std::fs::read_to_string(root.join("scripts/llvm-version")).unwrap_or_default();
+    let program = format!("llvm-config-{}", major.trim());
+    let folder = Command::new(program).arg("--libdir").output().ok().filter(|output| output.status.success());
+    if let Some(folder) = folder {
+        println!("cargo:rustc-link-arg-bins=-Wl,-rpath,{}", String::from_utf8_lossy(&folder.stdout).trim());
+    }
+}

@@ -1,0 +1,122 @@
+// Included before every CUDA source. Supplies what nvcc's own headers supply and clang's do not, and what programs
+// written for older CUDA releases expect. Everything here has the meaning it had there.
+#ifndef WARPLINE_COMPATIBILITY_H
+#define WARPLINE_COMPATIBILITY_H
+#pragma GCC system_header
+
+#if defined(__cplusplus) && defined(__CUDACC__)
+
+// nvcc reaches these through its own headers, so programs forget to.
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <cuda_runtime.h>
+
+// nvcc defines its version on the command line.
+#ifndef __CUDACC_VER_MAJOR__
+#define __CUDACC_VER_MAJOR__ (CUDART_VERSION / 1000)
+#define __CUDACC_VER_MINOR__ (CUDART_VERSION % 1000 / 10)
+#define __CUDACC_VER_BUILD__ 0
+#endif
+
+// Names that went with CUDA 12 and 13; their successors do the same.
+#define cudaThreadSynchronize cudaDeviceSynchronize
+#define cudaThreadExit cudaDeviceReset
+#define cudaThreadSetLimit cudaDeviceSetLimit
+#define cudaThreadGetLimit cudaDeviceGetLimit
+#define cudaThreadSetCacheConfig cudaDeviceSetCacheConfig
+#define cudaThreadGetCacheConfig cudaDeviceGetCacheConfig
+
+// min and max without `std::` in host code.
+#define WARPLINE_MIN_MAX(T)                                                                                            \
+  static inline __host__ T min(T a, T b) { return b < a ? b : a; }                                                     \
+  static inline __host__ T max(T a, T b) { return a < b ? b : a; }
+WARPLINE_MIN_MAX(int)
+WARPLINE_MIN_MAX(unsigned int)
+WARPLINE_MIN_MAX(long)
+WARPLINE_MIN_MAX(unsigned long)
+WARPLINE_MIN_MAX(long long)
+WARPLINE_MIN_MAX(unsigned long long)
+#undef WARPLINE_MIN_MAX
+
+// Mixed arguments, with the results that nvcc's overloads have.
+#define WARPLINE_MIXED(R, A, B)                                                                                        \
+  static inline __host__ R min(A a, B b) { return (R)b < (R)a ? (R)b : (R)a; }                                         \
+  static inline __host__ R max(A a, B b) { return (R)a < (R)b ? (R)b : (R)a; }
+WARPLINE_MIXED(unsigned int, int, unsigned int)
+WARPLINE_MIXED(unsigned int, unsigned int, int)
+WARPLINE_MIXED(unsigned long, long, unsigned long)
+WARPLINE_MIXED(unsigned long, unsigned long, long)
+WARPLINE_MIXED(unsigned long long, long long, unsigned long long)
+WARPLINE_MIXED(unsigned long long, unsigned long long, long long)
+#undef WARPLINE_MIXED
+
+// A number that is not one wins nowhere, as with fmin and fmax.
+static inline __host__ float min(float a, float b) { return fminf(a, b); }
+static inline __host__ float max(float a, float b) { return fmaxf(a, b); }
+static inline __host__ double min(double a, double b) { return fmin(a, b); }
+static inline __host__ double max(double a, double b) { return fmax(a, b); }
+static inline __host__ double min(float a, double b) { return fmin(a, b); }
+static inline __host__ double max(float a, double b) { return fmax(a, b); }
+static inline __host__ double min(double a, float b) { return fmin(a, b); }
+static inline __host__ double max(double a, float b) { return fmax(a, b); }
+
+#if CUDART_VERSION >= 13000
+
+// Until CUDA 13 a device number stood where now a location does.
+static inline __host__ cudaMemLocation warpline_location(int device) {
+  cudaMemLocation location = {};
+  location.type = device == cudaCpuDeviceId ? cudaMemLocationTypeHost : cudaMemLocationTypeDevice;
+  location.id = device == cudaCpuDeviceId ? 0 : device;
+  return location;
+}
+static inline __host__ cudaError_t cudaMemPrefetchAsync(const void *pointer, size_t bytes, int device,
+                                                        cudaStream_t stream = 0) {
+  return ::cudaMemPrefetchAsync(pointer, bytes, warpline_location(device), 0u, stream);
+}
+static inline __host__ cudaError_t cudaMemAdvise(const void *pointer, size_t bytes, cudaMemoryAdvise advice,
+                                                 int device) {
+  return ::cudaMemAdvise(pointer, bytes, advice, warpline_location(device));
+}
+
+// Members of cudaDeviceProp that CUDA 13 dropped; asked for one by one, as NVIDIA's release notes recommend.
+struct warpline_device_properties : cudaDeviceProp {
+  int clockRate;
+  int deviceOverlap;
+  int kernelExecTimeoutEnabled;
+  int computeMode;
+  int memoryClockRate;
+  int singleToDoublePrecisionPerfRatio;
+  int cooperativeMultiDeviceLaunch;
+};
+static inline __host__ cudaError_t cudaGetDeviceProperties(warpline_device_properties *properties, int device) {
+  cudaError_t error = ::cudaGetDeviceProperties(static_cast<cudaDeviceProp *>(properties), device);
+  if (error != cudaSuccess)
+    return error;
+  struct {
+    int *member;
+    cudaDeviceAttr attribute;
+  } const dropped[] = {
+      {&properties->clockRate, cudaDevAttrClockRate},
+      {&properties->deviceOverlap, cudaDevAttrGpuOverlap},
+      {&properties->kernelExecTimeoutEnabled, cudaDevAttrKernelExecTimeout},
+      {&properties->computeMode, cudaDevAttrComputeMode},
+      {&properties->memoryClockRate, cudaDevAttrMemoryClockRate},
+      {&properties->singleToDoublePrecisionPerfRatio, cudaDevAttrSingleToDoublePrecisionPerfRatio},
+  };
+  properties->cooperativeMultiDeviceLaunch = 0;
+  for (auto &entry : dropped)
+    if (error == cudaSuccess)
+      error = cudaDeviceGetAttribute(entry.member, entry.attribute, device);
+  return error;
+}
+#define cudaDeviceProp warpline_device_properties
+
+#endif // CUDART_VERSION >= 13000
+
+#endif // __cplusplus && __CUDACC__
+
+#endif

@@ -1,0 +1,82 @@
+//! From `-arch`, `-code` and `-gencode` to the one architecture that device code is compiled for.
+
+/// The architecture when none is asked for, as 75 for `sm_75`: the oldest that CUDA 13 accepts.
+pub const DEFAULT: u32 = 75;
+
+/// The architectures that a value names: numbers of `sm_…` and `compute_…`, in order, without repetition. `native`,
+/// `all` and `all-major` name none in particular. `None`: not an architecture.
+pub fn parse(value: &str) -> Option<Vec<u32>> {
+    let mut found = Vec::new();
+    // "arch=compute_75,code=[sm_75,compute_75]", "[compute_75,sm_80]", "sm_80".
+    for part in value.split([',', '[', ']', '=', '"', '\'']).map(str::trim).filter(|part| !part.is_empty()) {
+        if matches!(part, "arch" | "code" | "native" | "all" | "all-major") {
+            continue;
+        }
+        let number = ["sm_", "compute_", "lto_"].into_iter().find_map(|prefix| part.strip_prefix(prefix))?;
+        let digits = number.trim_end_matches(['a', 'f']);
+        let number: u32 = digits.parse().ok()?;
+        if !found.contains(&number) {
+            found.push(number);
+        }
+    }
+    Some(found)
+}
+
+/// The choice among several, with what to tell the user when it is not what was asked for.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Choice {
+    /// As 75 for `sm_75`.
+    pub architecture: u32,
+    /// Set when the choice needs a word.
+    pub note: Option<String>,
+}
+
+/// Chooses the oldest architecture asked for that the toolkit's headers still accept: the program promises to run on
+/// it, and newer ones add paths that only few programs take. `oldest` is the headers' limit.
+pub fn choose(asked: &[u32], oldest: u32) -> Choice {
+    let usable: Vec<u32> = asked.iter().copied().filter(|&number| number >= oldest).collect();
+    match (usable.iter().min(), asked.iter().max()) {
+        (Some(&architecture), _) => {
+            let note = (asked.len() > 1).then(|| format!("of the architectures asked for, sm_{architecture} is built"));
+            Choice { architecture, note }
+        }
+        (None, Some(newest)) => {
+            let architecture = DEFAULT.max(oldest);
+            let note = Some(format!(
+                "sm_{newest} is older than this CUDA toolkit supports; sm_{architecture} is built instead"
+            ));
+            Choice { architecture, note }
+        }
+        (None, None) => Choice { architecture: DEFAULT.max(oldest), note: None },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_way_to_write_an_architecture_is_read() {
+        assert_eq!(parse("sm_80"), Some(vec![80]));
+        assert_eq!(parse("compute_90a"), Some(vec![90]));
+        assert_eq!(parse("arch=compute_75,code=[sm_75,compute_75]"), Some(vec![75]));
+        assert_eq!(parse("arch=compute_80,code=\"sm_80,compute_80\""), Some(vec![80]));
+        assert_eq!(parse("arch=compute_50,code=sm_52"), Some(vec![50, 52]));
+        assert_eq!(parse("native"), Some(vec![]));
+        assert_eq!(parse("all-major"), Some(vec![]));
+        assert_eq!(parse("gfx90a"), None);
+        assert_eq!(parse("sm_"), None);
+    }
+
+    #[test]
+    fn the_oldest_supported_is_chosen_and_told() {
+        assert_eq!(choose(&[], 75), Choice { architecture: 75, note: None });
+        assert_eq!(choose(&[80], 75), Choice { architecture: 80, note: None });
+        let several = choose(&[50, 90, 80], 75);
+        assert_eq!(several.architecture, 80);
+        assert!(several.note.unwrap().contains("sm_80"));
+        let old = choose(&[35, 52], 75);
+        assert_eq!(old.architecture, 75);
+        assert!(old.note.unwrap().contains("sm_52 is older"));
+    }
+}

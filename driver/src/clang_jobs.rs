@@ -1,0 +1,145 @@
+//! The clang commands of a compilation.
+
+use crate::command::Command;
+use crate::invocation::{Input, Invocation, Language};
+use crate::tools::Tools;
+use std::path::Path;
+use warpline_toolchain::cache::content_hash;
+
+/// The side of a CUDA source.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Side {
+    /// Code for the GPU.
+    Device,
+    /// Code for the processor.
+    Host,
+}
+
+/// clang as the C++ driver. It must say `clang` of itself in messages whatever its file is called.
+pub fn clang(tools: &Tools, language: Language) -> Command {
+    let command = Command::new(&tools.clang.path);
+    if language == Language::C { command } else { command.args(["--driver-mode=g++"]) }
+}
+
+/// Arguments of a CUDA compilation that concern the toolkit.
+fn cuda_arguments(command: Command, tools: &Tools) -> Command {
+    let command = command
+        .args([format!("--cuda-path={}", tools.cuda.root.display())])
+        .args([format!("--cuda-gpu-arch=sm_{}", tools.architecture)])
+        // clang 22 knows CUDA up to 12.9 and compiles against 13.0 all the same.
+        .args(["-Wno-unknown-cuda-version", "--no-offload-new-driver"]);
+    toolkit_headers(command, tools).args(["-include", "warpline/compatibility.h"])
+}
+
+/// Our headers and the toolkit's, behind the user's own.
+fn toolkit_headers(command: Command, tools: &Tools) -> Command {
+    let command = command.args(["-isystem".to_string()]).path(&tools.include);
+    match tools.cuda.cccl_include() {
+        Some(folder) => command.args(["-isystem"]).path(&folder),
+        None => command,
+    }
+}
+
+/// What every compilation of an input gets.
+fn compilation(tools: &Tools, invocation: &Invocation, input: &Input) -> Command {
+    let command = clang(tools, input.language);
+    let command = match input.language.clang_name() {
+        Some(name) => command.args(["-x", name]),
+        None => command,
+    };
+    command.args(invocation.common.iter().cloned())
+}
+
+/// One side of a CUDA source, to bitcode that no pass of LLVM has touched.
+pub fn cuda_bitcode(tools: &Tools, invocation: &Invocation, input: &Input, side: Side, output: &Path) -> Command {
+    let command = cuda_arguments(compilation(tools, invocation, input), tools);
+    let command = match side {
+        Side::Device => command
+            .args(["--cuda-device-only".into(), format!("-O{}", invocation.device_level())])
+            .args(invocation.device.iter().cloned()),
+        // The registration code is only made for a GPU binary. Any file will do: the pass replaces it.
+        Side::Host => command
+            .args(["--cuda-host-only".into(), format!("-O{}", invocation.host_level())])
+            .args(invocation.host.iter().cloned())
+            .args(["-Xclang", "-fcuda-include-gpubinary", "-Xclang", &input.path]),
+    };
+    let command = match invocation.relocatable {
+        // Both sides must give the same names to what is static in the file.
+        true => command.args(["-fgpu-rdc".to_string(), format!("-cuid={:016x}", unit_hash(invocation, input))]),
+        false => command,
+    };
+    bitcode(command, input, output)
+}
+
+/// A C or C++ source for the host, to bitcode that no pass of LLVM has touched.
+pub fn host_bitcode(tools: &Tools, invocation: &Invocation, input: &Input, output: &Path) -> Command {
+    let command = compilation(tools, invocation, input)
+        .args([format!("-O{}", invocation.host_level())])
+        .args(invocation.host.iter().cloned());
+    let command = toolkit_headers(command, tools).args(["-isystem"]).path(&tools.cuda.include());
+    bitcode(command, input, output)
+}
+
+/// Any other source, as clang compiles it.
+pub fn plain_object(tools: &Tools, invocation: &Invocation, input: &Input, output: &Path) -> Command {
+    compilation(tools, invocation, input)
+        .args(invocation.host.iter().cloned())
+        .args(["-c", &input.path, "-o"])
+        .path(output)
+}
+
+fn bitcode(command: Command, input: &Input, output: &Path) -> Command {
+    command
+        // The pass reads variables, members and inlining from debug information; with -O clang would keep only lines.
+        .args(["-g", "-Xclang", "-debug-info-kind=limited"])
+        // The pass notes what it must remember before it runs LLVM's passes itself.
+        .args(["-Xclang", "-disable-llvm-passes", "-emit-llvm", "-c", &input.path, "-o"])
+        .path(output)
+}
+
+/// Adds the flags that write dependencies, with the names that the whole compilation has and this one does not.
+pub fn with_dependencies(command: Command, invocation: &Invocation, output: &Path, dependency_file: &Path) -> Command {
+    if invocation.dependencies.is_empty() {
+        return command;
+    }
+    let command = command.args(invocation.dependencies.iter().copied()).args(["-MF"]).path(dependency_file);
+    match invocation.dependency_targets.is_empty() {
+        true => command.args(["-MT"]).path(output),
+        false => invocation
+            .dependency_targets
+            .iter()
+            .fold(command, |command, (flag, target)| command.args([*flag, target.as_str()])),
+    }
+}
+
+/// Tells translation units apart, the same for both sides and in every build.
+fn unit_hash(invocation: &Invocation, input: &Input) -> u64 {
+    let path = std::path::absolute(&input.path).unwrap_or_else(|_| input.path.clone().into());
+    let defines = invocation.common.join("\0");
+    content_hash(format!("{}\0{defines}", path.display()).as_bytes())
+}
+
+/// What clang alone makes: preprocessed text, assembly, PTX, IR, dependencies, answers.
+pub fn clang_only(tools: &Tools, invocation: &Invocation) -> Command {
+    let cuda = invocation.inputs.iter().any(|input| input.language == Language::Cuda);
+    let mut command = clang(tools, Language::Cxx).args(invocation.common.iter().cloned());
+    if cuda {
+        command = cuda_arguments(command, tools);
+    }
+    command = command.args([format!("-O{}", invocation.host_level())]).args(invocation.clang_only.iter().cloned());
+    command = command.args(invocation.host.iter().filter(|argument| !argument.starts_with("-Wl,")).cloned());
+    command = command.args(invocation.dependency_targets.iter().flat_map(|(flag, target)| [*flag, target.as_str()]));
+    if let Some(file) = &invocation.dependency_file {
+        command = command.args(["-MF"]).path(file);
+    }
+    if let Some(output) = &invocation.output {
+        command = command.args(["-o"]).path(output);
+    }
+    for input in &invocation.inputs {
+        if let Some(name) = input.language.clang_name() {
+            command = command.args(["-x", name]);
+        }
+        command = command.args([input.path.as_str()]);
+    }
+    command
+}

@@ -1,0 +1,184 @@
+//! From sources to objects.
+
+use crate::clang_jobs::{self, Side};
+use crate::command::{Command, Finished};
+use crate::error::DriverError;
+use crate::invocation::{Input, Invocation, Language};
+use crate::stages::{self, StageOptions};
+use crate::tools::Tools;
+use std::path::{Path, PathBuf};
+
+/// What clang makes alone, with its own streams and exit code.
+pub fn clang_only(tools: &Tools, invocation: &Invocation) -> Result<(), DriverError> {
+    let command = clang_jobs::clang_only(tools, invocation);
+    if announce(invocation, &command) {
+        return Ok(());
+    }
+    match command.run()? {
+        0 => Ok(()),
+        code => Err(DriverError::Compiler(code)),
+    }
+}
+
+/// `-c`: one object per source.
+pub fn objects(tools: &Tools, invocation: &Invocation) -> Result<(), DriverError> {
+    for input in invocation.sources() {
+        object(tools, invocation, input, &object_path(invocation, input))?;
+    }
+    Ok(())
+}
+
+/// Where `-c` puts the object of a source: `-o`, or the source's name with `.o`, in `-odir` or the current folder.
+fn object_path(invocation: &Invocation, input: &Input) -> PathBuf {
+    match &invocation.output {
+        Some(output) => output.clone(),
+        None => {
+            let name = Path::new(Path::new(&input.path).file_name().unwrap_or_default()).with_extension("o");
+            invocation.output_folder.as_deref().unwrap_or(Path::new("")).join(name)
+        }
+    }
+}
+
+/// Compiles one source to an object. `output` also names the target in dependency files.
+pub fn object(tools: &Tools, invocation: &Invocation, input: &Input, output: &Path) -> Result<(), DriverError> {
+    match input.language {
+        Language::Cuda => cuda_object(tools, invocation, input, output),
+        Language::Cxx | Language::C => host_object(tools, invocation, input, output),
+        Language::Other => {
+            let command = clang_jobs::plain_object(tools, invocation, input, output);
+            if !announce(invocation, &command) {
+                finish(command.capture()?)?;
+            }
+            Ok(())
+        }
+        Language::Object => Ok(()),
+    }
+}
+
+fn cuda_object(tools: &Tools, invocation: &Invocation, input: &Input, output: &Path) -> Result<(), DriverError> {
+    let intermediate = |side: &str| tools.temporary().join(format!("{}.{side}.bc", stem(output)));
+    let (device_file, host_file) = (intermediate("device"), intermediate("host"));
+    let device = clang_jobs::cuda_bitcode(tools, invocation, input, Side::Device, &device_file);
+    let mut host = clang_jobs::cuda_bitcode(tools, invocation, input, Side::Host, &host_file);
+    let dependencies = dependency_file(invocation, output);
+    host = clang_jobs::with_dependencies(host, invocation, output, &dependencies);
+    let packed = tools.temporary().join(format!("{}.relocatable", stem(output)));
+    if invocation.relocatable {
+        host = host.args(["-Xclang".to_string(), format!("-fembed-offload-object={}", packed.display())]);
+    }
+    let stops = announce(invocation, &device) | announce(invocation, &host);
+    if stops {
+        stages::announce(&device_file, &host_file, output);
+        return Ok(());
+    }
+    if invocation.relocatable {
+        // The device code is not lowered before the link; it travels in the host's object.
+        finish(device.capture()?)?;
+        let bitcode = std::fs::read(&device_file).map_err(DriverError::reading(&device_file))?;
+        let framed = crate::link::relocatable::frame(&bitcode, tools.architecture);
+        std::fs::write(&packed, framed).map_err(DriverError::writing(&packed))?;
+        finish(host.capture()?)?;
+    } else {
+        let (device, host) = both(&device, &host)?;
+        // As with clang, a source whose device side fails is not looked at again for the host.
+        finish(device)?;
+        finish(host)?;
+    }
+    remove_own_headers(tools, invocation, &dependencies)?;
+    let options = StageOptions::new(tools, invocation, &input.path);
+    match invocation.relocatable {
+        true => stages::host_unit(&host_file, output, &options),
+        false => stages::cuda_unit(&device_file, &host_file, output, &options),
+    }
+}
+
+fn host_object(tools: &Tools, invocation: &Invocation, input: &Input, output: &Path) -> Result<(), DriverError> {
+    let host_file = tools.temporary().join(format!("{}.host.bc", stem(output)));
+    let command = clang_jobs::host_bitcode(tools, invocation, input, &host_file);
+    let dependencies = dependency_file(invocation, output);
+    let command = clang_jobs::with_dependencies(command, invocation, output, &dependencies);
+    if announce(invocation, &command) {
+        return Ok(());
+    }
+    finish(command.capture()?)?;
+    remove_own_headers(tools, invocation, &dependencies)?;
+    stages::host_unit(&host_file, output, &StageOptions::new(tools, invocation, &input.path))
+}
+
+/// Runs both sides at the same time.
+fn both(device: &Command, host: &Command) -> Result<(Finished, Finished), DriverError> {
+    let (device, host) = std::thread::scope(|scope| {
+        let host = scope.spawn(|| host.capture());
+        (device.capture(), host.join())
+    });
+    // A thread that only waits for a process does not panic.
+    let host = host.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+    Ok((device?, host?))
+}
+
+/// Hands the diagnostics on; an exit code other than 0 ends the compilation with that code.
+fn finish(finished: Finished) -> Result<(), DriverError> {
+    finished.report();
+    match finished.code {
+        0 => Ok(()),
+        code => Err(DriverError::Compiler(code)),
+    }
+}
+
+/// Shows a command where that was asked for. True: it must not run.
+pub fn announce(invocation: &Invocation, command: &Command) -> bool {
+    if invocation.dry_run || invocation.verbose {
+        eprintln!("{}", command.line());
+    }
+    invocation.dry_run
+}
+
+/// `-MF`, or the object's name with `.d`.
+fn dependency_file(invocation: &Invocation, output: &Path) -> PathBuf {
+    invocation.dependency_file.clone().unwrap_or_else(|| output.with_extension("d"))
+}
+
+/// Takes Warpline's own headers out of a dependency file: they lie in a cache that may be emptied, after which make
+/// would find no way to make them.
+fn remove_own_headers(tools: &Tools, invocation: &Invocation, file: &Path) -> Result<(), DriverError> {
+    if invocation.dependencies.is_empty() || !file.is_file() {
+        return Ok(());
+    }
+    let text = std::fs::read_to_string(file).map_err(DriverError::reading(file))?;
+    let folder = tools.include.display().to_string();
+    let kept = without_files_in(&text, &folder);
+    if kept != text {
+        std::fs::write(file, kept).map_err(DriverError::writing(file))?;
+    }
+    Ok(())
+}
+
+fn without_files_in(text: &str, folder: &str) -> String {
+    let own = |word: &str| word.starts_with(folder);
+    // `-MP` gives each header a rule of its own.
+    let rule = |line: &str| line.trim_end().strip_suffix(':').is_some_and(own);
+    let line = |line: &str| match line.contains(folder) {
+        true => line
+            .split(' ')
+            .map(|word| if own(word.trim_end()) { word.trim_start_matches(|c| c != '\n') } else { word })
+            .collect::<Vec<_>>()
+            .join(" "),
+        false => line.to_string(),
+    };
+    text.split_inclusive('\n').filter(|text| !rule(text)).map(line).collect()
+}
+
+fn stem(output: &Path) -> String {
+    output.file_stem().map_or("unit".into(), |stem| stem.to_string_lossy().into_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn own_headers_leave_dependency_files() {
+        let text = "a.o: a.cu \\\n  /cache/w/x.h /cache/w/z.h \\\n  b.h \\\n  /cache/w/y.h\n\n/cache/w/x.h:\n\nb.h:\n";
+        assert_eq!(without_files_in(text, "/cache/w"), "a.o: a.cu \\\n    \\\n  b.h \\\n  \n\n\nb.h:\n");
+    }
+}

@@ -1,0 +1,31 @@
+//! Files that `warpline-cc` carries, unpacked to the user's cache when first needed.
+
+use std::path::PathBuf;
+use warpline_toolchain::{ToolchainError, cache};
+
+/// The runtime: CUDA's API on the CPU device, linked into every program.
+const RUNTIME: &[u8] = include_bytes!(env!("WARPLINE_RUNTIME_LIBRARY"));
+
+/// Headers, by their name under the include folder.
+const HEADERS: [(&str, &str); 3] = [
+    ("warpline.h", include_str!("../include/warpline.h")),
+    ("cuda_profiler_api.h", include_str!("../include/cuda_profiler_api.h")),
+    ("warpline/compatibility.h", include_str!("../include/warpline/compatibility.h")),
+];
+
+/// The runtime's static library.
+pub fn runtime_library() -> Result<PathBuf, ToolchainError> {
+    cache::keep("libwarpline_runtime", "a", RUNTIME)
+}
+
+/// The folder of the headers, named after their content.
+pub fn include_folder() -> Result<PathBuf, ToolchainError> {
+    let whole: Vec<u8> = HEADERS.iter().flat_map(|(name, text)| [name.as_bytes(), text.as_bytes()].concat()).collect();
+    let folder = cache::folder()?.join(format!("include-{:016x}", cache::content_hash(&whole)));
+    for (name, text) in HEADERS {
+        let path = folder.join(name);
+        let (Some(parent), Some(file)) = (path.parent(), path.file_name()) else { continue };
+        cache::keep_in(parent, &file.to_string_lossy(), text.as_bytes())?;
+    }
+    Ok(folder)
+}

@@ -1,0 +1,466 @@
+//! What a command line asks for, free of dialect.
+
+use crate::architecture;
+use crate::options::lex::{Item, MissingValue, lex};
+use crate::options::table::Meaning;
+use crate::options::{Dialect, response};
+use std::path::{Path, PathBuf};
+
+/// What to make of the inputs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Action {
+    /// An executable, or with [`Invocation::shared`] a shared library.
+    #[default]
+    Link,
+    /// One object per source.
+    Object,
+    /// The device part of a link, as an object (`-dlink`).
+    DeviceLink,
+    /// An archive of objects.
+    Archive,
+    /// Something that clang alone makes: preprocessed text, assembly, PTX, IR, dependencies.
+    Clang,
+    /// The version.
+    Version,
+    /// The help text.
+    Help,
+}
+
+/// What a file is, by `-x` or its name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Language {
+    /// CUDA: compiled for device and host.
+    Cuda,
+    /// C++ for the host.
+    Cxx,
+    /// C for the host.
+    C,
+    /// Assembly and other sources that clang compiles and Warpline leaves alone.
+    Other,
+    /// Object, archive or library: goes to the link.
+    Object,
+}
+
+impl Language {
+    /// By nvcc's and clang's names for `-x`.
+    fn named(name: &str) -> Option<Language> {
+        Some(match name {
+            "cu" | "cuda" => Language::Cuda,
+            "c++" => Language::Cxx,
+            "c" => Language::C,
+            _ => return None,
+        })
+    }
+
+    /// By a file's name. As with clang and gcc, what is not known goes to the linker.
+    fn of_file(name: &str) -> Language {
+        let extension = Path::new(name).extension().and_then(|extension| extension.to_str()).unwrap_or("");
+        match extension {
+            "cu" | "cui" => Language::Cuda,
+            "cpp" | "cc" | "cxx" | "c++" | "C" | "CPP" | "cp" | "ii" => Language::Cxx,
+            "c" | "i" => Language::C,
+            "s" | "S" | "ll" | "bc" | "m" | "mm" => Language::Other,
+            _ => Language::Object,
+        }
+    }
+
+    /// clang's name.
+    pub fn clang_name(self) -> Option<&'static str> {
+        match self {
+            Language::Cuda => Some("cuda"),
+            Language::Cxx => Some("c++"),
+            Language::C => Some("c"),
+            Language::Other | Language::Object => None,
+        }
+    }
+}
+
+/// An input file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Input {
+    /// As given.
+    pub path: String,
+    /// What it is.
+    pub language: Language,
+}
+
+/// An argument of the link, in order.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum LinkItem {
+    /// Index into [`Invocation::inputs`].
+    Input(usize),
+    /// As clang understands it.
+    Argument(String),
+}
+
+/// Optimisation level, as the letter or digit after `-O`.
+pub type Level = String;
+
+/// A command line, understood.
+#[derive(Clone, Debug)]
+pub struct Invocation {
+    /// Dialect it was written in.
+    pub dialect: Dialect,
+    /// What to make.
+    pub action: Action,
+    /// Files.
+    pub inputs: Vec<Input>,
+    /// `-o`.
+    pub output: Option<PathBuf>,
+    /// `-odir`.
+    pub output_folder: Option<PathBuf>,
+    /// Architectures asked for, in order; empty when none.
+    pub architectures: Vec<u32>,
+    /// `-O`, when given.
+    pub level: Option<Level>,
+    /// `-G`: device code is not optimised.
+    pub device_debug: bool,
+    /// Arguments of every compilation.
+    pub common: Vec<String>,
+    /// Arguments of host compilations alone.
+    pub host: Vec<String>,
+    /// Arguments of device compilations alone.
+    pub device: Vec<String>,
+    /// Arguments of ptxas.
+    pub ptxas: Vec<String>,
+    /// Inputs and arguments of the link, in order.
+    pub link: Vec<LinkItem>,
+    /// `-MD`, `-MMD`, `-MP`, `-MG`.
+    pub dependencies: Vec<&'static str>,
+    /// `-MF`.
+    pub dependency_file: Option<PathBuf>,
+    /// `-MT`, `-MQ` and their values.
+    pub dependency_targets: Vec<(&'static str, String)>,
+    /// Device code may call into other translation units.
+    pub relocatable: bool,
+    /// Make a shared library.
+    pub shared: bool,
+    /// `--cuda-path`.
+    pub cuda_path: Option<PathBuf>,
+    /// `-v`.
+    pub verbose: bool,
+    /// `-###`.
+    pub dry_run: bool,
+    /// `--warpline-dump`.
+    pub dump: Option<PathBuf>,
+    /// `--warpline-march`.
+    pub processor: Option<String>,
+    /// For [`Action::Clang`]: the arguments that ask for it, in clang's words.
+    pub clang_only: Vec<String>,
+    /// Flags that are dropped and could be missed.
+    pub ignored: Vec<String>,
+}
+
+/// A command line that cannot be served.
+#[derive(Debug, thiserror::Error)]
+pub enum UsageError {
+    /// An option lacks its value.
+    #[error(transparent)]
+    MissingValue(#[from] MissingValue),
+    /// An options file cannot be used.
+    #[error(transparent)]
+    Response(#[from] response::ResponseError),
+    /// `-arch` and its like with something else.
+    #[error("unsupported CUDA gpu architecture: {0}")]
+    Architecture(String),
+    /// A language that is not compiled here.
+    #[error("language not recognized: '{0}'")]
+    Language(String),
+    /// `--device=gpu` and anything but `cpu`.
+    #[error("--device={0} is not supported yet: this release builds for the CPU device (--device=cpu)")]
+    Device(String),
+    /// Results of nvcc alone.
+    #[error("{0} asks for a result that only nvcc makes: warpline-cc makes objects, libraries, executables and PTX")]
+    NvccOnly(String),
+    /// A yes or no that is neither.
+    #[error("{0}: expected true or false")]
+    Boolean(String),
+    /// `-o` with several results.
+    #[error("cannot specify -o when generating multiple output files")]
+    OutputOfMany,
+    /// Nothing to do.
+    #[error("no input files")]
+    NoInput,
+}
+
+impl Invocation {
+    /// Understands a command line, without the program's name.
+    pub fn parse(arguments: &[String], dialect: Dialect) -> Result<Invocation, UsageError> {
+        let arguments = response::expand(arguments, dialect)?;
+        let mut parser = Parser::new(dialect);
+        for item in lex(&arguments, dialect)? {
+            parser.take(item)?;
+        }
+        parser.finish()
+    }
+
+    /// The level of host code. nvcc's default is none; `-O2` keeps a profiled program from being slow for no reason.
+    pub fn host_level(&self) -> &str {
+        match (&self.level, self.dialect) {
+            (Some(level), _) => level,
+            (None, Dialect::Nvcc) => "2",
+            (None, Dialect::Clang) => "0",
+        }
+    }
+
+    /// The level of device code: nvcc's is 3 whatever the host's, but for `-G`.
+    pub fn device_level(&self) -> &str {
+        match (self.dialect, &self.level) {
+            _ if self.device_debug => "0",
+            (Dialect::Nvcc, _) => "3",
+            (Dialect::Clang, Some(level)) => level,
+            (Dialect::Clang, None) => "0",
+        }
+    }
+
+    /// Sources, that is inputs that are compiled.
+    pub fn sources(&self) -> impl Iterator<Item = &Input> {
+        self.inputs.iter().filter(|input| input.language != Language::Object)
+    }
+}
+
+struct Parser {
+    made: Invocation,
+    language: Option<Language>,
+    relocatable: Option<bool>,
+}
+
+impl Parser {
+    fn new(dialect: Dialect) -> Parser {
+        let made = Invocation {
+            dialect,
+            action: Action::Link,
+            inputs: Vec::new(),
+            output: None,
+            output_folder: None,
+            architectures: Vec::new(),
+            level: None,
+            device_debug: false,
+            common: Vec::new(),
+            host: Vec::new(),
+            device: Vec::new(),
+            ptxas: Vec::new(),
+            link: Vec::new(),
+            dependencies: Vec::new(),
+            dependency_file: None,
+            dependency_targets: Vec::new(),
+            relocatable: false,
+            shared: false,
+            cuda_path: None,
+            verbose: false,
+            dry_run: false,
+            dump: None,
+            processor: None,
+            clang_only: Vec::new(),
+            ignored: Vec::new(),
+        };
+        Parser { made, language: None, relocatable: None }
+    }
+
+    fn take(&mut self, item: Item) -> Result<(), UsageError> {
+        match item {
+            Item::Input(path) => self.input(path),
+            Item::Unknown(flag) => {
+                self.made.common.push(flag.clone());
+                // Warnings concern no link; everything else (`-fopenmp`, `-flto`, `-m32`) may.
+                if !flag.starts_with("-W") {
+                    self.link_argument(flag);
+                }
+            }
+            Item::Known { meaning, value, given } => self.option(meaning, value, &given)?,
+        }
+        Ok(())
+    }
+
+    fn input(&mut self, path: String) {
+        let language = match self.language {
+            // `-x` does not make objects and libraries sources when a build system puts them behind it.
+            Some(language) if !is_link_input(&path) => language,
+            _ => Language::of_file(&path),
+        };
+        self.made.link.push(LinkItem::Input(self.made.inputs.len()));
+        self.made.inputs.push(Input { path, language });
+    }
+
+    fn link_argument(&mut self, argument: String) {
+        self.made.link.push(LinkItem::Argument(argument));
+    }
+
+    fn option(&mut self, meaning: Meaning, value: String, given: &[String]) -> Result<(), UsageError> {
+        let spelled = given.join(" ");
+        let made = &mut self.made;
+        match meaning {
+            Meaning::Output => made.output = Some(value.into()),
+            Meaning::OutputFolder => made.output_folder = Some(value.into()),
+            Meaning::Compile => made.action = Action::Object,
+            Meaning::DeviceCompile => {
+                made.action = Action::Object;
+                self.relocatable = Some(true);
+            }
+            Meaning::DeviceCompileWhole => {
+                made.action = Action::Object;
+                self.relocatable = Some(false);
+            }
+            Meaning::DeviceLink => made.action = Action::DeviceLink,
+            Meaning::Link => made.action = Action::Link,
+            Meaning::Library => made.action = Action::Archive,
+            Meaning::Shared => made.shared = true,
+            Meaning::Preprocess | Meaning::Assembly | Meaning::EmitLlvm | Meaning::ClangOnly => {
+                made.action = Action::Clang;
+                made.clang_only.extend(given.iter().cloned());
+            }
+            Meaning::DependenciesOnly => {
+                let flag = if spelled.contains("nonsystem") || spelled == "-MM" { "-MM" } else { "-M" };
+                made.action = Action::Clang;
+                made.clang_only.push(flag.into());
+            }
+            Meaning::Ptx => {
+                made.action = Action::Clang;
+                made.clang_only.extend(["--cuda-device-only".into(), "-S".into()]);
+            }
+            Meaning::NvccOnly => return Err(UsageError::NvccOnly(spelled)),
+            Meaning::Language if value == "none" => self.language = None,
+            Meaning::Language => {
+                let language = Language::named(&value).ok_or(UsageError::Language(value))?;
+                self.language = Some(language);
+            }
+            Meaning::Architecture | Meaning::GenerateCode | Meaning::Code => {
+                let named = architecture::parse(&value).ok_or(UsageError::Architecture(value))?;
+                let new = named.into_iter().filter(|number| !made.architectures.contains(number));
+                made.architectures.extend(new.collect::<Vec<_>>());
+            }
+            Meaning::Optimize => made.level = Some(if value.is_empty() { "1".into() } else { value }),
+            Meaning::DeviceDebug => made.device_debug = true,
+            // Debug information is always made: the pass lives on it.
+            Meaning::Debug | Meaning::LineInfo | Meaning::Accepted => {}
+            Meaning::HostArguments => {
+                for argument in commas(&value) {
+                    made.host.push(argument.clone());
+                    made.link.push(LinkItem::Argument(argument));
+                }
+            }
+            Meaning::LinkerArguments => {
+                let parts = if made.dialect == Dialect::Nvcc { commas(&value) } else { vec![value] };
+                for part in parts {
+                    made.link.extend([LinkItem::Argument("-Xlinker".into()), LinkItem::Argument(part)]);
+                }
+            }
+            Meaning::PtxasArguments => made.ptxas.extend(commas(&value)),
+            Meaning::MaxRegisters => made.ptxas.push(format!("-maxrregcount={value}")),
+            Meaning::FastMath => {
+                made.device.extend(FAST_MATH.map(String::from));
+                made.common.push("-D__USE_FAST_MATH__".into());
+            }
+            Meaning::FlushDenormals => {
+                let flag = if boolean(&value, &spelled)? { FAST_MATH[0] } else { "-fno-gpu-flush-denormals-to-zero" };
+                made.device.push(flag.into());
+            }
+            Meaning::MultiplyAdd => {
+                let flag = if boolean(&value, &spelled)? { "-ffp-contract=fast" } else { "-ffp-contract=off" };
+                made.device.push(flag.into());
+            }
+            Meaning::Relocatable => self.relocatable = Some(boolean(&value, &spelled)?),
+            Meaning::RelocatableOn => self.relocatable = Some(true),
+            Meaning::RelocatableOff => self.relocatable = Some(false),
+            Meaning::DefaultStream => made.common.push(format!("-fgpu-default-stream={value}")),
+            Meaning::CudaPath => made.cuda_path = Some(value.into()),
+            Meaning::Common(name) => made.common.extend(spell(name, value)),
+            Meaning::CompileAndLink => {
+                made.common.extend(given.iter().cloned());
+                given.iter().for_each(|argument| made.link.push(LinkItem::Argument(argument.clone())));
+            }
+            Meaning::LinkItem("") => {
+                given.iter().for_each(|argument| made.link.push(LinkItem::Argument(argument.clone())));
+            }
+            Meaning::LinkItem(name) => made.link.push(LinkItem::Argument(format!("{name}{value}"))),
+            Meaning::DeviceOnly => made.device.push(value),
+            Meaning::HostOnly if spelled.starts_with("-Xassembler") => {
+                made.host.extend(["-Xassembler".into(), value]);
+            }
+            Meaning::HostOnly => made.host.push(value),
+            Meaning::Dependencies(flag) => made.dependencies.push(flag),
+            Meaning::DependencyFile => made.dependency_file = Some(value.into()),
+            Meaning::DependencyTarget(flag) => made.dependency_targets.push((flag, value)),
+            Meaning::WarningsAsErrors if value.is_empty() || value.contains("all-warnings") => {
+                made.common.push("-Werror".into());
+            }
+            Meaning::WarningsAsErrors | Meaning::Ignored => made.ignored.push(spelled),
+            Meaning::Verbose => made.verbose = true,
+            Meaning::DryRun => made.dry_run = true,
+            Meaning::Version => made.action = Action::Version,
+            Meaning::Help => made.action = Action::Help,
+            // Expanded before; here only when an options file names no file.
+            Meaning::OptionsFile => made.ignored.push(spelled),
+            Meaning::WarplineDump => made.dump = Some(value.into()),
+            Meaning::WarplineMarch => made.processor = Some(value),
+            Meaning::WarplineDevice if value == "cpu" => {}
+            Meaning::WarplineDevice => return Err(UsageError::Device(value)),
+        }
+        Ok(())
+    }
+
+    fn finish(mut self) -> Result<Invocation, UsageError> {
+        self.made.relocatable = self.relocatable.unwrap_or(false);
+        let made = self.made;
+        let stands_alone = matches!(made.action, Action::Version | Action::Help | Action::Clang);
+        if made.inputs.is_empty() && !stands_alone && !made.verbose {
+            return Err(UsageError::NoInput);
+        }
+        let results = made.sources().count();
+        if made.action == Action::Object && results > 1 && made.output.is_some() {
+            return Err(UsageError::OutputOfMany);
+        }
+        Ok(made)
+    }
+}
+
+/// What nvcc's `-use_fast_math` means beside what holds by default or makes no difference on the CPU device:
+/// denormals flushed, and the fast forms of the transcendental functions.
+const FAST_MATH: [&str; 2] = ["-fgpu-flush-denormals-to-zero", "-fgpu-approx-transcendentals"];
+
+/// clang's spelling of an option whose name ends in "=", in a blank (value apart), or in neither (value joined).
+fn spell(name: &str, value: String) -> Vec<String> {
+    match name.strip_suffix(' ') {
+        Some(name) => vec![name.into(), value],
+        None if value.is_empty() => vec![name.into()],
+        None if matches!(name, "-include" | "-imacros" | "-isystem" | "-iquote" | "-idirafter" | "-isysroot") => {
+            vec![name.into(), value]
+        }
+        None => vec![format!("{name}{value}")],
+    }
+}
+
+/// nvcc's lists: commas separate, quotes and backslashes protect.
+fn commas(value: &str) -> Vec<String> {
+    let mut parts = vec![String::new()];
+    let mut quoted = false;
+    let mut letters = value.chars().peekable();
+    while let Some(letter) = letters.next() {
+        let last = parts.len() - 1;
+        match letter {
+            '"' => quoted = !quoted,
+            '\\' if letters.peek() == Some(&',') => parts[last].extend(letters.next()),
+            ',' if !quoted => parts.push(String::new()),
+            letter => parts[last].push(letter),
+        }
+    }
+    // Build systems also write several options in one quoted word: -Xcompiler "-Wall -fPIC".
+    parts.iter().flat_map(|part| response::split(part)).collect()
+}
+
+fn boolean(value: &str, spelled: &str) -> Result<bool, UsageError> {
+    match value {
+        "true" | "1" | "" => Ok(true),
+        "false" | "0" => Ok(false),
+        _ => Err(UsageError::Boolean(spelled.into())),
+    }
+}
+
+fn is_link_input(path: &str) -> bool {
+    let extension = Path::new(path).extension().and_then(|extension| extension.to_str()).unwrap_or("");
+    matches!(extension, "o" | "obj" | "a" | "so" | "lo") || path.contains(".so.")
+}
+
+#[cfg(test)]
+#[path = "invocation_tests.rs"]
+mod tests;

@@ -1,0 +1,173 @@
+//! Separate compilation of device code (`-rdc=true`): each object carries its device bitcode, and the link joins all
+//! of it into one device module, hooks and lowers that, and makes the functions by which the units register.
+
+use super::symbols::{Contents, REGISTER_PREFIX};
+use crate::clang_jobs;
+use crate::error::DriverError;
+use crate::invocation::{Input, Invocation, Language};
+use crate::stages::{self, StageOptions};
+use crate::tools::Tools;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+/// Section of an object that carries device code. clang makes it for `-fembed-offload-object` and linkers drop it.
+pub const SECTION: &str = ".llvm.offloading";
+const MAGIC: &[u8; 8] = b"WLDEVICE";
+const HEADER: usize = 24;
+
+/// Device bitcode as it travels in an object: magic, length, architecture, bitcode.
+pub fn frame(bitcode: &[u8], architecture: u32) -> Vec<u8> {
+    let mut framed = MAGIC.to_vec();
+    framed.extend((bitcode.len() as u64).to_le_bytes());
+    framed.extend(u64::from(architecture).to_le_bytes());
+    framed.extend(bitcode);
+    framed
+}
+
+/// The modules in a section. `ld -r` puts the sections of several objects behind each other, with padding.
+fn unframe(section: &[u8]) -> Result<Vec<(u32, &[u8])>, String> {
+    let mut modules = Vec::new();
+    let mut rest = section;
+    while let Some(start) = rest.windows(MAGIC.len()).position(|window| window == MAGIC) {
+        let framed = &rest[start..];
+        let word = |at: usize| -> Option<u64> { Some(u64::from_le_bytes(framed.get(at..at + 8)?.try_into().ok()?)) };
+        let cut = || "its device code is cut short: compile it again".to_string();
+        let (length, architecture) = (word(8).ok_or_else(cut)?, word(16).ok_or_else(cut)?);
+        let end = usize::try_from(length).ok().and_then(|length| HEADER.checked_add(length)).ok_or_else(cut)?;
+        let bitcode = framed.get(HEADER..end).ok_or_else(cut)?;
+        modules.push((u32::try_from(architecture).map_err(|_| cut())?, bitcode));
+        rest = &framed[end..];
+    }
+    Ok(modules)
+}
+
+/// The linked device code of everything on a link line as an object, or nothing where there is none to link.
+pub fn device_object(tools: &Tools, invocation: &Invocation, items: &[String]) -> Result<Option<PathBuf>, DriverError> {
+    let mut contents = Contents::default();
+    for path in link_files(items) {
+        contents.read(&path)?;
+    }
+    let wanted: BTreeSet<&String> = contents.wanted.difference(&contents.defined).collect();
+    if wanted.is_empty() {
+        return Ok(None);
+    }
+    let mut files = Vec::new();
+    for section in &contents.device_code {
+        let modules = unframe(section)
+            .map_err(|cause| DriverError::Object { path: PathBuf::from("an object of the link"), cause })?;
+        for (_, bitcode) in modules {
+            let path = tools.temporary().join(format!("relocatable-{}.bc", files.len()));
+            std::fs::write(&path, bitcode).map_err(DriverError::writing(&path))?;
+            files.push(path);
+        }
+    }
+    let host = registration_unit(tools, invocation, &wanted)?;
+    let object = tools.temporary().join("device-link.o");
+    let name = invocation.output.as_deref().unwrap_or(Path::new("a.out")).display().to_string();
+    let options = StageOptions::new(tools, invocation, &name);
+    stages::linked_unit(&files, &host, &object, &options)?;
+    Ok(Some(object))
+}
+
+/// Objects and archives of a link line, `-l` searched in the folders of `-L`.
+fn link_files(items: &[String]) -> Vec<PathBuf> {
+    let folders: Vec<&str> = items.iter().filter_map(|item| item.strip_prefix("-L")).collect();
+    let find = |item: &String| -> Option<PathBuf> {
+        match item.strip_prefix("-l") {
+            Some(name) => {
+                folders.iter().map(|folder| Path::new(folder).join(format!("lib{name}.a"))).find(|path| path.is_file())
+            }
+            None if item.starts_with('-') => None,
+            None => Some(PathBuf::from(item)).filter(|path| path.is_file()),
+        }
+    };
+    let mut files: Vec<PathBuf> = items.iter().filter_map(find).collect();
+    // Libraries are repeated on link lines; their device code must not be.
+    let mut seen = BTreeSet::new();
+    files.retain(|path| seen.insert(path.clone()));
+    files
+}
+
+/// The host side of a device link, as bitcode: one fat binary wrapper, and per unit the function that registers its
+/// kernels and variables with it.
+fn registration_unit(
+    tools: &Tools,
+    invocation: &Invocation,
+    wanted: &BTreeSet<&String>,
+) -> Result<PathBuf, DriverError> {
+    let source = tools.temporary().join("registration.c");
+    std::fs::write(&source, registration_source(wanted)).map_err(DriverError::writing(&source))?;
+    let bitcode = tools.temporary().join("registration.bc");
+    let input = Input { path: source.display().to_string(), language: Language::C };
+    let plain = Invocation { common: vec!["-fPIC".into()], host: Vec::new(), ..invocation.clone() };
+    let finished = clang_jobs::host_bitcode(tools, &plain, &input, &bitcode).capture()?;
+    finished.report();
+    if finished.code == 0 { Ok(bitcode) } else { Err(DriverError::Compiler(finished.code)) }
+}
+
+fn registration_source(wanted: &BTreeSet<&String>) -> String {
+    let mut text = String::from(REGISTRATION);
+    for name in wanted {
+        text += &format!(
+            "void {name}(void (*globals)(void **), void *wrapper, void *id, void (*keep)(void *)) {{ join(globals); }}\n"
+        );
+    }
+    debug_assert!(wanted.iter().all(|name| name.starts_with(REGISTER_PREFIX)));
+    text
+}
+
+/// The names are those that clang gives them in a unit that is not relocatable: the pass knows the wrapper by its name.
+const REGISTRATION: &str = r#"
+extern int atexit(void (*)(void));
+extern void **__cudaRegisterFatBinary(void *);
+extern void __cudaRegisterFatBinaryEnd(void **);
+extern void __cudaUnregisterFatBinary(void **);
+static const char placeholder[8];
+static struct { int magic, version; const void *data; void *unused; } __cuda_fatbin_wrapper
+    __attribute__((section(".nvFatBinSegment"), used)) = {0x466243b1, 1, placeholder, 0};
+static void **handle;
+static void leave(void) { __cudaUnregisterFatBinary(handle); }
+static void join(void (*globals)(void **)) {
+  if (!handle) {
+    handle = __cudaRegisterFatBinary(&__cuda_fatbin_wrapper);
+    atexit(leave);
+  }
+  globals(handle);
+  __cudaRegisterFatBinaryEnd(handle);
+}
+"#;
+
+/// An object without anything in it.
+pub fn empty_object(tools: &Tools, output: &Path) -> Result<(), DriverError> {
+    let source = tools.temporary().join("empty.c");
+    std::fs::write(&source, "").map_err(DriverError::writing(&source))?;
+    let command = clang_jobs::clang(tools, Language::C).args(["-x", "c", "-fPIC", "-c"]).path(&source);
+    let finished = command.args(["-o"]).path(output).capture()?;
+    finished.report();
+    if finished.code == 0 { Ok(()) } else { Err(DriverError::Compiler(finished.code)) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn modules_behind_each_other_come_apart() {
+        let mut section = frame(b"first", 75);
+        section.extend([0; 3]);
+        section.extend(frame(b"", 80));
+        assert_eq!(unframe(&section).unwrap(), [(75, b"first".as_slice()), (80, b"")]);
+        assert_eq!(unframe(b"nothing").unwrap(), []);
+    }
+
+    #[test]
+    fn cut_device_code_is_refused() {
+        let framed = frame(b"some bitcode", 75);
+        for length in MAGIC.len()..framed.len() {
+            assert!(unframe(&framed[..length]).is_err(), "{length}");
+        }
+        let mut huge = framed;
+        huge[8..16].fill(0xff);
+        assert!(unframe(&huge).is_err());
+    }
+}

@@ -1,0 +1,182 @@
+//! The stages of the pass, one after the other, from clang's bitcode to an object. `docs/design/borders.md`, section 1.
+
+use crate::error::DriverError;
+use crate::invocation::Invocation;
+use crate::tools::Tools;
+use inkwell::context::Context;
+use inkwell::memory_buffer::MemoryBuffer;
+use inkwell::module::Module;
+use std::cell::Cell;
+use std::fmt::Display;
+use std::path::{Path, PathBuf};
+use warpline_pass::device::HookOptions;
+use warpline_pass::host::HostHooks;
+use warpline_pass::{device, host};
+
+/// What the stages need to know besides the code.
+pub struct StageOptions {
+    /// Source, for messages.
+    source: String,
+    /// `-O` of device code.
+    device_level: u8,
+    /// `-O` of host code.
+    host_level: u8,
+    /// Folders that do not hold the user's code.
+    system_folders: Vec<String>,
+    /// Processor that warp functions are made for, as for clang's `-march`.
+    processor: String,
+    /// With hooks.
+    hooks: bool,
+    dump: Dump,
+}
+
+impl StageOptions {
+    /// For one translation unit, or with the output's name for a device link.
+    pub fn new(tools: &Tools, invocation: &Invocation, source: &str) -> StageOptions {
+        StageOptions {
+            source: source.into(),
+            device_level: level(invocation.device_level()),
+            host_level: level(invocation.host_level()),
+            system_folders: tools.system_folders(),
+            processor: invocation.processor.clone().unwrap_or_else(|| "native".into()),
+            hooks: std::env::var_os(crate::DISABLE_VARIABLE).is_none_or(|value| value != "1"),
+            dump: Dump::new(invocation.dump.clone(), source),
+        }
+    }
+
+    fn failed(&self, cause: impl Display) -> DriverError {
+        DriverError::Pass { source_file: self.source.clone(), cause: cause.to_string() }
+    }
+}
+
+/// LLVM's level for the letters and digits that follow `-O`; sizes optimise like 2, as in LLVM's own mapping.
+fn level(text: &str) -> u8 {
+    match text {
+        "0" => 0,
+        "1" | "g" => 1,
+        "3" | "4" | "fast" | "max" => 3,
+        _ => 2,
+    }
+}
+
+/// What `-###` shows of the stages.
+pub fn announce(device: &Path, host: &Path, output: &Path) {
+    eprintln!("# warpline: hook and lower {}, hook {} -> {}", device.display(), host.display(), output.display());
+}
+
+/// A CUDA translation unit: device and host bitcode to one object.
+pub fn cuda_unit(
+    device_file: &Path,
+    host_file: &Path,
+    output: &Path,
+    options: &StageOptions,
+) -> Result<(), DriverError> {
+    let context = Context::create();
+    let device = read(&context, device_file, options)?;
+    let host = read(&context, host_file, options)?;
+    write_unit(device, host, output, options)
+}
+
+/// The device code of several relocatable units, linked, and the host code that registers them, to one object.
+pub fn linked_unit(
+    device_files: &[PathBuf],
+    host_file: &Path,
+    output: &Path,
+    options: &StageOptions,
+) -> Result<(), DriverError> {
+    let context = Context::create();
+    let mut files = device_files.iter();
+    let first = files.next().ok_or_else(|| options.failed("units to link have lost their device code"))?;
+    let device = read(&context, first, options)?;
+    for file in files {
+        let next = read(&context, file, options)?;
+        device.link_in_module(next).map_err(|cause| options.failed(format!("linking device code: {cause}")))?;
+    }
+    let host = read(&context, host_file, options)?;
+    write_unit(device, host, output, options)
+}
+
+/// A translation unit without device code of its own.
+pub fn host_unit(host_file: &Path, output: &Path, options: &StageOptions) -> Result<(), DriverError> {
+    let context = Context::create();
+    let host = read(&context, host_file, options)?;
+    let machine = host_stages(&host, None, options)?;
+    let object = machine.emit_object(&host).map_err(|cause| options.failed(cause))?;
+    std::fs::write(output, object).map_err(DriverError::writing(output))
+}
+
+fn write_unit(
+    device: Module<'_>,
+    _host: Module<'_>,
+    _output: &Path,
+    options: &StageOptions,
+) -> Result<(), DriverError> {
+    let failed = |cause: &dyn Display| options.failed(cause);
+    // A source named .cu need not hold device code.
+    let machine = device::machine(&device).map_err(|cause| failed(&cause))?;
+    options.dump.write(&device, "device-0-clang")?;
+    device::note_locations(&device);
+    device::optimize(&device, &machine, options.device_level).map_err(|cause| failed(&cause))?;
+    options.dump.write(&device, "device-1-optimised")?;
+    device::prepare(&device, &machine, options.device_level).map_err(|cause| failed(&cause))?;
+    options.dump.write(&device, "device-2-prepared")?;
+    let _table = match options.hooks {
+        true => {
+            let hooks = HookOptions { system_folders: options.system_folders.clone() };
+            let table = device::hook(&device, &machine, &hooks).map_err(|cause| failed(&cause))?;
+            options.dump.write(&device, "device-3-hooked")?;
+            Some(table)
+        }
+        false => None,
+    };
+    Err(options.failed("lowering to the CPU device is not built in"))
+}
+
+fn host_stages(
+    module: &Module<'_>,
+    descriptor: Option<&str>,
+    options: &StageOptions,
+) -> Result<warpline_pass::llvm::Machine, DriverError> {
+    let machine = host::machine(module).map_err(|cause| options.failed(cause))?;
+    options.dump.write(module, "host-0-clang")?;
+    if options.hooks {
+        host::note(module);
+    }
+    host::optimize(module, &machine, options.host_level).map_err(|cause| options.failed(cause))?;
+    options.dump.write(module, "host-1-optimised")?;
+    let hooks = HostHooks { descriptor, allocations: options.hooks };
+    host::hook(module, hooks).map_err(|cause| options.failed(cause))?;
+    options.dump.write(module, "host-2-hooked")?;
+    Ok(machine)
+}
+
+fn read<'c>(context: &'c Context, path: &Path, options: &StageOptions) -> Result<Module<'c>, DriverError> {
+    let bytes = std::fs::read(path).map_err(DriverError::reading(path))?;
+    let name = path.file_name().map_or("module".into(), |name| name.to_string_lossy());
+    let buffer = MemoryBuffer::create_from_memory_range_copy(&bytes, &name);
+    Module::parse_bitcode_from_buffer(&buffer, context)
+        .map_err(|cause| options.failed(format!("clang's bitcode in {} is not readable: {cause}", path.display())))
+}
+
+/// Keeps the IR of each stage where the user asked for it.
+struct Dump {
+    folder: Option<PathBuf>,
+    stem: String,
+    made: Cell<bool>,
+}
+
+impl Dump {
+    fn new(folder: Option<PathBuf>, source: &str) -> Dump {
+        let stem = Path::new(source).file_name().map_or("unit".into(), |name| name.to_string_lossy().into_owned());
+        Dump { folder, stem, made: Cell::new(false) }
+    }
+
+    fn write(&self, module: &Module<'_>, stage: &str) -> Result<(), DriverError> {
+        let Some(folder) = &self.folder else { return Ok(()) };
+        if !self.made.replace(true) {
+            std::fs::create_dir_all(folder).map_err(DriverError::writing(folder))?;
+        }
+        let path = folder.join(format!("{}.{stage}.ll", self.stem));
+        std::fs::write(&path, module.print_to_string().to_string()).map_err(DriverError::writing(&path))
+    }
+}

@@ -1,0 +1,49 @@
+//! `--version` and `--help`.
+
+use crate::error::DriverError;
+use crate::options::Dialect;
+use warpline_toolchain::{clang, cuda, programs};
+
+/// Build systems look at this text. With clang's dialect it is clang's own, so that they know its options; with nvcc's
+/// it has the lines that name the CUDA release.
+pub fn text(dialect: Dialect) -> Result<String, DriverError> {
+    let clang = clang::clang()?;
+    let own = format!("warpline-cc {}, compiling with clang {}\n", env!("CARGO_PKG_VERSION"), clang.version);
+    match dialect {
+        Dialect::Clang => Ok(programs::output(&clang.path, &["--version"]).unwrap_or_default() + &own),
+        Dialect::Nvcc => {
+            let (major, minor) = cuda::find(None)?.version;
+            Ok(format!(
+                "nvcc: NVIDIA (R) Cuda compiler driver (command-line dialect only; this is warpline-cc)\n{own}\
+                 Cuda compilation tools, release {major}.{minor}, V{major}.{minor}.0\n"
+            ))
+        }
+    }
+}
+
+/// `--help`.
+pub const HELP: &str = "\
+warpline-cc: compiles CUDA programs as nvcc or clang++ would, for the CPU device, with Warpline's hooks.
+
+Usage: warpline-cc [options] files...          nvcc's options, and clang's where they do not collide
+       warpline-nvcc, warpline-clang++         the same program, speaking that compiler's dialect only
+
+What nvcc and clang++ call -c -o -O -g -G -I -D -U -L -l -std -x -arch -gencode --cuda-gpu-arch -rdc -dc -dlink
+-Xcompiler -Xlinker -Xptxas -use_fast_math -MD -MF -E -ptx -shared -lib and so on means the same here. Flags without
+effect are named in a note; unknown ones go to clang.
+
+Warpline's own:
+  --warpline-dump=DIR      keep the IR before and after each stage in DIR
+  --warpline-march=CPU     processor that the CPU device's code is for, as for clang's -march (default: native)
+  --device=cpu             the device to build for
+  -###                     show what would be done and do nothing
+  -v                       show what is done
+
+Environment:
+  WARPLINE_CC_DISABLE=1    build without hooks
+  WARPLINE_CLANG           the clang to use
+  CUDA_PATH, CUDA_HOME     the CUDA toolkit to use
+  NVCC_PREPEND_FLAGS, NVCC_APPEND_FLAGS   more options, in nvcc's dialect
+
+Exit code: the compiler's own; 6 when a tool is missing (see `warpline doctor`).
+";
