@@ -61,22 +61,23 @@ static Problem generate(int rows, int columns)
     return problem;
 }
 
-static float *upload(const std::vector<float> &values)
+static void copy_to_device(float *destination, const std::vector<float> &values)
 {
-    float *d_values;
-    CUDA_CHECK(cudaMalloc(&d_values, values.size() * sizeof(float)));
-    CUDA_CHECK(cudaMemcpy(d_values, values.data(), values.size() * sizeof(float), cudaMemcpyHostToDevice));
-    return d_values;
+    CUDA_CHECK(cudaMemcpy(destination, values.data(), values.size() * sizeof(float), cudaMemcpyHostToDevice));
 }
 
 static void solve(Problem &problem)
 {
-    float *d_a = upload(problem.a);
-    float *d_p = upload(problem.p);
-    float *d_r = upload(problem.r);
-    float *d_q, *d_s;
+    float *d_a, *d_p, *d_r, *d_q, *d_s;
+    CUDA_CHECK(cudaMalloc(&d_a, problem.a.size() * sizeof(float)));
+    CUDA_CHECK(cudaMalloc(&d_p, problem.columns * sizeof(float)));
+    CUDA_CHECK(cudaMalloc(&d_r, problem.rows * sizeof(float)));
     CUDA_CHECK(cudaMalloc(&d_q, problem.rows * sizeof(float)));
     CUDA_CHECK(cudaMalloc(&d_s, problem.columns * sizeof(float)));
+
+    copy_to_device(d_a, problem.a);
+    copy_to_device(d_p, problem.p);
+    copy_to_device(d_r, problem.r);
 
     const int threads = 256;
     Timer timer;

@@ -4,7 +4,7 @@
 // per warp. For n a multiple of 256, in b = n/256 blocks of 8 warps:
 //   scan_blocks: n/32 loads and stores of 4 sectors; 8·b shared stores of one lane, b loads and b stores of
 //                8 lanes, and a shared load by all warps of a block but the first (7·b, 1 word)
-//   add_offsets: n/32 loads, n/32 stores of 4 sectors; the offset: a load of 1 sector per warp
+//   add_offsets: 8·(b − 1) loads and stores of 4 sectors; the offset: as many loads of 1 sector
 //   reduce:      n/32 loads of 4 sectors, one atomic of one lane per block
 // The sums of the blocks are themselves scanned by one block, 256 at a time.
 //

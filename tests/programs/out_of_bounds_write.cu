@@ -1,0 +1,34 @@
+// expect: exit 3, stderr "an illegal memory access was encountered"
+// expect: stderr "out_of_bounds_write.cu:11"
+// expect: stderr "d_out"
+// A write in front of an allocation, found in a function; the program ends as its error check says.
+#include "test.h"
+
+struct Buffer {
+    float *data;
+    __device__ __noinline__ void store(int at, float value)
+    {
+        data[at] = value;
+    }
+};
+
+__global__ void shift(Buffer buffer, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) {
+        buffer.store(i - 1, 2.0f * i);
+    }
+}
+
+int main()
+{
+    float *d_out;
+    CHECK(cudaMalloc(&d_out, 256 * sizeof(float)));
+    shift<<<2, 128>>>(Buffer{d_out}, 256);
+    cudaError_t status = cudaDeviceSynchronize();
+    if (status != cudaSuccess) {
+        std::fprintf(stderr, "%s\n", cudaGetErrorString(status));
+        return 3;
+    }
+    return 0;
+}

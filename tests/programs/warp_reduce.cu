@@ -1,0 +1,50 @@
+// flags: -arch=sm_80
+// The warp-wide reductions of compute capability 8.0.
+#include "test.h"
+
+__global__ void reduce(const int *values, int *results)
+{
+    int lane = threadIdx.x;
+    int value = values[lane];
+    results[lane] = __reduce_add_sync(0xffffffffu, value);
+    results[32 + lane] = __reduce_min_sync(0xffffffffu, value);
+    results[64 + lane] = __reduce_max_sync(0xffffffffu, value);
+    unsigned bits = static_cast<unsigned>(value);
+    results[96 + lane] = static_cast<int>(__reduce_max_sync(0xffffffffu, bits));
+    results[128 + lane] = static_cast<int>(__reduce_and_sync(0xffffffffu, bits | 0xf0));
+    results[160 + lane] = static_cast<int>(__reduce_or_sync(0xffffffffu, bits & 0xfff));
+    results[192 + lane] = static_cast<int>(__reduce_xor_sync(0xffffffffu, bits));
+    if (lane % 4 == 1) {
+        results[224 + lane] = __reduce_add_sync(0x22222222u, value);
+    }
+}
+
+int main()
+{
+    std::vector<int> values(32), want(256, 0);
+    int add = 0, least = 1 << 30, most = -(1 << 30), some = 0;
+    unsigned umost = 0, all = ~0u, any = 0, odd = 0;
+    for (int i = 0; i < 32; ++i) {
+        values[i] = (i * 37) % 101 - 40;
+        unsigned bits = static_cast<unsigned>(values[i]);
+        add += values[i];
+        least = std::min(least, values[i]);
+        most = std::max(most, values[i]);
+        umost = std::max(umost, bits);
+        all &= bits | 0xf0;
+        any |= bits & 0xfff;
+        odd ^= bits;
+        some += i % 4 == 1 ? values[i] : 0;
+    }
+    const int sums[] = {add, least, most, int(umost), int(all), int(any), int(odd)};
+    for (int i = 0; i < 7 * 32; ++i) {
+        want[i] = sums[i / 32];
+    }
+    for (int lane = 1; lane < 32; lane += 4) {
+        want[224 + lane] = some;
+    }
+    Device<int> d_values(values), results(256);
+    reduce<<<1, 32>>>(d_values, results);
+    expect_equal("reduce", results.read(), want);
+    return done("warp_reduce");
+}
