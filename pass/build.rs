@@ -1,9 +1,9 @@
-//! Builds the C++ shim in `cpp/` against the LLVM that llvm-sys found.
+//! Builds the C++ shim in `cpp/` against the LLVM that llvm-sys found, and the bitcode of the GPU hooks.
 
 use std::path::Path;
 use std::process::Command;
 
-const FILES: [&str; 3] = ["cpp/debug_info.cpp", "cpp/memory.cpp", "cpp/pipeline.cpp"];
+const FILES: [&str; 4] = ["cpp/clone.cpp", "cpp/debug_info.cpp", "cpp/memory.cpp", "cpp/pipeline.cpp"];
 
 fn main() {
     println!("cargo:rerun-if-changed=cpp");
@@ -20,6 +20,24 @@ fn main() {
     }
     // Nothing here is hot; a debug build of LLVM's inline containers only costs time and space.
     build.opt_level(1).debug(false).compile("warpline_shim");
+    device_runtime(Path::new(&ask(&config, "--bindir")));
+}
+
+/// Compiles `runtime/device` with the clang that belongs to this LLVM; no CUDA toolkit is needed. The oldest
+/// architecture serves all: the pass drops the processor when it links the bitcode into a module.
+fn device_runtime(programs: &Path) {
+    let sources = Path::new("../runtime/device");
+    println!("cargo:rerun-if-changed={}", sources.display());
+    let target = std::path::PathBuf::from(std::env::var_os("OUT_DIR").expect("cargo sets it")).join("hooks.bc");
+    let clang = programs.join("clang");
+    let arguments = "-x cuda --cuda-device-only --cuda-gpu-arch=sm_70 -nocudainc -nocudalib -Xclang -target-feature \
+                     -Xclang +ptx63 -std=c++17 -O1 -Wall -Wextra -emit-llvm -c";
+    let mut command = Command::new(&clang);
+    command.args(arguments.split_whitespace()).arg(sources.join("hooks.cu")).arg("-o").arg(&target);
+    let status = command.status().unwrap_or_else(|error| {
+        panic!("cannot run {}: {error}. Install the clang that belongs to LLVM 22 (`make setup`)", clang.display())
+    });
+    assert!(status.success(), "the GPU hooks do not compile: {command:?}");
 }
 
 fn ask(config: &str, what: &str) -> String {

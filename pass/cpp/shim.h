@@ -64,6 +64,9 @@ char *wl_demangle(const char *name);
 
 // Replaces a memcpy, memmove or memset call by the loop that the NVPTX back end makes of it. False: left as it was.
 bool wl_expand_memory_loop(LLVMValueRef call, LLVMTargetMachineRef machine);
+
+// A copy of a function, attributes and calling convention included, with further parameters at the end.
+LLVMValueRef wl_clone_with_parameters(LLVMValueRef function, const char *name, LLVMTypeRef *types, size_t count);
 }
 
 #endif

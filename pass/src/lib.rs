@@ -3,6 +3,7 @@
 
 pub mod cpu;
 pub mod device;
+pub mod gpu;
 pub mod host;
 pub mod llvm;
 pub mod object;

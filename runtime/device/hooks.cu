@@ -4,7 +4,7 @@
 #include "warp.h"
 #include "record.h"
 
-#define HOOK extern "C" __attribute__((device, always_inline, used))
+#define HOOK extern "C" __attribute__((device, always_inline))
 #define TARGET warpline::RingControl *rings, unsigned char *data, unsigned long long *counts, unsigned long long flags
 
 namespace warpline {
@@ -187,7 +187,7 @@ HOOK void __warpline_gpu_switch(TARGET, u32 first, u32 side) {
 
 // Runs behind a hooked kernel in its stream: adds up its count cells, clears them for the next launch, and
 // tells the host how far the rings were, so that the host knows when it has read all of the launch.
-extern "C" __attribute__((global, used)) void __warpline_finish(TARGET, Ticket* ticket, u64* arrived) {
+extern "C" __attribute__((global)) void __warpline_finish(TARGET, Ticket* ticket, u64* arrived) {
     const u64 cells_per_sm = flags >> FLAG_COUNTS_SHIFT;
     const u64 sms = ticket->sms;
     u64* positions = (u64*)(ticket + 1);

@@ -7,6 +7,7 @@
 
 pub mod builder;
 pub mod call;
+pub mod clone;
 pub mod debug;
 pub mod function;
 pub mod instruction;

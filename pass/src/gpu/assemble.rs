@@ -1,0 +1,190 @@
+//! PTX to machine code with the toolkit's ptxas, and machine code to a fat binary with its fatbinary. No register
+//! limit is ever set: what is measured of the original kernel is what the user's own build has.
+
+use super::GpuError;
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// What ptxas says of a kernel.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Resources {
+    /// Registers per thread.
+    pub registers: u32,
+    /// Bytes stored and loaded again for lack of registers: traffic that no record shows.
+    pub spill_bytes: u32,
+    /// Bytes of stack per thread.
+    pub stack_bytes: u32,
+    /// Bytes of static shared memory per block.
+    pub shared_bytes: u32,
+}
+
+/// Machine code for one architecture.
+#[derive(Clone, Debug)]
+pub struct Assembled {
+    /// The ELF image.
+    pub cubin: Vec<u8>,
+    /// Resources of each kernel, by mangled name; original and hooked ones.
+    pub kernels: BTreeMap<String, Resources>,
+}
+
+/// One image of a fat binary.
+#[derive(Clone, Copy, Debug)]
+pub enum Image<'a> {
+    /// Machine code for a processor.
+    Cubin(&'a str, &'a [u8]),
+    /// PTX that the driver compiles when no machine code fits, for a processor.
+    Ptx(&'a str, &'a [u8]),
+}
+
+/// The toolkit's tools.
+#[derive(Clone, Debug)]
+pub struct Assembler {
+    /// ptxas.
+    pub ptxas: PathBuf,
+    /// fatbinary.
+    pub fatbinary: PathBuf,
+    /// Options that the user gave for ptxas (`-Xptxas`), and nothing else.
+    pub options: Vec<OsString>,
+}
+
+impl Assembler {
+    /// Assembles PTX for a processor as `sm_90`.
+    pub fn assemble(&self, processor: &str, ptx: &[u8]) -> Result<Assembled, GpuError> {
+        let folder = Scratch::new()?;
+        let source = folder.write("code.ptx", ptx)?;
+        let target = folder.path("code.cubin");
+        let mut command = Command::new(&self.ptxas);
+        command.args(["-v", "-arch", processor]).args(&self.options).arg(&source).arg("-o").arg(&target);
+        let said = run(&mut command, &self.ptxas, processor)?;
+        let cubin = std::fs::read(&target).map_err(|source| GpuError::File { path: target, source })?;
+        Ok(Assembled { cubin, kernels: resources(&said) })
+    }
+
+    /// Packs images into a fat binary.
+    pub fn fat_binary(&self, images: &[Image<'_>]) -> Result<Vec<u8>, GpuError> {
+        let folder = Scratch::new()?;
+        let target = folder.path("code.fatbin");
+        let mut command = Command::new(&self.fatbinary);
+        command.arg("-64").arg(prefixed("--create=", &target));
+        for (index, image) in images.iter().enumerate() {
+            let (kind, processor, bytes) = match image {
+                Image::Cubin(processor, bytes) => ("elf", processor, bytes),
+                Image::Ptx(processor, bytes) => ("ptx", processor, bytes),
+            };
+            let file = folder.write(&format!("{index}.{kind}"), bytes)?;
+            let number = processor.trim_start_matches("sm_");
+            command.arg(prefixed(&format!("--image3=kind={kind},sm={number},file="), &file));
+        }
+        run(&mut command, &self.fatbinary, "the fat binary")?;
+        std::fs::read(&target).map_err(|source| GpuError::File { path: target, source })
+    }
+}
+
+fn prefixed(option: &str, path: &Path) -> OsString {
+    let mut text = OsString::from(option);
+    text.push(path);
+    text
+}
+
+fn run(command: &mut Command, tool: &Path, processor: &str) -> Result<String, GpuError> {
+    let output = command.output().map_err(|source| GpuError::Tool { tool: tool.into(), source })?;
+    let mut text = String::from_utf8_lossy(&output.stderr).into_owned();
+    text.push_str(&String::from_utf8_lossy(&output.stdout));
+    if output.status.success() {
+        return Ok(text);
+    }
+    Err(GpuError::Refused { tool: tool.into(), processor: processor.into(), output: text })
+}
+
+/// Reads what `ptxas -v` prints.
+fn resources(said: &str) -> BTreeMap<String, Resources> {
+    let mut kernels = BTreeMap::new();
+    let mut kernel: Option<String> = None;
+    for line in said.lines() {
+        if let Some((_, rest)) = line.split_once("Compiling entry function '") {
+            kernel = rest.split('\'').next().map(str::to_owned);
+        } else if line.contains("Function properties for") {
+            // What follows is a function's that the kernel calls, unless it names the kernel itself.
+            if kernel.as_deref().is_none_or(|kernel| !line.trim_end().ends_with(kernel)) {
+                kernel = None;
+            }
+        }
+        let Some(kernel) = &kernel else { continue };
+        let entry: &mut Resources = kernels.entry(kernel.clone()).or_default();
+        let number = |before: &str| -> Option<u32> {
+            let (head, _) = line.split_once(before)?;
+            head.rsplit(|c: char| !c.is_ascii_digit()).next()?.parse().ok()
+        };
+        if let Some(stack) = number(" bytes stack frame") {
+            entry.stack_bytes = stack;
+            let spilled = number(" bytes spill stores").unwrap_or(0) + number(" bytes spill loads").unwrap_or(0);
+            entry.spill_bytes = spilled;
+        }
+        if let Some(registers) = number(" registers") {
+            entry.registers = registers;
+            entry.shared_bytes = number(" bytes smem").unwrap_or(0);
+        }
+    }
+    kernels
+}
+
+/// A folder for the tools' files; removed at the end.
+struct Scratch {
+    path: PathBuf,
+}
+
+impl Scratch {
+    fn new() -> Result<Scratch, GpuError> {
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        let name = format!("warpline-gpu-{}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
+        let path = std::env::temp_dir().join(name);
+        std::fs::create_dir_all(&path).map_err(|source| GpuError::File { path: path.clone(), source })?;
+        Ok(Scratch { path })
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.path.join(name)
+    }
+
+    fn write(&self, name: &str, bytes: &[u8]) -> Result<PathBuf, GpuError> {
+        let path = self.path(name);
+        std::fs::write(&path, bytes).map_err(|source| GpuError::File { path: path.clone(), source })?;
+        Ok(path)
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        // Nothing depends on it; a folder that cannot be removed is the system's to clean.
+        let _ = std::fs::remove_dir_all(&self.path);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn resources_are_read_from_the_assembler() {
+        let said = "ptxas info    : 0 bytes gmem\n\
+            ptxas info    : Compiling entry function '_Z3fooPf' for 'sm_90'\n\
+            ptxas info    : Function properties for _Z3fooPf\n\
+            \x20   64 bytes stack frame, 12 bytes spill stores, 20 bytes spill loads\n\
+            ptxas info    : Used 38 registers, used 1 barriers, 64 bytes cumulative stack size, 8192 bytes smem\n\
+            ptxas info    : Compile time = 2.9 ms\n\
+            ptxas info    : Function properties for helper\n\
+            \x20   8 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads\n\
+            ptxas info    : Compiling entry function 'bar' for 'sm_90'\n\
+            ptxas info    : Function properties for bar\n\
+            \x20   0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads\n\
+            ptxas info    : Used 10 registers, used 0 barriers\n";
+        let kernels = resources(said);
+        assert_eq!(kernels.len(), 2);
+        let foo = Resources { registers: 38, spill_bytes: 32, stack_bytes: 64, shared_bytes: 8192 };
+        assert_eq!(kernels["_Z3fooPf"], foo);
+        assert_eq!(kernels["bar"], Resources { registers: 10, ..Resources::default() });
+    }
+}

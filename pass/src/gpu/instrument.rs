@@ -1,0 +1,213 @@
+//! Original and hooked kernels side by side.
+//!
+//! Every function with a body is cloned under four more parameters (`Target` of `runtime/device/wire.h`). In the
+//! clones hook calls become calls of the device hooks and direct calls go to the callee's clone; in the originals
+//! the hook calls are deleted. A launch can so choose between the two, and the original is the code that a build
+//! without hooks has. Functions called through pointers exist once, unhooked: a pointer cannot carry the parameters.
+
+use super::{DEVICE_RUNTIME, GpuError, machine};
+use crate::device::{KERNEL_CONVENTION, space};
+use crate::llvm::module::verify;
+use crate::llvm::value::{Linkage, Opcode};
+use crate::llvm::{Builder, ModuleItems, Type, Value};
+use inkwell::memory_buffer::MemoryBuffer;
+use inkwell::module::Module;
+use std::collections::{BTreeSet, HashMap};
+use warpline_format::gpu::{CountLayout, HOOKED_SUFFIX, TARGET_PARAMETERS};
+use warpline_format::site_table::SiteTable;
+
+/// A module with both forms of each kernel.
+pub struct Instrumented<'c> {
+    /// The code; every kernel `k` has `k__warpline` beside it.
+    pub module: Module<'c>,
+    /// Mangled names of the kernels, in the module's order.
+    pub kernels: Vec<String>,
+    /// What the records will not show, by function: calls through pointers.
+    pub not_covered: Vec<String>,
+    /// PTX version the code was compiled for.
+    pub(super) ptx: u32,
+}
+
+/// Makes both forms of each kernel of a hooked module, which stays as it is. `table` is what the hook stage
+/// returned with it.
+///
+/// # Errors
+/// [`GpuError::Link`] when the device hooks do not fit the module, [`GpuError::Machine`] for invalid IR.
+pub fn instrument<'c>(hooked: &Module<'c>, table: &SiteTable) -> Result<Instrumented<'c>, GpuError> {
+    let module = hooked.clone();
+    // Device debug info describes the code before cloning, and ptxas takes it only with -O0.
+    module.strip_debug_info();
+    let ptx = wanted_ptx(&module);
+    let functions: Vec<_> = module.functions().into_iter().filter(|function| !function.is_declaration()).collect();
+    let kernels = functions.iter().filter(|function| is_kernel(**function)).map(|kernel| kernel.name()).collect();
+    link_hooks(&module)?;
+
+    let types = ModuleItems::types(&module);
+    let word = types.int(64);
+    let extra: [Type<'c>; TARGET_PARAMETERS] = [types.pointer(0), types.pointer(0), types.pointer(0), word];
+    let clones: HashMap<Value<'c>, Value<'c>> = functions
+        .iter()
+        .map(|&function| {
+            let clone = function.clone_with_parameters(&format!("{}{HOOKED_SUFFIX}", function.name()), &extra);
+            (function, clone)
+        })
+        .collect();
+    let mut not_covered = BTreeSet::new();
+    let layout = CountLayout::of(table);
+    for &function in &functions {
+        let clone = clones[&function];
+        let parameters = clone.parameters();
+        let target: Vec<_> = parameters[parameters.len() - TARGET_PARAMETERS..].to_vec();
+        let cloner =
+            Rewriter { module: &module, builder: Builder::new(types), layout: &layout, clones: &clones, target };
+        if cloner.rewrite(clone, is_kernel(function)) {
+            not_covered.insert(function.name());
+        }
+        remove_hooks(function);
+    }
+    for function in module.functions() {
+        // The processor is the code generator's choice; differing ones would keep the hooks from being inlined.
+        function.remove_string_attribute("target-cpu");
+        function.remove_string_attribute("target-features");
+        if !function.is_declaration() && function.calling_convention() != KERNEL_CONVENTION {
+            function.set_linkage(Linkage::LLVMInternalLinkage);
+        }
+    }
+    verify(&module, "instrumentation for a GPU")?;
+    // Inlines the hooks and joins what they compute from special registers. No pass here moves or merges accesses.
+    machine("sm_70", ptx)?.run(&module, "always-inline,function(early-cse),globaldce")?;
+    verify(&module, "inlining of the hooks")?;
+    Ok(Instrumented { module, kernels, not_covered: not_covered.into_iter().collect(), ptx })
+}
+
+fn is_kernel(function: Value<'_>) -> bool {
+    function.calling_convention() == KERNEL_CONVENTION
+}
+
+/// PTX version in the module's feature strings; 0 when there is none.
+fn wanted_ptx(module: &Module<'_>) -> u32 {
+    let versions = module.functions().into_iter().filter_map(|function| {
+        let features = function.string_attribute("target-features")?;
+        features.split(',').find_map(|feature| feature.strip_prefix("+ptx")?.parse().ok())
+    });
+    versions.max().unwrap_or(0)
+}
+
+fn link_hooks(module: &Module<'_>) -> Result<(), GpuError> {
+    let failed = |cause: String| GpuError::Link { module: module.get_name().to_string_lossy().into_owned(), cause };
+    let buffer = MemoryBuffer::create_from_memory_range_copy(DEVICE_RUNTIME, "warpline device hooks");
+    let hooks =
+        Module::parse_bitcode_from_buffer(&buffer, module.get_context()).map_err(|cause| failed(cause.to_string()))?;
+    hooks.set_triple(&module.get_triple());
+    hooks.set_data_layout(&module.get_data_layout());
+    module.link_in_module(hooks).map_err(|cause| failed(cause.to_string()))
+}
+
+/// Turns the copy of a function into its hooked form.
+struct Rewriter<'r, 'c> {
+    module: &'r Module<'c>,
+    builder: Builder<'c>,
+    layout: &'r CountLayout,
+    clones: &'r HashMap<Value<'c>, Value<'c>>,
+    target: Vec<Value<'c>>,
+}
+
+impl<'c> Rewriter<'_, 'c> {
+    /// Returns whether a call through a pointer stays uncovered.
+    fn rewrite(&self, clone: Value<'c>, kernel: bool) -> bool {
+        let mut indirect = false;
+        for block in clone.blocks() {
+            for instruction in block.instructions() {
+                if instruction.opcode() == Some(Opcode::LLVMRet) && kernel {
+                    self.mark(instruction, "exit");
+                    continue;
+                }
+                if !instruction.is_call() {
+                    continue;
+                }
+                let Some(callee) = instruction.called_function() else {
+                    let called = instruction.called_value();
+                    indirect |= called.is_some_and(|value| !value.is_inline_asm());
+                    if called.is_some_and(|value| value.is_inline_asm() && value.asm_text().trim() == "exit;") {
+                        self.mark(instruction, "exit");
+                    }
+                    continue;
+                };
+                let name = callee.name();
+                if let Some(hook) = name.strip_prefix("__warpline_").filter(|_| !name.starts_with("__warpline_gpu_")) {
+                    self.hook(instruction, hook);
+                } else if let Some(&clone) = self.clones.get(&callee) {
+                    self.redirect(instruction, clone);
+                } else if name.starts_with("llvm.nvvm.barrier") {
+                    self.mark(instruction, "barrier");
+                } else if name == "llvm.nvvm.exit" {
+                    self.mark(instruction, "exit");
+                }
+            }
+        }
+        indirect
+    }
+
+    fn gpu_hook(&self, name: &str) -> Value<'c> {
+        self.module
+            .function(&format!("__warpline_gpu_{name}"))
+            .expect("hooks.cu defines every hook that the pass calls")
+    }
+
+    fn mark(&self, before: Value<'c>, hook: &str) {
+        self.builder.before(before);
+        self.builder.call(self.gpu_hook(hook), &self.target);
+    }
+
+    /// Replaces a call of a hook of the device IR by one of the device's.
+    fn hook(&self, call: Value<'c>, hook: &str) {
+        let builder = &self.builder;
+        builder.before(call);
+        let types = builder.types();
+        let (word, number) = (types.int(64), types.int(32));
+        let mut arguments = self.target.clone();
+        let of_call = call.arguments();
+        let cell = |cell: u64| Value::int(number, cell);
+        let index = of_call.first().and_then(|value| value.as_u64()).unwrap_or(0) as u32;
+        match hook {
+            "block" => arguments.push(cell(self.layout.block(index))),
+            "branch" | "switch" => arguments.extend([cell(self.layout.branch(index)), of_call[1]]),
+            "return" => (),
+            "call" => arguments.push(of_call[0]),
+            _ => {
+                let mut pointer = of_call[1];
+                if hook == "access_constant" {
+                    pointer = builder.cast(Opcode::LLVMAddrSpaceCast, pointer, types.pointer(space::GENERIC));
+                }
+                let mut address = builder.ptr_to_int(pointer, word);
+                if matches!(hook, "access_shared" | "access_local") {
+                    address = builder.trunc(address, number);
+                }
+                arguments.extend([of_call[0], address]);
+            }
+        }
+        builder.call(self.gpu_hook(hook), &arguments);
+        call.erase();
+    }
+
+    fn redirect(&self, call: Value<'c>, clone: Value<'c>) {
+        self.builder.before(call);
+        let mut arguments = call.arguments();
+        arguments.extend(&self.target);
+        let new = self.builder.call(clone, &arguments);
+        new.copy_call_attributes(call);
+        call.replace_all_uses_with(new);
+        call.erase();
+    }
+}
+
+fn remove_hooks(function: Value<'_>) {
+    for block in function.blocks() {
+        for instruction in block.instructions() {
+            let name = instruction.callee_name();
+            if name.starts_with("__warpline_") && !name.ends_with(HOOKED_SUFFIX) {
+                instruction.erase();
+            }
+        }
+    }
+}

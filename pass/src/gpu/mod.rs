@@ -1,0 +1,100 @@
+//! Hooked device code for a real GPU: [`instrument`] puts the hooked kernels beside the original ones,
+//! [`emit_ptx`] writes the module for one architecture, [`Assembler`] makes machine code of it and packs the fat
+//! binary. `docs/design/gpu.md` explains it.
+
+mod assemble;
+mod instrument;
+
+pub use assemble::{Assembled, Assembler, Image, Resources};
+pub use instrument::{Instrumented, instrument};
+
+use crate::llvm::{Machine, MachineError};
+use inkwell::module::Module;
+use std::path::PathBuf;
+
+/// Bitcode of `runtime/device/hooks.cu`.
+pub static DEVICE_RUNTIME: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/hooks.bc"));
+
+/// Why no GPU code could be made.
+#[derive(Debug, thiserror::Error)]
+pub enum GpuError {
+    /// LLVM refused something.
+    #[error(transparent)]
+    Machine(#[from] MachineError),
+    /// The hooks cannot be joined with the module.
+    #[error("cannot link the device hooks into {module}: {cause}")]
+    Link {
+        /// Name of the module.
+        module: String,
+        /// LLVM's words.
+        cause: String,
+    },
+    /// Not an architecture that the hooks run on.
+    #[error("{processor} cannot run instrumented code: it needs sm_70 or newer")]
+    TooOld {
+        /// Architecture asked for.
+        processor: String,
+    },
+    /// A tool of the toolkit cannot be started.
+    #[error("cannot run {tool}: {source}; `warpline doctor` says where the toolkit's parts are looked for")]
+    Tool {
+        /// Path of the tool.
+        tool: PathBuf,
+        /// The system's reason.
+        source: std::io::Error,
+    },
+    /// A tool of the toolkit refused its input.
+    #[error("{tool} failed for {processor}:\n{output}")]
+    Refused {
+        /// Path of the tool.
+        tool: PathBuf,
+        /// Architecture.
+        processor: String,
+        /// What it printed.
+        output: String,
+    },
+    /// Files between the tools.
+    #[error("cannot use the temporary file {path}: {source}")]
+    File {
+        /// Path of the file.
+        path: PathBuf,
+        /// The system's reason.
+        source: std::io::Error,
+    },
+}
+
+/// The oldest PTX version that knows a processor ("PTX ISA", release notes), as in LLVM's feature names.
+fn ptx_version(processor: &str) -> Option<u32> {
+    let number: u32 =
+        processor.strip_prefix("sm_")?.trim_end_matches(|c: char| c.is_ascii_alphabetic()).parse().ok()?;
+    Some(match number {
+        70..=75 => 63,
+        76..=80 => 70,
+        81..=86 => 71,
+        87 => 74,
+        88..=89 => 78,
+        90 => 80,
+        91..=101 => 86,
+        102..=121 => 88,
+        _ => return None,
+    })
+}
+
+/// The code generator for a processor as `sm_90` or `sm_90a`. `at_least` is the PTX version that the code was written
+/// for (0: any).
+fn machine(processor: &str, at_least: u32) -> Result<Machine, GpuError> {
+    let version = ptx_version(processor).ok_or_else(|| GpuError::TooOld { processor: processor.into() })?;
+    Ok(Machine::nvptx_like(processor, &format!("+ptx{}", version.max(at_least)))?)
+}
+
+/// PTX of an instrumented module for one processor.
+///
+/// # Errors
+/// [`GpuError::TooOld`] before `sm_70`; [`GpuError::Machine`] when LLVM cannot generate code.
+pub fn emit_ptx(module: &Instrumented<'_>, processor: &str) -> Result<Vec<u8>, GpuError> {
+    let machine = machine(processor, module.ptx)?;
+    // Code generation changes the module, and each architecture is to start from the same.
+    let copy: Module<'_> = module.module.clone();
+    machine.adopt(&copy);
+    Ok(machine.emit_assembly(&copy)?)
+}

@@ -1,0 +1,56 @@
+//! Copies of functions, and what joining modules needs.
+
+use super::function::OF_FUNCTION;
+use super::types::Type;
+use super::value::Value;
+use inkwell::llvm_sys::core::*;
+use inkwell::llvm_sys::prelude::*;
+use std::ffi::c_char;
+
+unsafe extern "C" {
+    fn wl_clone_with_parameters(
+        function: LLVMValueRef,
+        name: *const c_char,
+        types: *mut LLVMTypeRef,
+        count: usize,
+    ) -> LLVMValueRef;
+}
+
+impl<'c> Value<'c> {
+    /// A copy of a function in its module, with further parameters at the end. Calls in the copy, also of itself,
+    /// still go where they went.
+    pub fn clone_with_parameters(self, name: &str, further: &[Type<'c>]) -> Value<'c> {
+        assert!(self.is_function() && !self.is_declaration(), "{self} has no body");
+        let name = super::c_name(name);
+        let mut types: Vec<_> = further.iter().map(|ty| ty.raw()).collect();
+        // SAFETY: a defined function of a live module; the array outlives the call.
+        Value::new(unsafe { wl_clone_with_parameters(self.raw(), name.as_ptr(), types.as_mut_ptr(), types.len()) })
+    }
+
+    /// Takes a string attribute off a function.
+    pub fn remove_string_attribute(self, key: &str) {
+        assert!(self.is_function(), "{self} is no function");
+        // SAFETY: checked above; the key is read as pointer and length.
+        unsafe { LLVMRemoveStringAttributeAtIndex(self.raw(), OF_FUNCTION, key.as_ptr().cast(), key.len() as u32) }
+    }
+
+    /// Takes over calling convention and attributes (of the call, its result and the arguments that both have) of
+    /// another call.
+    pub fn copy_call_attributes(self, from: Value<'c>) {
+        assert!(self.is_call() && from.is_call(), "{self} or {from} is no call");
+        // SAFETY: both are calls; the arrays have the lengths that LLVM asks for, and an argument that `from` has, this
+        // call has too.
+        unsafe {
+            LLVMSetInstructionCallConv(self.raw(), LLVMGetInstructionCallConv(from.raw()));
+            let places = (0..=LLVMGetNumArgOperands(from.raw())).chain([OF_FUNCTION]);
+            for place in places {
+                let mut attributes =
+                    vec![std::ptr::null_mut(); LLVMGetCallSiteAttributeCount(from.raw(), place) as usize];
+                LLVMGetCallSiteAttributes(from.raw(), place, attributes.as_mut_ptr());
+                for attribute in attributes {
+                    LLVMAddCallSiteAttribute(self.raw(), place, attribute);
+                }
+            }
+        }
+    }
+}

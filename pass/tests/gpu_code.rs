@@ -1,0 +1,144 @@
+//! Code for real GPUs, checked without one: every example becomes PTX with the original and the hooked kernels side
+//! by side, and NVIDIA's assembler takes it for each architecture.
+
+use inkwell::context::Context;
+use inkwell::memory_buffer::MemoryBuffer;
+use inkwell::module::Module;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use warpline_format::gpu::{FINISH_KERNEL, HOOKED_SUFFIX};
+use warpline_format::site_table::SiteTable;
+use warpline_pass::device::{self, HookOptions};
+use warpline_pass::gpu::{Assembler, Image, emit_ptx, instrument};
+use warpline_toolchain::{clang, cuda};
+
+const PROCESSORS: [&str; 8] = ["sm_70", "sm_75", "sm_80", "sm_86", "sm_89", "sm_90", "sm_100", "sm_120"];
+
+fn repository() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the crate lies in the repository")
+}
+
+/// The module of a CUDA source as the hook stage leaves it.
+fn hooked<'c>(context: &'c Context, source: &Path, options: &[&str]) -> (Module<'c>, SiteTable) {
+    let toolkit = cuda::find(None).expect("the toolkit's parts are installed");
+    let clang = clang::clang().expect("clang is installed");
+    let folder = tempfile::tempdir().expect("a folder");
+    let bitcode = folder.path().join("device.bc");
+    let mut command = Command::new(&clang.path);
+    command.args([
+        "--driver-mode=g++",
+        "-x",
+        "cuda",
+        "--cuda-device-only",
+        "--cuda-gpu-arch=sm_75",
+        "-O2",
+        "-std=c++17",
+    ]);
+    command.arg(format!("--cuda-path={}", toolkit.root.display()));
+    command.args([
+        "-Wno-unknown-cuda-version",
+        "-Xclang",
+        "-disable-llvm-passes",
+        "-Xclang",
+        "-debug-info-kind=limited",
+    ]);
+    command.arg("-isystem").arg(repository().join("driver/include"));
+    command.args(options).args(["-emit-llvm", "-c"]).arg(source).arg("-o").arg(&bitcode);
+    let output = command.output().expect("clang runs");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let buffer = MemoryBuffer::create_from_file(&bitcode).expect("clang wrote it");
+    let module = Module::parse_bitcode_from_buffer(&buffer, context).expect("bitcode");
+    let machine = device::machine(&module).expect("device code");
+    device::note_locations(&module);
+    device::optimize(&module, &machine, 2).expect("optimisation");
+    device::prepare(&module, &machine, 2).expect("preparation");
+    let table = device::hook(&module, &machine, &HookOptions::default()).expect("hooks");
+    (module, table)
+}
+
+fn assembler() -> Assembler {
+    let toolkit = cuda::find(None).expect("the toolkit's parts are installed");
+    Assembler { ptxas: toolkit.ptxas(), fatbinary: toolkit.fatbinary(), options: Vec::new() }
+}
+
+/// Whether the installed assembler knows a processor (CUDA 13 dropped everything before `sm_75`).
+fn assembled(processor: &str) -> bool {
+    let toolkit = cuda::find(None).expect("the toolkit's parts are installed");
+    let number: u32 = processor.trim_start_matches("sm_").parse().expect("a plain architecture");
+    number >= toolkit.oldest_architecture()
+}
+
+fn examples() -> Vec<PathBuf> {
+    let mut sources = Vec::new();
+    for folder in std::fs::read_dir(repository().join("examples")).expect("examples").flatten() {
+        for file in std::fs::read_dir(folder.path()).into_iter().flatten().flatten() {
+            if file.path().extension().is_some_and(|extension| extension == "cu") {
+                sources.push(file.path());
+            }
+        }
+    }
+    sources.sort();
+    assert!(sources.len() >= 10);
+    sources
+}
+
+#[test]
+fn all_examples_assemble_for_all_architectures() {
+    let sources = examples();
+    let (left, right) = sources.split_at(sources.len() / 2);
+    std::thread::scope(|scope| {
+        scope.spawn(|| left.iter().for_each(|source| assembles_everywhere(source)));
+        right.iter().for_each(|source| assembles_everywhere(source));
+    });
+}
+
+fn assembles_everywhere(source: &Path) {
+    let assembler = assembler();
+    let context = Context::create();
+    let (module, table) = hooked(&context, source, &[]);
+    let code = instrument(&module, &table).expect("instrumentation");
+    assert!(!code.kernels.is_empty(), "{}", source.display());
+    for processor in PROCESSORS {
+        let ptx = emit_ptx(&code, processor).expect("PTX");
+        let text = String::from_utf8_lossy(&ptx);
+        for kernel in &code.kernels {
+            assert!(text.contains(&format!(".entry {kernel}(")), "{kernel}");
+            assert!(text.contains(&format!(".entry {kernel}{HOOKED_SUFFIX}(")), "{kernel}");
+        }
+        assert!(text.contains(&format!(".entry {FINISH_KERNEL}(")));
+        // Every hook was inlined: nothing of theirs is called, and their four parameters reach no stack.
+        assert!(!text.contains("__warpline_gpu_"), "{}: a hook was not inlined", source.display());
+        if !assembled(processor) {
+            continue;
+        }
+        let result =
+            assembler.assemble(processor, &ptx).unwrap_or_else(|error| panic!("{}: {error}", source.display()));
+        for kernel in &code.kernels {
+            let (original, hooked) = (result.kernels[kernel], result.kernels[&format!("{kernel}{HOOKED_SUFFIX}")]);
+            assert!(original.registers > 0);
+            // A guard against hooks that grow; docs/design/gpu.md has the figures.
+            assert!(hooked.registers <= original.registers + 80, "{kernel}: {original:?} {hooked:?}");
+            assert_eq!(original.shared_bytes, hooked.shared_bytes, "{kernel}");
+            assert_eq!(original.stack_bytes, hooked.stack_bytes, "{kernel}: hooks need no stack");
+            println!("{kernel} {processor}: {} -> {} registers", original.registers, hooked.registers);
+        }
+    }
+}
+
+#[test]
+fn a_fat_binary_holds_machine_code_and_ptx() {
+    let context = Context::create();
+    let (module, table) = hooked(&context, &repository().join("examples/saxpy/saxpy.cu"), &[]);
+    let code = instrument(&module, &table).expect("instrumentation");
+    let assembler = assembler();
+    let ptx = emit_ptx(&code, "sm_90").expect("PTX");
+    let cubins: Vec<_> = ["sm_80", "sm_90"]
+        .map(|processor| (processor, assembler.assemble(processor, &emit_ptx(&code, processor).unwrap()).unwrap()))
+        .into();
+    let mut images: Vec<_> = cubins.iter().map(|(processor, code)| Image::Cubin(processor, &code.cubin)).collect();
+    images.push(Image::Ptx("sm_90", &ptx));
+    let fat = assembler.fat_binary(&images).expect("a fat binary");
+    // The container's magic number, as the CUDA runtime checks it.
+    assert_eq!(fat[..4], 0xba55_ed50_u32.to_le_bytes());
+    assert!(fat.len() > cubins.iter().map(|(_, code)| code.cubin.len()).sum::<usize>() / 4);
+}
