@@ -1,0 +1,147 @@
+//! Exact reuse distances of a stream of dense numbers: a direct table of last uses and the axis.
+
+use super::axis::Axis;
+use super::prefetch;
+
+/// Not used so far.
+const NEVER: u32 = u32::MAX;
+/// How far ahead the table and the axis are asked for.
+const TABLE_AHEAD: usize = 32;
+const AXIS_AHEAD: usize = 12;
+
+/// Distances of one stream. Numbers should be dense: the table is as long as the largest.
+#[derive(Clone, Debug, Default)]
+pub struct Distances {
+    last: Vec<u32>,
+    axis: Axis,
+}
+
+impl Distances {
+    /// The distance of the next use of `id`: the number of distinct others used since its last use,
+    /// `None` where there was none.
+    #[inline]
+    pub fn use_once(&mut self, id: u32) -> Option<u32> {
+        self.prepare(id);
+        self.step(id)
+    }
+
+    /// Distances of many uses, handed to `f` in order. The stream is known ahead, so its memory is
+    /// asked for ahead.
+    pub fn use_all(&mut self, ids: &[u32], mut f: impl FnMut(u32, Option<u32>)) {
+        if let Some(&most) = ids.iter().max() {
+            self.prepare(most);
+        }
+        prefetch::with_bit_counting(|| {
+            for (index, &id) in ids.iter().enumerate() {
+                if let Some(&later) = ids.get(index + TABLE_AHEAD) {
+                    prefetch::read(&self.last, later as usize);
+                }
+                if let Some(&later) = ids.get(index + AXIS_AHEAD) {
+                    self.axis.prefetch(self.last[later as usize]);
+                }
+                let distance = self.step(id);
+                f(id, distance);
+            }
+        });
+    }
+
+    fn prepare(&mut self, id: u32) {
+        if self.last.len() <= id as usize {
+            self.last.resize((id as usize + 1).next_power_of_two(), NEVER);
+        }
+    }
+
+    #[inline(always)]
+    fn step(&mut self, id: u32) -> Option<u32> {
+        if !self.axis.has_room(1) {
+            self.make_room();
+        }
+        let before = self.last[id as usize];
+        let distance = (before != NEVER).then(|| {
+            let distance = self.axis.after(before + 1);
+            self.axis.clear(before, 1);
+            distance
+        });
+        self.last[id as usize] = self.axis.push(1);
+        distance
+    }
+
+    /// Ends the life of `id`: its next use has no distance.
+    pub fn forget(&mut self, id: u32) {
+        if let Some(before) = self.last.get_mut(id as usize).filter(|before| **before != NEVER) {
+            self.axis.clear(*before, 1);
+            *before = NEVER;
+        }
+    }
+
+    /// Distinct numbers that are alive.
+    pub fn live(&self) -> u32 {
+        self.axis.live()
+    }
+
+    #[cold]
+    fn make_room(&mut self) {
+        if !self.axis.grow() {
+            for time in self.last.iter_mut().filter(|time| **time != NEVER) {
+                *time = self.axis.rank(*time);
+            }
+            self.axis.compact();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// A list of numbers, the most recent first.
+    #[derive(Default)]
+    struct Stack(Vec<u32>);
+
+    impl Stack {
+        fn use_once(&mut self, id: u32) -> Option<u32> {
+            let at = self.0.iter().position(|other| *other == id);
+            if let Some(at) = at {
+                self.0.remove(at);
+            }
+            self.0.insert(0, id);
+            at.map(|at| at as u32)
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn the_axis_agrees_with_a_list(ids in prop::collection::vec((0u32..60, prop::bool::weighted(0.1)), 0..3000), spread in 1u32..60) {
+            let (mut fast, mut slow) = (Distances::default(), Stack::default());
+            for (id, forget) in ids {
+                let id = id % spread * 7;
+                if forget {
+                    fast.forget(id);
+                    slow.0.retain(|other| *other != id);
+                } else {
+                    prop_assert_eq!(fast.use_once(id), slow.use_once(id));
+                }
+                prop_assert_eq!(fast.live() as usize, slow.0.len());
+            }
+        }
+
+        #[test]
+        fn many_at_once_are_the_same(ids in prop::collection::vec(0u32..3000, 0..6000)) {
+            let (mut fast, mut slow) = (Distances::default(), Stack::default());
+            let mut got = Vec::new();
+            fast.use_all(&ids, |_, distance| got.push(distance));
+            let want: Vec<_> = ids.iter().map(|id| slow.use_once(*id)).collect();
+            prop_assert_eq!(got, want);
+        }
+    }
+
+    #[test]
+    fn the_example_of_the_paper() {
+        let mut distances = Distances::default();
+        let all: Vec<_> = "ABCCDEFAAAB".bytes().map(|letter| distances.use_once(u32::from(letter - b'A'))).collect();
+        assert_eq!(all.last(), Some(&Some(5)));
+        assert_eq!(all[3], Some(0));
+        assert_eq!(all[7], Some(5));
+    }
+}

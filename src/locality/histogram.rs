@@ -1,0 +1,84 @@
+//! Histograms of reuse distances.
+
+/// Buckets: distance 0, 1, 2 to 3, 4 to 7, … up to 2^32 − 1.
+const BUCKETS: usize = 33;
+
+/// Distances of one granularity.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReuseHistogram {
+    counts: [u64; BUCKETS],
+    /// Uses of what was not used before, or not since it was last stored to.
+    pub infinite: u64,
+    /// Sum of the finite distances.
+    pub sum: u64,
+}
+
+impl Default for ReuseHistogram {
+    fn default() -> Self {
+        ReuseHistogram { counts: [0; BUCKETS], infinite: 0, sum: 0 }
+    }
+}
+
+impl ReuseHistogram {
+    /// Counts `times` uses at one distance.
+    #[inline]
+    pub fn count(&mut self, distance: u32, times: u32) {
+        self.counts[(32 - distance.leading_zeros()) as usize] += u64::from(times);
+        self.sum += u64::from(distance) * u64::from(times);
+    }
+
+    /// Adds another histogram.
+    pub fn add(&mut self, other: &ReuseHistogram) {
+        for (sum, count) in self.counts.iter_mut().zip(&other.counts) {
+            *sum += count;
+        }
+        self.infinite += other.infinite;
+        self.sum += other.sum;
+    }
+
+    /// Uses at a finite distance.
+    pub fn finite(&self) -> u64 {
+        self.counts.iter().sum()
+    }
+
+    /// Mean of the finite distances.
+    pub fn mean(&self) -> Option<f64> {
+        let finite = self.finite();
+        (finite > 0).then(|| self.sum as f64 / finite as f64)
+    }
+
+    /// Highest distance and count of each bucket, up to the last that is not empty.
+    pub fn buckets(&self) -> Vec<(u64, u64)> {
+        let used = self.counts.iter().rposition(|count| *count > 0).map_or(0, |last| last + 1);
+        (0..used).map(|index| ((1u64 << index) - 1, self.counts[index])).collect()
+    }
+
+    /// Nothing was counted.
+    pub fn is_empty(&self) -> bool {
+        self.infinite == 0 && self.finite() == 0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn buckets_end_at_their_highest_distance() {
+        let mut histogram = ReuseHistogram::default();
+        for distance in [0, 1, 2, 3, 4, 7, 8, u32::MAX] {
+            histogram.count(distance, 1);
+        }
+        let buckets = histogram.buckets();
+        assert_eq!(&buckets[..5], &[(0, 1), (1, 1), (3, 2), (7, 2), (15, 1)]);
+        assert_eq!(buckets.last(), Some(&(u64::from(u32::MAX), 1)));
+        assert_eq!(histogram.finite(), 8);
+    }
+
+    #[test]
+    fn nothing_finite_has_no_mean() {
+        let histogram = ReuseHistogram { infinite: 8, ..ReuseHistogram::default() };
+        assert_eq!(histogram.mean(), None);
+        assert!(histogram.buckets().is_empty());
+    }
+}

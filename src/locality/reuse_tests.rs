@@ -1,0 +1,189 @@
+//! Reuse of requests against lists, and the cases that CUDAAdvisor gets wrong.
+
+use proptest::prelude::*;
+use warpline_format::access::{Access, Item, Items, Space, push_access};
+use warpline_format::site_table::Op;
+
+use super::{Reuse, ReuseCells, ReuseCounters, Stores};
+use crate::hierarchy::{Coalescer, Groups, Reach};
+
+/// Lists of keys, the most recent first, with the cell of the life's first use and whether it was reused.
+#[derive(Default)]
+struct Slow {
+    elements: Vec<((u64, u32), u32, bool)>,
+    sectors: Vec<u64>,
+    lines: Vec<u64>,
+}
+
+fn use_key(list: &mut Vec<u64>, key: u64) -> Option<u32> {
+    let at = list.iter().position(|other| *other == key);
+    if let Some(at) = at {
+        list.remove(at);
+    }
+    list.insert(0, key);
+    at.map(|at| at as u32)
+}
+
+impl Slow {
+    fn request(&mut self, access: &Access<'_>, bytes: u32, op: Op, stores: Stores, cell: u32, cells: &mut ReuseCells) {
+        let load = op == Op::Load;
+        let mut sectors = std::collections::BTreeSet::new();
+        access.for_each_lane(|_, address| sectors.extend(address / 32..=(address + u64::from(bytes) - 1) / 32));
+        let lines: std::collections::BTreeSet<u64> = sectors.iter().map(|sector| sector / 4).collect();
+        if !load && stores == Stores::Restart {
+            self.sectors.retain(|sector| !sectors.contains(sector));
+            self.lines.retain(|line| !lines.contains(line));
+            access.for_each_lane(|_, address| {
+                self.elements.retain(|((start, width), ..)| {
+                    *start >= address + u64::from(bytes) || start + u64::from(*width) <= address
+                });
+            });
+            return;
+        }
+        for sector in sectors {
+            let distance = use_key(&mut self.sectors, sector);
+            count(load, &mut cells[cell as usize].sector, distance);
+        }
+        for line in lines {
+            let distance = use_key(&mut self.lines, line);
+            count(load, &mut cells[cell as usize].line, distance);
+        }
+        access.for_each_lane(|_, address| {
+            let at = self.elements.iter().position(|(key, ..)| *key == (address, bytes));
+            let mut entry = ((address, bytes), cell, !load);
+            if let Some(at) = at {
+                entry = self.elements.remove(at);
+                if !entry.2 {
+                    entry.2 = true;
+                    let streaming = &mut cells[entry.1 as usize].streaming;
+                    *streaming = streaming.wrapping_sub(1);
+                }
+            } else if load {
+                let streaming = &mut cells[cell as usize].streaming;
+                *streaming = streaming.wrapping_add(1);
+            }
+            self.elements.insert(0, entry);
+            count(load, &mut cells[cell as usize].element, at.map(|at| at as u32));
+        });
+    }
+}
+
+fn count(load: bool, histogram: &mut super::ReuseHistogram, distance: Option<u32>) {
+    match distance {
+        _ if !load => {}
+        Some(distance) => histogram.count(distance, 1),
+        None => histogram.infinite += 1,
+    }
+}
+
+fn feed(
+    reuse: &mut Reuse,
+    mask: u32,
+    addresses: &[u64],
+    bytes: u32,
+    op: Op,
+    cell: u32,
+    cells: &mut ReuseCells,
+    slow: Option<(&mut Slow, Stores, &mut ReuseCells)>,
+) {
+    let mut trace = Vec::new();
+    push_access(&mut trace, Space::Global, 0, mask, addresses);
+    let Some(Ok(Item::Access(access))) = Items::new(&trace).next() else { panic!("no access") };
+    let reach = Reach { bytes, holes: None };
+    let mut coalescer = Coalescer::default();
+    let pieces = coalescer.pieces(&access, reach, Groups::WARP, op != Op::Load);
+    reuse.request(&access, reach, op, pieces, cell, cells);
+    if let Some((slow, stores, want)) = slow {
+        slow.request(&access, bytes, op, stores, cell, want);
+    }
+}
+
+fn single(loads: impl IntoIterator<Item = (Op, u64)>) -> ReuseCounters {
+    let mut reuse = Reuse::new(Stores::Restart);
+    let mut cells = vec![ReuseCounters::default()];
+    for (op, address) in loads {
+        feed(&mut reuse, 1, &[address], 4, op, 0, &mut cells, None);
+    }
+    cells.remove(0)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 300, ..ProptestConfig::default() })]
+    #[test]
+    fn every_granularity_agrees_with_a_list(
+        uses in any::<bool>(),
+        requests in prop::collection::vec(
+            (prop_oneof![Just(u32::MAX), Just(u32::MAX), 1u32..], 0u64..20, prop_oneof![Just(0u64), Just(4), Just(8), Just(16), Just(128), 0u64..64], 0i64..6,
+             prop_oneof![Just(4u32), Just(4), Just(8), Just(16), Just(1), Just(2), 1u32..12], prop::bool::weighted(0.25), 0u32..3), 1..60)) {
+        let stores = if uses { Stores::Use } else { Stores::Restart };
+        let mut reuse = Reuse::new(stores);
+        let mut slow = Slow::default();
+        let (mut got, mut want) = (vec![ReuseCounters::default(); 3], vec![ReuseCounters::default(); 3]);
+        for (mask, line, offset, stride, bytes, store, cell) in requests {
+            let stride = match stride { 0 => 0, 1 => 4, 2 => 36, 3 => 128, _ => u64::from(bytes) };
+            let addresses: Vec<u64> = (0..32).filter(|lane| mask >> lane & 1 == 1).map(|lane| 4096 + line * 128 + offset + stride * lane).collect();
+            let op = if store { Op::Store } else { Op::Load };
+            feed(&mut reuse, mask, &addresses, bytes, op, cell, &mut got, Some((&mut slow, stores, &mut want)));
+            prop_assert_eq!(&got, &want);
+        }
+    }
+}
+
+#[test]
+fn long_streams_survive_compaction() {
+    let mut reuse = Reuse::new(Stores::Restart);
+    let mut cells = ReuseCells::new();
+    for round in 0..400u64 {
+        for line in 0..16 {
+            let addresses: Vec<u64> = (0..32).map(|lane| line * 128 + lane * 4).collect();
+            feed(&mut reuse, u32::MAX, &addresses, 4, Op::Load, 0, &mut cells, None);
+        }
+        if round % 50 == 7 {
+            feed(&mut reuse, 1, &[round % 512 * 4], 4, Op::Load, 1, &mut cells, None);
+        }
+    }
+    assert_eq!(cells[0].line.infinite, 16);
+    assert_eq!(cells[0].element.infinite, 512);
+    assert_eq!(cells[0].element.finite(), 512 * 399);
+    assert_eq!(cells[0].line.sum, 16 * 399 * 15 - cells_disturbance(&cells));
+}
+
+/// The single loads use lines of the round robin a second time: the line comes again sooner by as
+/// many lines as lie between.
+fn cells_disturbance(cells: &ReuseCells) -> u64 {
+    // What the single loads saw and what they left for the next use of the line add up to 15 each.
+    cells[1].line.sum
+}
+
+#[test]
+fn eight_cold_loads_have_no_finite_distance() {
+    let counters = single((0..8).map(|index| (Op::Load, 4096 + 4 * index)));
+    assert_eq!((counters.element.infinite, counters.element.finite(), counters.element.mean()), (8, 0, None));
+    assert_eq!(counters.streaming, 8);
+}
+
+#[test]
+fn stores_are_not_averaged_in() {
+    // Loads go round five elements; stores to others stand between them.
+    let counters =
+        single((0..1000u64).flat_map(|step| [(Op::Load, 4096 + step % 5 * 4), (Op::Store, 65536 + step * 4)]));
+    assert_eq!(counters.element.mean(), Some(4.0));
+    assert_eq!((counters.element.infinite, counters.element.finite()), (5, 995));
+}
+
+#[test]
+fn a_store_ends_the_life_of_what_it_writes() {
+    let counters = single([(Op::Load, 0), (Op::Load, 0), (Op::Store, 0), (Op::Load, 0), (Op::Load, 4), (Op::Load, 0)]);
+    assert_eq!((counters.element.infinite, counters.element.finite(), counters.element.sum), (3, 2, 1));
+    // Address 4 is used once; both lives of address 0 are used twice.
+    assert_eq!(counters.streaming, 1);
+}
+
+#[test]
+fn many_accesses_take_milliseconds() {
+    let start = std::time::Instant::now();
+    let counters = single((0..160_000u64).map(|step| (Op::Load, 4096 + step % 16_000 * 4)));
+    assert_eq!(counters.element.mean(), Some(15_999.0));
+    // A quadratic walk takes ten seconds; this bound holds without optimisation on a loaded machine.
+    assert!(start.elapsed().as_secs_f64() < 3.0, "{:?}", start.elapsed());
+}
