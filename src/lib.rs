@@ -7,6 +7,7 @@
 pub mod analysis;
 pub mod attribution;
 pub mod hierarchy;
+pub mod locality;
 pub mod metrics;
 pub mod profile;
 pub mod trace;
