@@ -6,8 +6,12 @@
 
 pub mod analysis;
 pub mod attribution;
+pub mod cli;
+pub mod exit_code;
 pub mod hierarchy;
 pub mod locality;
 pub mod metrics;
+pub mod models;
 pub mod profile;
+pub mod report;
 pub mod trace;

@@ -1,3 +1,7 @@
 //! The `warpline` command.
 
-fn main() {}
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    warpline::cli::main()
+}

@@ -83,21 +83,7 @@ pub fn analyze<R: Read>(
 impl Analyzer {
     fn new(threads: usize) -> Analyzer {
         Analyzer {
-            analysis: Analysis {
-                program: None,
-                objects: BTreeMap::new(),
-                paths: BTreeMap::new(),
-                modules: BTreeMap::new(),
-                kernels: Vec::new(),
-                allocations: BTreeMap::new(),
-                host_allocations: BTreeMap::new(),
-                copies: BTreeMap::new(),
-                faults: Vec::new(),
-                dropped: 0,
-                requests: 0,
-                bytes: 0,
-                finish: Finish::Nothing,
-            },
+            analysis: Analysis::empty(Finish::Nothing),
             pool: Pool::new(threads),
             map: Arc::default(),
             map_version: 0,

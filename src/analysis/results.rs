@@ -161,6 +161,27 @@ pub struct Analysis {
     pub finish: Finish,
 }
 
+impl Analysis {
+    /// Of a stream that told nothing.
+    pub fn empty(finish: Finish) -> Analysis {
+        Analysis {
+            program: None,
+            objects: BTreeMap::new(),
+            paths: BTreeMap::new(),
+            modules: BTreeMap::new(),
+            kernels: Vec::new(),
+            allocations: BTreeMap::new(),
+            host_allocations: BTreeMap::new(),
+            copies: BTreeMap::new(),
+            faults: Vec::new(),
+            dropped: 0,
+            requests: 0,
+            bytes: 0,
+            finish,
+        }
+    }
+}
+
 /// A direction as its place in the enumeration; for keys.
 pub fn direction_key(direction: Direction) -> u8 {
     match direction {

@@ -4,7 +4,9 @@
 mod allocations;
 mod contexts;
 mod modules;
+mod symbols;
 
 pub use allocations::{AllocationError, AllocationMap, Segment};
 pub use contexts::{ContextId, ContextTree, MAX_DEPTH, ROOT, WarpContext};
 pub use modules::{Module, ModuleError};
+pub use symbols::{HostFrame, Symbolizer, demangle};

@@ -1,0 +1,187 @@
+//! Host call paths as functions and source lines, inlined frames included.
+
+use std::collections::{BTreeMap, HashMap};
+use std::path::Path;
+
+use object::Object as _;
+use warpline_format::event::PathFrame;
+
+/// Functions that call the program's own entry points; they and what is outside them is not shown.
+const OUTSIDE: &[&str] = &[
+    "_start",
+    "__libc_start_main",
+    "__libc_start_main_impl",
+    "__libc_start_call_main",
+    "start_thread",
+    "clone",
+    "clone3",
+    "__clone",
+    "__clone3",
+    "_dl_start_user",
+    "_dl_init",
+    "call_init",
+    "_dl_start",
+    "__libc_csu_init",
+    "_init",
+    "std::execute_native_thread_routine",
+    "execute_native_thread_routine",
+];
+
+/// A position in the host program.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct HostFrame {
+    /// Demangled name; empty when unknown.
+    pub function: String,
+    /// Absolute path as the compiler saw it; empty when unknown.
+    pub file: String,
+    /// From 1; 0 unknown.
+    pub line: u32,
+    /// From 1; 0 unknown.
+    pub column: u32,
+}
+
+enum Loaded {
+    Ready(Box<addr2line::Loader>),
+    Missing,
+}
+
+/// Resolves return addresses in the program's objects.
+pub struct Symbolizer {
+    objects: BTreeMap<u32, (String, Loaded)>,
+    known: HashMap<(u32, u64), Vec<HostFrame>>,
+    problems: Vec<String>,
+}
+
+impl Symbolizer {
+    /// Opens the objects: number, path, build id (empty: not compared).
+    pub fn new<'a>(objects: impl IntoIterator<Item = (u32, &'a str, &'a [u8])>) -> Symbolizer {
+        let mut problems = Vec::new();
+        let mut open = |path: &str, build_id: &[u8]| {
+            match check_build_id(Path::new(path), build_id) {
+                Ok(true) => {}
+                Ok(false) => {
+                    problems.push(format!("{path} has changed since the run; call paths through it show no lines"));
+                    return Loaded::Missing;
+                }
+                Err(error) => {
+                    problems.push(format!("{path} cannot be read ({error}); call paths through it show no lines"));
+                    return Loaded::Missing;
+                }
+            }
+            match addr2line::Loader::new(path) {
+                Ok(loader) => Loaded::Ready(Box::new(loader)),
+                Err(error) => {
+                    problems.push(format!("{path} has no readable debug information: {error}"));
+                    Loaded::Missing
+                }
+            }
+        };
+        let objects =
+            objects.into_iter().map(|(id, path, build_id)| (id, (path.to_owned(), open(path, build_id)))).collect();
+        Symbolizer { objects, known: HashMap::new(), problems }
+    }
+
+    /// What stood in the way, for notes.
+    pub fn problems(&self) -> &[String] {
+        &self.problems
+    }
+
+    /// A path as the user knows it: outermost known frame first, from `main`, a thread's start or a
+    /// static initialiser to the call into CUDA. `frames` are return addresses, innermost first.
+    pub fn path(&mut self, frames: &[PathFrame]) -> Vec<HostFrame> {
+        let mut path: Vec<HostFrame> = Vec::new();
+        for frame in frames {
+            // A return address stands after its call.
+            path.extend_from_slice(self.frames(frame.object, frame.offset.saturating_sub(1)));
+        }
+        if let Some(outside) = path.iter().position(|frame| OUTSIDE.contains(&base_name(&frame.function))) {
+            path.truncate(outside);
+        }
+        // What clang puts between the launch and the runtime is no call of the user's.
+        let stub = |frame: &HostFrame| frame.function.contains("__device_stub__");
+        let inner = path.iter().position(|frame| !stub(frame)).unwrap_or(path.len());
+        path.drain(..inner);
+        path.reverse();
+        path
+    }
+
+    /// Frames at an address, innermost inlined one first; one nameless frame where nothing is known.
+    fn frames(&mut self, object: u32, address: u64) -> &[HostFrame] {
+        let objects = &self.objects;
+        self.known.entry((object, address)).or_insert_with(|| match objects.get(&object) {
+            Some((_, Loaded::Ready(loader))) => resolve(loader, address),
+            Some((path, Loaded::Missing)) => {
+                vec![HostFrame { function: format!("{path}+{address:#x}"), ..HostFrame::default() }]
+            }
+            None => Vec::new(),
+        })
+    }
+}
+
+fn resolve(loader: &addr2line::Loader, address: u64) -> Vec<HostFrame> {
+    let mut found = Vec::new();
+    if let Ok(mut frames) = loader.find_frames(address) {
+        while let Ok(Some(frame)) = frames.next() {
+            let function = frame.function.and_then(|name| name.demangle().ok().map(|name| name.into_owned()));
+            let place = frame.location.as_ref();
+            found.push(HostFrame {
+                function: function.unwrap_or_default(),
+                file: place.and_then(|place| place.file).unwrap_or_default().to_owned(),
+                line: place.and_then(|place| place.line).unwrap_or(0),
+                column: place.and_then(|place| place.column).unwrap_or(0),
+            });
+        }
+    }
+    // Without debug information there is at most a symbol.
+    let nameless = found.last().is_none_or(|frame| frame.function.is_empty());
+    if nameless && let Some(symbol) = loader.find_symbol(address) {
+        let function = demangle(symbol);
+        match found.last_mut() {
+            Some(frame) => frame.function = function,
+            None => found.push(HostFrame { function, ..HostFrame::default() }),
+        }
+    }
+    found
+}
+
+/// A C++ name in readable form; other names stay.
+pub fn demangle(name: &str) -> String {
+    addr2line::demangle_auto(name.into(), None).into_owned()
+}
+
+/// A function's name without parameters and symbol version.
+fn base_name(function: &str) -> &str {
+    let end = function.find(['(', '@']).unwrap_or(function.len());
+    &function[..end]
+}
+
+/// Whether the file still is the one of the run.
+fn check_build_id(path: &Path, build_id: &[u8]) -> std::io::Result<bool> {
+    let bytes = std::fs::read(path)?;
+    if build_id.is_empty() {
+        return Ok(true);
+    }
+    let file = object::File::parse(&bytes[..]).map_err(std::io::Error::other)?;
+    Ok(file.build_id().ok().flatten().is_none_or(|found| found == build_id))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn missing_objects_are_told_and_still_give_an_address() {
+        let mut symbols = Symbolizer::new([(0, "/nowhere/at/all", &[][..])]);
+        assert!(symbols.problems()[0].contains("/nowhere/at/all"));
+        let path = symbols.path(&[PathFrame { object: 0, offset: 0x11 }, PathFrame { object: u32::MAX, offset: 5 }]);
+        assert_eq!(path.len(), 1);
+        assert_eq!(path[0].function, "/nowhere/at/all+0x10");
+    }
+
+    #[test]
+    fn names_are_read_and_cut() {
+        assert_eq!(demangle("_ZN3foo3barEi"), "foo::bar(int)");
+        assert_eq!(base_name("main(int, char**)"), "main");
+        assert_eq!(base_name("__libc_start_main@@GLIBC_2.34"), "__libc_start_main");
+    }
+}

@@ -1,0 +1,182 @@
+//! Arguments as typed.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+/// Memory profiler for CUDA programs, with or without a GPU.
+#[derive(Debug, Parser)]
+#[command(name = "warpline", version, propagate_version = true, disable_help_subcommand = true)]
+#[command(after_help = "Examples:
+  warpline profile app.cu -- 1024             build, run and report in one go
+  warpline cc -O2 app.cu -o app               build with hooks
+  warpline run -o app.wlprof -- ./app 1024    run and keep the profile
+  warpline report app.wlprof                  show it")]
+pub struct Cli {
+    /// When to use colours; NO_COLOR is honoured
+    #[arg(long, global = true, value_enum, default_value_t = ColorChoice::Auto, value_name = "WHEN")]
+    pub color: ColorChoice,
+    /// What to do
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// When to use colours.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ColorChoice {
+    /// On a terminal.
+    Auto,
+    /// Always.
+    Always,
+    /// Never.
+    Never,
+}
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Compile CUDA sources as nvcc or clang++ would, plus hooks
+    #[command(disable_help_flag = true)]
+    Cc(CcArguments),
+    /// Run a program built with `warpline cc` and write its profile
+    Run(RunArguments),
+    /// Compile, run and report in one go
+    #[command(disable_help_flag = true, override_usage = "warpline profile SOURCES… [COMPILER OPTIONS] [-- ARGS…]")]
+    Profile(ProfileArguments),
+    /// Show a profile
+    Report(ReportArguments),
+    /// List the GPU models, or show one
+    Gpus(GpusArguments),
+    /// Show what is installed, what is missing, and how to get it
+    Doctor,
+}
+
+/// Arguments of `cc`.
+#[derive(Debug, Args)]
+pub struct CcArguments {
+    /// Everything for the compiler
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "COMPILER OPTIONS AND FILES")]
+    pub arguments: Vec<OsString>,
+}
+
+/// Arguments of `profile`.
+#[derive(Debug, Args)]
+pub struct ProfileArguments {
+    /// Sources and compiler options, then `--` and the program's arguments
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "SOURCES AND OPTIONS")]
+    pub arguments: Vec<OsString>,
+}
+
+/// Arguments of `run`.
+#[derive(Clone, Debug, Args)]
+pub struct RunArguments {
+    /// Where the profile goes [default: warpline.<program>.wlprof]
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// Keep the raw trace as well
+    #[arg(long, value_name = "FILE")]
+    pub trace: Option<PathBuf>,
+    /// GPU model, see `warpline gpus` [default: rtx2080ti]
+    #[arg(long, value_name = "MODEL")]
+    pub gpu: Option<String>,
+    /// Where kernels run
+    #[arg(long, value_enum, default_value_t = DeviceChoice::Cpu)]
+    pub device: DeviceChoice,
+    /// Record only kernels whose demangled name matches
+    #[arg(long, value_name = "REGEX")]
+    pub kernels: Option<String>,
+    /// Record only these launches, counted from 0, as 0,3-5
+    #[arg(long, value_name = "NUMBERS")]
+    pub launches: Option<String>,
+    /// Record only this share of each launch's blocks, as 1/16
+    #[arg(long, value_name = "1/N")]
+    pub blocks: Option<String>,
+    /// At an out-of-bounds or misaligned device access: stop the kernel, report it, or do not look
+    #[arg(long, value_enum, default_value_t = CheckChoice::Stop)]
+    pub check: CheckChoice,
+    /// Host allocations to tell: those that copies use, or all from 1 KiB on
+    #[arg(long, value_enum, default_value_t = HostAllocationChoice::Used)]
+    pub host_allocations: HostAllocationChoice,
+    /// Threads of the analysis; the result does not depend on it [default: by the machine]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=256))]
+    pub threads: Option<u32>,
+    /// Program and its arguments
+    #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true, value_name = "PROGRAM")]
+    pub program: Vec<OsString>,
+}
+
+/// Where kernels run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum DeviceChoice {
+    /// On the host processor.
+    Cpu,
+    /// On a GPU.
+    Gpu,
+}
+
+/// What happens at a bad access.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum CheckChoice {
+    /// The kernel stops with a CUDA error.
+    Stop,
+    /// Told once per site.
+    Report,
+    /// Not looked for.
+    Off,
+}
+
+/// Which host allocations are told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum HostAllocationChoice {
+    /// Those that a copy or registration uses.
+    Used,
+    /// All from the threshold on.
+    All,
+}
+
+/// Arguments of `report`.
+#[derive(Clone, Debug, Args)]
+pub struct ReportArguments {
+    /// Profile
+    pub file: PathBuf,
+    /// Form of the report
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    pub format: Format,
+    /// Where it goes [default: standard output]
+    #[arg(short, long, value_name = "OUT")]
+    pub output: Option<PathBuf>,
+    /// What to show
+    #[command(flatten)]
+    pub filters: FilterArguments,
+}
+
+/// What a report shows.
+#[derive(Clone, Debug, Default, Args)]
+pub struct FilterArguments {
+    /// Only kernels whose demangled name matches
+    #[arg(long, value_name = "REGEX")]
+    pub kernel: Option<String>,
+    /// Only lines of files whose path contains this
+    #[arg(long, value_name = "PART")]
+    pub source: Option<String>,
+    /// Rows per table
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    pub top: usize,
+}
+
+/// Forms of a report.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// For people.
+    Text,
+    /// The whole profile, for programs.
+    Json,
+}
+
+/// Arguments of `gpus`.
+#[derive(Debug, Args)]
+pub struct GpusArguments {
+    /// Model to show
+    pub model: Option<String>,
+}

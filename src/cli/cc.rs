@@ -1,0 +1,33 @@
+//! `warpline cc`: hands over to `warpline-cc`.
+
+use std::ffi::OsString;
+use std::os::unix::process::CommandExt as _;
+use std::path::PathBuf;
+use std::process::Command;
+
+use super::Failure;
+use super::args::CcArguments;
+use crate::exit_code;
+
+/// Name of the compiler's executable.
+const COMPILER: &str = "warpline-cc";
+
+/// The compiler: beside this executable, else on the search path.
+pub(super) fn compiler() -> PathBuf {
+    let beside = std::env::current_exe().ok().and_then(|here| {
+        let here = here.canonicalize().unwrap_or(here);
+        Some(here.parent()?.join(COMPILER))
+    });
+    beside.filter(|path| path.is_file()).unwrap_or_else(|| PathBuf::from(COMPILER))
+}
+
+pub(super) fn missing(error: &std::io::Error) -> Failure {
+    let what = "cannot start warpline-cc, which has to stand beside `warpline` or on the search path";
+    Failure::new(exit_code::TOOLCHAIN, format!("{what}: {error}"))
+}
+
+/// Replaces this process by the compiler, so that messages and exit code are its own.
+pub(super) fn execute(arguments: &CcArguments) -> Result<u8, Failure> {
+    let all: &[OsString] = &arguments.arguments;
+    Err(missing(&Command::new(compiler()).args(all).exec()))
+}

@@ -1,0 +1,96 @@
+//! `warpline gpus`.
+
+use std::fmt::Write as _;
+
+use super::args::GpusArguments;
+use super::{Failure, output};
+use crate::exit_code;
+use crate::models::{self, Figure, Model};
+
+pub(super) fn execute(arguments: &GpusArguments) -> Result<u8, Failure> {
+    let text = match &arguments.model {
+        Some(name) => show(&find(name)?),
+        None => list()?,
+    };
+    output::print(&text)?;
+    Ok(exit_code::OK)
+}
+
+pub(super) fn find(name: &str) -> Result<Model, Failure> {
+    models::find(name).map_err(|error| {
+        let code = match error {
+            models::ModelError::Unknown { .. } => exit_code::USAGE,
+            _ => exit_code::UNREADABLE,
+        };
+        Failure::new(code, error)
+    })
+}
+
+fn list() -> Result<String, Failure> {
+    let mut text = format!("{:<11} {:<32} {:<22} {:>4} {:>9}  run\n", "MODEL", "NAME", "ARCHITECTURE", "SMS", "L2");
+    for name in models::names() {
+        let model = find(name)?;
+        let number = |figure: Option<String>| figure.unwrap_or_else(|| "?".to_owned());
+        let l2 = model.device.l2_bytes.as_ref().map(|figure| format!("{} KiB", figure.value >> 10));
+        let mark = match model.run_device() {
+            Ok(_) if name == models::DEFAULT_MODEL => "default",
+            Ok(_) => "yes",
+            Err(_) => "no",
+        };
+        let sms = model.device.sms.as_ref().map(|figure| figure.value.to_string());
+        _ = writeln!(
+            text,
+            "{:<11} {:<32} {:<22} {:>4} {:>9}  {mark}",
+            model.key,
+            model.name,
+            model.architecture,
+            number(sms),
+            number(l2)
+        );
+    }
+    Ok(text)
+}
+
+fn show(model: &Model) -> String {
+    let mut text = format!("{} ({})\n{}, waves of {} lanes\n\n", model.name, model.key, model.architecture, model.warp);
+    let figures = &model.device;
+    let mut line = |name: &str, value: Option<(String, &str)>| {
+        _ = match value {
+            Some((value, source)) => writeln!(text, "  {name:<26} {value:>14}  [{source}]"),
+            None => writeln!(text, "  {name:<26} {:>14}", "not known"),
+        };
+    };
+    fn plain<T: std::fmt::Display>(figure: &Option<Figure<T>>) -> Option<(String, &str)> {
+        figure.as_ref().map(|figure| (figure.value.to_string(), figure.source.as_str()))
+    }
+    let capability = figures.compute_capability.as_ref();
+    line(
+        "compute_capability",
+        capability.map(|figure| (format!("{}.{}", figure.value.0, figure.value.1), figure.source.as_str())),
+    );
+    line("sms", plain(&figures.sms));
+    line("threads_per_sm", plain(&figures.threads_per_sm));
+    line("blocks_per_sm", plain(&figures.blocks_per_sm));
+    line("registers_per_sm", plain(&figures.registers_per_sm));
+    line("register_unit", plain(&figures.register_unit));
+    line("shared_per_sm", plain(&figures.shared_per_sm));
+    line("shared_per_block", plain(&figures.shared_per_block));
+    line("shared_per_block_optin", plain(&figures.shared_per_block_optin));
+    line("shared_reserved_per_block", plain(&figures.shared_reserved_per_block));
+    line("shared_unit", plain(&figures.shared_unit));
+    line("clock_khz", plain(&figures.clock_khz));
+    line("memory_clock_khz", plain(&figures.memory_clock_khz));
+    line("memory_bus_bits", plain(&figures.memory_bus_bits));
+    line("memory_bytes", plain(&figures.memory_bytes));
+    line("l2_bytes", plain(&figures.l2_bytes));
+    match model.run_device() {
+        Ok(run) if run.assumed.is_empty() => {}
+        Ok(run) => _ = writeln!(text, "\nassumed in runs: {}", run.assumed.join(", ")),
+        Err(error) => _ = writeln!(text, "\n{error}"),
+    }
+    _ = writeln!(text, "\nsources");
+    for (key, cite) in &model.sources {
+        _ = writeln!(text, "  [{key}] {cite}");
+    }
+    text
+}

@@ -1,0 +1,63 @@
+//! The `warpline` command line.
+
+mod args;
+mod cc;
+mod doctor;
+mod gpus;
+mod output;
+mod profile;
+mod report;
+mod run;
+
+use std::process::ExitCode;
+
+use clap::Parser as _;
+
+pub use args::{Cli, Command};
+
+use crate::exit_code;
+
+/// What a command could not do, and the exit code for it.
+#[derive(Debug)]
+pub struct Failure {
+    /// Exit code.
+    pub code: u8,
+    /// Message for standard error; empty when all is said.
+    pub message: String,
+}
+
+impl Failure {
+    fn new(code: u8, message: impl std::fmt::Display) -> Failure {
+        Failure { code, message: message.to_string() }
+    }
+}
+
+/// Runs the command line and returns the exit code.
+pub fn main() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => {
+            let code = if error.use_stderr() { exit_code::USAGE } else { exit_code::OK };
+            _ = error.print();
+            return ExitCode::from(code);
+        }
+    };
+    let color = output::Color::new(cli.color);
+    let result = match cli.command {
+        Command::Cc(arguments) => cc::execute(&arguments),
+        Command::Run(arguments) => run::execute(&arguments),
+        Command::Profile(arguments) => profile::execute(&arguments, color),
+        Command::Report(arguments) => report::execute(&arguments, color),
+        Command::Gpus(arguments) => gpus::execute(&arguments),
+        Command::Doctor => doctor::execute(),
+    };
+    match result {
+        Ok(code) => ExitCode::from(code),
+        Err(failure) => {
+            if !failure.message.is_empty() {
+                eprintln!("warpline: {}", failure.message);
+            }
+            ExitCode::from(failure.code)
+        }
+    }
+}

@@ -1,0 +1,53 @@
+//! Standard output, files and colours.
+
+use std::io::{IsTerminal as _, Write as _};
+use std::path::Path;
+
+use super::Failure;
+use super::args::ColorChoice;
+use crate::exit_code;
+
+/// Whether to use colours.
+#[derive(Clone, Copy, Debug)]
+pub struct Color {
+    /// On standard output.
+    pub stdout: bool,
+}
+
+impl Color {
+    /// From the option and the environment (`NO_COLOR`, `CLICOLOR_FORCE`, `TERM=dumb`).
+    pub fn new(choice: ColorChoice) -> Color {
+        let set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+        match choice {
+            ColorChoice::Always => Color { stdout: true },
+            ColorChoice::Never => Color { stdout: false },
+            ColorChoice::Auto if set("NO_COLOR") => Color { stdout: false },
+            ColorChoice::Auto if set("CLICOLOR_FORCE") => Color { stdout: true },
+            ColorChoice::Auto => {
+                let able = std::env::var_os("TERM").is_none_or(|term| term != "dumb");
+                Color { stdout: able && std::io::stdout().is_terminal() }
+            }
+        }
+    }
+}
+
+/// Writes to standard output. A reader that has gone away is no error.
+pub(super) fn print(text: &str) -> Result<(), Failure> {
+    let mut out = std::io::stdout().lock();
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
+            Err(Failure::new(exit_code::UNEXPECTED, format!("cannot write to standard output: {error}")))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Writes to a file (under a temporary name, then renamed), or to standard output for `-` and none.
+pub(super) fn write(text: &str, to: Option<&Path>) -> Result<(), Failure> {
+    match to {
+        None => print(text),
+        Some(path) if path.as_os_str() == "-" => print(text),
+        Some(path) => crate::profile::file::write_bytes(text.as_bytes(), path)
+            .map_err(|error| Failure::new(exit_code::UNEXPECTED, format!("{}: cannot write: {error}", path.display()))),
+    }
+}

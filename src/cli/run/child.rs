@@ -1,0 +1,116 @@
+//! The program as a child process.
+
+use std::ffi::OsStr;
+use std::io::ErrorKind;
+use std::os::unix::process::ExitStatusExt as _;
+use std::path::Path;
+use std::process::{Command, ExitStatus};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
+use std::time::Instant;
+
+use warpline_format::options::VARIABLE;
+
+use super::plan::Plan;
+use super::signals::Forwarding;
+use crate::cli::Failure;
+use crate::exit_code;
+
+/// How the program ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Ended {
+    /// By itself.
+    Exit(u8),
+    /// By a signal.
+    Signal(i32),
+}
+
+/// The program's end.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct End {
+    pub(super) how: Ended,
+    /// Wall-clock time of the program.
+    pub(super) seconds: f64,
+}
+
+impl End {
+    pub(super) fn code(&self) -> u8 {
+        match self.how {
+            Ended::Exit(code) => code,
+            Ended::Signal(signal) => exit_code::RUN_SIGNAL.wrapping_add(signal as u8),
+        }
+    }
+}
+
+/// The running program.
+pub(super) struct Child {
+    id: u32,
+    ended: Arc<AtomicBool>,
+    waiter: Option<JoinHandle<std::io::Result<(ExitStatus, f64)>>>,
+    _signals: Forwarding,
+}
+
+impl Child {
+    /// Starts the program with the ring's descriptor. Signals to this process go on to it.
+    pub(super) fn start(plan: &Plan, descriptor: i32) -> Result<Child, Failure> {
+        let signals = Forwarding::install();
+        let mut command = Command::new(&plan.program);
+        command.args(&plan.arguments).env(VARIABLE, plan.options(descriptor).encode());
+        let started = Instant::now();
+        let mut child = command.spawn().map_err(|error| cannot_start(&plan.program, &error))?;
+        let id = child.id();
+        signals.to(id);
+        let ended = Arc::new(AtomicBool::new(false));
+        let flag = Arc::clone(&ended);
+        let waiter = std::thread::spawn(move || {
+            let status = child.wait();
+            let seconds = started.elapsed().as_secs_f64();
+            flag.store(true, Ordering::Release);
+            status.map(|status| (status, seconds))
+        });
+        Ok(Child { id, ended, waiter: Some(waiter), _signals: signals })
+    }
+
+    /// Process number.
+    pub(super) fn id(&self) -> u32 {
+        self.id
+    }
+
+    /// Set once the program is over.
+    pub(super) fn ended_flag(&self) -> Arc<AtomicBool> {
+        Arc::clone(&self.ended)
+    }
+
+    /// Waits for the program's end.
+    pub(super) fn wait(&mut self) -> Result<End, Failure> {
+        let lost = |error: &dyn std::fmt::Display| {
+            Failure::new(exit_code::RUN_NOT_PROFILED, format!("cannot wait for the program: {error}"))
+        };
+        let waiter = self.waiter.take().ok_or_else(|| lost(&"it was waited for already"))?;
+        let (status, seconds) = match waiter.join() {
+            Ok(result) => result.map_err(|error| lost(&error))?,
+            Err(_) => return Err(lost(&"the waiting thread failed")),
+        };
+        let how = match (status.code(), status.signal()) {
+            (Some(code), _) => Ended::Exit(code as u8),
+            (None, Some(signal)) => Ended::Signal(signal),
+            (None, None) => return Err(lost(&"it has no exit status")),
+        };
+        Ok(End { how, seconds })
+    }
+}
+
+/// 127 when there is no such program, 126 when it cannot be executed, as shells have it.
+fn cannot_start(program: &OsStr, error: &std::io::Error) -> Failure {
+    let name = program.to_string_lossy();
+    if error.kind() == ErrorKind::NotFound && !(name.contains('/') && Path::new(program).exists()) {
+        let hint = if !name.contains('/') && Path::new(program).exists() {
+            format!("; did you mean ./{name}?")
+        } else {
+            String::new()
+        };
+        return Failure::new(exit_code::RUN_NOT_FOUND, format!("{name}: no such program{hint}"));
+    }
+    Failure::new(exit_code::RUN_NOT_EXECUTABLE, format!("{name}: cannot be executed: {error}"))
+}

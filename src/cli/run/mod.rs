@@ -1,0 +1,148 @@
+//! `warpline run`: starts the program with a shared-memory ring, analyses what comes out of it while
+//! the program runs, and writes the profile.
+
+mod child;
+mod plan;
+mod progress;
+mod signals;
+mod tee;
+
+use std::collections::BTreeMap;
+use std::sync::atomic::Ordering;
+use std::time::Instant;
+
+use self::child::{Child, Ended};
+pub(super) use self::plan::Plan;
+use self::tee::Tee;
+use super::Failure;
+use super::args::RunArguments;
+use crate::analysis::{self, Analysis, Finish};
+use crate::exit_code;
+use crate::profile::model::Environment;
+use crate::profile::{self, BuildInput, Profile, RunFacts};
+use crate::trace::{Damage, RingMemory, RingReader, TraceReader};
+
+/// Bytes of the ring: a few milliseconds of records, small enough to stay in the processor's caches.
+const RING_BYTES: usize = 16 << 20;
+
+/// What a run gave.
+pub(super) struct Outcome {
+    /// `None` when nothing of the program could be measured.
+    pub(super) profile: Option<Profile>,
+    /// Exit code of the program.
+    pub(super) code: u8,
+    /// The trace file could not be written to its end.
+    pub(super) trace_lost: Option<String>,
+}
+
+pub(super) fn execute(arguments: &RunArguments) -> Result<u8, Failure> {
+    let plan = Plan::new(arguments)?;
+    plan.check_output()?;
+    let outcome = run(&plan)?;
+    let Some(profile) = &outcome.profile else {
+        eprintln!("warpline: {}", not_instrumented(&plan));
+        // A program's own failure is what its caller has to see first.
+        return Ok(if outcome.code == 0 { exit_code::RUN_NOT_PROFILED } else { outcome.code });
+    };
+    profile::write(profile, &plan.output).map_err(|error| Failure::new(exit_code::RUN_NOT_PROFILED, error))?;
+    tell(&plan, profile);
+    if let Some(message) = outcome.trace_lost {
+        return Err(Failure::new(exit_code::RUN_NOT_PROFILED, message));
+    }
+    Ok(outcome.code)
+}
+
+/// Runs and analyses; the profile is not written yet.
+pub(super) fn run(plan: &Plan) -> Result<Outcome, Failure> {
+    let not_profiled = |what: &str, error: &dyn std::fmt::Display| {
+        Failure::new(exit_code::RUN_NOT_PROFILED, format!("{what}: {error}"))
+    };
+    let mut tee = Tee::create(plan.trace.as_deref())
+        .map_err(|(path, error)| not_profiled(&format!("{}: cannot write", path.display()), &error))?;
+    let memory = RingMemory::create(RING_BYTES).map_err(|error| not_profiled("no shared memory", &error))?;
+    let started = Instant::now();
+    let mut child = Child::start(plan, memory.descriptor())?;
+    let mut bar = progress::Bar::new();
+
+    let ended = child.ended_flag();
+    let source = tee.read(RingReader::new(&memory, || ended.load(Ordering::Acquire)));
+    let analysis = match TraceReader::new(source) {
+        Ok(reader) => analysis::analyze(reader, plan.threads as usize, &mut bar)
+            .map_err(|error| Failure::new(exit_code::UNEXPECTED, error))
+            .map(Some),
+        Err(Damage::NoHeader(0)) => Ok(None),
+        Err(damage) => Ok(Some(Analysis::empty(Finish::Damaged(damage.to_string())))),
+    };
+    bar.clear();
+    let analysis_seconds = started.elapsed().as_secs_f64();
+    // After damage, or an error of ours, nobody reads on; the program must not wait for us.
+    memory.ring().control().abandoned.store(1, Ordering::Release);
+    let end = child.wait()?;
+    let analysis = analysis?;
+    let trace_lost = tee.finish();
+    let claimed = memory.ring().control().owner.load(Ordering::Acquire);
+    let Some(analysis) = analysis.or_else(|| (claimed != 0).then(|| Analysis::empty(Finish::Nothing))) else {
+        return Ok(Outcome { profile: None, code: end.code(), trace_lost });
+    };
+    let mut environment = environment(plan, &child);
+    environment.seconds.insert("program".to_owned(), round(end.seconds));
+    environment.seconds.insert("analysis".to_owned(), round(analysis_seconds));
+    let mut notes = Vec::new();
+    if let Ended::Signal(signal) = end.how {
+        notes.push(format!("the program was ended by signal {signal} ({})", signals::name(signal)));
+    }
+    let facts = RunFacts {
+        device: "cpu".to_owned(),
+        models: vec![plan.model_key.clone()],
+        exit_code: Some(i32::from(end.code())),
+        ended_by_itself: matches!(end.how, Ended::Exit(_)),
+        assumptions: plan.assumptions(),
+        notes,
+        environment,
+    };
+    let profile = profile::build(BuildInput { analysis: &analysis, facts });
+    Ok(Outcome { profile: Some(profile), code: end.code(), trace_lost })
+}
+
+fn round(seconds: f64) -> f64 {
+    (seconds * 1e3).round() / 1e3
+}
+
+fn environment(plan: &Plan, child: &Child) -> Environment {
+    let hostname = std::fs::read_to_string("/proc/sys/kernel/hostname").ok();
+    Environment {
+        command: std::env::args_os().map(|argument| argument.to_string_lossy().into_owned()).collect(),
+        versions: BTreeMap::from([("warpline".to_owned(), env!("CARGO_PKG_VERSION").to_owned())]),
+        seconds: BTreeMap::new(),
+        pid: Some(child.id()),
+        host: hostname.map(|name| name.trim().to_owned()),
+        date: Some(plan::utc_now()),
+        threads: Some(plan.threads),
+    }
+}
+
+fn not_instrumented(plan: &Plan) -> String {
+    format!(
+        "{} sent nothing: it was not built with `warpline cc`, or never reached the CUDA runtime; no profile is written",
+        plan.program.to_string_lossy()
+    )
+}
+
+/// One line for the user, and the command that shows more.
+fn tell(plan: &Plan, profile: &Profile) {
+    for note in &profile.run.notes {
+        eprintln!("warpline: note: {note}");
+    }
+    for fault in &profile.faults {
+        eprintln!("warpline: {}", crate::report::fault_line(profile, fault));
+    }
+    let requests: u64 =
+        profile.kernels.iter().flat_map(|kernel| kernel.metrics.values()).map(|metrics| metrics.requests).sum();
+    eprintln!(
+        "warpline: {} kernel{}, {requests} memory requests; wrote {}",
+        profile.kernels.len(),
+        if profile.kernels.len() == 1 { "" } else { "s" },
+        plan.output.display()
+    );
+    eprintln!("warpline: next: warpline report {}", plan.output.display());
+}

@@ -1,0 +1,189 @@
+//! The arguments of a run, checked.
+
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use warpline_format::device::Device;
+use warpline_format::options::{Check, Options, Output};
+
+use crate::cli::args::{CheckChoice, DeviceChoice, HostAllocationChoice, RunArguments};
+use crate::cli::{Failure, gpus};
+use crate::exit_code;
+use crate::models;
+
+/// What to run and how.
+pub(in crate::cli) struct Plan {
+    pub(super) program: OsString,
+    pub(super) arguments: Vec<OsString>,
+    /// Where the profile goes.
+    pub(in crate::cli) output: PathBuf,
+    pub(super) trace: Option<PathBuf>,
+    pub(super) threads: u32,
+    pub(super) model_key: String,
+    options: Options,
+    assumed: Vec<&'static str>,
+}
+
+impl Plan {
+    /// Checks the arguments.
+    pub(in crate::cli) fn new(arguments: &RunArguments) -> Result<Plan, Failure> {
+        let usage = |message: String| Failure::new(exit_code::USAGE, message);
+        if arguments.device == DeviceChoice::Gpu {
+            let message = "--device gpu is not available in this release; kernels run on the CPU device";
+            return Err(Failure::new(exit_code::RUN_NOT_PROFILED, message));
+        }
+        let name = arguments.gpu.as_deref().unwrap_or(models::DEFAULT_MODEL);
+        if name.contains(',') {
+            return Err(usage("--gpu takes one model in this release".to_owned()));
+        }
+        let model = gpus::find(name)?;
+        let run = model.run_device().map_err(|error| Failure::new(exit_code::USAGE, error))?;
+        if let Some(pattern) = &arguments.kernels {
+            regex::Regex::new(pattern)
+                .map_err(|error| usage(format!("--kernels is no regular expression: {error}")))?;
+        }
+        let launches = match &arguments.launches {
+            Some(text) => launch_ranges(text)
+                .ok_or_else(|| usage(format!("--launches takes numbers and ranges as 0,3-5, not `{text}`")))?,
+            None => Vec::new(),
+        };
+        let block_share = match &arguments.blocks {
+            Some(text) => share(text).ok_or_else(|| usage(format!("--blocks takes a share as 1/16, not `{text}`")))?,
+            None => 1,
+        };
+        let (program, rest) =
+            arguments.program.split_first().ok_or_else(|| usage("which program is to be run?".to_owned()))?;
+        Ok(Plan {
+            program: program.clone(),
+            arguments: rest.to_vec(),
+            output: arguments.output.clone().unwrap_or_else(|| default_output(program)),
+            trace: arguments.trace.clone(),
+            threads: arguments.threads.unwrap_or_else(default_threads),
+            model_key: model.key,
+            options: Options {
+                output: Output::DefaultFile,
+                device: run.device,
+                kernels: arguments.kernels.clone(),
+                launches,
+                block_share,
+                check: match arguments.check {
+                    CheckChoice::Stop => Check::Stop,
+                    CheckChoice::Report => Check::Report,
+                    CheckChoice::Off => Check::Off,
+                },
+                all_host_allocations: arguments.host_allocations == HostAllocationChoice::All,
+            },
+            assumed: run.assumed,
+        })
+    }
+
+    /// The options for a program whose ring has this descriptor.
+    pub(super) fn options(&self, descriptor: i32) -> Options {
+        Options { output: Output::Ring { descriptor }, ..self.options.clone() }
+    }
+
+    /// What the profile says about the model.
+    pub(super) fn assumptions(&self) -> BTreeMap<String, String> {
+        let Device { name, .. } = &self.options.device;
+        let mut all = BTreeMap::from([("model".to_owned(), name.clone())]);
+        if !self.assumed.is_empty() {
+            all.insert("model_figures_assumed".to_owned(), self.assumed.join(", "));
+        }
+        all
+    }
+
+    /// Finds out before the run, which may be long, whether the profile can be written.
+    pub(in crate::cli) fn check_output(&self) -> Result<(), Failure> {
+        let folder = match self.output.parent() {
+            Some(folder) if !folder.as_os_str().is_empty() => folder,
+            _ => Path::new("."),
+        };
+        let problem = if self.output.is_dir() {
+            Some("it is a folder".to_owned())
+        } else if self.output.exists() && !self.output.is_file() {
+            None
+        } else {
+            let probe = folder.join(format!(".warpline.{}.tmp", std::process::id()));
+            let made = std::fs::File::create(&probe);
+            _ = std::fs::remove_file(&probe);
+            made.err().map(|error| error.to_string())
+        };
+        match problem {
+            None => Ok(()),
+            Some(problem) => {
+                let message = format!("{}: cannot write the profile: {problem}", self.output.display());
+                Err(Failure::new(exit_code::RUN_NOT_PROFILED, message))
+            }
+        }
+    }
+}
+
+/// `warpline.<program>.wlprof`.
+fn default_output(program: &OsStr) -> PathBuf {
+    let name = Path::new(program).file_name().unwrap_or(program).to_string_lossy();
+    PathBuf::from(format!("warpline.{name}.wlprof"))
+}
+
+/// The program needs a core too.
+fn default_threads() -> u32 {
+    let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get());
+    (cores / 2).clamp(1, 8) as u32
+}
+
+/// `0,3-5` as inclusive ranges.
+fn launch_ranges(text: &str) -> Option<Vec<(u64, u64)>> {
+    text.split(',')
+        .map(|part| {
+            let (low, high) = part.split_once('-').unwrap_or((part, part));
+            let (low, high) = (low.trim().parse().ok()?, high.trim().parse().ok()?);
+            (low <= high).then_some((low, high))
+        })
+        .collect()
+}
+
+/// `1/16` as 16.
+fn share(text: &str) -> Option<u64> {
+    let (one, of) = text.split_once('/')?;
+    let of = of.trim().parse().ok()?;
+    (one.trim() == "1" && of > 0).then_some(of)
+}
+
+/// The time as `2026-11-20T19:00:00Z`.
+pub(super) fn utc_now() -> String {
+    let seconds = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
+    utc(seconds)
+}
+
+fn utc(seconds: u64) -> String {
+    let (days, rest) = (seconds / 86_400, seconds % 86_400);
+    // Civil date from days since 1970-01-01, with years that begin in March (Howard Hinnant,
+    // "chrono-Compatible Low-Level Date Algorithms").
+    let shifted = days + 719_468;
+    let (era, day_of_era) = (shifted / 146_097, shifted % 146_097);
+    let year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let march_month = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * march_month + 2) / 5 + 1;
+    let month = if march_month < 10 { march_month + 3 } else { march_month - 9 };
+    let year = year_of_era + era * 400 + u64::from(month <= 2);
+    format!("{year:04}-{month:02}-{day:02}T{:02}:{:02}:{:02}Z", rest / 3600, rest / 60 % 60, rest % 60)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranges_shares_and_dates() {
+        assert_eq!(launch_ranges("0,3-5"), Some(vec![(0, 0), (3, 5)]));
+        assert_eq!(launch_ranges("5-3"), None);
+        assert_eq!(launch_ranges("x"), None);
+        assert_eq!(share("1/16"), Some(16));
+        assert_eq!(share("2/16"), None);
+        assert_eq!(share("1/0"), None);
+        assert_eq!(utc(0), "1970-01-01T00:00:00Z");
+        assert_eq!(utc(1_709_210_096), "2024-02-29T12:34:56Z");
+    }
+}

@@ -1,0 +1,51 @@
+//! Keeps a copy of the trace while it is analysed.
+
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+
+/// The copy.
+pub(super) struct Tee {
+    file: Option<(PathBuf, File)>,
+    problem: Option<String>,
+}
+
+impl Tee {
+    /// Opens the file, if one is wanted.
+    pub(super) fn create(path: Option<&Path>) -> Result<Tee, (PathBuf, io::Error)> {
+        let file = match path {
+            Some(path) => Some((path.to_owned(), File::create(path).map_err(|error| (path.to_owned(), error))?)),
+            None => None,
+        };
+        Ok(Tee { file, problem: None })
+    }
+
+    /// Reads from `source` and copies what was read.
+    pub(super) fn read<'a, R: Read + 'a>(&'a mut self, source: R) -> impl Read + 'a {
+        Copying { tee: self, source }
+    }
+
+    /// What went wrong with the copy, if anything.
+    pub(super) fn finish(self) -> Option<String> {
+        self.problem
+    }
+}
+
+struct Copying<'a, R> {
+    tee: &'a mut Tee,
+    source: R,
+}
+
+impl<R: Read> Read for Copying<'_, R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let count = self.source.read(buffer)?;
+        if let Some((path, file)) = &mut self.tee.file
+            && let Err(error) = file.write_all(&buffer[..count])
+        {
+            // The analysis goes on; the part that was written stays readable.
+            self.tee.problem = Some(format!("{}: the trace is cut short: {error}", path.display()));
+            self.tee.file = None;
+        }
+        Ok(count)
+    }
+}

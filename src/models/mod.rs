@@ -1,0 +1,270 @@
+//! GPU models: `models/*.toml`, each figure with its source. A figure that no source gives is absent
+//! there; where a run cannot do without one, the value taken here is told in the profile.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+use warpline_format::device::Device;
+
+/// Used when nothing is asked for.
+pub const DEFAULT_MODEL: &str = "rtx2080ti";
+
+/// The models that come with Warpline, oldest first.
+const BUILT_IN: &[(&str, &str)] = &[
+    ("gtx480", include_str!("../../models/gtx480.toml")),
+    ("gtx560ti", include_str!("../../models/gtx560ti.toml")),
+    ("k40c", include_str!("../../models/k40c.toml")),
+    ("gtx980", include_str!("../../models/gtx980.toml")),
+    ("p100", include_str!("../../models/p100.toml")),
+    ("v100", include_str!("../../models/v100.toml")),
+    ("t4", include_str!("../../models/t4.toml")),
+    ("rtx2080ti", include_str!("../../models/rtx2080ti.toml")),
+    ("a100", include_str!("../../models/a100.toml")),
+    ("rtx3090", include_str!("../../models/rtx3090.toml")),
+    ("rtx4090", include_str!("../../models/rtx4090.toml")),
+    ("h100", include_str!("../../models/h100.toml")),
+    ("h200", include_str!("../../models/h200.toml")),
+    ("b200", include_str!("../../models/b200.toml")),
+    ("vega10", include_str!("../../models/vega10.toml")),
+    ("vega20", include_str!("../../models/vega20.toml")),
+    ("mi210", include_str!("../../models/mi210.toml")),
+];
+
+/// A figure and where it comes from.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Figure<T> {
+    /// The figure.
+    pub value: T,
+    /// Key in the model's `sources`.
+    pub source: String,
+}
+
+/// The figures of [`Device`], as far as known; units as there.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[allow(missing_docs, reason = "the fields are those of `Device`")]
+pub struct DeviceFigures {
+    pub compute_capability: Option<Figure<(u32, u32)>>,
+    pub sms: Option<Figure<u32>>,
+    pub threads_per_sm: Option<Figure<u32>>,
+    pub blocks_per_sm: Option<Figure<u32>>,
+    pub registers_per_sm: Option<Figure<u32>>,
+    pub register_unit: Option<Figure<u32>>,
+    pub shared_per_sm: Option<Figure<u32>>,
+    pub shared_per_block: Option<Figure<u32>>,
+    pub shared_per_block_optin: Option<Figure<u32>>,
+    pub shared_reserved_per_block: Option<Figure<u32>>,
+    pub shared_unit: Option<Figure<u32>>,
+    pub clock_khz: Option<Figure<u32>>,
+    pub memory_clock_khz: Option<Figure<u32>>,
+    pub memory_bus_bits: Option<Figure<u32>>,
+    pub memory_bytes: Option<Figure<u64>>,
+    pub l2_bytes: Option<Figure<u64>>,
+    pub turn: Option<Figure<u32>>,
+}
+
+/// A model file. Tables that other parts read (caches, …) are not looked at here.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+pub struct Model {
+    /// Marketing name.
+    pub name: String,
+    /// Name on the command line.
+    pub key: String,
+    /// Architecture and chip.
+    pub architecture: String,
+    /// Lanes of a warp (64 on GCN and CDNA).
+    pub warp: u32,
+    /// See [`DeviceFigures`].
+    pub device: DeviceFigures,
+    /// What the source keys stand for.
+    pub sources: BTreeMap<String, String>,
+}
+
+/// Why a model cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum ModelError {
+    /// No such model.
+    #[error("unknown GPU model `{name}`; known are: {known}; or give a model file (*.toml)")]
+    Unknown {
+        /// As given.
+        name: String,
+        /// All names.
+        known: String,
+    },
+    /// The file cannot be read.
+    #[error("{path}: cannot read the model: {error}")]
+    Read {
+        /// File.
+        path: PathBuf,
+        /// Cause.
+        error: std::io::Error,
+    },
+    /// The file is no model.
+    #[error("{path}: not a GPU model: {error}")]
+    Parse {
+        /// File.
+        path: PathBuf,
+        /// Cause.
+        error: Box<toml::de::Error>,
+    },
+    /// A figure that a run cannot do without.
+    #[error("GPU model {model} has no figure for `{figure}`, so programs cannot be run for it")]
+    Missing {
+        /// Model.
+        model: String,
+        /// Figure.
+        figure: &'static str,
+    },
+    /// Its waves are not 32 lanes wide.
+    #[error("GPU model {model} runs waves of {lanes} lanes; programs can be run for models of 32 only so far")]
+    Wave {
+        /// Model.
+        model: String,
+        /// Lanes.
+        lanes: u32,
+    },
+}
+
+/// Names of the built-in models.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    BUILT_IN.iter().map(|(name, _)| *name)
+}
+
+/// Finds a model by name (case, blanks, dashes and underscores do not matter) or by file.
+///
+/// # Errors
+/// [`ModelError`] but for `Missing`.
+pub fn find(name: &str) -> Result<Model, ModelError> {
+    let plain: String = name.chars().filter(|c| !matches!(c, ' ' | '-' | '_')).flat_map(char::to_lowercase).collect();
+    if let Some((key, text)) = BUILT_IN.iter().find(|(key, _)| *key == plain) {
+        return parse(text, Path::new(key));
+    }
+    let path = Path::new(name);
+    if path.extension().is_some_and(|extension| extension == "toml") || path.is_file() {
+        let text = std::fs::read_to_string(path).map_err(|error| ModelError::Read { path: path.to_owned(), error })?;
+        return parse(&text, path);
+    }
+    Err(ModelError::Unknown { name: name.to_owned(), known: names().collect::<Vec<_>>().join(" ") })
+}
+
+fn parse(text: &str, path: &Path) -> Result<Model, ModelError> {
+    toml::from_str(text).map_err(|error| ModelError::Parse { path: path.to_owned(), error: Box::new(error) })
+}
+
+/// Name of the default model for an architecture, as 75 for `sm_75`.
+pub fn for_architecture(arch: u32) -> &'static str {
+    match arch {
+        0..=34 => "gtx480",
+        35..=51 => "k40c",
+        52..=59 => "gtx980",
+        60..=69 => "p100",
+        70..=74 => "v100",
+        75..=79 => "rtx2080ti",
+        80..=85 => "a100",
+        86..=88 => "rtx3090",
+        89 => "rtx4090",
+        90..=99 => "h100",
+        _ => "b200",
+    }
+}
+
+/// A device for the runtime, and which of its figures are no figures of the model.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RunDevice {
+    /// What the runtime gets.
+    pub device: Device,
+    /// Names of figures that are assumed.
+    pub assumed: Vec<&'static str>,
+}
+
+impl Model {
+    /// The numbers that a run needs.
+    ///
+    /// # Errors
+    /// [`ModelError::Missing`] for what cannot be assumed, [`ModelError::Wave`].
+    pub fn run_device(&self) -> Result<RunDevice, ModelError> {
+        if self.warp != 32 {
+            return Err(ModelError::Wave { model: self.key.clone(), lanes: self.warp });
+        }
+        let mut assumed = Vec::new();
+        let figures = &self.device;
+        let missing = |figure| ModelError::Missing { model: self.key.clone(), figure };
+        fn need<T: Copy>(figure: &Option<Figure<T>>) -> Option<T> {
+            figure.as_ref().map(|figure| figure.value)
+        }
+        let threads_per_sm = need(&figures.threads_per_sm).ok_or_else(|| missing("threads_per_sm"))?;
+        let shared_per_sm = need(&figures.shared_per_sm).ok_or_else(|| missing("shared_per_sm"))?;
+        let shared_per_block = need(&figures.shared_per_block).unwrap_or(shared_per_sm.min(48 << 10));
+        let mut or = |figure: &Option<Figure<u32>>, name: &'static str, value: u32| {
+            need(figure).unwrap_or_else(|| {
+                assumed.push(name);
+                value
+            })
+        };
+        // The allocation units of compute capability 7.x and older stand in no source that was read;
+        // these are the usual ones. The turn is the scheduler's own, no GPU publishes one.
+        let register_unit = or(&figures.register_unit, "register_unit", 256);
+        let shared_unit = or(&figures.shared_unit, "shared_unit", 256);
+        let blocks_per_sm = or(&figures.blocks_per_sm, "blocks_per_sm", threads_per_sm / self.warp.max(1));
+        let clock_khz = or(&figures.clock_khz, "clock_khz", 1_000_000);
+        let memory_clock_khz = or(&figures.memory_clock_khz, "memory_clock_khz", 1_000_000);
+        let memory_bus_bits = or(&figures.memory_bus_bits, "memory_bus_bits", 256);
+        let turn = need(&figures.turn).unwrap_or(4);
+        let device = Device {
+            name: self.name.clone(),
+            compute_capability: need(&figures.compute_capability).unwrap_or_else(|| {
+                assumed.push("compute_capability");
+                (7, 5)
+            }),
+            sms: need(&figures.sms).ok_or_else(|| missing("sms"))?,
+            threads_per_sm,
+            blocks_per_sm,
+            registers_per_sm: need(&figures.registers_per_sm).ok_or_else(|| missing("registers_per_sm"))?,
+            register_unit,
+            shared_per_sm,
+            shared_per_block,
+            shared_per_block_optin: need(&figures.shared_per_block_optin).unwrap_or(shared_per_block),
+            shared_reserved_per_block: need(&figures.shared_reserved_per_block).unwrap_or(0),
+            shared_unit,
+            clock_khz,
+            memory_clock_khz,
+            memory_bus_bits,
+            memory_bytes: need(&figures.memory_bytes).unwrap_or_else(|| {
+                assumed.push("memory_bytes");
+                16 << 30
+            }),
+            l2_bytes: need(&figures.l2_bytes).unwrap_or_else(|| {
+                assumed.push("l2_bytes");
+                4 << 20
+            }),
+            turn,
+        };
+        Ok(RunDevice { device, assumed })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_built_in_model_is_found_and_cites_its_sources() {
+        for name in names() {
+            let model = find(name).unwrap_or_else(|error| panic!("{name}: {error}"));
+            assert_eq!(model.key, name);
+            if name != "gtx560ti" && model.warp == 32 {
+                model.run_device().unwrap_or_else(|error| panic!("{name}: {error}"));
+            }
+        }
+        assert_eq!(find("RTX 2080-Ti").unwrap().key, "rtx2080ti");
+        assert!(find("gtx560ti").unwrap().run_device().unwrap_err().to_string().contains("sms"));
+        assert!(find("nonesuch").unwrap_err().to_string().contains("a100"));
+    }
+
+    #[test]
+    fn the_default_model_is_the_runtime_s_default_device() {
+        assert_eq!(find(DEFAULT_MODEL).unwrap().run_device().unwrap().device, Device::rtx_2080_ti());
+    }
+}

@@ -1,0 +1,338 @@
+//! Makes a profile from an analysis.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use warpline_format::event::{AllocationId, AllocationKind, Fault as FaultEvent, FaultKind};
+
+use super::model::{self, Profile};
+use super::paths::{Paths, chain_place, device_frame};
+use super::rows::{self, SpaceSums};
+use super::sources;
+use crate::analysis::{Analysis, Finish, KernelData};
+use crate::metrics::Counters;
+
+/// What the caller knows of the run beside the trace.
+#[derive(Clone, Debug, Default)]
+pub struct RunFacts {
+    /// `cpu` or `gpu`.
+    pub device: String,
+    /// GPU models.
+    pub models: Vec<String>,
+    /// Exit code of the program, 128 + n for a signal.
+    pub exit_code: Option<i32>,
+    /// The program ended by itself, not by a signal.
+    pub ended_by_itself: bool,
+    /// More assumptions than the analysis knows.
+    pub assumptions: BTreeMap<String, String>,
+    /// More notes.
+    pub notes: Vec<String>,
+    /// Whatever may differ between identical runs.
+    pub environment: model::Environment,
+}
+
+/// Everything a profile is made from.
+pub struct BuildInput<'a> {
+    /// The trace's content.
+    pub analysis: &'a Analysis,
+    /// The run.
+    pub facts: RunFacts,
+}
+
+/// Makes a profile.
+pub fn build(input: BuildInput<'_>) -> Profile {
+    let BuildInput { analysis, facts } = input;
+    let mut paths = Paths::new(analysis);
+    let mut notes = finish_notes(analysis, &facts);
+    let mut profile = Profile {
+        schema: model::SCHEMA.to_owned(),
+        version: model::VERSION,
+        run: model::Run {
+            device: facts.device,
+            models: facts.models,
+            complete: analysis.finish == Finish::Complete && facts.ended_by_itself,
+            dropped_records: analysis.dropped,
+            sampled: sampled(analysis),
+            exit_code: facts.exit_code,
+            assumptions: assumptions(analysis, facts.assumptions),
+            program: analysis
+                .program
+                .iter()
+                .flat_map(|program| std::iter::once(&program.executable).chain(&program.arguments))
+                .cloned()
+                .collect(),
+            notes: Vec::new(),
+            environment: facts.environment,
+        },
+        kernels: Vec::new(),
+        lines: Vec::new(),
+        sites: Vec::new(),
+        allocations: Vec::new(),
+        host_allocations: Vec::new(),
+        branches: Vec::new(),
+        blocks: Vec::new(),
+        faults: Vec::new(),
+        not_seen: not_seen(analysis),
+        sources: BTreeMap::new(),
+    };
+    let mut by_allocation: BTreeMap<AllocationId, BTreeMap<u32, Counters>> = BTreeMap::new();
+    for (id, kernel) in (0u32..).zip(&analysis.kernels) {
+        add_kernel(&mut profile, analysis, &mut paths, id, kernel);
+        for (key, counters) in kernel.cells.iter() {
+            use crate::analysis::Owner::{Allocation, PartOf};
+            if let Allocation(allocation) | PartOf(allocation) = key.owner {
+                by_allocation.entry(allocation).or_default().entry(id).or_default().add(counters);
+            }
+        }
+    }
+    add_allocations(&mut profile, analysis, &mut paths, &by_allocation);
+    profile.faults = analysis.faults.iter().map(|fault| fault_row(analysis, &mut paths, fault)).collect();
+    notes.extend(paths.problems().iter().cloned());
+    let missing = sources::collect(&mut profile);
+    notes.extend(missing.iter().map(|file| format!("source file {file} cannot be read: its lines are not shown")));
+    notes.extend(facts.notes);
+    profile.run.notes = notes;
+    profile
+}
+
+fn sampled(analysis: &Analysis) -> bool {
+    analysis.kernels.iter().flat_map(|kernel| &kernel.launches).any(|launch| launch.event.block_share != 1)
+}
+
+fn assumptions(analysis: &Analysis, mut known: BTreeMap<String, String>) -> BTreeMap<String, String> {
+    let assumed =
+        analysis.kernels.iter().flat_map(|kernel| &kernel.launches).any(|launch| launch.event.registers_assumed);
+    known.insert("occupancy".to_owned(), if assumed { "assumed" } else { "ptxas" }.to_owned());
+    known
+}
+
+fn finish_notes(analysis: &Analysis, facts: &RunFacts) -> Vec<String> {
+    let mut notes = Vec::new();
+    match &analysis.finish {
+        Finish::Complete => {}
+        Finish::Nothing | Finish::Unfinished => {
+            notes.push("the program ended before its trace did: figures cover what it had sent until then".to_owned())
+        }
+        Finish::Damaged(what) => {
+            notes.push(format!("the trace is damaged: {what}; figures cover what came before"));
+        }
+    }
+    if analysis.dropped > 0 {
+        notes.push(format!("{} records were dropped, as asked for: all counts are too low by them", analysis.dropped));
+    }
+    if sampled(analysis) {
+        notes.push("only a part of the launches or blocks was recorded: counts are those of that part".to_owned());
+    }
+    let cut = analysis.kernels.iter().flat_map(|kernel| &kernel.launches).filter(|launch| launch.error.is_none());
+    for launch in cut {
+        notes.push(format!("launch {} did not end; its blocks and branches are not counted", launch.event.id));
+    }
+    if analysis.kernels.is_empty() && matches!(analysis.finish, Finish::Complete) && facts.ended_by_itself {
+        notes.push("the program launched no kernel".to_owned());
+    }
+    notes
+}
+
+fn add_kernel(profile: &mut Profile, analysis: &Analysis, paths: &mut Paths<'_>, id: u32, kernel: &KernelData) {
+    let Some(module) = analysis.modules.get(&kernel.module) else { return };
+    let function = &module.table.functions[kernel.function as usize];
+    let definition = device_frame(module, function.frame);
+    let cells = rows::sorted_cells(kernel);
+    let mut sums = SpaceSums::default();
+    for (key, _, counters) in cells.iter().filter(|(key, ..)| key.owner.whole()) {
+        sums.add(key.space, counters);
+    }
+    let mut instructions = model::Instructions::new();
+    for (&block, sum) in &kernel.blocks {
+        let entry = &module.table.blocks[block as usize];
+        rows::add_instructions(&mut instructions, &entry.mix, sum);
+        let user = chain_place(module, &entry.chain).user;
+        profile.blocks.push(model::Block {
+            kernel: id,
+            file: user.file,
+            line: user.line,
+            executions: sum.executions,
+            lanes: sum.lanes,
+            partial: sum.partial,
+        });
+    }
+    for (&branch, sum) in &kernel.branches {
+        let user = chain_place(module, &module.table.branches[branch as usize].chain).user;
+        profile.branches.push(model::Branch {
+            kernel: id,
+            file: user.file,
+            line: user.line,
+            column: user.column,
+            executions: sum.executions,
+            divergent: sum.divergent,
+            lanes: sum.lanes.clone(),
+        });
+    }
+    let mut launches: Vec<&crate::analysis::LaunchData> = kernel.launches.iter().collect();
+    launches.sort_by_key(|launch| launch.event.id);
+    let launches = launches
+        .into_iter()
+        .map(|launch| model::Launch {
+            id: launch.event.id,
+            grid: launch.event.grid,
+            block: launch.event.block,
+            dynamic_shared_bytes: launch.event.dynamic_shared,
+            static_shared_bytes: launch.event.static_shared,
+            registers: launch.event.registers,
+            resident_blocks: launch.event.resident_blocks,
+            block_share: launch.event.block_share,
+            stream: launch.event.stream,
+            error: launch.error,
+            path: paths.host(launch.event.path),
+            metrics: rows::spaces(&launch.spaces),
+        })
+        .collect();
+    profile.lines.extend(rows::lines(id, module, kernel, &cells));
+    profile.sites.extend(rows::sites(id, module, &cells));
+    profile.kernels.push(model::Kernel {
+        id,
+        name: function.name.clone(),
+        mangled: function.mangled.clone(),
+        module: module.table.module.clone(),
+        file: definition.file,
+        line: definition.line,
+        metrics: sums.spaces(),
+        instructions,
+        launches,
+        over_launches: rows::over_launches(&kernel.launches),
+    });
+}
+
+fn add_allocations(
+    profile: &mut Profile,
+    analysis: &Analysis,
+    paths: &mut Paths<'_>,
+    by_allocation: &BTreeMap<AllocationId, BTreeMap<u32, Counters>>,
+) {
+    let none = BTreeMap::new();
+    for (id, data) in &analysis.allocations {
+        let by_kernel = by_allocation.get(id).unwrap_or(&none);
+        let mut total = Counters::default();
+        by_kernel.values().for_each(|counters| total.add(counters));
+        let mut path = paths.host(data.event.path);
+        if let Some((module, global)) = data.event.global
+            && let Some(module) = analysis.modules.get(&module)
+            && let Some(frame) = module.table.globals.get(global as usize).and_then(|global| global.frame)
+        {
+            path = vec![device_frame(module, frame)];
+        }
+        let copies = analysis
+            .copies
+            .range((*id, 0, None, 0)..=(*id, u8::MAX, Some(u64::MAX), u32::MAX))
+            .map(|(&(_, direction, host, path), sum)| model::CopyRow {
+                direction: direction_name(direction).to_owned(),
+                bytes: sum.bytes,
+                count: sum.count,
+                host,
+                path: paths.host(path),
+            })
+            .collect();
+        profile.allocations.push(model::Allocation {
+            id: *id,
+            name: data.event.name.clone(),
+            kind: allocation_kind(data.event.kind).to_owned(),
+            bytes: data.event.bytes,
+            path,
+            freed: data.freed,
+            copies,
+            metrics: rows::metrics(&total, false),
+            by_kernel: by_kernel
+                .iter()
+                .map(|(&kernel, counters)| model::ByKernel { kernel, metrics: rows::metrics(counters, false) })
+                .collect(),
+        });
+    }
+    for (&id, data) in &analysis.host_allocations {
+        profile.host_allocations.push(model::HostAllocation {
+            id,
+            name: data.name.clone(),
+            kind: data.kind.clone(),
+            bytes: data.bytes,
+            path: paths.host(data.path),
+        });
+    }
+}
+
+fn allocation_kind(kind: AllocationKind) -> &'static str {
+    match kind {
+        AllocationKind::Malloc => "cudaMalloc",
+        AllocationKind::Managed => "cudaMallocManaged",
+        AllocationKind::Pitch => "cudaMallocPitch",
+        AllocationKind::Async => "cudaMallocAsync",
+        AllocationKind::Host => "cudaMallocHost",
+        AllocationKind::Registered => "cudaHostRegister",
+        AllocationKind::DeviceGlobal => "device_global",
+        AllocationKind::Constant => "constant",
+        AllocationKind::ManagedGlobal => "managed_global",
+        AllocationKind::Compiler => "compiler",
+        AllocationKind::DeviceHeap => "device_heap",
+        AllocationKind::Named => "named",
+        AllocationKind::Array => "cudaMallocArray",
+    }
+}
+
+fn direction_name(direction: u8) -> &'static str {
+    match direction {
+        0 => "host_to_device",
+        1 => "device_to_host",
+        2 => "device_to_device",
+        3 => "host_to_host",
+        _ => "set",
+    }
+}
+
+fn fault_row(analysis: &Analysis, paths: &mut Paths<'_>, fault: &FaultEvent) -> model::Fault {
+    let launch = analysis.kernels.iter().zip(0u32..).find_map(|(kernel, id)| {
+        let launch = kernel.launches.iter().find(|launch| launch.event.id == fault.launch)?;
+        Some((id, kernel, launch))
+    });
+    let module = launch.and_then(|(_, kernel, _)| analysis.modules.get(&kernel.module));
+    let site = module.and_then(|module| Some((module, module.table.sites.get(fault.site as usize)?)));
+    let nearest = fault.nearest.and_then(|id| analysis.allocations.get(&id));
+    let kind = match fault.kind {
+        FaultKind::OutOfBounds => "out_of_bounds",
+        FaultKind::Misaligned => "misaligned",
+        FaultKind::Freed => "freed",
+        FaultKind::SharedOutOfBounds => "shared_out_of_bounds",
+        FaultKind::Hardware => "hardware",
+    };
+    model::Fault {
+        kind: kind.to_owned(),
+        kernel: launch.map(|(id, ..)| id),
+        launch: fault.launch,
+        frame: site.map(|(module, site)| chain_place(module, &site.chain).user).unwrap_or_default(),
+        op: site.map_or("", |(_, site)| rows::op_name(site.op)).to_owned(),
+        bytes: site.map_or(0, |(_, site)| site.bytes),
+        block: fault.block,
+        thread: fault.thread,
+        address: format!("{:#x}", fault.address),
+        allocation: fault.nearest,
+        offset: nearest.map(|nearest| fault.address.wrapping_sub(nearest.event.address) as i64),
+        stopped: fault.stopped,
+        path: launch.map(|(.., launch)| paths.host(launch.event.path)).unwrap_or_default(),
+    }
+}
+
+/// Operations not seen in functions that ran.
+fn not_seen(analysis: &Analysis) -> Vec<model::NotSeen> {
+    let mut rows = BTreeSet::new();
+    for (id, module) in &analysis.modules {
+        let kernels = analysis.kernels.iter().filter(|kernel| kernel.module == *id);
+        let ran: BTreeSet<u32> = kernels
+            .flat_map(|kernel| {
+                let blocks = kernel.blocks.keys().map(|&block| module.table.blocks[block as usize].function);
+                blocks.chain([kernel.function])
+            })
+            .collect();
+        for entry in module.table.not_seen.iter().filter(|entry| ran.contains(&entry.function)) {
+            let user = chain_place(module, &entry.chain).user;
+            let function = module.table.functions[entry.function as usize].name.clone();
+            rows.insert((user.file, user.line, function, entry.what.clone()));
+        }
+    }
+    rows.into_iter().map(|(file, line, function, what)| model::NotSeen { function, file, line, what }).collect()
+}

@@ -1,0 +1,189 @@
+//! Profile files: a 32-byte head and the compressed JSON document.
+//!
+//! | bytes | what |
+//! |---|---|
+//! | 0–7 | magic `WLPROF\r\n` |
+//! | 8–11 | version of the container |
+//! | 12–15 | CRC-32 of everything else: bytes 0–11, 16–31 and the payload |
+//! | 16–23 | bytes of the payload |
+//! | 24–31 | bytes of the document once unpacked |
+//! | 32– | payload: the document, LZ4 block format |
+//!
+//! All numbers little endian. A CRC finds every single flipped bit and every burst of up to 32.
+
+use std::fs::File;
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
+
+use super::Profile;
+use super::model::{SCHEMA, VERSION};
+
+const MAGIC: [u8; 8] = *b"WLPROF\r\n";
+const CONTAINER_VERSION: u32 = 1;
+const HEAD_BYTES: usize = 32;
+/// No document is larger; a damaged length must not make the reader take all memory.
+const MAX_DOCUMENT_BYTES: u64 = 16 << 30;
+/// LZ4 cannot pack tighter than this.
+const MAX_RATIO: u64 = 256;
+
+/// Why a profile file cannot be read or written.
+#[derive(Debug, thiserror::Error)]
+pub enum ProfileError {
+    /// The file cannot be opened or read.
+    #[error("{path}: cannot read: {error}")]
+    Read {
+        /// File.
+        path: PathBuf,
+        /// Cause.
+        error: std::io::Error,
+    },
+    /// The file cannot be written.
+    #[error("{path}: cannot write: {error}")]
+    Write {
+        /// File.
+        path: PathBuf,
+        /// Cause.
+        error: std::io::Error,
+    },
+    /// Not a profile.
+    #[error("{path}: this is not a Warpline profile{hint}")]
+    NotAProfile {
+        /// File.
+        path: PathBuf,
+        /// What it seems to be, or empty.
+        hint: &'static str,
+    },
+    /// Written by a later release.
+    #[error(
+        "{path}: profile version {version} is newer than this warpline reads ({newest}); use the release that wrote it"
+    )]
+    Newer {
+        /// File.
+        path: PathBuf,
+        /// Its version.
+        version: u32,
+        /// The newest known.
+        newest: u32,
+    },
+    /// Bytes are missing or changed.
+    #[error("{path}: damaged profile: {what}; run the program again")]
+    Damaged {
+        /// File.
+        path: PathBuf,
+        /// What is wrong.
+        what: String,
+    },
+}
+
+/// The file's bytes.
+pub fn to_bytes(profile: &Profile) -> Vec<u8> {
+    let document = serde_json::to_vec(profile).expect("a profile has string keys and finite numbers");
+    let payload = lz4_flex::block::compress(&document);
+    let mut bytes = Vec::with_capacity(HEAD_BYTES + payload.len());
+    bytes.extend(MAGIC);
+    bytes.extend(CONTAINER_VERSION.to_le_bytes());
+    bytes.extend([0; 4]);
+    bytes.extend((payload.len() as u64).to_le_bytes());
+    bytes.extend((document.len() as u64).to_le_bytes());
+    bytes.extend(payload);
+    let checksum = checksum(&bytes);
+    bytes[12..16].copy_from_slice(&checksum.to_le_bytes());
+    bytes
+}
+
+/// Reads [`to_bytes`]; `path` is for messages.
+///
+/// # Errors
+/// [`ProfileError`] but for `Read` and `Write`.
+pub fn from_bytes(bytes: &[u8], path: &Path) -> Result<Profile, ProfileError> {
+    let path = || path.to_owned();
+    let damaged = |what: &str| ProfileError::Damaged { path: path(), what: what.to_owned() };
+    if !bytes.starts_with(&MAGIC) {
+        let hint = match bytes {
+            [] => ": it is empty",
+            [b'W', b'L', b'T', b'R', ..] => ", but a trace",
+            [b'{', ..] => ", but JSON",
+            _ => "",
+        };
+        return Err(ProfileError::NotAProfile { path: path(), hint });
+    }
+    if bytes.len() < HEAD_BYTES {
+        return Err(damaged("it is shorter than its head"));
+    }
+    let word = |at: usize| u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
+    let long = |at: usize| u64::from(word(at)) | u64::from(word(at + 4)) << 32;
+    let version = word(8);
+    if version > CONTAINER_VERSION {
+        return Err(ProfileError::Newer { path: path(), version, newest: CONTAINER_VERSION });
+    }
+    let payload = &bytes[HEAD_BYTES..];
+    let (stored, unpacked) = (long(16), long(24));
+    if stored != payload.len() as u64 {
+        return Err(damaged(&format!("it holds {} bytes of {stored}", payload.len())));
+    }
+    if checksum(bytes) != word(12) {
+        return Err(damaged("its checksum does not match"));
+    }
+    if unpacked > MAX_DOCUMENT_BYTES || unpacked > (stored + 1) * MAX_RATIO {
+        return Err(damaged("its lengths do not fit together"));
+    }
+    let document =
+        lz4_flex::block::decompress(payload, unpacked as usize).map_err(|error| damaged(&error.to_string()))?;
+    let profile: Profile = serde_json::from_slice(&document).map_err(|error| damaged(&error.to_string()))?;
+    if profile.schema != SCHEMA {
+        return Err(damaged("its document is of another kind"));
+    }
+    if profile.version > VERSION {
+        return Err(ProfileError::Newer { path: path(), version: profile.version, newest: VERSION });
+    }
+    Ok(profile)
+}
+
+fn checksum(bytes: &[u8]) -> u32 {
+    let mut hasher = crc32fast::Hasher::new();
+    hasher.update(&bytes[..12]);
+    hasher.update(&bytes[16..]);
+    hasher.finalize()
+}
+
+/// Reads a profile file.
+///
+/// # Errors
+/// [`ProfileError`].
+pub fn read(path: &Path) -> Result<Profile, ProfileError> {
+    let mut bytes = Vec::new();
+    File::open(path)
+        .and_then(|mut file| file.read_to_end(&mut bytes))
+        .map_err(|error| ProfileError::Read { path: path.to_owned(), error })?;
+    from_bytes(&bytes, path)
+}
+
+/// Writes a profile file: under a temporary name beside it, then renamed, so that nobody ever sees
+/// half of one.
+///
+/// # Errors
+/// [`ProfileError::Write`]; then nothing is left behind.
+pub fn write(profile: &Profile, path: &Path) -> Result<(), ProfileError> {
+    write_bytes(&to_bytes(profile), path).map_err(|error| ProfileError::Write { path: path.to_owned(), error })
+}
+
+/// Writes a file under a temporary name and renames it.
+pub(crate) fn write_bytes(bytes: &[u8], path: &Path) -> std::io::Result<()> {
+    // A device or pipe is written as it is; a rename would replace it.
+    if std::fs::metadata(path).is_ok_and(|there| !there.is_file()) {
+        return File::options().write(true).open(path).and_then(|mut file| file.write_all(bytes));
+    }
+    let mut name = path.file_name().map(|name| name.to_owned()).unwrap_or_default();
+    name.push(format!(".{}.tmp", std::process::id()));
+    let temporary = path.with_file_name(name);
+    let result = File::create(&temporary)
+        .and_then(|mut file| {
+            file.write_all(bytes)?;
+            file.sync_all()
+        })
+        .and_then(|()| std::fs::rename(&temporary, path));
+    if result.is_err() {
+        _ = std::fs::remove_file(&temporary);
+    }
+    result
+}

@@ -1,0 +1,15 @@
+//! The profile: what a run found, in the form of the contract's JSON, version 1.
+//!
+//! [`model`] is the JSON document as types; [`build()`] makes one from an analysis; [`file`] is the
+//! container on disk.
+
+mod build;
+pub mod file;
+pub mod model;
+mod paths;
+mod rows;
+mod sources;
+
+pub use build::{BuildInput, RunFacts, build};
+pub use file::{ProfileError, read, write};
+pub use model::Profile;

@@ -1,0 +1,434 @@
+//! The JSON document of `report --format json`, version 1. `docs/profile-v1.schema.json` is its
+//! schema, `docs/report.md` says what each figure means. Fields are only ever added.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+/// Value of [`Profile::schema`].
+pub const SCHEMA: &str = "warpline.profile";
+/// Value of [`Profile::version`] that this release writes.
+pub const VERSION: u32 = 1;
+
+/// A whole profile.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Profile {
+    /// [`SCHEMA`].
+    pub schema: String,
+    /// [`VERSION`].
+    pub version: u32,
+    /// What was run and how.
+    pub run: Run,
+    /// In order of first launch.
+    pub kernels: Vec<Kernel>,
+    /// By kernel, file, line.
+    pub lines: Vec<Line>,
+    /// By kernel, site, space.
+    pub sites: Vec<Site>,
+    /// By number.
+    pub allocations: Vec<Allocation>,
+    /// By number.
+    pub host_allocations: Vec<HostAllocation>,
+    /// By kernel and place.
+    pub branches: Vec<Branch>,
+    /// By kernel and place.
+    pub blocks: Vec<Block>,
+    /// Bad accesses, in order.
+    #[serde(default)]
+    pub faults: Vec<Fault>,
+    /// Memory operations that were executed or may have been, and are not counted.
+    #[serde(default)]
+    pub not_seen: Vec<NotSeen>,
+    /// Source lines that the rows refer to, by file and line number.
+    #[serde(default)]
+    pub sources: BTreeMap<String, BTreeMap<u32, String>>,
+}
+
+/// What was run and how.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Run {
+    /// `cpu` or `gpu`.
+    pub device: String,
+    /// GPU models; the first one's scheduler gave the order.
+    pub models: Vec<String>,
+    /// The program ended by itself and its trace is whole.
+    pub complete: bool,
+    /// Records that the user allowed to drop.
+    pub dropped_records: u64,
+    /// Only a share of the launches or blocks was recorded.
+    pub sampled: bool,
+    /// Exit code of the program (128 + n for a signal); `None` when it is not known.
+    pub exit_code: Option<i32>,
+    /// What the figures rest on.
+    pub assumptions: BTreeMap<String, String>,
+    /// Program's executable and arguments, as the program told them.
+    #[serde(default)]
+    pub program: Vec<String>,
+    /// What a reader should know; the same for identical runs.
+    #[serde(default)]
+    pub notes: Vec<String>,
+    /// Whatever may differ between identical runs.
+    pub environment: Environment,
+}
+
+/// Whatever may differ between identical runs.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Environment {
+    /// Command line of `warpline`.
+    pub command: Vec<String>,
+    /// Releases of the tools.
+    pub versions: BTreeMap<String, String>,
+    /// Wall-clock seconds: `program`, `analysis`.
+    pub seconds: BTreeMap<String, f64>,
+    /// Process number of the program.
+    pub pid: Option<u32>,
+    /// Machine.
+    pub host: Option<String>,
+    /// Start, as in `2026-11-20T19:00:00Z`.
+    pub date: Option<String>,
+    /// Threads of the analysis.
+    pub threads: Option<u32>,
+}
+
+/// A source position; empty strings and zeroes are unknown.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Frame {
+    /// Demangled name.
+    pub function: String,
+    /// Absolute path.
+    pub file: String,
+    /// From 1.
+    pub line: u32,
+    /// From 1.
+    pub column: u32,
+}
+
+/// Metrics by memory space: `global`, `shared`, `local`, `constant`; only those that occur.
+pub type Spaces = BTreeMap<String, Metrics>;
+
+/// Metrics of a set of requests.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Metrics {
+    /// Executions of a memory instruction by a warp with an active lane.
+    pub requests: u64,
+    /// Active lanes, summed.
+    pub lanes: u64,
+    /// Useful bytes of the active lanes.
+    pub bytes: u64,
+    /// Distinct 32-byte sectors per request, summed.
+    pub sectors: u64,
+    /// Sectors that the distinct bytes would fill.
+    pub ideal_sectors: u64,
+    /// Requests with 0, 1, 2, … pieces, by size of a piece in bytes: `32`, `128`.
+    pub lines_touched: BTreeMap<String, Vec<u64>>,
+    /// Shared space only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shared: Option<SharedMetrics>,
+}
+
+/// Passes of shared-memory requests.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SharedMetrics {
+    /// Passes made.
+    pub wavefronts: u64,
+    /// Passes without bank conflicts.
+    pub ideal_wavefronts: u64,
+}
+
+/// Executed instructions of one class.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct InstructionCount {
+    /// Executions by a warp.
+    pub warps: u64,
+    /// Executions by a lane.
+    pub lanes: u64,
+}
+
+/// By class: `fp16`, `fp32`, `fp64`, `int`, `special`, `conversion`, `control`, `memory`, `barrier`,
+/// `tensor`; only those that occur.
+pub type Instructions = BTreeMap<String, InstructionCount>;
+
+/// A kernel.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Kernel {
+    /// Number, from 0 in order of first launch.
+    pub id: u32,
+    /// Demangled name.
+    pub name: String,
+    /// Mangled name.
+    pub mangled: String,
+    /// Main source file of its module.
+    pub module: String,
+    /// Definition.
+    pub file: String,
+    /// Definition.
+    pub line: u32,
+    /// Over all launches.
+    pub metrics: Spaces,
+    /// Over all launches.
+    pub instructions: Instructions,
+    /// In order.
+    pub launches: Vec<Launch>,
+    /// Spread of the launches' figures, by `space.metric`.
+    pub over_launches: BTreeMap<String, Spread>,
+}
+
+/// A launch.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Launch {
+    /// Number in the program, from 0.
+    pub id: u64,
+    /// Blocks.
+    pub grid: [u32; 3],
+    /// Threads per block.
+    pub block: [u32; 3],
+    /// Bytes.
+    pub dynamic_shared_bytes: u32,
+    /// Bytes.
+    #[serde(default)]
+    pub static_shared_bytes: u32,
+    /// Registers per thread.
+    #[serde(default)]
+    pub registers: u32,
+    /// Blocks that share an SM in the model.
+    #[serde(default)]
+    pub resident_blocks: u32,
+    /// Of every so many blocks one was recorded; 0: none.
+    #[serde(default)]
+    pub block_share: u64,
+    /// CUDA stream, 0 the default.
+    #[serde(default)]
+    pub stream: u32,
+    /// CUDA error code; `None` when the trace ended before the launch.
+    #[serde(default)]
+    pub error: Option<i32>,
+    /// Host call path.
+    pub path: Vec<Frame>,
+    /// Sums.
+    pub metrics: Spaces,
+}
+
+/// Spread of a figure over launches.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Spread {
+    /// Mean.
+    pub mean: f64,
+    /// Least.
+    pub min: u64,
+    /// Greatest.
+    pub max: u64,
+    /// Standard deviation of the population.
+    pub stddev: f64,
+}
+
+/// A source line in a kernel.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Line {
+    /// File.
+    pub file: String,
+    /// Line.
+    pub line: u32,
+    /// Kernel.
+    pub kernel: u32,
+    /// Sums.
+    pub metrics: Spaces,
+    /// Sums.
+    pub instructions: Instructions,
+}
+
+/// A memory instruction in a kernel and space.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Site {
+    /// Number in its module.
+    pub id: u32,
+    /// Kernel.
+    pub kernel: u32,
+    /// User frame.
+    pub file: String,
+    /// User frame.
+    pub line: u32,
+    /// User frame.
+    pub column: u32,
+    /// User frame.
+    pub function: String,
+    /// True innermost frame.
+    pub leaf: Frame,
+    /// From the user frame outwards.
+    pub inlined_at: Vec<Frame>,
+    /// `load`, `store` or `atomic`.
+    pub op: String,
+    /// `global`, `shared`, `local` or `constant`.
+    pub space: String,
+    /// Per lane.
+    pub bytes: u32,
+    /// Inside libdevice or another library function.
+    pub library: bool,
+    /// The position is the nearest known one.
+    pub approximate: bool,
+    /// Sums.
+    pub metrics: Metrics,
+    /// A request that spans several allocations counts for each of them.
+    pub by_allocation: Vec<ByAllocation>,
+    /// Only contexts with calls that survived inlining, and the kernel itself beside them.
+    pub contexts: Vec<Context>,
+}
+
+/// What falls to one allocation.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ByAllocation {
+    /// `None`: no live allocation.
+    pub allocation: Option<u64>,
+    /// Sums.
+    pub metrics: Metrics,
+}
+
+/// What falls to one device call context.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Context {
+    /// Outermost first.
+    pub calls: Vec<Frame>,
+    /// Sums.
+    pub metrics: Metrics,
+}
+
+/// A device allocation.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Allocation {
+    /// Number.
+    pub id: u64,
+    /// Variable's name.
+    pub name: Option<String>,
+    /// `cudaMalloc`, …, `device_global`, `constant`, `compiler`.
+    pub kind: String,
+    /// Size.
+    pub bytes: u64,
+    /// Where it was made; for a device variable its declaration.
+    pub path: Vec<Frame>,
+    /// Freed before the end.
+    pub freed: bool,
+    /// Copies and fills.
+    pub copies: Vec<CopyRow>,
+    /// Over all spaces.
+    pub metrics: Metrics,
+    /// By kernel.
+    pub by_kernel: Vec<ByKernel>,
+}
+
+/// Copies of one kind.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CopyRow {
+    /// `host_to_device`, `device_to_host`, `device_to_device`, `host_to_host`, `set`.
+    pub direction: String,
+    /// All of them.
+    pub bytes: u64,
+    /// Copies.
+    pub count: u64,
+    /// Host allocation on the other side, when known.
+    pub host: Option<u64>,
+    /// Where.
+    pub path: Vec<Frame>,
+}
+
+/// What falls to one kernel.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ByKernel {
+    /// Kernel.
+    pub kernel: u32,
+    /// Sums.
+    pub metrics: Metrics,
+}
+
+/// A host allocation.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct HostAllocation {
+    /// Number.
+    pub id: u64,
+    /// Variable's name.
+    pub name: Option<String>,
+    /// `malloc`, `new`, ….
+    pub kind: String,
+    /// Size.
+    pub bytes: u64,
+    /// Where.
+    pub path: Vec<Frame>,
+}
+
+/// A conditional branch or switch.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Branch {
+    /// Kernel.
+    pub kernel: u32,
+    /// User frame.
+    pub file: String,
+    /// User frame.
+    pub line: u32,
+    /// User frame.
+    pub column: u32,
+    /// Times a warp reached it.
+    pub executions: u64,
+    /// Of these, with lanes leaving by two or more sides.
+    pub divergent: u64,
+    /// Per side; the first is the one taken when the condition holds, or a switch's default.
+    pub lanes: Vec<u64>,
+}
+
+/// A basic block.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Block {
+    /// Kernel.
+    pub kernel: u32,
+    /// User frame.
+    pub file: String,
+    /// User frame.
+    pub line: u32,
+    /// Times a warp ran it.
+    pub executions: u64,
+    /// Summed.
+    pub lanes: u64,
+    /// Executions with fewer lanes than the warp had live.
+    pub partial: u64,
+}
+
+/// A bad access.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Fault {
+    /// `out_of_bounds`, `misaligned`, `freed`, `shared_out_of_bounds`, `hardware`.
+    pub kind: String,
+    /// Kernel; `None` when unknown.
+    pub kernel: Option<u32>,
+    /// Launch.
+    pub launch: u64,
+    /// User frame; unknown fields are empty.
+    pub frame: Frame,
+    /// `load`, `store`, `atomic`; empty when unknown.
+    pub op: String,
+    /// Per lane; 0 unknown.
+    pub bytes: u32,
+    /// Linear block.
+    pub block: u64,
+    /// Linear thread in the block.
+    pub thread: u32,
+    /// Device address, hexadecimal.
+    pub address: String,
+    /// Nearest allocation.
+    pub allocation: Option<u64>,
+    /// Bytes from its start; negative before it.
+    pub offset: Option<i64>,
+    /// The kernel was stopped.
+    pub stopped: bool,
+    /// Host call path of the launch.
+    pub path: Vec<Frame>,
+}
+
+/// A memory operation that no record shows.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct NotSeen {
+    /// Function that holds it.
+    pub function: String,
+    /// User frame.
+    pub file: String,
+    /// User frame.
+    pub line: u32,
+    /// What it is.
+    pub what: String,
+}

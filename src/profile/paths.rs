@@ -1,0 +1,75 @@
+//! Host call paths and device inline chains as frames of the profile.
+
+use std::collections::HashMap;
+
+use warpline_format::event::PathId;
+use warpline_format::site_table::FrameId;
+
+use super::model::Frame;
+use crate::analysis::Analysis;
+use crate::attribution::{Module, Symbolizer};
+
+/// Resolves each path once.
+pub(super) struct Paths<'a> {
+    analysis: &'a Analysis,
+    symbols: Symbolizer,
+    known: HashMap<PathId, Vec<Frame>>,
+}
+
+impl<'a> Paths<'a> {
+    pub(super) fn new(analysis: &'a Analysis) -> Paths<'a> {
+        let objects = analysis.objects.iter().map(|(id, object)| (*id, object.path.as_str(), &object.build_id[..]));
+        Paths { analysis, symbols: Symbolizer::new(objects), known: HashMap::new() }
+    }
+
+    /// Outermost known frame first; empty for path 0 and paths that were never announced.
+    pub(super) fn host(&mut self, path: PathId) -> Vec<Frame> {
+        if let Some(known) = self.known.get(&path) {
+            return known.clone();
+        }
+        let frames = self.analysis.paths.get(&path).map_or(&[][..], |frames| &frames[..]);
+        let resolved: Vec<Frame> = self
+            .symbols
+            .path(frames)
+            .into_iter()
+            .map(|frame| Frame { function: frame.function, file: frame.file, line: frame.line, column: frame.column })
+            .collect();
+        self.known.insert(path, resolved.clone());
+        resolved
+    }
+
+    pub(super) fn problems(&self) -> &[String] {
+        self.symbols.problems()
+    }
+}
+
+/// A frame of a site table.
+pub(super) fn device_frame(module: &Module, frame: FrameId) -> Frame {
+    let entry = &module.table.frames[frame as usize];
+    Frame {
+        function: entry.function.clone(),
+        file: module.table.files[entry.file as usize].path.clone(),
+        line: entry.line,
+        column: entry.column,
+    }
+}
+
+/// Where a chain (innermost first) is for the user.
+pub(super) struct ChainPlace {
+    /// User frame; empty when the chain is.
+    pub(super) user: Frame,
+    /// True innermost frame.
+    pub(super) leaf: Frame,
+    /// From the user frame outwards, without it.
+    pub(super) inlined_at: Vec<Frame>,
+}
+
+pub(super) fn chain_place(module: &Module, chain: &[FrameId]) -> ChainPlace {
+    let frames: Vec<Frame> = chain.iter().map(|&frame| device_frame(module, frame)).collect();
+    match module.user_frame(chain) {
+        Some(user) => {
+            ChainPlace { user: frames[user].clone(), leaf: frames[0].clone(), inlined_at: frames[user + 1..].to_vec() }
+        }
+        None => ChainPlace { user: Frame::default(), leaf: Frame::default(), inlined_at: Vec::new() },
+    }
+}

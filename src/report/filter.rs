@@ -1,0 +1,52 @@
+//! Leaves out of a profile what was not asked for.
+
+use std::collections::BTreeSet;
+
+use regex::Regex;
+
+use crate::profile::Profile;
+
+/// What a report shows.
+#[derive(Clone, Debug, Default)]
+pub struct Filter {
+    /// Kernels whose demangled name matches.
+    pub kernel: Option<Regex>,
+    /// Lines of files whose path contains this.
+    pub source: Option<String>,
+    /// Rows per table.
+    pub top: usize,
+}
+
+/// The profile without the rows that the filter leaves out; `None` when it leaves nothing.
+/// Kernel totals stay those of the whole kernel.
+pub fn apply(profile: &Profile, filter: &Filter) -> Option<Profile> {
+    let mut kept = profile.clone();
+    if let Some(pattern) = &filter.kernel {
+        kept.kernels.retain(|kernel| pattern.is_match(&kernel.name));
+        let ids: BTreeSet<u32> = kept.kernels.iter().map(|kernel| kernel.id).collect();
+        if ids.is_empty() {
+            return None;
+        }
+        kept.lines.retain(|row| ids.contains(&row.kernel));
+        kept.sites.retain(|row| ids.contains(&row.kernel));
+        kept.branches.retain(|row| ids.contains(&row.kernel));
+        kept.blocks.retain(|row| ids.contains(&row.kernel));
+        kept.faults.retain(|row| row.kernel.is_none_or(|kernel| ids.contains(&kernel)));
+        for allocation in &mut kept.allocations {
+            allocation.by_kernel.retain(|row| ids.contains(&row.kernel));
+        }
+    }
+    if let Some(part) = &filter.source {
+        kept.lines.retain(|row| row.file.contains(part));
+        kept.sites.retain(|row| row.file.contains(part));
+        kept.branches.retain(|row| row.file.contains(part));
+        kept.blocks.retain(|row| row.file.contains(part));
+        if kept.lines.is_empty() && kept.sites.is_empty() {
+            return None;
+        }
+        let ids: BTreeSet<u32> =
+            kept.lines.iter().map(|row| row.kernel).chain(kept.sites.iter().map(|row| row.kernel)).collect();
+        kept.kernels.retain(|kernel| ids.contains(&kernel.id));
+    }
+    Some(kept)
+}

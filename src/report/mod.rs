@@ -1,0 +1,16 @@
+//! Reports: the same profile, for people and for programs.
+
+mod filter;
+mod text;
+
+pub use filter::{Filter, apply};
+pub use text::{TextOptions, fault_line, text};
+
+use crate::profile::Profile;
+
+/// The contract's JSON document, indented.
+pub fn json(profile: &Profile) -> String {
+    let mut text = serde_json::to_string_pretty(profile).expect("a profile has string keys and finite numbers");
+    text.push('\n');
+    text
+}

@@ -1,0 +1,65 @@
+//! Bad accesses.
+
+use std::fmt::Write as _;
+
+use super::figures::bytes;
+use super::places;
+use super::style::Style;
+use crate::profile::Profile;
+use crate::profile::model::Fault;
+
+/// A fault in one line.
+pub fn fault_line(profile: &Profile, fault: &Fault) -> String {
+    let kind = match fault.kind.as_str() {
+        "out_of_bounds" => "out-of-bounds",
+        "misaligned" => "misaligned",
+        "freed" => "use after free:",
+        "shared_out_of_bounds" => "out-of-bounds shared",
+        _ => "faulting",
+    };
+    let what = match (fault.op.as_str(), fault.bytes) {
+        ("", _) => "access".to_owned(),
+        (op, bytes) => format!("{op} of {bytes} bytes"),
+    };
+    let kernel = fault.kernel.and_then(|id| profile.kernels.iter().find(|kernel| kernel.id == id));
+    let kernel = kernel.map_or("a kernel", |kernel| places::plain_name(&kernel.name));
+    let at = places::at(&fault.frame.file, fault.frame.line);
+    let mut text = format!("{kind} {what} at {at} in {kernel}, block {}, thread {}", fault.block, fault.thread);
+    let nearest = fault.allocation.and_then(|id| profile.allocations.iter().find(|allocation| allocation.id == id));
+    match (nearest, fault.offset) {
+        (Some(allocation), Some(offset)) => {
+            let name = allocation.name.as_deref().unwrap_or("an unnamed allocation");
+            let size = bytes(allocation.bytes);
+            let past = i128::from(offset) - i128::from(allocation.bytes);
+            let place = match offset {
+                offset if offset < 0 => format!("{} bytes before", offset.unsigned_abs()),
+                _ if past >= 0 => format!("{past} bytes past the end of"),
+                offset => format!("byte {offset} of"),
+            };
+            _ = write!(text, ": {place} {name} ({}, {size})", allocation.kind);
+        }
+        _ => _ = write!(text, ": address {}", fault.address),
+    }
+    text
+}
+
+pub(super) fn write(out: &mut String, profile: &Profile, style: Style) {
+    if profile.faults.is_empty() {
+        return;
+    }
+    _ = writeln!(out, "{}", style.warning("BAD ACCESSES"));
+    for fault in &profile.faults {
+        _ = writeln!(out, "  {}", fault_line(profile, fault));
+        if let Some(text) = places::source(profile, &fault.frame.file, fault.frame.line) {
+            _ = writeln!(out, "    {:>5} | {}", fault.frame.line, text.trim_start());
+        }
+        let path = places::host_path(&fault.path);
+        if !path.is_empty() {
+            _ = writeln!(out, "    launched from {}", places::wrapped(&path, "        ", 110));
+        }
+        let end =
+            if fault.stopped { "the kernel was stopped" } else { "the access was not performed; the kernel went on" };
+        _ = writeln!(out, "    {}", style.faint(end));
+    }
+    out.push('\n');
+}

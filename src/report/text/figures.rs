@@ -1,0 +1,98 @@
+//! Numbers for people.
+
+use crate::profile::model::{Metrics, Spaces};
+
+/// Bytes as `1.50 MiB`.
+pub(super) fn bytes(count: u64) -> String {
+    let units = ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
+    if count < 1024 {
+        return format!("{count} B");
+    }
+    let mut value = count as f64;
+    let mut unit = 0;
+    while value >= 1023.95 && unit + 1 < units.len() {
+        value /= 1024.0;
+        unit += 1;
+    }
+    let digits = if value < 9.995 {
+        2
+    } else if value < 99.95 {
+        1
+    } else {
+        0
+    };
+    format!("{value:.digits$} {}", units[unit])
+}
+
+/// A count as `12 345` or `1.23 M`.
+pub(super) fn count(count: u64) -> String {
+    let units = [(1e12, "T"), (1e9, "G"), (1e6, "M")];
+    if count < 1_000_000 {
+        return if count < 10_000 { count.to_string() } else { format!("{} {:03}", count / 1000, count % 1000) };
+    }
+    let value = count as f64;
+    let (scale, unit) = units.iter().find(|(scale, _)| value >= *scale).copied().unwrap_or((1.0, ""));
+    let scaled = value / scale;
+    let digits = if scaled < 9.995 {
+        2
+    } else if scaled < 99.95 {
+        1
+    } else {
+        0
+    };
+    format!("{scaled:.digits$} {unit}")
+}
+
+/// `part / whole`, 0 for nothing of nothing.
+pub(super) fn ratio(part: u64, whole: u64) -> f64 {
+    if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
+}
+
+/// A share as `12.5 %`.
+pub(super) fn percent(share: f64) -> String {
+    if share > 0.0 && share < 0.000_95 { "<0.1 %".to_owned() } else { format!("{:.1} %", share * 100.0) }
+}
+
+/// Memory that has sectors of its own: what a kernel moves from and to it is traffic.
+const MEMORY: [&str; 3] = ["global", "local", "constant"];
+
+/// Sums over the spaces outside the SM.
+pub(super) fn memory(spaces: &Spaces) -> Metrics {
+    let mut sum = Metrics::default();
+    for (_, metrics) in spaces.iter().filter(|(space, _)| MEMORY.contains(&space.as_str())) {
+        add(&mut sum, metrics);
+    }
+    sum
+}
+
+/// Adds the plain figures.
+pub(super) fn add(sum: &mut Metrics, more: &Metrics) {
+    sum.requests = sum.requests.saturating_add(more.requests);
+    sum.lanes = sum.lanes.saturating_add(more.lanes);
+    sum.bytes = sum.bytes.saturating_add(more.bytes);
+    sum.sectors = sum.sectors.saturating_add(more.sectors);
+    sum.ideal_sectors = sum.ideal_sectors.saturating_add(more.ideal_sectors);
+    if let Some(shared) = &more.shared {
+        let passes = sum.shared.get_or_insert_default();
+        passes.wavefronts = passes.wavefronts.saturating_add(shared.wavefronts);
+        passes.ideal_wavefronts = passes.ideal_wavefronts.saturating_add(shared.ideal_wavefronts);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_keep_three_digits() {
+        assert_eq!(bytes(1023), "1023 B");
+        assert_eq!(bytes(1024), "1.00 KiB");
+        assert_eq!(bytes(5632 << 10), "5.50 MiB");
+        assert_eq!(bytes(u64::MAX), "16.0 EiB");
+        assert_eq!(count(9_999), "9999");
+        assert_eq!(count(123_456), "123 456");
+        assert_eq!(count(1_234_567), "1.23 M");
+        assert_eq!(percent(0.125), "12.5 %");
+        assert_eq!(percent(0.0001), "<0.1 %");
+    }
+}

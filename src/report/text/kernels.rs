@@ -1,0 +1,57 @@
+//! Kernels by traffic.
+
+use std::fmt::Write as _;
+
+use super::figures::{bytes, count, memory, percent, ratio};
+use super::places;
+use super::style::Style;
+use crate::metrics::SECTOR_BYTES;
+use crate::profile::Profile;
+use crate::profile::model::{Kernel, Metrics};
+
+pub(super) fn write(out: &mut String, profile: &Profile, style: Style, top: usize) {
+    if profile.kernels.is_empty() {
+        return;
+    }
+    let mut rows: Vec<(&Kernel, Metrics)> =
+        profile.kernels.iter().map(|kernel| (kernel, memory(&kernel.metrics))).collect();
+    rows.sort_by_key(|(kernel, sum)| (std::cmp::Reverse(sum.sectors), kernel.id));
+    let total: u64 = rows.iter().map(|(_, sum)| sum.sectors).sum();
+    _ = writeln!(out, "{}", style.heading("KERNELS by memory traffic (sectors of 32 bytes, before any cache)"));
+    let head = format!(
+        "  {:>7} {:>10} {:>10} {:>9} {:>9} {:>9} {:>7} {:>10} {:>8}  {}",
+        "share", "traffic", "useful", "requests", "lanes/rq", "sect./rq", "ideal", "efficiency", "launches", "kernel"
+    );
+    _ = writeln!(out, "{}", style.faint(&head));
+    for (kernel, sum) in rows.iter().take(top) {
+        let efficiency = ratio(sum.ideal_sectors, sum.sectors);
+        let (rate, efficiency_text) = if sum.sectors == 0 {
+            (1.0, format!("{:>10}", "-"))
+        } else {
+            (efficiency, format!("{:>10}", percent(efficiency)))
+        };
+        _ = writeln!(
+            out,
+            "  {:>7} {:>10} {:>10} {:>9} {:>9.1} {:>9.2} {:>7.2} {} {:>8}  {}",
+            percent(ratio(sum.sectors, total)),
+            bytes(sum.sectors.saturating_mul(SECTOR_BYTES)),
+            bytes(sum.bytes),
+            count(sum.requests),
+            ratio(sum.lanes, sum.requests),
+            ratio(sum.sectors, sum.requests),
+            ratio(sum.ideal_sectors, sum.requests),
+            style.quality(rate, &efficiency_text),
+            count(kernel.launches.len() as u64),
+            style.strong(places::plain_name(&kernel.name)),
+        );
+    }
+    more(out, rows.len(), top, "kernels", style);
+    out.push('\n');
+}
+
+/// Says how many rows are not shown.
+pub(super) fn more(out: &mut String, all: usize, top: usize, what: &str, style: Style) {
+    if all > top {
+        _ = writeln!(out, "{}", style.faint(&format!("  … and {} more {what} (--top {all} shows all)", all - top)));
+    }
+}

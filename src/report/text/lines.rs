@@ -1,0 +1,229 @@
+//! The lines that cost most more than they need to, and those with bank conflicts.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use super::figures::{add, bytes, count, percent, ratio};
+use super::kernels::more;
+use super::places;
+use super::style::{Style, bar};
+use crate::profile::Profile;
+use crate::profile::model::{Frame, Metrics, Site};
+
+const WIDTH: usize = 112;
+
+/// Sites of one line in one kernel that do the same kind of access.
+struct Group<'a> {
+    op: &'a str,
+    space: &'a str,
+    bytes: u32,
+    sum: Metrics,
+    sites: Vec<&'a Site>,
+}
+
+/// A line of a kernel.
+struct Row<'a> {
+    file: &'a str,
+    line: u32,
+    kernel: u32,
+    groups: Vec<Group<'a>>,
+    /// What it is ranked by.
+    excess: u64,
+    total: u64,
+}
+
+pub(super) fn write(out: &mut String, profile: &Profile, style: Style, top: usize) {
+    let memory =
+        rows(profile, |site| site.space != "shared", |m| (m.sectors, m.sectors.saturating_sub(m.ideal_sectors)));
+    if !memory.is_empty() {
+        _ = writeln!(out, "{}", style.heading("LINES by avoidable traffic (sectors beyond the ideal)"));
+        section(out, profile, style, top, &memory, "avoidable traffic", "lines");
+    }
+    let passes = |m: &Metrics| m.shared.clone().unwrap_or_default();
+    let mut shared = rows(
+        profile,
+        |site| site.space == "shared",
+        |m| (passes(m).wavefronts, passes(m).wavefronts.saturating_sub(passes(m).ideal_wavefronts)),
+    );
+    let conflict_free = shared.iter().all(|row| row.excess == 0);
+    shared.retain(|row| row.excess > 0);
+    if !shared.is_empty() {
+        _ = writeln!(out, "{}", style.heading("SHARED MEMORY by bank conflicts (passes beyond the ideal)"));
+        section(out, profile, style, top, &shared, "extra passes", "lines");
+    } else if conflict_free && profile.sites.iter().any(|site| site.space == "shared") {
+        _ = writeln!(out, "{}", style.heading("SHARED MEMORY"));
+        _ = writeln!(out, "  no bank conflicts\n");
+    }
+}
+
+/// Lines of the chosen sites, worst first; `cost` gives all and what is too much.
+fn rows<'a>(
+    profile: &'a Profile,
+    choose: impl Fn(&Site) -> bool,
+    cost: impl Fn(&Metrics) -> (u64, u64),
+) -> Vec<Row<'a>> {
+    let mut rows: BTreeMap<(u32, &str, u32), Row<'a>> = BTreeMap::new();
+    for site in profile.sites.iter().filter(|site| choose(site)) {
+        let row = rows.entry((site.kernel, &site.file, site.line)).or_insert_with(|| Row {
+            file: &site.file,
+            line: site.line,
+            kernel: site.kernel,
+            groups: Vec::new(),
+            excess: 0,
+            total: 0,
+        });
+        let (total, excess) = cost(&site.metrics);
+        row.total = row.total.saturating_add(total);
+        row.excess = row.excess.saturating_add(excess);
+        let same = |group: &&mut Group<'_>| {
+            (group.op, group.space, group.bytes) == (site.op.as_str(), site.space.as_str(), site.bytes)
+        };
+        match row.groups.iter_mut().find(same) {
+            Some(group) => {
+                add(&mut group.sum, &site.metrics);
+                group.sites.push(site);
+            }
+            None => {
+                let mut sum = Metrics::default();
+                add(&mut sum, &site.metrics);
+                let (op, space) = (site.op.as_str(), site.space.as_str());
+                row.groups.push(Group { op, space, bytes: site.bytes, sum, sites: vec![site] });
+            }
+        }
+    }
+    let mut rows: Vec<Row<'a>> = rows.into_values().collect();
+    for row in &mut rows {
+        row.groups.sort_by_key(|group| std::cmp::Reverse(cost(&group.sum)));
+    }
+    rows.sort_by(|one, other| {
+        (other.excess, other.total)
+            .cmp(&(one.excess, one.total))
+            .then_with(|| (one.kernel, one.file, one.line).cmp(&(other.kernel, other.file, other.line)))
+    });
+    rows
+}
+
+fn section(out: &mut String, profile: &Profile, style: Style, top: usize, rows: &[Row<'_>], what: &str, plural: &str) {
+    let all: u64 = rows.iter().map(|row| row.excess).sum();
+    for (number, row) in (1..).zip(rows.iter().take(top)) {
+        let name = kernel_name(profile, row.kernel);
+        let share = if all == 0 { String::new() } else { format!("{} of the {what}", percent(ratio(row.excess, all))) };
+        let place = format!("{}  in {}", places::at(row.file, row.line), places::plain_name(name));
+        _ = writeln!(out, "{:>3}. {}  {}", number, style.strong(&place), style.faint(&share));
+        if let Some(text) = places::source(profile, row.file, row.line) {
+            _ = writeln!(out, "     {:>5} | {}", row.line, text.trim_start());
+        }
+        for group in &row.groups {
+            write_group(out, profile, style, group);
+        }
+        write_paths(out, profile, style, row);
+    }
+    more(out, rows.len(), top, plural, style);
+    out.push('\n');
+}
+
+fn write_group(out: &mut String, profile: &Profile, style: Style, group: &Group<'_>) {
+    let sum = &group.sum;
+    let kind = format!("{} {} {} B", group.space, group.op, group.bytes);
+    let lanes = ratio(sum.lanes, sum.requests);
+    let text = match &sum.shared {
+        Some(shared) => {
+            let share = ratio(shared.ideal_wavefronts, shared.wavefronts);
+            let quality = format!("{} {} of the passes needed", bar(share), percent(share));
+            format!(
+                "{} requests, {lanes:.1} lanes, {:.2} passes (ideal {:.2}) per request  {}",
+                count(sum.requests),
+                ratio(shared.wavefronts, sum.requests),
+                ratio(shared.ideal_wavefronts, sum.requests),
+                style.quality(share, &quality)
+            )
+        }
+        None => {
+            let share = ratio(sum.ideal_sectors, sum.sectors);
+            let quality = format!("{} {} efficient", bar(share), percent(share));
+            format!(
+                "{} requests, {lanes:.1} lanes, {:.2} sectors (ideal {:.2}) per request  {}",
+                count(sum.requests),
+                ratio(sum.sectors, sum.requests),
+                ratio(sum.ideal_sectors, sum.requests),
+                style.quality(share, &quality)
+            )
+        }
+    };
+    _ = writeln!(out, "       {kind:<20} {text}");
+    let touched = touched(profile, group);
+    if !touched.is_empty() {
+        _ = writeln!(out, "       {:<20} {touched}", "  touches");
+    }
+}
+
+/// The allocations a group touches, by traffic.
+fn touched(profile: &Profile, group: &Group<'_>) -> String {
+    let mut sums: BTreeMap<Option<u64>, u64> = BTreeMap::new();
+    for row in group.sites.iter().flat_map(|site| &site.by_allocation) {
+        *sums.entry(row.allocation).or_default() += row.metrics.sectors;
+    }
+    let total: u64 = sums.values().sum();
+    let mut sums: Vec<(Option<u64>, u64)> = sums.into_iter().collect();
+    sums.sort_by_key(|(id, sectors)| (std::cmp::Reverse(*sectors), *id));
+    let mut names = Vec::new();
+    for (id, sectors) in sums.iter().take(4) {
+        let mut name = match id {
+            None => "memory of no known allocation".to_owned(),
+            Some(id) => allocation_name(profile, *id),
+        };
+        if sums.len() > 1 {
+            _ = write!(name, " {}", percent(ratio(*sectors, total)));
+        }
+        names.push(name);
+    }
+    if sums.len() > 4 {
+        names.push(format!("{} more", sums.len() - 4));
+    }
+    names.join(", ")
+}
+
+fn allocation_name(profile: &Profile, id: u64) -> String {
+    match profile.allocations.iter().find(|allocation| allocation.id == id) {
+        Some(allocation) => {
+            let name = allocation.name.clone().unwrap_or_else(|| format!("#{id}"));
+            format!("{name} ({}, {})", allocation.kind, bytes(allocation.bytes))
+        }
+        None => format!("#{id}"),
+    }
+}
+
+fn kernel_name(profile: &Profile, id: u32) -> &str {
+    profile.kernels.iter().find(|kernel| kernel.id == id).map_or("?", |kernel| &kernel.name)
+}
+
+/// From `main` to the line: host path of the heaviest launch, the launch, the device calls.
+fn write_paths(out: &mut String, profile: &Profile, style: Style, row: &Row<'_>) {
+    let Some(kernel) = profile.kernels.iter().find(|kernel| kernel.id == row.kernel) else { return };
+    let sectors = |launch: &&crate::profile::model::Launch| launch.metrics.values().map(|m| m.sectors).sum::<u64>();
+    let Some(launch) = kernel.launches.iter().max_by_key(|launch| (sectors(launch), std::cmp::Reverse(launch.id)))
+    else {
+        return;
+    };
+    let Some(site) = row.groups.first().and_then(|group| group.sites.first()) else { return };
+    let mut parts = places::host_path(&launch.path);
+    parts.push(places::launch(&kernel.name, launch));
+    let context = site.contexts.iter().max_by_key(|context| context.metrics.sectors);
+    let calls = context.map_or(&[][..], |context| &context.calls[..]);
+    // The frames are where the next call is made; what is called at the last one is the site's function.
+    let chain: Vec<&Frame> = calls.iter().chain(site.inlined_at.iter().rev()).collect();
+    parts.extend(chain.iter().map(|frame| places::frame(frame)));
+    let last = Frame { function: site.function.clone(), file: site.file.clone(), line: site.line, column: 0 };
+    if chain.is_empty() {
+        parts.push(places::at(&last.file, last.line));
+    } else {
+        parts.push(places::frame(&last));
+    }
+    let path = places::wrapped(&parts, "                            ", WIDTH);
+    _ = writeln!(out, "       {:<20} {path}", "path");
+    let paths: std::collections::BTreeSet<&Vec<Frame>> = kernel.launches.iter().map(|launch| &launch.path).collect();
+    if paths.len() > 1 {
+        let text = format!("       {:<20} and {} other call paths to this kernel", "", paths.len() - 1);
+        _ = writeln!(out, "{}", style.faint(&text));
+    }
+}

@@ -1,0 +1,39 @@
+//! The report for people, about a hundred columns wide.
+
+mod allocations;
+mod branches;
+mod faults;
+mod figures;
+mod header;
+mod kernels;
+mod lines;
+mod places;
+mod style;
+
+pub use faults::fault_line;
+
+use self::style::Style;
+use crate::profile::Profile;
+
+/// How the text looks.
+#[derive(Clone, Copy, Debug)]
+pub struct TextOptions {
+    /// With colours (ANSI).
+    pub color: bool,
+    /// Rows per table.
+    pub top: usize,
+}
+
+/// The report.
+pub fn text(profile: &Profile, options: &TextOptions) -> String {
+    let style = Style { color: options.color };
+    let mut out = String::new();
+    header::write(&mut out, profile, style);
+    faults::write(&mut out, profile, style);
+    kernels::write(&mut out, profile, style, options.top);
+    lines::write(&mut out, profile, style, options.top);
+    allocations::write(&mut out, profile, style, options.top);
+    branches::write(&mut out, profile, style, options.top);
+    header::write_notes(&mut out, profile, style);
+    out
+}

@@ -1,0 +1,45 @@
+//! Colours, and bars that say the same without them.
+
+/// With or without colours.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Style {
+    pub(super) color: bool,
+}
+
+impl Style {
+    fn paint(self, code: &str, text: &str) -> String {
+        if self.color { format!("\x1b[{code}m{text}\x1b[0m") } else { text.to_owned() }
+    }
+
+    pub(super) fn heading(self, text: &str) -> String {
+        self.paint("1", text)
+    }
+
+    pub(super) fn strong(self, text: &str) -> String {
+        self.paint("1", text)
+    }
+
+    pub(super) fn faint(self, text: &str) -> String {
+        self.paint("2", text)
+    }
+
+    pub(super) fn warning(self, text: &str) -> String {
+        self.paint("1;31", text)
+    }
+
+    /// Colour of a share that is good when it is high.
+    pub(super) fn quality(self, share: f64, text: &str) -> String {
+        let code = match share {
+            share if share < 0.4 => "31",
+            share if share < 0.8 => "33",
+            _ => "32",
+        };
+        self.paint(code, text)
+    }
+}
+
+/// A share as ten characters.
+pub(super) fn bar(share: f64) -> String {
+    let full = (share.clamp(0.0, 1.0) * 10.0).round() as usize;
+    format!("{}{}", "#".repeat(full), ".".repeat(10 - full))
+}
