@@ -3,6 +3,9 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+/// Names a runtime library that is built already, for packagers who build the parts one by one.
+const PREBUILT: &str = "WARPLINE_PREBUILT_RUNTIME";
+
 fn main() {
     let manifest = PathBuf::from(std::env::var_os("CARGO_MANIFEST_DIR").expect("cargo sets it"));
     let root = manifest.parent().expect("the driver is a folder of the workspace").to_path_buf();
@@ -11,7 +14,8 @@ fn main() {
     }
     println!("cargo:rerun-if-changed=include");
     println!("cargo:rerun-if-changed=build.rs");
-    let library = build_runtime(&root);
+    println!("cargo:rerun-if-env-changed={PREBUILT}");
+    let library = std::env::var_os(PREBUILT).map_or_else(|| build_runtime(&root), PathBuf::from);
     println!("cargo:rustc-env=WARPLINE_RUNTIME_LIBRARY={}", library.display());
     link_llvm_by_its_place(&root);
 }

@@ -2,6 +2,7 @@
 
 use crate::command::Command;
 use crate::invocation::{Input, Invocation, Language};
+use crate::options::Dialect;
 use crate::tools::Tools;
 use std::path::Path;
 use warpline_toolchain::cache::content_hash;
@@ -15,10 +16,15 @@ pub enum Side {
     Host,
 }
 
-/// clang as the C++ driver. It must say `clang` of itself in messages whatever its file is called.
+/// clang as the compiler of a language.
 pub fn clang(tools: &Tools, language: Language) -> Command {
     let command = Command::new(&tools.clang.path);
     if language == Language::C { command } else { command.args(["--driver-mode=g++"]) }
+}
+
+/// clang as the linker. Its own name where it has one: CMake takes the program from `-v` and leaves its arguments.
+pub fn linker(tools: &Tools) -> Command {
+    tools.clang.cxx().map_or_else(|| clang(tools, Language::Cxx), Command::new)
 }
 
 /// Arguments of a CUDA compilation that concern the toolkit.
@@ -63,12 +69,22 @@ pub fn cuda_bitcode(tools: &Tools, invocation: &Invocation, input: &Input, side:
             .args(invocation.host.iter().cloned())
             .args(["-Xclang", "-fcuda-include-gpubinary", "-Xclang", &input.path]),
     };
+    let command = match is_cmake_probe(invocation, input) {
+        true => command.args(["-D__NVCC__"]),
+        false => command,
+    };
     let command = match invocation.relocatable {
         // Both sides must give the same names to what is static in the file.
         true => command.args(["-fgpu-rdc".to_string(), format!("-cuid={:016x}", unit_hash(invocation, input))]),
         false => command,
     };
     bitcode(command, input, output)
+}
+
+/// CMake compiles a file of this name to learn which compiler it has, and takes `__NVCC__` for nvcc. The macro is set
+/// for nothing else: headers that see it rely on what only nvcc has.
+fn is_cmake_probe(invocation: &Invocation, input: &Input) -> bool {
+    invocation.dialect == Dialect::Nvcc && input.path.ends_with("CMakeCUDACompilerId.cu")
 }
 
 /// A C or C++ source for the host, to bitcode that no pass of LLVM has touched.

@@ -6,12 +6,13 @@ use crate::error::DriverError;
 use crate::invocation::{Input, Invocation, Language};
 use crate::stages::{self, StageOptions};
 use crate::tools::Tools;
+use crate::trace;
 use std::path::{Path, PathBuf};
 
 /// What clang makes alone, with its own streams and exit code.
 pub fn clang_only(tools: &Tools, invocation: &Invocation) -> Result<(), DriverError> {
     let command = clang_jobs::clang_only(tools, invocation);
-    if announce(invocation, &command) {
+    if trace::command(invocation, &command) {
         return Ok(());
     }
     match command.run()? {
@@ -46,7 +47,7 @@ pub fn object(tools: &Tools, invocation: &Invocation, input: &Input, output: &Pa
         Language::Cxx | Language::C => host_object(tools, invocation, input, output),
         Language::Other => {
             let command = clang_jobs::plain_object(tools, invocation, input, output);
-            if !announce(invocation, &command) {
+            if !trace::command(invocation, &command) {
                 finish(command.capture()?)?;
             }
             Ok(())
@@ -66,9 +67,10 @@ fn cuda_object(tools: &Tools, invocation: &Invocation, input: &Input, output: &P
     if invocation.relocatable {
         host = host.args(["-Xclang".to_string(), format!("-fembed-offload-object={}", packed.display())]);
     }
-    let stops = announce(invocation, &device) | announce(invocation, &host);
+    let stops = trace::command(invocation, &device) | trace::command(invocation, &host);
     if stops {
-        stages::announce(&device_file, &host_file, output);
+        let files = [&device_file, &host_file].map(|file| file.display().to_string()).join(" ");
+        trace::line(invocation, &format!("warpline: hook and lower {files} -> {}", output.display()));
         return Ok(());
     }
     if invocation.relocatable {
@@ -97,7 +99,7 @@ fn host_object(tools: &Tools, invocation: &Invocation, input: &Input, output: &P
     let command = clang_jobs::host_bitcode(tools, invocation, input, &host_file);
     let dependencies = dependency_file(invocation, output);
     let command = clang_jobs::with_dependencies(command, invocation, output, &dependencies);
-    if announce(invocation, &command) {
+    if trace::command(invocation, &command) {
         return Ok(());
     }
     finish(command.capture()?)?;
@@ -123,14 +125,6 @@ fn finish(finished: Finished) -> Result<(), DriverError> {
         0 => Ok(()),
         code => Err(DriverError::Compiler(code)),
     }
-}
-
-/// Shows a command where that was asked for. True: it must not run.
-pub fn announce(invocation: &Invocation, command: &Command) -> bool {
-    if invocation.dry_run || invocation.verbose {
-        eprintln!("{}", command.line());
-    }
-    invocation.dry_run
 }
 
 /// `-MF`, or the object's name with `.d`.

@@ -24,6 +24,8 @@ pub enum Action {
     Version,
     /// The help text.
     Help,
+    /// The path of the look-alike toolkit.
+    Toolkit,
 }
 
 /// What a file is, by `-x` or its name.
@@ -389,6 +391,7 @@ impl Parser {
             Meaning::DryRun => made.dry_run = true,
             Meaning::Version => made.action = Action::Version,
             Meaning::Help => made.action = Action::Help,
+            Meaning::WarplineToolkit => made.action = Action::Toolkit,
             // Expanded before; here only when an options file names no file.
             Meaning::OptionsFile => made.ignored.push(spelled),
             Meaning::WarplineDump => made.dump = Some(value.into()),
@@ -402,7 +405,7 @@ impl Parser {
     fn finish(mut self) -> Result<Invocation, UsageError> {
         self.made.relocatable = self.relocatable.unwrap_or(false);
         let made = self.made;
-        let stands_alone = matches!(made.action, Action::Version | Action::Help | Action::Clang);
+        let stands_alone = matches!(made.action, Action::Version | Action::Help | Action::Toolkit | Action::Clang);
         if made.inputs.is_empty() && !stands_alone && !made.verbose {
             return Err(UsageError::NoInput);
         }

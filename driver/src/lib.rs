@@ -14,7 +14,9 @@ pub mod invocation;
 pub mod link;
 pub mod options;
 pub mod stages;
+pub mod toolkit;
 pub mod tools;
+mod trace;
 mod version;
 
 use error::DriverError;
@@ -55,7 +57,12 @@ fn serve(dialect: Dialect, arguments: &[String]) -> Result<(), DriverError> {
     }
     let tools = Tools::find(&invocation)?;
     note(&invocation, &tools);
+    trace::variables(&tools, &invocation)?;
     match invocation.action {
+        Action::Toolkit => {
+            println!("{}", tools.toolkit()?.display());
+            Ok(())
+        }
         Action::Clang => compile::clang_only(&tools, &invocation),
         Action::Object => compile::objects(&tools, &invocation),
         Action::Archive => link::archive(&tools, &invocation),

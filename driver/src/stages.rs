@@ -4,14 +4,14 @@ use crate::error::DriverError;
 use crate::invocation::Invocation;
 use crate::tools::Tools;
 use inkwell::context::Context;
-use inkwell::memory_buffer::MemoryBuffer;
 use inkwell::module::Module;
 use std::cell::Cell;
 use std::fmt::Display;
 use std::path::{Path, PathBuf};
 use warpline_pass::device::HookOptions;
 use warpline_pass::host::HostHooks;
-use warpline_pass::{device, host};
+use warpline_pass::object::{EmitOptions, Output};
+use warpline_pass::{device, host, object};
 
 /// What the stages need to know besides the code.
 pub struct StageOptions {
@@ -27,6 +27,8 @@ pub struct StageOptions {
     processor: String,
     /// With hooks.
     hooks: bool,
+    /// Position-independent code.
+    pic: bool,
     dump: Dump,
 }
 
@@ -40,6 +42,7 @@ impl StageOptions {
             system_folders: tools.system_folders(),
             processor: invocation.processor.clone().unwrap_or_else(|| "native".into()),
             hooks: std::env::var_os(crate::DISABLE_VARIABLE).is_none_or(|value| value != "1"),
+            pic: position_independent(invocation),
             dump: Dump::new(invocation.dump.clone(), source),
         }
     }
@@ -47,6 +50,17 @@ impl StageOptions {
     fn failed(&self, cause: impl Display) -> DriverError {
         DriverError::Pass { source_file: self.source.clone(), cause: cause.to_string() }
     }
+}
+
+/// clang's default on this target, unless the last word on it says otherwise.
+fn position_independent(invocation: &Invocation) -> bool {
+    let flags = invocation.common.iter().chain(&invocation.host);
+    let last = flags.rev().find_map(|flag| match flag.as_str() {
+        "-fPIC" | "-fpic" | "-fPIE" | "-fpie" => Some(true),
+        "-fno-pic" | "-fno-PIC" | "-fno-pie" | "-fno-PIE" => Some(false),
+        _ => None,
+    });
+    last.unwrap_or(true)
 }
 
 /// LLVM's level for the letters and digits that follow `-O`; sizes optimise like 2, as in LLVM's own mapping.
@@ -57,11 +71,6 @@ fn level(text: &str) -> u8 {
         "3" | "4" | "fast" | "max" => 3,
         _ => 2,
     }
-}
-
-/// What `-###` shows of the stages.
-pub fn announce(device: &Path, host: &Path, output: &Path) {
-    eprintln!("# warpline: hook and lower {}, hook {} -> {}", device.display(), host.display(), output.display());
 }
 
 /// A CUDA translation unit: device and host bitcode to one object.
@@ -100,9 +109,8 @@ pub fn linked_unit(
 pub fn host_unit(host_file: &Path, output: &Path, options: &StageOptions) -> Result<(), DriverError> {
     let context = Context::create();
     let host = read(&context, host_file, options)?;
-    let machine = host_stages(&host, None, options)?;
-    let object = machine.emit_object(&host).map_err(|cause| options.failed(cause))?;
-    std::fs::write(output, object).map_err(DriverError::writing(output))
+    host_stages(&host, None, options)?;
+    emit(&host, output, options)
 }
 
 fn write_unit(
@@ -132,11 +140,7 @@ fn write_unit(
     Err(options.failed("lowering to the CPU device is not built in"))
 }
 
-fn host_stages(
-    module: &Module<'_>,
-    descriptor: Option<&str>,
-    options: &StageOptions,
-) -> Result<warpline_pass::llvm::Machine, DriverError> {
+fn host_stages(module: &Module<'_>, descriptor: Option<&str>, options: &StageOptions) -> Result<(), DriverError> {
     let machine = host::machine(module).map_err(|cause| options.failed(cause))?;
     options.dump.write(module, "host-0-clang")?;
     if options.hooks {
@@ -146,16 +150,17 @@ fn host_stages(
     options.dump.write(module, "host-1-optimised")?;
     let hooks = HostHooks { descriptor, allocations: options.hooks };
     host::hook(module, hooks).map_err(|cause| options.failed(cause))?;
-    options.dump.write(module, "host-2-hooked")?;
-    Ok(machine)
+    options.dump.write(module, "host-2-hooked")
+}
+
+fn emit(module: &Module<'_>, output: &Path, options: &StageOptions) -> Result<(), DriverError> {
+    let emit = EmitOptions { output: Output::Object, level: options.host_level, pic: options.pic };
+    let bytes = object::emit(module, emit).map_err(|cause| options.failed(cause))?;
+    std::fs::write(output, bytes).map_err(DriverError::writing(output))
 }
 
 fn read<'c>(context: &'c Context, path: &Path, options: &StageOptions) -> Result<Module<'c>, DriverError> {
-    let bytes = std::fs::read(path).map_err(DriverError::reading(path))?;
-    let name = path.file_name().map_or("module".into(), |name| name.to_string_lossy());
-    let buffer = MemoryBuffer::create_from_memory_range_copy(&bytes, &name);
-    Module::parse_bitcode_from_buffer(&buffer, context)
-        .map_err(|cause| options.failed(format!("clang's bitcode in {} is not readable: {cause}", path.display())))
+    object::read(context, path).map_err(|cause| options.failed(cause))
 }
 
 /// Keeps the IR of each stage where the user asked for it.

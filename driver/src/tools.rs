@@ -48,6 +48,16 @@ impl Tools {
         self.temporary.path()
     }
 
+    /// The look-alike toolkit, see [`crate::toolkit`].
+    pub fn toolkit(&self) -> Result<PathBuf, DriverError> {
+        crate::toolkit::folder(&self.cuda)
+    }
+
+    /// `-L` for the runtime under CUDA's names.
+    pub fn library_option(&self) -> Result<String, DriverError> {
+        Ok(format!("-L{}", self.toolkit()?.join("lib64").display()))
+    }
+
     /// Folders whose files are not the user's code: compiler, toolkit, system and our own headers.
     pub fn system_folders(&self) -> Vec<String> {
         let resolved = |path: PathBuf| path.canonicalize().ok().filter(|real| *real != path);

@@ -5,27 +5,26 @@ mod symbols;
 
 use crate::clang_jobs;
 use crate::command::Command;
-use crate::compile::{self, announce};
-use crate::embedded;
+use crate::compile;
 use crate::error::DriverError;
 use crate::invocation::{Invocation, Language, LinkItem};
 use crate::tools::Tools;
+use crate::trace;
 use std::path::{Path, PathBuf};
-
-/// System libraries that the runtime, a Rust static library, needs (`rustc --print native-static-libs`).
-const RUNTIME_NEEDS: [&str; 6] = ["-lgcc_s", "-lutil", "-lrt", "-lpthread", "-lm", "-ldl"];
 
 /// Links sources, objects and libraries with the runtime.
 pub fn link(tools: &Tools, invocation: &Invocation) -> Result<(), DriverError> {
     let objects = compile_sources(tools, invocation)?;
     let items = items(invocation, &objects);
-    let mut command = clang_jobs::clang(tools, Language::Cxx);
+    let mut command = clang_jobs::linker(tools);
     if invocation.shared {
         command = command.args(["-shared"]);
     }
     if let Some(output) = &invocation.output {
         command = command.args(["-o"]).path(output);
     }
+    // First, so that a real toolkit's folder among the user's does not win.
+    command = command.args([tools.library_option()?]);
     // Flags for compilations (-fPIC, -march=…) stand among the unknown ones; the link need not use them all.
     command = command.args(["-Qunused-arguments"]).args(items.clone());
     if !invocation.dry_run
@@ -33,7 +32,7 @@ pub fn link(tools: &Tools, invocation: &Invocation) -> Result<(), DriverError> {
     {
         command = command.path(&object);
     }
-    command = command.path(&embedded::runtime_library()?).args(RUNTIME_NEEDS);
+    command = command.args(["-lcudadevrt", "-lcudart_static"]);
     run(invocation, &command)
 }
 
@@ -43,7 +42,8 @@ pub fn device_link(tools: &Tools, invocation: &Invocation) -> Result<(), DriverE
     let items = items(invocation, &objects);
     let output = invocation.output.clone().unwrap_or_else(|| "a_dlink.o".into());
     if invocation.dry_run {
-        eprintln!("# warpline: link device code of {} -> {}", items.join(" "), output.display());
+        let line = format!("warpline: link device code of {} -> {}", items.join(" "), output.display());
+        trace::line(invocation, &line);
         return Ok(());
     }
     match relocatable::device_object(tools, invocation, &items)? {
@@ -102,7 +102,7 @@ fn is_cuda_runtime(argument: &str) -> bool {
 }
 
 fn run(invocation: &Invocation, command: &Command) -> Result<(), DriverError> {
-    if announce(invocation, command) {
+    if trace::command(invocation, command) {
         return Ok(());
     }
     match command.run()? {

@@ -132,6 +132,8 @@ pub enum Meaning {
     WarplineDump,
     /// `--warpline-march`.
     WarplineMarch,
+    /// `--warpline-toolkit`.
+    WarplineToolkit,
     /// `--device`.
     WarplineDevice,
 }
@@ -168,6 +170,7 @@ use Form::{Equals, Flag, Joined, JoinedOrSeparate, Separate, Value, WarningKind}
 pub const TABLE: &[Spec] = &[
     // Warpline's own.
     both(&["warpline-dump"], Value, Meaning::WarplineDump),
+    both(&["warpline-toolkit"], Flag, Meaning::WarplineToolkit),
     both(&["warpline-march"], Value, Meaning::WarplineMarch),
     both(&["device"], Value, Meaning::WarplineDevice),
     // What to make.

@@ -1,6 +1,6 @@
 //! The clang that compiles, and LLVM's own files.
 
-use crate::programs::{find, output, version_after};
+use crate::programs::{find, is_executable, output, version_after};
 use crate::{ToolchainError, pins};
 use std::path::PathBuf;
 
@@ -14,6 +14,15 @@ pub struct Clang {
     pub path: PathBuf,
     /// Full version, as "22.1.8".
     pub version: String,
+}
+
+impl Clang {
+    /// The same compiler as C++ driver and linker, where it has a name of its own: `clang++-22` beside `clang-22`.
+    pub fn cxx(&self) -> Option<PathBuf> {
+        let name = self.path.file_name()?.to_str()?;
+        let path = self.path.with_file_name(name.replacen("clang", "clang++", 1));
+        (!name.contains("++") && is_executable(&path)).then_some(path)
+    }
 }
 
 /// How to get LLVM and clang.

@@ -5,6 +5,9 @@ use crate::programs::is_executable;
 use crate::{ToolchainError, cache, pins};
 use std::path::{Path, PathBuf};
 
+/// A file in the look-alike toolkit that `warpline-cc` makes; it holds the path of the toolkit behind it.
+pub const SHIM_MARKER: &str = "warpline-toolkit";
+
 /// Where the parts come from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Origin {
@@ -146,6 +149,9 @@ fn installed() -> Vec<PathBuf> {
 }
 
 fn describe(root: PathBuf, origin: Origin) -> Cuda {
+    // Users may name the look-alike; what counts is the toolkit behind it.
+    let behind = std::fs::read_to_string(root.join(SHIM_MARKER)).map(|path| PathBuf::from(path.trim_end()));
+    let root = behind.ok().filter(|path| lacks(path).is_none()).unwrap_or(root);
     let header = std::fs::read_to_string(root.join("include/cuda.h")).unwrap_or_default();
     let version = parse_version(&header).unwrap_or((0, 0));
     Cuda { root, origin, version }

@@ -1,0 +1,58 @@
+//! A folder that looks like a CUDA toolkit and links Warpline's runtime: headers, libdevice and programs are those of
+//! the toolkit found, `bin/nvcc` is `warpline-cc`, and the libraries named cudart are the runtime. Build systems that
+//! ask nvcc where its toolkit is, and then link with a compiler of their own, so still link the runtime.
+
+use crate::embedded;
+use crate::error::DriverError;
+use std::io;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+use warpline_toolchain::cache::{self, content_hash};
+use warpline_toolchain::cuda::{Cuda, SHIM_MARKER};
+
+/// System libraries that the runtime, a Rust static library, needs (`rustc --print native-static-libs`).
+const RUNTIME_NEEDS: &str = "-lgcc_s -lutil -lrt -lpthread -lm -ldl";
+
+/// Makes the folder in the cache, or finds it there.
+pub fn folder(cuda: &Cuda) -> Result<PathBuf, DriverError> {
+    let runtime = embedded::runtime_library()?;
+    let driver = std::env::current_exe().map_err(DriverError::reading("/proc/self/exe"))?;
+    let identity = format!("{}\0{}\0{}", cuda.root.display(), runtime.display(), driver.display());
+    let cache = cache::folder()?;
+    let folder = cache.join(format!("toolkit-{:016x}", content_hash(identity.as_bytes())));
+    if folder.join(SHIM_MARKER).is_file() {
+        return Ok(folder);
+    }
+    // Made under another name and renamed: compilers running at the same time see all of it or nothing.
+    let partial = cache.join(format!(".toolkit.{}", std::process::id()));
+    let made = fill(&partial, cuda, &runtime, &driver).and_then(|()| match std::fs::rename(&partial, &folder) {
+        Err(_) if folder.join(SHIM_MARKER).is_file() => std::fs::remove_dir_all(&partial),
+        result => result,
+    });
+    made.map(|()| folder).map_err(DriverError::writing(partial))
+}
+
+fn fill(folder: &Path, cuda: &Cuda, runtime: &Path, driver: &Path) -> io::Result<()> {
+    if folder.exists() {
+        std::fs::remove_dir_all(folder)?;
+    }
+    std::fs::create_dir_all(folder.join("bin"))?;
+    std::fs::create_dir(folder.join("lib64"))?;
+    for part in ["include", "nvvm"] {
+        symlink(cuda.root.join(part), folder.join(part))?;
+    }
+    symlink("lib64", folder.join("lib"))?;
+    symlink(driver, folder.join("bin/nvcc"))?;
+    for entry in std::fs::read_dir(cuda.root.join("bin"))?.flatten() {
+        if entry.file_name() != "nvcc" && entry.file_name() != "nvcc.profile" {
+            symlink(entry.path(), folder.join("bin").join(entry.file_name()))?;
+        }
+    }
+    // Linker scripts: a static library cannot say what else it needs.
+    let script = format!("INPUT ( \"{}\" {RUNTIME_NEEDS} )\n", runtime.display());
+    for name in ["libcudart_static.a", "libcudart.so"] {
+        std::fs::write(folder.join("lib64").join(name), &script)?;
+    }
+    std::fs::write(folder.join("lib64/libcudadevrt.a"), "!<arch>\n")?;
+    std::fs::write(folder.join(SHIM_MARKER), format!("{}\n", cuda.root.display()))
+}

@@ -1,0 +1,44 @@
+//! What `-v` and `--dryrun` show. In nvcc's dialect it has nvcc's form, which CMake reads: variables first, then the
+//! commands, each behind `#$ `.
+
+use crate::command::Command;
+use crate::error::DriverError;
+use crate::invocation::Invocation;
+use crate::options::Dialect;
+use crate::tools::Tools;
+
+/// Whether commands are shown.
+fn wanted(invocation: &Invocation) -> bool {
+    invocation.dry_run || invocation.verbose
+}
+
+/// Shows the variables.
+pub fn variables(tools: &Tools, invocation: &Invocation) -> Result<(), DriverError> {
+    if !wanted(invocation) || invocation.dialect != Dialect::Nvcc {
+        return Ok(());
+    }
+    let toolkit = tools.toolkit()?;
+    let toolkit = toolkit.display();
+    eprintln!("#$ _SPACE_= ");
+    eprintln!("#$ TOP={toolkit}");
+    eprintln!("#$ NVVMIR_LIBRARY_DIR={toolkit}/nvvm/libdevice");
+    eprintln!("#$ PATH={}", std::env::var("PATH").unwrap_or_default());
+    eprintln!("#$ INCLUDES=\"-I{toolkit}/include\"  ");
+    eprintln!("#$ LIBRARIES=  {}", tools.library_option()?);
+    eprintln!("#$ ARCHITECTURE=-arch compute_{}", tools.architecture);
+    Ok(())
+}
+
+/// Shows a command where that was asked for. True: it must not run.
+pub fn command(invocation: &Invocation, command: &Command) -> bool {
+    line(invocation, &command.line());
+    invocation.dry_run
+}
+
+/// Shows a line where that was asked for.
+pub fn line(invocation: &Invocation, line: &str) {
+    if wanted(invocation) {
+        let mark = if invocation.dialect == Dialect::Nvcc { "#$ " } else { "" };
+        eprintln!("{mark}{line}");
+    }
+}
