@@ -1,0 +1,227 @@
+//! Builds every feature program and every example with `warpline-cc`, runs it by itself and under
+//! `warpline run`, and compares what the profiles count with the closed forms of `examples/expected.json`.
+
+mod support_programs;
+
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use support_programs::{Outcome, build, counts, directives::Directives, root, run, warpline, work_folder};
+
+/// One test per feature program, and their names for the check that none is forgotten.
+macro_rules! programs {
+    ($($name:ident),* $(,)?) => {
+        const PROGRAMS: &[&str] = &[$(stringify!($name)),*];
+        mod program {
+            $(#[test] fn $name() { super::feature_program(stringify!($name)); })*
+        }
+    };
+}
+
+programs![
+    assert_fails,
+    atomics_float,
+    atomics_integer,
+    barriers,
+    cached_loads,
+    clocks,
+    compiler_globals,
+    control_flow,
+    cooperative_groups,
+    crash_after_kernels,
+    device_functions,
+    device_heap,
+    device_variables,
+    exit_in_the_middle,
+    fork,
+    grids,
+    half_precision,
+    host_errors,
+    host_memory,
+    host_threads,
+    inline_assembly,
+    integer_intrinsics,
+    kernel_arguments,
+    kernel_trap,
+    last_block,
+    launch_bounds,
+    launch_direct,
+    local_arrays,
+    managed_memory,
+    math_double,
+    math_float,
+    math_intrinsics,
+    memory_2d,
+    misaligned,
+    no_kernels,
+    null_pointer,
+    out_of_bounds_read,
+    out_of_bounds_write,
+    printf,
+    queries,
+    quick_exit,
+    rdc,
+    read_only_loads,
+    shared_memory,
+    shared_out_of_bounds,
+    shuffles,
+    static_objects,
+    streams_events,
+    templates_lambdas,
+    two_units,
+    types,
+    use_after_free,
+    vectors,
+    votes,
+    waiting_blocks,
+    waiting_lanes,
+    warp_reduce,
+    warp_synchronous,
+];
+
+/// One test per entry of `examples/expected.json`, by position.
+macro_rules! examples {
+    ($($name:ident = $index:expr),* $(,)?) => {
+        const EXAMPLES: &[(&str, usize)] = &[$((stringify!($name), $index)),*];
+        mod example {
+            $(#[test] fn $name() { super::example_program(stringify!($name), $index); })*
+        }
+    };
+}
+
+examples![
+    saxpy = 0,
+    saxpy_cut = 1,
+    pointer_chase = 2,
+    bicg = 3,
+    transpose = 4,
+    matmul = 5,
+    syrk = 6,
+    bfs = 7,
+    hotspot = 8,
+    needleman_wunsch = 9,
+    histogram = 10,
+    scan = 11,
+    spmv = 12,
+    kmeans = 13,
+    convolution = 14,
+    raytracer = 15,
+];
+
+/// A program is a file, or a folder whose sources form one program.
+fn sources_of(name: &str) -> Vec<PathBuf> {
+    let folder = root().join("tests/programs").join(name);
+    if !folder.is_dir() {
+        return vec![folder.with_extension("cu")];
+    }
+    let entries = std::fs::read_dir(&folder).expect("a program's folder can be read");
+    let mut sources: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
+    sources.retain(|path| path.extension().is_some_and(|extension| extension == "cu" || extension == "cpp"));
+    sources.sort();
+    sources
+}
+
+fn feature_program(name: &str) {
+    let folder = work_folder(name);
+    let sources = sources_of(name);
+    // In a folder, one of the sources carries the comments.
+    let directives: Vec<Directives> = sources.iter().map(|source| Directives::read(source)).collect();
+    let main = directives.iter().max_by_key(|found| found.flags.len()).expect("a program has a source");
+    let executable = build(&sources, &main.flags, &folder);
+    let judge = |outcome: &Outcome, wrapped| {
+        main.judge(outcome, wrapped).unwrap_or_else(|message| panic!("{name}: {message}"));
+    };
+
+    let native = run(Command::new(&executable).env("WARPLINE", "0"), &folder, "native");
+    judge(&native, false);
+    let profiled = profile(&executable, &[], &folder);
+    judge(&profiled, true);
+    let report = report(&folder);
+    let crashed = matches!(name, "crash_after_kernels" | "quick_exit");
+    let complete = report["run"]["complete"].as_bool();
+    assert!(complete == Some(true) || crashed, "{name}: the profile is incomplete: {}", report["run"]);
+    if name == "crash_after_kernels" {
+        assert_eq!(complete, Some(false), "a crashed program's profile must say so");
+        assert_eq!(report["kernels"].as_array().map(Vec::len), Some(1), "what was sent before the crash is kept");
+    }
+}
+
+/// `warpline run` of an executable; the profile goes to `profile.wlprof` in `folder`.
+fn profile(executable: &Path, arguments: &[String], folder: &Path) -> Outcome {
+    let mut command = Command::new(warpline());
+    command.arg("run").arg("-o").arg(folder.join("profile.wlprof")).arg("--").arg(executable).args(arguments);
+    run(&mut command, folder, "profiled")
+}
+
+/// The profile in `folder` as JSON.
+fn report(folder: &Path) -> Value {
+    let mut command = Command::new(warpline());
+    command.arg("report").arg(folder.join("profile.wlprof")).args(["--format", "json"]);
+    let outcome = run(&mut command, folder, "report");
+    assert!(outcome.status.success(), "report failed: {}", outcome.describe());
+    serde_json::from_str(&outcome.stdout).expect("the report is JSON")
+}
+
+fn expected() -> Value {
+    let path = root().join("examples/expected.json");
+    let text = std::fs::read_to_string(&path).expect("examples/expected.json can be read");
+    serde_json::from_str(&text).expect("examples/expected.json is JSON")
+}
+
+fn example_program(test: &str, index: usize) {
+    let expected = expected();
+    let example = &expected["examples"][index];
+    let folder = work_folder(&format!("example_{test}"));
+    let examples = root().join("examples");
+    let texts = |value: &Value| -> Vec<String> {
+        value.as_array().into_iter().flatten().filter_map(|text| text.as_str().map(str::to_owned)).collect()
+    };
+    let sources: Vec<PathBuf> = texts(&example["sources"]).iter().map(|source| examples.join(source)).collect();
+    let executable = build(&sources, &["-O2".to_owned()], &folder);
+    let mut wrong = Vec::new();
+    for values in example["runs"].as_array().expect("an example has runs") {
+        let values: BTreeMap<String, u64> = serde_json::from_value(values.clone()).expect("a run names its numbers");
+        let arguments: Vec<String> = texts(&example["arguments"]).iter().map(|name| values[name].to_string()).collect();
+        let outcome = profile(&executable, &arguments, &folder);
+        assert!(outcome.status.success(), "{test} {arguments:?}: {}", outcome.describe());
+        wrong.extend(counts::check(example, &values, &report(&folder), &examples));
+    }
+    assert!(wrong.is_empty(), "{} counts are wrong:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+#[test]
+fn every_program_has_a_test() {
+    let entries = std::fs::read_dir(root().join("tests/programs")).expect("tests/programs can be read");
+    let there: BTreeSet<String> = entries
+        .flatten()
+        .map(|entry| entry.path())
+        .filter(|path| path.is_dir() || path.extension().is_some_and(|extension| extension == "cu"))
+        .filter_map(|path| Some(path.file_stem()?.to_str()?.to_owned()))
+        .collect();
+    let listed: BTreeSet<String> = PROGRAMS.iter().map(|name| (*name).to_owned()).collect();
+    assert_eq!(there, listed);
+}
+
+#[test]
+fn every_example_has_a_test() {
+    let expected = expected();
+    let entries = expected["examples"].as_array().expect("a list of examples");
+    assert_eq!(entries.len(), EXAMPLES.len());
+    let mut built = BTreeSet::new();
+    for (entry, (test, index)) in entries.iter().zip(EXAMPLES) {
+        assert_eq!(entries.get(*index), Some(entry), "{test} has another entry's number");
+        let source = entry["sources"][0].as_str().expect("a source");
+        let name = source.split('/').next().expect("a folder");
+        assert!(test.starts_with(name), "{test} builds {source}");
+        built.insert(name.to_owned());
+    }
+    let folders = std::fs::read_dir(root().join("examples")).expect("examples can be read");
+    let there: BTreeSet<String> = folders
+        .flatten()
+        .filter(|entry| entry.path().is_dir())
+        .filter_map(|entry| entry.file_name().into_string().ok())
+        .filter(|name| name != "common")
+        .collect();
+    assert_eq!(there, built);
+}

@@ -1,0 +1,39 @@
+// The device's side of the protocol as a library of host functions, for runtime/tests/gpu_protocol.rs.
+#include "warp_host.h"
+#include "../../runtime/device/record.h"
+
+#include <cstddef>
+
+using namespace warpline;
+
+extern "C" {
+
+// What `wire.rs` must agree with, in the order in which the test lists it.
+void wl_layout(u64* out) {
+    const u64 values[] = {
+        MARK,         RECORD_UNIT,     SHORT_BYTES,      KIND_UNIFORM, KIND_AFFINE,         KIND_DELTA, KIND_FULL,
+        KIND_BARRIER, KIND_CALL,       KIND_RETURN,      KIND_EXIT,    FLAG_SLOT_MASK,      FLAG_DROP,  FLAG_LINEAR,
+        FLAG_CAPACITY_SHIFT, FLAG_COUNTS_SHIFT, sizeof(RingControl), alignof(RingControl), offsetof(RingControl, head),
+        offsetof(RingControl, limit), offsetof(RingControl, dropped), offsetof(RingControl, tail), sizeof(Ticket),
+        offsetof(Ticket, done), offsetof(Ticket, sms), BLOCK_CELLS, BRANCH_CELLS, NO_ROOM,
+    };
+    memcpy(out, values, sizeof values);
+}
+
+void wl_access(const Target* target, u32 sm, u64 who, u32 space_site, u32 mask, const u64* addresses) {
+    HostWarp::current_sm = sm;
+    Lanes<u64> lanes;
+    memcpy(lanes.v, addresses, sizeof lanes.v);
+    send_access<HostWarp>(*target, who, space_site, mask, lanes);
+}
+
+void wl_known_stride(const Target* target, u32 sm, u64 who, u32 space_site, u32 mask, u64 address, u32 stride) {
+    HostWarp::current_sm = sm;
+    send_known_stride<HostWarp>(*target, who, space_site, mask, address, stride);
+}
+
+void wl_mark(const Target* target, u32 sm, u64 who, u32 kind, u32 site, u32 mask) {
+    HostWarp::current_sm = sm;
+    send_short<HostWarp>(ring_of<HostWarp>(*target), head(kind, 0, site), mask, who, MARK, MARK);
+}
+}
