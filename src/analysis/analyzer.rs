@@ -16,7 +16,7 @@ use super::{
     check_batch,
 };
 use crate::attribution::{AllocationMap, ContextTree, Module, ROOT};
-use crate::trace::{Ending, Message, TraceReader};
+use crate::trace::{Damage, Ending, Message, TraceReader};
 
 /// Why a record cannot be followed.
 #[derive(Debug, thiserror::Error)]
@@ -66,7 +66,7 @@ pub fn analyze<R: Read>(
             Ok(Message::Event(event)) => analyzer.event(*event),
             Ok(Message::Batch { launch, items }) => analyzer.batch(launch, items),
             Err(Ending::Complete) => break Finish::Complete,
-            Err(Ending::Unfinished) => break Finish::Unfinished,
+            Err(Ending::Unfinished | Ending::Damaged(Damage::Cut(_))) => break Finish::Unfinished,
             Err(Ending::Damaged(damage)) => break Finish::Damaged(damage.to_string()),
         };
         match result {

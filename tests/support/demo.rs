@@ -91,7 +91,13 @@ pub fn table(source: &str) -> SiteTable {
                 kernel: true,
                 library: false,
             },
-            Function { mangled: "_Z5weighf".into(), name: "weigh(float)".into(), frame: 5, kernel: false, library: false },
+            Function {
+                mangled: "_Z5weighf".into(),
+                name: "weigh(float)".into(),
+                frame: 5,
+                kernel: false,
+                library: false,
+            },
         ],
         sites: vec![
             site(0, Op::Load, Space::Global, &[1]),
@@ -100,7 +106,11 @@ pub fn table(source: &str) -> SiteTable {
             site(1, Op::Load, Space::Constant, &[6]),
         ],
         blocks: vec![
-            Block { function: 0, chain: vec![1], mix: InstructionMix { fp32: 1, int: 3, memory: 2, ..Default::default() } },
+            Block {
+                function: 0,
+                chain: vec![1],
+                mix: InstructionMix { fp32: 1, int: 3, memory: 2, ..Default::default() },
+            },
             Block { function: 1, chain: vec![6], mix: InstructionMix { fp32: 1, memory: 1, ..Default::default() } },
         ],
         branches: vec![Branch { function: 0, chain: vec![1], sides: 2 }],
@@ -187,7 +197,13 @@ pub fn begin(trace: &mut TraceBuilder, source: &str) {
     trace.event(allocation(1, AllocationKind::Constant, SCALE, 4, "scale"));
     trace.event(allocation(2, AllocationKind::Malloc, MATRIX, 4 * ROW * 32 * 6, "d_matrix"));
     trace.event(allocation(3, AllocationKind::Malloc, SUMS, 4 * 32 * 6, "d_sums"));
-    trace.event(Event::HostAllocation { id: 1, kind: "new".into(), bytes: 49152, name: Some("matrix".into()), path: 0 });
+    trace.event(Event::HostAllocation {
+        id: 1,
+        kind: "new".into(),
+        bytes: 49152,
+        name: Some("matrix".into()),
+        path: 0,
+    });
     trace.event(Event::Copy(Copy {
         direction: Direction::HostToDevice,
         width: 4 * ROW * 32 * 6,
@@ -211,7 +227,12 @@ pub fn end(id: u64, error: i32) -> Event {
             BlockCount { block: 0, executions: warps * ROW, lanes: warps * ROW * 32, partial: 0 },
             BlockCount { block: 1, executions: warps, lanes: warps * 16, partial: warps },
         ],
-        branches: vec![BranchCount { branch: 0, executions: warps * ROW, divergent: warps, lanes: vec![warps * 2000, warps * 48] }],
+        branches: vec![BranchCount {
+            branch: 0,
+            executions: warps * ROW,
+            divergent: warps,
+            lanes: vec![warps * 2000, warps * 48],
+        }],
     })
 }
 

@@ -122,7 +122,7 @@ impl Plan {
 
 /// `warpline.<program>.wlprof`.
 fn default_output(program: &OsStr) -> PathBuf {
-    let name = Path::new(program).file_name().unwrap_or(program).to_string_lossy();
+    let name = Path::new(program).file_name().map_or("program".into(), OsStr::to_string_lossy);
     PathBuf::from(format!("warpline.{name}.wlprof"))
 }
 

@@ -49,7 +49,15 @@ pub(super) fn write(out: &mut String, profile: &Profile, style: Style) {
     }
     _ = writeln!(out, "{}", style.warning("BAD ACCESSES"));
     for fault in &profile.faults {
-        _ = writeln!(out, "  {}", fault_line(profile, fault));
+        // The second half says which memory; it gets a line of its own.
+        let line = fault_line(profile, fault);
+        match line.split_once(", block ") {
+            Some((what, rest)) => {
+                _ = writeln!(out, "  {}", style.strong(what));
+                _ = writeln!(out, "    block {rest}");
+            }
+            None => _ = writeln!(out, "  {line}"),
+        }
         if let Some(text) = places::source(profile, &fault.frame.file, fault.frame.line) {
             _ = writeln!(out, "    {:>5} | {}", fault.frame.line, text.trim_start());
         }

@@ -129,9 +129,9 @@ fn write_group(out: &mut String, profile: &Profile, style: Style, group: &Group<
     let text = match &sum.shared {
         Some(shared) => {
             let share = ratio(shared.ideal_wavefronts, shared.wavefronts);
-            let quality = format!("{} {} of the passes needed", bar(share), percent(share));
+            let quality = format!("{} {} useful", bar(share), percent(share));
             format!(
-                "{} requests, {lanes:.1} lanes, {:.2} passes (ideal {:.2}) per request  {}",
+                "{} requests, {lanes:.1} lanes, {:.2} passes per request (ideal {:.2})  {}",
                 count(sum.requests),
                 ratio(shared.wavefronts, sum.requests),
                 ratio(shared.ideal_wavefronts, sum.requests),
@@ -140,9 +140,9 @@ fn write_group(out: &mut String, profile: &Profile, style: Style, group: &Group<
         }
         None => {
             let share = ratio(sum.ideal_sectors, sum.sectors);
-            let quality = format!("{} {} efficient", bar(share), percent(share));
+            let quality = format!("{} {} useful", bar(share), percent(share));
             format!(
-                "{} requests, {lanes:.1} lanes, {:.2} sectors (ideal {:.2}) per request  {}",
+                "{} requests, {lanes:.1} lanes, {:.2} sectors per request (ideal {:.2})  {}",
                 count(sum.requests),
                 ratio(sum.sectors, sum.requests),
                 ratio(sum.ideal_sectors, sum.requests),

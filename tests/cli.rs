@@ -1,0 +1,246 @@
+//! The command line, with a stand-in for an instrumented program: this test executable itself.
+
+mod support;
+
+use std::path::Path;
+use std::process::Command;
+use std::sync::atomic::Ordering;
+
+use assert_cmd::assert::OutputAssertExt as _;
+use support::demo;
+use warpline_format::options::{Options, Output, VARIABLE};
+use warpline_format::ring::Ring;
+
+fn warpline() -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_warpline"));
+    command.env_remove("WARPLINE_RUN").env_remove("NO_COLOR");
+    command
+}
+
+/// What the stand-in does, by the variable that chooses it.
+const ROLE: &str = "WARPLINE_TEST_ROLE";
+
+/// Not a test: what `warpline run` starts. Writes the demo's trace into the ring and ends as told.
+#[test]
+#[ignore = "started by the other tests"]
+fn stand_in() {
+    let Ok(role) = std::env::var(ROLE) else { return };
+    if role == "deaf" {
+        return;
+    }
+    let options = Options::decode(&std::env::var(VARIABLE).unwrap()).unwrap();
+    let Output::Ring { descriptor } = options.output else { panic!("no ring") };
+    // SAFETY: the descriptor is the inherited ring; the mapping lives until the process ends.
+    let ring = unsafe {
+        let mut status: libc::stat = std::mem::zeroed();
+        assert_eq!(libc::fstat(descriptor, &mut status), 0);
+        let bytes = status.st_size as usize;
+        let (read, write) = (libc::PROT_READ, libc::PROT_WRITE);
+        let memory = libc::mmap(std::ptr::null_mut(), bytes, read | write, libc::MAP_SHARED, descriptor, 0);
+        assert_ne!(memory, libc::MAP_FAILED);
+        Ring::new(memory.cast(), bytes)
+    };
+    ring.control().owner.store(std::process::id(), Ordering::Release);
+    let trace = match role.as_str() {
+        "garbage" => vec![0xa5; 5000],
+        _ => demo::trace("/nowhere/columns.cu"),
+    };
+    let end = match role.as_str() {
+        "killed" | "terminated" => trace.len() * 2 / 3,
+        _ => trace.len(),
+    };
+    ring.write_all(&trace[..end], std::thread::yield_now);
+    match role.as_str() {
+        "killed" => std::process::abort(),
+        "terminated" => {
+            // Waits for the signal that `warpline run` gets.
+            std::fs::write(std::env::var("WARPLINE_TEST_READY").unwrap(), "").unwrap();
+            std::thread::sleep(std::time::Duration::from_secs(60));
+        }
+        _ => {}
+    }
+    ring.control().closed.store(1, Ordering::Release);
+    std::process::exit(if role == "fails" { 3 } else { 0 });
+}
+
+fn run(role: &str, folder: &Path, options: &[&str]) -> Command {
+    let mut command = warpline();
+    command.current_dir(folder).env(ROLE, role).arg("run").args(["-o", "out.wlprof"]).args(options).arg("--");
+    command.arg(std::env::current_exe().unwrap()).args(["--exact", "stand_in", "--ignored"]);
+    command
+}
+
+fn json(folder: &Path, file: &str) -> serde_json::Value {
+    let output = warpline().current_dir(folder).args(["report", "--format", "json", file]).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+fn stderr(output: &std::process::Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+#[test]
+fn a_run_is_profiled_while_it_runs() {
+    let folder = tempfile::tempdir().unwrap();
+    let output = run("good", folder.path(), &["--trace", "kept.wltrace", "--threads", "2"]).output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let profile = json(folder.path(), "out.wlprof");
+    assert_eq!(profile["run"]["complete"], true);
+    assert_eq!(profile["run"]["exit_code"], 0);
+    assert_eq!(profile["kernels"][0]["launches"].as_array().unwrap().len(), 2);
+    let kept = std::fs::read(folder.path().join("kept.wltrace")).unwrap();
+    assert_eq!(kept, demo::trace("/nowhere/columns.cu"));
+    // Nothing but the profile and the trace is left behind.
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 2);
+}
+
+#[test]
+fn threads_change_only_the_environment() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut profiles = ["1", "2", "5"].map(|threads| {
+        run("good", folder.path(), &["--threads", threads]).assert().success();
+        json(folder.path(), "out.wlprof")
+    });
+    for profile in &mut profiles {
+        profile["run"]["environment"] = serde_json::Value::Null;
+    }
+    assert_eq!(profiles[0], profiles[1]);
+    assert_eq!(profiles[0], profiles[2]);
+}
+
+#[test]
+fn the_program_s_exit_code_comes_through() {
+    let folder = tempfile::tempdir().unwrap();
+    let output = run("fails", folder.path(), &[]).output().unwrap();
+    assert_eq!(output.status.code(), Some(3));
+    let profile = json(folder.path(), "out.wlprof");
+    assert_eq!((&profile["run"]["complete"], &profile["run"]["exit_code"]), (&true.into(), &3.into()));
+}
+
+#[test]
+fn what_a_crashing_program_sent_is_kept_and_marked() {
+    let folder = tempfile::tempdir().unwrap();
+    let output = run("killed", folder.path(), &[]).output().unwrap();
+    assert_eq!(output.status.code(), Some(128 + libc::SIGABRT), "{}", stderr(&output));
+    assert!(stderr(&output).contains("SIGABRT"), "{}", stderr(&output));
+    let profile = json(folder.path(), "out.wlprof");
+    assert_eq!(profile["run"]["complete"], false);
+    let requests = profile["kernels"][0]["metrics"]["global"]["requests"].as_u64().unwrap();
+    assert!(requests > 0);
+}
+
+#[test]
+fn a_signal_goes_on_to_the_program_and_the_profile_is_written() {
+    let folder = tempfile::tempdir().unwrap();
+    let ready = folder.path().join("ready");
+    let mut child = run("terminated", folder.path(), &[]).env("WARPLINE_TEST_READY", &ready).spawn().unwrap();
+    while !ready.exists() {
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    // SAFETY: plain system call on a child that is not waited for yet.
+    unsafe { libc::kill(child.id() as i32, libc::SIGTERM) };
+    assert_eq!(child.wait().unwrap().code(), Some(128 + libc::SIGTERM));
+    assert_eq!(json(folder.path(), "out.wlprof")["run"]["complete"], false);
+}
+
+#[test]
+fn a_program_that_writes_garbage_gives_a_marked_profile() {
+    let folder = tempfile::tempdir().unwrap();
+    let output = run("garbage", folder.path(), &[]).output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert!(stderr(&output).contains("not a Warpline trace"), "{}", stderr(&output));
+    assert_eq!(json(folder.path(), "out.wlprof")["run"]["complete"], false);
+}
+
+#[test]
+fn programs_that_cannot_be_profiled_say_why() {
+    let folder = tempfile::tempdir().unwrap();
+    let output = run("deaf", folder.path(), &[]).output().unwrap();
+    assert_eq!(output.status.code(), Some(125), "{}", stderr(&output));
+    assert!(stderr(&output).contains("warpline cc"), "{}", stderr(&output));
+    assert!(!folder.path().join("out.wlprof").exists());
+    for (arguments, code, message) in [
+        (vec!["run", "--", "./no-such-program"], 127, "no such program"),
+        (vec!["run", "--", "/"], 126, "cannot be executed"),
+        (vec!["run", "-o", "/no/such/folder/x.wlprof", "--", "true"], 125, "cannot write the profile"),
+        (vec!["run", "--trace", "/no/such/folder/x", "--", "true"], 125, "cannot write"),
+        (vec!["run", "--device", "gpu", "--", "true"], 125, "CPU device"),
+        (vec!["run", "--gpu", "nonesuch", "--", "true"], 2, "unknown GPU model"),
+        (vec!["run", "--blocks", "3", "--", "true"], 2, "1/16"),
+        (vec!["run", "--launches", "a", "--", "true"], 2, "0,3-5"),
+        (vec!["run", "--kernels", "(", "--", "true"], 2, "regular expression"),
+        (vec!["run"], 2, "PROGRAM"),
+        (vec!["report", "x", "--format", "html"], 2, "invalid value 'html'"),
+        (vec!["profile"], 2, "which sources"),
+        (vec!["profile", "-c", "x.cu"], 2, "makes no sense"),
+        (vec!["frobnicate"], 2, "unrecognized subcommand"),
+        (vec!["gpus", "nonesuch"], 2, "unknown GPU model"),
+    ] {
+        let output = warpline().current_dir(folder.path()).args(&arguments).output().unwrap();
+        assert_eq!(output.status.code(), Some(code), "{arguments:?}: {}", stderr(&output));
+        assert!(stderr(&output).contains(message), "{arguments:?}: {}", stderr(&output));
+        assert!(output.stdout.is_empty(), "{arguments:?}");
+    }
+}
+
+#[test]
+fn unreadable_profiles_are_refused_with_their_name() {
+    let folder = tempfile::tempdir().unwrap();
+    run("good", folder.path(), &[]).assert().success();
+    let good = std::fs::read(folder.path().join("out.wlprof")).unwrap();
+    let mut newer = good.clone();
+    newer[8] = 9;
+    let mut flipped = good.clone();
+    *flipped.last_mut().unwrap() ^= 4;
+    for (name, bytes, message) in [
+        ("empty", &b""[..], "it is empty"),
+        ("trace", &demo::trace("/x")[..], "but a trace"),
+        ("cut", &good[..good.len() / 2], "damaged profile"),
+        ("newer", &newer[..], "newer"),
+        ("flipped", &flipped[..], "checksum"),
+    ] {
+        std::fs::write(folder.path().join(name), bytes).unwrap();
+        let output = warpline().current_dir(folder.path()).args(["report", name]).output().unwrap();
+        assert_eq!(output.status.code(), Some(3), "{name}");
+        let text = stderr(&output);
+        assert!(text.contains(message) && text.contains(name), "{name}: {text}");
+    }
+    let output = warpline().args(["report", "/no/such/file"]).output().unwrap();
+    assert_eq!(output.status.code(), Some(3));
+    let output = warpline()
+        .current_dir(folder.path())
+        .args(["report", "out.wlprof", "--kernel", "nothing-like-it"])
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(4));
+}
+
+#[test]
+fn full_disks_are_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let output = run("good", folder.path(), &["--trace", "/dev/full"]).output().unwrap();
+    assert_eq!(output.status.code(), Some(125), "{}", stderr(&output));
+    assert!(stderr(&output).contains("cut short"), "{}", stderr(&output));
+    assert_eq!(json(folder.path(), "out.wlprof")["run"]["complete"], true);
+    let mut command = warpline();
+    command.env(ROLE, "good").args(["run", "-o", "/dev/full", "--"]).arg(std::env::current_exe().unwrap());
+    let output = command.args(["--exact", "stand_in", "--ignored"]).output().unwrap();
+    assert_eq!(output.status.code(), Some(125), "{}", stderr(&output));
+    assert!(stderr(&output).contains("/dev/full: cannot write"), "{}", stderr(&output));
+}
+
+#[test]
+fn a_closed_pipe_is_no_error() {
+    let folder = tempfile::tempdir().unwrap();
+    run("good", folder.path(), &[]).assert().success();
+    let script = format!("{} report out.wlprof | true; exit ${{PIPESTATUS[0]}}", env!("CARGO_BIN_EXE_warpline"));
+    Command::new("bash").current_dir(folder.path()).args(["-c", &script]).assert().success();
+}
+
+#[test]
+fn models_are_listed_and_shown() {
+    warpline().arg("gpus").assert().success();
+    let output = warpline().args(["gpus", "A100"]).output().unwrap();
+    assert!(String::from_utf8_lossy(&output.stdout).contains("108"));
+}
