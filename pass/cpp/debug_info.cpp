@@ -1,5 +1,6 @@
 // Reads names, types and scopes from debug information.
 
+#include "location_note.h"
 #include "shim.h"
 #include "llvm/BinaryFormat/Dwarf.h"
 #include "llvm/Demangle/Demangle.h"
@@ -139,6 +140,16 @@ LLVMMetadataRef wl_location_with_inlined_at(LLVMMetadataRef location, LLVMMetada
   auto *old = cast<DILocation>(llvm::unwrap<Metadata>(location));
   auto *outer = inlined_at ? cast<DILocation>(llvm::unwrap<Metadata>(inlined_at)) : nullptr;
   return llvm::wrap(DILocation::get(old->getContext(), old->getLine(), old->getColumn(), old->getScope(), outer));
+}
+
+LLVMMetadataRef wl_pack_location(LLVMMetadataRef location) {
+  auto *node = dyn_cast_or_null<DILocation>(llvm::unwrap<Metadata>(location));
+  return llvm::wrap(static_cast<Metadata *>(warpline::packLocation(node)));
+}
+
+LLVMMetadataRef wl_unpack_location(LLVMMetadataRef packed) {
+  auto *node = dyn_cast_or_null<MDNode>(llvm::unwrap<Metadata>(packed));
+  return llvm::wrap(static_cast<Metadata *>(warpline::unpackLocation(node)));
 }
 
 LLVMMetadataRef wl_local_variable(LLVMValueRef value) {

@@ -1,5 +1,6 @@
 // Runs pass pipelines and carries the location notes through them.
 
+#include "location_note.h"
 #include "shim.h"
 #include "llvm/Analysis/CGSCCPassManager.h"
 #include "llvm/Analysis/LoopAnalysisManager.h"
@@ -84,7 +85,7 @@ private:
       return;
     const DebugLoc &location = instruction.getDebugLoc();
     if (location && location.getLine() != 0) {
-      MDNode *node = location.getAsMDNode();
+      MDNode *node = packed(location.get());
       if (instruction.getMetadata(note) != node)
         instruction.setMetadata(note, node);
       remembered[&instruction] = node;
@@ -95,6 +96,15 @@ private:
     }
   }
 
+  // Packing builds a node per inlined call; the same locations come by before every pass.
+  MDNode *packed(const DILocation *location) {
+    MDNode *&node = packs[location];
+    if (!node)
+      node = warpline::packLocation(location);
+    return node;
+  }
+
+  DenseMap<const DILocation *, MDNode *> packs;
   unsigned note;
   unsigned near;
   Function *current = nullptr;

@@ -40,6 +40,11 @@ char *wl_scope_qualifier(LLVMMetadataRef subprogram);
 // A copy of a location whose inlined-at chain is `inlined_at` (may be null).
 LLVMMetadataRef wl_location_with_inlined_at(LLVMMetadataRef location, LLVMMetadataRef inlined_at);
 
+// A location in a form that any metadata node may hold: LLVM allows DILocation nodes under !dbg alone. The form is
+// !{i32 line, i32 column, scope, the same of the inlined-at location or null}. And back; null if it is not the form.
+LLVMMetadataRef wl_pack_location(LLVMMetadataRef location);
+LLVMMetadataRef wl_unpack_location(LLVMMetadataRef packed);
+
 // The variable that debug records declare for a stack slot, argument or value; null when none is known.
 LLVMMetadataRef wl_local_variable(LLVMValueRef value);
 // The debug variable of a global; null when none is known.

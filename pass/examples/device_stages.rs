@@ -1,6 +1,6 @@
 //! Runs the device stages on a bitcode file and writes the hooked module: a workbench for the pass itself.
 //!
-//! `device_stages IN.bc OUT.bc [-O<n>]` prints the site table's sizes; `WARPLINE_PREPARED=FILE` also writes the module
+//! `device_stages IN.bc OUT.bc [-O<n>]` prints the site table; `WARPLINE_PREPARED=FILE` also writes the module
 //! as it is before the hooks.
 
 use inkwell::context::Context;
@@ -29,38 +29,6 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         device::HookOptions { system_folders: ["/usr/include", "/usr/lib", "/root/.cache"].map(String::from).to_vec() };
     let table = device::hook(&module, &machine, &options)?;
     module.write_bitcode_to_path(Path::new(output));
-    for (index, site) in table.sites.iter().enumerate() {
-        let frame = |id: &u32| {
-            let frame = &table.frames[*id as usize];
-            let file = table.files[frame.file as usize].path.rsplit('/').next().unwrap_or_default();
-            format!("{}@{file}:{}:{}", frame.function, frame.line, frame.column)
-        };
-        let chain: Vec<String> = site.chain.iter().map(frame).collect();
-        println!(
-            "site {index} {} {:?} {:?} {} bytes align {} {:?}{}{} {}",
-            table.functions[site.function as usize].mangled,
-            site.op,
-            site.space,
-            site.bytes,
-            site.align,
-            site.cache,
-            if site.approximate { " approximate" } else { "" },
-            if site.library { " library" } else { "" },
-            chain.join(" < ")
-        );
-    }
-    for entry in &table.not_seen {
-        println!("not seen: {}", entry.what);
-    }
-    for global in &table.globals {
-        println!("global {} {:?} {} bytes", global.name, global.kind, global.bytes);
-    }
-    println!(
-        "{} sites, {} blocks, {} branches, {} calls",
-        table.sites.len(),
-        table.blocks.len(),
-        table.branches.len(),
-        table.calls.len()
-    );
+    print!("{}", device::describe(&table));
     Ok(())
 }

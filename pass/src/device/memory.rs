@@ -12,8 +12,16 @@ const LOOP_BYTES: u64 = 128;
 /// Widest piece of an unrolled copy: the widest integer register.
 const WIDEST: u64 = 8;
 
-/// Expands every memory intrinsic of the module.
-pub(super) fn expand_intrinsics(module: &Module<'_>, machine: &Machine) {
+/// Which memory intrinsics to expand: the back end does those of unknown length first, before it looks at address
+/// spaces, and those of known length last.
+#[derive(Clone, Copy, PartialEq)]
+pub(super) enum Length {
+    Unknown,
+    Known,
+}
+
+/// Expands the memory intrinsics of one kind.
+pub(super) fn expand_intrinsics(module: &Module<'_>, machine: &Machine, which: Length) {
     for function in module.functions() {
         let calls: Vec<_> = function
             .blocks()
@@ -23,13 +31,15 @@ pub(super) fn expand_intrinsics(module: &Module<'_>, machine: &Machine) {
             .collect();
         for call in calls {
             let Some(operation) = Operation::of(call) else { continue };
-            match call.operand(2).as_u64() {
-                Some(0) => call.erase(),
-                Some(length) if length < LOOP_BYTES => {
+            match (which, call.operand(2).as_u64()) {
+                (Length::Unknown, None) => expand_loop(call, machine),
+                (Length::Known, Some(0)) => call.erase(),
+                (Length::Known, Some(length)) if length < LOOP_BYTES => {
                     expand_inline(call, operation, length);
                     call.erase();
                 }
-                _ => expand_loop(call, machine),
+                (Length::Known, Some(_)) => expand_loop(call, machine),
+                _ => {}
             }
         }
     }

@@ -3,6 +3,7 @@
 
 mod access;
 mod assembly;
+mod describe;
 mod globals;
 mod hook;
 mod locate;
@@ -14,6 +15,7 @@ mod prepare;
 mod split;
 mod table;
 
+pub use describe::describe;
 pub use globals::device_globals;
 pub use hook::hook;
 pub use note::note_locations;

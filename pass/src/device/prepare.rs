@@ -1,7 +1,8 @@
 //! What the NVPTX back end does to memory accesses before it selects instructions, done early, so that hooks
 //! stand where the accesses are final.
 
-use super::{DeviceError, memory, split};
+use super::memory::{self, Length};
+use super::{DeviceError, split};
 use crate::llvm::Machine;
 use crate::llvm::module::verify;
 use crate::llvm::shim::{Tuning, run_pipeline};
@@ -13,6 +14,11 @@ const OPTIMISED: &str = "pre-isel-intrinsic-lowering,generic-to-nvvm,\
                          function(nvptx-lower-args,sroa,infer-address-spaces,early-cse,expand-reductions,\
                          early-cse,load-store-vectorizer,sroa,nvptx-tag-invariant-loads)";
 
+/// At `-O3` the back end numbers values where it otherwise only looks for common ones; that removes more loads.
+const AGGRESSIVE: &str = "pre-isel-intrinsic-lowering,generic-to-nvvm,\
+                          function(nvptx-lower-args,sroa,infer-address-spaces,gvn,expand-reductions,\
+                          gvn,load-store-vectorizer,sroa,nvptx-tag-invariant-loads)";
+
 /// At `-O0` the back end lowers parameters and joins nothing. It would leave address spaces generic too, which
 /// changes the opcode but not the access; telling them apart makes smaller records.
 const PLAIN: &str = "pre-isel-intrinsic-lowering,generic-to-nvvm,\
@@ -22,9 +28,18 @@ const PLAIN: &str = "pre-isel-intrinsic-lowering,generic-to-nvvm,\
 /// that of [`super::optimize`]. Nothing that moves memory may run afterwards.
 pub fn prepare(module: &Module<'_>, machine: &Machine, level: u8) -> Result<(), DeviceError> {
     let tuning = Tuning { keep_notes: true, ..Tuning::of_level(level) };
-    run_pipeline(module, machine, if level == 0 { PLAIN } else { OPTIMISED }, tuning)?;
-    memory::expand_intrinsics(module, machine);
+    memory::expand_intrinsics(module, machine, Length::Unknown);
+    run_pipeline(module, machine, pipeline(level), tuning)?;
+    memory::expand_intrinsics(module, machine, Length::Known);
     split::split_accesses(module, super::architecture(machine));
     verify(module, "preparation of device code")?;
     Ok(())
+}
+
+fn pipeline(level: u8) -> &'static str {
+    match level {
+        0 => PLAIN,
+        1 | 2 => OPTIMISED,
+        _ => AGGRESSIVE,
+    }
 }

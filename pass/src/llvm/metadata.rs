@@ -1,6 +1,7 @@
 //! Notes: metadata that Warpline attaches to instructions, and named metadata of a module.
 
 use super::debug::{Location, Scope};
+use super::shim;
 use super::value::Value;
 use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::prelude::*;
@@ -26,16 +27,23 @@ pub fn location<'c>(instruction: Value<'c>, kind: &str) -> Option<Location<'c>> 
     }
     unsafe {
         let node = LLVMGetMetadata(instruction.raw(), kind_of(instruction.types().raw(), kind));
-        Location::maybe(if node.is_null() { std::ptr::null_mut() } else { LLVMValueAsMetadata(node) })
+        if node.is_null() {
+            return None;
+        }
+        Location::maybe(shim::wl_unpack_location(LLVMValueAsMetadata(node)))
     }
 }
 
-/// Notes a location on an instruction.
+/// Notes a location on an instruction. LLVM allows location nodes under `!dbg` alone, so it is packed.
 pub fn set_location<'c>(instruction: Value<'c>, kind: &str, location: Location<'c>) {
     let context = instruction.types().raw();
     if instruction.is_instruction() {
         unsafe {
-            LLVMSetMetadata(instruction.raw(), kind_of(context, kind), LLVMMetadataAsValue(context, location.raw()))
+            LLVMSetMetadata(
+                instruction.raw(),
+                kind_of(context, kind),
+                LLVMMetadataAsValue(context, shim::wl_pack_location(location.raw())),
+            )
         }
     }
 }

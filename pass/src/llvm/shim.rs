@@ -44,6 +44,8 @@ unsafe extern "C" {
     pub(super) fn wl_scope_subprogram(scope: LLVMMetadataRef) -> LLVMMetadataRef;
     pub(super) fn wl_scope_qualifier(scope: LLVMMetadataRef) -> *mut c_char;
     pub(super) fn wl_location_with_inlined_at(location: LLVMMetadataRef, outer: LLVMMetadataRef) -> LLVMMetadataRef;
+    pub(super) fn wl_pack_location(location: LLVMMetadataRef) -> LLVMMetadataRef;
+    pub(super) fn wl_unpack_location(packed: LLVMMetadataRef) -> LLVMMetadataRef;
     pub(super) fn wl_local_variable(value: LLVMValueRef) -> LLVMMetadataRef;
     pub(super) fn wl_global_variable(global: LLVMValueRef) -> LLVMMetadataRef;
     pub(super) fn wl_variable_name(variable: LLVMMetadataRef) -> Text;
