@@ -1,0 +1,358 @@
+//! The way of a record from a GPU to the host, without a GPU: the very source that runs on the device, compiled for
+//! the host over another policy (`tests/gpu/warp_host.h`), sends from many threads to the reader of this crate.
+
+use std::ffi::{CString, c_void};
+use std::path::Path;
+use std::process::Command;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use warpline_format::gpu::{BLOCK_CELLS, BRANCH_CELLS};
+use warpline_runtime::gpu::wire::{
+    FLAG_CAPACITY_SHIFT, FLAG_COUNTS_SHIFT, FLAG_DROP, FLAG_LINEAR, Kind, MARK, Next, RECORD_UNIT, Reader, Record,
+    RingControl, SLOT_BITS, SLOTS, Ticket,
+};
+
+#[repr(C)]
+struct Target {
+    rings: *mut RingControl,
+    data: *mut u8,
+    counts: *mut u64,
+    flags: u64,
+}
+
+type Layout = unsafe extern "C" fn(*mut u64);
+type Access = unsafe extern "C" fn(*const Target, u32, u64, u32, u32, *const u64);
+type KnownStride = unsafe extern "C" fn(*const Target, u32, u64, u32, u32, u64, u32);
+type Mark = unsafe extern "C" fn(*const Target, u32, u64, u32, u32, u32);
+
+struct Producer {
+    layout: Layout,
+    access: Access,
+    known_stride: KnownStride,
+    mark: Mark,
+}
+
+/// Builds and loads the producer's side once.
+fn producer() -> &'static Producer {
+    static PRODUCER: OnceLock<Producer> = OnceLock::new();
+    PRODUCER.get_or_init(|| {
+        let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/gpu/ring_producer.cpp");
+        let library = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("ring_producer.{}.so", std::process::id()));
+        let output = Command::new("c++")
+            .args(["-std=c++17", "-O2", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", "-pthread"])
+            .arg(&source)
+            .arg("-o")
+            .arg(&library)
+            .output()
+            .expect("a C++ compiler is installed");
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        let path = CString::new(library.to_str().expect("a plain path")).expect("no zero inside");
+        // SAFETY: the library was just built from this repository; the names have the types given here.
+        unsafe {
+            let handle = libc::dlopen(path.as_ptr(), libc::RTLD_NOW);
+            assert!(!handle.is_null(), "the library does not load");
+            let symbol = |name: &std::ffi::CStr| -> *mut c_void {
+                let found = libc::dlsym(handle, name.as_ptr());
+                assert!(!found.is_null(), "{name:?} is missing");
+                found
+            };
+            let loaded = Producer {
+                layout: std::mem::transmute::<*mut c_void, Layout>(symbol(c"wl_layout")),
+                access: std::mem::transmute::<*mut c_void, Access>(symbol(c"wl_access")),
+                known_stride: std::mem::transmute::<*mut c_void, KnownStride>(symbol(c"wl_known_stride")),
+                mark: std::mem::transmute::<*mut c_void, Mark>(symbol(c"wl_mark")),
+            };
+            std::fs::remove_file(&library).expect("the file is ours");
+            loaded
+        }
+    })
+}
+
+/// Rings in ordinary memory.
+struct Rings {
+    target: Target,
+    _control: Vec<RingControl>,
+    _data: Vec<u64>,
+    tails: Vec<AtomicU64>,
+}
+
+// SAFETY: all shared words are used atomically, by both sides.
+unsafe impl Sync for Rings {}
+
+impl Rings {
+    fn new(sms: usize, log2: u32, flags: u64) -> Rings {
+        let tails: Vec<AtomicU64> = (0..sms).map(|_| AtomicU64::new(0)).collect();
+        let mut control: Vec<RingControl> = tails
+            .iter()
+            .map(|tail| RingControl { head: 0, limit: 1 << log2, dropped: 0, tail: std::ptr::from_ref(tail) as u64 })
+            .collect();
+        let mut data = vec![0u64; sms << (log2 - 3)];
+        let flags = flags | u64::from(log2) << FLAG_CAPACITY_SHIFT;
+        let target = Target {
+            rings: control.as_mut_ptr(),
+            data: data.as_mut_ptr().cast(),
+            counts: std::ptr::null_mut(),
+            flags,
+        };
+        Rings { target, _control: control, _data: data, tails }
+    }
+
+    fn capacity(&self) -> u64 {
+        1 << (self.target.flags >> FLAG_CAPACITY_SHIFT & 31)
+    }
+
+    fn reader(&self, sm: usize) -> Reader {
+        let capacity = self.capacity();
+        // SAFETY: the memory lives in `self`, which outlives the reader in these tests.
+        unsafe { Reader::new(self.target.data.add(sm * capacity as usize), capacity, &raw const self.tails[sm]) }
+    }
+
+    fn control(&self, sm: usize) -> RingControl {
+        // SAFETY: in bounds; read when the producers are through.
+        unsafe { self.target.rings.add(sm).read() }
+    }
+
+    fn access(&self, sm: u32, who: u64, site: u32, mask: u32, addresses: &[u64; 32]) {
+        // SAFETY: as `wire.h` asks for; 1 is global memory.
+        unsafe { (producer().access)(&raw const self.target, sm, who, 1 << 24 | site, mask, addresses.as_ptr()) }
+    }
+}
+
+fn who(block: u64, warp: u64, slot: u64) -> u64 {
+    MARK | block << (SLOT_BITS + 5) | warp << SLOT_BITS | slot
+}
+
+fn mix(value: u64) -> u64 {
+    let value = (value ^ value >> 31).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    (value ^ value >> 29).wrapping_mul(0xbf58_476d_1ce4_e5b9) ^ value >> 32
+}
+
+/// Mask and addresses of a producer's n-th request: all forms that records have, and their edges.
+fn request(producer: u64, number: u64) -> (u32, [u64; 32]) {
+    let seed = mix(producer << 32 | number);
+    let mask = match seed & 3 {
+        0 => u32::MAX,
+        1 => (mix(seed) as u32) | 1 << (seed >> 8 & 31),
+        2 => u32::MAX << (seed >> 16 & 31),
+        _ => 1 << (seed >> 16 & 31),
+    };
+    let base = 0x7f00_0000_0000 + (mix(seed ^ 1) & 0xff_ffff_fff0);
+    let address = |lane: u64| match seed >> 4 & 7 {
+        0 => base,
+        1 => base + 4 * lane,
+        2 => base.wrapping_sub(12 * lane),
+        3 => base + 64 * (lane & 15) + (lane >> 4) * 100_000,
+        4 => base + (mix(seed ^ lane << 8) & 0xfffff),
+        5 => base.wrapping_add(mix(seed ^ lane << 8) & 0xffff_ffff_ffff) & !MARK,
+        6 => base + lane * 0x4000_0000,
+        _ => base - lane % 3,
+    };
+    (mask, std::array::from_fn(|lane| address(lane as u64)))
+}
+
+/// Lanes and addresses of a record.
+fn lanes(record: &Record, listed: &[u64; 32]) -> Vec<(u32, u64)> {
+    let active = (0..32).filter(|lane| record.mask >> lane & 1 != 0);
+    match record.kind {
+        Kind::Uniform | Kind::Affine => active.map(|lane| (lane, record.lane(lane))).collect(),
+        _ => active.zip(listed.iter().copied()).collect(),
+    }
+}
+
+fn expected(mask: u32, addresses: &[u64; 32]) -> Vec<(u32, u64)> {
+    (0..32).filter(|lane| mask >> lane & 1 != 0).map(|lane| (lane, addresses[lane as usize])).collect()
+}
+
+#[test]
+fn both_sides_agree_on_every_number() {
+    let mut values = [0u64; 28];
+    // SAFETY: the function writes 28 numbers.
+    unsafe { (producer().layout)(values.as_mut_ptr()) };
+    let here = [
+        MARK,
+        RECORD_UNIT,
+        RECORD_UNIT,
+        Kind::Uniform as u64,
+        Kind::Affine as u64,
+        Kind::Delta as u64,
+        Kind::Full as u64,
+        Kind::Barrier as u64,
+        Kind::Call as u64,
+        Kind::Return as u64,
+        Kind::Exit as u64,
+        SLOTS as u64 - 1,
+        FLAG_DROP,
+        FLAG_LINEAR,
+        u64::from(FLAG_CAPACITY_SHIFT),
+        u64::from(FLAG_COUNTS_SHIFT),
+        size_of::<RingControl>() as u64,
+        align_of::<RingControl>() as u64,
+        std::mem::offset_of!(RingControl, head) as u64,
+        std::mem::offset_of!(RingControl, limit) as u64,
+        std::mem::offset_of!(RingControl, dropped) as u64,
+        std::mem::offset_of!(RingControl, tail) as u64,
+        size_of::<Ticket>() as u64,
+        std::mem::offset_of!(Ticket, done) as u64,
+        std::mem::offset_of!(Ticket, sms) as u64,
+        BLOCK_CELLS,
+        BRANCH_CELLS,
+        u64::MAX,
+    ];
+    assert_eq!(values, here);
+}
+
+#[test]
+fn every_form_comes_back_as_it_was_sent() {
+    let rings = Rings::new(1, 12, 0);
+    let mut reader = rings.reader(0);
+    let mut kinds = [0; 16];
+    for number in 0..20_000 {
+        let (mask, addresses) = request(7, number);
+        rings.access(0, who(number, number & 31, number & 63), number as u32, mask, &addresses);
+        let Next::Record(record) = reader.next() else { panic!("record {number} has not arrived") };
+        assert_eq!(lanes(&record, reader.lanes()), expected(mask, &addresses), "record {number}: {record:?}");
+        let identity = (record.block, u64::from(record.warp), u64::from(record.slot), record.site, record.space);
+        assert_eq!(identity, (number, number & 31, number & 63, number as u32, 1));
+        kinds[record.kind as usize] += 1;
+        assert_eq!(reader.next(), Next::NotYet);
+        reader.release();
+    }
+    for kind in [Kind::Uniform, Kind::Affine, Kind::Delta, Kind::Full] {
+        assert!(kinds[kind as usize] > 100, "{kind:?} occurred {} times", kinds[kind as usize]);
+    }
+}
+
+#[test]
+fn a_known_stride_and_marks_take_32_bytes() {
+    let rings = Rings::new(1, 12, 0);
+    let mut reader = rings.reader(0);
+    let cases = [(u32::MAX, 4u32), (0xfff0, 12), (1 << 31, 4), (u32::MAX, 0), (0xffff_0100, 0u32.wrapping_sub(8))];
+    for (mask, stride) in cases {
+        let base = 0x7f12_3456_7890;
+        // SAFETY: as `wire.h` asks for.
+        unsafe { (producer().known_stride)(&raw const rings.target, 0, who(5, 3, 1), 1 << 24 | 9, mask, base, stride) };
+        let Next::Record(record) = reader.next() else { panic!("not arrived") };
+        let first = mask.trailing_zeros();
+        for lane in (0..32).filter(|lane| mask >> lane & 1 != 0) {
+            let step = i64::from(stride as i32) * (i64::from(lane) - i64::from(first));
+            assert_eq!(record.lane(lane), base.wrapping_add(step as u64), "mask {mask:#x} lane {lane}");
+        }
+    }
+    for kind in [Kind::Barrier, Kind::Call, Kind::Return, Kind::Exit] {
+        // SAFETY: as above.
+        unsafe { (producer().mark)(&raw const rings.target, 0, who(5, 3, 1), kind as u32, 77, 0xff) };
+        let Next::Record(record) = reader.next() else { panic!("not arrived") };
+        assert_eq!((record.kind, record.site, record.mask), (kind, 77, 0xff));
+    }
+    assert_eq!(reader.position(), 32 * 9);
+}
+
+#[test]
+fn many_producers_lose_nothing_on_small_rings() {
+    const PRODUCERS: u64 = 12;
+    const REQUESTS: u64 = 30_000;
+    let rings = Rings::new(3, 11, 0);
+    let over = AtomicBool::new(false);
+    let mut next = [0u64; PRODUCERS as usize];
+    std::thread::scope(|scope| {
+        let (rings, over) = (&rings, &over);
+        let senders: Vec<_> = (0..PRODUCERS)
+            .map(|producer| {
+                scope.spawn(move || {
+                    for number in 0..REQUESTS {
+                        let (mask, addresses) = request(producer, number);
+                        rings.access((producer % 3) as u32, who(producer, 0, 0), number as u32, mask, &addresses);
+                    }
+                })
+            })
+            .collect();
+        scope.spawn(move || {
+            senders.into_iter().for_each(|sender| sender.join().expect("a sender"));
+            over.store(true, Ordering::Release);
+        });
+        let mut readers: Vec<Reader> = (0..3).map(|sm| rings.reader(sm)).collect();
+        loop {
+            let last = over.load(Ordering::Acquire);
+            let mut some = false;
+            for reader in &mut readers {
+                // The reader stops by itself when it has to give room back.
+                while let Next::Record(record) = reader.next() {
+                    let producer = record.block as usize;
+                    let (mask, addresses) = request(record.block, next[producer]);
+                    assert_eq!(u64::from(record.site), next[producer], "order within a warp");
+                    assert_eq!(lanes(&record, reader.lanes()), expected(mask, &addresses));
+                    next[producer] += 1;
+                    some = true;
+                }
+                reader.release();
+            }
+            if !some {
+                if last {
+                    break;
+                }
+                std::thread::yield_now();
+            }
+        }
+        for (sm, reader) in readers.iter().enumerate() {
+            assert_eq!(reader.position(), rings.control(sm).head, "ring {sm} is read to its end");
+        }
+    });
+    assert_eq!(next, [REQUESTS; PRODUCERS as usize]);
+}
+
+#[test]
+fn dropping_is_counted() {
+    let rings = Rings::new(1, 11, FLAG_DROP);
+    let mut reader = rings.reader(0);
+    let mut arrived = 0;
+    for number in 0..1000 {
+        let (mask, addresses) = request(3, number);
+        rings.access(0, who(0, 0, 0), number as u32, mask, &addresses);
+        if number % 100 == 99 {
+            // Twice: the reader stops when it has to give room back.
+            for _ in 0..2 {
+                while let Next::Record(_) = reader.next() {
+                    arrived += 1;
+                }
+                reader.release();
+            }
+        }
+    }
+    let control = rings.control(0);
+    assert_eq!(arrived + control.dropped, 1000);
+    assert!(control.dropped > 400 && arrived > 50, "{arrived} arrived, {} dropped", control.dropped);
+}
+
+#[test]
+fn what_a_fault_left_is_read_up_to_the_end() {
+    let rings = Rings::new(1, 12, 0);
+    let addresses: [u64; 32] = std::array::from_fn(|lane| 0x7f00_0000_0000 + 4 * lane as u64);
+    for site in 0..6 {
+        rings.access(0, who(1, 0, 0), site, u32::MAX, &addresses);
+    }
+    // Record 2 was reserved and never written; of record 4 only the first half arrived.
+    // SAFETY: in bounds of the ring's data.
+    unsafe {
+        rings.target.data.add(64).write_bytes(0, 32);
+        rings.target.data.add(128 + 16).write_bytes(0, 16);
+    }
+    let mut reader = rings.reader(0);
+    let mut sites = Vec::new();
+    let end = rings.control(0).head;
+    while reader.position() < end {
+        match reader.next() {
+            Next::Record(record) => sites.push(record.site),
+            Next::NotYet | Next::Damaged => reader.skip(end),
+        }
+    }
+    assert_eq!(sites, [0, 1, 3, 5]);
+}
+
+#[test]
+fn garbage_is_no_record() {
+    let rings = Rings::new(1, 12, 0);
+    let mut reader = rings.reader(0);
+    // SAFETY: in bounds of the ring's data.
+    unsafe { rings.target.data.write_bytes(0xee, 64) };
+    assert_eq!(reader.next(), Next::Damaged);
+}
