@@ -25,8 +25,8 @@ pub(super) fn write(out: &mut String, profile: &Profile, style: Style, top: usiz
     let total: u64 = rows.iter().map(|allocation| allocation.metrics.sectors).sum();
     _ = writeln!(out, "{}", style.heading("ALLOCATIONS by memory traffic"));
     let head = format!(
-        "  {:<22} {:<18} {:>10} {:>7} {:>10} {:>10}  {:<24} {}",
-        "name", "kind", "size", "share", "traffic", "efficiency", "copies", "made at"
+        "  {:<30} {:<18} {:>10} {:>7} {:>10} {:>10}  {}",
+        "name", "kind", "size", "share", "traffic", "efficiency", "kernels"
     );
     _ = writeln!(out, "{}", style.faint(&head));
     for allocation in rows.iter().take(top) {
@@ -37,40 +37,63 @@ pub(super) fn write(out: &mut String, profile: &Profile, style: Style, top: usiz
         } else {
             style.quality(efficiency, &format!("{:>10}", percent(efficiency)))
         };
-        let made = places::user_frame(&allocation.path);
         let name = allocation.name.clone().unwrap_or_else(|| format!("#{}", allocation.id));
+        let padding = " ".repeat(30usize.saturating_sub(name.chars().count()));
         _ = writeln!(
             out,
-            "  {:<22} {:<18} {:>10} {:>7} {:>10} {efficiency}  {:<24} {}",
-            name,
+            "  {}{padding} {:<18} {:>10} {:>7} {:>10} {efficiency}  {}",
+            style.strong(&name),
             allocation.kind,
             bytes(allocation.bytes),
             percent(ratio(metrics.sectors, total)),
             bytes(metrics.sectors.saturating_mul(SECTOR_BYTES)),
-            copies(allocation),
-            made.map_or_else(|| "?".to_owned(), places::frame),
+            allocation.by_kernel.len(),
         );
+        let path = places::host_path(&allocation.path);
+        if !path.is_empty() {
+            let what = if allocation.kind.contains('_') || allocation.kind == "constant" { "declared" } else { "path" };
+            _ = writeln!(out, "      {what:<9} {}", places::wrapped(&path, "                ", 112));
+        }
+        let copies = copies(profile, allocation);
+        if !copies.is_empty() {
+            _ = writeln!(out, "      {:<9} {copies}", "copies");
+        }
     }
     more(out, rows.len(), top, "allocations", style);
     out.push('\n');
 }
 
-/// Bytes copied in and out.
-fn copies(allocation: &Allocation) -> String {
-    let sum = |direction: &str| {
-        let rows = allocation.copies.iter().filter(|row| row.direction == direction);
-        rows.fold((0u64, 0u64), |(count, bytes), row| (count + row.count, bytes.saturating_add(row.bytes)))
-    };
+/// Bytes copied in and out, and the host memory they come from and go to.
+fn copies(profile: &Profile, allocation: &Allocation) -> String {
     let mut parts = Vec::new();
-    for (direction, mark) in
-        [("host_to_device", "in"), ("device_to_host", "out"), ("device_to_device", "moved"), ("set", "set")]
-    {
-        let (count, size) = sum(direction);
-        if count == 1 {
-            parts.push(format!("{mark} {}", bytes(size)));
-        } else if count > 1 {
-            parts.push(format!("{mark} {} in {count}", bytes(size)));
+    for (direction, mark, towards) in [
+        ("host_to_device", "in", "from"),
+        ("device_to_host", "out", "to"),
+        ("device_to_device", "within the device", ""),
+        ("set", "set", ""),
+    ] {
+        let rows: Vec<_> = allocation.copies.iter().filter(|row| row.direction == direction).collect();
+        let count: u64 = rows.iter().map(|row| row.count).sum();
+        let size = rows.iter().fold(0u64, |sum, row| sum.saturating_add(row.bytes));
+        if count == 0 {
+            continue;
         }
+        let mut part = format!("{mark} {}", bytes(size));
+        if count > 1 {
+            _ = write!(part, " in {count}");
+        }
+        let hosts: std::collections::BTreeSet<u64> = rows.iter().filter_map(|row| row.host).collect();
+        let names: Vec<String> = profile
+            .host_allocations
+            .iter()
+            .filter(|host| hosts.contains(&host.id))
+            .take(3)
+            .map(|host| format!("{} ({})", host.name.as_deref().unwrap_or("unnamed"), host.kind))
+            .collect();
+        if !names.is_empty() {
+            _ = write!(part, " {towards} {}", names.join(", "));
+        }
+        parts.push(part);
     }
-    if parts.is_empty() { "-".to_owned() } else { parts.join(", ") }
+    parts.join("; ")
 }
