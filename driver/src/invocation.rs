@@ -387,7 +387,14 @@ impl Parser {
                 made.common.push("-Werror".into());
             }
             Meaning::WarningsAsErrors | Meaning::Ignored => made.ignored.push(spelled),
-            Meaning::Verbose => made.verbose = true,
+            Meaning::Verbose => {
+                made.verbose = true;
+                // clang's `-v` also shows what its driver starts, which build systems read; nvcc's does not.
+                if made.dialect == Dialect::Clang {
+                    made.common.push("-v".into());
+                    made.link.push(LinkItem::Argument("-v".into()));
+                }
+            }
             Meaning::DryRun => made.dry_run = true,
             Meaning::Version => made.action = Action::Version,
             Meaning::Help => made.action = Action::Help,

@@ -13,6 +13,9 @@ use warpline_pass::host::HostHooks;
 use warpline_pass::object::{EmitOptions, Output};
 use warpline_pass::{device, host, object};
 
+/// clang's variable that ties a host module to its device code.
+const WRAPPER: &str = "__cuda_fatbin_wrapper";
+
 /// What the stages need to know besides the code.
 pub struct StageOptions {
     /// Source, for messages.
@@ -113,14 +116,13 @@ pub fn host_unit(host_file: &Path, output: &Path, options: &StageOptions) -> Res
     emit(&host, output, options)
 }
 
-fn write_unit(
-    device: Module<'_>,
-    _host: Module<'_>,
-    _output: &Path,
-    options: &StageOptions,
-) -> Result<(), DriverError> {
+fn write_unit(device: Module<'_>, host: Module<'_>, output: &Path, options: &StageOptions) -> Result<(), DriverError> {
+    // A source named .cu need not hold kernels or device variables; clang registers nothing then.
+    if host.get_global(WRAPPER).is_none() {
+        host_stages(&host, None, options)?;
+        return emit(&host, output, options);
+    }
     let failed = |cause: &dyn Display| options.failed(cause);
-    // A source named .cu need not hold device code.
     let machine = device::machine(&device).map_err(|cause| failed(&cause))?;
     options.dump.write(&device, "device-0-clang")?;
     device::note_locations(&device);

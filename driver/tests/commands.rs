@@ -1,0 +1,77 @@
+//! What `-###` shows: the plan for a command line, without running anything.
+
+mod support;
+
+use support::{Driver, Ran};
+
+/// The commands with what differs between machines and runs replaced by words.
+fn plan(program: &str, line: &str) -> String {
+    let driver = Driver::new();
+    let Ran { stderr, .. } = driver.run(program, &format!("-### {line}")).succeeded();
+    let cache = warpline_toolchain::cache::folder().unwrap();
+    let cuda = support::cuda().display().to_string();
+    let mut text = String::new();
+    for line in
+        stderr.lines().filter(|line| !line.starts_with("#$ ") || line.contains(" -o ") || line.contains("warpline:"))
+    {
+        let words = line.split(' ').map(|word| {
+            let word = word.replace(&cuda, "CUDA");
+            let word = replace_folder(&word, &format!("{}/include-", cache.display()), "INCLUDE");
+            let word = replace_folder(&word, &format!("{}/toolkit-", cache.display()), "TOOLKIT");
+            let word = replace_folder(&word, &format!("{}/warpline-cc.", std::env::temp_dir().display()), "TMP");
+            match word.split_once("-cuid=") {
+                Some((before, _)) => format!("{before}-cuid=UNIT"),
+                None if word.contains("bin/clang++") => "CLANG++".into(),
+                None if word.contains("bin/clang") => "CLANG".into(),
+                None => word,
+            }
+        });
+        text += &words.collect::<Vec<_>>().join(" ");
+        text.push('\n');
+    }
+    text
+}
+
+fn replace_folder(word: &str, start: &str, name: &str) -> String {
+    match word.split_once(start) {
+        Some((before, after)) => format!("{before}{name}{}", after.find('/').map_or("", |slash| &after[slash..])),
+        None => word.into(),
+    }
+}
+
+#[test]
+fn nvcc_compiles_and_links() {
+    insta::assert_snapshot!(plan(
+        "warpline-nvcc",
+        "-O3 -std=c++17 -arch=sm_80 -Xcompiler -Wall,-fPIC -Xlinker -rpath,/x -Iinc -lm -lcudart a.cu b.cpp c.o -o a"
+    ));
+}
+
+#[test]
+fn clang_compiles_to_an_object() {
+    insta::assert_snapshot!(plan("warpline-clang++", "-O2 --cuda-gpu-arch=sm_86 -MMD -MF a.d -c a.cu -o out/a.o"));
+}
+
+#[test]
+fn separate_compilation() {
+    insta::assert_snapshot!(plan("warpline-nvcc", "-rdc=true -G -dc a.cu -o a.o"));
+    insta::assert_snapshot!(plan("warpline-nvcc", "-dlink a.o b.o -o link.o"));
+}
+
+#[test]
+fn clang_alone_makes_text() {
+    insta::assert_snapshot!(plan("warpline-nvcc", "-ptx -arch=sm_75 a.cu -o a.ptx"));
+    insta::assert_snapshot!(plan("warpline-nvcc", "-E a.cu"));
+    insta::assert_snapshot!(plan("warpline-nvcc", "-M a.cu -MT x"));
+}
+
+#[test]
+fn libraries_and_shared_libraries() {
+    insta::assert_snapshot!(plan("warpline-nvcc", "-lib a.o b.o -o libx.a"));
+    insta::assert_snapshot!(plan("warpline-nvcc", "-shared -Xcompiler -fPIC a.o -o libx.so"));
+}
+
+#[test]
+fn fast_math_and_denormals() {
+    insta::assert_snapshot!(plan("warpline-nvcc", "-use_fast_math -fmad=false -c a.cu"));
+}

@@ -1,0 +1,126 @@
+//! Messages and exit codes: the compiler's own where it speaks, the driver's where something of its own is wrong.
+
+mod support;
+
+use support::{Driver, Ran};
+
+/// What clang itself says of the same source.
+fn clang(driver: &Driver, arguments: &[&str]) -> Ran {
+    let mut command = driver.command(support::clang());
+    command.arg("--driver-mode=g++").args(arguments);
+    if arguments.iter().any(|argument| argument.ends_with(".cu")) {
+        let cuda = format!("--cuda-path={}", support::cuda().display());
+        command.args(["--cuda-gpu-arch=sm_75", "-Wno-unknown-cuda-version", &cuda]);
+    }
+    driver.output(&mut command)
+}
+
+#[track_caller]
+fn same_as_clang(driver: &Driver, line: &str, arguments: &[&str]) {
+    let ours = driver.run("warpline-clang++", line);
+    let theirs = clang(driver, arguments);
+    assert_eq!(ours.stderr, theirs.stderr);
+    assert_eq!(ours.code, theirs.code);
+    assert_ne!(ours.code, 0);
+}
+
+#[test]
+fn syntax_errors_are_clangs() {
+    let driver = Driver::new();
+    driver.write("a.cu", "__global__ void k(int *p) {\n  p[0] = ;\n}\nint main() { undeclared(); }\n");
+    same_as_clang(&driver, "-c a.cu", &["-c", "a.cu"]);
+}
+
+#[test]
+fn errors_of_host_code_are_clangs() {
+    let driver = Driver::new();
+    driver.write("a.cpp", "int main() { return undeclared; }\n");
+    same_as_clang(&driver, "-c a.cpp", &["-c", "a.cpp"]);
+}
+
+#[test]
+fn warnings_come_through_from_both_sides() {
+    let driver = Driver::new();
+    driver.write("a.cu", "int host() { int unused = 1; return 0; }\n");
+    let ours = driver.run("warpline-clang++", "-Wall -c a.cu").succeeded();
+    let theirs = clang(&driver, &["-Wall", "-c", "a.cu"]);
+    assert_eq!(ours.stderr, theirs.stderr);
+    assert!(ours.stderr.contains("unused variable"), "{}", ours.stderr);
+    assert_eq!(driver.run("warpline-nvcc", "-Werror all-warnings -Xcompiler -Wall -c a.cu").code, 1);
+}
+
+#[test]
+fn missing_sources_are_told_in_clangs_words() {
+    let driver = Driver::new();
+    same_as_clang(&driver, "-c absent.cu", &["-c", "absent.cu"]);
+    let folder = driver.path("folder.cu");
+    std::fs::create_dir(folder).unwrap();
+    same_as_clang(&driver, "-c folder.cu", &["-c", "folder.cu"]);
+}
+
+#[test]
+fn missing_objects_are_told_by_the_linker() {
+    let driver = Driver::new();
+    let Ran { code, stderr, .. } = driver.run("warpline-nvcc", "absent.o -o a");
+    assert!(stderr.contains("absent.o"), "{stderr}");
+    assert_eq!(code, 1);
+    assert!(!driver.path("a").exists());
+}
+
+#[test]
+fn usage_errors_say_what_is_wrong() {
+    let driver = Driver::new();
+    let cases = [
+        ("", "no input files"),
+        ("-o", "argument to '-o' is missing"),
+        ("-c a.cu b.cu -o x.o", "cannot specify -o when generating multiple output files"),
+        ("-arch=gfx90a a.cu", "unsupported CUDA gpu architecture: gfx90a"),
+        ("--device=gpu a.cu", "not supported yet"),
+        ("--options-file absent.rsp a.cu", "cannot read the options file 'absent.rsp'"),
+    ];
+    for (line, message) in cases {
+        let Ran { code, stderr, .. } = driver.run("warpline-nvcc", line);
+        assert!(stderr.contains(message), "{line}: {stderr}");
+        assert_eq!(code, 1, "{line}");
+    }
+}
+
+#[test]
+fn a_missing_toolchain_says_how_to_get_it() {
+    let driver = Driver::new();
+    driver.write("a.cu", "int main() {}\n");
+    let run = |name: &str, value: &str| {
+        let mut command = driver.command(driver.path("warpline-nvcc"));
+        driver.output(command.args(["-c", "a.cu"]).env(name, value))
+    };
+    let Ran { code, stderr, .. } = run("WARPLINE_CLANG", "/absent/clang");
+    assert_eq!(code, 6);
+    assert!(stderr.contains("WARPLINE_CLANG=/absent/clang not found"), "{stderr}");
+    let Ran { code, stderr, .. } = driver.run("warpline-nvcc", "--cuda-path=/ -c a.cu");
+    assert_eq!(code, 6);
+    assert!(stderr.contains("include/cuda_runtime.h") && stderr.contains("make setup"), "{stderr}");
+    // A clang of another version is told apart by what it says of itself.
+    driver.write("clang", "#!/bin/sh\necho clang version 14.0.6\n");
+    let path = driver.path("clang");
+    std::fs::set_permissions(&path, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    let Ran { code, stderr, .. } = run("WARPLINE_CLANG", path.to_str().unwrap());
+    assert_eq!(code, 6);
+    assert!(stderr.contains("is clang 14.0.6, needed is version 22"), "{stderr}");
+}
+
+#[test]
+fn flags_without_effect_are_named_once() {
+    let driver = Driver::new();
+    driver.write("a.cpp", "int f() { return 0; }\n");
+    let Ran { stderr, .. } = driver.run("warpline-nvcc", "-dlto -Xcudafe --display_error_number -c a.cpp").succeeded();
+    assert_eq!(stderr, "warpline-cc: note: without effect here: -dlto, -Xcudafe --display_error_number\n");
+}
+
+#[test]
+fn an_unwritable_output_is_an_error() {
+    let driver = Driver::new();
+    driver.write("a.cpp", "int f() { return 0; }\n");
+    let Ran { code, stderr, .. } = driver.run("warpline-nvcc", "-c a.cpp -o absent/a.o");
+    assert_eq!(code, 1);
+    assert!(stderr.contains("cannot write absent/a.o: No such file or directory"), "{stderr}");
+}
