@@ -1,1 +1,25 @@
-//! Warpline runtime.
+//! Warpline's runtime: linked into a profiled program in place of CUDA's. It offers CUDA's runtime
+//! API, runs kernels on the CPU device, and writes the trace.
+//!
+//! The exported names are CUDA's (`cudaMalloc`, …), the hooks of instrumented code
+//! (`__warpline_…`, `__wl_…`) and `warpline_name` of `warpline.h`. They cannot panic across the
+//! border: the library is built to abort.
+
+#[cfg(not(all(target_arch = "x86_64", target_os = "linux")))]
+compile_error!("the CPU device runs on x86-64 Linux");
+
+pub mod api;
+pub mod copy;
+pub mod cuda;
+pub mod execution;
+pub mod faults;
+pub mod gpu;
+pub mod launch;
+pub mod memory;
+pub mod message;
+pub mod module;
+pub mod paths;
+pub mod printf;
+pub mod runtime;
+pub mod streams;
+pub mod trace;

@@ -1,0 +1,176 @@
+//! What a kernel needs and how many of its blocks fit on an SM.
+
+use super::{api, put};
+use crate::cuda::error::{self, Error};
+use crate::cuda::types::FuncAttributes;
+use crate::launch::{MAX_THREADS, registers};
+use crate::module::Module;
+use crate::runtime::{Member, Runtime};
+use std::ffi::{c_char, c_int, c_uint, c_void};
+
+/// `cudaFuncAttributeMaxDynamicSharedMemorySize`.
+const MAX_DYNAMIC_SHARED: c_int = 8;
+/// `cudaFuncAttributePreferredSharedMemoryCarveout`.
+const CARVEOUT: c_int = 9;
+/// Cluster attributes.
+const CLUSTERS: std::ops::RangeInclusive<c_int> = 10..=15;
+
+fn module(runtime: &Runtime, member: Member) -> &Module {
+    &runtime.modules[member.module]
+}
+
+/// Blocks of a kernel that fit on an SM.
+fn resident(runtime: &Runtime, function: *const c_void, threads: c_int, dynamic: usize) -> Result<u32, Error> {
+    let member = runtime.kernel(function)?;
+    let device = &runtime.options.device;
+    let kernel = &module(runtime, member).kernels()[member.index];
+    let threads = u32::try_from(threads).ok().filter(|threads| *threads > 0).ok_or(error::INVALID_VALUE)?;
+    let shared = u64::from(kernel.static_shared) + dynamic as u64;
+    if threads > MAX_THREADS || shared > u64::from(device.shared_per_block_optin) {
+        return Ok(0);
+    }
+    let (registers, _) = registers(kernel, device.registers_per_sm);
+    Ok(device.resident_blocks(threads, registers, shared as u32))
+}
+
+api! {
+    /// Attributes of a kernel.
+    fn cudaFuncGetAttributes(attributes: *mut FuncAttributes, function: *const c_void) |runtime, entry| {
+        let _ = entry;
+        let member = runtime.kernel(function)?;
+        let device = &runtime.options.device;
+        let module = module(runtime, member);
+        let kernel = &module.kernels()[member.index];
+        let (registers, _) = registers(kernel, device.registers_per_sm);
+        // As many warps as the register file can feed, within the launch bounds.
+        let per_warp = (registers * 32).next_multiple_of(device.register_unit.max(1)).max(1);
+        let fed = (device.registers_per_sm / per_warp * 32).min(MAX_THREADS);
+        let bound = if kernel.max_threads == 0 { fed } else { fed.min(kernel.max_threads) };
+        let arch = if module.table.arch != 0 {
+            module.table.arch as c_int
+        } else {
+            (device.compute_capability.0 * 10 + device.compute_capability.1) as c_int
+        };
+        let value = FuncAttributes {
+            shared_size_bytes: kernel.static_shared as usize,
+            const_size_bytes: 0,
+            local_size_bytes: kernel.local_bytes as usize,
+            max_threads_per_block: bound as c_int,
+            num_regs: registers as c_int,
+            ptx_version: arch,
+            binary_version: arch,
+            cache_mode_ca: 0,
+            max_dynamic_shared_size_bytes: runtime.shared_limit(member) as c_int,
+            preferred_shmem_carveout: -1,
+            cluster: [0; 6],
+            reserved: [0; 16],
+        };
+        // SAFETY: by the contract.
+        unsafe { put(attributes, value) }
+    }
+
+    /// Sets an attribute of a kernel.
+    fn cudaFuncSetAttribute(function: *const c_void, attribute: c_int, value: c_int) |runtime, entry| {
+        let _ = entry;
+        let member = runtime.kernel(function)?;
+        match attribute {
+            MAX_DYNAMIC_SHARED => {
+                let kernel = &module(runtime, member).kernels()[member.index];
+                let most = runtime.options.device.shared_per_block_optin.saturating_sub(kernel.static_shared);
+                let asked = u32::try_from(value).ok().filter(|asked| *asked <= most).ok_or(error::INVALID_VALUE)?;
+                runtime.modules[member.module].dynamic_shared[member.index] = asked;
+                Ok(())
+            }
+            CARVEOUT if (-1..=100).contains(&value) => Ok(()),
+            _ if CLUSTERS.contains(&attribute) => {
+                crate::message::note("cudaFuncSetAttribute: thread block clusters are not supported");
+                Err(error::NOT_SUPPORTED)
+            }
+            _ => Err(error::INVALID_VALUE),
+        }
+    }
+
+    /// A hint on L1 and shared memory, which changes no result.
+    fn cudaFuncSetCacheConfig(function: *const c_void, config: c_int) |runtime, entry| {
+        let _ = entry;
+        runtime.kernel(function)?;
+        if (0..=3).contains(&config) { Ok(()) } else { Err(error::INVALID_VALUE) }
+    }
+
+    /// A hint on shared memory banks, which newer GPUs ignore as well.
+    fn cudaFuncSetSharedMemConfig(function: *const c_void, config: c_int) |runtime, entry| {
+        let _ = entry;
+        runtime.kernel(function)?;
+        if (0..=2).contains(&config) { Ok(()) } else { Err(error::INVALID_VALUE) }
+    }
+
+    /// Mangled name of a kernel.
+    fn cudaFuncGetName(name: *mut *const c_char, function: *const c_void) |runtime, entry| {
+        let _ = entry;
+        let member = runtime.kernel(function)?;
+        let text = module(runtime, member).kernels()[member.index].name;
+        // SAFETY: by the contract.
+        unsafe { put(name, text) }
+    }
+
+    /// The handle of a kernel: its stub.
+    fn cudaGetKernel(kernel: *mut *const c_void, function: *const c_void) |runtime, entry| {
+        let _ = entry;
+        runtime.kernel(function)?;
+        // SAFETY: by the contract.
+        unsafe { put(kernel, function) }
+    }
+
+    /// Blocks of a kernel that fit on an SM.
+    fn cudaOccupancyMaxActiveBlocksPerMultiprocessor(
+        blocks: *mut c_int,
+        function: *const c_void,
+        threads: c_int,
+        dynamic: usize,
+    ) |runtime, entry| {
+        let _ = entry;
+        let resident = resident(runtime, function, threads, dynamic)?;
+        // SAFETY: by the contract.
+        unsafe { put(blocks, resident as c_int) }
+    }
+
+    /// Blocks of a kernel that fit on an SM; the flag on caching has no effect since compute capability 5.3.
+    fn cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
+        blocks: *mut c_int,
+        function: *const c_void,
+        threads: c_int,
+        dynamic: usize,
+        flags: c_uint,
+    ) |runtime, entry| {
+        let _ = entry;
+        if flags > 1 {
+            return Err(error::INVALID_VALUE);
+        }
+        let resident = resident(runtime, function, threads, dynamic)?;
+        // SAFETY: by the contract.
+        unsafe { put(blocks, resident as c_int) }
+    }
+
+    /// Dynamic shared memory that each of `blocks` blocks on one SM can have.
+    fn cudaOccupancyAvailableDynamicSMemPerBlock(
+        bytes: *mut usize,
+        function: *const c_void,
+        blocks: c_int,
+        threads: c_int,
+    ) |runtime, entry| {
+        let _ = entry;
+        let member = runtime.kernel(function)?;
+        let blocks = u32::try_from(blocks).ok().filter(|blocks| *blocks > 0).ok_or(error::INVALID_VALUE)?;
+        if resident(runtime, function, threads, 0)? < blocks {
+            return Err(error::INVALID_VALUE);
+        }
+        let device = &runtime.options.device;
+        let kernel = &module(runtime, member).kernels()[member.index];
+        let unit = device.shared_unit.max(1);
+        let each = device.shared_per_sm / blocks / unit * unit;
+        let taken = kernel.static_shared + device.shared_reserved_per_block;
+        let left = each.saturating_sub(taken).min(runtime.shared_limit(member));
+        // SAFETY: by the contract.
+        unsafe { put(bytes, left as usize) }
+    }
+}

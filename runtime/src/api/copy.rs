@@ -1,0 +1,192 @@
+//! `cudaMemcpy…` and `cudaMemset…`.
+
+use super::{api, per_thread};
+use crate::copy::Rows;
+use crate::cuda::error::{self, Error};
+use crate::cuda::types::{Extent, Memcpy3D, PitchedPtr, StreamHandle};
+use crate::paths::Entry;
+use crate::runtime::Runtime;
+use std::ffi::{c_int, c_void};
+
+fn flat(pointer: *const c_void, bytes: usize) -> Rows {
+    Rows { start: pointer as u64, pitch: bytes as u64 }
+}
+
+fn rows(pointer: *const c_void, pitch: usize) -> Rows {
+    Rows { start: pointer as u64, pitch: pitch as u64 }
+}
+
+/// # Safety
+/// As for [`Runtime::copy`]; `parameters` is null or valid.
+unsafe fn copy_3d(runtime: &mut Runtime, parameters: *const Memcpy3D, entry: Entry) -> Result<(), Error> {
+    // SAFETY: by the contract.
+    let p = unsafe { parameters.as_ref() }.ok_or(error::INVALID_VALUE)?;
+    if !p.source_array.is_null() || !p.destination_array.is_null() {
+        crate::message::note("cudaMemcpy3D: arrays are not supported");
+        return Err(error::NOT_SUPPORTED);
+    }
+    for slice in 0..p.extent.depth {
+        let at = |memory: &PitchedPtr, position: &crate::cuda::types::Position| {
+            let row = (position.z + slice) * memory.y_size + position.y;
+            rows(memory.pointer.wrapping_byte_add(row * memory.pitch + position.x), memory.pitch)
+        };
+        let to = at(&p.destination, &p.destination_position);
+        let from = at(&p.source, &p.source_position);
+        // SAFETY: by the contract.
+        unsafe { runtime.copy(to, from, p.extent.width as u64, p.extent.height as u64, p.kind, entry)? };
+    }
+    Ok(())
+}
+
+fn fill_3d(runtime: &mut Runtime, memory: PitchedPtr, value: c_int, extent: Extent, entry: Entry) -> Result<(), Error> {
+    for slice in 0..extent.depth {
+        let start = memory.pointer.wrapping_byte_add(slice * memory.y_size * memory.pitch);
+        runtime.fill(rows(start, memory.pitch), value as u8, extent.width as u64, extent.height as u64, entry)?;
+    }
+    Ok(())
+}
+
+api! {
+    /// Copies bytes.
+    fn cudaMemcpy(to: *mut c_void, from: *const c_void, bytes: usize, kind: c_int) |runtime, entry| {
+        // SAFETY: by the contract.
+        unsafe { runtime.copy(flat(to, bytes), flat(from, bytes), bytes as u64, 1, kind, entry) }
+    }
+
+    /// Copies bytes in a stream, which is at once.
+    fn cudaMemcpyAsync(
+        to: *mut c_void,
+        from: *const c_void,
+        bytes: usize,
+        kind: c_int,
+        stream: StreamHandle,
+    ) |runtime, entry| {
+        runtime.streams.get(stream as usize)?;
+        // SAFETY: by the contract.
+        unsafe { runtime.copy(flat(to, bytes), flat(from, bytes), bytes as u64, 1, kind, entry) }
+    }
+
+    /// Copies between devices, of which there is one.
+    fn cudaMemcpyPeer(
+        to: *mut c_void,
+        to_device: c_int,
+        from: *const c_void,
+        from_device: c_int,
+        bytes: usize,
+    ) |runtime, entry| {
+        if to_device != 0 || from_device != 0 {
+            return Err(error::INVALID_DEVICE);
+        }
+        // SAFETY: by the contract.
+        unsafe { runtime.copy(flat(to, bytes), flat(from, bytes), bytes as u64, 1, 3, entry) }
+    }
+
+    /// Copies rows.
+    fn cudaMemcpy2D(
+        to: *mut c_void,
+        to_pitch: usize,
+        from: *const c_void,
+        from_pitch: usize,
+        width: usize,
+        height: usize,
+        kind: c_int,
+    ) |runtime, entry| {
+        if width > to_pitch || width > from_pitch {
+            return Err(error::INVALID_PITCH_VALUE);
+        }
+        // SAFETY: by the contract.
+        unsafe { runtime.copy(rows(to, to_pitch), rows(from, from_pitch), width as u64, height as u64, kind, entry) }
+    }
+
+    /// Copies rows in a stream, which is at once.
+    fn cudaMemcpy2DAsync(
+        to: *mut c_void,
+        to_pitch: usize,
+        from: *const c_void,
+        from_pitch: usize,
+        width: usize,
+        height: usize,
+        kind: c_int,
+        stream: StreamHandle,
+    ) |runtime, entry| {
+        runtime.streams.get(stream as usize)?;
+        if width > to_pitch || width > from_pitch {
+            return Err(error::INVALID_PITCH_VALUE);
+        }
+        // SAFETY: by the contract.
+        unsafe { runtime.copy(rows(to, to_pitch), rows(from, from_pitch), width as u64, height as u64, kind, entry) }
+    }
+
+    /// Copies slices of rows. Arrays are not supported.
+    fn cudaMemcpy3D(parameters: *const Memcpy3D) |runtime, entry| {
+        // SAFETY: by the contract.
+        unsafe { copy_3d(runtime, parameters, entry) }
+    }
+
+    /// Copies slices of rows in a stream, which is at once.
+    fn cudaMemcpy3DAsync(parameters: *const Memcpy3D, stream: StreamHandle) |runtime, entry| {
+        runtime.streams.get(stream as usize)?;
+        // SAFETY: by the contract.
+        unsafe { copy_3d(runtime, parameters, entry) }
+    }
+
+    /// Fills bytes.
+    fn cudaMemset(to: *mut c_void, value: c_int, bytes: usize) |runtime, entry| {
+        runtime.fill(flat(to, bytes), value as u8, bytes as u64, 1, entry)
+    }
+
+    /// Fills bytes in a stream, which is at once.
+    fn cudaMemsetAsync(to: *mut c_void, value: c_int, bytes: usize, stream: StreamHandle) |runtime, entry| {
+        runtime.streams.get(stream as usize)?;
+        runtime.fill(flat(to, bytes), value as u8, bytes as u64, 1, entry)
+    }
+
+    /// Fills rows.
+    fn cudaMemset2D(to: *mut c_void, pitch: usize, value: c_int, width: usize, height: usize) |runtime, entry| {
+        runtime.fill(rows(to, pitch), value as u8, width as u64, height as u64, entry)
+    }
+
+    /// Fills rows in a stream, which is at once.
+    fn cudaMemset2DAsync(
+        to: *mut c_void,
+        pitch: usize,
+        value: c_int,
+        width: usize,
+        height: usize,
+        stream: StreamHandle,
+    ) |runtime, entry| {
+        runtime.streams.get(stream as usize)?;
+        runtime.fill(rows(to, pitch), value as u8, width as u64, height as u64, entry)
+    }
+
+    /// Fills slices of rows.
+    fn cudaMemset3D(memory: PitchedPtr, value: c_int, extent: Extent) |runtime, entry| {
+        fill_3d(runtime, memory, value, extent, entry)
+    }
+
+    /// Fills slices of rows in a stream, which is at once.
+    fn cudaMemset3DAsync(memory: PitchedPtr, value: c_int, extent: Extent, stream: StreamHandle) |runtime, entry| {
+        runtime.streams.get(stream as usize)?;
+        fill_3d(runtime, memory, value, extent, entry)
+    }
+}
+
+per_thread! {
+    cudaMemcpy_ptds = cudaMemcpy, (to: *mut c_void, from: *const c_void, bytes: usize, kind: c_int);
+    cudaMemcpy2D_ptds = cudaMemcpy2D, (to: *mut c_void, to_pitch: usize, from: *const c_void, from_pitch: usize,
+        width: usize, height: usize, kind: c_int);
+    cudaMemcpy3D_ptds = cudaMemcpy3D, (parameters: *const Memcpy3D);
+    cudaMemset_ptds = cudaMemset, (to: *mut c_void, value: c_int, bytes: usize);
+    cudaMemset2D_ptds = cudaMemset2D, (to: *mut c_void, pitch: usize, value: c_int, width: usize, height: usize);
+    cudaMemset3D_ptds = cudaMemset3D, (memory: PitchedPtr, value: c_int, extent: Extent);
+    cudaMemcpyAsync_ptsz = cudaMemcpyAsync, (to: *mut c_void, from: *const c_void, bytes: usize, kind: c_int,
+        stream: StreamHandle);
+    cudaMemcpy2DAsync_ptsz = cudaMemcpy2DAsync, (to: *mut c_void, to_pitch: usize, from: *const c_void,
+        from_pitch: usize, width: usize, height: usize, kind: c_int, stream: StreamHandle);
+    cudaMemcpy3DAsync_ptsz = cudaMemcpy3DAsync, (parameters: *const Memcpy3D, stream: StreamHandle);
+    cudaMemsetAsync_ptsz = cudaMemsetAsync, (to: *mut c_void, value: c_int, bytes: usize, stream: StreamHandle);
+    cudaMemset2DAsync_ptsz = cudaMemset2DAsync, (to: *mut c_void, pitch: usize, value: c_int, width: usize,
+        height: usize, stream: StreamHandle);
+    cudaMemset3DAsync_ptsz = cudaMemset3DAsync, (memory: PitchedPtr, value: c_int, extent: Extent,
+        stream: StreamHandle);
+}

@@ -1,0 +1,237 @@
+//! The device: one, with the properties of the model asked for.
+
+use super::{api, put};
+use crate::cuda::error::{self, Error};
+use crate::cuda::properties::{attribute, properties};
+use crate::cuda::types::DeviceProp;
+use crate::runtime::{Runtime, call_any, forget_error};
+use std::ffi::{c_char, c_int, c_uint};
+
+/// The PCI address that the device claims.
+const PCI_ADDRESS: &[u8] = b"0000:01:00.0\0";
+
+fn only_device(device: c_int) -> Result<(), Error> {
+    if device == 0 { Ok(()) } else { Err(error::INVALID_DEVICE) }
+}
+
+fn limit(runtime: &mut Runtime, which: c_int) -> Result<&mut u64, Error> {
+    match which {
+        0 => Ok(&mut runtime.limits.stack),
+        1 => Ok(&mut runtime.limits.printf),
+        2 => Ok(&mut runtime.heap.limit),
+        3..=6 => Ok(&mut runtime.limits.other[which as usize - 3]),
+        _ => Err(error::UNSUPPORTED_LIMIT),
+    }
+}
+
+api! {
+    /// Number of devices: one.
+    fn cudaGetDeviceCount(count: *mut c_int) |runtime, entry| {
+        let _ = (runtime, entry);
+        // SAFETY: by the contract.
+        unsafe { put(count, 1) }
+    }
+
+    /// Chooses the device.
+    fn cudaSetDevice(device: c_int) |runtime, entry| {
+        let _ = (runtime, entry);
+        only_device(device)
+    }
+
+    /// Makes the device ready.
+    fn cudaInitDevice(device: c_int, _device_flags: c_uint, _flags: c_uint) |runtime, entry| {
+        let _ = (runtime, entry);
+        only_device(device)
+    }
+
+    /// The device in use.
+    fn cudaGetDevice(device: *mut c_int) |runtime, entry| {
+        let _ = (runtime, entry);
+        // SAFETY: by the contract.
+        unsafe { put(device, 0) }
+    }
+
+    /// The device that suits a wish: the only one.
+    fn cudaChooseDevice(device: *mut c_int, wish: *const DeviceProp) |runtime, entry| {
+        let _ = (runtime, entry);
+        if wish.is_null() {
+            return Err(error::INVALID_VALUE);
+        }
+        // SAFETY: by the contract.
+        unsafe { put(device, 0) }
+    }
+
+    /// Devices that may be used.
+    fn cudaSetValidDevices(devices: *const c_int, count: c_int) |runtime, entry| {
+        let _ = (runtime, entry);
+        if count < 0 || (count > 0 && devices.is_null()) {
+            return Err(error::INVALID_VALUE);
+        }
+        // SAFETY: the program gives an array of that length.
+        (0..count as usize).try_for_each(|index| only_device(unsafe { *devices.add(index) }))
+    }
+
+    /// Properties of the device.
+    fn cudaGetDeviceProperties(place: *mut DeviceProp, device: c_int) |runtime, entry| {
+        let _ = entry;
+        only_device(device)?;
+        // SAFETY: by the contract.
+        unsafe { put(place, properties(&runtime.options.device)) }
+    }
+
+    /// One property of the device.
+    fn cudaDeviceGetAttribute(value: *mut c_int, which: c_int, device: c_int) |runtime, entry| {
+        let _ = entry;
+        only_device(device)?;
+        let found = attribute(&runtime.options.device, which).ok_or(error::INVALID_VALUE)?;
+        // SAFETY: by the contract.
+        unsafe { put(value, found) }
+    }
+
+    /// Waits for the device. Everything is done; what kernels printed becomes visible.
+    fn cudaDeviceSynchronize() |runtime, entry| {
+        let _ = entry;
+        runtime.synchronise();
+        Ok(())
+    }
+
+    /// Sets a limit.
+    fn cudaDeviceSetLimit(which: c_int, value: usize) |runtime, entry| {
+        let _ = entry;
+        *limit(runtime, which)? = value as u64;
+        Ok(())
+    }
+
+    /// A limit.
+    fn cudaDeviceGetLimit(value: *mut usize, which: c_int) |runtime, entry| {
+        let _ = entry;
+        let found = *limit(runtime, which)?;
+        // SAFETY: by the contract.
+        unsafe { put(value, found as usize) }
+    }
+
+    /// A hint on L1 and shared memory, which changes no result.
+    fn cudaDeviceSetCacheConfig(config: c_int) |runtime, entry| {
+        let _ = (runtime, entry);
+        if (0..=3).contains(&config) { Ok(()) } else { Err(error::INVALID_VALUE) }
+    }
+
+    /// The hint: none.
+    fn cudaDeviceGetCacheConfig(config: *mut c_int) |runtime, entry| {
+        let _ = (runtime, entry);
+        // SAFETY: by the contract.
+        unsafe { put(config, 0) }
+    }
+
+    /// A hint on shared memory banks, which newer GPUs ignore as well.
+    fn cudaDeviceSetSharedMemConfig(config: c_int) |runtime, entry| {
+        let _ = (runtime, entry);
+        if (0..=2).contains(&config) { Ok(()) } else { Err(error::INVALID_VALUE) }
+    }
+
+    /// Width of shared memory banks: four bytes.
+    fn cudaDeviceGetSharedMemConfig(config: *mut c_int) |runtime, entry| {
+        let _ = (runtime, entry);
+        // SAFETY: by the contract.
+        unsafe { put(config, 1) }
+    }
+
+    /// Range of stream priorities.
+    fn cudaDeviceGetStreamPriorityRange(least: *mut c_int, greatest: *mut c_int) |runtime, entry| {
+        let _ = (runtime, entry);
+        let (low, high) = super::streams::PRIORITIES;
+        // SAFETY: the pointers are null or valid; CUDA allows null here.
+        unsafe {
+            if !least.is_null() {
+                put(least, low)?;
+            }
+            if greatest.is_null() { Ok(()) } else { put(greatest, high) }
+        }
+    }
+
+    /// The device's PCI address.
+    fn cudaDeviceGetPCIBusId(text: *mut c_char, length: c_int, device: c_int) |runtime, entry| {
+        let _ = (runtime, entry);
+        only_device(device)?;
+        if text.is_null() || (length as usize) < PCI_ADDRESS.len() || length < 0 {
+            return Err(error::INVALID_VALUE);
+        }
+        // SAFETY: the program's buffer is long enough.
+        unsafe { std::ptr::copy_nonoverlapping(PCI_ADDRESS.as_ptr(), text.cast(), PCI_ADDRESS.len()) };
+        Ok(())
+    }
+
+    /// The device at a PCI address.
+    fn cudaDeviceGetByPCIBusId(device: *mut c_int, text: *const c_char) |runtime, entry| {
+        let _ = (runtime, entry);
+        if text.is_null() {
+            return Err(error::INVALID_VALUE);
+        }
+        // SAFETY: a string by the contract.
+        let wanted = unsafe { std::ffi::CStr::from_ptr(text) };
+        if wanted.to_bytes_with_nul() != PCI_ADDRESS {
+            return Err(error::INVALID_DEVICE);
+        }
+        // SAFETY: by the contract.
+        unsafe { put(device, 0) }
+    }
+
+    /// Flags of the device, for how the host waits; they change no result.
+    fn cudaSetDeviceFlags(flags: c_uint) |runtime, entry| {
+        let _ = entry;
+        if flags & !0xff != 0 {
+            return Err(error::INVALID_VALUE);
+        }
+        runtime.device_flags = flags;
+        Ok(())
+    }
+
+    /// Flags of the device.
+    fn cudaGetDeviceFlags(flags: *mut c_uint) |runtime, entry| {
+        let _ = entry;
+        let value = runtime.device_flags;
+        // SAFETY: by the contract.
+        unsafe { put(flags, value) }
+    }
+
+    /// Whether a device can reach another's memory: there is no other.
+    fn cudaDeviceCanAccessPeer(answer: *mut c_int, device: c_int, peer: c_int) |runtime, entry| {
+        let _ = (runtime, entry);
+        only_device(device)?;
+        only_device(peer)?;
+        // SAFETY: by the contract.
+        unsafe { put(answer, 0) }
+    }
+
+    /// Opens another device's memory: there is no other.
+    fn cudaDeviceEnablePeerAccess(_peer: c_int, _flags: c_uint) |runtime, entry| {
+        let _ = (runtime, entry);
+        Err(error::INVALID_DEVICE)
+    }
+
+    /// Closes another device's memory: it was not open.
+    fn cudaDeviceDisablePeerAccess(_peer: c_int) |runtime, entry| {
+        let _ = (runtime, entry);
+        Err(error::PEER_ACCESS_NOT_ENABLED)
+    }
+
+    /// Empties the persisting part of L2.
+    fn cudaCtxResetPersistingL2Cache() |runtime, entry| {
+        let _ = (runtime, entry);
+        Ok(())
+    }
+}
+
+/// Ends the work on the device: allocations are freed, and an error that no call survived is gone.
+#[unsafe(no_mangle)]
+pub extern "C" fn cudaDeviceReset() -> Error {
+    let here = 0u8;
+    let entry = crate::paths::Entry::new(std::hint::black_box(&here));
+    let code = call_any(|runtime| {
+        runtime.synchronise();
+        runtime.reset(entry);
+        Ok(())
+    });
+    forget_error();
+    code
+}

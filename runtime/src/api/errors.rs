@@ -1,0 +1,63 @@
+//! Errors, versions, and the profiler's switches.
+
+use super::api;
+use crate::cuda::error::{self, Error};
+use crate::runtime::last_error;
+use std::ffi::{c_char, c_int};
+
+/// CUDA's version number, 1000 · major + 10 · minor.
+const VERSION: c_int = 13000;
+
+/// The thread's last error, which is forgotten by it unless no call survives it.
+#[unsafe(no_mangle)]
+pub extern "C" fn cudaGetLastError() -> Error {
+    last_error(true)
+}
+
+/// The thread's last error.
+#[unsafe(no_mangle)]
+pub extern "C" fn cudaPeekAtLastError() -> Error {
+    last_error(false)
+}
+
+/// Name of an error code.
+#[unsafe(no_mangle)]
+pub extern "C" fn cudaGetErrorName(code: Error) -> *const c_char {
+    error::name(code).as_ptr()
+}
+
+/// Text of an error code.
+#[unsafe(no_mangle)]
+pub extern "C" fn cudaGetErrorString(code: Error) -> *const c_char {
+    error::text(code).as_ptr()
+}
+
+api! {
+    /// Version of the driver, which is the runtime's.
+    fn cudaDriverGetVersion(version: *mut c_int) |runtime, entry| {
+        let _ = (runtime, entry);
+        // SAFETY: by the contract.
+        unsafe { super::put(version, VERSION) }
+    }
+
+    /// Version of the runtime.
+    fn cudaRuntimeGetVersion(version: *mut c_int) |runtime, entry| {
+        let _ = (runtime, entry);
+        // SAFETY: by the contract.
+        unsafe { super::put(version, VERSION) }
+    }
+
+    /// Launches are traced again.
+    fn cudaProfilerStart() |runtime, entry| {
+        let _ = entry;
+        runtime.profiling = true;
+        Ok(())
+    }
+
+    /// Launches are not traced until `cudaProfilerStart`.
+    fn cudaProfilerStop() |runtime, entry| {
+        let _ = entry;
+        runtime.profiling = false;
+        Ok(())
+    }
+}

@@ -1,0 +1,84 @@
+//! Events. The time between two of them is the real time of the work between them.
+
+use super::{api, per_thread, put};
+use crate::cuda::error;
+use crate::cuda::types::{EventHandle, StreamHandle};
+use std::ffi::c_uint;
+use std::time::Instant;
+
+/// `cudaEventDisableTiming`.
+const DISABLE_TIMING: c_uint = 2;
+/// Blocking sync, disable timing, interprocess.
+const FLAGS: c_uint = 7;
+
+api! {
+    /// Creates an event.
+    fn cudaEventCreate(event: *mut EventHandle) |runtime, entry| {
+        let _ = entry;
+        let handle = runtime.streams.create_event(false);
+        // SAFETY: by the contract.
+        unsafe { put(event, handle as EventHandle) }
+    }
+
+    /// Creates an event with flags.
+    fn cudaEventCreateWithFlags(event: *mut EventHandle, flags: c_uint) |runtime, entry| {
+        let _ = entry;
+        if flags & !FLAGS != 0 {
+            return Err(error::INVALID_VALUE);
+        }
+        let handle = runtime.streams.create_event(flags & DISABLE_TIMING != 0);
+        // SAFETY: by the contract.
+        unsafe { put(event, handle as EventHandle) }
+    }
+
+    /// Records the time.
+    fn cudaEventRecord(event: EventHandle, stream: StreamHandle) |runtime, entry| {
+        let _ = entry;
+        runtime.streams.get(stream as usize)?;
+        runtime.streams.event(event as usize)?.recorded = Some(Instant::now());
+        Ok(())
+    }
+
+    /// Records the time.
+    fn cudaEventRecordWithFlags(event: EventHandle, stream: StreamHandle, flags: c_uint) |runtime, entry| {
+        let _ = entry;
+        if flags > 1 {
+            return Err(error::INVALID_VALUE);
+        }
+        runtime.streams.get(stream as usize)?;
+        runtime.streams.event(event as usize)?.recorded = Some(Instant::now());
+        Ok(())
+    }
+
+    /// Whether the work before the event is done: it always is.
+    fn cudaEventQuery(event: EventHandle) |runtime, entry| {
+        let _ = entry;
+        runtime.streams.event(event as usize).map(|_| ())
+    }
+
+    /// Waits for the work before the event.
+    fn cudaEventSynchronize(event: EventHandle) |runtime, entry| {
+        let _ = entry;
+        runtime.synchronise();
+        runtime.streams.event(event as usize).map(|_| ())
+    }
+
+    /// Destroys an event.
+    fn cudaEventDestroy(event: EventHandle) |runtime, entry| {
+        let _ = entry;
+        runtime.streams.destroy_event(event as usize)
+    }
+
+    /// Milliseconds between two events.
+    fn cudaEventElapsedTime(milliseconds: *mut f32, start: EventHandle, end: EventHandle) |runtime, entry| {
+        let _ = entry;
+        let elapsed = runtime.streams.elapsed(start as usize, end as usize)?;
+        // SAFETY: by the contract.
+        unsafe { put(milliseconds, elapsed) }
+    }
+}
+
+per_thread! {
+    cudaEventRecord_ptsz = cudaEventRecord, (event: EventHandle, stream: StreamHandle);
+    cudaEventRecordWithFlags_ptsz = cudaEventRecordWithFlags, (event: EventHandle, stream: StreamHandle, flags: c_uint);
+}

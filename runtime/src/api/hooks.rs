@@ -1,0 +1,93 @@
+//! What hooked host code calls (`docs/design/borders.md`, section 6), and `warpline.h`.
+
+use crate::memory::host::{HostAllocation, PATH_FROM};
+use crate::module::name as text;
+use crate::paths::{Entry, capture};
+use crate::runtime::{lock, set_name};
+use std::ffi::{c_char, c_void};
+use warpline_format::event::{Allocation, AllocationKind, Event};
+
+/// Name for the thread's next allocation.
+///
+/// # Safety
+/// `name` is null or a string.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __warpline_name(name: *const c_char) {
+    set_name((!name.is_null()).then(|| text(name)));
+}
+
+/// Notes a host allocation.
+///
+/// # Safety
+/// The strings are null or zero-terminated.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __warpline_host_allocated(
+    pointer: *mut c_void,
+    bytes: usize,
+    kind: *const c_char,
+    name: *const c_char,
+) {
+    let here = 0u8;
+    let entry = Entry::new(std::hint::black_box(&here));
+    if pointer.is_null() {
+        return;
+    }
+    let Some(mut runtime) = lock() else { return };
+    if !runtime.trace.is_on() {
+        return;
+    }
+    let frames = if bytes as u64 >= PATH_FROM { capture(entry) } else { Vec::new() };
+    let name = (!name.is_null()).then(|| text(name));
+    let all = runtime.options.all_host_allocations && bytes as u64 >= PATH_FROM;
+    runtime
+        .host
+        .insert(pointer as u64, HostAllocation { bytes: bytes as u64, kind: text(kind), name, frames, id: None });
+    if all {
+        runtime.host_allocation(pointer as u64);
+    }
+}
+
+/// Forgets a host allocation.
+///
+/// # Safety
+/// None.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __warpline_host_freed(pointer: *mut c_void) {
+    if pointer.is_null() {
+        return;
+    }
+    if let Some(mut runtime) = lock() {
+        runtime.host.remove(pointer as u64);
+    }
+}
+
+/// Names a device or host allocation, or a part of one. See `warpline.h`.
+///
+/// # Safety
+/// `name` is null or a string.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn warpline_name(pointer: *const c_void, bytes: usize, name: *const c_char) {
+    let here = 0u8;
+    let entry = Entry::new(std::hint::black_box(&here));
+    let Some(mut runtime) = lock() else { return };
+    let (address, label) = (pointer as u64, text(name));
+    let Some(live) = runtime.memory.registry.find(address) else {
+        if let Some(host) = runtime.host.find(address) {
+            host.name = Some(label);
+        }
+        return;
+    };
+    let synthetic = live.address + (address - live.start());
+    let bytes = (bytes as u64).min(live.bytes - (address - live.start()));
+    let id = runtime.memory.registry.next_id();
+    let path = runtime.path(entry);
+    runtime.trace.event(Event::Allocation(Allocation {
+        id,
+        kind: AllocationKind::Named,
+        address: synthetic,
+        bytes,
+        name: Some(label),
+        path,
+        global: None,
+    }));
+}

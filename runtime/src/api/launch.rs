@@ -1,0 +1,168 @@
+//! Kernel launches.
+
+use super::{api, per_thread};
+use crate::cuda::error::{self, Error};
+use crate::cuda::types::{Dim3, HostFunction, LaunchConfig, StreamHandle};
+use crate::launch::Configuration;
+use crate::runtime::{Runtime, call};
+use std::cell::RefCell;
+use std::ffi::{c_uint, c_void};
+
+/// What `<<<…>>>` leaves for the stub that it calls.
+#[derive(Clone, Copy)]
+struct Pushed {
+    grid: Dim3,
+    block: Dim3,
+    shared: usize,
+    stream: StreamHandle,
+}
+
+thread_local! {
+    static PUSHED: RefCell<Vec<Pushed>> = const { RefCell::new(Vec::new()) };
+}
+
+/// First half of `kernel<<<grid, block, shared, stream>>>(…)`: 0 where the call may go on.
+///
+/// # Safety
+/// None; the signature is CUDA's.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __cudaPushCallConfiguration(
+    grid: Dim3,
+    block: Dim3,
+    shared: usize,
+    stream: StreamHandle,
+) -> c_uint {
+    PUSHED.with_borrow_mut(|pushed| pushed.push(Pushed { grid, block, shared, stream }));
+    0
+}
+
+/// Second half, in the stub: takes the configuration back.
+///
+/// # Safety
+/// The pointers are valid for writes.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __cudaPopCallConfiguration(
+    grid: *mut Dim3,
+    block: *mut Dim3,
+    shared: *mut usize,
+    stream: *mut StreamHandle,
+) -> Error {
+    let Some(pushed) = PUSHED.with_borrow_mut(Vec::pop) else { return error::MISSING_CONFIGURATION };
+    // SAFETY: by the contract.
+    unsafe {
+        grid.write(pushed.grid);
+        block.write(pushed.block);
+        shared.write(pushed.shared);
+        stream.write(pushed.stream);
+    }
+    error::SUCCESS
+}
+
+fn configuration(
+    runtime: &Runtime,
+    grid: Dim3,
+    block: Dim3,
+    shared: usize,
+    stream: StreamHandle,
+    cooperative: bool,
+) -> Result<Configuration, Error> {
+    let stream = runtime.streams.get(stream as usize)?.number;
+    Ok(Configuration { grid: grid.into(), block: block.into(), shared: shared as u64, stream, cooperative })
+}
+
+api! {
+    /// Launches a kernel.
+    fn cudaLaunchKernel(
+        function: *const c_void,
+        grid: Dim3,
+        block: Dim3,
+        arguments: *mut *mut c_void,
+        shared: usize,
+        stream: StreamHandle,
+    ) |runtime, entry| {
+        let configuration = configuration(runtime, grid, block, shared, stream, false)?;
+        // SAFETY: by the contract.
+        unsafe { runtime.launch(function, configuration, arguments.cast_const().cast(), entry) }
+    }
+
+    /// Launches a kernel whose blocks are all resident at once.
+    fn cudaLaunchCooperativeKernel(
+        function: *const c_void,
+        grid: Dim3,
+        block: Dim3,
+        arguments: *mut *mut c_void,
+        shared: usize,
+        stream: StreamHandle,
+    ) |runtime, entry| {
+        let configuration = configuration(runtime, grid, block, shared, stream, true)?;
+        // SAFETY: by the contract.
+        unsafe { runtime.launch(function, configuration, arguments.cast_const().cast(), entry) }
+    }
+
+    /// Launches a kernel with attributes. Of these, the ones that only steer speed have no effect;
+    /// clusters are not supported.
+    fn cudaLaunchKernelExC(
+        config: *const LaunchConfig,
+        function: *const c_void,
+        arguments: *mut *mut c_void,
+    ) |runtime, entry| {
+        // SAFETY: null or valid by the contract.
+        let config = unsafe { config.as_ref() }.ok_or(error::INVALID_VALUE)?;
+        let mut cooperative = false;
+        for index in 0..config.attribute_count as usize {
+            // SAFETY: the program gives an array of that length.
+            let attribute = unsafe { &*config.attributes.add(index) };
+            match attribute.id {
+                LaunchConfig::COOPERATIVE => cooperative = attribute.value[0] != 0,
+                LaunchConfig::CLUSTER_DIMENSION if attribute.value[..3].iter().any(|&size| size > 1) => {
+                    crate::message::note("cudaLaunchKernelExC: thread block clusters are not supported");
+                    return Err(error::NOT_SUPPORTED);
+                }
+                _ => (),
+            }
+        }
+        let configuration =
+            configuration(runtime, config.grid, config.block, config.shared, config.stream, cooperative)?;
+        // SAFETY: by the contract.
+        unsafe { runtime.launch(function, configuration, arguments.cast_const().cast(), entry) }
+    }
+}
+
+per_thread! {
+    cudaLaunchKernel_ptsz = cudaLaunchKernel, (function: *const c_void, grid: Dim3, block: Dim3,
+        arguments: *mut *mut c_void, shared: usize, stream: StreamHandle);
+    cudaLaunchCooperativeKernel_ptsz = cudaLaunchCooperativeKernel, (function: *const c_void, grid: Dim3, block: Dim3,
+        arguments: *mut *mut c_void, shared: usize, stream: StreamHandle);
+    cudaLaunchKernelExC_ptsz = cudaLaunchKernelExC, (config: *const LaunchConfig, function: *const c_void,
+        arguments: *mut *mut c_void);
+    __cudaLaunchKernel = cudaLaunchKernel, (function: *const c_void, grid: Dim3, block: Dim3,
+        arguments: *mut *mut c_void, shared: usize, stream: StreamHandle);
+    __cudaLaunchKernel_ptsz = cudaLaunchKernel, (function: *const c_void, grid: Dim3, block: Dim3,
+        arguments: *mut *mut c_void, shared: usize, stream: StreamHandle);
+    cudaLaunchHostFunc_ptsz = cudaLaunchHostFunc, (stream: StreamHandle, function: Option<HostFunction>,
+        data: *mut c_void);
+}
+
+/// Calls a host function when all work before it is done, which is at once. The function may not
+/// call CUDA; it runs without the runtime's lock all the same.
+///
+/// # Safety
+/// The function takes the pointer.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cudaLaunchHostFunc(
+    stream: StreamHandle,
+    function: Option<HostFunction>,
+    data: *mut c_void,
+) -> Error {
+    let known = call(|runtime| {
+        runtime.streams.get(stream as usize)?;
+        if function.is_some() { Ok(()) } else { Err(error::INVALID_VALUE) }
+    });
+    if known == error::SUCCESS
+        && let Some(function) = function
+    {
+        // SAFETY: by the contract.
+        unsafe { function(data) };
+    }
+    known
+}

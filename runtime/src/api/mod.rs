@@ -1,0 +1,66 @@
+//! The CUDA runtime API, version 13.0: one file per group of functions. Each function checks its
+//! arguments as CUDA does and hands over to the runtime.
+//!
+//! What is not offered is not defined, so that linking a program that needs it fails and names it.
+
+pub mod attributes;
+pub mod copy;
+pub mod device;
+pub mod errors;
+pub mod events;
+pub mod hooks;
+pub mod launch;
+pub mod memory;
+pub mod registration;
+pub mod streams;
+pub mod symbols;
+
+use crate::cuda::error::{self, Error};
+
+/// Defines exported functions. `entry` names the place in the caller's stack from which call paths
+/// start; the body runs with the runtime locked and answers with a CUDA error code.
+macro_rules! api {
+    ($($(#[$meta:meta])* fn $name:ident($($argument:ident: $type:ty),* $(,)?) |$runtime:ident, $entry:ident| $body:block)*) => {$(
+        $(#[$meta])*
+        ///
+        /// # Safety
+        /// Pointers are valid as CUDA asks for, or null where the function checks for it.
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C" fn $name($($argument: $type),*) -> $crate::cuda::error::Error {
+            let here = 0u8;
+            let $entry = $crate::paths::Entry::new(std::hint::black_box(&here));
+            $crate::runtime::call(|$runtime| $body)
+        }
+    )*};
+}
+pub(crate) use api;
+
+/// Defines the per-thread-default-stream variants of functions: every stream is in step here, so
+/// they are the same.
+macro_rules! per_thread {
+    ($($suffixed:ident = $name:path, ($($argument:ident: $type:ty),*);)*) => {$(
+        /// The variant for programs built with a default stream per thread.
+        ///
+        /// # Safety
+        /// As for the function without the suffix.
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C" fn $suffixed($($argument: $type),*) -> $crate::cuda::error::Error {
+            // SAFETY: handed through.
+            unsafe { $name($($argument),*) }
+        }
+    )*};
+}
+pub(crate) use per_thread;
+
+/// Writes a result through a pointer that the program gave.
+///
+/// # Safety
+/// `place` is null or valid for a write.
+unsafe fn put<T>(place: *mut T, value: T) -> Result<(), Error> {
+    if place.is_null() {
+        return Err(error::INVALID_VALUE);
+    }
+    // SAFETY: by the contract.
+    unsafe { place.write(value) };
+    Ok(())
+}

@@ -1,0 +1,253 @@
+//! What the constructors of rebuilt objects call: modules, kernels, variables.
+
+use crate::cuda::error::Error;
+use crate::memory::Description;
+use crate::message;
+use crate::module::{Module, Registered, name};
+use crate::runtime::{Kernel, Member, Runtime, lock};
+use std::ffi::{c_char, c_int, c_void};
+use warpline_format::event::{AllocationKind, Event};
+use warpline_format::site_table::GlobalKind;
+
+/// What the host object hands over (`__fatBinC_Wrapper_t`).
+#[repr(C)]
+pub struct FatBinaryWrapper {
+    magic: u32,
+    version: u32,
+    data: *const u8,
+    reserved: *const c_void,
+}
+
+/// Registers a module; the handle is a number that only this file reads.
+///
+/// # Safety
+/// `wrapper` is the wrapper of a fat binary, whose data is one or a `ModuleDescriptor`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __cudaRegisterFatBinary(wrapper: *const FatBinaryWrapper) -> *mut *mut c_void {
+    let Some(mut runtime) = lock() else { return std::ptr::null_mut() };
+    // SAFETY: by the contract.
+    let data = if wrapper.is_null() { std::ptr::null() } else { unsafe { (*wrapper).data } };
+    // SAFETY: by the contract.
+    let registered = unsafe { register(&mut runtime, data) };
+    runtime.registered.push(registered);
+    runtime.registered.len() as *mut *mut c_void
+}
+
+/// # Safety
+/// As for [`__cudaRegisterFatBinary`].
+unsafe fn register(runtime: &mut Runtime, data: *const u8) -> Registered {
+    let id = runtime.modules.len() as u32;
+    // SAFETY: by the contract.
+    match unsafe { Module::read(data, id) } {
+        None => Registered::Foreign,
+        Some(Err(error)) => {
+            message::note(&error.to_string());
+            Registered::Foreign
+        }
+        Some(Ok(mut module)) => {
+            runtime.trace.event(Event::Module { id, site_table: module.table_bytes().to_vec() });
+            place_globals(runtime, &mut module);
+            runtime.modules.push(module);
+            Registered::Module(id as usize)
+        }
+    }
+}
+
+/// Gives each global of a module its device memory.
+fn place_globals(runtime: &mut Runtime, module: &mut Module) {
+    let mut globals = Vec::with_capacity(module.variables().len());
+    for (index, global) in module.variables().iter().enumerate() {
+        let kind = match global.kind {
+            0 => AllocationKind::DeviceGlobal,
+            1 => AllocationKind::Constant,
+            2 => AllocationKind::ManagedGlobal,
+            _ => AllocationKind::Compiler,
+        };
+        let entry = module.table.globals.get(index);
+        let label = entry.filter(|global| global.kind != GlobalKind::Compiler || !global.name.is_empty());
+        let what = Description {
+            kind,
+            name: Some(label.map_or_else(|| name(global.name), |global| global.name.clone())),
+            path: 0,
+        };
+        let placed = runtime.allocate_as(global.size.max(1), what, Some((module.id, index as u32)));
+        let Ok((_, address)) = placed else {
+            message::note(&format!("no device memory for the variable {}", name(global.name)));
+            globals.push(0);
+            continue;
+        };
+        globals.push(address);
+        if !global.slot.is_null() {
+            // SAFETY: the module's own slot.
+            unsafe { global.slot.write(address) };
+        }
+    }
+    module.globals = globals;
+    fill_globals(module);
+}
+
+/// Gives a module's globals their initial content.
+pub fn fill_globals(module: &Module) {
+    for (global, &address) in module.variables().iter().zip(&module.globals) {
+        if address == 0 {
+            continue;
+        }
+        let bytes = global.size as usize;
+        // SAFETY: the module's own image; the allocation has the image's size.
+        unsafe {
+            if global.image.is_null() {
+                std::ptr::write_bytes(address as *mut u8, 0, bytes);
+            } else {
+                std::ptr::copy_nonoverlapping(global.image, address as *mut u8, bytes);
+            }
+        }
+        if global.relocations.is_null() {
+            continue;
+        }
+        // SAFETY: the module's own array.
+        let relocations = unsafe { std::slice::from_raw_parts(global.relocations, global.relocation_count as usize) };
+        for relocation in relocations {
+            let target = module.globals.get(relocation.target as usize).copied().unwrap_or(0);
+            if relocation.offset + 8 <= global.size {
+                // SAFETY: in bounds of the allocation just made.
+                unsafe {
+                    let pointer = (address + relocation.offset) as *mut u64;
+                    pointer.write_unaligned(target.wrapping_add_signed(relocation.addend));
+                }
+            }
+        }
+    }
+}
+
+/// All of a module is registered.
+///
+/// # Safety
+/// The handle is one that [`__cudaRegisterFatBinary`] gave.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __cudaRegisterFatBinaryEnd(_handle: *mut *mut c_void) {}
+
+/// The module's code and data go away. Its memory stays in the trace as it was.
+///
+/// # Safety
+/// The handle is one that [`__cudaRegisterFatBinary`] gave.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __cudaUnregisterFatBinary(handle: *mut *mut c_void) {
+    let Some(mut runtime) = lock() else { return };
+    let Some(module) = module_of(&runtime, handle) else { return };
+    runtime.kernels.retain(|_, kernel| !matches!(kernel, Kernel::Lowered(member) if member.module == module));
+    runtime.variables.retain(|_, member| member.module != module);
+    if let Some(registered) = runtime.registered.get_mut((handle as usize).wrapping_sub(1)) {
+        *registered = Registered::Foreign;
+    }
+}
+
+fn module_of(runtime: &Runtime, handle: *mut *mut c_void) -> Option<usize> {
+    match runtime.registered.get((handle as usize).wrapping_sub(1)) {
+        Some(Registered::Module(module)) => Some(*module),
+        _ => None,
+    }
+}
+
+/// Ties a host stub to a kernel.
+///
+/// # Safety
+/// The handle is one that [`__cudaRegisterFatBinary`] gave; the names are strings.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __cudaRegisterFunction(
+    handle: *mut *mut c_void,
+    stub: *const c_char,
+    _device_function: *mut c_char,
+    device_name: *const c_char,
+    _thread_limit: c_int,
+    _thread: *mut c_void,
+    _block: *mut c_void,
+    _block_dim: *mut c_void,
+    _grid_dim: *mut c_void,
+    _warp_size: *mut c_int,
+) {
+    let Some(mut runtime) = lock() else { return };
+    let wanted = name(device_name);
+    let found = module_of(&runtime, handle).and_then(|module| {
+        let kernels = runtime.modules[module].kernels();
+        let index = kernels.iter().position(|kernel| name(kernel.name) == wanted)?;
+        Some(Member { module, index })
+    });
+    runtime.kernels.insert(stub as usize, found.map_or(Kernel::Foreign(wanted), Kernel::Lowered));
+}
+
+/// Ties a host shadow to a device variable.
+///
+/// # Safety
+/// The handle is one that [`__cudaRegisterFatBinary`] gave; the names are strings.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __cudaRegisterVar(
+    handle: *mut *mut c_void,
+    shadow: *mut c_char,
+    _device_address: *mut c_char,
+    device_name: *const c_char,
+    _external: c_int,
+    _size: usize,
+    _constant: c_int,
+    _global: c_int,
+) {
+    let Some(mut runtime) = lock() else { return };
+    if let Some(member) = variable(&runtime, handle, device_name) {
+        runtime.variables.insert(shadow as usize, member);
+    }
+}
+
+/// Ties a host pointer to a managed variable, and fills it in.
+///
+/// # Safety
+/// As for [`__cudaRegisterVar`]; `shadow` points to a pointer.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __cudaRegisterManagedVar(
+    handle: *mut *mut c_void,
+    shadow: *mut *mut c_void,
+    _device_address: *mut c_char,
+    device_name: *const c_char,
+    _external: c_int,
+    _size: usize,
+    _constant: c_int,
+    _global: c_int,
+) {
+    let Some(mut runtime) = lock() else { return };
+    if let Some(member) = variable(&runtime, handle, device_name) {
+        let address = runtime.modules[member.module].globals[member.index];
+        if !shadow.is_null() {
+            // SAFETY: by the contract.
+            unsafe { shadow.write(address as *mut c_void) };
+        }
+        runtime.variables.insert(shadow as usize, member);
+    }
+}
+
+fn variable(runtime: &Runtime, handle: *mut *mut c_void, device_name: *const c_char) -> Option<Member> {
+    let module = module_of(runtime, handle)?;
+    let wanted = name(device_name);
+    let index = runtime.modules[module].variables().iter().position(|global| name(global.name) == wanted)?;
+    Some(Member { module, index })
+}
+
+/// Modules are ready as soon as they are registered.
+///
+/// # Safety
+/// The handle is one that [`__cudaRegisterFatBinary`] gave.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __cudaInitModule(_handle: *mut *mut c_void) -> c_char {
+    1
+}
+
+/// Kernel handles are the stubs themselves.
+///
+/// # Safety
+/// `kernel` is null or valid for a write.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __cudaGetKernel(kernel: *mut *const c_void, stub: *const c_void) -> Error {
+    // SAFETY: handed through.
+    crate::runtime::call(|runtime| {
+        runtime.kernel(stub)?;
+        // SAFETY: by the contract.
+        unsafe { super::put(kernel, stub) }
+    })
+}

@@ -1,0 +1,148 @@
+//! Streams.
+
+use super::{api, per_thread, put};
+use crate::cuda::error::{self, Error};
+use crate::cuda::types::{EventHandle, StreamCallback, StreamHandle};
+use crate::runtime::call;
+use std::ffi::{c_int, c_uint, c_ulonglong, c_void};
+
+/// Priorities that a program may ask for: least and greatest.
+pub const PRIORITIES: (c_int, c_int) = (0, -5);
+
+api! {
+    /// Creates a stream.
+    fn cudaStreamCreate(stream: *mut StreamHandle) |runtime, entry| {
+        let _ = entry;
+        let handle = runtime.streams.create(0, 0);
+        // SAFETY: by the contract.
+        unsafe { put(stream, handle as StreamHandle) }
+    }
+
+    /// Creates a stream with flags.
+    fn cudaStreamCreateWithFlags(stream: *mut StreamHandle, flags: c_uint) |runtime, entry| {
+        let _ = entry;
+        if flags > 1 {
+            return Err(error::INVALID_VALUE);
+        }
+        let handle = runtime.streams.create(flags, 0);
+        // SAFETY: by the contract.
+        unsafe { put(stream, handle as StreamHandle) }
+    }
+
+    /// Creates a stream with a priority, which is kept within what is offered.
+    fn cudaStreamCreateWithPriority(stream: *mut StreamHandle, flags: c_uint, priority: c_int) |runtime, entry| {
+        let _ = entry;
+        if flags > 1 {
+            return Err(error::INVALID_VALUE);
+        }
+        let handle = runtime.streams.create(flags, priority.clamp(PRIORITIES.1, PRIORITIES.0));
+        // SAFETY: by the contract.
+        unsafe { put(stream, handle as StreamHandle) }
+    }
+
+    /// Destroys a stream.
+    fn cudaStreamDestroy(stream: StreamHandle) |runtime, entry| {
+        let _ = entry;
+        runtime.streams.destroy(stream as usize)
+    }
+
+    /// Waits for a stream.
+    fn cudaStreamSynchronize(stream: StreamHandle) |runtime, entry| {
+        let _ = entry;
+        runtime.synchronise();
+        runtime.streams.get(stream as usize).map(|_| ())
+    }
+
+    /// Whether a stream is idle: it always is.
+    fn cudaStreamQuery(stream: StreamHandle) |runtime, entry| {
+        let _ = entry;
+        runtime.streams.get(stream as usize).map(|_| ())
+    }
+
+    /// Makes a stream wait for an event: it has happened.
+    fn cudaStreamWaitEvent(stream: StreamHandle, event: EventHandle, flags: c_uint) |runtime, entry| {
+        let _ = entry;
+        if flags > 1 {
+            return Err(error::INVALID_VALUE);
+        }
+        runtime.streams.get(stream as usize)?;
+        runtime.streams.event(event as usize).map(|_| ())
+    }
+
+    /// A stream's priority.
+    fn cudaStreamGetPriority(stream: StreamHandle, priority: *mut c_int) |runtime, entry| {
+        let _ = entry;
+        let value = runtime.streams.get(stream as usize)?.priority;
+        // SAFETY: by the contract.
+        unsafe { put(priority, value) }
+    }
+
+    /// A stream's flags.
+    fn cudaStreamGetFlags(stream: StreamHandle, flags: *mut c_uint) |runtime, entry| {
+        let _ = entry;
+        let value = runtime.streams.get(stream as usize)?.flags;
+        // SAFETY: by the contract.
+        unsafe { put(flags, value) }
+    }
+
+    /// A stream's number.
+    fn cudaStreamGetId(stream: StreamHandle, id: *mut c_ulonglong) |runtime, entry| {
+        let _ = entry;
+        let value = runtime.streams.get(stream as usize)?.number;
+        // SAFETY: by the contract.
+        unsafe { put(id, c_ulonglong::from(value)) }
+    }
+
+    /// A stream's device.
+    fn cudaStreamGetDevice(stream: StreamHandle, device: *mut c_int) |runtime, entry| {
+        let _ = entry;
+        runtime.streams.get(stream as usize)?;
+        // SAFETY: by the contract.
+        unsafe { put(device, 0) }
+    }
+
+    /// Whether a stream is being captured: graphs are not supported, so it is not.
+    fn cudaStreamIsCapturing(stream: StreamHandle, status: *mut c_int) |runtime, entry| {
+        let _ = entry;
+        runtime.streams.get(stream as usize)?;
+        // SAFETY: by the contract.
+        unsafe { put(status, 0) }
+    }
+}
+
+/// Calls a host function when the work before it is done, which is at once.
+///
+/// # Safety
+/// The callback takes the pointer.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cudaStreamAddCallback(
+    stream: StreamHandle,
+    callback: Option<StreamCallback>,
+    data: *mut c_void,
+    flags: c_uint,
+) -> Error {
+    let known = call(|runtime| {
+        runtime.streams.get(stream as usize)?;
+        if callback.is_some() && flags == 0 { Ok(()) } else { Err(error::INVALID_VALUE) }
+    });
+    if known == error::SUCCESS
+        && let Some(callback) = callback
+    {
+        // SAFETY: by the contract.
+        unsafe { callback(stream, error::SUCCESS, data) };
+    }
+    known
+}
+
+per_thread! {
+    cudaStreamSynchronize_ptsz = cudaStreamSynchronize, (stream: StreamHandle);
+    cudaStreamQuery_ptsz = cudaStreamQuery, (stream: StreamHandle);
+    cudaStreamWaitEvent_ptsz = cudaStreamWaitEvent, (stream: StreamHandle, event: EventHandle, flags: c_uint);
+    cudaStreamGetPriority_ptsz = cudaStreamGetPriority, (stream: StreamHandle, priority: *mut c_int);
+    cudaStreamGetFlags_ptsz = cudaStreamGetFlags, (stream: StreamHandle, flags: *mut c_uint);
+    cudaStreamGetId_ptsz = cudaStreamGetId, (stream: StreamHandle, id: *mut c_ulonglong);
+    cudaStreamGetDevice_ptsz = cudaStreamGetDevice, (stream: StreamHandle, device: *mut c_int);
+    cudaStreamIsCapturing_ptsz = cudaStreamIsCapturing, (stream: StreamHandle, status: *mut c_int);
+    cudaStreamAddCallback_ptsz = cudaStreamAddCallback, (stream: StreamHandle, callback: Option<StreamCallback>,
+        data: *mut c_void, flags: c_uint);
+}

@@ -1,0 +1,245 @@
+//! Structures of `driver_types.h`, laid out as in CUDA 13.0.
+
+use std::ffi::{c_char, c_int, c_uint, c_void};
+
+/// `cudaStream_t`.
+pub type StreamHandle = *mut c_void;
+/// `cudaEvent_t`.
+pub type EventHandle = *mut c_void;
+/// `cudaHostFn_t`.
+pub type HostFunction = unsafe extern "C" fn(*mut c_void);
+/// `cudaStreamCallback_t`.
+pub type StreamCallback = unsafe extern "C" fn(StreamHandle, i32, *mut c_void);
+
+/// `dim3`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct Dim3 {
+    /// x
+    pub x: c_uint,
+    /// y
+    pub y: c_uint,
+    /// z
+    pub z: c_uint,
+}
+
+impl From<Dim3> for [u32; 3] {
+    fn from(size: Dim3) -> [u32; 3] {
+        [size.x, size.y, size.z]
+    }
+}
+
+/// `cudaLaunchAttribute`: the values are read as words.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct LaunchAttribute {
+    /// `cudaLaunchAttributeID`.
+    pub id: c_int,
+    pad: c_int,
+    /// The union's first words.
+    pub value: [u32; 16],
+}
+
+/// `cudaLaunchConfig_t`.
+#[repr(C)]
+pub struct LaunchConfig {
+    /// Blocks.
+    pub grid: Dim3,
+    /// Threads per block.
+    pub block: Dim3,
+    /// Dynamic shared memory, bytes.
+    pub shared: usize,
+    /// Stream.
+    pub stream: StreamHandle,
+    /// Attributes.
+    pub attributes: *const LaunchAttribute,
+    /// Their number.
+    pub attribute_count: c_uint,
+}
+
+impl LaunchConfig {
+    /// `cudaLaunchAttributeCooperative`.
+    pub const COOPERATIVE: c_int = 2;
+    /// `cudaLaunchAttributeClusterDimension`.
+    pub const CLUSTER_DIMENSION: c_int = 4;
+}
+
+/// `cudaMemLocation`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct MemLocation {
+    /// `cudaMemLocationType`.
+    pub kind: c_int,
+    /// Device or NUMA node.
+    pub id: c_int,
+}
+
+/// `cudaPitchedPtr`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct PitchedPtr {
+    /// First byte.
+    pub pointer: *mut c_void,
+    /// Bytes between rows.
+    pub pitch: usize,
+    /// Row length asked for, bytes.
+    pub x_size: usize,
+    /// Rows.
+    pub y_size: usize,
+}
+
+/// `cudaExtent`: bytes, rows, slices.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct Extent {
+    /// Bytes per row.
+    pub width: usize,
+    /// Rows.
+    pub height: usize,
+    /// Slices.
+    pub depth: usize,
+}
+
+/// `cudaPos`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct Position {
+    /// Bytes.
+    pub x: usize,
+    /// Rows.
+    pub y: usize,
+    /// Slices.
+    pub z: usize,
+}
+
+/// `cudaMemcpy3DParms`.
+#[repr(C)]
+pub struct Memcpy3D {
+    /// Array read, or null.
+    pub source_array: *mut c_void,
+    /// Where in the source.
+    pub source_position: Position,
+    /// Memory read.
+    pub source: PitchedPtr,
+    /// Array written, or null.
+    pub destination_array: *mut c_void,
+    /// Where in the destination.
+    pub destination_position: Position,
+    /// Memory written.
+    pub destination: PitchedPtr,
+    /// How much.
+    pub extent: Extent,
+    /// `cudaMemcpyKind`.
+    pub kind: c_int,
+}
+
+/// `cudaFuncAttributes`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct FuncAttributes {
+    /// Static shared memory, bytes.
+    pub shared_size_bytes: usize,
+    /// User constants, bytes.
+    pub const_size_bytes: usize,
+    /// Local memory per thread, bytes.
+    pub local_size_bytes: usize,
+    /// Threads per block beyond which the launch fails.
+    pub max_threads_per_block: c_int,
+    /// Registers per thread.
+    pub num_regs: c_int,
+    /// PTX version, 10 · major + minor.
+    pub ptx_version: c_int,
+    /// Architecture, 10 · major + minor.
+    pub binary_version: c_int,
+    /// Whether global loads are cached in L1.
+    pub cache_mode_ca: c_int,
+    /// Dynamic shared memory that a launch may ask for, bytes.
+    pub max_dynamic_shared_size_bytes: c_int,
+    /// Preferred share of shared memory, percent.
+    pub preferred_shmem_carveout: c_int,
+    /// Clusters are not supported: zero, as all fields up to `reserved`.
+    pub cluster: [c_int; 6],
+    /// Zero.
+    pub reserved: [c_int; 16],
+}
+
+/// `cudaPointerAttributes`.
+#[repr(C)]
+pub struct PointerAttributes {
+    /// `cudaMemoryType`.
+    pub kind: c_int,
+    /// Device.
+    pub device: c_int,
+    /// Address for kernels.
+    pub device_pointer: *mut c_void,
+    /// Address for the host.
+    pub host_pointer: *mut c_void,
+    /// Zero.
+    pub reserved: [i64; 8],
+}
+
+/// `cudaDeviceProp`. The fields have CUDA's order; those of textures and surfaces are one array.
+#[repr(C)]
+#[derive(Clone, Copy)]
+#[allow(missing_docs)]
+pub struct DeviceProp {
+    pub name: [c_char; 256],
+    pub uuid: [u8; 16],
+    pub luid: [u8; 8],
+    pub luid_device_node_mask: c_uint,
+    pub total_global_mem: usize,
+    pub shared_mem_per_block: usize,
+    pub regs_per_block: c_int,
+    pub warp_size: c_int,
+    pub mem_pitch: usize,
+    pub max_threads_per_block: c_int,
+    pub max_threads_dim: [c_int; 3],
+    pub max_grid_size: [c_int; 3],
+    pub total_const_mem: usize,
+    pub major: c_int,
+    pub minor: c_int,
+    pub texture_alignment: usize,
+    pub texture_pitch_alignment: usize,
+    pub multi_processor_count: c_int,
+    pub integrated: c_int,
+    pub can_map_host_memory: c_int,
+    /// `maxTexture1D` to `maxSurfaceCubemapLayered`: zero, textures are not supported.
+    pub textures_and_surfaces: [c_int; 39],
+    pub surface_alignment: usize,
+    pub concurrent_kernels: c_int,
+    pub ecc_enabled: c_int,
+    pub pci_bus_id: c_int,
+    pub pci_device_id: c_int,
+    pub pci_domain_id: c_int,
+    pub tcc_driver: c_int,
+    pub async_engine_count: c_int,
+    pub unified_addressing: c_int,
+    pub memory_bus_width: c_int,
+    pub l2_cache_size: c_int,
+    pub persisting_l2_cache_max_size: c_int,
+    pub max_threads_per_multi_processor: c_int,
+    pub stream_priorities_supported: c_int,
+    pub global_l1_cache_supported: c_int,
+    pub local_l1_cache_supported: c_int,
+    pub shared_mem_per_multiprocessor: usize,
+    pub regs_per_multiprocessor: c_int,
+    pub managed_memory: c_int,
+    pub is_multi_gpu_board: c_int,
+    pub multi_gpu_board_group_id: c_int,
+    pub host_native_atomic_supported: c_int,
+    pub pageable_memory_access: c_int,
+    pub concurrent_managed_access: c_int,
+    pub compute_preemption_supported: c_int,
+    pub can_use_host_pointer_for_registered_mem: c_int,
+    pub cooperative_launch: c_int,
+    pub shared_mem_per_block_optin: usize,
+    pub pageable_memory_access_uses_host_page_tables: c_int,
+    pub direct_managed_mem_access_from_host: c_int,
+    pub max_blocks_per_multi_processor: c_int,
+    pub access_policy_max_window_size: c_int,
+    pub reserved_shared_mem_per_block: usize,
+    pub host_register_supported: c_int,
+    /// `sparseCudaArraySupported` to `hostNumaMultinodeIpcSupported`.
+    pub various: [c_int; 19],
+    pub reserved: [c_int; 56],
+}

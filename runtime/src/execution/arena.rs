@@ -1,0 +1,166 @@
+//! Memory that launches use over and over: warps, record buffers, stacks, shared and local memory.
+
+use super::fibre::StackPool;
+use super::warp::{Geometry, Warp};
+use crate::memory::windows::{PAGE, Window, WindowError};
+use std::alloc::{Layout, alloc_zeroed, dealloc};
+use warpline_format::abi::windows;
+
+/// Bytes of a warp's record buffer. Small enough that the buffers of a device's resident warps
+/// stay in the cache, large enough that switches are rare.
+pub const BUFFER_BYTES: usize = 8 << 10;
+
+/// A record buffer.
+#[repr(C, align(64))]
+pub struct Buffer(pub [u8; BUFFER_BYTES]);
+
+/// Zeroed memory for warps, which are reached by number.
+#[derive(Debug)]
+pub struct WarpArena {
+    memory: *mut Warp,
+    capacity: usize,
+}
+
+impl WarpArena {
+    const fn new() -> WarpArena {
+        WarpArena { memory: std::ptr::null_mut(), capacity: 0 }
+    }
+
+    /// Makes room for `count` warps. Earlier pointers are void.
+    pub fn reserve(&mut self, count: usize) {
+        if count <= self.capacity {
+            return;
+        }
+        self.release();
+        let Ok(layout) = Layout::array::<Warp>(count) else { return };
+        // SAFETY: a warp is not of size zero, and `count` is at least 1 here.
+        let memory = unsafe { alloc_zeroed(layout) };
+        if memory.is_null() {
+            std::alloc::handle_alloc_error(layout);
+        }
+        self.memory = memory.cast();
+        self.capacity = count;
+    }
+
+    /// The warp at `index`.
+    pub fn get(&self, index: usize) -> *mut Warp {
+        assert!(index < self.capacity, "warp slot out of range");
+        // SAFETY: in bounds.
+        unsafe { self.memory.add(index) }
+    }
+
+    fn release(&mut self) {
+        if self.capacity != 0
+            && let Ok(layout) = Layout::array::<Warp>(self.capacity)
+        {
+            // SAFETY: allocated with the same layout; warps need no drop.
+            unsafe { dealloc(self.memory.cast(), layout) };
+        }
+        self.capacity = 0;
+    }
+}
+
+impl Drop for WarpArena {
+    fn drop(&mut self) {
+        self.release();
+    }
+}
+
+/// A window that opens from its start as far as it is needed.
+#[derive(Debug)]
+struct Growing {
+    window: Window,
+    open: u64,
+}
+
+impl Growing {
+    fn ensure(&mut self, bytes: u64) -> Result<(), WindowError> {
+        let end = self.window.base() + bytes.next_multiple_of(PAGE);
+        if end > self.window.end() {
+            return Err(WindowError::Commit { bytes, source: std::io::Error::from_raw_os_error(libc::ENOMEM) });
+        }
+        if end > self.open {
+            self.window.commit(self.open, end - self.open)?;
+            self.open = end;
+        }
+        Ok(())
+    }
+}
+
+/// Everything that launches share.
+#[derive(Debug)]
+pub struct Arena {
+    /// Stacks of fibres.
+    pub stacks: StackPool,
+    /// Warps by slot.
+    pub warps: WarpArena,
+    /// Record buffers not in use.
+    buffers: Vec<Box<Buffer>>,
+    shared: Growing,
+    local: Growing,
+    /// Batch of items that fills.
+    pub batch: Vec<u8>,
+}
+
+impl std::fmt::Debug for Buffer {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str("Buffer")
+    }
+}
+
+impl Arena {
+    /// Reserves the windows.
+    pub fn new() -> Result<Arena, WindowError> {
+        let shared = Window::reserve(windows::SHARED, windows::SHARED_BYTES)?;
+        let local = Window::reserve(windows::LOCAL, windows::LOCAL_BYTES)?;
+        Ok(Arena {
+            stacks: StackPool::default(),
+            warps: WarpArena::new(),
+            buffers: Vec::new(),
+            shared: Growing { open: shared.base(), window: shared },
+            local: Growing { open: local.base(), window: local },
+            batch: Vec::new(),
+        })
+    }
+
+    /// Makes room for `blocks` resident blocks of `warps` warps in all three places.
+    pub fn prepare(&mut self, geometry: &Geometry, blocks: u64) -> Result<(), WindowError> {
+        let warps = blocks * u64::from(geometry.warps());
+        self.shared.ensure(blocks * shared_stride(geometry))?;
+        self.local.ensure(warps * 32 * geometry.local_stride)?;
+        self.warps.reserve(warps as usize);
+        Ok(())
+    }
+
+    /// Shared memory of resident block `index`.
+    pub fn shared(&self, geometry: &Geometry, index: u64) -> *mut u8 {
+        (windows::SHARED + index * shared_stride(geometry)) as *mut u8
+    }
+
+    /// Lane stacks of resident warp `index`.
+    pub fn local(&self, geometry: &Geometry, index: u64) -> *mut u8 {
+        (windows::LOCAL + index * 32 * geometry.local_stride) as *mut u8
+    }
+
+    /// A record buffer.
+    pub fn take_buffer(&mut self) -> Box<Buffer> {
+        self.buffers.pop().unwrap_or_else(|| {
+            // SAFETY: a buffer is plain bytes.
+            unsafe { Box::<Buffer>::new_zeroed().assume_init() }
+        })
+    }
+
+    /// Takes a buffer back.
+    pub fn give_buffer(&mut self, buffer: Box<Buffer>) {
+        self.buffers.push(buffer);
+    }
+}
+
+/// Bytes between the shared memories of neighbouring blocks; not a power of two, so that equal
+/// offsets do not fight for one set of the host's cache.
+fn shared_stride(geometry: &Geometry) -> u64 {
+    geometry.shared_bytes.next_multiple_of(256) + 256
+}
+
+// SAFETY: the pointers lead to memory that the arena owns; the runtime's lock is held while it is used.
+unsafe impl Send for Arena {}

@@ -1,0 +1,236 @@
+//! The functions that lowered device code calls (`docs/design/borders.md`, section 3).
+//!
+//! They run on a warp's fibre. A kernel that is stopped never comes back to them, so nothing that
+//! needs to be dropped may be alive on the fibre at that point.
+
+use super::native;
+use super::scheduled::warp_of;
+use super::warp::{Mode, PATIENCE, Pause, Stop, Warp, pause, stop};
+use crate::faults::check::{self, Access};
+use crate::printf;
+use std::ffi::c_char;
+use warpline_format::abi::{SiteRange, WarpContext};
+
+/// Makes room in the record buffer.
+///
+/// # Safety
+/// Called by lowered code with its own context, as are all functions here.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __wl_flush(context: *mut WarpContext) {
+    // SAFETY: by the contract.
+    unsafe { pause(warp_of(context), Pause::Full) }
+}
+
+/// Block-wide barrier.
+///
+/// # Safety
+/// See [`__wl_flush`].
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __wl_barrier(context: *mut WarpContext, mask: u32, kind: u32, predicates: u32) -> u32 {
+    // SAFETY: by the contract.
+    unsafe {
+        let warp = warp_of(context);
+        let number = (*warp).barriers;
+        (*warp).barriers += 1;
+        (*(*warp).block).arrive(number, mask, predicates);
+        match (*(*warp).running).mode {
+            Mode::Scheduled => pause(warp, Pause::Barrier),
+            Mode::Direct => native::next_warp(warp),
+        }
+        (*(*warp).block).leave(number, kind)
+    }
+}
+
+/// A loop that may wait for another warp has run for a while.
+///
+/// # Safety
+/// See [`__wl_flush`].
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __wl_yield(context: *mut WarpContext) {
+    // SAFETY: by the contract.
+    unsafe {
+        (*context).patience = PATIENCE;
+        let warp = warp_of(context);
+        // In direct mode the kernel promised to wait for nobody.
+        if (*(*warp).running).mode == Mode::Scheduled {
+            pause(warp, Pause::Yield);
+        }
+    }
+}
+
+/// Slow path of the access check; returns the lanes that may go on.
+///
+/// # Safety
+/// See [`__wl_flush`]; `range` is the site's, `addresses` has 32 entries.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __wl_check(
+    context: *mut WarpContext,
+    range: *mut SiteRange,
+    site: u32,
+    space: u32,
+    mask: u32,
+    addresses: *const [u64; 32],
+    bytes: u32,
+    align: u32,
+) -> u32 {
+    // SAFETY: by the contract.
+    unsafe {
+        let warp = warp_of(context);
+        match check::check(warp, range, Access { site, space, mask, addresses: &*addresses, bytes, align }) {
+            Ok(lanes) => lanes,
+            Err(why) => stop(warp, why),
+        }
+    }
+}
+
+/// Device-side `printf`.
+///
+/// # Safety
+/// See [`__wl_flush`]; the arrays have 32 entries, of which the active ones are defined.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __wl_vprintf(
+    context: *mut WarpContext,
+    mask: u32,
+    formats: *const [u64; 32],
+    arguments: *const [u64; 32],
+    results: *mut [i32; 32],
+) {
+    // SAFETY: by the contract; the output buffer is used by the running launch alone.
+    unsafe {
+        let running = (*warp_of(context)).running;
+        for lane in lanes(mask) {
+            let format = (*formats)[lane] as *const c_char;
+            (*results)[lane] = printf::print(&mut *(*running).printed, format, (*arguments)[lane] as *const u8);
+        }
+    }
+}
+
+/// A failed device-side `assert`.
+///
+/// # Safety
+/// See [`__wl_flush`]; the arrays have 32 entries, of which the active ones are defined.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __wl_assert(
+    context: *mut WarpContext,
+    mask: u32,
+    message: *const [u64; 32],
+    file: *const [u64; 32],
+    line: *const [u32; 32],
+    function: *const [u64; 32],
+) {
+    // SAFETY: by the contract.
+    unsafe {
+        let warp = warp_of(context);
+        for lane in lanes(mask) {
+            let text = |pointers: *const [u64; 32]| printf::c_text((*pointers)[lane] as *const c_char);
+            let [bx, by, bz] = (*context).block_index;
+            let thread = [(*context).thread_x, (*context).thread_y, (*context).thread_z].map(|axis| axis.0[lane]);
+            // The format of CUDA's own message.
+            crate::message::raw(&format!(
+                "{}:{}: {}: block: [{bx},{by},{bz}], thread: [{},{},{}] Assertion `{}` failed.\n",
+                text(file),
+                (*line)[lane],
+                text(function),
+                thread[0],
+                thread[1],
+                thread[2],
+                text(message)
+            ));
+        }
+        stop(warp, Stop::Assert)
+    }
+}
+
+/// `trap`.
+///
+/// # Safety
+/// See [`__wl_flush`].
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __wl_trap(context: *mut WarpContext, _mask: u32) {
+    // SAFETY: by the contract.
+    unsafe { stop(warp_of(context), Stop::Trap) }
+}
+
+/// Device-side `malloc`; a lane that gets nothing gets null.
+///
+/// # Safety
+/// See [`__wl_flush`]; the arrays have 32 entries, of which the active ones are defined.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __wl_malloc(
+    context: *mut WarpContext,
+    mask: u32,
+    sizes: *const [u64; 32],
+    results: *mut [u64; 32],
+) {
+    // SAFETY: by the contract.
+    unsafe {
+        let running = (*warp_of(context)).running;
+        for lane in lanes(mask) {
+            (*results)[lane] = (*(*running).heap).allocate(&mut *(*running).memory, (*sizes)[lane]);
+        }
+        crate::runtime::tell_heap(running);
+    }
+}
+
+/// Device-side `free`.
+///
+/// # Safety
+/// See [`__wl_flush`]; the array has 32 entries, of which the active ones are defined.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __wl_free(context: *mut WarpContext, mask: u32, pointers: *const [u64; 32]) {
+    // SAFETY: by the contract.
+    unsafe {
+        let running = (*warp_of(context)).running;
+        for lane in lanes(mask) {
+            if !(*(*running).heap).free(&mut *(*running).memory, (*pointers)[lane]) {
+                check::bad_free(warp_of(context), lane, (*pointers)[lane]);
+                stop(warp_of(context), Stop::IllegalAddress);
+            }
+        }
+    }
+}
+
+/// A lane's stack is full.
+///
+/// # Safety
+/// See [`__wl_flush`].
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __wl_stack_overflow(context: *mut WarpContext) {
+    // SAFETY: by the contract.
+    unsafe { stop(warp_of(context), Stop::StackOverflow) }
+}
+
+/// A call through a pointer that is no device function.
+///
+/// # Safety
+/// See [`__wl_flush`]; the array has 32 entries, of which the active ones are defined.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __wl_bad_call(context: *mut WarpContext, mask: u32, targets: *const [u64; 32]) {
+    // SAFETY: by the contract.
+    unsafe {
+        let warp: *mut Warp = warp_of(context);
+        if let Some(lane) = lanes(mask).next() {
+            check::bad_call(warp, lane, (*targets)[lane]);
+        }
+        stop(warp, Stop::IllegalInstruction)
+    }
+}
+
+/// `%globaltimer`: virtual time, one instruction a nanosecond.
+///
+/// # Safety
+/// See [`__wl_flush`].
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __wl_globaltimer(context: *mut WarpContext) -> u64 {
+    // SAFETY: by the contract.
+    unsafe { (*(*warp_of(context)).running).clock_base + (*context).clock }
+}
+
+/// Numbers of the active lanes.
+fn lanes(mut mask: u32) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        let lane = mask.trailing_zeros();
+        mask &= mask.wrapping_sub(1);
+        (lane < 32).then_some(lane as usize)
+    })
+}

@@ -1,0 +1,199 @@
+//! Takes items from lowered code into the trace: resolves generic pointers by window, splits
+//! accesses whose lanes lie in several spaces, compacts raw items.
+
+use crate::memory::registry::Registry;
+use crate::memory::windows::{Region, region};
+use warpline_format::access::{Access, Addresses, Kind, LANES, Space, head, push_access, site_of};
+
+/// Where a warp's spaces lie.
+#[derive(Clone, Copy, Debug)]
+pub struct Places<'a> {
+    /// First byte of the block's shared memory.
+    pub shared: u64,
+    /// First byte of lane 0's stack.
+    pub local: u64,
+    /// Bytes between the stacks of neighbouring lanes.
+    pub local_stride: u64,
+    /// To give registered host memory its synthetic address; `None` when there is none.
+    pub registered: Option<&'a Registry>,
+}
+
+/// Synthetic page for addresses that belong to nothing the device knows. They only occur with the
+/// access check off, and must not carry a host address into the trace.
+const UNKNOWN: u64 = 0x1400_0000_0000;
+
+impl Places<'_> {
+    /// Space and trace address of what `lane` points to.
+    fn resolve(&self, lane: u32, address: u64) -> (Space, u64) {
+        match region(address) {
+            Region::Device => (Space::Global, address),
+            Region::Shared => (Space::Shared, address.wrapping_sub(self.shared)),
+            Region::Local => {
+                let own = self.local.wrapping_add(u64::from(lane) * self.local_stride);
+                let offset = address.wrapping_sub(own);
+                if offset < self.local_stride {
+                    (Space::Local, offset)
+                } else {
+                    // A pointer into another lane's stack, which no GPU can follow.
+                    (Space::Local, address.wrapping_sub(self.local) % self.local_stride.max(1))
+                }
+            }
+            Region::Host => {
+                let known = self.registered.and_then(|registry| registry.find(address));
+                match known {
+                    Some(live) => (Space::Global, live.address + (address - live.start())),
+                    None => (Space::Global, UNKNOWN | (address & 0xfff)),
+                }
+            }
+        }
+    }
+}
+
+/// Reads a word of an item.
+///
+/// # Safety
+/// `item + at` lies in the item.
+#[inline(always)]
+unsafe fn word(item: *const u8, at: usize) -> u64 {
+    // SAFETY: by the contract; items are 8-byte aligned and `at` is a multiple of 8.
+    unsafe { item.add(at).cast::<u64>().read() }
+}
+
+/// Appends the access at `item`, of `length` bytes, to `out`. What is left of an access that had
+/// to be split is appended to `rest`; each item there is a request of its own.
+///
+/// # Safety
+/// `item` points at a whole access item of `length` bytes, as lowered code writes it.
+#[inline]
+pub unsafe fn take(item: *const u8, length: usize, places: &Places, out: &mut Vec<u8>, rest: &mut Vec<u8>) {
+    // SAFETY: the first word is there.
+    let first = unsafe { word(item, 0) };
+    let (item_head, mask) = (first as u32, (first >> 32) as u32);
+    if mask == 0 {
+        return;
+    }
+    let kind = Kind::from_head(item_head);
+    let space = Space::from_head(item_head).unwrap_or(Space::Generic);
+    let foreign = space == Space::Generic || (space == Space::Global && places.registered.is_some());
+    if foreign {
+        // SAFETY: handed through.
+        return unsafe { take_slowly(item, length, places, out, rest) };
+    }
+    match kind {
+        Some(Kind::Affine) => {
+            // The base of a half without lanes is undefined, hence may differ from run to run.
+            // SAFETY: an affine item has 32 bytes.
+            let (low, high, stride) = unsafe { (word(item, 8), word(item, 16), word(item, 24)) };
+            let low = if mask & 0xffff == 0 { 0 } else { low };
+            let high = if mask >> 16 == 0 { 0 } else { high };
+            let words = [first, low, high, stride & 0xffff_ffff];
+            // SAFETY: four words are 32 bytes.
+            out.extend_from_slice(unsafe { std::slice::from_raw_parts(words.as_ptr().cast::<u8>(), 32) });
+        }
+        Some(Kind::Raw) => {
+            // SAFETY: a raw item has 32 addresses behind its first word.
+            let addresses = unsafe { &*item.add(8).cast::<[u64; LANES]>() };
+            compact(space, site_of(item_head), mask, addresses, out);
+        }
+        _ => {
+            // SAFETY: the whole item is there.
+            out.extend_from_slice(unsafe { std::slice::from_raw_parts(item, length) });
+        }
+    }
+}
+
+/// Appends a raw access in its shortest form.
+fn compact(space: Space, site: u32, mask: u32, lanes: &[u64; LANES], out: &mut Vec<u8>) {
+    if mask == u32::MAX {
+        return push_access(out, space, site, mask, lanes);
+    }
+    let mut active = [0; LANES];
+    let mut count = 0;
+    let mut left = mask;
+    while left != 0 {
+        active[count] = lanes[left.trailing_zeros() as usize];
+        count += 1;
+        left &= left - 1;
+    }
+    push_access(out, space, site, mask, &active[..count]);
+}
+
+/// [`take`] for accesses whose addresses have to be looked at one by one.
+///
+/// # Safety
+/// As for [`take`].
+#[cold]
+unsafe fn take_slowly(item: *const u8, length: usize, places: &Places, out: &mut Vec<u8>, rest: &mut Vec<u8>) {
+    // SAFETY: the whole item is there.
+    let (first, payload) = unsafe { (word(item, 0), std::slice::from_raw_parts(item.add(8), length - 8)) };
+    let (item_head, mask) = (first as u32, (first >> 32) as u32);
+    let site = site_of(item_head);
+    let at = |index: usize| u64::from_le_bytes(payload[index..index + 8].try_into().unwrap_or_default());
+    let mut raw = [0u8; 8 * LANES];
+    let addresses = match Kind::from_head(item_head) {
+        Some(Kind::Uniform) => Addresses::Uniform(at(0)),
+        Some(Kind::Affine) => Addresses::Affine { bases: [at(0), at(8)], stride: at(16) as i32 },
+        Some(Kind::Delta) => Addresses::Delta(at(0), &payload[8..]),
+        Some(Kind::Full) => Addresses::Full(payload),
+        Some(Kind::Raw) => {
+            let mut left = mask;
+            let mut count = 0;
+            while left != 0 {
+                let lane = left.trailing_zeros() as usize;
+                raw[8 * count..8 * count + 8].copy_from_slice(&payload[8 * lane..8 * lane + 8]);
+                count += 1;
+                left &= left - 1;
+            }
+            Addresses::Full(&raw)
+        }
+        _ => return,
+    };
+    // Masks and addresses by space: global, shared, local.
+    let mut masks = [0u32; 3];
+    let mut lanes = [[0u64; LANES]; 3];
+    let mut counts = [0usize; 3];
+    Access { site, space: Space::Global, mask, addresses }.for_each_lane(|lane, address| {
+        let (space, address) = places.resolve(lane, address);
+        let group = match space {
+            Space::Shared => 1,
+            Space::Local => 2,
+            _ => 0,
+        };
+        masks[group] |= 1 << lane;
+        lanes[group][counts[group]] = address;
+        counts[group] += 1;
+    });
+    let mut target = out;
+    for (group, space) in [Space::Global, Space::Shared, Space::Local].into_iter().enumerate() {
+        if masks[group] != 0 {
+            push_access(target, space, site, masks[group], &lanes[group][..counts[group]]);
+            target = rest;
+        }
+    }
+}
+
+/// Appends a turn's head and returns its place, for [`close_turn`].
+#[inline]
+pub fn open_turn(out: &mut Vec<u8>, slot: u32) -> usize {
+    let at = out.len();
+    out.extend_from_slice(&u64::from(head(Kind::Turn, Space::Generic, slot)).to_le_bytes());
+    at
+}
+
+/// Fills in a turn's length, or takes it away where it is empty.
+#[inline]
+pub fn close_turn(out: &mut Vec<u8>, at: usize) {
+    let bytes = (out.len() - at - 8) as u32;
+    if bytes == 0 {
+        out.truncate(at);
+    } else {
+        out[at + 4..at + 8].copy_from_slice(&bytes.to_le_bytes());
+    }
+}
+
+/// Appends the mark of a block that becomes resident.
+pub fn push_block_start(out: &mut Vec<u8>, slot: u32, warps: u32, block: u64) {
+    out.extend_from_slice(&head(Kind::BlockStart, Space::Generic, slot).to_le_bytes());
+    out.extend_from_slice(&warps.to_le_bytes());
+    out.extend_from_slice(&block.to_le_bytes());
+}

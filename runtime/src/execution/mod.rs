@@ -1,0 +1,10 @@
+//! The CPU device: runs warp functions, in the scheduler's order where their records are wanted.
+
+pub mod arena;
+pub mod fibre;
+pub mod heap;
+pub mod hooks;
+pub mod items;
+pub mod native;
+pub mod scheduled;
+pub mod warp;

@@ -1,0 +1,5 @@
+//! Accesses that must not be: found by the check, or by the processor.
+
+pub mod check;
+pub mod message;
+pub mod signal;

@@ -1,0 +1,416 @@
+//! A kernel launch: checks, filters, the choice of the warp function, and its events.
+
+use crate::cuda::error::{self, Error};
+use crate::execution::fibre::{DEEP_STACK_BYTES, STACK_BYTES};
+use crate::execution::native::{run_direct, run_plain};
+use crate::execution::scheduled::{Plan, Scheduled};
+use crate::execution::warp::{Geometry, Mode, Pause, Running, Stop};
+use crate::faults::signal::Guard;
+use crate::faults::{check, message as fault_message};
+use crate::message;
+use crate::module::Module;
+use crate::paths::Entry;
+use crate::runtime::{Kernel, Member, Runtime};
+use std::collections::HashSet;
+use std::ffi::c_void;
+use std::ptr::null_mut;
+use warpline_format::abi::{KernelDescriptor, WarpFunction, count_cells, kernel_flags};
+use warpline_format::event::{BlockCount, BranchCount, Event, FaultKind, Launch, LaunchEnd};
+use warpline_format::options::Check;
+use warpline_format::schedule::{self, Shape};
+
+/// Threads per block that CUDA allows.
+pub const MAX_THREADS: u32 = 1024;
+/// Largest block, by axis.
+pub const MAX_BLOCK: [u32; 3] = [1024, 1024, 64];
+/// Largest grid, by axis.
+pub const MAX_GRID: [u32; 3] = [0x7fff_ffff, 65535, 65535];
+/// Registers per thread where ptxas did not say.
+const ASSUMED_REGISTERS: u32 = 32;
+/// Stack of a lane where the compiler cannot bound it, at least.
+const UNBOUNDED_LOCAL: u64 = 16 << 10;
+
+/// What a program gives with a launch.
+#[derive(Clone, Copy, Debug)]
+pub struct Configuration {
+    /// Blocks.
+    pub grid: [u32; 3],
+    /// Threads per block.
+    pub block: [u32; 3],
+    /// Dynamic shared memory, bytes.
+    pub shared: u64,
+    /// Stream number.
+    pub stream: u32,
+    /// All blocks must be resident at once.
+    pub cooperative: bool,
+}
+
+/// Registers per thread, and whether they are a guess.
+pub fn registers(kernel: &KernelDescriptor, registers_per_sm: u32) -> (u32, bool) {
+    if kernel.registers != 0 {
+        return (kernel.registers, false);
+    }
+    let bound = kernel.max_threads * kernel.min_blocks.max(1);
+    let allowed = if bound == 0 { ASSUMED_REGISTERS } else { (registers_per_sm / bound) & !7 };
+    (allowed.clamp(8, ASSUMED_REGISTERS), true)
+}
+
+impl Runtime {
+    /// The kernel behind a host stub.
+    pub fn kernel(&self, stub: *const c_void) -> Result<Member, Error> {
+        match self.kernels.get(&(stub as usize)) {
+            Some(Kernel::Lowered(member)) => Ok(*member),
+            Some(Kernel::Foreign(name)) => {
+                message::note(&format!(
+                    "kernel {name} was compiled without Warpline and cannot run: rebuild its file with `warpline cc`"
+                ));
+                Err(error::NO_KERNEL_IMAGE_FOR_DEVICE)
+            }
+            None => Err(error::INVALID_DEVICE_FUNCTION),
+        }
+    }
+
+    /// Dynamic shared memory that a kernel may have.
+    pub fn shared_limit(&self, member: Member) -> u32 {
+        let device = &self.options.device;
+        let kernel = &self.modules[member.module].kernels()[member.index];
+        let asked = self.modules[member.module].dynamic_shared[member.index];
+        device.shared_per_block.saturating_sub(kernel.static_shared).max(asked)
+    }
+
+    fn check_configuration(&self, member: Member, configuration: &Configuration) -> Result<u32, Error> {
+        let Configuration { grid, block, shared, .. } = *configuration;
+        let kernel = &self.modules[member.module].kernels()[member.index];
+        let device = &self.options.device;
+        let within =
+            |size: &[u32; 3], most: &[u32; 3]| size.iter().zip(most).all(|(&size, &most)| (1..=most).contains(&size));
+        if !within(&grid, &MAX_GRID) || !within(&block, &MAX_BLOCK) {
+            return Err(error::INVALID_CONFIGURATION);
+        }
+        let threads: u64 = block.iter().map(|&size| u64::from(size)).product();
+        if threads > u64::from(MAX_THREADS) {
+            return Err(error::INVALID_CONFIGURATION);
+        }
+        if shared > u64::from(self.shared_limit(member)) {
+            return Err(error::INVALID_VALUE);
+        }
+        if kernel.max_threads != 0 && threads > u64::from(kernel.max_threads) {
+            return Err(error::LAUNCH_OUT_OF_RESOURCES);
+        }
+        let (registers, _) = registers(kernel, device.registers_per_sm);
+        let resident = device.resident_blocks(threads as u32, registers, kernel.static_shared + shared as u32);
+        if resident == 0 {
+            return Err(error::LAUNCH_OUT_OF_RESOURCES);
+        }
+        let blocks: u64 = grid.iter().map(|&size| u64::from(size)).product();
+        if configuration.cooperative && blocks > u64::from(resident) * u64::from(device.sms) {
+            return Err(error::COOPERATIVE_LAUNCH_TOO_LARGE);
+        }
+        Ok(resident)
+    }
+
+    /// Whether the launch about to happen is traced.
+    fn is_traced(&self, member: Member) -> bool {
+        let module = &self.modules[member.module];
+        let number = self.launches;
+        let ranges = &self.options.launches;
+        self.trace.is_on()
+            && self.profiling
+            && module.is_hooked()
+            && (ranges.is_empty() || ranges.iter().any(|&(first, last)| (first..=last).contains(&number)))
+            && self.filter.as_ref().is_none_or(|filter| filter.is_match(&module.kernel_name(member.index)))
+    }
+
+    /// Launches a kernel and runs it to its end. An error of the kernel itself is returned by the
+    /// calls after this one, as on a GPU.
+    ///
+    /// # Safety
+    /// `arguments` points to one pointer per kernel parameter, each to a value of its size.
+    pub unsafe fn launch(
+        &mut self,
+        stub: *const c_void,
+        configuration: Configuration,
+        arguments: *const *const c_void,
+        entry: Entry,
+    ) -> Result<(), Error> {
+        let member = self.kernel(stub)?;
+        let resident = self.check_configuration(member, &configuration)?;
+        let traced = self.is_traced(member);
+        let path = self.path(entry);
+        let module = &self.modules[member.module];
+        let kernel = &module.kernels()[member.index];
+        // SAFETY: handed through.
+        let parameters = unsafe { pack(kernel, arguments) }?;
+
+        let local = u64::from(kernel.local_bytes);
+        let unbounded = kernel.flags & kernel_flags::UNBOUNDED_STACK != 0;
+        let local_limit = if unbounded { local + self.limits.stack.max(UNBOUNDED_LOCAL) } else { local };
+        let local_limit = local_limit.next_multiple_of(64);
+        let static_shared = u64::from(kernel.static_shared);
+        let geometry = Geometry {
+            grid: configuration.grid,
+            block: configuration.block,
+            shared_bytes: static_shared + configuration.shared,
+            local_limit,
+            // Not a power of two, so that the lanes' stacks do not fight for one set of the host's cache.
+            local_stride: local_limit + 64,
+        };
+        let share = self.options.block_share.max(1);
+        let (registers, registers_assumed) = registers(kernel, self.options.device.registers_per_sm);
+        let id = self.launches;
+        self.launches += 1;
+        let launch = Launch {
+            id,
+            module: module.id,
+            function: kernel.function,
+            grid: configuration.grid,
+            block: configuration.block,
+            dynamic_shared: configuration.shared as u32,
+            static_shared: kernel.static_shared,
+            registers,
+            registers_assumed,
+            local_bytes: kernel.local_bytes,
+            resident_blocks: resident,
+            block_share: if traced { share } else { 0 },
+            stream: configuration.stream,
+            path,
+        };
+        self.trace.event(Event::Launch(launch));
+        let stop = self.run(member, geometry, resident, traced.then_some(share), &parameters);
+        self.deferred = stop.as_ref().map_or(error::SUCCESS, code_of);
+        Ok(())
+    }
+
+    /// Runs the kernel and writes the rest of the launch's events.
+    fn run(
+        &mut self,
+        member: Member,
+        geometry: Geometry,
+        resident: u32,
+        share: Option<u64>,
+        parameters: &[u64],
+    ) -> Option<Stop> {
+        let id = self.launches - 1;
+        let epoch = self.memory.registry.epoch;
+        let check = self.options.check;
+        let module = &mut self.modules[member.module];
+        module.refresh_ranges(epoch, check);
+        let mut counts = vec![0u64; if share.is_some() { module.descriptor().count_cells as usize } else { 0 }];
+        let kernel = &module.kernels()[member.index];
+        let waits = kernel.flags & kernel_flags::MAY_WAIT != 0;
+        let barrier = kernel.flags & kernel_flags::BARRIER != 0;
+        let unbounded = kernel.flags & kernel_flags::UNBOUNDED_STACK != 0;
+        let native = choose(geometry.block, kernel.native_linear, kernel.native_half, kernel.native_general);
+        let hooked = choose(geometry.block, kernel.hooked_linear, kernel.hooked_half, kernel.hooked_general);
+        let shape = Shape {
+            blocks: geometry.blocks(),
+            warps: geometry.warps(),
+            sms: self.options.device.sms,
+            resident,
+            turn: self.options.device.turn,
+        };
+        let threads = geometry.thread_table();
+        let plan = Plan {
+            geometry,
+            hooked: share.and(hooked),
+            native,
+            share: share.unwrap_or(1),
+            arguments: parameters.as_ptr().cast(),
+            counts: counts.as_mut_ptr(),
+            stack_bytes: if unbounded { DEEP_STACK_BYTES } else { STACK_BYTES },
+            slots_per_sm: shape.slots_per_sm(),
+            threads: &threads,
+        };
+        let mut running = Running {
+            scheduler: null_mut(),
+            current: null_mut(),
+            mode: Mode::Scheduled,
+            pause: Pause::Finished,
+            stop: None,
+            fault_warp: null_mut(),
+            trace: &raw mut self.trace,
+            memory: &raw mut self.memory,
+            module: &raw mut self.modules[member.module],
+            kernel: member.index,
+            launch: id,
+            check,
+            told: HashSet::new(),
+            faults: Vec::new(),
+            printed: &raw mut self.printed,
+            heap: &raw mut self.heap,
+            clock_base: self.clock,
+            clock_end: 0,
+        };
+        let running_now = &raw mut running;
+        // SAFETY: all that the launch points to lives in `self` or in this frame; nothing else is
+        // done with them until it is over.
+        unsafe {
+            let guard = Guard::install(running_now);
+            let entry = plan.hooked.or(plan.native);
+            let scheduled = plan.hooked.is_some() || waits;
+            let residents = if scheduled { u64::from(resident) * u64::from(shape.sms) } else { 1 };
+            let entry = entry.filter(|_| match self.arena.prepare(&geometry, residents) {
+                Ok(()) => true,
+                Err(cause) => {
+                    message::note(&cause.to_string());
+                    (*running_now).stop = Some(Stop::OutOfMemory);
+                    false
+                }
+            });
+            match entry {
+                None => {
+                    (*running_now).stop.get_or_insert(Stop::IllegalInstruction);
+                }
+                Some(_) if scheduled => {
+                    let trace = &raw mut self.trace;
+                    let mut warps = Scheduled::new(plan, running_now, trace, &mut self.arena, residents as usize);
+                    let stopped = schedule::run(&shape, &mut warps).is_err();
+                    warps.finish(stopped);
+                }
+                Some(entry) if barrier => run_direct(&plan, entry, running_now, &mut self.arena),
+                Some(entry) => run_plain(&plan, entry, running_now, &mut self.arena),
+            }
+            if let Some(caught) = guard.caught() {
+                report_caught(running_now, caught);
+            }
+        }
+        self.clock += running.clock_end;
+        let Running { stop, faults, .. } = running;
+        for fault in faults {
+            self.trace.event(Event::Fault(fault));
+        }
+        let (blocks, branches) = count_events(&self.modules[member.module], &counts);
+        let error = stop.as_ref().map_or(error::SUCCESS, code_of);
+        self.trace.event(Event::LaunchEnd(LaunchEnd { id, error, blocks, branches }));
+        for live in std::mem::take(&mut self.heap.freed) {
+            self.memory.reclaim(&live);
+            self.trace.event(Event::Free { id: live.id, path: 0 });
+        }
+        if self.printed.len() as u64 > self.limits.printf {
+            // A GPU would lose the oldest output; here it only comes early.
+            self.synchronise();
+        }
+        stop
+    }
+}
+
+/// The version of a warp function for the block's shape.
+fn choose(
+    block: [u32; 3],
+    linear: Option<WarpFunction>,
+    half: Option<WarpFunction>,
+    general: Option<WarpFunction>,
+) -> Option<WarpFunction> {
+    let [x, y, z] = block;
+    if (y == 1 && z == 1) || x % 32 == 0 {
+        linear.or(general)
+    } else if x % 16 == 0 {
+        half.or(general)
+    } else {
+        general
+    }
+}
+
+/// Copies a launch's arguments into a parameter buffer.
+///
+/// # Safety
+/// As for [`Runtime::launch`].
+unsafe fn pack(kernel: &KernelDescriptor, arguments: *const *const c_void) -> Result<Vec<u64>, Error> {
+    let mut buffer = vec![0u64; (kernel.parameter_bytes as usize).div_ceil(8).next_multiple_of(8)];
+    if kernel.parameter_count == 0 {
+        return Ok(buffer);
+    }
+    if arguments.is_null() {
+        return Err(error::INVALID_VALUE);
+    }
+    // SAFETY: the descriptor's array; the program gives one pointer per parameter; offsets and
+    // sizes lie within `parameter_bytes`.
+    unsafe {
+        let parameters = std::slice::from_raw_parts(kernel.parameters, kernel.parameter_count as usize);
+        for (index, parameter) in parameters.iter().enumerate() {
+            let value = *arguments.add(index);
+            if value.is_null() || parameter.offset + parameter.size > kernel.parameter_bytes {
+                return Err(error::INVALID_VALUE);
+            }
+            let to = buffer.as_mut_ptr().cast::<u8>().add(parameter.offset as usize);
+            std::ptr::copy_nonoverlapping(value.cast::<u8>(), to, parameter.size as usize);
+        }
+    }
+    Ok(buffer)
+}
+
+/// CUDA's code for a stopped kernel.
+fn code_of(stop: &Stop) -> Error {
+    match stop {
+        Stop::IllegalAddress | Stop::StackOverflow => error::ILLEGAL_ADDRESS,
+        Stop::Misaligned => error::MISALIGNED_ADDRESS,
+        Stop::Assert => error::ASSERT,
+        Stop::Trap => error::LAUNCH_FAILURE,
+        Stop::IllegalInstruction => error::ILLEGAL_INSTRUCTION,
+        Stop::OutOfMemory => error::MEMORY_ALLOCATION,
+    }
+}
+
+/// Tells of a fault that the processor found.
+///
+/// # Safety
+/// `running` is a launch whose warps still stand in the arena.
+unsafe fn report_caught(running: *mut Running, caught: crate::faults::signal::Caught) {
+    // SAFETY: by the contract.
+    unsafe {
+        let warp = (*running).fault_warp;
+        if warp.is_null() {
+            return;
+        }
+        let lane = (*warp).context.live.trailing_zeros() as usize;
+        match (*running).stop {
+            Some(Stop::IllegalAddress) => {
+                let mut text = format!("Invalid access to address {:#x}, found by the processor", caught.address);
+                fault_message::neighbourhood(&mut text, &(*(*running).memory).registry, caught.address, 1);
+                if (*running).check != Check::Off {
+                    text.push_str(
+                        "\n    The kernel ran without its hooks (filters, WARPLINE=0), so the line is not known.",
+                    );
+                } else {
+                    text.push_str("\n    For the source line: warpline run --check stop");
+                }
+                fault_message::pointer(warp, lane, &text);
+                check::note(warp, lane, FaultKind::Hardware, u32::MAX, caught.address, true);
+            }
+            Some(Stop::StackOverflow) => fault_message::pointer(warp, lane, "Stack overflow in device code"),
+            _ => {
+                let what = format!("Device code stopped by signal {}", caught.signal);
+                fault_message::pointer(warp, lane, &what);
+            }
+        }
+    }
+}
+
+/// The counts of blocks and branches that ran.
+fn count_events(module: &Module, counts: &[u64]) -> (Vec<BlockCount>, Vec<BranchCount>) {
+    let cell = |at: u64| counts.get(at as usize).copied().unwrap_or(0);
+    let blocks = (0..module.descriptor().block_count)
+        .map(|block| {
+            let at = block * count_cells::PER_BLOCK;
+            BlockCount { block: block as u32, executions: cell(at), lanes: cell(at + 1), partial: cell(at + 2) }
+        })
+        .filter(|count| count.executions != 0)
+        .collect();
+    let branches = module
+        .branch_cells()
+        .iter()
+        .enumerate()
+        .filter_map(|(branch, &first)| {
+            let first = u64::from(first);
+            let sides = module.table.branches.get(branch).map_or(2, |branch| branch.sides);
+            let executions = cell(first);
+            (executions != 0).then(|| BranchCount {
+                branch: branch as u32,
+                executions,
+                divergent: cell(first + 1),
+                lanes: (0..u64::from(sides)).map(|side| cell(first + count_cells::BRANCH_FIXED + side)).collect(),
+            })
+        })
+        .collect();
+    (blocks, branches)
+}

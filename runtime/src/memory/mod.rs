@@ -1,0 +1,159 @@
+//! Device memory: windows, allocator, registry.
+
+pub mod allocator;
+pub mod host;
+pub mod registry;
+pub mod windows;
+
+use allocator::{Allocator, LARGE_UNIT};
+use registry::{Live, Registry};
+use warpline_format::abi::windows as places;
+use warpline_format::event::{AllocationKind, PathId};
+use windows::{PAGE, Window, WindowError};
+
+/// Address space for small allocations.
+const SMALL_BYTES: u64 = 64 << 30;
+
+/// Why an allocation failed.
+#[derive(Debug, thiserror::Error)]
+pub enum MemoryError {
+    /// More than the device has.
+    #[error("{asked} bytes asked for, {free} of the device's bytes are free")]
+    Full {
+        /// Size asked for.
+        asked: u64,
+        /// Bytes left.
+        free: u64,
+    },
+    /// The host refused.
+    #[error(transparent)]
+    Window(#[from] WindowError),
+}
+
+/// All device-reachable memory.
+#[derive(Debug)]
+pub struct DeviceMemory {
+    window: Window,
+    allocator: Allocator,
+    /// End of the part of the small arena that is open.
+    open: u64,
+    /// Allocations by address.
+    pub registry: Registry,
+    /// Bytes in use that count against the device's memory.
+    used: u64,
+    total: u64,
+}
+
+/// What an allocation is, besides its size.
+#[derive(Clone, Debug)]
+pub struct Description {
+    /// How it came to be.
+    pub kind: AllocationKind,
+    /// Variable's name where known.
+    pub name: Option<String>,
+    /// Call path.
+    pub path: PathId,
+}
+
+/// Whether a kind takes up the device's own memory.
+fn on_device(kind: AllocationKind) -> bool {
+    !matches!(kind, AllocationKind::Host | AllocationKind::Registered | AllocationKind::DeviceHeap)
+}
+
+impl DeviceMemory {
+    /// Reserves the window for a device with `total` bytes of memory.
+    pub fn new(total: u64) -> Result<DeviceMemory, WindowError> {
+        let window = Window::reserve(places::DEVICE, places::DEVICE_BYTES)?;
+        let allocator = Allocator::new(window.base(), places::DEVICE_BYTES, SMALL_BYTES);
+        let open = window.base();
+        Ok(DeviceMemory { window, allocator, open, registry: Registry::default(), used: 0, total })
+    }
+
+    /// Free and total bytes of the device.
+    pub fn info(&self) -> (u64, u64) {
+        (self.total - self.used.min(self.total), self.total)
+    }
+
+    /// Allocates `bytes` zeroed bytes and returns the entry.
+    pub fn allocate(&mut self, bytes: u64, what: Description) -> Result<&Live, MemoryError> {
+        let counted = on_device(what.kind);
+        let (free, _) = self.info();
+        if counted && bytes > free {
+            return Err(MemoryError::Full { asked: bytes, free });
+        }
+        let place = self.allocator.allocate(bytes).ok_or(MemoryError::Full { asked: bytes, free })?;
+        let committed = if place.large {
+            self.window.commit(place.address, bytes.next_multiple_of(PAGE))
+        } else {
+            let end = place.address + place.reserved;
+            if end > self.open {
+                let grown = (end - self.open).next_multiple_of(LARGE_UNIT);
+                self.window.commit(self.open, grown).inspect(|()| self.open += grown)
+            } else {
+                Ok(())
+            }
+        };
+        if let Err(error) = committed {
+            self.allocator.free(place);
+            return Err(error.into());
+        }
+        if counted {
+            self.used += place.reserved;
+        }
+        let id = self.registry.next_id();
+        self.registry.insert(Live {
+            id,
+            kind: what.kind,
+            address: place.address,
+            bytes,
+            name: what.name,
+            path: what.path,
+            place: Some(place),
+            host: None,
+        });
+        self.registry.at(place.address).ok_or(MemoryError::Full { asked: bytes, free })
+    }
+
+    /// Enters host memory that the program registered. It gets a synthetic address of its own, so
+    /// that the trace does not depend on where the host's allocator put it.
+    pub fn register(&mut self, host: u64, bytes: u64, what: Description) -> Result<&Live, MemoryError> {
+        let (free, _) = self.info();
+        let place = self.allocator.allocate(bytes).ok_or(MemoryError::Full { asked: bytes, free })?;
+        let id = self.registry.next_id();
+        self.registry.insert(Live {
+            id,
+            kind: what.kind,
+            address: place.address,
+            bytes,
+            name: what.name,
+            path: what.path,
+            place: Some(place),
+            host: Some(host),
+        });
+        self.registry.at(host).ok_or(MemoryError::Full { asked: bytes, free })
+    }
+
+    /// Ends the allocation that starts at `start`. Its bytes read as zeroes when they are used again.
+    pub fn free(&mut self, start: u64) -> Option<Live> {
+        let live = self.registry.remove(start)?;
+        self.reclaim(&live);
+        Some(live)
+    }
+
+    /// Makes the place of an allocation that has left the registry free again.
+    pub fn reclaim(&mut self, live: &Live) {
+        let Some(place) = live.place else { return };
+        if live.host.is_none() {
+            if place.large {
+                self.window.decommit(place.address, live.bytes.next_multiple_of(PAGE));
+            } else {
+                // SAFETY: the small arena is open up to `open`, and the allocation is over.
+                unsafe { std::ptr::write_bytes(place.address as *mut u8, 0, live.bytes as usize) };
+            }
+        }
+        if on_device(live.kind) {
+            self.used -= place.reserved;
+        }
+        self.allocator.free(place);
+    }
+}

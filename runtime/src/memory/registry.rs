@@ -1,0 +1,194 @@
+//! Which device allocation an address belongs to, now and before it was freed.
+
+use super::allocator::Place;
+use std::collections::BTreeMap;
+use warpline_format::event::{AllocationId, AllocationKind, PathId};
+
+/// Freed allocations that are remembered to name a use after free.
+const REMEMBERED: usize = 4096;
+
+/// A live allocation.
+#[derive(Clone, Debug)]
+pub struct Live {
+    /// Number in the trace.
+    pub id: AllocationId,
+    /// How it came to be.
+    pub kind: AllocationKind,
+    /// First byte.
+    pub address: u64,
+    /// Size asked for.
+    pub bytes: u64,
+    /// Variable's name where known.
+    pub name: Option<String>,
+    /// Call path of the allocation.
+    pub path: PathId,
+    /// Where the allocator put it; `None` for registered host memory.
+    pub place: Option<Place>,
+    /// For registered host memory: its host address, which kernels use.
+    pub host: Option<u64>,
+}
+
+impl Live {
+    /// Address that kernels use for the first byte.
+    pub fn start(&self) -> u64 {
+        self.host.unwrap_or(self.address)
+    }
+
+    /// Name for messages.
+    pub fn label(&self) -> String {
+        match (&self.name, self.kind) {
+            (Some(name), _) => name.clone(),
+            (None, AllocationKind::Managed) => "an unnamed cudaMallocManaged allocation".into(),
+            (None, AllocationKind::Host) => "an unnamed cudaMallocHost allocation".into(),
+            (None, AllocationKind::Registered) => "registered host memory".into(),
+            (None, AllocationKind::DeviceHeap) => "a device-side malloc".into(),
+            (None, AllocationKind::Compiler) => "a table made by the compiler".into(),
+            (None, _) => "an unnamed device allocation".into(),
+        }
+    }
+}
+
+/// Where an address lies relative to the nearest live allocation.
+#[derive(Clone, Copy, Debug)]
+pub struct Near<'a> {
+    /// The allocation.
+    pub allocation: &'a Live,
+    /// Bytes before its start (negative) or past its end (zero is the first byte past it).
+    pub offset: i64,
+}
+
+/// All allocations.
+#[derive(Debug, Default)]
+pub struct Registry {
+    live: BTreeMap<u64, Live>,
+    freed: BTreeMap<u64, Live>,
+    next: AllocationId,
+    /// Rises whenever an allocation ends, so that cached ranges can be told stale.
+    pub epoch: u64,
+    /// Whether any live allocation is registered host memory.
+    pub registered: usize,
+}
+
+impl Registry {
+    /// The number for the next allocation, from 1.
+    pub fn next_id(&mut self) -> AllocationId {
+        self.next += 1;
+        self.next
+    }
+
+    /// Enters an allocation.
+    pub fn insert(&mut self, allocation: Live) {
+        let start = allocation.start();
+        let end = start + allocation.bytes.max(1);
+        let stale: Vec<u64> = self
+            .freed
+            .range(..end)
+            .rev()
+            .take_while(|(_, old)| old.start() + old.bytes.max(1) > start)
+            .map(|(&at, _)| at)
+            .collect();
+        for at in stale {
+            self.freed.remove(&at);
+        }
+        self.registered += usize::from(allocation.host.is_some());
+        self.live.insert(start, allocation);
+    }
+
+    /// The live allocation that starts at `start`.
+    pub fn at(&self, start: u64) -> Option<&Live> {
+        self.live.get(&start)
+    }
+
+    /// Ends the allocation that starts at `start`.
+    pub fn remove(&mut self, start: u64) -> Option<Live> {
+        let live = self.live.remove(&start)?;
+        self.epoch += 1;
+        self.registered -= usize::from(live.host.is_some());
+        if self.freed.len() >= REMEMBERED {
+            self.freed.pop_first();
+        }
+        self.freed.insert(start, live.clone());
+        Some(live)
+    }
+
+    /// The live allocation that holds `address`.
+    #[inline]
+    pub fn find(&self, address: u64) -> Option<&Live> {
+        let (_, live) = self.live.range(..=address).next_back()?;
+        (address - live.start() < live.bytes).then_some(live)
+    }
+
+    /// The freed allocation that held `address` last.
+    pub fn find_freed(&self, address: u64) -> Option<&Live> {
+        let (_, old) = self.freed.range(..=address).next_back()?;
+        (address - old.start() < old.bytes).then_some(old)
+    }
+
+    /// The live allocation nearest to an address outside all of them.
+    pub fn nearest(&self, address: u64) -> Option<Near<'_>> {
+        let before = self
+            .live
+            .range(..=address)
+            .next_back()
+            .map(|(_, live)| Near { allocation: live, offset: (address - live.start()) as i64 - live.bytes as i64 });
+        let after = self
+            .live
+            .range(address..)
+            .next()
+            .map(|(_, live)| Near { allocation: live, offset: -((live.start() - address) as i64) });
+        match (before, after) {
+            (Some(low), Some(high)) => Some(if low.offset <= -high.offset { low } else { high }),
+            (low, high) => low.or(high),
+        }
+    }
+
+    /// All live allocations, by address.
+    pub fn iter(&self) -> impl Iterator<Item = &Live> {
+        self.live.values()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn live(registry: &mut Registry, address: u64, bytes: u64) {
+        let id = registry.next_id();
+        registry.insert(Live {
+            id,
+            kind: AllocationKind::Malloc,
+            address,
+            bytes,
+            name: None,
+            path: 0,
+            place: None,
+            host: None,
+        });
+    }
+
+    #[test]
+    fn finds_by_interval() {
+        let mut registry = Registry::default();
+        live(&mut registry, 1000, 100);
+        live(&mut registry, 2000, 100);
+        assert_eq!(registry.find(1000).unwrap().id, 1);
+        assert_eq!(registry.find(1099).unwrap().id, 1);
+        assert!(registry.find(1100).is_none());
+        assert!(registry.find(999).is_none());
+        assert_eq!(registry.nearest(1103).unwrap().offset, 3);
+        let near = registry.nearest(1990).unwrap();
+        assert_eq!((near.allocation.id, near.offset), (2, -10));
+    }
+
+    #[test]
+    fn a_freed_place_is_known_until_used_again() {
+        let mut registry = Registry::default();
+        live(&mut registry, 1000, 100);
+        assert!(registry.remove(1001).is_none());
+        assert_eq!(registry.remove(1000).unwrap().id, 1);
+        assert!(registry.remove(1000).is_none());
+        assert_eq!(registry.find_freed(1050).unwrap().id, 1);
+        live(&mut registry, 1040, 10);
+        assert!(registry.find_freed(1050).is_none());
+    }
+}

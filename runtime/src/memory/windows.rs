@@ -1,0 +1,136 @@
+//! The fixed windows of the CPU device's address space: reserved once without access, opened page
+//! by page as memory is handed out. An access outside what is open faults in hardware.
+
+use warpline_format::abi::windows;
+
+/// Bytes of a page.
+pub const PAGE: u64 = 4096;
+
+/// Why a window could not be prepared.
+#[derive(Debug, thiserror::Error)]
+pub enum WindowError {
+    /// The addresses are taken or the process may not map so much.
+    #[error(
+        "cannot reserve {bytes:#x} bytes of address space at {base:#x} for the CPU device: {source}; \
+         lift the limit on virtual memory (ulimit -v unlimited)"
+    )]
+    Reserve {
+        /// First address.
+        base: u64,
+        /// Size.
+        bytes: u64,
+        /// The system's reason.
+        source: std::io::Error,
+    },
+    /// The system is out of memory or of mappings.
+    #[error("cannot open {bytes} bytes of device memory: {source}")]
+    Commit {
+        /// Size.
+        bytes: u64,
+        /// The system's reason.
+        source: std::io::Error,
+    },
+}
+
+/// A reserved range of addresses.
+#[derive(Debug)]
+pub struct Window {
+    base: u64,
+    bytes: u64,
+}
+
+impl Window {
+    /// Reserves `bytes` at exactly `base`, without access rights.
+    pub fn reserve(base: u64, bytes: u64) -> Result<Window, WindowError> {
+        // SAFETY: MAP_FIXED_NOREPLACE never touches an existing mapping.
+        let place = unsafe {
+            libc::mmap(
+                base as *mut libc::c_void,
+                bytes as usize,
+                libc::PROT_NONE,
+                libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE | libc::MAP_FIXED_NOREPLACE,
+                -1,
+                0,
+            )
+        };
+        if place == libc::MAP_FAILED {
+            return Err(WindowError::Reserve { base, bytes, source: std::io::Error::last_os_error() });
+        }
+        if place as u64 != base {
+            // Kernels before 4.17 do not know the flag and place the mapping elsewhere.
+            // SAFETY: the mapping was just made and nobody uses it.
+            unsafe { libc::munmap(place, bytes as usize) };
+            return Err(WindowError::Reserve { base, bytes, source: std::io::Error::from_raw_os_error(libc::EEXIST) });
+        }
+        Ok(Window { base, bytes })
+    }
+
+    /// First address.
+    pub fn base(&self) -> u64 {
+        self.base
+    }
+
+    /// Address after the last.
+    pub fn end(&self) -> u64 {
+        self.base + self.bytes
+    }
+
+    /// Whether `address` lies in the window.
+    pub fn contains(&self, address: u64) -> bool {
+        address.wrapping_sub(self.base) < self.bytes
+    }
+
+    /// Makes the pages of `start .. start + bytes` readable and writable; both multiples of [`PAGE`].
+    pub fn commit(&self, start: u64, bytes: u64) -> Result<(), WindowError> {
+        debug_assert!(start >= self.base && start + bytes <= self.end() && start % PAGE == 0 && bytes % PAGE == 0);
+        // SAFETY: the range lies in this window's own mapping.
+        let done =
+            unsafe { libc::mprotect(start as *mut libc::c_void, bytes as usize, libc::PROT_READ | libc::PROT_WRITE) };
+        if done != 0 {
+            return Err(WindowError::Commit { bytes, source: std::io::Error::last_os_error() });
+        }
+        if bytes >= 2 << 20 {
+            // Large arrays are walked from end to end; huge pages save most of their page faults. Only a hint.
+            // SAFETY: as above.
+            unsafe { libc::madvise(start as *mut libc::c_void, bytes as usize, libc::MADV_HUGEPAGE) };
+        }
+        Ok(())
+    }
+
+    /// Gives the pages back and closes them.
+    pub fn decommit(&self, start: u64, bytes: u64) {
+        debug_assert!(start >= self.base && start + bytes <= self.end() && start % PAGE == 0 && bytes % PAGE == 0);
+        // SAFETY: the range lies in this window's own mapping; the caller gives up its content.
+        unsafe {
+            libc::madvise(start as *mut libc::c_void, bytes as usize, libc::MADV_DONTNEED);
+            libc::mprotect(start as *mut libc::c_void, bytes as usize, libc::PROT_NONE);
+        }
+    }
+}
+
+/// What an address is, by its window alone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Region {
+    /// Device, managed and pinned memory, and module globals.
+    Device,
+    /// Shared memory of a resident block.
+    Shared,
+    /// A lane's stack.
+    Local,
+    /// None of them: ordinary host memory, or nothing at all.
+    Host,
+}
+
+/// The window `address` lies in.
+#[inline]
+pub fn region(address: u64) -> Region {
+    if address.wrapping_sub(windows::DEVICE) < windows::DEVICE_BYTES {
+        Region::Device
+    } else if address.wrapping_sub(windows::SHARED) < windows::SHARED_BYTES {
+        Region::Shared
+    } else if address.wrapping_sub(windows::LOCAL) < windows::LOCAL_BYTES {
+        Region::Local
+    } else {
+        Region::Host
+    }
+}

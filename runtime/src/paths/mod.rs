@@ -1,0 +1,11 @@
+//! Call paths of the host: return addresses by unwinding, made independent of where the objects
+//! were loaded. Names and lines are looked up later, off-line.
+
+mod objects;
+mod unwind;
+
+pub use objects::Objects;
+pub use unwind::{Entry, capture};
+
+/// Return addresses, innermost first.
+pub type Frames = Vec<u64>;

@@ -1,0 +1,56 @@
+//! Unwinding with the system's unwinder. It needs no frame pointers, only the unwind tables that
+//! C and C++ objects carry on x86-64.
+
+use super::Frames;
+use std::ffi::c_void;
+
+/// Longest path kept; deeper recursion loses its outermost frames.
+const MAX_FRAMES: usize = 256;
+
+/// `_URC_NO_REASON`: go on.
+const GO_ON: i32 = 0;
+/// `_URC_END_OF_STACK`: enough.
+const STOP: i32 = 5;
+
+#[allow(non_snake_case)]
+unsafe extern "C" {
+    fn _Unwind_Backtrace(callback: extern "C" fn(*mut c_void, *mut c_void) -> i32, data: *mut c_void) -> i32;
+    fn _Unwind_GetIP(context: *mut c_void) -> usize;
+    fn _Unwind_GetCFA(context: *mut c_void) -> usize;
+}
+
+/// A place in the stack frame of an API function. Frames at or below it are the runtime's own.
+#[derive(Clone, Copy, Debug)]
+pub struct Entry(usize);
+
+impl Entry {
+    /// `local` is a variable of the API function that the program called.
+    #[inline(always)]
+    pub fn new(local: &u8) -> Entry {
+        Entry(std::ptr::from_ref(local) as usize)
+    }
+}
+
+struct Walk {
+    above: usize,
+    frames: Frames,
+}
+
+extern "C" fn step(context: *mut c_void, data: *mut c_void) -> i32 {
+    // SAFETY: the unwinder hands both through; `data` is the `Walk` of `capture`.
+    let (walk, address, stack) =
+        unsafe { (&mut *data.cast::<Walk>(), _Unwind_GetIP(context) as u64, _Unwind_GetCFA(context)) };
+    if stack > walk.above && address != 0 {
+        walk.frames.push(address);
+    }
+    if walk.frames.len() < MAX_FRAMES { GO_ON } else { STOP }
+}
+
+/// The return addresses of the frames outside the runtime, innermost first.
+#[inline(never)]
+pub fn capture(entry: Entry) -> Frames {
+    let mut walk = Walk { above: entry.0, frames: Vec::with_capacity(16) };
+    // SAFETY: `step` gets the walk back and does not unwind itself.
+    unsafe { _Unwind_Backtrace(step, std::ptr::from_mut(&mut walk).cast()) };
+    walk.frames
+}

@@ -1,0 +1,350 @@
+//! State of the runtime in this process, behind one lock.
+
+use crate::cuda::error::{self, Error};
+use crate::execution::arena::Arena;
+use crate::execution::warp::{Heap, Running};
+use crate::memory::host::HostAllocations;
+use crate::memory::windows::WindowError;
+use crate::memory::{Description, DeviceMemory, MemoryError};
+use crate::module::{Module, Registered};
+use crate::paths::{Entry, Frames, capture};
+use crate::streams::Streams;
+use crate::trace::Trace;
+use crate::trace::writer::Writer;
+use crate::{message, printf};
+use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
+use std::sync::{Mutex, MutexGuard, OnceLock};
+use warpline_format::event::{Allocation, AllocationId, AllocationKind, Event, PathId};
+use warpline_format::options::{ENABLE_VARIABLE, Options, VARIABLE};
+
+/// A kernel or variable of a module.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Member {
+    /// Index of the module.
+    pub module: usize,
+    /// Index in its descriptor's array.
+    pub index: usize,
+}
+
+/// What a host stub stands for.
+#[derive(Clone, Debug)]
+pub enum Kernel {
+    /// Lowered code.
+    Lowered(Member),
+    /// Code that was not rebuilt: its name.
+    Foreign(String),
+}
+
+/// Device limits that a program can set.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// Bytes of stack per thread.
+    pub stack: u64,
+    /// Bytes of the `printf` buffer.
+    pub printf: u64,
+    /// Device-side synchronisation depth and pending launches, L2 granularity, persisting L2: kept and given back.
+    pub other: [u64; 4],
+}
+
+impl Limits {
+    /// CUDA's own.
+    pub const DEFAULT: Limits = Limits { stack: 1024, printf: 1 << 20, other: [2, 2048, 64, 0] };
+}
+
+/// Everything.
+#[derive(Debug)]
+pub struct Runtime {
+    /// What `warpline run` asked for.
+    pub options: Options,
+    /// Device memory.
+    pub memory: DeviceMemory,
+    /// Execution memory.
+    pub arena: Arena,
+    /// The trace.
+    pub trace: Trace,
+    /// Modules, in order of registration.
+    pub modules: Vec<Module>,
+    /// What each handle stands for.
+    pub registered: Vec<Registered>,
+    /// Kernels by the address of their host stub.
+    pub kernels: HashMap<usize, Kernel>,
+    /// Variables by the address of their host shadow.
+    pub variables: HashMap<usize, Member>,
+    /// Host allocations.
+    pub host: HostAllocations,
+    /// Device heap.
+    pub heap: Heap,
+    /// Collected `printf` output.
+    pub printed: Vec<u8>,
+    /// Error that every call returns until the device is reset.
+    pub sticky: Error,
+    /// Error of a kernel that no call has returned yet.
+    pub deferred: Error,
+    /// Launches so far.
+    pub launches: u64,
+    /// Between `cudaProfilerStop` and `cudaProfilerStart` it is not.
+    pub profiling: bool,
+    /// Kernel filter.
+    pub filter: Option<regex_lite::Regex>,
+    /// Limits.
+    pub limits: Limits,
+    /// Streams and events.
+    pub streams: Streams,
+    /// Virtual clock, nanoseconds.
+    pub clock: u64,
+    /// Flags given to `cudaSetDeviceFlags`.
+    pub device_flags: u32,
+}
+
+static RUNTIME: OnceLock<Option<Mutex<Runtime>>> = OnceLock::new();
+
+thread_local! {
+    static LAST: Cell<Error> = const { Cell::new(error::SUCCESS) };
+    static NAME: RefCell<Option<String>> = const { RefCell::new(None) };
+}
+
+/// The runtime, set up at first use; `None` where that is impossible, which has been said.
+pub fn lock() -> Option<MutexGuard<'static, Runtime>> {
+    let runtime = RUNTIME.get_or_init(|| match Runtime::new() {
+        Ok(runtime) => {
+            extern "C" fn at_exit() {
+                finish();
+            }
+            // SAFETY: registers a function without arguments.
+            unsafe { libc::atexit(at_exit) };
+            Some(Mutex::new(runtime))
+        }
+        Err(error) => {
+            message::note(&format!("the CPU device cannot start: {error}"));
+            None
+        }
+    });
+    runtime.as_ref().map(|runtime| runtime.lock().unwrap_or_else(std::sync::PoisonError::into_inner))
+}
+
+/// End of the program: what is collected goes out, and the trace is complete.
+fn finish() {
+    if let Some(Some(runtime)) = RUNTIME.get()
+        && let Ok(mut runtime) = runtime.try_lock()
+    {
+        printf::flush(&mut runtime.printed);
+        let launches = runtime.launches;
+        runtime.trace.finish(launches);
+    }
+}
+
+/// Runs an API call; its error becomes the thread's last one.
+pub fn call(body: impl FnOnce(&mut Runtime) -> Result<(), Error>) -> Error {
+    call_any(|runtime| {
+        runtime.settle()?;
+        body(runtime)
+    })
+}
+
+/// [`call`] for functions that work after a sticky error, too.
+pub fn call_any(body: impl FnOnce(&mut Runtime) -> Result<(), Error>) -> Error {
+    let result = match lock() {
+        Some(mut runtime) => body(&mut runtime),
+        None => Err(error::INITIALIZATION_ERROR),
+    };
+    match result {
+        Ok(()) => error::SUCCESS,
+        Err(code) => {
+            // "Not ready" is an answer, not an error.
+            if code != error::NOT_READY {
+                LAST.set(code);
+            }
+            code
+        }
+    }
+}
+
+/// `cudaGetLastError` and `cudaPeekAtLastError`.
+pub fn last_error(reset: bool) -> Error {
+    let last = LAST.get();
+    if reset {
+        // An error that no call survives stays.
+        let sticky = lock().map_or(error::SUCCESS, |runtime| runtime.sticky);
+        LAST.set(sticky);
+    }
+    last
+}
+
+/// Forgets the thread's last error, as a device reset does.
+pub fn forget_error() {
+    LAST.set(error::SUCCESS);
+}
+
+/// Name for the thread's next allocation.
+pub fn set_name(name: Option<String>) {
+    NAME.set(name);
+}
+
+/// Takes the name.
+pub fn take_name() -> Option<String> {
+    NAME.take()
+}
+
+/// Tells the trace of device-side allocations, as soon as they are made.
+///
+/// # Safety
+/// `running` is the launch that runs on this thread.
+pub unsafe fn tell_heap(running: *mut Running) {
+    // SAFETY: by the contract; launch, heap and trace are used by this thread alone.
+    unsafe {
+        for event in std::mem::take(&mut (*(*running).heap).started) {
+            (*(*running).trace).event(event);
+        }
+    }
+}
+
+impl Runtime {
+    fn new() -> Result<Runtime, WindowError> {
+        let options = match std::env::var(VARIABLE) {
+            Ok(text) => Options::decode(&text).unwrap_or_else(|error| {
+                message::note(&error.to_string());
+                Options::default()
+            }),
+            Err(_) => Options::default(),
+        };
+        let enabled = std::env::var(ENABLE_VARIABLE).map_or(true, |value| value != "0");
+        let executable = std::fs::read_link("/proc/self/exe")
+            .map(|path| path.to_string_lossy().into_owned())
+            .unwrap_or_else(|_| "program".into());
+        let mut trace =
+            Trace::new(if enabled { Writer::new(options.output.clone(), executable.clone()) } else { Writer::off() });
+        let arguments = std::fs::read("/proc/self/cmdline").unwrap_or_default();
+        let arguments = arguments.strip_suffix(&[0]).unwrap_or(&arguments).split(|byte| *byte == 0).skip(1);
+        trace.event(Event::Program {
+            executable,
+            arguments: arguments.map(|argument| String::from_utf8_lossy(argument).into_owned()).collect(),
+            device: options.device.clone(),
+        });
+        let filter = options.kernels.as_deref().and_then(|pattern| {
+            regex_lite::Regex::new(pattern)
+                .inspect_err(|error| message::note(&format!("--kernels {pattern}: {error}; all kernels are traced")))
+                .ok()
+        });
+        Ok(Runtime {
+            memory: DeviceMemory::new(options.device.memory_bytes)?,
+            arena: Arena::new()?,
+            options,
+            trace,
+            modules: Vec::new(),
+            registered: Vec::new(),
+            kernels: HashMap::new(),
+            variables: HashMap::new(),
+            host: HostAllocations::default(),
+            heap: Heap::new(),
+            printed: Vec::new(),
+            sticky: error::SUCCESS,
+            deferred: error::SUCCESS,
+            launches: 0,
+            profiling: true,
+            filter,
+            limits: Limits::DEFAULT,
+            streams: Streams::default(),
+            clock: 0,
+            device_flags: 8,
+        })
+    }
+
+    /// Frees what the program allocated on the device, and forgets errors. Module variables keep
+    /// their places but get their initial content back; streams and events are gone.
+    pub fn reset(&mut self, entry: Entry) {
+        let path = self.path(entry);
+        let kinds = [
+            AllocationKind::Malloc,
+            AllocationKind::Managed,
+            AllocationKind::Pitch,
+            AllocationKind::Async,
+            AllocationKind::Host,
+            AllocationKind::DeviceHeap,
+        ];
+        let gone: Vec<u64> =
+            self.memory.registry.iter().filter(|live| kinds.contains(&live.kind)).map(|live| live.start()).collect();
+        for start in gone {
+            if let Some(live) = self.memory.free(start) {
+                self.trace.event(Event::Free { id: live.id, path });
+            }
+        }
+        for module in &self.modules {
+            crate::api::registration::fill_globals(module);
+        }
+        self.heap = Heap::new();
+        self.streams = Streams::default();
+        self.limits = Limits::DEFAULT;
+        self.sticky = error::SUCCESS;
+        self.deferred = error::SUCCESS;
+    }
+
+    /// Returns the error that a kernel left behind.
+    pub fn settle(&mut self) -> Result<(), Error> {
+        if self.deferred != error::SUCCESS {
+            self.sticky = std::mem::replace(&mut self.deferred, error::SUCCESS);
+        }
+        if self.sticky == error::SUCCESS { Ok(()) } else { Err(self.sticky) }
+    }
+
+    /// The program waits for the device: what kernels printed becomes visible.
+    pub fn synchronise(&mut self) {
+        printf::flush(&mut self.printed);
+    }
+
+    /// The number of the call path that leads to the API function.
+    pub fn path(&mut self, entry: Entry) -> PathId {
+        if self.trace.is_on() { self.trace.path(capture(entry)) } else { 0 }
+    }
+
+    /// The number of a path captured before.
+    pub fn path_of(&mut self, frames: Frames) -> PathId {
+        self.trace.path(frames)
+    }
+
+    /// Allocates device-reachable memory under the name that the thread was told.
+    pub fn allocate(&mut self, bytes: u64, kind: AllocationKind, entry: Entry) -> Result<u64, Error> {
+        let name = take_name();
+        let path = self.path(entry);
+        self.allocate_as(bytes, Description { kind, name, path }, None).map(|(_, address)| address)
+    }
+
+    /// Allocates and tells the trace.
+    pub fn allocate_as(
+        &mut self,
+        bytes: u64,
+        what: Description,
+        global: Option<(u32, u32)>,
+    ) -> Result<(AllocationId, u64), Error> {
+        let live = self.memory.allocate(bytes, what).map_err(memory_error)?;
+        let event = Allocation {
+            id: live.id,
+            kind: live.kind,
+            address: live.address,
+            bytes,
+            name: live.name.clone(),
+            path: live.path,
+            global,
+        };
+        let result = (live.id, live.address);
+        self.trace.event(Event::Allocation(event));
+        Ok(result)
+    }
+
+    /// Ends an allocation of one of `kinds` that starts at `address`.
+    pub fn free(&mut self, address: u64, kinds: &[AllocationKind], entry: Entry) -> Result<(), Error> {
+        let known = self.memory.registry.at(address).is_some_and(|live| kinds.contains(&live.kind));
+        let live = known.then(|| self.memory.free(address)).flatten().ok_or(error::INVALID_VALUE)?;
+        let path = self.path(entry);
+        self.trace.event(Event::Free { id: live.id, path });
+        Ok(())
+    }
+}
+
+/// CUDA's code for a failed allocation; a cause outside the program is told.
+pub fn memory_error(cause: MemoryError) -> Error {
+    if let MemoryError::Window(cause) = cause {
+        message::note(&cause.to_string());
+    }
+    error::MEMORY_ALLOCATION
+}

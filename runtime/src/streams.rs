@@ -1,0 +1,132 @@
+//! Streams and events. Every call finishes before it returns, so a stream is never behind; what
+//! remains are the handles, their attributes, and the time between events.
+
+use crate::cuda::error::{self, Error};
+use std::collections::HashMap;
+use std::time::Instant;
+
+/// `cudaStreamLegacy`.
+const LEGACY: usize = 1;
+/// `cudaStreamPerThread`.
+const PER_THREAD: usize = 2;
+
+/// A stream.
+#[derive(Clone, Copy, Debug)]
+pub struct Stream {
+    /// Number in the trace; 0 is the default stream.
+    pub number: u32,
+    /// Creation flags.
+    pub flags: u32,
+    /// Priority.
+    pub priority: i32,
+}
+
+/// An event.
+#[derive(Clone, Copy, Debug)]
+pub struct Event {
+    /// Keeps no time.
+    pub disable_timing: bool,
+    /// When it was last recorded.
+    pub recorded: Option<Instant>,
+}
+
+/// All handles of the process.
+#[derive(Debug, Default)]
+pub struct Streams {
+    streams: HashMap<usize, Stream>,
+    events: HashMap<usize, Event>,
+    created: u32,
+    handle: usize,
+}
+
+impl Streams {
+    /// Handles look like pointers, which programs test for null and print, and are never used twice.
+    fn new_handle(&mut self) -> usize {
+        self.handle += 1;
+        0x5770_0000_0000 + self.handle * 64
+    }
+
+    /// Creates a stream.
+    pub fn create(&mut self, flags: u32, priority: i32) -> usize {
+        self.created += 1;
+        let handle = self.new_handle();
+        self.streams.insert(handle, Stream { number: self.created, flags, priority });
+        handle
+    }
+
+    /// The stream behind a handle.
+    pub fn get(&self, handle: usize) -> Result<Stream, Error> {
+        match handle {
+            0 | LEGACY | PER_THREAD => Ok(Stream { number: 0, flags: 0, priority: 0 }),
+            _ => self.streams.get(&handle).copied().ok_or(error::INVALID_RESOURCE_HANDLE),
+        }
+    }
+
+    /// Destroys a stream that the program created.
+    pub fn destroy(&mut self, handle: usize) -> Result<(), Error> {
+        self.streams.remove(&handle).map(|_| ()).ok_or(error::INVALID_RESOURCE_HANDLE)
+    }
+
+    /// Creates an event.
+    pub fn create_event(&mut self, disable_timing: bool) -> usize {
+        let handle = self.new_handle();
+        self.events.insert(handle, Event { disable_timing, recorded: None });
+        handle
+    }
+
+    /// The event behind a handle.
+    pub fn event(&mut self, handle: usize) -> Result<&mut Event, Error> {
+        self.events.get_mut(&handle).ok_or(error::INVALID_RESOURCE_HANDLE)
+    }
+
+    /// Destroys an event.
+    pub fn destroy_event(&mut self, handle: usize) -> Result<(), Error> {
+        self.events.remove(&handle).map(|_| ()).ok_or(error::INVALID_RESOURCE_HANDLE)
+    }
+
+    /// Milliseconds between two events.
+    pub fn elapsed(&mut self, start: usize, end: usize) -> Result<f32, Error> {
+        let (start, end) = (*self.event(start)?, *self.event(end)?);
+        if start.disable_timing || end.disable_timing {
+            return Err(error::INVALID_RESOURCE_HANDLE);
+        }
+        let (Some(from), Some(to)) = (start.recorded, end.recorded) else {
+            return Err(error::INVALID_RESOURCE_HANDLE);
+        };
+        let milliseconds = |from: Instant, to: Instant| to.duration_since(from).as_secs_f64() * 1e3;
+        Ok((if to >= from { milliseconds(from, to) } else { -milliseconds(to, from) }) as f32)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn handles_are_known_until_destroyed() {
+        let mut streams = Streams::default();
+        let first = streams.create(1, -2);
+        let second = streams.create(0, 0);
+        assert_ne!(first, second);
+        assert_eq!(streams.get(first).unwrap().number, 1);
+        assert_eq!(streams.get(0).unwrap().number, 0);
+        assert!(streams.destroy(first).is_ok());
+        assert_eq!(streams.destroy(first), Err(error::INVALID_RESOURCE_HANDLE));
+        assert!(streams.get(first).is_err());
+        assert!(streams.destroy(0).is_err());
+    }
+
+    #[test]
+    fn time_needs_two_records() {
+        let mut streams = Streams::default();
+        let (start, end) = (streams.create_event(false), streams.create_event(false));
+        assert!(streams.elapsed(start, end).is_err());
+        streams.event(start).unwrap().recorded = Some(Instant::now());
+        streams.event(end).unwrap().recorded = Some(Instant::now());
+        assert!(streams.elapsed(start, end).unwrap() >= 0.0);
+        assert!(streams.elapsed(end, start).unwrap() <= 0.0);
+        let silent = streams.create_event(true);
+        streams.event(silent).unwrap().recorded = Some(Instant::now());
+        assert!(streams.elapsed(start, silent).is_err());
+    }
+}

@@ -1,0 +1,69 @@
+//! Producer side of the trace: interning of call paths and the order of events.
+
+pub mod sink;
+pub mod writer;
+
+use crate::paths::{Frames, Objects};
+use std::collections::HashMap;
+use warpline_format::event::{Event, PathFrame, PathId};
+use writer::Writer;
+
+/// The trace of this process.
+#[derive(Debug)]
+pub struct Trace {
+    writer: Writer,
+    objects: Objects,
+    announced: usize,
+    /// By raw return addresses, which is cheaper than resolving them each time.
+    raw: HashMap<Frames, PathId>,
+    paths: HashMap<Vec<PathFrame>, PathId>,
+}
+
+impl Trace {
+    /// A trace written by `writer`.
+    pub fn new(writer: Writer) -> Trace {
+        Trace { writer, objects: Objects::default(), announced: 0, raw: HashMap::new(), paths: HashMap::new() }
+    }
+
+    /// Whether anything is written.
+    pub fn is_on(&self) -> bool {
+        self.writer.is_on()
+    }
+
+    /// Writes an event.
+    pub fn event(&mut self, event: Event) {
+        self.writer.event(event);
+    }
+
+    /// Writes a batch of items.
+    pub fn batch(&mut self, launch: u64, items: &[u8]) {
+        self.writer.batch(launch, items);
+    }
+
+    /// Ends the stream.
+    pub fn finish(&mut self, launches: u64) {
+        self.writer.finish(launches);
+    }
+
+    /// The number of a call path, which is announced where it is new.
+    pub fn path(&mut self, frames: Frames) -> PathId {
+        if frames.is_empty() || !self.is_on() {
+            return 0;
+        }
+        if let Some(&id) = self.raw.get(&frames) {
+            return id;
+        }
+        let resolved: Vec<PathFrame> = frames.iter().map(|&address| self.objects.resolve(address)).collect();
+        for object in self.objects.known(self.announced) {
+            self.writer.event(object);
+        }
+        self.announced = self.objects.len();
+        let next = self.paths.len() as PathId + 1;
+        let id = *self.paths.entry(resolved.clone()).or_insert(next);
+        if id == next {
+            self.writer.event(Event::Path { id, frames: resolved });
+        }
+        self.raw.insert(frames, id);
+        id
+    }
+}

@@ -1,0 +1,171 @@
+//! Where the bytes of the trace go: a file, or the ring of `warpline run`.
+
+use std::fs::File;
+use std::io::Write;
+use std::os::fd::FromRawFd;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+use warpline_format::options::Output;
+use warpline_format::ring::{DATA_OFFSET, MAGIC, Ring};
+
+/// Why the trace cannot be written (any more).
+#[derive(Debug, thiserror::Error)]
+pub enum SinkError {
+    /// The file cannot be made.
+    #[error("cannot create the trace {path}: {source}; choose another folder or another file")]
+    Create {
+        /// Path of the trace.
+        path: String,
+        /// The system's reason.
+        source: std::io::Error,
+    },
+    /// The file cannot be extended.
+    #[error(
+        "cannot write the trace {path}: {source}; the program goes on without a trace, what is written stays readable"
+    )]
+    Write {
+        /// Path of the trace.
+        path: String,
+        /// The system's reason.
+        source: std::io::Error,
+    },
+    /// The descriptor is no ring.
+    #[error("the ring of `warpline run` cannot be used ({0}); this process runs without a trace")]
+    Ring(String),
+    /// Another process of the run writes the ring.
+    #[error("another process of this run (number {0}) is being profiled; this one runs without a trace")]
+    Taken(u32),
+    /// The reader is gone.
+    #[error("`warpline run` has stopped reading; the program goes on without a trace")]
+    Abandoned,
+}
+
+/// An open destination.
+#[derive(Debug)]
+pub enum Sink {
+    /// A file.
+    File {
+        /// The open file.
+        file: File,
+        /// Its name, for messages.
+        path: String,
+    },
+    /// The shared-memory ring.
+    Ring(RingSink),
+}
+
+/// The producer's end of a ring.
+pub struct RingSink {
+    ring: Ring,
+    parent: u32,
+}
+
+impl std::fmt::Debug for RingSink {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_struct("RingSink").field("capacity", &self.ring.capacity()).finish()
+    }
+}
+
+/// How long a full ring may stand still before the reader's life is doubted.
+const STALL: Duration = Duration::from_secs(5);
+
+impl Sink {
+    /// Opens what the options name; `program` is the executable's path.
+    pub fn open(output: &Output, program: &str) -> Result<Sink, SinkError> {
+        match output {
+            Output::Ring { descriptor } => RingSink::open(*descriptor).map(Sink::Ring),
+            Output::File(path) => Sink::create(path.clone()),
+            Output::DefaultFile => {
+                let name = program.rsplit('/').next().unwrap_or("program");
+                Sink::create(format!("warpline.{name}.{}.wltrace", std::process::id()))
+            }
+        }
+    }
+
+    fn create(path: String) -> Result<Sink, SinkError> {
+        match File::create(&path) {
+            Ok(file) => Ok(Sink::File { file, path }),
+            Err(source) => Err(SinkError::Create { path, source }),
+        }
+    }
+
+    /// Writes everything, waiting where the ring is full.
+    pub fn write(&mut self, bytes: &[u8]) -> Result<(), SinkError> {
+        match self {
+            Sink::File { file, path } => {
+                file.write_all(bytes).map_err(|source| SinkError::Write { path: path.clone(), source })
+            }
+            Sink::Ring(ring) => ring.write(bytes),
+        }
+    }
+
+    /// Marks the stream as finished.
+    pub fn close(&mut self) {
+        if let Sink::Ring(sink) = self {
+            sink.ring.control().closed.store(1, Ordering::Release);
+        }
+    }
+}
+
+impl RingSink {
+    fn open(descriptor: i32) -> Result<RingSink, SinkError> {
+        // SAFETY: the descriptor is only borrowed: the `File` is forgotten below.
+        let file = unsafe { File::from_raw_fd(descriptor) };
+        let length = file.metadata().map(|data| data.len());
+        std::mem::forget(file);
+        let length = length.map_err(|error| SinkError::Ring(error.to_string()))? as usize;
+        if length <= DATA_OFFSET {
+            return Err(SinkError::Ring(format!("descriptor {descriptor} holds {length} bytes")));
+        }
+        // SAFETY: a fresh shared mapping of the whole file; it is never unmapped.
+        let memory = unsafe {
+            libc::mmap(
+                std::ptr::null_mut(),
+                length,
+                libc::PROT_READ | libc::PROT_WRITE,
+                libc::MAP_SHARED,
+                descriptor,
+                0,
+            )
+        };
+        if memory == libc::MAP_FAILED {
+            return Err(SinkError::Ring(std::io::Error::last_os_error().to_string()));
+        }
+        // SAFETY: mapped, page aligned, longer than the control page, and mapped for good.
+        let ring = unsafe { Ring::new(memory.cast(), length) };
+        let control = ring.control();
+        if control.magic.load(Ordering::Acquire) != MAGIC {
+            return Err(SinkError::Ring(format!("descriptor {descriptor} is no ring")));
+        }
+        if let Err(owner) = control.owner.compare_exchange(0, std::process::id(), Ordering::AcqRel, Ordering::Acquire) {
+            return Err(SinkError::Taken(owner));
+        }
+        Ok(RingSink { ring, parent: std::os::unix::process::parent_id() })
+    }
+
+    fn write(&mut self, bytes: &[u8]) -> Result<(), SinkError> {
+        let ring = self.ring;
+        let parent = self.parent;
+        let mut waits = 0u32;
+        let mut stalled: Option<(Instant, u64)> = None;
+        let wait = || {
+            waits += 1;
+            if waits < 64 {
+                std::thread::yield_now();
+                return;
+            }
+            std::thread::sleep(Duration::from_micros(100));
+            // A reader that was killed cannot say so. When nothing moves and the parent has changed, it is gone.
+            let tail = ring.control().tail.load(Ordering::Relaxed);
+            match stalled {
+                Some((since, at)) if at == tail => {
+                    if since.elapsed() > STALL && std::os::unix::process::parent_id() != parent {
+                        ring.control().abandoned.store(1, Ordering::Relaxed);
+                    }
+                }
+                _ => stalled = Some((Instant::now(), tail)),
+            }
+        };
+        if ring.write_all(bytes, wait) { Ok(()) } else { Err(SinkError::Abandoned) }
+    }
+}

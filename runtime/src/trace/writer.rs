@@ -1,0 +1,125 @@
+//! Frames events and access batches as chunks and hands them to the sink.
+
+use super::sink::{Sink, SinkError};
+use warpline_format::chunk::{ChunkHead, ChunkKind, header};
+use warpline_format::event::{Event, LaunchId};
+use warpline_format::options::Output;
+
+/// Where the writer stands.
+#[derive(Debug)]
+enum State {
+    /// Nothing has been worth opening the sink for; what came so far waits here.
+    Waiting(Vec<Event>),
+    /// Writing.
+    Open(Sink),
+    /// Finished, failed, not wanted, or a forked child.
+    Off,
+}
+
+/// Producer of the trace stream.
+#[derive(Debug)]
+pub struct Writer {
+    state: State,
+    output: Output,
+    program: String,
+    sequence: u64,
+    owner: u32,
+}
+
+impl Writer {
+    /// A writer that opens its sink at the first event that shows device activity, so that a
+    /// launcher that only starts other programs leaves the ring to them.
+    pub fn new(output: Output, program: String) -> Writer {
+        Writer { state: State::Waiting(Vec::new()), output, program, sequence: 0, owner: std::process::id() }
+    }
+
+    /// A writer that writes nothing.
+    pub fn off() -> Writer {
+        let mut writer = Writer::new(Output::DefaultFile, String::new());
+        writer.state = State::Off;
+        writer
+    }
+
+    /// Whether events go anywhere.
+    pub fn is_on(&self) -> bool {
+        !matches!(self.state, State::Off)
+    }
+
+    /// Writes one event.
+    pub fn event(&mut self, event: Event) {
+        match &mut self.state {
+            State::Off => (),
+            State::Waiting(events) => {
+                let quiet = matches!(event, Event::Program { .. } | Event::Object { .. } | Event::Module { .. })
+                    || matches!(&event, Event::Allocation(allocation) if allocation.global.is_some());
+                events.push(event);
+                if !quiet {
+                    self.open();
+                }
+            }
+            State::Open(_) => self.chunk(ChunkKind::Event, &[&event.to_bytes()]),
+        }
+    }
+
+    /// Writes a batch of items of a launch.
+    pub fn batch(&mut self, launch: LaunchId, items: &[u8]) {
+        self.chunk(ChunkKind::Access, &[&launch.to_le_bytes(), items]);
+    }
+
+    /// Writes the end record and closes the sink.
+    pub fn finish(&mut self, launches: u64) {
+        if self.forked() {
+            return;
+        }
+        self.event(Event::End { launches });
+        if let State::Open(sink) = &mut self.state {
+            sink.close();
+        }
+        self.state = State::Off;
+    }
+
+    fn open(&mut self) {
+        let State::Waiting(events) = std::mem::replace(&mut self.state, State::Off) else { return };
+        if std::process::id() != self.owner {
+            return;
+        }
+        match Sink::open(&self.output, &self.program) {
+            Ok(mut sink) => match sink.write(&header()) {
+                Ok(()) => self.state = State::Open(sink),
+                Err(error) => return fail(&error),
+            },
+            Err(error) => return fail(&error),
+        }
+        for event in events {
+            self.chunk(ChunkKind::Event, &[&event.to_bytes()]);
+        }
+    }
+
+    /// A forked child shares the sink with its parent and must not write to it.
+    fn forked(&mut self) -> bool {
+        let forked = std::process::id() != self.owner;
+        if forked {
+            self.state = State::Off;
+        }
+        forked
+    }
+
+    fn chunk(&mut self, kind: ChunkKind, parts: &[&[u8]]) {
+        if self.forked() {
+            return;
+        }
+        let State::Open(sink) = &mut self.state else { return };
+        let head = ChunkHead::new(kind, self.sequence, parts).to_bytes();
+        self.sequence += 1;
+        let written = sink.write(&head).and_then(|()| parts.iter().try_for_each(|part| sink.write(part)));
+        if let Err(error) = written {
+            fail(&error);
+            self.state = State::Off;
+        }
+    }
+}
+
+/// Says once why the trace ends here; the program goes on.
+fn fail(error: &SinkError) {
+    crate::message::note(&error.to_string());
+}
