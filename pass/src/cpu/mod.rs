@@ -1,1 +1,314 @@
-//! Lowering to the CPU device.
+//! Lowering of hooked device code to the CPU device: every kernel and device function becomes a *warp function* in
+//! 32-wide vector code. `docs/design/cpu-device.md` explains the form and its rules.
+
+mod address;
+mod analysis;
+mod arithmetic;
+mod assembly;
+mod atomics;
+mod body;
+mod calls;
+mod class;
+mod context;
+mod descriptor;
+mod emitter;
+mod error;
+mod flow;
+mod graph;
+mod hooks;
+mod leaf;
+mod math;
+mod memory;
+mod reach;
+mod runtime;
+mod shape;
+mod shared;
+mod unit;
+mod warp;
+
+pub use analysis::Version;
+pub use error::{LowerError, Refusal};
+pub use unit::Vectors;
+
+use crate::llvm::module::{new_module, verify};
+use crate::llvm::{Builder, Machine, ModuleItems, Value};
+use analysis::Analysis;
+use body::Body;
+use class::{Register, register};
+use descriptor::{KernelFunctions, Tables};
+use emitter::{Emitter, Job};
+use inkwell::module::Module;
+use inkwell::passes::PassBuilderOptions;
+use std::collections::{BTreeMap, HashMap};
+use unit::Unit;
+use warpline_format::site_table::SiteTable;
+
+/// What ptxas says of a kernel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Registers {
+    /// Registers per thread; 0 unknown.
+    pub count: u32,
+    /// Bytes spilled, stores and loads.
+    pub spill_bytes: u32,
+}
+
+/// How to lower.
+#[derive(Clone, Debug)]
+pub struct Options<'a> {
+    /// Host processor as clang's `-march`; `native` is the one that this runs on.
+    pub processor: &'a str,
+    /// Symbol of the `ModuleDescriptor`.
+    pub descriptor: &'a str,
+    /// Whether other objects may refer to the descriptor.
+    pub visible: bool,
+    /// The fat binary for GPUs, empty where there is none.
+    pub fat_binary: &'a [u8],
+    /// Registers of kernels, by mangled name; may be empty.
+    pub registers: &'a BTreeMap<String, Registers>,
+    /// Lower everything in the cautious way: slow, for comparison.
+    pub cautious: bool,
+    /// Whether to run LLVM's optimiser on the result; off for reading the IR.
+    pub optimize: bool,
+}
+
+/// Lowers prepared device code to a module for the host.
+///
+/// `device` is left as it is; the result belongs to the same context. With a `table`, which must be the one that the
+/// hooks of `device` belong to, every kernel gets functions with and without hooks; else only the latter.
+///
+/// # Errors
+/// [`LowerError::Unsupported`] names the first instruction, with its source line, that has no lowering.
+pub fn lower<'c>(
+    device: &Module<'c>,
+    table: Option<&SiteTable>,
+    options: &Options<'_>,
+) -> Result<Module<'c>, LowerError> {
+    let machine = Machine::host(options.processor)?;
+    let source = prepared(device, &machine)?;
+    let target = new_module(&source, "warpline.device");
+    machine.adopt(&target);
+    let vectors = vectors_of(&machine);
+    let unit = Unit::new(source, target, table, vectors, (machine.processor(), machine.features()));
+    let mut lowering = Lowering { unit: &unit, hooks: table.is_some(), cautious: options.cautious, bodies: HashMap::new() };
+    let kernels = lowering.run()?;
+    Tables { unit: &unit, table }.emit(&kernels, options)?;
+    let target = unit.target;
+    verify(&target, "lowering to the CPU device")?;
+    if options.optimize {
+        let passes = PassBuilderOptions::create();
+        // The code is vectors already.
+        passes.set_loop_vectorization(false);
+        passes.set_loop_slp_vectorization(false);
+        passes.set_loop_unrolling(false);
+        passes.set_loop_interleaving(false);
+        machine.run_with(&target, "default<O2>", passes)?;
+    }
+    Ok(target)
+}
+
+/// A copy with plain branches only, reducible loops with one latch and preheader, in loop-closed form.
+fn prepared<'c>(device: &Module<'c>, machine: &Machine) -> Result<Module<'c>, LowerError> {
+    let copy = device.clone();
+    machine.run(&copy, "function(lower-switch,fix-irreducible,loop-simplify,lcssa)")?;
+    Ok(copy)
+}
+
+/// Processor features that code for these vectors needs.
+fn features(vectors: Vectors) -> &'static str {
+    match vectors {
+        Vectors::Sse => "",
+        Vectors::Avx2 => "avx2,fma",
+        Vectors::Avx512 => "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma",
+    }
+}
+
+fn vectors_of(machine: &Machine) -> Vectors {
+    let features = machine.features();
+    let has = |name: &str| features.split(',').any(|feature| feature.strip_prefix('+') == Some(name));
+    let processor = machine.processor();
+    let one_of = |names: &[&str]| names.iter().any(|name| processor.starts_with(name));
+    let no_512 = features.split(',').any(|feature| feature == "-avx512f");
+    const WITH_512: [&str; 12] = [
+        "x86-64-v4",
+        "skylake-avx512",
+        "skx",
+        "cascadelake",
+        "cooperlake",
+        "cannonlake",
+        "icelake",
+        "tigerlake",
+        "rocketlake",
+        "sapphirerapids",
+        "znver4",
+        "znver5",
+    ];
+    const WITH_AVX2: [&str; 14] = [
+        "x86-64-v3",
+        "haswell",
+        "core-avx2",
+        "broadwell",
+        "skylake",
+        "alderlake",
+        "raptorlake",
+        "arrowlake",
+        "meteorlake",
+        "lunarlake",
+        "znver",
+        "emeraldrapids",
+        "graniterapids",
+        "bdver4",
+    ];
+    if !no_512 && (has("avx512f") && has("avx512bw") && has("avx512vl") || one_of(&WITH_512)) {
+        Vectors::Avx512
+    } else if has("avx2") || one_of(&WITH_AVX2) {
+        Vectors::Avx2
+    } else {
+        Vectors::Sse
+    }
+}
+
+struct Lowering<'u, 'c> {
+    unit: &'u Unit<'c>,
+    hooks: bool,
+    cautious: bool,
+    bodies: HashMap<Value<'c>, Body<'c>>,
+}
+
+impl<'c> Lowering<'_, 'c> {
+    fn run(&mut self) -> Result<Vec<(Value<'c>, KernelFunctions<'c>)>, LowerError> {
+        let functions: Vec<_> = self.unit.source.functions();
+        for &function in &functions {
+            if let Some(warp) = self.unit.functions.get(&function) {
+                let version = if self.cautious { Version::Cautious } else { Version::General };
+                self.fill(function, version, false, warp.native)?;
+                if self.hooks {
+                    self.fill(function, version, true, warp.hooked)?;
+                }
+                if let Some(entry) = warp.entry {
+                    self.fill_entry(entry, warp.native, warp.hooked);
+                }
+            }
+        }
+        let mut kernels = Vec::new();
+        for (kernel, _) in &self.unit.reach.kernels {
+            kernels.push((*kernel, self.kernel(*kernel)?));
+        }
+        Ok(kernels)
+    }
+
+    fn kernel(&mut self, kernel: Value<'c>) -> Result<KernelFunctions<'c>, LowerError> {
+        let mut functions = KernelFunctions::default();
+        let versions = self.versions(kernel);
+        for hooked in [false, true] {
+            if hooked && !self.hooks {
+                continue;
+            }
+            let mut made = BTreeMap::new();
+            for &version in &versions {
+                let kind = if hooked { "hooked" } else { "native" };
+                let name = format!("warpline.{kind}.{}.{}", version.suffix(), kernel.name());
+                let ty = self.unit.t.void().function(&[self.unit.t.pointer(0)]);
+                made.insert(version, self.unit.new_warp_function(&name, ty));
+            }
+            for &version in &versions {
+                let how = if self.cautious { Version::Cautious } else { version };
+                let mut into = made[&version];
+                if version != Version::General && self.reads_grid(kernel) {
+                    let body = self.unit.new_warp_function(&format!("{}.body", into.name()), into.value_type());
+                    self.guard(into, body, made[&Version::General]);
+                    into = body;
+                }
+                self.fill(kernel, how, hooked, into)?;
+            }
+            // A kernel that does not look at its threads' indices has one version for all blocks.
+            if versions == [Version::General] {
+                made.insert(Version::Linear, made[&Version::General]);
+                made.insert(Version::Half, made[&Version::General]);
+            }
+            *(if hooked { &mut functions.hooked } else { &mut functions.native }) = made;
+        }
+        Ok(functions)
+    }
+
+    /// Versions that are worth making for a kernel.
+    fn versions(&self, kernel: Value<'c>) -> Vec<Version> {
+        let reads = |wanted: fn(usize) -> bool| {
+            self.registers(kernel).any(|one| matches!(one, Register::Thread(dimension) if wanted(dimension)))
+        };
+        if self.cautious || !reads(|_| true) {
+            vec![Version::General]
+        } else if reads(|dimension| dimension > 0) {
+            vec![Version::Linear, Version::Half, Version::General]
+        } else {
+            vec![Version::Linear, Version::General]
+        }
+    }
+
+    fn registers(&self, kernel: Value<'c>) -> impl Iterator<Item = Register> + use<'c> {
+        let values = kernel.blocks().into_iter().flat_map(|block| block.instructions());
+        values.filter_map(|value| register(&value.callee_name()))
+    }
+
+    fn reads_grid(&self, kernel: Value<'c>) -> bool {
+        self.registers(kernel).any(|one| matches!(one, Register::Block(_) | Register::GridSize(_)))
+    }
+
+    fn fill(&mut self, function: Value<'c>, version: Version, hooked: bool, into: Value<'c>) -> Result<(), LowerError> {
+        if !self.bodies.contains_key(&function) {
+            let body = Body::new(function)
+                .ok_or_else(|| Refusal::of(function, "a loop with several entries that could not be taken apart"))?;
+            self.bodies.insert(function, body);
+        }
+        let body = &self.bodies[&function];
+        let analysis = Analysis::new(body, version, self.unit.is_kernel(function), self.unit.layout());
+        let job = Job { unit: self.unit, body, analysis: &analysis, version, hooked, function: into };
+        Emitter::lower(job).map_err(|mut refusal| {
+            if refusal.function.is_empty() {
+                refusal.function = function.name();
+            }
+            LowerError::from(refusal)
+        })
+    }
+
+    /// What a function's address names: with a record buffer the launch is hooked.
+    fn fill_entry(&self, entry: Value<'c>, native: Value<'c>, hooked: Value<'c>) {
+        let b = Builder::new(self.unit.t);
+        let (start, with, without) = (entry.append_block("entry"), entry.append_block("hooked"), entry.append_block("native"));
+        b.at_end(start);
+        let parameters = entry.parameters();
+        let field = context::RECORD_END;
+        let end = b.load(field.ty(self.unit.t), b.offset(parameters[0], field.offset), field.align());
+        b.branch_if(b.ne(end, Value::zero(end.ty())), with, without);
+        for (block, target) in [(with, hooked), (without, native)] {
+            b.at_end(block);
+            let result = b.call(target, &parameters);
+            if result.ty().is_void() {
+                b.return_void();
+            } else {
+                b.return_value(result);
+            }
+        }
+    }
+
+    /// Sends launches of very large grids to the general version, which does not count on small block numbers.
+    fn guard(&self, function: Value<'c>, usual: Value<'c>, general: Value<'c>) {
+        let start = function.append_block("entry");
+        let (small, large) = (function.append_block("small"), function.append_block("large"));
+        let b = Builder::new(self.unit.t);
+        b.at_end(start);
+        let parameters = function.parameters();
+        let limit = Value::int(self.unit.t.int(32), class::LARGEST_GRID as u64);
+        let mut too_large = Value::int(self.unit.t.int(1), 0);
+        for dimension in 0..3 {
+            let field = context::GRID_DIM.dimension(dimension);
+            let size = b.load(field.ty(self.unit.t), b.offset(parameters[0], field.offset), field.align());
+            too_large = b.or(too_large, b.ugt(size, limit));
+        }
+        b.branch_if(too_large, large, small);
+        for (block, target) in [(small, usual), (large, general)] {
+            b.at_end(block);
+            b.call(target, &[parameters[0]]);
+            b.return_void();
+        }
+    }
+}

@@ -152,6 +152,11 @@ impl<'c> Builder<'c> {
         self.cast(Opcode::LLVMTrunc, value, to)
     }
 
+    /// An integer cut or zero-extended to another integer type.
+    pub fn fit(&self, value: Value<'c>, to: Type<'c>) -> Value<'c> {
+        if value.ty().int_bits() > to.int_bits() { self.trunc(value, to) } else { self.zext(value, to) }
+    }
+
     /// `bitcast`, or the value itself.
     pub fn bitcast(&self, value: Value<'c>, to: Type<'c>) -> Value<'c> {
         self.cast(Opcode::LLVMBitCast, value, to)

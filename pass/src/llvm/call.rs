@@ -1,4 +1,4 @@
-//! Calls (attributes at the call, calls that can unwind) and the cases of switches.
+//! Calls (attributes at the call, calls that can unwind), arguments, and the cases of switches.
 
 use super::types::Type;
 use super::value::*;
@@ -18,6 +18,11 @@ impl<'c> Value<'c> {
             let attribute = LLVMGetCallSiteEnumAttribute(self.raw(), argument + 1, kind);
             if attribute.is_null() { 1 } else { LLVMGetEnumAttributeValue(attribute) as u32 }
         }
+    }
+
+    /// The function that an argument belongs to.
+    pub fn argument_of(self) -> Option<Value<'c>> {
+        self.is_argument().then(|| Value::new(unsafe { LLVMGetParamParent(self.raw()) }))
     }
 
     /// Whether it is a call of any kind, `invoke` included.

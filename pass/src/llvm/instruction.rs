@@ -335,3 +335,11 @@ impl<'c> Value<'c> {
         }
     }
 }
+
+impl<'c> Value<'c> {
+    /// Sets the alignment of what a call's pointer argument (or vector of pointers) points to.
+    pub fn set_argument_alignment(self, argument: u32, bytes: u32) {
+        assert!(self.is_call(), "{self} is no call");
+        unsafe { LLVMSetInstrParamAlignment(self.raw(), argument + 1, bytes) }
+    }
+}

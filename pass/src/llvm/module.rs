@@ -160,3 +160,13 @@ impl Machine {
 pub fn verify(module: &Module<'_>, stage: &str) -> Result<(), MachineError> {
     module.verify().map_err(|cause| MachineError::Invalid { stage: stage.into(), cause: cause.to_string() })
 }
+
+/// An empty module in the context of another.
+pub fn new_module<'c>(beside: &Module<'c>, name: &str) -> Module<'c> {
+    let name = super::c_name(name);
+    // SAFETY: the context outlives `'c`, and the module has one owner.
+    unsafe {
+        let context = inkwell::llvm_sys::core::LLVMGetModuleContext(beside.as_mut_ptr());
+        Module::new(inkwell::llvm_sys::core::LLVMModuleCreateWithNameInContext(name.as_ptr(), context))
+    }
+}

@@ -327,3 +327,12 @@ impl<'c> Block<'c> {
 pub(super) fn raw_values(values: &[Value<'_>]) -> Vec<LLVMValueRef> {
     values.iter().map(|value| value.raw).collect()
 }
+
+impl<'c> Value<'c> {
+    /// Address of a variable plus constant bytes, as a constant.
+    pub fn constant_offset(variable: Value<'c>, bytes: Value<'c>) -> Value<'c> {
+        let byte = variable.types().int(8);
+        let mut index = [bytes.raw];
+        Value::new(unsafe { LLVMConstGEP2(byte.raw(), variable.raw, index.as_mut_ptr(), 1) })
+    }
+}

@@ -1,0 +1,57 @@
+//! Taking pointer arithmetic apart.
+
+use crate::llvm::types::{Kind, Layout};
+use crate::llvm::Value;
+
+/// A `getelementptr` as sums.
+pub struct Steps<'c> {
+    /// Constant bytes.
+    pub constant: i64,
+    /// Indices that are not constant.
+    pub variable: Vec<Step<'c>>,
+}
+
+/// One index.
+pub struct Step<'c> {
+    /// Its value, an integer that is sign-extended or cut to 64 bits.
+    pub index: Value<'c>,
+    /// Bytes per unit.
+    pub scale: u64,
+}
+
+/// The steps of a `getelementptr` instruction or expression over scalar pointers; `None` for one over vectors.
+pub fn steps<'c>(gep: Value<'c>, layout: Layout<'_>) -> Option<Steps<'c>> {
+    let mut ty = gep.gep_source_type()?;
+    let mut result = Steps { constant: 0, variable: Vec::new() };
+    for (number, index) in gep.operands().into_iter().skip(1).enumerate() {
+        index.ty().int_bits()?;
+        let scale = if number == 0 {
+            layout.size(ty)
+        } else {
+            match ty.kind() {
+                Kind::Struct => {
+                    let field = index.as_u64()? as u32;
+                    result.constant = result.constant.wrapping_add(layout.offset(ty, field) as i64);
+                    ty = *ty.fields().get(field as usize)?;
+                    continue;
+                }
+                Kind::Array(_) => {
+                    ty = ty.element();
+                    layout.size(ty)
+                }
+                Kind::Vector(_) => {
+                    ty = ty.element();
+                    layout.store_size(ty)
+                }
+                _ => return None,
+            }
+        };
+        match index.as_i64() {
+            Some(constant) => {
+                result.constant = result.constant.wrapping_add(constant.wrapping_mul(scale as i64));
+            }
+            None => result.variable.push(Step { index, scale }),
+        }
+    }
+    Some(result)
+}

@@ -1,0 +1,126 @@
+//! A device function as the lowering sees it: reachable blocks in warp order, and how each ends.
+
+use super::flow::End;
+use super::graph::Graph;
+use crate::llvm::value::Opcode;
+use crate::llvm::{Block, Value};
+use std::collections::HashMap;
+
+/// A block of the source function.
+pub struct BodyBlock<'c> {
+    /// The block.
+    pub block: Block<'c>,
+    /// Its instructions, phis and terminator among them.
+    pub instructions: Vec<Value<'c>>,
+    /// Positions of the blocks it goes to, in the order of its terminator.
+    pub successors: Vec<usize>,
+    /// Innermost loop that it belongs to, as index into [`Body::loops`].
+    pub innermost: Option<usize>,
+}
+
+/// A loop, in positions of the warp order.
+pub struct BodyLoop {
+    /// Its entry.
+    pub header: usize,
+    /// Its blocks, ascending; they are neighbours.
+    pub blocks: Vec<usize>,
+}
+
+/// Blocks in warp order.
+pub struct Body<'c> {
+    /// The function.
+    pub function: Value<'c>,
+    /// Its reachable blocks.
+    pub blocks: Vec<BodyBlock<'c>>,
+    /// Position of each block.
+    pub positions: HashMap<Block<'c>, usize>,
+    /// Loops, outer ones first.
+    pub loops: Vec<BodyLoop>,
+}
+
+impl<'c> Body<'c> {
+    /// Reads a function that the preparation passes have seen. `None`: it is irreducible after all.
+    pub fn new(function: Value<'c>) -> Option<Body<'c>> {
+        let source = function.blocks();
+        let index: HashMap<Block<'c>, usize> = source.iter().enumerate().map(|(at, block)| (*block, at)).collect();
+        let instructions: Vec<Vec<Value<'c>>> = source.iter().map(|block| block.instructions()).collect();
+        let ends_thread = |at: usize| instructions[at].iter().any(|value| is_thread_exit(*value));
+        let successors: Vec<Vec<usize>> = (source.iter().enumerate())
+            .map(|(at, block)| {
+                let all = if ends_thread(at) { Vec::new() } else { block.successors() };
+                all.iter().map(|next| index[next]).collect()
+            })
+            .collect();
+        let graph = Graph { successors };
+        let order = graph.warp_order().ok()?;
+        let natural = graph.loops().ok()?;
+        let mut position = vec![usize::MAX; source.len()];
+        for (at, &block) in order.iter().enumerate() {
+            position[block] = at;
+        }
+        let loops: Vec<BodyLoop> = natural
+            .iter()
+            .map(|one| {
+                let mut blocks: Vec<usize> = one.blocks.iter().map(|&block| position[block]).collect();
+                blocks.sort_unstable();
+                BodyLoop { header: position[one.header], blocks }
+            })
+            .collect();
+        let blocks = (order.iter().enumerate())
+            .map(|(at, &block)| BodyBlock {
+                block: source[block],
+                instructions: instructions[block].clone(),
+                successors: graph.successors[block].iter().map(|&next| position[next]).collect(),
+                innermost: (0..loops.len()).rev().find(|&one| loops[one].blocks.binary_search(&at).is_ok()),
+            })
+            .collect();
+        let positions = order.iter().enumerate().map(|(at, &block)| (source[block], at)).collect();
+        Some(Body { function, blocks, positions, loops })
+    }
+
+    /// Position of the function's end.
+    pub fn end(&self) -> usize {
+        self.blocks.len()
+    }
+
+    /// How each block ends, given which branches may take the lanes apart.
+    pub fn ends(&self, splits: impl Fn(Value<'c>) -> bool) -> Vec<End> {
+        (self.blocks.iter())
+            .map(|block| match block.successors[..] {
+                [] if returns(block) => End::Goto(self.end()),
+                [] => End::Gone,
+                [to] => End::Goto(to),
+                [yes, no, ..] if yes == no => End::Goto(yes),
+                [yes, no, ..] => match block.terminator().condition() {
+                    Some(condition) if splits(condition) => End::Split(yes, no),
+                    _ => End::Either(yes, no),
+                },
+            })
+            .collect()
+    }
+}
+
+impl<'c> BodyBlock<'c> {
+    /// The terminator.
+    pub fn terminator(&self) -> Value<'c> {
+        self.instructions[self.instructions.len() - 1]
+    }
+
+    /// The block's phis.
+    pub fn phis(&self) -> impl Iterator<Item = Value<'c>> + '_ {
+        self.instructions.iter().copied().take_while(|value| value.is_phi())
+    }
+}
+
+fn returns(block: &BodyBlock<'_>) -> bool {
+    block.terminator().opcode() == Some(Opcode::LLVMRet) && !block.instructions.iter().any(|value| is_thread_exit(*value))
+}
+
+/// Whether an instruction ends the thread: inline assembly `exit;`, or the intrinsic.
+pub fn is_thread_exit(value: Value<'_>) -> bool {
+    let Some(callee) = value.called_value() else { return false };
+    if callee.is_inline_asm() {
+        return callee.asm_text().trim().trim_end_matches(';').trim() == "exit";
+    }
+    callee.is_function() && callee.name() == "llvm.nvvm.exit"
+}

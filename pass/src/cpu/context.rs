@@ -1,0 +1,89 @@
+//! Fields of the [`WarpContext`] as lowered code reads them.
+
+use crate::llvm::{Type, Types};
+use std::mem::offset_of;
+use warpline_format::abi::WarpContext;
+
+/// A field.
+#[derive(Clone, Copy)]
+pub struct Field {
+    /// Name, unique.
+    pub name: &'static str,
+    /// Byte offset.
+    pub offset: u64,
+    kind: FieldKind,
+}
+
+#[derive(Clone, Copy)]
+enum FieldKind {
+    Pointer,
+    Int(u32),
+    Lanes,
+}
+
+impl Field {
+    /// Type of the field; a vector for one value per lane.
+    pub fn ty<'c>(self, types: Types<'c>) -> Type<'c> {
+        match self.kind {
+            FieldKind::Pointer => types.pointer(0),
+            FieldKind::Int(bits) => types.int(bits),
+            FieldKind::Lanes => types.int(32).vector(32),
+        }
+    }
+
+    /// Alignment in bytes.
+    pub fn align(self) -> u32 {
+        match self.kind {
+            FieldKind::Pointer => 8,
+            FieldKind::Int(bits) => bits / 8,
+            FieldKind::Lanes => 64,
+        }
+    }
+
+    /// Dimension `index` of a field that has three.
+    pub fn dimension(self, index: usize) -> Field {
+        let names: [&'static str; 3] = match self.name {
+            "block_index" => ["block_index.x", "block_index.y", "block_index.z"],
+            "block_dim" => ["block_dim.x", "block_dim.y", "block_dim.z"],
+            _ => ["grid_dim.x", "grid_dim.y", "grid_dim.z"],
+        };
+        Field { name: names[index], offset: self.offset + 4 * index as u64, kind: self.kind }
+    }
+}
+
+macro_rules! fields {
+    ($($name:ident = $field:ident: $kind:expr;)*) => {
+        $(
+            #[doc = concat!("[`WarpContext::", stringify!($field), "`].")]
+            pub const $name: Field =
+                Field { name: stringify!($field), offset: offset_of!(WarpContext, $field) as u64, kind: $kind };
+        )*
+    };
+}
+
+fields! {
+    RECORD_CURSOR = record_cursor: FieldKind::Pointer;
+    RECORD_END = record_end: FieldKind::Pointer;
+    ARGUMENTS = arguments: FieldKind::Pointer;
+    SHARED = shared: FieldKind::Int(64);
+    SHARED_BYTES = shared_bytes: FieldKind::Int(64);
+    LOCAL = local: FieldKind::Int(64);
+    LOCAL_STRIDE = local_stride: FieldKind::Int(64);
+    LOCAL_USED = local_used: FieldKind::Int(64);
+    LOCAL_LIMIT = local_limit: FieldKind::Int(64);
+    COUNTS = counts: FieldKind::Pointer;
+    CLOCK = clock: FieldKind::Int(64);
+    PATIENCE = patience: FieldKind::Int(64);
+    BLOCK_INDEX = block_index: FieldKind::Int(32);
+    BLOCK_DIM = block_dim: FieldKind::Int(32);
+    GRID_DIM = grid_dim: FieldKind::Int(32);
+    LIVE = live: FieldKind::Int(32);
+    SM = sm: FieldKind::Int(32);
+    WARP_SLOT = warp_slot: FieldKind::Int(32);
+    THREAD_X = thread_x: FieldKind::Lanes;
+    THREAD_Y = thread_y: FieldKind::Lanes;
+    THREAD_Z = thread_z: FieldKind::Lanes;
+}
+
+/// `threadIdx` by dimension.
+pub const THREAD: [Field; 3] = [THREAD_X, THREAD_Y, THREAD_Z];

@@ -1,0 +1,59 @@
+//! What can go wrong while lowering.
+
+use crate::llvm::{MachineError, Value};
+
+/// Something that the CPU device cannot do yet.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refusal {
+    /// What it is.
+    pub what: String,
+    /// The instruction as LLVM prints it.
+    pub instruction: String,
+    /// File and line, where known.
+    pub place: Option<(String, u32)>,
+    /// Mangled name of the function.
+    pub function: String,
+}
+
+impl Refusal {
+    /// Refuses an instruction.
+    pub fn of(value: Value<'_>, what: impl Into<String>) -> Refusal {
+        let line = value.debug_line();
+        let function = value.block().map(|block| block.function().name()).unwrap_or_default();
+        Refusal {
+            what: what.into(),
+            instruction: if value.is_global() { value.name() } else { value.to_string() },
+            place: (line != 0).then(|| (value.debug_file(), line)),
+            function,
+        }
+    }
+}
+
+/// Why a module could not be lowered.
+#[derive(Debug, thiserror::Error)]
+pub enum LowerError {
+    /// An instruction without a lowering.
+    #[error("{}", refusal_text(.0))]
+    Unsupported(Box<Refusal>),
+    /// LLVM failed.
+    #[error("lowering to the CPU device: {0}")]
+    Machine(#[from] MachineError),
+    /// The site table does not belong to the module.
+    #[error("lowering to the CPU device: the site table does not fit the module: {0}")]
+    Table(String),
+}
+
+impl From<Refusal> for LowerError {
+    fn from(refusal: Refusal) -> Self {
+        LowerError::Unsupported(Box::new(refusal))
+    }
+}
+
+fn refusal_text(refusal: &Refusal) -> String {
+    let place = match &refusal.place {
+        Some((file, line)) => format!("{file}:{line}: "),
+        None => String::new(),
+    };
+    let function = if refusal.function.is_empty() { String::new() } else { format!(" in {}", refusal.function) };
+    format!("{place}the CPU device does not support {}{function}: {}", refusal.what, refusal.instruction)
+}

@@ -1,0 +1,147 @@
+//! Which blocks may have waiting lanes while another one runs.
+//!
+//! Blocks are numbered in warp order and the lowest block with waiting lanes runs next. For most blocks only a few
+//! others can be waiting meanwhile (the other side of an enclosing branch, the exits of enclosing loops), so only
+//! these are looked at after a block, and only for these masks are kept. This keeps the code, and the time to
+//! compile it, near linear in the number of blocks.
+
+use std::collections::BTreeSet;
+
+/// How a block ends. Targets are positions in warp order; the function's end is the position after the last block.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum End {
+    /// All lanes go to one place.
+    Goto(usize),
+    /// All lanes together go to one of two different places.
+    Either(usize, usize),
+    /// Each lane goes to one of two different places.
+    Split(usize, usize),
+    /// The lanes are gone: after a trap, or the end of the thread.
+    Gone,
+}
+
+impl End {
+    /// Where lanes may go.
+    pub fn targets(&self) -> Vec<usize> {
+        match *self {
+            End::Goto(to) => vec![to],
+            End::Either(yes, no) | End::Split(yes, no) => vec![yes, no],
+            End::Gone => Vec::new(),
+        }
+    }
+}
+
+/// The places that may run next after one way of leaving a block, in the order in which they are tried. Each but the
+/// last runs only if lanes wait there; the last one is certain.
+pub type Candidates = Vec<usize>;
+
+/// Result of the analysis.
+#[derive(Clone, Debug)]
+pub struct Flow {
+    /// For each block, those that may have waiting lanes when it starts to run. All are higher.
+    pub waiting: Vec<BTreeSet<usize>>,
+}
+
+impl Flow {
+    /// Analyses blocks given in warp order. `all` treats every block as possibly waiting at any time, as the
+    /// cautious lowering needs.
+    pub fn new(ends: &[End]) -> Flow {
+        let count = ends.len();
+        let mut flow = Flow { waiting: vec![BTreeSet::new(); count + 1] };
+        let mut work: BTreeSet<usize> = (0..count).collect();
+        while let Some(block) = work.pop_first() {
+            for (ready, candidates) in flow.ways(block, &ends[block], count) {
+                for next in candidates {
+                    let before = flow.waiting[next].len();
+                    let more: Vec<usize> = ready.iter().copied().filter(|&other| other > next).collect();
+                    flow.waiting[next].extend(more);
+                    if flow.waiting[next].len() != before && next < count {
+                        work.insert(next);
+                    }
+                }
+            }
+        }
+        flow
+    }
+
+    /// The ways of leaving a block: what may be waiting then, and what may run next.
+    fn ways(&self, block: usize, end: &End, count: usize) -> Vec<(BTreeSet<usize>, Candidates)> {
+        let way = |targets: &[usize]| {
+            let mut ready = self.waiting[block].clone();
+            ready.extend(targets);
+            (ready, self.candidates(block, targets, count))
+        };
+        match *end {
+            End::Goto(to) => vec![way(&[to])],
+            End::Either(yes, no) => vec![way(&[yes]), way(&[no])],
+            End::Split(yes, no) => vec![way(&[yes, no])],
+            End::Gone => vec![way(&[])],
+        }
+    }
+
+    /// What may run after `block` when its lanes went to `targets` (none, one, or two of which one may have got
+    /// nothing). `count` is the position of the function's end.
+    pub fn candidates(&self, block: usize, targets: &[usize], count: usize) -> Candidates {
+        let certain = targets.iter().copied().max().unwrap_or(count);
+        let mut all = self.waiting[block].clone();
+        all.extend(targets);
+        all.insert(certain);
+        all.retain(|&next| next <= certain);
+        all.into_iter().collect()
+    }
+
+    /// Whether lanes from elsewhere may already wait at `target` when a lane of `block` goes there.
+    pub fn accumulates(&self, block: usize, target: usize) -> bool {
+        self.waiting[block].contains(&target)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn straight_code_waits_for_nothing() {
+        let flow = Flow::new(&[End::Goto(1), End::Either(2, 3), End::Goto(3), End::Goto(4)]);
+        assert!(flow.waiting.iter().all(BTreeSet::is_empty));
+        assert_eq!(flow.candidates(0, &[1], 4), [1]);
+    }
+
+    #[test]
+    fn a_divergent_diamond_joins() {
+        // 0 splits to 1 and 2, both go to 3.
+        let flow = Flow::new(&[End::Split(1, 2), End::Goto(3), End::Goto(3), End::Goto(4)]);
+        assert_eq!(flow.waiting[1], BTreeSet::from([2]));
+        assert_eq!(flow.waiting[2], BTreeSet::from([3]));
+        assert!(flow.waiting[3].is_empty());
+        assert_eq!(flow.candidates(0, &[1, 2], 4), [1, 2]);
+        assert_eq!(flow.candidates(1, &[3], 4), [2, 3]);
+        assert!(flow.accumulates(2, 3) && !flow.accumulates(1, 3));
+    }
+
+    #[test]
+    fn lanes_that_left_a_loop_wait_for_the_others() {
+        // 1 is the loop: it goes on or leaves to 2.
+        let flow = Flow::new(&[End::Goto(1), End::Split(1, 2), End::Goto(3)]);
+        assert_eq!(flow.waiting[1], BTreeSet::from([2]));
+        assert!(flow.accumulates(1, 2));
+        assert_eq!(flow.candidates(1, &[1, 2], 3), [1, 2]);
+    }
+
+    #[test]
+    fn after_a_trap_the_rest_goes_on() {
+        let flow = Flow::new(&[End::Split(1, 2), End::Gone, End::Goto(3)]);
+        assert_eq!(flow.candidates(1, &[], 3), [2, 3]);
+    }
+
+    #[test]
+    fn many_branches_in_a_row_keep_few_masks() {
+        let mut ends = Vec::new();
+        for index in 0..500 {
+            let at = 3 * index;
+            ends.extend([End::Split(at + 1, at + 2), End::Goto(at + 3), End::Goto(at + 3)]);
+        }
+        let flow = Flow::new(&ends);
+        assert!(flow.waiting.iter().all(|waiting| waiting.len() <= 1));
+    }
+}

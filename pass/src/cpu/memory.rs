@@ -1,0 +1,436 @@
+//! Loads and stores, local variables, and the addresses of module variables.
+
+use super::analysis::Version;
+use super::arithmetic::scalar_bits;
+use super::context;
+use super::emitter::{Emitted, Emitter};
+use super::error::Refusal;
+use super::leaf::{LANES, Leaf, leaf_offsets, leaf_types};
+use super::shape::Shape;
+use super::unit::Place;
+use crate::llvm::types::Kind;
+use crate::llvm::value::{Opcode, Ordering};
+use crate::llvm::{Type, Value};
+
+/// How the lanes of an access lie.
+#[derive(Clone)]
+pub enum Lay<'c> {
+    /// All at one address.
+    Same(Value<'c>),
+    /// Per group of lanes a base; the stride is constant.
+    Strided(Vec<Value<'c>>, i64),
+    /// Anywhere: `<32 x i64>`.
+    Scattered(Value<'c>),
+}
+
+impl<'c> Emitter<'_, 'c> {
+    /// Stack of each lane, as `<32 x i64>`.
+    pub fn lane_stacks(&mut self) -> Value<'c> {
+        let (local, stride) = (self.field(context::LOCAL), self.field(context::LOCAL_STRIDE));
+        self.once("lane stacks", |this| {
+            let lanes: Vec<_> = (0..u64::from(LANES)).map(|lane| this.i64(lane)).collect();
+            let offsets = this.entry.mul(this.entry.splat(stride, LANES), Value::vector(&lanes));
+            this.entry.add(this.entry.splat(local, LANES), offsets)
+        })
+    }
+
+    /// Takes the function's frame from the lanes' stacks.
+    pub fn enter_frame(&mut self) {
+        let used = self.field(context::LOCAL_USED);
+        let limit = self.field(context::LOCAL_LIMIT);
+        let after = self.entry.add(used, self.i64(self.frame_bytes));
+        let place = self.entry.offset(self.context, context::LOCAL_USED.offset);
+        self.entry.store(after, place, 8);
+        // The check ends the entry block, so it is made of a call that does nothing while the frame fits.
+        let full = self.entry.ugt(after, limit);
+        let check = self.unit.stack_check();
+        self.entry.call(check, &[self.context, full]);
+    }
+
+    /// Gives the frame back.
+    pub fn leave_frame(&mut self) {
+        if self.frame_bytes > 0 {
+            let used = self.field(context::LOCAL_USED);
+            self.set_field(context::LOCAL_USED, used);
+        }
+    }
+
+    /// Offset of a local variable in each lane's stack.
+    pub fn frame_offset(&mut self, variable: Value<'c>) -> Emitted<Value<'c>> {
+        let Some(&offset) = self.frame.get(&variable) else { return Err(Refusal::of(variable, "this local variable")) };
+        let used = self.field(context::LOCAL_USED);
+        Ok(self.b.add(used, self.i64(offset)))
+    }
+
+    /// Address of a local variable, per lane.
+    pub fn local_variable(&mut self, variable: Value<'c>) -> Emitted<Leaf<'c>> {
+        let offset = self.frame_offset(variable)?;
+        let stacks = self.lane_stacks();
+        Ok(Leaf::Lanes(self.b.add(stacks, self.b.splat(offset, LANES))))
+    }
+
+    /// The leaves of a constant.
+    pub fn constant(&mut self, value: Value<'c>) -> Emitted<Vec<Leaf<'c>>> {
+        let ty = value.ty();
+        if value.is_undef() {
+            return Ok(leaf_types(ty).into_iter().map(|ty| Leaf::Uniform(Value::poison(ty))).collect());
+        }
+        if value.is_zero() {
+            return Ok(leaf_types(ty).into_iter().map(|ty| Leaf::Uniform(Value::zero(ty))).collect());
+        }
+        if value.is_global() {
+            let address = self.global_address(value)?;
+            return Ok(vec![Leaf::Uniform(address)]);
+        }
+        if value.is_constant_expression() {
+            return Ok(vec![Leaf::Uniform(self.constant_expression(value)?)]);
+        }
+        match ty.kind() {
+            Kind::Vector(count) => self.constant_elements(value, u64::from(count)),
+            Kind::Array(count) => self.constant_elements(value, count),
+            Kind::Struct => self.constant_elements(value, ty.fields().len() as u64),
+            Kind::Int(_) | Kind::Half | Kind::BFloat | Kind::Float | Kind::Double => Ok(vec![Leaf::Uniform(value)]),
+            _ => Err(Refusal::of(value, "this constant")),
+        }
+    }
+
+    fn constant_elements(&mut self, value: Value<'c>, count: u64) -> Emitted<Vec<Leaf<'c>>> {
+        let mut leaves = Vec::new();
+        for index in 0..count {
+            let Some(element) = value.constant_element(index as u32) else {
+                return Err(Refusal::of(value, "this constant"));
+            };
+            leaves.extend(self.constant(element)?);
+        }
+        Ok(leaves)
+    }
+
+    fn constant_expression(&mut self, value: Value<'c>) -> Emitted<Value<'c>> {
+        let opcode = value.constant_opcode();
+        let mut operands = Vec::new();
+        for operand in value.operands() {
+            let leaves = self.constant(operand)?;
+            match leaves.first().and_then(Leaf::scalar) {
+                Some(scalar) => operands.push(scalar),
+                None => return Err(Refusal::of(value, "this constant expression")),
+            }
+        }
+        let to = leaf_types(value.ty())[0];
+        Ok(match opcode {
+            Some(Opcode::LLVMGetElementPtr) => {
+                let Some(steps) = super::address::steps(value, self.unit.layout()) else {
+                    return Err(Refusal::of(value, "this constant expression"));
+                };
+                if !steps.variable.is_empty() {
+                    return Err(Refusal::of(value, "a constant address with an index that is not a number"));
+                }
+                self.b.add(operands[0], self.i64(steps.constant as u64))
+            }
+            Some(Opcode::LLVMAddrSpaceCast | Opcode::LLVMPtrToInt | Opcode::LLVMIntToPtr) => {
+                if scalar_bits(to) < scalar_bits(operands[0].ty()) {
+                    self.b.trunc(operands[0], to)
+                } else {
+                    self.b.zext(operands[0], to)
+                }
+            }
+            Some(Opcode::LLVMBitCast) => self.b.bitcast(operands[0], to),
+            Some(Opcode::LLVMTrunc) => self.b.trunc(operands[0], to),
+            Some(opcode @ (Opcode::LLVMAdd | Opcode::LLVMSub | Opcode::LLVMXor)) => {
+                self.b.binary(opcode, operands[0], operands[1])
+            }
+            _ => return Err(Refusal::of(value, "this constant expression")),
+        })
+    }
+
+    fn global_address(&mut self, global: Value<'c>) -> Emitted<Value<'c>> {
+        match self.unit.place(self.kernel, global) {
+            Some(Place::Slot(slot)) => Ok(self.slot_address(slot)),
+            Some(Place::Shared(offset)) => {
+                let shared = self.field(context::SHARED);
+                Ok(if offset == 0 { shared } else { self.b.add(shared, self.i64(u64::from(offset))) })
+            }
+            Some(Place::Function(function)) => Ok(self.b.ptr_to_int(function, self.t.int(64))),
+            None => Err(Refusal::of(global, "a variable or function that no unit defines")),
+        }
+    }
+
+    /// How an access through `pointer` lies, host addresses.
+    pub fn lay(&mut self, pointer: Value<'c>) -> Emitted<Lay<'c>> {
+        let leaf = self.leaf(pointer)?;
+        if matches!(pointer.ty().kind(), Kind::Pointer(5)) {
+            let stacks = self.lane_stacks();
+            let offsets = leaf.lanes(&self.b);
+            return Ok(Lay::Scattered(self.b.add(stacks, offsets)));
+        }
+        Ok(self.lay_of(leaf))
+    }
+
+    /// The lay of plain addresses.
+    pub fn lay_of(&self, leaf: Leaf<'c>) -> Lay<'c> {
+        match leaf {
+            Leaf::Uniform(address) => Lay::Same(address),
+            Leaf::Affine { bases, stride, .. } => Lay::Strided(bases, stride),
+            Leaf::Lanes(addresses) => Lay::Scattered(addresses),
+        }
+    }
+
+    /// The lay moved by a constant.
+    pub fn moved(&self, lay: &Lay<'c>, bytes: u64) -> Lay<'c> {
+        if bytes == 0 {
+            return lay.clone();
+        }
+        match lay {
+            Lay::Same(address) => Lay::Same(self.b.add(*address, self.i64(bytes))),
+            Lay::Strided(bases, stride) => {
+                Lay::Strided(bases.iter().map(|base| self.b.add(*base, self.i64(bytes))).collect(), *stride)
+            }
+            Lay::Scattered(lanes) => Lay::Scattered(self.b.add(*lanes, self.same(*lanes, bytes))),
+        }
+    }
+
+    /// All addresses, `<32 x i64>`.
+    pub fn addresses(&self, lay: &Lay<'c>) -> Value<'c> {
+        match lay {
+            Lay::Same(address) => self.b.splat(*address, LANES),
+            Lay::Strided(bases, stride) => {
+                let spread = self.spread(bases);
+                if *stride == 0 { spread } else { self.b.add(spread, self.steps(self.t.int(64), *stride)) }
+            }
+            Lay::Scattered(lanes) => *lanes,
+        }
+    }
+
+    /// Lanes of the access: those that run the block, less those that its check held back.
+    pub fn access_mask(&mut self) -> Value<'c> {
+        self.allowed.take().unwrap_or(self.mask)
+    }
+
+    /// Lowers a load.
+    pub fn load(&mut self, load: Value<'c>) -> Emitted<Vec<Leaf<'c>>> {
+        let checked = self.allowed.is_some();
+        let lay = self.lay(load.operand(0))?;
+        let mask = self.access_mask();
+        let uniform = self.analysis.shape(load) == Shape::Uniform;
+        let align = u64::from(load.alignment().max(1));
+        let volatile = load.is_volatile() || is_atomic(load);
+        let types = leaf_types(load.ty());
+        let offsets = leaf_offsets(self.unit.layout(), load.ty());
+        let mut leaves = Vec::with_capacity(types.len());
+        for (ty, offset) in types.iter().zip(&offsets) {
+            let lay = self.moved(&lay, *offset);
+            let align = common_align(align, *offset);
+            leaves.push(match lay {
+                Lay::Same(address) => {
+                    let scalar = self.load_one(*ty, address, align, checked.then_some(mask), volatile);
+                    if uniform { Leaf::Uniform(scalar) } else { Leaf::Lanes(self.b.splat(scalar, LANES)) }
+                }
+                lay => Leaf::Lanes(self.load_lanes(*ty, &lay, mask, align)),
+            });
+        }
+        Ok(leaves)
+    }
+
+    /// One scalar for all lanes. With a mask that may be empty, reads a spare place then.
+    fn load_one(
+        &mut self,
+        ty: Type<'c>,
+        address: Value<'c>,
+        align: u64,
+        mask: Option<Value<'c>>,
+        volatile: bool,
+    ) -> Value<'c> {
+        let mut pointer = self.b.int_to_ptr(address, self.t.pointer(0));
+        if let Some(mask) = mask {
+            let spare = self.once("spare", |this| this.entry.alloca(this.t.int(8).array(64), 64));
+            pointer = self.b.select(self.b.ne(mask, self.i32(0)), pointer, spare);
+        }
+        let (memory, bool_like) = self.memory_type(ty);
+        let value = self.b.load(memory, pointer, align as u32);
+        value.set_volatile(volatile);
+        if bool_like { self.b.trunc(value, ty) } else { value }
+    }
+
+    /// Type that a scalar has in memory: `i1` takes a byte.
+    fn memory_type(&self, ty: Type<'c>) -> (Type<'c>, bool) {
+        if ty.int_bits() == Some(1) { (self.t.int(8), true) } else { (ty, false) }
+    }
+
+    /// One scalar per lane.
+    pub fn load_lanes(&mut self, ty: Type<'c>, lay: &Lay<'c>, mask: Value<'c>, align: u64) -> Value<'c> {
+        let (memory, bool_like) = self.memory_type(ty);
+        let size = self.unit.layout().store_size(memory) as i64;
+        let value = match lay {
+            Lay::Strided(bases, stride) if *stride == size => self.load_contiguous(memory, bases, mask, align),
+            Lay::Strided(bases, 0) => self.load_per_group(memory, bases, mask, align),
+            lay => {
+                let addresses = self.addresses(lay);
+                self.gather(memory, addresses, mask, align)
+            }
+        };
+        if bool_like { self.b.trunc(value, ty.vector(LANES)) } else { value }
+    }
+
+    fn load_contiguous(&mut self, ty: Type<'c>, bases: &[Value<'c>], mask: Value<'c>, align: u64) -> Value<'c> {
+        let parts = bases.len() as u32;
+        let width = LANES / parts;
+        let mut pieces = Vec::new();
+        for (index, base) in bases.iter().enumerate() {
+            let lanes = self.group_mask(mask, index as u32, parts);
+            let pointer = self.b.int_to_ptr(*base, self.t.pointer(0));
+            let vector = ty.vector(width);
+            let load = self.unit.intrinsic("llvm.masked.load", &[vector, pointer.ty()]);
+            let call = self.b.call(load, &[pointer, lanes, Value::zero(vector)]);
+            call.set_argument_alignment(0, align as u32);
+            pieces.push(call);
+        }
+        self.joined(&pieces)
+    }
+
+    fn load_per_group(&mut self, ty: Type<'c>, bases: &[Value<'c>], mask: Value<'c>, align: u64) -> Value<'c> {
+        let bases = self.active_bases(bases, mask);
+        let scalars: Vec<_> = bases
+            .iter()
+            .map(|base| self.b.load(ty, self.b.int_to_ptr(*base, self.t.pointer(0)), align as u32))
+            .collect();
+        self.spread(&scalars)
+    }
+
+    /// Bases of groups without active lanes replaced by the other one: they may point anywhere.
+    fn active_bases(&self, bases: &[Value<'c>], mask: Value<'c>) -> Vec<Value<'c>> {
+        let [low, high] = bases else { return bases.to_vec() };
+        let low_active = self.b.ne(self.b.and(mask, self.i32(0xffff)), self.i32(0));
+        let high_active = self.b.ugt(mask, self.i32(0xffff));
+        vec![self.b.select(low_active, *low, *high), self.b.select(high_active, *high, *low)]
+    }
+
+    /// Bits of a mask that belong to one group, as a vector.
+    fn group_mask(&mut self, mask: Value<'c>, group: u32, groups: u32) -> Value<'c> {
+        if groups == 1 {
+            return if mask == self.mask { self.active() } else { self.lanes_of(mask) };
+        }
+        let part = self.b.trunc(self.b.lshr(mask, self.i32(16 * group)), self.t.int(16));
+        self.b.bitcast(part, self.t.int(1).vector(16))
+    }
+
+    fn joined(&self, pieces: &[Value<'c>]) -> Value<'c> {
+        match pieces {
+            [low, high] => {
+                let all: Vec<_> = (0..LANES).map(Some).collect();
+                self.b.shuffle(*low, *high, &all)
+            }
+            _ => pieces[0],
+        }
+    }
+
+    /// Reads one scalar per active lane from anywhere.
+    pub fn gather(&mut self, ty: Type<'c>, addresses: Value<'c>, mask: Value<'c>, align: u64) -> Value<'c> {
+        if !self.unit.has_gather(ty) {
+            return self.gather_by_loop(ty, addresses, mask, align);
+        }
+        let vector = ty.vector(LANES);
+        let pointers = self.b.int_to_ptr(addresses, self.t.pointer(0).vector(LANES));
+        let lanes = if mask == self.mask { self.active() } else { self.lanes_of(mask) };
+        let gather = self.unit.intrinsic("llvm.masked.gather", &[vector, pointers.ty()]);
+        let call = self.b.call(gather, &[pointers, lanes, Value::zero(vector)]);
+        call.set_argument_alignment(0, align as u32);
+        call
+    }
+
+    /// Writes one scalar per active lane to anywhere; of lanes that write to one place the highest wins.
+    pub fn scatter(&mut self, value: Value<'c>, addresses: Value<'c>, mask: Value<'c>, align: u64) {
+        if !self.unit.has_scatter(value.ty().element()) {
+            return self.scatter_by_loop(value, addresses, mask, align);
+        }
+        let pointers = self.b.int_to_ptr(addresses, self.t.pointer(0).vector(LANES));
+        let lanes = if mask == self.mask { self.active() } else { self.lanes_of(mask) };
+        let scatter = self.unit.intrinsic("llvm.masked.scatter", &[value.ty(), pointers.ty()]);
+        let call = self.b.call(scatter, &[value, pointers, lanes]);
+        call.set_argument_alignment(1, align as u32);
+    }
+
+    fn gather_by_loop(&mut self, ty: Type<'c>, addresses: Value<'c>, mask: Value<'c>, align: u64) -> Value<'c> {
+        let from = self.spill(addresses, "addresses");
+        let to = self.entry.alloca(ty.vector(LANES), 64);
+        let helper = self.unit.gather_helper(ty, align as u32);
+        self.b.call(helper, &[from, mask, to]);
+        self.b.load(ty.vector(LANES), to, 64)
+    }
+
+    fn scatter_by_loop(&mut self, value: Value<'c>, addresses: Value<'c>, mask: Value<'c>, align: u64) {
+        let to = self.spill(addresses, "addresses");
+        let from = self.entry.alloca(value.ty(), 64);
+        self.b.store(value, from, 64);
+        let helper = self.unit.scatter_helper(value.ty().element(), align as u32);
+        self.b.call(helper, &[to, mask, from]);
+    }
+
+    /// A vector in memory, at a place that all users of the same name share.
+    pub fn spill(&mut self, vector: Value<'c>, name: &'static str) -> Value<'c> {
+        let ty = vector.ty();
+        let place = self.once(name, |this| this.entry.alloca(this.t.int(64).vector(LANES), 64));
+        debug_assert!(ty.kind() == Kind::Vector(LANES));
+        self.b.store(vector, place, 64);
+        place
+    }
+
+    /// Lowers a store.
+    pub fn store(&mut self, store: Value<'c>) -> Emitted<()> {
+        let lay = self.lay(store.operand(1))?;
+        let value = self.leaves(store.operand(0))?;
+        let mask = self.access_mask();
+        let align = u64::from(store.alignment().max(1));
+        let offsets = leaf_offsets(self.unit.layout(), store.operand(0).ty());
+        for (leaf, offset) in value.iter().zip(&offsets) {
+            let lay = self.moved(&lay, *offset);
+            self.store_leaf(leaf, &lay, mask, common_align(align, *offset));
+        }
+        Ok(())
+    }
+
+    /// Stores one scalar per lane.
+    pub fn store_leaf(&mut self, leaf: &Leaf<'c>, lay: &Lay<'c>, mask: Value<'c>, align: u64) {
+        let mut value = leaf.lanes(&self.b);
+        if scalar_bits(value.ty()) == 1 {
+            value = self.b.zext(value, self.t.int(8).vector(LANES));
+        }
+        let size = self.unit.layout().store_size(value.ty().element()) as i64;
+        match lay {
+            Lay::Strided(bases, stride) if *stride == size => {
+                let groups = bases.len() as u32;
+                for (group, base) in bases.iter().enumerate() {
+                    let lanes = self.group_mask(mask, group as u32, groups);
+                    let part = match groups {
+                        1 => value,
+                        _ => {
+                            let first = 16 * group as u32;
+                            let wanted: Vec<_> = (first..first + 16).map(Some).collect();
+                            self.b.shuffle(value, Value::poison(value.ty()), &wanted)
+                        }
+                    };
+                    let pointer = self.b.int_to_ptr(*base, self.t.pointer(0));
+                    let masked = self.unit.intrinsic("llvm.masked.store", &[part.ty(), pointer.ty()]);
+                    let call = self.b.call(masked, &[part, pointer, lanes]);
+                    call.set_argument_alignment(1, align as u32);
+                }
+            }
+            lay => {
+                let addresses = self.addresses(lay);
+                self.scatter(value, addresses, mask, align);
+            }
+        }
+    }
+
+    /// Whether the version may hold uniform values as scalars.
+    pub fn keeps_uniform(&self) -> bool {
+        self.version != Version::Cautious
+    }
+}
+
+/// Alignment at an offset from an aligned place.
+pub fn common_align(align: u64, offset: u64) -> u64 {
+    if offset == 0 { align } else { align.min(1 << offset.trailing_zeros()) }
+}
+
+fn is_atomic(value: Value<'_>) -> bool {
+    value.ordering().is_some_and(|order| order != Ordering::LLVMAtomicOrderingNotAtomic)
+}
