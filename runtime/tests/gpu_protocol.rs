@@ -88,12 +88,8 @@ impl Rings {
             .collect();
         let mut data = vec![0u64; sms << (log2 - 3)];
         let flags = flags | u64::from(log2) << FLAG_CAPACITY_SHIFT;
-        let target = Target {
-            rings: control.as_mut_ptr(),
-            data: data.as_mut_ptr().cast(),
-            counts: std::ptr::null_mut(),
-            flags,
-        };
+        let target =
+            Target { rings: control.as_mut_ptr(), data: data.as_mut_ptr().cast(), counts: std::ptr::null_mut(), flags };
         Rings { target, _control: control, _data: data, tails }
     }
 

@@ -1,4 +1,7 @@
 //! The real-GPU back end: the same executable, hooks and trace as on the CPU device, with kernels on an NVIDIA GPU.
 //! `docs/design/gpu.md` explains it.
 
+pub mod addresses;
+pub mod items;
+pub mod residents;
 pub mod wire;
