@@ -94,19 +94,20 @@ examples![
     saxpy = 0,
     saxpy_cut = 1,
     pointer_chase = 2,
-    bicg = 3,
-    transpose = 4,
-    matmul = 5,
-    syrk = 6,
-    bfs = 7,
-    hotspot = 8,
-    needleman_wunsch = 9,
-    histogram = 10,
-    scan = 11,
-    spmv = 12,
-    kmeans = 13,
-    convolution = 14,
-    raytracer = 15,
+    divergence = 3,
+    bicg = 4,
+    transpose = 5,
+    matmul = 6,
+    syrk = 7,
+    bfs = 8,
+    hotspot = 9,
+    needleman_wunsch = 10,
+    histogram = 11,
+    scan = 12,
+    spmv = 13,
+    kmeans = 14,
+    convolution = 15,
+    raytracer = 16,
 ];
 
 /// A program is a file, or a folder whose sources form one program.
@@ -188,6 +189,62 @@ fn example_program(test: &str, index: usize) {
         wrong.extend(counts::check(example, &values, &report(&folder), &examples));
     }
     assert!(wrong.is_empty(), "{} counts are wrong:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+/// Runs the program with a trace; returns the trace's bytes and the profile without what may differ.
+fn trace_and_profile(executable: &Path, options: &[&str], arguments: &[&str], folder: &Path) -> (Vec<u8>, Value) {
+    let trace = folder.join("program.wltrace");
+    let mut command = Command::new(warpline());
+    command.arg("run").args(options).arg("--trace").arg(&trace).arg("-o").arg(folder.join("profile.wlprof"));
+    command.arg("--").arg(executable).args(arguments);
+    let outcome = run(&mut command, folder, "traced");
+    assert!(outcome.status.success(), "{options:?}: {}", outcome.describe());
+    (std::fs::read(&trace).expect("the trace was written"), without_environment(report(folder)))
+}
+
+fn without_environment(mut profile: Value) -> Value {
+    profile["run"].as_object_mut().expect("a profile has a run").remove("environment");
+    profile
+}
+
+/// Two runs, runs with several threads, and an analysis of the kept trace agree to the last bit.
+fn reproducible(test: &str, sources: &[PathBuf], arguments: &[&str]) {
+    let folder = work_folder(&format!("reproducible_{test}"));
+    let executable = build(sources, &["-O2".to_owned()], &folder);
+    let (trace, profile) = trace_and_profile(&executable, &[], arguments, &folder);
+    for options in [&[][..], &["--threads", "1"], &["--threads", "3"]] {
+        let (other_trace, other_profile) = trace_and_profile(&executable, options, arguments, &folder);
+        assert!(trace == other_trace, "{test}: the trace differs with {options:?}");
+        assert!(profile == other_profile, "{test}: the profile differs with {options:?}");
+    }
+    let mut sim = Command::new(warpline());
+    sim.arg("sim").arg(folder.join("program.wltrace")).arg("-o").arg(folder.join("profile.wlprof"));
+    sim.args(["--gpu", "rtx2080ti"]);
+    let outcome = run(&mut sim, &folder, "sim");
+    assert!(outcome.status.success(), "{test}: {}", outcome.describe());
+    assert!(profile == without_environment(report(&folder)), "{test}: the analysis of the kept trace differs");
+}
+
+#[test]
+fn barriers_and_atomics_are_reproducible() {
+    reproducible("histogram", &[root().join("examples/histogram/histogram.cu")], &["65536", "40"]);
+}
+
+#[test]
+fn divergent_code_is_reproducible() {
+    let source = |name: &str| root().join("examples/raytracer").join(name);
+    let sources = [source("raytracer.cpp"), source("render.cu"), source("mesh.cpp"), source("bvh.cpp")];
+    reproducible("raytracer", &sources, &["32", "10"]);
+}
+
+#[test]
+fn device_variables_are_reproducible() {
+    reproducible("device_variables", &sources_of("device_variables"), &[]);
+}
+
+#[test]
+fn managed_memory_is_reproducible() {
+    reproducible("managed_memory", &sources_of("managed_memory"), &[]);
 }
 
 #[test]

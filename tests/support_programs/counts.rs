@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 /// Members of an expectation that say where to look, not what to find.
-const SELECTORS: [&str; 7] = ["kernel", "file", "code", "occurrence", "op", "space", "allocation"];
+const SELECTORS: [&str; 8] = ["kernel", "file", "code", "occurrence", "op", "space", "allocation", "pieces"];
 
 /// All that is wrong with the counts of one run of an example.
 pub fn check(example: &Value, values: &BTreeMap<String, u64>, profile: &Value, examples: &Path) -> Vec<String> {
@@ -58,6 +58,15 @@ fn compare(
         if got != Some(want) {
             let got = got.map_or("absent".to_owned(), |got| got.to_string());
             differences.push(format!("{name} is {got}, expected {formula} = {want}"));
+        }
+    }
+    for (size, distribution) in expected["pieces"].as_object().into_iter().flatten() {
+        for (pieces, formula) in distribution.as_object().into_iter().flatten() {
+            let want = evaluate(formula.as_str().unwrap_or_default(), values)?;
+            let got = actual.get(&format!("{size}:{pieces}")).copied().unwrap_or(0);
+            if got != want {
+                differences.push(format!("{got} requests touch {pieces} pieces of {size} bytes, expected {want}"));
+            }
         }
     }
     if differences.is_empty() {
@@ -124,6 +133,11 @@ fn add_up(sums: &mut BTreeMap<String, u64>, metrics: &Value) {
     for name in ["requests", "lanes", "bytes", "sectors", "ideal_sectors"] {
         if let Some(value) = metrics[name].as_u64() {
             *sums.entry(name.into()).or_default() += value;
+        }
+    }
+    for (size, distribution) in metrics["lines_touched"].as_object().into_iter().flatten() {
+        for (pieces, count) in distribution.as_array().into_iter().flatten().enumerate() {
+            *sums.entry(format!("{size}:{pieces}")).or_default() += count.as_u64().unwrap_or(0);
         }
     }
     for name in ["wavefronts", "ideal_wavefronts"] {
