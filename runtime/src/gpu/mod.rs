@@ -3,5 +3,7 @@
 
 pub mod addresses;
 pub mod items;
+pub mod real;
 pub mod residents;
+pub mod session;
 pub mod wire;

@@ -34,7 +34,8 @@ pub struct RingControl {
     pub tail: u64,
 }
 
-/// Start of what the finish kernel writes; `u64 positions[sms]` and the sums of the count cells follow.
+/// Start of what the finish kernel writes; `u64 positions[sms]`, `u64 dropped[sms]` and the sums of the count cells
+/// follow.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct Ticket {

@@ -1,0 +1,387 @@
+//! One GPU: its rings, the launches under way, and the thread that drains them.
+//!
+//! The thread makes no call of CUDA, so that it goes on while the program waits inside one, and no lock is held
+//! across a call of CUDA that may wait for a kernel.
+
+use super::addresses::{AddressMap, Translator};
+use super::items::{ItemWriter, LaunchShape};
+use super::wire::{Next, Reader, SLOTS, Ticket};
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU64, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+use warpline_format::event::{Event, LaunchEnd, LaunchId};
+use warpline_format::gpu::CountLayout;
+
+/// Bytes of items that are collected before they go to the trace.
+const BATCH: usize = 256 << 10;
+/// Records that one ring may send before the next has its turn.
+const TURN: usize = 512;
+/// Rounds without a record after which the thread sleeps between looks.
+const PATIENCE: u32 = 2000;
+
+/// Where the trace goes; the process's own, but for tests.
+pub trait Output: Send + Sync {
+    /// A batch of items.
+    fn batch(&self, launch: LaunchId, items: &[u8]);
+    /// An event.
+    fn event(&self, event: Event);
+}
+
+/// Memory that device and host share, made by whoever can call CUDA.
+#[derive(Debug)]
+pub struct Shared {
+    /// SMs of the device.
+    pub sms: u32,
+    /// Bytes of a ring, a power of two.
+    pub capacity: u64,
+    /// Data of the rings as the host sees it: zeroed, one ring after another.
+    pub data: *mut u8,
+    /// The host's positions, one in each cache line of 64 bytes, zeroed.
+    pub tails: *mut u8,
+}
+
+// SAFETY: plain addresses of memory that lives as long as the process.
+unsafe impl Send for Shared {}
+// SAFETY: as above; all access goes through atomics.
+unsafe impl Sync for Shared {}
+
+/// A launch as the draining thread needs it.
+#[derive(Clone, Debug)]
+pub struct Begun {
+    /// For its items.
+    pub shape: LaunchShape,
+    /// For its counts.
+    pub layout: Arc<CountLayout>,
+    /// The ticket that its finish kernel fills in.
+    pub ticket: TicketPlace,
+}
+
+/// A [`Ticket`] and what follows it, as the host sees it.
+#[derive(Clone, Copy, Debug)]
+pub struct TicketPlace(pub *mut u64);
+
+// SAFETY: as for `Shared`.
+unsafe impl Send for TicketPlace {}
+
+impl TicketPlace {
+    fn word(self, index: u64) -> u64 {
+        // SAFETY: the caller stays within the ticket; the device writes the words before `done`.
+        unsafe { (*self.0.add(index as usize).cast::<AtomicU64>()).load(Ordering::Relaxed) }
+    }
+
+    fn done(self) -> &'static AtomicU64 {
+        // SAFETY: the first word of a ticket, which lives as long as the process.
+        unsafe { &*self.0.cast::<AtomicU64>() }
+    }
+}
+
+#[derive(Debug, Default)]
+struct Slots {
+    begun: Vec<Option<Begun>>,
+    stop: bool,
+}
+
+/// A GPU that takes part in the trace.
+pub struct Session {
+    /// The shared memory.
+    pub shared: Shared,
+    slots: Mutex<Slots>,
+    /// A slot has become free, or busy.
+    changed: Condvar,
+    busy: AtomicU64,
+    /// Code of the error after which nothing more comes from the device.
+    fault: AtomicI32,
+    addresses: &'static AddressMap,
+    output: Box<dyn Output>,
+    dropped: AtomicBool,
+}
+
+impl Session {
+    /// A session whose thread runs from now on.
+    pub fn start(shared: Shared, addresses: &'static AddressMap, output: Box<dyn Output>) -> Arc<Session> {
+        let session = Arc::new(Session {
+            shared,
+            slots: Mutex::new(Slots { begun: vec![None; SLOTS], stop: false }),
+            changed: Condvar::new(),
+            busy: AtomicU64::new(0),
+            fault: AtomicI32::new(0),
+            addresses,
+            output,
+            dropped: AtomicBool::new(false),
+        });
+        let own = session.clone();
+        let spawned = std::thread::Builder::new().name("warpline-drain".into()).spawn(move || own.drain());
+        if let Err(error) = spawned {
+            // Without the thread a hooked kernel would wait for ever: no slot is ever given out.
+            crate::message::note(&format!("cannot start the thread that reads the GPU's records: {error}"));
+            session.lock().stop = true;
+        }
+        session
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Slots> {
+        self.slots.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes a launch slot, waiting for one where all are busy. `None` after a fault.
+    pub fn take_slot(&self) -> Option<u32> {
+        let mut slots = self.lock();
+        loop {
+            if slots.stop || self.fault.load(Ordering::Relaxed) != 0 {
+                return None;
+            }
+            let busy = self.busy.load(Ordering::Relaxed);
+            if busy != u64::MAX {
+                let slot = busy.trailing_ones();
+                self.busy.fetch_or(1 << slot, Ordering::Relaxed);
+                return Some(slot);
+            }
+            slots = self.changed.wait(slots).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    /// The launch in a slot is about to start.
+    pub fn begin(&self, slot: u32, begun: Begun) {
+        begun.ticket.done().store(0, Ordering::Relaxed);
+        self.lock().begun[slot as usize] = Some(begun);
+        self.changed.notify_all();
+    }
+
+    /// Gives a slot back whose launch did not start, and ends the launch in the trace where it had begun.
+    pub fn cancel(&self, slot: u32, error: i32) {
+        let begun = self.lock().begun[slot as usize].take();
+        if let Some(begun) = begun {
+            let end = LaunchEnd { id: begun.shape.id, error, blocks: Vec::new(), branches: Vec::new() };
+            self.output.event(Event::LaunchEnd(end));
+        }
+        self.release(slot);
+    }
+
+    fn release(&self, slot: u32) {
+        let _slots = self.lock();
+        self.busy.fetch_and(!(1 << slot), Ordering::Relaxed);
+        self.changed.notify_all();
+    }
+
+    /// Waits until every launch that has begun is over and in the trace.
+    pub fn settle(&self) {
+        let mut slots = self.lock();
+        while self.busy.load(Ordering::Relaxed) != 0 && !slots.stop {
+            slots = self.changed.wait(slots).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    /// The device has stopped with an error: what has arrived is read, and the launches under way end with it.
+    pub fn fail(&self, error: i32) {
+        let _slots = self.lock();
+        let _ = self.fault.compare_exchange(0, error, Ordering::Relaxed, Ordering::Relaxed);
+        self.changed.notify_all();
+    }
+
+    /// Whether records were dropped because the user asked for it.
+    pub fn has_dropped(&self) -> bool {
+        self.dropped.load(Ordering::Relaxed)
+    }
+
+    fn drain(&self) {
+        let mut drain = Drain::new(self);
+        let mut quiet = 0;
+        loop {
+            let busy = self.busy.load(Ordering::Relaxed);
+            if busy == 0 {
+                let slots = self.lock();
+                if slots.stop {
+                    return;
+                }
+                if self.busy.load(Ordering::Relaxed) == 0 {
+                    drop(self.changed.wait(slots));
+                    continue;
+                }
+            }
+            let moved = drain.read_rings();
+            let ended = drain.end_launches();
+            if self.fault.load(Ordering::Relaxed) != 0 && !moved {
+                drain.salvage();
+            }
+            if moved || ended {
+                quiet = 0;
+                continue;
+            }
+            quiet += 1;
+            if quiet < PATIENCE {
+                std::hint::spin_loop();
+            } else {
+                // Rings hold milliseconds of records; a nap costs the kernels nothing.
+                drain.flush();
+                std::thread::sleep(Duration::from_micros(100));
+            }
+        }
+    }
+}
+
+/// State of the draining thread.
+struct Drain<'s> {
+    session: &'s Session,
+    readers: Vec<Reader>,
+    writers: Vec<Option<(ItemWriter, Begun)>>,
+    translator: Translator<'s>,
+    dropped: u64,
+    damaged: u64,
+}
+
+impl<'s> Drain<'s> {
+    fn new(session: &'s Session) -> Drain<'s> {
+        let Shared { sms, capacity, data, tails } = session.shared;
+        let readers = (0..sms as usize)
+            .map(|sm| {
+                // SAFETY: the memory has these bounds, is zeroed, and lives as long as the process; this thread alone
+                // reads it.
+                unsafe { Reader::new(data.add(sm * capacity as usize), capacity, tails.add(64 * sm).cast()) }
+            })
+            .collect();
+        let translator = Translator::new(session.addresses);
+        Drain { session, readers, writers: (0..SLOTS).map(|_| None).collect(), translator, dropped: 0, damaged: 0 }
+    }
+
+    /// Reads what has arrived; whether there was anything.
+    fn read_rings(&mut self) -> bool {
+        self.translator.refresh();
+        let mut moved = false;
+        for sm in 0..self.readers.len() {
+            for _ in 0..TURN {
+                match self.readers[sm].next() {
+                    Next::Record(record) => self.record(sm, &record),
+                    Next::NotYet => break,
+                    Next::Damaged => {
+                        self.damaged += 1;
+                        let end = self.readers[sm].position() + 1;
+                        self.readers[sm].skip(end);
+                    }
+                }
+            }
+            if self.readers[sm].unreleased() != 0 {
+                self.readers[sm].release();
+                moved = true;
+            }
+        }
+        moved
+    }
+
+    fn record(&mut self, sm: usize, record: &super::wire::Record) {
+        let slot = record.slot as usize;
+        if self.writers[slot].is_none() && !self.open(slot) {
+            self.damaged += 1;
+            return;
+        }
+        let Some((writer, _)) = &mut self.writers[slot] else { return };
+        writer.record(sm, record, self.readers[sm].lanes(), &mut self.translator);
+        if writer.len() >= BATCH {
+            let items = writer.take();
+            self.session.output.batch(writer.launch(), &items);
+        }
+    }
+
+    fn open(&mut self, slot: usize) -> bool {
+        let begun = self.session.lock().begun[slot].clone();
+        self.writers[slot] = begun.map(|begun| (ItemWriter::new(begun.shape.clone()), begun));
+        self.writers[slot].is_some()
+    }
+
+    /// Hands all items on that wait.
+    fn flush(&mut self) {
+        for (writer, _) in self.writers.iter_mut().flatten() {
+            if !writer.is_empty() {
+                let items = writer.take();
+                self.session.output.batch(writer.launch(), &items);
+            }
+        }
+    }
+
+    /// Ends the launches whose last record has been read; whether there were any.
+    fn end_launches(&mut self) -> bool {
+        let mut ended = false;
+        let mut busy = self.session.busy.load(Ordering::Relaxed);
+        while busy != 0 {
+            let slot = busy.trailing_zeros() as usize;
+            busy &= busy - 1;
+            // A launch without any record has no writer yet.
+            if self.writers[slot].is_none() && !self.open(slot) {
+                continue;
+            }
+            let Some((_, begun)) = &self.writers[slot] else { continue };
+            let ticket = begun.ticket;
+            if ticket.done().load(Ordering::Acquire) == 0 {
+                continue;
+            }
+            let head = size_of::<Ticket>() as u64 / 8;
+            let sms = u64::from(self.session.shared.sms);
+            if (0..sms).any(|sm| self.readers[sm as usize].position() < ticket.word(head + sm)) {
+                continue;
+            }
+            let dropped: u64 = (0..sms).map(|sm| ticket.word(head + sms + sm)).sum();
+            let cells: Vec<u64> = (0..begun.layout.cells()).map(|cell| ticket.word(head + 2 * sms + cell)).collect();
+            if dropped > self.dropped {
+                self.session.dropped.store(true, Ordering::Relaxed);
+                self.session.output.event(Event::Dropped { records: dropped - self.dropped });
+                self.dropped = dropped;
+            }
+            let (blocks, branches) = begun.layout.counts(&cells);
+            self.end(slot, LaunchEnd { id: begun.shape.id, error: 0, blocks, branches });
+            ended = true;
+        }
+        ended
+    }
+
+    fn end(&mut self, slot: usize, end: LaunchEnd) {
+        let Some((mut writer, _)) = self.writers[slot].take() else { return };
+        if !writer.is_empty() {
+            let items = writer.take();
+            self.session.output.batch(writer.launch(), &items);
+        }
+        if writer.evicted() != 0 {
+            crate::message::note(&format!(
+                "launch {}: {} blocks left their SM without ending; they count as new blocks when they came back",
+                end.id,
+                writer.evicted()
+            ));
+        }
+        self.session.output.event(Event::LaunchEnd(end));
+        self.session.lock().begun[slot] = None;
+        self.session.release(slot as u32);
+    }
+
+    /// After a fault: reads the rings as far as they were written, over the gaps of warps that did not get to it.
+    fn salvage(&mut self) {
+        for sm in 0..self.readers.len() {
+            let end = self.readers[sm].horizon();
+            while self.readers[sm].position() < end {
+                match self.readers[sm].next() {
+                    Next::Record(record) => self.record(sm, &record),
+                    Next::NotYet | Next::Damaged => self.readers[sm].skip(end),
+                }
+            }
+            self.readers[sm].release();
+        }
+        let error = self.session.fault.load(Ordering::Relaxed);
+        let mut busy = self.session.busy.load(Ordering::Relaxed);
+        while busy != 0 {
+            let slot = busy.trailing_zeros() as usize;
+            busy &= busy - 1;
+            if self.writers[slot].is_none() && !self.open(slot) {
+                continue;
+            }
+            let Some((_, begun)) = &self.writers[slot] else { continue };
+            let end = LaunchEnd { id: begun.shape.id, error, blocks: Vec::new(), branches: Vec::new() };
+            self.end(slot, end);
+        }
+    }
+}
+
+impl Drop for Drain<'_> {
+    fn drop(&mut self) {
+        self.flush();
+        if self.damaged != 0 {
+            crate::message::note(&format!("{} records from the GPU were damaged and are missing", self.damaged));
+        }
+    }
+}
