@@ -142,7 +142,17 @@ pub fn clang_only(tools: &Tools, invocation: &Invocation) -> Command {
     if cuda {
         command = cuda_arguments(command, tools);
     }
-    command = command.args([format!("-O{}", invocation.host_level())]).args(invocation.clang_only.iter().cloned());
+    let asked = &invocation.clang_only;
+    let for_device = asked.iter().any(|flag| flag.ends_with("device-only"));
+    // nvcc makes one text of a source, that of the host; clang would make one per side.
+    if cuda && invocation.dialect == Dialect::Nvcc && !asked.iter().any(|flag| flag.ends_with("-only")) {
+        command = command.args(["--cuda-host-only"]);
+    }
+    let level = if for_device { invocation.device_level() } else { invocation.host_level() };
+    command = command.args([format!("-O{level}")]).args(asked.iter().cloned());
+    if for_device {
+        command = command.args(invocation.device.iter().cloned());
+    }
     command = command.args(invocation.host.iter().filter(|argument| !argument.starts_with("-Wl,")).cloned());
     command = command.args(invocation.dependency_targets.iter().flat_map(|(flag, target)| [*flag, target.as_str()]));
     if let Some(file) = &invocation.dependency_file {

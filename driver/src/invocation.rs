@@ -147,6 +147,8 @@ pub struct Invocation {
     pub dump: Option<PathBuf>,
     /// `--warpline-march`.
     pub processor: Option<String>,
+    /// `--warpline-cautious`: lower in the slow way that the fast one is compared with.
+    pub cautious: bool,
     /// For [`Action::Clang`]: the arguments that ask for it, in clang's words.
     pub clang_only: Vec<String>,
     /// Flags that are dropped and could be missed.
@@ -253,6 +255,7 @@ impl Parser {
             dry_run: false,
             dump: None,
             processor: None,
+            cautious: false,
             clang_only: Vec::new(),
             ignored: Vec::new(),
         };
@@ -402,6 +405,7 @@ impl Parser {
             // Expanded before; here only when an options file names no file.
             Meaning::OptionsFile => made.ignored.push(spelled),
             Meaning::WarplineDump => made.dump = Some(value.into()),
+            Meaning::WarplineCautious => made.cautious = true,
             Meaning::WarplineMarch => made.processor = Some(value),
             Meaning::WarplineDevice if value == "cpu" => {}
             Meaning::WarplineDevice => return Err(UsageError::Device(value)),

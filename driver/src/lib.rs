@@ -13,6 +13,7 @@ pub mod error;
 pub mod invocation;
 pub mod link;
 pub mod options;
+pub mod registers;
 pub mod stages;
 pub mod toolkit;
 pub mod tools;

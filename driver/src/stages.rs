@@ -2,6 +2,7 @@
 
 use crate::error::DriverError;
 use crate::invocation::Invocation;
+use crate::registers::{Assembler, Assembly};
 use crate::tools::Tools;
 use inkwell::context::Context;
 use inkwell::module::Module;
@@ -10,11 +11,15 @@ use std::fmt::Display;
 use std::path::{Path, PathBuf};
 use warpline_pass::device::HookOptions;
 use warpline_pass::host::HostHooks;
+use warpline_pass::llvm::Machine;
 use warpline_pass::object::{EmitOptions, Output};
-use warpline_pass::{device, host, object};
+use warpline_pass::{cpu, device, host, object};
 
 /// clang's variable that ties a host module to its device code.
 const WRAPPER: &str = "__cuda_fatbin_wrapper";
+
+/// Symbol of the module descriptor, which the host code refers to in place of a fat binary. Local to each object.
+const DESCRIPTOR: &str = "__warpline_module";
 
 /// What the stages need to know besides the code.
 pub struct StageOptions {
@@ -32,6 +37,9 @@ pub struct StageOptions {
     hooks: bool,
     /// Position-independent code.
     pic: bool,
+    /// Lowers in the slow reference way.
+    cautious: bool,
+    assembler: Assembler,
     dump: Dump,
 }
 
@@ -46,6 +54,12 @@ impl StageOptions {
             processor: invocation.processor.clone().unwrap_or_else(|| "native".into()),
             hooks: std::env::var_os(crate::DISABLE_VARIABLE).is_none_or(|value| value != "1"),
             pic: position_independent(invocation),
+            cautious: invocation.cautious,
+            assembler: Assembler {
+                program: Some(tools.cuda.ptxas()).filter(|path| path.is_file()),
+                arguments: invocation.ptxas.clone(),
+                folder: tools.temporary().into(),
+            },
             dump: Dump::new(invocation.dump.clone(), source),
         }
     }
@@ -116,30 +130,56 @@ pub fn host_unit(host_file: &Path, output: &Path, options: &StageOptions) -> Res
     emit(&host, output, options)
 }
 
-fn write_unit(device: Module<'_>, host: Module<'_>, output: &Path, options: &StageOptions) -> Result<(), DriverError> {
+fn write_unit<'c>(
+    device: Module<'c>,
+    host: Module<'c>,
+    output: &Path,
+    options: &StageOptions,
+) -> Result<(), DriverError> {
     // A source named .cu need not hold kernels or device variables; clang registers nothing then.
     if host.get_global(WRAPPER).is_none() {
         host_stages(&host, None, options)?;
         return emit(&host, output, options);
     }
-    let failed = |cause: &dyn Display| options.failed(cause);
-    let machine = device::machine(&device).map_err(|cause| failed(&cause))?;
+    let machine = device::machine(&device).map_err(|cause| options.failed(cause))?;
     options.dump.write(&device, "device-0-clang")?;
     device::note_locations(&device);
-    device::optimize(&device, &machine, options.device_level).map_err(|cause| failed(&cause))?;
+    device::optimize(&device, &machine, options.device_level).map_err(|cause| options.failed(cause))?;
     options.dump.write(&device, "device-1-optimised")?;
-    device::prepare(&device, &machine, options.device_level).map_err(|cause| failed(&cause))?;
+    let registers = assemble(&device, &machine, options);
+    device::prepare(&device, &machine, options.device_level).map_err(|cause| options.failed(cause))?;
     options.dump.write(&device, "device-2-prepared")?;
-    let _table = match options.hooks {
+    let table = match options.hooks {
         true => {
             let hooks = HookOptions { system_folders: options.system_folders.clone() };
-            let table = device::hook(&device, &machine, &hooks).map_err(|cause| failed(&cause))?;
+            let table = device::hook(&device, &machine, &hooks).map_err(|cause| options.failed(cause))?;
             options.dump.write(&device, "device-3-hooked")?;
             Some(table)
         }
         false => None,
     };
-    Err(options.failed("lowering to the CPU device is not built in"))
+    host_stages(&host, Some(DESCRIPTOR), options)?;
+    let lowering = cpu::Options {
+        processor: &options.processor,
+        descriptor: DESCRIPTOR,
+        visible: false,
+        fat_binary: &[],
+        registers: &registers.finish(),
+        cautious: options.cautious,
+        optimize: true,
+    };
+    let lowered = cpu::lower(&device, table.as_ref(), &lowering).map_err(|cause| options.failed(cause))?;
+    options.dump.write(&lowered, "device-4-lowered")?;
+    object::join(&host, lowered, &[]).map_err(|cause| options.failed(cause))?;
+    emit(&host, output, options)
+}
+
+/// Starts ptxas on a copy of the code that knows no hooks.
+fn assemble(device: &Module<'_>, machine: &Machine, options: &StageOptions) -> Assembly {
+    let copy = device.clone();
+    machine.adopt(&copy);
+    let ptx = machine.emit_assembly(&copy).unwrap_or_default();
+    options.assembler.start(&ptx, device::architecture(machine))
 }
 
 fn host_stages(module: &Module<'_>, descriptor: Option<&str>, options: &StageOptions) -> Result<(), DriverError> {

@@ -11,9 +11,11 @@ fn plan(program: &str, line: &str) -> String {
     let cache = warpline_toolchain::cache::folder().unwrap();
     let cuda = support::cuda().display().to_string();
     let mut text = String::new();
-    for line in
-        stderr.lines().filter(|line| !line.starts_with("#$ ") || line.contains(" -o ") || line.contains("warpline:"))
-    {
+    let variable = |line: &&str| {
+        let name = line.strip_prefix("#$ ").and_then(|rest| rest.split_once('='));
+        name.is_some_and(|(name, _)| !name.contains([' ', '/']))
+    };
+    for line in stderr.lines().filter(|line| !variable(line)) {
         let words = line.split(' ').map(|word| {
             let word = word.replace(&cuda, "CUDA");
             let word = replace_folder(&word, &format!("{}/include-", cache.display()), "INCLUDE");

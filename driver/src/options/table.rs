@@ -130,6 +130,8 @@ pub enum Meaning {
     Ignored,
     /// `--warpline-dump`.
     WarplineDump,
+    /// `--warpline-cautious`.
+    WarplineCautious,
     /// `--warpline-march`.
     WarplineMarch,
     /// `--warpline-toolkit`.
@@ -171,6 +173,7 @@ pub const TABLE: &[Spec] = &[
     // Warpline's own.
     both(&["warpline-dump"], Value, Meaning::WarplineDump),
     both(&["warpline-toolkit"], Flag, Meaning::WarplineToolkit),
+    both(&["warpline-cautious"], Flag, Meaning::WarplineCautious),
     both(&["warpline-march"], Value, Meaning::WarplineMarch),
     both(&["device"], Value, Meaning::WarplineDevice),
     // What to make.
