@@ -64,9 +64,11 @@ SmallVector<uint64_t> dimensions(DICompositeType *array) {
 
 bool isBase(DIDerivedType *member) { return member->getTag() == dwarf::DW_TAG_inheritance; }
 
-// Appends the path to the bit and returns what lies there.
-DIType *descend(DIType *type, uint64_t bit, std::string &path) {
+// Appends the path to the bit and returns what lies there and has the size, or else what lies innermost.
+DIType *descend(DIType *type, uint64_t bit, uint64_t size, bool enter, std::string &path) {
   DIType *inner = plain(type);
+  if (!enter && bit == 0 && inner && inner->getSizeInBits() == size)
+    return inner;
   auto *composite = dyn_cast_or_null<DICompositeType>(inner);
   if (!composite)
     return bit == 0 ? inner : nullptr;
@@ -84,7 +86,7 @@ DIType *descend(DIType *type, uint64_t bit, std::string &path) {
       index /= count;
     }
     path += "[" + std::to_string(index) + "]" + subscripts;
-    return descend(element, bit % step, path);
+    return descend(element, bit % step, size, false, path);
   }
   if (composite->getTag() != dwarf::DW_TAG_structure_type && composite->getTag() != dwarf::DW_TAG_class_type &&
       composite->getTag() != dwarf::DW_TAG_union_type)
@@ -95,11 +97,10 @@ DIType *descend(DIType *type, uint64_t bit, std::string &path) {
         (member->getTag() != dwarf::DW_TAG_member && !isBase(member)))
       continue;
     uint64_t start = member->getOffsetInBits();
-    uint64_t size = bitsOf(member->getBaseType());
-    if (bit < start || bit >= start + size)
+    if (bit < start || bit >= start + bitsOf(member->getBaseType()))
       continue;
     std::string inside;
-    DIType *found = descend(member->getBaseType(), bit - start, inside);
+    DIType *found = descend(member->getBaseType(), bit - start, size, false, inside);
     if (!found)
       continue;
     if (!isBase(member) && !member->getName().empty())
@@ -208,9 +209,15 @@ LLVMMetadataRef wl_pointee(LLVMMetadataRef type) {
   }
 }
 
-char *wl_member_path(LLVMMetadataRef type, uint64_t offset, LLVMMetadataRef *inner) {
+bool wl_is_reference(LLVMMetadataRef type) {
+  DIType *found = plain(dyn_cast_or_null<DIType>(llvm::unwrap<Metadata>(type)));
+  return found && (found->getTag() == dwarf::DW_TAG_reference_type ||
+                   found->getTag() == dwarf::DW_TAG_rvalue_reference_type);
+}
+
+char *wl_member_path(LLVMMetadataRef type, uint64_t offset, uint64_t size, bool enter, LLVMMetadataRef *inner) {
   std::string path;
-  DIType *found = descend(dyn_cast_or_null<DIType>(llvm::unwrap<Metadata>(type)), offset * 8, path);
+  DIType *found = descend(dyn_cast_or_null<DIType>(llvm::unwrap<Metadata>(type)), offset * 8, size * 8, enter, path);
   *inner = found ? llvm::wrap(static_cast<Metadata *>(found)) : nullptr;
   return found ? copy(path) : nullptr;
 }

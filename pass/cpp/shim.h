@@ -60,9 +60,12 @@ bool wl_variable_is_parameter(LLVMMetadataRef variable);
 LLVMMetadataRef wl_variable_type(LLVMMetadataRef variable);
 // The type that a pointer or reference type leads to, or null for other types.
 LLVMMetadataRef wl_pointee(LLVMMetadataRef type);
-// The path ".field[2].x" to what lies `offset` bytes into a value of the type, empty for the value itself. Null when
+// Whether a type is a reference.
+bool wl_is_reference(LLVMMetadataRef type);
+// The path ".field[2].x" to what lies `offset` bytes into a value of the type and has `size` bytes, empty for the
+// value itself (unless `enter` asks for a member of it); to the innermost when nothing there has that size. Null when
 // the offset meets nothing. `inner` gets the type found.
-char *wl_member_path(LLVMMetadataRef type, uint64_t offset, LLVMMetadataRef *inner);
+char *wl_member_path(LLVMMetadataRef type, uint64_t offset, uint64_t size, bool enter, LLVMMetadataRef *inner);
 
 // Demangled form of an Itanium name; the name itself when it is none.
 char *wl_demangle(const char *name);

@@ -1,6 +1,7 @@
 //! IR tests of the device stages: each `tests/device/*.cu` is compiled, hooked, and its hooked IR followed by the site
 //! table goes to FileCheck. `// LEVEL:` sets the `-O` level, `// PTX: no` leaves out the comparison with the GPU's code.
 
+#[allow(dead_code)] // Each test file uses a part of it.
 mod common;
 
 use common::{Side, compile, each, filecheck, flags, setting};
@@ -42,7 +43,11 @@ fn hooked_code_and_tables() {
     each("device", |source| {
         let context = Context::create();
         let staged = stage(&context, source);
-        let text = format!("{}\n{}", staged.module.print_to_string().to_string(), device::describe(&staged.table));
+        let text = format!(
+            "{}\n{}",
+            common::without_debug_records(&staged.module.print_to_string().to_string()),
+            device::describe(&staged.table)
+        );
         filecheck(source, &text)
     });
 }

@@ -62,6 +62,7 @@ fn space_of(number: u32) -> Option<Space> {
 /// The accesses of an instruction, in the order in which it makes them.
 pub(super) fn inspect<'c>(instruction: Value<'c>, layout: Layout<'_>) -> Vec<Seen<'c>> {
     match instruction.opcode() {
+        Some(Opcode::LLVMLoad) if is_by_value(instruction.operand(0)) => Vec::new(),
         Some(Opcode::LLVMLoad) => {
             let cache = load_cache(instruction);
             one(access(instruction.operand(0), instruction.ty(), Op::Load, cache, instruction.alignment(), layout))
@@ -78,6 +79,25 @@ pub(super) fn inspect<'c>(instruction: Value<'c>, layout: Layout<'_>) -> Vec<See
         Some(Opcode::LLVMCall) => call(instruction, layout),
         _ => Vec::new(),
     }
+}
+
+/// Whether a pointer leads into a structure that a device function takes by value: it lies in parameter space, though
+/// the code calls it local. (Those of kernels have an address space of their own.)
+fn is_by_value(mut pointer: Value<'_>) -> bool {
+    loop {
+        let known_place = match pointer.opcode() {
+            Some(Opcode::LLVMGetElementPtr) => pointer.operands()[1..].iter().all(|index| index.is_constant()),
+            Some(Opcode::LLVMAddrSpaceCast | Opcode::LLVMBitCast) => true,
+            _ => false,
+        };
+        if !known_place {
+            break;
+        }
+        pointer = pointer.operand(0);
+    }
+    let Some(function) = pointer.argument_of() else { return false };
+    let index = function.parameters().iter().position(|&parameter| parameter == pointer);
+    index.is_some_and(|index| function.has_attribute(index as u32 + 1, "byval"))
 }
 
 fn one(access: Option<Access<'_>>) -> Vec<Seen<'_>> {

@@ -33,10 +33,10 @@ impl<'c> Name<'c> {
         }
     }
 
-    /// The part of this object at an offset.
-    fn member(mut self, offset: u64) -> Option<Self> {
+    /// The part of this object at an offset, of a size in bytes; `enter` excludes the object itself.
+    fn member(mut self, offset: u64, size: u64, enter: bool) -> Option<Self> {
         let Some(ty) = self.ty else { return (offset == 0).then_some(self) };
-        let Some((path, inner)) = ty.member(offset) else { return (offset == 0).then_some(self) };
+        let Some((path, inner)) = ty.member(offset, size, enter) else { return (offset == 0).then_some(self) };
         if path.is_empty() {
             return Some(self);
         }
@@ -53,8 +53,8 @@ impl<'c> Name<'c> {
 
     /// The object that this pointer or reference leads to.
     fn pointee(mut self) -> Self {
+        self.through_pointer = !self.ty.is_some_and(DebugType::is_reference);
         self.ty = self.ty.and_then(DebugType::pointee);
-        self.through_pointer = true;
         self
     }
 
@@ -76,6 +76,11 @@ impl<'c> Name<'c> {
 /// Name of the object at an address.
 pub(super) fn object_at<'c>(address: Value<'c>, layout: Layout<'_>) -> Option<Name<'c>> {
     trace(address, layout, DEPTH)
+}
+
+/// Name of the pointer at an address: of a structure that begins with one, that field.
+pub(super) fn pointer_at<'c>(address: Value<'c>, layout: Layout<'_>) -> Option<Name<'c>> {
+    object_at(address, layout)?.member(0, 8, false)
 }
 
 fn trace<'c>(address: Value<'c>, layout: Layout<'_>, depth: u32) -> Option<Name<'c>> {
@@ -104,7 +109,7 @@ fn element<'c>(address: Value<'c>, layout: Layout<'_>, depth: u32) -> Option<Nam
             name = match index.as_i64() {
                 Some(0) => name,
                 // Byte steps into a known object are a field; whole steps are an element.
-                Some(step) if ty.int_bits() == Some(8) => name.member(u64::try_from(step).ok()?)?,
+                Some(step) if ty.int_bits() == Some(8) => name.member(u64::try_from(step).ok()?, 8, false)?,
                 // `pointers[i]` through a pointer: its element type is what it points to already.
                 _ => name.element(plain_index(index)),
             };
@@ -113,11 +118,13 @@ fn element<'c>(address: Value<'c>, layout: Layout<'_>, depth: u32) -> Option<Nam
         match ty.kind() {
             Kind::Struct => {
                 let field = index.as_u64()? as u32;
-                name = name.member(layout.offset(ty, field))?;
-                ty = *ty.fields().get(field as usize)?;
+                let inner = *ty.fields().get(field as usize)?;
+                name = name.member(layout.offset(ty, field), layout.size(inner), true)?;
+                ty = inner;
             }
             Kind::Array(_) | Kind::Vector(_) => {
-                let inner = name.ty.and_then(|debug| debug.member(0)).map(|(_, inner)| inner);
+                let inner =
+                    name.ty.and_then(|debug| debug.member(0, layout.size(ty.element()), true)).map(|(_, inner)| inner);
                 name = name.element(plain_index(index));
                 name.ty = inner;
                 ty = ty.element();

@@ -1,7 +1,7 @@
 //! Before optimisation: names of allocations, and call paths that stay whole.
 
 use super::calls::{Names, base_name, cuda_allocation, host_allocation};
-use super::names::{Name, object_at, result_of};
+use super::names::{Name, object_at, pointer_at, result_of};
 use crate::llvm::function::OF_FUNCTION;
 use crate::llvm::metadata;
 use crate::llvm::{Builder, Layout, ModuleItems, Value};
@@ -34,16 +34,20 @@ pub fn note(module: &Module<'_>) {
             if let (Some(names), false) = (cuda_allocation(base_name(&callee)), wrapper) {
                 let arguments = call.call_arguments();
                 let name = match names {
-                    Names::Target(index) => arguments.get(index).and_then(|&target| object_at(target, layout)),
+                    Names::Target(index) => arguments.get(index).and_then(|&target| pointer_at(target, layout)),
                     Names::Memory(index) => arguments.get(index).and_then(|&memory| object_at(memory, layout)),
                 };
                 if let Some(name) = name {
                     emit_name(module, call, &name);
                 }
-            } else if host_allocation(&callee).is_some()
-                && let Some(name) = result_of(call, layout)
-            {
-                metadata::set_text(call, NAME, &static_text(&name));
+            } else if let Some(allocation) = host_allocation(&callee) {
+                let name = match allocation.through {
+                    Some(index) => call.call_arguments().get(index).and_then(|&target| pointer_at(target, layout)),
+                    None => result_of(call, layout),
+                };
+                if let Some(name) = name {
+                    metadata::set_text(call, NAME, &static_text(&name));
+                }
             }
         }
     }

@@ -227,10 +227,17 @@ impl<'c> DebugType<'c> {
         DebugType::maybe(unsafe { shim::wl_pointee(self.raw) })
     }
 
-    /// Path (`.nodes`, `[2].x`, empty) and type of what lies `offset` bytes into a value of this type.
-    pub fn member(self, offset: u64) -> Option<(String, DebugType<'c>)> {
+    /// Whether it is a reference.
+    pub fn is_reference(self) -> bool {
+        unsafe { shim::wl_is_reference(self.raw) }
+    }
+
+    /// Path (`.nodes`, `[2].x`, empty) and type of what lies `offset` bytes into a value of this type and has `size`
+    /// bytes; of what lies innermost there, when nothing has that size. `enter` asks for a member even where the value
+    /// itself fits.
+    pub fn member(self, offset: u64, size: u64, enter: bool) -> Option<(String, DebugType<'c>)> {
         let mut inner = std::ptr::null_mut();
-        let path = unsafe { shim::take(shim::wl_member_path(self.raw, offset, &mut inner)) }?;
+        let path = unsafe { shim::take(shim::wl_member_path(self.raw, offset, size, enter, &mut inner)) }?;
         Some((path, DebugType::maybe(inner)?))
     }
 }

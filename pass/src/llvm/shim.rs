@@ -54,7 +54,14 @@ unsafe extern "C" {
     pub(super) fn wl_variable_is_parameter(variable: LLVMMetadataRef) -> bool;
     pub(super) fn wl_variable_type(variable: LLVMMetadataRef) -> LLVMMetadataRef;
     pub(super) fn wl_pointee(ty: LLVMMetadataRef) -> LLVMMetadataRef;
-    pub(super) fn wl_member_path(ty: LLVMMetadataRef, offset: u64, inner: *mut LLVMMetadataRef) -> *mut c_char;
+    pub(super) fn wl_is_reference(ty: LLVMMetadataRef) -> bool;
+    pub(super) fn wl_member_path(
+        ty: LLVMMetadataRef,
+        offset: u64,
+        size: u64,
+        enter: bool,
+        inner: *mut LLVMMetadataRef,
+    ) -> *mut c_char;
 }
 
 /// Copies and frees a string that the shim made.

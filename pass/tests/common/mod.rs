@@ -64,6 +64,18 @@ pub fn filecheck(source: &Path, text: &str) -> Result<(), String> {
     Err(format!("{}:\n{}", source.display(), String::from_utf8_lossy(&output.stderr)))
 }
 
+/// IR text without debug records and metadata nodes, which stand between what the tests look at.
+pub fn without_debug_records(text: &str) -> String {
+    text.lines().filter(|line| !line.trim_start().starts_with("#dbg_") && !line.starts_with('!')).fold(
+        String::new(),
+        |mut kept, line| {
+            kept.push_str(line);
+            kept.push('\n');
+            kept
+        },
+    )
+}
+
 /// The `.cu` files of a folder beside the tests, sorted.
 pub fn sources(folder: &str) -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests").join(folder);
