@@ -191,7 +191,8 @@ extern "C" __attribute__((global)) void __warpline_finish(TARGET, Ticket* ticket
     const u64 cells_per_sm = flags >> FLAG_COUNTS_SHIFT;
     const u64 sms = ticket->sms;
     u64* positions = (u64*)(ticket + 1);
-    u64* sums = positions + sms;
+    u64* dropped = positions + sms;
+    u64* sums = dropped + sms;
     const u64 threads = (u64)threads_x() * blocks_x();
     const u64 self = (u64)block_x() * threads_x() + thread_x();
     for (u64 cell = self; cell < cells_per_sm; cell += threads) {
@@ -202,7 +203,10 @@ extern "C" __attribute__((global)) void __warpline_finish(TARGET, Ticket* ticket
         }
         sums[cell] = sum;
     }
-    for (u64 sm = self; sm < sms; sm += threads) positions[sm] = W::load_device(&rings[sm].head);
+    for (u64 sm = self; sm < sms; sm += threads) {
+        positions[sm] = W::load_device(&rings[sm].head);
+        dropped[sm] = W::load_device(&rings[sm].dropped);
+    }
     asm volatile("fence.acq_rel.sys;" ::: "memory");
     asm volatile("bar.sync 0;" ::: "memory");
     if (thread_x() == 0) {

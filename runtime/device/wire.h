@@ -73,7 +73,7 @@ constexpr u32 BRANCH_CELLS = 2;  // per branch: mixed executions, divergent ones
 struct Ticket {
     u64 done;
     u64 sms;
-    // then u64 positions[sms], u64 counts[cells per SM]
+    // then u64 positions[sms], u64 dropped[sms] (since the start), u64 counts[cells per SM]
 };
 
 }  // namespace warpline

@@ -110,7 +110,7 @@ impl Runtime {
     }
 
     /// Whether the launch about to happen is traced.
-    fn is_traced(&self, member: Member) -> bool {
+    pub fn is_traced(&self, member: Member) -> bool {
         let module = &self.modules[member.module];
         let number = self.launches;
         let ranges = &self.options.launches;

@@ -201,13 +201,17 @@ pub unsafe fn tell_heap(running: *mut Running) {
 
 impl Runtime {
     fn new() -> Result<Runtime, WindowError> {
-        let options = match std::env::var(VARIABLE) {
+        let mut options = match std::env::var(VARIABLE) {
             Ok(text) => Options::decode(&text).unwrap_or_else(|error| {
                 message::note(&error.to_string());
                 Options::default()
             }),
             Err(_) => Options::default(),
         };
+        if let Some(device) = crate::gpu::chosen() {
+            // Slots and SMs in the trace are those of the GPU that the kernels run on.
+            options.device = device.clone();
+        }
         let enabled = std::env::var(ENABLE_VARIABLE).map_or(true, |value| value != "0");
         let executable = std::fs::read_link("/proc/self/exe")
             .map(|path| path.to_string_lossy().into_owned())

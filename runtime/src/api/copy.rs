@@ -48,7 +48,7 @@ fn fill_3d(runtime: &mut Runtime, memory: PitchedPtr, value: c_int, extent: Exte
 
 api! {
     /// Copies bytes.
-    fn cudaMemcpy(to: *mut c_void, from: *const c_void, bytes: usize, kind: c_int) |runtime, entry| {
+    fn cudaMemcpy(to: *mut c_void, from: *const c_void, bytes: usize, kind: c_int) |runtime, entry| => crate::gpu::calls::memcpy {
         // SAFETY: by the contract.
         unsafe { runtime.copy(flat(to, bytes), flat(from, bytes), bytes as u64, 1, kind, entry) }
     }
@@ -60,7 +60,7 @@ api! {
         bytes: usize,
         kind: c_int,
         stream: StreamHandle,
-    ) |runtime, entry| {
+    ) |runtime, entry| => crate::gpu::calls::memcpy_async {
         runtime.streams.get(stream as usize)?;
         // SAFETY: by the contract.
         unsafe { runtime.copy(flat(to, bytes), flat(from, bytes), bytes as u64, 1, kind, entry) }
@@ -90,7 +90,7 @@ api! {
         width: usize,
         height: usize,
         kind: c_int,
-    ) |runtime, entry| {
+    ) |runtime, entry| => crate::gpu::calls::memcpy_2d {
         if width > to_pitch || width > from_pitch {
             return Err(error::INVALID_PITCH_VALUE);
         }
@@ -108,7 +108,7 @@ api! {
         height: usize,
         kind: c_int,
         stream: StreamHandle,
-    ) |runtime, entry| {
+    ) |runtime, entry| => crate::gpu::calls::memcpy_2d_async {
         runtime.streams.get(stream as usize)?;
         if width > to_pitch || width > from_pitch {
             return Err(error::INVALID_PITCH_VALUE);
@@ -131,18 +131,18 @@ api! {
     }
 
     /// Fills bytes.
-    fn cudaMemset(to: *mut c_void, value: c_int, bytes: usize) |runtime, entry| {
+    fn cudaMemset(to: *mut c_void, value: c_int, bytes: usize) |runtime, entry| => crate::gpu::calls::memset {
         runtime.fill(flat(to, bytes), value as u8, bytes as u64, 1, entry)
     }
 
     /// Fills bytes in a stream, which is at once.
-    fn cudaMemsetAsync(to: *mut c_void, value: c_int, bytes: usize, stream: StreamHandle) |runtime, entry| {
+    fn cudaMemsetAsync(to: *mut c_void, value: c_int, bytes: usize, stream: StreamHandle) |runtime, entry| => crate::gpu::calls::memset_async {
         runtime.streams.get(stream as usize)?;
         runtime.fill(flat(to, bytes), value as u8, bytes as u64, 1, entry)
     }
 
     /// Fills rows.
-    fn cudaMemset2D(to: *mut c_void, pitch: usize, value: c_int, width: usize, height: usize) |runtime, entry| {
+    fn cudaMemset2D(to: *mut c_void, pitch: usize, value: c_int, width: usize, height: usize) |runtime, entry| => crate::gpu::calls::memset_2d {
         runtime.fill(rows(to, pitch), value as u8, width as u64, height as u64, entry)
     }
 
@@ -154,7 +154,7 @@ api! {
         width: usize,
         height: usize,
         stream: StreamHandle,
-    ) |runtime, entry| {
+    ) |runtime, entry| => crate::gpu::calls::memset_2d_async {
         runtime.streams.get(stream as usize)?;
         runtime.fill(rows(to, pitch), value as u8, width as u64, height as u64, entry)
     }

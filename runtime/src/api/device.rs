@@ -225,6 +225,11 @@ api! {
 /// Ends the work on the device: allocations are freed, and an error that no call survived is gone.
 #[unsafe(no_mangle)]
 pub extern "C" fn cudaDeviceReset() -> Error {
+    if crate::gpu::active() {
+        // The rings would go with it, and the launches after it could not be recorded.
+        crate::gpu::state::note_once("cudaDeviceReset: the device is kept, so that later launches can be recorded".into());
+        return crate::gpu::forward!(cudaDeviceSynchronize, ());
+    }
     let here = 0u8;
     let entry = crate::paths::Entry::new(std::hint::black_box(&here));
     let code = call_any(|runtime| {

@@ -11,12 +11,18 @@ const VERSION: c_int = 13000;
 /// The thread's last error, which is forgotten by it unless no call survives it.
 #[unsafe(no_mangle)]
 pub extern "C" fn cudaGetLastError() -> Error {
+    if crate::gpu::active() {
+        return crate::gpu::forward!(cudaGetLastError, ());
+    }
     last_error(true)
 }
 
 /// The thread's last error.
 #[unsafe(no_mangle)]
 pub extern "C" fn cudaPeekAtLastError() -> Error {
+    if crate::gpu::active() {
+        return crate::gpu::forward!(cudaPeekAtLastError, ());
+    }
     last_error(false)
 }
 
@@ -48,14 +54,14 @@ api! {
     }
 
     /// Launches are traced again.
-    fn cudaProfilerStart() |runtime, entry| {
+    fn cudaProfilerStart() |runtime, entry| => crate::gpu::calls::profiler_start {
         let _ = entry;
         runtime.profiling = true;
         Ok(())
     }
 
     /// Launches are not traced until `cudaProfilerStart`.
-    fn cudaProfilerStop() |runtime, entry| {
+    fn cudaProfilerStop() |runtime, entry| => crate::gpu::calls::profiler_stop {
         let _ = entry;
         runtime.profiling = false;
         Ok(())

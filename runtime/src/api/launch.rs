@@ -79,7 +79,7 @@ api! {
         arguments: *mut *mut c_void,
         shared: usize,
         stream: StreamHandle,
-    ) |runtime, entry| {
+    ) |runtime, entry| => crate::gpu::calls::launch_kernel {
         let configuration = configuration(runtime, grid, block, shared, stream, false)?;
         // SAFETY: by the contract.
         unsafe { runtime.launch(function, configuration, arguments.cast_const().cast(), entry) }
@@ -93,7 +93,7 @@ api! {
         arguments: *mut *mut c_void,
         shared: usize,
         stream: StreamHandle,
-    ) |runtime, entry| {
+    ) |runtime, entry| => crate::gpu::calls::launch_kernel {
         let configuration = configuration(runtime, grid, block, shared, stream, true)?;
         // SAFETY: by the contract.
         unsafe { runtime.launch(function, configuration, arguments.cast_const().cast(), entry) }
@@ -105,7 +105,7 @@ api! {
         config: *const LaunchConfig,
         function: *const c_void,
         arguments: *mut *mut c_void,
-    ) |runtime, entry| {
+    ) |runtime, entry| => crate::gpu::calls::launch_configured {
         // SAFETY: null or valid by the contract.
         let config = unsafe { config.as_ref() }.ok_or(error::INVALID_VALUE)?;
         let mut cooperative = false;
@@ -154,6 +154,10 @@ pub unsafe extern "C" fn cudaLaunchHostFunc(
     function: Option<HostFunction>,
     data: *mut c_void,
 ) -> Error {
+    if crate::gpu::active() {
+        return crate::gpu::forward!(cudaLaunchHostFunc, (stream: StreamHandle, function: Option<HostFunction>,
+            data: *mut c_void));
+    }
     let known = call(|runtime| {
         runtime.streams.get(stream as usize)?;
         if function.is_some() { Ok(()) } else { Err(error::INVALID_VALUE) }

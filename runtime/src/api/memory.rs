@@ -71,18 +71,18 @@ fn pitched(width: usize, rows: usize) -> Result<(usize, usize), error::Error> {
 
 api! {
     /// Allocates device memory. No bytes give a null pointer and no error.
-    fn cudaMalloc(place: *mut *mut c_void, bytes: usize) |runtime, entry| {
+    fn cudaMalloc(place: *mut *mut c_void, bytes: usize) |runtime, entry| => crate::gpu::calls::malloc {
         allocate(runtime, place, bytes, AllocationKind::Malloc, entry)
     }
 
     /// Allocates device memory in stream order, which is program order here.
-    fn cudaMallocAsync(place: *mut *mut c_void, bytes: usize, stream: StreamHandle) |runtime, entry| {
+    fn cudaMallocAsync(place: *mut *mut c_void, bytes: usize, stream: StreamHandle) |runtime, entry| => crate::gpu::calls::malloc_async {
         runtime.streams.get(stream as usize)?;
         allocate(runtime, place, bytes, AllocationKind::Async, entry)
     }
 
     /// Allocates managed memory.
-    fn cudaMallocManaged(place: *mut *mut c_void, bytes: usize, flags: c_uint) |runtime, entry| {
+    fn cudaMallocManaged(place: *mut *mut c_void, bytes: usize, flags: c_uint) |runtime, entry| => crate::gpu::calls::malloc_managed {
         if bytes == 0 || !ATTACH.contains(&flags) {
             return Err(error::INVALID_VALUE);
         }
@@ -90,7 +90,7 @@ api! {
     }
 
     /// Allocates rows of `width` bytes at a pitch that suits the device.
-    fn cudaMallocPitch(place: *mut *mut c_void, pitch: *mut usize, width: usize, height: usize) |runtime, entry| {
+    fn cudaMallocPitch(place: *mut *mut c_void, pitch: *mut usize, width: usize, height: usize) |runtime, entry| => crate::gpu::calls::malloc_pitch {
         let (row, bytes) = pitched(width, height)?;
         // SAFETY: by the contract.
         unsafe { put(pitch, row)? };
@@ -108,24 +108,24 @@ api! {
     }
 
     /// Frees device memory; null is no error, anything else that is not a live allocation's start is.
-    fn cudaFree(pointer: *mut c_void) |runtime, entry| {
+    fn cudaFree(pointer: *mut c_void) |runtime, entry| => crate::gpu::calls::free {
         runtime.synchronise();
         if pointer.is_null() { Ok(()) } else { runtime.free(pointer as u64, DEVICE_KINDS, entry) }
     }
 
     /// Frees device memory in stream order.
-    fn cudaFreeAsync(pointer: *mut c_void, stream: StreamHandle) |runtime, entry| {
+    fn cudaFreeAsync(pointer: *mut c_void, stream: StreamHandle) |runtime, entry| => crate::gpu::calls::free_async {
         runtime.streams.get(stream as usize)?;
         if pointer.is_null() { Ok(()) } else { runtime.free(pointer as u64, DEVICE_KINDS, entry) }
     }
 
     /// Allocates pinned host memory.
-    fn cudaMallocHost(place: *mut *mut c_void, bytes: usize) |runtime, entry| {
+    fn cudaMallocHost(place: *mut *mut c_void, bytes: usize) |runtime, entry| => crate::gpu::calls::malloc_host {
         allocate_host(runtime, place, bytes, "cudaMallocHost", entry)
     }
 
     /// Allocates pinned host memory.
-    fn cudaHostAlloc(place: *mut *mut c_void, bytes: usize, flags: c_uint) |runtime, entry| {
+    fn cudaHostAlloc(place: *mut *mut c_void, bytes: usize, flags: c_uint) |runtime, entry| => crate::gpu::calls::host_alloc {
         if flags & !HOST_ALLOC_FLAGS != 0 {
             return Err(error::INVALID_VALUE);
         }
@@ -133,7 +133,7 @@ api! {
     }
 
     /// Frees pinned host memory.
-    fn cudaFreeHost(pointer: *mut c_void) |runtime, entry| {
+    fn cudaFreeHost(pointer: *mut c_void) |runtime, entry| => crate::gpu::calls::free {
         if pointer.is_null() {
             return Ok(());
         }
@@ -143,7 +143,7 @@ api! {
     }
 
     /// Lets kernels reach host memory.
-    fn cudaHostRegister(pointer: *mut c_void, bytes: usize, flags: c_uint) |runtime, entry| {
+    fn cudaHostRegister(pointer: *mut c_void, bytes: usize, flags: c_uint) |runtime, entry| => crate::gpu::calls::host_register {
         if pointer.is_null() || bytes == 0 || flags & !HOST_REGISTER_FLAGS != 0 {
             return Err(error::INVALID_VALUE);
         }
@@ -171,7 +171,7 @@ api! {
     }
 
     /// Ends a registration.
-    fn cudaHostUnregister(pointer: *mut c_void) |runtime, entry| {
+    fn cudaHostUnregister(pointer: *mut c_void) |runtime, entry| => crate::gpu::calls::free {
         runtime
             .free(pointer as u64, &[AllocationKind::Registered], entry)
             .map_err(|_| error::HOST_MEMORY_NOT_REGISTERED)

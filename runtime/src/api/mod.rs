@@ -18,9 +18,11 @@ pub mod symbols;
 use crate::cuda::error::{self, Error};
 
 /// Defines exported functions. `entry` names the place in the caller's stack from which call paths
-/// start; the body runs with the runtime locked and answers with a CUDA error code.
+/// start; the body runs with the runtime locked and answers with a CUDA error code. On a real GPU the call
+/// goes to CUDA's own function instead, through the handler that `=>` names where the profile needs to know.
 macro_rules! api {
-    ($($(#[$meta:meta])* fn $name:ident($($argument:ident: $type:ty),* $(,)?) |$runtime:ident, $entry:ident| $body:block)*) => {$(
+    ($($(#[$meta:meta])* fn $name:ident($($argument:ident: $type:ty),* $(,)?) |$runtime:ident, $entry:ident|
+        $(=> $handler:path)? $body:block)*) => {$(
         $(#[$meta])*
         ///
         /// # Safety
@@ -29,6 +31,9 @@ macro_rules! api {
         pub unsafe extern "C" fn $name($($argument: $type),*) -> $crate::cuda::error::Error {
             let here = 0u8;
             let $entry = $crate::paths::Entry::new(std::hint::black_box(&here));
+            if $crate::gpu::active() {
+                return $crate::gpu::forward!($name, ($($argument: $type),*) $(, $entry, $handler)?);
+            }
             $crate::runtime::call(|$runtime| $body)
         }
     )*};

@@ -1,6 +1,8 @@
 //! What the constructors of rebuilt objects call: modules, kernels, variables.
 
 use crate::cuda::error::Error;
+use crate::gpu::real::{Real, real};
+use crate::gpu::register;
 use crate::memory::Description;
 use crate::message;
 use crate::module::{Module, Registered, name};
@@ -8,6 +10,11 @@ use crate::runtime::{Kernel, Member, Runtime, lock};
 use std::ffi::{c_char, c_int, c_void};
 use warpline_format::event::{AllocationKind, Event};
 use warpline_format::site_table::GlobalKind;
+
+/// The real runtime, where kernels run on a GPU.
+fn gpu() -> Option<&'static Real> {
+    if crate::gpu::active() { real() } else { None }
+}
 
 /// What the host object hands over (`__fatBinC_Wrapper_t`).
 #[repr(C)]
@@ -18,12 +25,28 @@ pub struct FatBinaryWrapper {
     reserved: *const c_void,
 }
 
+impl FatBinaryWrapper {
+    /// A wrapper of its own for the real runtime.
+    pub fn new(magic: u32, data: *const u8) -> FatBinaryWrapper {
+        FatBinaryWrapper { magic, version: 1, data, reserved: std::ptr::null() }
+    }
+
+    /// The fat binary, or what stands in its place.
+    pub fn data(&self) -> *const u8 {
+        self.data
+    }
+}
+
 /// Registers a module; the handle is a number that only this file reads.
 ///
 /// # Safety
 /// `wrapper` is the wrapper of a fat binary, whose data is one or a `ModuleDescriptor`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __cudaRegisterFatBinary(wrapper: *const FatBinaryWrapper) -> *mut *mut c_void {
+    if let Some(real) = gpu() {
+        // SAFETY: handed through.
+        return unsafe { register::fat_binary(real, wrapper) };
+    }
     let Some(mut runtime) = lock() else { return std::ptr::null_mut() };
     // SAFETY: by the contract.
     let data = if wrapper.is_null() { std::ptr::null() } else { unsafe { (*wrapper).data } };
@@ -124,7 +147,14 @@ pub fn fill_globals(module: &Module) {
 /// # Safety
 /// The handle is one that [`__cudaRegisterFatBinary`] gave.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn __cudaRegisterFatBinaryEnd(_handle: *mut *mut c_void) {}
+pub unsafe extern "C" fn __cudaRegisterFatBinaryEnd(handle: *mut *mut c_void) {
+    if let Some(real) = gpu()
+        && let (real_handle @ 1.., _) = register::handle_of(handle)
+    {
+        // SAFETY: the real runtime's own handle.
+        unsafe { (real.register_end)(real_handle as _) };
+    }
+}
 
 /// The module's code and data go away. Its memory stays in the trace as it was.
 ///
@@ -132,6 +162,10 @@ pub unsafe extern "C" fn __cudaRegisterFatBinaryEnd(_handle: *mut *mut c_void) {
 /// The handle is one that [`__cudaRegisterFatBinary`] gave.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __cudaUnregisterFatBinary(handle: *mut *mut c_void) {
+    if let Some(real) = gpu() {
+        // SAFETY: handed through.
+        return unsafe { register::unregister(real, handle) };
+    }
     let Some(mut runtime) = lock() else { return };
     let Some(module) = module_of(&runtime, handle) else { return };
     runtime.kernels.retain(|_, kernel| !matches!(kernel, Kernel::Lowered(member) if member.module == module));
@@ -156,15 +190,24 @@ fn module_of(runtime: &Runtime, handle: *mut *mut c_void) -> Option<usize> {
 pub unsafe extern "C" fn __cudaRegisterFunction(
     handle: *mut *mut c_void,
     stub: *const c_char,
-    _device_function: *mut c_char,
+    device_function: *mut c_char,
     device_name: *const c_char,
-    _thread_limit: c_int,
-    _thread: *mut c_void,
-    _block: *mut c_void,
-    _block_dim: *mut c_void,
-    _grid_dim: *mut c_void,
-    _warp_size: *mut c_int,
+    thread_limit: c_int,
+    thread: *mut c_void,
+    block: *mut c_void,
+    block_dim: *mut c_void,
+    grid_dim: *mut c_void,
+    warp_size: *mut c_int,
 ) {
+    if let Some(real) = gpu() {
+        // SAFETY: handed through.
+        return unsafe {
+            register::function(
+                real, handle, stub, device_function, device_name, thread_limit, thread, block, block_dim, grid_dim,
+                warp_size,
+            )
+        };
+    }
     let Some(mut runtime) = lock() else { return };
     let wanted = name(device_name);
     let found = module_of(&runtime, handle).and_then(|module| {
@@ -183,13 +226,26 @@ pub unsafe extern "C" fn __cudaRegisterFunction(
 pub unsafe extern "C" fn __cudaRegisterVar(
     handle: *mut *mut c_void,
     shadow: *mut c_char,
-    _device_address: *mut c_char,
+    device_address: *mut c_char,
     device_name: *const c_char,
-    _external: c_int,
-    _size: usize,
-    _constant: c_int,
-    _global: c_int,
+    external: c_int,
+    size: usize,
+    constant: c_int,
+    global: c_int,
 ) {
+    if let Some(real) = gpu() {
+        let (real_handle, _) = register::handle_of(handle);
+        if real_handle != 0 {
+            // SAFETY: handed through, with the real runtime's own handle.
+            unsafe {
+                (real.register_variable)(
+                    real_handle as _, shadow, device_address, device_name, external, size, constant, global,
+                )
+            };
+            register::variable(handle, shadow as usize, device_name);
+        }
+        return;
+    }
     let Some(mut runtime) = lock() else { return };
     if let Some(member) = variable(&runtime, handle, device_name) {
         runtime.variables.insert(shadow as usize, member);
@@ -204,13 +260,26 @@ pub unsafe extern "C" fn __cudaRegisterVar(
 pub unsafe extern "C" fn __cudaRegisterManagedVar(
     handle: *mut *mut c_void,
     shadow: *mut *mut c_void,
-    _device_address: *mut c_char,
+    device_address: *mut c_char,
     device_name: *const c_char,
-    _external: c_int,
-    _size: usize,
-    _constant: c_int,
-    _global: c_int,
+    external: c_int,
+    size: usize,
+    constant: c_int,
+    global: c_int,
 ) {
+    if let Some(real) = gpu() {
+        let (real_handle, _) = register::handle_of(handle);
+        if real_handle != 0 {
+            // SAFETY: handed through, with the real runtime's own handle.
+            unsafe {
+                (real.register_managed)(
+                    real_handle as _, shadow, device_address, device_name, external, size, constant, global,
+                )
+            };
+            register::variable(handle, shadow as usize, device_name);
+        }
+        return;
+    }
     let Some(mut runtime) = lock() else { return };
     if let Some(member) = variable(&runtime, handle, device_name) {
         let address = runtime.modules[member.module].globals[member.index];
@@ -244,6 +313,10 @@ pub unsafe extern "C" fn __cudaInitModule(_handle: *mut *mut c_void) -> c_char {
 /// `kernel` is null or valid for a write.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __cudaGetKernel(kernel: *mut *const c_void, stub: *const c_void) -> Error {
+    if crate::gpu::active() {
+        // SAFETY: by the contract.
+        return unsafe { super::put(kernel, stub) }.err().unwrap_or(crate::cuda::error::SUCCESS);
+    }
     // SAFETY: handed through.
     crate::runtime::call(|runtime| {
         runtime.kernel(stub)?;

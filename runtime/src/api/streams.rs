@@ -121,6 +121,10 @@ pub unsafe extern "C" fn cudaStreamAddCallback(
     data: *mut c_void,
     flags: c_uint,
 ) -> Error {
+    if crate::gpu::active() {
+        return crate::gpu::forward!(cudaStreamAddCallback, (stream: StreamHandle, callback: Option<StreamCallback>,
+            data: *mut c_void, flags: c_uint));
+    }
     let known = call(|runtime| {
         runtime.streams.get(stream as usize)?;
         if callback.is_some() && flags == 0 { Ok(()) } else { Err(error::INVALID_VALUE) }

@@ -75,7 +75,7 @@ api! {
         bytes: usize,
         offset: usize,
         kind: c_int,
-    ) |runtime, entry| {
+    ) |runtime, entry| => crate::gpu::calls::to_symbol {
         // SAFETY: by the contract.
         unsafe { upload(runtime, symbol, from, bytes, offset, kind, entry) }
     }
@@ -88,7 +88,7 @@ api! {
         offset: usize,
         kind: c_int,
         stream: StreamHandle,
-    ) |runtime, entry| {
+    ) |runtime, entry| => crate::gpu::calls::to_symbol_async {
         runtime.streams.get(stream as usize)?;
         // SAFETY: by the contract.
         unsafe { upload(runtime, symbol, from, bytes, offset, kind, entry) }
@@ -101,7 +101,7 @@ api! {
         bytes: usize,
         offset: usize,
         kind: c_int,
-    ) |runtime, entry| {
+    ) |runtime, entry| => crate::gpu::calls::from_symbol {
         // SAFETY: by the contract.
         unsafe { download(runtime, to, symbol, bytes, offset, kind, entry) }
     }
@@ -114,7 +114,7 @@ api! {
         offset: usize,
         kind: c_int,
         stream: StreamHandle,
-    ) |runtime, entry| {
+    ) |runtime, entry| => crate::gpu::calls::from_symbol_async {
         runtime.streams.get(stream as usize)?;
         // SAFETY: by the contract.
         unsafe { download(runtime, to, symbol, bytes, offset, kind, entry) }

@@ -2,8 +2,50 @@
 //! `docs/design/gpu.md` explains it.
 
 pub mod addresses;
+pub mod calls;
+pub mod driver;
 pub mod items;
+pub mod launch;
 pub mod real;
+pub mod register;
 pub mod residents;
 pub mod session;
+pub mod state;
 pub mod wire;
+
+pub use state::{active, chosen};
+
+/// Hands an API call to the real runtime's function of the same name, as the program made it.
+macro_rules! forward {
+    ($name:ident, ($($argument:ident: $type:ty),*)) => {{
+        let address = $crate::gpu::real::address!(stringify!($name));
+        if address == 0 {
+            $crate::gpu::missing(stringify!($name))
+        } else {
+            // SAFETY: the function of that name has this signature.
+            let real: unsafe extern "C" fn($($type),*) -> $crate::cuda::error::Error =
+                unsafe { std::mem::transmute(address) };
+            // SAFETY: handed through.
+            $crate::gpu::state::returned(unsafe { real($($argument),*) })
+        }
+    }};
+    ($name:ident, ($($argument:ident: $type:ty),*), $entry:ident, $handler:path) => {{
+        let address = $crate::gpu::real::address!(stringify!($name));
+        if address == 0 {
+            $crate::gpu::missing(stringify!($name))
+        } else {
+            // SAFETY: as above.
+            let real: unsafe extern "C" fn($($type),*) -> $crate::cuda::error::Error =
+                unsafe { std::mem::transmute(address) };
+            // SAFETY: handed through.
+            unsafe { $handler(real, $($argument,)* $entry) }
+        }
+    }};
+}
+pub(crate) use forward;
+
+/// Says that the real runtime lacks a function.
+pub fn missing(name: &str) -> crate::cuda::error::Error {
+    state::note_once(format!("the CUDA runtime that this program is linked with has no {name}"));
+    crate::cuda::error::NOT_SUPPORTED
+}

@@ -157,6 +157,12 @@ impl Session {
         self.release(slot);
     }
 
+    /// Gives a slot back that was taken for nothing; the launch's end is the caller's to write.
+    pub fn release_unused(&self, slot: u32) {
+        self.lock().begun[slot as usize] = None;
+        self.release(slot);
+    }
+
     fn release(&self, slot: u32) {
         let _slots = self.lock();
         self.busy.fetch_and(!(1 << slot), Ordering::Relaxed);
@@ -355,6 +361,9 @@ impl<'s> Drain<'s> {
         for sm in 0..self.readers.len() {
             let end = self.readers[sm].horizon();
             while self.readers[sm].position() < end {
+                if self.readers[sm].unreleased() > self.session.shared.capacity / 2 {
+                    self.readers[sm].release();
+                }
                 match self.readers[sm].next() {
                     Next::Record(record) => self.record(sm, &record),
                     Next::NotYet | Next::Damaged => self.readers[sm].skip(end),

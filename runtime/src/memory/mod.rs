@@ -151,7 +151,8 @@ impl DeviceMemory {
                 unsafe { std::ptr::write_bytes(place.address as *mut u8, 0, live.bytes as usize) };
             }
         }
-        if on_device(live.kind) {
+        // What was registered under another address takes nothing of the window.
+        if on_device(live.kind) && live.host.is_none() {
             self.used -= place.reserved;
         }
         self.allocator.free(place);

@@ -1,0 +1,137 @@
+//! What the machine offers: the NVIDIA driver is looked at directly, because this is decided while the program's
+//! constructors run, before the CUDA runtime may be used.
+
+use std::ffi::{CStr, c_char, c_int, c_void};
+use warpline_format::device::Device;
+
+/// Why no GPU can be used.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum DriverError {
+    /// No driver.
+    #[error("there is no NVIDIA driver here (libcuda.so.1 cannot be loaded)")]
+    NoDriver,
+    /// It does not start.
+    #[error("the NVIDIA driver does not start (cuInit returned {0})")]
+    Init(i32),
+    /// It has nothing.
+    #[error("the NVIDIA driver finds no GPU")]
+    NoDevice,
+    /// The library is not what it should be.
+    #[error("libcuda.so.1 has no {0}: the driver is too old or damaged")]
+    Symbol(&'static str),
+}
+
+/// The driver's functions that are needed.
+struct Driver {
+    count: unsafe extern "C" fn(*mut c_int) -> c_int,
+    get: unsafe extern "C" fn(*mut c_int, c_int) -> c_int,
+    attribute: unsafe extern "C" fn(*mut c_int, c_int, c_int) -> c_int,
+    name: unsafe extern "C" fn(*mut c_char, c_int, c_int) -> c_int,
+    memory: unsafe extern "C" fn(*mut usize, c_int) -> c_int,
+}
+
+fn load() -> Result<Driver, DriverError> {
+    // SAFETY: the driver's library may be loaded at any time; the names have these types in `cuda.h`.
+    unsafe {
+        let library = libc::dlopen(c"libcuda.so.1".as_ptr(), libc::RTLD_NOW | libc::RTLD_LOCAL);
+        if library.is_null() {
+            return Err(DriverError::NoDriver);
+        }
+        let symbol = |name: &'static CStr, shown: &'static str| -> Result<*mut c_void, DriverError> {
+            let found = libc::dlsym(library, name.as_ptr());
+            if found.is_null() { Err(DriverError::Symbol(shown)) } else { Ok(found) }
+        };
+        let init: unsafe extern "C" fn(u32) -> c_int = std::mem::transmute(symbol(c"cuInit", "cuInit")?);
+        let code = init(0);
+        // CUDA_ERROR_NO_DEVICE
+        if code == 100 {
+            return Err(DriverError::NoDevice);
+        }
+        if code != 0 {
+            return Err(DriverError::Init(code));
+        }
+        Ok(Driver {
+            count: std::mem::transmute::<*mut c_void, unsafe extern "C" fn(*mut c_int) -> c_int>(symbol(
+                c"cuDeviceGetCount",
+                "cuDeviceGetCount",
+            )?),
+            get: std::mem::transmute::<*mut c_void, unsafe extern "C" fn(*mut c_int, c_int) -> c_int>(symbol(
+                c"cuDeviceGet",
+                "cuDeviceGet",
+            )?),
+            attribute: std::mem::transmute::<*mut c_void, unsafe extern "C" fn(*mut c_int, c_int, c_int) -> c_int>(
+                symbol(c"cuDeviceGetAttribute", "cuDeviceGetAttribute")?,
+            ),
+            name: std::mem::transmute::<*mut c_void, unsafe extern "C" fn(*mut c_char, c_int, c_int) -> c_int>(symbol(
+                c"cuDeviceGetName",
+                "cuDeviceGetName",
+            )?),
+            memory: std::mem::transmute::<*mut c_void, unsafe extern "C" fn(*mut usize, c_int) -> c_int>(symbol(
+                c"cuDeviceTotalMem_v2",
+                "cuDeviceTotalMem_v2",
+            )?),
+        })
+    }
+}
+
+/// The first GPU, as programs see it. `like` gives what the driver does not tell: how warps take turns.
+///
+/// # Errors
+/// [`DriverError`] says why there is none.
+pub fn first_device(like: &Device) -> Result<Device, DriverError> {
+    let driver = load()?;
+    let (mut count, mut device) = (0, 0);
+    // SAFETY: plain results through pointers to locals, after cuInit succeeded.
+    let found = unsafe { (driver.count)(&raw mut count) == 0 && count > 0 && (driver.get)(&raw mut device, 0) == 0 };
+    if !found {
+        return Err(DriverError::NoDevice);
+    }
+    // `CUdevice_attribute` in cuda.h.
+    let attribute = |number: c_int, otherwise: u32| {
+        let mut value = 0;
+        // SAFETY: as above; an unknown attribute is an error code.
+        let code = unsafe { (driver.attribute)(&raw mut value, number, device) };
+        if code == 0 { value as u32 } else { otherwise }
+    };
+    let mut name = [0 as c_char; 256];
+    let mut memory = 0usize;
+    // SAFETY: a buffer of the length given, and a local.
+    unsafe {
+        (driver.name)(name.as_mut_ptr(), name.len() as c_int, device);
+        (driver.memory)(&raw mut memory, device);
+    }
+    // SAFETY: the last byte stays zero, because the driver is told the length.
+    let name = unsafe { CStr::from_ptr(name.as_ptr()) }.to_string_lossy().into_owned();
+    Ok(Device {
+        name,
+        compute_capability: (attribute(75, like.compute_capability.0), attribute(76, like.compute_capability.1)),
+        sms: attribute(16, like.sms),
+        threads_per_sm: attribute(39, like.threads_per_sm),
+        blocks_per_sm: attribute(106, like.blocks_per_sm),
+        registers_per_sm: attribute(82, like.registers_per_sm),
+        shared_per_sm: attribute(81, like.shared_per_sm),
+        shared_per_block: attribute(8, like.shared_per_block),
+        shared_per_block_optin: attribute(97, like.shared_per_block_optin),
+        shared_reserved_per_block: attribute(111, like.shared_reserved_per_block),
+        clock_khz: attribute(13, like.clock_khz),
+        memory_clock_khz: attribute(36, like.memory_clock_khz),
+        memory_bus_bits: attribute(37, like.memory_bus_bits),
+        l2_bytes: u64::from(attribute(38, like.l2_bytes as u32)),
+        memory_bytes: memory as u64,
+        ..like.clone()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_machine_without_a_driver_says_so() {
+        // On a machine with a GPU the other half holds.
+        match first_device(&Device::rtx_2080_ti()) {
+            Err(error) => assert!(error.to_string().contains("NVIDIA driver")),
+            Ok(device) => assert!(device.sms > 0 && !device.name.is_empty()),
+        }
+    }
+}

@@ -1,0 +1,250 @@
+//! A kernel launch on a GPU: the choice between the two forms of the kernel, the launch's events, and the finish
+//! kernel behind a hooked one.
+
+use super::items::LaunchShape;
+use super::real::Real;
+use super::register::place_variables;
+use super::session::{Begun, TicketPlace};
+use super::state::{Gpu, Kernel, SlotMemory, current, note_once, registry, returned, stream_number};
+use crate::cuda::error::{self, Error};
+use crate::cuda::types::{Dim3, StreamHandle};
+use crate::paths::Entry;
+use crate::runtime::{Member, lock};
+use std::ffi::{c_int, c_void};
+use std::sync::Arc;
+use warpline_format::event::{Event, Launch, LaunchEnd, LaunchId};
+use warpline_format::gpu::{CountLayout, TARGET_PARAMETERS};
+
+/// `cudaFuncAttributeMaxDynamicSharedMemorySize`.
+const MAX_DYNAMIC_SHARED: c_int = 8;
+/// Dynamic shared memory that a kernel may have without asking.
+const SHARED_WITHOUT_ASKING: usize = 48 << 10;
+/// Threads of a block of the finish kernel, and most blocks of it.
+const FINISH_THREADS: u32 = 256;
+const FINISH_BLOCKS: u64 = 64;
+
+/// What the program gave with a launch.
+#[derive(Clone, Copy)]
+pub struct Wanted {
+    /// Host stub of the kernel.
+    pub stub: *const c_void,
+    /// Blocks.
+    pub grid: Dim3,
+    /// Threads per block.
+    pub block: Dim3,
+    /// One pointer per parameter.
+    pub arguments: *mut *mut c_void,
+    /// Dynamic shared memory, bytes.
+    pub shared: usize,
+    /// Stream.
+    pub stream: StreamHandle,
+}
+
+/// A launch in the trace.
+struct Noted {
+    id: LaunchId,
+    traced: bool,
+    share: u64,
+    parameters: usize,
+}
+
+/// Launches through `start`, which calls the real runtime's function for the kind of launch with a kernel and its
+/// arguments.
+///
+/// # Safety
+/// As for `cudaLaunchKernel`.
+pub unsafe fn launch(
+    real: &Real,
+    wanted: Wanted,
+    entry: Entry,
+    start: impl Fn(*const c_void, *mut *mut c_void) -> Error,
+) -> Error {
+    let kernel = registry().kernels.get(&(wanted.stub as usize)).copied();
+    let Some(kernel) = kernel else {
+        let name = registry().foreign.get(&(wanted.stub as usize)).cloned();
+        note_once(format!(
+            "kernel {} was compiled without Warpline: it runs, and is not in the profile",
+            name.unwrap_or_else(|| "of a library".into())
+        ));
+        return returned(start(wanted.stub, wanted.arguments));
+    };
+    if is_capturing(real, wanted.stream) {
+        note_once("kernels that are captured into a CUDA graph run, and are not in the profile".into());
+        return returned(start(wanted.stub, wanted.arguments));
+    }
+    place_variables(real, kernel.module);
+    let original = || returned(start(wanted.stub, wanted.arguments));
+    let gpu = match current(real) {
+        Ok(gpu) => gpu,
+        // The launch itself will say what is wrong with the device.
+        Err(_) => return original(),
+    };
+    let Some(noted) = note_launch(&wanted, kernel, resident(real, &wanted, kernel), entry) else { return original() };
+    if !noted.traced {
+        let code = original();
+        end(noted.id, code);
+        return code;
+    }
+    // SAFETY: by the contract.
+    match unsafe { launch_hooked(real, &gpu, &wanted, kernel, &noted, &start) } {
+        Some(code) => code,
+        None => {
+            let code = original();
+            end(noted.id, code);
+            code
+        }
+    }
+}
+
+/// Launches the hooked form; `None` where it cannot run and the original one is to.
+///
+/// # Safety
+/// As for [`launch`].
+unsafe fn launch_hooked(
+    real: &Real,
+    gpu: &Arc<Gpu>,
+    wanted: &Wanted,
+    kernel: Kernel,
+    noted: &Noted,
+    start: &impl Fn(*const c_void, *mut *mut c_void) -> Error,
+) -> Option<Error> {
+    let layout = registry().layouts.get(&kernel.module).cloned()?;
+    let cells = layout.cells();
+    let slot = gpu.session.take_slot()?;
+    let memory = match gpu.slot_memory(real, slot, cells) {
+        Ok(memory) => memory,
+        Err(code) => {
+            gpu.session.release_unused(slot);
+            note_once(format!("no memory for the records of a launch (CUDA error {code}); it is not in the profile"));
+            return None;
+        }
+    };
+    let Dim3 { x, y, z } = wanted.block;
+    let shape = LaunchShape {
+        id: noted.id,
+        threads: x * y * z,
+        resident: resident(real, wanted, kernel),
+        sms: gpu.sms,
+        shared_reserved: gpu.shared_reserved,
+        block_share: noted.share,
+    };
+    gpu.session.begin(slot, Begun { shape, layout: layout.clone(), ticket: TicketPlace(memory.ticket as *mut u64) });
+    if wanted.shared > SHARED_WITHOUT_ASKING {
+        // The program asked for it for the original kernel.
+        // SAFETY: a registered kernel; so below.
+        unsafe { (real.set_attribute)(kernel.hooked as _, MAX_DYNAMIC_SHARED, wanted.shared as c_int) };
+    }
+    let mut target = gpu.target(slot, &memory, cells, (y == 1 && z == 1) || x % 32 == 0);
+    let mut arguments: Vec<*mut c_void> = Vec::with_capacity(noted.parameters + TARGET_PARAMETERS);
+    if noted.parameters != 0 {
+        // SAFETY: by the contract one pointer per parameter.
+        arguments.extend(unsafe { std::slice::from_raw_parts(wanted.arguments, noted.parameters) });
+    }
+    arguments.extend(target.iter_mut().map(|word| std::ptr::from_mut(word).cast::<c_void>()));
+    let code = start(kernel.hooked as _, arguments.as_mut_ptr());
+    if matches!(code, error::LAUNCH_OUT_OF_RESOURCES | error::COOPERATIVE_LAUNCH_TOO_LARGE) {
+        // SAFETY: no arguments; the program did not cause this error.
+        unsafe { (real.last_error)() };
+        gpu.session.release_unused(slot);
+        note_once(format!(
+            "{}: with hooks it needs too many registers for this launch; it runs without, and has no records",
+            kernel_name(kernel)
+        ));
+        return None;
+    }
+    if code != error::SUCCESS {
+        gpu.session.cancel(slot, code);
+        return Some(returned(code));
+    }
+    let finished = finish(real, kernel, &layout, &memory, &mut target, wanted.stream);
+    if finished != error::SUCCESS {
+        gpu.session.fail(finished);
+        return Some(returned(finished));
+    }
+    Some(code)
+}
+
+/// Launches the finish kernel behind a hooked one.
+fn finish(
+    real: &Real,
+    kernel: Kernel,
+    layout: &CountLayout,
+    memory: &SlotMemory,
+    target: &mut [u64; TARGET_PARAMETERS],
+    stream: StreamHandle,
+) -> Error {
+    let mut places = [memory.ticket_device, memory.arrived];
+    let mut arguments: Vec<*mut c_void> =
+        target.iter_mut().chain(&mut places).map(|word| std::ptr::from_mut(word).cast::<c_void>()).collect();
+    let blocks = layout.cells().div_ceil(u64::from(FINISH_THREADS)).clamp(1, FINISH_BLOCKS) as u32;
+    let (grid, block) = (Dim3 { x: blocks, y: 1, z: 1 }, Dim3 { x: FINISH_THREADS, y: 1, z: 1 });
+    // SAFETY: a registered kernel with these six parameters of 64 bits.
+    unsafe { (real.launch)(kernel.finish as _, grid, block, arguments.as_mut_ptr(), 0, stream) }
+}
+
+fn is_capturing(real: &Real, stream: StreamHandle) -> bool {
+    let mut status = 0;
+    // SAFETY: the program's stream; a result through a pointer to a local.
+    let code = unsafe { (real.is_capturing)(stream, &raw mut status) };
+    if code != error::SUCCESS {
+        // SAFETY: no arguments. The legacy stream cannot be asked while another captures.
+        unsafe { (real.last_error)() };
+    }
+    code != error::SUCCESS || status != 0
+}
+
+/// Blocks of the hooked form that share an SM.
+fn resident(real: &Real, wanted: &Wanted, kernel: Kernel) -> u32 {
+    let mut blocks = 0;
+    let threads = wanted.block.x * wanted.block.y * wanted.block.z;
+    // SAFETY: a registered kernel; a result through a pointer to a local.
+    let code = unsafe { (real.occupancy)(&raw mut blocks, kernel.hooked as _, threads as c_int, wanted.shared) };
+    if code != error::SUCCESS {
+        // SAFETY: no arguments.
+        unsafe { (real.last_error)() };
+    }
+    blocks.max(1) as u32
+}
+
+fn kernel_name(kernel: Kernel) -> String {
+    lock().and_then(|runtime| Some(runtime.modules.get(kernel.module)?.kernel_name(kernel.index))).unwrap_or_default()
+}
+
+/// Writes the launch's first event.
+fn note_launch(wanted: &Wanted, kernel: Kernel, resident: u32, entry: Entry) -> Option<Noted> {
+    let mut runtime = lock()?;
+    let path = runtime.path(entry);
+    let traced = runtime.is_traced(Member { module: kernel.module, index: kernel.index });
+    let share = runtime.options.block_share.max(1);
+    let id = runtime.launches;
+    runtime.launches += 1;
+    let stream = stream_number(wanted.stream as usize);
+    let module = runtime.modules.get(kernel.module)?;
+    let descriptor = module.kernels().get(kernel.index)?;
+    let launch = Launch {
+        id,
+        module: module.id,
+        function: descriptor.function,
+        grid: wanted.grid.into(),
+        block: wanted.block.into(),
+        dynamic_shared: wanted.shared as u32,
+        static_shared: descriptor.static_shared,
+        registers: descriptor.registers,
+        registers_assumed: descriptor.registers == 0,
+        local_bytes: descriptor.local_bytes,
+        resident_blocks: resident,
+        block_share: if traced { share } else { 0 },
+        stream,
+        path,
+    };
+    let parameters = descriptor.parameter_count as usize;
+    runtime.trace.event(Event::Launch(launch));
+    Some(Noted { id, traced, share, parameters })
+}
+
+fn end(id: LaunchId, code: Error) {
+    if let Some(mut runtime) = lock() {
+        let end = LaunchEnd { id, error: code, blocks: Vec::new(), branches: Vec::new() };
+        runtime.trace.event(Event::LaunchEnd(end));
+    }
+}

@@ -1,0 +1,245 @@
+//! Registration with the real runtime: each module's fat binary, and each kernel in both forms.
+
+use super::real::Real;
+use super::state::{Kernel, know, registry};
+use crate::api::registration::FatBinaryWrapper;
+use crate::memory::Description;
+use crate::message;
+use crate::module::{Module, name};
+use crate::runtime::{Runtime, lock};
+use std::ffi::{CString, c_char, c_int, c_void};
+use std::ptr::{null, null_mut};
+use std::sync::Arc;
+use warpline_format::abi::ModuleDescriptor;
+use warpline_format::event::{Allocation, AllocationKind, Event};
+use warpline_format::gpu::{CountLayout, FINISH_KERNEL, HOOKED_SUFFIX};
+
+/// First word of `__fatBinC_Wrapper_t`.
+const WRAPPER_MAGIC: u32 = 0x4662_43b1;
+
+/// An address that stands for a kernel the program has no stub of. One byte, never given back.
+fn stand_in() -> usize {
+    Box::leak(Box::new(0u8)) as *const u8 as usize
+}
+
+/// Registers a kernel of the module under a stand-in.
+fn register_kernel(real: &Real, handle: usize, name: &str) -> usize {
+    let stub = stand_in();
+    let Ok(name) = CString::new(name) else { return stub };
+    // The runtime keeps the pointer.
+    let name = name.into_raw();
+    let none = null_mut::<c_void>();
+    // SAFETY: the handle is the real runtime's; the name is a string that lives on.
+    unsafe {
+        (real.register_function)(handle as _, stub as _, name, name, -1, none, none, none, none, null_mut());
+    }
+    stub
+}
+
+/// `__cudaRegisterFatBinary`.
+///
+/// # Safety
+/// As for the function of that name.
+pub unsafe fn fat_binary(real: &Real, wrapper: *const FatBinaryWrapper) -> *mut *mut c_void {
+    // SAFETY: by the contract.
+    let data = if wrapper.is_null() { null() } else { unsafe { (*wrapper).data() } };
+    let entry = {
+        let Some(mut runtime) = lock() else { return null_mut() };
+        // SAFETY: by the contract.
+        unsafe { enter_module(&mut runtime, data) }
+    };
+    let entry = match entry {
+        // Code that was not rebuilt goes to the real runtime as it is.
+        // SAFETY: handed through.
+        None => (unsafe { (real.register_binary)(wrapper.cast()) } as usize, None),
+        Some(Entered { binary, .. }) if binary.is_null() => (0, None),
+        Some(Entered { module, binary, layout }) => {
+            let wrapper = FatBinaryWrapper::new(WRAPPER_MAGIC, binary);
+            // SAFETY: the wrapper lives on, as does the module's binary while it is registered.
+            let handle =
+                unsafe { (real.register_binary)((Box::leak(Box::new(wrapper)) as *const FatBinaryWrapper).cast()) };
+            let finish = register_kernel(real, handle as usize, FINISH_KERNEL);
+            registry().layouts.insert(module, Arc::new(layout));
+            (handle as usize, Some((module, finish)))
+        }
+    };
+    let mut registry = registry();
+    registry.handles.push(entry);
+    registry.handles.len() as *mut *mut c_void
+}
+
+struct Entered {
+    module: usize,
+    binary: *const u8,
+    layout: CountLayout,
+}
+
+/// # Safety
+/// As for [`fat_binary`].
+unsafe fn enter_module(runtime: &mut Runtime, data: *const u8) -> Option<Entered> {
+    let id = runtime.modules.len() as u32;
+    // SAFETY: by the contract.
+    let module = match unsafe { Module::read(data, id) }? {
+        Ok(module) => module,
+        Err(error) => {
+            message::note(&error.to_string());
+            return Some(Entered { module: 0, binary: null(), layout: CountLayout::of(&Default::default()) });
+        }
+    };
+    let descriptor: &ModuleDescriptor = module.descriptor();
+    let binary: *const u8 = descriptor.fat_binary.cast();
+    if binary.is_null() {
+        message::note(&format!(
+            "{} was built for the CPU device alone and cannot run on a GPU: build it with `warpline cc --device=gpu`, or run \
+             with WARPLINE_DEVICE=cpu",
+            module.table.module
+        ));
+    }
+    let layout = CountLayout::of(&module.table);
+    runtime.trace.event(Event::Module { id, site_table: module.table_bytes().to_vec() });
+    runtime.modules.push(module);
+    Some(Entered { module: id as usize, binary, layout })
+}
+
+/// The real handle behind the program's, and the module and finish kernel where it is one of ours.
+pub fn handle_of(handle: *mut *mut c_void) -> (usize, Option<(usize, usize)>) {
+    registry().handles.get((handle as usize).wrapping_sub(1)).copied().unwrap_or((0, None))
+}
+
+/// `__cudaRegisterFunction`.
+///
+/// # Safety
+/// As for the function of that name.
+#[expect(clippy::too_many_arguments, reason = "the signature is CUDA's")]
+pub unsafe fn function(
+    real: &Real,
+    handle: *mut *mut c_void,
+    stub: *const c_char,
+    device_function: *mut c_char,
+    device_name: *const c_char,
+    thread_limit: c_int,
+    thread: *mut c_void,
+    block: *mut c_void,
+    block_dim: *mut c_void,
+    grid_dim: *mut c_void,
+    warp_size: *mut c_int,
+) {
+    let (handle, module) = handle_of(handle);
+    let kernel_name = name(device_name);
+    if handle == 0 {
+        registry().foreign.insert(stub as usize, kernel_name);
+        return;
+    }
+    // SAFETY: handed through.
+    unsafe {
+        (real.register_function)(
+            handle as _,
+            stub.cast(),
+            device_function,
+            device_name,
+            thread_limit,
+            thread,
+            block,
+            block_dim,
+            grid_dim,
+            warp_size,
+        );
+    }
+    let index = module.and_then(|(module, _)| {
+        let runtime = lock()?;
+        runtime.modules.get(module)?.kernels().iter().position(|kernel| name(kernel.name) == kernel_name)
+    });
+    match (module, index) {
+        (Some((module, finish)), Some(index)) => {
+            let hooked = register_kernel(real, handle, &format!("{kernel_name}{HOOKED_SUFFIX}"));
+            registry().kernels.insert(stub as usize, Kernel { module, index, hooked, finish });
+        }
+        _ => {
+            registry().foreign.insert(stub as usize, kernel_name);
+        }
+    }
+}
+
+/// `__cudaRegisterVar` and `__cudaRegisterManagedVar`, after the real ones: the address is asked for at the module's
+/// first launch, because the driver has not loaded it yet.
+pub fn variable(handle: *mut *mut c_void, shadow: usize, device_name: *const c_char) {
+    let (_, Some((module, _))) = handle_of(handle) else { return };
+    let wanted = name(device_name);
+    let index = lock().and_then(|runtime| {
+        runtime.modules.get(module)?.variables().iter().position(|global| name(global.name) == wanted)
+    });
+    if let Some(index) = index {
+        registry().variables.push((shadow, module, index));
+    }
+}
+
+/// `__cudaUnregisterFatBinary`.
+///
+/// # Safety
+/// As for the function of that name.
+pub unsafe fn unregister(real: &Real, handle: *mut *mut c_void) {
+    let (handle, _) = handle_of(handle);
+    if handle != 0 {
+        // SAFETY: the real runtime's own handle.
+        unsafe { (real.unregister_binary)(handle as _) };
+    }
+}
+
+/// Enters the variables of a module whose addresses can be asked for by now.
+pub fn place_variables(real: &Real, module: usize) {
+    let waiting: Vec<(usize, usize, usize)> = {
+        let mut registry = registry();
+        let (mine, others) = std::mem::take(&mut registry.variables).into_iter().partition(|entry| entry.1 == module);
+        registry.variables = others;
+        mine
+    };
+    for (shadow, module, index) in waiting {
+        let mut address = null_mut();
+        // SAFETY: the shadow was registered; the result goes to a local.
+        if unsafe { (real.symbol_address)(&raw mut address, shadow as *const c_void) } != 0 {
+            // SAFETY: no arguments; takes back the error that the program did not cause.
+            unsafe { (real.last_error)() };
+            continue;
+        }
+        let Some(mut runtime) = lock() else { return };
+        enter_variable(&mut runtime, module, index, address as u64);
+    }
+}
+
+fn enter_variable(runtime: &mut Runtime, module: usize, index: usize, address: u64) {
+    let Some(entry) = runtime.modules.get(module) else { return };
+    let Some(global) = entry.variables().get(index) else { return };
+    let kind = match global.kind {
+        0 => AllocationKind::DeviceGlobal,
+        1 => AllocationKind::Constant,
+        2 => AllocationKind::ManagedGlobal,
+        _ => AllocationKind::Compiler,
+    };
+    let label = entry.table.globals.get(index).map(|global| global.name.clone()).filter(|name| !name.is_empty());
+    let (bytes, id) = (global.size.max(1), entry.id);
+    let what = Description { kind, name: Some(label.unwrap_or_else(|| name(global.name))), path: 0 };
+    if let Some(event) = enter(runtime, address, bytes, what, Some((id, index as u32))) {
+        runtime.trace.event(Event::Allocation(event));
+    }
+}
+
+/// Gives an allocation on the device its place in the trace's address space.
+pub fn enter(
+    runtime: &mut Runtime,
+    device: u64,
+    bytes: u64,
+    what: Description,
+    global: Option<(u32, u32)>,
+) -> Option<Allocation> {
+    let live = runtime.memory.register(device, bytes, what).ok()?;
+    know(device, bytes.max(1), live.address);
+    Some(Allocation {
+        id: live.id,
+        kind: live.kind,
+        address: live.address,
+        bytes,
+        name: live.name.clone(),
+        path: live.path,
+        global,
+    })
+}
