@@ -2,6 +2,7 @@
 
 use super::finder::{EMPTY, Ways};
 use super::policy::{Policy, Replacement};
+use super::processor;
 use rustc_hash::FxHashMap;
 
 /// What left the cache to make room.
@@ -13,13 +14,21 @@ pub struct Evicted {
     pub dirty: u8,
 }
 
-/// State of one line.
+/// State of one line: in the low four bits the sectors all of whose bytes are here, in the high ones
+/// those with bytes that the next level has not.
 #[derive(Clone, Copy, Debug, Default)]
-struct Line {
-    /// Sectors all of whose bytes are here.
-    valid: u8,
-    /// Sectors with bytes that the next level has not.
-    dirty: u8,
+struct Line(u8);
+
+impl Line {
+    #[inline]
+    fn valid(self) -> u8 {
+        self.0 & 15
+    }
+
+    #[inline]
+    fn dirty(self) -> u8 {
+        self.0 >> 4
+    }
 }
 
 /// Data sectors that the lines of a set share.
@@ -80,7 +89,7 @@ impl SectorCache {
     }
 
     /// Finds a line and notes the use.
-    #[inline]
+    #[inline(always)]
     pub fn touch(&mut self, set: u32, key: u32) -> Option<usize> {
         if self.recent.0 == key {
             return Some(self.recent.1);
@@ -89,6 +98,14 @@ impl SectorCache {
         self.policy.touch(set, (entry - set as usize * self.ways_per_set as usize) as u32);
         self.recent = (key, entry);
         Some(entry)
+    }
+
+    /// Asks for the memory of a set.
+    #[inline(always)]
+    pub fn prefetch(&self, set: u32) {
+        self.ways.prefetch(set);
+        processor::read(&self.lines, set as usize * self.ways_per_set as usize);
+        self.policy.prefetch(set);
     }
 
     /// Finds a line without noting a use.
@@ -100,7 +117,7 @@ impl SectorCache {
     /// Sectors of an entry that can be read.
     #[inline]
     pub fn valid(&self, entry: usize) -> u8 {
-        self.lines[entry].valid
+        self.lines[entry].valid()
     }
 
     /// Makes room for a line that is not present, and notes the use.
@@ -110,7 +127,6 @@ impl SectorCache {
         let entry = first + self.way_for(set) as usize;
         let evicted = self.drop_line(entry);
         self.ways.put(entry, key);
-        self.policy.touch(set, (entry - first) as u32);
         self.recent = (key, entry);
         (entry, evicted)
     }
@@ -123,8 +139,11 @@ impl SectorCache {
             let empty = (0..self.ways_per_set).find(|way| self.ways.key(first + *way as usize) == EMPTY);
             return empty.unwrap_or(0);
         }
-        let free = self.data.as_mut().and_then(|data| data.free[set as usize].pop());
-        free.unwrap_or_else(|| self.policy.victim(set))
+        if let Some(way) = self.data.as_mut().and_then(|data| data.free[set as usize].pop()) {
+            self.policy.touch(set, way);
+            return way;
+        }
+        self.policy.replace(set)
     }
 
     fn drop_line(&mut self, entry: usize) -> Option<Evicted> {
@@ -134,17 +153,17 @@ impl SectorCache {
         }
         let line = std::mem::take(&mut self.lines[entry]);
         if let Some(data) = &mut self.data {
-            data.used[entry / self.ways_per_set as usize] -= line.valid.count_ones();
+            data.used[entry / self.ways_per_set as usize] -= line.valid().count_ones();
         }
-        Some(Evicted { key, dirty: line.dirty })
+        Some(Evicted { key, dirty: line.dirty() })
     }
 
     /// Adds readable sectors to an entry. Where data is apart from tags, older lines of the set make
     /// room; such caches are never dirty.
     #[inline]
     pub fn fill(&mut self, entry: usize, sectors: u8) {
-        let new = sectors & !self.lines[entry].valid;
-        self.lines[entry].valid |= sectors;
+        let new = sectors & !self.lines[entry].valid();
+        self.lines[entry].0 |= sectors;
         if self.data.is_some() {
             self.make_room(entry, new);
         }
@@ -183,15 +202,15 @@ impl SectorCache {
     #[inline]
     pub fn soil(&mut self, entry: usize, sectors: u8) -> u8 {
         let line = &mut self.lines[entry];
-        let new = sectors & !line.dirty;
-        line.dirty |= sectors;
+        let new = sectors & !line.dirty();
+        line.0 |= sectors << 4;
         new
     }
 
     /// Notes bytes written to a sector; the sector becomes readable when all 32 are known. Returns
     /// whether some of them were known before.
     pub fn write_bytes(&mut self, entry: usize, sector: u32, bytes: u32) -> bool {
-        if self.lines[entry].valid >> sector & 1 == 1 {
+        if self.lines[entry].valid() >> sector & 1 == 1 {
             return true;
         }
         if bytes == u32::MAX {
@@ -238,12 +257,11 @@ impl SectorCache {
         let Some(entry) = self.ways.find(set, key) else { return };
         self.take_partial(key, sectors, |_, _| ());
         if let Some(data) = &mut self.data {
-            data.used[set as usize] -= (self.lines[entry].valid & sectors).count_ones();
+            data.used[set as usize] -= (self.lines[entry].valid() & sectors).count_ones();
         }
         let line = &mut self.lines[entry];
-        line.valid &= !sectors;
-        line.dirty &= !sectors;
-        let empty = line.valid == 0 && line.dirty == 0;
+        line.0 &= !(sectors | sectors << 4);
+        let empty = line.0 == 0;
         if empty {
             self.recent.0 = EMPTY;
             self.release(set as usize, (entry % self.ways_per_set as usize) as u32);

@@ -38,14 +38,11 @@ pub struct Groups {
     pub bytes_8: u32,
     /// For 16 bytes and more.
     pub bytes_16: u32,
-    /// The smallest piece that is fetched for data of 4 bytes and more: 32, or 128 where the whole
-    /// line is one segment. Narrower data of 1 and 2 bytes fetch a quarter and a half of it.
-    pub segment_bytes: u32,
 }
 
 impl Groups {
     /// The whole warp, 32-byte pieces.
-    pub const WARP: Groups = Groups { bytes_4: 32, bytes_8: 32, bytes_16: 32, segment_bytes: 32 };
+    pub const WARP: Groups = Groups { bytes_4: 32, bytes_8: 32, bytes_16: 32 };
 
     fn lanes(&self, bytes: u32) -> u32 {
         let lanes = match bytes {
@@ -115,24 +112,53 @@ impl Coalescer {
                 first += lanes;
             }
         }
-        if groups.segment_bytes > SECTOR_BYTES as u32 && !exact_bytes {
-            let scale = if reach.bytes == 1 { 4 } else { if reach.bytes == 2 { 2 } else { 1 } };
-            self.widen(groups.segment_bytes / scale);
-        }
         &self.pieces
     }
 
-    fn widen(&mut self, segment: u32) {
-        for piece in &mut self.pieces {
-            if segment >= 128 {
-                piece.sectors = 15;
-            } else if segment == 64 {
-                let low = if piece.sectors & 3 != 0 { 3 } else { 0 };
-                let high = if piece.sectors & 12 != 0 { 12 } else { 0 };
-                piece.sectors = low | high;
+    /// The pieces of a request to the lanes' stacks, whose addresses are offsets in them. The same
+    /// 4-byte word of the lanes of a warp fills one line, so word `w` of the warp whose stacks begin
+    /// at line `first_line` is line `first_line + w` (equation 1 of the profiner paper).
+    #[inline]
+    pub fn local_pieces(&mut self, access: &Access<'_>, reach: Reach, first_line: u64) -> &[Piece] {
+        self.pieces.clear();
+        if let (Addresses::Uniform(offset), None) = (access.addresses, reach.holes)
+            && offset % 4 == 0
+            && reach.bytes % 4 == 0
+        {
+            let mut bytes = 0u128;
+            let mut sectors = 0;
+            let mut rest = access.mask;
+            while rest != 0 {
+                let lane = rest.trailing_zeros();
+                rest &= rest - 1;
+                bytes |= 15 << (4 * lane);
+                sectors |= 1 << (lane / 8);
             }
-            piece.bytes = bytes_of(piece.sectors);
+            for word in 0..u64::from(reach.bytes / 4) {
+                let line = first_line.wrapping_add(offset / 4 + word) & (u64::MAX / LINE_BYTES);
+                self.pieces.push(Piece { line, sectors, bytes });
+            }
+            return &self.pieces;
         }
+        access.for_each_lane(|lane, address| {
+            for byte in 0..reach.bytes {
+                if reach.holes.is_some_and(|holes| byte > 63 || holes >> byte & 1 == 0) {
+                    continue;
+                }
+                let offset = address.wrapping_add(u64::from(byte));
+                let line = first_line.wrapping_add(offset / 4) & (u64::MAX / LINE_BYTES);
+                let bit = 4 * lane + (offset % 4) as u32;
+                match self.pieces.last_mut() {
+                    Some(piece) if piece.line == line => {
+                        piece.bytes |= 1 << bit;
+                        piece.sectors |= 1 << (bit / 32);
+                    }
+                    _ => self.pieces.push(Piece { line, sectors: 1 << (bit / 32), bytes: 1 << bit }),
+                }
+            }
+        });
+        self.merge(0);
+        &self.pieces
     }
 
     #[inline]
@@ -304,7 +330,7 @@ mod tests {
             let addresses: Vec<u64> = (0..32u64).filter(|lane| mask >> lane & 1 == 1)
                 .map(|lane| if random { base + noise[lane as usize] } else { base.wrapping_add((stride * lane as i64) as u64) }).collect();
             let lanes = 1 << lanes_log;
-            let groups = Groups { bytes_4: lanes, bytes_8: lanes, bytes_16: lanes, segment_bytes: 32 };
+            let groups = Groups { bytes_4: lanes, bytes_8: lanes, bytes_16: lanes };
             with_access(mask, &addresses, |access| -> Result<(), TestCaseError> {
                 let mut want = Vec::new();
                 for first in (0..32).step_by(lanes as usize) {
@@ -324,6 +350,29 @@ mod tests {
         }
     }
 
+    proptest! {
+        #[test]
+        fn local_words_are_interleaved(mask in 1u32.., offsets in prop::collection::vec(0u64..200, 32), uniform in any::<bool>(), bytes in 1u32..20) {
+            let addresses: Vec<u64> = (0..32).filter(|lane| mask >> lane & 1 == 1).map(|lane| offsets[if uniform { 0 } else { lane }]).collect();
+            with_access(mask, &addresses, |access| -> Result<(), TestCaseError> {
+                let mut want: BTreeMap<u64, u128> = BTreeMap::new();
+                access.for_each_lane(|lane, offset| {
+                    for byte in 0..u64::from(bytes) {
+                        let r = offset + byte;
+                        let place = (r / 4 * 32 + u64::from(lane)) * 4 + r % 4;
+                        *want.entry(1000 + place / 128).or_default() |= 1 << (place % 128);
+                    }
+                });
+                let mut coalescer = Coalescer::default();
+                let got = coalescer.local_pieces(access, Reach { bytes, holes: None }, 1000);
+                let got: Vec<_> = got.iter().map(|piece| (piece.line, piece.bytes, piece.sectors)).collect();
+                let want: Vec<_> = want.into_iter().map(|(line, bytes)| (line, bytes, sectors_of(bytes))).collect();
+                prop_assert_eq!(got, want);
+                Ok(())
+            })?;
+        }
+    }
+
     #[test]
     fn groups_of_eight_count_a_shared_sector_twice() {
         // Lanes 7 and 8 lie in one sector.
@@ -335,17 +384,5 @@ mod tests {
             assert_eq!(count(Coalescer::default().pieces(access, reach, Groups::WARP, false)), 5);
             assert_eq!(count(Coalescer::default().pieces(access, reach, eight, false)), 8);
         });
-    }
-
-    #[test]
-    fn fermi_segments_follow_the_width() {
-        let fermi = Groups { bytes_4: 32, bytes_8: 16, bytes_16: 8, segment_bytes: 128 };
-        for (bytes, sectors) in [(1, 1), (2, 2), (4, 4)] {
-            with_access(1, &[4096], |access| {
-                let mut coalescer = Coalescer::default();
-                let pieces = coalescer.pieces(access, Reach { bytes, holes: None }, fermi, false);
-                assert_eq!(pieces[0].sectors.count_ones(), sectors);
-            });
-        }
     }
 }

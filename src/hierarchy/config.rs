@@ -243,6 +243,19 @@ impl HierarchyConfig {
         range("l1.sets", u64::from(self.l1.sets), 1, 1 << 16)?;
         let ways = self.l1.bytes / u64::from(self.l1.line_bytes) / u64::from(self.l1.sets);
         range("l1.sets (lines per set)", ways, 1, 1 << 15)?;
+        for (name, lines, ways) in [
+            ("l1.bytes", ways * u64::from(self.l1.sets) * u64::from(self.l1.tags_per_line.unwrap_or(1)), ways),
+            ("l2.ways", self.l2.bytes() / u64::from(self.l2.line_bytes), u64::from(self.l2.ways)),
+        ] {
+            if ways > u64::from(super::finder::MOST_SCANNED) && lines > super::finder::MOST_HASHED {
+                return Err((
+                    name,
+                    format!(
+                        "{lines} lines in sets of {ways} ways; with more than 32 ways only 65534 lines are possible"
+                    ),
+                ));
+            }
+        }
         if let Some(tags) = self.l1.tags_per_line {
             range("l1.tags_per_line", u64::from(tags), 1, 8)?;
         }
@@ -271,7 +284,6 @@ impl HierarchyConfig {
         ] {
             power(name, lanes, 1, 32)?;
         }
-        power("coalescing.segment_bytes", self.coalescing.segment_bytes, 32, 128)?;
         if let Some(banks) = self.shared {
             power("shared.banks", banks.banks, 1, 64)?;
             power("shared.bank_bytes", banks.bank_bytes, 4, 8)?;

@@ -4,24 +4,30 @@
 /// No line.
 pub(super) const EMPTY: u32 = u32::MAX;
 /// Most ways that are searched one by one.
-const MOST_SCANNED: u32 = 32;
+pub(super) const MOST_SCANNED: u32 = 32;
+/// Most entries of a cache with more ways than that.
+pub(super) const MOST_HASHED: u64 = u16::MAX as u64 - 1;
 
 /// Keys of all ways, and the way to find them.
 #[derive(Clone, Debug)]
 pub(super) struct Ways {
     ways: usize,
     keys: Vec<u32>,
-    /// Entry + 1 by hash of its key, 0 where free; empty when sets are scanned. A power of two long.
-    table: Vec<u32>,
+    /// First entry + 1 of the chain of each hash, 0 where there is none; empty when sets are scanned.
+    heads: Vec<u16>,
+    /// Per entry: the next one + 1 in its chain.
+    next: Vec<u16>,
     shift: u32,
 }
 
 impl Ways {
     pub(super) fn new(sets: u32, ways: u32) -> Ways {
         let entries = sets as usize * ways as usize;
-        let places = if ways > MOST_SCANNED { (4 * entries).next_power_of_two() } else { 0 };
-        let shift = 32 - (places.max(2) as u32).trailing_zeros();
-        Ways { ways: ways as usize, keys: vec![EMPTY; entries], table: vec![0; places], shift }
+        let hashed = ways > MOST_SCANNED;
+        let heads = if hashed { (2 * entries).next_power_of_two() } else { 0 };
+        let shift = 32 - (heads.max(2) as u32).trailing_zeros();
+        let next = vec![0; if hashed { entries } else { 0 }];
+        Ways { ways: ways as usize, keys: vec![EMPTY; entries], heads: vec![0; heads], next, shift }
     }
 
     /// The key in an entry, or [`EMPTY`].
@@ -30,93 +36,80 @@ impl Ways {
         self.keys[entry]
     }
 
+    /// Asks for the keys of a set that is scanned.
+    #[inline(always)]
+    pub(super) fn prefetch(&self, set: u32) {
+        if self.heads.is_empty() {
+            super::processor::read(&self.keys, set as usize * self.ways);
+        }
+    }
+
     #[inline]
-    fn place_of(&self, key: u32) -> usize {
+    fn chain_of(&self, key: u32) -> usize {
         (key.wrapping_mul(0x9e37_79b1) >> self.shift) as usize
     }
 
     /// The entry that holds `key` in the set.
-    #[inline]
+    #[inline(always)]
     pub(super) fn find(&self, set: u32, key: u32) -> Option<usize> {
-        if self.table.is_empty() {
+        if self.heads.is_empty() {
             let first = set as usize * self.ways;
             let keys = &self.keys[first..first + self.ways];
             let mut base = 0;
-            let mut chunks = keys.chunks_exact(8);
-            for chunk in &mut chunks {
+            let (chunks, remainder) = keys.as_chunks::<8>();
+            for chunk in chunks {
                 let mut found = 0u32;
-                for (index, &other) in chunk.iter().enumerate() {
-                    found |= u32::from(other == key) << index;
+                for index in 0..8 {
+                    found |= u32::from(chunk[index] == key) << index;
                 }
                 if found != 0 {
                     return Some(first + base + found.trailing_zeros() as usize);
                 }
                 base += 8;
             }
-            return chunks.remainder().iter().position(|&other| other == key).map(|at| first + base + at);
+            return remainder.iter().position(|&other| other == key).map(|at| first + base + at);
         }
-        let mask = self.table.len() - 1;
-        let mut place = self.place_of(key);
-        loop {
-            let entry = self.table[place];
-            if entry == 0 {
-                return None;
-            }
+        let mut entry = self.heads[self.chain_of(key)];
+        while entry != 0 {
             if self.keys[entry as usize - 1] == key {
                 return Some(entry as usize - 1);
             }
-            place = (place + 1) & mask;
+            entry = self.next[entry as usize - 1];
         }
+        None
     }
 
     /// Puts `key` in an entry; what was there is forgotten.
     #[inline]
     pub(super) fn put(&mut self, entry: usize, key: u32) {
-        if self.table.is_empty() {
-            self.keys[entry] = key;
+        let old = std::mem::replace(&mut self.keys[entry], key);
+        if self.heads.is_empty() {
             return;
         }
-        if self.keys[entry] != EMPTY {
-            self.take_out(self.keys[entry], entry);
+        let name = entry as u16 + 1;
+        if old != EMPTY {
+            let chain = self.chain_of(old);
+            let after = self.next[entry];
+            if self.heads[chain] == name {
+                self.heads[chain] = after;
+            } else {
+                let mut at = self.heads[chain] as usize - 1;
+                while self.next[at] != name {
+                    at = self.next[at] as usize - 1;
+                }
+                self.next[at] = after;
+            }
         }
-        self.keys[entry] = key;
         if key != EMPTY {
-            let mask = self.table.len() - 1;
-            let mut place = self.place_of(key);
-            while self.table[place] != 0 {
-                place = (place + 1) & mask;
-            }
-            self.table[place] = entry as u32 + 1;
+            let chain = self.chain_of(key);
+            self.next[entry] = self.heads[chain];
+            self.heads[chain] = name;
         }
-    }
-
-    /// Closes the gap that the key leaves, so that no probe ends early.
-    fn take_out(&mut self, key: u32, entry: usize) {
-        let mask = self.table.len() - 1;
-        let mut hole = self.place_of(key);
-        while self.table[hole] != entry as u32 + 1 {
-            hole = (hole + 1) & mask;
-        }
-        let mut at = hole;
-        loop {
-            at = (at + 1) & mask;
-            let other = self.table[at];
-            if other == 0 {
-                break;
-            }
-            let home = self.place_of(self.keys[other as usize - 1]);
-            // The entry may move back to the hole unless its home lies after the hole.
-            if (at.wrapping_sub(home) & mask) >= (at.wrapping_sub(hole) & mask) {
-                self.table[hole] = other;
-                hole = at;
-            }
-        }
-        self.table[hole] = 0;
     }
 
     pub(super) fn clear(&mut self) {
         self.keys.fill(EMPTY);
-        self.table.fill(0);
+        self.heads.fill(0);
     }
 }
 

@@ -54,7 +54,7 @@ impl Level2 {
     }
 
     /// Serves a request that came through the partition `near`; `line` is the address / 128.
-    #[inline]
+    #[inline(always)]
     pub fn serve(&mut self, near: u32, line: u64, request: &ToL2) -> L2Outcome {
         let sectors_per_line = self.config.line_bytes / 32;
         let parts = 4 / sectors_per_line;
@@ -72,6 +72,18 @@ impl Level2 {
         sum
     }
 
+    /// Asks for the memory that a request to `line` (address / 128) will need.
+    #[inline(always)]
+    pub fn prefetch(&self, line: u64, sectors: u8) {
+        let parts = 128 / self.config.line_bytes;
+        // The lowest line of the request; with narrow lines the others often lie in the next sets.
+        let part = sectors.trailing_zeros() * 32 / self.config.line_bytes;
+        let set = self.placement.set(line * u64::from(parts) + u64::from(part));
+        for partition in &self.partitions {
+            partition.prefetch(set);
+        }
+    }
+
     /// Partition whose memory controllers hold a line.
     #[inline]
     fn home(&self, line: u64) -> u32 {
@@ -82,7 +94,7 @@ impl Level2 {
         ((line ^ line >> 7 ^ line >> 13 ^ line >> 21) & 1) as u32
     }
 
-    #[inline]
+    #[inline(always)]
     #[expect(clippy::too_many_arguments, reason = "one call on the hot path")]
     fn part(&mut self, near: u32, line: u64, key: u32, ask: Ask, sectors: u8, bytes: u128, sum: &mut L2Outcome) {
         let wanted = collapse(sectors, self.config.sector_bytes);
@@ -145,7 +157,7 @@ impl Level2 {
     }
 
     /// Reads sectors, from DRAM what is missing; returns the lookups that missed.
-    #[inline]
+    #[inline(always)]
     fn load(&mut self, partition: u32, set: u32, key: u32, sectors: u8, sum: &mut L2Outcome) -> u32 {
         let entry = match self.partitions[partition as usize].touch(set, key) {
             Some(entry) => entry,

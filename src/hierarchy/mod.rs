@@ -7,11 +7,13 @@ mod cache;
 mod coalesce;
 mod config;
 mod dense;
+mod engine;
 mod finder;
 mod level1;
 mod level2;
 mod plru;
 mod policy;
+pub(crate) mod processor;
 #[cfg(test)]
 mod reference;
 mod slices;
@@ -23,6 +25,7 @@ pub use config::{
     Atomics, Banks, Copies, DramConfig, HierarchyConfig, L1Config, L2Config, StoreFill, StorePolicy, TlbConfig,
 };
 pub use dense::{DenseLines, LINE_BYTES, SECTOR_BYTES};
+pub use engine::{FirstLevel, L2Request, LevelCounts, LocalLayout, SecondLevel, SumOf, Traffic, TrafficCells};
 pub use level1::{Ask, L1Outcome, Level1, Route, ToL2};
 pub use level2::{L2Outcome, Level2};
 pub use plru::TreePlru;

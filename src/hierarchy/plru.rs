@@ -79,16 +79,41 @@ impl TreePlru {
     /// The leaf the bits point at.
     #[inline]
     pub fn victim(&self) -> u32 {
+        self.walk(|_, _| ())
+    }
+
+    /// The leaf the bits point at, marked as just used: its whole path turns round.
+    #[inline]
+    pub fn take_victim(&mut self) -> u32 {
+        let mut turned = [(0, 0); 6];
+        let mut count = 0;
+        let leaf = self.walk(|word, path| {
+            turned[count] = (word, path);
+            count += 1;
+        });
+        for (word, path) in &turned[..count] {
+            self.words[*word] ^= path;
+        }
+        leaf
+    }
+
+    /// Follows the bits down; `f` gets each word's index and the path in it.
+    #[inline(always)]
+    fn walk(&self, mut f: impl FnMut(usize, u64)) -> u32 {
         let mut node = 1;
         let mut step = 0;
         while node < self.leaves {
-            let word = self.words[first_word(step) + (node as usize - (1 << (LEVELS * step)))];
+            let index = first_word(step) + (node as usize - (1 << (LEVELS * step)));
+            let word = self.words[index];
             let mut within = 1u32;
+            let mut path = 0;
             while within < 64 && node < self.leaves {
+                path |= 1 << within;
                 let side = (word >> within & 1) as u32;
                 within = 2 * within + side;
                 node = 2 * node + side;
             }
+            f(index, path);
             step += 1;
         }
         node - self.leaves
@@ -138,8 +163,12 @@ mod tests {
             for number in uses {
                 prop_assert_eq!(fast.victim() as usize, slow.victim());
                 // Follow the victim half of the time, so that the state is a cache's.
-                let leaf = if number % 2 == 0 { fast.victim() } else { number % leaves };
-                fast.touch(leaf);
+                let leaf = if number % 2 == 0 {
+                    fast.take_victim()
+                } else {
+                    fast.touch(number % leaves);
+                    number % leaves
+                };
                 slow.touch(leaf as usize);
             }
         }

@@ -22,6 +22,8 @@ pub enum Replacement {
 /// The state of a policy for all sets of a cache.
 #[derive(Clone, Debug)]
 pub(super) enum Policy {
+    /// Up to 16 ways: their order in one word per set.
+    Short(Short),
     Lru(Lru),
     Plru(Vec<TreePlru>),
     Drawn(Drawn),
@@ -30,6 +32,7 @@ pub(super) enum Policy {
 impl Policy {
     pub(super) fn new(replacement: &Replacement, sets: u32, ways: u32) -> Policy {
         match replacement {
+            Replacement::Lru if ways <= 16 => Policy::Short(Short::new(sets, ways)),
             Replacement::Lru => Policy::Lru(Lru::new(sets, ways)),
             Replacement::TreePlru => Policy::Plru(vec![TreePlru::new(ways); sets as usize]),
             Replacement::Weighted(weights) => {
@@ -45,9 +48,20 @@ impl Policy {
     #[inline]
     pub(super) fn touch(&mut self, set: u32, way: u32) {
         match self {
+            Policy::Short(short) => short.touch(set, way),
             Policy::Lru(lru) => lru.touch(set, way),
             Policy::Plru(trees) => trees[set as usize].touch(way),
             Policy::Drawn(_) => {}
+        }
+    }
+
+    /// Asks for the order of a set.
+    #[inline(always)]
+    pub(super) fn prefetch(&self, set: u32) {
+        match self {
+            Policy::Short(short) => super::processor::read(&short.orders, set as usize),
+            Policy::Lru(lru) => super::processor::read(&lru.youngest, set as usize),
+            Policy::Plru(_) | Policy::Drawn(_) => {}
         }
     }
 
@@ -55,26 +69,92 @@ impl Policy {
     #[inline]
     pub(super) fn victim(&mut self, set: u32) -> u32 {
         match self {
+            Policy::Short(short) => short.oldest(set),
             Policy::Lru(lru) => lru.oldest(set),
             Policy::Plru(trees) => trees[set as usize].victim(),
             Policy::Drawn(drawn) => drawn.draw(set),
         }
     }
 
+    /// The way that leaves, noted as used: its new line is the youngest.
+    #[inline]
+    pub(super) fn replace(&mut self, set: u32) -> u32 {
+        if let Policy::Plru(trees) = self {
+            return trees[set as usize].take_victim();
+        }
+        let way = self.victim(set);
+        self.touch(set, way);
+        way
+    }
+
     /// A way's line is gone: an LRU takes this way next.
     #[inline]
     pub(super) fn forget(&mut self, set: u32, way: u32) {
-        if let Policy::Lru(lru) = self {
-            lru.retire(set, way);
+        match self {
+            Policy::Short(short) => short.retire(set, way),
+            Policy::Lru(lru) => lru.retire(set, way),
+            Policy::Plru(_) | Policy::Drawn(_) => {}
         }
     }
 
     pub(super) fn clear(&mut self) {
         match self {
+            Policy::Short(short) => *short = Short::new(short.orders.len() as u32, short.ways),
             Policy::Lru(lru) => *lru = Lru::new(lru.sets, lru.ways),
             Policy::Plru(trees) => trees.iter_mut().for_each(TreePlru::clear),
             Policy::Drawn(drawn) => drawn.draws.fill(0),
         }
+    }
+}
+
+/// The order of up to 16 ways as the nibbles of a word, the most recently used lowest.
+#[derive(Clone, Debug)]
+pub(super) struct Short {
+    ways: u32,
+    orders: Vec<u64>,
+}
+
+impl Short {
+    fn new(sets: u32, ways: u32) -> Short {
+        // Way 0 is the oldest: empty ways are filled in order. Nibbles beyond the ways stay as they are.
+        let mut order = 0;
+        for way in 0..16u64 {
+            let place = if way < u64::from(ways) { u64::from(ways) - 1 - way } else { way };
+            order |= way << (4 * place);
+        }
+        Short { ways, orders: vec![order; sets as usize] }
+    }
+
+    /// Nibbles below and at the place of a way.
+    #[inline]
+    fn place(order: u64, way: u32) -> u32 {
+        const ONES: u64 = 0x1111_1111_1111_1111;
+        let other = order ^ (u64::from(way) * ONES);
+        // The lowest nibble that is zero; the borrow only disturbs higher ones.
+        (other.wrapping_sub(ONES) & !other & (ONES << 3)).trailing_zeros() / 4
+    }
+
+    #[inline]
+    fn touch(&mut self, set: u32, way: u32) {
+        let order = &mut self.orders[set as usize];
+        let shift = 4 * Self::place(*order, way);
+        let below = *order & ((1 << shift) - 1);
+        let above = *order & !(u64::MAX >> (60 - shift));
+        *order = above | below << 4 | u64::from(way);
+    }
+
+    #[inline]
+    fn oldest(&self, set: u32) -> u32 {
+        (self.orders[set as usize] >> (4 * (self.ways - 1)) & 15) as u32
+    }
+
+    fn retire(&mut self, set: u32, way: u32) {
+        self.touch(set, way);
+        let top = 4 * (self.ways - 1);
+        let order = &mut self.orders[set as usize];
+        let rest = *order & ((1 << top) - 1) | (*order >> top & 15) << top;
+        let above = *order & !(u64::MAX >> (60 - top));
+        *order = above | rest >> 4 | u64::from(way) << top;
     }
 }
 
@@ -170,6 +250,7 @@ mod tests {
         #[test]
         fn the_ring_keeps_the_order_of_use(ways in 1u32..40, moves in prop::collection::vec((any::<bool>(), any::<u32>()), 0..200)) {
             let mut ring = Lru::new(2, ways);
+            let mut short = (ways <= 16).then(|| Short::new(2, ways));
             let mut slow: Vec<u32> = (0..ways).collect();
             for (retire, number) in moves {
                 let way = number % ways;
@@ -182,6 +263,10 @@ mod tests {
                     slow.push(way);
                 }
                 prop_assert_eq!(ring.oldest(1), slow[0]);
+                if let Some(short) = &mut short {
+                    if retire && number % 3 == 0 { short.retire(1, way) } else { short.touch(1, way) }
+                    prop_assert_eq!(short.oldest(1), slow[0]);
+                }
             }
         }
     }

@@ -49,7 +49,7 @@ impl Axis {
     }
 
     /// Whether `count` more positions fit.
-    #[inline]
+    #[inline(always)]
     pub fn has_room(&self, count: u32) -> bool {
         self.end as usize + count as usize <= self.words.len() * 64
     }
@@ -58,7 +58,7 @@ impl Axis {
     /// call [`Axis::compact`] instead because most positions are dead.
     pub fn grow(&mut self) -> bool {
         let positions = self.words.len() * 64;
-        if positions >= Self::MOST || (positions > SMALLEST && (self.live as usize) * 2 < positions) {
+        if positions >= Self::MOST || (positions > SMALLEST && (self.live as usize) * 4 < positions) {
             return false;
         }
         self.resize(positions * 2);
@@ -66,7 +66,7 @@ impl Axis {
     }
 
     /// Adds `count` live positions, at most 128; the first is returned. There must be room.
-    #[inline]
+    #[inline(always)]
     pub fn push(&mut self, count: u32) -> u32 {
         let first = self.end;
         self.flip(first, count, true);
@@ -75,12 +75,12 @@ impl Axis {
     }
 
     /// Ends the life of `count` positions from `first` on, all of them live.
-    #[inline]
+    #[inline(always)]
     pub fn clear(&mut self, first: u32, count: u32) {
         self.flip(first, count, false);
     }
 
-    #[inline]
+    #[inline(always)]
     fn flip(&mut self, first: u32, count: u32, live: bool) {
         let mut at = first as usize;
         let end = at + count as usize;
@@ -110,7 +110,7 @@ impl Axis {
     }
 
     /// Live positions from `from` on.
-    #[inline]
+    #[inline(always)]
     pub fn after(&self, from: u32) -> u32 {
         if from >= self.end {
             return 0;
@@ -138,10 +138,15 @@ impl Axis {
         count + self.tops[top + 1..].iter().sum::<u32>()
     }
 
-    /// Where the position will be after [`Axis::compact`]: the number of live ones before it.
-    #[inline]
-    pub fn rank(&self, position: u32) -> u32 {
-        self.live - self.after(position)
+    /// Where positions will be after [`Axis::compact`].
+    pub fn ranks(&self) -> Ranks<'_> {
+        let mut sum = 0;
+        let before = self.words.iter().map(|word| {
+            let before = sum;
+            sum += word.count_ones();
+            before
+        });
+        Ranks { before: before.collect(), words: &self.words }
     }
 
     /// Forgets dead positions: live ones become 0, 1, 2, … in order. The owner has replaced its times
@@ -182,6 +187,21 @@ impl Axis {
     /// Asks for the memory that a query from `position` and its clearing will need.
     #[inline]
     pub fn prefetch(&self, position: u32) {
-        super::prefetch::read(&self.words, position as usize / 64);
+        crate::hierarchy::processor::read(&self.words, position as usize / 64);
+    }
+}
+
+/// Ranks of positions: the number of live ones before each.
+pub struct Ranks<'a> {
+    before: Vec<u32>,
+    words: &'a [u64],
+}
+
+impl Ranks<'_> {
+    /// The rank of one.
+    #[inline(always)]
+    pub fn of(&self, position: u32) -> u32 {
+        let word = position as usize / 64;
+        self.before[word] + (self.words[word] & !(u64::MAX << (position % 64))).count_ones()
     }
 }

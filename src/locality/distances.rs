@@ -1,7 +1,7 @@
 //! Exact reuse distances of a stream of dense numbers: a direct table of last uses and the axis.
 
 use super::axis::Axis;
-use super::prefetch;
+use crate::hierarchy::processor;
 
 /// Not used so far.
 const NEVER: u32 = u32::MAX;
@@ -27,22 +27,11 @@ impl Distances {
 
     /// Distances of many uses, handed to `f` in order. The stream is known ahead, so its memory is
     /// asked for ahead.
-    pub fn use_all(&mut self, ids: &[u32], mut f: impl FnMut(u32, Option<u32>)) {
+    pub fn use_all(&mut self, ids: &[u32], f: impl FnMut(u32, Option<u32>)) {
         if let Some(&most) = ids.iter().max() {
             self.prepare(most);
         }
-        prefetch::with_bit_counting(|| {
-            for (index, &id) in ids.iter().enumerate() {
-                if let Some(&later) = ids.get(index + TABLE_AHEAD) {
-                    prefetch::read(&self.last, later as usize);
-                }
-                if let Some(&later) = ids.get(index + AXIS_AHEAD) {
-                    self.axis.prefetch(self.last[later as usize]);
-                }
-                let distance = self.step(id);
-                f(id, distance);
-            }
-        });
+        processor::with_newer_instructions(UseAll { distances: self, ids, f });
     }
 
     fn prepare(&mut self, id: u32) {
@@ -82,10 +71,49 @@ impl Distances {
     #[cold]
     fn make_room(&mut self) {
         if !self.axis.grow() {
-            for time in self.last.iter_mut().filter(|time| **time != NEVER) {
-                *time = self.axis.rank(*time);
-            }
+            processor::with_newer_instructions(Renumber { last: &mut self.last, axis: &self.axis });
             self.axis.compact();
+        }
+    }
+}
+
+struct Renumber<'a> {
+    last: &'a mut [u32],
+    axis: &'a Axis,
+}
+
+impl processor::Job for Renumber<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        let ranks = self.axis.ranks();
+        for time in self.last.iter_mut().filter(|time| **time != NEVER) {
+            *time = ranks.of(*time);
+        }
+    }
+}
+
+struct UseAll<'a, F> {
+    distances: &'a mut Distances,
+    ids: &'a [u32],
+    f: F,
+}
+
+impl<F: FnMut(u32, Option<u32>)> processor::Job for UseAll<'_, F> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(mut self) {
+        for (index, &id) in self.ids.iter().enumerate() {
+            if let Some(&later) = self.ids.get(index + TABLE_AHEAD) {
+                processor::read(&self.distances.last, later as usize);
+            }
+            if let Some(&later) = self.ids.get(index + AXIS_AHEAD) {
+                self.distances.axis.prefetch(self.distances.last[later as usize]);
+            }
+            let distance = self.distances.step(id);
+            (self.f)(id, distance);
         }
     }
 }

@@ -5,7 +5,7 @@
 //! coalesced request does, is kept as one time (*whole*) and is used, counted and restarted with one
 //! step; only when an element of it is used apart does it get a time per element.
 
-use super::axis::Axis;
+use super::axis::{Axis, Ranks};
 
 /// No time, no index.
 pub(super) const NONE: u32 = u32::MAX;
@@ -122,9 +122,9 @@ pub(super) fn mark_reused(element: &mut Use) -> Option<u32> {
 }
 
 /// Moves a time to its rank.
-pub(super) fn rerank(element: &mut Use, axis: &Axis) {
+pub(super) fn rerank(element: &mut Use, ranks: &Ranks<'_>) {
     if element.time != NONE {
-        element.time = axis.rank(element.position()) | element.time & REUSED;
+        element.time = ranks.of(element.position()) | element.time & REUSED;
     }
 }
 
@@ -225,16 +225,16 @@ impl Groups {
     }
 
     /// Moves all times to their ranks.
-    pub(super) fn rerank(&mut self, axis: &Axis) {
+    pub(super) fn rerank(&mut self, ranks: &Ranks<'_>) {
         for group in &mut self.groups {
             if !group.split {
-                rerank(&mut group.whole, axis);
+                rerank(&mut group.whole, ranks);
             }
         }
         for index in 0..self.groups.len() {
             if self.groups[index].split {
                 for element in self.elements(index as u32) {
-                    rerank(element, axis);
+                    rerank(element, ranks);
                 }
             }
         }

@@ -6,7 +6,6 @@ mod axis;
 mod distances;
 mod elements;
 mod histogram;
-mod prefetch;
 mod reuse;
 #[cfg(test)]
 mod reuse_tests;

@@ -321,10 +321,11 @@ impl Reuse {
     fn make_element_room(&mut self) {
         while !self.elements.has_room(160) {
             if !self.elements.grow() {
-                self.groups.rerank(&self.elements);
+                let ranks = self.elements.ranks();
+                self.groups.rerank(&ranks);
                 self.odd.retain(|_, element| element.alive());
                 for element in self.odd.values_mut() {
-                    rerank(element, &self.elements);
+                    rerank(element, &ranks);
                 }
                 self.elements.compact();
             }
@@ -335,8 +336,9 @@ impl Reuse {
     fn make_sector_room(&mut self) {
         while !self.sectors.has_room(4) {
             if !self.sectors.grow() {
+                let ranks = self.sectors.ranks();
                 for time in self.lines.iter_mut().flat_map(|line| &mut line.sectors).filter(|time| **time != NONE) {
-                    *time = self.sectors.rank(*time);
+                    *time = ranks.of(*time);
                 }
                 self.sectors.compact();
             }
@@ -347,8 +349,9 @@ impl Reuse {
     fn make_line_room(&mut self) {
         while !self.line_times.has_room(1) {
             if !self.line_times.grow() {
+                let ranks = self.line_times.ranks();
                 for line in self.lines.iter_mut().filter(|line| line.time != NONE) {
-                    line.time = self.line_times.rank(line.time);
+                    line.time = ranks.of(line.time);
                 }
                 self.line_times.compact();
             }

@@ -1,11 +1,15 @@
 //! GPU models: `models/*.toml`, each figure with its source. A figure that no source gives is absent
 //! there; where a run cannot do without one, the value taken here is told in the profile.
 
+mod hierarchy;
+
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 use warpline_format::device::Device;
+
+pub use hierarchy::{CoalescingFigures, DramFigures, L1Figures, L2Figures, SharedFigures, TlbFigures};
 
 /// Used when nothing is asked for.
 pub const DEFAULT_MODEL: &str = "rtx2080ti";
@@ -29,6 +33,7 @@ const BUILT_IN: &[(&str, &str)] = &[
     ("vega10", include_str!("../../models/vega10.toml")),
     ("vega20", include_str!("../../models/vega20.toml")),
     ("mi210", include_str!("../../models/mi210.toml")),
+    ("profiner", include_str!("../../models/profiner.toml")),
 ];
 
 /// A figure and where it comes from.
@@ -65,8 +70,9 @@ pub struct DeviceFigures {
     pub turn: Option<Figure<u32>>,
 }
 
-/// A model file. Tables that other parts read (caches, …) are not looked at here.
+/// A model file.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Model {
     /// Marketing name.
     pub name: String,
@@ -78,6 +84,18 @@ pub struct Model {
     pub warp: u32,
     /// See [`DeviceFigures`].
     pub device: DeviceFigures,
+    /// How lanes are grouped.
+    pub coalescing: Option<CoalescingFigures>,
+    /// Level 1.
+    pub l1: Option<L1Figures>,
+    /// Level 2.
+    pub l2: Option<L2Figures>,
+    /// Device memory.
+    pub dram: Option<DramFigures>,
+    /// Banks of shared memory.
+    pub shared: Option<SharedFigures>,
+    /// TLB.
+    pub tlb: Option<TlbFigures>,
     /// What the source keys stand for.
     pub sources: BTreeMap<String, String>,
 }
@@ -108,6 +126,16 @@ pub enum ModelError {
         path: PathBuf,
         /// Cause.
         error: Box<toml::de::Error>,
+    },
+    /// What the file says cannot be.
+    #[error("{path}:{line}: {what}")]
+    Wrong {
+        /// File.
+        path: PathBuf,
+        /// Line, from 1.
+        line: usize,
+        /// Figure and reason.
+        what: String,
     },
     /// A figure that a run cannot do without.
     #[error("GPU model {model} has no figure for `{figure}`, so programs cannot be run for it")]
@@ -150,7 +178,10 @@ pub fn find(name: &str) -> Result<Model, ModelError> {
 }
 
 fn parse(text: &str, path: &Path) -> Result<Model, ModelError> {
-    toml::from_str(text).map_err(|error| ModelError::Parse { path: path.to_owned(), error: Box::new(error) })
+    let model =
+        toml::from_str(text).map_err(|error| ModelError::Parse { path: path.to_owned(), error: Box::new(error) })?;
+    hierarchy::check(&model, text).map_err(|(line, what)| ModelError::Wrong { path: path.to_owned(), line, what })?;
+    Ok(model)
 }
 
 /// Name of the default model for an architecture, as 75 for `sm_75`.

@@ -14,14 +14,22 @@ pub fn read<T>(slice: &[T], index: usize) {
     let _ = (slice, index);
 }
 
-/// Runs `f`, compiled for a processor that counts bits in one instruction where this one does.
-#[inline(always)]
-pub fn with_bit_counting<R>(f: impl FnOnce() -> R) -> R {
+/// Work that is worth compiling twice.
+pub trait Job {
+    /// What it gives.
+    type Output;
+    /// Does it. Mark the method `#[inline(always)]`: only what is inlined into it is compiled twice.
+    fn run(self) -> Self::Output;
+}
+
+/// Runs a job, compiled for a processor of 2013 or later (AVX2, bit counting) where this one is.
+#[inline]
+pub fn with_newer_instructions<J: Job>(job: J) -> J::Output {
     #[cfg(target_arch = "x86_64")]
     {
         #[target_feature(enable = "popcnt,bmi1,bmi2,lzcnt,avx2")]
-        fn newer<R>(f: impl FnOnce() -> R) -> R {
-            f()
+        fn newer<J: Job>(job: J) -> J::Output {
+            job.run()
         }
         if std::arch::is_x86_feature_detected!("popcnt")
             && std::arch::is_x86_feature_detected!("bmi1")
@@ -30,8 +38,8 @@ pub fn with_bit_counting<R>(f: impl FnOnce() -> R) -> R {
             && std::arch::is_x86_feature_detected!("avx2")
         {
             // SAFETY: every feature that `newer` is compiled for was just found.
-            return unsafe { newer(f) };
+            return unsafe { newer(job) };
         }
     }
-    f()
+    job.run()
 }

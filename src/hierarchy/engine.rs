@@ -1,0 +1,307 @@
+//! The two halves of a simulation: what happens at the SMs, and what happens behind them.
+//!
+//! SMs do not see each other, so any number of [`FirstLevel`]s can share them out. Each hands the
+//! requests that leave its SMs on, and one [`SecondLevel`] serves them in the order of the trace.
+
+use warpline_format::access::{Access, Space};
+use warpline_format::site_table::{CacheOp, Op};
+
+use super::coalesce::{Coalescer, Piece, Reach};
+use super::config::{HierarchyConfig, L1Config};
+use super::dense::DenseLines;
+use super::level1::{Ask, Level1, Route, ToL2};
+use super::level2::Level2;
+use super::processor;
+
+/// Lookups of one level.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LevelCounts {
+    /// All.
+    pub lookups: u64,
+    /// Of these, hits.
+    pub hits: u64,
+    /// Of loads only.
+    pub load_lookups: u64,
+    /// Of these, hits.
+    pub load_hits: u64,
+}
+
+impl LevelCounts {
+    /// Adds another sum.
+    pub fn add(&mut self, other: &LevelCounts) {
+        self.lookups += other.lookups;
+        self.hits += other.hits;
+        self.load_lookups += other.load_lookups;
+        self.load_hits += other.load_hits;
+    }
+
+    #[inline]
+    fn count(&mut self, load: bool, lookups: u32, hits: u32) {
+        self.lookups += u64::from(lookups);
+        self.hits += u64::from(hits);
+        if load {
+            self.load_lookups += u64::from(lookups);
+            self.load_hits += u64::from(hits);
+        }
+    }
+}
+
+/// What requests cost at every level.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Traffic {
+    /// Level 1.
+    pub l1: LevelCounts,
+    /// Level 2.
+    pub l2: LevelCounts,
+    /// Level-2 store lookups that allocated; hardware counts them as hits.
+    pub l2_allocated: u64,
+    /// Level-2 lookups passed on to the far partition.
+    pub l2_far: u64,
+    /// Sectors read from DRAM.
+    pub dram_reads: u64,
+    /// Sectors written to DRAM, now or later.
+    pub dram_writes: u64,
+}
+
+impl Traffic {
+    /// Adds another sum.
+    pub fn add(&mut self, other: &Traffic) {
+        self.l1.add(&other.l1);
+        self.l2.add(&other.l2);
+        self.l2_allocated += other.l2_allocated;
+        self.l2_far += other.l2_far;
+        self.dram_reads += other.dram_reads;
+        self.dram_writes += other.dram_writes;
+    }
+}
+
+/// Sums by cell.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TrafficCells(Vec<Traffic>);
+
+impl TrafficCells {
+    /// The sum of a cell, made when it is new.
+    #[inline]
+    pub fn cell(&mut self, cell: u32) -> &mut Traffic {
+        if self.0.len() <= cell as usize {
+            self.0.resize(cell as usize + 1, Traffic::default());
+        }
+        &mut self.0[cell as usize]
+    }
+
+    /// All sums, by cell.
+    pub fn as_slice(&self) -> &[Traffic] {
+        &self.0
+    }
+}
+
+/// Knows where a request that left an SM is counted.
+pub trait SumOf {
+    /// Its sum.
+    fn sum(&mut self, request: &L2Request) -> &mut Traffic;
+}
+
+impl SumOf for TrafficCells {
+    #[inline]
+    fn sum(&mut self, request: &L2Request) -> &mut Traffic {
+        self.cell(request.cell)
+    }
+}
+
+/// Where the lanes' stacks lie.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LocalLayout {
+    /// First address of all stacks, a multiple of 128.
+    pub base: u64,
+    /// Bytes of a lane's stack.
+    pub bytes_per_lane: u64,
+}
+
+impl LocalLayout {
+    /// The line with word 0 of a resident warp's stacks.
+    #[inline]
+    fn first_line(&self, slot: u32) -> u64 {
+        self.base / 128 + u64::from(slot) * self.bytes_per_lane.div_ceil(4).max(1)
+    }
+}
+
+/// A request that left an SM.
+#[derive(Clone, Copy, Debug)]
+pub struct L2Request {
+    /// Touched bytes, for stores.
+    pub bytes: u128,
+    /// Address / 128.
+    pub line: u64,
+    /// Where it is counted.
+    pub cell: u32,
+    /// SM that made it.
+    pub sm: u16,
+    /// Sectors.
+    pub sectors: u8,
+    /// What.
+    pub ask: Ask,
+}
+
+/// Coalescing and level 1 of some or all SMs.
+pub struct FirstLevel {
+    config: HierarchyConfig,
+    coalescer: Coalescer,
+    lines: DenseLines,
+    sms: Vec<Option<Level1>>,
+    /// Lines of each level-1 cache in this launch.
+    capacity: u32,
+    local: LocalLayout,
+}
+
+impl FirstLevel {
+    /// For a model.
+    pub fn new(config: &HierarchyConfig) -> FirstLevel {
+        FirstLevel {
+            coalescer: Coalescer::default(),
+            lines: DenseLines::default(),
+            sms: Vec::new(),
+            capacity: config.l1.lines(0),
+            local: LocalLayout::default(),
+            config: config.clone(),
+        }
+    }
+
+    /// A launch begins: level 1 is empty and as large as the resident blocks' `shared` bytes per SM
+    /// leave it.
+    pub fn start(&mut self, shared: u64, local: LocalLayout) {
+        self.local = local;
+        let capacity = self.config.l1.lines(shared);
+        if capacity == self.capacity {
+            self.sms.iter_mut().flatten().for_each(Level1::clear);
+        } else {
+            self.capacity = capacity;
+            self.sms.clear();
+        }
+    }
+
+    /// A request of a warp slot of an SM. Shared and constant memory do not come this way. What goes
+    /// to level 2 is appended to `out`; the pieces are returned.
+    ///
+    #[inline]
+    #[expect(clippy::too_many_arguments, reason = "the request of another part of the analyzer, taken apart")]
+    pub fn request(
+        &mut self,
+        sm: u32,
+        slot: u32,
+        access: &Access<'_>,
+        reach: Reach,
+        op: Op,
+        cache: CacheOp,
+        cell: u32,
+        traffic: &mut Traffic,
+        out: &mut Vec<L2Request>,
+    ) -> &[Piece] {
+        let local = access.space == Space::Local;
+        let route = route(&self.config.l1, local, op, cache);
+        let pieces = if local {
+            self.coalescer.local_pieces(access, reach, self.local.first_line(slot))
+        } else {
+            self.coalescer.pieces(access, reach, self.config.coalescing, !route.is_load())
+        };
+        if self.sms.len() <= sm as usize {
+            self.sms.resize_with(sm as usize + 1, || None);
+        }
+        let level = self.sms[sm as usize].get_or_insert_with(|| Level1::new(&self.config.l1, self.capacity));
+        let (mut lookups, mut hits) = (0, 0);
+        for piece in pieces {
+            let Some(number) = self.lines.number(piece.line) else { continue };
+            let outcome = level.serve(route, piece, number, |request: ToL2| {
+                let line = if request.number == number { piece.line } else { self.lines.line(request.number) };
+                out.push(L2Request {
+                    bytes: request.bytes,
+                    line,
+                    cell,
+                    sm: sm as u16,
+                    sectors: request.sectors,
+                    ask: request.ask,
+                });
+            });
+            lookups += outcome.lookups;
+            hits += outcome.hits;
+        }
+        traffic.l1.count(route.is_load(), lookups, hits);
+        pieces
+    }
+}
+
+/// The way an access takes at level 1.
+#[inline]
+fn route(config: &L1Config, local: bool, op: Op, cache: CacheOp) -> Route {
+    match (op, local) {
+        (Op::Atomic, _) => Route::Atomic,
+        (Op::Store, true) => Route::LocalStore,
+        (Op::Store, false) => Route::Store,
+        (Op::Load, true) => Route::Load,
+        (Op::Load, false) => match cache {
+            CacheOp::Global | CacheOp::Volatile => Route::LoadPast,
+            CacheOp::NonCoherent if config.caches_read_only_loads => Route::ReadOnly,
+            _ if config.caches_global_loads => Route::Load,
+            _ => Route::LoadPast,
+        },
+    }
+}
+
+/// Level 2 and DRAM.
+pub struct SecondLevel {
+    level: Level2,
+    lines: DenseLines,
+}
+
+impl SecondLevel {
+    /// For a model.
+    pub fn new(config: &HierarchyConfig) -> SecondLevel {
+        SecondLevel { level: Level2::new(&config.l2, config.dram), lines: DenseLines::default() }
+    }
+
+    /// Serves a request; requests have to come in the order of the trace.
+    #[inline(always)]
+    pub fn serve(&mut self, request: &L2Request, traffic: &mut Traffic) {
+        let Some(number) = self.lines.number(request.line) else { return };
+        let near = self.level.partition_of_sm(u32::from(request.sm));
+        let to_l2 = ToL2 { ask: request.ask, number, sectors: request.sectors, bytes: request.bytes };
+        let outcome = self.level.serve(near, request.line, &to_l2);
+        traffic.l2.count(request.ask == Ask::Load, outcome.lookups, outcome.hits);
+        traffic.l2_allocated += u64::from(outcome.allocated);
+        traffic.l2_far += u64::from(outcome.far);
+        traffic.dram_reads += u64::from(outcome.dram_reads);
+        traffic.dram_writes += u64::from(outcome.dram_writes);
+    }
+
+    /// Serves many requests, in the order of the trace.
+    pub fn serve_all(&mut self, requests: &[L2Request], sums: &mut impl SumOf) {
+        processor::with_newer_instructions(ServeAll { level: self, requests, sums });
+    }
+
+    /// A copy wrote device memory; see [`Level2::copied`].
+    pub fn copied(&mut self, address: u64, bytes: u64, warm: bool) {
+        self.level.copied(address, bytes, warm, &mut self.lines);
+    }
+}
+
+/// How many requests ahead memory is asked for.
+const AHEAD: usize = 6;
+
+struct ServeAll<'a, S> {
+    level: &'a mut SecondLevel,
+    requests: &'a [L2Request],
+    sums: &'a mut S,
+}
+
+impl<S: SumOf> processor::Job for ServeAll<'_, S> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        for (index, request) in self.requests.iter().enumerate() {
+            if let Some(later) = self.requests.get(index + AHEAD) {
+                self.level.level.prefetch(later.line, later.sectors);
+            }
+            self.level.serve(request, self.sums.sum(request));
+        }
+    }
+}
