@@ -1,7 +1,7 @@
 //! Taking pointer arithmetic apart.
 
-use crate::llvm::types::{Kind, Layout};
 use crate::llvm::Value;
+use crate::llvm::types::{Kind, Layout};
 
 /// A `getelementptr` as sums.
 pub struct Steps<'c> {

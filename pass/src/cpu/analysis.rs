@@ -134,7 +134,11 @@ impl<'c> Analysis<'c> {
 
     /// Shape of an operand if it is known yet.
     fn known(&self, value: Value<'c>) -> Option<Shape> {
-        if !(value.is_instruction() || value.is_argument()) { Some(Shape::Uniform) } else { self.shapes.get(&value).copied() }
+        if !(value.is_instruction() || value.is_argument()) {
+            Some(Shape::Uniform)
+        } else {
+            self.shapes.get(&value).copied()
+        }
     }
 
     fn transfer(
@@ -155,9 +159,12 @@ impl<'c> Analysis<'c> {
         let uniform = shapes.iter().all(|shape| *shape == Shape::Uniform);
         let if_uniform = if uniform { Shape::Uniform } else { VARYING };
         Some(match value.opcode()? {
-            Opcode::LLVMAdd | Opcode::LLVMSub | Opcode::LLVMMul | Opcode::LLVMShl | Opcode::LLVMOr | Opcode::LLVMAnd => {
-                self.arithmetic(value, &shapes)
-            }
+            Opcode::LLVMAdd
+            | Opcode::LLVMSub
+            | Opcode::LLVMMul
+            | Opcode::LLVMShl
+            | Opcode::LLVMOr
+            | Opcode::LLVMAnd => self.arithmetic(value, &shapes),
             Opcode::LLVMTrunc => {
                 let bits = value.ty().int_bits();
                 let range = self.range(operands[0]);
@@ -172,11 +179,14 @@ impl<'c> Analysis<'c> {
                 };
                 (shape, fits.then_some(range))
             }
-            Opcode::LLVMSExt => (self.extension(shapes[0], |affine| affine.signed, &operands, value), Some(self.range(operands[0]))),
+            Opcode::LLVMSExt => {
+                (self.extension(shapes[0], |affine| affine.signed, &operands, value), Some(self.range(operands[0])))
+            }
             Opcode::LLVMZExt => {
                 let range = self.range(operands[0]);
                 let nneg = value.is_nneg() || range.is_natural();
-                let shape = self.extension(shapes[0], |affine| affine.unsigned || nneg && affine.signed, &operands, value);
+                let shape =
+                    self.extension(shapes[0], |affine| affine.unsigned || nneg && affine.signed, &operands, value);
                 let bits = operands[0].ty().int_bits().unwrap_or(64);
                 let range = if range.is_natural() {
                     Some(range)
@@ -246,7 +256,9 @@ impl<'c> Analysis<'c> {
             }
             // Both sides of one branch come here: lanes choose between the values.
             let twice = body.blocks[from].successors.iter().filter(|&&next| next == position).count() > 1;
-            if twice && body.blocks[from].terminator().condition().is_some_and(|c| self.known(c) != Some(Shape::Uniform)) {
+            if twice
+                && body.blocks[from].terminator().condition().is_some_and(|c| self.known(c) != Some(Shape::Uniform))
+            {
                 return Some(VARYING);
             }
             result = Some(result.map_or(shape, |other| other.meet(shape)));
@@ -276,12 +288,17 @@ impl<'c> Analysis<'c> {
         };
         let kept = match opcode {
             Some(Opcode::LLVMAnd) => {
-                let bound = [left_range, right_range].into_iter().filter(|range| range.is_natural()).map(|range| range.high).min();
+                let bound = [left_range, right_range]
+                    .into_iter()
+                    .filter(|range| range.is_natural())
+                    .map(|range| range.high)
+                    .min();
                 bound.map(|high| Range { low: 0, high })
             }
             Some(Opcode::LLVMOr) if left_range.is_natural() && right_range.is_natural() => {
                 let most = (left_range.high | right_range.high) as u64;
-                let high = most.checked_next_power_of_two().map_or(i64::MAX, |power| (power.wrapping_mul(2) - 1) as i64);
+                let high =
+                    most.checked_next_power_of_two().map_or(i64::MAX, |power| (power.wrapping_mul(2) - 1) as i64);
                 Some(Range { low: 0, high: high.max(left_range.high).max(right_range.high) })
             }
             _ => exact.filter(|range| range.fits(bits)),
@@ -379,8 +396,8 @@ impl<'c> Analysis<'c> {
         match class::classify(&callee.name()) {
             Call::Register(register) => {
                 let range = class::register_range(register);
-                let trusted = self.version != Version::General
-                    || !matches!(register, Register::Block(_) | Register::GridSize(_));
+                let trusted =
+                    self.version != Version::General || !matches!(register, Register::Block(_) | Register::GridSize(_));
                 (self.register(register), trusted.then_some(range))
             }
             Call::PassThrough => (shapes.first().copied().unwrap_or(VARYING), None),

@@ -24,7 +24,9 @@ impl<'c> Emitter<'_, 'c> {
             Opcode::LLVMFAdd | Opcode::LLVMFSub | Opcode::LLVMFMul | Opcode::LLVMFDiv | Opcode::LLVMFRem => {
                 self.binary(value, opcode)?
             }
-            Opcode::LLVMUDiv | Opcode::LLVMSDiv | Opcode::LLVMURem | Opcode::LLVMSRem => self.division(value, opcode)?,
+            Opcode::LLVMUDiv | Opcode::LLVMSDiv | Opcode::LLVMURem | Opcode::LLVMSRem => {
+                self.division(value, opcode)?
+            }
             Opcode::LLVMFNeg => self.lanewise(value, |this, operands| this.b.fneg(operands[0]))?,
             Opcode::LLVMFreeze => self.freeze(value)?,
             Opcode::LLVMICmp => {
@@ -69,7 +71,9 @@ impl<'c> Emitter<'_, 'c> {
             Opcode::LLVMAtomicRMW => vec![self.atomic_update(value)?],
             Opcode::LLVMAtomicCmpXchg => self.compare_exchange(value)?,
             Opcode::LLVMFence => {
-                self.b.fence(value.ordering().unwrap_or(crate::llvm::value::Ordering::LLVMAtomicOrderingSequentiallyConsistent));
+                self.b.fence(
+                    value.ordering().unwrap_or(crate::llvm::value::Ordering::LLVMAtomicOrderingSequentiallyConsistent),
+                );
                 return Ok(None);
             }
             Opcode::LLVMCall => return self.call(value),
@@ -192,6 +196,15 @@ impl<'c> Emitter<'_, 'c> {
                 _ => Err(Refusal::of(value, "an affine cast of a value that is not")),
             };
         }
+        if to_bits > from_bits && matches!(value.ty().kind(), Kind::Pointer(3)) {
+            // A shared pointer that went through 32 bits, as `cp.async` and others take it.
+            let leaf = self.leaf(value.operand(0))?;
+            let uniform = self.analysis.shape(value) == Shape::Uniform;
+            let low = leaf.scalar().filter(|_| uniform).unwrap_or_else(|| leaf.lanes(&self.b));
+            let low = self.b.cast(Opcode::LLVMZExt, low, self.shaped(low, self.t.int(32)));
+            let address = self.widen_shared(low);
+            return Ok(vec![if uniform { Leaf::Uniform(address) } else { Leaf::Lanes(address) }]);
+        }
         let opcode = if to_bits < from_bits { Opcode::LLVMTrunc } else { Opcode::LLVMZExt };
         self.lanewise(value, |this, operands| this.b.cast(opcode, operands[0], this.shaped(operands[0], to)))
     }
@@ -267,11 +280,8 @@ impl<'c> Emitter<'_, 'c> {
             return self.b.binary(opcode, left, right);
         }
         let signed = matches!(opcode, Opcode::LLVMSDiv | Opcode::LLVMSRem);
-        let (to, from) = if signed {
-            (Opcode::LLVMSIToFP, Opcode::LLVMFPToSI)
-        } else {
-            (Opcode::LLVMUIToFP, Opcode::LLVMFPToUI)
-        };
+        let (to, from) =
+            if signed { (Opcode::LLVMSIToFP, Opcode::LLVMFPToSI) } else { (Opcode::LLVMUIToFP, Opcode::LLVMFPToUI) };
         let doubles = self.t.double().vector(LANES);
         // Inactive lanes may hold anything, also what makes the quotient too large: freeze keeps that from spreading.
         let quotient = self.b.binary(Opcode::LLVMFDiv, self.b.cast(to, left, doubles), self.b.cast(to, right, doubles));
@@ -302,8 +312,10 @@ impl<'c> Emitter<'_, 'c> {
             return Ok(leaves.to_vec());
         }
         let uniform = leaves.iter().all(|leaf| leaf.scalar().is_some());
-        let values: Vec<Value<'c>> =
-            leaves.iter().map(|leaf| leaf.scalar().filter(|_| uniform).unwrap_or_else(|| leaf.lanes(&self.b))).collect();
+        let values: Vec<Value<'c>> = leaves
+            .iter()
+            .map(|leaf| leaf.scalar().filter(|_| uniform).unwrap_or_else(|| leaf.lanes(&self.b)))
+            .collect();
         let wrap = |value| if uniform { Leaf::Uniform(value) } else { Leaf::Lanes(value) };
         if from.len() == to.len() {
             return Ok(values.iter().zip(to).map(|(v, ty)| wrap(self.b.bitcast(*v, self.shaped(*v, *ty)))).collect());
@@ -381,7 +393,8 @@ impl<'c> Emitter<'_, 'c> {
                 for (leaf, scale) in terms {
                     let wide = |this: &Self, value: Value<'c>| {
                         let ty = this.shaped(value, long);
-                        let extended = if scalar_bits(value.ty()) > 64 { this.b.trunc(value, ty) } else { this.b.sext(value, ty) };
+                        let extended =
+                            if scalar_bits(value.ty()) > 64 { this.b.trunc(value, ty) } else { this.b.sext(value, ty) };
                         if scale == 1 { extended } else { this.b.mul(extended, this.same(extended, scale)) }
                     };
                     match leaf.scalar() {
@@ -403,7 +416,9 @@ impl<'c> Emitter<'_, 'c> {
     fn extract_element(&mut self, value: Value<'c>) -> Emitted<Vec<Leaf<'c>>> {
         let leaves = self.leaves(value.operand(0))?;
         if let Some(index) = value.operand(1).as_u64() {
-            let Some(leaf) = leaves.get(index as usize) else { return Err(Refusal::of(value, "an element out of range")) };
+            let Some(leaf) = leaves.get(index as usize) else {
+                return Err(Refusal::of(value, "an element out of range"));
+            };
             return Ok(self.like_shape(value, vec![leaf.clone()]));
         }
         let index = self.leaf(value.operand(1))?;

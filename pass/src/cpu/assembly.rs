@@ -1,24 +1,692 @@
-//! Inline assembly.
+//! Inline assembly, one PTX instruction after another.
 
+use super::class::named_register;
+use super::context;
 use super::emitter::{Emitted, Emitter};
 use super::error::Refusal;
-use super::leaf::Leaf;
-use crate::llvm::Value;
+use super::leaf::{LANES, Leaf, leaf_types};
+use super::ptx::{self, Operand, Statement};
+use crate::llvm::value::{IntPredicate, Opcode, Ordering, RealPredicate};
+use crate::llvm::{Type, Value};
+use std::collections::HashMap;
+
+/// Registers of one piece of assembly, as vectors of lanes. Floats are held as their bits.
+pub struct Machine<'c> {
+    /// By name.
+    pub registers: HashMap<String, Value<'c>>,
+    /// `$0` and on.
+    pub outputs: Vec<Option<Value<'c>>>,
+    /// The operands after the outputs.
+    pub inputs: Vec<Value<'c>>,
+    /// Carry of the `.cc` instructions, 0 or 1 in the width of the last one.
+    carry: Option<Value<'c>>,
+}
 
 impl<'c> Emitter<'_, 'c> {
     /// Lowers inline assembly that is understood.
     pub fn assembly(&mut self, call: Value<'c>, asm: Value<'c>) -> Emitted<Option<Vec<Leaf<'c>>>> {
         let text = asm.asm_text();
-        Err(Refusal::of(call, format!("the inline assembly `{}`", text.trim())))
+        let refuse = || Refusal::of(call, format!("the inline assembly `{}`", text.trim()));
+        let statements = ptx::parse(&text).ok_or_else(refuse)?;
+        let layout = ptx::constraints(&asm.asm_constraints()).ok_or_else(refuse)?;
+        let types = leaf_types(call.ty());
+        if types.len() != layout.outputs {
+            return Err(refuse());
+        }
+        let mut machine =
+            Machine { registers: HashMap::new(), outputs: vec![None; layout.outputs], inputs: Vec::new(), carry: None };
+        for (argument, tied) in call.arguments().into_iter().zip(&layout.inputs) {
+            let lanes = self.vector(argument)?;
+            let bits = super::arithmetic::scalar_bits(lanes.ty());
+            let value = self.b.bitcast(lanes, self.t.int(bits).vector(LANES));
+            machine.inputs.push(value);
+            if let Some(output) = tied {
+                machine.outputs[*output] = Some(value);
+            }
+        }
+        for statement in &statements {
+            self.statement(&mut machine, statement).ok_or_else(refuse)?;
+        }
+        if types.is_empty() {
+            return Ok(None);
+        }
+        let mut leaves = Vec::new();
+        for (ty, output) in types.iter().zip(&machine.outputs) {
+            let bits = super::arithmetic::scalar_bits(*ty);
+            let value = output.unwrap_or_else(|| Value::zero(self.t.int(bits).vector(LANES)));
+            let value = self.b.fit_lanes(value, self.t.int(bits).vector(LANES));
+            leaves.push(Leaf::Lanes(self.b.bitcast(value, ty.vector(LANES))));
+        }
+        Ok(Some(leaves))
     }
 
-    /// Copies and fills that the preparation left over.
-    pub fn memory_intrinsic(&mut self, call: Value<'c>, name: &str) -> Emitted<()> {
-        Err(Refusal::of(call, format!("the intrinsic {name}")))
+    /// `<32 x iN>`.
+    pub fn int_lanes(&self, bits: u32) -> Type<'c> {
+        self.t.int(bits).vector(LANES)
     }
 
-    /// `llvm.masked.load` and `store` of the load-store vectoriser.
-    pub fn masked_access(&mut self, call: Value<'c>, name: &str) -> Emitted<Option<Vec<Leaf<'c>>>> {
-        Err(Refusal::of(call, format!("the intrinsic {name}")))
+    /// An operand as bits of this width.
+    pub fn read(&mut self, machine: &Machine<'c>, operand: &Operand, bits: u32) -> Option<Value<'c>> {
+        let ty = self.int_lanes(bits);
+        let value = match operand {
+            Operand::Argument(number) => match number.checked_sub(machine.outputs.len()) {
+                Some(input) => *machine.inputs.get(input)?,
+                None => machine.outputs[*number]?,
+            },
+            Operand::Number(number) => self.same(Value::zero(ty), *number),
+            Operand::Register(name) => match machine.registers.get(name) {
+                Some(value) => *value,
+                None => self.special(name, bits)?,
+            },
+            Operand::Group(parts) => {
+                let part_bits = bits / parts.len().max(1) as u32;
+                let mut whole = Value::zero(ty);
+                for (index, part) in parts.iter().enumerate() {
+                    let part = self.read(machine, part, part_bits)?;
+                    let wide = self.b.zext(part, ty);
+                    let placed = self.b.shl(wide, self.same(wide, u64::from(part_bits) * index as u64));
+                    whole = self.b.or(whole, placed);
+                }
+                whole
+            }
+            _ => return None,
+        };
+        Some(self.b.fit_lanes(value, ty))
     }
+
+    /// A special register.
+    fn special(&mut self, name: &str, bits: u32) -> Option<Value<'c>> {
+        if name.starts_with("reserved_smem_offset") {
+            return Some(Value::zero(self.int_lanes(bits)));
+        }
+        if name == "total_smem_size" || name == "dynamic_smem_size" {
+            let size = self.field(context::SHARED_BYTES);
+            let size = self.b.trunc(size, self.t.int(32));
+            return Some(self.b.splat(size, LANES));
+        }
+        let register = match name.split_once('.') {
+            Some(_) => super::class::register(&format!("llvm.nvvm.read.ptx.sreg.{name}"))?,
+            None => named_register(name)?,
+        };
+        self.register_lanes(register, self.t.int(bits))
+    }
+
+    /// Sets an operand; with `keep`, only the lanes that the guard lets through.
+    pub fn write(
+        &mut self,
+        machine: &mut Machine<'c>,
+        operand: &Operand,
+        value: Value<'c>,
+        keep: Option<Value<'c>>,
+    ) -> Option<()> {
+        let blended = |this: &Self, old: Option<Value<'c>>| match (keep, old) {
+            (Some(guard), Some(old)) => {
+                let old = this.b.fit_lanes(old, value.ty());
+                this.b.select(guard, value, old)
+            }
+            _ => value,
+        };
+        match operand {
+            Operand::Argument(number) => {
+                let old = *machine.outputs.get(*number)?;
+                machine.outputs[*number] = Some(blended(self, old));
+            }
+            Operand::Register(name) if name == "_" => {}
+            Operand::Register(name) => {
+                let new = blended(self, machine.registers.get(name).copied());
+                machine.registers.insert(name.clone(), new);
+            }
+            Operand::Group(parts) => {
+                let bits = super::arithmetic::scalar_bits(value.ty()) / parts.len().max(1) as u32;
+                for (index, part) in parts.iter().enumerate() {
+                    let moved = self.b.lshr(value, self.same(value, u64::from(bits) * index as u64));
+                    let piece = self.b.trunc(moved, self.int_lanes(bits));
+                    self.write(machine, part, piece, keep)?;
+                }
+            }
+            _ => return None,
+        }
+        Some(())
+    }
+
+    /// A predicate as `<32 x i1>`.
+    fn predicate(&mut self, machine: &Machine<'c>, name: &str) -> Option<Value<'c>> {
+        let value = *machine.registers.get(name)?;
+        Some(if super::arithmetic::scalar_bits(value.ty()) == 1 {
+            value
+        } else {
+            self.b.ne(value, self.same(value, 0))
+        })
+    }
+
+    fn statement(&mut self, machine: &mut Machine<'c>, statement: &Statement) -> Option<()> {
+        let guard = match &statement.guard {
+            Some((name, negated)) => {
+                let value = self.predicate(machine, name)?;
+                Some(if *negated { self.b.not(value) } else { value })
+            }
+            None => None,
+        };
+        let parts: Vec<&str> = statement.operation.iter().map(String::as_str).collect();
+        let has = |part: &str| parts.contains(&part);
+        let operands = &statement.operands;
+        let ty = parts.iter().rev().find_map(|part| ptx_type(part));
+        let (kind, bits) = ty.unwrap_or((TypeKind::Bits, 32));
+        let opcode = parts[0];
+        match opcode {
+            // Copies are done at once and lanes run in lockstep: there is nothing to wait for.
+            "nanosleep" | "griddepcontrol" | "prefetch" | "prefetchu" | "discard" | "applypriority" => return Some(()),
+            "bar" if has("warp") => return Some(()),
+            "cp" if has("commit_group") || has("wait_group") || has("wait_all") => return Some(()),
+            "membar" | "fence" => {
+                self.b.fence(Ordering::LLVMAtomicOrderingSequentiallyConsistent);
+                return Some(());
+            }
+            "bar" | "barrier" if has("sync") => {
+                let none = self.i32(0);
+                self.barrier(warpline_format::abi::barrier::SYNC, none).ok()?;
+                return Some(());
+            }
+            "trap" => {
+                self.b.call(self.unit.runtime().trap(), &[self.context, self.mask]);
+                return Some(());
+            }
+            "cp" => return self.copy_async(machine, &parts, operands, guard),
+            "ld" | "ldu" => return self.asm_load(machine, &parts, operands, guard, bits),
+            "st" => return self.asm_store(machine, &parts, operands, guard, bits),
+            "atom" | "red" => return self.asm_atomic(machine, &parts, operands, guard, kind, bits),
+            _ => {}
+        }
+        let (result, sources) = operands.split_first()?;
+        if opcode == "shfl" {
+            let value = self.read(machine, &sources[0], 32)?;
+            let (amount, control) = (self.read(machine, &sources[1], 32)?, self.read(machine, &sources[2], 32)?);
+            let mode = parts.iter().copied().find(|part| matches!(*part, "up" | "down" | "bfly" | "idx"))?;
+            let (shuffled, valid) = self.shuffle_lanes(value, mode, &Leaf::Lanes(amount), &Leaf::Lanes(control));
+            return match result {
+                Operand::Pair(value, predicate) => {
+                    self.write(machine, value, shuffled, guard)?;
+                    self.write(machine, predicate, valid, guard)
+                }
+                plain => self.write(machine, plain, shuffled, guard),
+            };
+        }
+        if opcode == "setp" {
+            let comparison = parts[1];
+            let (left, right) = (self.read(machine, &sources[0], bits)?, self.read(machine, &sources[1], bits)?);
+            let value = self.compared(comparison, kind, left, right)?;
+            return self.write(machine, result, value, guard);
+        }
+        if opcode == "selp" {
+            let Operand::Register(name) = &sources[2] else { return None };
+            let condition = self.predicate(machine, name)?;
+            let (yes, no) = (self.read(machine, &sources[0], bits)?, self.read(machine, &sources[1], bits)?);
+            let value = self.b.select(condition, yes, no);
+            return self.write(machine, result, value, guard);
+        }
+        let value = match (opcode, kind) {
+            ("mov", _) => {
+                let value = self.read(machine, &sources[0], bits)?;
+                return self.write(machine, result, value, guard);
+            }
+            ("cvta", _) => self.shared_pointer(machine, &parts, &sources[0], bits)?,
+            ("cvt", _) => self.asm_convert(machine, &parts, &sources[0])?,
+            (_, TypeKind::Float) => self.asm_float(machine, &parts, sources, bits)?,
+            _ => self.asm_integer(machine, &parts, sources, kind, bits)?,
+        };
+        self.write(machine, result, value, guard)
+    }
+
+    /// `cvta` between generic and shared pointers: both are host addresses, but 32-bit shared ones lack the upper half.
+    fn shared_pointer(
+        &mut self,
+        machine: &Machine<'c>,
+        parts: &[&str],
+        source: &Operand,
+        bits: u32,
+    ) -> Option<Value<'c>> {
+        let value = self.read(machine, source, bits)?;
+        if parts.contains(&"to") || bits == 64 { Some(value) } else { None }
+    }
+
+    fn compared(&self, comparison: &str, kind: TypeKind, left: Value<'c>, right: Value<'c>) -> Option<Value<'c>> {
+        if kind == TypeKind::Float {
+            let bits = super::arithmetic::scalar_bits(left.ty());
+            let (left, right) = (self.as_float(left, bits)?, self.as_float(right, bits)?);
+            let predicate = match comparison {
+                "eq" => RealPredicate::LLVMRealOEQ,
+                "ne" => RealPredicate::LLVMRealONE,
+                "lt" => RealPredicate::LLVMRealOLT,
+                "le" => RealPredicate::LLVMRealOLE,
+                "gt" => RealPredicate::LLVMRealOGT,
+                "ge" => RealPredicate::LLVMRealOGE,
+                "equ" => RealPredicate::LLVMRealUEQ,
+                "neu" => RealPredicate::LLVMRealUNE,
+                "ltu" => RealPredicate::LLVMRealULT,
+                "leu" => RealPredicate::LLVMRealULE,
+                "gtu" => RealPredicate::LLVMRealUGT,
+                "geu" => RealPredicate::LLVMRealUGE,
+                "num" => RealPredicate::LLVMRealORD,
+                "nan" => RealPredicate::LLVMRealUNO,
+                _ => return None,
+            };
+            return Some(self.b.fcmp(predicate, left, right));
+        }
+        let signed = kind == TypeKind::Signed;
+        let predicate = match (comparison, signed) {
+            ("eq", _) => IntPredicate::LLVMIntEQ,
+            ("ne", _) => IntPredicate::LLVMIntNE,
+            ("lt", true) => IntPredicate::LLVMIntSLT,
+            ("le", true) => IntPredicate::LLVMIntSLE,
+            ("gt", true) => IntPredicate::LLVMIntSGT,
+            ("ge", true) => IntPredicate::LLVMIntSGE,
+            ("lt" | "lo", false) => IntPredicate::LLVMIntULT,
+            ("le" | "ls", false) => IntPredicate::LLVMIntULE,
+            ("gt" | "hi", false) => IntPredicate::LLVMIntUGT,
+            ("ge" | "hs", false) => IntPredicate::LLVMIntUGE,
+            _ => return None,
+        };
+        Some(self.b.icmp(predicate, left, right))
+    }
+
+    /// Bits as a float of that width.
+    pub fn as_float(&self, bits_value: Value<'c>, bits: u32) -> Option<Value<'c>> {
+        let ty = match bits {
+            16 => self.t.half(),
+            32 => self.t.float(),
+            64 => self.t.double(),
+            _ => return None,
+        };
+        Some(self.b.bitcast(bits_value, ty.vector(LANES)))
+    }
+
+    fn asm_integer(
+        &mut self,
+        machine: &mut Machine<'c>,
+        parts: &[&str],
+        sources: &[Operand],
+        kind: TypeKind,
+        bits: u32,
+    ) -> Option<Value<'c>> {
+        let signed = kind == TypeKind::Signed;
+        let has = |part: &str| parts.contains(&part);
+        let opcode = parts[0];
+        let mut values = Vec::new();
+        for source in sources {
+            values.push(self.read(machine, source, bits)?);
+        }
+        let carries = matches!(opcode, "addc" | "subc" | "madc");
+        if has("cc") || carries {
+            return self.carry_chain(machine, parts, &values, signed, bits);
+        }
+        let x = *values.first()?;
+        let b = &self.b;
+        let double = |this: &Self, value: Value<'c>| {
+            let wide = this.int_lanes(2 * bits);
+            if signed { this.b.sext(value, wide) } else { this.b.zext(value, wide) }
+        };
+        Some(match opcode {
+            "add" => b.add(x, *values.get(1)?),
+            "sub" => b.sub(x, *values.get(1)?),
+            "mul" | "mad" | "mul24" | "mad24" => {
+                let y = *values.get(1)?;
+                let product = if has("wide") {
+                    b.mul(double(self, x), double(self, y))
+                } else if has("hi") {
+                    let wide = b.mul(double(self, x), double(self, y));
+                    b.trunc(b.lshr(wide, self.same(wide, u64::from(bits))), x.ty())
+                } else {
+                    b.mul(x, y)
+                };
+                if opcode == "mad" {
+                    let addend =
+                        if has("wide") { self.read(machine, &sources[2], 2 * bits)? } else { *values.get(2)? };
+                    self.b.add(product, addend)
+                } else {
+                    product
+                }
+            }
+            "and" => b.and(x, *values.get(1)?),
+            "or" => b.or(x, *values.get(1)?),
+            "xor" => b.xor(x, *values.get(1)?),
+            "not" => b.not(x),
+            "neg" => b.sub(self.same(x, 0), x),
+            "min" | "max" => {
+                let name = format!("llvm.{}{opcode}", if signed { "s" } else { "u" });
+                b.call(self.unit.intrinsic(&name, &[x.ty()]), &[x, *values.get(1)?])
+            }
+            "abs" => b.call(self.unit.intrinsic("llvm.abs", &[x.ty()]), &[x, Value::int(self.t.int(1), 0)]),
+            "shl" | "shr" => {
+                // Shifts by more than the width give zero, or the sign.
+                let by = self.read(machine, &sources[1], 32)?;
+                let by = self.b.fit_lanes(by, x.ty());
+                let b = &self.b;
+                let most = self.same(by, u64::from(bits - 1));
+                let large = b.ugt(by, most);
+                let safe = b.select(large, most, by);
+                match (opcode, signed) {
+                    ("shl", _) => b.select(large, self.same(x, 0), b.shl(x, safe)),
+                    (_, false) => b.select(large, self.same(x, 0), b.lshr(x, safe)),
+                    _ => b.ashr(x, safe),
+                }
+            }
+            "shf" => {
+                let (y, by) = (*values.get(1)?, *values.get(2)?);
+                let by = if has("clamp") {
+                    let most = self.same(by, 32);
+                    b.select(b.ugt(by, most), most, by)
+                } else {
+                    b.and(by, self.same(by, 31))
+                };
+                let long = self.int_lanes(64);
+                let whole = b.or(b.shl(b.zext(y, long), self.same(Value::zero(long), 32)), b.zext(x, long));
+                let by = b.zext(by, long);
+                if has("l") {
+                    b.trunc(b.lshr(b.shl(whole, by), self.same(whole, 32)), x.ty())
+                } else {
+                    b.trunc(b.lshr(whole, by), x.ty())
+                }
+            }
+            "popc" => b.call(self.unit.intrinsic("llvm.ctpop", &[x.ty()]), &[x]),
+            "clz" => b.call(self.unit.intrinsic("llvm.ctlz", &[x.ty()]), &[x, Value::int(self.t.int(1), 0)]),
+            "brev" => b.call(self.unit.intrinsic("llvm.bitreverse", &[x.ty()]), &[x]),
+            "bfind" => {
+                let flipped = if signed { b.xor(x, b.ashr(x, self.same(x, u64::from(bits - 1)))) } else { x };
+                let zeros =
+                    b.call(self.unit.intrinsic("llvm.ctlz", &[x.ty()]), &[flipped, Value::int(self.t.int(1), 0)]);
+                let found = if has("shiftamt") { zeros } else { b.sub(self.same(zeros, u64::from(bits - 1)), zeros) };
+                let none = b.eq(flipped, self.same(flipped, 0));
+                let found = b.select(none, self.same(found, u64::MAX), found);
+                b.fit_lanes(found, self.int_lanes(32))
+            }
+            "bfe" => {
+                let (start, length) = (*values.get(1)?, *values.get(2)?);
+                let (start, length) = (b.and(start, self.same(start, 255)), b.and(length, self.same(length, 255)));
+                self.bit_field(x, start, length, signed, bits)
+            }
+            "bfi" => {
+                let (into, start, length) = (*values.get(1)?, *values.get(2)?, *values.get(3)?);
+                let (start, length) = (b.and(start, self.same(start, 255)), b.and(length, self.same(length, 255)));
+                let field = self.low_mask(length, bits);
+                let placed = |v: Value<'c>| {
+                    let outside = b.ugt(start, self.same(start, u64::from(bits - 1)));
+                    let by = b.select(outside, self.same(start, 0), start);
+                    b.select(outside, self.same(v, 0), b.shl(v, by))
+                };
+                let mask = placed(field);
+                b.or(b.and(placed(x), mask), b.and(into, b.not(mask)))
+            }
+            "bmsk" => {
+                let (start, length) = (x, *values.get(1)?);
+                let mask = self.low_mask(length, bits);
+                let outside = b.ugt(start, self.same(start, u64::from(bits - 1)));
+                let by = b.select(outside, self.same(start, 0), start);
+                b.select(outside, self.same(x, 0), b.shl(mask, by))
+            }
+            "prmt" => self.prmt(x, *values.get(1)?, *values.get(2)?),
+            "lop3" => {
+                let (y, z) = (*values.get(1)?, *values.get(2)?);
+                let Operand::Number(table) = sources.get(3)? else { return None };
+                let mut result = self.same(x, 0);
+                for row in 0..8u64 {
+                    if table >> row & 1 == 1 {
+                        let pick = |value: Value<'c>, bit: u64| if row >> bit & 1 == 1 { value } else { b.not(value) };
+                        result = b.or(result, b.and(b.and(pick(x, 2), pick(y, 1)), pick(z, 0)));
+                    }
+                }
+                result
+            }
+            "dp4a" => {
+                let (y, sum) = (*values.get(1)?, *values.get(2)?);
+                let mut total = sum;
+                for byte in 0..4 {
+                    let part = |v: Value<'c>| {
+                        let up = b.shl(v, self.same(v, 24 - 8 * byte));
+                        if signed { b.ashr(up, self.same(v, 24)) } else { b.lshr(up, self.same(v, 24)) }
+                    };
+                    total = b.add(total, b.mul(part(x), part(y)));
+                }
+                total
+            }
+            _ => return None,
+        })
+    }
+
+    /// Ones in the lowest `length` bits.
+    fn low_mask(&self, length: Value<'c>, bits: u32) -> Value<'c> {
+        let b = &self.b;
+        let whole = b.ugt(length, self.same(length, u64::from(bits - 1)));
+        let by = b.select(whole, self.same(length, 0), length);
+        let some = b.sub(b.shl(self.same(length, 1), by), self.same(length, 1));
+        b.select(whole, self.same(length, u64::MAX), some)
+    }
+
+    fn bit_field(&self, x: Value<'c>, start: Value<'c>, length: Value<'c>, signed: bool, bits: u32) -> Value<'c> {
+        let b = &self.b;
+        let most = self.same(start, u64::from(bits - 1));
+        let outside = b.ugt(start, most);
+        let by = b.select(outside, most, start);
+        let moved = if signed { b.ashr(x, by) } else { b.select(outside, self.same(x, 0), b.lshr(x, by)) };
+        let mask = self.low_mask(length, bits);
+        let field = b.and(moved, mask);
+        if !signed {
+            return field;
+        }
+        // The sign is the field's highest bit, as far as the word reaches.
+        let top = b.sub(b.add(start, length), self.same(start, 1));
+        let top = b.select(b.ugt(top, most), most, top);
+        let empty = b.eq(length, self.same(length, 0));
+        let sign = b.and(b.lshr(x, top), self.same(x, 1));
+        let filled = b.or(field, b.not(mask));
+        let negative = b.ne(sign, self.same(sign, 0));
+        b.select(empty, self.same(x, 0), b.select(negative, filled, field))
+    }
+
+    /// `add.cc`, `addc`, `mad.cc` and their kin, in twice the width.
+    fn carry_chain(
+        &mut self,
+        machine: &mut Machine<'c>,
+        parts: &[&str],
+        values: &[Value<'c>],
+        signed: bool,
+        bits: u32,
+    ) -> Option<Value<'c>> {
+        let b = &self.b;
+        let narrow = self.int_lanes(bits);
+        let wide = self.int_lanes(2 * bits);
+        let zext = |value: Value<'c>| b.zext(value, wide);
+        let opcode = parts[0];
+        let carry = match machine.carry {
+            Some(carry) if opcode.ends_with('c') => b.fit_lanes(carry, wide),
+            None if opcode.ends_with('c') => return None,
+            _ => Value::zero(wide),
+        };
+        let sum = match opcode {
+            "add" | "addc" => b.add(b.add(zext(values[0]), zext(*values.get(1)?)), carry),
+            // The borrow shows as a carry out of the difference.
+            "sub" | "subc" => b.sub(b.sub(zext(values[0]), zext(*values.get(1)?)), carry),
+            "mad" | "madc" => {
+                let extend = |value: Value<'c>| if signed { b.sext(value, wide) } else { b.zext(value, wide) };
+                let product = b.mul(extend(values[0]), extend(*values.get(1)?));
+                let part = if parts.contains(&"hi") {
+                    b.trunc(b.lshr(product, self.same(product, u64::from(bits))), narrow)
+                } else {
+                    b.trunc(product, narrow)
+                };
+                b.add(b.add(zext(part), zext(*values.get(2)?)), carry)
+            }
+            _ => return None,
+        };
+        if parts.contains(&"cc") {
+            let out = b.lshr(sum, self.same(sum, u64::from(bits)));
+            machine.carry = Some(b.and(out, self.same(out, 1)));
+        }
+        Some(self.b.trunc(sum, narrow))
+    }
+
+    fn asm_float(
+        &mut self,
+        machine: &Machine<'c>,
+        parts: &[&str],
+        sources: &[Operand],
+        bits: u32,
+    ) -> Option<Value<'c>> {
+        let packed = parts.last().is_some_and(|part| part.ends_with("x2"));
+        let brain = parts.last().is_some_and(|part| part.starts_with("bf16"));
+        let element = match (brain, bits) {
+            (true, _) => self.t.bfloat(),
+            (_, 16) => self.t.half(),
+            (_, 32) if packed => self.t.half(),
+            (_, 32) => self.t.float(),
+            _ => self.t.double(),
+        };
+        let width = if packed { 16 } else { bits };
+        let mut inputs = Vec::new();
+        for source in sources {
+            inputs.push(self.read(machine, source, bits)?);
+        }
+        let mut result = Value::zero(self.int_lanes(bits));
+        for half in 0..bits / width {
+            let shift = u64::from(half * width);
+            let values: Vec<_> = (inputs.iter())
+                .map(|value| {
+                    let part = self.b.trunc(self.b.lshr(*value, self.same(*value, shift)), self.int_lanes(width));
+                    self.b.bitcast(part, element.vector(LANES))
+                })
+                .collect();
+            let made = self.float_operation(parts, &values)?;
+            let made = self.b.zext(self.b.bitcast(made, self.int_lanes(width)), self.int_lanes(bits));
+            result = self.b.or(result, self.b.shl(made, self.same(made, shift)));
+        }
+        Some(result)
+    }
+
+    fn float_operation(&self, parts: &[&str], values: &[Value<'c>]) -> Option<Value<'c>> {
+        let b = &self.b;
+        let x = *values.first()?;
+        let call = |name: &str, arguments: &[Value<'c>]| b.call(self.unit.intrinsic(name, &[x.ty()]), arguments);
+        if parts.iter().any(|part| matches!(*part, "rz" | "rm" | "rp" | "relu")) {
+            return None;
+        }
+        let value = match parts[0] {
+            "add" => b.binary(Opcode::LLVMFAdd, x, *values.get(1)?),
+            "sub" => b.binary(Opcode::LLVMFSub, x, *values.get(1)?),
+            "mul" => b.binary(Opcode::LLVMFMul, x, *values.get(1)?),
+            "div" => b.binary(Opcode::LLVMFDiv, x, *values.get(1)?),
+            "fma" => call("llvm.fma", &[x, *values.get(1)?, *values.get(2)?]),
+            "neg" => b.fneg(x),
+            "abs" => call("llvm.fabs", &[x]),
+            "min" if parts.contains(&"NaN") => call("llvm.minimum", &[x, *values.get(1)?]),
+            "max" if parts.contains(&"NaN") => call("llvm.maximum", &[x, *values.get(1)?]),
+            "min" => call("llvm.minnum", &[x, *values.get(1)?]),
+            "max" => call("llvm.maxnum", &[x, *values.get(1)?]),
+            "sqrt" => call("llvm.sqrt", &[x]),
+            "rsqrt" => b.binary(Opcode::LLVMFDiv, self.one_like(x), call("llvm.sqrt", &[x])),
+            "rcp" => b.binary(Opcode::LLVMFDiv, self.one_like(x), x),
+            "ex2" => call("llvm.exp2", &[x]),
+            "lg2" => call("llvm.log2", &[x]),
+            "sin" => call("llvm.sin", &[x]),
+            "cos" => call("llvm.cos", &[x]),
+            "tanh" => call("llvm.tanh", &[x]),
+            _ => return None,
+        };
+        Some(if parts.contains(&"sat") {
+            let low = call("llvm.maxnum", &[value, Value::zero(x.ty())]);
+            call("llvm.minnum", &[low, self.one_like(x)])
+        } else {
+            value
+        })
+    }
+
+    fn one_like(&self, like: Value<'c>) -> Value<'c> {
+        Value::vector(&vec![Value::real(like.ty().element(), 1.0); LANES as usize])
+    }
+
+    /// `cvt.<to>.<from>`, rounding to nearest or, to integers, as said.
+    fn asm_convert(&mut self, machine: &Machine<'c>, parts: &[&str], source: &Operand) -> Option<Value<'c>> {
+        let named: Vec<_> = parts.iter().filter_map(|part| ptx_type(part).map(|ty| (*part, ty))).collect();
+        let [(to_name, (to_kind, to_bits)), (from_name, (from_kind, from_bits))] = named[..] else { return None };
+        if parts.iter().any(|part| part.ends_with("x2")) || parts.contains(&"sat") {
+            return None;
+        }
+        let value = self.read(machine, source, from_bits)?;
+        let float = |name: &str, bits: u32| match (name, bits) {
+            ("bf16", _) => self.t.bfloat(),
+            (_, 16) => self.t.half(),
+            (_, 32) => self.t.float(),
+            _ => self.t.double(),
+        };
+        let to_ints = self.int_lanes(to_bits);
+        Some(match (from_kind == TypeKind::Float, to_kind == TypeKind::Float) {
+            (true, true) => {
+                if parts.iter().any(|part| matches!(*part, "rz" | "rm" | "rp")) {
+                    return None;
+                }
+                let value = self.b.bitcast(value, float(from_name, from_bits).vector(LANES));
+                let to = float(to_name, to_bits).vector(LANES);
+                let opcode = if to_bits > from_bits { Opcode::LLVMFPExt } else { Opcode::LLVMFPTrunc };
+                let made = if to_bits == from_bits && to_name == from_name {
+                    let round = parts.iter().find_map(|part| rounding_intrinsic(part))?;
+                    self.b.call(self.unit.intrinsic(round, &[value.ty()]), &[value])
+                } else {
+                    self.b.cast(opcode, value, to)
+                };
+                self.b.bitcast(made, to_ints)
+            }
+            (true, false) => {
+                let value = self.b.bitcast(value, float(from_name, from_bits).vector(LANES));
+                let round = parts.iter().find_map(|part| rounding_intrinsic(part))?;
+                let whole = self.b.call(self.unit.intrinsic(round, &[value.ty()]), &[value]);
+                self.saturating(to_kind == TypeKind::Signed, whole, self.t.int(to_bits))
+            }
+            (false, true) => {
+                if parts.iter().any(|part| matches!(*part, "rz" | "rm" | "rp")) {
+                    return None;
+                }
+                let opcode = if from_kind == TypeKind::Signed { Opcode::LLVMSIToFP } else { Opcode::LLVMUIToFP };
+                let made = self.b.cast(opcode, value, float(to_name, to_bits).vector(LANES));
+                self.b.bitcast(made, to_ints)
+            }
+            (false, false) if to_bits > from_bits && from_kind == TypeKind::Signed => self.b.sext(value, to_ints),
+            (false, false) => self.b.fit_lanes(value, to_ints),
+        })
+    }
+}
+
+/// What a PTX type suffix says.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum TypeKind {
+    /// Unsigned or untyped.
+    Bits,
+    /// Signed.
+    Signed,
+    /// Floating point.
+    Float,
+}
+
+fn ptx_type(part: &str) -> Option<(TypeKind, u32)> {
+    match part {
+        "f16x2" | "bf16x2" => return Some((TypeKind::Float, 32)),
+        "bf16" => return Some((TypeKind::Float, 16)),
+        "pred" => return Some((TypeKind::Bits, 1)),
+        _ => {}
+    }
+    let kind = match part.as_bytes().first()? {
+        b'u' | b'b' => TypeKind::Bits,
+        b's' => TypeKind::Signed,
+        b'f' => TypeKind::Float,
+        _ => return None,
+    };
+    let bits: u32 = part[1..].parse().ok()?;
+    matches!(bits, 8 | 16 | 32 | 64).then_some((kind, bits))
+}
+
+fn rounding_intrinsic(part: &str) -> Option<&'static str> {
+    Some(match part {
+        "rni" => "llvm.roundeven",
+        "rzi" => "llvm.trunc",
+        "rmi" => "llvm.floor",
+        "rpi" => "llvm.ceil",
+        _ => return None,
+    })
 }

@@ -6,7 +6,7 @@ use super::error::Refusal;
 use super::leaf::{LANES, Leaf, held};
 use crate::llvm::types::Kind;
 use crate::llvm::value::{AtomicOp, IntPredicate, Opcode, Ordering, RealPredicate};
-use crate::llvm::{Builder, Type, Value};
+use crate::llvm::{Builder, Value};
 
 const ORDER: Ordering = Ordering::LLVMAtomicOrderingSequentiallyConsistent;
 
@@ -29,12 +29,26 @@ impl<'c> Emitter<'_, 'c> {
         let lay = self.lay(pointer)?;
         let operands = self.vector(operand)?;
         let mask = self.access_mask();
-        let ty = held(operand.ty());
         let shared = matches!(pointer.ty().kind(), Kind::Pointer(3 | 5));
-        let align = align.max(scalar_bits(ty) / 8);
         if !supported(op) {
             return Err(Refusal::of(at, format!("the atomic operation {op:?}")));
         }
+        let addresses = self.addresses(&lay);
+        Ok(Leaf::Lanes(self.update_lanes(op, addresses, operands, mask, shared, align)))
+    }
+
+    /// The same on vectors.
+    pub fn update_lanes(
+        &mut self,
+        op: AtomicOp,
+        addresses: Value<'c>,
+        operands: Value<'c>,
+        mask: Value<'c>,
+        shared: bool,
+        align: u32,
+    ) -> Value<'c> {
+        let ty = operands.ty().element();
+        let align = align.max(scalar_bits(ty) / 8);
         let name = format!("warpline.atomic.{op:?}.{ty}.{}", if shared { "plain" } else { "atomic" });
         // The operands' place also takes the old values.
         let helper = self.unit.lane_loop(&name, |b, address, (place, lane)| {
@@ -51,12 +65,11 @@ impl<'c> Emitter<'_, 'c> {
             };
             b.store(old, slot, 1);
         });
-        let addresses = self.addresses(&lay);
         let from = self.spill(addresses, "addresses");
         let place = self.entry.alloca(ty.vector(LANES), 64);
         self.b.store(operands, place, 64);
         self.b.call(helper, &[from, mask, place]);
-        Ok(Leaf::Lanes(self.b.load(ty.vector(LANES), place, 64)))
+        self.b.load(ty.vector(LANES), place, 64)
     }
 
     /// Lowers `cmpxchg`: the old value, and whether it was the expected one.
@@ -72,7 +85,19 @@ impl<'c> Emitter<'_, 'c> {
         let lay = self.lay(pointer)?;
         let (wanted, new) = (self.vector(expected)?, self.vector(new)?);
         let mask = self.access_mask();
-        let ty = held(expected.ty());
+        let addresses = self.addresses(&lay);
+        Ok(self.swap_lanes(addresses, wanted, new, mask))
+    }
+
+    /// The same on vectors.
+    pub fn swap_lanes(
+        &mut self,
+        addresses: Value<'c>,
+        wanted: Value<'c>,
+        new: Value<'c>,
+        mask: Value<'c>,
+    ) -> Value<'c> {
+        let ty = wanted.ty().element();
         let size = u64::from(scalar_bits(ty) / 8);
         // Expected values, then new ones, in one place; the old values replace the expected ones.
         let helper = self.unit.lane_loop(&format!("warpline.swap.{ty}"), |b, address, (place, lane)| {
@@ -82,13 +107,12 @@ impl<'c> Emitter<'_, 'c> {
             let pair = b.compare_exchange(address, wanted, new, ORDER);
             b.store(b.extract_value(pair, 0), slot, 1);
         });
-        let addresses = self.addresses(&lay);
         let from = self.spill(addresses, "addresses");
         let place = self.entry.alloca(ty.vector(LANES).array(2), 64);
         self.b.store(wanted, place, 64);
         self.b.store(new, self.b.offset(place, u64::from(LANES) * size), 1);
         self.b.call(helper, &[from, mask, place]);
-        Ok(self.b.load(ty.vector(LANES), place, 64))
+        self.b.load(ty.vector(LANES), place, 64)
     }
 
     /// `llvm.nvvm.atomic.*`: the forms with an explicit scope.
@@ -178,9 +202,4 @@ fn combined<'c>(b: &Builder<'c>, op: AtomicOp, old: Value<'c>, operand: Value<'c
         }
         _ => operand,
     }
-}
-
-/// Bytes of a held type in memory.
-pub fn held_bytes(ty: Type<'_>) -> u64 {
-    u64::from(scalar_bits(ty)).div_ceil(8)
 }

@@ -113,7 +113,8 @@ impl<'c> BodyBlock<'c> {
 }
 
 fn returns(block: &BodyBlock<'_>) -> bool {
-    block.terminator().opcode() == Some(Opcode::LLVMRet) && !block.instructions.iter().any(|value| is_thread_exit(*value))
+    block.terminator().opcode() == Some(Opcode::LLVMRet)
+        && !block.instructions.iter().any(|value| is_thread_exit(*value))
 }
 
 /// Whether an instruction ends the thread: inline assembly `exit;`, or the intrinsic.

@@ -5,8 +5,8 @@ use super::context;
 use super::emitter::{Emitted, Emitter};
 use super::error::Refusal;
 use super::leaf::{LANES, Leaf, leaf_types};
-use super::shape::Shape;
-use crate::llvm::Value;
+use super::shape::{Shape, VARYING};
+use crate::llvm::{Type, Value};
 use warpline_format::access::Kind as ItemKind;
 
 impl<'c> Emitter<'_, 'c> {
@@ -63,6 +63,16 @@ impl<'c> Emitter<'_, 'c> {
     pub fn register(&mut self, value: Value<'c>, register: Register) -> Emitted<Leaf<'c>> {
         let ty = leaf_types(value.ty())[0];
         let shape = self.analysis.shape(value);
+        self.register_as(register, ty, shape)
+    }
+
+    /// The lanes of a register that inline assembly reads.
+    pub fn register_lanes(&mut self, register: Register, ty: Type<'c>) -> Option<Value<'c>> {
+        let leaf = self.register_as(register, ty, VARYING).ok()?;
+        Some(leaf.lanes(&self.b))
+    }
+
+    fn register_as(&mut self, register: Register, ty: Type<'c>, shape: Shape) -> Emitted<Leaf<'c>> {
         let leaf = match register {
             Register::Thread(dimension) => {
                 let field = context::THREAD[dimension];
@@ -100,9 +110,7 @@ impl<'c> Emitter<'_, 'c> {
                 Leaf::Uniform(self.b.trunc(clock, ty))
             }
             Register::Clock64 => Leaf::Uniform(self.field_now(context::CLOCK)),
-            Register::GlobalTimer => {
-                Leaf::Uniform(self.b.call(self.unit.runtime().globaltimer(), &[self.context]))
-            }
+            Register::GlobalTimer => Leaf::Uniform(self.b.call(self.unit.runtime().globaltimer(), &[self.context])),
             Register::Zero => Leaf::Uniform(Value::zero(ty)),
             Register::LaneMask(which) => {
                 let lanes = (0..LANES).map(|lane| self.i32(lane_mask(which, lane))).collect::<Vec<_>>();
@@ -111,9 +119,9 @@ impl<'c> Emitter<'_, 'c> {
         };
         let leaf = match leaf {
             Leaf::Uniform(scalar) if scalar.ty() != ty && ty.int_bits().is_some() => {
-                let wide = self.b.fit(scalar, ty);
-                Leaf::Uniform(wide)
+                Leaf::Uniform(self.b.fit(scalar, ty))
             }
+            Leaf::Lanes(lanes) => Leaf::Lanes(self.b.fit_lanes(lanes, ty.vector(LANES))),
             other => other,
         };
         Ok(match shape {

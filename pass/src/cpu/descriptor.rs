@@ -226,7 +226,10 @@ impl<'c> Tables<'_, 'c> {
             let held = if ty.is_pointer() { self.unit.t.pointer(0) } else { ty };
             return if contains_pointers(held) { self.zero_image(held) } else { Ok(Value::zero(held)) };
         }
-        if value.is_plain_data() || matches!(ty.kind(), Kind::Int(_) if !value.is_constant_expression()) || ty.is_float() {
+        if value.is_plain_data()
+            || matches!(ty.kind(), Kind::Int(_) if !value.is_constant_expression())
+            || ty.is_float()
+        {
             return Ok(value);
         }
         let layout = self.unit.layout();
@@ -272,7 +275,12 @@ impl<'c> Tables<'_, 'c> {
             .ok_or_else(|| Refusal::of(value, "this constant in a variable's initial value").into())
     }
 
-    fn image_pointer(&self, value: Value<'c>, offset: u64, found: &mut Vec<ImagePointer>) -> Result<Value<'c>, LowerError> {
+    fn image_pointer(
+        &self,
+        value: Value<'c>,
+        offset: u64,
+        found: &mut Vec<ImagePointer>,
+    ) -> Result<Value<'c>, LowerError> {
         let (mut base, mut addend) = (value, 0i64);
         loop {
             match base.constant_opcode() {
@@ -280,7 +288,8 @@ impl<'c> Tables<'_, 'c> {
                     base = base.operand(0);
                 }
                 Some(Opcode::LLVMGetElementPtr) => {
-                    let steps = super::address::steps(base, self.unit.layout()).filter(|steps| steps.variable.is_empty());
+                    let steps =
+                        super::address::steps(base, self.unit.layout()).filter(|steps| steps.variable.is_empty());
                     let Some(steps) = steps else {
                         return Err(Refusal::of(value, "this address in a variable's initial value").into());
                     };

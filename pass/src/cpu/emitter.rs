@@ -654,8 +654,7 @@ impl<'u, 'c> Emitter<'u, 'c> {
         self.b.locate_like(None);
         self.leave_frame();
         let slots = self.results.clone();
-        let mut values: Vec<Value<'c>> =
-            slots.iter().map(|slot| self.load_slot(slot).lanes(&self.b)).collect();
+        let mut values: Vec<Value<'c>> = slots.iter().map(|slot| self.load_slot(slot).lanes(&self.b)).collect();
         match values.len() {
             0 => {
                 self.b.return_void();

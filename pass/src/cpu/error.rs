@@ -38,6 +38,9 @@ pub enum LowerError {
     /// LLVM failed.
     #[error("lowering to the CPU device: {0}")]
     Machine(#[from] MachineError),
+    /// Not device code.
+    #[error(transparent)]
+    Device(#[from] crate::device::DeviceError),
     /// The site table does not belong to the module.
     #[error("lowering to the CPU device: the site table does not fit the module: {0}")]
     Table(String),

@@ -267,11 +267,8 @@ impl<'c> Emitter<'_, 'c> {
         self.add_to_cell(cells, cell, self.i64(1));
         if let Leaf::Uniform(chooser) = chooser {
             let lanes = self.b.zext(self.count(self.mask), long);
-            let side = if switch {
-                self.b.zext(chooser, long)
-            } else {
-                self.b.select(chooser, self.i64(0), self.i64(1))
-            };
+            let side =
+                if switch { self.b.zext(chooser, long) } else { self.b.select(chooser, self.i64(0), self.i64(1)) };
             let index = self.b.add(side, self.i64(first_side));
             let place = self.b.gep(long, cells, &[index]);
             let before = self.b.load(long, place, 8);

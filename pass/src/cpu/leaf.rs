@@ -90,9 +90,8 @@ pub fn leaf_range(ty: Type<'_>, indices: &[u32]) -> (usize, usize) {
 /// The lane numbers of each lane within its group, times `stride`, as a constant vector.
 pub fn steps<'c>(ty: Type<'c>, groups: usize, stride: i64) -> Value<'c> {
     let size = LANES as usize / groups;
-    let lanes: Vec<_> = (0..LANES as usize)
-        .map(|lane| Value::int(ty, ((lane % size) as i64).wrapping_mul(stride) as u64))
-        .collect();
+    let lanes: Vec<_> =
+        (0..LANES as usize).map(|lane| Value::int(ty, ((lane % size) as i64).wrapping_mul(stride) as u64)).collect();
     Value::vector(&lanes)
 }
 

@@ -33,7 +33,9 @@ impl<'c> Emitter<'_, 'c> {
         if call.ty().kind() == Kind::Struct {
             return self.overflow_math(call, &base);
         }
-        if matches!(base.as_str(), "llvm.vector.reduce.add" | "llvm.vector.reduce.fadd") || base.starts_with("llvm.vector.") {
+        if matches!(base.as_str(), "llvm.vector.reduce.add" | "llvm.vector.reduce.fadd")
+            || base.starts_with("llvm.vector.")
+        {
             return Err(Refusal::of(call, format!("the intrinsic {name}")));
         }
         let vector_of_float = |ty: Type<'c>| ty.is_float();
@@ -52,7 +54,12 @@ impl<'c> Emitter<'_, 'c> {
         };
         let two_types = matches!(
             base.as_str(),
-            "llvm.ldexp" | "llvm.lrint" | "llvm.llrint" | "llvm.lround" | "llvm.llround" | "llvm.fptosi.sat"
+            "llvm.ldexp"
+                | "llvm.lrint"
+                | "llvm.llrint"
+                | "llvm.lround"
+                | "llvm.llround"
+                | "llvm.fptosi.sat"
                 | "llvm.fptoui.sat"
         );
         let from_argument = base == "llvm.is.fpclass";
@@ -201,7 +208,9 @@ impl<'c> Emitter<'_, 'c> {
                 }
                 self.two(base, x, operands[1])
             }
-            "add" | "mul" | "div" | "fma" | "sqrt" | "rcp" if directed => return self.directed(first, operands, rounding),
+            "add" | "mul" | "div" | "fma" | "sqrt" | "rcp" if directed => {
+                return self.directed(first, operands, rounding);
+            }
             "add" => b.binary(Opcode::LLVMFAdd, x, operands[1]),
             "mul" => b.binary(Opcode::LLVMFMul, x, operands[1]),
             "div" => b.binary(Opcode::LLVMFDiv, x, operands[1]),
@@ -496,7 +505,9 @@ fn is_type_suffix(part: &str) -> bool {
     let digits = |rest: &str| !rest.is_empty() && rest.bytes().all(|byte| byte.is_ascii_digit());
     match part.as_bytes() {
         [b'i' | b'f' | b'p', ..] => digits(&part[1..]),
-        [b'v', ..] => part[1..].find(|c: char| !c.is_ascii_digit()).is_some_and(|at| at > 0 && is_type_suffix(&part[1 + at..])),
+        [b'v', ..] => {
+            part[1..].find(|c: char| !c.is_ascii_digit()).is_some_and(|at| at > 0 && is_type_suffix(&part[1 + at..]))
+        }
         _ => false,
     }
 }

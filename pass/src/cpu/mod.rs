@@ -5,11 +5,13 @@ mod address;
 mod analysis;
 mod arithmetic;
 mod assembly;
+mod assembly_memory;
 mod atomics;
 mod body;
 mod calls;
 mod class;
 mod context;
+mod copies;
 mod descriptor;
 mod emitter;
 mod error;
@@ -19,6 +21,7 @@ mod hooks;
 mod leaf;
 mod math;
 mod memory;
+mod ptx;
 mod reach;
 mod runtime;
 mod shape;
@@ -84,12 +87,13 @@ pub fn lower<'c>(
     options: &Options<'_>,
 ) -> Result<Module<'c>, LowerError> {
     let machine = Machine::host(options.processor)?;
-    let source = prepared(device, &machine)?;
+    let source = prepared(device)?;
     let target = new_module(&source, "warpline.device");
     machine.adopt(&target);
     let vectors = vectors_of(&machine);
     let unit = Unit::new(source, target, table, vectors, (machine.processor(), machine.features()));
-    let mut lowering = Lowering { unit: &unit, hooks: table.is_some(), cautious: options.cautious, bodies: HashMap::new() };
+    let mut lowering =
+        Lowering { unit: &unit, hooks: table.is_some(), cautious: options.cautious, bodies: HashMap::new() };
     let kernels = lowering.run()?;
     Tables { unit: &unit, table }.emit(&kernels, options)?;
     let target = unit.target;
@@ -107,9 +111,9 @@ pub fn lower<'c>(
 }
 
 /// A copy with plain branches only, reducible loops with one latch and preheader, in loop-closed form.
-fn prepared<'c>(device: &Module<'c>, machine: &Machine) -> Result<Module<'c>, LowerError> {
+fn prepared<'c>(device: &Module<'c>) -> Result<Module<'c>, LowerError> {
     let copy = device.clone();
-    machine.run(&copy, "function(lower-switch,fix-irreducible,loop-simplify,lcssa)")?;
+    crate::device::machine(device)?.run(&copy, "function(lower-switch,fix-irreducible,loop-simplify,lcssa)")?;
     Ok(copy)
 }
 
@@ -273,7 +277,8 @@ impl<'c> Lowering<'_, 'c> {
     /// What a function's address names: with a record buffer the launch is hooked.
     fn fill_entry(&self, entry: Value<'c>, native: Value<'c>, hooked: Value<'c>) {
         let b = Builder::new(self.unit.t);
-        let (start, with, without) = (entry.append_block("entry"), entry.append_block("hooked"), entry.append_block("native"));
+        let (start, with, without) =
+            (entry.append_block("entry"), entry.append_block("hooked"), entry.append_block("native"));
         b.at_end(start);
         let parameters = entry.parameters();
         let field = context::RECORD_END;

@@ -150,7 +150,12 @@ impl<'c> Reach<'c> {
         self.depth(function, &mut Vec::new(), &mut known)
     }
 
-    fn depth(&self, function: Value<'c>, path: &mut Vec<Value<'c>>, known: &mut BTreeMap<usize, (u64, bool)>) -> (u64, bool) {
+    fn depth(
+        &self,
+        function: Value<'c>,
+        path: &mut Vec<Value<'c>>,
+        known: &mut BTreeMap<usize, (u64, bool)>,
+    ) -> (u64, bool) {
         let key = function.raw() as usize;
         if let Some(found) = known.get(&key) {
             return *found;

@@ -184,7 +184,10 @@ mod tests {
 
     #[test]
     fn meeting_different_strides_is_varying() {
-        assert_eq!(Shape::affine(4, true, true).meet(Shape::affine(8, true, true)), Shape::Varying { probably_affine: true });
+        assert_eq!(
+            Shape::affine(4, true, true).meet(Shape::affine(8, true, true)),
+            Shape::Varying { probably_affine: true }
+        );
         assert_eq!(Shape::Uniform.meet(VARYING), VARYING);
     }
 

@@ -26,7 +26,8 @@ impl<'c> SharedLayout<'c> {
         used: &HashMap<Value<'c>, Vec<Value<'c>>>,
     ) -> SharedLayout<'c> {
         let layout = Layout::of(module);
-        let variables: Vec<_> = module.variables().into_iter().filter(|variable| variable.address_space() == 3).collect();
+        let variables: Vec<_> =
+            module.variables().into_iter().filter(|variable| variable.address_space() == 3).collect();
         let dynamic: HashSet<_> =
             variables.iter().copied().filter(|variable| layout.size(variable.value_type()) == 0).collect();
         let kernels: HashSet<_> = reached.iter().map(|(kernel, _)| *kernel).collect();
@@ -43,8 +44,8 @@ impl<'c> SharedLayout<'c> {
         let mut shares_dynamic = BTreeSet::new();
         for (index, (kernel, functions)) in reached.iter().enumerate() {
             let helpers: HashSet<Value<'c>> = functions.iter().filter(|one| *one != kernel).flat_map(of).collect();
-            let reaches_common = helpers.iter().any(|one| common.contains_key(one))
-                || of(kernel).any(|one| common.contains_key(&one));
+            let reaches_common =
+                helpers.iter().any(|one| common.contains_key(one)) || of(kernel).any(|one| common.contains_key(&one));
             if helpers.iter().any(|one| dynamic.contains(one)) {
                 shares_dynamic.insert(index);
             }

@@ -127,7 +127,8 @@ impl<'c> Unit<'c> {
         self.blocks = (table.blocks.iter())
             .map(|block| {
                 let m = &block.mix;
-                let all = [m.fp16, m.fp32, m.fp64, m.int, m.special, m.conversion, m.control, m.memory, m.barrier, m.tensor];
+                let all =
+                    [m.fp16, m.fp32, m.fp64, m.int, m.special, m.conversion, m.control, m.memory, m.barrier, m.tensor];
                 all.iter().map(|&count| u64::from(count)).sum()
             })
             .collect();
@@ -141,7 +142,8 @@ impl<'c> Unit<'c> {
             let ranges = self.target.new_variable("warpline.ranges", ty, 0);
             ranges.set_linkage(Linkage::LLVMInternalLinkage);
             // An empty range has its low end above the high one; the first access goes to the runtime.
-            let empty = Value::structure(self.t, &[Value::int(self.t.int(64), u64::MAX), Value::int(self.t.int(64), 0)], false);
+            let empty =
+                Value::structure(self.t, &[Value::int(self.t.int(64), u64::MAX), Value::int(self.t.int(64), 0)], false);
             ranges.set_initializer(Value::array(empty.ty(), &vec![empty; self.sites.len()]));
             ranges.set_alignment(16);
             self.ranges = Some(ranges);
@@ -309,7 +311,8 @@ impl<'c> Unit<'c> {
     /// First cells of all branches, and the number of all cells.
     pub fn cells(&self) -> (Vec<u32>, u64) {
         let end = self.blocks.len() as u64 * count_cells::PER_BLOCK;
-        let end = self.branches.last().map_or(end, |(cell, sides)| cell + count_cells::BRANCH_FIXED + u64::from(*sides));
+        let end =
+            self.branches.last().map_or(end, |(cell, sides)| cell + count_cells::BRANCH_FIXED + u64::from(*sides));
         (self.branches.iter().map(|(cell, _)| *cell as u32).collect(), end)
     }
 
@@ -348,11 +351,7 @@ impl<'c> Unit<'c> {
 
     /// A function that does something for each lane of a mask, in lane order. The work gets the lane's address, and
     /// the third argument with the lane's number as an index.
-    pub fn lane_loop(
-        &self,
-        name: &str,
-        work: impl Fn(&Builder<'c>, Value<'c>, (Value<'c>, Value<'c>)),
-    ) -> Value<'c> {
+    pub fn lane_loop(&self, name: &str, work: impl Fn(&Builder<'c>, Value<'c>, (Value<'c>, Value<'c>))) -> Value<'c> {
         if let Some(function) = ModuleItems::function(&self.target, name) {
             return function;
         }

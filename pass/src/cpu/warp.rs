@@ -170,11 +170,11 @@ impl<'c> Emitter<'_, 'c> {
         if let (Some(amount), Some(control)) =
             (amount_scalar.and_then(|a| a.as_u64()), control_scalar.and_then(|c| c.as_u64()))
         {
-            let sources: Vec<_> = (0..LANES).map(|lane| shuffle_source(mode, lane, amount as u32, control as u32)).collect();
+            let sources: Vec<_> =
+                (0..LANES).map(|lane| shuffle_source(mode, lane, amount as u32, control as u32)).collect();
             let mask: Vec<_> = sources.iter().map(|source| Some(source.0)).collect();
             let shuffled = self.b.shuffle(value, Value::poison(value.ty()), &mask);
-            let valid: Vec<_> =
-                sources.iter().map(|source| Value::int(self.t.int(1), u64::from(source.1))).collect();
+            let valid: Vec<_> = sources.iter().map(|source| Value::int(self.t.int(1), u64::from(source.1))).collect();
             return (shuffled, Value::vector(&valid));
         }
         // The rules of `shuffle_source`, for all lanes at once.

@@ -157,6 +157,15 @@ impl<'c> Builder<'c> {
         if value.ty().int_bits() > to.int_bits() { self.trunc(value, to) } else { self.zext(value, to) }
     }
 
+    /// The same for vectors of integers.
+    pub fn fit_lanes(&self, value: Value<'c>, to: Type<'c>) -> Value<'c> {
+        if value.ty().element().int_bits() > to.element().int_bits() {
+            self.trunc(value, to)
+        } else {
+            self.zext(value, to)
+        }
+    }
+
     /// `bitcast`, or the value itself.
     pub fn bitcast(&self, value: Value<'c>, to: Type<'c>) -> Value<'c> {
         self.cast(Opcode::LLVMBitCast, value, to)
@@ -267,14 +276,7 @@ impl<'c> Builder<'c> {
         }
         let mut index = [Value::int(self.types.int(64), bytes).raw()];
         Value::new(unsafe {
-            LLVMBuildInBoundsGEP2(
-                self.raw,
-                self.types.int(8).raw(),
-                pointer.raw(),
-                index.as_mut_ptr(),
-                1,
-                NO_NAME,
-            )
+            LLVMBuildInBoundsGEP2(self.raw, self.types.int(8).raw(), pointer.raw(), index.as_mut_ptr(), 1, NO_NAME)
         })
     }
 

@@ -140,9 +140,7 @@ impl<'c> Value<'c> {
             return Vec::new();
         }
         unsafe {
-            (0..LLVMGetNumSuccessors(self.raw()))
-                .map(|index| Block::new(LLVMGetSuccessor(self.raw(), index)))
-                .collect()
+            (0..LLVMGetNumSuccessors(self.raw())).map(|index| Block::new(LLVMGetSuccessor(self.raw(), index))).collect()
         }
     }
 
@@ -169,11 +167,8 @@ impl<'c> Value<'c> {
 
     /// Ordering of a load, store, read-modify-write or fence.
     pub fn ordering(self) -> Option<Ordering> {
-        matches!(
-            self.opcode(),
-            Some(Opcode::LLVMLoad | Opcode::LLVMStore | Opcode::LLVMAtomicRMW | Opcode::LLVMFence)
-        )
-        .then(|| unsafe { LLVMGetOrdering(self.raw()) })
+        matches!(self.opcode(), Some(Opcode::LLVMLoad | Opcode::LLVMStore | Opcode::LLVMAtomicRMW | Opcode::LLVMFence))
+            .then(|| unsafe { LLVMGetOrdering(self.raw()) })
     }
 
     /// Operation of an `atomicrmw`.

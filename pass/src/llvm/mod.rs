@@ -18,11 +18,10 @@ pub mod types;
 pub mod value;
 
 pub use builder::Builder;
-pub use module::{Machine, MachineError};
 pub use function::ModuleItems;
+pub use module::{Machine, MachineError};
 pub use types::{Layout, Type, Types};
 pub use value::{Block, Value};
-
 
 /// Copies and frees a string that LLVM allocated.
 ///

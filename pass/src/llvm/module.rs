@@ -122,12 +122,7 @@ impl Machine {
     }
 
     /// Runs a pipeline with options.
-    pub fn run_with(
-        &self,
-        module: &Module<'_>,
-        passes: &str,
-        options: PassBuilderOptions,
-    ) -> Result<(), MachineError> {
+    pub fn run_with(&self, module: &Module<'_>, passes: &str, options: PassBuilderOptions) -> Result<(), MachineError> {
         module
             .run_passes(passes, &self.inner, options)
             .map_err(|cause| MachineError::Passes { passes: passes.into(), cause: cause.to_string() })

@@ -1,9 +1,9 @@
 //! Types.
 
 use inkwell::context::{AsContextRef, Context};
+use inkwell::llvm_sys::LLVMTypeKind;
 use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::prelude::*;
-use inkwell::llvm_sys::LLVMTypeKind;
 use inkwell::llvm_sys::target::{LLVMABIAlignmentOfType, LLVMABISizeOfType, LLVMOffsetOfElement, LLVMStoreSizeOfType};
 use std::marker::PhantomData;
 

@@ -1,0 +1,244 @@
+//! Reading inline assembly.
+
+/// One instruction.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Statement {
+    /// Register of the guard, and whether it is negated.
+    pub guard: Option<(String, bool)>,
+    /// Parts of the operation, as `["mad", "lo", "cc", "u32"]`.
+    pub operation: Vec<String>,
+    /// Operands.
+    pub operands: Vec<Operand>,
+}
+
+/// An operand.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Operand {
+    /// `$3` of LLVM's text.
+    Argument(usize),
+    /// A register that the text declares or a special one, as `p` or `%laneid`.
+    Register(String),
+    /// A number, as bits.
+    Number(u64),
+    /// `{a, b}`.
+    Group(Vec<Operand>),
+    /// `[a + 16]`.
+    Memory(Box<Operand>, i64),
+    /// `a|p` of shuffles.
+    Pair(Box<Operand>, Box<Operand>),
+}
+
+/// Takes inline assembly apart; `None` where it has more to it than plain instructions.
+pub fn parse(text: &str) -> Option<Vec<Statement>> {
+    let mut plain = String::new();
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once("/*") {
+        plain.push_str(before);
+        rest = after.split_once("*/")?.1;
+    }
+    plain.push_str(rest);
+    let plain: String = plain
+        .lines()
+        .map(|line| line.split("//").next().unwrap_or(""))
+        .collect::<Vec<_>>()
+        .join(" ")
+        .replace('\t', " ");
+    // Braces around the whole text open a scope for registers; those inside an instruction group operands.
+    let mut statements = Vec::new();
+    for piece in split_statements(&plain) {
+        let piece = piece.trim();
+        if piece.is_empty() {
+            continue;
+        }
+        if piece.starts_with(".reg") || piece.starts_with(".pragma") {
+            continue;
+        }
+        if piece.starts_with('.') || piece.contains(": ") || piece.ends_with(':') {
+            return None;
+        }
+        statements.push(statement(piece)?);
+    }
+    Some(statements)
+}
+
+/// Statements end at a semicolon; a brace where none has begun is a scope.
+fn split_statements(text: &str) -> Vec<String> {
+    let mut list = Vec::new();
+    let mut current = String::new();
+    let mut depth = 0;
+    for c in text.chars() {
+        match c {
+            ';' => list.push(std::mem::take(&mut current)),
+            '{' if current.trim().is_empty() => {}
+            '}' if depth == 0 && current.trim().is_empty() => {}
+            '{' => {
+                depth += 1;
+                current.push(c);
+            }
+            '}' => {
+                depth -= 1;
+                current.push(c);
+            }
+            _ => current.push(c),
+        }
+    }
+    list.push(current);
+    list
+}
+
+fn statement(text: &str) -> Option<Statement> {
+    let (guard, text) = match text.strip_prefix('@') {
+        Some(rest) => {
+            let (register, rest) = rest.split_once(char::is_whitespace)?;
+            let negated = register.starts_with('!');
+            (Some((register.trim_start_matches(['!', '%']).to_string(), negated)), rest.trim())
+        }
+        None => (None, text),
+    };
+    let (operation, operands) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
+    let operation: Vec<String> = operation.replace("::", ".").split('.').map(str::to_string).collect();
+    let mut list = Vec::new();
+    for part in split_operands(operands) {
+        list.push(operand(part.trim())?);
+    }
+    Some(Statement { guard, operation, operands: list })
+}
+
+fn split_operands(text: &str) -> Vec<&str> {
+    let mut list = Vec::new();
+    let (mut depth, mut start) = (0, 0);
+    for (at, c) in text.char_indices() {
+        match c {
+            '{' | '[' => depth += 1,
+            '}' | ']' => depth -= 1,
+            ',' if depth == 0 => {
+                list.push(&text[start..at]);
+                start = at + 1;
+            }
+            _ => {}
+        }
+    }
+    if !text[start..].trim().is_empty() {
+        list.push(&text[start..]);
+    }
+    list
+}
+
+fn operand(text: &str) -> Option<Operand> {
+    if let Some(inner) = text.strip_prefix('{') {
+        let parts = split_operands(inner.strip_suffix('}')?);
+        return parts.into_iter().map(|part| operand(part.trim())).collect::<Option<_>>().map(Operand::Group);
+    }
+    if let Some(inner) = text.strip_prefix('[') {
+        let inner = inner.strip_suffix(']')?.trim();
+        let (base, offset) = match inner.split_once('+') {
+            Some((base, offset)) => (base.trim(), number(offset.trim())? as i64),
+            None => (inner, 0),
+        };
+        return Some(Operand::Memory(Box::new(operand(base)?), offset));
+    }
+    if let Some((left, right)) = text.split_once('|') {
+        return Some(Operand::Pair(Box::new(operand(left.trim())?), Box::new(operand(right.trim())?)));
+    }
+    if let Some(rest) = text.strip_prefix('$') {
+        let digits = rest.trim_start_matches('{').trim_end_matches('}').split(':').next()?;
+        return digits.parse().ok().map(Operand::Argument);
+    }
+    if let Some(value) = number(text) {
+        return Some(Operand::Number(value));
+    }
+    let name = text.trim_start_matches('%');
+    let good = name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '$' | '.'));
+    (good && !name.is_empty()).then(|| Operand::Register(name.to_string()))
+}
+
+fn number(text: &str) -> Option<u64> {
+    let (negative, text) = match text.strip_prefix('-') {
+        Some(rest) => (true, rest),
+        None => (false, text),
+    };
+    let text = text.trim_end_matches('U');
+    let value = if let Some(hex) = text.strip_prefix("0x").or(text.strip_prefix("0X")) {
+        u64::from_str_radix(hex, 16).ok()?
+    } else if let Some(bits) = text.strip_prefix("0f").or(text.strip_prefix("0F")) {
+        u64::from(u32::from_str_radix(bits, 16).ok()?)
+    } else if let Some(bits) = text.strip_prefix("0d").or(text.strip_prefix("0D")) {
+        u64::from_str_radix(bits, 16).ok()?
+    } else {
+        text.parse().ok()?
+    };
+    Some(if negative { value.wrapping_neg() } else { value })
+}
+
+/// The operands of an assembly call, from LLVM's constraints: outputs first. Each input is an argument of the call, or
+/// tied to an output that it starts from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Constraints {
+    /// Number of outputs.
+    pub outputs: usize,
+    /// For each input, the output it is tied to.
+    pub inputs: Vec<Option<usize>>,
+}
+
+/// Reads LLVM's constraint string; `None` for indirect operands.
+pub fn constraints(text: &str) -> Option<Constraints> {
+    let mut result = Constraints { outputs: 0, inputs: Vec::new() };
+    for part in text.split(',').filter(|part| !part.is_empty() && !part.starts_with("~{")) {
+        if part.contains('*') {
+            return None;
+        }
+        if part.starts_with('=') {
+            result.outputs += 1;
+        } else {
+            result.inputs.push(part.parse().ok());
+        }
+    }
+    Some(result)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn carry_chains_are_read() {
+        let text = "{\n\tmad.lo.cc.u32   $0, $2, $3, $4;\n\tmadc.hi.u32     $1, $2, $3,  0;\n\t}";
+        let list = parse(text).unwrap();
+        assert_eq!(list.len(), 2);
+        assert_eq!(list[1].operation, ["madc", "hi", "u32"]);
+        assert_eq!(list[1].operands[3], Operand::Number(0));
+    }
+
+    #[test]
+    fn groups_guards_and_addresses_are_read() {
+        let list = parse(
+            "{.reg .pred p; setp.ne.b32 p, $2, 0; @!p ld.global.v2.u32 {$0,$1}, [$3+16]; mov.b64 $0, {%r1, %laneid};}",
+        )
+        .unwrap();
+        assert_eq!(list.len(), 3);
+        assert_eq!(list[1].guard, Some(("p".into(), true)));
+        assert_eq!(list[1].operands[1], Operand::Memory(Box::new(Operand::Argument(3)), 16));
+        assert_eq!(
+            list[2].operands[1],
+            Operand::Group(vec![Operand::Register("r1".into()), Operand::Register("laneid".into())])
+        );
+    }
+
+    #[test]
+    fn shuffles_have_pairs() {
+        let list = parse("shfl.sync.up.b32 r0|p, $1, $2, $3, $4;").unwrap();
+        assert!(matches!(&list[0].operands[0], Operand::Pair(..)));
+    }
+
+    #[test]
+    fn labels_and_directives_are_refused() {
+        assert_eq!(parse("L1: bra L1;"), None);
+        assert_eq!(parse(".shared .b32 x;"), None);
+    }
+
+    #[test]
+    fn constraints_are_counted() {
+        let read = constraints("=r,=l,r,0,~{memory}").unwrap();
+        assert_eq!(read, Constraints { outputs: 2, inputs: vec![None, Some(0)] });
+    }
+}
