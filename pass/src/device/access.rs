@@ -194,6 +194,9 @@ fn masked<'c>(call: Value<'c>, is_load: bool, layout: Layout<'_>) -> Vec<Seen<'c
     } else {
         (call.operand(1), call.operand(2), call.operand(0).ty(), Op::Store)
     };
+    if is_load && is_by_value(pointer) {
+        return Vec::new();
+    }
     let align = call.argument_alignment(if is_load { 0 } else { 1 });
     let Kind::Vector(count) = ty.kind() else { return Vec::new() };
     let Some(mut access) = access(pointer, ty, op, CacheOp::Default, align, layout) else { return Vec::new() };
