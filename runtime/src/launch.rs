@@ -51,7 +51,7 @@ pub fn registers(kernel: &KernelDescriptor, registers_per_sm: u32) -> (u32, bool
         return (kernel.registers, false);
     }
     let bound = kernel.max_threads * kernel.min_blocks.max(1);
-    let allowed = if bound == 0 { ASSUMED_REGISTERS } else { (registers_per_sm / bound) & !7 };
+    let allowed = registers_per_sm.checked_div(bound).map_or(ASSUMED_REGISTERS, |each| each & !7);
     (allowed.clamp(8, ASSUMED_REGISTERS), true)
 }
 

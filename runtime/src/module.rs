@@ -19,6 +19,8 @@ pub struct Module {
     pub globals: Vec<u64>,
     /// State of the registry that the site ranges belong to.
     epoch: u64,
+    /// Some site ranges are those of the running launch's shared or local memory.
+    pub passing: bool,
     /// Limits that the program set per kernel, by kernel index: dynamic shared memory.
     pub dynamic_shared: Vec<u32>,
 }
@@ -94,6 +96,7 @@ impl Module {
             table,
             globals: Vec::new(),
             epoch: u64::MAX,
+            passing: false,
             dynamic_shared: vec![0; ours.kernel_count as usize],
         };
         module.clear_ranges();
@@ -153,8 +156,9 @@ impl Module {
     pub fn refresh_ranges(&mut self, epoch: u64, check: Check) {
         if check == Check::Off {
             self.fill_ranges(SiteRange { low: 0, high: u64::MAX });
-        } else if self.epoch != epoch {
+        } else if self.epoch != epoch || self.passing {
             self.clear_ranges();
+            self.passing = false;
         }
         self.epoch = epoch;
     }
@@ -183,8 +187,8 @@ unsafe fn array<'a, T>(first: *const T, count: u64) -> &'a [T] {
     unsafe { slice::from_raw_parts(first, count as usize) }
 }
 
-/// A descriptor's name as text.
-pub fn name(text: *const std::ffi::c_char) -> String {
+/// A descriptor's name as text; null or a zero-terminated string.
+pub(crate) fn name(text: *const std::ffi::c_char) -> String {
     if text.is_null() {
         return String::new();
     }

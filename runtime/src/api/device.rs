@@ -227,7 +227,9 @@ api! {
 pub extern "C" fn cudaDeviceReset() -> Error {
     if crate::gpu::active() {
         // The rings would go with it, and the launches after it could not be recorded.
-        crate::gpu::state::note_once("cudaDeviceReset: the device is kept, so that later launches can be recorded".into());
+        crate::gpu::state::note_once(
+            "cudaDeviceReset: the device is kept, so that later launches can be recorded".into(),
+        );
         return crate::gpu::forward!(cudaDeviceSynchronize, ());
     }
     let here = 0u8;

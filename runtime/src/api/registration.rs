@@ -203,7 +203,16 @@ pub unsafe extern "C" fn __cudaRegisterFunction(
         // SAFETY: handed through.
         return unsafe {
             register::function(
-                real, handle, stub, device_function, device_name, thread_limit, thread, block, block_dim, grid_dim,
+                real,
+                handle,
+                stub,
+                device_function,
+                device_name,
+                thread_limit,
+                thread,
+                block,
+                block_dim,
+                grid_dim,
                 warp_size,
             )
         };
@@ -239,7 +248,14 @@ pub unsafe extern "C" fn __cudaRegisterVar(
             // SAFETY: handed through, with the real runtime's own handle.
             unsafe {
                 (real.register_variable)(
-                    real_handle as _, shadow, device_address, device_name, external, size, constant, global,
+                    real_handle as _,
+                    shadow,
+                    device_address,
+                    device_name,
+                    external,
+                    size,
+                    constant,
+                    global,
                 )
             };
             register::variable(handle, shadow as usize, device_name);
@@ -273,7 +289,14 @@ pub unsafe extern "C" fn __cudaRegisterManagedVar(
             // SAFETY: handed through, with the real runtime's own handle.
             unsafe {
                 (real.register_managed)(
-                    real_handle as _, shadow, device_address, device_name, external, size, constant, global,
+                    real_handle as _,
+                    shadow,
+                    device_address,
+                    device_name,
+                    external,
+                    size,
+                    constant,
+                    global,
                 )
             };
             register::variable(handle, shadow as usize, device_name);

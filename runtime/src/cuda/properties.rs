@@ -93,7 +93,7 @@ pub fn attribute(device: &Device, which: c_int) -> Option<c_int> {
         82 => all.regs_per_multiprocessor,
         // Single to double precision throughput, of the data-centre chips and of the others.
         87 => {
-            if matches!(device.compute_capability, (6 | 7 | 8 | 9 | 10, 0)) {
+            if matches!(device.compute_capability, (6..=10, 0)) {
                 2
             } else {
                 32

@@ -144,10 +144,7 @@ impl Arena {
 
     /// A record buffer.
     pub fn take_buffer(&mut self) -> Box<Buffer> {
-        self.buffers.pop().unwrap_or_else(|| {
-            // SAFETY: a buffer is plain bytes.
-            unsafe { Box::<Buffer>::new_zeroed().assume_init() }
-        })
+        self.buffers.pop().unwrap_or_else(|| Box::new(Buffer([0; BUFFER_BYTES])))
     }
 
     /// Takes a buffer back.

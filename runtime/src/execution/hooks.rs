@@ -10,6 +10,7 @@ use crate::faults::check::{self, Access};
 use crate::printf;
 use std::ffi::c_char;
 use warpline_format::abi::{SiteRange, WarpContext};
+use warpline_format::options::Check;
 
 /// Makes room in the record buffer.
 ///
@@ -186,6 +187,10 @@ pub unsafe extern "C" fn __wl_free(context: *mut WarpContext, mask: u32, pointer
                 check::bad_free(warp_of(context), lane, (*pointers)[lane]);
                 stop(warp_of(context), Stop::IllegalAddress);
             }
+        }
+        // A site may still take the freed memory for good.
+        if (*running).check != Check::Off {
+            (*(*running).module).clear_ranges();
         }
     }
 }

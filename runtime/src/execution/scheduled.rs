@@ -6,7 +6,7 @@ use super::fibre::{Stack, switch};
 use super::items::{Places, close_turn, open_turn, push_block_start, take};
 use super::warp::{Block, Geometry, PATIENCE, Pause, Running, Stop, Warp, warp_main};
 use crate::trace::Trace;
-use std::ptr::{null, null_mut};
+use std::ptr::null_mut;
 use warpline_format::abi::{Lanes, WarpContext, WarpFunction};
 use warpline_format::access::{Kind, item_bytes};
 use warpline_format::schedule::{TurnEnd, WarpStreams};
@@ -358,7 +358,6 @@ impl WarpStreams for Scheduled<'_> {
 /// `context` is one that `start_block` or the direct mode made.
 #[inline(always)]
 pub unsafe fn warp_of(context: *mut WarpContext) -> *mut Warp {
-    debug_assert!(context.cast_const() != null());
     // SAFETY: by the contract.
     unsafe { (*context).runtime.cast() }
 }

@@ -128,6 +128,12 @@ impl Votes {
     const NONE: Votes = Votes { count: 0, all: true, any: false };
 }
 
+impl Default for Block {
+    fn default() -> Block {
+        Block::new()
+    }
+}
+
 impl Block {
     /// A block before its first barrier.
     pub const fn new() -> Block {

@@ -3,7 +3,7 @@
 use super::message;
 use crate::execution::warp::{Stop, Warp};
 use crate::memory::windows::{Region, region};
-use warpline_format::abi::SiteRange;
+use warpline_format::abi::{SiteRange, windows};
 use warpline_format::access::{LANES, Space};
 use warpline_format::event::{Fault, FaultKind};
 use warpline_format::options::Check;
@@ -39,21 +39,25 @@ pub unsafe fn check(warp: *mut Warp, range: *mut SiteRange, access: Access) -> R
     let mut good = 0;
     let mut bad: Option<(usize, FaultKind)> = None;
     let mut last = None;
+    // A range that is good for this launch only.
+    let mut passing = None;
     for lane in 0..LANES {
         if access.mask >> lane & 1 == 0 {
             continue;
         }
         let address = access.addresses[lane];
         let bytes = u64::from(access.bytes.max(1));
-        let kind = if access.align > 1 && address % u64::from(access.align) != 0 {
+        let kind = if access.align > 1 && !address.is_multiple_of(u64::from(access.align)) {
             Some(FaultKind::Misaligned)
         } else if running.check == Check::Off {
             None
         } else if shared_site || region(address) == Region::Shared {
             let offset = if region(address) == Region::Shared { address.wrapping_sub(shared) } else { address };
             let fits = offset.checked_add(bytes).is_some_and(|end| end <= shared_bytes);
+            passing = (fits && !shared_site).then_some(SiteRange { low: shared, high: shared + shared_bytes - 1 });
             (!fits).then_some(FaultKind::SharedOutOfBounds)
         } else if region(address) == Region::Local {
+            passing = Some(SiteRange { low: windows::LOCAL, high: windows::LOCAL + windows::LOCAL_BYTES - 1 });
             None
         } else {
             match last.filter(|range: &SiteRange| inside(range, address, bytes)) {
@@ -76,9 +80,12 @@ pub unsafe fn check(warp: *mut Warp, range: *mut SiteRange, access: Access) -> R
             }
         }
     }
-    if let Some(last) = last.filter(|_| !shared_site) {
-        // SAFETY: by the contract.
-        unsafe { range.write(last) };
+    if let Some(new) = last.or(passing).filter(|_| !shared_site) {
+        // SAFETY: by the contract; the module belongs to the launch.
+        unsafe {
+            range.write(new);
+            (*running.module).passing |= last.is_none();
+        }
     }
     let Some((lane, kind)) = bad else { return Ok(good) };
     let stops = running.check == Check::Stop || (running.check == Check::Off && kind == FaultKind::Misaligned);

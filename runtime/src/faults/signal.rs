@@ -30,9 +30,13 @@ pub struct Caught {
     pub address: u64,
 }
 
+/// What the program had in place, for faults that are its own.
+static OLD: [AtomicPtr<libc::sigaction>; SIGNALS.len()] = [const { AtomicPtr::new(null_mut()) }; SIGNALS.len()];
+
 /// Handlers are in place while it lives.
 pub struct Guard {
-    old: [libc::sigaction; SIGNALS.len()],
+    /// Boxed, because handlers of other threads look at it.
+    old: Box<[libc::sigaction; SIGNALS.len()]>,
 }
 
 fn thread() -> i32 {
@@ -60,6 +64,10 @@ impl Guard {
                 libc::sigaction(signal, &raw const action, old.as_mut_ptr());
                 old.assume_init()
             });
+            let old = Box::new(old);
+            for (place, action) in OLD.iter().zip(old.iter()) {
+                place.store(std::ptr::from_ref(action).cast_mut(), Ordering::Release);
+            }
             Guard { old }
         }
     }
@@ -74,7 +82,10 @@ impl Guard {
 impl Drop for Guard {
     fn drop(&mut self) {
         RUNNING.store(null_mut(), Ordering::Release);
-        for (signal, old) in SIGNALS.iter().zip(&self.old) {
+        for place in &OLD {
+            place.store(null_mut(), Ordering::Release);
+        }
+        for (signal, old) in SIGNALS.iter().zip(self.old.iter()) {
             // SAFETY: the action that was in place before.
             unsafe { libc::sigaction(*signal, old, null_mut()) };
         }
@@ -107,9 +118,18 @@ extern "C" fn handle(signal: i32, info: *mut libc::siginfo_t, context: *mut libc
     // SAFETY: the launch lives while it is published, and its own thread is the one that stands here.
     let warp = if ours { unsafe { (*running).current } } else { null_mut() };
     if warp.is_null() {
-        // Not device code: let the default action happen when the instruction is run again.
-        // SAFETY: resets the signal to its default.
-        unsafe { libc::signal(signal, libc::SIG_DFL) };
+        // Not device code: the program's own handler, or the default, has its turn when the
+        // instruction is run again.
+        let index = SIGNALS.iter().position(|known| *known == signal).unwrap_or(0);
+        let old = OLD[index].load(Ordering::Acquire);
+        // SAFETY: the action that was in place before, kept by the guard, or the default.
+        unsafe {
+            if old.is_null() {
+                libc::signal(signal, libc::SIG_DFL);
+            } else {
+                libc::sigaction(signal, old, null_mut());
+            }
+        }
         return;
     }
     // SAFETY: the kernel gives a valid description and context; the scheduler is suspended in its

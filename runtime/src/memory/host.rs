@@ -30,8 +30,13 @@ pub struct HostAllocations {
 }
 
 impl HostAllocations {
-    /// Notes an allocation.
+    /// Notes an allocation. What it overlaps was freed by code that was not rebuilt.
     pub fn insert(&mut self, address: u64, allocation: HostAllocation) {
+        let end = address + allocation.bytes.max(1);
+        let overlaps = |(&start, old): (&u64, &HostAllocation)| (start + old.bytes.max(1) > address).then_some(start);
+        while let Some(stale) = self.live.range(..end).next_back().and_then(overlaps) {
+            self.live.remove(&stale);
+        }
         self.live.insert(address, allocation);
     }
 
@@ -50,5 +55,26 @@ impl HostAllocations {
     pub fn next_id(&mut self) -> HostAllocationId {
         self.next += 1;
         self.next
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn note(bytes: u64) -> HostAllocation {
+        HostAllocation { bytes, kind: "malloc".into(), name: None, frames: Vec::new(), id: None }
+    }
+
+    #[test]
+    fn a_new_allocation_ends_those_it_overlaps() {
+        let mut host = HostAllocations::default();
+        host.insert(100, note(50));
+        host.insert(200, note(50));
+        host.insert(300, note(50));
+        host.insert(140, note(70));
+        assert_eq!(host.find(150).map(|live| live.bytes), Some(70));
+        assert!(host.find(110).is_none() && host.find(240).is_none());
+        assert!(host.find(349).is_some() && host.find(350).is_none());
     }
 }

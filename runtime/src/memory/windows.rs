@@ -80,9 +80,13 @@ impl Window {
         address.wrapping_sub(self.base) < self.bytes
     }
 
+    fn holds_pages(&self, start: u64, bytes: u64) -> bool {
+        start >= self.base && start + bytes <= self.end() && start.is_multiple_of(PAGE) && bytes.is_multiple_of(PAGE)
+    }
+
     /// Makes the pages of `start .. start + bytes` readable and writable; both multiples of [`PAGE`].
     pub fn commit(&self, start: u64, bytes: u64) -> Result<(), WindowError> {
-        debug_assert!(start >= self.base && start + bytes <= self.end() && start % PAGE == 0 && bytes % PAGE == 0);
+        debug_assert!(self.holds_pages(start, bytes));
         // SAFETY: the range lies in this window's own mapping.
         let done =
             unsafe { libc::mprotect(start as *mut libc::c_void, bytes as usize, libc::PROT_READ | libc::PROT_WRITE) };
@@ -99,7 +103,7 @@ impl Window {
 
     /// Gives the pages back and closes them.
     pub fn decommit(&self, start: u64, bytes: u64) {
-        debug_assert!(start >= self.base && start + bytes <= self.end() && start % PAGE == 0 && bytes % PAGE == 0);
+        debug_assert!(self.holds_pages(start, bytes));
         // SAFETY: the range lies in this window's own mapping; the caller gives up its content.
         unsafe {
             libc::madvise(start as *mut libc::c_void, bytes as usize, libc::MADV_DONTNEED);

@@ -32,7 +32,7 @@ pub struct Objects {
 
 impl Objects {
     /// Objects that have numbers.
-    pub fn len(&self) -> usize {
+    pub fn numbered(&self) -> usize {
         self.numbered.len()
     }
 

@@ -57,7 +57,7 @@ impl Trace {
         for object in self.objects.known(self.announced) {
             self.writer.event(object);
         }
-        self.announced = self.objects.len();
+        self.announced = self.objects.numbered();
         let next = self.paths.len() as PathId + 1;
         let id = *self.paths.entry(resolved.clone()).or_insert(next);
         if id == next {
