@@ -1,6 +1,8 @@
 //! Sums over requests.
 
 use super::{Footprint, Wavefronts};
+use crate::hierarchy::Traffic;
+use crate::locality::ReuseCounters;
 use std::collections::BTreeMap;
 
 /// Counts kept in place; wider requests are rare and go to a map.
@@ -74,6 +76,10 @@ pub struct Counters {
     pub wavefronts: u64,
     /// Shared memory: passes without bank conflicts.
     pub ideal_wavefronts: u64,
+    /// What the requests cost at each level, one entry per simulated GPU model.
+    pub traffic: Vec<Traffic>,
+    /// Reuse distances within thread blocks, where they were taken.
+    pub reuse: Option<Box<ReuseCounters>>,
 }
 
 impl Counters {
@@ -97,8 +103,30 @@ impl Counters {
         self.bytes += useful;
     }
 
+    /// Adds the simulated traffic of the first model.
+    pub fn add_traffic(&mut self, traffic: &Traffic) {
+        match self.traffic.first_mut() {
+            Some(sum) => sum.add(traffic),
+            None => self.traffic.push(*traffic),
+        }
+    }
+
+    /// Adds reuse distances.
+    pub fn add_reuse(&mut self, reuse: &ReuseCounters) {
+        self.reuse.get_or_insert_default().add(reuse);
+    }
+
     /// Adds another sum.
     pub fn add(&mut self, other: &Counters) {
+        if self.traffic.len() < other.traffic.len() {
+            self.traffic.resize(other.traffic.len(), Traffic::default());
+        }
+        for (sum, traffic) in self.traffic.iter_mut().zip(&other.traffic) {
+            sum.add(traffic);
+        }
+        if let Some(reuse) = &other.reuse {
+            self.add_reuse(reuse);
+        }
         self.requests += other.requests;
         self.lanes += other.lanes;
         self.bytes += other.bytes;

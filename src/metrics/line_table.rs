@@ -1,6 +1,6 @@
 //! The set of bytes a request touches, as 128-byte lines with one bit per byte.
 
-use super::LINE_BYTES;
+use super::{Footprint, LINE_BYTES};
 use std::collections::BTreeMap;
 
 /// Places in the table. At most [`LIMIT`] are used, so that probing stays short.
@@ -8,16 +8,17 @@ const PLACES: usize = 512;
 /// Lines kept in the table; more go to the slow map.
 const LIMIT: usize = 256;
 
-/// Collects bytes and counts lines, sectors and bytes of them. Emptying it costs nothing, so one
-/// table serves all requests of a worker.
+/// Collects bytes and counts lines, sectors and bytes of them as they come. Emptying it costs
+/// nothing, so one table serves all requests of a worker.
 pub struct LineTable {
     /// Generation that wrote a place; other places are empty.
     stamps: Box<[u32; PLACES]>,
     lines: Box<[u64; PLACES]>,
     bytes: Box<[u128; PLACES]>,
-    /// Places in use, in order of first touch.
-    order: Vec<u16>,
+    /// Sectors of the line, bit 0 the lowest.
+    sectors: Box<[u8; PLACES]>,
     generation: u32,
+    counts: Footprint,
     /// Lines beyond [`LIMIT`]; only very wide accesses come here.
     overflow: BTreeMap<u64, u128>,
 }
@@ -28,8 +29,9 @@ impl Default for LineTable {
             stamps: Box::new([0; PLACES]),
             lines: Box::new([0; PLACES]),
             bytes: Box::new([0; PLACES]),
-            order: Vec::with_capacity(LIMIT),
+            sectors: Box::new([0; PLACES]),
             generation: 0,
+            counts: Footprint::default(),
             overflow: BTreeMap::new(),
         }
     }
@@ -38,8 +40,10 @@ impl Default for LineTable {
 impl LineTable {
     /// Empties the table.
     pub fn clear(&mut self) {
-        self.order.clear();
-        self.overflow.clear();
+        self.counts = Footprint::default();
+        if !self.overflow.is_empty() {
+            self.overflow.clear();
+        }
         self.generation = self.generation.wrapping_add(1);
         if self.generation == 0 {
             self.stamps.fill(0);
@@ -47,28 +51,57 @@ impl LineTable {
         }
     }
 
-    /// Adds the bytes of `mask` (bit 0 is the line's first byte) of line number `line`.
+    /// What is in the table.
     #[inline]
-    pub fn insert(&mut self, line: u64, mask: u128) {
-        let mut place = (line.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - PLACES.trailing_zeros())) as usize;
-        loop {
-            if self.stamps[place] != self.generation {
-                break;
-            }
+    pub fn footprint(&self) -> Footprint {
+        self.counts
+    }
+
+    /// Adds the bytes of `mask` (bit 0 is the line's first byte, `count` of them) of line `line`.
+    /// `sectors` are the sectors that `mask` has bytes in.
+    #[inline]
+    fn insert(&mut self, line: u64, mask: u128, sectors: u8, count: u32) {
+        let mut place = (line.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - PLACES.trailing_zeros())) as usize % PLACES;
+        while self.stamps[place] == self.generation {
             if self.lines[place] == line {
+                let again = self.bytes[place] & mask;
+                // Lanes that share bytes are rare but for broadcasts, and bits are slow to count
+                // without the processor's own instruction.
+                self.counts.bytes += if again == 0 {
+                    count
+                } else if again == mask {
+                    0
+                } else {
+                    count - again.count_ones()
+                };
+                self.counts.sectors += SECTOR_COUNT[usize::from(sectors & !self.sectors[place] & 15)];
                 self.bytes[place] |= mask;
+                self.sectors[place] |= sectors;
                 return;
             }
             place = (place + 1) % PLACES;
         }
-        if self.order.len() == LIMIT {
-            *self.overflow.entry(line).or_default() |= mask;
+        if self.counts.lines as usize >= LIMIT {
+            self.insert_overflow(line, mask);
             return;
         }
         self.stamps[place] = self.generation;
         self.lines[place] = line;
         self.bytes[place] = mask;
-        self.order.push(place as u16);
+        self.sectors[place] = sectors;
+        self.counts.lines += 1;
+        self.counts.sectors += SECTOR_COUNT[usize::from(sectors & 15)];
+        self.counts.bytes += count;
+    }
+
+    #[cold]
+    fn insert_overflow(&mut self, line: u64, mask: u128) {
+        let before = self.overflow.get(&line).copied();
+        let (old, new) = (before.unwrap_or(0), before.unwrap_or(0) | mask);
+        self.counts.lines += u32::from(before.is_none());
+        self.counts.sectors += sectors_of(new).count_ones() - sectors_of(old).count_ones();
+        self.counts.bytes += new.count_ones() - old.count_ones();
+        self.overflow.insert(line, new);
     }
 
     /// Adds `width` bytes from `address` on; addresses wrap at 2^64.
@@ -80,7 +113,8 @@ impl LineTable {
         while rest > 0 {
             let here = rest.min(LINE_BYTES as u32 - offset);
             let mask = if here == 128 { u128::MAX } else { ((1u128 << here) - 1) << offset };
-            self.insert(line, mask);
+            let sectors = (2u8 << ((offset + here - 1) / 32)).wrapping_sub(1 << (offset / 32));
+            self.insert(line, mask, sectors, here);
             rest -= here;
             offset = 0;
             line = (line + 1) & (u64::MAX / LINE_BYTES);
@@ -93,40 +127,19 @@ impl LineTable {
         let line = address / LINE_BYTES;
         let low = u128::from(mask) << offset;
         if low != 0 {
-            self.insert(line, low);
+            self.insert(line, low, sectors_of(low), low.count_ones());
         }
         let high = if offset == 0 { 0 } else { u128::from(mask) >> (LINE_BYTES - offset) };
         if high != 0 {
-            self.insert((line + 1) & (u64::MAX / LINE_BYTES), high);
-        }
-    }
-
-    /// Counts what is in the table.
-    pub fn footprint(&self) -> super::Footprint {
-        let mut sum = super::Footprint::default();
-        self.for_each(|_, bytes| {
-            sum.lines += 1;
-            sum.sectors += sectors_of(bytes).count_ones();
-            sum.bytes += bytes.count_ones();
-        });
-        sum
-    }
-
-    /// Calls `f` with each line's number and bytes: in order of first touch, then those that the
-    /// table did not hold, by rising number.
-    pub fn for_each(&self, mut f: impl FnMut(u64, u128)) {
-        for &place in &self.order {
-            f(self.lines[place as usize], self.bytes[place as usize]);
-        }
-        for (&line, &bytes) in &self.overflow {
-            f(line, bytes);
+            self.insert((line + 1) & (u64::MAX / LINE_BYTES), high, sectors_of(high), high.count_ones());
         }
     }
 }
 
-/// Sectors of a line that have a byte in `bytes`, as a mask of four bits.
-#[inline]
-pub(super) fn sectors_of(bytes: u128) -> u32 {
-    let words = [bytes as u32, (bytes >> 32) as u32, (bytes >> 64) as u32, (bytes >> 96) as u32];
-    words.iter().enumerate().map(|(index, &word)| u32::from(word != 0) << index).sum()
+/// Sectors of a line that have a byte in `bytes`, bit 0 the lowest.
+fn sectors_of(bytes: u128) -> u8 {
+    (0..4).map(|sector| u8::from((bytes >> (32 * sector)) as u32 != 0) << sector).sum()
 }
+
+/// Bits set in a number of four bits.
+const SECTOR_COUNT: [u32; 16] = [0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4];

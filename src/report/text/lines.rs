@@ -12,8 +12,10 @@ use crate::profile::model::{Frame, Metrics, Site};
 
 const WIDTH: usize = 112;
 
-/// Sites of one line in one kernel that do the same kind of access.
+/// Sites of one place in one kernel that do the same kind of access: copies of one expression that
+/// unrolling made.
 struct Group<'a> {
+    column: u32,
     op: &'a str,
     space: &'a str,
     bytes: u32,
@@ -76,7 +78,8 @@ fn rows<'a>(
         row.total = row.total.saturating_add(total);
         row.excess = row.excess.saturating_add(excess);
         let same = |group: &&mut Group<'_>| {
-            (group.op, group.space, group.bytes) == (site.op.as_str(), site.space.as_str(), site.bytes)
+            (group.column, group.op, group.space, group.bytes)
+                == (site.column, site.op.as_str(), site.space.as_str(), site.bytes)
         };
         match row.groups.iter_mut().find(same) {
             Some(group) => {
@@ -87,7 +90,7 @@ fn rows<'a>(
                 let mut sum = Metrics::default();
                 add(&mut sum, &site.metrics);
                 let (op, space) = (site.op.as_str(), site.space.as_str());
-                row.groups.push(Group { op, space, bytes: site.bytes, sum, sites: vec![site] });
+                row.groups.push(Group { column: site.column, op, space, bytes: site.bytes, sum, sites: vec![site] });
             }
         }
     }
