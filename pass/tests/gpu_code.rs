@@ -9,7 +9,7 @@ use std::process::Command;
 use warpline_format::gpu::{FINISH_KERNEL, HOOKED_SUFFIX};
 use warpline_format::site_table::SiteTable;
 use warpline_pass::device::{self, HookOptions};
-use warpline_pass::gpu::{Assembler, Image, emit_ptx, instrument};
+use warpline_pass::gpu::{Assembler, Plan, build, emit_ptx, instrument};
 use warpline_toolchain::{clang, cuda};
 
 const PROCESSORS: [&str; 8] = ["sm_70", "sm_75", "sm_80", "sm_86", "sm_89", "sm_90", "sm_100", "sm_120"];
@@ -128,17 +128,31 @@ fn assembles_everywhere(source: &Path) {
 #[test]
 fn a_fat_binary_holds_machine_code_and_ptx() {
     let context = Context::create();
-    let (module, table) = hooked(&context, &repository().join("examples/saxpy/saxpy.cu"), &[]);
-    let code = instrument(&module, &table).expect("instrumentation");
-    let assembler = assembler();
-    let ptx = emit_ptx(&code, "sm_90").expect("PTX");
-    let cubins: Vec<_> = ["sm_80", "sm_90"]
-        .map(|processor| (processor, assembler.assemble(processor, &emit_ptx(&code, processor).unwrap()).unwrap()))
-        .into();
-    let mut images: Vec<_> = cubins.iter().map(|(processor, code)| Image::Cubin(processor, &code.cubin)).collect();
-    images.push(Image::Ptx("sm_90", &ptx));
-    let fat = assembler.fat_binary(&images).expect("a fat binary");
+    let (module, table) = hooked(&context, &repository().join("examples/matmul/matmul.cu"), &[]);
+    let oldest = cuda::find(None).expect("the toolkit's parts are installed").oldest_architecture();
+    let processors = ["sm_70", "sm_80", "sm_90"].map(String::from);
+    let plan = Plan { processors: &processors, assembler: &assembler(), oldest };
+    let built = build(&module, &table, &plan).expect("a fat binary");
     // The container's magic number, as the CUDA runtime checks it.
-    assert_eq!(fat[..4], 0xba55_ed50_u32.to_le_bytes());
-    assert!(fat.len() > cubins.iter().map(|(_, code)| code.cubin.len()).sum::<usize>() / 4);
+    assert_eq!(built.fat_binary[..4], 0xba55_ed50_u32.to_le_bytes());
+    assert!(built.fat_binary.len() > 10_000, "{} bytes", built.fat_binary.len());
+    let original = built.kernels.values().next().expect("a kernel");
+    assert!(original.registers > 0 && original.shared_bytes > 0 && original.spill_bytes == 0, "{original:?}");
+    assert_eq!(built.notes.iter().any(|note| note.contains("sm_70")), oldest > 70);
+}
+
+#[test]
+fn a_hooked_kernel_can_be_launched_with_the_originals_blocks() {
+    // With hooks the kernel needs more than 64 registers, which blocks of 1024 threads do not have.
+    let context = Context::create();
+    let (module, table) = hooked(&context, &repository().join("examples/matmul/matmul.cu"), &[]);
+    let plain = emit_ptx(&instrument(&module, &table).expect("instrumentation"), "sm_75").expect("PTX");
+    let before = assembler().assemble("sm_75", &plain).expect("machine code");
+    let kernel = before.kernels.keys().find(|name| name.ends_with(HOOKED_SUFFIX)).expect("a hooked kernel").clone();
+    assert!(before.kernels[&kernel].registers > 64, "{:?}: the example no longer tests this", before.kernels[&kernel]);
+    let processors = ["sm_75".to_owned()];
+    let plan = Plan { processors: &processors, assembler: &assembler(), oldest: 75 };
+    let built = build(&module, &table, &plan).expect("a fat binary");
+    let original = &built.kernels[kernel.trim_end_matches(HOOKED_SUFFIX)];
+    assert_eq!(original, &before.kernels[kernel.trim_end_matches(HOOKED_SUFFIX)], "the original is not touched");
 }

@@ -3,9 +3,11 @@
 //! binary. `docs/design/gpu.md` explains it.
 
 mod assemble;
+mod build;
 mod instrument;
 
 pub use assemble::{Assembled, Assembler, Image, Resources};
+pub use build::{Built, Plan, build};
 pub use instrument::{Instrumented, instrument};
 
 use crate::llvm::{Machine, MachineError};

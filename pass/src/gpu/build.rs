@@ -1,0 +1,122 @@
+//! From a hooked module to the fat binary that travels in the executable.
+
+use super::{Assembled, Assembler, GpuError, Image, Instrumented, Resources, emit_ptx, instrument};
+use crate::llvm::ModuleItems;
+use inkwell::module::Module;
+use std::collections::BTreeMap;
+use warpline_format::gpu::HOOKED_SUFFIX;
+use warpline_format::site_table::SiteTable;
+
+/// What the driver asks for.
+#[derive(Clone, Debug)]
+pub struct Plan<'a> {
+    /// Processors as `sm_90`, each once. The last one's PTX is packed too, for GPUs that come after it.
+    pub processors: &'a [String],
+    /// The toolkit's tools.
+    pub assembler: &'a Assembler,
+    /// Oldest architecture that its ptxas knows; before it there is only PTX.
+    pub oldest: u32,
+}
+
+/// GPU code of a module.
+#[derive(Clone, Debug, Default)]
+pub struct Built {
+    /// The fat binary.
+    pub fat_binary: Vec<u8>,
+    /// Resources of the original kernels for the first processor that was assembled, by mangled name.
+    pub kernels: BTreeMap<String, Resources>,
+    /// What the user should know.
+    pub notes: Vec<String>,
+}
+
+/// Registers of an SM, and threads of a block, on all architectures from sm_70 on (CUDA C++ Programming Guide,
+/// "Compute Capabilities").
+const REGISTERS: u32 = 65536;
+const MOST_THREADS: u32 = 1024;
+
+/// Threads of a block that a kernel with so many registers per thread can be launched with: registers are given out
+/// to a warp in units of 256, and warps in groups of four.
+fn launchable(registers: u32) -> u32 {
+    let per_warp = (registers.max(1) * 32).next_multiple_of(256);
+    (REGISTERS / per_warp / 4 * 4 * 32).min(MOST_THREADS)
+}
+
+/// Makes the GPU code of a hooked module.
+///
+/// # Errors
+/// As for [`instrument`], [`emit_ptx`] and the assembler.
+pub fn build(hooked: &Module<'_>, table: &SiteTable, plan: &Plan<'_>) -> Result<Built, GpuError> {
+    let code = instrument(hooked, table)?;
+    let mut built = Built::default();
+    for function in &code.not_covered {
+        built
+            .notes
+            .push(format!("{function} calls functions through pointers: on a GPU what they do is not in the profile"));
+    }
+    let mut assembled: Vec<(&String, Assembled)> = Vec::new();
+    let mut texts: Vec<(&String, Vec<u8>)> = Vec::new();
+    for (index, processor) in plan.processors.iter().enumerate() {
+        let number: u32 = processor.chars().filter(char::is_ascii_digit).collect::<String>().parse().unwrap_or(0);
+        if number < plan.oldest {
+            built.notes.push(format!(
+                "this toolkit's ptxas no longer makes code for {processor}: its PTX is packed, and the driver compiles it"
+            ));
+            texts.push((processor, emit_ptx(&code, processor)?));
+            continue;
+        }
+        let (ptx, result) = assemble(&code, processor, plan.assembler)?;
+        if built.kernels.is_empty() {
+            let original = |name: &String| Some((name.clone(), *result.kernels.get(name)?));
+            built.kernels = code.kernels.iter().filter_map(original).collect();
+        }
+        assembled.push((processor, result));
+        if index + 1 == plan.processors.len() {
+            texts.push((processor, ptx));
+        }
+    }
+    let mut images: Vec<Image<'_>> =
+        assembled.iter().map(|(processor, result)| Image::Cubin(processor, &result.cubin)).collect();
+    images.extend(texts.iter().map(|(processor, ptx)| Image::Ptx(processor, ptx)));
+    built.fat_binary = plan.assembler.fat_binary(&images)?;
+    Ok(built)
+}
+
+/// Assembles for one processor. A hooked kernel needs more registers than its original, and must still be launchable
+/// with every block that the original is: where it would not be, it is told the size of the original's largest block,
+/// and ptxas finds room. The original is never touched.
+fn assemble(code: &Instrumented<'_>, processor: &str, assembler: &Assembler) -> Result<(Vec<u8>, Assembled), GpuError> {
+    let ptx = emit_ptx(code, processor)?;
+    let result = assembler.assemble(processor, &ptx)?;
+    let mut bounded = false;
+    for kernel in &code.kernels {
+        let name = format!("{kernel}{HOOKED_SUFFIX}");
+        let (Some(original), Some(hooked)) = (result.kernels.get(kernel), result.kernels.get(&name)) else { continue };
+        let most = launchable(original.registers);
+        let Some(function) = code.module.function(&name) else { continue };
+        // The user's own __launch_bounds__ holds for both forms.
+        if launchable(hooked.registers) < most && function.string_attribute("nvvm.maxntid").is_none() {
+            function.set_string_attribute("nvvm.maxntid", &most.to_string());
+            bounded = true;
+        }
+    }
+    if !bounded {
+        return Ok((ptx, result));
+    }
+    let ptx = emit_ptx(code, processor)?;
+    let result = assembler.assemble(processor, &ptx)?;
+    Ok((ptx, result))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn registers_bound_the_block() {
+        assert_eq!(launchable(16), 1024);
+        assert_eq!(launchable(64), 1024);
+        assert_eq!(launchable(65), 896);
+        assert_eq!(launchable(128), 512);
+        assert_eq!(launchable(255), 256);
+    }
+}
