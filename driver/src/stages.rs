@@ -5,6 +5,7 @@ use crate::invocation::Invocation;
 use crate::registers::{Assembler, Assembly};
 use crate::tools::Tools;
 use inkwell::context::Context;
+use inkwell::memory_buffer::MemoryBuffer;
 use inkwell::module::Module;
 use std::cell::Cell;
 use std::fmt::Display;
@@ -103,10 +104,11 @@ pub fn cuda_unit(
     write_unit(device, host, output, options)
 }
 
-/// The device code of several relocatable units, linked, and the host code that registers them, to one object.
+/// The device code of several relocatable units, linked, and the host code that registers them (LLVM's text), to one
+/// object.
 pub fn linked_unit(
     device_files: &[PathBuf],
-    host_file: &Path,
+    registration: &str,
     output: &Path,
     options: &StageOptions,
 ) -> Result<(), DriverError> {
@@ -118,7 +120,9 @@ pub fn linked_unit(
         let next = read(&context, file, options)?;
         device.link_in_module(next).map_err(|cause| options.failed(format!("linking device code: {cause}")))?;
     }
-    let host = read(&context, host_file, options)?;
+    let text = MemoryBuffer::create_from_memory_range_copy(registration.as_bytes(), "registration");
+    let host = context.create_module_from_ir(text).map_err(|cause| options.failed(cause))?;
+    host::machine(&host).map_err(|cause| options.failed(cause))?.adopt(&host);
     write_unit(device, host, output, options)
 }
 

@@ -4,7 +4,7 @@
 use super::symbols::{Contents, REGISTER_PREFIX};
 use crate::clang_jobs;
 use crate::error::DriverError;
-use crate::invocation::{Input, Invocation, Language};
+use crate::invocation::{Invocation, Language};
 use crate::stages::{self, StageOptions};
 use crate::tools::Tools;
 use std::collections::BTreeSet;
@@ -61,11 +61,10 @@ pub fn device_object(tools: &Tools, invocation: &Invocation, items: &[String]) -
             files.push(path);
         }
     }
-    let host = registration_unit(tools, invocation, &wanted)?;
     let object = tools.temporary().join("device-link.o");
     let name = invocation.output.as_deref().unwrap_or(Path::new("a.out")).display().to_string();
     let options = StageOptions::new(tools, invocation, &name);
-    stages::linked_unit(&files, &host, &object, &options)?;
+    stages::linked_unit(&files, &registration(&wanted), &object, &options)?;
     Ok(Some(object))
 }
 
@@ -88,52 +87,49 @@ fn link_files(items: &[String]) -> Vec<PathBuf> {
     files
 }
 
-/// The host side of a device link, as bitcode: one fat binary wrapper, and per unit the function that registers its
+/// The host side of a device link, as LLVM's text: one fat binary wrapper, and per unit the function that registers its
 /// kernels and variables with it.
-fn registration_unit(
-    tools: &Tools,
-    invocation: &Invocation,
-    wanted: &BTreeSet<&String>,
-) -> Result<PathBuf, DriverError> {
-    let source = tools.temporary().join("registration.c");
-    std::fs::write(&source, registration_source(wanted)).map_err(DriverError::writing(&source))?;
-    let bitcode = tools.temporary().join("registration.bc");
-    let input = Input { path: source.display().to_string(), language: Language::C };
-    let plain = Invocation { common: vec!["-fPIC".into()], host: Vec::new(), ..invocation.clone() };
-    let finished = clang_jobs::host_bitcode(tools, &plain, &input, &bitcode).capture()?;
-    finished.report();
-    if finished.code == 0 { Ok(bitcode) } else { Err(DriverError::Compiler(finished.code)) }
-}
-
-fn registration_source(wanted: &BTreeSet<&String>) -> String {
-    let mut text = String::from(REGISTRATION);
-    for name in wanted {
-        text += &format!(
-            "void {name}(void (*globals)(void **), void *wrapper, void *id, void (*keep)(void *)) {{ join(globals); }}\n"
-        );
-    }
+fn registration(wanted: &BTreeSet<&String>) -> String {
     debug_assert!(wanted.iter().all(|name| name.starts_with(REGISTER_PREFIX)));
-    text
+    let unit = |name: &&String| {
+        format!(
+            "define hidden void @{name}(ptr %globals, ptr %wrapper, ptr %id, ptr %keep) #0 {{\n  \
+             call void @join(ptr %globals)\n  ret void\n}}\n"
+        )
+    };
+    REGISTRATION.to_string() + &wanted.iter().map(unit).collect::<String>()
 }
 
-/// The names are those that clang gives them in a unit that is not relocatable: the pass knows the wrapper by its name.
+/// The wrapper has the name and type that clang gives it in a unit that is not relocatable: the pass knows it by them.
+/// 0x466243b1 is a fat binary wrapper's magic number.
 const REGISTRATION: &str = r#"
-extern int atexit(void (*)(void));
-extern void **__cudaRegisterFatBinary(void *);
-extern void __cudaRegisterFatBinaryEnd(void **);
-extern void __cudaUnregisterFatBinary(void **);
-static const char placeholder[8];
-static struct { int magic, version; const void *data; void *unused; } __cuda_fatbin_wrapper
-    __attribute__((section(".nvFatBinSegment"), used)) = {0x466243b1, 1, placeholder, 0};
-static void **handle;
-static void leave(void) { __cudaUnregisterFatBinary(handle); }
-static void join(void (*globals)(void **)) {
-  if (!handle) {
-    handle = __cudaRegisterFatBinary(&__cuda_fatbin_wrapper);
-    atexit(leave);
-  }
-  globals(handle);
-  __cudaRegisterFatBinaryEnd(handle);
+@placeholder = private constant [8 x i8] zeroinitializer
+@__cuda_fatbin_wrapper = internal constant { i32, i32, ptr, ptr } { i32 1180844977, i32 1, ptr @placeholder, ptr null }, section ".nvFatBinSegment", align 8
+@handle = internal global ptr null
+declare i32 @atexit(ptr)
+declare ptr @__cudaRegisterFatBinary(ptr)
+declare void @__cudaRegisterFatBinaryEnd(ptr)
+declare void @__cudaUnregisterFatBinary(ptr)
+attributes #0 = { uwtable "target-cpu"="x86-64" }
+define internal void @leave() #0 {
+  %known = load ptr, ptr @handle
+  call void @__cudaUnregisterFatBinary(ptr %known)
+  ret void
+}
+define internal void @join(ptr %globals) #0 {
+  %known = load ptr, ptr @handle
+  %first = icmp eq ptr %known, null
+  br i1 %first, label %register, label %add
+register:
+  %new = call ptr @__cudaRegisterFatBinary(ptr @__cuda_fatbin_wrapper)
+  store ptr %new, ptr @handle
+  %status = call i32 @atexit(ptr @leave)
+  br label %add
+add:
+  %all = phi ptr [ %known, %0 ], [ %new, %register ]
+  call void %globals(ptr %all)
+  call void @__cudaRegisterFatBinaryEnd(ptr %all)
+  ret void
 }
 "#;
 

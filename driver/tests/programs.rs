@@ -1,0 +1,179 @@
+//! Whole compilations: what comes out runs, with hooks and without.
+
+mod support;
+
+use support::{Driver, Ran};
+
+/// Increments 100 numbers and ends with the code 0 if all are right.
+const PROGRAM: &str = r#"
+#include <cstdio>
+#ifndef STEP
+#define STEP 1
+#endif
+__global__ void add(int *values, int count) {
+  int index = blockIdx.x * blockDim.x + threadIdx.x;
+  if (index < count)
+    values[index] += STEP;
+}
+int main() {
+  const int count = 100;
+  int *values, host[count];
+  for (int i = 0; i < count; i++)
+    host[i] = i;
+  cudaMalloc(&values, sizeof host);
+  cudaMemcpy(values, host, sizeof host, cudaMemcpyHostToDevice);
+  add<<<2, 64>>>(values, count);
+  cudaMemcpy(host, values, sizeof host, cudaMemcpyDeviceToHost);
+  for (int i = 0; i < count; i++)
+    if (host[i] != i + STEP)
+      return 1;
+  puts(cudaGetErrorString(cudaDeviceSynchronize()));
+}
+"#;
+
+fn traces(driver: &Driver) -> usize {
+    let entries = std::fs::read_dir(driver.folder.path()).unwrap().flatten();
+    entries.filter(|entry| entry.file_name().to_string_lossy().ends_with(".wltrace")).count()
+}
+
+#[test]
+fn a_program_runs_and_leaves_a_trace() {
+    let driver = Driver::new();
+    driver.write("add.cu", PROGRAM);
+    driver.run("warpline-cc", "add.cu -o add").succeeded();
+    let ran = driver.output(&mut driver.command(driver.path("add"))).succeeded();
+    assert_eq!(ran.stdout, "no error\n");
+    assert_eq!(traces(&driver), 1);
+}
+
+#[test]
+fn the_default_output_is_a_out() {
+    let driver = Driver::new();
+    driver.write("add.cu", PROGRAM);
+    driver.run("warpline-clang++", "-O1 -DSTEP=3 add.cu").succeeded();
+    driver.program("a.out").succeeded();
+}
+
+#[test]
+fn one_variable_leaves_the_hooks_out() {
+    let driver = Driver::new();
+    driver.write("add.cu", PROGRAM);
+    let mut command = driver.command(driver.path("warpline-nvcc"));
+    command.args(["add.cu", "-o", "plain", "--warpline-dump=ir"]).env("WARPLINE_CC_DISABLE", "1");
+    driver.output(&mut command).succeeded();
+    driver.program("plain").succeeded();
+    let lowered = std::fs::read_to_string(driver.path("ir/add.cu.device-4-lowered.ll")).unwrap();
+    assert!(lowered.contains("warpline.native.") && !lowered.contains("warpline.hooked."));
+    assert!(!driver.path("ir/add.cu.device-3-hooked.ll").exists());
+    let host = std::fs::read_to_string(driver.path("ir/add.cu.host-2-hooked.ll")).unwrap();
+    assert!(!host.contains("@__warpline_name"));
+}
+
+#[test]
+fn the_dump_holds_every_stage() {
+    let driver = Driver::new();
+    driver.write("add.cu", PROGRAM);
+    driver.run("warpline-nvcc", "-c add.cu --warpline-dump ir").succeeded();
+    let stages = [
+        ("device-0-clang", "atomicrmw\nptx_kernel"),
+        ("device-1-optimised", "!warpline.loc"),
+        ("device-2-prepared", "addrspace(1)"),
+        ("device-3-hooked", "@__warpline_access_global"),
+        ("device-4-lowered", "warpline.hooked."),
+        ("host-0-clang", "__cudaRegisterFatBinary"),
+        ("host-1-optimised", "__cudaRegisterFatBinary"),
+        ("host-2-hooked", "@__warpline_module"),
+    ];
+    for (stage, expected) in stages {
+        let text = std::fs::read_to_string(driver.path(&format!("ir/add.cu.{stage}.ll"))).unwrap();
+        assert!(expected.lines().any(|one| text.contains(one)), "{stage} lacks {expected}");
+    }
+}
+
+#[test]
+fn old_architectures_are_built_as_the_oldest_supported() {
+    let driver = Driver::new();
+    driver.write("add.cu", PROGRAM);
+    let Ran { stderr, .. } = driver.run("warpline-nvcc", "-arch=sm_20 add.cu -o add").succeeded();
+    assert!(stderr.contains("sm_20 is older than this CUDA toolkit supports"), "{stderr}");
+    driver.program("add").succeeded();
+}
+
+#[test]
+fn sources_of_all_kinds_are_mixed() {
+    let driver = Driver::new();
+    driver.write("k.cu", "__global__ void k(int *p) { *p = 7; }\nvoid run(int *p) { k<<<1, 1>>>(p); }\n");
+    driver.write("c.c", "int seven(void) { return 7; }\n");
+    driver.write(
+        "m.cpp",
+        "#include <cuda_runtime.h>\nextern \"C\" int seven(void);\nvoid run(int *p);\nint main() { int *p, h = 0; \
+         cudaMalloc((void **)&p, 4); run(p); cudaMemcpy(&h, p, 4, cudaMemcpyDeviceToHost); return h - seven(); }\n",
+    );
+    driver.write("s.s", ".globl nothing\nnothing: ret\n.section .note.GNU-stack,\"\",@progbits\n");
+    driver.run("warpline-nvcc", "-c k.cu").succeeded();
+    driver.run("warpline-nvcc", "-lib k.o -o libk.a").succeeded();
+    driver.run("warpline-nvcc", "m.cpp s.s c.c libk.a -o m -lcudart").succeeded();
+    driver.program("m").succeeded();
+}
+
+#[test]
+fn cuda_under_another_name_is_compiled_as_told() {
+    let driver = Driver::new();
+    driver.write("add.cpp", PROGRAM);
+    driver.run("warpline-nvcc", "-x cu add.cpp -o add").succeeded();
+    driver.program("add").succeeded();
+}
+
+#[test]
+fn text_results_are_clangs() {
+    let driver = Driver::new();
+    driver.write("add.cu", PROGRAM);
+    driver.run("warpline-nvcc", "-ptx add.cu -o add.ptx").succeeded();
+    assert!(std::fs::read_to_string(driver.path("add.ptx")).unwrap().contains(".target sm_75"));
+    let text = driver.run("warpline-nvcc", "-E -DSTEP=41 add.cu").succeeded().stdout;
+    assert!(text.contains("values[index] += 41"));
+    let rule = driver.run("warpline-nvcc", "-MM add.cu").succeeded().stdout;
+    assert!(rule.starts_with("add.o: add.cu"), "{rule}");
+}
+
+#[test]
+fn identical_builds_are_identical() {
+    let driver = Driver::new();
+    driver.write("add.cu", PROGRAM);
+    for output in ["1.o", "2.o"] {
+        driver.run("warpline-nvcc", &format!("-rdc=true -c add.cu -o {output}")).succeeded();
+    }
+    assert_eq!(std::fs::read(driver.path("1.o")).unwrap(), std::fs::read(driver.path("2.o")).unwrap());
+    for output in ["1.o", "2.o"] {
+        driver.run("warpline-nvcc", &format!("-c add.cu -o {output}")).succeeded();
+    }
+    assert_eq!(std::fs::read(driver.path("1.o")).unwrap(), std::fs::read(driver.path("2.o")).unwrap());
+}
+
+#[test]
+fn what_older_programs_expect_is_there() {
+    let driver = Driver::new();
+    driver.write(
+        "old.cu",
+        r#"
+        __global__ void k(float *p) { p[threadIdx.x] = min(2.0f, max(1, 3)); }
+        int main() {
+          cudaDeviceProp properties;
+          cudaGetDeviceProperties(&properties, 0);
+          float *p;
+          cudaMallocManaged(&p, 32 * sizeof *p);
+          cudaMemAdvise(p, 128, cudaMemAdviseSetPreferredLocation, 0);
+          cudaMemPrefetchAsync(p, 128, 0);
+          k<<<1, 32>>>(p);
+          cudaThreadSynchronize();
+          time_t now = time(nullptr);
+          size_t n = strlen("four");
+          return p[31] == 2.0f && properties.clockRate > 0 && min(3, 4u) == 3u && max(1.5, 2.5f) == 2.5 && n == 4 && now
+                     ? 0
+                     : 1;
+        }
+        "#,
+    );
+    driver.run("warpline-nvcc", "old.cu -o old").succeeded();
+    driver.program("old").succeeded();
+}
