@@ -14,4 +14,5 @@ pub mod metrics;
 pub mod models;
 pub mod profile;
 pub mod report;
+pub mod simulation;
 pub mod trace;

@@ -16,6 +16,7 @@ use super::{
     check_batch,
 };
 use crate::attribution::{AllocationMap, ContextTree, Module, ROOT};
+use crate::simulation::Settings;
 use crate::trace::{Damage, Ending, Message, TraceReader};
 
 /// Why a record cannot be followed.
@@ -56,11 +57,24 @@ pub struct Analyzer {
 /// # Errors
 /// [`WorkerLost`], after a bug.
 pub fn analyze<R: Read>(
-    mut reader: TraceReader<R>,
+    reader: TraceReader<R>,
     threads: usize,
     progress: &mut dyn Progress,
 ) -> Result<Analysis, WorkerLost> {
-    let mut analyzer = Analyzer::new(threads);
+    analyze_with(reader, threads, None, progress)
+}
+
+/// As [`analyze`], with caches and reuse distances simulated.
+///
+/// # Errors
+/// [`WorkerLost`], after a bug.
+pub fn analyze_with<R: Read>(
+    mut reader: TraceReader<R>,
+    threads: usize,
+    simulation: Option<&Settings>,
+    progress: &mut dyn Progress,
+) -> Result<Analysis, WorkerLost> {
+    let mut analyzer = Analyzer::new(threads, simulation);
     let finish = loop {
         let result = match reader.next() {
             Ok(Message::Event(event)) => analyzer.event(*event),
@@ -81,10 +95,10 @@ pub fn analyze<R: Read>(
 }
 
 impl Analyzer {
-    fn new(threads: usize) -> Analyzer {
+    fn new(threads: usize, simulation: Option<&Settings>) -> Analyzer {
         Analyzer {
             analysis: Analysis::empty(Finish::Nothing),
-            pool: Pool::new(threads),
+            pool: Pool::new(threads, simulation),
             map: Arc::default(),
             map_version: 0,
             kernels: FxHashMap::default(),
@@ -159,6 +173,9 @@ impl Analyzer {
     /// Counts a copy for the allocations at both its ends.
     fn copy(&mut self, copy: &Copy) {
         let bytes = copy.width.saturating_mul(copy.height);
+        if let Some(destination) = copy.destination {
+            self.copied(copy, destination);
+        }
         let ends = [copy.destination, copy.source].map(|end| end.and_then(|at| self.map.find(at).allocation));
         let second = ends[1].filter(|_| ends[0] != ends[1]);
         for allocation in ends[0].into_iter().chain(second) {
@@ -166,6 +183,20 @@ impl Analyzer {
             let sum = self.analysis.copies.entry(key).or_default();
             sum.count += 1;
             sum.bytes = sum.bytes.saturating_add(bytes);
+        }
+    }
+
+    /// Tells level 2 what a copy writes, row by row where rows are apart.
+    fn copied(&mut self, copy: &Copy, destination: u64) {
+        if copy.height <= 1 || copy.destination_pitch == copy.width {
+            self.pool.copied(destination, copy.width.saturating_mul(copy.height));
+            return;
+        }
+        // Rows beyond what any level 2 holds push each other out.
+        for row in copy.height.saturating_sub(1 << 20)..copy.height {
+            let start = row.checked_mul(copy.destination_pitch).and_then(|offset| destination.checked_add(offset));
+            let Some(start) = start else { return };
+            self.pool.copied(start, copy.width);
         }
     }
 

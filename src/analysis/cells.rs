@@ -65,6 +65,16 @@ impl Cells {
         })
     }
 
+    /// Number of cells.
+    pub fn len(&self) -> usize {
+        self.keys.len()
+    }
+
+    /// There are none.
+    pub fn is_empty(&self) -> bool {
+        self.keys.is_empty()
+    }
+
     /// Counters of a cell.
     #[inline]
     pub fn counters(&mut self, cell: CellId) -> &mut Counters {

@@ -24,6 +24,10 @@ pub struct LaunchShape {
     pub slots_per_sm: u32,
     /// Warp slots of the device.
     pub slots: u32,
+    /// Shared memory of the blocks that share an SM, bytes.
+    pub shared_per_sm: u64,
+    /// Bytes of a lane's stack.
+    pub local_bytes: u32,
 }
 
 impl LaunchShape {
@@ -54,6 +58,9 @@ impl LaunchShape {
             blocks,
             slots_per_sm: per_sm as u32,
             slots: slots as u32,
+            shared_per_sm: (u64::from(launch.static_shared) + u64::from(launch.dynamic_shared))
+                .saturating_mul(u64::from(launch.resident_blocks.max(1))),
+            local_bytes: launch.local_bytes,
         })
     }
 

@@ -9,6 +9,7 @@ use warpline_format::event::LaunchId;
 use super::worker::LaunchWork;
 use super::{LaunchShape, Worker};
 use crate::attribution::AllocationMap;
+use crate::simulation::{Settings, SharedStage, Simulation};
 
 /// Batches that may wait for a worker; more make the reader wait.
 const WAITING: usize = 32;
@@ -24,39 +25,41 @@ pub(super) enum Job {
 #[error("an analysis thread stopped unexpectedly; this is a bug in warpline")]
 pub struct WorkerLost;
 
+type Following = Worker<Option<Simulation>>;
+
+/// The workers, and level 2 where caches are simulated.
+pub(super) struct Pool {
+    workers: Workers,
+    stage: Option<SharedStage>,
+    batches: u64,
+}
+
 /// See the module's page.
-pub(super) enum Pool {
-    Here(Box<Worker<()>>),
+enum Workers {
+    Here(Box<Following>),
     Threads { jobs: Vec<SyncSender<Job>>, results: Receiver<LaunchWork>, threads: Vec<JoinHandle<()>> },
 }
 
 impl Pool {
-    pub(super) fn new(threads: usize) -> Pool {
-        if threads <= 1 {
-            return Pool::Here(Box::new(Worker::new(0, 1, ())));
+    pub(super) fn new(threads: usize, simulation: Option<&Settings>) -> Pool {
+        let stage = simulation.map(|settings| SharedStage::new(settings, threads.max(1) as u32));
+        let follower = |index| {
+            let stage = stage.clone()?;
+            Some(Simulation::new(simulation?, index, stage))
+        };
+        let workers = Workers::new(threads, follower);
+        Pool { workers, stage, batches: 0 }
+    }
+
+    /// A copy writes device memory.
+    pub(super) fn copied(&self, address: u64, bytes: u64) {
+        if let Some(stage) = &self.stage {
+            stage.copied(self.batches, address, bytes);
         }
-        let (out, results) = channel();
-        let (mut jobs, mut handles) = (Vec::new(), Vec::new());
-        for index in 0..threads {
-            let (job, queue) = sync_channel(WAITING);
-            let out = out.clone();
-            jobs.push(job);
-            handles
-                .push(std::thread::spawn(move || serve(Worker::new(index as u32, threads as u32, ()), &queue, &out)));
-        }
-        Pool::Threads { jobs, results, threads: handles }
     }
 
     pub(super) fn start(&mut self, shape: &Arc<LaunchShape>) -> Result<(), WorkerLost> {
-        match self {
-            Pool::Here(worker) => worker.start(shape),
-            Pool::Threads { jobs, .. } => {
-                for job in jobs {
-                    job.send(Job::Start(Arc::clone(shape))).map_err(|_| WorkerLost)?;
-                }
-            }
-        }
-        Ok(())
+        self.workers.start(shape)
     }
 
     pub(super) fn batch(
@@ -66,9 +69,63 @@ impl Pool {
         map: &Arc<AllocationMap>,
         version: u64,
     ) -> Result<(), WorkerLost> {
+        self.batches += 1;
+        self.workers.batch(launch, items, map, version)
+    }
+
+    pub(super) fn end(&mut self, launch: LaunchId) -> Result<Vec<LaunchWork>, WorkerLost> {
+        let mut works = self.workers.end(launch)?;
+        // All workers have handed on their part of every batch, so level 2 has served them.
+        let sums = self.stage.as_ref().map(|stage| stage.take(launch)).unwrap_or_default();
+        for work in &mut works {
+            let Some(sums) = sums.get(work.worker as usize) else { continue };
+            for (cell, traffic) in (0..work.cells.len() as u32).zip(sums.as_slice()) {
+                work.cells.counters(cell).add_traffic(traffic);
+            }
+        }
+        Ok(works)
+    }
+}
+
+impl Workers {
+    fn new(threads: usize, follower: impl Fn(u32) -> Option<Simulation>) -> Workers {
+        if threads <= 1 {
+            return Workers::Here(Box::new(Worker::new(0, 1, follower(0))));
+        }
+        let (out, results) = channel();
+        let (mut jobs, mut handles) = (Vec::new(), Vec::new());
+        for index in 0..threads {
+            let (job, queue) = sync_channel(WAITING);
+            let out = out.clone();
+            jobs.push(job);
+            let worker = Worker::new(index as u32, threads as u32, follower(index as u32));
+            handles.push(std::thread::spawn(move || serve(worker, &queue, &out)));
+        }
+        Workers::Threads { jobs, results, threads: handles }
+    }
+
+    fn start(&mut self, shape: &Arc<LaunchShape>) -> Result<(), WorkerLost> {
         match self {
-            Pool::Here(worker) => worker.batch(launch, items, map, version),
-            Pool::Threads { jobs, .. } => {
+            Workers::Here(worker) => worker.start(shape),
+            Workers::Threads { jobs, .. } => {
+                for job in jobs {
+                    job.send(Job::Start(Arc::clone(shape))).map_err(|_| WorkerLost)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn batch(
+        &mut self,
+        launch: LaunchId,
+        items: &[u8],
+        map: &Arc<AllocationMap>,
+        version: u64,
+    ) -> Result<(), WorkerLost> {
+        match self {
+            Workers::Here(worker) => worker.batch(launch, items, map, version),
+            Workers::Threads { jobs, .. } => {
                 let items: Arc<[u8]> = items.into();
                 for job in jobs {
                     let (items, map) = (Arc::clone(&items), Arc::clone(map));
@@ -79,10 +136,10 @@ impl Pool {
         Ok(())
     }
 
-    pub(super) fn end(&mut self, launch: LaunchId) -> Result<Vec<LaunchWork>, WorkerLost> {
+    fn end(&mut self, launch: LaunchId) -> Result<Vec<LaunchWork>, WorkerLost> {
         match self {
-            Pool::Here(worker) => Ok(vec![worker.end(launch)]),
-            Pool::Threads { jobs, results, .. } => {
+            Workers::Here(worker) => Ok(vec![worker.end(launch)]),
+            Workers::Threads { jobs, results, .. } => {
                 for job in jobs.iter() {
                     job.send(Job::End(launch)).map_err(|_| WorkerLost)?;
                 }
@@ -92,9 +149,9 @@ impl Pool {
     }
 }
 
-impl Drop for Pool {
+impl Drop for Workers {
     fn drop(&mut self) {
-        if let Pool::Threads { jobs, threads, .. } = self {
+        if let Workers::Threads { jobs, threads, .. } = self {
             jobs.clear();
             for thread in threads.drain(..) {
                 // A thread that panicked has already said so.
@@ -104,7 +161,7 @@ impl Drop for Pool {
     }
 }
 
-fn serve(mut worker: Worker<()>, queue: &Receiver<Job>, out: &Sender<LaunchWork>) {
+fn serve(mut worker: Following, queue: &Receiver<Job>, out: &Sender<LaunchWork>) {
     for job in queue {
         match job {
             Job::Start(shape) => worker.start(&shape),

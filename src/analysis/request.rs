@@ -1,6 +1,7 @@
 //! A resolved request, and what may follow requests.
 
 use warpline_format::access::Access;
+use warpline_format::event::LaunchId;
 use warpline_format::site_table::Site;
 
 use super::{CellId, LaunchShape};
@@ -28,6 +29,8 @@ pub struct Request<'a> {
     pub footprint: Footprint,
     /// Warp slot that made it.
     pub slot: u32,
+    /// Place in the batch: orders the requests of all workers.
+    pub place: u64,
     /// Where the whole request is counted.
     pub cell: CellId,
     /// Empty unless several allocations own it.
@@ -41,18 +44,68 @@ pub struct Request<'a> {
 pub trait Follower: Send {
     /// A launch begins.
     fn start(&mut self, _launch: &LaunchShape) {}
+    /// What follows belongs to this launch.
+    fn batch(&mut self, _launch: LaunchId) {}
+    /// The batch is over. Every worker gets every batch.
+    fn batch_end(&mut self) {}
     /// A block takes the slots from `slot` on.
     fn block(&mut self, _slot: u32, _warps: u32, _block: u64) {}
     /// A request is made.
     fn request(&mut self, request: &Request<'_>);
     /// A warp reaches a block-wide barrier.
     fn barrier(&mut self, _slot: u32) {}
-    /// A launch ends.
-    fn end(&mut self, _launch: &LaunchShape, _cells: &super::Cells) {}
+    /// A launch ends; the figures of its cells may be added to.
+    fn end(&mut self, _launch: &LaunchShape, _cells: &mut super::Cells) {}
 }
 
 /// Follows nothing.
 impl Follower for () {
     #[inline]
     fn request(&mut self, _request: &Request<'_>) {}
+}
+
+/// Follows where there is something to follow with.
+impl<F: Follower> Follower for Option<F> {
+    fn start(&mut self, launch: &LaunchShape) {
+        if let Some(follower) = self {
+            follower.start(launch);
+        }
+    }
+
+    fn batch(&mut self, launch: LaunchId) {
+        if let Some(follower) = self {
+            follower.batch(launch);
+        }
+    }
+
+    fn batch_end(&mut self) {
+        if let Some(follower) = self {
+            follower.batch_end();
+        }
+    }
+
+    fn block(&mut self, slot: u32, warps: u32, block: u64) {
+        if let Some(follower) = self {
+            follower.block(slot, warps, block);
+        }
+    }
+
+    #[inline]
+    fn request(&mut self, request: &Request<'_>) {
+        if let Some(follower) = self {
+            follower.request(request);
+        }
+    }
+
+    fn barrier(&mut self, slot: u32) {
+        if let Some(follower) = self {
+            follower.barrier(slot);
+        }
+    }
+
+    fn end(&mut self, launch: &LaunchShape, cells: &mut super::Cells) {
+        if let Some(follower) = self {
+            follower.end(launch, cells);
+        }
+    }
 }

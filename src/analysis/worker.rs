@@ -42,6 +42,8 @@ pub(super) struct LaunchWork {
     pub(super) cells: Cells,
     pub(super) contexts: ContextTree,
     pub(super) requests: u64,
+    /// Worker that made it.
+    pub(super) worker: u32,
     warps: Vec<WarpContext>,
 }
 
@@ -97,7 +99,10 @@ impl<F: Follower> Worker<F> {
 
     /// Counts a batch that [`super::check_batch`] has passed. `map_version` changes with the map.
     pub fn batch(&mut self, launch: LaunchId, items: &[u8], map: &AllocationMap, map_version: u64) {
-        let Some((shape, work)) = self.launches.get_mut(&launch) else { return };
+        let Some((shape, work)) = self.launches.get_mut(&launch) else {
+            self.follower.batch_end();
+            return;
+        };
         if self.last != Some((launch, map_version)) {
             self.last = Some((launch, map_version));
             self.epoch += 1;
@@ -105,12 +110,13 @@ impl<F: Follower> Worker<F> {
         let module = &shape.module.1;
         let sites = self.sites.entry(shape.module.0).or_default();
         sites.resize(module.table.sites.len(), SiteState::default());
+        self.follower.batch(launch);
         let mut slot = 0;
         let mut at = 0;
         while at < items.len() {
             let mut reader = Items::new(&items[at..]);
             let mut skip = None;
-            for item in reader.by_ref() {
+            while let Some(item) = reader.next() {
                 match item {
                     Ok(Item::Turn { slot: next, bytes }) => {
                         slot = next;
@@ -145,6 +151,7 @@ impl<F: Follower> Worker<F> {
                             width,
                             footprint: resolved.1,
                             slot,
+                            place: (at + reader.position()) as u64,
                             cell: resolved.0,
                             parts: &self.scratch.parts,
                         });
@@ -153,7 +160,7 @@ impl<F: Follower> Worker<F> {
                     Ok(Item::Return) => _ = work.warps[slot as usize].leave(&work.contexts),
                     Ok(Item::Barrier) => self.follower.barrier(slot),
                     // Checked before; nothing after the damage is looked at.
-                    Err(_) => return,
+                    Err(_) => break,
                 }
             }
             at += reader.position() + skip.unwrap_or(0);
@@ -161,13 +168,15 @@ impl<F: Follower> Worker<F> {
                 break;
             }
         }
+        self.follower.batch_end();
     }
 
     /// A launch is over; its figures leave the worker.
     pub(super) fn end(&mut self, launch: LaunchId) -> LaunchWork {
         self.last = None;
-        let Some((shape, work)) = self.launches.remove(&launch) else { return LaunchWork::default() };
-        self.follower.end(&shape, &work.cells);
+        let Some((shape, mut work)) = self.launches.remove(&launch) else { return LaunchWork::default() };
+        self.follower.end(&shape, &mut work.cells);
+        work.worker = self.index;
         work
     }
 }

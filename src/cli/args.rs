@@ -98,12 +98,36 @@ pub struct RunArguments {
     /// Host allocations to tell: those that copies use, or all from 1 KiB on
     #[arg(long, value_enum, default_value_t = HostAllocationChoice::Used)]
     pub host_allocations: HostAllocationChoice,
+    /// Whether copies to the device leave their data in the L2 cache [default: as the model says]
+    #[arg(long, value_enum)]
+    pub l2_copies: Option<CopiesChoice>,
+    /// Whether a store ends the life of what it writes in reuse distances, or counts as a use
+    #[arg(long, value_enum, default_value_t = RestartChoice::On)]
+    pub restart: RestartChoice,
     /// Threads of the analysis; the result does not depend on it [default: by the machine]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=256))]
     pub threads: Option<u32>,
     /// Program and its arguments
     #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true, value_name = "PROGRAM")]
     pub program: Vec<OsString>,
+}
+
+/// What copies leave in the L2 cache.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum CopiesChoice {
+    /// Their data.
+    Warm,
+    /// Nothing.
+    Cold,
+}
+
+/// What stores do to reuse distances.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum RestartChoice {
+    /// End the life of what they write.
+    On,
+    /// Are uses.
+    Off,
 }
 
 /// Where kernels run.

@@ -4,7 +4,9 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use super::args::{CheckChoice, DeviceChoice, Format, HostAllocationChoice, ProfileArguments, RunArguments};
+use super::args::{
+    CheckChoice, DeviceChoice, Format, HostAllocationChoice, ProfileArguments, RestartChoice, RunArguments,
+};
 use super::output::Color;
 use super::{Failure, cc, output, report, run};
 use crate::exit_code;
@@ -40,6 +42,8 @@ pub(super) fn execute(arguments: &ProfileArguments, color: Color) -> Result<u8, 
         blocks: None,
         check: CheckChoice::Stop,
         host_allocations: HostAllocationChoice::Used,
+        l2_copies: None,
+        restart: RestartChoice::On,
         threads: None,
         program: command,
     };

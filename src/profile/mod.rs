@@ -4,6 +4,7 @@
 //! container on disk.
 
 mod build;
+mod caches;
 pub mod file;
 pub mod model;
 mod paths;

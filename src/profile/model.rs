@@ -124,6 +124,98 @@ pub struct Metrics {
     /// Shared space only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shared: Option<SharedMetrics>,
+    /// Level-1 cache of the first model; global and local space, where caches were simulated.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub l1: Option<LevelMetrics>,
+    /// Level-2 cache.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub l2: Option<LevelMetrics>,
+    /// Device memory.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dram: Option<DramMetrics>,
+    /// The further models that were asked for, by name.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub other_models: BTreeMap<String, CacheMetrics>,
+    /// Reuse distances within thread blocks; global space.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reuse: Option<ReuseMetrics>,
+}
+
+/// Lookups of one cache level, each of one of the level's own sectors.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LevelMetrics {
+    /// All.
+    pub lookups: u64,
+    /// Found present.
+    pub hits: u64,
+    /// Lookups of loads.
+    pub load_lookups: u64,
+    /// Of these, found present.
+    pub load_hits: u64,
+    /// Store lookups that allocated (level 2). Hardware counters have them as hits.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub store_allocations: u64,
+    /// Lookups passed on to the far partition (level 2 of two parts).
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub far: u64,
+}
+
+/// Traffic of device memory in sectors of 32 bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DramMetrics {
+    /// Read.
+    pub read_sectors: u64,
+    /// Written, now or when the level-2 cache gives them up.
+    pub write_sectors: u64,
+}
+
+/// What requests cost on a GPU model.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CacheMetrics {
+    /// Level 1.
+    pub l1: LevelMetrics,
+    /// Level 2.
+    pub l2: LevelMetrics,
+    /// Device memory.
+    pub dram: DramMetrics,
+}
+
+/// Reuse distances by granularity.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct ReuseMetrics {
+    /// Address and width of the access.
+    pub element: Distances,
+    /// 32 bytes.
+    pub sector: Distances,
+    /// 128 bytes.
+    pub line: Distances,
+    /// Uses of elements that their thread block uses once only.
+    pub streaming: u64,
+}
+
+/// A histogram of reuse distances.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Distances {
+    /// Up to the last that is not empty.
+    pub buckets: Vec<DistanceBucket>,
+    /// Uses of what was not used before, or not since it was stored to.
+    pub infinite: u64,
+    /// Mean of the finite distances.
+    pub mean: Option<f64>,
+}
+
+/// Uses at distances above the last bucket's and up to this one's.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DistanceBucket {
+    /// Highest distance.
+    pub upto: u64,
+    /// Uses.
+    pub count: u64,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "the form that serde asks for")]
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 /// Passes of shared-memory requests.

@@ -32,7 +32,13 @@ pub(super) fn op_name(op: Op) -> &'static str {
 
 /// Counters as the profile tells them; `shared` adds the passes.
 pub(super) fn metrics(counters: &Counters, shared: bool) -> Metrics {
+    let caches = counters.traffic.first().map(super::caches::caches);
     Metrics {
+        l1: caches.map(|caches| caches.l1),
+        l2: caches.map(|caches| caches.l2),
+        dram: caches.map(|caches| caches.dram),
+        other_models: BTreeMap::new(),
+        reuse: counters.reuse.as_deref().map(super::caches::reuse),
         requests: counters.requests,
         lanes: counters.lanes,
         bytes: counters.bytes,
@@ -211,7 +217,8 @@ pub(super) fn over_launches(launches: &[LaunchData]) -> BTreeMap<String, Spread>
                 ("sectors", counters.sectors),
                 ("ideal_sectors", counters.ideal_sectors),
             ];
-            for (name, value) in values {
+            let simulated = counters.traffic.first().map(super::caches::spread).unwrap_or_default();
+            for (name, value) in values.into_iter().chain(simulated) {
                 figures.entry(format!("{}.{name}", space_name(space))).or_default().push(value);
             }
         }

@@ -67,7 +67,7 @@ pub(super) fn run(plan: &Plan) -> Result<Outcome, Failure> {
     let ended = child.ended_flag();
     let source = tee.read(RingReader::new(&memory, || ended.load(Ordering::Acquire)));
     let analysis = match TraceReader::new(source) {
-        Ok(reader) => analysis::analyze(reader, plan.threads as usize, &mut bar)
+        Ok(reader) => analysis::analyze_with(reader, plan.threads as usize, Some(&plan.simulation), &mut bar)
             .map_err(|error| Failure::new(exit_code::UNEXPECTED, error))
             .map(Some),
         Err(Damage::NoHeader(0)) => Ok(None),

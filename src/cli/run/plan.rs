@@ -8,10 +8,13 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use warpline_format::device::Device;
 use warpline_format::options::{Check, Options, Output};
 
-use crate::cli::args::{CheckChoice, DeviceChoice, HostAllocationChoice, RunArguments};
+use crate::cli::args::{CheckChoice, CopiesChoice, DeviceChoice, HostAllocationChoice, RestartChoice, RunArguments};
 use crate::cli::{Failure, gpus};
 use crate::exit_code;
+use crate::hierarchy::Copies;
+use crate::locality::Stores;
 use crate::models;
+use crate::simulation::Settings;
 
 /// What to run and how.
 pub(in crate::cli) struct Plan {
@@ -24,6 +27,7 @@ pub(in crate::cli) struct Plan {
     pub(super) model_key: String,
     options: Options,
     assumed: Vec<&'static str>,
+    pub(super) simulation: Settings,
 }
 
 impl Plan {
@@ -40,6 +44,18 @@ impl Plan {
         }
         let model = gpus::find(name)?;
         let run = model.run_device().map_err(|error| Failure::new(exit_code::USAGE, error))?;
+        let hierarchy = model.hierarchy().map_err(|error| Failure::new(exit_code::USAGE, error))?;
+        let simulation = Settings {
+            warm_copies: match arguments.l2_copies {
+                Some(choice) => choice == CopiesChoice::Warm,
+                None => hierarchy.l2.copies == Copies::Warm,
+            },
+            stores: match arguments.restart {
+                RestartChoice::On => Stores::Restart,
+                RestartChoice::Off => Stores::Use,
+            },
+            hierarchy,
+        };
         if let Some(pattern) = &arguments.kernels {
             regex::Regex::new(pattern)
                 .map_err(|error| usage(format!("--kernels is no regular expression: {error}")))?;
@@ -76,6 +92,7 @@ impl Plan {
                 all_host_allocations: arguments.host_allocations == HostAllocationChoice::All,
             },
             assumed: run.assumed,
+            simulation,
         })
     }
 
@@ -88,6 +105,7 @@ impl Plan {
     pub(super) fn assumptions(&self) -> BTreeMap<String, String> {
         let Device { name, .. } = &self.options.device;
         let mut all = BTreeMap::from([("model".to_owned(), name.clone())]);
+        all.extend(self.simulation.assumptions());
         if !self.assumed.is_empty() {
             all.insert("model_figures_assumed".to_owned(), self.assumed.join(", "));
         }

@@ -77,6 +77,20 @@ pub(super) fn add(sum: &mut Metrics, more: &Metrics) {
         passes.wavefronts = passes.wavefronts.saturating_add(shared.wavefronts);
         passes.ideal_wavefronts = passes.ideal_wavefronts.saturating_add(shared.ideal_wavefronts);
     }
+    for (sum, more) in [(&mut sum.l1, &more.l1), (&mut sum.l2, &more.l2)] {
+        if let Some(more) = more {
+            let sum = sum.get_or_insert_default();
+            sum.lookups = sum.lookups.saturating_add(more.lookups);
+            sum.hits = sum.hits.saturating_add(more.hits);
+            sum.load_lookups = sum.load_lookups.saturating_add(more.load_lookups);
+            sum.load_hits = sum.load_hits.saturating_add(more.load_hits);
+        }
+    }
+    if let Some(more) = &more.dram {
+        let sum = sum.dram.get_or_insert_default();
+        sum.read_sectors = sum.read_sectors.saturating_add(more.read_sectors);
+        sum.write_sectors = sum.write_sectors.saturating_add(more.write_sectors);
+    }
 }
 
 #[cfg(test)]

@@ -45,6 +45,9 @@ pub(super) fn write(out: &mut String, profile: &Profile, style: Style) {
         None => {}
     }
     line("modelled", modelled);
+    if run.assumptions.contains_key("l2_copies") {
+        line("simulated", "level 1, level 2 and DRAM of the model; docs/design/hierarchy.md says how".to_owned());
+    }
     if let Some(figures) = run.assumptions.get("model_figures_assumed") {
         line("assumed", format!("of the model: {figures}"));
     }

@@ -2,6 +2,7 @@
 
 mod allocations;
 mod branches;
+mod caches;
 mod faults;
 mod figures;
 mod header;
@@ -32,6 +33,7 @@ pub fn text(profile: &Profile, options: &TextOptions) -> String {
     faults::write(&mut out, profile, style);
     kernels::write(&mut out, profile, style, options.top);
     lines::write(&mut out, profile, style, options.top);
+    caches::write(&mut out, profile, style, options.top);
     allocations::write(&mut out, profile, style, options.top);
     branches::write(&mut out, profile, style, options.top);
     header::write_notes(&mut out, profile, style);

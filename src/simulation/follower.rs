@@ -1,0 +1,144 @@
+//! What a worker simulates by itself.
+
+use rustc_hash::FxHashMap;
+use warpline_format::abi::windows;
+use warpline_format::access::Space;
+use warpline_format::event::LaunchId;
+
+use super::Settings;
+use super::stage::{Placed, SharedStage};
+use crate::analysis::{Cells, Follower, LaunchShape, Request};
+use crate::hierarchy::{Coalescer, FirstLevel, Groups, L2Request, LocalLayout, Reach, TrafficCells};
+use crate::locality::{Reuse, ReuseCells};
+
+/// A launch that is running.
+struct Running {
+    first: FirstLevel,
+    /// By resident block, over all SMs.
+    scopes: Vec<Option<Box<Reuse>>>,
+    warps: u32,
+    slots_per_sm: u32,
+    traffic: TrafficCells,
+    reuse: ReuseCells,
+}
+
+/// Simulates one worker's share of the SMs.
+pub struct Simulation {
+    settings: Settings,
+    worker: u16,
+    stage: SharedStage,
+    launches: FxHashMap<LaunchId, Running>,
+    current: Option<(LaunchId, Running)>,
+    batch: u64,
+    requests: Vec<Placed>,
+    left: Vec<L2Request>,
+    coalescer: Coalescer,
+    idle: Vec<FirstLevel>,
+    spare: Vec<Box<Reuse>>,
+}
+
+impl Simulation {
+    /// For worker number `worker`.
+    pub fn new(settings: &Settings, worker: u32, stage: SharedStage) -> Simulation {
+        Simulation {
+            settings: settings.clone(),
+            worker: worker as u16,
+            stage,
+            launches: FxHashMap::default(),
+            current: None,
+            batch: 0,
+            requests: Vec::new(),
+            left: Vec::new(),
+            coalescer: Coalescer::default(),
+            idle: Vec::new(),
+            spare: Vec::new(),
+        }
+    }
+}
+
+impl Follower for Simulation {
+    fn start(&mut self, launch: &LaunchShape) {
+        let mut first = self.idle.pop().unwrap_or_else(|| FirstLevel::new(&self.settings.hierarchy));
+        let local = LocalLayout { base: windows::LOCAL, bytes_per_lane: u64::from(launch.local_bytes) };
+        first.start(launch.shared_per_sm, local);
+        let running = Running {
+            first,
+            scopes: Vec::new(),
+            warps: launch.warps.max(1),
+            slots_per_sm: launch.slots_per_sm.max(1),
+            traffic: TrafficCells::default(),
+            reuse: ReuseCells::new(),
+        };
+        self.launches.insert(launch.id, running);
+    }
+
+    fn batch(&mut self, launch: LaunchId) {
+        self.current = self.launches.remove_entry(&launch);
+    }
+
+    fn block(&mut self, slot: u32, _warps: u32, _block: u64) {
+        let Some((_, running)) = &mut self.current else { return };
+        let place = (slot / running.warps) as usize;
+        if running.scopes.len() <= place {
+            running.scopes.resize_with(place + 1, || None);
+        }
+        match &mut running.scopes[place] {
+            Some(scope) => scope.clear(),
+            scope => {
+                let spare = self.spare.pop();
+                *scope = Some(spare.unwrap_or_else(|| Box::new(Reuse::new(self.settings.stores))));
+            }
+        }
+    }
+
+    fn request(&mut self, request: &Request<'_>) {
+        if !matches!(request.access.space, Space::Global | Space::Local) {
+            return;
+        }
+        let Some((_, running)) = &mut self.current else { return };
+        let reach = Reach { bytes: request.width.bytes, holes: request.width.holes };
+        let sm = request.slot / running.slots_per_sm;
+        let op = request.site.op;
+        let access = request.access;
+        let traffic = running.traffic.cell(request.cell);
+        let left = &mut self.left;
+        running.first.request(sm, request.slot, access, reach, op, request.site.cache, request.cell, traffic, left);
+        let placed = |request_left| Placed { place: request.place, request: request_left, worker: self.worker };
+        self.requests.extend(self.left.drain(..).map(placed));
+        // Distances are of memory that blocks share; a lane's own stack has none.
+        if access.space == Space::Global
+            && let Some(Some(scope)) = running.scopes.get_mut((request.slot / running.warps) as usize)
+        {
+            let stores = op != warpline_format::site_table::Op::Load;
+            let pieces = self.coalescer.pieces(access, reach, Groups::WARP, stores);
+            scope.request(access, reach, op, pieces, request.cell, &mut running.reuse);
+        }
+    }
+
+    fn batch_end(&mut self) {
+        if let Some((launch, running)) = self.current.take() {
+            self.stage.submit(self.batch, launch, &mut self.requests);
+            self.launches.insert(launch, running);
+        }
+        self.batch += 1;
+    }
+
+    fn end(&mut self, launch: &LaunchShape, cells: &mut Cells) {
+        let Some(running) = self.launches.remove(&launch.id) else { return };
+        for (cell, traffic) in (0..).zip(running.traffic.as_slice()) {
+            if cell < cells.len() as u32 {
+                cells.counters(cell).add_traffic(traffic);
+            }
+        }
+        for (cell, reuse) in (0..).zip(&running.reuse) {
+            if cell < cells.len() as u32 {
+                cells.counters(cell).add_reuse(reuse);
+            }
+        }
+        self.idle.push(running.first);
+        for mut scope in running.scopes.into_iter().flatten() {
+            scope.clear();
+            self.spare.push(scope);
+        }
+    }
+}

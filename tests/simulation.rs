@@ -1,0 +1,127 @@
+//! Simulated caches through the whole analysis: the same for any number of workers, and what the
+//! engines give by themselves.
+
+mod support;
+
+use support::{Batch, TraceBuilder, demo};
+use warpline::analysis::{Analysis, NoProgress, analyze_with};
+use warpline::hierarchy::{Copies, Traffic};
+use warpline::locality::Stores;
+use warpline::models;
+use warpline::profile::model::Profile;
+use warpline::profile::{BuildInput, RunFacts, build};
+use warpline::simulation::Settings;
+use warpline::trace::TraceReader;
+use warpline_format::access::Space;
+use warpline_format::event::Event;
+
+fn settings(model: &str) -> Settings {
+    let hierarchy = models::find(model).unwrap().hierarchy().unwrap();
+    Settings { warm_copies: hierarchy.l2.copies == Copies::Warm, stores: Stores::Restart, hierarchy }
+}
+
+fn analysis(bytes: &[u8], threads: usize, settings: &Settings) -> Analysis {
+    analyze_with(TraceReader::new(bytes).unwrap(), threads, Some(settings), &mut NoProgress).unwrap()
+}
+
+fn profile(bytes: &[u8], threads: usize, settings: &Settings) -> Profile {
+    let analysis = analysis(bytes, threads, settings);
+    let facts = RunFacts { device: "cpu".into(), ended_by_itself: true, ..RunFacts::default() };
+    build(BuildInput { analysis: &analysis, facts })
+}
+
+fn traffic(analysis: &Analysis) -> Traffic {
+    let mut sum = Traffic::default();
+    for kernel in &analysis.kernels {
+        for (_, counters) in kernel.cells.iter().filter(|(key, _)| key.owner.whole()) {
+            counters.traffic.iter().for_each(|traffic| sum.add(traffic));
+        }
+    }
+    sum
+}
+
+#[test]
+fn any_number_of_workers_gives_the_same_figures() {
+    let trace = demo::trace("/nowhere/columns.cu");
+    for model in ["rtx2080ti", "a100", "gtx480", "gtx560ti", "profiner"] {
+        let settings = settings(model);
+        let one = profile(&trace, 1, &settings);
+        assert!(one.kernels[0].metrics["global"].l2.unwrap().lookups > 0);
+        for threads in 2..5 {
+            assert_eq!(profile(&trace, threads, &settings), one, "{model}, {threads} threads");
+        }
+    }
+}
+
+#[test]
+fn levels_add_up() {
+    let trace = demo::trace("/nowhere/columns.cu");
+    let profile = profile(&trace, 2, &settings("rtx2080ti"));
+    let kernel = &profile.kernels[0].metrics["global"];
+    let (l1, l2, dram) = (kernel.l1.unwrap(), kernel.l2.unwrap(), kernel.dram.unwrap());
+    // Loads that miss level 1, every store and every atomic reach level 2.
+    let past: u64 = profile
+        .sites
+        .iter()
+        .filter(|site| site.space == "global" && site.op != "load")
+        .map(|site| site.metrics.sectors)
+        .sum();
+    assert_eq!(l2.lookups, l1.load_lookups - l1.load_hits + past);
+    assert!(dram.read_sectors <= l2.lookups - l2.hits);
+    let of = |metrics: &std::collections::BTreeMap<String, warpline::profile::model::Metrics>| {
+        metrics["global"].l1.unwrap().lookups
+    };
+    assert_eq!(profile.kernels[0].launches.iter().map(|launch| of(&launch.metrics)).sum::<u64>(), l1.lookups);
+    let sites: u64 = profile.sites.iter().filter_map(|site| site.metrics.l1).map(|l1| l1.lookups).sum();
+    assert_eq!(sites, l1.lookups);
+    assert_eq!(
+        profile.allocations.iter().filter_map(|allocation| allocation.metrics.l1).map(|l1| l1.lookups).sum::<u64>(),
+        l1.lookups
+    );
+    let reuse = kernel.reuse.as_ref().unwrap();
+    let uses = reuse.element.infinite + reuse.element.buckets.iter().map(|bucket| bucket.count).sum::<u64>();
+    let loads: u64 = profile
+        .sites
+        .iter()
+        .filter(|site| site.space == "global" && site.op == "load")
+        .map(|site| site.metrics.lanes)
+        .sum();
+    assert_eq!(uses, loads);
+    assert!(kernel.reuse.as_ref().unwrap().streaming <= reuse.element.infinite);
+}
+
+/// One warp loads 64 lines one after another, twice. Before, the matrix was copied to the device.
+fn two_laps() -> Vec<u8> {
+    let mut trace = TraceBuilder::default();
+    demo::begin(&mut trace, "/nowhere/columns.cu");
+    trace.event(Event::Launch(demo::launch(0)));
+    let mut batch = Batch::default();
+    batch.block(0, demo::WARPS, 0).turn(0);
+    for _ in 0..2 {
+        for line in 0..64 {
+            batch.access(Space::Global, demo::site::MATRIX, u32::MAX, |lane| demo::MATRIX + 128 * line + 4 * lane);
+        }
+    }
+    trace.batch(0, &batch);
+    trace.event(demo::end(0, 0)).event(Event::End { launches: 1 });
+    trace.finish()
+}
+
+#[test]
+fn copies_warm_level_2_where_the_model_says_so() {
+    for (warm, hits, reads) in [(true, 256, 0), (false, 0, 256)] {
+        let settings = Settings { warm_copies: warm, ..settings("rtx2080ti") };
+        let sum = traffic(&analysis(&two_laps(), 1, &settings));
+        assert_eq!((sum.l1.lookups, sum.l1.hits), (512, 256));
+        assert_eq!((sum.l2.lookups, sum.l2.hits, sum.dram_reads), (256, hits, reads), "warm {warm}");
+    }
+}
+
+#[test]
+fn reuse_restarts_with_each_block() {
+    let profile = profile(&two_laps(), 1, &settings("rtx2080ti"));
+    let reuse = profile.sites[0].metrics.reuse.clone().unwrap();
+    assert_eq!((reuse.line.infinite, reuse.line.mean), (64, Some(63.0)));
+    assert_eq!((reuse.element.infinite, reuse.element.mean), (2048, Some(2047.0)));
+    assert_eq!(reuse.streaming, 0);
+}
