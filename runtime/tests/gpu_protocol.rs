@@ -1,72 +1,15 @@
 //! The way of a record from a GPU to the host, without a GPU: the very source that runs on the device, compiled for
 //! the host over another policy (`tests/gpu/warp_host.h`), sends from many threads to the reader of this crate.
 
-use std::ffi::{CString, c_void};
-use std::path::Path;
-use std::process::Command;
-use std::sync::OnceLock;
+mod gpu_producer;
+
+use gpu_producer::{Target, producer};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use warpline_format::gpu::{BLOCK_CELLS, BRANCH_CELLS};
 use warpline_runtime::gpu::wire::{
     FLAG_CAPACITY_SHIFT, FLAG_COUNTS_SHIFT, FLAG_DROP, FLAG_LINEAR, Kind, MARK, Next, RECORD_UNIT, Reader, Record,
     RingControl, SLOT_BITS, SLOTS, Ticket,
 };
-
-#[repr(C)]
-struct Target {
-    rings: *mut RingControl,
-    data: *mut u8,
-    counts: *mut u64,
-    flags: u64,
-}
-
-type Layout = unsafe extern "C" fn(*mut u64);
-type Access = unsafe extern "C" fn(*const Target, u32, u64, u32, u32, *const u64);
-type KnownStride = unsafe extern "C" fn(*const Target, u32, u64, u32, u32, u64, u32);
-type Mark = unsafe extern "C" fn(*const Target, u32, u64, u32, u32, u32);
-
-struct Producer {
-    layout: Layout,
-    access: Access,
-    known_stride: KnownStride,
-    mark: Mark,
-}
-
-/// Builds and loads the producer's side once.
-fn producer() -> &'static Producer {
-    static PRODUCER: OnceLock<Producer> = OnceLock::new();
-    PRODUCER.get_or_init(|| {
-        let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/gpu/ring_producer.cpp");
-        let library = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("ring_producer.{}.so", std::process::id()));
-        let output = Command::new("c++")
-            .args(["-std=c++17", "-O2", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", "-pthread"])
-            .arg(&source)
-            .arg("-o")
-            .arg(&library)
-            .output()
-            .expect("a C++ compiler is installed");
-        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-        let path = CString::new(library.to_str().expect("a plain path")).expect("no zero inside");
-        // SAFETY: the library was just built from this repository; the names have the types given here.
-        unsafe {
-            let handle = libc::dlopen(path.as_ptr(), libc::RTLD_NOW);
-            assert!(!handle.is_null(), "the library does not load");
-            let symbol = |name: &std::ffi::CStr| -> *mut c_void {
-                let found = libc::dlsym(handle, name.as_ptr());
-                assert!(!found.is_null(), "{name:?} is missing");
-                found
-            };
-            let loaded = Producer {
-                layout: std::mem::transmute::<*mut c_void, Layout>(symbol(c"wl_layout")),
-                access: std::mem::transmute::<*mut c_void, Access>(symbol(c"wl_access")),
-                known_stride: std::mem::transmute::<*mut c_void, KnownStride>(symbol(c"wl_known_stride")),
-                mark: std::mem::transmute::<*mut c_void, Mark>(symbol(c"wl_mark")),
-            };
-            std::fs::remove_file(&library).expect("the file is ours");
-            loaded
-        }
-    })
-}
 
 /// Rings in ordinary memory.
 struct Rings {

@@ -86,6 +86,17 @@ pub struct Module {
 
 /// Registers a module as a constructor of a rebuilt object would; the stubs are `stubs + index`.
 pub fn register(kernels: &[KernelSpec], table: &SiteTable, stubs: usize, shadows: usize) -> Module {
+    register_with_binary(kernels, table, stubs, shadows, &[])
+}
+
+/// The same with GPU code.
+pub fn register_with_binary(
+    kernels: &[KernelSpec],
+    table: &SiteTable,
+    stubs: usize,
+    shadows: usize,
+    binary: &'static [u8],
+) -> Module {
     let bytes = table.to_bytes().leak();
     let descriptors: Vec<KernelDescriptor> = kernels
         .iter()
@@ -155,8 +166,8 @@ pub fn register(kernels: &[KernelSpec], table: &SiteTable, stubs: usize, shadows
         branch_cells: vec![3u32].leak().as_ptr(),
         branch_count: 1,
         features: c"sse2".as_ptr(),
-        fat_binary: null(),
-        fat_binary_bytes: 0,
+        fat_binary: if binary.is_empty() { null() } else { binary.as_ptr().cast() },
+        fat_binary_bytes: binary.len() as u64,
     };
     let wrapper = Box::leak(Box::new(Wrapper(0x4662_43b1, 1, Box::leak(Box::new(descriptor)), null())));
     // SAFETY: everything is leaked, hence valid for good.
@@ -258,6 +269,11 @@ pub struct Ran {
 
 /// Runs the ignored test `child` of this binary as a program of its own, with a trace file.
 pub fn run_child(child: &str, change: impl FnOnce(&mut Options)) -> Ran {
+    run_child_with(child, &[], change)
+}
+
+/// The same with environment variables.
+pub fn run_child_with(child: &str, variables: &[(&str, &str)], change: impl FnOnce(&mut Options)) -> Ran {
     let folder = std::env::temp_dir().join(format!("warpline-runtime-{}-{child}-{}", std::process::id(), unique()));
     std::fs::create_dir_all(&folder).unwrap();
     let path = folder.join("trace.wltrace");
@@ -267,6 +283,7 @@ pub fn run_child(child: &str, change: impl FnOnce(&mut Options)) -> Ran {
         .args([child, "--exact", "--ignored", "--nocapture", "--test-threads=1"])
         .env(VARIABLE, options.encode())
         .env_remove(ENABLE_VARIABLE)
+        .envs(variables.iter().copied())
         .current_dir(&folder)
         .output()
         .unwrap();

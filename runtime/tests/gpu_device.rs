@@ -1,0 +1,235 @@
+//! The whole host side of the GPU back end, without a GPU: registration, launches on several streams, the draining
+//! thread, faults, and the choice of the device. Each case is a program of its own: an ignored test that a real test
+//! starts as a child, with a driver and a CUDA runtime made for the purpose.
+
+mod gpu_fake;
+mod gpu_producer;
+mod support;
+
+use std::collections::BTreeMap;
+use std::ffi::c_void;
+use std::path::Path;
+use std::process::Command;
+use std::ptr::null_mut;
+use std::sync::OnceLock;
+use support::{KernelSpec, Ran, Trace, register_with_binary, run_child_with, site, table};
+use warpline_format::abi::WarpContext;
+use warpline_format::access::{Item, Space};
+use warpline_format::event::{AllocationKind, Direction, Event};
+use warpline_format::site_table::{Block, Op};
+use warpline_runtime::api::copy::cudaMemcpy;
+use warpline_runtime::api::device::cudaDeviceSynchronize;
+use warpline_runtime::api::hooks::__warpline_name;
+use warpline_runtime::api::launch::cudaLaunchKernel;
+use warpline_runtime::api::memory::{cudaFree, cudaMalloc};
+use warpline_runtime::cuda::error;
+use warpline_runtime::cuda::types::Dim3;
+
+const STUBS: usize = 0x5000;
+const BLOCKS: u32 = 300;
+const THREADS: u32 = 200;
+const LAUNCHES: u32 = 12;
+
+unsafe extern "C" fn on_the_cpu(_context: *mut WarpContext) {}
+
+fn start() {
+    let kernel = |name| KernelSpec {
+        name,
+        native: on_the_cpu,
+        hooked: on_the_cpu,
+        parameters: &[8],
+        flags: 0,
+        static_shared: 0,
+    };
+    let kernels = [kernel(c"touch"), kernel(c"faulty")];
+    let sites = vec![
+        site(0, Op::Load, Space::Global, 0),
+        site(0, Op::Load, Space::Global, 1),
+        site(0, Op::Store, Space::Shared, 2),
+    ];
+    let mut table = table(&kernels, sites, &[]);
+    table.blocks = vec![Block::default()];
+    register_with_binary(&kernels, &table, STUBS, 0, b"\x50\xed\x55\xba fat");
+}
+
+fn launch(kernel: usize, data: *mut c_void, stream: usize) -> i32 {
+    let mut data = data;
+    let mut arguments = [(&raw mut data).cast::<c_void>()];
+    let (grid, block) = (Dim3 { x: BLOCKS, y: 1, z: 1 }, Dim3 { x: THREADS, y: 1, z: 1 });
+    unsafe { cudaLaunchKernel((STUBS + kernel) as _, grid, block, arguments.as_mut_ptr(), 0, stream as *mut c_void) }
+}
+
+fn malloc(bytes: usize, name: &'static std::ffi::CStr) -> *mut c_void {
+    let mut pointer = null_mut();
+    unsafe {
+        __warpline_name(name.as_ptr());
+        assert_eq!(cudaMalloc(&raw mut pointer, bytes), error::SUCCESS);
+    }
+    pointer
+}
+
+/// Folder with the driver made for the purpose.
+fn driver() -> &'static str {
+    static FOLDER: OnceLock<String> = OnceLock::new();
+    FOLDER.get_or_init(|| {
+        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("driver-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/gpu_fake/driver.c");
+        let mut compiler = Command::new("cc");
+        compiler.args(["-shared", "-fPIC", "-Wall", "-Werror"]).arg(source).arg("-o").arg(folder.join("libcuda.so.1"));
+        assert!(compiler.status().expect("a C compiler is installed").success());
+        folder.to_str().unwrap().to_owned()
+    })
+}
+
+fn run(child: &str, variables: &[(&str, &str)]) -> Ran {
+    let all: Vec<(&str, &str)> = [("LD_LIBRARY_PATH", driver())].iter().chain(variables).copied().collect();
+    run_child_with(child, &all, |_| ())
+}
+
+#[test]
+#[ignore = "child"]
+fn child_streams() {
+    start();
+    let data: Vec<usize> = (0..2).map(|_| malloc(4 * (BLOCKS * THREADS) as usize, c"d_data") as usize).collect();
+    let host = vec![1u8; 4096];
+    assert_eq!(unsafe { cudaMemcpy(data[0] as _, host.as_ptr().cast(), 4096, 1) }, error::SUCCESS);
+    std::thread::scope(|scope| {
+        for (stream, &data) in data.iter().enumerate() {
+            scope.spawn(move || {
+                for _ in 0..LAUNCHES / 2 {
+                    assert_eq!(launch(0, data as *mut c_void, 0x100 + stream), error::SUCCESS);
+                }
+            });
+        }
+    });
+    for data in data {
+        assert_eq!(unsafe { cudaFree(data as *mut c_void) }, error::SUCCESS);
+    }
+}
+
+#[test]
+fn concurrent_launches_lose_nothing() {
+    let ran = run("child_streams", &[]);
+    assert_eq!(ran.code, Some(0), "{}{}", ran.output, ran.errors);
+    let trace = Trace::read(&ran.path);
+    assert!(trace.is_complete(), "{}", ran.errors);
+    let Some(Event::Program { device, .. }) = trace.events.first() else { panic!("{:?}", trace.events.first()) };
+    assert_eq!((device.name.as_str(), device.sms), ("Fake GPU", 4));
+
+    let allocations: BTreeMap<u64, u64> = trace
+        .events
+        .iter()
+        .filter_map(|event| match event {
+            Event::Allocation(allocation) if allocation.kind == AllocationKind::Malloc => {
+                assert_eq!(allocation.name.as_deref(), Some("d_data"));
+                Some((allocation.address, allocation.bytes))
+            }
+            _ => None,
+        })
+        .collect();
+    assert_eq!(allocations.len(), 2);
+    // As on the CPU device: the first place of the window.
+    assert_eq!(allocations.keys().next(), Some(&warpline_format::abi::windows::DEVICE));
+    assert!(trace.events.iter().any(|event| matches!(event, Event::Copy(copy)
+        if copy.direction == Direction::HostToDevice && copy.destination == Some(warpline_format::abi::windows::DEVICE))));
+
+    let warps = u64::from(THREADS.div_ceil(32));
+    let requests = u64::from(BLOCKS) * warps;
+    for number in 0..u64::from(LAUNCHES) {
+        let mut lanes = [0u64; 3];
+        let mut count = [0u64; 3];
+        let (mut starts, mut barriers) = (0, 0);
+        let mut home = None;
+        let mut slot = 0;
+        let mut resident: BTreeMap<u32, u64> = BTreeMap::new();
+        trace.for_each_item(number, |item| match item {
+            Item::BlockStart { slot, warps: of_block, block } => {
+                assert_eq!(u64::from(of_block), warps);
+                assert_eq!(u64::from(slot) / (2 * warps), block % gpu_fake::SMS, "the SM of block {block}");
+                resident.insert(slot / of_block, block);
+                starts += 1;
+            }
+            Item::Turn { slot: next, .. } => slot = next,
+            Item::Barrier => barriers += 1,
+            Item::Access(access) => {
+                let site = access.site as usize;
+                count[site] += 1;
+                lanes[site] += u64::from(access.mask.count_ones());
+                let block = resident[&(slot / warps as u32)];
+                let first = block * u64::from(THREADS) + 32 * u64::from(slot % warps as u32);
+                access.for_each_lane(|lane, address| match site {
+                    2 => assert_eq!((access.space, address), (Space::Shared, 4 * u64::from(lane))),
+                    _ => {
+                        let start = *home.get_or_insert_with(|| *allocations.range(..=address).next_back().unwrap().0);
+                        let index =
+                            if site == 0 { first + u64::from(lane) } else { (first + u64::from(lane)) * 7919 % 4096 };
+                        assert_eq!(address, start + 4 * index, "launch {number} block {block} lane {lane}");
+                    }
+                });
+            }
+            other => panic!("{other:?}"),
+        });
+        assert_eq!((count, starts, barriers), ([requests; 3], BLOCKS, requests), "launch {number}");
+        assert_eq!(lanes, [u64::from(BLOCKS * THREADS); 3]);
+        let end = trace.events.iter().find_map(|event| match event {
+            Event::LaunchEnd(end) if end.id == number => Some(end),
+            _ => None,
+        });
+        let block = end.expect("the launch has an end").blocks[0];
+        assert_eq!((block.executions, block.lanes, block.partial), (requests, u64::from(BLOCKS * THREADS), 0));
+    }
+    // A free comes after the records of the launches before it.
+    let last_end = trace.events.iter().rposition(|event| matches!(event, Event::LaunchEnd(_))).unwrap();
+    let first_free = trace.events.iter().position(|event| matches!(event, Event::Free { .. })).unwrap();
+    assert!(last_end < first_free);
+}
+
+#[test]
+#[ignore = "child"]
+fn child_fault() {
+    start();
+    let data = malloc(4 * (BLOCKS * THREADS) as usize, c"d_data");
+    assert_eq!(launch(1, data, 0), error::SUCCESS);
+    assert_eq!(unsafe { cudaDeviceSynchronize() }, 700);
+    assert_eq!(launch(0, data, 0), 700);
+}
+
+#[test]
+fn a_faulting_kernel_leaves_its_records() {
+    let ran = run("child_fault", &[]);
+    assert_eq!(ran.code, Some(0), "{}{}", ran.output, ran.errors);
+    let trace = Trace::read(&ran.path);
+    assert!(trace.is_complete(), "{}", ran.errors);
+    let mut requests = 0;
+    trace.for_each_item(0, |item| requests += u32::from(matches!(item, Item::Access(_))));
+    assert!(requests >= BLOCKS / 2 * 3, "{requests} requests");
+    assert!(trace.events.iter().any(|event| matches!(event, Event::LaunchEnd(end) if end.id == 0 && end.error == 700)));
+    assert!(trace.events.iter().any(|event| matches!(event, Event::LaunchEnd(end) if end.id == 1 && end.error == 700)));
+}
+
+#[test]
+#[ignore = "child"]
+fn child_choice() {
+    start();
+    let data = malloc(4096, c"d_data");
+    assert_eq!(launch(0, data, 0), error::SUCCESS);
+    assert_eq!(unsafe { cudaDeviceSynchronize() }, error::SUCCESS);
+}
+
+#[test]
+fn without_a_gpu_the_program_says_so() {
+    let asked = run("child_choice", &[("FAKE_CUDA", "none"), ("WARPLINE_DEVICE", "gpu")]);
+    assert_eq!(asked.code, Some(125), "{}{}", asked.output, asked.errors);
+    assert!(asked.errors.contains("WARPLINE_DEVICE=gpu: the NVIDIA driver finds no GPU"), "{}", asked.errors);
+
+    let fallen_back = run("child_choice", &[("FAKE_CUDA", "none")]);
+    assert_eq!(fallen_back.code, Some(0), "{}{}", fallen_back.output, fallen_back.errors);
+    assert!(fallen_back.errors.contains("kernels run on the CPU device"), "{}", fallen_back.errors);
+
+    let chosen = run("child_choice", &[("WARPLINE_DEVICE", "cpu")]);
+    assert_eq!(chosen.code, Some(0));
+    assert!(!chosen.errors.contains("warpline:"), "{}", chosen.errors);
+    let trace = Trace::read(&chosen.path);
+    assert!(matches!(&trace.events[0], Event::Program { device, .. } if device.name.contains("2080")));
+}

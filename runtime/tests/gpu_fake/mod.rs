@@ -1,0 +1,329 @@
+//! A CUDA runtime under the names by which ours calls the real one. Device memory is host memory, and a hooked kernel
+//! is host code that sends what the device's hooks would send, through the device's own source: one thread for each of
+//! four SMs, two blocks at a time on each, streams side by side.
+
+#![allow(non_snake_case, reason = "the names are CUDA's")]
+#![allow(clippy::missing_safety_doc, clippy::too_many_arguments, reason = "the signatures are CUDA's")]
+
+use super::gpu_producer::{Target, producer};
+use std::collections::HashMap;
+use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
+
+use std::sync::atomic::{AtomicI32, AtomicU64, Ordering};
+use std::sync::{LazyLock, Mutex};
+use std::thread::JoinHandle;
+use warpline_runtime::cuda::types::Dim3;
+use warpline_runtime::gpu::wire::{Kind, MARK, SLOT_BITS, SLOTS};
+
+pub const SMS: u64 = 4;
+/// Bytes that the system keeps at the start of shared memory.
+pub const RESERVED: c_int = 1024;
+/// Code of a fault, returned by everything after it.
+static FAULT: AtomicI32 = AtomicI32::new(0);
+static FUNCTIONS: LazyLock<Mutex<HashMap<usize, String>>> = LazyLock::new(Mutex::default);
+static STREAMS: LazyLock<Mutex<HashMap<usize, JoinHandle<()>>>> = LazyLock::new(Mutex::default);
+
+fn status() -> c_int {
+    FAULT.load(Ordering::SeqCst)
+}
+
+/// Waits for all streams.
+fn join_all() {
+    let all: Vec<JoinHandle<()>> = STREAMS.lock().unwrap().drain().map(|(_, last)| last).collect();
+    all.into_iter().for_each(|last| last.join().unwrap());
+}
+
+/// Queues work behind what a stream has.
+fn enqueue(stream: usize, work: impl FnOnce() + Send + 'static) {
+    let mut streams = STREAMS.lock().unwrap();
+    let before = streams.remove(&stream);
+    let handle = std::thread::spawn(move || {
+        if let Some(before) = before {
+            before.join().unwrap();
+        }
+        work();
+    });
+    streams.insert(stream, handle);
+}
+
+struct Launched {
+    target: Target,
+    data: u64,
+    blocks: u64,
+    threads: u32,
+    faulty: bool,
+}
+
+// SAFETY: plain addresses of memory that lives as long as the process.
+unsafe impl Send for Launched {}
+// SAFETY: as above.
+unsafe impl Sync for Launched {}
+
+impl Launched {
+    fn access(&self, sm: u64, who: u64, space_site: u32, mask: u32, address: impl Fn(u64) -> u64) {
+        let addresses: [u64; 32] = std::array::from_fn(|lane| address(lane as u64));
+        // SAFETY: as `wire.h` asks for.
+        unsafe { (producer().access)(&raw const self.target, sm as u32, who, space_site, mask, addresses.as_ptr()) }
+    }
+
+    fn mark(&self, sm: u64, who: u64, kind: Kind, mask: u32) {
+        // SAFETY: as above.
+        unsafe { (producer().mark)(&raw const self.target, sm as u32, who, kind as u32, 0, mask) }
+    }
+
+    fn count(&self, sm: u64, cell: u64, value: u64) {
+        let per_sm = self.target.flags >> 32;
+        // SAFETY: the launch's cells, one set per SM.
+        unsafe { &*self.target.counts.add((sm * per_sm + cell) as usize).cast::<AtomicU64>() }
+            .fetch_add(value, Ordering::Relaxed);
+    }
+
+    /// What a thread of the kernel does: reads its element, one elsewhere, and shared memory around a barrier.
+    fn run(&self, sm: u64) {
+        let warps = u64::from(self.threads.div_ceil(32));
+        let mine: Vec<u64> = (0..self.blocks).filter(|block| block % SMS == sm).collect();
+        for resident in mine.chunks(2) {
+            for warp in 0..warps {
+                for &block in resident {
+                    let lanes = (self.threads - 32 * warp as u32).min(32);
+                    let mask = if lanes == 32 { u32::MAX } else { (1 << lanes) - 1 };
+                    let who =
+                        MARK | block << (SLOT_BITS + 5) | warp << SLOT_BITS | (self.target.flags & (SLOTS as u64 - 1));
+                    let first = block * u64::from(self.threads) + 32 * warp;
+                    self.count(sm, if lanes == 32 { 0 } else { 1 }, 1);
+                    if lanes < 32 {
+                        self.count(sm, 2, u64::from(lanes));
+                        self.count(sm, 3, 1);
+                    }
+                    self.access(sm, who, 1 << 24, mask, |lane| self.data + 4 * (first + lane));
+                    if self.faulty && block >= self.blocks / 2 {
+                        FAULT.store(700, Ordering::SeqCst);
+                        return;
+                    }
+                    self.access(sm, who, 1 << 24 | 1, mask, |lane| self.data + 4 * ((first + lane) * 7919 % 4096));
+                    self.access(sm, who, 2 << 24 | 2, mask, |lane| RESERVED as u64 + 4 * lane);
+                    self.mark(sm, who, Kind::Barrier, mask);
+                }
+            }
+            for warp in 0..warps {
+                for &block in resident {
+                    let lanes = (self.threads - 32 * warp as u32).min(32);
+                    let mask = if lanes == 32 { u32::MAX } else { (1 << lanes) - 1 };
+                    let who =
+                        MARK | block << (SLOT_BITS + 5) | warp << SLOT_BITS | (self.target.flags & (SLOTS as u64 - 1));
+                    self.mark(sm, who, Kind::Exit, mask);
+                }
+            }
+        }
+    }
+}
+
+/// What `__warpline_finish` does.
+fn finish(target: &Target, ticket: *mut u64) {
+    let per_sm = target.flags >> 32;
+    // SAFETY: the ticket and the cells have this layout (`wire.h`).
+    unsafe {
+        for sm in 0..SMS {
+            let control = target.rings.add(sm as usize).read();
+            ticket.add(2 + sm as usize).write(control.head);
+            ticket.add((2 + SMS + sm) as usize).write(control.dropped);
+        }
+        for cell in 0..per_sm {
+            let place = |sm: u64| target.counts.add((sm * per_sm + cell) as usize);
+            ticket.add((2 + 2 * SMS + cell) as usize).write((0..SMS).map(|sm| place(sm).replace(0)).sum());
+        }
+        (*ticket.cast::<AtomicU64>()).store(1, Ordering::Release);
+    }
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn __wlreal_cudaLaunchKernel(
+    stub: *const c_void,
+    grid: Dim3,
+    block: Dim3,
+    arguments: *mut *mut c_void,
+    _shared: usize,
+    stream: *mut c_void,
+) -> c_int {
+    if status() != 0 {
+        return status();
+    }
+    let name = FUNCTIONS.lock().unwrap()[&(stub as usize)].clone();
+    // SAFETY: one pointer per parameter.
+    let word = |index: usize| unsafe { (*arguments.add(index)).cast::<u64>().read() };
+    let target = |first: usize| Target {
+        rings: word(first) as *mut _,
+        data: word(first + 1) as *mut u8,
+        counts: word(first + 2) as *mut u64,
+        flags: word(first + 3),
+    };
+    if name == "__warpline_finish" {
+        let (target, ticket) = (target(0), word(4));
+        let launched = Launched { target, data: ticket, blocks: 0, threads: 0, faulty: false };
+        enqueue(stream as usize, move || {
+            let launched = launched;
+            if status() == 0 {
+                finish(&launched.target, launched.data as *mut u64);
+            }
+        });
+    } else if name.ends_with("__warpline") {
+        let faulty = name.starts_with("faulty");
+        let launched =
+            Launched { target: target(1), data: word(0), blocks: u64::from(grid.x), threads: block.x, faulty };
+        enqueue(stream as usize, move || {
+            let launched = &launched;
+            std::thread::scope(|scope| (0..SMS).for_each(|sm| drop(scope.spawn(move || launched.run(sm)))));
+        });
+    }
+    0
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn __wlreal_cudaDeviceSynchronize() -> c_int {
+    join_all();
+    status()
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn __wlreal_cudaGetDevice(device: *mut c_int) -> c_int {
+    unsafe { device.write(0) };
+    0
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn __wlreal_cudaDeviceGetAttribute(value: *mut c_int, which: c_int, _device: c_int) -> c_int {
+    unsafe { value.write(if which == 16 { SMS as c_int } else { RESERVED }) };
+    0
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn __wlreal_cudaGetLastError() -> c_int {
+    status()
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn __wlreal_cudaMalloc(place: *mut *mut c_void, bytes: usize) -> c_int {
+    if status() != 0 {
+        return status();
+    }
+    unsafe { place.write(libc::aligned_alloc(256, bytes.next_multiple_of(256))) };
+    0
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn __wlreal_cudaFree(pointer: *mut c_void) -> c_int {
+    join_all();
+    unsafe { libc::free(pointer) };
+    status()
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn __wlreal_cudaMemcpy(to: *mut c_void, from: *const c_void, bytes: usize, _kind: c_int) -> c_int {
+    join_all();
+    unsafe { std::ptr::copy(from.cast::<u8>(), to.cast(), bytes) };
+    status()
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn __wlreal_cudaMemset(to: *mut c_void, value: c_int, bytes: usize) -> c_int {
+    unsafe { std::ptr::write_bytes(to.cast::<u8>(), value as u8, bytes) };
+    status()
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn __wlreal_cudaHostAlloc(place: *mut *mut c_void, bytes: usize, _flags: c_uint) -> c_int {
+    unsafe { place.write(libc::aligned_alloc(4096, bytes.next_multiple_of(4096))) };
+    0
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn __wlreal_cudaHostGetDevicePointer(
+    place: *mut *mut c_void,
+    host: *mut c_void,
+    _flags: c_uint,
+) -> c_int {
+    unsafe { place.write(host) };
+    0
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn __wlreal_cudaGetSymbolAddress(_place: *mut *mut c_void, _symbol: *const c_void) -> c_int {
+    13
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn __wlreal_cudaStreamIsCapturing(_stream: *mut c_void, state: *mut c_int) -> c_int {
+    unsafe { state.write(0) };
+    0
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn __wlreal_cudaOccupancyMaxActiveBlocksPerMultiprocessor(
+    blocks: *mut c_int,
+    _stub: *const c_void,
+    _threads: c_int,
+    _shared: usize,
+) -> c_int {
+    unsafe { blocks.write(2) };
+    0
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn __wlreal_cudaFuncSetAttribute(_stub: *const c_void, _which: c_int, _value: c_int) -> c_int {
+    0
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn __wlreal___cudaRegisterFatBinary(_wrapper: *const c_void) -> *mut *mut c_void {
+    8 as *mut *mut c_void
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn __wlreal___cudaRegisterFatBinaryEnd(_handle: *mut *mut c_void) {}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn __wlreal___cudaUnregisterFatBinary(_handle: *mut *mut c_void) {}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn __wlreal___cudaRegisterFunction(
+    _handle: *mut *mut c_void,
+    stub: *const c_void,
+    _device_function: *mut c_char,
+    device_name: *const c_char,
+    _limit: c_int,
+    _thread: *mut c_void,
+    _block: *mut c_void,
+    _block_dim: *mut c_void,
+    _grid_dim: *mut c_void,
+    _warp_size: *mut c_int,
+) {
+    // SAFETY: a string by the contract.
+    let name = unsafe { CStr::from_ptr(device_name) }.to_string_lossy().into_owned();
+    FUNCTIONS.lock().unwrap().insert(stub as usize, name);
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn __wlreal___cudaRegisterVar(
+    _handle: *mut *mut c_void,
+    _shadow: *mut c_char,
+    _address: *mut c_char,
+    _name: *const c_char,
+    _external: c_int,
+    _size: usize,
+    _constant: c_int,
+    _global: c_int,
+) {
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn __wlreal___cudaRegisterManagedVar(
+    _handle: *mut *mut c_void,
+    _shadow: *mut *mut c_void,
+    _address: *mut c_char,
+    _name: *const c_char,
+    _external: c_int,
+    _size: usize,
+    _constant: c_int,
+    _global: c_int,
+) {
+}
