@@ -149,6 +149,8 @@ pub struct Invocation {
     pub processor: Option<String>,
     /// `--warpline-cautious`: lower in the slow way that the fast one is compared with.
     pub cautious: bool,
+    /// `--device=gpu`: code for GPUs, too.
+    pub gpu: bool,
     /// For [`Action::Clang`]: the arguments that ask for it, in clang's words.
     pub clang_only: Vec<String>,
     /// Flags that are dropped and could be missed.
@@ -170,8 +172,8 @@ pub enum UsageError {
     /// A language that is not compiled here.
     #[error("language not recognized: '{0}'")]
     Language(String),
-    /// `--device=gpu` and anything but `cpu`.
-    #[error("--device={0} is not supported yet: this release builds for the CPU device (--device=cpu)")]
+    /// `--device` with anything but `cpu` and `gpu`.
+    #[error("--device={0}: expected cpu or gpu (code for both; the program chooses when it starts)")]
     Device(String),
     /// Results of nvcc alone.
     #[error("{0} asks for a result that only nvcc makes: warpline-cc makes objects, libraries, executables and PTX")]
@@ -256,6 +258,7 @@ impl Parser {
             dump: None,
             processor: None,
             cautious: false,
+            gpu: false,
             clang_only: Vec::new(),
             ignored: Vec::new(),
         };
@@ -407,7 +410,7 @@ impl Parser {
             Meaning::WarplineDump => made.dump = Some(value.into()),
             Meaning::WarplineCautious => made.cautious = true,
             Meaning::WarplineMarch => made.processor = Some(value),
-            Meaning::WarplineDevice if value == "cpu" => {}
+            Meaning::WarplineDevice if matches!(value.as_str(), "cpu" | "gpu") => made.gpu = value == "gpu",
             Meaning::WarplineDevice => return Err(UsageError::Device(value)),
         }
         Ok(())

@@ -10,6 +10,7 @@ pub mod command;
 pub mod compile;
 pub mod embedded;
 pub mod error;
+pub mod gpu;
 pub mod invocation;
 pub mod link;
 pub mod options;

@@ -1,6 +1,7 @@
 //! The stages of the pass, one after the other, from clang's bitcode to an object. `docs/design/borders.md`, section 1.
 
 use crate::error::DriverError;
+use crate::gpu::GpuBuild;
 use crate::invocation::Invocation;
 use crate::registers::{Assembler, Assembly};
 use crate::tools::Tools;
@@ -10,6 +11,7 @@ use inkwell::module::Module;
 use std::cell::Cell;
 use std::fmt::Display;
 use std::path::{Path, PathBuf};
+use warpline_format::site_table::SiteTable;
 use warpline_pass::device::HookOptions;
 use warpline_pass::host::HostHooks;
 use warpline_pass::llvm::Machine;
@@ -40,6 +42,8 @@ pub struct StageOptions {
     pic: bool,
     /// Lowers in the slow reference way.
     cautious: bool,
+    /// GPU code, where it is asked for.
+    gpu: Option<GpuBuild>,
     assembler: Assembler,
     dump: Dump,
 }
@@ -56,6 +60,7 @@ impl StageOptions {
             hooks: std::env::var_os(crate::DISABLE_VARIABLE).is_none_or(|value| value != "1"),
             pic: position_independent(invocation),
             cautious: invocation.cautious,
+            gpu: GpuBuild::new(tools, invocation),
             assembler: Assembler {
                 program: Some(tools.cuda.ptxas()).filter(|path| path.is_file()),
                 arguments: invocation.ptxas.clone(),
@@ -162,12 +167,13 @@ fn write_unit<'c>(
         }
         false => None,
     };
+    let fat_binary = gpu_code(&device, table.as_ref(), options)?;
     host_stages(&host, Some(DESCRIPTOR), options)?;
     let lowering = cpu::Options {
         processor: &options.processor,
         descriptor: DESCRIPTOR,
         visible: false,
-        fat_binary: &[],
+        fat_binary: &fat_binary,
         registers: &registers.finish(),
         cautious: options.cautious,
         optimize: true,
@@ -176,6 +182,17 @@ fn write_unit<'c>(
     options.dump.write(&lowered, "device-4-lowered")?;
     object::join(&host, lowered, &[]).map_err(|cause| options.failed(cause))?;
     emit(&host, output, options)
+}
+
+/// The fat binary for GPUs, empty where none is asked for. A build without hooks has none either: the runtime would
+/// not find the hooked kernels in it.
+fn gpu_code(device: &Module<'_>, table: Option<&SiteTable>, options: &StageOptions) -> Result<Vec<u8>, DriverError> {
+    let (Some(gpu), Some(table)) = (&options.gpu, table) else { return Ok(Vec::new()) };
+    let (bytes, notes) = gpu.fat_binary(device, table).map_err(|cause| options.failed(cause))?;
+    for note in notes {
+        eprintln!("warpline-cc: note: {}: {note}", options.source);
+    }
+    Ok(bytes)
 }
 
 /// Starts ptxas on a copy of the code that knows no hooks.

@@ -38,7 +38,7 @@ Warpline's own:
   --warpline-cautious      lower device code in the slow, obvious way: a reference to compare with
   --warpline-toolkit       print the path of a folder that looks like a CUDA toolkit, for build systems that take one:
                            its bin/nvcc is warpline-cc, its cudart is Warpline's runtime
-  --device=cpu             the device to build for
+  --device=cpu|gpu         the device to build for; gpu carries both, and the program chooses when it starts
   -###                     show what would be done and do nothing
   -v                       show what is done
 

@@ -33,6 +33,9 @@ pub fn link(tools: &Tools, invocation: &Invocation) -> Result<(), DriverError> {
         command = command.path(&object);
     }
     command = command.args(["-lcudadevrt", "-lcudart_static"]);
+    if invocation.gpu {
+        command = command.args(crate::gpu::link_arguments(tools, &crate::embedded::runtime_library()?)?);
+    }
     run(invocation, &command)
 }
 

@@ -1,0 +1,118 @@
+//! `--device=gpu`: GPU code beside that for the CPU device, and CUDA's own runtime beside ours.
+//!
+//! CUDA's static runtime is linked under other names: every symbol that it exports gets the prefix `__wlreal_`, our
+//! functions of the old names stand before it, and what we do not offer leads to it directly.
+
+use crate::error::DriverError;
+use crate::invocation::Invocation;
+use crate::tools::Tools;
+use inkwell::module::Module;
+use object::read::archive::ArchiveFile;
+use object::{Object, ObjectSymbol};
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use warpline_format::site_table::SiteTable;
+use warpline_pass::gpu::{self, Assembler, GpuError, Plan};
+use warpline_toolchain::cache::{self, content_hash};
+
+/// Prefix of CUDA's own functions.
+const REAL_PREFIX: &str = "__wlreal_";
+
+/// The oldest architecture that hooks run on.
+const OLDEST: u32 = 70;
+
+/// What the GPU code of a translation unit is made with.
+#[derive(Clone, Debug)]
+pub struct GpuBuild {
+    processors: Vec<String>,
+    assembler: Assembler,
+    oldest: u32,
+}
+
+impl GpuBuild {
+    /// For a command line that asks for GPU code; `None` for others.
+    pub fn new(tools: &Tools, invocation: &Invocation) -> Option<GpuBuild> {
+        if !invocation.gpu {
+            return None;
+        }
+        let mut numbers: BTreeSet<u32> = invocation.architectures.iter().copied().filter(|&n| n >= OLDEST).collect();
+        // Code for the oldest runs on all newer ones of its generation; its paths are what both devices execute.
+        numbers.insert(tools.architecture.max(OLDEST));
+        let processors = numbers.into_iter().map(|number| format!("sm_{number}")).collect();
+        let options = invocation.ptxas.iter().map(Into::into).collect();
+        let assembler = Assembler { ptxas: tools.cuda.ptxas(), fatbinary: tools.cuda.fatbinary(), options };
+        Some(GpuBuild { processors, assembler, oldest: tools.cuda.oldest_architecture() })
+    }
+
+    /// The fat binary of a hooked module, and notes for the user.
+    pub fn fat_binary(&self, hooked: &Module<'_>, table: &SiteTable) -> Result<(Vec<u8>, Vec<String>), GpuError> {
+        let plan = Plan { processors: &self.processors, assembler: &self.assembler, oldest: self.oldest };
+        gpu::build(hooked, table, &plan).map(|built| (built.fat_binary, built.notes))
+    }
+}
+
+/// Linker arguments for CUDA's own runtime. `ours` is the library that defines CUDA's names.
+pub fn link_arguments(tools: &Tools, ours: &Path) -> Result<Vec<String>, DriverError> {
+    let original = tools.cuda.root.join("lib64/libcudart_static.a");
+    let original = if original.is_file() { original } else { tools.cuda.root.join("lib/libcudart_static.a") };
+    let bytes = std::fs::read(&original).map_err(DriverError::reading(&original))?;
+    let names = exported(&original, &bytes)?;
+    let real = renamed(&original, &bytes, &names)?;
+    let own = std::fs::read(ours).map_err(DriverError::reading(ours))?;
+    let offered = exported(ours, &own)?;
+    let mut arguments =
+        vec!["-Wl,--whole-archive".to_string(), real.display().to_string(), "-Wl,--no-whole-archive".to_string()];
+    // One response file: there are hundreds.
+    let list = tools.temporary().join("cuda-names.ld");
+    let aliases: String =
+        names.difference(&offered).map(|name| format!("PROVIDE({name} = {REAL_PREFIX}{name});\n")).collect();
+    std::fs::write(&list, aliases).map_err(DriverError::writing(&list))?;
+    arguments.push(list.display().to_string());
+    arguments.extend(["-ldl", "-lrt", "-lpthread"].map(String::from));
+    Ok(arguments)
+}
+
+/// CUDA's names among the functions and variables that an archive defines.
+fn exported(path: &Path, bytes: &[u8]) -> Result<BTreeSet<String>, DriverError> {
+    let damaged = |cause: object::Error| DriverError::Object { path: path.into(), cause: cause.to_string() };
+    let archive = ArchiveFile::parse(bytes).map_err(damaged)?;
+    let mut names = BTreeSet::new();
+    for member in archive.members() {
+        let data = member.and_then(|member| member.data(bytes)).map_err(damaged)?;
+        let Ok(file) = object::File::parse(data) else { continue };
+        for symbol in file.symbols().filter(|symbol| symbol.is_global() && !symbol.is_undefined()) {
+            let name = symbol.name().unwrap_or_default();
+            if name.starts_with("cuda") || name.starts_with("__cuda") {
+                names.insert(name.into());
+            }
+        }
+    }
+    Ok(names)
+}
+
+/// CUDA's runtime under the other names, in the cache.
+fn renamed(original: &Path, bytes: &[u8], names: &BTreeSet<String>) -> Result<PathBuf, DriverError> {
+    let folder = cache::folder()?;
+    let target = folder.join(format!("libcudart_real-{:016x}.a", content_hash(bytes)));
+    if target.is_file() {
+        return Ok(target);
+    }
+    std::fs::create_dir_all(&folder).map_err(DriverError::writing(&folder))?;
+    let unique = std::process::id();
+    let (list, partial) = (folder.join(format!(".names.{unique}")), folder.join(format!(".real.{unique}.a")));
+    let lines: String = names.iter().map(|name| format!("{name} {REAL_PREFIX}{name}\n")).collect();
+    std::fs::write(&list, lines).map_err(DriverError::writing(&list))?;
+    let mut option = std::ffi::OsString::from("--redefine-syms=");
+    option.push(&list);
+    let output = Command::new("objcopy").arg(option).arg(original).arg(&partial).output();
+    let renamed = output.map_err(DriverError::reading("objcopy"))?;
+    let _ = std::fs::remove_file(&list);
+    if !renamed.status.success() {
+        let cause = String::from_utf8_lossy(&renamed.stderr).trim().to_owned();
+        return Err(DriverError::Object { path: original.into(), cause: format!("objcopy: {cause}") });
+    }
+    // Renamed into place: links that run at the same time see all of it or nothing.
+    std::fs::rename(&partial, &target).map_err(DriverError::writing(&target))?;
+    Ok(target)
+}
