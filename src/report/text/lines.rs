@@ -108,6 +108,7 @@ fn rows<'a>(
 
 fn section(out: &mut String, profile: &Profile, style: Style, top: usize, rows: &[Row<'_>], what: &str, plural: &str) {
     let all: u64 = rows.iter().map(|row| row.excess).sum();
+    let mut before = Vec::new();
     for (number, row) in (1..).zip(rows.iter().take(top)) {
         let name = kernel_name(profile, row.kernel);
         let share = if all == 0 { String::new() } else { format!("{} of the {what}", percent(ratio(row.excess, all))) };
@@ -119,7 +120,7 @@ fn section(out: &mut String, profile: &Profile, style: Style, top: usize, rows: 
         for group in &row.groups {
             write_group(out, profile, style, group);
         }
-        write_paths(out, profile, style, row);
+        write_paths(out, profile, style, row, &mut before);
     }
     more(out, rows.len(), top, plural, style);
     out.push('\n');
@@ -201,7 +202,8 @@ fn kernel_name(profile: &Profile, id: u32) -> &str {
 }
 
 /// From `main` to the line: host path of the heaviest launch, the launch, the device calls.
-fn write_paths(out: &mut String, profile: &Profile, style: Style, row: &Row<'_>) {
+/// `before` is the host path shown last: the same one is not repeated.
+fn write_paths(out: &mut String, profile: &Profile, style: Style, row: &Row<'_>, before: &mut Vec<String>) {
     let Some(kernel) = profile.kernels.iter().find(|kernel| kernel.id == row.kernel) else { return };
     let sectors = |launch: &&crate::profile::model::Launch| launch.metrics.values().map(|m| m.sectors).sum::<u64>();
     let Some(launch) = kernel.launches.iter().max_by_key(|launch| (sectors(launch), std::cmp::Reverse(launch.id)))
@@ -209,7 +211,9 @@ fn write_paths(out: &mut String, profile: &Profile, style: Style, row: &Row<'_>)
         return;
     };
     let Some(site) = row.groups.first().and_then(|group| group.sites.first()) else { return };
-    let mut parts = places::host_path(&launch.path);
+    let host = places::host_path(&launch.path);
+    let mut parts = if !host.is_empty() && host == *before { vec!["(as above)".to_owned()] } else { host.clone() };
+    *before = host;
     parts.push(places::launch(&kernel.name, launch));
     let context = site.contexts.iter().max_by_key(|context| context.metrics.sectors);
     let calls = context.map_or(&[][..], |context| &context.calls[..]);

@@ -1,0 +1,122 @@
+//! Profile files and the JSON document: round trips, damage, and the schema.
+
+mod support;
+
+use std::path::Path;
+
+use proptest::prelude::*;
+use serde_json::Value;
+use support::{TraceBuilder, demo};
+use warpline::analysis::{NoProgress, analyze};
+use warpline::profile::file::{from_bytes, to_bytes};
+use warpline::profile::{BuildInput, Profile, RunFacts, build};
+use warpline::trace::TraceReader;
+use warpline_format::event::Event;
+
+/// The demo with a fault, so that every kind of row occurs.
+fn profile() -> Profile {
+    let mut trace = TraceBuilder::default();
+    demo::begin(&mut trace, "/nowhere/columns.cu");
+    trace.event(Event::Launch(demo::launch(0)));
+    trace.batch(0, &demo::batch());
+    trace.event(demo::fault(0)).event(demo::end(0, 700)).event(Event::End { launches: 1 });
+    let analysis = analyze(TraceReader::new(&trace.finish()[..]).unwrap(), 1, &mut NoProgress).unwrap();
+    let facts = RunFacts { device: "cpu".into(), ended_by_itself: true, exit_code: Some(1), ..RunFacts::default() };
+    build(BuildInput { analysis: &analysis, facts })
+}
+
+#[test]
+fn a_profile_survives_its_file() {
+    let profile = profile();
+    assert_eq!(from_bytes(&to_bytes(&profile), Path::new("x")).unwrap(), profile);
+}
+
+#[test]
+fn every_flipped_bit_of_a_profile_is_found() {
+    let good = to_bytes(&profile());
+    for bit in 0..good.len() * 8 {
+        let mut bytes = good.clone();
+        bytes[bit / 8] ^= 1 << (bit % 8);
+        assert!(from_bytes(&bytes, Path::new("x")).is_err(), "bit {bit}");
+    }
+}
+
+#[test]
+fn every_prefix_of_a_profile_is_refused() {
+    let good = to_bytes(&profile());
+    for length in 0..good.len() {
+        assert!(from_bytes(&good[..length], Path::new("x")).is_err(), "{length} bytes");
+    }
+    let longer = [&good[..], b"x"].concat();
+    assert!(from_bytes(&longer, Path::new("x")).is_err());
+}
+
+proptest! {
+    #[test]
+    fn garbage_is_refused_without_a_panic(bytes in prop::collection::vec(any::<u8>(), 0..300), head in any::<bool>()) {
+        let mut file = if head { to_bytes(&profile())[..32].to_vec() } else { Vec::new() };
+        file.extend(bytes);
+        prop_assert!(from_bytes(&file, Path::new("x")).is_err());
+    }
+}
+
+/// The part of JSON schema that the checked-in file uses. Fields that it does not name are damage
+/// here, so that the schema cannot fall behind.
+fn check(schema: &Value, root: &Value, value: &Value, at: &str) {
+    if let Some(name) = schema.get("$ref").and_then(Value::as_str) {
+        let target = root.pointer(name.trim_start_matches('#')).unwrap_or_else(|| panic!("{name} is not defined"));
+        return check(target, root, value, at);
+    }
+    if let Some(wanted) = schema.get("const") {
+        assert_eq!(value, wanted, "{at}");
+    }
+    if let Some(allowed) = schema.get("enum").and_then(Value::as_array) {
+        assert!(allowed.contains(value), "{at}: {value}");
+    }
+    let kind = match value {
+        Value::Null => "null",
+        Value::Bool(_) => "boolean",
+        Value::Number(number) if number.is_f64() => "number",
+        Value::Number(_) => "integer",
+        Value::String(_) => "string",
+        Value::Array(_) => "array",
+        Value::Object(_) => "object",
+    };
+    let fits = |wanted: &str| wanted == kind || (wanted == "number" && kind == "integer");
+    match schema.get("type") {
+        Some(Value::String(wanted)) => assert!(fits(wanted), "{at}: {kind} for {wanted}"),
+        Some(Value::Array(all)) => assert!(all.iter().any(|wanted| fits(wanted.as_str().unwrap())), "{at}: {kind}"),
+        _ => {}
+    }
+    match value {
+        Value::Array(items) => {
+            for (number, item) in items.iter().enumerate() {
+                check(&schema["items"], root, item, &format!("{at}[{number}]"));
+            }
+        }
+        Value::Object(fields) => {
+            for name in schema.get("required").and_then(Value::as_array).into_iter().flatten() {
+                assert!(fields.contains_key(name.as_str().unwrap()), "{at}: {name} is missing");
+            }
+            for (name, field) in fields {
+                let known =
+                    schema.get("properties").and_then(|all| all.get(name)).or(schema.get("additionalProperties"));
+                let known = known.unwrap_or_else(|| panic!("{at}.{name} is not in the schema"));
+                check(known, root, field, &format!("{at}.{name}"));
+            }
+        }
+        _ => {}
+    }
+}
+
+#[test]
+fn the_document_is_what_the_schema_says() {
+    let schema: Value = serde_json::from_str(include_str!("../docs/profile-v1.schema.json")).unwrap();
+    let document = serde_json::to_value(profile()).unwrap();
+    for table in
+        ["kernels", "lines", "sites", "allocations", "host_allocations", "branches", "blocks", "faults", "not_seen"]
+    {
+        assert!(!document[table].as_array().unwrap().is_empty(), "the demo has no {table}");
+    }
+    check(&schema, &schema, &document, "profile");
+}
