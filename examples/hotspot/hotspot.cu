@@ -32,11 +32,11 @@ __global__ void hotspot_step(const float *temperature, const float *power, float
     if (ty == 0) {
         tile[0][tx + 1] = temperature[max(row - 1, 0) * n + column];
     }
-    if (ty == TILE - 1) {
-        tile[TILE + 1][tx + 1] = temperature[min(row + 1, n - 1) * n + column];
-    }
     if (tx == 0) {
         tile[ty + 1][0] = temperature[row * n + max(column - 1, 0)];
+    }
+    if (ty == TILE - 1) {
+        tile[TILE + 1][tx + 1] = temperature[min(row + 1, n - 1) * n + column];
     }
     if (tx == TILE - 1) {
         tile[ty + 1][TILE + 1] = temperature[row * n + min(column + 1, n - 1)];
