@@ -203,7 +203,7 @@ fn run(mask: u32, base: u64, stride: i64, width: u32) -> Option<Run> {
         return if gapless { done(solid_range(first, last - first + 1)?) } else { None };
     }
     // From here on no two lanes share a byte. With natural alignment no lane crosses a sector.
-    let natural = width.is_power_of_two() && width <= SECTOR_BYTES && first % width == 0 && step % width == 0;
+    let natural = width.is_power_of_two() && width <= SECTOR_BYTES && first.is_multiple_of(width) && step.is_multiple_of(width);
     if !natural {
         return None;
     }

@@ -88,7 +88,11 @@ fn copies(profile: &Profile, allocation: &Allocation) -> String {
             .iter()
             .filter(|host| hosts.contains(&host.id))
             .take(3)
-            .map(|host| format!("{} ({})", host.name.as_deref().unwrap_or("unnamed"), host.kind))
+            .map(|host| match (&host.name, places::user_frame(&host.path)) {
+                (Some(name), _) => format!("{name} ({})", host.kind),
+                (None, Some(frame)) => format!("{} at {}", host.kind, places::at(&frame.file, frame.line)),
+                (None, None) => format!("unnamed memory ({})", host.kind),
+            })
             .collect();
         if !names.is_empty() {
             _ = write!(part, " {towards} {}", names.join(", "));

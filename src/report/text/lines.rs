@@ -38,7 +38,12 @@ pub(super) fn write(out: &mut String, profile: &Profile, style: Style, top: usiz
     let memory =
         rows(profile, |site| site.space != "shared", |m| (m.sectors, m.sectors.saturating_sub(m.ideal_sectors)));
     if !memory.is_empty() {
-        _ = writeln!(out, "{}", style.heading("LINES by avoidable traffic (sectors beyond the ideal)"));
+        let title = if memory.iter().all(|row| row.excess == 0) {
+            "LINES by memory traffic (none of it is avoidable: all requests are ideal)"
+        } else {
+            "LINES by avoidable traffic (sectors beyond the ideal)"
+        };
+        _ = writeln!(out, "{}", style.heading(title));
         section(out, profile, style, top, &memory, "avoidable traffic", "lines");
     }
     let passes = |m: &Metrics| m.shared.clone().unwrap_or_default();
@@ -111,9 +116,10 @@ fn section(out: &mut String, profile: &Profile, style: Style, top: usize, rows: 
     let mut before = Vec::new();
     for (number, row) in (1..).zip(rows.iter().take(top)) {
         let name = kernel_name(profile, row.kernel);
-        let share = if all == 0 { String::new() } else { format!("{} of the {what}", percent(ratio(row.excess, all))) };
+        let share =
+            if all == 0 { String::new() } else { format!("  {} of the {what}", percent(ratio(row.excess, all))) };
         let place = format!("{}  in {}", places::at(row.file, row.line), places::plain_name(name));
-        _ = writeln!(out, "{:>3}. {}  {}", number, style.strong(&place), style.faint(&share));
+        _ = writeln!(out, "{:>3}. {}{}", number, style.strong(&place), style.faint(&share));
         if let Some(text) = places::source(profile, row.file, row.line) {
             _ = writeln!(out, "     {:>5} | {}", row.line, text.trim_start());
         }
