@@ -137,6 +137,13 @@ char *wl_scope_qualifier(LLVMMetadataRef scope) {
   return copy(qualifier);
 }
 
+LLVMMetadataRef wl_scope_result(LLVMMetadataRef scope) {
+  DISubprogram *found = subprogram(scope);
+  DISubroutineType *type = found ? found->getType() : nullptr;
+  DITypeRefArray types = type ? type->getTypeArray() : nullptr;
+  return types && types.size() > 0 ? llvm::wrap(static_cast<Metadata *>(types[0])) : nullptr;
+}
+
 LLVMMetadataRef wl_location_with_inlined_at(LLVMMetadataRef location, LLVMMetadataRef inlined_at) {
   auto *old = cast<DILocation>(llvm::unwrap<Metadata>(location));
   auto *outer = inlined_at ? cast<DILocation>(llvm::unwrap<Metadata>(inlined_at)) : nullptr;

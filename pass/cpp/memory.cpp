@@ -1,10 +1,11 @@
-// Expands memory intrinsics as the NVPTX back end does when it selects instructions.
+// Expands memory intrinsics as the NVPTX back end does when it selects instructions, and splits edges.
 
 #include "shim.h"
 #include "llvm/Analysis/TargetTransformInfo.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/Support/CBindingWrapping.h"
 #include "llvm/Target/TargetMachine.h"
+#include "llvm/Transforms/Utils/BasicBlockUtils.h"
 #include "llvm/Transforms/Utils/LowerMemIntrinsics.h"
 
 using namespace llvm;
@@ -24,4 +25,9 @@ bool wl_expand_memory_loop(LLVMValueRef value, LLVMTargetMachineRef machine) {
     return false;
   call->eraseFromParent();
   return true;
+}
+
+LLVMBasicBlockRef wl_split_normal_edge(LLVMValueRef value) {
+  auto *invoke = cast<InvokeInst>(llvm::unwrap(value));
+  return llvm::wrap(SplitEdge(invoke->getParent(), invoke->getNormalDest()));
 }

@@ -37,6 +37,8 @@ WlText wl_scope_linkage_name(LLVMMetadataRef scope);
 LLVMMetadataRef wl_scope_subprogram(LLVMMetadataRef scope);
 // The qualified name of a subprogram's enclosing classes and namespaces, "a::b", empty at file scope.
 char *wl_scope_qualifier(LLVMMetadataRef subprogram);
+// The type that a subprogram returns; null for void and where it is not known.
+LLVMMetadataRef wl_scope_result(LLVMMetadataRef subprogram);
 // A copy of a location whose inlined-at chain is `inlined_at` (may be null).
 LLVMMetadataRef wl_location_with_inlined_at(LLVMMetadataRef location, LLVMMetadataRef inlined_at);
 
@@ -69,6 +71,9 @@ char *wl_member_path(LLVMMetadataRef type, uint64_t offset, uint64_t size, bool 
 
 // Demangled form of an Itanium name; the name itself when it is none.
 char *wl_demangle(const char *name);
+
+// A new block on the edge on which an invoke continues.
+LLVMBasicBlockRef wl_split_normal_edge(LLVMValueRef invoke);
 
 // Replaces a memcpy, memmove or memset call by the loop that the NVPTX back end makes of it. False: left as it was.
 bool wl_expand_memory_loop(LLVMValueRef call, LLVMTargetMachineRef machine);

@@ -2,12 +2,14 @@
 
 use super::HostError;
 use super::calls::{HostAllocation, frees, host_allocation};
-use super::note::{NAME, text_constant};
+use super::note::{CONTAINERS, NAME, text_constant};
+use crate::llvm::debug::Location;
 use crate::llvm::metadata;
 use crate::llvm::module::verify;
 use crate::llvm::value::Opcode;
 use crate::llvm::{Builder, ModuleItems, Value};
 use inkwell::module::Module;
+use std::collections::HashMap;
 
 /// What clang makes `__cudaRegisterFatBinary`'s argument of.
 const WRAPPER: &str = "__cuda_fatbin_wrapper";
@@ -28,9 +30,10 @@ pub fn hook(module: &Module<'_>, hooks: HostHooks<'_>) -> Result<(), HostError> 
         redirect(module, descriptor)?;
     }
     if hooks.allocations {
+        let containers = metadata::listed_texts(module, CONTAINERS);
         for function in module.functions() {
             for call in function.blocks().into_iter().flat_map(|block| block.instructions()) {
-                allocation(module, call);
+                allocation(module, call, &containers);
             }
         }
     }
@@ -61,7 +64,7 @@ fn redirect(module: &Module<'_>, descriptor: &str) -> Result<(), HostError> {
     Ok(())
 }
 
-fn allocation<'c>(module: &Module<'c>, call: Value<'c>) {
+fn allocation<'c>(module: &Module<'c>, call: Value<'c>, containers: &HashMap<usize, String>) {
     let Some(callee) = call.direct_callee() else { return };
     let name = callee.name();
     let types = ModuleItems::types(module);
@@ -87,7 +90,11 @@ fn allocation<'c>(module: &Module<'c>, call: Value<'c>) {
     let Some(after) = place_after(call) else { return };
     let function =
         module.declare("__warpline_host_allocated", types.void().function(&[pointer, word, pointer, pointer]));
-    let label = match metadata::text(call, NAME) {
+    let container = || {
+        let chain = Location::of(call).map(Location::chain).unwrap_or_default();
+        chain.into_iter().skip(1).find_map(|place| containers.get(&metadata::place_key(place)).cloned())
+    };
+    let label = match metadata::text(call, NAME).or_else(container) {
         Some(text) => text_constant(module, &text),
         None => Value::zero(pointer),
     };
@@ -106,7 +113,7 @@ fn allocation<'c>(module: &Module<'c>, call: Value<'c>) {
 }
 
 /// The instruction before which the call's result is known: the next one, or the start of the block that an `invoke`
-/// continues in, if it comes from nowhere else.
+/// continues in. Where others come to that block too, the edge gets a block of its own.
 fn place_after(call: Value<'_>) -> Option<Value<'_>> {
     if call.opcode() == Some(Opcode::LLVMCall) {
         return call.next();
@@ -118,5 +125,6 @@ fn place_after(call: Value<'_>) -> Option<Value<'_>> {
         .into_iter()
         .filter(|user| user.is_terminator() && user.successors().contains(&block))
         .count();
-    (comes_in == 1).then(|| block.instructions().into_iter().find(|instruction| !instruction.is_phi()))?
+    let block = if comes_in == 1 { block } else { call.split_normal_edge()? };
+    block.instructions().into_iter().find(|instruction| !instruction.is_phi())
 }

@@ -1,7 +1,7 @@
 //! The source name of what lies at an address, read off unoptimised code and its debug information: a variable, a
 //! field of one, an element of an array of them.
 
-use crate::llvm::debug::{DebugType, Variable};
+use crate::llvm::debug::{DebugType, Scope, Variable};
 use crate::llvm::types::Kind;
 use crate::llvm::value::Opcode;
 use crate::llvm::{Layout, Value};
@@ -145,7 +145,8 @@ fn plain_index(index: Value<'_>) -> Value<'_> {
 
 /// `container[i]`, `container.at(i)`, `.front()`: an element of the object that the method is called on.
 fn subscript<'c>(call: Value<'c>, layout: Layout<'_>, depth: u32) -> Option<Name<'c>> {
-    let callee = call.direct_callee()?.name();
+    let function = call.direct_callee()?;
+    let callee = function.name();
     let arguments = call.call_arguments();
     let object = trace(*arguments.first()?, layout, depth)?;
     // Mangled: `ix` is operator[], `2at` a method at().
@@ -158,7 +159,7 @@ fn subscript<'c>(call: Value<'c>, layout: Layout<'_>, depth: u32) -> Option<Name
         None if named("5frontE") => object.element(Value::int(call.types().int(64), 0)),
         _ => return None,
     };
-    name.ty = None;
+    name.ty = Scope::of_function(function).and_then(Scope::result).and_then(DebugType::pointee);
     Some(name)
 }
 

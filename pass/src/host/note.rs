@@ -2,6 +2,7 @@
 
 use super::calls::{Names, base_name, cuda_allocation, host_allocation};
 use super::names::{Name, object_at, pointer_at, result_of};
+use crate::llvm::debug::Location;
 use crate::llvm::function::OF_FUNCTION;
 use crate::llvm::metadata;
 use crate::llvm::{Builder, Layout, ModuleItems, Value};
@@ -9,6 +10,9 @@ use inkwell::module::Module;
 
 /// Note on a host allocation: the name of the variable that its result goes to.
 pub(super) const NAME: &str = "warpline.name";
+/// List of the calls on containers and the names of the variables that they are called on. The allocation is deep
+/// inside the library; after inlining its call path leads through such a place.
+pub(super) const CONTAINERS: &std::ffi::CStr = c"warpline.containers";
 /// Longest name with run-time indices, its end included.
 const NAME_BYTES: u32 = 128;
 
@@ -48,9 +52,24 @@ pub fn note(module: &Module<'_>) {
                 if let Some(name) = name {
                     metadata::set_text(call, NAME, &static_text(&name));
                 }
+            } else if is_container_call(&callee)
+                && !is_library(&function.name())
+                && let Some(location) = Location::of(call)
+                && let Some(name) = call.call_arguments().first().and_then(|&object| object_at(object, layout))
+            {
+                metadata::list_text(module, CONTAINERS, location, &static_text(&name));
             }
         }
     }
+}
+
+/// Methods of the standard library's classes, and what makes smart pointers in place.
+fn is_container_call(callee: &str) -> bool {
+    ["_ZNSt", "_ZSt11make_unique", "_ZSt11make_shared"].iter().any(|prefix| callee.starts_with(prefix))
+}
+
+fn is_library(function: &str) -> bool {
+    ["_ZNSt", "_ZSt", "_ZNKSt", "_ZN9__gnu_cxx"].iter().any(|prefix| function.starts_with(prefix))
 }
 
 fn static_text(name: &Name<'_>) -> String {

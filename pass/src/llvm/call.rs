@@ -52,6 +52,12 @@ impl<'c> Value<'c> {
         (self.opcode() == Some(Opcode::LLVMInvoke)).then(|| Block::new(unsafe { LLVMGetNormalDest(self.raw()) }))
     }
 
+    /// A new block on the edge on which an `invoke` continues.
+    pub fn split_normal_edge(self) -> Option<Block<'c>> {
+        let invoke = self.opcode() == Some(Opcode::LLVMInvoke);
+        invoke.then(|| Block::new(unsafe { super::shim::wl_split_normal_edge(self.raw()) }))
+    }
+
     /// Value of the case that goes to successor `index` of a switch; none for the default, successor 0.
     pub fn switch_case(self, index: u32) -> Option<Value<'c>> {
         if self.opcode() != Some(Opcode::LLVMSwitch) || index == 0 || index as usize >= self.successors().len() {

@@ -137,6 +137,11 @@ impl<'c> Scope<'c> {
         }
     }
 
+    /// Type that the function returns; none for void.
+    pub fn result(self) -> Option<DebugType<'c>> {
+        DebugType::maybe(unsafe { shim::wl_scope_result(self.raw) })
+    }
+
     /// Line where the function begins; only for a subprogram.
     pub fn line(self) -> u32 {
         match self.subprogram() {

@@ -78,6 +78,44 @@ pub fn text(instruction: Value<'_>, kind: &str) -> Option<String> {
     }
 }
 
+/// Identity of a place regardless of what it is inlined into; equal places give equal numbers in one context.
+pub fn place_key(location: Location<'_>) -> usize {
+    unsafe { shim::wl_pack_location(location.with_inlined_at(None).raw()) as usize }
+}
+
+/// Notes a text on a place, in a list of the module.
+pub fn list_text(module: &Module<'_>, list: &std::ffi::CStr, location: Location<'_>, text: &str) {
+    unsafe {
+        let context = LLVMGetModuleContext(module.as_mut_ptr());
+        let mut pair = [
+            shim::wl_pack_location(location.with_inlined_at(None).raw()),
+            LLVMMDStringInContext2(context, text.as_ptr().cast(), text.len()),
+        ];
+        let node = LLVMMDNodeInContext2(context, pair.as_mut_ptr(), pair.len());
+        LLVMAddNamedMetadataOperand(module.as_mut_ptr(), list.as_ptr(), LLVMMetadataAsValue(context, node));
+    }
+}
+
+/// The places and texts of such a list, keyed by [`place_key`].
+pub fn listed_texts(module: &Module<'_>, list: &std::ffi::CStr) -> std::collections::HashMap<usize, String> {
+    let mut texts = std::collections::HashMap::new();
+    for node in named(module, list) {
+        unsafe {
+            if LLVMGetMDNodeNumOperands(node) != 2 {
+                continue;
+            }
+            let mut pair = [std::ptr::null_mut(); 2];
+            LLVMGetMDNodeOperands(node, pair.as_mut_ptr());
+            let mut length = 0;
+            let bytes = LLVMGetMDString(pair[1], &mut length);
+            if !bytes.is_null() {
+                texts.insert(LLVMValueAsMetadata(pair[0]) as usize, super::copy_text(bytes, length as usize));
+            }
+        }
+    }
+    texts
+}
+
 /// Puts an empty note on an instruction.
 pub fn mark(instruction: Value<'_>, kind: &str) {
     let context = instruction.types().raw();
