@@ -9,6 +9,10 @@ pub const VARIABLE: &str = "WARPLINE_RUN";
 /// `0` runs the original kernels and writes nothing.
 pub const ENABLE_VARIABLE: &str = "WARPLINE";
 
+/// `cpu` or `gpu`: where the kernels of a program that carries code for both run. Without it a GPU is used where there
+/// is one.
+pub const DEVICE_VARIABLE: &str = "WARPLINE_DEVICE";
+
 /// What happens at an out-of-bounds or misaligned device access.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Check {

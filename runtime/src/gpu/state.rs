@@ -14,9 +14,8 @@ use std::sync::{Arc, LazyLock, Mutex, MutexGuard, OnceLock, PoisonError};
 use warpline_format::device::Device as DeviceNumbers;
 use warpline_format::event::{Event, LaunchId};
 use warpline_format::gpu::CountLayout;
+use warpline_format::options::DEVICE_VARIABLE;
 
-/// `cpu` or `gpu`: which device the program's kernels run on.
-pub const DEVICE_VARIABLE: &str = "WARPLINE_DEVICE";
 /// `drop`: a full ring loses records and counts them, instead of making the kernel wait.
 pub const FULL_VARIABLE: &str = "WARPLINE_GPU_FULL";
 /// Logarithm of a ring's bytes: 1 MiB for each SM holds about a millisecond of records at the speed of the bus.

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use std::time::Instant;
 
-use warpline_format::options::VARIABLE;
+use warpline_format::options::{DEVICE_VARIABLE, VARIABLE};
 
 use super::plan::Plan;
 use super::signals::Forwarding;
@@ -57,6 +57,8 @@ impl Child {
         let signals = Forwarding::install();
         let mut command = Command::new(&plan.program);
         command.args(&plan.arguments).env(VARIABLE, plan.options(descriptor).encode());
+        // A program that carries code for both devices would choose by itself.
+        command.env(DEVICE_VARIABLE, plan.device);
         let started = Instant::now();
         let mut child = command.spawn().map_err(|error| cannot_start(&plan.program, &error))?;
         let id = child.id();

@@ -92,7 +92,7 @@ pub(super) fn run(plan: &Plan) -> Result<Outcome, Failure> {
         notes.push(format!("the program was ended by signal {signal} ({})", signals::name(signal)));
     }
     let facts = RunFacts {
-        device: "cpu".to_owned(),
+        device: plan.device.to_owned(),
         models: vec![plan.model_key.clone()],
         exit_code: Some(i32::from(end.code())),
         ended_by_itself: matches!(end.how, Ended::Exit(_)),

@@ -25,6 +25,8 @@ pub(in crate::cli) struct Plan {
     pub(super) trace: Option<PathBuf>,
     pub(super) threads: u32,
     pub(super) model_key: String,
+    /// Where kernels run: `cpu` or `gpu`.
+    pub(super) device: &'static str,
     options: Options,
     assumed: Vec<&'static str>,
     pub(super) simulation: Settings,
@@ -34,10 +36,6 @@ impl Plan {
     /// Checks the arguments.
     pub(in crate::cli) fn new(arguments: &RunArguments) -> Result<Plan, Failure> {
         let usage = |message: String| Failure::new(exit_code::USAGE, message);
-        if arguments.device == DeviceChoice::Gpu {
-            let message = "--device gpu is not available in this release; kernels run on the CPU device";
-            return Err(Failure::new(exit_code::RUN_NOT_PROFILED, message));
-        }
         let name = arguments.gpu.as_deref().unwrap_or(models::DEFAULT_MODEL);
         if name.contains(',') {
             return Err(usage("--gpu takes one model in this release".to_owned()));
@@ -78,6 +76,10 @@ impl Plan {
             trace: arguments.trace.clone(),
             threads: arguments.threads.unwrap_or_else(default_threads),
             model_key: model.key,
+            device: match arguments.device {
+                DeviceChoice::Cpu => "cpu",
+                DeviceChoice::Gpu => "gpu",
+            },
             options: Options {
                 output: Output::DefaultFile,
                 device: run.device,
