@@ -7,9 +7,12 @@ use std::path::Path;
 use proptest::prelude::*;
 use serde_json::Value;
 use support::{TraceBuilder, demo};
-use warpline::analysis::{NoProgress, analyze};
+use warpline::analysis::{NoProgress, analyze_with};
+use warpline::locality::Stores;
+use warpline::models;
 use warpline::profile::file::{from_bytes, to_bytes};
 use warpline::profile::{BuildInput, Profile, RunFacts, build};
+use warpline::simulation::Settings;
 use warpline::trace::TraceReader;
 use warpline_format::event::Event;
 
@@ -20,7 +23,11 @@ fn profile() -> Profile {
     trace.event(Event::Launch(demo::launch(0)));
     trace.batch(0, &demo::batch());
     trace.event(demo::fault(0)).event(demo::end(0, 700)).event(Event::End { launches: 1 });
-    let analysis = analyze(TraceReader::new(&trace.finish()[..]).unwrap(), 1, &mut NoProgress).unwrap();
+    let hierarchy = models::find("a100").unwrap().hierarchy().unwrap();
+    let settings = Settings { warm_copies: true, stores: Stores::Restart, hierarchy };
+    let bytes = trace.finish();
+    let reader = TraceReader::new(&bytes[..]).unwrap();
+    let analysis = analyze_with(reader, 1, Some(&settings), &mut NoProgress).unwrap();
     let facts = RunFacts { device: "cpu".into(), ended_by_itself: true, exit_code: Some(1), ..RunFacts::default() };
     build(BuildInput { analysis: &analysis, facts })
 }
