@@ -19,7 +19,8 @@ build: setup
 demo: build
 	cd $(TARGET) && $(abspath $(TARGET))/release/warpline profile $(abspath $(DEMO))
 
-test: setup
+test:
+	@scripts/setup.sh --tests
 	$(CARGO) test --workspace --locked
 
 lint: setup

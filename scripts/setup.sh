@@ -1,12 +1,14 @@
 #!/bin/sh
-# Installs what building and using Warpline needs and this machine lacks. Safe to repeat: what is there is left alone.
-# With root, Debian packages are installed; without, the exact command is printed and the exit code is 6.
+# Installs what building and using Warpline needs and this machine lacks, with --tests also what only the tests need.
+# Safe to repeat: what is there is left alone. With root, Debian packages are installed; without, the exact command is
+# printed and the exit code is 6.
 set -eu
 
 here=$(cd "$(dirname "$0")" && pwd)
 llvm=$(cat "$here/llvm-version")
 wheels=$here/cuda-wheels.txt
 minimum_rust=90
+tests=${1:-}
 toolchain_missing=6
 
 say() { printf 'setup: %s\n' "$*" >&2; }
@@ -27,6 +29,7 @@ missing_packages() {
     have "llvm-config-$llvm" || echo "llvm-$llvm-dev"
     { have g++ || have c++; } || echo g++
     have make || echo make
+    [ "$tests" != --tests ] || have cmake || echo cmake
     # Only the wheels need pip.
     if ! cuda_toolkit >/dev/null && ! cuda_wheels_present && ! python3 -m pip --version >/dev/null 2>&1; then
         echo python3-pip
@@ -92,7 +95,7 @@ install_cuda() {
     mkdir -p "$cache"
     partial=$(mktemp -d "$cache/cuda-13.0.partial.XXXXXX")
     trap 'rm -rf "$partial"' EXIT INT TERM
-    python3 -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes --only-binary=:all: \
+    PIP_ROOT_USER_ACTION=ignore python3 -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes --only-binary=:all: \
         --target "$partial" -r "$wheels" >&2 ||
         fail "pip could not fetch the CUDA toolkit parts. Check the network, or install a CUDA 12 or 13 toolkit and set CUDA_PATH."
     complete_toolkit "$partial/nvidia/cu13" || fail "the fetched CUDA toolkit parts lack a file in $partial"

@@ -156,7 +156,7 @@ fn what_older_programs_expect_is_there() {
     driver.write(
         "old.cu",
         r#"
-        __global__ void k(float *p) { p[threadIdx.x] = min(2.0f, max(1, 3)); }
+        __global__ void k(float *p) { p[threadIdx.x] = min(2.0f, max(1.0f, 3.0f)); }
         int main() {
           cudaDeviceProp properties;
           cudaGetDeviceProperties(&properties, 0);
