@@ -1,7 +1,7 @@
 // Runs the device hooks on a real GPU against a small host-side reader, checks every address of every
 // record, and prints what a record costs. Needs no compiler where it runs.
 //
-//   hook_bench [loads per thread] [blocks per SM]
+//   hook_bench [loads per thread] [blocks per SM] [number of one pattern]
 #include "../../runtime/device/hooks.cu"
 
 #include <atomic>
@@ -162,6 +162,8 @@ struct Reader {
     }
 };
 
+static int failures = 0;
+
 static double seconds() {
     return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
@@ -206,9 +208,11 @@ static void measure(Reader& reader, const float* values, float* out, u64 element
            plain * 1e3, kernel * 1e3, hooked * 1e3, hooked * 1e9 / requests, reader.records / hooked / 1e6,
            reader.bytes / hooked / 1e9, without.numRegs, with.numRegs, with.localSizeBytes);
     const u64 lost = PATTERN == COUNT_ONLY ? reader.records : requests - reader.records;
+    failures += reader.wrong != 0 || (PATTERN != DIVERGENT && lost != 0);
     if (PATTERN != DIVERGENT && lost != 0) printf("  LOST %lld records\n", (long long)lost);
     u64 lanes = requests * 32;
     if (PATTERN == DIVERGENT) lanes = lanes / 4 * 3;
+    failures += PATTERN != COUNT_ONLY && reader.lanes != lanes;
     if (PATTERN != COUNT_ONLY && reader.lanes != lanes) printf("  LANES differ: %llu not %llu\n", reader.lanes, lanes);
     if (PATTERN == COUNT_ONLY) {
         std::vector<u64> host((u64)BLOCK_CELLS * reader.sms);
@@ -216,6 +220,7 @@ static void measure(Reader& reader, const float* values, float* out, u64 element
         u64 full = 0;
         for (u32 sm = 0; sm < reader.sms; sm++) full += host[BLOCK_CELLS * sm];
         printf("  counted %llu of %llu\n", full, requests);
+        failures += full != requests;
     }
     fflush(stdout);
 }
@@ -238,6 +243,7 @@ static __global__ void places(u64* out) {
 
 int main(int argc, char** argv) {
     const u32 turns = argc > 1 ? atoi(argv[1]) : 256, per_sm = argc > 2 ? atoi(argv[2]) : 8;
+    const int only = argc > 3 ? atoi(argv[3]) : -1;
     cudaDeviceProp properties;
     CHECK(cudaGetDeviceProperties(&properties, 0));
     int driver = 0;
@@ -279,16 +285,20 @@ int main(int argc, char** argv) {
     for (int round = 0; round < 2; round++) {
         const bool verify = round == 0;
         const u32 n = verify ? 32 : turns;
-        measure<COALESCED>(reader, values, out, elements, blocks, n, counts, verify);
-        measure<STRIDED>(reader, values, out, elements, blocks, n, counts, verify);
-        measure<ROWS>(reader, values, out, elements, blocks, n, counts, verify);
-        measure<RANDOM>(reader, values, out, elements, blocks, n, counts, verify);
-        measure<FAR>(reader, values, out, elements, blocks, n, counts, verify);
-        measure<DIVERGENT>(reader, values, out, elements, blocks, n, counts, verify);
-        measure<LINEAR>(reader, values, out, elements, blocks, n, counts, verify);
-        measure<UNIFORM>(reader, values, out, elements, blocks, n, counts, verify);
+        auto wanted = [&](int pattern) { return only < 0 || only == pattern; };
+#define MEASURE(pattern) \
+    if (wanted(pattern)) measure<pattern>(reader, values, out, elements, blocks, n, counts, verify)
+        MEASURE(COALESCED);
+        MEASURE(STRIDED);
+        MEASURE(ROWS);
+        MEASURE(RANDOM);
+        MEASURE(FAR);
+        MEASURE(DIVERGENT);
+        MEASURE(LINEAR);
+        MEASURE(UNIFORM);
         CHECK(cudaMemset(counts, 0, 8ull * BLOCK_CELLS * reader.sms));
-        measure<COUNT_ONLY>(reader, values, out, elements, blocks, n, counts, verify);
+        MEASURE(COUNT_ONLY);
     }
-    return 0;
+    puts(failures == 0 ? "hook_bench: ok" : "hook_bench: FAILED");
+    return failures != 0;
 }

@@ -1,0 +1,29 @@
+#!/bin/sh
+# Builds the programs that `run.sh` runs on a machine with a GPU: make gpu-bundle [ARCHS="80 90"]
+#   bundle.sh FOLDER WARPLINE_CC WARPLINE
+set -eu
+folder=$1 cc=$2 warpline=$3
+here=$(cd "$(dirname "$0")" && pwd)
+root=$(cd "$here/../.." && pwd)
+archs=${ARCHS:-"80 90"}
+gencode=
+for arch in $archs; do gencode="$gencode -gencode arch=compute_$arch,code=sm_$arch"; done
+mkdir -p "$folder/examples"
+cp "$warpline" "$folder/warpline"
+cp "$here/run.sh" "$here/compare.py" "$folder/"
+# The machine that runs it need not have this one's processor.
+for source in "$root"/examples/*/*.cu "$here/streams.cu" "$here/long_running.cu"; do
+    name=$(basename "$source" .cu)
+    echo "  $name"
+    # shellcheck disable=SC2086
+    "$cc" --device=gpu --warpline-march=x86-64-v3 $gencode -O3 "$source" -o "$folder/examples/$name"
+done
+# The hooks alone, without the rest of Warpline.
+toolkit=$("$cc" --warpline-toolkit)
+last=${archs##* }
+clang=$(command -v clang++-22 || command -v clang++)
+cuda=$(dirname "$(readlink -f "$toolkit/include")")
+"$clang" -x cuda "--cuda-path=$cuda" -Wno-unknown-cuda-version "--cuda-gpu-arch=sm_$last" --no-offload-new-driver -O2 \
+    -std=c++17 "$here/hook_bench.cu" -o "$folder/hook_bench" "-L$cuda/lib64" "-L$cuda/lib" -lcudart_static -ldl -lrt \
+    -lpthread -static-libstdc++ -static-libgcc
+echo "bundle: $folder (run $folder/run.sh on a machine with a GPU)"
