@@ -4,7 +4,7 @@ PREFIX ?= /usr/local
 TARGET = $(or $(CARGO_TARGET_DIR),target)
 DEMO = examples/bicg/bicg.cu
 
-.PHONY: all setup build demo test lint bench install clean
+.PHONY: all setup build demo test lint bench gpu-bundle gpu-test install clean
 
 all: build
 
@@ -29,6 +29,14 @@ lint: setup
 
 bench: setup
 	$(CARGO) bench --locked
+
+# Programs for a machine with a GPU: the folder can be copied to one that has no compiler.
+gpu-bundle: build
+	tests/gpu/bundle.sh build/gpu $(abspath $(TARGET))/release/warpline-cc $(abspath $(TARGET))/release/warpline
+
+# Runs them here, and keeps the machine, the results and the overheads.
+gpu-test: gpu-bundle
+	build/gpu/run.sh $(abspath docs/benchmarks)/gpu.md
 
 install: build
 	install -d $(DESTDIR)$(PREFIX)/bin
