@@ -25,9 +25,9 @@ struct Node {
     int value;
     Node *next;
 };
-extern __device__ Node d_second;
+__device__ Node d_last = {3, nullptr};
+__device__ Node d_second = {2, &d_last};
 __device__ Node d_first = {1, &d_second};
-__device__ Node d_second = {2, &d_first};
 
 __global__ void read(double *results)
 {
@@ -39,7 +39,7 @@ __global__ void read(double *results)
     results[5] = d_third[1] + d_numbers[d_third == d_numbers ? 2 : 0];
     results[6] = d_constant[0];
     results[7] = d_static + inner::d_short;
-    results[8] = d_first.next->next->next->value * 10 + d_second.next->value;
+    results[8] = d_first.next->next->value * 10 + d_second.value;
     d_copy = c_settings;
     d_copy.count = 77;
     d_third = d_numbers;
@@ -61,7 +61,7 @@ int main()
     Device<double> results(9);
     read<<<1, 1>>>(results);
     expect_equal("initial", results.read(),
-                 std::vector<double>{3, 0.5, 1.0 + 4.0, 't', 40, 40 + 10, 6.0, 6, 2 * 10 + 1});
+                 std::vector<double>{3, 0.5, 1.0 + 4.0, 't', 40, 40 + 10, 6.0, 6, 3 * 10 + 2});
 
     int counter = 0;
     CHECK(cudaMemcpyFromSymbol(&counter, d_counter, sizeof counter));
@@ -79,7 +79,7 @@ int main()
     read<<<1, 1>>>(results);
     // The first launch made d_third point to the start of the array.
     expect_equal("changed", results.read(),
-                 std::vector<double>{9, 0.25, 8.0 + 16.0, 't', 42, 20 + 30, 400, 2, 2 * 10 + 1});
+                 std::vector<double>{9, 0.25, 8.0 + 16.0, 't', 42, 20 + 30, 400, 2, 3 * 10 + 2});
 
     int *address = nullptr;
     size_t bytes = 0;

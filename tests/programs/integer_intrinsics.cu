@@ -34,17 +34,14 @@ __device__ void on_device(unsigned a, unsigned b, unsigned long long c, long lon
     r[25] = __rhadd(s >> 1, t >> 1);
 }
 
+// The intrinsic looks at three bits of each part of the selector.
 static unsigned permuted(unsigned a, unsigned b, unsigned selector)
 {
     unsigned long long bytes = static_cast<unsigned long long>(b) << 32 | a;
     unsigned result = 0;
     for (int i = 0; i < 4; ++i) {
-        unsigned pick = selector >> (4 * i) & 0xf;
-        unsigned byte = static_cast<unsigned>(bytes >> (8 * (pick & 7))) & 0xff;
-        if (pick & 8) {
-            byte = byte & 0x80 ? 0xff : 0;
-        }
-        result |= byte << (8 * i);
+        unsigned pick = selector >> (4 * i) & 7;
+        result |= (static_cast<unsigned>(bytes >> (8 * pick)) & 0xff) << (8 * i);
     }
     return result;
 }

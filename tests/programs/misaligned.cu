@@ -1,4 +1,5 @@
-// expect: stderr "misaligned.cu:8"
+// needs: hooks
+// expect: stderr "misaligned.cu:9"
 // A load of four bytes at an odd address: error 716.
 #include "test.h"
 

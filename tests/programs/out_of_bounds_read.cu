@@ -1,4 +1,5 @@
-// expect: stderr "out_of_bounds_read.cu:9"
+// needs: hooks
+// expect: stderr "out_of_bounds_read.cu:10"
 // expect: stderr "d_values"
 // A read behind the end of an allocation: the kernel stops with error 700 and the message names the line
 // and the allocation.

@@ -1,5 +1,6 @@
+// needs: hooks
 // expect: exit 3, stderr "an illegal memory access was encountered"
-// expect: stderr "out_of_bounds_write.cu:11"
+// expect: stderr "out_of_bounds_write.cu:12"
 // expect: stderr "d_out"
 // A write in front of an allocation, found in a function; the program ends as its error check says.
 #include "test.h"

@@ -1,4 +1,5 @@
-// expect: stderr "shared_out_of_bounds.cu:9"
+// needs: hooks
+// expect: stderr "shared_out_of_bounds.cu:10"
 // An index far behind the block's shared memory.
 #include "test.h"
 

@@ -2,13 +2,17 @@
 // unaligned structs, enums, pointers into arrays of structs, 128-bit integers.
 #include "test.h"
 
+#include <type_traits>
+
+// Signed overflow is undefined, so sums and products are those of the unsigned type.
 template <typename T>
 __host__ __device__ T mangle(T value, int i)
 {
-    value = static_cast<T>(value * 31 + i);
+    using U = std::make_unsigned_t<T>;
+    value = static_cast<T>(static_cast<U>(value) * U(31) + static_cast<U>(i));
     value = static_cast<T>(value ^ (value >> 3));
-    value = static_cast<T>(value - static_cast<T>(~value));
-    return value > static_cast<T>(i) ? static_cast<T>(value << 1) : static_cast<T>(-value);
+    value = static_cast<T>(static_cast<U>(value) - static_cast<U>(~value));
+    return static_cast<T>(value > static_cast<T>(i) ? static_cast<U>(value) << 1 : U(0) - static_cast<U>(value));
 }
 
 template <typename T>

@@ -1,4 +1,5 @@
-// expect: stderr "use_after_free.cu:7"
+// needs: hooks
+// expect: stderr "use_after_free.cu:8"
 // A kernel that is handed memory that was freed.
 #include "test.h"
 

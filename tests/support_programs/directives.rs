@@ -1,5 +1,6 @@
-//! The first lines of a feature program: `// flags: …` for the compiler and `// expect: …` for what the
-//! program does. Without an expectation it must print `PASS` and return 0.
+//! The first lines of a feature program: `// flags: …` for the compiler, `// needs: hooks` where kernels
+//! without hooks (and so without access checks) behave otherwise, and `// expect: …` for what the program
+//! does. Without an expectation it must print `PASS` and return 0.
 
 use super::Outcome;
 use std::os::unix::process::ExitStatusExt;
@@ -17,6 +18,8 @@ enum End {
 pub struct Directives {
     /// Compiler options.
     pub flags: Vec<String>,
+    /// Not to be run with the original kernels.
+    pub needs_hooks: bool,
     end: End,
     /// Must print `PASS`: there is no expectation of another end.
     passes: bool,
@@ -28,11 +31,19 @@ impl Directives {
     /// Reads the leading comment lines of `path`.
     pub fn read(path: &Path) -> Directives {
         let text = std::fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-        let mut found =
-            Directives { flags: Vec::new(), end: End::Exit(0), passes: true, stdout: Vec::new(), stderr: Vec::new() };
+        let mut found = Directives {
+            flags: Vec::new(),
+            needs_hooks: false,
+            end: End::Exit(0),
+            passes: true,
+            stdout: Vec::new(),
+            stderr: Vec::new(),
+        };
         for line in text.lines().map_while(|line| line.strip_prefix("// ")) {
             if let Some(flags) = line.strip_prefix("flags: ") {
                 found.flags.extend(flags.split_whitespace().map(str::to_owned));
+            } else if line == "needs: hooks" {
+                found.needs_hooks = true;
             } else if let Some(expectation) = line.strip_prefix("expect: ") {
                 found.expect(expectation).unwrap_or_else(|| panic!("{}: cannot read '{line}'", path.display()));
             }
