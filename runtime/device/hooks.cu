@@ -86,7 +86,8 @@ HOOK void __warpline_gpu_access_generic(TARGET, u32 site, u64 address) {
         : "=&r"(space), "=r"(offset)
         : "l"(address));
     const u64 place = space == SPACE_GLOBAL ? address : (u64)offset;
-    u32 rest = W::active();
+    const u32 everyone = W::active();
+    u32 rest = everyone;
     // All lanes go round together; a lane sends in the round of its own space.
     while (rest != 0) {
         const u32 now = W::shuffle(rest, space, W::lowest(rest));
@@ -97,6 +98,7 @@ HOOK void __warpline_gpu_access_generic(TARGET, u32 site, u64 address) {
         }
         rest &= ~mask;
     }
+    W::reconverge(everyone);
 }
 
 // The pass proved that all lanes use one address.
@@ -147,6 +149,7 @@ HOOK void __warpline_gpu_block(TARGET, u32 first) {
             if (mask == live_lanes()) W::add_device(cell + 3, 1);
         }
     }
+    W::reconverge(mask);
 }
 
 // `first`: BRANCH_CELLS cells, then two for each side.
@@ -166,6 +169,7 @@ HOOK void __warpline_gpu_branch(TARGET, u32 first, bool condition) {
             if (taken != mask) W::add_device(cell + BRANCH_CELLS + 3, W::count(mask & ~taken));
         }
     }
+    W::reconverge(mask);
 }
 
 HOOK void __warpline_gpu_switch(TARGET, u32 first, u32 side) {
@@ -183,6 +187,7 @@ HOOK void __warpline_gpu_switch(TARGET, u32 first, u32 side) {
             if (!one) W::add_device(cell + 1, 1);
         }
     }
+    W::reconverge(mask);
 }
 
 // Runs behind a hooked kernel in its stream: adds up its count cells, clears them for the next launch, and

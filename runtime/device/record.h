@@ -71,6 +71,7 @@ WARPLINE_INLINE void send_short(const Ring& ring, u32 first_word, u32 mask, u64 
             W::store_pair(at + 16, third, fourth);
         }
     }
+    W::reconverge(mask);
 }
 
 // A request whose lanes lie at multiples of `stride` from one another; only the lowest active lane's

@@ -71,20 +71,24 @@ struct GpuWarp {
     }
     static WARPLINE_INLINE void pause() { asm volatile("nanosleep.u32 500;"); }
 
-    // The host sees each 8-byte word whole; the order of the two does not matter to it.
+    // Lanes of the mask go on together: what follows a hook is executed as it would have been without.
+    static WARPLINE_INLINE void reconverge(u32 mask) { __nvvm_bar_warp_sync(mask); }
+
+    // Stores to the host are strong at system scope, so that they get there while the kernel runs. The host sees each
+    // word whole; their order does not matter to it.
     static WARPLINE_INLINE void store_pair(unsigned char* at, u64 first, u64 second) {
-        asm volatile("st.global.v2.u64 [%0], {%1, %2};" ::"l"(at), "l"(first), "l"(second));
+        asm volatile("st.relaxed.sys.global.v2.u64 [%0], {%1, %2};" ::"l"(at), "l"(first), "l"(second));
     }
     static WARPLINE_INLINE void store_word(unsigned char* at, u64 value) {
-        asm volatile("st.global.u64 [%0], %1;" ::"l"(at), "l"(value));
+        asm volatile("st.relaxed.sys.global.u64 [%0], %1;" ::"l"(at), "l"(value));
     }
     static WARPLINE_INLINE void scatter32(u32 mask, unsigned char* data, u64 position, u64 wrap, u32 value) {
         const u64 at = (position + 4 * rank(mask)) & wrap;
-        asm volatile("st.global.u32 [%0], %1;" ::"l"(data + at), "r"(value));
+        asm volatile("st.relaxed.sys.global.u32 [%0], %1;" ::"l"(data + at), "r"(value));
     }
     static WARPLINE_INLINE void scatter64(u32 mask, unsigned char* data, u64 position, u64 wrap, u64 value) {
         const u64 at = (position + 8 * rank(mask)) & wrap;
-        asm volatile("st.global.u64 [%0], %1;" ::"l"(data + at), "l"(value));
+        store_word(data + at, value);
     }
 };
 

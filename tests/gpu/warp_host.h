@@ -101,6 +101,7 @@ struct HostWarp {
     static u64 load_host(const u64* at) { return __atomic_load_n(at, __ATOMIC_ACQUIRE); }
     static void pause() { std::this_thread::yield(); }
 
+    static void reconverge(u32) {}
     static void store_word(unsigned char* at, u64 value) { __atomic_store_n((u64*)at, value, __ATOMIC_RELAXED); }
     static void store_pair(unsigned char* at, u64 first, u64 second) {
         // The device promises no order between the two: the unkind one.

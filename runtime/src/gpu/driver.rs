@@ -2,10 +2,12 @@
 //! constructors run, before the CUDA runtime may be used.
 
 use std::ffi::{CStr, c_char, c_int, c_void};
+use std::io::Read;
+use std::os::fd::FromRawFd;
 use warpline_format::device::Device;
 
 /// Why no GPU can be used.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error, serde::Serialize, serde::Deserialize)]
 pub enum DriverError {
     /// No driver.
     #[error("there is no NVIDIA driver here (libcuda.so.1 cannot be loaded)")]
@@ -18,7 +20,10 @@ pub enum DriverError {
     NoDevice,
     /// The library is not what it should be.
     #[error("libcuda.so.1 has no {0}: the driver is too old or damaged")]
-    Symbol(&'static str),
+    Symbol(String),
+    /// The child process that asks the driver failed.
+    #[error("the NVIDIA driver gave no answer (the process that asked it failed)")]
+    Probe,
 }
 
 /// The driver's functions that are needed.
@@ -39,7 +44,7 @@ fn load() -> Result<Driver, DriverError> {
         }
         let symbol = |name: &'static CStr, shown: &'static str| -> Result<*mut c_void, DriverError> {
             let found = libc::dlsym(library, name.as_ptr());
-            if found.is_null() { Err(DriverError::Symbol(shown)) } else { Ok(found) }
+            if found.is_null() { Err(DriverError::Symbol(shown.into())) } else { Ok(found) }
         };
         let init: unsafe extern "C" fn(u32) -> c_int = std::mem::transmute(symbol(c"cuInit", "cuInit")?);
         let code = init(0);
@@ -76,9 +81,45 @@ fn load() -> Result<Driver, DriverError> {
 
 /// The first GPU, as programs see it. `like` gives what the driver does not tell: how warps take turns.
 ///
+/// A child process asks the driver: a process that has started it cannot fork any more and use CUDA in its children,
+/// which programs may do as long as they have not used CUDA themselves.
+///
 /// # Errors
 /// [`DriverError`] says why there is none.
 pub fn first_device(like: &Device) -> Result<Device, DriverError> {
+    let mut ends = [0; 2];
+    // SAFETY: an array of two.
+    if unsafe { libc::pipe2(ends.as_mut_ptr(), libc::O_CLOEXEC) } != 0 {
+        return Err(DriverError::Probe);
+    }
+    // SAFETY: the child looks at the driver, writes to the pipe and leaves without running the program's exit handlers.
+    let child = unsafe { libc::fork() };
+    if child == 0 {
+        let answer = ask(like);
+        let bytes = postcard::to_stdvec(&answer).unwrap_or_default();
+        // SAFETY: the pipe's own end; the answer is far smaller than a pipe's buffer.
+        unsafe {
+            libc::write(ends[1], bytes.as_ptr().cast(), bytes.len());
+            libc::_exit(0);
+        }
+    }
+    // SAFETY: both ends are ours; the reading one becomes the file's.
+    let mut reader = unsafe {
+        libc::close(ends[1]);
+        std::fs::File::from_raw_fd(ends[0])
+    };
+    if child < 0 {
+        return Err(DriverError::Probe);
+    }
+    let mut bytes = Vec::new();
+    let read = reader.read_to_end(&mut bytes);
+    let mut status = 0;
+    // SAFETY: our child, and a local.
+    unsafe { libc::waitpid(child, &raw mut status, 0) };
+    read.ok().and_then(|_| postcard::from_bytes(&bytes).ok()).unwrap_or(Err(DriverError::Probe))
+}
+
+fn ask(like: &Device) -> Result<Device, DriverError> {
     let driver = load()?;
     let (mut count, mut device) = (0, 0);
     // SAFETY: plain results through pointers to locals, after cuInit succeeded.
