@@ -42,7 +42,8 @@ install_packages() {
     [ -n "$packages" ] || return 0
     command="apt-get install -y --no-install-recommends $packages"
     have apt-get || fail "missing: $packages (Debian's names). Install these with your system's package manager, then repeat."
-    [ "$(id -u)" -eq 0 ] || fail "missing: $packages. Run: sudo $command"
+    [ "$(id -u)" -eq 0 ] || fail "missing: $packages. Run: sudo $command
+setup: (in Debian 12, LLVM $llvm comes with the security updates: suite bookworm-security, component main)"
     say "installing $packages"
     apt-get update -qq >&2 || say "apt-get update reported errors; going on with the package lists there are"
     for package in $packages; do
@@ -92,8 +93,8 @@ install_cuda() {
     [ "$(uname -m)" = x86_64 ] || fail "no CUDA toolkit found and the pinned wheels are for x86-64 only. Install a CUDA 12 or 13 toolkit and set CUDA_PATH."
     have python3 || fail "python3 is missing: it fetches the CUDA toolkit parts. Install python3 and python3-pip, or a CUDA toolkit and set CUDA_PATH."
     say "fetching the CUDA toolkit parts (180 MB) to $wheel_folder"
-    mkdir -p "$cache"
-    partial=$(mktemp -d "$cache/cuda-13.0.partial.XXXXXX")
+    { mkdir -p "$cache" && partial=$(mktemp -d "$cache/cuda-13.0.partial.XXXXXX"); } ||
+        fail "cannot write to $cache. Set XDG_CACHE_HOME to a folder that can be written, then repeat."
     trap 'rm -rf "$partial"' EXIT INT TERM
     PIP_ROOT_USER_ACTION=ignore python3 -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes --only-binary=:all: \
         --target "$partial" -r "$wheels" >&2 ||

@@ -77,10 +77,9 @@ impl Device {
         let warps = threads_per_block.div_ceil(32).max(1);
         let by_threads = self.threads_per_sm / 32 / warps;
         let registers_per_warp = (registers_per_thread * 32).next_multiple_of(self.register_unit.max(1));
-        let by_registers =
-            if registers_per_warp == 0 { u32::MAX } else { self.registers_per_sm / registers_per_warp / warps };
+        let by_registers = self.registers_per_sm.checked_div(registers_per_warp).map_or(u32::MAX, |fit| fit / warps);
         let shared = (shared_per_block + self.shared_reserved_per_block).next_multiple_of(self.shared_unit.max(1));
-        let by_shared = if shared == 0 { u32::MAX } else { self.shared_per_sm / shared };
+        let by_shared = self.shared_per_sm.checked_div(shared).unwrap_or(u32::MAX);
         self.blocks_per_sm.min(by_threads).min(by_registers).min(by_shared)
     }
 }

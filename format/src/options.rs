@@ -90,7 +90,7 @@ impl Options {
     /// Reads [`Self::encode`].
     pub fn decode(text: &str) -> Result<Options, OptionsError> {
         let digits = text.as_bytes();
-        if digits.len() % 2 != 0 {
+        if !digits.len().is_multiple_of(2) {
             return Err(OptionsError);
         }
         let bytes: Option<Vec<u8>> =
