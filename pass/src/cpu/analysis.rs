@@ -7,7 +7,7 @@ use super::shape::{Affine, Flags, Range, Shape, VARYING, combine};
 use crate::llvm::types::{Kind, Layout};
 use crate::llvm::value::Opcode;
 use crate::llvm::{Type, Value};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// For which blocks of threads a version of a kernel is made, and how careful it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -48,6 +48,9 @@ pub struct Analysis<'c> {
     version: Version,
     shapes: HashMap<Value<'c>, Shape>,
     ranges: HashMap<Value<'c>, Range>,
+    /// Values that are the same whenever they are computed: they depend on the launch and the lane alone. Only these
+    /// may be shared by lanes that are in different iterations, as the cautious version has them.
+    timeless: HashSet<Value<'c>>,
     /// Waiting lanes.
     pub flow: Flow,
 }
@@ -56,7 +59,14 @@ impl<'c> Analysis<'c> {
     /// Analyses a function. `arguments_uniform`: it is a kernel.
     pub fn new(body: &Body<'c>, version: Version, arguments_uniform: bool, layout: Layout<'_>) -> Analysis<'c> {
         let mut analysis =
-            Analysis { version, shapes: HashMap::new(), ranges: HashMap::new(), flow: Flow { waiting: Vec::new() } };
+            Analysis {
+            version,
+            shapes: HashMap::new(),
+            ranges: HashMap::new(),
+            timeless: HashSet::new(),
+            flow: Flow { waiting: Vec::new() },
+        };
+        analysis.find_timeless(body, arguments_uniform);
         for argument in body.function.parameters() {
             let shape = if arguments_uniform { Shape::Uniform } else { VARYING };
             analysis.shapes.insert(argument, shape);
@@ -76,7 +86,7 @@ impl<'c> Analysis<'c> {
 
     /// Shape of a value.
     pub fn shape(&self, value: Value<'c>) -> Shape {
-        if self.version == Version::Cautious && !value.is_constant() {
+        if self.version == Version::Cautious && !value.is_constant() && !self.timeless.contains(&value) {
             return VARYING;
         }
         self.shapes.get(&value).copied().unwrap_or(Shape::Uniform)
@@ -87,6 +97,35 @@ impl<'c> Analysis<'c> {
         match self.shape(value) {
             Shape::Affine(affine) => Some(affine),
             _ => None,
+        }
+    }
+
+    fn find_timeless(&mut self, body: &Body<'c>, arguments_uniform: bool) {
+        if self.version != Version::Cautious {
+            return;
+        }
+        if arguments_uniform {
+            self.timeless.extend(body.function.parameters());
+        }
+        // In warp order definitions come before their uses, phis apart.
+        for value in body.blocks.iter().flat_map(|block| &block.instructions).copied() {
+            let operands = if value.is_call() { value.arguments() } else { value.operands() };
+            let fixed = operands.iter().all(|one| one.is_constant() || self.timeless.contains(one));
+            let same = match value.opcode() {
+                Some(
+                    Opcode::LLVMPHI | Opcode::LLVMLoad | Opcode::LLVMStore | Opcode::LLVMAlloca | Opcode::LLVMFreeze
+                    | Opcode::LLVMAtomicRMW | Opcode::LLVMAtomicCmpXchg,
+                ) => false,
+                Some(Opcode::LLVMCall) => match class::classify(&value.callee_name()) {
+                    Call::Register(Register::Clock | Register::Clock64 | Register::GlobalTimer) => false,
+                    Call::Register(_) | Call::PassThrough | Call::Pure => true,
+                    _ => false,
+                },
+                _ => !value.is_terminator(),
+            };
+            if same && fixed {
+                self.timeless.insert(value);
+            }
         }
     }
 
@@ -401,6 +440,9 @@ impl<'c> Analysis<'c> {
                 (self.register(register), trusted.then_some(range))
             }
             Call::PassThrough => (shapes.first().copied().unwrap_or(VARYING), None),
+            // Whatever the lanes vote, the verdict is one for all members.
+            Call::WarpWide if shapes.len() == 2 && callee.name().contains(".vote.") => (shapes[0].meet(Shape::Uniform), None),
+            Call::WarpWide if callee.name().contains(".barrier") => (Shape::Uniform, None),
             Call::Pure | Call::WarpWide => (if_uniform, pure_range(&callee.name(), call)),
             _ => (VARYING, None),
         }

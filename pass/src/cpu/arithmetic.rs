@@ -21,9 +21,8 @@ impl<'c> Emitter<'_, 'c> {
                 }
             }
             Opcode::LLVMAnd | Opcode::LLVMXor | Opcode::LLVMLShr | Opcode::LLVMAShr => self.binary(value, opcode)?,
-            Opcode::LLVMFAdd | Opcode::LLVMFSub | Opcode::LLVMFMul | Opcode::LLVMFDiv | Opcode::LLVMFRem => {
-                self.binary(value, opcode)?
-            }
+            Opcode::LLVMFAdd | Opcode::LLVMFSub | Opcode::LLVMFMul | Opcode::LLVMFDiv => self.binary(value, opcode)?,
+            Opcode::LLVMFRem => self.lanewise(value, |this, operands| this.remainder(operands[0], operands[1]))?,
             Opcode::LLVMUDiv | Opcode::LLVMSDiv | Opcode::LLVMURem | Opcode::LLVMSRem => {
                 self.division(value, opcode)?
             }

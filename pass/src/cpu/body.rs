@@ -14,8 +14,6 @@ pub struct BodyBlock<'c> {
     pub instructions: Vec<Value<'c>>,
     /// Positions of the blocks it goes to, in the order of its terminator.
     pub successors: Vec<usize>,
-    /// Innermost loop that it belongs to, as index into [`Body::loops`].
-    pub innermost: Option<usize>,
 }
 
 /// A loop, in positions of the warp order.
@@ -36,6 +34,8 @@ pub struct Body<'c> {
     pub positions: HashMap<Block<'c>, usize>,
     /// Loops, outer ones first.
     pub loops: Vec<BodyLoop>,
+    /// For each loop, whether it may wait for other threads.
+    pub spins: Vec<bool>,
 }
 
 impl<'c> Body<'c> {
@@ -66,16 +66,22 @@ impl<'c> Body<'c> {
                 BodyLoop { header: position[one.header], blocks }
             })
             .collect();
-        let blocks = (order.iter().enumerate())
-            .map(|(at, &block)| BodyBlock {
+        let blocks = (order.iter())
+            .map(|&block| BodyBlock {
                 block: source[block],
                 instructions: instructions[block].clone(),
                 successors: graph.successors[block].iter().map(|&next| position[next]).collect(),
-                innermost: (0..loops.len()).rev().find(|&one| loops[one].blocks.binary_search(&at).is_ok()),
             })
             .collect();
         let positions = order.iter().enumerate().map(|(at, &block)| (source[block], at)).collect();
-        Some(Body { function, blocks, positions, loops })
+        let mut body = Body { function, blocks, positions, loops, spins: Vec::new() };
+        body.spins = super::spin::spinning_loops(&body);
+        Some(body)
+    }
+
+    /// Whether the edge closes a loop that may wait for other threads.
+    pub fn closes_spinning_loop(&self, from: usize, to: usize) -> bool {
+        to <= from && self.loops.iter().zip(&self.spins).any(|(one, spins)| *spins && one.header == to)
     }
 
     /// Position of the function's end.

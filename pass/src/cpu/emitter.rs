@@ -9,8 +9,13 @@ use super::leaf::{LANES, Leaf, held, leaf_types, spread, steps};
 use super::shape::Shape;
 use super::unit::Unit;
 use crate::llvm::types::Kind;
+use crate::llvm::value::IntPredicate;
 use crate::llvm::{Block, Builder, Type, Types, Value};
 use std::collections::{BTreeMap, HashMap};
+
+/// What one round of a waiting loop takes from the warp's patience. Rounds are dear: each is recorded, and what it
+/// waits for cannot happen meanwhile.
+const ROUND: u64 = 128;
 
 /// Result of lowering a piece.
 pub type Emitted<T> = Result<T, Refusal>;
@@ -52,6 +57,8 @@ pub struct Emitter<'u, 'c> {
     fixed: HashMap<Value<'c>, Vec<Leaf<'c>>>,
     local: HashMap<Value<'c>, Vec<Leaf<'c>>>,
     mask_lanes: Option<(Value<'c>, Value<'c>)>,
+    /// The cautious version's: where it chooses the next block, and the lowest position that it may choose.
+    dispatcher: Option<(Block<'c>, Value<'c>)>,
     /// Things of the entry block that are made at most once, by name.
     once: HashMap<&'static str, Value<'c>>,
     /// Offset of each local variable in the function's frame.
@@ -115,6 +122,7 @@ impl<'u, 'c> Emitter<'u, 'c> {
             fixed: HashMap::new(),
             local: HashMap::new(),
             mask_lanes: None,
+            dispatcher: None,
             once: HashMap::new(),
             frame: HashMap::new(),
             frame_bytes: 0,
@@ -133,6 +141,14 @@ impl<'u, 'c> Emitter<'u, 'c> {
             let slot = self.entry.alloca(self.t.int(32), 4);
             self.pending.insert(position, slot);
         }
+        if self.version == Version::Cautious {
+            for slot in self.pending.values() {
+                self.entry.store(Value::zero(self.t.int(32)), *slot, 4);
+            }
+            let floor = self.entry.alloca(self.t.int(32), 4);
+            self.entry.store(Value::zero(self.t.int(32)), floor, 4);
+            self.dispatcher = Some((self.function.append_block("dispatch"), floor));
+        }
         self.bind_arguments(parameters)?;
         self.lay_out_frame()?;
         let live = match self.kernel {
@@ -148,6 +164,7 @@ impl<'u, 'c> Emitter<'u, 'c> {
         for position in 0..count {
             self.lower_block(position)?;
         }
+        self.emit_dispatcher();
         self.b.at_end(self.runs[count]);
         self.leave();
         self.entry.branch(self.runs[0]);
@@ -322,6 +339,9 @@ impl<'u, 'c> Emitter<'u, 'c> {
         self.mask_lanes = None;
         self.b.at_end(self.runs[position]);
         self.mask = self.b.load(self.t.int(32), self.pending[&position], 4);
+        if self.version == Version::Cautious {
+            self.b.store(self.i32(0), self.pending[&position], 4);
+        }
         let body = self.body;
         let block = &body.blocks[position];
         for phi in block.phis() {
@@ -510,13 +530,16 @@ impl<'u, 'c> Emitter<'u, 'c> {
 
     fn terminate(&mut self, position: usize) -> Emitted<()> {
         let body = self.body;
+        if body.blocks[position].successors.iter().any(|&to| body.closes_spinning_loop(position, to)) {
+            self.lose_patience(position);
+        }
         let end = body.ends(|condition| self.analysis.shape(condition) != Shape::Uniform).swap_remove(position);
         let terminator = body.blocks[position].terminator();
         match end {
             End::Goto(to) => {
                 if to == body.end() && !self.results.is_empty() {
                     let leaves = self.leaves(terminator.operand(0))?;
-                    let blend = self.analysis.flow.accumulates(position, to).then_some(self.mask);
+                    let blend = self.accumulates(position, to).then_some(self.mask);
                     let slots = self.results.clone();
                     for (slot, leaf) in slots.iter().zip(&leaves) {
                         self.store_slot(slot, leaf, blend);
@@ -595,10 +618,53 @@ impl<'u, 'c> Emitter<'u, 'c> {
         Ok(values)
     }
 
+    /// Whether other lanes may already wait where lanes of a block go.
+    fn accumulates(&self, position: usize, to: usize) -> bool {
+        self.version == Version::Cautious || self.analysis.flow.accumulates(position, to)
+    }
+
+    /// One more round of a loop that may wait for other threads. When that has been often enough others get a turn:
+    /// other warps, and in the cautious version the lanes of this warp that are elsewhere.
+    fn lose_patience(&mut self, position: usize) {
+        let left = self.b.sub(self.field_now(context::PATIENCE), self.i64(ROUND));
+        self.set_field(context::PATIENCE, left);
+        let out = self.b.icmp(IntPredicate::LLVMIntSLT, left, self.i64(0));
+        let (wait, go) = (self.new_block("wait"), self.new_block("go_on"));
+        self.branch_unlikely(out, wait, go);
+        self.b.at_end(wait);
+        self.b.call(self.unit.runtime().yield_now(), &[self.context]);
+        if let Some((_, floor)) = self.dispatcher {
+            self.b.store(self.i32(position as u32 + 1), floor, 4);
+        }
+        self.b.branch(go);
+        self.b.at_end(go);
+    }
+
+    /// The cautious version's choice of the next block: the lowest one with waiting lanes, from the floor on. When
+    /// there is none the floor goes back to the start, and without any waiting lanes the function ends.
+    fn emit_dispatcher(&mut self) {
+        let Some((dispatch, floor)) = self.dispatcher else { return };
+        let b = &self.b;
+        b.at_end(dispatch);
+        let from = b.load(self.t.int(32), floor, 4);
+        for (position, pending) in &self.pending {
+            let waiting = b.ne(b.load(self.t.int(32), *pending, 4), self.i32(0));
+            let high_enough = b.icmp(IntPredicate::LLVMIntULE, from, self.i32(*position as u32));
+            let next = self.function.append_block("next");
+            b.branch_if(b.and(waiting, high_enough), self.runs[*position], next);
+            b.at_end(next);
+        }
+        let again = self.function.append_block("again");
+        b.branch_if(b.eq(from, self.i32(0)), self.runs[self.body.end()], again);
+        b.at_end(again);
+        b.store(self.i32(0), floor, 4);
+        b.branch(dispatch);
+    }
+
     /// Hands lanes and phi values to a block.
     fn assign(&mut self, position: usize, to: usize, mask: Value<'c>, values: Vec<(Value<'c>, Vec<Leaf<'c>>)>) {
-        let accumulates = self.analysis.flow.accumulates(position, to);
-        let blend = (accumulates || self.version == Version::Cautious).then_some(mask);
+        let accumulates = self.accumulates(position, to);
+        let blend = accumulates.then_some(mask);
         for (phi, leaves) in values {
             let Some(slots) = self.slots.get(&phi).cloned() else { continue };
             for (slot, leaf) in slots.iter().zip(&leaves) {
@@ -616,6 +682,10 @@ impl<'u, 'c> Emitter<'u, 'c> {
 
     /// Goes on to the lowest block with waiting lanes.
     fn jump(&mut self, position: usize, targets: &[usize]) {
+        if let Some((dispatch, _)) = self.dispatcher {
+            self.b.branch(dispatch);
+            return;
+        }
         let end = self.body.end();
         let candidates = self.analysis.flow.candidates(position, targets, end);
         let mut ready = self.analysis.flow.waiting[position].clone();

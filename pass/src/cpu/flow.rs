@@ -20,17 +20,6 @@ pub enum End {
     Gone,
 }
 
-impl End {
-    /// Where lanes may go.
-    pub fn targets(&self) -> Vec<usize> {
-        match *self {
-            End::Goto(to) => vec![to],
-            End::Either(yes, no) | End::Split(yes, no) => vec![yes, no],
-            End::Gone => Vec::new(),
-        }
-    }
-}
-
 /// The places that may run next after one way of leaving a block, in the order in which they are tried. Each but the
 /// last runs only if lanes wait there; the last one is certain.
 pub type Candidates = Vec<usize>;
@@ -43,8 +32,7 @@ pub struct Flow {
 }
 
 impl Flow {
-    /// Analyses blocks given in warp order. `all` treats every block as possibly waiting at any time, as the
-    /// cautious lowering needs.
+    /// Analyses blocks given in warp order.
     pub fn new(ends: &[End]) -> Flow {
         let count = ends.len();
         let mut flow = Flow { waiting: vec![BTreeSet::new(); count + 1] };

@@ -25,7 +25,7 @@ impl<'c> Emitter<'_, 'c> {
         let leaf = self.leaf(pointer)?;
         // Of a local access the record holds the offset in the lane's stack, and the pointer is that already.
         let offsets = matches!(pointer.ty().kind(), Kind::Pointer(5));
-        let lay = self.lay_of(leaf);
+        let lay = self.lay_of(pointer, leaf);
         let mut mask = self.mask;
         if space != Space::Local {
             mask = self.check(site as u32, space, &lay, bytes, align)?;
@@ -39,7 +39,7 @@ impl<'c> Emitter<'_, 'c> {
             Space::Shared => self.from_shared(&lay),
             _ => lay,
         };
-        self.record(site as u32, space, mask, &recorded);
+        self.record(site as u32, space, mask, &recorded, bytes);
         self.allowed = (mask != self.mask).then_some(mask);
         Ok(())
     }
@@ -52,6 +52,7 @@ impl<'c> Emitter<'_, 'c> {
                 Lay::Strided(bases.iter().map(|base| self.b.sub(*base, shared)).collect(), *stride)
             }
             Lay::Scattered(lanes) => Lay::Scattered(self.b.sub(*lanes, self.b.splat(shared, LANES))),
+            Lay::Likely(lanes) => Lay::Likely(self.b.sub(*lanes, self.b.splat(shared, LANES))),
         }
     }
 
@@ -174,7 +175,7 @@ impl<'c> Emitter<'_, 'c> {
     }
 
     /// Writes the record of an access by the lanes of `mask`; none if there are none.
-    fn record(&mut self, site: u32, space: Space, mask: Value<'c>, lay: &Lay<'c>) {
+    fn record(&mut self, site: u32, space: Space, mask: Value<'c>, lay: &Lay<'c>, bytes: u32) {
         let done = if mask == self.mask {
             None
         } else {
@@ -183,6 +184,14 @@ impl<'c> Emitter<'_, 'c> {
             self.b.at_end(some);
             Some(done)
         };
+        self.write_access(site, space, mask, lay, bytes);
+        if let Some(done) = done {
+            self.b.branch(done);
+            self.b.at_end(done);
+        }
+    }
+
+    fn write_access(&mut self, site: u32, space: Space, mask: Value<'c>, lay: &Lay<'c>, bytes: u32) {
         match lay {
             Lay::Same(address) => {
                 let place = self.reserve(16);
@@ -209,10 +218,19 @@ impl<'c> Emitter<'_, 'c> {
                 self.b.store(*lanes, self.b.offset(place, 8), 8);
                 self.commit(place, MAX_ITEM_BYTES as u64);
             }
-        }
-        if let Some(done) = done {
-            self.b.branch(done);
-            self.b.at_end(done);
+            Lay::Likely(lanes) => {
+                let stride = i64::from(bytes);
+                let (even, base) = self.evenness(*lanes, stride);
+                let (near, far, done) = (self.new_block("near"), self.new_block("far"), self.new_block("written"));
+                self.b.branch_if(even, near, far);
+                self.b.at_end(near);
+                self.write_access(site, space, mask, &Lay::Strided(vec![base], stride), bytes);
+                self.b.branch(done);
+                self.b.at_end(far);
+                self.write_access(site, space, mask, &Lay::Scattered(*lanes), bytes);
+                self.b.branch(done);
+                self.b.at_end(done);
+            }
         }
     }
 

@@ -3,8 +3,9 @@
 use super::arithmetic::scalar_bits;
 use super::emitter::{Emitted, Emitter};
 use super::error::Refusal;
-use super::leaf::{LANES, Leaf, leaf_types};
+use super::leaf::{Leaf, leaf_types};
 use super::shape::Shape;
+use super::unit::Vectors;
 use crate::llvm::types::Kind;
 use crate::llvm::value::{Opcode, RealPredicate};
 use crate::llvm::{Type, Value};
@@ -45,6 +46,9 @@ impl<'c> Emitter<'_, 'c> {
             // The vector form takes one exponent for all lanes.
             return self.lanewise(call, |this, operands| {
                 let exponent = this.b.cast(Opcode::LLVMSIToFP, operands[1], this.shaped(operands[0], result));
+                if this.is_library_call("llvm.pow", operands[0]) {
+                    return this.library_call("llvm.pow", &[operands[0], exponent], result);
+                }
                 this.b.call(this.unit.intrinsic("llvm.pow", &[operands[0].ty()]), &[operands[0], exponent])
             });
         }
@@ -79,10 +83,47 @@ impl<'c> Emitter<'_, 'c> {
             } else {
                 vec![shaped]
             };
+            if this.is_library_call(&base, operands[0]) {
+                return this.library_call(&base, &arguments, result);
+            }
             let made = this.b.call(this.unit.intrinsic(&base, &overloads), &arguments);
             made.set_fast_math(flags);
             made
         })
+    }
+
+    /// Whether the host has no vector instruction for a function, so that LLVM would write out 32 calls of libm.
+    fn is_library_call(&self, base: &str, operand: Value<'c>) -> bool {
+        const LIBRARY: [&str; 20] = [
+            "sin", "cos", "tan", "asin", "acos", "atan", "atan2", "sinh", "cosh", "tanh", "exp", "exp2", "exp10", "log",
+            "log2", "log10", "pow", "ldexp", "sincos", "frem",
+        ];
+        let name = base.strip_prefix("llvm.").unwrap_or(base);
+        let vector = matches!(operand.ty().kind(), Kind::Vector(_));
+        vector && (LIBRARY.contains(&name) || (name == "fma" && self.unit.vectors == Vectors::Sse))
+    }
+
+    /// A function of libm for all lanes, through a loop that each module has once.
+    fn library_call(&self, base: &str, arguments: &[Value<'c>], result: Type<'c>) -> Value<'c> {
+        let scalars: Vec<Type<'c>> = arguments.iter().map(|argument| argument.ty().element()).collect();
+        let parameters: Vec<Type<'c>> = arguments.iter().map(|argument| argument.ty()).collect();
+        let short = base.strip_prefix("llvm.").unwrap_or(base);
+        let function = self.unit.vector_helper(&format!("warpline.math.{short}.{result}"), result, &parameters, |b, lane| {
+            if short == "frem" {
+                return b.binary(Opcode::LLVMFRem, lane[0], lane[1]);
+            }
+            let overloads = if short == "ldexp" { vec![result, scalars[1]] } else { vec![result] };
+            b.call(self.unit.intrinsic(base, &overloads), lane)
+        });
+        self.b.call(function, arguments)
+    }
+
+    /// Floating-point remainder: libm's, as the processor has none.
+    pub fn remainder(&self, left: Value<'c>, right: Value<'c>) -> Value<'c> {
+        if matches!(left.ty().kind(), Kind::Vector(_)) {
+            return self.library_call("llvm.frem", &[left, right], left.ty().element());
+        }
+        self.b.binary(Opcode::LLVMFRem, left, right)
     }
 
     /// `{ result, overflow }`.
@@ -111,6 +152,9 @@ impl<'c> Emitter<'_, 'c> {
     }
 
     fn unary(&self, name: &str, value: Value<'c>) -> Value<'c> {
+        if self.is_library_call(name, value) {
+            return self.library_call(name, &[value], value.ty().element());
+        }
         self.b.call(self.unit.intrinsic(name, &[value.ty()]), &[value])
     }
 
@@ -119,6 +163,9 @@ impl<'c> Emitter<'_, 'c> {
     }
 
     fn fma(&self, a: Value<'c>, b: Value<'c>, c: Value<'c>) -> Value<'c> {
+        if self.is_library_call("llvm.fma", a) {
+            return self.library_call("llvm.fma", &[a, b, c], a.ty().element());
+        }
         self.b.call(self.unit.intrinsic("llvm.fma", &[a.ty()]), &[a, b, c])
     }
 
@@ -481,11 +528,6 @@ impl<'c> Emitter<'_, 'c> {
     /// Base-2 logarithm through libm.
     fn log2(&self, x: Value<'c>) -> Value<'c> {
         self.unary("llvm.log2", x)
-    }
-
-    /// Whether lanes of this value are held as a vector.
-    pub fn is_lanes(value: Value<'c>) -> bool {
-        value.ty().kind() == Kind::Vector(LANES)
     }
 }
 

@@ -1,6 +1,5 @@
 //! Loads and stores, local variables, and the addresses of module variables.
 
-use super::analysis::Version;
 use super::arithmetic::scalar_bits;
 use super::context;
 use super::emitter::{Emitted, Emitter};
@@ -21,6 +20,8 @@ pub enum Lay<'c> {
     Strided(Vec<Value<'c>>, i64),
     /// Anywhere: `<32 x i64>`.
     Scattered(Value<'c>),
+    /// As `Scattered`, but most likely neighbouring elements: worth a look when it runs.
+    Likely(Value<'c>),
 }
 
 impl<'c> Emitter<'_, 'c> {
@@ -162,12 +163,13 @@ impl<'c> Emitter<'_, 'c> {
             let offsets = leaf.lanes(&self.b);
             return Ok(Lay::Scattered(self.b.add(stacks, offsets)));
         }
-        Ok(self.lay_of(leaf))
+        Ok(self.lay_of(pointer, leaf))
     }
 
-    /// The lay of plain addresses.
-    pub fn lay_of(&self, leaf: Leaf<'c>) -> Lay<'c> {
+    /// The lay of a pointer with these addresses.
+    pub fn lay_of(&self, pointer: Value<'c>, leaf: Leaf<'c>) -> Lay<'c> {
         match leaf {
+            Leaf::Lanes(addresses) if self.analysis.shape(pointer).may_be_affine() => Lay::Likely(addresses),
             Leaf::Uniform(address) => Lay::Same(address),
             Leaf::Affine { bases, stride, .. } => Lay::Strided(bases, stride),
             Leaf::Lanes(addresses) => Lay::Scattered(addresses),
@@ -185,6 +187,7 @@ impl<'c> Emitter<'_, 'c> {
                 Lay::Strided(bases.iter().map(|base| self.b.add(*base, self.i64(bytes))).collect(), *stride)
             }
             Lay::Scattered(lanes) => Lay::Scattered(self.b.add(*lanes, self.same(*lanes, bytes))),
+            Lay::Likely(lanes) => Lay::Likely(self.b.add(*lanes, self.same(*lanes, bytes))),
         }
     }
 
@@ -196,7 +199,7 @@ impl<'c> Emitter<'_, 'c> {
                 let spread = self.spread(bases);
                 if *stride == 0 { spread } else { self.b.add(spread, self.steps(self.t.int(64), *stride)) }
             }
-            Lay::Scattered(lanes) => *lanes,
+            Lay::Scattered(lanes) | Lay::Likely(lanes) => *lanes,
         }
     }
 
@@ -262,12 +265,40 @@ impl<'c> Emitter<'_, 'c> {
         let value = match lay {
             Lay::Strided(bases, stride) if *stride == size => self.load_contiguous(memory, bases, mask, align),
             Lay::Strided(bases, 0) => self.load_per_group(memory, bases, mask, align),
+            Lay::Likely(addresses) => {
+                let (even, base) = self.evenness(*addresses, size);
+                let (near, far, done) = (self.new_block("near"), self.new_block("far"), self.new_block("loaded"));
+                self.active();
+                self.b.branch_if(even, near, far);
+                self.b.at_end(near);
+                let close = self.load_contiguous(memory, &[base], mask, align);
+                let near = self.b.block();
+                self.b.branch(done);
+                self.b.at_end(far);
+                let spread = self.gather(memory, *addresses, mask, align);
+                let far = self.b.block();
+                self.b.branch(done);
+                self.b.at_end(done);
+                let value = self.b.phi(memory.vector(LANES));
+                value.add_incoming(&[(close, near), (spread, far)]);
+                value
+            }
             lay => {
                 let addresses = self.addresses(lay);
                 self.gather(memory, addresses, mask, align)
             }
         };
         if bool_like { self.b.trunc(value, ty.vector(LANES)) } else { value }
+    }
+
+    /// Whether all active lanes lie `stride` apart, and where lane 0 would be then.
+    pub fn evenness(&mut self, addresses: Value<'c>, stride: i64) -> (Value<'c>, Value<'c>) {
+        // Lane 0 follows the same formula even when it does not run; where it wraps apart, lanes are gathered.
+        let base = self.b.extract_element(addresses, self.i64(0));
+        let expected = self.b.add(self.b.splat(base, LANES), super::leaf::steps(self.t.int(64), 1, stride));
+        let different = self.b.ne(addresses, expected);
+        let different = self.bits(different);
+        (self.b.eq(different, self.i32(0)), base)
     }
 
     fn load_contiguous(&mut self, ty: Type<'c>, bases: &[Value<'c>], mask: Value<'c>, align: u64) -> Value<'c> {
@@ -413,16 +444,24 @@ impl<'c> Emitter<'_, 'c> {
                     call.set_argument_alignment(1, align as u32);
                 }
             }
+            Lay::Likely(addresses) => {
+                let (even, base) = self.evenness(*addresses, size);
+                let (near, far, done) = (self.new_block("near"), self.new_block("far"), self.new_block("stored"));
+                self.active();
+                self.b.branch_if(even, near, far);
+                self.b.at_end(near);
+                self.store_leaf(&Leaf::Lanes(value), &Lay::Strided(vec![base], size), mask, align);
+                self.b.branch(done);
+                self.b.at_end(far);
+                self.scatter(value, *addresses, mask, align);
+                self.b.branch(done);
+                self.b.at_end(done);
+            }
             lay => {
                 let addresses = self.addresses(lay);
                 self.scatter(value, addresses, mask, align);
             }
         }
-    }
-
-    /// Whether the version may hold uniform values as scalars.
-    pub fn keeps_uniform(&self) -> bool {
-        self.version != Version::Cautious
     }
 }
 

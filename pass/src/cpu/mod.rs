@@ -26,6 +26,7 @@ mod reach;
 mod runtime;
 mod shape;
 mod shared;
+mod spin;
 mod unit;
 mod warp;
 
@@ -183,7 +184,7 @@ impl<'c> Lowering<'_, 'c> {
         let functions: Vec<_> = self.unit.source.functions();
         for &function in &functions {
             if let Some(warp) = self.unit.functions.get(&function) {
-                let version = if self.cautious { Version::Cautious } else { Version::General };
+                let version = if self.needs_caution(function)? { Version::Cautious } else { Version::General };
                 self.fill(function, version, false, warp.native)?;
                 if self.hooks {
                     self.fill(function, version, true, warp.hooked)?;
@@ -202,7 +203,12 @@ impl<'c> Lowering<'_, 'c> {
 
     fn kernel(&mut self, kernel: Value<'c>) -> Result<KernelFunctions<'c>, LowerError> {
         let mut functions = KernelFunctions::default();
-        let versions = self.versions(kernel);
+        let reached = self.unit.reach.kernels.iter().find(|(one, _)| *one == kernel);
+        for function in reached.map(|(_, reached)| reached.clone()).unwrap_or_default() {
+            functions.may_wait |= self.body(function)?.spins.contains(&true);
+        }
+        let cautious = self.needs_caution(kernel)?;
+        let versions = if cautious { vec![Version::General] } else { self.versions(kernel) };
         for hooked in [false, true] {
             if hooked && !self.hooks {
                 continue;
@@ -215,7 +221,7 @@ impl<'c> Lowering<'_, 'c> {
                 made.insert(version, self.unit.new_warp_function(&name, ty));
             }
             for &version in &versions {
-                let how = if self.cautious { Version::Cautious } else { version };
+                let how = if cautious { Version::Cautious } else { version };
                 let mut into = made[&version];
                 if version != Version::General && self.reads_grid(kernel) {
                     let body = self.unit.new_warp_function(&format!("{}.body", into.name()), into.value_type());
@@ -239,7 +245,7 @@ impl<'c> Lowering<'_, 'c> {
         let reads = |wanted: fn(usize) -> bool| {
             self.registers(kernel).any(|one| matches!(one, Register::Thread(dimension) if wanted(dimension)))
         };
-        if self.cautious || !reads(|_| true) {
+        if !reads(|_| true) {
             vec![Version::General]
         } else if reads(|dimension| dimension > 0) {
             vec![Version::Linear, Version::Half, Version::General]
@@ -257,12 +263,34 @@ impl<'c> Lowering<'_, 'c> {
         self.registers(kernel).any(|one| matches!(one, Register::Block(_) | Register::GridSize(_)))
     }
 
-    fn fill(&mut self, function: Value<'c>, version: Version, hooked: bool, into: Value<'c>) -> Result<(), LowerError> {
+    fn body(&mut self, function: Value<'c>) -> Result<&Body<'c>, LowerError> {
         if !self.bodies.contains_key(&function) {
             let body = Body::new(function)
                 .ok_or_else(|| Refusal::of(function, "a loop with several entries that could not be taken apart"))?;
             self.bodies.insert(function, body);
         }
+        Ok(&self.bodies[&function])
+    }
+
+    /// Whether lanes can wait in a loop while others of their warp are elsewhere: these must get on then.
+    fn needs_caution(&mut self, function: Value<'c>) -> Result<bool, LowerError> {
+        if self.cautious {
+            return Ok(true);
+        }
+        let (kernel, layout) = (self.unit.is_kernel(function), self.unit.layout());
+        let body = self.body(function)?;
+        if !body.spins.contains(&true) {
+            return Ok(false);
+        }
+        let analysis = Analysis::new(body, Version::General, kernel, layout);
+        Ok(body.loops.iter().zip(&body.spins).any(|(one, spins)| {
+            let outside = |block: &usize| one.blocks.binary_search(block).is_err();
+            *spins && one.blocks.iter().any(|&block| analysis.flow.waiting[block].iter().any(outside))
+        }))
+    }
+
+    fn fill(&mut self, function: Value<'c>, version: Version, hooked: bool, into: Value<'c>) -> Result<(), LowerError> {
+        self.body(function)?;
         let body = &self.bodies[&function];
         let analysis = Analysis::new(body, version, self.unit.is_kernel(function), self.unit.layout());
         let job = Job { unit: self.unit, body, analysis: &analysis, version, hooked, function: into };

@@ -7,7 +7,7 @@ use super::shared::SharedLayout;
 use crate::device::{KERNEL_CONVENTION, device_globals};
 use crate::llvm::function::OF_FUNCTION;
 use crate::llvm::types::Kind;
-use crate::llvm::value::{Linkage, Opcode};
+use crate::llvm::value::Linkage;
 use crate::llvm::{Builder, Layout, ModuleItems, Type, Types, Value};
 use inkwell::module::Module;
 use std::collections::HashMap;
@@ -386,6 +386,48 @@ impl<'c> Unit<'c> {
         function
     }
 
+    /// A function of vectors of 32 that does `work` on each lane's scalars in turn.
+    pub fn vector_helper(
+        &self,
+        name: &str,
+        result: Type<'c>,
+        parameters: &[Type<'c>],
+        work: impl Fn(&Builder<'c>, &[Value<'c>]) -> Value<'c>,
+    ) -> Value<'c> {
+        if let Some(function) = ModuleItems::function(&self.target, name) {
+            return function;
+        }
+        let function = self.target.new_function(name, result.vector(LANES).function(parameters));
+        function.set_linkage(Linkage::LLVMInternalLinkage);
+        self.dress(function);
+        function.add_attribute(OF_FUNCTION, "noinline", 0);
+        let (entry, body, done) =
+            (function.append_block("entry"), function.append_block("lane"), function.append_block("done"));
+        let b = Builder::new(self.t);
+        b.at_end(entry);
+        let values = function.parameters();
+        let places: Vec<_> = parameters.iter().map(|ty| b.alloca(*ty, 64)).collect();
+        let results = b.alloca(result.vector(LANES), 64);
+        for (value, place) in values.iter().zip(&places) {
+            b.store(*value, *place, 64);
+        }
+        b.branch(body);
+        b.at_end(body);
+        let long = self.t.int(64);
+        let lane = b.phi(long);
+        let scalars: Vec<_> = (parameters.iter().zip(&places))
+            .map(|(ty, place)| b.load(ty.element(), b.gep(ty.element(), *place, &[lane]), 1))
+            .collect();
+        let made = work(&b, &scalars);
+        b.store(made, b.gep(result, results, &[lane]), 1);
+        let next = b.add(lane, Value::int(long, 1));
+        lane.add_incoming(&[(Value::zero(long), entry), (next, b.block())]);
+        b.branch_if(b.eq(next, Value::int(long, u64::from(LANES))), done, body);
+        b.at_end(done);
+        b.return_value(b.load(result.vector(LANES), results, 64));
+        function
+    }
+
     /// `(context, full)`: reports a full lane stack.
     pub fn stack_check(&self) -> Value<'c> {
         let name = "warpline.stack_check";
@@ -413,9 +455,4 @@ impl<'c> Unit<'c> {
 
 fn is_wide(ty: Type<'_>) -> bool {
     matches!(ty.kind(), Kind::Float | Kind::Double | Kind::Int(32) | Kind::Int(64))
-}
-
-/// Whether an instruction is a call that is not a debug or lifetime marker.
-pub fn is_real_call(value: Value<'_>) -> bool {
-    value.opcode() == Some(Opcode::LLVMCall)
 }
