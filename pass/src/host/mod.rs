@@ -5,6 +5,7 @@ mod calls;
 mod hook;
 mod names;
 mod note;
+mod wrappers;
 
 pub use hook::{HostHooks, hook};
 pub use note::note;

@@ -13,6 +13,11 @@ pub(super) struct Name<'c> {
     pub(super) text: Vec<String>,
     /// The indices, integers of any width.
     pub(super) indices: Vec<Value<'c>>,
+    /// The variable that it begins with: a stack slot, argument or global; and that variable's name.
+    pub(super) root: Option<Value<'c>>,
+    pub(super) root_name: String,
+    /// Not in that variable itself, but where a pointer in it leads.
+    pub(super) by_address: bool,
     ty: Option<DebugType<'c>>,
     /// Reached through this pointer and not yet named further: a field follows with `->`.
     through_pointer: bool,
@@ -22,9 +27,31 @@ pub(super) struct Name<'c> {
 const DEPTH: u32 = 12;
 
 impl<'c> Name<'c> {
-    fn of_variable(variable: Variable<'c>) -> Option<Self> {
+    fn of_variable(root: Value<'c>, variable: Variable<'c>) -> Option<Self> {
         let name = variable.name();
-        (!name.is_empty()).then(|| Name { text: vec![name], ty: variable.ty(), ..Name::default() })
+        (!name.is_empty()).then(|| Name {
+            text: vec![name.clone()],
+            root: Some(root),
+            root_name: name,
+            ty: variable.ty(),
+            ..Name::default()
+        })
+    }
+
+    /// A name that is just this text.
+    pub(super) fn of_text(text: &str) -> Self {
+        Name { text: vec![text.to_owned()], ..Name::default() }
+    }
+
+    /// The part `.field` of this object.
+    pub(super) fn with_suffix(mut self, suffix: &str) -> Self {
+        match suffix.strip_prefix('.') {
+            Some(field) if self.through_pointer && self.text == ["this"] => self.text = vec![field.to_owned()],
+            Some(field) if self.through_pointer => self.push(&format!("->{field}")),
+            _ => self.push(suffix),
+        }
+        self.through_pointer = false;
+        self
     }
 
     fn push(&mut self, text: &str) {
@@ -55,6 +82,7 @@ impl<'c> Name<'c> {
     fn pointee(mut self) -> Self {
         self.through_pointer = !self.ty.is_some_and(DebugType::is_reference);
         self.ty = self.ty.and_then(DebugType::pointee);
+        self.by_address = true;
         self
     }
 
@@ -86,16 +114,21 @@ pub(super) fn pointer_at<'c>(address: Value<'c>, layout: Layout<'_>) -> Option<N
 fn trace<'c>(address: Value<'c>, layout: Layout<'_>, depth: u32) -> Option<Name<'c>> {
     let depth = depth.checked_sub(1)?;
     if address.is_global_variable() {
-        return Variable::of_global(address).and_then(Name::of_variable);
+        return Variable::of_global(address).and_then(|variable| Name::of_variable(address, variable));
     }
     match address.opcode().or(address.constant_opcode()) {
-        Some(Opcode::LLVMAlloca) => Variable::of_value(address).and_then(Name::of_variable),
+        Some(Opcode::LLVMAlloca) => {
+            Variable::of_value(address).and_then(|variable| Name::of_variable(address, variable))
+        }
         Some(Opcode::LLVMGetElementPtr) => element(address, layout, depth),
         Some(Opcode::LLVMBitCast | Opcode::LLVMAddrSpaceCast) => trace(address.operand(0), layout, depth),
         // The address is the value of a pointer or reference variable.
         Some(Opcode::LLVMLoad) => Some(trace(address.operand(0), layout, depth)?.pointee()),
         Some(Opcode::LLVMCall | Opcode::LLVMInvoke) => subscript(address, layout, depth),
-        None if address.is_argument() => Some(Variable::of_value(address).and_then(Name::of_variable)?.pointee()),
+        None if address.is_argument() => {
+            let variable = Variable::of_value(address)?;
+            Some(Name::of_variable(address, variable)?.pointee())
+        }
         _ => None,
     }
 }

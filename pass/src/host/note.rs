@@ -1,7 +1,8 @@
 //! Before optimisation: names of allocations, and call paths that stay whole.
 
-use super::calls::{Names, base_name, cuda_allocation, host_allocation};
+use super::calls::{base_name, cuda_allocation, host_allocation};
 use super::names::{Name, object_at, pointer_at, result_of};
+use super::wrappers::Wrappers;
 use crate::llvm::debug::Location;
 use crate::llvm::function::OF_FUNCTION;
 use crate::llvm::metadata;
@@ -21,6 +22,7 @@ const NAME_BYTES: u32 = 128;
 /// To run on the front end's output, before any pass; without debug information no names are found.
 pub fn note(module: &Module<'_>) {
     let layout = Layout::of(module);
+    let wrappers = Wrappers::find(module, layout);
     for function in module.functions() {
         if function.is_declaration() {
             continue;
@@ -30,18 +32,13 @@ pub fn note(module: &Module<'_>) {
             // 2 is the asynchronous kind, clang's own default on this target.
             function.add_attribute(OF_FUNCTION, "uwtable", 2);
         }
-        // Inside the toolkit's typed wrappers the variable is called devPtr; the caller knows better.
-        let wrapper = cuda_allocation(base_name(&function.name())).is_some();
+        // Inside the toolkit's typed templates the variable is called devPtr, in the user's own wrappers perhaps p.
+        let wrapper = cuda_allocation(base_name(&function.name())).is_some() || wrappers.contains(function);
         for call in function.blocks().into_iter().flat_map(|block| block.instructions()) {
             let Some(callee) = call.direct_callee() else { continue };
             let callee = callee.name();
-            if let (Some(names), false) = (cuda_allocation(base_name(&callee)), wrapper) {
-                let arguments = call.call_arguments();
-                let name = match names {
-                    Names::Target(index) => arguments.get(index).and_then(|&target| pointer_at(target, layout)),
-                    Names::Memory(index) => arguments.get(index).and_then(|&memory| object_at(memory, layout)),
-                };
-                if let Some(name) = name {
+            if let Some(name) = wrappers.allocated(call, layout) {
+                if let (Some(name), false) = (name, wrapper) {
                     emit_name(module, call, &name);
                 }
             } else if let Some(allocation) = host_allocation(&callee) {
