@@ -1,9 +1,9 @@
 //! Checks an access batch whole before any of it is counted, so that a damaged batch leaves no
 //! trace in the figures and the workers need not look for damage.
 
-use warpline_format::access::{Item, Items};
+use warpline_format::access::Item;
 
-use super::LaunchShape;
+use super::{LaunchShape, decode};
 
 /// Checks every item against the launch it belongs to and returns the number of requests.
 ///
@@ -12,16 +12,28 @@ use super::LaunchShape;
 pub fn check_batch(items: &[u8], shape: &LaunchShape) -> Result<u64, String> {
     let table = &shape.module.1.table;
     let (sites, calls) = (table.sites.len() as u32, table.calls.len() as u32);
-    let mut reader = Items::new(items);
+    let mut position = 0;
     // Byte at which the turn ends; 0 before the first.
     let mut turn_end = 0;
     let mut requests = 0;
-    while let Some(item) = reader.next() {
-        let item = item.map_err(|error| error.to_string())?;
-        let position = reader.position();
-        match item {
+    while position < items.len() {
+        let start = position;
+        if let Some((access, length)) = decode::request(&items[start..]) {
+            position += length;
+            if access.site >= sites {
+                return Err(format!("site {} of {sites}", access.site));
+            }
+            if position > turn_end {
+                return Err("an item lies outside a turn".to_owned());
+            }
+            requests += 1;
+            continue;
+        }
+        let Some((item, length)) = decode::item(&items[start..]) else { break };
+        position += length;
+        match item.map_err(|_| format!("what stands at byte {start} of the batch is no item"))? {
             Item::Turn { slot, bytes } => {
-                if position < turn_end + 8 {
+                if start < turn_end {
                     return Err("a turn begins inside another".to_owned());
                 }
                 turn_end = position + bytes as usize;
@@ -34,7 +46,7 @@ pub fn check_batch(items: &[u8], shape: &LaunchShape) -> Result<u64, String> {
                 continue;
             }
             Item::BlockStart { slot, warps, block } => {
-                if position < turn_end + 16 {
+                if start < turn_end {
                     return Err("a block starts inside a turn".to_owned());
                 }
                 let last = u64::from(slot) + u64::from(warps);
@@ -43,14 +55,10 @@ pub fn check_batch(items: &[u8], shape: &LaunchShape) -> Result<u64, String> {
                 }
                 continue;
             }
-            Item::Access(access) if access.site >= sites => {
-                return Err(format!("site {} of {sites}", access.site));
-            }
             Item::Call { call_site, .. } if call_site >= calls => {
                 return Err(format!("call site {call_site} of {calls}"));
             }
-            Item::Access(_) => requests += 1,
-            Item::Call { .. } | Item::Barrier | Item::Return => {}
+            Item::Access(_) | Item::Call { .. } | Item::Barrier | Item::Return => {}
         }
         if position > turn_end {
             return Err("an item lies outside a turn".to_owned());

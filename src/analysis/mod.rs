@@ -10,6 +10,7 @@
 mod analyzer;
 mod batch;
 mod cells;
+mod decode;
 mod launches;
 mod pool;
 mod progress;

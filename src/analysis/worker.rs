@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
-use warpline_format::access::{Access, Addresses, Item, Items, Space};
+use warpline_format::access::{Access, Addresses, Item, Space};
 use warpline_format::event::{AllocationId, LaunchId};
 
-use super::{CellId, CellKey, Cells, Follower, LaunchShape, Owner, Part, Request};
+use super::{CellId, CellKey, Cells, Follower, LaunchShape, Owner, Part, Request, decode};
 use crate::attribution::{AllocationMap, ContextId, ContextTree, ROOT, Segment, WarpContext};
 use crate::metrics::{Footprint, FootprintMemo, LineTable, WavefrontMemo, Wavefronts, Width, footprint, wavefronts};
 
@@ -114,58 +114,53 @@ impl<F: Follower> Worker<F> {
         let mut slot = 0;
         let mut at = 0;
         while at < items.len() {
-            let mut reader = Items::new(&items[at..]);
-            let mut skip = None;
-            while let Some(item) = reader.next() {
-                match item {
-                    Ok(Item::Turn { slot: next, bytes }) => {
-                        slot = next;
-                        if self.of > 1 && shape.sm(slot) % self.of != self.index {
-                            skip = Some(bytes as usize);
-                            break;
-                        }
-                        if work.warps.len() <= slot as usize {
-                            work.warps.resize(slot as usize + 1, WarpContext::default());
-                        }
-                    }
-                    Ok(Item::BlockStart { slot, warps, block }) => {
-                        if shape.sm(slot) % self.of == self.index {
-                            let end = (slot + warps) as usize;
-                            if work.warps.len() < end {
-                                work.warps.resize(end, WarpContext::default());
-                            }
-                            work.warps[slot as usize..end].fill(WarpContext::default());
-                            self.follower.block(slot, warps, block);
-                        }
-                    }
-                    Ok(Item::Access(access)) => {
-                        let state = &mut sites[access.site as usize];
-                        let context = work.warps[slot as usize].context();
-                        let width = module.widths[access.site as usize];
-                        let mut request = Resolver { map, epoch: self.epoch, scratch: &mut self.scratch };
-                        let resolved = request.resolve(&access, width, context, state, &mut work.cells);
-                        work.requests += 1;
-                        self.follower.request(&Request {
-                            access: &access,
-                            site: &module.table.sites[access.site as usize],
-                            width,
-                            footprint: resolved.1,
-                            slot,
-                            place: (at + reader.position()) as u64,
-                            cell: resolved.0,
-                            parts: &self.scratch.parts,
-                        });
-                    }
-                    Ok(Item::Call { call_site, .. }) => work.warps[slot as usize].enter(&mut work.contexts, call_site),
-                    Ok(Item::Return) => _ = work.warps[slot as usize].leave(&work.contexts),
-                    Ok(Item::Barrier) => self.follower.barrier(slot),
-                    // Checked before; nothing after the damage is looked at.
-                    Err(_) => break,
-                }
+            if let Some((access, length)) = decode::request(&items[at..]) {
+                at += length;
+                let state = &mut sites[access.site as usize];
+                let context = work.warps[slot as usize].context();
+                let width = module.widths[access.site as usize];
+                let mut request = Resolver { map, epoch: self.epoch, scratch: &mut self.scratch };
+                let resolved = request.resolve(&access, width, context, state, &mut work.cells);
+                work.requests += 1;
+                self.follower.request(&Request {
+                    access: &access,
+                    site: &module.table.sites[access.site as usize],
+                    width,
+                    footprint: resolved.1,
+                    slot,
+                    place: at as u64,
+                    cell: resolved.0,
+                    parts: &self.scratch.parts,
+                });
+                continue;
             }
-            at += reader.position() + skip.unwrap_or(0);
-            if skip.is_none() {
-                break;
+            // The batch was checked before; nothing after damage is looked at.
+            let Some((Ok(item), length)) = decode::item(&items[at..]) else { break };
+            at += length;
+            match item {
+                Item::Turn { slot: next, bytes } => {
+                    slot = next;
+                    if self.of > 1 && shape.sm(slot) % self.of != self.index {
+                        at += bytes as usize;
+                    } else if work.warps.len() <= slot as usize {
+                        work.warps.resize(slot as usize + 1, WarpContext::default());
+                    }
+                }
+                Item::BlockStart { slot, warps, block } => {
+                    if shape.sm(slot) % self.of == self.index {
+                        let end = (slot + warps) as usize;
+                        if work.warps.len() < end {
+                            work.warps.resize(end, WarpContext::default());
+                        }
+                        work.warps[slot as usize..end].fill(WarpContext::default());
+                        self.follower.block(slot, warps, block);
+                    }
+                }
+                Item::Call { call_site, .. } => work.warps[slot as usize].enter(&mut work.contexts, call_site),
+                Item::Return => _ = work.warps[slot as usize].leave(&work.contexts),
+                Item::Barrier => self.follower.barrier(slot),
+                // Taken above.
+                Item::Access(_) => {}
             }
         }
         self.follower.batch_end();

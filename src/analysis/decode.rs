@@ -1,0 +1,72 @@
+//! Reads requests, the items that matter for speed, without the detour over [`Items`].
+
+use warpline_format::access::{Access, Addresses, Item, ItemError, Items, Kind, Space, item_bytes, site_of};
+
+fn word(bytes: &[u8], at: usize) -> Option<u32> {
+    Some(u32::from_le_bytes(*bytes.get(at..)?.first_chunk()?))
+}
+
+fn long(bytes: &[u8], at: usize) -> Option<u64> {
+    Some(u64::from_le_bytes(*bytes.get(at..)?.first_chunk()?))
+}
+
+/// The request at the start of `bytes` and its length; `None` for any other item, and for anything
+/// that [`Items`] would refuse.
+#[inline(always)]
+pub(super) fn request(bytes: &[u8]) -> Option<(Access<'_>, usize)> {
+    let (head, mask) = (word(bytes, 0)?, word(bytes, 4)?);
+    let space = Space::from_head(head)?;
+    if mask == 0 || space == Space::Generic {
+        return None;
+    }
+    let (addresses, length) = match head >> 28 {
+        kind if kind == Kind::Affine as u32 => {
+            let bases = [long(bytes, 8)?, long(bytes, 16)?];
+            let stride = word(bytes, 24)? as i32;
+            word(bytes, 28)?;
+            (Addresses::Affine { bases, stride }, 32)
+        }
+        kind if kind == Kind::Uniform as u32 => (Addresses::Uniform(long(bytes, 8)?), 16),
+        kind if kind == Kind::Delta as u32 => {
+            let length = item_bytes(head, mask)?;
+            (Addresses::Delta(long(bytes, 8)?, bytes.get(16..length)?), length)
+        }
+        kind if kind == Kind::Full as u32 => {
+            let length = item_bytes(head, mask)?;
+            (Addresses::Full(bytes.get(8..length)?), length)
+        }
+        _ => return None,
+    };
+    Some((Access { site: site_of(head), space, mask, addresses }, length))
+}
+
+/// The item at the start of `bytes`, whatever it is, and its length.
+pub(super) fn item(bytes: &[u8]) -> Option<(Result<Item<'_>, ItemError>, usize)> {
+    let mut items = Items::new(bytes);
+    let item = items.next()?;
+    Some((item, items.position()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn agrees_with_the_items(
+            kind in 0u32..16, space in 0u32..6, site in 0u32..1 << 24, mask in prop_oneof![any::<u32>(), Just(0)],
+            rest in prop::collection::vec(any::<u8>(), 0..300),
+        ) {
+            let mut bytes = ((kind << 28) | (space << 24) | site).to_le_bytes().to_vec();
+            bytes.extend(mask.to_le_bytes());
+            bytes.extend(rest);
+            let mut items = Items::new(&bytes);
+            let want = match items.next() {
+                Some(Ok(Item::Access(access))) => Some((access, items.position())),
+                _ => None,
+            };
+            prop_assert_eq!(request(&bytes), want);
+        }
+    }
+}
