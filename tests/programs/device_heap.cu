@@ -46,7 +46,10 @@ __global__ void arrays(int *out)
     delete[] values;
     out[threadIdx.x] = sum;
     if (threadIdx.x == 0) {
-        out[40] = malloc(1ull << 50) == nullptr;
+        // The compiler takes a malloc whose result is only compared for one that succeeds.
+        volatile unsigned long long too_much = 1ull << 50;
+        void *volatile none = malloc(too_much);
+        out[40] = none == nullptr;
         free(nullptr);
     }
 }

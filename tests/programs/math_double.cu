@@ -1,5 +1,6 @@
 // flags: --extended-lambda
-// Double-precision math against the host's long double.
+// Double-precision math against the host's long double. libdevice begins rsqrt and the logarithms with an
+// approximation that the CPU device computes otherwise than a GPU: their last bit may differ.
 #include "math_test.h"
 
 #define COMPARE(expression, host, x, y, limit)                                                          \
@@ -47,15 +48,15 @@ int main()
     std::vector<double> other = range(-6, 6, static_cast<int>(any.size()));
 
     COMPARE(sqrt(a), std::sqrt(a), positive, other, 0.51);
-    COMPARE(rsqrt(a), 1 / std::sqrt(a), positive, other, 1.1);
+    COMPARE(rsqrt(a), 1 / std::sqrt(a), positive, other, 1.5);
     COMPARE(cbrt(a), std::cbrt(a), any, other, 1.1);
     COMPARE(exp(a), std::exp(a), any, other, 1.1);
     COMPARE(exp2(a), std::exp2(a), any, other, 1.1);
     COMPARE(expm1(a), std::expm1(a), any, other, 1.1);
-    COMPARE(log(a), std::log(a), positive, other, 1.1);
-    COMPARE(log2(a), std::log2(a), positive, other, 1.1);
-    COMPARE(log10(a), std::log10(a), positive, other, 1.1);
-    COMPARE(log1p(a), std::log1p(a), positive, other, 1.1);
+    COMPARE(log(a), std::log(a), positive, other, 1.5);
+    COMPARE(log2(a), std::log2(a), positive, other, 1.5);
+    COMPARE(log10(a), std::log10(a), positive, other, 1.5);
+    COMPARE(log1p(a), std::log1p(a), positive, other, 1.5);
     COMPARE(pow(a, b), std::pow(a, b), positive, other, 2.1);
     COMPARE(sin(a), std::sin(a), any, other, 2.1);
     COMPARE(cos(a), std::cos(a), any, other, 2.1);
