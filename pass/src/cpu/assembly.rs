@@ -187,6 +187,10 @@ impl<'c> Emitter<'_, 'c> {
                 self.barrier(warpline_format::abi::barrier::SYNC, none).ok()?;
                 return Some(());
             }
+            "activemask" => {
+                let lanes = self.b.splat(self.mask, LANES);
+                return self.write(machine, operands.first()?, lanes, guard);
+            }
             "trap" => {
                 self.b.call(self.unit.runtime().trap(), &[self.context, self.mask]);
                 return Some(());

@@ -160,7 +160,7 @@ impl<'c> Emitter<'_, 'c> {
         let rest = if reduces { operands } else { operands.get(1..)? };
         let address = self.asm_address(machine, parts, rest.first()?)?;
         let mask = self.guarded_mask(guard);
-        if parts.iter().any(|part| part.ends_with("x2") || part.starts_with('v')) {
+        if parts.iter().any(|part| part.starts_with('v') && part.len() == 2) {
             return None;
         }
         let mut value = self.read(machine, rest.get(1)?, bits)?;
@@ -185,10 +185,19 @@ impl<'c> Emitter<'_, 'c> {
                 _ if has("max") => LLVMAtomicRMWBinOpUMax,
                 _ => return None,
             };
-            if kind == TypeKind::Float && op == LLVMAtomicRMWBinOpFAdd {
+            let packed = parts.iter().any(|part| part.ends_with("x2"));
+            if parts.contains(&"bf16") {
+                return None;
+            }
+            if kind == TypeKind::Float && op == LLVMAtomicRMWBinOpFAdd && !packed {
                 value = self.as_float(value, bits)?;
             }
             let shared = parts.iter().any(|part| part.starts_with("shared"));
+            if let Some(packed) = parts.iter().find(|part| part.ends_with("x2")) {
+                let half = if packed.starts_with('b') { self.t.bfloat() } else { self.t.half() };
+                let old = self.update_viewed(op, address, value, mask, shared, 4, half.vector(2));
+                return if reduces { Some(()) } else { self.write(machine, &operands[0], old, guard) };
+            }
             let old = self.update_lanes(op, address, value, mask, shared, bits / 8);
             self.b.bitcast(old, self.int_lanes(bits))
         };

@@ -6,7 +6,7 @@ use super::error::Refusal;
 use super::leaf::{LANES, Leaf, held};
 use crate::llvm::types::Kind;
 use crate::llvm::value::{AtomicOp, IntPredicate, Opcode, Ordering, RealPredicate};
-use crate::llvm::{Builder, Value};
+use crate::llvm::{Builder, Type, Value};
 
 const ORDER: Ordering = Ordering::LLVMAtomicOrderingSequentiallyConsistent;
 
@@ -48,7 +48,24 @@ impl<'c> Emitter<'_, 'c> {
         align: u32,
     ) -> Value<'c> {
         let ty = operands.ty().element();
-        let align = align.max(scalar_bits(ty) / 8);
+        self.update_viewed(op, addresses, operands, mask, shared, align, ty)
+    }
+
+    /// The same where each operand is looked at as a value of type `view`: pairs of half-precision numbers in a word.
+    #[allow(clippy::too_many_arguments)] // One more than a plain update has.
+    pub fn update_viewed(
+        &mut self,
+        op: AtomicOp,
+        addresses: Value<'c>,
+        operands: Value<'c>,
+        mask: Value<'c>,
+        shared: bool,
+        align: u32,
+        view: Type<'c>,
+    ) -> Value<'c> {
+        let whole = operands.ty();
+        let ty = view;
+        let align = align.max(scalar_bits(whole) / 8);
         let name = format!("warpline.atomic.{op:?}.{ty}.{}", if shared { "plain" } else { "atomic" });
         // The operands' place also takes the old values.
         let helper = self.unit.lane_loop(&name, |b, address, (place, lane)| {
@@ -66,10 +83,10 @@ impl<'c> Emitter<'_, 'c> {
             b.store(old, slot, 1);
         });
         let from = self.spill(addresses, "addresses");
-        let place = self.entry.alloca(ty.vector(LANES), 64);
+        let place = self.entry.alloca(whole, 64);
         self.b.store(operands, place, 64);
         self.b.call(helper, &[from, mask, place]);
-        self.b.load(ty.vector(LANES), place, 64)
+        self.b.load(whole, place, 64)
     }
 
     /// Lowers `cmpxchg`: the old value, and whether it was the expected one.

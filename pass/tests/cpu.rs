@@ -1,0 +1,271 @@
+//! Tests of the lowering to the CPU device: kernels, some written for it and some made at random, run in every version
+//! and on every kind of host processor that this one can imitate, and must agree with the same source compiled as plain
+//! C++ that runs one thread after another.
+
+#[allow(dead_code)] // Each test file uses a part of it.
+mod common;
+
+use common::{Side, compile};
+use inkwell::context::Context;
+use inkwell::memory_buffer::MemoryBuffer;
+use inkwell::module::Module;
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Instant;
+use warpline_format::site_table::SiteTable;
+use warpline_pass::llvm::Machine;
+use warpline_pass::{cpu, device};
+
+fn hooked<'c>(context: &'c Context, source: &Path) -> (Module<'c>, SiteTable) {
+    let bitcode = compile(source, Side::Device, &[]);
+    let buffer = MemoryBuffer::create_from_memory_range_copy(&bitcode, "test");
+    let module = Module::parse_bitcode_from_buffer(&buffer, context).expect("clang makes bitcode of our LLVM");
+    let machine = device::machine(&module).expect("device code");
+    device::note_locations(&module);
+    device::optimize(&module, &machine, 2).expect("optimised");
+    device::prepare(&module, &machine, 2).expect("prepared");
+    let table = device::hook(&module, &machine, &device::HookOptions::default()).expect("hooked");
+    (module, table)
+}
+
+fn lowered<'c>(module: &Module<'c>, table: &SiteTable, processor: &str, cautious: bool) -> Module<'c> {
+    let options = cpu::Options {
+        processor,
+        descriptor: "warpline_module",
+        visible: true,
+        fat_binary: &[],
+        registers: &BTreeMap::new(),
+        cautious,
+        optimize: true,
+    };
+    cpu::lower(module, Some(table), &options).expect("lowered")
+}
+
+/// A folder for one test's files.
+fn folder(name: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    std::fs::create_dir_all(&folder).expect("temporary folder");
+    folder
+}
+
+/// Compiles kernels of `flow.h`'s kind, lowers them for `processor`, runs all versions against plain C++.
+fn compare(name: &str, source: &str, kernels: &str, processor: &str, cautious: bool) {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cpu");
+    let folder = folder(&format!("{name}-{processor}-{cautious}"));
+    let path = folder.join("kernels.cu");
+    let choice = if source.is_empty() { "" } else { "#define RANDOM\n" };
+    let head = format!("{choice}#include \"{}/flow.h\"\n", here.display());
+    std::fs::write(&path, head + source).expect("source written");
+    std::fs::write(folder.join("list.h"), kernels).expect("list written");
+    let context = Context::create();
+    let (module, table) = hooked(&context, &path);
+    let result = lowered(&module, &table, processor, cautious);
+    let object = Machine::host(processor).and_then(|machine| machine.emit_object(&result)).expect("object");
+    std::fs::write(folder.join("device.o"), object).expect("object written");
+    let program = folder.join("program");
+    let mut compiler = Command::new("g++");
+    compiler.args(["-std=c++17", "-O1", "-w", "-fwrapv", "-fno-strict-aliasing", "-I"]).arg(&folder);
+    compiler.arg(here.join("stub.cpp")).args(["-x", "c++"]).arg(&path).args(["-x", "none"]).arg(folder.join("device.o"));
+    let output = compiler.arg("-o").arg(&program).arg("-lm").output().expect("g++ is installed");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let output = Command::new(&program).output().expect("the program starts");
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{name} for {processor}, cautious {cautious}: {:?}\n{text}", output.status);
+}
+
+
+fn hand_written() -> String {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cpu/flow.h");
+    let text = std::fs::read_to_string(here).expect("flow.h");
+    let list: Vec<_> = text.split("X(").skip(1).filter_map(|part| part.split_once(')').map(|(name, _)| name)).collect();
+    format!("#define KERNELS(X) {}\n", list.iter().map(|name| format!("X({name})")).collect::<Vec<_>>().join(" "))
+}
+
+fn has(feature: &str) -> bool {
+    std::fs::read_to_string("/proc/cpuinfo").is_ok_and(|text| text.split_whitespace().any(|word| word == feature))
+}
+
+#[test]
+fn hand_written_kernels_agree_with_plain_code() {
+    compare("hand", "", &hand_written(), "native", false);
+}
+
+#[test]
+fn the_cautious_version_agrees_too() {
+    compare("hand", "", &hand_written(), "native", true);
+}
+
+#[test]
+fn avx2_hosts_agree() {
+    if has("avx2") {
+        compare("hand", "", &hand_written(), "x86-64-v3", false);
+    }
+}
+
+#[test]
+fn sse_hosts_agree() {
+    compare("hand", "", &hand_written(), "x86-64-v2", false);
+}
+
+/// Makes kernels with random control flow: loops with several exits, jumps out of nests, uniform and divergent
+/// conditions. All loops are bounded.
+struct Generator {
+    state: u64,
+    text: String,
+    labels: u32,
+    loops: u32,
+}
+
+impl Generator {
+    fn below(&mut self, limit: u64) -> u64 {
+        self.state = self.state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.state >> 33) % limit
+    }
+
+    fn line(&mut self, text: &str) {
+        let _ = writeln!(self.text, "{text}");
+    }
+
+    fn value(&mut self) -> String {
+        match self.below(9) {
+            0 => "a".into(),
+            1 => "b".into(),
+            2 => "c".into(),
+            3 => "i".into(),
+            4 => "threadIdx.x".into(),
+            5 => "blockIdx.x".into(),
+            6 => format!("in[(a + {}) % n]", self.below(50)),
+            7 => "in[(i + b) % n]".into(),
+            _ => format!("{}u", self.below(100)),
+        }
+    }
+
+    fn condition(&mut self) -> String {
+        let (left, right) = (self.value(), self.value());
+        match self.below(5) {
+            0 => format!("({left} & {}) == 0", 1 << self.below(4)),
+            1 => format!("{left} > {right}"),
+            2 => format!("({left} ^ {right}) % 3 == 1"),
+            3 => format!("(int){left} < (int)({right} - 40)"),
+            _ => format!("n % {} == 0", self.below(3) + 2),
+        }
+    }
+
+    fn statements(&mut self, depth: u32, in_loop: bool) {
+        for _ in 0..=self.below(3) {
+            let (left, right) = (self.value(), self.value());
+            match self.below(if depth == 0 { 4 } else { 9 }) {
+                0 => self.line(&format!("a = a * 3 + {left};")),
+                1 => self.line(&format!("b ^= {left} + {right};")),
+                2 => self.line(&format!("c += {left} >> ({right} & 7);")),
+                3 => self.line(&format!("if ({left} & 1) a -= {right};")),
+                4 | 5 => {
+                    let condition = self.condition();
+                    self.line(&format!("if ({condition}) {{"));
+                    self.statements(depth - 1, in_loop);
+                    if self.below(2) == 0 {
+                        self.line("} else {");
+                        self.statements(depth - 1, in_loop);
+                    }
+                    self.line("}");
+                }
+                6 | 7 => {
+                    let name = format!("k{}", self.loops);
+                    self.loops += 1;
+                    let bound = match self.below(3) {
+                        0 => format!("{}", self.below(6) + 1),
+                        1 => "(a & 7)".into(),
+                        _ => "(i % 5)".into(),
+                    };
+                    self.line(&format!("for (unsigned {name} = 0; {name} < {bound}; ++{name}) {{"));
+                    self.statements(depth - 1, true);
+                    let condition = self.condition();
+                    match self.below(4) {
+                        0 => self.line(&format!("if ({condition}) break;")),
+                        1 => self.line(&format!("if ({condition}) continue;")),
+                        2 if self.labels < 3 => self.line(&format!("if ({condition}) goto end{};", self.labels)),
+                        _ => self.line(&format!("c += {name};")),
+                    }
+                    self.statements(depth - 1, true);
+                    self.line("}");
+                }
+                _ => {
+                    let condition = self.condition();
+                    let what = if in_loop { "continue" } else { "{ out[i] = a; return; }" };
+                    self.line(&format!("if ({condition} && (c & 3) == 2) {what};"));
+                }
+            }
+        }
+    }
+
+    fn kernel(seed: u64) -> String {
+        let mut generator = Generator { state: seed, text: String::new(), labels: 0, loops: 0 };
+        let g = &mut generator;
+        g.line(&format!("KERNEL random{seed}(const unsigned *in, unsigned *out, int n) {{"));
+        g.line("unsigned i = THREAD; if (i >= n) return;");
+        g.line("unsigned a = in[i], b = i, c = 0;");
+        for label in 0..3 {
+            g.labels = label;
+            g.statements(3, false);
+            g.line(&format!("goto end{label}; end{label}: b += a;"));
+        }
+        g.line("out[i] = a ^ b * 3 ^ c * 7; }");
+        generator.text
+    }
+}
+
+fn random(seeds: std::ops::Range<u64>) -> (String, String) {
+    let mut list = String::from("#define KERNELS(X)");
+    let mut source = String::new();
+    for seed in seeds {
+        source += &Generator::kernel(seed);
+        let _ = write!(list, " X(random{seed})");
+    }
+    (source, list + "\n")
+}
+
+#[test]
+fn random_control_flow_agrees_with_plain_code() {
+    let (source, list) = random(1..7);
+    compare("random", &source, &list, "native", false);
+}
+
+#[test]
+fn random_control_flow_agrees_in_the_cautious_version() {
+    let (source, list) = random(7..10);
+    compare("random", &source, &list, "native", true);
+}
+
+/// One loop that holds many divergent branches: time must grow with their number, not with its square.
+#[test]
+fn time_is_near_linear_in_blocks() {
+    let seconds = |count: u32| {
+        let mut source = String::from(
+            "#include \"cuda.h\"\nextern \"C\" __global__ void many(const unsigned *in, unsigned *out, int n) {\n\
+             unsigned i = TX, a = in[i];\nfor (int k = 0; k < n; ++k) {\n",
+        );
+        for branch in 0..count {
+            let _ = writeln!(
+                source,
+                "if (a & {}) {{ a = a * {} + in[a % n]; }} else {{ a ^= out[(a + {branch}) % n]; out[i] = a; }}",
+                1 << (branch % 9),
+                branch * 2 + 3
+            );
+        }
+        source += "}\nout[i] = a;\n}\n";
+        let path = folder("blocks").join(format!("many{count}.cu"));
+        std::fs::write(&path, source).expect("source written");
+        let context = Context::create();
+        let (module, table) = hooked(&context, &path);
+        let start = Instant::now();
+        let result = lowered(&module, &table, "native", false);
+        Machine::host("native").and_then(|machine| machine.emit_object(&result)).expect("object");
+        start.elapsed().as_secs_f64()
+    };
+    seconds(10);
+    let (small, large) = (seconds(20), seconds(80));
+    // Four times the blocks; a quadratic lowering takes sixteen times as long.
+    assert!(large < small * 10.0, "{small:.2} s for 20 branches, {large:.2} s for 80");
+}

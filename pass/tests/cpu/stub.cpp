@@ -1,0 +1,231 @@
+// A stub of the runtime for the tests of the lowering: runs every version of every kernel on several block shapes and
+// compares with the same source as plain C++.
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <map>
+#include <string>
+#include <sys/mman.h>
+#include <vector>
+
+struct Index { unsigned x, y, z; };
+thread_local Index threadIdx, blockIdx, blockDim, gridDim;
+
+struct alignas(64) Lanes { uint32_t lane[32]; };
+// As `format/src/abi.rs`.
+struct alignas(64) Context {
+    uint8_t *cursor, *end;
+    const uint8_t *arguments;
+    uint8_t *shared;
+    uint64_t shared_bytes;
+    uint8_t *local;
+    uint64_t local_stride, local_used, local_limit;
+    uint64_t *counts;
+    uint64_t clock;
+    int64_t patience;
+    void *runtime;
+    uint32_t block_index[3], block_dim[3], grid_dim[3], warp, live, sm, slot;
+    uint64_t block;
+    Lanes x, y, z;
+};
+typedef void (*WarpFunction)(Context *);
+struct Parameter { uint32_t offset, size; };
+struct Kernel {
+    const char *name;
+    uint32_t function, flags;
+    WarpFunction versions[6];
+    const Parameter *parameters;
+    uint32_t parameter_count, parameter_bytes, static_shared, local_bytes, registers, spill, threads, blocks;
+};
+struct Global {
+    const char *name;
+    const uint8_t *image;
+    uint64_t size, align;
+    uint32_t kind, reserved;
+    uint64_t *slot;
+    const void *relocations;
+    uint64_t relocation_count;
+};
+struct Range { uint64_t low, high; };
+struct Module {
+    uint64_t magic;
+    uint32_t version, flags;
+    const uint8_t *table;
+    uint64_t table_bytes;
+    const Kernel *kernels;
+    uint64_t kernel_count;
+    const Global *globals;
+    uint64_t global_count;
+    Range *ranges;
+    uint64_t sites, cells, blocks;
+};
+extern "C" const Module warpline_module;
+
+static uint8_t records[1 << 14];
+static uint64_t requests, lanes;
+
+static void drain(Context *c)
+{
+    uint8_t *at = records;
+    while (at < c->cursor) {
+        uint32_t head, second;
+        memcpy(&head, at, 4);
+        memcpy(&second, at + 4, 4);
+        uint32_t kind = head >> 28;
+        bool access = kind == 3 || kind == 4 || kind == 10;
+        if (access && second == 0) {
+            printf("a record without lanes\n");
+            exit(1);
+        }
+        requests += access;
+        lanes += access ? __builtin_popcount(second) : 0;
+        at += kind == 3 ? 16 : kind == 4 ? 32 : kind == 10 ? 264 : 8;
+    }
+    if (at != c->cursor) {
+        printf("damaged records\n");
+        exit(1);
+    }
+    c->cursor = records;
+}
+
+extern "C" {
+void __wl_flush(Context *c) { drain(c); }
+uint32_t __wl_check(Context *, Range *range, uint32_t, uint32_t, uint32_t mask, const uint64_t *, uint32_t, uint32_t)
+{
+    *range = {0, ~0ull};
+    return mask;
+}
+uint32_t __wl_barrier(Context *, uint32_t, uint32_t, uint32_t) { abort(); }
+void __wl_yield(Context *c) { c->patience = 1000; }
+void __wl_vprintf(Context *, uint32_t, const uint64_t *, const uint64_t *, int32_t *) { abort(); }
+void __wl_assert(Context *, uint32_t, const uint64_t *, const uint64_t *, const uint32_t *, const uint64_t *) { abort(); }
+void __wl_trap(Context *, uint32_t) { abort(); }
+void __wl_malloc(Context *, uint32_t, const uint64_t *, uint64_t *) { abort(); }
+void __wl_free(Context *, uint32_t, const uint64_t *) { abort(); }
+void __wl_stack_overflow(Context *) { printf("stack overflow\n"); exit(1); }
+void __wl_bad_call(Context *, uint32_t, const uint64_t *) { abort(); }
+uint64_t __wl_globaltimer(Context *) { return 0; }
+}
+
+typedef void (*Plain)(const unsigned *, unsigned *, int);
+#define DECLARE(name) extern "C" void name(const unsigned *, unsigned *, int);
+#define ENTRY(name) {#name, name},
+#include "list.h"
+KERNELS(DECLARE)
+static const std::map<std::string, Plain> references = {KERNELS(ENTRY)};
+
+struct Shape { unsigned grid, x, y; };
+
+static void run(WarpFunction function, Shape shape, const unsigned *in, unsigned *out, int n, bool hooked, uint64_t *counts)
+{
+    struct { const unsigned *in; unsigned *out; int n; } arguments = {in, out, n};
+    static uint8_t *stacks = static_cast<uint8_t *>(
+        mmap(nullptr, 32 << 14, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+    unsigned threads = shape.x * shape.y;
+    for (unsigned block = 0; block < shape.grid; ++block) {
+        for (unsigned first = 0; first < threads; first += 32) {
+            Context c;
+            memset(static_cast<void *>(&c), 0, sizeof c);
+            c.cursor = hooked ? records : nullptr;
+            c.end = hooked ? records + sizeof records : nullptr;
+            c.arguments = reinterpret_cast<const uint8_t *>(&arguments);
+            c.local = stacks;
+            c.local_stride = c.local_limit = 1 << 14;
+            c.counts = counts;
+            c.patience = 1000;
+            c.block_index[0] = block;
+            c.block_dim[0] = shape.x;
+            c.block_dim[1] = shape.y;
+            c.block_dim[2] = 1;
+            c.grid_dim[0] = shape.grid;
+            c.grid_dim[1] = c.grid_dim[2] = 1;
+            for (unsigned lane = 0; lane < 32; ++lane) {
+                unsigned thread = first + lane;
+                bool there = thread < threads;
+                c.live |= there ? 1u << lane : 0;
+                // What lanes that do not exist hold must not matter.
+                c.x.lane[lane] = there ? thread % shape.x : 0xdeadbeef;
+                c.y.lane[lane] = there ? thread / shape.x : 0xdeadbeef;
+                c.z.lane[lane] = there ? 0 : 0xdeadbeef;
+            }
+            function(&c);
+            if (c.local_used != 0) {
+                printf("the stack was not given back\n");
+                exit(1);
+            }
+            if (hooked) {
+                drain(&c);
+            }
+        }
+    }
+}
+
+int main()
+{
+    const int n = 777;
+    std::vector<unsigned> in(n);
+    unsigned state = 12345;
+    for (unsigned &value : in) {
+        state = state * 1664525 + 1013904223;
+        value = state >> (state % 23);
+    }
+    for (uint64_t index = 0; index < warpline_module.global_count; ++index) {
+        const Global &global = warpline_module.globals[index];
+        uint8_t *place = static_cast<uint8_t *>(aligned_alloc(256, (global.size + 255) / 256 * 256));
+        memset(place, 0, global.size);
+        if (global.image) {
+            memcpy(place, global.image, global.size);
+        }
+        *global.slot = reinterpret_cast<uint64_t>(place);
+    }
+    int wrong = 0;
+    std::vector<uint64_t> counts(warpline_module.cells);
+    for (uint64_t index = 0; index < warpline_module.kernel_count; ++index) {
+        const Kernel &kernel = warpline_module.kernels[index];
+        for (Shape shape : {Shape{7, 128, 1}, Shape{17, 50, 1}, Shape{7, 16, 8}, Shape{13, 7, 9}, Shape{2, 64, 5}}) {
+            std::vector<unsigned> expected(n, 7);
+            for (unsigned block = 0; block < shape.grid; ++block) {
+                for (unsigned y = 0; y < shape.y; ++y) {
+                    for (unsigned x = 0; x < shape.x; ++x) {
+                        threadIdx = {x, y, 0};
+                        blockIdx = {block, 0, 0};
+                        blockDim = {shape.x, shape.y, 1};
+                        gridDim = {shape.grid, 1, 1};
+                        references.at(kernel.name)(in.data(), expected.data(), n);
+                    }
+                }
+            }
+            uint64_t first_requests = 0, first_lanes = 0;
+            for (int version = 0; version < 6; ++version) {
+                bool fits = version % 3 == 2 || (version % 3 == 0 ? shape.y == 1 || shape.x % 32 == 0 : shape.x % 16 == 0);
+                if (!kernel.versions[version] || !fits) {
+                    continue;
+                }
+                std::vector<unsigned> out(n, 7);
+                requests = lanes = 0;
+                run(kernel.versions[version], shape, in.data(), out.data(), n, version >= 3, counts.data());
+                for (int i = 0; i < n; ++i) {
+                    if (out[i] != expected[i]) {
+                        printf("%s version %d block %u x %u: out[%d] is %u, expected %u\n", kernel.name, version, shape.x,
+                               shape.y, i, out[i], expected[i]);
+                        ++wrong;
+                        break;
+                    }
+                }
+                // Every version makes the same requests.
+                if (version >= 3 && first_requests && (requests != first_requests || lanes != first_lanes)) {
+                    printf("%s version %d: %lu requests of %lu lanes, another version makes %lu of %lu\n", kernel.name,
+                           version, requests, lanes, first_requests, first_lanes);
+                    ++wrong;
+                }
+                if (version >= 3) {
+                    first_requests = requests;
+                    first_lanes = lanes;
+                }
+            }
+        }
+    }
+    printf("%lu kernels, %d wrong\n", warpline_module.kernel_count, wrong);
+    return wrong != 0;
+}
