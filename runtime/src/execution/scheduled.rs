@@ -6,13 +6,16 @@ use super::fibre::{Stack, switch};
 use super::items::{Places, close_turn, open_turn, push_block_start, take};
 use super::warp::{Block, Geometry, PATIENCE, Pause, Running, Stop, Warp, warp_main};
 use crate::trace::Trace;
-use std::ptr::null_mut;
+use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+use std::ptr::{null, null_mut};
 use warpline_format::abi::{Lanes, WarpContext, WarpFunction};
-use warpline_format::access::{Kind, item_bytes};
+use warpline_format::access::{Kind, SITE_BITS, Space, item_bytes};
 use warpline_format::schedule::{TurnEnd, WarpStreams};
 
 /// Bytes of items after which a batch is written.
 const BATCH_BYTES: usize = 256 << 10;
+/// Room behind them for the turn that fills it.
+const BATCH_SPARE: usize = 64 << 10;
 
 /// What runs, and how.
 pub struct Plan<'a> {
@@ -36,23 +39,41 @@ pub struct Plan<'a> {
     pub threads: &'a [[Lanes; 3]],
 }
 
-/// A warp slot, apart from the warp itself.
-#[derive(Default)]
-struct Slot {
-    /// Items not yet taken.
-    read: usize,
+/// What every turn of a slot looks at; small, so that those of a whole device stay in the cache.
+#[derive(Clone, Copy)]
+struct Hot {
+    /// Next item to take.
+    read: *const u8,
     /// End of the items.
-    limit: usize,
+    limit: *const u8,
+    /// Stack pointer of the suspended fibre, to have its frame fetched ahead.
+    stack: *const u8,
+    /// Bits of [`flags`].
+    flags: u32,
+}
+
+impl Hot {
+    const EMPTY: Hot = Hot { read: null(), limit: null(), stack: null(), flags: 0 };
+}
+
+mod flags {
+    /// The warp function has returned.
+    pub const FINISHED: u32 = 1;
+    /// It waits for another warp, and gives up the rest of its turn.
+    pub const YIELDED: u32 = 2;
+    /// It waits at a barrier, and nothing in the buffer says so.
+    pub const WAITS: u32 = 4;
+    /// The rest of a split access is still to come.
+    pub const REST: u32 = 8;
+}
+
+/// What only a slot's first and last turns look at, and rare ones between.
+#[derive(Default)]
+struct Cold {
     buffer: Option<Box<Buffer>>,
     stack: Option<Stack>,
     /// Rest of an access that was split.
     rest: Vec<u8>,
-    /// The warp function has returned.
-    finished: bool,
-    /// It waits for another warp, and gives up the rest of its turn.
-    yielded: bool,
-    /// It waits at a barrier, and nothing in the buffer says so.
-    waits: bool,
 }
 
 /// The kernel was stopped; the reason is in the launch.
@@ -65,9 +86,12 @@ pub struct Scheduled<'a> {
     running: *mut Running,
     arena: &'a mut Arena,
     trace: *mut Trace,
-    slots: Vec<Slot>,
+    hot: Vec<Hot>,
+    cold: Vec<Cold>,
     blocks: Vec<Block>,
     registered: bool,
+    /// Bit per space whose addresses have to be looked at one by one.
+    foreign: u32,
 }
 
 impl<'a> Scheduled<'a> {
@@ -84,30 +108,28 @@ impl<'a> Scheduled<'a> {
         residents: usize,
     ) -> Scheduled<'a> {
         let warps = plan.geometry.warps() as usize;
-        let slots = (0..residents * warps).map(|_| Slot::default()).collect();
+        let hot = vec![Hot::EMPTY; residents * warps];
+        let cold = (0..residents * warps).map(|_| Cold::default()).collect();
         let blocks = (0..residents).map(|_| Block::new()).collect();
         // SAFETY: by the contract.
         let registered = unsafe { (*(*running).memory).registry.registered > 0 };
         arena.batch.clear();
-        Scheduled { plan, running, arena, trace, slots, blocks, registered }
+        arena.batch.reserve(BATCH_BYTES + BATCH_SPARE);
+        let foreign = 1 << Space::Generic as u32 | u32::from(registered) << Space::Global as u32;
+        Scheduled { plan, running, arena, trace, hot, cold, blocks, registered, foreign }
     }
 
     /// Writes what is left and takes stacks and buffers back. `stopped`: the kernel did not end by
     /// itself, and what its warps had recorded is written in slot order.
     pub fn finish(mut self, stopped: bool) {
-        for index in 0..self.slots.len() {
+        for index in 0..self.hot.len() {
             if stopped {
                 let at = open_turn(&mut self.arena.batch, index as u32);
-                let _ = self.drain(index, u32::MAX);
+                while self.drain(index, u32::MAX) == Ok(TurnEnd::Barrier) {}
                 close_turn(&mut self.arena.batch, at);
+                self.write_full_batch();
             }
-            let slot = &mut self.slots[index];
-            if let Some(stack) = slot.stack.take() {
-                self.arena.stacks.give(stack);
-            }
-            if let Some(buffer) = slot.buffer.take() {
-                self.arena.give_buffer(buffer);
-            }
+            self.release(index);
         }
         self.write_batch();
     }
@@ -120,10 +142,27 @@ impl<'a> Scheduled<'a> {
         }
     }
 
+    fn write_full_batch(&mut self) {
+        if self.arena.batch.len() >= BATCH_BYTES {
+            self.write_batch();
+        }
+    }
+
+    /// Takes a slot's stack and buffer back.
+    fn release(&mut self, index: usize) {
+        let cold = &mut self.cold[index];
+        if let Some(stack) = cold.stack.take() {
+            self.arena.stacks.give(stack);
+        }
+        if let Some(buffer) = cold.buffer.take() {
+            self.arena.give_buffer(buffer);
+        }
+    }
+
     /// Runs the warp's fibre until it comes back.
     fn resume(&mut self, index: usize) -> Result<(), Stopped> {
         let warp = self.arena.warps.get(index);
-        let slot = &mut self.slots[index];
+        let (hot, cold) = (&mut self.hot[index], &mut self.cold[index]);
         // SAFETY: `start_block` filled the warp; the launch lives; one flow runs at a time.
         unsafe {
             let running = self.running;
@@ -134,29 +173,32 @@ impl<'a> Scheduled<'a> {
                 };
                 (*warp).fibre = stack.prepare(warp_main, warp.cast());
                 (*warp).guard = stack.guard();
-                slot.stack = Some(stack);
+                cold.stack = Some(stack);
                 if (*warp).hooked {
-                    slot.buffer = Some(self.arena.take_buffer());
+                    cold.buffer = Some(self.arena.take_buffer());
                 }
             }
-            let start = slot.buffer.as_mut().map_or(null_mut(), |buffer| buffer.0.as_mut_ptr());
+            let start = cold.buffer.as_mut().map_or(null_mut(), |buffer| buffer.0.as_mut_ptr());
             (*warp).context.record_cursor = start;
             (*warp).context.record_end = start.wrapping_add(if start.is_null() { 0 } else { BUFFER_BYTES });
             (*running).current = warp;
             switch(&raw mut (*running).scheduler, (*warp).fibre);
             (*running).current = null_mut();
-            slot.read = 0;
-            slot.limit = (*warp).context.record_cursor as usize - start as usize;
+            hot.read = start;
+            hot.limit = (*warp).context.record_cursor;
+            hot.stack = (*warp).fibre;
             if (*running).stop.is_some() {
                 return Err(Stopped);
             }
             match (*running).pause {
                 Pause::Full => (),
-                Pause::Yield => slot.yielded = true,
-                Pause::Barrier => slot.waits = !(*warp).hooked,
+                Pause::Yield => hot.flags |= flags::YIELDED,
+                Pause::Barrier if (*warp).hooked => (),
+                Pause::Barrier => hot.flags |= flags::WAITS,
                 Pause::Finished => {
-                    slot.finished = true;
-                    if let Some(stack) = slot.stack.take() {
+                    hot.flags |= flags::FINISHED;
+                    hot.stack = null();
+                    if let Some(stack) = cold.stack.take() {
                         self.arena.stacks.give(stack);
                     }
                 }
@@ -165,96 +207,152 @@ impl<'a> Scheduled<'a> {
         Ok(())
     }
 
-    /// Moves items of the slot to the batch: at most `requests` requests, or up to a barrier.
-    /// Returns how the turn ended, or the requests left when the items ran out.
-    fn drain(&mut self, index: usize, mut requests: u32) -> Result<TurnEnd, u32> {
-        let slot = &mut self.slots[index];
-        let out = &mut self.arena.batch;
-        while !slot.rest.is_empty() {
-            let length = item_length(&slot.rest);
-            out.extend_from_slice(&slot.rest[..length]);
-            slot.rest.drain(..length);
-            requests -= 1;
-            if requests == 0 {
-                return Ok(TurnEnd::Budget);
+    /// Fetches what the next turn of a slot will need. Its turn comes after those of all other SMs,
+    /// and by then its memory would have left the cache's first levels.
+    #[inline(always)]
+    fn fetch_ahead(&self, index: usize) {
+        let Some(hot) = self.hot.get(index) else { return };
+        // SAFETY: prefetching has no effect but on the cache, whatever the address.
+        unsafe {
+            let lines = if hot.read < hot.limit { hot.read } else { hot.stack };
+            for line in 0..4 {
+                _mm_prefetch::<_MM_HINT_T0>(lines.wrapping_add(64 * line).cast());
             }
         }
-        let Some(buffer) = slot.buffer.as_ref() else { return Err(requests) };
-        let start = buffer.0.as_ptr();
-        if slot.read == slot.limit {
-            return Err(requests);
+    }
+
+    /// Moves what is left of a split access to the batch, one request per item.
+    #[cold]
+    fn drain_rest(&mut self, index: usize, requests: &mut u32) {
+        let rest = &mut self.cold[index].rest;
+        while !rest.is_empty() && *requests > 0 {
+            let length = item_length(rest);
+            self.arena.batch.extend_from_slice(&rest[..length]);
+            rest.drain(..length);
+            *requests -= 1;
         }
+        if rest.is_empty() {
+            self.hot[index].flags &= !flags::REST;
+        }
+    }
+
+    /// An access that is not simply copied.
+    #[inline(never)]
+    fn take_access(&mut self, index: usize, item: *const u8, length: usize) {
         let warp = self.arena.warps.get(index);
-        // SAFETY: `start_block` filled the warp; the registry is only read here.
-        let places = unsafe {
-            Places {
+        // SAFETY: `start_block` filled the warp; the registry is only read here; the item is whole.
+        unsafe {
+            let places = Places {
                 shared: (*warp).context.shared as u64,
                 local: (*warp).context.local as u64,
                 local_stride: (*warp).context.local_stride,
                 registered: self.registered.then(|| &(*(*self.running).memory).registry),
-            }
-        };
-        while slot.read < slot.limit {
-            // SAFETY: lowered code writes whole items, up to `limit`.
-            let item = unsafe { start.add(slot.read) };
-            // SAFETY: an item has at least eight bytes.
-            let first = unsafe { item.cast::<u64>().read() };
-            let (head, second) = (first as u32, (first >> 32) as u32);
-            let Some(length) = item_bytes(head, second) else {
-                debug_assert!(false, "lowered code wrote the unknown item {head:#x}");
-                slot.read = slot.limit;
-                break;
             };
-            slot.read += length;
-            match Kind::from_head(head) {
-                Some(Kind::Barrier) => {
-                    out.extend_from_slice(&first.to_le_bytes());
-                    return Ok(TurnEnd::Barrier);
-                }
-                Some(Kind::Call | Kind::Return) => out.extend_from_slice(&first.to_le_bytes()),
-                _ => {
-                    // SAFETY: a whole access item.
-                    unsafe { take(item, length, &places, out, &mut slot.rest) };
-                    requests -= 1;
-                    if requests == 0 {
-                        return Ok(TurnEnd::Budget);
-                    }
-                    while !slot.rest.is_empty() {
-                        let length = item_length(&slot.rest);
-                        out.extend_from_slice(&slot.rest[..length]);
-                        slot.rest.drain(..length);
-                        requests -= 1;
-                        if requests == 0 {
-                            return Ok(TurnEnd::Budget);
-                        }
-                    }
-                }
+            let rest = &mut self.cold[index].rest;
+            take(item, length, &places, &mut self.arena.batch, rest);
+            if !rest.is_empty() {
+                self.hot[index].flags |= flags::REST;
             }
         }
-        Err(requests)
     }
 
+    /// Moves items of the slot to the batch: at most `requests` requests, or up to a barrier.
+    /// Returns how the turn ended, or the requests left when the items ran out.
+    #[inline]
+    fn drain(&mut self, index: usize, mut requests: u32) -> Result<TurnEnd, u32> {
+        loop {
+            if self.hot[index].flags & flags::REST != 0 {
+                self.drain_rest(index, &mut requests);
+            }
+            if requests == 0 {
+                return Ok(TurnEnd::Budget);
+            }
+            let Hot { read: item, limit, .. } = self.hot[index];
+            if item == limit {
+                return Err(requests);
+            }
+            // SAFETY: lowered code writes whole items, up to `limit`; an item has eight bytes or more.
+            let first = unsafe { item.cast::<u64>().read() };
+            let (head, second) = (first as u32, (first >> 32) as u32);
+            let kind = Kind::from_head(head);
+            let plain = self.foreign >> ((head >> SITE_BITS) & 0xf) & 1 == 0;
+            let length = match kind {
+                Some(Kind::Affine) if plain && second & 0xffff != 0 && second >> 16 != 0 => {
+                    // SAFETY: an affine item has 32 bytes.
+                    let words = unsafe { item.cast::<[u64; 4]>().read() };
+                    append(&mut self.arena.batch, words);
+                    requests -= 1;
+                    32
+                }
+                Some(Kind::Uniform) if plain && second != 0 => {
+                    // SAFETY: a uniform item has 16 bytes.
+                    let words = unsafe { item.cast::<[u64; 2]>().read() };
+                    append(&mut self.arena.batch, words);
+                    requests -= 1;
+                    16
+                }
+                Some(Kind::Barrier) => {
+                    append(&mut self.arena.batch, [first]);
+                    self.hot[index].read = item.wrapping_add(8);
+                    return Ok(TurnEnd::Barrier);
+                }
+                Some(Kind::Call | Kind::Return) => {
+                    append(&mut self.arena.batch, [first]);
+                    8
+                }
+                _ => {
+                    let Some(length) = item_bytes(head, second) else {
+                        debug_assert!(false, "lowered code wrote the unknown item {head:#x}");
+                        self.hot[index].read = limit;
+                        return Err(requests);
+                    };
+                    // An access without lanes is none.
+                    if second != 0 {
+                        self.take_access(index, item, length);
+                        requests -= 1;
+                    }
+                    length
+                }
+            };
+            self.hot[index].read = item.wrapping_add(length);
+        }
+    }
+
+    #[inline]
     fn turn_items(&mut self, index: usize, mut requests: u32) -> Result<TurnEnd, Stopped> {
         loop {
             match self.drain(index, requests) {
                 Ok(end) => return Ok(end),
                 Err(left) => requests = left,
             }
-            let slot = &mut self.slots[index];
-            if slot.finished {
-                if let Some(buffer) = slot.buffer.take() {
-                    self.arena.give_buffer(buffer);
-                }
+            let hot = &mut self.hot[index];
+            if hot.flags & flags::FINISHED != 0 {
+                self.release(index);
                 return Ok(TurnEnd::Finished);
             }
-            if std::mem::take(&mut slot.yielded) {
+            if hot.flags & flags::YIELDED != 0 {
+                hot.flags &= !flags::YIELDED;
                 return Ok(TurnEnd::Budget);
             }
-            if std::mem::take(&mut slot.waits) {
+            if hot.flags & flags::WAITS != 0 {
+                hot.flags &= !flags::WAITS;
                 return Ok(TurnEnd::Barrier);
             }
             self.resume(index)?;
         }
+    }
+}
+
+/// Appends words to the batch.
+#[inline(always)]
+fn append<const N: usize>(batch: &mut Vec<u8>, words: [u64; N]) {
+    if batch.capacity() - batch.len() < 8 * N {
+        batch.reserve(BATCH_SPARE);
+    }
+    // SAFETY: the room was made sure of; items are 8 bytes or a multiple, in memory that may be unaligned.
+    unsafe {
+        batch.as_mut_ptr().add(batch.len()).cast::<[u64; N]>().write_unaligned(words);
+        batch.set_len(batch.len() + 8 * N);
     }
 }
 
@@ -326,10 +424,7 @@ impl WarpStreams for Scheduled<'_> {
                     hooked: traced,
                 });
             }
-            let slot = &mut self.slots[index];
-            slot.finished = false;
-            slot.read = 0;
-            slot.limit = 0;
+            self.hot[index] = Hot::EMPTY;
         }
         if traced {
             push_block_start(&mut self.arena.batch, first_slot, warps, block);
@@ -338,12 +433,11 @@ impl WarpStreams for Scheduled<'_> {
     }
 
     fn turn(&mut self, slot: u32, requests: u32) -> Result<TurnEnd, Stopped> {
+        self.fetch_ahead(slot as usize + 1);
         let at = open_turn(&mut self.arena.batch, slot);
         let end = self.turn_items(slot as usize, requests);
         close_turn(&mut self.arena.batch, at);
-        if self.arena.batch.len() >= BATCH_BYTES {
-            self.write_batch();
-        }
+        self.write_full_batch();
         end
     }
 
