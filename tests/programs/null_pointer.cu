@@ -1,4 +1,5 @@
-// expect: stderr "null_pointer.cu:9"
+// needs: hooks
+// expect: stderr "null_pointer.cu:10"
 // One lane of many follows a null pointer; and a host pointer is no device pointer.
 #include "test.h"
 

@@ -23,7 +23,9 @@ __global__ void shift(Buffer buffer, int n)
 
 int main()
 {
-    float *d_out;
+    // Ends 24 bytes before the next one begins.
+    float *d_other, *d_out;
+    CHECK(cudaMalloc(&d_other, 250 * sizeof(float)));
     CHECK(cudaMalloc(&d_out, 256 * sizeof(float)));
     shift<<<2, 128>>>(Buffer{d_out}, 256);
     cudaError_t status = cudaDeviceSynchronize();
