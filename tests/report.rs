@@ -5,7 +5,7 @@ mod support;
 use support::{TraceBuilder, demo};
 use warpline::analysis::{NoProgress, analyze};
 use warpline::profile::{BuildInput, Profile, RunFacts, build};
-use warpline::report::{Filter, TextOptions, apply, json, text};
+use warpline::report::{Filter, TextOptions, apply, callgrind, csv, json, text};
 use warpline::trace::TraceReader;
 use warpline_format::event::Event;
 
@@ -88,4 +88,33 @@ fn the_json_document_reads_back() {
     let value: serde_json::Value = serde_json::from_str(&json(&profile)).unwrap();
     assert_eq!(value["schema"], "warpline.profile");
     assert_eq!(value["version"], 1);
+}
+
+#[test]
+fn the_table_for_spreadsheets() {
+    insta::assert_snapshot!(csv(&demo_of("/nowhere/columns.cu")));
+}
+
+#[test]
+fn the_callgrind_file() {
+    let file = callgrind(&demo_of("/nowhere/columns.cu"));
+    // Own costs, which do not follow a `calls` line, add up to the summary.
+    let mut sum = vec![0u64; 6];
+    let mut after_call = false;
+    for line in file.lines() {
+        if line.starts_with(|first: char| first.is_ascii_digit()) && !after_call {
+            for (sum, value) in sum.iter_mut().zip(line.split(' ').skip(1)) {
+                *sum += value.parse::<u64>().unwrap();
+            }
+        }
+        after_call = line.starts_with("calls=");
+    }
+    let summary = file.lines().find_map(|line| line.strip_prefix("summary: ")).unwrap();
+    assert_eq!(summary, sum.iter().map(u64::to_string).collect::<Vec<_>>().join(" "));
+    insta::assert_snapshot!(file);
+}
+
+/// The demo without its source.
+fn demo_of(source: &str) -> Profile {
+    profile(&demo::trace(source), facts())
 }

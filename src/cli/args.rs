@@ -196,6 +196,10 @@ pub enum Format {
     Text,
     /// The whole profile, for programs.
     Json,
+    /// A row per memory instruction.
+    Csv,
+    /// Cost by line with calls, for KCachegrind.
+    Callgrind,
 }
 
 /// Arguments of `gpus`.

@@ -34,6 +34,8 @@ pub(super) fn render(profile: &Profile, format: Format, filter: &Filter, color: 
     Ok(match format {
         Format::Text => report::text(&filtered, &report::TextOptions { color, top: filter.top }),
         Format::Json => report::json(&filtered),
+        Format::Csv => report::csv(&filtered),
+        Format::Callgrind => report::callgrind(&filtered),
     })
 }
 

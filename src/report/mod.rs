@@ -1,8 +1,12 @@
 //! Reports: the same profile, for people and for programs.
 
+mod callgrind;
+mod csv;
 mod filter;
 mod text;
 
+pub use callgrind::callgrind;
+pub use csv::csv;
 pub use filter::{Filter, apply};
 pub use text::{TextOptions, fault_line, text};
 

@@ -1,0 +1,84 @@
+//! One row per memory instruction, kernel and space, for spreadsheets and data frames.
+
+use std::fmt::Write as _;
+
+use crate::profile::Profile;
+
+/// Raised whenever a column changes its meaning or goes away; new ones come at the end.
+const SCHEMA_VERSION: u32 = 1;
+
+/// The first line names the columns. Counts are exact; `l1_*`, `l2_*` and `dram_*` are empty where no
+/// cache was simulated. `allocations` holds the names of the allocations touched, most traffic first,
+/// separated by `;`.
+pub fn csv(profile: &Profile) -> String {
+    let mut out = String::from(
+        "schema_version,kernel,module,file,line,column,function,op,space,bytes_per_lane,requests,lanes,bytes,sectors,\
+         ideal_sectors,wavefronts,ideal_wavefronts,l1_lookups,l1_hits,l2_lookups,l2_hits,dram_read_sectors,\
+         dram_write_sectors,approximate,library,allocations\n",
+    );
+    for site in &profile.sites {
+        let kernel = profile.kernels.iter().find(|kernel| kernel.id == site.kernel);
+        let metrics = &site.metrics;
+        let mut touched: Vec<_> = site.by_allocation.iter().collect();
+        touched.sort_by_key(|row| (std::cmp::Reverse(row.metrics.sectors), row.allocation));
+        let names: Vec<String> = touched
+            .into_iter()
+            .map(|row| {
+                let known = profile.allocations.iter().find(|allocation| Some(allocation.id) == row.allocation);
+                match (known.and_then(|allocation| allocation.name.clone()), row.allocation) {
+                    (Some(name), _) => name,
+                    (None, Some(id)) => format!("#{id}"),
+                    (None, None) => "?".to_owned(),
+                }
+            })
+            .collect();
+        let optional = |value: Option<u64>| value.map(|value| value.to_string()).unwrap_or_default();
+        let shared = metrics.shared.as_ref();
+        let fields = [
+            SCHEMA_VERSION.to_string(),
+            quoted(kernel.map_or("", |kernel| &kernel.name)),
+            quoted(kernel.map_or("", |kernel| &kernel.module)),
+            quoted(&site.file),
+            site.line.to_string(),
+            site.column.to_string(),
+            quoted(&site.function),
+            site.op.clone(),
+            site.space.clone(),
+            site.bytes.to_string(),
+            metrics.requests.to_string(),
+            metrics.lanes.to_string(),
+            metrics.bytes.to_string(),
+            metrics.sectors.to_string(),
+            metrics.ideal_sectors.to_string(),
+            optional(shared.map(|shared| shared.wavefronts)),
+            optional(shared.map(|shared| shared.ideal_wavefronts)),
+            optional(metrics.l1.map(|level| level.lookups)),
+            optional(metrics.l1.map(|level| level.hits)),
+            optional(metrics.l2.map(|level| level.lookups)),
+            optional(metrics.l2.map(|level| level.hits)),
+            optional(metrics.dram.map(|dram| dram.read_sectors)),
+            optional(metrics.dram.map(|dram| dram.write_sectors)),
+            site.approximate.to_string(),
+            site.library.to_string(),
+            quoted(&names.join(";")),
+        ];
+        _ = writeln!(out, "{}", fields.join(","));
+    }
+    out
+}
+
+/// A field as RFC 4180 has it.
+fn quoted(text: &str) -> String {
+    if text.contains([',', '"', '\n', '\r']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text.to_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::quoted;
+
+    #[test]
+    fn fields_are_quoted_where_they_have_to() {
+        assert_eq!(quoted("a"), "a");
+        assert_eq!(quoted("f(int, \"x\")"), "\"f(int, \"\"x\"\")\"");
+    }
+}
