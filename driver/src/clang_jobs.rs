@@ -53,7 +53,7 @@ fn compilation(tools: &Tools, invocation: &Invocation, input: &Input) -> Command
         Some(name) => command.args(["-x", name]),
         None => command,
     };
-    command.args(invocation.common.iter().cloned())
+    command.args(tools.without_openmp(&invocation.common))
 }
 
 /// One side of a CUDA source, to bitcode that no pass of LLVM has touched.
@@ -62,11 +62,12 @@ pub fn cuda_bitcode(tools: &Tools, invocation: &Invocation, input: &Input, side:
     let command = match side {
         Side::Device => command
             .args(["--cuda-device-only".into(), format!("-O{}", invocation.device_level())])
-            .args(invocation.device.iter().cloned()),
+            .args(invocation.device.iter().cloned())
+            .args(tools.openmp_headers()),
         // The registration code is only made for a GPU binary. Any file will do: the pass replaces it.
         Side::Host => command
             .args(["--cuda-host-only".into(), format!("-O{}", invocation.host_level())])
-            .args(invocation.host.iter().cloned())
+            .args(tools.without_openmp(&invocation.host))
             .args(["-Xclang", "-fcuda-include-gpubinary", "-Xclang", &input.path]),
     };
     let command = match is_cmake_probe(invocation, input) {
@@ -91,7 +92,7 @@ fn is_cmake_probe(invocation: &Invocation, input: &Input) -> bool {
 pub fn host_bitcode(tools: &Tools, invocation: &Invocation, input: &Input, output: &Path) -> Command {
     let command = compilation(tools, invocation, input)
         .args([format!("-O{}", invocation.host_level())])
-        .args(invocation.host.iter().cloned());
+        .args(tools.without_openmp(&invocation.host));
     let command = toolkit_headers(command, tools).args(["-isystem"]).path(&tools.cuda.include());
     bitcode(command, input, output)
 }
@@ -99,7 +100,7 @@ pub fn host_bitcode(tools: &Tools, invocation: &Invocation, input: &Input, outpu
 /// Any other source, as clang compiles it.
 pub fn plain_object(tools: &Tools, invocation: &Invocation, input: &Input, output: &Path) -> Command {
     compilation(tools, invocation, input)
-        .args(invocation.host.iter().cloned())
+        .args(tools.without_openmp(&invocation.host))
         .args(["-c", &input.path, "-o"])
         .path(output)
 }
@@ -138,7 +139,7 @@ fn unit_hash(invocation: &Invocation, input: &Input) -> u64 {
 /// What clang alone makes: preprocessed text, assembly, PTX, IR, dependencies, answers.
 pub fn clang_only(tools: &Tools, invocation: &Invocation) -> Command {
     let cuda = invocation.inputs.iter().any(|input| input.language == Language::Cuda);
-    let mut command = clang(tools, Language::Cxx).args(invocation.common.iter().cloned());
+    let mut command = clang(tools, Language::Cxx).args(tools.without_openmp(&invocation.common));
     if cuda {
         command = cuda_arguments(command, tools);
     }
@@ -153,7 +154,8 @@ pub fn clang_only(tools: &Tools, invocation: &Invocation) -> Command {
     if for_device {
         command = command.args(invocation.device.iter().cloned());
     }
-    command = command.args(invocation.host.iter().filter(|argument| !argument.starts_with("-Wl,")).cloned());
+    let host = invocation.host.iter().filter(|argument| !argument.starts_with("-Wl,")).cloned().collect::<Vec<_>>();
+    command = command.args(tools.without_openmp(&host));
     command = command.args(invocation.dependency_targets.iter().flat_map(|(flag, target)| [*flag, target.as_str()]));
     if let Some(file) = &invocation.dependency_file {
         command = command.args(["-MF"]).path(file);

@@ -184,6 +184,11 @@ pub enum UsageError {
     /// `-o` with several results.
     #[error("cannot specify -o when generating multiple output files")]
     OutputOfMany,
+    /// `-` as a CUDA source.
+    #[error(
+        "a CUDA source is compiled twice, for device and host, and standard input can be read once: save it to a file"
+    )]
+    StandardInput,
     /// Nothing to do.
     #[error("no input files")]
     NoInput,
@@ -422,6 +427,10 @@ impl Parser {
         let stands_alone = matches!(made.action, Action::Version | Action::Help | Action::Toolkit | Action::Clang);
         if made.inputs.is_empty() && !stands_alone && !made.verbose {
             return Err(UsageError::NoInput);
+        }
+        let twice = |input: &Input| input.path == "-" && input.language == Language::Cuda;
+        if made.action != Action::Clang && made.inputs.iter().any(twice) {
+            return Err(UsageError::StandardInput);
         }
         let results = made.sources().count();
         if made.action == Action::Object && results > 1 && made.output.is_some() {

@@ -125,3 +125,10 @@ fn wrong_lines_say_why() {
     assert!(error("-cubin a.cu").contains("-cubin asks for a result that only nvcc makes"));
     assert_eq!(error("-rdc=maybe a.cu"), "-rdc=maybe: expected true or false");
 }
+
+#[test]
+fn standard_input_is_not_read_twice() {
+    let error = |line: &str| Invocation::parse(&response::split(line), Dialect::Clang).unwrap_err().to_string();
+    assert!(error("-x cuda - -c").contains("save it to a file"));
+    assert!(Invocation::parse(&response::split("-x c++ - -c"), Dialect::Clang).is_ok());
+}

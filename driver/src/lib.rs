@@ -78,7 +78,7 @@ fn note(invocation: &Invocation, tools: &Tools) {
     if !invocation.ignored.is_empty() {
         eprintln!("warpline-cc: note: without effect here: {}", invocation.ignored.join(", "));
     }
-    if let Some(note) = &tools.architecture_note {
+    for note in &tools.notes {
         eprintln!("warpline-cc: note: {note}");
     }
 }

@@ -7,6 +7,24 @@ use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 use warpline_toolchain::clang::{self, Clang};
 use warpline_toolchain::cuda::{self, Cuda};
+use warpline_toolchain::programs;
+
+/// For `-fopenmp` where clang lacks its header: the folder of g++'s.
+fn openmp_functions(invocation: &Invocation, clang: &Clang) -> Option<PathBuf> {
+    let asked = invocation.common.iter().chain(&invocation.host).any(|flag| flag == OPENMP);
+    if !asked {
+        return None;
+    }
+    let resources = programs::output(&clang.path, &["-print-resource-dir"])?;
+    if Path::new(resources.trim()).join("include/omp.h").is_file() {
+        return None;
+    }
+    let folder = programs::output(&programs::find("g++")?, &["-print-file-name=include"])?;
+    Some(PathBuf::from(folder.trim()))
+}
+
+/// Asks for OpenMP.
+pub const OPENMP: &str = "-fopenmp";
 
 /// Everything that compiling needs besides the command line.
 pub struct Tools {
@@ -18,8 +36,10 @@ pub struct Tools {
     pub include: PathBuf,
     /// Chosen architecture, as 75 for `sm_75`.
     pub architecture: u32,
-    /// Set when the choice needs a word.
-    pub architecture_note: Option<String>,
+    /// What differs from what was asked for, in a sentence each.
+    pub notes: Vec<String>,
+    /// Where `-fopenmp` cannot be had: the folder of g++'s `omp.h`, for programs that only call OpenMP's functions.
+    pub openmp_functions: Option<PathBuf>,
     temporary: TempDir,
 }
 
@@ -33,12 +53,22 @@ impl Tools {
             .prefix("warpline-cc.")
             .tempdir()
             .map_err(DriverError::writing(std::env::temp_dir()))?;
+        let mut notes: Vec<String> = choice.note.into_iter().collect();
+        let openmp_functions = openmp_functions(invocation, &clang);
+        if openmp_functions.is_some() {
+            let major = warpline_toolchain::pins::llvm_major();
+            notes.push(format!(
+                "-fopenmp: clang's OpenMP is not installed (apt-get install libomp-{major}-dev), so OpenMP pragmas of \
+                 host code have no effect and its loops run on one thread"
+            ));
+        }
         Ok(Tools {
             clang,
             cuda,
             include: embedded::include_folder()?,
             architecture: choice.architecture,
-            architecture_note: choice.note,
+            notes,
+            openmp_functions,
             temporary,
         })
     }
@@ -58,6 +88,25 @@ impl Tools {
         Ok(format!("-L{}", self.toolkit()?.join("lib64").display()))
     }
 
+    /// Arguments as clang can take them here.
+    pub fn without_openmp(&self, arguments: &[String]) -> Vec<String> {
+        if self.openmp_functions.is_none() {
+            return arguments.to_vec();
+        }
+        let each = |argument: &String| match argument == OPENMP {
+            // clang's way to leave the pragmas alone and link the functions of g++'s library.
+            true => [vec!["-fopenmp=libgomp".into()], self.openmp_headers()].concat(),
+            false => vec![argument.clone()],
+        };
+        arguments.iter().flat_map(each).collect()
+    }
+
+    /// Where `omp.h` is when it is g++'s. Device compilations see it too.
+    pub fn openmp_headers(&self) -> Vec<String> {
+        let folder = self.openmp_functions.iter();
+        folder.flat_map(|folder| ["-idirafter".into(), folder.display().to_string()]).collect()
+    }
+
     /// Folders whose files are not the user's code: compiler, toolkit, system and our own headers.
     pub fn system_folders(&self) -> Vec<String> {
         let resolved = |path: PathBuf| path.canonicalize().ok().filter(|real| *real != path);
@@ -68,7 +117,7 @@ impl Tools {
             PathBuf::from("/usr/lib"),
             PathBuf::from("/usr/local/include"),
         ];
-        let resource = warpline_toolchain::programs::output(&self.clang.path, &["-print-resource-dir"]);
+        let resource = programs::output(&self.clang.path, &["-print-resource-dir"]);
         let resource = resource.map(|folder| PathBuf::from(folder.trim()));
         folders
             .into_iter()

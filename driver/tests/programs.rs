@@ -177,3 +177,21 @@ fn what_older_programs_expect_is_there() {
     driver.run("warpline-nvcc", "old.cu -o old").succeeded();
     driver.program("old").succeeded();
 }
+
+#[test]
+fn openmp_functions_are_there_with_or_without_clangs_openmp() {
+    let driver = Driver::new();
+    driver.write("o.cu", "#include <omp.h>\nint main() { return omp_get_max_threads() < 1; }\n");
+    driver.run("warpline-nvcc", "-Xcompiler -fopenmp o.cu -o o").succeeded();
+    driver.program("o").succeeded();
+}
+
+#[test]
+fn unoptimised_device_code_runs() {
+    let driver = Driver::new();
+    driver.write("add.cu", PROGRAM);
+    driver.run("warpline-nvcc", "-g -G add.cu -o add").succeeded();
+    driver.program("add").succeeded();
+    driver.run("warpline-clang++", "add.cu -o add0").succeeded();
+    driver.program("add0").succeeded();
+}

@@ -26,7 +26,7 @@ pub fn link(tools: &Tools, invocation: &Invocation) -> Result<(), DriverError> {
     // First, so that a real toolkit's folder among the user's does not win.
     command = command.args([tools.library_option()?]);
     // Flags for compilations (-fPIC, -march=…) stand among the unknown ones; the link need not use them all.
-    command = command.args(["-Qunused-arguments"]).args(items.clone());
+    command = command.args(["-Qunused-arguments"]).args(tools.without_openmp(&items));
     if !invocation.dry_run
         && let Some(object) = relocatable::device_object(tools, invocation, &items)?
     {
