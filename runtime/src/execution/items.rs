@@ -197,3 +197,84 @@ pub fn push_block_start(out: &mut Vec<u8>, slot: u32, warps: u32, block: u64) {
     out.extend_from_slice(&warps.to_le_bytes());
     out.extend_from_slice(&block.to_le_bytes());
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use warpline_format::access::{Item, Items, item_bytes};
+
+    const PLACES: Places<'static> =
+        Places { shared: 0x1200_0000_4000, local: 0x1300_0000_0000, local_stride: 192, registered: None };
+
+    /// What becomes of an item given as words.
+    fn taken(words: &[u64]) -> (Vec<u8>, Vec<u8>) {
+        let length = item_bytes(words[0] as u32, (words[0] >> 32) as u32).unwrap();
+        assert_eq!(length, words.len() * 8);
+        let (mut out, mut rest) = (Vec::new(), Vec::new());
+        // SAFETY: the words are a whole item.
+        unsafe { take(words.as_ptr().cast(), length, &PLACES, &mut out, &mut rest) };
+        (out, rest)
+    }
+
+    fn first(kind: Kind, space: Space, mask: u32) -> u64 {
+        u64::from(head(kind, space, 9)) | u64::from(mask) << 32
+    }
+
+    fn lanes(bytes: &[u8]) -> Vec<(Space, u32, u64)> {
+        let mut all = Vec::new();
+        for item in Items::new(bytes) {
+            let Ok(Item::Access(access)) = item else { panic!("{item:?}") };
+            assert_eq!(access.site, 9);
+            access.for_each_lane(|lane, address| all.push((access.space, lane, address)));
+        }
+        all
+    }
+
+    #[test]
+    fn the_base_of_a_half_without_lanes_is_zero() {
+        let garbage = 0x7fff_1234_5678;
+        let (out, _) = taken(&[first(Kind::Affine, Space::Global, 0xffff_0000), garbage, 0x1000_0000_0000, 4]);
+        let Some(Ok(Item::Access(access))) = Items::new(&out).next() else { panic!("no access") };
+        assert_eq!(access.addresses, Addresses::Affine { bases: [0, 0x1000_0000_0000], stride: 4 });
+    }
+
+    #[test]
+    fn a_raw_item_gets_its_shortest_form() {
+        let mut words = vec![first(Kind::Raw, Space::Global, u32::MAX)];
+        words.extend((0..32).map(|lane| 0x1000_0000_0000 + 8 * lane));
+        let (out, rest) = taken(&words);
+        assert_eq!((out.len(), rest.len()), (32, 0));
+        words[5] += 4;
+        assert_eq!(taken(&words).0.len(), 16 + 4 * 32);
+    }
+
+    #[test]
+    fn a_generic_access_is_split_by_space() {
+        let mut words = vec![first(Kind::Raw, Space::Generic, 0x1f)];
+        words.extend([0x1300_0000_0008, 0x1000_0000_0100, 0x1200_0000_4010, 0x1000_0000_0104, 0x1300_0000_0308]);
+        words.resize(33, 0x7fff_dead_beef);
+        let (out, rest) = taken(&words);
+        assert_eq!(lanes(&out), [(Space::Global, 1, 0x1000_0000_0100), (Space::Global, 3, 0x1000_0000_0104)]);
+        // Lane 4's stack starts 768 bytes after lane 0's.
+        assert_eq!(lanes(&rest), [(Space::Shared, 2, 16), (Space::Local, 0, 8), (Space::Local, 4, 8)]);
+    }
+
+    #[test]
+    fn host_addresses_stay_out_of_the_trace() {
+        let (out, _) = taken(&[first(Kind::Uniform, Space::Generic, 1), 0x7fff_dead_b123]);
+        assert_eq!(lanes(&out), [(Space::Global, 0, UNKNOWN | 0x123)]);
+    }
+
+    #[test]
+    fn an_empty_turn_leaves_nothing() {
+        let mut out = vec![1; 8];
+        let at = open_turn(&mut out, 3);
+        close_turn(&mut out, at);
+        assert_eq!(out, [1; 8]);
+        let at = open_turn(&mut out, 3);
+        push_block_start(&mut out, 3, 1, 7);
+        close_turn(&mut out, at);
+        let items: Vec<_> = Items::new(&out[8..]).map(Result::unwrap).collect();
+        assert_eq!(items, [Item::Turn { slot: 3, bytes: 16 }, Item::BlockStart { slot: 3, warps: 1, block: 7 }]);
+    }
+}

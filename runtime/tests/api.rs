@@ -1,0 +1,234 @@
+//! What the API answers to mistakes and to questions, and what becomes of a trace that cannot be written.
+
+mod support;
+
+use std::ffi::{CStr, c_void};
+use std::mem::MaybeUninit;
+use std::ptr::{null, null_mut};
+use support::{KernelSpec, Trace, register, run_child, table};
+use warpline_format::abi::WarpContext;
+use warpline_format::event::{AllocationKind, Event};
+use warpline_format::options::Output;
+use warpline_runtime::api::attributes::*;
+use warpline_runtime::api::copy::*;
+use warpline_runtime::api::device::*;
+use warpline_runtime::api::errors::*;
+use warpline_runtime::api::events::*;
+use warpline_runtime::api::hooks::{__warpline_host_allocated, warpline_name};
+use warpline_runtime::api::launch::*;
+use warpline_runtime::api::memory::*;
+use warpline_runtime::api::streams::*;
+use warpline_runtime::api::symbols::*;
+use warpline_runtime::cuda::error::{self, Error};
+use warpline_runtime::cuda::types::{Dim3, FuncAttributes, MemLocation, PointerAttributes};
+
+const STUBS: usize = 0x5000;
+const STUB: *const c_void = STUBS as *const c_void;
+
+unsafe extern "C" fn nothing(_: *mut WarpContext) {}
+
+fn start() {
+    let kernels = [KernelSpec {
+        name: c"nothing",
+        native: nothing,
+        hooked: nothing,
+        parameters: &[],
+        flags: 0,
+        static_shared: 1024,
+    }];
+    register(&kernels, &table(&kernels, Vec::new(), &[]), STUBS, 0x6000);
+}
+
+fn malloc(bytes: usize) -> *mut c_void {
+    let mut pointer = null_mut();
+    assert_eq!(unsafe { cudaMalloc(&raw mut pointer, bytes) }, error::SUCCESS);
+    pointer
+}
+
+fn launch(stub: *const c_void, grid: [u32; 3], block: [u32; 3], shared: usize) -> Error {
+    let dim = |[x, y, z]: [u32; 3]| Dim3 { x, y, z };
+    unsafe { cudaLaunchKernel(stub, dim(grid), dim(block), null_mut(), shared, null_mut()) }
+}
+
+#[test]
+#[ignore = "child"]
+fn child_mistakes() {
+    start();
+    let mut pointer = null_mut();
+    let mut host = [0u8; 64];
+    let host: *mut c_void = host.as_mut_ptr().cast();
+    unsafe {
+        // Allocation.
+        assert_eq!(cudaMalloc(null_mut(), 4), error::INVALID_VALUE);
+        assert_eq!(cudaMalloc(&raw mut pointer, 0), error::SUCCESS);
+        assert!(pointer.is_null());
+        assert_eq!(cudaMalloc(&raw mut pointer, 1 << 40), error::MEMORY_ALLOCATION);
+        assert_eq!(cudaMalloc(&raw mut pointer, usize::MAX), error::MEMORY_ALLOCATION);
+        assert_eq!(cudaMallocManaged(&raw mut pointer, 64, 9), error::INVALID_VALUE);
+        assert_eq!(cudaFree(null_mut()), error::SUCCESS);
+        assert_eq!(cudaFree(host), error::INVALID_VALUE);
+        let device = malloc(64);
+        assert_eq!(cudaFree(device.wrapping_byte_add(8)), error::INVALID_VALUE);
+        assert_eq!(cudaFreeHost(device), error::INVALID_VALUE);
+        // Copies.
+        assert_eq!(cudaMemcpy(device, host, 64, 1), error::SUCCESS);
+        assert_eq!(cudaMemcpy(device, host, 65, 1), error::INVALID_VALUE);
+        assert_eq!(cudaMemcpy(device, host, 64, 2), error::INVALID_VALUE);
+        assert_eq!(cudaMemcpy(host, device, 64, 1), error::INVALID_VALUE);
+        assert_eq!(cudaMemcpy(host, device, 64, 7), error::INVALID_MEMCPY_DIRECTION);
+        assert_eq!(cudaMemcpy(null_mut(), host, 64, 1), error::INVALID_VALUE);
+        assert_eq!(cudaMemcpy(device, host, 0, 1), error::SUCCESS);
+        assert_eq!(cudaMemcpy2D(device, 8, host, 8, 16, 2, 1), error::INVALID_PITCH_VALUE);
+        assert_eq!(cudaMemcpy2D(device, 16, host, 16, 8, 4, 4), error::SUCCESS);
+        assert_eq!(cudaMemset(host, 0, 8), error::INVALID_VALUE);
+        assert_eq!(cudaMemset(device, 0, 65), error::INVALID_VALUE);
+        assert_eq!(cudaFree(device), error::SUCCESS);
+        assert_eq!(cudaMemcpy(device, host, 64, 1), error::INVALID_VALUE);
+        // Launches.
+        assert_eq!(launch(STUB, [1; 3], [32, 1, 1], 0), error::SUCCESS);
+        assert_eq!(launch(STUB, [0, 1, 1], [32, 1, 1], 0), error::INVALID_CONFIGURATION);
+        assert_eq!(launch(STUB, [1, 65536, 1], [32, 1, 1], 0), error::INVALID_CONFIGURATION);
+        assert_eq!(launch(STUB, [1; 3], [1025, 1, 1], 0), error::INVALID_CONFIGURATION);
+        assert_eq!(launch(STUB, [1; 3], [32, 32, 2], 0), error::INVALID_CONFIGURATION);
+        assert_eq!(launch(STUB, [1; 3], [1, 1, 65], 0), error::INVALID_CONFIGURATION);
+        assert_eq!(launch(null(), [1; 3], [32, 1, 1], 0), error::INVALID_DEVICE_FUNCTION);
+        assert_eq!(launch(STUB, [1; 3], [32, 1, 1], 48 << 10), error::INVALID_VALUE);
+        assert_eq!(cudaFuncSetAttribute(STUB, 8, 64 << 10), error::INVALID_VALUE);
+        assert_eq!(cudaFuncSetAttribute(STUB, 8, 60 << 10), error::SUCCESS);
+        assert_eq!(launch(STUB, [1; 3], [32, 1, 1], 48 << 10), error::SUCCESS);
+        // Symbols, streams, events, devices.
+        assert_eq!(cudaGetSymbolAddress(&raw mut pointer, host), error::INVALID_SYMBOL);
+        assert_eq!(cudaStreamSynchronize(host), error::INVALID_RESOURCE_HANDLE);
+        assert_eq!(cudaEventRecord(host, null_mut()), error::INVALID_RESOURCE_HANDLE);
+        assert_eq!(cudaSetDevice(1), error::INVALID_DEVICE);
+        assert_eq!(cudaDeviceGetAttribute(&mut 0, 100_000, 0), error::INVALID_VALUE);
+        assert_eq!(cudaDeviceSetLimit(77, 1), error::UNSUPPORTED_LIMIT);
+    }
+    assert_eq!(cudaPeekAtLastError(), error::UNSUPPORTED_LIMIT);
+    assert_eq!(cudaGetLastError(), error::UNSUPPORTED_LIMIT);
+    assert_eq!(cudaGetLastError(), error::SUCCESS);
+    let text = unsafe { CStr::from_ptr(cudaGetErrorString(error::INVALID_DEVICE_FUNCTION)) };
+    assert_eq!(text, c"invalid device function");
+}
+
+#[test]
+fn mistakes_get_cudas_codes() {
+    let ran = run_child("child_mistakes", |_| ());
+    assert_eq!(ran.code, Some(0), "{}{}", ran.output, ran.errors);
+    assert!(Trace::read(&ran.path).is_complete());
+}
+
+#[test]
+#[ignore = "child"]
+fn child_questions() {
+    start();
+    unsafe {
+        let mut properties = MaybeUninit::uninit();
+        assert_eq!(cudaGetDeviceProperties(properties.as_mut_ptr(), 0), error::SUCCESS);
+        let properties = properties.assume_init();
+        assert_eq!(CStr::from_ptr(properties.name.as_ptr()), c"NVIDIA GeForce RTX 2080 Ti");
+        assert_eq!((properties.major, properties.minor, properties.multi_processor_count), (7, 5, 68));
+        let mut attributes = MaybeUninit::<FuncAttributes>::uninit();
+        assert_eq!(cudaFuncGetAttributes(attributes.as_mut_ptr(), STUB), error::SUCCESS);
+        let attributes = attributes.assume_init();
+        assert_eq!((attributes.shared_size_bytes, attributes.num_regs), (1024, 32));
+        let mut blocks = 0;
+        assert_eq!(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&raw mut blocks, STUB, 256, 0), error::SUCCESS);
+        assert_eq!(blocks, 4);
+
+        let (mut free, mut total) = (0, 0);
+        assert_eq!(cudaMemGetInfo(&raw mut free, &raw mut total), error::SUCCESS);
+        let device = malloc(3 << 20);
+        let mut left = 0;
+        assert_eq!(cudaMemGetInfo(&raw mut left, &raw mut total), error::SUCCESS);
+        assert_eq!((free - left, total), (4 << 20, 11 << 30));
+
+        let mut pinned = null_mut();
+        assert_eq!(cudaMallocHost(&raw mut pinned, 4096), error::SUCCESS);
+        let mut managed = null_mut();
+        assert_eq!(cudaMallocManaged(&raw mut managed, 4096, 1), error::SUCCESS);
+        let kind = |pointer| {
+            let mut attributes = MaybeUninit::<PointerAttributes>::uninit();
+            assert_eq!(cudaPointerGetAttributes(attributes.as_mut_ptr(), pointer), error::SUCCESS);
+            attributes.assume_init().kind
+        };
+        assert_eq!([kind(device), kind(pinned), kind(managed), kind(null())], [2, 1, 3, 0]);
+        let host = MemLocation { kind: 2, id: 0 };
+        assert_eq!(cudaMemPrefetchAsync(managed, 4096, host, 0, null_mut()), error::SUCCESS);
+        assert_eq!(cudaMemPrefetchAsync(device, 4096, host, 0, null_mut()), error::INVALID_VALUE);
+
+        let mut pitch = 0;
+        let mut rows = null_mut();
+        assert_eq!(cudaMallocPitch(&raw mut rows, &raw mut pitch, 100, 10), error::SUCCESS);
+        assert_eq!(pitch, 512);
+        let lines: Vec<u8> = (0..200).collect();
+        assert_eq!(cudaMemcpy2D(rows, pitch, lines.as_ptr().cast(), 20, 20, 10, 1), error::SUCCESS);
+        let mut back = [0u8; 200];
+        assert_eq!(cudaMemcpy2D(back.as_mut_ptr().cast(), 20, rows, pitch, 20, 10, 2), error::SUCCESS);
+        assert_eq!(back, lines[..]);
+
+        let (mut start, mut end, mut stream) = (null_mut(), null_mut(), null_mut());
+        assert_eq!(cudaStreamCreate(&raw mut stream), error::SUCCESS);
+        assert_eq!(cudaEventCreate(&raw mut start), error::SUCCESS);
+        assert_eq!(cudaEventCreate(&raw mut end), error::SUCCESS);
+        assert_eq!(cudaEventRecord(start, stream), error::SUCCESS);
+        assert_eq!(launch(STUB, [1000, 1, 1], [256, 1, 1], 0), error::SUCCESS);
+        assert_eq!(cudaEventRecord(end, stream), error::SUCCESS);
+        assert_eq!(cudaStreamWaitEvent(stream, end, 0), error::SUCCESS);
+        let mut milliseconds = -1.0;
+        assert_eq!(cudaEventElapsedTime(&raw mut milliseconds, start, end), error::SUCCESS);
+        assert!(milliseconds > 0.0);
+
+        // Ordinary memory: noted, named, registered, copied from.
+        let memory = vec![7u8; 5000].leak().as_mut_ptr().cast::<c_void>();
+        __warpline_host_allocated(memory, 5000, c"malloc".as_ptr(), c"input".as_ptr());
+        assert_eq!(cudaHostRegister(memory, 5000, 0), error::SUCCESS);
+        assert_eq!(cudaHostRegister(memory, 5000, 0), error::HOST_MEMORY_ALREADY_REGISTERED);
+        assert_eq!(cudaMemcpy(device, memory, 5000, 4), error::SUCCESS);
+        warpline_name(device.wrapping_byte_add(1024), 256, c"d_part".as_ptr());
+        assert_eq!(cudaHostUnregister(memory), error::SUCCESS);
+        assert_eq!(cudaHostUnregister(memory), error::HOST_MEMORY_NOT_REGISTERED);
+    }
+    assert_eq!(cudaGetLastError(), error::HOST_MEMORY_NOT_REGISTERED);
+}
+
+#[test]
+fn questions_get_the_models_figures_and_the_trace_names_things() {
+    let ran = run_child("child_questions", |_| ());
+    assert_eq!(ran.code, Some(0), "{}{}", ran.output, ran.errors);
+    let trace = Trace::read(&ran.path);
+    let allocation = |kind| {
+        trace.events.iter().find_map(|event| match event {
+            Event::Allocation(allocation) if allocation.kind == kind => Some(allocation),
+            _ => None,
+        })
+    };
+    let registered = allocation(AllocationKind::Registered).unwrap();
+    assert_eq!((registered.name.as_deref(), registered.bytes), (Some("input"), 5000));
+    let device = allocation(AllocationKind::Malloc).unwrap();
+    let part = allocation(AllocationKind::Named).unwrap();
+    assert_eq!((part.name.as_deref(), part.address - device.address), (Some("d_part"), 1024));
+    let host = trace.events.iter().find_map(|event| match event {
+        Event::HostAllocation { name, bytes, path, .. } => Some((name.as_deref(), *bytes, *path != 0)),
+        _ => None,
+    });
+    assert_eq!(host, Some((Some("input"), 5000, true)));
+}
+
+#[test]
+fn a_trace_that_cannot_be_written_is_told_once_and_stops_nothing() {
+    for (path, said) in [("/dev/full", "cannot write the trace /dev/full"), ("/no/folder/x", "cannot create the trace")]
+    {
+        let ran = run_child("child_questions", |options| options.output = Output::File(path.into()));
+        assert_eq!(ran.code, Some(0), "{}{}", ran.output, ran.errors);
+        assert_eq!(ran.errors.matches("warpline:").count(), 1, "{}", ran.errors);
+        assert!(ran.errors.contains(said), "{}", ran.errors);
+    }
+}
+
+#[test]
+fn a_bad_ring_is_told_and_stops_nothing() {
+    let ran = run_child("child_questions", |options| options.output = Output::Ring { descriptor: 99 });
+    assert_eq!(ran.code, Some(0), "{}{}", ran.output, ran.errors);
+    assert!(ran.errors.contains("the ring of `warpline run` cannot be used"), "{}", ran.errors);
+}
