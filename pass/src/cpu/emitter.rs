@@ -641,24 +641,46 @@ impl<'u, 'c> Emitter<'u, 'c> {
     }
 
     /// The cautious version's choice of the next block: the lowest one with waiting lanes, from the floor on. When
-    /// there is none the floor goes back to the start, and without any waiting lanes the function ends.
+    /// there is none the floor goes back to the start. Blocks in which lanes meet (barriers, warp-wide operations)
+    /// come last, so that all lanes that can come have come, and without any waiting lanes the function ends.
     fn emit_dispatcher(&mut self) {
         let Some((dispatch, floor)) = self.dispatcher else { return };
         let b = &self.b;
+        let waiting = |pending: Value<'c>| b.ne(b.load(self.t.int(32), pending, 4), self.i32(0));
+        let (meetings, others): (Vec<_>, Vec<_>) =
+            self.pending.iter().map(|(position, pending)| (*position, *pending)).partition(|one| self.meets(one.0));
         b.at_end(dispatch);
         let from = b.load(self.t.int(32), floor, 4);
-        for (position, pending) in &self.pending {
-            let waiting = b.ne(b.load(self.t.int(32), *pending, 4), self.i32(0));
-            let high_enough = b.icmp(IntPredicate::LLVMIntULE, from, self.i32(*position as u32));
+        for (position, pending) in others {
+            let high_enough = b.icmp(IntPredicate::LLVMIntULE, from, self.i32(position as u32));
             let next = self.function.append_block("next");
-            b.branch_if(b.and(waiting, high_enough), self.runs[*position], next);
+            b.branch_if(b.and(waiting(pending), high_enough), self.runs[position], next);
             b.at_end(next);
         }
-        let again = self.function.append_block("again");
-        b.branch_if(b.eq(from, self.i32(0)), self.runs[self.body.end()], again);
+        let (again, meet) = (self.function.append_block("again"), self.function.append_block("meet"));
+        b.branch_if(b.eq(from, self.i32(0)), meet, again);
         b.at_end(again);
         b.store(self.i32(0), floor, 4);
         b.branch(dispatch);
+        b.at_end(meet);
+        for (position, pending) in meetings {
+            let next = self.function.append_block("next");
+            b.branch_if(waiting(pending), self.runs[position], next);
+            b.at_end(next);
+        }
+        b.branch(self.runs[self.body.end()]);
+    }
+
+    /// Whether lanes of a warp wait for each other in a block.
+    fn meets(&self, position: usize) -> bool {
+        const MEETINGS: [&str; 6] = ["barrier", "bar.warp", "shfl.sync", "vote", "match", "redux"];
+        let Some(block) = self.body.blocks.get(position) else { return false };
+        block.instructions.iter().filter_map(|value| value.direct_callee()).any(|callee| {
+            let name = callee.name();
+            let intrinsic = name.strip_prefix("llvm.nvvm.");
+            intrinsic.is_some_and(|rest| MEETINGS.iter().any(|one| rest.starts_with(one)))
+                || (intrinsic.is_none() && self.unit.reach.has_barrier(callee))
+        })
     }
 
     /// Hands lanes and phi values to a block.
