@@ -55,6 +55,8 @@ impl Limits {
 /// Everything.
 #[derive(Debug)]
 pub struct Runtime {
+    /// Process that the runtime was set up in.
+    process: u32,
     /// What `warpline run` asked for.
     pub options: Options,
     /// Device memory.
@@ -123,10 +125,12 @@ pub fn lock() -> Option<MutexGuard<'static, Runtime>> {
     runtime.as_ref().map(|runtime| runtime.lock().unwrap_or_else(std::sync::PoisonError::into_inner))
 }
 
-/// End of the program: what is collected goes out, and the trace is complete.
+/// End of the program: what is collected goes out, and the trace is complete. A forked child has
+/// neither output nor trace of its own.
 fn finish() {
     if let Some(Some(runtime)) = RUNTIME.get()
         && let Ok(mut runtime) = runtime.try_lock()
+        && runtime.process == std::process::id()
     {
         printf::flush(&mut runtime.printed);
         let launches = runtime.launches;
@@ -231,6 +235,7 @@ impl Runtime {
                 .ok()
         });
         Ok(Runtime {
+            process: std::process::id(),
             memory: DeviceMemory::new(options.device.memory_bytes)?,
             arena: Arena::new()?,
             options,

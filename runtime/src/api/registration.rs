@@ -7,7 +7,7 @@ use crate::memory::Description;
 use crate::message;
 use crate::module::{Module, Registered, name};
 use crate::runtime::{Kernel, Member, Runtime, lock};
-use std::ffi::{c_char, c_int, c_void};
+use std::ffi::{CStr, c_char, c_int, c_void};
 use warpline_format::event::{AllocationKind, Event};
 use warpline_format::site_table::GlobalKind;
 
@@ -218,13 +218,13 @@ pub unsafe extern "C" fn __cudaRegisterFunction(
         };
     }
     let Some(mut runtime) = lock() else { return };
-    let wanted = name(device_name);
     let found = module_of(&runtime, handle).and_then(|module| {
         let kernels = runtime.modules[module].kernels();
-        let index = kernels.iter().position(|kernel| name(kernel.name) == wanted)?;
+        let index = kernels.iter().position(|kernel| same_name(kernel.name, device_name))?;
         Some(Member { module, index })
     });
-    runtime.kernels.insert(stub as usize, found.map_or(Kernel::Foreign(wanted), Kernel::Lowered));
+    let kernel = found.map_or_else(|| Kernel::Foreign(name(device_name)), Kernel::Lowered);
+    runtime.kernels.insert(stub as usize, kernel);
 }
 
 /// Ties a host shadow to a device variable.
@@ -314,10 +314,15 @@ pub unsafe extern "C" fn __cudaRegisterManagedVar(
     }
 }
 
+/// Compares without copying: a program may register thousands.
+fn same_name(one: *const c_char, other: *const c_char) -> bool {
+    // SAFETY: names of descriptors and of registrations are strings, where they are not null.
+    !one.is_null() && !other.is_null() && unsafe { CStr::from_ptr(one) == CStr::from_ptr(other) }
+}
+
 fn variable(runtime: &Runtime, handle: *mut *mut c_void, device_name: *const c_char) -> Option<Member> {
     let module = module_of(runtime, handle)?;
-    let wanted = name(device_name);
-    let index = runtime.modules[module].variables().iter().position(|global| name(global.name) == wanted)?;
+    let index = runtime.modules[module].variables().iter().position(|global| same_name(global.name, device_name))?;
     Some(Member { module, index })
 }
 
