@@ -5,6 +5,9 @@ use warpline_format::chunk::{ChunkHead, ChunkKind, header};
 use warpline_format::event::{Event, LaunchId};
 use warpline_format::options::Output;
 
+/// Up to this many bytes a payload is copied behind its head, which is cheaper than a system call.
+const SHORT: usize = 16 << 10;
+
 /// Where the writer stands.
 #[derive(Debug)]
 enum State {
@@ -111,7 +114,16 @@ impl Writer {
         let State::Open(sink) = &mut self.state else { return };
         let head = ChunkHead::new(kind, self.sequence, parts).to_bytes();
         self.sequence += 1;
-        let written = sink.write(&head).and_then(|()| parts.iter().try_for_each(|part| sink.write(part)));
+        // All but the last and longest part go out in one write, and so does a short chunk.
+        let mut front = head.to_vec();
+        let Some((last, first)) = parts.split_last() else { return };
+        first.iter().for_each(|part| front.extend_from_slice(part));
+        let written = if last.len() <= SHORT {
+            front.extend_from_slice(last);
+            sink.write(&front)
+        } else {
+            sink.write(&front).and_then(|()| sink.write(last))
+        };
         if let Err(error) = written {
             fail(&error);
             self.state = State::Off;
