@@ -1,5 +1,6 @@
 //! One row per memory instruction, kernel and space, for spreadsheets and data frames.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use crate::profile::Profile;
@@ -16,6 +17,8 @@ pub fn csv(profile: &Profile) -> String {
          ideal_sectors,wavefronts,ideal_wavefronts,l1_lookups,l1_hits,l2_lookups,l2_hits,dram_read_sectors,\
          dram_write_sectors,approximate,library,allocations\n",
     );
+    let known: BTreeMap<u64, Option<&String>> =
+        profile.allocations.iter().map(|allocation| (allocation.id, allocation.name.as_ref())).collect();
     for site in &profile.sites {
         let kernel = profile.kernels.iter().find(|kernel| kernel.id == site.kernel);
         let metrics = &site.metrics;
@@ -23,13 +26,9 @@ pub fn csv(profile: &Profile) -> String {
         touched.sort_by_key(|row| (std::cmp::Reverse(row.metrics.sectors), row.allocation));
         let names: Vec<String> = touched
             .into_iter()
-            .map(|row| {
-                let known = profile.allocations.iter().find(|allocation| Some(allocation.id) == row.allocation);
-                match (known.and_then(|allocation| allocation.name.clone()), row.allocation) {
-                    (Some(name), _) => name,
-                    (None, Some(id)) => format!("#{id}"),
-                    (None, None) => "?".to_owned(),
-                }
+            .map(|row| match row.allocation {
+                Some(id) => known.get(&id).copied().flatten().cloned().unwrap_or_else(|| format!("#{id}")),
+                None => "?".to_owned(),
             })
             .collect();
         let optional = |value: Option<u64>| value.map(|value| value.to_string()).unwrap_or_default();

@@ -125,7 +125,7 @@ mod tests {
     #[test]
     fn bytes_come_through_and_the_end_is_seen() {
         let memory = RingMemory::create(4096).unwrap();
-        let sent: Vec<u8> = (0..50_000u32).map(|value| (value * 31 >> 2) as u8).collect();
+        let sent: Vec<u8> = (0..50_000u32).map(|value| ((value * 31) >> 2) as u8).collect();
         let mut got = Vec::new();
         std::thread::scope(|scope| {
             scope.spawn(|| {

@@ -133,8 +133,9 @@ fn tell(plan: &Plan, profile: &Profile) {
     for note in &profile.run.notes {
         eprintln!("warpline: note: {note}");
     }
-    for fault in &profile.faults {
-        eprintln!("warpline: {}", crate::report::fault_line(profile, fault));
+    // The program's runtime has told each bad access when it happened.
+    if !profile.faults.is_empty() {
+        eprintln!("warpline: {} bad accesses, see the report", profile.faults.len());
     }
     let requests: u64 =
         profile.kernels.iter().flat_map(|kernel| kernel.metrics.values()).map(|metrics| metrics.requests).sum();
