@@ -67,14 +67,18 @@ fn compare(name: &str, source: &str, kernels: &str, processor: &str, cautious: b
     let program = folder.join("program");
     let mut compiler = Command::new("g++");
     compiler.args(["-std=c++17", "-O1", "-w", "-fwrapv", "-fno-strict-aliasing", "-I"]).arg(&folder);
-    compiler.arg(here.join("stub.cpp")).args(["-x", "c++"]).arg(&path).args(["-x", "none"]).arg(folder.join("device.o"));
+    compiler
+        .arg(here.join("stub.cpp"))
+        .args(["-x", "c++"])
+        .arg(&path)
+        .args(["-x", "none"])
+        .arg(folder.join("device.o"));
     let output = compiler.arg("-o").arg(&program).arg("-lm").output().expect("g++ is installed");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let output = Command::new(&program).output().expect("the program starts");
     let text = String::from_utf8_lossy(&output.stdout);
     assert!(output.status.success(), "{name} for {processor}, cautious {cautious}: {:?}\n{text}", output.status);
 }
-
 
 fn hand_written() -> String {
     let here = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cpu/flow.h");

@@ -21,6 +21,7 @@ mod hooks;
 mod leaf;
 mod math;
 mod memory;
+mod prepare;
 mod ptx;
 mod reach;
 mod runtime;
@@ -88,7 +89,7 @@ pub fn lower<'c>(
     options: &Options<'_>,
 ) -> Result<Module<'c>, LowerError> {
     let machine = Machine::host(options.processor)?;
-    let source = prepared(device)?;
+    let source = prepare::prepared(device)?;
     let target = new_module(&source, "warpline.device");
     machine.adopt(&target);
     let vectors = vectors_of(&machine);
@@ -109,13 +110,6 @@ pub fn lower<'c>(
         machine.run_with(&target, "default<O2>", passes)?;
     }
     Ok(target)
-}
-
-/// A copy with plain branches only, reducible loops with one latch and preheader, in loop-closed form.
-fn prepared<'c>(device: &Module<'c>) -> Result<Module<'c>, LowerError> {
-    let copy = device.clone();
-    crate::device::machine(device)?.run(&copy, "function(lower-switch,fix-irreducible,loop-simplify,lcssa)")?;
-    Ok(copy)
 }
 
 /// Processor features that code for these vectors needs.

@@ -41,7 +41,8 @@ fn spins<'c>(body: &Body<'c>, one: &BodyLoop) -> bool {
     false
 }
 
-fn reads_from_others(value: Value<'_>) -> bool {
+/// Whether what an instruction reads may be written by other threads meanwhile.
+pub fn reads_from_others(value: Value<'_>) -> bool {
     match value.opcode() {
         Some(Opcode::LLVMLoad) => {
             value.is_volatile() || value.ordering().is_some_and(|order| order != Ordering::LLVMAtomicOrderingNotAtomic)

@@ -59,6 +59,12 @@ impl<'c> Value<'c> {
         Block::new(unsafe { LLVMAppendBasicBlockInContext(self.types().raw(), self.raw(), name.as_ptr()) })
     }
 
+    /// Adds a block to a function, before another; before the entry it becomes the entry.
+    pub fn insert_block_before(self, block: Block<'c>, name: &str) -> Block<'c> {
+        let name = super::c_name(name);
+        Block::new(unsafe { LLVMInsertBasicBlockInContext(self.types().raw(), block.raw(), name.as_ptr()) })
+    }
+
     /// Calling convention of a function or call.
     pub fn calling_convention(self) -> u32 {
         if self.is_function() {

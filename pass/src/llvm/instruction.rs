@@ -144,6 +144,22 @@ impl<'c> Value<'c> {
         }
     }
 
+    /// Makes a terminator that goes to `from` go to `to` instead; phis are not touched.
+    pub fn retarget(self, from: Block<'c>, to: Block<'c>) {
+        for (index, next) in self.successors().into_iter().enumerate() {
+            if next == from {
+                unsafe { LLVMSetSuccessor(self.raw(), index as u32, to.raw()) }
+            }
+        }
+    }
+
+    /// Takes an instruction out of its block without deleting it; [`crate::llvm::Builder::insert`] puts it back.
+    pub fn detach(self) {
+        if self.is_instruction() {
+            unsafe { LLVMInstructionRemoveFromParent(self.raw()) }
+        }
+    }
+
     /// Condition of a conditional branch.
     pub fn condition(self) -> Option<Value<'c>> {
         (self.is(Opcode::LLVMBr) && unsafe { LLVMIsConditional(self.raw()) != 0 })
