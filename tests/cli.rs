@@ -165,7 +165,7 @@ fn programs_that_cannot_be_profiled_say_why() {
         (vec!["run", "--", "/"], 126, "cannot be executed"),
         (vec!["run", "-o", "/no/such/folder/x.wlprof", "--", "true"], 125, "cannot write the profile"),
         (vec!["run", "--trace", "/no/such/folder/x", "--", "true"], 125, "cannot write"),
-        (vec!["run", "--device", "gpu", "--", "true"], 125, "CPU device"),
+        (vec!["run", "--device", "gpu", "--", "true"], 125, "warpline cc"),
         (vec!["run", "--gpu", "nonesuch", "--", "true"], 2, "unknown GPU model"),
         (vec!["run", "--blocks", "3", "--", "true"], 2, "1/16"),
         (vec!["run", "--launches", "a", "--", "true"], 2, "0,3-5"),
