@@ -1,0 +1,255 @@
+//! How control goes from block to block of a warp function.
+
+use super::{Emitted, Emitter};
+use crate::cpu::analysis::Version;
+use crate::cpu::context;
+use crate::cpu::error::Refusal;
+use crate::cpu::flow::End;
+use crate::cpu::leaf::Leaf;
+use crate::cpu::shape::Shape;
+use crate::llvm::Value;
+use crate::llvm::value::IntPredicate;
+
+/// What one round of a waiting loop takes from the warp's patience. Rounds are dear: each is recorded, and what it
+/// waits for cannot happen meanwhile.
+const ROUND: u64 = 128;
+
+impl<'c> Emitter<'_, 'c> {
+    pub(super) fn terminate(&mut self, position: usize) -> Emitted<()> {
+        let body = self.body;
+        if body.blocks[position].successors.iter().any(|&to| body.closes_spinning_loop(position, to)) {
+            self.lose_patience(position);
+        }
+        let end = body.ends(|condition| self.analysis.shape(condition) != Shape::Uniform).swap_remove(position);
+        let terminator = body.blocks[position].terminator();
+        match end {
+            End::Goto(to) => {
+                if to == body.end() && !self.results.is_empty() {
+                    let leaves = self.leaves(terminator.operand(0))?;
+                    let blend = self.accumulates(position, to).then_some(self.mask);
+                    let slots = self.results.clone();
+                    for (slot, leaf) in slots.iter().zip(&leaves) {
+                        self.store_slot(slot, leaf, blend);
+                    }
+                }
+                let values = self.incoming(position, to)?;
+                self.assign(position, to, self.mask, values);
+                self.jump(position, &[to]);
+            }
+            End::Either(yes, no) => {
+                let Some(condition) = terminator.condition() else {
+                    return Err(Refusal::of(terminator, "a branch with more than two ways"));
+                };
+                let Some(condition) = self.leaf(condition)?.scalar() else {
+                    return Err(Refusal::of(terminator, "a uniform branch on a varying condition"));
+                };
+                let (yes_block, no_block) = (self.new_block("yes"), self.new_block("no"));
+                // Values for either edge are fetched before the paths part.
+                let yes_values = self.incoming(position, yes)?;
+                let no_values = self.incoming(position, no)?;
+                self.b.branch_if(condition, yes_block, no_block);
+                for (block, to, values) in [(yes_block, yes, yes_values), (no_block, no, no_values)] {
+                    self.b.at_end(block);
+                    self.assign(position, to, self.mask, values);
+                    self.jump(position, &[to]);
+                }
+            }
+            End::Split(yes, no) => {
+                let Some(condition) = terminator.condition() else {
+                    return Err(Refusal::of(terminator, "a branch with more than two ways"));
+                };
+                let condition = self.vector(condition)?;
+                let taken = self.bits(condition);
+                let rest = self.b.and(self.mask, self.b.not(taken));
+                // Both fetched before either is written: one may read a phi that the other sets.
+                let yes_values = self.incoming(position, yes)?;
+                let no_values = self.incoming(position, no)?;
+                self.assign(position, yes, taken, yes_values);
+                self.assign(position, no, rest, no_values);
+                self.jump(position, &[yes, no]);
+            }
+            End::Gone => self.jump(position, &[]),
+        }
+        Ok(())
+    }
+
+    /// What the phis of `to` get from `position`.
+    fn incoming(&mut self, position: usize, to: usize) -> Emitted<Vec<(Value<'c>, Vec<Leaf<'c>>)>> {
+        let body = self.body;
+        if to == body.end() {
+            return Ok(Vec::new());
+        }
+        let here = body.blocks[position].block;
+        let mut values = Vec::new();
+        for phi in body.blocks[to].phis() {
+            let sources: Vec<_> = phi.incoming().into_iter().filter(|pair| pair.1 == here).map(|pair| pair.0).collect();
+            let Some(&first) = sources.first() else { continue };
+            let mut leaves = self.leaves(first)?;
+            if let [_, second] = sources[..]
+                && second != first
+            {
+                // Both sides of the branch come here.
+                let Some(condition) = body.blocks[position].terminator().condition() else {
+                    return Err(Refusal::of(phi, "several edges from a switch"));
+                };
+                let condition = self.leaf(condition)?;
+                let others = self.leaves(second)?;
+                let yes_first = body.blocks[position].successors[0] == to;
+                debug_assert!(yes_first, "both successors are the same block");
+                leaves = (leaves.iter().zip(&others))
+                    .map(|(yes, no)| self.select_leaf(&condition, yes, no, self.analysis.shape(phi)))
+                    .collect();
+            }
+            values.push((phi, leaves));
+        }
+        Ok(values)
+    }
+
+    /// Whether other lanes may already wait where lanes of a block go.
+    fn accumulates(&self, position: usize, to: usize) -> bool {
+        self.version == Version::Cautious || self.analysis.flow.accumulates(position, to)
+    }
+
+    /// One more round of a loop that may wait for other threads. When that has been often enough others get a turn:
+    /// other warps, and in the cautious version the lanes of this warp that are elsewhere.
+    fn lose_patience(&mut self, position: usize) {
+        let left = self.b.sub(self.field_now(context::PATIENCE), self.i64(ROUND));
+        self.set_field(context::PATIENCE, left);
+        let out = self.b.icmp(IntPredicate::LLVMIntSLT, left, self.i64(0));
+        let (wait, go) = (self.new_block("wait"), self.new_block("go_on"));
+        self.branch_unlikely(out, wait, go);
+        self.b.at_end(wait);
+        self.b.call(self.unit.runtime().yield_now(), &[self.context]);
+        if let Some((_, floor)) = self.dispatcher {
+            self.b.store(self.i32(position as u32 + 1), floor, 4);
+        }
+        self.b.branch(go);
+        self.b.at_end(go);
+    }
+
+    /// The cautious version's choice of the next block: the lowest one with waiting lanes, from the floor on. When
+    /// there is none the floor goes back to the start. Blocks in which lanes meet (barriers, warp-wide operations)
+    /// come last, so that all lanes that can come have come, and without any waiting lanes the function ends.
+    pub(super) fn emit_dispatcher(&mut self) {
+        let Some((dispatch, floor)) = self.dispatcher else { return };
+        let b = &self.b;
+        let waiting = |pending: Value<'c>| b.ne(b.load(self.t.int(32), pending, 4), self.i32(0));
+        let (meetings, others): (Vec<_>, Vec<_>) =
+            self.pending.iter().map(|(position, pending)| (*position, *pending)).partition(|one| self.meets(one.0));
+        b.at_end(dispatch);
+        let from = b.load(self.t.int(32), floor, 4);
+        for (position, pending) in others {
+            let high_enough = b.icmp(IntPredicate::LLVMIntULE, from, self.i32(position as u32));
+            let next = self.function.append_block("next");
+            b.branch_if(b.and(waiting(pending), high_enough), self.runs[position], next);
+            b.at_end(next);
+        }
+        let (again, meet) = (self.function.append_block("again"), self.function.append_block("meet"));
+        b.branch_if(b.eq(from, self.i32(0)), meet, again);
+        b.at_end(again);
+        b.store(self.i32(0), floor, 4);
+        b.branch(dispatch);
+        b.at_end(meet);
+        for (position, pending) in meetings {
+            let next = self.function.append_block("next");
+            b.branch_if(waiting(pending), self.runs[position], next);
+            b.at_end(next);
+        }
+        b.branch(self.runs[self.body.end()]);
+    }
+
+    /// Whether lanes of a warp wait for each other in a block.
+    fn meets(&self, position: usize) -> bool {
+        const MEETINGS: [&str; 6] = ["barrier", "bar.warp", "shfl.sync", "vote", "match", "redux"];
+        let Some(block) = self.body.blocks.get(position) else { return false };
+        block.instructions.iter().filter_map(|value| value.direct_callee()).any(|callee| {
+            let name = callee.name();
+            let intrinsic = name.strip_prefix("llvm.nvvm.");
+            intrinsic.is_some_and(|rest| MEETINGS.iter().any(|one| rest.starts_with(one)))
+                || (intrinsic.is_none() && self.unit.reach.has_barrier(callee))
+        })
+    }
+
+    /// Hands lanes and phi values to a block.
+    fn assign(&mut self, position: usize, to: usize, mask: Value<'c>, values: Vec<(Value<'c>, Vec<Leaf<'c>>)>) {
+        let accumulates = self.accumulates(position, to);
+        let blend = accumulates.then_some(mask);
+        for (phi, leaves) in values {
+            let Some(slots) = self.slots.get(&phi).cloned() else { continue };
+            for (slot, leaf) in slots.iter().zip(&leaves) {
+                self.store_slot(slot, leaf, blend);
+            }
+        }
+        if let Some(&pending) = self.pending.get(&to) {
+            let mut all = mask;
+            if accumulates {
+                all = self.b.or(self.b.load(self.t.int(32), pending, 4), mask);
+            }
+            self.b.store(all, pending, 4);
+        }
+    }
+
+    /// Goes on to the lowest block with waiting lanes.
+    fn jump(&mut self, position: usize, targets: &[usize]) {
+        if let Some((dispatch, _)) = self.dispatcher {
+            self.b.branch(dispatch);
+            return;
+        }
+        let end = self.body.end();
+        let candidates = self.analysis.flow.candidates(position, targets, end);
+        let mut ready = self.analysis.flow.waiting[position].clone();
+        ready.extend(targets);
+        for (index, &next) in candidates.iter().enumerate() {
+            let stale: Vec<usize> =
+                self.analysis.flow.waiting[next].difference(&ready).copied().filter(|&other| other != end).collect();
+            if index + 1 < candidates.len() {
+                let waiting = self.b.load(self.t.int(32), self.pending[&next], 4);
+                let some = self.b.ne(waiting, self.i32(0));
+                let otherwise = self.new_block("next");
+                if stale.is_empty() {
+                    self.b.branch_if(some, self.runs[next], otherwise);
+                } else {
+                    let go = self.new_block("go");
+                    self.b.branch_if(some, go, otherwise);
+                    self.b.at_end(go);
+                    self.clear(&stale);
+                    self.b.branch(self.runs[next]);
+                }
+                self.b.at_end(otherwise);
+            } else {
+                self.clear(&stale);
+                self.b.branch(self.runs[next]);
+            }
+        }
+    }
+
+    fn clear(&self, stale: &[usize]) {
+        for block in stale {
+            self.b.store(self.i32(0), self.pending[block], 4);
+        }
+    }
+
+    pub(super) fn leave(&mut self) {
+        self.b.locate_like(None);
+        self.leave_frame();
+        let slots = self.results.clone();
+        let mut values: Vec<Value<'c>> = slots.iter().map(|slot| self.load_slot(slot).lanes(&self.b)).collect();
+        match values.len() {
+            0 => {
+                self.b.return_void();
+            }
+            1 => {
+                let only = values.remove(0);
+                self.b.return_value(only);
+            }
+            _ => {
+                let ty = self.function.value_type().result();
+                let mut whole = Value::poison(ty);
+                for (index, value) in values.into_iter().enumerate() {
+                    whole = self.b.insert_value(whole, value, index as u32);
+                }
+                self.b.return_value(whole);
+            }
+        }
+    }
+}
