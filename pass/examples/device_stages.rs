@@ -1,7 +1,7 @@
 //! Runs the device stages on a bitcode file and writes the hooked module: a workbench for the pass itself.
 //!
-//! `device_stages IN.bc OUT.bc [-O<n>]` prints the site table; `WARPLINE_PREPARED=FILE` also writes the module
-//! as it is before the hooks.
+//! `device_stages IN.bc OUT.bc [-O<n> [SYSTEM FOLDER…]]` prints the site table; `WARPLINE_PREPARED=FILE` also
+//! writes the module as it is before the hooks.
 
 use inkwell::context::Context;
 use inkwell::memory_buffer::MemoryBuffer;
@@ -25,8 +25,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     if let Some(path) = std::env::var_os("WARPLINE_PREPARED") {
         module.write_bitcode_to_path(Path::new(&path));
     }
-    let options =
-        device::HookOptions { system_folders: ["/usr/include", "/usr/lib", "/root/.cache"].map(String::from).to_vec() };
+    let named = arguments.iter().skip(4).cloned();
+    let system_folders = ["/usr/include", "/usr/lib"].map(String::from).into_iter().chain(named).collect();
+    let options = device::HookOptions { system_folders };
     let table = device::hook(&module, &machine, &options)?;
     module.write_bitcode_to_path(Path::new(output));
     print!("{}", device::describe(&table));
