@@ -30,7 +30,7 @@ fn profiner() -> HierarchyConfig {
             sector_bytes: 32,
             sets: 1,
             index: Index::Linear,
-            replacement: Replacement::TreePlru,
+            replacement: Replacement::BlindTreePlru,
             tags_per_line: None,
             store: StorePolicy::Allocate,
             caches_global_loads: true,

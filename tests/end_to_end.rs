@@ -219,6 +219,32 @@ fn reproducible(test: &str, sources: &[PathBuf], arguments: &[&str]) {
         assert!(trace == other_trace, "{test}: the trace differs with {options:?}");
         assert!(profile == other_profile, "{test}: the profile differs with {options:?}");
     }
+    // `sim` of the kept trace: the model of the run, and another one in its own block order.
+    for model in ["rtx2080ti", "a100"] {
+        let (_, run) = trace_and_profile(&executable, &["--gpu", model], arguments, &folder);
+        std::fs::copy(folder.join("program.wltrace"), folder.join(format!("{model}.wltrace"))).expect("room for it");
+        for kept in ["rtx2080ti", "a100"].map(|model| folder.join(format!("{model}.wltrace"))) {
+            if !kept.exists() {
+                continue;
+            }
+            let mut command = Command::new(warpline());
+            command.arg("sim").arg(&kept).args(["--gpu", model]).arg("-o").arg(folder.join("profile.wlprof"));
+            let outcome = self::run(&mut command, &folder, "simulated");
+            assert!(outcome.status.success(), "sim of {}: {}", kept.display(), outcome.describe());
+            let simulated = without_environment(report(&folder));
+            assert!(
+                without_exit_code(run.clone()) == without_exit_code(simulated),
+                "{test}: sim of {} for {model} differs from the run",
+                kept.display()
+            );
+        }
+    }
+}
+
+/// A trace does not hold the program's exit code.
+fn without_exit_code(mut profile: Value) -> Value {
+    profile["run"].as_object_mut().expect("a profile has a run").remove("exit_code");
+    profile
 }
 
 #[test]

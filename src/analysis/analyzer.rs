@@ -16,7 +16,7 @@ use super::{
     check_batch,
 };
 use crate::attribution::{AllocationMap, ContextTree, Module, ROOT};
-use crate::simulation::Settings;
+use crate::simulation::{Reorder, Settings};
 use crate::trace::{Damage, Ending, Message, TraceReader};
 
 /// Why a record cannot be followed.
@@ -49,6 +49,8 @@ pub struct Analyzer {
     open: BTreeMap<LaunchId, OpenLaunch>,
     status: Status,
     current: Option<LaunchId>,
+    /// Puts launches into another device's order.
+    reorder: Option<Reorder>,
 }
 
 /// Analyses a whole stream with `threads` workers. Damage does not make it fail: it is told in
@@ -69,12 +71,34 @@ pub fn analyze<R: Read>(
 /// # Errors
 /// [`WorkerLost`], after a bug.
 pub fn analyze_with<R: Read>(
-    mut reader: TraceReader<R>,
+    reader: TraceReader<R>,
     threads: usize,
     simulation: Option<&Settings>,
     progress: &mut dyn Progress,
 ) -> Result<Analysis, WorkerLost> {
-    let mut analyzer = Analyzer::new(threads, simulation);
+    follow(reader, Analyzer::new(threads, simulation), progress)
+}
+
+/// As [`analyze_with`], in the order of a run made for `device`.
+///
+/// # Errors
+/// [`WorkerLost`], after a bug.
+pub fn analyze_for<R: Read>(
+    reader: TraceReader<R>,
+    threads: usize,
+    simulation: &Settings,
+    device: Device,
+    progress: &mut dyn Progress,
+) -> Result<Analysis, WorkerLost> {
+    let analyzer = Analyzer { reorder: Some(Reorder::new(device)), ..Analyzer::new(threads, Some(simulation)) };
+    follow(reader, analyzer, progress)
+}
+
+fn follow<R: Read>(
+    mut reader: TraceReader<R>,
+    mut analyzer: Analyzer,
+    progress: &mut dyn Progress,
+) -> Result<Analysis, WorkerLost> {
     let finish = loop {
         let result = match reader.next() {
             Ok(Message::Event(event)) => analyzer.event(*event),
@@ -105,6 +129,7 @@ impl Analyzer {
             open: BTreeMap::new(),
             status: Status::default(),
             current: None,
+            reorder: None,
         }
     }
 
@@ -200,8 +225,9 @@ impl Analyzer {
         }
     }
 
-    fn launch(&mut self, event: Launch) -> Result<(), Refusal> {
-        let sms = self.device().map(|device| device.sms).ok_or("a launch before the program record".to_owned())?;
+    fn launch(&mut self, mut event: Launch) -> Result<(), Refusal> {
+        let recorded_sms =
+            self.device().map(|device| device.sms).ok_or("a launch before the program record".to_owned())?;
         let module = self.analysis.modules.get(&event.module).cloned();
         let module = module.ok_or_else(|| format!("launch {} of the unknown module {}", event.id, event.module))?;
         if event.function as usize >= module.table.functions.len() {
@@ -220,7 +246,13 @@ impl Analyzer {
             });
             kernels.len() as u32 - 1
         });
-        let shape = Arc::new(LaunchShape::new(&event, module, kernel, sms)?);
+        let mut shape = LaunchShape::new(&event, module, kernel, recorded_sms)?;
+        if let Some(reorder) = &mut self.reorder {
+            let module = Arc::clone(&shape.module.1);
+            reorder.launch(&mut event, shape)?;
+            shape = LaunchShape::new(&event, module, kernel, reorder.device().sms)?;
+        }
+        let shape = Arc::new(shape);
         self.pool.start(&shape)?;
         self.current = Some(event.id);
         if let Some(before) = self.open.insert(event.id, OpenLaunch { shape, event }) {
@@ -232,6 +264,10 @@ impl Analyzer {
     fn batch(&mut self, launch: LaunchId, items: &[u8]) -> Result<(), Refusal> {
         let open = self.open.get(&launch);
         let open = open.ok_or_else(|| format!("accesses of launch {launch}, which is not running"))?;
+        if let Some(reorder) = &mut self.reorder {
+            self.status.requests += reorder.batch(launch, items)?;
+            return Ok(());
+        }
         self.status.requests += check_batch(items, &open.shape)?;
         self.pool.batch(launch, items, &self.map, self.map_version)?;
         Ok(())
@@ -274,6 +310,10 @@ impl Analyzer {
     /// Collects the workers' figures of a launch.
     fn close(&mut self, launch: LaunchId, error: Option<i32>) -> Result<Option<u32>, WorkerLost> {
         let Some(open) = self.open.remove(&launch) else { return Ok(None) };
+        if let Some(reorder) = &mut self.reorder {
+            let (pool, map, version) = (&mut self.pool, &self.map, self.map_version);
+            reorder.finish(launch, |items| pool.batch(launch, items, map, version))?;
+        }
         let works = self.pool.end(launch)?;
         let kernel = &mut self.analysis.kernels[open.shape.kernel as usize];
         let mut spaces = BTreeMap::new();
@@ -293,6 +333,9 @@ impl Analyzer {
         let open: Vec<LaunchId> = self.open.keys().copied().collect();
         for launch in open {
             self.close(launch, None)?;
+        }
+        if let (Some(reorder), Some(program)) = (&self.reorder, &mut self.analysis.program) {
+            program.device = reorder.device().clone();
         }
         self.analysis.bytes = self.status.bytes;
         self.analysis.finish = finish;

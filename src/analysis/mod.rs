@@ -18,7 +18,7 @@ mod request;
 mod results;
 mod worker;
 
-pub use analyzer::{analyze, analyze_with};
+pub use analyzer::{analyze, analyze_for, analyze_with};
 pub use batch::check_batch;
 pub use cells::{CellId, CellKey, Cells, Owner};
 pub use launches::LaunchShape;

@@ -7,8 +7,9 @@ use warpline_format::access::Space;
 use warpline_format::device::Device;
 use warpline_format::event::{Allocation, AllocationId, Direction, Fault, HostAllocationId, Launch, PathFrame, PathId};
 
-use super::Cells;
-use crate::attribution::{ContextTree, Module};
+use super::{CellKey, Cells};
+use crate::attribution::{ContextTree, Module, ROOT};
+use crate::hierarchy::Traffic;
 use crate::metrics::Counters;
 
 /// The program as it told of itself.
@@ -178,6 +179,32 @@ impl Analysis {
             requests: 0,
             bytes: 0,
             finish,
+        }
+    }
+}
+
+impl Analysis {
+    /// Takes over the simulated traffic of the same trace on another model, as model number `number`
+    /// (from 1; the first model's own is 0).
+    pub fn add_model(&mut self, number: usize, other: &Analysis) {
+        let only = |counters: &Counters| {
+            let mut traffic = vec![Traffic::default(); number + 1];
+            traffic[number] = counters.traffic.first().copied().unwrap_or_default();
+            Counters { traffic: if counters.traffic.is_empty() { Vec::new() } else { traffic }, ..Counters::default() }
+        };
+        for (kernel, others) in self.kernels.iter_mut().zip(&other.kernels) {
+            for (key, counters) in others.cells.iter() {
+                let calls = others.contexts.calls(key.context);
+                let tree = &mut kernel.contexts;
+                let context = calls.into_iter().fold(ROOT, |parent, call| tree.child(parent, call));
+                let cell = kernel.cells.id(CellKey { context, ..*key });
+                kernel.cells.counters(cell).add(&only(counters));
+            }
+            for (launch, others) in kernel.launches.iter_mut().zip(&others.launches) {
+                for (space, counters) in &others.spaces {
+                    launch.spaces.entry(*space).or_default().add(&only(counters));
+                }
+            }
         }
     }
 }

@@ -46,6 +46,8 @@ pub enum Command {
     Profile(ProfileArguments),
     /// Show a profile
     Report(ReportArguments),
+    /// Analyse a kept trace, on any GPU model
+    Sim(SimArguments),
     /// List the GPU models, or show one
     Gpus(GpusArguments),
     /// Show what is installed, what is missing, and how to get it
@@ -77,8 +79,8 @@ pub struct RunArguments {
     /// Keep the raw trace as well
     #[arg(long, value_name = "FILE")]
     pub trace: Option<PathBuf>,
-    /// GPU model, see `warpline gpus` [default: rtx2080ti]
-    #[arg(long, value_name = "MODEL")]
+    /// GPU models, see `warpline gpus`; the run follows the first one's order [default: rtx2080ti]
+    #[arg(long, value_name = "MODEL[,MODEL…]")]
     pub gpu: Option<String>,
     /// Where kernels run
     #[arg(long, value_enum, default_value_t = DeviceChoice::Cpu)]
@@ -200,6 +202,28 @@ pub enum Format {
     Csv,
     /// Cost by line with calls, for KCachegrind.
     Callgrind,
+}
+
+/// Arguments of `sim`.
+#[derive(Clone, Debug, Args)]
+pub struct SimArguments {
+    /// Trace kept by `warpline run --trace`, or written by a program started by hand
+    pub trace: PathBuf,
+    /// GPU models, see `warpline gpus`; figures of further ones stand beside the first's [default: rtx2080ti]
+    #[arg(long, value_name = "MODEL[,MODEL…]")]
+    pub gpu: Option<String>,
+    /// Where the profile goes [default: warpline.<trace>.wlprof]
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// Whether copies to the device leave their data in the L2 cache [default: as the model says]
+    #[arg(long, value_enum)]
+    pub l2_copies: Option<CopiesChoice>,
+    /// Whether a store ends the life of what it writes in reuse distances, or counts as a use
+    #[arg(long, value_enum, default_value_t = RestartChoice::On)]
+    pub restart: RestartChoice,
+    /// Threads of the analysis; the result does not depend on it [default: by the machine]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=256))]
+    pub threads: Option<u32>,
 }
 
 /// Arguments of `gpus`.

@@ -4,10 +4,12 @@ mod args;
 mod cc;
 mod doctor;
 mod gpus;
+mod models;
 mod output;
 mod profile;
 mod report;
 mod run;
+mod sim;
 
 use std::process::ExitCode;
 
@@ -47,6 +49,7 @@ pub fn main() -> ExitCode {
         Command::Cc(arguments) => cc::execute(&arguments),
         Command::Run(arguments) => run::execute(&arguments),
         Command::Profile(arguments) => profile::execute(&arguments, color),
+        Command::Sim(arguments) => sim::execute(&arguments),
         Command::Report(arguments) => report::execute(&arguments, color),
         Command::Gpus(arguments) => gpus::execute(&arguments),
         Command::Doctor => doctor::execute(),

@@ -38,8 +38,6 @@ struct Data {
     room: u32,
     /// Sectors in use, per set.
     used: Vec<u32>,
-    /// Ways without a line, per set.
-    free: Vec<Vec<u32>>,
 }
 
 /// A set-associative cache of sectored lines. A sector is 32 bytes; caches without sectors fill all
@@ -50,14 +48,12 @@ pub struct SectorCache {
     ways: Ways,
     lines: Vec<Line>,
     policy: Policy,
-    /// Empty ways are taken before the policy is asked.
-    empty_first: bool,
     /// Bytes written to sectors that are not whole, by key · 4 + sector.
     partial: FxHashMap<u64, u32>,
     /// Where tags and data are apart.
     data: Option<Data>,
-    /// Lines present per set, for policies that take empty ways first.
-    present: Vec<u32>,
+    /// Ways without a line, per set, where they are taken before the policy is asked; else empty.
+    free: Vec<Vec<u32>>,
     /// The entry used last and its key: neighbouring pieces often lie in one line.
     recent: (u32, usize),
 }
@@ -71,10 +67,9 @@ impl SectorCache {
             ways: Ways::new(sets, ways),
             lines: vec![Line::default(); entries],
             policy: Policy::new(replacement, sets, ways),
-            empty_first: matches!(replacement, Replacement::Weighted(_) | Replacement::Random),
             partial: FxHashMap::default(),
             data: None,
-            present: vec![0; sets as usize],
+            free: if replacement.empty_first() { free_ways(sets, ways) } else { Vec::new() },
             recent: (EMPTY, 0),
         }
     }
@@ -83,8 +78,8 @@ impl SectorCache {
     /// of data per set that any line may use; the least recently used lines leave when either runs out.
     pub fn streaming(sets: u32, ways: u32, sectors: u32) -> SectorCache {
         let mut cache = SectorCache::new(sets, ways, &Replacement::Lru);
-        let free = vec![(0..ways).rev().collect(); sets as usize];
-        cache.data = Some(Data { room: sectors.max(4), used: vec![0; sets as usize], free });
+        cache.free = free_ways(sets, ways);
+        cache.data = Some(Data { room: sectors.max(4), used: vec![0; sets as usize] });
         cache
     }
 
@@ -133,13 +128,7 @@ impl SectorCache {
 
     #[inline]
     fn way_for(&mut self, set: u32) -> u32 {
-        if self.empty_first && self.present[set as usize] < self.ways_per_set {
-            self.present[set as usize] += 1;
-            let first = set as usize * self.ways_per_set as usize;
-            let empty = (0..self.ways_per_set).find(|way| self.ways.key(first + *way as usize) == EMPTY);
-            return empty.unwrap_or(0);
-        }
-        if let Some(way) = self.data.as_mut().and_then(|data| data.free[set as usize].pop()) {
+        if let Some(way) = self.free.get_mut(set as usize).and_then(Vec::pop) {
             self.policy.touch(set, way);
             return way;
         }
@@ -191,9 +180,8 @@ impl SectorCache {
         let entry = set * self.ways_per_set as usize + way as usize;
         self.ways.put(entry, EMPTY);
         self.lines[entry] = Line::default();
-        self.present[set] = self.present[set].saturating_sub(1);
-        match &mut self.data {
-            Some(data) => data.free[set].push(way),
+        match self.free.get_mut(set) {
+            Some(free) => free.push(way),
             None => self.policy.forget(set as u32, way),
         }
     }
@@ -275,12 +263,16 @@ impl SectorCache {
         self.policy.clear();
         self.partial.clear();
         self.recent.0 = EMPTY;
-        self.present.fill(0);
+        if !self.free.is_empty() {
+            self.free = free_ways(self.free.len() as u32, self.ways_per_set);
+        }
         if let Some(data) = &mut self.data {
             data.used.fill(0);
-            for free in &mut data.free {
-                *free = (0..self.ways_per_set).rev().collect();
-            }
         }
     }
+}
+
+/// All ways of all sets; the lowest is taken first.
+fn free_ways(sets: u32, ways: u32) -> Vec<Vec<u32>> {
+    vec![(0..ways).rev().collect(); sets as usize]
 }

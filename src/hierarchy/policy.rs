@@ -9,14 +9,23 @@ use serde::{Deserialize, Serialize};
 pub enum Replacement {
     /// The least recently used.
     Lru,
-    /// Tree pseudo-LRU. As in the model of the profiner paper, empty ways get no preference: the
-    /// bits alone decide.
+    /// Tree pseudo-LRU; empty ways first.
     TreePlru,
+    /// Tree pseudo-LRU without a preference for empty ways: the bits alone decide, so that a line can
+    /// leave while there is room. The code of the profiner paper does it.
+    BlindTreePlru,
     /// Way `i` with a probability in proportion to entry `i`, drawn from a fixed sequence; empty ways
     /// first. Fermi's L1 evicts way 2 three times as often as each other way: `[1, 1, 3, 1]`.
     Weighted(Vec<u32>),
     /// Every way alike, drawn from a fixed sequence; empty ways first.
     Random,
+}
+
+impl Replacement {
+    /// Whether empty ways are looked for before the policy is asked. An LRU finds them by itself.
+    pub(super) fn empty_first(&self) -> bool {
+        matches!(self, Replacement::TreePlru | Replacement::Weighted(_) | Replacement::Random)
+    }
 }
 
 /// The state of a policy for all sets of a cache.
@@ -34,7 +43,9 @@ impl Policy {
         match replacement {
             Replacement::Lru if ways <= 16 => Policy::Short(Short::new(sets, ways)),
             Replacement::Lru => Policy::Lru(Lru::new(sets, ways)),
-            Replacement::TreePlru => Policy::Plru(vec![TreePlru::new(ways); sets as usize]),
+            Replacement::TreePlru | Replacement::BlindTreePlru => {
+                Policy::Plru(vec![TreePlru::new(ways); sets as usize])
+            }
             Replacement::Weighted(weights) => {
                 let mut weights = weights.clone();
                 weights.resize(ways as usize, 1);

@@ -37,6 +37,8 @@ enum Order {
 struct Set {
     ways: Vec<Option<Line>>,
     order: Order,
+    /// Empty ways, the next one last; `None` where they have no preference.
+    free: Option<Vec<usize>>,
 }
 
 struct Array {
@@ -60,6 +62,7 @@ impl Array {
                 Replacement::Lru => Order::Lru((0..ways as usize).collect()),
                 _ => Order::Plru(vec![false; ways as usize]),
             },
+            free: (*replacement == Replacement::TreePlru).then(|| (0..ways as usize).rev().collect()),
         };
         Array {
             sets: (0..slices * sets).map(|_| set()).collect(),
@@ -98,7 +101,9 @@ impl Array {
         let found = set.ways.iter().position(|way| way.as_ref().is_some_and(|other| other.line == line));
         let mut left = None;
         let way = found.unwrap_or_else(|| {
+            let free = set.free.as_mut().and_then(Vec::pop);
             let way = match &set.order {
+                _ if free.is_some() => free.unwrap_or_default(),
                 Order::Lru(order) => order[0],
                 Order::Plru(right) => {
                     let mut node = 1;
@@ -128,6 +133,7 @@ impl Array {
             let whole_sector = other.known.chunks(32).any(|sector| sector.iter().all(|known| *known));
             if !whole_sector && !other.dirty.contains(&true) {
                 set.ways[way] = None;
+                set.free.iter_mut().for_each(|free| free.push(way));
                 if let Order::Lru(order) = &mut set.order {
                     order.retain(|kept| *kept != way);
                     order.insert(0, way);
@@ -409,14 +415,14 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig { cases: 600, ..ProptestConfig::default() })]
         #[test]
-        fn level_1_agrees((line_bytes, sector_bytes) in geometry(), sets_log in 0u32..3, ways in prop_oneof![1u32..6, 30u32..40], lru in any::<bool>(),
+        fn level_1_agrees((line_bytes, sector_bytes) in geometry(), sets_log in 0u32..3, ways in prop_oneof![1u32..6, 30u32..40], policy in 0usize..3,
                           hashed in any::<bool>(), store in 0usize..4, atomics_miss in any::<bool>(),
                           requests in prop::collection::vec((route(), piece()), 1..150)) {
             let store = [StorePolicy::Evict, StorePolicy::Update, StorePolicy::Allocate, StorePolicy::AllocateBytes][store];
             let config = L1Config {
                 bytes: 1 << 20, reserved_bytes: 0, shared_options: vec![], line_bytes, sector_bytes, sets: 1 << sets_log,
                 index: if hashed { Index::Hashed } else { Index::Linear },
-                replacement: if lru { Replacement::Lru } else { Replacement::TreePlru },
+                replacement: [Replacement::Lru, Replacement::TreePlru, Replacement::BlindTreePlru][policy].clone(),
                 tags_per_line: None, store, caches_global_loads: true, caches_read_only_loads: true, read_only_bytes: None,
                 atomics: if atomics_miss { Atomics::Miss } else { Atomics::Bypass },
             };
@@ -438,12 +444,12 @@ mod tests {
 
         #[test]
         fn level_2_agrees((line_bytes, sector_bytes) in geometry(), wide_fill in any::<bool>(), slices in 1u32..4, sets_log in 0u32..2, ways in 1u32..6,
-                          lru in any::<bool>(), hashed in any::<bool>(), whole in any::<bool>(),
+                          policy in 0usize..3, hashed in any::<bool>(), whole in any::<bool>(),
                           requests in prop::collection::vec((0u32..5, piece()), 1..150)) {
             let config = L2Config {
                 line_bytes, sector_bytes, fill_bytes: if wide_fill { line_bytes } else { sector_bytes }, slices, sets: 1 << sets_log, ways,
                 index: if hashed { Index::Hashed } else { Index::Linear },
-                replacement: if lru { Replacement::Lru } else { Replacement::TreePlru },
+                replacement: [Replacement::Lru, Replacement::TreePlru, Replacement::BlindTreePlru][policy].clone(),
                 partitions: 1, store_fill: if whole { StoreFill::Whole } else { StoreFill::Bytes }, copies: Default::default(),
             };
             let dram = DramConfig { read_bytes: 32, write_bytes: 32 };

@@ -87,6 +87,7 @@ pub fn build(input: BuildInput<'_>) -> Profile {
     add_allocations(&mut profile, analysis, &mut paths, &by_allocation);
     profile.faults = analysis.faults.iter().map(|fault| fault_row(analysis, &mut paths, fault)).collect();
     notes.extend(paths.problems().iter().cloned());
+    super::caches::name_models(&mut profile);
     let missing = sources::collect(&mut profile);
     notes.extend(missing.iter().map(|file| format!("source file {file} cannot be read: its lines are not shown")));
     notes.extend(facts.notes);

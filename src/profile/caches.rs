@@ -1,8 +1,13 @@
 //! Figures of the simulated caches in the profile's form.
 
-use super::model::{CacheMetrics, DistanceBucket, Distances, DramMetrics, LevelMetrics, ReuseMetrics};
+use std::collections::BTreeMap;
+
+use super::model::{
+    CacheMetrics, DistanceBucket, Distances, DramMetrics, LevelMetrics, Metrics, Profile, ReuseMetrics,
+};
 use crate::hierarchy::{LevelCounts, Traffic};
 use crate::locality::{ReuseCounters, ReuseHistogram};
+use crate::metrics::Counters;
 
 fn level(counts: &LevelCounts) -> LevelMetrics {
     LevelMetrics {
@@ -20,6 +25,42 @@ pub(super) fn caches(traffic: &Traffic) -> CacheMetrics {
         l1: level(&traffic.l1),
         l2: LevelMetrics { store_allocations: traffic.l2_allocated, far: traffic.l2_far, ..level(&traffic.l2) },
         dram: DramMetrics { read_sectors: traffic.dram_reads, write_sectors: traffic.dram_writes },
+    }
+}
+
+/// The further models, by number; [`name_models`] gives them their names.
+pub(super) fn others(counters: &Counters) -> BTreeMap<String, CacheMetrics> {
+    (1..)
+        .zip(counters.traffic.iter().skip(1))
+        .map(|(number, traffic): (u32, _)| (number.to_string(), caches(traffic)))
+        .collect()
+}
+
+/// Replaces the numbers of further models by their names.
+pub(super) fn name_models(profile: &mut Profile) {
+    let names = profile.run.models.clone();
+    if names.len() < 2 {
+        return;
+    }
+    let rename = |metrics: &mut Metrics| {
+        let numbered = std::mem::take(&mut metrics.other_models);
+        let name =
+            |number: String| number.parse().ok().and_then(|index: usize| names.get(index).cloned()).unwrap_or(number);
+        metrics.other_models = numbered.into_iter().map(|(number, figures)| (name(number), figures)).collect();
+    };
+    for kernel in &mut profile.kernels {
+        let launches = kernel.launches.iter_mut().flat_map(|launch| launch.metrics.values_mut());
+        kernel.metrics.values_mut().chain(launches).for_each(rename);
+    }
+    profile.lines.iter_mut().flat_map(|line| line.metrics.values_mut()).for_each(rename);
+    for site in &mut profile.sites {
+        rename(&mut site.metrics);
+        site.by_allocation.iter_mut().for_each(|row| rename(&mut row.metrics));
+        site.contexts.iter_mut().for_each(|context| rename(&mut context.metrics));
+    }
+    for allocation in &mut profile.allocations {
+        rename(&mut allocation.metrics);
+        allocation.by_kernel.iter_mut().for_each(|row| rename(&mut row.metrics));
     }
 }
 

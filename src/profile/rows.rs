@@ -37,7 +37,7 @@ pub(super) fn metrics(counters: &Counters, shared: bool) -> Metrics {
         l1: caches.map(|caches| caches.l1),
         l2: caches.map(|caches| caches.l2),
         dram: caches.map(|caches| caches.dram),
-        other_models: BTreeMap::new(),
+        other_models: super::caches::others(counters),
         reuse: counters.reuse.as_deref().map(super::caches::reuse),
         requests: counters.requests,
         lanes: counters.lanes,

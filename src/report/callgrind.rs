@@ -85,7 +85,8 @@ fn path(functions: &mut BTreeMap<Function, Costs>, start: &Frame, frames: &[Fram
         let costs = functions.entry(names[number].clone()).or_default();
         match names.get(number + 1) {
             Some(next) => {
-                let entry = costs.calls.entry((frame.line, next.clone())).or_insert((0, frames[number + 1].line, [0; 6]));
+                let entry =
+                    costs.calls.entry((frame.line, next.clone())).or_insert((0, frames[number + 1].line, [0; 6]));
                 entry.0 += 1;
                 add(&mut entry.2, cost);
             }

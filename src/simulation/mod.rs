@@ -5,10 +5,14 @@
 //! puts each batch of the trace back into its order and serves level 2. So the figures are the same
 //! for any number of workers.
 
+#[cfg(test)]
+mod delta_tests;
 mod follower;
+mod reorder;
 mod stage;
 
 pub use follower::Simulation;
+pub use reorder::Reorder;
 pub use stage::{SharedStage, Stage};
 
 use std::collections::BTreeMap;

@@ -58,8 +58,7 @@ pub struct Analysis<'c> {
 impl<'c> Analysis<'c> {
     /// Analyses a function. `arguments_uniform`: it is a kernel.
     pub fn new(body: &Body<'c>, version: Version, arguments_uniform: bool, layout: Layout<'_>) -> Analysis<'c> {
-        let mut analysis =
-            Analysis {
+        let mut analysis = Analysis {
             version,
             shapes: HashMap::new(),
             ranges: HashMap::new(),
@@ -113,8 +112,13 @@ impl<'c> Analysis<'c> {
             let fixed = operands.iter().all(|one| one.is_constant() || self.timeless.contains(one));
             let same = match value.opcode() {
                 Some(
-                    Opcode::LLVMPHI | Opcode::LLVMLoad | Opcode::LLVMStore | Opcode::LLVMAlloca | Opcode::LLVMFreeze
-                    | Opcode::LLVMAtomicRMW | Opcode::LLVMAtomicCmpXchg,
+                    Opcode::LLVMPHI
+                    | Opcode::LLVMLoad
+                    | Opcode::LLVMStore
+                    | Opcode::LLVMAlloca
+                    | Opcode::LLVMFreeze
+                    | Opcode::LLVMAtomicRMW
+                    | Opcode::LLVMAtomicCmpXchg,
                 ) => false,
                 Some(Opcode::LLVMCall) => match class::classify(&value.callee_name()) {
                     Call::Register(Register::Clock | Register::Clock64 | Register::GlobalTimer) => false,
@@ -441,7 +445,9 @@ impl<'c> Analysis<'c> {
             }
             Call::PassThrough => (shapes.first().copied().unwrap_or(VARYING), None),
             // Whatever the lanes vote, the verdict is one for all members.
-            Call::WarpWide if shapes.len() == 2 && callee.name().contains(".vote.") => (shapes[0].meet(Shape::Uniform), None),
+            Call::WarpWide if shapes.len() == 2 && callee.name().contains(".vote.") => {
+                (shapes[0].meet(Shape::Uniform), None)
+            }
             Call::WarpWide if callee.name().contains(".barrier") => (Shape::Uniform, None),
             Call::Pure | Call::WarpWide => (if_uniform, pure_range(&callee.name(), call)),
             _ => (VARYING, None),

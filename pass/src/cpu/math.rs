@@ -95,8 +95,8 @@ impl<'c> Emitter<'_, 'c> {
     /// Whether the host has no vector instruction for a function, so that LLVM would write out 32 calls of libm.
     fn is_library_call(&self, base: &str, operand: Value<'c>) -> bool {
         const LIBRARY: [&str; 20] = [
-            "sin", "cos", "tan", "asin", "acos", "atan", "atan2", "sinh", "cosh", "tanh", "exp", "exp2", "exp10", "log",
-            "log2", "log10", "pow", "ldexp", "sincos", "frem",
+            "sin", "cos", "tan", "asin", "acos", "atan", "atan2", "sinh", "cosh", "tanh", "exp", "exp2", "exp10",
+            "log", "log2", "log10", "pow", "ldexp", "sincos", "frem",
         ];
         let name = base.strip_prefix("llvm.").unwrap_or(base);
         let vector = matches!(operand.ty().kind(), Kind::Vector(_));
@@ -108,13 +108,14 @@ impl<'c> Emitter<'_, 'c> {
         let scalars: Vec<Type<'c>> = arguments.iter().map(|argument| argument.ty().element()).collect();
         let parameters: Vec<Type<'c>> = arguments.iter().map(|argument| argument.ty()).collect();
         let short = base.strip_prefix("llvm.").unwrap_or(base);
-        let function = self.unit.vector_helper(&format!("warpline.math.{short}.{result}"), result, &parameters, |b, lane| {
-            if short == "frem" {
-                return b.binary(Opcode::LLVMFRem, lane[0], lane[1]);
-            }
-            let overloads = if short == "ldexp" { vec![result, scalars[1]] } else { vec![result] };
-            b.call(self.unit.intrinsic(base, &overloads), lane)
-        });
+        let function =
+            self.unit.vector_helper(&format!("warpline.math.{short}.{result}"), result, &parameters, |b, lane| {
+                if short == "frem" {
+                    return b.binary(Opcode::LLVMFRem, lane[0], lane[1]);
+                }
+                let overloads = if short == "ldexp" { vec![result, scalars[1]] } else { vec![result] };
+                b.call(self.unit.intrinsic(base, &overloads), lane)
+            });
         self.b.call(function, arguments)
     }
 

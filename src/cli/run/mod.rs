@@ -12,7 +12,7 @@ use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 use self::child::{Child, Ended};
-pub(super) use self::plan::Plan;
+pub(super) use self::plan::{Plan, default_threads};
 use self::tee::Tee;
 use super::Failure;
 use super::args::RunArguments;
@@ -57,7 +57,15 @@ pub(super) fn run(plan: &Plan) -> Result<Outcome, Failure> {
     let not_profiled = |what: &str, error: &dyn std::fmt::Display| {
         Failure::new(exit_code::RUN_NOT_PROFILED, format!("{what}: {error}"))
     };
-    let mut tee = Tee::create(plan.trace.as_deref())
+    // Further models need the trace once more, in another order.
+    let kept = if plan.others.is_empty() || plan.trace.is_some() {
+        None
+    } else {
+        let file = tempfile::NamedTempFile::with_suffix(".wltrace");
+        Some(file.map_err(|error| not_profiled("no temporary file for the trace", &error))?.into_temp_path())
+    };
+    let trace = plan.trace.as_deref().or(kept.as_deref());
+    let mut tee = Tee::create(trace)
         .map_err(|(path, error)| not_profiled(&format!("{}: cannot write", path.display()), &error))?;
     let memory = RingMemory::create(RING_BYTES).map_err(|error| not_profiled("no shared memory", &error))?;
     let started = Instant::now();
@@ -67,7 +75,7 @@ pub(super) fn run(plan: &Plan) -> Result<Outcome, Failure> {
     let ended = child.ended_flag();
     let source = tee.read(RingReader::new(&memory, || ended.load(Ordering::Acquire)));
     let analysis = match TraceReader::new(source) {
-        Ok(reader) => analysis::analyze_with(reader, plan.threads as usize, Some(&plan.simulation), &mut bar)
+        Ok(reader) => analysis::analyze_with(reader, plan.threads as usize, Some(&plan.model.simulation), &mut bar)
             .map_err(|error| Failure::new(exit_code::UNEXPECTED, error))
             .map(Some),
         Err(Damage::NoHeader(0)) => Ok(None),
@@ -84,6 +92,12 @@ pub(super) fn run(plan: &Plan) -> Result<Outcome, Failure> {
     let Some(analysis) = analysis.or_else(|| (claimed != 0).then(|| Analysis::empty(Finish::Nothing))) else {
         return Ok(Outcome { profile: None, code: end.code(), trace_lost });
     };
+    let mut analysis = analysis;
+    if let Some(trace) = trace.filter(|_| !plan.others.is_empty() && trace_lost.is_none()) {
+        for (number, model) in (1..).zip(&plan.others) {
+            analysis.add_model(number, &super::sim::analyze_one(trace, model, plan.threads)?);
+        }
+    }
     let mut environment = environment(plan, &child);
     environment.seconds.insert("program".to_owned(), round(end.seconds));
     environment.seconds.insert("analysis".to_owned(), round(analysis_seconds));
@@ -93,10 +107,10 @@ pub(super) fn run(plan: &Plan) -> Result<Outcome, Failure> {
     }
     let facts = RunFacts {
         device: plan.device.to_owned(),
-        models: vec![plan.model_key.clone()],
+        models: std::iter::once(&plan.model).chain(&plan.others).map(|model| model.key.clone()).collect(),
         exit_code: Some(i32::from(end.code())),
         ended_by_itself: matches!(end.how, Ended::Exit(_)),
-        assumptions: plan.assumptions(),
+        assumptions: plan.model.assumptions(),
         notes,
         environment,
     };

@@ -1,20 +1,15 @@
 //! The arguments of a run, checked.
 
-use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use warpline_format::device::Device;
 use warpline_format::options::{Check, Options, Output};
 
-use crate::cli::args::{CheckChoice, CopiesChoice, DeviceChoice, HostAllocationChoice, RestartChoice, RunArguments};
-use crate::cli::{Failure, gpus};
+use crate::cli::Failure;
+use crate::cli::args::{CheckChoice, DeviceChoice, HostAllocationChoice, RunArguments};
+use crate::cli::models::{Chosen, choose};
 use crate::exit_code;
-use crate::hierarchy::Copies;
-use crate::locality::Stores;
-use crate::models;
-use crate::simulation::Settings;
 
 /// What to run and how.
 pub(in crate::cli) struct Plan {
@@ -24,36 +19,22 @@ pub(in crate::cli) struct Plan {
     pub(in crate::cli) output: PathBuf,
     pub(super) trace: Option<PathBuf>,
     pub(super) threads: u32,
-    pub(super) model_key: String,
+    /// The model whose order the run follows.
+    pub(super) model: Chosen,
+    /// Further models, simulated from the trace after the run.
+    pub(super) others: Vec<Chosen>,
     /// Where kernels run: `cpu` or `gpu`.
     pub(super) device: &'static str,
     options: Options,
-    assumed: Vec<&'static str>,
-    pub(super) simulation: Settings,
 }
 
 impl Plan {
     /// Checks the arguments.
     pub(in crate::cli) fn new(arguments: &RunArguments) -> Result<Plan, Failure> {
         let usage = |message: String| Failure::new(exit_code::USAGE, message);
-        let name = arguments.gpu.as_deref().unwrap_or(models::DEFAULT_MODEL);
-        if name.contains(',') {
-            return Err(usage("--gpu takes one model in this release".to_owned()));
-        }
-        let model = gpus::find(name)?;
-        let run = model.run_device().map_err(|error| Failure::new(exit_code::USAGE, error))?;
-        let hierarchy = model.hierarchy().map_err(|error| Failure::new(exit_code::USAGE, error))?;
-        let simulation = Settings {
-            warm_copies: match arguments.l2_copies {
-                Some(choice) => choice == CopiesChoice::Warm,
-                None => hierarchy.l2.copies == Copies::Warm,
-            },
-            stores: match arguments.restart {
-                RestartChoice::On => Stores::Restart,
-                RestartChoice::Off => Stores::Use,
-            },
-            hierarchy,
-        };
+        let mut models = choose(arguments.gpu.as_deref(), arguments.l2_copies, arguments.restart)?;
+        let others = models.split_off(1);
+        let Some(model) = models.pop() else { return Err(usage("which GPU model?".to_owned())) };
         if let Some(pattern) = &arguments.kernels {
             regex::Regex::new(pattern)
                 .map_err(|error| usage(format!("--kernels is no regular expression: {error}")))?;
@@ -75,14 +56,13 @@ impl Plan {
             output: arguments.output.clone().unwrap_or_else(|| default_output(program)),
             trace: arguments.trace.clone(),
             threads: arguments.threads.unwrap_or_else(default_threads),
-            model_key: model.key,
             device: match arguments.device {
                 DeviceChoice::Cpu => "cpu",
                 DeviceChoice::Gpu => "gpu",
             },
             options: Options {
                 output: Output::DefaultFile,
-                device: run.device,
+                device: model.device.clone(),
                 kernels: arguments.kernels.clone(),
                 launches,
                 block_share,
@@ -93,25 +73,14 @@ impl Plan {
                 },
                 all_host_allocations: arguments.host_allocations == HostAllocationChoice::All,
             },
-            assumed: run.assumed,
-            simulation,
+            model,
+            others,
         })
     }
 
     /// The options for a program whose ring has this descriptor.
     pub(super) fn options(&self, descriptor: i32) -> Options {
         Options { output: Output::Ring { descriptor }, ..self.options.clone() }
-    }
-
-    /// What the profile says about the model.
-    pub(super) fn assumptions(&self) -> BTreeMap<String, String> {
-        let Device { name, .. } = &self.options.device;
-        let mut all = BTreeMap::from([("model".to_owned(), name.clone())]);
-        all.extend(self.simulation.assumptions());
-        if !self.assumed.is_empty() {
-            all.insert("model_figures_assumed".to_owned(), self.assumed.join(", "));
-        }
-        all
     }
 
     /// Finds out before the run, which may be long, whether the profile can be written.
@@ -147,7 +116,7 @@ fn default_output(program: &OsStr) -> PathBuf {
 }
 
 /// The program needs a core too.
-fn default_threads() -> u32 {
+pub(in crate::cli) fn default_threads() -> u32 {
     let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get());
     (cores / 2).clamp(1, 8) as u32
 }

@@ -1,0 +1,69 @@
+//! The GPU models that a command is to simulate.
+
+use std::collections::BTreeMap;
+
+use warpline_format::device::Device;
+
+use super::args::{CopiesChoice, RestartChoice};
+use super::{Failure, gpus};
+use crate::exit_code;
+use crate::hierarchy::Copies;
+use crate::locality::Stores;
+use crate::models::DEFAULT_MODEL;
+use crate::simulation::Settings;
+
+/// A model, ready to be simulated.
+#[derive(Clone, Debug)]
+pub(super) struct Chosen {
+    /// Name on the command line.
+    pub(super) key: String,
+    /// Its scheduler's numbers.
+    pub(super) device: Device,
+    /// Figures of the device that no source gives.
+    pub(super) assumed: Vec<&'static str>,
+    /// Its caches.
+    pub(super) simulation: Settings,
+}
+
+impl Chosen {
+    /// What the profile says about the model.
+    pub(super) fn assumptions(&self) -> BTreeMap<String, String> {
+        let mut all = BTreeMap::from([("model".to_owned(), self.device.name.clone())]);
+        all.extend(self.simulation.assumptions());
+        if !self.assumed.is_empty() {
+            all.insert("model_figures_assumed".to_owned(), self.assumed.join(", "));
+        }
+        all
+    }
+}
+
+/// The models of `--gpu A,B,…`; the default one when none is named. There is at least one.
+pub(super) fn choose(
+    names: Option<&str>,
+    copies: Option<CopiesChoice>,
+    restart: RestartChoice,
+) -> Result<Vec<Chosen>, Failure> {
+    let usage = |error: &dyn std::fmt::Display| Failure::new(exit_code::USAGE, error);
+    let mut chosen: Vec<Chosen> = Vec::new();
+    for name in names.unwrap_or(DEFAULT_MODEL).split(',') {
+        let model = gpus::find(name.trim())?;
+        let run = model.run_device().map_err(|error| usage(&error))?;
+        let hierarchy = model.hierarchy().map_err(|error| usage(&error))?;
+        if chosen.iter().any(|other| other.key == model.key) {
+            return Err(usage(&format!("--gpu names {} twice", model.key)));
+        }
+        let simulation = Settings {
+            warm_copies: match copies {
+                Some(choice) => choice == CopiesChoice::Warm,
+                None => hierarchy.l2.copies == Copies::Warm,
+            },
+            stores: match restart {
+                RestartChoice::On => Stores::Restart,
+                RestartChoice::Off => Stores::Use,
+            },
+            hierarchy,
+        };
+        chosen.push(Chosen { key: model.key, device: run.device, assumed: run.assumed, simulation });
+    }
+    Ok(chosen)
+}

@@ -1,0 +1,78 @@
+//! `warpline sim`: analyses a kept trace, on one model or several, each in its own order.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::BufReader;
+use std::path::{Path, PathBuf};
+
+use super::args::SimArguments;
+use super::models::{Chosen, choose};
+use super::{Failure, run};
+use crate::analysis::{self, Analysis, Finish};
+use crate::exit_code;
+use crate::profile::model::Environment;
+use crate::profile::{self, BuildInput, RunFacts};
+use crate::trace::TraceReader;
+
+pub(super) fn execute(arguments: &SimArguments) -> Result<u8, Failure> {
+    let models = choose(arguments.gpu.as_deref(), arguments.l2_copies, arguments.restart)?;
+    let threads = arguments.threads.unwrap_or_else(run::default_threads);
+    let analysis = analyze(&arguments.trace, &models, threads)?;
+    let Some((first, _)) = models.split_first() else { return Ok(exit_code::USAGE) };
+    let complete = analysis.finish == Finish::Complete;
+    let facts = RunFacts {
+        device: "cpu".to_owned(),
+        models: models.iter().map(|model| model.key.clone()).collect(),
+        exit_code: None,
+        ended_by_itself: complete,
+        assumptions: first.assumptions(),
+        notes: Vec::new(),
+        environment: Environment {
+            command: std::env::args_os().map(|argument| argument.to_string_lossy().into_owned()).collect(),
+            versions: BTreeMap::from([("warpline".to_owned(), env!("CARGO_PKG_VERSION").to_owned())]),
+            threads: Some(threads),
+            ..Environment::default()
+        },
+    };
+    let profile = profile::build(BuildInput { analysis: &analysis, facts });
+    let output = arguments.output.clone().unwrap_or_else(|| default_output(&arguments.trace));
+    profile::write(&profile, &output).map_err(|error| Failure::new(exit_code::UNEXPECTED, error))?;
+    for note in &profile.run.notes {
+        eprintln!("warpline: note: {note}");
+    }
+    eprintln!("warpline: wrote {}", output.display());
+    eprintln!("warpline: next: warpline report {}", output.display());
+    Ok(if complete { exit_code::OK } else { exit_code::PARTIAL })
+}
+
+/// Analyses a trace file for every model; the first one's analysis carries the others' traffic.
+pub(super) fn analyze(trace: &Path, models: &[Chosen], threads: u32) -> Result<Analysis, Failure> {
+    let mut whole: Option<Analysis> = None;
+    for (number, model) in models.iter().enumerate() {
+        let analysis = analyze_one(trace, model, threads)?;
+        match &mut whole {
+            None => whole = Some(analysis),
+            Some(first) => first.add_model(number, &analysis),
+        }
+    }
+    whole.ok_or_else(|| Failure::new(exit_code::USAGE, "no GPU model was named"))
+}
+
+/// Analyses a trace file in the order of one model.
+pub(super) fn analyze_one(trace: &Path, model: &Chosen, threads: u32) -> Result<Analysis, Failure> {
+    let unreadable =
+        |what: &dyn std::fmt::Display| Failure::new(exit_code::UNREADABLE, format!("{}: {what}", trace.display()));
+    let file = File::open(trace).map_err(|error| unreadable(&error))?;
+    let reader = TraceReader::new(BufReader::with_capacity(1 << 20, file)).map_err(|damage| unreadable(&damage))?;
+    let device = model.device.clone();
+    analysis::analyze_for(reader, threads as usize, &model.simulation, device, &mut analysis::NoProgress)
+        .map_err(|error| Failure::new(exit_code::UNEXPECTED, error))
+}
+
+/// `warpline.<trace>.wlprof`, without the trace's own dress.
+fn default_output(trace: &Path) -> PathBuf {
+    let name = trace.file_name().map_or("trace".into(), |name| name.to_string_lossy());
+    let name = name.strip_suffix(".wltrace").unwrap_or(&name);
+    let name = name.strip_prefix("warpline.").unwrap_or(name);
+    PathBuf::from(format!("warpline.{name}.wlprof"))
+}

@@ -1,0 +1,389 @@
+//! Puts a kept trace into another model's order.
+//!
+//! A launch's records are taken apart into the streams of its warps, and the scheduler that also
+//! orders a run deals them out again, with the other model's SMs, resident blocks and turns. So the
+//! result is what a run made for that model gives, for programs whose blocks do not race. The
+//! records of one launch are held in memory meanwhile.
+
+use std::ops::Range;
+
+use rustc_hash::FxHashMap;
+use warpline_format::access::{Item, Items, Kind, Space, head};
+use warpline_format::device::Device;
+use warpline_format::event::{Launch, LaunchId};
+use warpline_format::schedule::{self, Shape, TurnEnd, WarpStreams};
+
+use crate::analysis::{LaunchShape, check_batch};
+
+/// Bytes of items after which a batch is handed on.
+const BATCH_BYTES: usize = 256 << 10;
+
+/// Takes launches apart and hands them on in a device's order.
+pub struct Reorder {
+    device: Device,
+    launches: FxHashMap<LaunchId, Taken>,
+}
+
+/// A launch that is being taken apart.
+struct Taken {
+    /// As recorded.
+    original: LaunchShape,
+    /// As dealt out again.
+    shape: Shape,
+    /// Block of each first slot.
+    blocks: FxHashMap<u32, u64>,
+    /// All batches, one after another.
+    bytes: Vec<u8>,
+    /// Pieces of `bytes` per warp, by block · warps + warp.
+    streams: Vec<Vec<Range<usize>>>,
+}
+
+impl Reorder {
+    /// For a device.
+    pub fn new(device: Device) -> Reorder {
+        Reorder { device, launches: FxHashMap::default() }
+    }
+
+    /// The device whose order comes out.
+    pub fn device(&self) -> &Device {
+        &self.device
+    }
+
+    /// A launch begins; its resident blocks become those of the device.
+    ///
+    /// # Errors
+    /// Why it cannot be put into the device's order.
+    pub fn launch(&mut self, event: &mut Launch, original: LaunchShape) -> Result<(), String> {
+        let threads = event.block.iter().product();
+        let shared = event.static_shared.saturating_add(event.dynamic_shared);
+        let resident = self.device.resident_blocks(threads, event.registers, shared);
+        if resident == 0 {
+            return Err(format!("launch {} does not fit an SM of {}", event.id, self.device.name));
+        }
+        let same = self.device.sms as u64 * u64::from(resident) >= original.blocks;
+        if event.block_share > 1 && !same {
+            let what = "recorded only a share of its blocks, so its order on another model is not known";
+            return Err(format!("launch {} {what}", event.id));
+        }
+        event.resident_blocks = resident;
+        let shape = Shape {
+            blocks: original.blocks,
+            warps: original.warps,
+            sms: self.device.sms,
+            resident,
+            turn: self.device.turn,
+        };
+        let taken = Taken { original, shape, blocks: FxHashMap::default(), bytes: Vec::new(), streams: Vec::new() };
+        self.launches.insert(event.id, taken);
+        Ok(())
+    }
+
+    /// Keeps a batch; returns its requests.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub fn batch(&mut self, launch: LaunchId, items: &[u8]) -> Result<u64, String> {
+        let taken = self.launches.get_mut(&launch).ok_or_else(|| format!("launch {launch} is not running"))?;
+        let requests = check_batch(items, &taken.original)?;
+        let start = taken.bytes.len();
+        taken.bytes.extend_from_slice(items);
+        let mut at = 0;
+        while at < items.len() {
+            let mut reader = Items::new(&items[at..]);
+            match reader.next() {
+                Some(Ok(Item::Turn { slot, bytes })) => {
+                    let from = at + reader.position();
+                    at = from + bytes as usize;
+                    let first = slot / taken.original.warps * taken.original.warps;
+                    let Some(block) = taken.blocks.get(&first) else {
+                        return Err(format!("warp slot {slot} has a turn and no block"));
+                    };
+                    let index = (block * u64::from(taken.original.warps)) as usize + (slot - first) as usize;
+                    if taken.streams.len() <= index {
+                        taken.streams.resize(index + 1, Vec::new());
+                    }
+                    match taken.streams[index].last_mut() {
+                        Some(last) if last.end == start + from => last.end = start + at,
+                        _ => taken.streams[index].push(start + from..start + at),
+                    }
+                }
+                Some(Ok(Item::BlockStart { slot, block, .. })) => {
+                    at += reader.position();
+                    taken.blocks.insert(slot, block);
+                }
+                _ => return Err("an item lies outside a turn".to_owned()),
+            }
+        }
+        Ok(requests)
+    }
+
+    /// Deals a launch out again, batch by batch.
+    ///
+    /// # Errors
+    /// Those of `out`.
+    pub fn finish<E>(&mut self, launch: LaunchId, out: impl FnMut(&[u8]) -> Result<(), E>) -> Result<(), E> {
+        let Some(taken) = self.launches.remove(&launch) else { return Ok(()) };
+        if taken.streams.is_empty() {
+            return Ok(());
+        }
+        let slots = (taken.shape.slots_per_sm() * taken.shape.sms) as usize;
+        let mut dealer = Dealer { taken: &taken, slots: vec![(0, 0, 0); slots], batch: Vec::new(), out };
+        schedule::run(&taken.shape, &mut dealer)?;
+        dealer.hand_on()
+    }
+}
+
+struct Dealer<'a, F> {
+    taken: &'a Taken,
+    /// Per slot: stream, piece, byte in the piece.
+    slots: Vec<(usize, usize, usize)>,
+    batch: Vec<u8>,
+    out: F,
+}
+
+impl<E, F: FnMut(&[u8]) -> Result<(), E>> Dealer<'_, F> {
+    fn hand_on(&mut self) -> Result<(), E> {
+        if !self.batch.is_empty() {
+            (self.out)(&self.batch)?;
+            self.batch.clear();
+        }
+        Ok(())
+    }
+
+    /// As the CPU device does it: the budget is looked at first, a warp without items is over.
+    fn take(&mut self, slot: usize, mut requests: u32) -> TurnEnd {
+        let (stream, mut piece, mut at) = self.slots[slot];
+        let pieces = self.taken.streams.get(stream).map_or(&[][..], Vec::as_slice);
+        let end = loop {
+            if requests == 0 {
+                break TurnEnd::Budget;
+            }
+            let Some(range) = pieces.get(piece) else { break TurnEnd::Finished };
+            let bytes = &self.taken.bytes[range.start + at..range.end];
+            let mut reader = Items::new(bytes);
+            let Some(Ok(item)) = reader.next() else {
+                piece += 1;
+                at = 0;
+                continue;
+            };
+            let length = reader.position();
+            self.batch.extend_from_slice(&bytes[..length]);
+            at += length;
+            match item {
+                Item::Barrier => break TurnEnd::Barrier,
+                Item::Access(_) => requests -= 1,
+                _ => {}
+            }
+        };
+        self.slots[slot] = (stream, piece, at);
+        end
+    }
+}
+
+impl<E, F: FnMut(&[u8]) -> Result<(), E>> WarpStreams for Dealer<'_, F> {
+    type Error = E;
+
+    fn start_block(&mut self, block: u64, first_slot: u32) -> Result<(), E> {
+        let warps = self.taken.shape.warps;
+        for warp in 0..warps {
+            let stream = (block * u64::from(warps)) as usize + warp as usize;
+            self.slots[(first_slot + warp) as usize] = (stream, 0, 0);
+        }
+        self.batch.extend_from_slice(&head(Kind::BlockStart, Space::Generic, first_slot).to_le_bytes());
+        self.batch.extend_from_slice(&warps.to_le_bytes());
+        self.batch.extend_from_slice(&block.to_le_bytes());
+        Ok(())
+    }
+
+    fn turn(&mut self, slot: u32, requests: u32) -> Result<TurnEnd, E> {
+        let start = self.batch.len();
+        self.batch.extend_from_slice(&head(Kind::Turn, Space::Generic, slot).to_le_bytes());
+        self.batch.extend_from_slice(&[0; 4]);
+        let end = self.take(slot as usize, requests);
+        let bytes = (self.batch.len() - start - 8) as u32;
+        if bytes == 0 {
+            self.batch.truncate(start);
+        } else {
+            self.batch[start + 4..start + 8].copy_from_slice(&bytes.to_le_bytes());
+        }
+        if self.batch.len() >= BATCH_BYTES {
+            self.hand_on()?;
+        }
+        Ok(end)
+    }
+
+    fn end_block(&mut self, _block: u64, _first_slot: u32) -> Result<(), E> {
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::convert::Infallible;
+    use std::sync::Arc;
+
+    use proptest::prelude::*;
+    use warpline_format::access::push_access;
+    use warpline_format::site_table::{CacheOp, File, Frame, Function, Op, Site, SiteTable};
+
+    use super::*;
+    use crate::attribution::Module;
+
+    /// What a warp does next.
+    #[derive(Clone, Copy, Debug)]
+    enum Step {
+        Load(u64),
+        Barrier,
+        Call,
+    }
+
+    /// Makes a trace as the CPU device does: a budget, then a barrier or the end.
+    struct Producer<'a> {
+        programs: &'a [Vec<Step>],
+        warps: u32,
+        slots: Vec<(usize, usize)>,
+        trace: Vec<u8>,
+    }
+
+    impl WarpStreams for Producer<'_> {
+        type Error = Infallible;
+
+        fn start_block(&mut self, block: u64, first_slot: u32) -> Result<(), Infallible> {
+            for warp in 0..self.warps {
+                // Blocks differ in length; the warps of a block meet at the same barriers.
+                let program = (block as usize * 7) % self.programs.len();
+                self.slots[(first_slot + warp) as usize] = (program, 0);
+            }
+            self.trace.extend(head(Kind::BlockStart, Space::Generic, first_slot).to_le_bytes());
+            self.trace.extend(self.warps.to_le_bytes());
+            self.trace.extend(block.to_le_bytes());
+            Ok(())
+        }
+
+        fn turn(&mut self, slot: u32, mut requests: u32) -> Result<TurnEnd, Infallible> {
+            let start = self.trace.len();
+            self.trace.extend(head(Kind::Turn, Space::Generic, slot).to_le_bytes());
+            self.trace.extend([0; 4]);
+            let (program, mut at) = self.slots[slot as usize];
+            let end = loop {
+                if requests == 0 {
+                    break TurnEnd::Budget;
+                }
+                let Some(step) = self.programs[program].get(at) else { break TurnEnd::Finished };
+                at += 1;
+                match step {
+                    Step::Load(address) => {
+                        push_access(&mut self.trace, Space::Global, 0, 3, &[*address, *address + 4]);
+                        requests -= 1;
+                    }
+                    Step::Barrier => {
+                        self.trace.extend(head(Kind::Barrier, Space::Generic, 0).to_le_bytes());
+                        self.trace.extend([0; 4]);
+                        break TurnEnd::Barrier;
+                    }
+                    Step::Call => {
+                        self.trace.extend(head(Kind::Return, Space::Generic, 0).to_le_bytes());
+                        self.trace.extend([0; 4]);
+                    }
+                }
+            };
+            self.slots[slot as usize] = (program, at);
+            let bytes = (self.trace.len() - start - 8) as u32;
+            if bytes == 0 {
+                self.trace.truncate(start);
+            } else {
+                self.trace[start + 4..start + 8].copy_from_slice(&bytes.to_le_bytes());
+            }
+            Ok(end)
+        }
+
+        fn end_block(&mut self, _block: u64, _first_slot: u32) -> Result<(), Infallible> {
+            Ok(())
+        }
+    }
+
+    fn produce(programs: &[Vec<Step>], device: &Device, launch: &Launch) -> Vec<u8> {
+        let warps = launch.block[0].div_ceil(32);
+        let shape = Shape {
+            blocks: u64::from(launch.grid[0]),
+            warps,
+            sms: device.sms,
+            resident: launch.resident_blocks,
+            turn: device.turn,
+        };
+        let slots = vec![(0, 0); (shape.slots_per_sm() * shape.sms) as usize];
+        let mut producer = Producer { programs, warps, slots, trace: Vec::new() };
+        let Ok(()) = schedule::run(&shape, &mut producer);
+        producer.trace
+    }
+
+    fn module() -> Arc<Module> {
+        let table = SiteTable {
+            files: vec![File::default()],
+            frames: vec![Frame::default()],
+            functions: vec![Function { kernel: true, ..Function::default() }],
+            sites: vec![Site {
+                function: 0,
+                op: Op::Load,
+                space: Space::Global,
+                bytes: 4,
+                byte_mask: None,
+                align: 4,
+                cache: CacheOp::Default,
+                chain: vec![0],
+                approximate: false,
+                library: false,
+            }],
+            ..SiteTable::default()
+        };
+        Arc::new(Module::new(&table.to_bytes()).expect("a good table"))
+    }
+
+    fn launch(device: &Device, blocks: u32, threads: u32) -> Launch {
+        Launch {
+            id: 0,
+            module: 0,
+            function: 0,
+            grid: [blocks, 1, 1],
+            block: [threads, 1, 1],
+            dynamic_shared: 0,
+            static_shared: 0,
+            registers: 32,
+            registers_assumed: false,
+            local_bytes: 0,
+            resident_blocks: device.resident_blocks(threads, 32, 0),
+            block_share: 1,
+            stream: 0,
+            path: 0,
+        }
+    }
+
+    fn step() -> impl Strategy<Value = Step> {
+        prop_oneof![6 => (0u64..1000).prop_map(|at| Step::Load(4096 + 8 * at)), 1 => Just(Step::Barrier), 1 => Just(Step::Call)]
+    }
+
+    proptest! {
+        #[test]
+        fn a_trace_put_in_order_is_the_trace_of_that_run(
+            programs in prop::collection::vec(prop::collection::vec(step(), 0..40), 1..5),
+            blocks in 1u32..40, threads in 1u32..130, sms in (1u32..6, 1u32..6), turns in (1u32..6, 1u32..6)) {
+            let device = |sms, turn| Device { sms, turn, threads_per_sm: 512, ..Device::rtx_2080_ti() };
+            let (from, to) = (device(sms.0, turns.0), device(sms.1, turns.1));
+            let recorded = launch(&from, blocks, threads);
+            let trace = produce(&programs, &from, &recorded);
+            let want = produce(&programs, &to, &launch(&to, blocks, threads));
+
+            let mut reorder = Reorder::new(to);
+            let mut event = recorded.clone();
+            let original = LaunchShape::new(&recorded, module(), 0, from.sms).unwrap();
+            reorder.launch(&mut event, original).unwrap();
+            reorder.batch(0, &trace).unwrap();
+            let mut got = Vec::new();
+            let Ok(()) = reorder.finish(0, |items| { got.extend_from_slice(items); Ok::<(), Infallible>(()) });
+            // A launch without requests has nothing to deal out.
+            if Items::new(&trace).any(|item| matches!(item, Ok(Item::Turn { .. }))) {
+                prop_assert_eq!(got, want);
+            }
+        }
+    }
+}
