@@ -223,7 +223,7 @@ pub struct Relocation {
     pub addend: i64,
 }
 
-/// Addresses `low ..= high` (last byte) lie in one live allocation. An empty range has `low > high`.
+/// Addresses `low ..= high` (last byte) lie in one live allocation. Nothing known: both are `i64::MAX`; nothing checked: 0 and `i64::MAX`.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct SiteRange {

@@ -220,6 +220,7 @@ impl Runtime {
             stack_bytes: if unbounded { DEEP_STACK_BYTES } else { STACK_BYTES },
             slots_per_sm: shape.slots_per_sm(),
             threads: &threads,
+            waits,
         };
         let mut running = Running {
             scheduler: null_mut(),

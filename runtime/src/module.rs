@@ -155,7 +155,7 @@ impl Module {
     /// Makes all site ranges fit the registry's state `epoch`.
     pub fn refresh_ranges(&mut self, epoch: u64, check: Check) {
         if check == Check::Off {
-            self.fill_ranges(SiteRange { low: 0, high: u64::MAX });
+            self.fill_ranges(SiteRange { low: 0, high: i64::MAX as u64 });
         } else if self.epoch != epoch || self.passing {
             self.clear_ranges();
             self.passing = false;
@@ -165,7 +165,8 @@ impl Module {
 
     /// Empties all site ranges: every site goes through the slow path once.
     pub fn clear_ranges(&mut self) {
-        self.fill_ranges(SiteRange { low: u64::MAX, high: 0 });
+        // Lowered code takes differences as signed numbers; this is a byte that no program can have.
+        self.fill_ranges(SiteRange { low: i64::MAX as u64, high: i64::MAX as u64 });
     }
 
     fn fill_ranges(&mut self, range: SiteRange) {

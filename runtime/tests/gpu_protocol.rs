@@ -148,12 +148,12 @@ fn every_form_comes_back_as_it_was_sent() {
     for number in 0..20_000 {
         let (mask, addresses) = request(7, number);
         rings.access(0, who(number, number & 31, number & 63), number as u32, mask, &addresses);
-        let Next::Record(record) = reader.next() else { panic!("record {number} has not arrived") };
+        let Next::Record(record) = reader.read_next() else { panic!("record {number} has not arrived") };
         assert_eq!(lanes(&record, reader.lanes()), expected(mask, &addresses), "record {number}: {record:?}");
         let identity = (record.block, u64::from(record.warp), u64::from(record.slot), record.site, record.space);
         assert_eq!(identity, (number, number & 31, number & 63, number as u32, 1));
         kinds[record.kind as usize] += 1;
-        assert_eq!(reader.next(), Next::NotYet);
+        assert_eq!(reader.read_next(), Next::NotYet);
         reader.release();
     }
     for kind in [Kind::Uniform, Kind::Affine, Kind::Delta, Kind::Full] {
@@ -170,7 +170,7 @@ fn a_known_stride_and_marks_take_32_bytes() {
         let base = 0x7f12_3456_7890;
         // SAFETY: as `wire.h` asks for.
         unsafe { (producer().known_stride)(&raw const rings.target, 0, who(5, 3, 1), 1 << 24 | 9, mask, base, stride) };
-        let Next::Record(record) = reader.next() else { panic!("not arrived") };
+        let Next::Record(record) = reader.read_next() else { panic!("not arrived") };
         let first = mask.trailing_zeros();
         for lane in (0..32).filter(|lane| mask >> lane & 1 != 0) {
             let step = i64::from(stride as i32) * (i64::from(lane) - i64::from(first));
@@ -180,7 +180,7 @@ fn a_known_stride_and_marks_take_32_bytes() {
     for kind in [Kind::Barrier, Kind::Call, Kind::Return, Kind::Exit] {
         // SAFETY: as above.
         unsafe { (producer().mark)(&raw const rings.target, 0, who(5, 3, 1), kind as u32, 77, 0xff) };
-        let Next::Record(record) = reader.next() else { panic!("not arrived") };
+        let Next::Record(record) = reader.read_next() else { panic!("not arrived") };
         assert_eq!((record.kind, record.site, record.mask), (kind, 77, 0xff));
     }
     assert_eq!(reader.position(), 32 * 9);
@@ -215,7 +215,7 @@ fn many_producers_lose_nothing_on_small_rings() {
             let mut some = false;
             for reader in &mut readers {
                 // The reader stops by itself when it has to give room back.
-                while let Next::Record(record) = reader.next() {
+                while let Next::Record(record) = reader.read_next() {
                     let producer = record.block as usize;
                     let (mask, addresses) = request(record.block, next[producer]);
                     assert_eq!(u64::from(record.site), next[producer], "order within a warp");
@@ -250,7 +250,7 @@ fn dropping_is_counted() {
         if number % 100 == 99 {
             // Twice: the reader stops when it has to give room back.
             for _ in 0..2 {
-                while let Next::Record(_) = reader.next() {
+                while let Next::Record(_) = reader.read_next() {
                     arrived += 1;
                 }
                 reader.release();
@@ -279,7 +279,7 @@ fn what_a_fault_left_is_read_up_to_the_end() {
     let mut sites = Vec::new();
     let end = rings.control(0).head;
     while reader.position() < end {
-        match reader.next() {
+        match reader.read_next() {
             Next::Record(record) => sites.push(record.site),
             Next::NotYet | Next::Damaged => reader.skip(end),
         }
@@ -293,5 +293,5 @@ fn garbage_is_no_record() {
     let mut reader = rings.reader(0);
     // SAFETY: in bounds of the ring's data.
     unsafe { rings.target.data.write_bytes(0xee, 64) };
-    assert_eq!(reader.next(), Next::Damaged);
+    assert_eq!(reader.read_next(), Next::Damaged);
 }

@@ -363,6 +363,7 @@ impl<'c> Analysis<'c> {
             Some(Opcode::LLVMMul) => match (left.as_i64(), right.as_i64()) {
                 (_, Some(by)) if by.unsigned_abs() < 1 << 20 => l.stride * by,
                 (Some(by), _) if by.unsigned_abs() < 1 << 20 => r.stride * by,
+                _ if l.stride == 0 && r.stride == 0 => 0,
                 _ => return (VARYING, kept),
             },
             Some(Opcode::LLVMShl) => match right.as_u64() {

@@ -4,9 +4,13 @@ mod control;
 
 use super::analysis::{Analysis, Version};
 use super::body::Body;
+use super::check::Detour;
 use super::context;
 use super::error::Refusal;
+use super::guess::Guess;
 use super::leaf::{LANES, Leaf, held, leaf_types, spread, steps};
+use super::memory::Evenness;
+use super::record::{Room, gives_way};
 use super::shape::Shape;
 use super::unit::Unit;
 use crate::llvm::types::Kind;
@@ -44,15 +48,24 @@ pub struct Emitter<'u, 'c> {
     pub mask: Value<'c>,
     /// Position of the current block.
     pub position: usize,
-    /// Lanes that may do the next access, where its check held some back.
+    /// Number of the current instruction in its block.
+    pub index: usize,
+    /// Lanes that may do the next access, where its check may have held some back.
     pub allowed: Option<Value<'c>>,
+    /// The open path of such lanes, beside the main line.
+    pub detour: Option<Detour<'c>>,
+    /// Room in the record buffer that is made sure of.
+    pub room: Option<Room<'c>>,
+    /// Affine forms that values of this block, and of the first one, have under a condition.
+    pub guesses: HashMap<Value<'c>, Guess<'c>>,
+    /// The last look at how evenly lanes lie: of which addresses and stride, and what was found.
+    pub looked: Option<(Value<'c>, i64, Evenness<'c>)>,
     runs: Vec<Block<'c>>,
     pending: BTreeMap<usize, Value<'c>>,
     slots: HashMap<Value<'c>, Vec<Slot<'c>>>,
     results: Vec<Slot<'c>>,
     fixed: HashMap<Value<'c>, Vec<Leaf<'c>>>,
     local: HashMap<Value<'c>, Vec<Leaf<'c>>>,
-    mask_lanes: Option<(Value<'c>, Value<'c>)>,
     /// The cautious version's: where it chooses the next block, and the lowest position that it may choose.
     dispatcher: Option<(Block<'c>, Value<'c>)>,
     /// Things of the entry block that are made at most once, by name.
@@ -110,14 +123,18 @@ impl<'u, 'c> Emitter<'u, 'c> {
             context: parameters[0],
             mask: parameters[0],
             position: 0,
+            index: 0,
             allowed: None,
+            detour: None,
+            room: None,
+            guesses: HashMap::new(),
+            looked: None,
             runs: Vec::new(),
             pending: BTreeMap::new(),
             slots: HashMap::new(),
             results: Vec::new(),
             fixed: HashMap::new(),
             local: HashMap::new(),
-            mask_lanes: None,
             dispatcher: None,
             once: HashMap::new(),
             frame: HashMap::new(),
@@ -332,7 +349,10 @@ impl<'u, 'c> Emitter<'u, 'c> {
         self.position = position;
         self.local.clear();
         self.allowed = None;
-        self.mask_lanes = None;
+        self.room = None;
+        self.looked = None;
+        let first = self.body.blocks[0].block;
+        self.guesses.retain(|value, _| value.block() == Some(first));
         self.b.at_end(self.runs[position]);
         self.mask = self.b.load(self.t.int(32), self.pending[&position], 4);
         if self.version == Version::Cautious {
@@ -347,16 +367,21 @@ impl<'u, 'c> Emitter<'u, 'c> {
             }
         }
         self.b.locate_like(None);
-        for &value in block.instructions.iter().filter(|value| !value.is_phi()) {
+        for (index, &value) in block.instructions.iter().enumerate().filter(|(_, value)| !value.is_phi()) {
             if value.is_terminator() {
                 break;
             }
+            self.index = index;
             if super::body::is_thread_exit(value) {
                 self.end_threads();
                 break;
             }
             if let Some(leaves) = self.instruction(value)? {
                 self.define(value, leaves);
+                self.note_guess(value)?;
+            }
+            if gives_way(value) {
+                self.room = None;
             }
         }
         self.terminate(position)
@@ -394,6 +419,11 @@ impl<'u, 'c> Emitter<'u, 'c> {
         Ok(leaves)
     }
 
+    /// Keeps the leaves of a value for the rest of the block, also of a constant whose address is computed.
+    pub fn keep(&mut self, value: Value<'c>, leaves: Vec<Leaf<'c>>) {
+        self.local.insert(value, leaves);
+    }
+
     /// The only leaf of a scalar value.
     pub fn leaf(&mut self, value: Value<'c>) -> Emitted<Leaf<'c>> {
         let mut leaves = self.leaves(value)?;
@@ -408,30 +438,21 @@ impl<'u, 'c> Emitter<'u, 'c> {
         Ok(self.leaf(value)?.lanes(&self.b))
     }
 
-    /// A mask as `<32 x i1>`.
+    /// A mask as `<32 x i1>`, see [`Unit::lanes_of`].
     pub fn lanes_of(&self, mask: Value<'c>) -> Value<'c> {
-        self.b.bitcast(mask, self.t.int(1).vector(LANES))
+        self.unit.lanes_of(&self.b, mask)
     }
 
     /// The lanes that run the block, as `<32 x i1>`.
-    pub fn active(&mut self) -> Value<'c> {
-        match self.mask_lanes {
-            Some((mask, lanes)) if mask == self.mask => lanes,
-            _ => {
-                let lanes = self.lanes_of(self.mask);
-                self.mask_lanes = Some((self.mask, lanes));
-                lanes
-            }
-        }
+    pub fn active(&self) -> Value<'c> {
+        self.lanes_of(self.mask)
     }
 
-    /// Bits of the active lanes in which a `<32 x i1>` holds. Inactive lanes may hold poison, so they are selected
-    /// away before the bits are taken.
-    pub fn bits(&mut self, condition: Value<'c>) -> Value<'c> {
-        let none = Value::zero(condition.ty());
-        let active = self.active();
-        let kept = self.b.select(active, condition, none);
-        self.b.bitcast(kept, self.t.int(32))
+    /// Bits of the active lanes in which a `<32 x i1>` holds. Inactive lanes may hold poison, which one lane would
+    /// spread over the whole integer: freeze keeps it to its bit.
+    pub fn bits(&self, condition: Value<'c>) -> Value<'c> {
+        let all = self.b.bitcast(self.b.freeze(condition), self.t.int(32));
+        self.b.and(all, self.mask)
     }
 
     /// A vector's element in the lowest active lane.
@@ -444,13 +465,6 @@ impl<'u, 'c> Emitter<'u, 'c> {
     pub fn lowest(&self, mask: Value<'c>) -> Value<'c> {
         let count = self.unit.intrinsic("llvm.cttz", &[mask.ty()]);
         self.b.call(count, &[mask, Value::int(self.t.int(1), 1)])
-    }
-
-    /// Number of the highest bit of a mask that is not 0.
-    pub fn highest(&self, mask: Value<'c>) -> Value<'c> {
-        let count = self.unit.intrinsic("llvm.ctlz", &[mask.ty()]);
-        let zeros = self.b.call(count, &[mask, Value::int(self.t.int(1), 1)]);
-        self.b.xor(zeros, Value::int(self.t.int(32), 31))
     }
 
     /// Number of lanes in a mask.

@@ -1,15 +1,20 @@
 //! Loads and stores, local variables, and the addresses of module variables.
 
+use super::analysis::Version;
 use super::arithmetic::scalar_bits;
 use super::context;
 use super::emitter::{Emitted, Emitter};
 use super::error::Refusal;
+use super::guess::Guess;
 use super::leaf::{LANES, Leaf, leaf_offsets, leaf_types};
 use super::shape::Shape;
 use super::unit::Place;
 use crate::llvm::types::Kind;
 use crate::llvm::value::{Opcode, Ordering};
 use crate::llvm::{Type, Value};
+
+/// Whether lanes lie evenly, and how they lie if so.
+pub type Evenness<'c> = (Value<'c>, Lay<'c>);
 
 /// How the lanes of an access lie.
 #[derive(Clone)]
@@ -20,8 +25,9 @@ pub enum Lay<'c> {
     Strided(Vec<Value<'c>>, i64),
     /// Anywhere: `<32 x i64>`.
     Scattered(Value<'c>),
-    /// As `Scattered`, but most likely neighbouring elements: worth a look when it runs.
-    Likely(Value<'c>),
+    /// As `Scattered`, but most likely evenly: worth a look when it runs. What is guessed, if anything is; else
+    /// neighbouring elements are.
+    Likely(Value<'c>, Option<Guess<'c>>),
 }
 
 impl<'c> Emitter<'_, 'c> {
@@ -169,7 +175,9 @@ impl<'c> Emitter<'_, 'c> {
     /// The lay of a pointer with these addresses.
     pub fn lay_of(&self, pointer: Value<'c>, leaf: Leaf<'c>) -> Lay<'c> {
         match leaf {
-            Leaf::Lanes(addresses) if self.analysis.shape(pointer).may_be_affine() => Lay::Likely(addresses),
+            Leaf::Lanes(addresses) if self.analysis.shape(pointer).may_be_affine() => {
+                Lay::Likely(addresses, self.guesses.get(&pointer).cloned())
+            }
             Leaf::Uniform(address) => Lay::Same(address),
             Leaf::Affine { bases, stride, .. } => Lay::Strided(bases, stride),
             Leaf::Lanes(addresses) => Lay::Scattered(addresses),
@@ -181,13 +189,20 @@ impl<'c> Emitter<'_, 'c> {
         if bytes == 0 {
             return lay.clone();
         }
+        self.map_lay(lay, |value| self.b.add(value, self.same(value, bytes)))
+    }
+
+    /// The lay with a function applied to its addresses, which shifts them all alike.
+    pub fn map_lay(&self, lay: &Lay<'c>, shift: impl Fn(Value<'c>) -> Value<'c>) -> Lay<'c> {
+        let all = |bases: &[Value<'c>]| bases.iter().map(|base| shift(*base)).collect::<Vec<_>>();
         match lay {
-            Lay::Same(address) => Lay::Same(self.b.add(*address, self.i64(bytes))),
-            Lay::Strided(bases, stride) => {
-                Lay::Strided(bases.iter().map(|base| self.b.add(*base, self.i64(bytes))).collect(), *stride)
+            Lay::Same(address) => Lay::Same(shift(*address)),
+            Lay::Strided(bases, stride) => Lay::Strided(all(bases), *stride),
+            Lay::Scattered(lanes) => Lay::Scattered(shift(*lanes)),
+            Lay::Likely(lanes, guess) => {
+                let guess = guess.as_ref().map(|guess| Guess { bases: all(&guess.bases), ..guess.clone() });
+                Lay::Likely(shift(*lanes), guess)
             }
-            Lay::Scattered(lanes) => Lay::Scattered(self.b.add(*lanes, self.same(*lanes, bytes))),
-            Lay::Likely(lanes) => Lay::Likely(self.b.add(*lanes, self.same(*lanes, bytes))),
         }
     }
 
@@ -199,7 +214,7 @@ impl<'c> Emitter<'_, 'c> {
                 let spread = self.spread(bases);
                 if *stride == 0 { spread } else { self.b.add(spread, self.steps(self.t.int(64), *stride)) }
             }
-            Lay::Scattered(lanes) | Lay::Likely(lanes) => *lanes,
+            Lay::Scattered(lanes) | Lay::Likely(lanes, _) => *lanes,
         }
     }
 
@@ -210,27 +225,49 @@ impl<'c> Emitter<'_, 'c> {
 
     /// Lowers a load.
     pub fn load(&mut self, load: Value<'c>) -> Emitted<Vec<Leaf<'c>>> {
-        let checked = self.allowed.is_some();
+        let detour = self.detour.take();
         let lay = self.lay(load.operand(0))?;
-        let mask = self.access_mask();
         let uniform = self.analysis.shape(load) == Shape::Uniform;
         let align = u64::from(load.alignment().max(1));
         let volatile = load.is_volatile() || is_atomic(load);
         let types = leaf_types(load.ty());
         let offsets = leaf_offsets(self.unit.layout(), load.ty());
-        let mut leaves = Vec::with_capacity(types.len());
+        let mut values = Vec::with_capacity(types.len());
         for (ty, offset) in types.iter().zip(&offsets) {
             let lay = self.moved(&lay, *offset);
             let align = common_align(align, *offset);
-            leaves.push(match lay {
-                Lay::Same(address) => {
-                    let scalar = self.load_one(*ty, address, align, checked.then_some(mask), volatile);
-                    if uniform { Leaf::Uniform(scalar) } else { Leaf::Lanes(self.b.splat(scalar, LANES)) }
-                }
-                lay => Leaf::Lanes(self.load_lanes(*ty, &lay, mask, align)),
+            values.push(match lay {
+                Lay::Same(address) => self.load_one(*ty, address, align, None, volatile),
+                lay => self.load_lanes(*ty, &lay, self.mask, align),
             });
         }
-        Ok(leaves)
+        if let Some(mut detour) = detour {
+            let main = self.b.block();
+            self.b.at_end(detour.block);
+            let mut pairs = Vec::with_capacity(types.len());
+            for ((ty, offset), value) in types.iter().zip(&offsets).zip(&values) {
+                let lay = self.moved(&lay, *offset);
+                let align = common_align(align, *offset);
+                let other = match lay {
+                    Lay::Same(address) => self.load_one(*ty, address, align, Some(detour.mask), volatile),
+                    lay => {
+                        let addresses = self.addresses(&lay);
+                        self.gather_by_loop(*ty, addresses, detour.mask, align)
+                    }
+                };
+                pairs.push([*value, other]);
+            }
+            detour.block = self.b.block();
+            self.b.at_end(main);
+            values = self.rejoin(detour, &pairs);
+        }
+        let one = matches!(lay, Lay::Same(_));
+        let leaf = |value: Value<'c>| match (one, uniform) {
+            (true, true) => Leaf::Uniform(value),
+            (true, false) => Leaf::Lanes(self.b.splat(value, LANES)),
+            _ => Leaf::Lanes(value),
+        };
+        Ok(values.into_iter().map(leaf).collect())
     }
 
     /// One scalar for all lanes. With a mask that may be empty, reads a spare place then.
@@ -265,13 +302,12 @@ impl<'c> Emitter<'_, 'c> {
         let value = match lay {
             Lay::Strided(bases, stride) if *stride == size => self.load_contiguous(memory, bases, mask, align),
             Lay::Strided(bases, 0) => self.load_per_group(memory, bases, mask, align),
-            Lay::Likely(addresses) => {
-                let (even, base) = self.evenness(*addresses, size);
+            Lay::Likely(addresses, guess) => {
+                let (even, likely) = self.evenness(*addresses, guess.as_ref(), size);
                 let (near, far, done) = (self.new_block("near"), self.new_block("far"), self.new_block("loaded"));
-                self.active();
                 self.b.branch_if(even, near, far);
                 self.b.at_end(near);
-                let close = self.load_contiguous(memory, &[base], mask, align);
+                let close = self.load_lanes(memory, &likely, mask, align);
                 let near = self.b.block();
                 self.b.branch(done);
                 self.b.at_end(far);
@@ -291,30 +327,65 @@ impl<'c> Emitter<'_, 'c> {
         if bool_like { self.b.trunc(value, ty.vector(LANES)) } else { value }
     }
 
-    /// Whether all active lanes lie `stride` apart, and where lane 0 would be then.
-    pub fn evenness(&mut self, addresses: Value<'c>, stride: i64) -> (Value<'c>, Value<'c>) {
-        // Lane 0 follows the same formula even when it does not run; where it wraps apart, lanes are gathered.
-        let base = self.b.extract_element(addresses, self.i64(0));
-        let expected = self.b.add(self.b.splat(base, LANES), super::leaf::steps(self.t.int(64), 1, stride));
-        let different = self.b.ne(addresses, expected);
-        let different = self.bits(different);
-        (self.b.eq(different, self.i32(0)), base)
+    /// Whether all active lanes of each group lie evenly, as guessed or else `stride` apart, and how they lie then.
+    pub fn evenness(&mut self, addresses: Value<'c>, guess: Option<&Guess<'c>>, stride: i64) -> Evenness<'c> {
+        if let Some(guess) = guess {
+            let condition = guess.holds.unwrap_or(Value::int(self.t.int(1), 1));
+            return (condition, Lay::Strided(guess.bases.clone(), guess.stride));
+        }
+        match &self.looked {
+            Some((of, by, found)) if *of == addresses && *by == stride => return found.clone(),
+            _ => {}
+        }
+        // The first lane follows the same formula even when it does not run; where it wraps apart, lanes are gathered.
+        let groups = self.version.groups();
+        let bases: Vec<_> = (0..groups as u64)
+            .map(|group| self.b.extract_element(addresses, self.i64(group * u64::from(LANES) / groups as u64)))
+            .collect();
+        let expected = self.b.add(self.spread(&bases), self.steps(self.t.int(64), stride));
+        let different = self.bits(self.b.ne(addresses, expected));
+        let found = (self.b.eq(different, self.i32(0)), Lay::Strided(bases, stride));
+        self.looked = Some((addresses, stride, found.clone()));
+        found
+    }
+
+    /// Whether a mask has all lanes: the usual case, which needs no masks at all.
+    fn is_full(&self, mask: Value<'c>) -> Value<'c> {
+        self.b.eq(mask, self.i32(u32::MAX))
     }
 
     fn load_contiguous(&mut self, ty: Type<'c>, bases: &[Value<'c>], mask: Value<'c>, align: u64) -> Value<'c> {
-        let parts = bases.len() as u32;
-        let width = LANES / parts;
-        let mut pieces = Vec::new();
-        for (index, base) in bases.iter().enumerate() {
-            let lanes = self.group_mask(mask, index as u32, parts);
-            let pointer = self.b.int_to_ptr(*base, self.t.pointer(0));
-            let vector = ty.vector(width);
-            let load = self.unit.intrinsic("llvm.masked.load", &[vector, pointer.ty()]);
-            let call = self.b.call(load, &[pointer, lanes, Value::zero(vector)]);
-            call.set_argument_alignment(0, align as u32);
-            pieces.push(call);
-        }
-        self.joined(&pieces)
+        let (whole, part, done) = (self.new_block("whole"), self.new_block("part"), self.new_block("loaded"));
+        let groups = bases.len() as u32;
+        let vector = ty.vector(LANES / groups);
+        self.b.branch_if(self.is_full(mask), whole, part);
+        self.b.at_end(whole);
+        let pointers: Vec<_> = bases.iter().map(|base| self.b.int_to_ptr(*base, self.t.pointer(0))).collect();
+        let pieces: Vec<_> = pointers.iter().map(|pointer| self.b.load(vector, *pointer, align as u32)).collect();
+        let all = self.joined(&pieces);
+        self.b.branch(done);
+        self.b.at_end(part);
+        let some = if self.unit.has_masks(ty) {
+            let mut pieces = Vec::new();
+            for (group, base) in bases.iter().enumerate() {
+                let lanes = self.group_mask(mask, group as u32, groups);
+                let pointer = self.b.int_to_ptr(*base, self.t.pointer(0));
+                let load = self.unit.intrinsic("llvm.masked.load", &[vector, pointer.ty()]);
+                let call = self.b.call(load, &[pointer, lanes, Value::zero(vector)]);
+                call.set_argument_alignment(0, align as u32);
+                pieces.push(call);
+            }
+            self.joined(&pieces)
+        } else {
+            let size = self.unit.layout().store_size(ty) as i64;
+            let addresses = self.addresses(&Lay::Strided(bases.to_vec(), size));
+            self.gather_by_loop(ty, addresses, mask, align)
+        };
+        self.b.branch(done);
+        self.b.at_end(done);
+        let value = self.b.phi(ty.vector(LANES));
+        value.add_incoming(&[(all, whole), (some, part)]);
+        value
     }
 
     fn load_per_group(&mut self, ty: Type<'c>, bases: &[Value<'c>], mask: Value<'c>, align: u64) -> Value<'c> {
@@ -327,20 +398,25 @@ impl<'c> Emitter<'_, 'c> {
     }
 
     /// Bases of groups without active lanes replaced by the other one: they may point anywhere.
-    fn active_bases(&self, bases: &[Value<'c>], mask: Value<'c>) -> Vec<Value<'c>> {
+    pub fn active_bases(&self, bases: &[Value<'c>], mask: Value<'c>) -> Vec<Value<'c>> {
         let [low, high] = bases else { return bases.to_vec() };
         let low_active = self.b.ne(self.b.and(mask, self.i32(0xffff)), self.i32(0));
         let high_active = self.b.ugt(mask, self.i32(0xffff));
         vec![self.b.select(low_active, *low, *high), self.b.select(high_active, *high, *low)]
     }
 
-    /// Bits of a mask that belong to one group, as a vector.
-    fn group_mask(&mut self, mask: Value<'c>, group: u32, groups: u32) -> Value<'c> {
+    /// Lanes of a mask that belong to one group, as a vector.
+    fn group_mask(&self, mask: Value<'c>, group: u32, groups: u32) -> Value<'c> {
+        let lanes = self.lanes_of(mask);
+        self.group_part(lanes, group, groups)
+    }
+
+    fn group_part(&self, lanes: Value<'c>, group: u32, groups: u32) -> Value<'c> {
         if groups == 1 {
-            return if mask == self.mask { self.active() } else { self.lanes_of(mask) };
+            return lanes;
         }
-        let part = self.b.trunc(self.b.lshr(mask, self.i32(16 * group)), self.t.int(16));
-        self.b.bitcast(part, self.t.int(1).vector(16))
+        let wanted: Vec<_> = (16 * group..16 * group + 16).map(Some).collect();
+        self.b.shuffle(lanes, Value::poison(lanes.ty()), &wanted)
     }
 
     fn joined(&self, pieces: &[Value<'c>]) -> Value<'c> {
@@ -355,12 +431,15 @@ impl<'c> Emitter<'_, 'c> {
 
     /// Reads one scalar per active lane from anywhere.
     pub fn gather(&mut self, ty: Type<'c>, addresses: Value<'c>, mask: Value<'c>, align: u64) -> Value<'c> {
-        if !self.unit.has_gather(ty) {
+        // A loop over the lanes is as fast where it was measured (AMD), and far less code; versions that are large, or
+        // hardly ever run, are better off with it.
+        let large = self.hooked || !matches!(self.version, Version::Linear | Version::Half);
+        if !self.unit.has_gather(ty) || large {
             return self.gather_by_loop(ty, addresses, mask, align);
         }
         let vector = ty.vector(LANES);
         let pointers = self.b.int_to_ptr(addresses, self.t.pointer(0).vector(LANES));
-        let lanes = if mask == self.mask { self.active() } else { self.lanes_of(mask) };
+        let lanes = self.lanes_of(mask);
         let gather = self.unit.intrinsic("llvm.masked.gather", &[vector, pointers.ty()]);
         let call = self.b.call(gather, &[pointers, lanes, Value::zero(vector)]);
         call.set_argument_alignment(0, align as u32);
@@ -373,7 +452,7 @@ impl<'c> Emitter<'_, 'c> {
             return self.scatter_by_loop(value, addresses, mask, align);
         }
         let pointers = self.b.int_to_ptr(addresses, self.t.pointer(0).vector(LANES));
-        let lanes = if mask == self.mask { self.active() } else { self.lanes_of(mask) };
+        let lanes = self.lanes_of(mask);
         let scatter = self.unit.intrinsic("llvm.masked.scatter", &[value.ty(), pointers.ty()]);
         let call = self.b.call(scatter, &[value, pointers, lanes]);
         call.set_argument_alignment(1, align as u32);
@@ -406,51 +485,48 @@ impl<'c> Emitter<'_, 'c> {
 
     /// Lowers a store.
     pub fn store(&mut self, store: Value<'c>) -> Emitted<()> {
+        let detour = self.detour.take();
         let lay = self.lay(store.operand(1))?;
         let value = self.leaves(store.operand(0))?;
-        let mask = self.access_mask();
         let align = u64::from(store.alignment().max(1));
         let offsets = leaf_offsets(self.unit.layout(), store.operand(0).ty());
         for (leaf, offset) in value.iter().zip(&offsets) {
             let lay = self.moved(&lay, *offset);
-            self.store_leaf(leaf, &lay, mask, common_align(align, *offset));
+            self.store_leaf(leaf, &lay, self.mask, common_align(align, *offset));
+        }
+        if let Some(mut detour) = detour {
+            let main = self.b.block();
+            self.b.at_end(detour.block);
+            for (leaf, offset) in value.iter().zip(&offsets) {
+                let addresses = self.addresses(&self.moved(&lay, *offset));
+                let value = self.in_memory(leaf);
+                self.scatter_by_loop(value, addresses, detour.mask, common_align(align, *offset));
+            }
+            detour.block = self.b.block();
+            self.b.at_end(main);
+            self.rejoin(detour, &[]);
         }
         Ok(())
     }
 
+    /// The lanes of a leaf as they are stored: `i1` takes a byte.
+    fn in_memory(&self, leaf: &Leaf<'c>) -> Value<'c> {
+        let value = leaf.lanes(&self.b);
+        if scalar_bits(value.ty()) == 1 { self.b.zext(value, self.t.int(8).vector(LANES)) } else { value }
+    }
+
     /// Stores one scalar per lane.
     pub fn store_leaf(&mut self, leaf: &Leaf<'c>, lay: &Lay<'c>, mask: Value<'c>, align: u64) {
-        let mut value = leaf.lanes(&self.b);
-        if scalar_bits(value.ty()) == 1 {
-            value = self.b.zext(value, self.t.int(8).vector(LANES));
-        }
+        let value = self.in_memory(leaf);
         let size = self.unit.layout().store_size(value.ty().element()) as i64;
         match lay {
-            Lay::Strided(bases, stride) if *stride == size => {
-                let groups = bases.len() as u32;
-                for (group, base) in bases.iter().enumerate() {
-                    let lanes = self.group_mask(mask, group as u32, groups);
-                    let part = match groups {
-                        1 => value,
-                        _ => {
-                            let first = 16 * group as u32;
-                            let wanted: Vec<_> = (first..first + 16).map(Some).collect();
-                            self.b.shuffle(value, Value::poison(value.ty()), &wanted)
-                        }
-                    };
-                    let pointer = self.b.int_to_ptr(*base, self.t.pointer(0));
-                    let masked = self.unit.intrinsic("llvm.masked.store", &[part.ty(), pointer.ty()]);
-                    let call = self.b.call(masked, &[part, pointer, lanes]);
-                    call.set_argument_alignment(1, align as u32);
-                }
-            }
-            Lay::Likely(addresses) => {
-                let (even, base) = self.evenness(*addresses, size);
+            Lay::Strided(bases, stride) if *stride == size => self.store_contiguous(value, bases, mask, align),
+            Lay::Likely(addresses, guess) => {
+                let (even, likely) = self.evenness(*addresses, guess.as_ref(), size);
                 let (near, far, done) = (self.new_block("near"), self.new_block("far"), self.new_block("stored"));
-                self.active();
                 self.b.branch_if(even, near, far);
                 self.b.at_end(near);
-                self.store_leaf(&Leaf::Lanes(value), &Lay::Strided(vec![base], size), mask, align);
+                self.store_leaf(&Leaf::Lanes(value), &likely, mask, align);
                 self.b.branch(done);
                 self.b.at_end(far);
                 self.scatter(value, *addresses, mask, align);
@@ -462,6 +538,34 @@ impl<'c> Emitter<'_, 'c> {
                 self.scatter(value, addresses, mask, align);
             }
         }
+    }
+
+    fn store_contiguous(&mut self, value: Value<'c>, bases: &[Value<'c>], mask: Value<'c>, align: u64) {
+        let (whole, part, done) = (self.new_block("whole"), self.new_block("part"), self.new_block("stored"));
+        let groups = bases.len() as u32;
+        let pieces: Vec<_> = (0..groups).map(|group| self.group_part(value, group, groups)).collect();
+        self.b.branch_if(self.is_full(mask), whole, part);
+        self.b.at_end(whole);
+        for (piece, base) in pieces.iter().zip(bases) {
+            self.b.store(*piece, self.b.int_to_ptr(*base, self.t.pointer(0)), align as u32);
+        }
+        self.b.branch(done);
+        self.b.at_end(part);
+        if self.unit.has_masks(value.ty().element()) {
+            for (group, (piece, base)) in pieces.iter().zip(bases).enumerate() {
+                let lanes = self.group_mask(mask, group as u32, groups);
+                let pointer = self.b.int_to_ptr(*base, self.t.pointer(0));
+                let masked = self.unit.intrinsic("llvm.masked.store", &[piece.ty(), pointer.ty()]);
+                let call = self.b.call(masked, &[*piece, pointer, lanes]);
+                call.set_argument_alignment(1, align as u32);
+            }
+        } else {
+            let size = self.unit.layout().store_size(value.ty().element()) as i64;
+            let addresses = self.addresses(&Lay::Strided(bases.to_vec(), size));
+            self.scatter_by_loop(value, addresses, mask, align);
+        }
+        self.b.branch(done);
+        self.b.at_end(done);
     }
 }
 

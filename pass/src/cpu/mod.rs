@@ -9,6 +9,7 @@ mod assembly_memory;
 mod atomics;
 mod body;
 mod calls;
+mod check;
 mod class;
 mod context;
 mod copies;
@@ -17,6 +18,8 @@ mod emitter;
 mod error;
 mod flow;
 mod graph;
+mod guess;
+mod helpers;
 mod hooks;
 mod leaf;
 mod math;
@@ -24,6 +27,7 @@ mod memory;
 mod prepare;
 mod ptx;
 mod reach;
+mod record;
 mod runtime;
 mod shape;
 mod shared;
@@ -44,6 +48,7 @@ use descriptor::{KernelFunctions, Tables};
 use emitter::{Emitter, Job};
 use inkwell::module::Module;
 use inkwell::passes::PassBuilderOptions;
+use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, HashMap};
 use unit::Unit;
 use warpline_format::site_table::SiteTable;
@@ -258,12 +263,14 @@ impl<'c> Lowering<'_, 'c> {
     }
 
     fn body(&mut self, function: Value<'c>) -> Result<&Body<'c>, LowerError> {
-        if !self.bodies.contains_key(&function) {
-            let body = Body::new(function)
-                .ok_or_else(|| Refusal::of(function, "a loop with several entries that could not be taken apart"))?;
-            self.bodies.insert(function, body);
-        }
-        Ok(&self.bodies[&function])
+        Ok(match self.bodies.entry(function) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(place) => {
+                place.insert(Body::new(function).ok_or_else(|| {
+                    Refusal::of(function, "a loop with several entries that could not be taken apart")
+                })?)
+            }
+        })
     }
 
     /// Whether lanes can wait in a loop while others of their warp are elsewhere: these must get on then.

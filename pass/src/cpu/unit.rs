@@ -214,12 +214,21 @@ impl<'c> Unit<'c> {
     pub fn dress(&self, function: Value<'c>) {
         function.add_attribute(OF_FUNCTION, "nounwind", 0);
         function.set_string_attribute("target-cpu", &self.processor.0);
-        if !self.processor.1.is_empty() {
-            function.set_string_attribute("target-features", &self.processor.1);
-        }
+        // LLVM would clear the registers' upper halves at calls and returns, also where `preserve_all` says that they
+        // survive. [`Self::clear_uppers`] does it where it is right.
+        let separator = if self.processor.1.is_empty() { "" } else { "," };
+        function.set_string_attribute("target-features", &format!("{}{separator}-vzeroupper", self.processor.1));
         if self.vectors == Vectors::Avx512 {
             function.set_string_attribute("min-legal-vector-width", "512");
             function.set_string_attribute("prefer-vector-width", "512");
+        }
+    }
+
+    /// Clears the upper halves of the vector registers, before code that uses their lower halves only: with dirty ones
+    /// that is slow on some processors.
+    pub fn clear_uppers(&self, b: &Builder<'c>) {
+        if self.vectors >= Vectors::Avx2 {
+            b.call(self.intrinsic("llvm.x86.avx.vzeroupper", &[]), &[]);
         }
     }
 
@@ -326,130 +335,14 @@ impl<'c> Unit<'c> {
         self.vectors >= Vectors::Avx2 && is_wide(ty)
     }
 
+    /// Whether the host reads and writes this type under a mask.
+    pub fn has_masks(&self, ty: Type<'c>) -> bool {
+        self.vectors == Vectors::Avx512 || self.has_gather(ty)
+    }
+
     /// Whether the host scatters this type itself.
     pub fn has_scatter(&self, ty: Type<'c>) -> bool {
         self.vectors >= Vectors::Avx512 && is_wide(ty)
-    }
-
-    /// `(addresses, mask, results)`: reads one `ty` per lane of the mask.
-    pub fn gather_helper(&self, ty: Type<'c>, align: u32) -> Value<'c> {
-        self.lane_loop(&format!("warpline.gather.{ty}.{align}"), |b, address, place| {
-            let value = b.load(ty, address, align);
-            let to = b.gep(ty, place.0, &[place.1]);
-            b.store(value, to, 1);
-        })
-    }
-
-    /// `(addresses, mask, values)`: writes one `ty` per lane of the mask, in lane order.
-    pub fn scatter_helper(&self, ty: Type<'c>, align: u32) -> Value<'c> {
-        self.lane_loop(&format!("warpline.scatter.{ty}.{align}"), |b, address, place| {
-            let from = b.gep(ty, place.0, &[place.1]);
-            let value = b.load(ty, from, 1);
-            b.store(value, address, align);
-        })
-    }
-
-    /// A function that does something for each lane of a mask, in lane order. The work gets the lane's address, and
-    /// the third argument with the lane's number as an index.
-    pub fn lane_loop(&self, name: &str, work: impl Fn(&Builder<'c>, Value<'c>, (Value<'c>, Value<'c>))) -> Value<'c> {
-        if let Some(function) = ModuleItems::function(&self.target, name) {
-            return function;
-        }
-        let (pointer, int, long) = (self.t.pointer(0), self.t.int(32), self.t.int(64));
-        let function = self.target.new_function(name, self.t.void().function(&[pointer, int, pointer]));
-        function.set_linkage(Linkage::LLVMInternalLinkage);
-        self.dress(function);
-        function.add_attribute(OF_FUNCTION, "noinline", 0);
-        function.add_attribute(1, "noalias", 0);
-        function.add_attribute(3, "noalias", 0);
-        let parameters = function.parameters();
-        let (entry, body, done) =
-            (function.append_block("entry"), function.append_block("lane"), function.append_block("done"));
-        let b = Builder::new(self.t);
-        b.at_end(entry);
-        let none = b.eq(parameters[1], Value::zero(int));
-        b.branch_if(none, done, body);
-        b.at_end(body);
-        let left = b.phi(int);
-        let count = self.intrinsic("llvm.cttz", &[int]);
-        let lane = b.call(count, &[left, Value::int(self.t.int(1), 1)]);
-        let lane = b.zext(lane, long);
-        let address = b.load(long, b.gep(long, parameters[0], &[lane]), 8);
-        let address = b.int_to_ptr(address, pointer);
-        work(&b, address, (parameters[2], lane));
-        let rest = b.and(left, b.sub(left, Value::int(int, 1)));
-        left.add_incoming(&[(parameters[1], entry), (rest, b.block())]);
-        let none = b.eq(rest, Value::zero(int));
-        b.branch_if(none, done, body);
-        b.at_end(done);
-        b.return_void();
-        function
-    }
-
-    /// A function of vectors of 32 that does `work` on each lane's scalars in turn.
-    pub fn vector_helper(
-        &self,
-        name: &str,
-        result: Type<'c>,
-        parameters: &[Type<'c>],
-        work: impl Fn(&Builder<'c>, &[Value<'c>]) -> Value<'c>,
-    ) -> Value<'c> {
-        if let Some(function) = ModuleItems::function(&self.target, name) {
-            return function;
-        }
-        let function = self.target.new_function(name, result.vector(LANES).function(parameters));
-        function.set_linkage(Linkage::LLVMInternalLinkage);
-        self.dress(function);
-        function.add_attribute(OF_FUNCTION, "noinline", 0);
-        let (entry, body, done) =
-            (function.append_block("entry"), function.append_block("lane"), function.append_block("done"));
-        let b = Builder::new(self.t);
-        b.at_end(entry);
-        let values = function.parameters();
-        let places: Vec<_> = parameters.iter().map(|ty| b.alloca(*ty, 64)).collect();
-        let results = b.alloca(result.vector(LANES), 64);
-        for (value, place) in values.iter().zip(&places) {
-            b.store(*value, *place, 64);
-        }
-        b.branch(body);
-        b.at_end(body);
-        let long = self.t.int(64);
-        let lane = b.phi(long);
-        let scalars: Vec<_> = (parameters.iter().zip(&places))
-            .map(|(ty, place)| b.load(ty.element(), b.gep(ty.element(), *place, &[lane]), 1))
-            .collect();
-        let made = work(&b, &scalars);
-        b.store(made, b.gep(result, results, &[lane]), 1);
-        let next = b.add(lane, Value::int(long, 1));
-        lane.add_incoming(&[(Value::zero(long), entry), (next, b.block())]);
-        b.branch_if(b.eq(next, Value::int(long, u64::from(LANES))), done, body);
-        b.at_end(done);
-        b.return_value(b.load(result.vector(LANES), results, 64));
-        function
-    }
-
-    /// `(context, full)`: reports a full lane stack.
-    pub fn stack_check(&self) -> Value<'c> {
-        let name = "warpline.stack_check";
-        if let Some(function) = ModuleItems::function(&self.target, name) {
-            return function;
-        }
-        let ty = self.t.void().function(&[self.t.pointer(0), self.t.int(1)]);
-        let function = self.target.new_function(name, ty);
-        function.set_linkage(Linkage::LLVMInternalLinkage);
-        self.dress(function);
-        let parameters = function.parameters();
-        let (entry, full, fits) =
-            (function.append_block("entry"), function.append_block("full"), function.append_block("fits"));
-        let b = Builder::new(self.t);
-        b.at_end(entry);
-        b.branch_if(parameters[1], full, fits);
-        b.at_end(full);
-        b.call(self.runtime().stack_overflow(), &[parameters[0]]);
-        b.branch(fits);
-        b.at_end(fits);
-        b.return_void();
-        function
     }
 }
 

@@ -100,6 +100,7 @@ impl<'c> Emitter<'_, 'c> {
         if self.hooked {
             self.mark(ItemKind::Barrier, 0, self.i32(0));
         }
+        self.unit.clear_uppers(&self.b);
         Ok(self.b.call(self.unit.runtime().barrier(), &[self.context, self.mask, self.i32(kind), predicates]))
     }
 

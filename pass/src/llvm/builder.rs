@@ -226,9 +226,11 @@ impl<'c> Builder<'c> {
         Value::new(unsafe { LLVMBuildFreeze(self.raw, value.raw(), NO_NAME) })
     }
 
-    /// Direct call.
+    /// Direct call, in the function's calling convention.
     pub fn call(&self, function: Value<'c>, arguments: &[Value<'c>]) -> Value<'c> {
-        self.call_pointer(function.value_type(), function, arguments)
+        let call = self.call_pointer(function.value_type(), function, arguments);
+        unsafe { LLVMSetInstructionCallConv(call.raw(), function.calling_convention()) };
+        call
     }
 
     /// Call through a pointer.

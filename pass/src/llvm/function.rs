@@ -76,6 +76,12 @@ impl<'c> Value<'c> {
         }
     }
 
+    /// Sets the calling convention of a function; calls made by the builder take it over.
+    pub fn set_calling_convention(self, convention: u32) {
+        assert!(self.is_function(), "{self} is no function");
+        unsafe { LLVMSetFunctionCallConv(self.raw(), convention) }
+    }
+
     /// Whether a function is one of LLVM's intrinsics.
     pub fn is_intrinsic(self) -> bool {
         self.is_function() && unsafe { LLVMGetIntrinsicID(self.raw()) != 0 }

@@ -6,13 +6,20 @@ use crate::memory::windows::{PAGE, Window, WindowError};
 use std::alloc::{Layout, alloc_zeroed, dealloc};
 use warpline_format::abi::windows;
 
-/// Bytes of a warp's record buffer. Small enough that the buffers of a device's resident warps
-/// stay in the cache, large enough that switches are rare.
-pub const BUFFER_BYTES: usize = 8 << 10;
+/// Bytes that the record buffers of all resident warps take together, about.
+const ALL_BUFFERS: usize = 32 << 20;
+/// Limits for the buffer of one warp.
+const BUFFER_BYTES: std::ops::RangeInclusive<usize> = 8 << 10..=64 << 10;
 
-/// A record buffer.
-#[repr(C, align(64))]
-pub struct Buffer(pub [u8; BUFFER_BYTES]);
+/// A warp's record buffer: 8-byte words.
+pub type Buffer = Box<[u64]>;
+
+/// Words of a record buffer when so many warps are resident.
+fn buffer_words(warps: usize) -> usize {
+    let fair = (ALL_BUFFERS / warps.max(1)).clamp(*BUFFER_BYTES.start(), *BUFFER_BYTES.end());
+    // An odd number of cache lines, so that the buffers do not fight for one set of the host's cache.
+    ((fair / 64) | 1) * 8
+}
 
 /// Zeroed memory for warps, which are reached by number.
 #[derive(Debug)]
@@ -95,17 +102,13 @@ pub struct Arena {
     /// Warps by slot.
     pub warps: WarpArena,
     /// Record buffers not in use.
-    buffers: Vec<Box<Buffer>>,
+    buffers: Vec<Buffer>,
+    /// Words of each.
+    buffer_words: usize,
     shared: Growing,
     local: Growing,
     /// Batch of items that fills.
     pub batch: Vec<u8>,
-}
-
-impl std::fmt::Debug for Buffer {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.write_str("Buffer")
-    }
 }
 
 impl Arena {
@@ -117,6 +120,7 @@ impl Arena {
             stacks: StackPool::default(),
             warps: WarpArena::new(),
             buffers: Vec::new(),
+            buffer_words: 0,
             shared: Growing { open: shared.base(), window: shared },
             local: Growing { open: local.base(), window: local },
             batch: Vec::new(),
@@ -129,6 +133,11 @@ impl Arena {
         self.shared.ensure(blocks * shared_stride(geometry))?;
         self.local.ensure(warps * 32 * geometry.local_stride)?;
         self.warps.reserve(warps as usize);
+        let words = buffer_words(warps as usize);
+        if words != self.buffer_words {
+            self.buffers.clear();
+            self.buffer_words = words;
+        }
         Ok(())
     }
 
@@ -143,12 +152,12 @@ impl Arena {
     }
 
     /// A record buffer.
-    pub fn take_buffer(&mut self) -> Box<Buffer> {
-        self.buffers.pop().unwrap_or_else(|| Box::new(Buffer([0; BUFFER_BYTES])))
+    pub fn take_buffer(&mut self) -> Buffer {
+        self.buffers.pop().unwrap_or_else(|| vec![0; self.buffer_words].into_boxed_slice())
     }
 
     /// Takes a buffer back.
-    pub fn give_buffer(&mut self, buffer: Box<Buffer>) {
+    pub fn give_buffer(&mut self, buffer: Buffer) {
         self.buffers.push(buffer);
     }
 }

@@ -1,7 +1,7 @@
 //! Runs a launch in the scheduler's order: whenever the scheduler gives a warp its turn, the next
-//! items of that warp go into the trace; only when its buffer is empty its fibre runs on.
+//! items of that warp go into the trace; only when its buffer is empty its block runs on.
 
-use super::arena::{Arena, BUFFER_BYTES, Buffer};
+use super::arena::{Arena, Buffer};
 use super::fibre::{Stack, switch};
 use super::items::{Places, close_turn, open_turn, push_block_start, take};
 use super::warp::{Block, Geometry, PATIENCE, Pause, Running, Stop, Warp, warp_main};
@@ -37,6 +37,8 @@ pub struct Plan<'a> {
     pub slots_per_sm: u32,
     /// Thread positions by warp.
     pub threads: &'a [[Lanes; 3]],
+    /// The kernel may wait for other blocks, so that none may run far ahead of them.
+    pub waits: bool,
 }
 
 /// What every turn of a slot looks at; small, so that those of a whole device stay in the cache.
@@ -65,12 +67,16 @@ mod flags {
     pub const WAITS: u32 = 4;
     /// The rest of a split access is still to come.
     pub const REST: u32 = 8;
+    /// It stands at a barrier that its block has not passed yet.
+    pub const AT_BARRIER: u32 = 16;
+    /// Its buffer had no room left.
+    pub const FULL: u32 = 32;
 }
 
 /// What only a slot's first and last turns look at, and rare ones between.
 #[derive(Default)]
 struct Cold {
-    buffer: Option<Box<Buffer>>,
+    buffer: Option<Buffer>,
     stack: Option<Stack>,
     /// Rest of an access that was split.
     rest: Vec<u8>,
@@ -159,6 +165,53 @@ impl<'a> Scheduled<'a> {
         }
     }
 
+    /// Runs the block of a warp whose items have run out, as far as its warps' buffers go: warp after warp to the next
+    /// barrier, and through it. The memory that a block needs is fetched once for a long stretch then.
+    fn run_ahead(&mut self, index: usize) -> Result<(), Stopped> {
+        if self.plan.waits {
+            return self.resume(index);
+        }
+        let warps = self.plan.geometry.warps() as usize;
+        let first = index / warps * warps;
+        loop {
+            let (mut unfinished, mut waiting, mut full) = (0, 0, false);
+            for warp in first..first + warps {
+                let before = self.hot[warp].flags;
+                if before & flags::FINISHED != 0 {
+                    continue;
+                }
+                if before & flags::AT_BARRIER == 0 && self.has_room(warp) {
+                    self.resume(warp)?;
+                }
+                let now = self.hot[warp].flags;
+                unfinished += usize::from(now & flags::FINISHED == 0);
+                waiting += usize::from(now & flags::AT_BARRIER != 0);
+                full |= now & flags::FULL != 0;
+            }
+            if waiting == 0 || waiting < unfinished {
+                return Ok(());
+            }
+            for warp in first..first + warps {
+                self.hot[warp].flags &= !flags::AT_BARRIER;
+                full |= !self.has_room(warp);
+            }
+            if full {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Whether a warp's buffer has room for a stretch worth a switch. A full one must be emptied first.
+    fn has_room(&self, index: usize) -> bool {
+        let hot = &self.hot[index];
+        if hot.flags & flags::FULL != 0 {
+            return hot.read == hot.limit;
+        }
+        let Some(buffer) = &self.cold[index].buffer else { return true };
+        let used = hot.limit.addr() - buffer.as_ptr().addr();
+        hot.read == hot.limit || used <= buffer.len() * 8 / 2
+    }
+
     /// Runs the warp's fibre until it comes back.
     fn resume(&mut self, index: usize) -> Result<(), Stopped> {
         let warp = self.arena.warps.get(index);
@@ -178,21 +231,26 @@ impl<'a> Scheduled<'a> {
                     cold.buffer = Some(self.arena.take_buffer());
                 }
             }
-            let start = cold.buffer.as_mut().map_or(null_mut(), |buffer| buffer.0.as_mut_ptr());
-            (*warp).context.record_cursor = start;
-            (*warp).context.record_end = start.wrapping_add(if start.is_null() { 0 } else { BUFFER_BYTES });
+            let (start, bytes): (*mut u8, usize) =
+                cold.buffer.as_mut().map_or((null_mut(), 0), |buffer| (buffer.as_mut_ptr().cast(), buffer.len() * 8));
+            if hot.read == hot.limit {
+                (hot.read, hot.limit) = (start, start);
+            }
+            (*warp).context.record_cursor = hot.limit.cast_mut();
+            (*warp).context.record_end = start.wrapping_add(bytes);
             (*running).current = warp;
             switch(&raw mut (*running).scheduler, (*warp).fibre);
             (*running).current = null_mut();
-            hot.read = start;
             hot.limit = (*warp).context.record_cursor;
             hot.stack = (*warp).fibre;
+            hot.flags &= !flags::FULL;
             if (*running).stop.is_some() {
                 return Err(Stopped);
             }
             match (*running).pause {
-                Pause::Full => (),
+                Pause::Full => hot.flags |= flags::FULL,
                 Pause::Yield => hot.flags |= flags::YIELDED,
+                Pause::Barrier if !self.plan.waits => hot.flags |= flags::AT_BARRIER,
                 Pause::Barrier if (*warp).hooked => (),
                 Pause::Barrier => hot.flags |= flags::WAITS,
                 Pause::Finished => {
@@ -338,7 +396,7 @@ impl<'a> Scheduled<'a> {
                 hot.flags &= !flags::WAITS;
                 return Ok(TurnEnd::Barrier);
             }
-            self.resume(index)?;
+            self.run_ahead(index)?;
         }
     }
 }

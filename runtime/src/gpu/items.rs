@@ -87,7 +87,7 @@ impl ItemWriter {
 
     /// Writes a record that the ring of `sm` held; `lanes` are the addresses of a delta or full one.
     pub fn record(&mut self, sm: usize, record: &Record, lanes: &[u64; 32], translator: &mut Translator<'_>) {
-        if record.block % self.shape.block_share != 0 {
+        if !record.block.is_multiple_of(self.shape.block_share) {
             return;
         }
         let Some(places) = self.places.get_mut(sm) else { return };

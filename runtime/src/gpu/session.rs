@@ -255,7 +255,7 @@ impl<'s> Drain<'s> {
         let mut moved = false;
         for sm in 0..self.readers.len() {
             for _ in 0..TURN {
-                match self.readers[sm].next() {
+                match self.readers[sm].read_next() {
                     Next::Record(record) => self.record(sm, &record),
                     Next::NotYet => break,
                     Next::Damaged => {
@@ -364,7 +364,7 @@ impl<'s> Drain<'s> {
                 if self.readers[sm].unreleased() > self.session.shared.capacity / 2 {
                     self.readers[sm].release();
                 }
-                match self.readers[sm].next() {
+                match self.readers[sm].read_next() {
                     Next::Record(record) => self.record(sm, &record),
                     Next::NotYet | Next::Damaged => self.readers[sm].skip(end),
                 }

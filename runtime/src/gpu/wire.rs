@@ -190,7 +190,7 @@ impl Reader {
 
     /// Reads the next record, if it has arrived whole.
     #[inline]
-    pub fn next(&mut self) -> Next {
+    pub fn read_next(&mut self) -> Next {
         if self.unreleased() >= self.capacity - 288 {
             // What follows may be what was read already.
             return Next::NotYet;

@@ -275,7 +275,7 @@ unsafe extern "C" fn __wlreal_cudaFuncSetAttribute(_stub: *const c_void, _which:
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn __wlreal___cudaRegisterFatBinary(_wrapper: *const c_void) -> *mut *mut c_void {
-    8 as *mut *mut c_void
+    std::ptr::dangling_mut()
 }
 
 #[unsafe(no_mangle)]

@@ -119,7 +119,7 @@ impl<'c> Emitter<'_, 'c> {
         let (wait, go) = (self.new_block("wait"), self.new_block("go_on"));
         self.branch_unlikely(out, wait, go);
         self.b.at_end(wait);
-        self.b.call(self.unit.runtime().yield_now(), &[self.context]);
+        self.b.call(self.unit.quiet(self.unit.runtime().yield_now()), &[self.context]);
         if let Some((_, floor)) = self.dispatcher {
             self.b.store(self.i32(position as u32 + 1), floor, 4);
         }
@@ -236,6 +236,9 @@ impl<'c> Emitter<'_, 'c> {
         let mut values: Vec<Value<'c>> = slots.iter().map(|slot| self.load_slot(slot).lanes(&self.b)).collect();
         match values.len() {
             0 => {
+                if self.kernel.is_some() {
+                    self.unit.clear_uppers(&self.b);
+                }
                 self.b.return_void();
             }
             1 => {

@@ -1,0 +1,73 @@
+// What the speed programs share. Each is one source for two compilers: CUDA through Warpline, and plain C++ of the
+// same algorithm (without __CUDACC__), as one would write it for one thread of a host.
+#pragma once
+
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <vector>
+
+// Deterministic numbers in [0, 1).
+inline float number(unsigned index)
+{
+    unsigned x = index * 2654435761u + 12345u;
+    x ^= x >> 15;
+    x *= 2246822519u;
+    x ^= x >> 13;
+    return static_cast<float>(x >> 8) / 16777216.0f;
+}
+
+// Runs `work` so often, and prints the shortest time of one run in seconds.
+template <class Work>
+void measure(int rounds, Work work)
+{
+    double best = 1e30;
+    for (int round = 0; round < rounds; ++round) {
+        const auto start = std::chrono::steady_clock::now();
+        work();
+        const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
+        best = taken.count() < best ? taken.count() : best;
+    }
+    std::printf("seconds %.6f\n", best);
+}
+
+inline int rounds(int argc, char **argv)
+{
+    return argc > 1 ? std::atoi(argv[1]) : 3;
+}
+
+// Prints a sum of the results, so that two builds can be compared.
+inline void checksum(const std::vector<float> &values)
+{
+    double sum = 0;
+    for (float value : values) {
+        sum += value;
+    }
+    std::printf("checksum %.6e\n", sum);
+}
+
+#ifdef __CUDACC__
+inline void need(cudaError_t error)
+{
+    if (error != cudaSuccess) {
+        std::fprintf(stderr, "%s\n", cudaGetErrorString(error));
+        std::exit(1);
+    }
+}
+
+template <class T>
+T *on_device(const std::vector<T> &values)
+{
+    T *place = nullptr;
+    need(cudaMalloc(&place, values.size() * sizeof(T)));
+    need(cudaMemcpy(place, values.data(), values.size() * sizeof(T), cudaMemcpyHostToDevice));
+    return place;
+}
+
+template <class T>
+void to_host(std::vector<T> &values, const T *place)
+{
+    need(cudaMemcpy(values.data(), place, values.size() * sizeof(T), cudaMemcpyDeviceToHost));
+}
+#endif

@@ -1,0 +1,159 @@
+//! Access checks: addresses are compared with memory known to be good, and the runtime is asked where that fails.
+
+use super::context;
+use super::emitter::Emitter;
+use super::leaf::LANES;
+use super::memory::Lay;
+use crate::llvm::{Block, Value};
+use warpline_format::access::Space;
+
+/// The path of an access some of whose lanes may not go on. It stays open beside the main line, on which all lanes of
+/// the block do the access, until the access itself is lowered on both.
+pub struct Detour<'c> {
+    /// Where it goes on.
+    pub block: Block<'c>,
+    /// Lanes that do the access; may be none.
+    pub mask: Value<'c>,
+    /// The record cursor at its end.
+    pub cursor: Option<Value<'c>>,
+}
+
+/// What a check looks at.
+pub struct Checked {
+    /// Number of the site.
+    pub site: u32,
+    /// Its space.
+    pub space: Space,
+    /// Bytes of the access.
+    pub bytes: u32,
+    /// Alignment that it needs.
+    pub align: u32,
+}
+
+impl<'c> Emitter<'_, 'c> {
+    /// First and last byte known to be good for a site.
+    pub fn known_range(&mut self, what: &Checked) -> [Value<'c>; 2] {
+        if what.space == Space::Shared {
+            return [self.field(context::SHARED), self.shared_end()];
+        }
+        let range = self.unit.site_range(what.site);
+        [self.b.load(self.t.int(64), range, 8), self.b.load(self.t.int(64), self.b.offset(range, 8), 8)]
+    }
+
+    /// Parts the paths of an access: the main line goes on with all lanes, unless `bad` and the runtime says that not
+    /// all may.
+    pub fn part(&mut self, what: &Checked, lay: &Lay<'c>, bad: Value<'c>) -> Detour<'c> {
+        let (slow, detour, good) = (self.new_block("check"), self.new_block("detour"), self.new_block("checked"));
+        self.branch_unlikely(bad, slow, good);
+        self.b.at_end(slow);
+        let addresses = self.addresses(lay);
+        let place = self.spill(addresses, "addresses");
+        let mask = self.b.call(
+            self.unit.quiet(self.unit.runtime().check()),
+            &[
+                self.context,
+                self.unit.site_range(what.site),
+                self.i32(what.site),
+                self.i32(what.space as u32),
+                self.mask,
+                place,
+                self.i32(what.bytes),
+                self.i32(what.align),
+            ],
+        );
+        self.b.branch_if(self.b.eq(mask, self.mask), good, detour);
+        self.b.at_end(good);
+        Detour { block: detour, mask, cursor: None }
+    }
+
+    /// Brings a detour back to the main line, where the builder stands. Of each pair of values, the main line's and
+    /// the detour's, gives the one that holds.
+    pub fn rejoin(&mut self, detour: Detour<'c>, pairs: &[[Value<'c>; 2]]) -> Vec<Value<'c>> {
+        let joined = self.new_block("joined");
+        let main = self.b.block();
+        self.b.branch(joined);
+        self.b.at_end(detour.block);
+        self.b.branch(joined);
+        self.b.at_end(joined);
+        let merged = |ours: Value<'c>, theirs: Value<'c>| {
+            let phi = self.b.phi(ours.ty());
+            phi.add_incoming(&[(ours, main), (theirs, detour.block)]);
+            phi
+        };
+        // What was looked at since may be known on the main line only.
+        self.looked = None;
+        let values = pairs.iter().map(|[ours, theirs]| merged(*ours, *theirs)).collect();
+        match (&mut self.room, detour.cursor) {
+            (Some(room), Some(cursor)) => room.cursor = merged(room.cursor, cursor),
+            (room, _) => *room = None,
+        }
+        values
+    }
+
+    /// Whether an access of lanes at one address, or evenly spaced, may leave `[low, high]` or be misaligned. Never
+    /// misses one that does, but may suspect one that does not: idle lanes count too, which saves looking for the
+    /// outermost ones.
+    pub fn suspicion(&mut self, bases: &[Value<'c>], stride: i64, what: &Checked, known: [Value<'c>; 2]) -> Value<'c> {
+        let last = self.i64(u64::from(what.bytes.max(1)) - 1);
+        let reach = self.i64((stride * (i64::from(LANES) / bases.len() as i64 - 1)) as u64);
+        let bases = self.active_bases(bases, self.mask);
+        let (mut low, mut high, mut bits) = (bases[0], bases[0], bases[0]);
+        if let Some(second) = bases.get(1) {
+            let pick = |this: &Self, name: &str| this.b.call(this.unit.intrinsic(name, &[low.ty()]), &[low, *second]);
+            (low, high, bits) = (pick(self, "llvm.umin"), pick(self, "llvm.umax"), self.b.or(low, *second));
+        }
+        // Misaligned lanes show in a base or in the stride.
+        bits = self.b.or(bits, self.i64(stride as u64));
+        if stride < 0 {
+            low = self.b.add(low, reach);
+        } else {
+            high = self.b.add(high, reach);
+        }
+        self.outside([low, self.b.add(high, last)], bits, what.align, known)
+    }
+
+    /// The same of lanes anywhere, whose raw item was written already: at the addresses that the lanes use, less
+    /// `shift`.
+    pub fn suspicion_of_item(
+        &mut self,
+        item: Value<'c>,
+        shift: Option<Value<'c>>,
+        what: &Checked,
+        known: [Value<'c>; 2],
+    ) -> Value<'c> {
+        let mut ends = [known[0], self.b.sub(known[1], self.i64(u64::from(what.bytes.max(1)) - 1))];
+        if let Some(shift) = shift {
+            ends = ends.map(|end| self.b.sub(end, shift));
+        }
+        let misaligned = self.i64(u64::from(what.align.max(1)) - 1);
+        self.b.call(self.unit.suspicion_helper(), &[item, ends[0], ends[1], misaligned])
+    }
+
+    /// Whether the first or last byte lies outside, or a low bit is set.
+    fn outside(&self, ends: [Value<'c>; 2], bits: Value<'c>, align: u32, known: [Value<'c>; 2]) -> Value<'c> {
+        // Differences from the range's start: an address that wrapped is far outside then.
+        let size = self.b.sub(known[1], known[0]);
+        let [low, high] = ends.map(|end| self.b.ugt(self.b.sub(end, known[0]), size));
+        self.b.or(self.b.or(low, high), self.misaligned(bits, align))
+    }
+
+    fn misaligned(&self, bits: Value<'c>, align: u32) -> Value<'c> {
+        if align <= 1 {
+            return Value::int(self.t.int(1), 0);
+        }
+        self.b.ne(self.b.and(bits, self.i64(u64::from(align) - 1)), self.i64(0))
+    }
+
+    /// Last byte of the block's shared memory.
+    fn shared_end(&mut self) -> Value<'c> {
+        let (shared, size) = (self.field(context::SHARED), self.field(context::SHARED_BYTES));
+        self.once("shared end", |this| this.entry.sub(this.entry.add(shared, size), this.i64(1)))
+    }
+
+    /// A branch that is hardly ever taken.
+    pub fn branch_unlikely(&self, condition: Value<'c>, rare: Block<'c>, usual: Block<'c>) {
+        let expect = self.unit.intrinsic("llvm.expect", &[self.t.int(1)]);
+        let expected = self.b.call(expect, &[condition, Value::int(self.t.int(1), 0)]);
+        self.b.branch_if(expected, rare, usual);
+    }
+}
