@@ -1,9 +1,10 @@
 //! Last uses of the elements of one line.
 //!
 //! An element is an address and a width. Elements of the common widths lie in groups: all elements
-//! of one width in one 128-byte line. A group whose elements were last used one after another, as a
-//! coalesced request does, is kept as one time (*whole*) and is used, counted and restarted with one
-//! step; only when an element of it is used apart does it get a time per element.
+//! of one width in one 128-byte line. Elements that were last used one after another, as coalesced
+//! requests do, form *runs*: their times follow one another, so one time stands for all, and a run or a
+//! part of it is used, counted and restarted with one step. A group has a few runs; when that does not
+//! do it gets a time per element (*apart*), until its line is used in order again.
 
 use super::axis::{Axis, Ranks};
 
@@ -62,22 +63,96 @@ pub(super) enum Found {
     },
 }
 
+/// Most runs of a group.
+const RUNS: usize = 4;
+
+/// Elements whose last uses followed one another.
+#[derive(Clone, Copy, Debug)]
+struct Run {
+    /// Time and cell of the first element; the others' times follow, and their cell and flag are the same.
+    first: Use,
+    start: u8,
+    length: u8,
+}
+
+impl Run {
+    const EMPTY: Run = Run { first: Use::NEVER, start: 0, length: 0 };
+
+    fn end(self) -> u32 {
+        u32::from(self.start) + u32::from(self.length)
+    }
+
+    /// The part of it from element `low` to before `high`, which may be empty.
+    fn part(self, low: u32, high: u32) -> Run {
+        let low = low.max(self.start.into());
+        let high = high.min(self.end());
+        if low >= high {
+            return Run::EMPTY;
+        }
+        let time = self.first.time + (low - u32::from(self.start));
+        Run { first: Use { time, ..self.first }, start: low as u8, length: (high - low) as u8 }
+    }
+
+    /// Whether `next` continues it in place and time.
+    fn continues(self, next: Run) -> bool {
+        self.end() == u32::from(next.start)
+            && self.first.time.wrapping_add(self.length.into()) == next.first.time
+            && (self.first.cell == next.first.cell || self.first.time & REUSED != 0)
+    }
+}
+
+/// Runs in order of place, as a group's next state is made of.
+struct Runs {
+    all: [Run; 3 * RUNS + 2],
+    count: usize,
+}
+
+impl Runs {
+    fn new() -> Runs {
+        Runs { all: [Run::EMPTY; 3 * RUNS + 2], count: 0 }
+    }
+
+    fn push(&mut self, run: Run) {
+        if run.length == 0 {
+            return;
+        }
+        if let Some(last) = self.count.checked_sub(1).map(|last| &mut self.all[last])
+            && last.continues(run)
+        {
+            last.length += run.length;
+            return;
+        }
+        self.all[self.count] = run;
+        self.count += 1;
+    }
+
+    fn as_slice(&self) -> &[Run] {
+        &self.all[..self.count]
+    }
+}
+
 #[derive(Clone, Copy, Debug)]
 struct Group {
-    /// Time and cell of the first element; the others follow. [`NONE`] when no element is alive or
-    /// they are apart.
-    whole: Use,
-    /// Index of the elements' own uses, when they were ever apart.
-    apart: u32,
+    /// In order of place; those behind `count` are stale.
+    runs: [Run; RUNS],
+    count: u8,
+    class: u8,
     /// The elements are apart now.
     split: bool,
+    /// Index of the elements' own uses, when they were ever apart.
+    apart: u32,
+}
+
+impl Group {
+    fn runs(&self) -> &[Run] {
+        &self.runs[..usize::from(self.count)]
+    }
 }
 
 /// Groups of all lines of a scope, and uses of elements that fit no group.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Groups {
     groups: Vec<Group>,
-    classes: Vec<u8>,
     uses: Vec<Use>,
 }
 
@@ -130,70 +205,113 @@ pub(super) fn rerank(element: &mut Use, ranks: &Ranks<'_>) {
 
 impl Groups {
     pub(super) fn add(&mut self, class: usize) -> u32 {
-        self.groups.push(Group { whole: Use::NEVER, apart: NONE, split: false });
-        self.classes.push(class as u8);
+        self.groups.push(Group { runs: [Run::EMPTY; RUNS], count: 0, class: class as u8, split: false, apart: NONE });
         self.groups.len() as u32 - 1
     }
 
+    /// The elements' own uses; takes the runs apart.
     fn elements(&mut self, group: u32) -> &mut [Use] {
-        let count = elements_in_line(self.classes[group as usize].into()) as usize;
         let group = &mut self.groups[group as usize];
+        let count = elements_in_line(group.class.into()) as usize;
         if group.apart == NONE {
             group.apart = self.uses.len() as u32;
             self.uses.resize(self.uses.len() + count, Use::NEVER);
         }
+        let start = group.apart as usize;
+        let elements = &mut self.uses[start..start + count];
         if !group.split {
             group.split = true;
-            let whole = std::mem::replace(&mut group.whole, Use::NEVER);
-            let elements = &mut self.uses[group.apart as usize..][..count];
-            elements.fill(Use::NEVER);
-            if whole.time != NONE {
-                for (index, element) in elements.iter_mut().enumerate() {
-                    *element = Use { time: whole.time + index as u32, cell: whole.cell };
-                }
-            }
+            spread(group.runs(), elements);
         }
-        let start = group.apart as usize;
-        &mut self.uses[start..start + count]
+        elements
     }
 
     /// One element's use, for [`step`], [`end`] and [`mark_reused`].
     #[inline]
     pub(super) fn element(&mut self, group: u32, index: u32) -> &mut Use {
-        let known = self.groups[group as usize];
+        let known = &self.groups[group as usize];
         if known.split {
             return &mut self.uses[(known.apart + index) as usize];
         }
         &mut self.elements(group)[index as usize]
     }
 
-    /// Uses all elements of a line in order. The axis must have room for them. `None` when they are
-    /// apart: then each has to be used by itself, and [`Groups::join`] makes them one again.
+    /// Uses the elements from `low` to before `high` in order, and tells `found` of each what it found and how many
+    /// found the same. The axis must have room for them.
     #[inline]
-    pub(super) fn use_whole(&mut self, group: u32, axis: &mut Axis, cell: u32, load: bool) -> Option<Found> {
-        let count = elements_in_line(self.classes[group as usize].into());
-        let group = &mut self.groups[group as usize];
-        if group.split {
-            return None;
+    pub(super) fn use_range(
+        &mut self,
+        group: u32,
+        [low, high]: [u32; 2],
+        axis: &mut Axis,
+        cell: u32,
+        load: bool,
+        mut found: impl FnMut(Found, u32),
+    ) {
+        let known = &mut self.groups[group as usize];
+        if known.split {
+            for element in &mut self.elements(group)[low as usize..high as usize] {
+                found(step(element, axis, cell, load), 1);
+            }
+            if low == 0 {
+                self.join(group, high);
+            }
+            return;
         }
-        if group.whole.time == NONE {
-            group.whole = Use { time: axis.push(count) | if load { 0 } else { REUSED }, cell };
-            return Some(Found::New);
+        let mut next = Runs::new();
+        let mut at = low;
+        for &run in known.runs() {
+            next.push(run.part(0, low));
         }
-        let before = group.whole.position();
-        // Every element saw the others of the line and whatever came after the line.
-        let distance = count - 1 + axis.after(before + count);
-        axis.clear(before, count);
-        let first = (group.whole.time & REUSED == 0).then_some(group.whole.cell);
-        group.whole.time = group.whole.later(axis.push(count), true);
-        Some(Found::Again { distance, first })
+        for &run in known.runs() {
+            let part = run.part(low, high);
+            if part.length == 0 {
+                continue;
+            }
+            let gap = u32::from(part.start) - at;
+            if gap > 0 {
+                next.push(begin(at, gap, axis, cell, load));
+                found(Found::New, gap);
+            }
+            let (length, before) = (u32::from(part.length), part.first.position());
+            // Every element saw the others of the part and whatever came after them.
+            let distance = length - 1 + axis.after(before + length);
+            axis.clear(before, length);
+            let first = (part.first.time & REUSED == 0).then_some(part.first.cell);
+            let time = part.first.later(axis.push(length), true);
+            next.push(Run { first: Use { time, ..part.first }, ..part });
+            found(Found::Again { distance, first }, length);
+            at = part.end();
+        }
+        if at < high {
+            next.push(begin(at, high - at, axis, cell, load));
+            found(Found::New, high - at);
+        }
+        for &run in known.runs() {
+            next.push(run.part(high, u32::MAX));
+        }
+        self.set(group, &next);
     }
 
-    /// Makes the elements of a line one again, when they were just used in order and begin alike.
-    pub(super) fn join(&mut self, group: u32) {
+    /// Gives a group its runs, or its elements their times where these are too many.
+    #[inline]
+    fn set(&mut self, group: u32, next: &Runs) {
+        let known = &mut self.groups[group as usize];
+        if let Some(place) = known.runs.get_mut(..next.count) {
+            place.copy_from_slice(next.as_slice());
+            known.count = next.count as u8;
+            return;
+        }
+        known.count = 0;
+        spread(next.as_slice(), self.elements(group));
+    }
+
+    /// Makes the elements of a line one run again, when they were just used in order up to the last and begin alike.
+    fn join(&mut self, group: u32, high: u32) {
         let elements = self.elements(group);
         let first = elements[0];
-        let alike = first.time != NONE
+        let alike = high as usize == elements.len()
+            && first.time != NONE
             && elements.iter().enumerate().all(|(index, element)| {
                 element.time == first.time.wrapping_add(index as u32)
                     && (element.cell == first.cell || first.time & REUSED != 0)
@@ -201,40 +319,44 @@ impl Groups {
         if alike {
             let group = &mut self.groups[group as usize];
             group.split = false;
-            group.whole = first;
+            group.runs[0] = Run { first, start: 0, length: high as u8 };
+            group.count = 1;
         }
     }
 
-    /// Ends the lives of the elements from `low` to `high`.
-    pub(super) fn end_range(&mut self, group: u32, low: u32, high: u32, axis: &mut Axis) {
-        let count = elements_in_line(self.classes[group as usize].into());
+    /// Ends the lives of the elements from `low` to before `high`.
+    pub(super) fn end_range(&mut self, group: u32, [low, high]: [u32; 2], axis: &mut Axis) {
         let known = &mut self.groups[group as usize];
-        if !known.split {
-            if known.whole.time == NONE {
-                return;
+        if known.split {
+            for element in &mut self.elements(group)[low as usize..high as usize] {
+                end(element, axis);
             }
-            if low == 0 && high + 1 == count {
-                axis.clear(known.whole.position(), count);
-                known.whole = Use::NEVER;
-                return;
+            return;
+        }
+        let mut next = Runs::new();
+        for &run in known.runs() {
+            let part = run.part(low, high);
+            if part.length > 0 {
+                axis.clear(part.first.position(), part.length.into());
             }
+            next.push(run.part(0, low));
+            next.push(run.part(high, u32::MAX));
         }
-        for element in &mut self.elements(group)[low as usize..=high as usize] {
-            end(element, axis);
-        }
+        self.set(group, &next);
     }
 
     /// Moves all times to their ranks.
     pub(super) fn rerank(&mut self, ranks: &Ranks<'_>) {
-        for group in &mut self.groups {
-            if !group.split {
-                rerank(&mut group.whole, ranks);
-            }
-        }
         for index in 0..self.groups.len() {
-            if self.groups[index].split {
+            let group = &mut self.groups[index];
+            if group.split {
                 for element in self.elements(index as u32) {
                     rerank(element, ranks);
+                }
+            } else {
+                // Live positions that follow one another keep doing so.
+                for run in &mut group.runs[..usize::from(group.count)] {
+                    rerank(&mut run.first, ranks);
                 }
             }
         }
@@ -242,7 +364,23 @@ impl Groups {
 
     pub(super) fn clear(&mut self) {
         self.groups.clear();
-        self.classes.clear();
         self.uses.clear();
+    }
+}
+
+/// First uses of elements, one after another.
+fn begin(start: u32, length: u32, axis: &mut Axis, cell: u32, load: bool) -> Run {
+    let time = axis.push(length) | if load { 0 } else { REUSED };
+    Run { first: Use { time, cell }, start: start as u8, length: length as u8 }
+}
+
+/// Writes runs as times of each element.
+fn spread(runs: &[Run], elements: &mut [Use]) {
+    elements.fill(Use::NEVER);
+    for run in runs {
+        let place = usize::from(run.start)..run.end() as usize;
+        for (index, element) in elements[place].iter_mut().enumerate() {
+            *element = Use { time: run.first.time + index as u32, ..run.first };
+        }
     }
 }

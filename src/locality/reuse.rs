@@ -163,12 +163,13 @@ impl Reuse {
             }
             let counters = &mut cells[cell as usize];
             let line = &mut self.lines[line];
-            use_time(&mut line.time, &mut self.line_times, load.then_some(&mut counters.line));
-            let mut rest = piece.sectors;
+            use_times(std::slice::from_mut(&mut line.time), &mut self.line_times, load.then_some(&mut counters.line));
+            let mut rest = u32::from(piece.sectors);
             while rest != 0 {
-                let sector = rest.trailing_zeros() as usize;
-                rest &= rest - 1;
-                use_time(&mut line.sectors[sector], &mut self.sectors, load.then_some(&mut counters.sector));
+                let low = rest.trailing_zeros() as usize;
+                let high = low + (!(rest >> low)).trailing_zeros() as usize;
+                rest &= !0 << high;
+                use_times(&mut line.sectors[low..high], &mut self.sectors, load.then_some(&mut counters.sector));
             }
         }
     }
@@ -193,16 +194,12 @@ impl Reuse {
                     }
                     return;
                 }
-                Addresses::Affine { bases, stride }
-                    if access.mask == u32::MAX
-                        && i64::from(stride) == i64::from(reach.bytes)
-                        && reach.bytes >= 4
-                        && bases[1] == bases[0].wrapping_add(16 * u64::from(reach.bytes)) =>
-                {
-                    if let Some(class) = class_of(bases[0], reach.bytes)
-                        && bases[0] < u64::MAX - 1024
-                    {
-                        return self.use_run(bases[0], class, load, cell, cells);
+                Addresses::Affine { bases, stride } if i64::from(stride) == i64::from(reach.bytes) => {
+                    if let Some(runs) = runs_of(bases, access.mask, reach.bytes) {
+                        for (base, count) in runs {
+                            self.use_run(base, count, reach.bytes, load, cell, cells);
+                        }
+                        return;
                     }
                 }
                 _ => {}
@@ -211,31 +208,21 @@ impl Reuse {
         access.for_each_lane(|_, address| self.use_element(address, reach.bytes, load, cell, cells));
     }
 
-    /// 32 elements one after another.
-    fn use_run(&mut self, base: u64, class: usize, load: bool, cell: u32, cells: &mut ReuseCells) {
-        let bytes = 1u64 << class;
-        let end = base + 32 * bytes;
-        let count = elements_in_line(class);
+    /// Elements of a common width one after another.
+    fn use_run(&mut self, base: u64, count: u32, bytes: u32, load: bool, cell: u32, cells: &mut ReuseCells) {
+        let class = bytes.trailing_zeros() as usize;
+        let end = base + u64::from(count * bytes);
         let mut at = base;
         while at < end {
-            let whole_line = at % 128 == 0 && at + 128 <= end;
             let line = self.find_or_add(at / 128);
             let group = self.group(line, class);
-            if whole_line && let Some(found) = self.groups.use_whole(group, &mut self.elements, cell, load) {
-                count_found(found, count, load, cell, cells);
-                at += 128;
-                continue;
-            }
             let stop = (at / 128 * 128 + 128).min(end);
-            while at < stop {
-                let element = self.groups.element(group, (at % 128 >> class) as u32);
-                let found = step(element, &mut self.elements, cell, load);
-                count_found(found, 1, load, cell, cells);
-                at += bytes;
-            }
-            if whole_line {
-                self.groups.join(group);
-            }
+            let place = |address: u64| (address - at / 128 * 128 >> class) as u32;
+            let range = [place(at), place(stop)];
+            self.groups.use_range(group, range, &mut self.elements, cell, load, |found, times| {
+                count_found(found, times, load, cell, cells);
+            });
+            at = stop;
         }
     }
 
@@ -285,14 +272,19 @@ impl Reuse {
             let groups = line.groups;
             for (class, group) in groups.into_iter().enumerate().filter(|(_, group)| *group != NONE) {
                 if piece.bytes == u128::MAX {
-                    self.groups.end_range(group, 0, elements_in_line(class) - 1, &mut self.elements);
+                    self.groups.end_range(group, [0, elements_in_line(class)], &mut self.elements);
                     continue;
                 }
                 let mask = u128::MAX >> (128 - (1 << class));
-                for element in 0..elements_in_line(class) {
-                    if piece.bytes >> (element << class) & mask != 0 {
-                        self.groups.end_range(group, element, element, &mut self.elements);
+                let touched = |element: u32| piece.bytes >> (element << class) & mask != 0;
+                let count = elements_in_line(class);
+                let mut low = 0;
+                while low < count {
+                    let high = (low..count).find(|element| !touched(*element)).unwrap_or(count);
+                    if high > low {
+                        self.groups.end_range(group, [low, high], &mut self.elements);
                     }
+                    low = high + 1;
                 }
             }
         }
@@ -387,20 +379,50 @@ fn count_found(found: Found, times: u32, load: bool, cell: u32, cells: &mut Reus
     }
 }
 
+/// Uses things one after another; those whose last uses followed one another take one step together.
 #[inline]
-fn use_time(time: &mut u32, axis: &mut Axis, histogram: Option<&mut ReuseHistogram>) {
-    let distance = (*time != NONE).then(|| {
-        let distance = axis.after(*time + 1);
-        axis.clear(*time, 1);
-        distance
-    });
-    *time = axis.push(1);
-    if let Some(histogram) = histogram {
-        match distance {
-            Some(distance) => histogram.count(distance, 1),
-            None => histogram.infinite += 1,
+fn use_times(mut times: &mut [u32], axis: &mut Axis, mut histogram: Option<&mut ReuseHistogram>) {
+    while let Some(&first) = times.first() {
+        let together = |(index, time): (usize, &u32)| match first {
+            NONE => *time == NONE,
+            _ => *time == first.wrapping_add(index as u32),
+        };
+        let length = 1 + times.iter().enumerate().skip(1).take_while(|one| together(*one)).count();
+        let count = length as u32;
+        if first == NONE {
+            if let Some(histogram) = &mut histogram {
+                histogram.infinite += u64::from(count);
+            }
+        } else {
+            let distance = count - 1 + axis.after(first + count);
+            axis.clear(first, count);
+            if let Some(histogram) = &mut histogram {
+                histogram.count(distance, count);
+            }
         }
+        let now = axis.push(count);
+        for (index, time) in times[..length].iter_mut().enumerate() {
+            *time = now + index as u32;
+        }
+        times = &mut times[length..];
     }
+}
+
+/// The runs of neighbouring elements that a request with a stride of its own width consists of: none where lanes are
+/// left out between others, or where addresses are not multiples of a common width.
+fn runs_of(bases: [u64; 2], mask: u32, bytes: u32) -> Option<impl Iterator<Item = (u64, u32)>> {
+    let half = |base: u64, mask: u32| {
+        let low = mask.trailing_zeros().min(16);
+        let count = mask.count_ones();
+        let gapless = mask == 0 || mask >> low == (1 << count) - 1;
+        let base = base.wrapping_add(u64::from(low * bytes));
+        let fits = count == 0 || (class_of(base, bytes).is_some() && base < u64::MAX - 1024);
+        (gapless && fits).then_some((base, count))
+    };
+    let (low, high) = (half(bases[0], mask & 0xffff)?, half(bases[1], mask >> 16)?);
+    let joined = low.0.wrapping_add(u64::from(low.1 * bytes)) == high.0;
+    let runs = if joined && low.1 > 0 { [(low.0, low.1 + high.1), (0, 0)] } else { [low, high] };
+    Some(runs.into_iter().filter(|run| run.1 > 0))
 }
 
 fn end_time(time: &mut u32, axis: &mut Axis) {

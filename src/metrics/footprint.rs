@@ -90,9 +90,11 @@ pub fn footprint(access: &Access<'_>, width: Width, memo: &mut FootprintMemo, ta
             let low_half = access.mask & 0xffff != 0;
             let first = if low_half { bases[0] } else { bases[1] };
             let start = (first % LINE_BYTES) as u32 | if low_half { 0 } else { 1 << 31 };
-            // Whether the addresses wrap does not follow from the rest; such requests are not remembered.
-            let plain = first.wrapping_add(1 << 40) > 1 << 41;
             let halves = if low_half && access.mask >> 16 != 0 { bases[1].wrapping_sub(bases[0]) } else { 0 };
+            // Whether the addresses wrap does not follow from the rest; such requests are not remembered. Those that
+            // rise from a small address, as in shared memory, do not.
+            let rises = first < 1 << 40 && stride >= 0 && halves < 1 << 40;
+            let plain = rises || first.wrapping_add(1 << 40) > 1 << 41;
             let same =
                 memo.mask == access.mask && memo.stride == stride && memo.start == start && memo.halves == halves;
             if same && plain {
