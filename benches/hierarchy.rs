@@ -38,6 +38,7 @@ fn profiner() -> HierarchyConfig {
             read_only_bytes: None,
             atomics: Atomics::Miss,
         },
+        stages: None,
         l2: L2Config {
             line_bytes: 64,
             sector_bytes: 32,

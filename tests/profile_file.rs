@@ -28,7 +28,14 @@ fn profile() -> Profile {
     let bytes = trace.finish();
     let reader = TraceReader::new(&bytes[..]).unwrap();
     let analysis = analyze_with(reader, 1, Some(&settings), &mut NoProgress).unwrap();
-    let facts = RunFacts { device: "cpu".into(), ended_by_itself: true, exit_code: Some(1), ..RunFacts::default() };
+    let facts = RunFacts {
+        device: "cpu".into(),
+        models: vec!["a100".into()],
+        rates: vec![models::find("a100").unwrap().rates()],
+        ended_by_itself: true,
+        exit_code: Some(1),
+        ..RunFacts::default()
+    };
     build(BuildInput { analysis: &analysis, facts })
 }
 

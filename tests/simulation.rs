@@ -125,3 +125,56 @@ fn reuse_restarts_with_each_block() {
     assert_eq!((reuse.element.infinite, reuse.element.mean), (2048, Some(2047.0)));
     assert_eq!(reuse.streaming, 0);
 }
+
+#[test]
+fn stages_and_banks_are_the_model_s() {
+    let trace = demo::trace("/nowhere/columns.cu");
+    let warps = 2 * demo::BLOCKS * u64::from(demo::WARPS);
+    let turing = profile(&trace, 2, &settings("rtx2080ti"));
+    let site = |profile: &Profile, id| profile.sites.iter().find(|site| site.id == id).unwrap().metrics.clone();
+    // Lanes 256 bytes apart are in 32 lines and want one bank. A warp's lines 2 lane + k lie in the four tag banks
+    // evenly.
+    let matrix = site(&turing, demo::site::MATRIX).l1_wavefronts.unwrap();
+    let requests = warps * demo::ROW;
+    assert_eq!((matrix.data, matrix.ideal_data, matrix.words), (32 * requests, requests, requests));
+    assert_eq!(matrix.tag, 8 * requests);
+    // Columns of the tile, 128 bytes apart: words i and i + 32 share a row of Kepler's banks.
+    let tile = |profile: &Profile| site(profile, demo::site::TILE).shared.unwrap();
+    assert_eq!((tile(&turing).wavefronts, tile(&turing).ideal_wavefronts), (32 * requests, requests));
+    let kepler = profile(&trace, 2, &settings("k40c"));
+    assert_eq!((tile(&kepler).wavefronts, tile(&kepler).ideal_wavefronts), (16 * requests, requests));
+    assert_eq!(site(&kepler, demo::site::MATRIX).l1_wavefronts, None);
+    // All lanes read one constant.
+    let scale = site(&turing, demo::site::SCALE).constant.unwrap();
+    assert_eq!((scale.wavefronts, scale.ideal_wavefronts), (warps, warps));
+}
+
+#[test]
+fn launches_are_compared_by_call_path() {
+    let mut trace = TraceBuilder::default();
+    demo::begin(&mut trace, "/nowhere/columns.cu");
+    // Two launches from path 1, of 32 and 64 coalesced loads, one from path 2.
+    for (id, path, loads) in [(0, 1, 32), (1, 1, 64), (2, 2, 5)] {
+        trace.event(Event::Launch(warpline_format::event::Launch { path, ..demo::launch(id) }));
+        let mut batch = Batch::default();
+        batch.block(0, demo::WARPS, 0).turn(0);
+        for line in 0..loads {
+            batch.access(Space::Global, demo::site::MATRIX, u32::MAX, |lane| demo::MATRIX + 128 * line + 4 * lane);
+        }
+        trace.batch(id, &batch).event(demo::end(id, 0));
+    }
+    trace.event(Event::End { launches: 3 });
+    let profile = profile(&trace.finish(), 1, &settings("rtx2080ti"));
+    let kernel = &profile.kernels[0];
+    assert_eq!(kernel.over_launches["global.requests"].max, 64);
+    assert_eq!(kernel.over_launches["global.requests"].min, 5);
+    let [path] = &kernel.over_paths[..] else { panic!("one path made two launches") };
+    assert_eq!(path.launches, [0, 1]);
+    let requests = path.counts["global.requests"];
+    assert_eq!((requests.mean, requests.min, requests.max, requests.stddev), (48.0, 32, 64, 16.0));
+    let misses = path.counts["global.reuse.element.infinite"];
+    assert_eq!((misses.min, misses.max), (1024, 2048));
+    let fp32 = path.counts["instructions.fp32.warps"];
+    assert_eq!((fp32.min, fp32.stddev), (demo::BLOCKS * u64::from(demo::WARPS) * (demo::ROW + 1), 0.0));
+    assert_eq!(path.ratios["global.coalescing_efficiency"].mean, 1.0);
+}

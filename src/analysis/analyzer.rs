@@ -12,8 +12,8 @@ use super::pool::{Pool, WorkerLost};
 use super::results::{HostAllocationData, ObjectData, direction_key};
 use super::worker::LaunchWork;
 use super::{
-    AllocationData, Analysis, Cells, Finish, KernelData, LaunchData, LaunchShape, ProgramData, Progress, Status,
-    check_batch,
+    AllocationData, Analysis, BlockSum, BranchSum, Cells, Finish, InstructionSums, KernelData, LaunchData, LaunchShape,
+    ProgramData, Progress, Status, check_batch,
 };
 use crate::attribution::{AllocationMap, ContextTree, Module, ROOT};
 use crate::simulation::{Reorder, Settings};
@@ -289,14 +289,24 @@ impl Analyzer {
         }
         let Some(kernel) = self.close(end.id, Some(end.error))? else { return Ok(()) };
         let kernel = &mut self.analysis.kernels[kernel as usize];
+        let Some(launch) = kernel.launches.last_mut() else { return Ok(()) };
+        let module = self.analysis.modules.get(&kernel.module);
         for count in &end.blocks {
             let sum = kernel.blocks.entry(count.block).or_default();
-            sum.executions += count.executions;
-            sum.lanes += count.lanes;
-            sum.partial += count.partial;
+            for sum in [sum, &mut launch.blocks] {
+                sum.executions += count.executions;
+                sum.lanes += count.lanes;
+                sum.partial += count.partial;
+            }
+            if let Some(module) = module {
+                let mix = &module.table.blocks[count.block as usize].mix;
+                launch.instructions.add_block(mix, count.executions, count.lanes);
+            }
         }
         for count in &end.branches {
             let sum = kernel.branches.entry(count.branch).or_default();
+            launch.branches.executions += count.executions;
+            launch.branches.divergent += count.divergent;
             sum.executions += count.executions;
             sum.divergent += count.divergent;
             sum.lanes.resize(count.lanes.len(), 0);
@@ -324,7 +334,14 @@ impl Analyzer {
                 spaces.entry(key.space).or_insert_with(crate::metrics::Counters::default).add(counters);
             }
         }
-        kernel.launches.push(LaunchData { event: open.event, spaces, error });
+        kernel.launches.push(LaunchData {
+            event: open.event,
+            spaces,
+            error,
+            instructions: InstructionSums::default(),
+            blocks: BlockSum::default(),
+            branches: BranchSum::default(),
+        });
         self.status.launches += 1;
         Ok(Some(open.shape.kernel))
     }

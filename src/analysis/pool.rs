@@ -9,6 +9,7 @@ use warpline_format::event::LaunchId;
 use super::worker::LaunchWork;
 use super::{LaunchShape, Worker};
 use crate::attribution::AllocationMap;
+use crate::metrics::BankRules;
 use crate::simulation::{Settings, SharedStage, Simulation};
 
 /// Batches that may wait for a worker; more make the reader wait.
@@ -47,7 +48,8 @@ impl Pool {
             let stage = stage.clone()?;
             Some(Simulation::new(simulation?, index, stage))
         };
-        let workers = Workers::new(threads, follower);
+        let banks = simulation.map(|settings| settings.hierarchy.bank_rules()).unwrap_or_default();
+        let workers = Workers::new(threads, banks, follower);
         Pool { workers, stage, batches: 0 }
     }
 
@@ -88,9 +90,9 @@ impl Pool {
 }
 
 impl Workers {
-    fn new(threads: usize, follower: impl Fn(u32) -> Option<Simulation>) -> Workers {
+    fn new(threads: usize, banks: BankRules, follower: impl Fn(u32) -> Option<Simulation>) -> Workers {
         if threads <= 1 {
-            return Workers::Here(Box::new(Worker::new(0, 1, follower(0))));
+            return Workers::Here(Box::new(Worker::new(0, 1, banks, follower(0))));
         }
         let (out, results) = channel();
         let (mut jobs, mut handles) = (Vec::new(), Vec::new());
@@ -98,7 +100,7 @@ impl Workers {
             let (job, queue) = sync_channel(WAITING);
             let out = out.clone();
             jobs.push(job);
-            let worker = Worker::new(index as u32, threads as u32, follower(index as u32));
+            let worker = Worker::new(index as u32, threads as u32, banks, follower(index as u32));
             handles.push(std::thread::spawn(move || serve(worker, &queue, &out)));
         }
         Workers::Threads { jobs, results, threads: handles }

@@ -5,7 +5,7 @@ use warpline_format::event::LaunchId;
 use warpline_format::site_table::Site;
 
 use super::{CellId, LaunchShape};
-use crate::metrics::{Footprint, Width};
+use crate::metrics::{Footprint, Wavefronts, Width};
 
 /// The share of one owner in a request that several own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,6 +27,8 @@ pub struct Request<'a> {
     pub width: Width,
     /// Distinct sectors, lines and bytes.
     pub footprint: Footprint,
+    /// Passes over the banks of its memory, or of level 1 where the model has them.
+    pub passes: Wavefronts,
     /// Warp slot that made it.
     pub slot: u32,
     /// Place in the batch: orders the requests of all workers.

@@ -7,7 +7,7 @@ use warpline_format::access::Space;
 use warpline_format::device::Device;
 use warpline_format::event::{Allocation, AllocationId, Direction, Fault, HostAllocationId, Launch, PathFrame, PathId};
 
-use super::{CellKey, Cells};
+use super::{CellKey, Cells, InstructionSums};
 use crate::attribution::{ContextTree, Module, ROOT};
 use crate::hierarchy::Traffic;
 use crate::metrics::Counters;
@@ -75,6 +75,12 @@ pub struct LaunchData {
     pub spaces: BTreeMap<Space, Counters>,
     /// CUDA error code; `None` when the stream ended before the launch.
     pub error: Option<i32>,
+    /// Executed instructions; none where the stream ended before the launch.
+    pub instructions: InstructionSums,
+    /// Executions of all blocks.
+    pub blocks: BlockSum,
+    /// Executions of all branches, without their sides.
+    pub branches: BranchSum,
 }
 
 /// A kernel and its sums over all launches.

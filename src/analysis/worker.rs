@@ -8,7 +8,9 @@ use warpline_format::event::{AllocationId, LaunchId};
 
 use super::{CellId, CellKey, Cells, Follower, LaunchShape, Owner, Part, Request, decode};
 use crate::attribution::{AllocationMap, ContextId, ContextTree, ROOT, Segment, WarpContext};
-use crate::metrics::{Footprint, FootprintMemo, LineTable, WavefrontMemo, Wavefronts, Width, footprint, wavefronts};
+use crate::metrics::{
+    BankRules, Footprint, FootprintMemo, LineTable, WavefrontMemo, Wavefronts, Width, footprint, wavefronts,
+};
 
 /// What a worker remembers of a site's last request. Valid while `epoch` is the worker's.
 #[derive(Clone, Copy)]
@@ -51,6 +53,7 @@ pub(super) struct LaunchWork {
 pub struct Worker<F> {
     index: u32,
     of: u32,
+    banks: BankRules,
     /// Moves on whenever the remembered segments or cells may be out of date.
     epoch: u64,
     last: Option<(LaunchId, u64)>,
@@ -78,10 +81,11 @@ struct Share {
 
 impl<F: Follower> Worker<F> {
     /// Worker number `index` of `of`.
-    pub fn new(index: u32, of: u32, follower: F) -> Self {
+    pub fn new(index: u32, of: u32, banks: BankRules, follower: F) -> Self {
         Worker {
             index,
             of: of.max(1),
+            banks,
             epoch: 0,
             last: None,
             sites: FxHashMap::default(),
@@ -119,17 +123,18 @@ impl<F: Follower> Worker<F> {
                 let state = &mut sites[access.site as usize];
                 let context = work.warps[slot as usize].context();
                 let width = module.widths[access.site as usize];
-                let mut request = Resolver { map, epoch: self.epoch, scratch: &mut self.scratch };
+                let mut request = Resolver { map, epoch: self.epoch, banks: &self.banks, scratch: &mut self.scratch };
                 let resolved = request.resolve(&access, width, context, state, &mut work.cells);
                 work.requests += 1;
                 self.follower.request(&Request {
                     access: &access,
                     site: &module.table.sites[access.site as usize],
                     width,
-                    footprint: resolved.1,
+                    footprint: resolved.footprint,
+                    passes: resolved.passes,
                     slot,
                     place: at as u64,
-                    cell: resolved.0,
+                    cell: resolved.cell,
                     parts: &self.scratch.parts,
                 });
                 continue;
@@ -179,7 +184,15 @@ impl<F: Follower> Worker<F> {
 struct Resolver<'a> {
     map: &'a AllocationMap,
     epoch: u64,
+    banks: &'a BankRules,
     scratch: &'a mut Scratch,
+}
+
+/// Where a request was counted, and what it costs.
+struct Resolved {
+    cell: CellId,
+    footprint: Footprint,
+    passes: Wavefronts,
 }
 
 impl Resolver<'_> {
@@ -192,14 +205,10 @@ impl Resolver<'_> {
         context: ContextId,
         state: &mut SiteState,
         cells: &mut Cells,
-    ) -> (CellId, Footprint) {
+    ) -> Resolved {
         self.scratch.parts.clear();
         let footprint = footprint(access, width, &mut state.footprint, &mut self.scratch.table);
-        let passes = if access.space == Space::Shared {
-            wavefronts(access, width, &mut state.wavefronts, &mut self.scratch.words)
-        } else {
-            Wavefronts::default()
-        };
+        let passes = wavefronts(access, width, self.banks, &mut state.wavefronts, &mut self.scratch.words);
         let known = state.epoch == self.epoch && state.context == context && state.space == access.space;
         let cell = if matches!(access.space, Space::Shared | Space::Local) {
             if known {
@@ -216,8 +225,11 @@ impl Resolver<'_> {
                 _ => self.find(access, width, context, state, cells, extent),
             }
         };
-        cells.counters(cell).count(access.mask.count_ones(), width.useful(), footprint, passes);
-        (cell, footprint)
+        // What level 1 makes of global and local requests belongs to the model, not to the request.
+        let counted =
+            if matches!(access.space, Space::Shared | Space::Constant) { passes } else { Wavefronts::default() };
+        cells.counters(cell).count(access.mask.count_ones(), width.useful(), footprint, counted);
+        Resolved { cell, footprint, passes }
     }
 
     /// The slow way to a request's cell: asks the map, and counts the parts of several owners.

@@ -9,7 +9,7 @@ use super::{Failure, gpus};
 use crate::exit_code;
 use crate::hierarchy::Copies;
 use crate::locality::Stores;
-use crate::models::DEFAULT_MODEL;
+use crate::models::{DEFAULT_MODEL, Rates};
 use crate::simulation::Settings;
 
 /// A model, ready to be simulated.
@@ -23,6 +23,8 @@ pub(super) struct Chosen {
     pub(super) assumed: Vec<&'static str>,
     /// Its caches.
     pub(super) simulation: Settings,
+    /// Its rates.
+    pub(super) rates: Rates,
 }
 
 impl Chosen {
@@ -63,7 +65,8 @@ pub(super) fn choose(
             },
             hierarchy,
         };
-        chosen.push(Chosen { key: model.key, device: run.device, assumed: run.assumed, simulation });
+        let rates = model.rates();
+        chosen.push(Chosen { key: model.key, device: run.device, assumed: run.assumed, simulation, rates });
     }
     Ok(chosen)
 }

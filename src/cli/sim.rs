@@ -23,6 +23,7 @@ pub(super) fn execute(arguments: &SimArguments) -> Result<u8, Failure> {
     let facts = RunFacts {
         device: "cpu".to_owned(),
         models: models.iter().map(|model| model.key.clone()).collect(),
+        rates: models.iter().map(|model| model.rates.clone()).collect(),
         exit_code: None,
         ended_by_itself: complete,
         assumptions: first.assumptions(),

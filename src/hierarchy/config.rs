@@ -3,6 +3,7 @@
 use super::coalesce::Groups;
 use super::policy::Replacement;
 use super::slices::Index;
+use crate::metrics::BankRules;
 use serde::{Deserialize, Serialize};
 
 /// How stores treat a level-1 cache. All of them write through to level 2.
@@ -161,14 +162,40 @@ pub struct DramConfig {
     pub write_bytes: u32,
 }
 
-/// Banks that shared memory or a cache's data array has.
+/// Banks that shared memory or a cache's data array has. Words go round the banks; a pass takes one
+/// row of each bank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Banks {
     /// How many.
     pub banks: u32,
-    /// Bytes of a bank.
+    /// Bytes of a row: what a bank delivers in a pass.
     pub bank_bytes: u32,
+    /// Bytes of the words that lie in neighbouring banks. Smaller than a row in Kepler's 32-bit mode,
+    /// where words `i` and `i + 32` of an aligned segment of 64 share a row.
+    pub word_bytes: u32,
+}
+
+impl Banks {
+    /// 32 banks of 4 bytes: shared memory of every compute capability but 3.x.
+    pub const USUAL: Banks = Banks { banks: 32, bank_bytes: 4, word_bytes: 4 };
+
+    /// Bytes of one row of every bank.
+    pub fn pass_bytes(&self) -> u32 {
+        self.banks * self.bank_bytes
+    }
+}
+
+/// Stages of level 1 that a request occupies: tags are looked up in one, data is read in another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct L1Stages {
+    /// Banks of the data stage.
+    pub data: Banks,
+    /// Banks of the tag stage: lines of different banks are looked up in one pass.
+    pub tag_banks: u32,
+    /// Lanes that the load/store units serve per cycle, with 4 bytes each.
+    pub lanes: u32,
 }
 
 /// Reach of the TLBs: distinct pages among `window` requests of an SM.
@@ -192,6 +219,9 @@ pub struct HierarchyConfig {
     pub wave_lanes: u32,
     /// Level 1.
     pub l1: L1Config,
+    /// Stages of level 1, where they are known.
+    #[serde(default)]
+    pub stages: Option<L1Stages>,
     /// Level 2.
     pub l2: L2Config,
     /// Device memory.
@@ -209,6 +239,11 @@ fn lanes() -> u32 {
 }
 
 impl HierarchyConfig {
+    /// Banks that requests are counted for.
+    pub fn bank_rules(&self) -> BankRules {
+        BankRules { shared: self.shared.unwrap_or(Banks::USUAL), data: self.stages.map(|stages| stages.data) }
+    }
+
     /// Looks for what cannot be simulated.
     ///
     /// # Errors
@@ -287,6 +322,13 @@ impl HierarchyConfig {
         if let Some(banks) = self.shared {
             power("shared.banks", banks.banks, 1, 64)?;
             power("shared.bank_bytes", banks.bank_bytes, 4, 8)?;
+            power("shared.word_bytes", banks.word_bytes, 4, banks.bank_bytes)?;
+        }
+        if let Some(stages) = self.stages {
+            power("stages.data_banks", stages.data.banks, 1, 64)?;
+            power("stages.data_bank_bytes", stages.data.bank_bytes, 4, 8)?;
+            power("stages.tag_banks", stages.tag_banks, 1, 64)?;
+            power("stages.lanes", stages.lanes, 1, 64)?;
         }
         if let Some(tlb) = self.tlb
             && (!tlb.page_bytes.is_power_of_two() || tlb.page_bytes < 4096)

@@ -12,6 +12,7 @@ use super::dense::DenseLines;
 use super::level1::{Ask, Level1, Route, ToL2};
 use super::level2::Level2;
 use super::processor;
+use super::stages::StageCounts;
 
 /// Lookups of one level.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -61,6 +62,8 @@ pub struct Traffic {
     pub dram_reads: u64,
     /// Sectors written to DRAM, now or later.
     pub dram_writes: u64,
+    /// Passes through the stages of level 1, where the model has them.
+    pub stages: StageCounts,
 }
 
 impl Traffic {
@@ -72,6 +75,7 @@ impl Traffic {
         self.l2_far += other.l2_far;
         self.dram_reads += other.dram_reads;
         self.dram_writes += other.dram_writes;
+        self.stages.add(&other.stages);
     }
 }
 

@@ -17,12 +17,14 @@ pub(crate) mod processor;
 #[cfg(test)]
 mod reference;
 mod slices;
+mod stages;
 mod units;
 
 pub use cache::{Evicted, SectorCache};
 pub use coalesce::{Coalescer, Groups, Piece, Reach};
 pub use config::{
-    Atomics, Banks, Copies, DramConfig, HierarchyConfig, L1Config, L2Config, StoreFill, StorePolicy, TlbConfig,
+    Atomics, Banks, Copies, DramConfig, HierarchyConfig, L1Config, L1Stages, L2Config, StoreFill, StorePolicy,
+    TlbConfig,
 };
 pub use dense::{DenseLines, LINE_BYTES, SECTOR_BYTES};
 pub use engine::{FirstLevel, L2Request, LevelCounts, LocalLayout, SecondLevel, SumOf, Traffic, TrafficCells};
@@ -31,3 +33,4 @@ pub use level2::{L2Outcome, Level2};
 pub use plru::TreePlru;
 pub use policy::Replacement;
 pub use slices::{Index, Placement};
+pub use stages::{StageCounts, tag_passes};

@@ -1,24 +1,42 @@
-//! Bank conflicts of shared memory: 32 banks of 4-byte words, one distinct word per bank and pass
-//! (CUDA C++ Programming Guide, "Shared Memory" of compute capability 5.x and later). Accesses of 8
-//! bytes are served by half warps, those of 16 bytes by quarters; lanes that read the same word share it.
+//! Passes of a request over banks: shared memory, the data stage of level 1, and constant memory.
+//!
+//! A pass takes one row of each bank; lanes that touch the same row share it (CUDA C++ Programming Guide,
+//! "Shared Memory" of compute capabilities 3.x and 5.x). What neighbouring lanes ask for in a pass is at
+//! most as wide as all rows together, so with 32 banks of 4 bytes half warps are served for 8 bytes a lane
+//! and quarters for 16. Constant memory serves one address per pass.
 
 use super::Width;
-use warpline_format::access::{Access, Addresses};
+use crate::hierarchy::Banks;
+use warpline_format::access::{Access, Addresses, Space};
 
-const BANKS: usize = 32;
+/// Banks of the memories that requests are counted for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BankRules {
+    /// Shared memory.
+    pub shared: Banks,
+    /// Data stage of level 1, where it is to be counted.
+    pub data: Option<Banks>,
+}
+
+impl Default for BankRules {
+    fn default() -> Self {
+        BankRules { shared: Banks::USUAL, data: None }
+    }
+}
 
 /// Passes of one request.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Wavefronts {
     /// Passes needed.
     pub passes: u32,
-    /// Passes that the distinct words would need if they lay in different banks.
+    /// Passes that the distinct words would need if they lay in different banks; 1 for constant memory.
     pub ideal: u32,
 }
 
 /// The last affine request of a site and its passes.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub struct WavefrontMemo {
+    space: Space,
     mask: u32,
     stride: i32,
     start: u64,
@@ -26,109 +44,130 @@ pub struct WavefrontMemo {
     wavefronts: Wavefronts,
 }
 
-/// Passes of a shared-memory request.
+impl Default for WavefrontMemo {
+    fn default() -> Self {
+        let wavefronts = Wavefronts::default();
+        WavefrontMemo { space: Space::Generic, mask: 0, stride: 0, start: 0, halves: 0, wavefronts }
+    }
+}
+
+/// Passes of a request; none where no rule covers its space.
 #[inline]
-pub fn wavefronts(access: &Access<'_>, width: Width, memo: &mut WavefrontMemo, words: &mut Vec<u64>) -> Wavefronts {
+pub fn wavefronts(
+    access: &Access<'_>,
+    width: Width,
+    rules: &BankRules,
+    memo: &mut WavefrontMemo,
+    words: &mut Vec<u64>,
+) -> Wavefronts {
+    let banks = match access.space {
+        Space::Shared => rules.shared,
+        Space::Constant => return Wavefronts { passes: distinct_addresses(access, words), ideal: 1 },
+        Space::Global => match rules.data {
+            Some(banks) => banks,
+            None => return Wavefronts::default(),
+        },
+        Space::Local if rules.data.is_some() => return stacks(width),
+        Space::Local | Space::Generic => return Wavefronts::default(),
+    };
     let Addresses::Affine { bases, stride } = access.addresses else {
-        return count(access, width, words);
+        return count(access, width, banks, words);
     };
     // A shift by whole rounds of the banks changes nothing.
-    let (start, halves) = (bases[0] % (4 * BANKS as u64), bases[1].wrapping_sub(bases[0]));
-    if memo.mask != access.mask || memo.stride != stride || memo.start != start || memo.halves != halves {
-        let wavefronts = count(access, width, words);
-        *memo = WavefrontMemo { mask: access.mask, stride, start, halves, wavefronts };
+    let (start, halves) = (bases[0] % u64::from(banks.pass_bytes()), bases[1].wrapping_sub(bases[0]));
+    let same = memo.mask == access.mask && memo.stride == stride && memo.start == start && memo.halves == halves;
+    if !same || memo.space != access.space {
+        let wavefronts = count(access, width, banks, words);
+        *memo = WavefrontMemo { space: access.space, mask: access.mask, stride, start, halves, wavefronts };
     }
     memo.wavefronts
 }
 
+/// Lanes' stacks are interleaved by words, so that each lane has a bank to itself.
+fn stacks(width: Width) -> Wavefronts {
+    let passes = width.bytes.div_ceil(4);
+    Wavefronts { passes, ideal: passes }
+}
+
+fn distinct_addresses(access: &Access<'_>, addresses: &mut Vec<u64>) -> u32 {
+    if matches!(access.addresses, Addresses::Uniform(_)) {
+        return 1;
+    }
+    addresses.clear();
+    access.for_each_lane(|_, address| addresses.push(address));
+    sort_distinct(addresses);
+    addresses.len() as u32
+}
+
 /// Lanes that are served together, by bytes per lane.
-fn group_lanes(bytes: u32) -> u32 {
+fn group_lanes(bytes: u32, pass_bytes: u32) -> u32 {
     match bytes {
-        0..=4 => 32,
-        5..=8 => 16,
-        9..=16 => 8,
+        0..=16 => (pass_bytes / bytes.next_power_of_two().max(4)).clamp(1, 32),
         _ => 1,
     }
 }
 
-fn count(access: &Access<'_>, width: Width, words: &mut Vec<u64>) -> Wavefronts {
+fn count(access: &Access<'_>, width: Width, banks: Banks, words: &mut Vec<u64>) -> Wavefronts {
     if let (Addresses::Uniform(address), 0..=4, None) = (access.addresses, width.bytes, width.holes)
         && address % 4 + u64::from(width.bytes) <= 4
     {
         return Wavefronts { passes: 1, ideal: 1 };
     }
-    let lanes = group_lanes(width.bytes);
+    let lanes = group_lanes(width.bytes, banks.pass_bytes());
     let mut sum = Wavefronts::default();
     let mut group = 0;
     words.clear();
     access.for_each_lane(|lane, address| {
         if lane / lanes != group {
-            sum = plus(sum, one_group(words));
+            sum = plus(sum, one_group(words, banks));
             words.clear();
             group = lane / lanes;
         }
-        let touched = width.holes.unwrap_or(u64::MAX);
-        for byte in 0..width.bytes {
-            let at = address.wrapping_add(u64::from(byte));
-            let first_of_word = byte == 0 || at % 4 == 0 || width.holes.is_some();
-            if first_of_word && (byte >= 64 || touched >> byte & 1 == 1) {
-                words.push(at / 4);
+        match width.holes {
+            None => {
+                let count = (address % 4 + u64::from(width.bytes)).div_ceil(4);
+                words.extend((0..count).map(|word| address.wrapping_add(4 * word) / 4));
+            }
+            Some(touched) => {
+                for byte in (0..width.bytes).filter(|byte| *byte >= 64 || touched >> byte & 1 == 1) {
+                    words.push(address.wrapping_add(u64::from(byte)) / 4);
+                }
             }
         }
     });
-    plus(sum, one_group(words))
+    plus(sum, one_group(words, banks))
 }
 
 fn plus(one: Wavefronts, other: Wavefronts) -> Wavefronts {
     Wavefronts { passes: one.passes + other.passes, ideal: one.ideal + other.ideal }
 }
 
-fn one_group(words: &mut Vec<u64>) -> Wavefronts {
-    words.sort_unstable();
-    words.dedup();
-    let mut banks = [0u32; BANKS];
-    for word in words.iter() {
-        banks[(word % BANKS as u64) as usize] += 1;
+fn sort_distinct(numbers: &mut Vec<u64>) {
+    if !numbers.is_sorted() {
+        numbers.sort_unstable();
     }
-    Wavefronts { passes: banks.iter().copied().max().unwrap_or(0), ideal: words.len().div_ceil(BANKS) as u32 }
+    numbers.dedup();
+}
+
+fn one_group(words: &mut Vec<u64>, banks: Banks) -> Wavefronts {
+    sort_distinct(words);
+    let (word_log, pass_log) = (banks.word_bytes.trailing_zeros(), banks.pass_bytes().trailing_zeros());
+    // Words rise, so the rows of each bank do.
+    let mut rows = [(0u32, 0u64); 64];
+    let mut passes = 0;
+    for word in words.iter() {
+        let bank = (word >> (word_log - 2)) as usize & (banks.banks as usize - 1);
+        let row = word >> (pass_log - 2);
+        let (count, last) = &mut rows[bank & 63];
+        if *count == 0 || *last != row {
+            *count += 1;
+            *last = row;
+            passes = passes.max(*count);
+        }
+    }
+    Wavefronts { passes, ideal: words.len().div_ceil(banks.pass_bytes() as usize / 4) as u32 }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::super::reference;
-    use super::*;
-    use proptest::prelude::*;
-    use warpline_format::access::{Item, Items, Space, push_access};
-
-    fn passes(mask: u32, addresses: &[u64], bytes: u32) -> Wavefronts {
-        let mut items = Vec::new();
-        push_access(&mut items, Space::Shared, 0, mask, addresses);
-        let Some(Ok(Item::Access(access))) = Items::new(&items).next() else { panic!() };
-        let width = Width::solid(bytes);
-        let mut memo = WavefrontMemo::default();
-        let got = wavefronts(&access, width, &mut memo, &mut Vec::new());
-        assert_eq!(wavefronts(&access, width, &mut memo, &mut Vec::new()), got);
-        assert_eq!((got.passes, got.ideal), reference::wavefronts(&access, width));
-        got
-    }
-
-    #[test]
-    fn strides_conflict_as_the_guide_says() {
-        for (stride, want) in [(1u64, 1), (2, 2), (3, 1), (32, 32), (33, 1), (16, 16)] {
-            let addresses: Vec<u64> = (0..32).map(|lane| 4 * stride * lane).collect();
-            assert_eq!(passes(u32::MAX, &addresses, 4), Wavefronts { passes: want, ideal: 1 }, "stride {stride}");
-        }
-        let doubles: Vec<u64> = (0..32).map(|lane| 8 * lane).collect();
-        assert_eq!(passes(u32::MAX, &doubles, 8), Wavefronts { passes: 2, ideal: 2 });
-        let float4: Vec<u64> = (0..32).map(|lane| 16 * lane).collect();
-        assert_eq!(passes(u32::MAX, &float4, 16), Wavefronts { passes: 4, ideal: 4 });
-    }
-
-    proptest! {
-        #[test]
-        fn agrees_with_the_reference(mask in 1u32.., places in prop::collection::vec(0u64..3000, 32), bytes in 1u32..20) {
-            let addresses: Vec<u64> = (0..32).filter(|lane| mask >> lane & 1 == 1).map(|lane: usize| places[lane]).collect();
-            passes(mask, &addresses, bytes);
-        }
-    }
-}
+#[path = "banks_tests.rs"]
+mod tests;

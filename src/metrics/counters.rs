@@ -72,9 +72,9 @@ pub struct Counters {
     pub by_sectors: Histogram,
     /// Requests by number of lines.
     pub by_lines: Histogram,
-    /// Shared memory: passes.
+    /// Shared and constant memory: passes.
     pub wavefronts: u64,
-    /// Shared memory: passes without bank conflicts.
+    /// Shared memory: passes without bank conflicts. Constant memory: passes if all lanes read one address.
     pub ideal_wavefronts: u64,
     /// What the requests cost at each level, one entry per simulated GPU model.
     pub traffic: Vec<Traffic>,

@@ -11,7 +11,7 @@ mod line_table;
 #[cfg(test)]
 mod reference;
 
-pub use banks::{WavefrontMemo, Wavefronts, wavefronts};
+pub use banks::{BankRules, WavefrontMemo, Wavefronts, wavefronts};
 pub use counters::{Counters, Histogram};
 pub use footprint::{Footprint, FootprintMemo, Width, footprint};
 pub use line_table::LineTable;

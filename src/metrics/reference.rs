@@ -1,6 +1,7 @@
 //! Slow, obvious versions of the counts, for the tests.
 
 use super::{Footprint, Width};
+use crate::hierarchy::Banks;
 use std::collections::{BTreeMap, BTreeSet};
 use warpline_format::access::{Access, Space};
 
@@ -28,20 +29,25 @@ pub(super) fn footprint(access: &Access<'_>, width: Width) -> Footprint {
     Footprint { sectors: distinct(32), lines: distinct(128), bytes: distinct(1) }
 }
 
-/// Passes of a shared-memory request and the least there could be.
-pub(super) fn wavefronts(access: &Access<'_>, width: Width) -> (u32, u32) {
+/// Passes of a request over banks and the least there could be: byte by byte, the distinct rows that each
+/// group of lanes wants of each bank.
+pub(super) fn wavefronts(access: &Access<'_>, width: Width, banks: Banks) -> (u32, u32) {
+    let round = u64::from(banks.banks * banks.bank_bytes);
     let lanes_per_group = match width.bytes {
-        0..=4 => 32,
-        5..=8 => 16,
-        9..=16 => 8,
+        0..=4 => round / 4,
+        5..=8 => round / 8,
+        9..=16 => round / 16,
         _ => 1,
     };
-    let mut groups: BTreeMap<u32, BTreeMap<u64, BTreeSet<u64>>> = BTreeMap::new();
+    let lanes_per_group = lanes_per_group.clamp(1, 32) as u32;
+    let mut rows: BTreeMap<u32, BTreeMap<u64, BTreeSet<u64>>> = BTreeMap::new();
+    let mut words: BTreeMap<u32, BTreeSet<u64>> = BTreeMap::new();
     for (lane, at) in bytes_of(access, width) {
-        let word = at / 4;
-        groups.entry(lane / lanes_per_group).or_default().entry(word % 32).or_default().insert(word);
+        let bank = at / u64::from(banks.word_bytes) % u64::from(banks.banks);
+        rows.entry(lane / lanes_per_group).or_default().entry(bank).or_default().insert(at / round);
+        words.entry(lane / lanes_per_group).or_default().insert(at / 4);
     }
-    let passes = groups.values().map(|banks| banks.values().map(BTreeSet::len).max().unwrap_or(0) as u32).sum();
-    let ideal = groups.values().map(|banks| banks.values().map(BTreeSet::len).sum::<usize>().div_ceil(32) as u32).sum();
+    let passes = rows.values().map(|banks| banks.values().map(BTreeSet::len).max().unwrap_or(0) as u32).sum();
+    let ideal = words.values().map(|words| (4 * words.len()).div_ceil(round as usize) as u32).sum();
     (passes, ideal)
 }

@@ -4,8 +4,8 @@ use serde::Deserialize;
 
 use super::{Figure, Model, ModelError};
 use crate::hierarchy::{
-    Atomics, Banks, Copies, DramConfig, Groups, HierarchyConfig, Index, L1Config, L2Config, Replacement, StoreFill,
-    StorePolicy, TlbConfig,
+    Atomics, Banks, Copies, DramConfig, Groups, HierarchyConfig, Index, L1Config, L1Stages, L2Config, Replacement,
+    StoreFill, StorePolicy, TlbConfig,
 };
 
 /// `[coalescing]`: see [`Groups`].
@@ -73,6 +73,18 @@ pub struct DramFigures {
 pub struct SharedFigures {
     pub banks: Figure<u32>,
     pub bank_bytes: Figure<u32>,
+    pub word_bytes: Option<Figure<u32>>,
+}
+
+/// `[stages]`: see [`L1Stages`].
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[allow(missing_docs, reason = "the fields are those of `L1Stages`")]
+pub struct StageFigures {
+    pub data_banks: Figure<u32>,
+    pub data_bank_bytes: Figure<u32>,
+    pub tag_banks: Figure<u32>,
+    pub lanes: Figure<u32>,
 }
 
 /// `[tlb]`: see [`TlbConfig`].
@@ -132,10 +144,20 @@ impl Model {
                 copies: l2.copies.as_ref().map_or_else(Copies::default, |figure| figure.value),
             },
             dram: DramConfig { read_bytes: dram.read_bytes.value, write_bytes: dram.write_bytes.value },
-            shared: self
-                .shared
-                .as_ref()
-                .map(|shared| Banks { banks: shared.banks.value, bank_bytes: shared.bank_bytes.value }),
+            stages: self.stages.as_ref().map(|stages| L1Stages {
+                data: Banks {
+                    banks: stages.data_banks.value,
+                    bank_bytes: stages.data_bank_bytes.value,
+                    word_bytes: stages.data_bank_bytes.value,
+                },
+                tag_banks: stages.tag_banks.value,
+                lanes: stages.lanes.value,
+            }),
+            shared: self.shared.as_ref().map(|shared| Banks {
+                banks: shared.banks.value,
+                bank_bytes: shared.bank_bytes.value,
+                word_bytes: shared.word_bytes.as_ref().unwrap_or(&shared.bank_bytes).value,
+            }),
             tlb: self
                 .tlb
                 .as_ref()
@@ -159,6 +181,9 @@ pub(super) fn check(model: &Model, text: &str) -> Result<(), (usize, String)> {
             }
         }
     }
+    model
+        .check_rates()
+        .map_err(|(figure, reason)| (line_of(text, "rates", figure), format!("rates.{figure} {reason}")))?;
     if model.l1.is_none() && model.l2.is_none() && model.coalescing.is_none() && model.dram.is_none() {
         return Ok(());
     }

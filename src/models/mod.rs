@@ -2,6 +2,7 @@
 //! there; where a run cannot do without one, the value taken here is told in the profile.
 
 mod hierarchy;
+mod rates;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -9,7 +10,8 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 use warpline_format::device::Device;
 
-pub use hierarchy::{CoalescingFigures, DramFigures, L1Figures, L2Figures, SharedFigures, TlbFigures};
+pub use hierarchy::{CoalescingFigures, DramFigures, L1Figures, L2Figures, SharedFigures, StageFigures, TlbFigures};
+pub use rates::{RateFigures, Rates};
 
 /// Used when nothing is asked for.
 pub const DEFAULT_MODEL: &str = "rtx2080ti";
@@ -88,6 +90,8 @@ pub struct Model {
     pub coalescing: Option<CoalescingFigures>,
     /// Level 1.
     pub l1: Option<L1Figures>,
+    /// Stages of level 1.
+    pub stages: Option<StageFigures>,
     /// Level 2.
     pub l2: Option<L2Figures>,
     /// Device memory.
@@ -96,6 +100,8 @@ pub struct Model {
     pub shared: Option<SharedFigures>,
     /// TLB.
     pub tlb: Option<TlbFigures>,
+    /// Rates.
+    pub rates: Option<RateFigures>,
     /// What the source keys stand for.
     pub sources: BTreeMap<String, String>,
 }

@@ -7,9 +7,10 @@ use warpline_format::event::{AllocationId, AllocationKind, Fault as FaultEvent, 
 use super::model::{self, Profile};
 use super::paths::{Paths, chain_place, device_frame};
 use super::rows::{self, SpaceSums};
-use super::sources;
+use super::{sources, spread};
 use crate::analysis::{Analysis, Finish, KernelData};
 use crate::metrics::Counters;
+use crate::models::Rates;
 
 /// What the caller knows of the run beside the trace.
 #[derive(Clone, Debug, Default)]
@@ -18,6 +19,8 @@ pub struct RunFacts {
     pub device: String,
     /// GPU models.
     pub models: Vec<String>,
+    /// Their rates, in the same order, for the bottleneck estimates; empty where none are wanted.
+    pub rates: Vec<Rates>,
     /// Exit code of the program, 128 + n for a signal.
     pub exit_code: Option<i32>,
     /// The program ended by itself, not by a signal.
@@ -77,6 +80,10 @@ pub fn build(input: BuildInput<'_>) -> Profile {
     let mut by_allocation: BTreeMap<AllocationId, BTreeMap<u32, Counters>> = BTreeMap::new();
     for (id, kernel) in (0u32..).zip(&analysis.kernels) {
         add_kernel(&mut profile, analysis, &mut paths, id, kernel);
+        if let Some(row) = profile.kernels.last_mut().filter(|row| row.id == id) {
+            let models = profile.run.models.iter().zip(&facts.rates);
+            row.estimates = super::estimate::estimates(kernel, models);
+        }
         for (key, counters) in kernel.cells.iter() {
             use crate::analysis::Owner::{Allocation, PartOf};
             if let Allocation(allocation) | PartOf(allocation) = key.owner {
@@ -199,7 +206,9 @@ fn add_kernel(profile: &mut Profile, analysis: &Analysis, paths: &mut Paths<'_>,
         metrics: sums.spaces(),
         instructions,
         launches,
-        over_launches: rows::over_launches(&kernel.launches),
+        over_launches: spread::over_launches(&kernel.launches),
+        over_paths: spread::over_paths(&kernel.launches, paths),
+        estimates: Vec::new(),
     });
 }
 
@@ -240,10 +249,10 @@ fn add_allocations(
             path,
             freed: data.freed,
             copies,
-            metrics: rows::metrics(&total, false),
+            metrics: rows::metrics(&total, None),
             by_kernel: by_kernel
                 .iter()
-                .map(|(&kernel, counters)| model::ByKernel { kernel, metrics: rows::metrics(counters, false) })
+                .map(|(&kernel, counters)| model::ByKernel { kernel, metrics: rows::metrics(counters, None) })
                 .collect(),
         });
     }

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use super::model::{
-    CacheMetrics, DistanceBucket, Distances, DramMetrics, LevelMetrics, Metrics, Profile, ReuseMetrics,
+    CacheMetrics, DistanceBucket, Distances, DramMetrics, LevelMetrics, Metrics, Profile, ReuseMetrics, StageMetrics,
 };
-use crate::hierarchy::{LevelCounts, Traffic};
+use crate::hierarchy::{LevelCounts, StageCounts, Traffic};
 use crate::locality::{ReuseCounters, ReuseHistogram};
 use crate::metrics::Counters;
 
@@ -25,6 +25,12 @@ pub(super) fn caches(traffic: &Traffic) -> CacheMetrics {
         l1: level(&traffic.l1),
         l2: LevelMetrics { store_allocations: traffic.l2_allocated, far: traffic.l2_far, ..level(&traffic.l2) },
         dram: DramMetrics { read_sectors: traffic.dram_reads, write_sectors: traffic.dram_writes },
+        l1_wavefronts: (traffic.stages != StageCounts::default()).then_some(StageMetrics {
+            data: traffic.stages.data,
+            ideal_data: traffic.stages.ideal_data,
+            tag: traffic.stages.tag,
+            words: traffic.stages.words,
+        }),
     }
 }
 
@@ -66,14 +72,23 @@ pub(super) fn name_models(profile: &mut Profile) {
 
 /// Figures whose spread over launches is told.
 pub(super) fn spread(traffic: &Traffic) -> Vec<(&'static str, u64)> {
-    vec![
+    let mut all = vec![
         ("l1.lookups", traffic.l1.lookups),
         ("l1.hits", traffic.l1.hits),
+        ("l1.load_lookups", traffic.l1.load_lookups),
+        ("l1.load_hits", traffic.l1.load_hits),
         ("l2.lookups", traffic.l2.lookups),
         ("l2.hits", traffic.l2.hits),
+        ("l2.load_lookups", traffic.l2.load_lookups),
+        ("l2.load_hits", traffic.l2.load_hits),
         ("dram.read_sectors", traffic.dram_reads),
         ("dram.write_sectors", traffic.dram_writes),
-    ]
+    ];
+    if traffic.stages != StageCounts::default() {
+        all.push(("l1_wavefronts.data", traffic.stages.data));
+        all.push(("l1_wavefronts.tag", traffic.stages.tag));
+    }
+    all
 }
 
 fn distances(histogram: &ReuseHistogram) -> Distances {

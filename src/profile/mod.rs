@@ -5,11 +5,13 @@
 
 mod build;
 mod caches;
+mod estimate;
 pub mod file;
 pub mod model;
 mod paths;
 mod rows;
 mod sources;
+mod spread;
 
 pub use build::{BuildInput, RunFacts, build};
 pub use file::{ProfileError, read, write};

@@ -5,6 +5,9 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+pub use super::estimate::{Bytes, Estimate, IdealEstimate, Limit};
+pub use super::spread::{PathSpread, RatioSpread, Spread};
+
 /// Value of [`Profile::schema`].
 pub const SCHEMA: &str = "warpline.profile";
 /// Value of [`Profile::version`] that this release writes.
@@ -123,7 +126,13 @@ pub struct Metrics {
     pub lines_touched: BTreeMap<String, Vec<u64>>,
     /// Shared space only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub shared: Option<SharedMetrics>,
+    pub shared: Option<PassMetrics>,
+    /// Constant space only: a pass serves one address, ideal is one pass per request.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub constant: Option<PassMetrics>,
+    /// Passes through the stages of level 1; global and local space, where the model has them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub l1_wavefronts: Option<StageMetrics>,
     /// Level-1 cache of the first model; global and local space, where caches were simulated.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub l1: Option<LevelMetrics>,
@@ -178,6 +187,9 @@ pub struct CacheMetrics {
     pub l2: LevelMetrics,
     /// Device memory.
     pub dram: DramMetrics,
+    /// Passes through the stages of level 1, where the model has them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub l1_wavefronts: Option<StageMetrics>,
 }
 
 /// Reuse distances by granularity.
@@ -218,13 +230,26 @@ fn is_zero(count: &u64) -> bool {
     *count == 0
 }
 
-/// Passes of shared-memory requests.
+/// Passes of shared- or constant-memory requests.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct SharedMetrics {
+pub struct PassMetrics {
     /// Passes made.
     pub wavefronts: u64,
-    /// Passes without bank conflicts.
+    /// Passes without bank conflicts, or with one address per request.
     pub ideal_wavefronts: u64,
+}
+
+/// Passes of requests through the stages of level 1.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StageMetrics {
+    /// Data stage.
+    pub data: u64,
+    /// Data stage, if the same words lay in different banks.
+    pub ideal_data: u64,
+    /// Tag stage.
+    pub tag: u64,
+    /// Words of 4 bytes per lane that the load/store units move.
+    pub words: u64,
 }
 
 /// Executed instructions of one class.
@@ -263,6 +288,12 @@ pub struct Kernel {
     pub launches: Vec<Launch>,
     /// Spread of the launches' figures, by `space.metric`.
     pub over_launches: BTreeMap<String, Spread>,
+    /// Spread of the figures of launches from the same call path, for paths with two or more.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub over_paths: Vec<PathSpread>,
+    /// Bottleneck estimates, one per model.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub estimates: Vec<Estimate>,
 }
 
 /// A launch.
@@ -298,19 +329,6 @@ pub struct Launch {
     pub path: Vec<Frame>,
     /// Sums.
     pub metrics: Spaces,
-}
-
-/// Spread of a figure over launches.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Spread {
-    /// Mean.
-    pub mean: f64,
-    /// Least.
-    pub min: u64,
-    /// Greatest.
-    pub max: u64,
-    /// Standard deviation of the population.
-    pub stddev: f64,
 }
 
 /// A source line in a kernel.

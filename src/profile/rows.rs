@@ -5,11 +5,9 @@ use std::collections::BTreeMap;
 use warpline_format::access::Space;
 use warpline_format::site_table::{InstructionMix, Op};
 
-use super::model::{
-    ByAllocation, Context, InstructionCount, Instructions, Line, Metrics, SharedMetrics, Site, Spaces, Spread,
-};
+use super::model::{ByAllocation, Context, InstructionCount, Instructions, Line, Metrics, PassMetrics, Site, Spaces};
 use super::paths::{chain_place, device_frame};
-use crate::analysis::{BlockSum, CellKey, KernelData, LaunchData, Owner};
+use crate::analysis::{BlockSum, CellKey, InstructionSums, KernelData, Owner};
 use crate::attribution::{Module, ROOT};
 use crate::metrics::Counters;
 
@@ -30,10 +28,15 @@ pub(super) fn op_name(op: Op) -> &'static str {
     }
 }
 
-/// Counters as the profile tells them; `shared` adds the passes.
-pub(super) fn metrics(counters: &Counters, shared: bool) -> Metrics {
+/// Counters as the profile tells them, of one space or (`None`) of several.
+pub(super) fn metrics(counters: &Counters, space: Option<Space>) -> Metrics {
     let caches = counters.traffic.first().map(super::caches::caches);
+    let passes = |of: Space| {
+        (space == Some(of))
+            .then_some(PassMetrics { wavefronts: counters.wavefronts, ideal_wavefronts: counters.ideal_wavefronts })
+    };
     Metrics {
+        l1_wavefronts: caches.and_then(|caches| caches.l1_wavefronts),
         l1: caches.map(|caches| caches.l1),
         l2: caches.map(|caches| caches.l2),
         dram: caches.map(|caches| caches.dram),
@@ -48,8 +51,8 @@ pub(super) fn metrics(counters: &Counters, shared: bool) -> Metrics {
             ("32".to_owned(), counters.by_sectors.to_vec()),
             ("128".to_owned(), counters.by_lines.to_vec()),
         ]),
-        shared: shared
-            .then_some(SharedMetrics { wavefronts: counters.wavefronts, ideal_wavefronts: counters.ideal_wavefronts }),
+        shared: passes(Space::Shared),
+        constant: passes(Space::Constant),
     }
 }
 
@@ -68,31 +71,17 @@ impl SpaceSums {
 }
 
 pub(super) fn spaces(sums: &BTreeMap<Space, Counters>) -> Spaces {
-    sums.iter()
-        .map(|(&space, counters)| (space_name(space).to_owned(), metrics(counters, space == Space::Shared)))
-        .collect()
+    sums.iter().map(|(&space, counters)| (space_name(space).to_owned(), metrics(counters, Some(space)))).collect()
 }
 
 /// Adds a block's executed instructions.
 pub(super) fn add_instructions(sum: &mut Instructions, mix: &InstructionMix, block: &BlockSum) {
-    let classes = [
-        ("fp16", mix.fp16),
-        ("fp32", mix.fp32),
-        ("fp64", mix.fp64),
-        ("int", mix.int),
-        ("special", mix.special),
-        ("conversion", mix.conversion),
-        ("control", mix.control),
-        ("memory", mix.memory),
-        ("barrier", mix.barrier),
-        ("tensor", mix.tensor),
-    ];
-    for (class, count) in classes {
-        if count != 0 {
-            let InstructionCount { warps, lanes } = sum.entry(class.to_owned()).or_default();
-            *warps = warps.saturating_add(block.executions.saturating_mul(count.into()));
-            *lanes = lanes.saturating_add(block.lanes.saturating_mul(count.into()));
-        }
+    let mut classes = InstructionSums::default();
+    classes.add_block(mix, block.executions, block.lanes);
+    for (class, more) in classes.iter() {
+        let InstructionCount { warps, lanes } = sum.entry(class.to_owned()).or_default();
+        *warps = warps.saturating_add(more.warps);
+        *lanes = lanes.saturating_add(more.lanes);
     }
 }
 
@@ -113,7 +102,7 @@ pub(super) fn sites(id: u32, module: &Module, cells: &[(CellKey, Vec<u32>, &Coun
         let (key, ..) = &group[0];
         let entry = &module.table.sites[key.site as usize];
         let place = chain_place(module, &entry.chain);
-        let shared = key.space == Space::Shared;
+        let space = Some(key.space);
         let mut total = Counters::default();
         let mut by_allocation: BTreeMap<Option<u64>, Counters> = BTreeMap::new();
         let mut contexts: BTreeMap<&[u32], Counters> = BTreeMap::new();
@@ -144,10 +133,10 @@ pub(super) fn sites(id: u32, module: &Module, cells: &[(CellKey, Vec<u32>, &Coun
             bytes: entry.bytes,
             library: entry.library,
             approximate: entry.approximate,
-            metrics: metrics(&total, shared),
+            metrics: metrics(&total, space),
             by_allocation: by_allocation
                 .into_iter()
-                .map(|(allocation, counters)| ByAllocation { allocation, metrics: metrics(&counters, shared) })
+                .map(|(allocation, counters)| ByAllocation { allocation, metrics: metrics(&counters, space) })
                 .collect(),
             contexts: if only_kernel {
                 Vec::new()
@@ -156,7 +145,7 @@ pub(super) fn sites(id: u32, module: &Module, cells: &[(CellKey, Vec<u32>, &Coun
                     .into_iter()
                     .map(|(calls, counters)| Context {
                         calls: calls.iter().flat_map(|&call| call_frames(module, call)).collect(),
-                        metrics: metrics(&counters, shared),
+                        metrics: metrics(&counters, space),
                     })
                     .collect()
             },
@@ -198,53 +187,4 @@ pub(super) fn lines(
             instructions,
         })
         .collect()
-}
-
-/// Spread of the main figures over the launches that were recorded.
-pub(super) fn over_launches(launches: &[LaunchData]) -> BTreeMap<String, Spread> {
-    let recorded: Vec<&LaunchData> = launches.iter().filter(|launch| launch.event.block_share != 0).collect();
-    let mut figures: BTreeMap<String, Vec<u64>> = BTreeMap::new();
-    let names: BTreeMap<Space, ()> =
-        recorded.iter().flat_map(|launch| launch.spaces.keys()).map(|&s| (s, ())).collect();
-    for &space in names.keys() {
-        for launch in &recorded {
-            let none = Counters::default();
-            let counters = launch.spaces.get(&space).unwrap_or(&none);
-            let values = [
-                ("requests", counters.requests),
-                ("lanes", counters.lanes),
-                ("bytes", counters.bytes),
-                ("sectors", counters.sectors),
-                ("ideal_sectors", counters.ideal_sectors),
-            ];
-            let simulated = counters.traffic.first().map(super::caches::spread).unwrap_or_default();
-            for (name, value) in values.into_iter().chain(simulated) {
-                figures.entry(format!("{}.{name}", space_name(space))).or_default().push(value);
-            }
-        }
-    }
-    figures.into_iter().map(|(name, values)| (name, spread(&values))).collect()
-}
-
-fn spread(values: &[u64]) -> Spread {
-    let count = values.len() as f64;
-    let mean = values.iter().map(|&value| value as f64).sum::<f64>() / count;
-    let variance = values.iter().map(|&value| (value as f64 - mean).powi(2)).sum::<f64>() / count;
-    Spread {
-        mean,
-        min: values.iter().copied().min().unwrap_or(0),
-        max: values.iter().copied().max().unwrap_or(0),
-        stddev: variance.sqrt(),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn spread_is_that_of_the_population() {
-        let got = spread(&[2, 4, 4, 4, 5, 5, 7, 9]);
-        assert_eq!(got, Spread { mean: 5.0, min: 2, max: 9, stddev: 2.0 });
-    }
 }

@@ -8,7 +8,9 @@ use warpline_format::event::LaunchId;
 use super::Settings;
 use super::stage::{Placed, SharedStage};
 use crate::analysis::{Cells, Follower, LaunchShape, Request};
-use crate::hierarchy::{Coalescer, FirstLevel, Groups, L2Request, LocalLayout, Reach, TrafficCells};
+use crate::hierarchy::{
+    Coalescer, FirstLevel, Groups, L2Request, LocalLayout, Reach, StageCounts, TrafficCells, tag_passes,
+};
 use crate::locality::{Reuse, ReuseCells};
 
 /// A launch that is running.
@@ -102,7 +104,16 @@ impl Follower for Simulation {
         let access = request.access;
         let traffic = running.traffic.cell(request.cell);
         let left = &mut self.left;
-        running.first.request(sm, request.slot, access, reach, op, request.site.cache, request.cell, traffic, left);
+        let cache = request.site.cache;
+        let pieces = running.first.request(sm, request.slot, access, reach, op, cache, request.cell, traffic, left);
+        if let Some(stages) = &self.settings.hierarchy.stages {
+            traffic.stages.add(&StageCounts {
+                data: u64::from(request.passes.passes),
+                ideal_data: u64::from(request.passes.ideal),
+                tag: u64::from(tag_passes(pieces, stages.tag_banks)),
+                words: u64::from(request.width.bytes.div_ceil(4)),
+            });
+        }
         let placed = |request_left| Placed { place: request.place, request: request_left, worker: self.worker };
         self.requests.extend(self.left.drain(..).map(placed));
         // Distances are of memory that blocks share; a lane's own stack has none.

@@ -10,6 +10,8 @@ mod delta_tests;
 mod follower;
 mod reorder;
 mod stage;
+#[cfg(test)]
+mod wavefront_tests;
 
 pub use follower::Simulation;
 pub use reorder::Reorder;

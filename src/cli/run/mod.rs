@@ -108,6 +108,7 @@ pub(super) fn run(plan: &Plan) -> Result<Outcome, Failure> {
     let facts = RunFacts {
         device: plan.device.to_owned(),
         models: std::iter::once(&plan.model).chain(&plan.others).map(|model| model.key.clone()).collect(),
+        rates: std::iter::once(&plan.model).chain(&plan.others).map(|model| model.rates.clone()).collect(),
         exit_code: Some(i32::from(end.code())),
         ended_by_itself: matches!(end.how, Ended::Exit(_)),
         assumptions: plan.model.assumptions(),

@@ -53,6 +53,24 @@ pub(super) fn percent(share: f64) -> String {
     if share > 0.0 && share < 0.000_95 { "<0.1 %".to_owned() } else { format!("{:.1} %", share * 100.0) }
 }
 
+/// A time as `12.3 us`.
+pub(super) fn seconds(seconds: f64) -> String {
+    let (value, unit) = match seconds {
+        seconds if seconds >= 1.0 => (seconds, "s"),
+        seconds if seconds >= 1e-3 => (seconds * 1e3, "ms"),
+        seconds if seconds >= 1e-6 => (seconds * 1e6, "us"),
+        seconds => (seconds * 1e9, "ns"),
+    };
+    let digits = if value < 9.995 {
+        2
+    } else if value < 99.95 {
+        1
+    } else {
+        0
+    };
+    format!("{value:.digits$} {unit}")
+}
+
 /// Memory that has sectors of its own: what a kernel moves from and to it is traffic.
 const MEMORY: [&str; 3] = ["global", "local", "constant"];
 
@@ -107,6 +125,9 @@ mod tests {
         assert_eq!(count(123_456), "123 456");
         assert_eq!(count(1_234_567), "1.23 M");
         assert_eq!(percent(0.125), "12.5 %");
+        assert_eq!(seconds(1.5e-4), "150 us");
+        assert_eq!(seconds(2.0), "2.00 s");
+        assert_eq!(seconds(0.0), "0.00 ns");
         assert_eq!(percent(0.0001), "<0.1 %");
     }
 }

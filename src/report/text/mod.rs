@@ -3,10 +3,12 @@
 mod allocations;
 mod branches;
 mod caches;
+mod estimate;
 mod faults;
 mod figures;
 mod header;
 mod kernels;
+mod launches;
 mod lines;
 mod places;
 mod style;
@@ -32,8 +34,10 @@ pub fn text(profile: &Profile, options: &TextOptions) -> String {
     header::write(&mut out, profile, style);
     faults::write(&mut out, profile, style);
     kernels::write(&mut out, profile, style, options.top);
+    launches::write(&mut out, profile, style, options.top);
     lines::write(&mut out, profile, style, options.top);
     caches::write(&mut out, profile, style, options.top);
+    estimate::write(&mut out, profile, style, options.top);
     allocations::write(&mut out, profile, style, options.top);
     branches::write(&mut out, profile, style, options.top);
     header::write_notes(&mut out, profile, style);

@@ -1,0 +1,62 @@
+//! Executed instructions by class, from block counts.
+
+use warpline_format::site_table::InstructionMix;
+
+/// Names of the classes and where a block's mix has them.
+const CLASSES: [(&str, fn(&InstructionMix) -> u32); 10] = [
+    ("fp16", |mix| mix.fp16),
+    ("fp32", |mix| mix.fp32),
+    ("fp64", |mix| mix.fp64),
+    ("int", |mix| mix.int),
+    ("special", |mix| mix.special),
+    ("conversion", |mix| mix.conversion),
+    ("control", |mix| mix.control),
+    ("memory", |mix| mix.memory),
+    ("barrier", |mix| mix.barrier),
+    ("tensor", |mix| mix.tensor),
+];
+
+/// Executions of the instructions of one class.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ClassSum {
+    /// By a warp.
+    pub warps: u64,
+    /// By a lane.
+    pub lanes: u64,
+}
+
+/// Executed instructions by class.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct InstructionSums([ClassSum; CLASSES.len()]);
+
+impl InstructionSums {
+    /// Adds the executions of a block: `executions` by warps, with `lanes` lanes in all.
+    pub fn add_block(&mut self, mix: &InstructionMix, executions: u64, lanes: u64) {
+        for (sum, (_, count)) in self.0.iter_mut().zip(CLASSES) {
+            let count = u64::from(count(mix));
+            sum.warps = sum.warps.saturating_add(executions.saturating_mul(count));
+            sum.lanes = sum.lanes.saturating_add(lanes.saturating_mul(count));
+        }
+    }
+
+    /// The classes that occur.
+    pub fn iter(&self) -> impl Iterator<Item = (&'static str, ClassSum)> {
+        let named = CLASSES.iter().zip(self.0).map(|((name, _), sum)| (*name, sum));
+        named.filter(|(_, sum)| *sum != ClassSum::default())
+    }
+
+    /// Executions by warps of one class.
+    pub fn warps(&self, class: &str) -> u64 {
+        self.iter().find(|(name, _)| *name == class).map_or(0, |(_, sum)| sum.warps)
+    }
+
+    /// Executions by warps of all classes.
+    pub fn all_warps(&self) -> u64 {
+        self.0.iter().fold(0, |all, sum| all.saturating_add(sum.warps))
+    }
+
+    /// Executions by lanes of all classes.
+    pub fn all_lanes(&self) -> u64 {
+        self.0.iter().fold(0, |all, sum| all.saturating_add(sum.lanes))
+    }
+}

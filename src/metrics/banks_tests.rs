@@ -1,0 +1,116 @@
+use super::super::reference;
+use super::*;
+use proptest::prelude::*;
+use warpline_format::access::{Item, Items, push_access};
+
+/// Kepler's modes.
+const KEPLER_4: Banks = Banks { banks: 32, bank_bytes: 8, word_bytes: 4 };
+const KEPLER_8: Banks = Banks { banks: 32, bank_bytes: 8, word_bytes: 8 };
+
+fn passes_in(space: Space, rules: BankRules, mask: u32, addresses: &[u64], width: Width) -> Wavefronts {
+    let mut items = Vec::new();
+    push_access(&mut items, space, 0, mask, addresses);
+    let Some(Ok(Item::Access(access))) = Items::new(&items).next() else { panic!() };
+    let mut memo = WavefrontMemo::default();
+    let got = wavefronts(&access, width, &rules, &mut memo, &mut Vec::new());
+    assert_eq!(wavefronts(&access, width, &rules, &mut memo, &mut Vec::new()), got);
+    let banks = if space == Space::Shared { rules.shared } else { rules.data.unwrap_or(Banks::USUAL) };
+    assert_eq!((got.passes, got.ideal), reference::wavefronts(&access, width, banks));
+    got
+}
+
+fn shared(banks: Banks, stride: u64, bytes: u32) -> Wavefronts {
+    let addresses: Vec<u64> = (0..32).map(|lane| stride * lane).collect();
+    let rules = BankRules { shared: banks, data: None };
+    passes_in(Space::Shared, rules, u32::MAX, &addresses, Width::solid(bytes))
+}
+
+#[test]
+fn strides_conflict_as_the_guide_says() {
+    for (stride, want) in [(1u64, 1), (2, 2), (3, 1), (32, 32), (33, 1), (16, 16)] {
+        assert_eq!(shared(Banks::USUAL, 4 * stride, 4), Wavefronts { passes: want, ideal: 1 }, "stride {stride}");
+    }
+    assert_eq!(shared(Banks::USUAL, 8, 8), Wavefronts { passes: 2, ideal: 2 });
+    assert_eq!(shared(Banks::USUAL, 16, 16), Wavefronts { passes: 4, ideal: 4 });
+}
+
+#[test]
+fn kepler_s_rows_are_twice_as_wide() {
+    // 8 bytes a lane: one pass for the whole warp in either mode.
+    assert_eq!(shared(KEPLER_8, 8, 8), Wavefronts { passes: 1, ideal: 1 });
+    assert_eq!(shared(KEPLER_4, 8, 8), Wavefronts { passes: 1, ideal: 1 });
+    // Every second 4-byte word: words i and i + 32 of a segment share a row, so no conflict.
+    assert_eq!(shared(KEPLER_4, 8, 4).passes, 1);
+    assert_eq!(shared(KEPLER_8, 8, 4).passes, 1);
+    // A column of a 32 x 32 matrix of 4 bytes: two rows of it share one of the bank's in 32-bit mode, while in
+    // 64-bit mode the rows alternate between two banks.
+    assert_eq!(shared(KEPLER_4, 128, 4).passes, 16);
+    assert_eq!(shared(KEPLER_8, 128, 4).passes, 16);
+    assert_eq!(shared(KEPLER_4, 256, 4).passes, 32);
+    // Three words apart: in 64-bit mode lanes 1 (8-byte word 1) and 22 (word 33) meet in bank 1, in 32-bit mode
+    // all lanes have banks of their own.
+    assert_eq!(shared(KEPLER_4, 12, 4).passes, 1);
+    assert_eq!(shared(KEPLER_8, 12, 4).passes, 2);
+}
+
+#[test]
+fn constant_memory_serves_one_address_after_another() {
+    let constant = |address: fn(u64) -> u64| {
+        let mut items = Vec::new();
+        push_access(&mut items, Space::Constant, 0, u32::MAX, &(0..32).map(address).collect::<Vec<_>>());
+        let Some(Ok(Item::Access(access))) = Items::new(&items).next() else { panic!() };
+        let rules = BankRules::default();
+        let (mut memo, mut words) = (WavefrontMemo::default(), Vec::new());
+        wavefronts(&access, Width::solid(4), &rules, &mut memo, &mut words)
+    };
+    assert_eq!(constant(|_| 64), Wavefronts { passes: 1, ideal: 1 });
+    assert_eq!(constant(|lane| 64 + 4 * (lane % 2)), Wavefronts { passes: 2, ideal: 1 });
+    assert_eq!(constant(|lane| 64 + 4 * lane), Wavefronts { passes: 32, ideal: 1 });
+    assert_eq!(constant(|lane| 64 + 4 * (lane * lane % 7)), Wavefronts { passes: 4, ideal: 1 });
+}
+
+#[test]
+fn stacks_have_no_conflicts() {
+    let mut items = Vec::new();
+    push_access(&mut items, Space::Local, 0, 7, &[0, 400, 16]);
+    let Some(Ok(Item::Access(access))) = Items::new(&items).next() else { panic!() };
+    let rules = BankRules { data: Some(Banks::USUAL), ..BankRules::default() };
+    let mut memo = WavefrontMemo::default();
+    let got = wavefronts(&access, Width::solid(8), &rules, &mut memo, &mut Vec::new());
+    assert_eq!(got, Wavefronts { passes: 2, ideal: 2 });
+    let none = wavefronts(&access, Width::solid(8), &BankRules::default(), &mut memo, &mut Vec::new());
+    assert_eq!(none, Wavefronts::default());
+}
+
+fn any_banks() -> impl Strategy<Value = Banks> {
+    (0u32..7, 2u32..4).prop_flat_map(|(banks, row)| {
+        (2..row + 1).prop_map(move |word| Banks { banks: 1 << banks, bank_bytes: 1 << row, word_bytes: 1 << word })
+    })
+}
+
+proptest! {
+    #[test]
+    fn agrees_with_the_reference(mask in 1u32.., places in prop::collection::vec(0u64..3000, 32), bytes in 1u32..20,
+                                 banks in any_banks(), in_shared in any::<bool>(), holes in prop::option::of(1u64..)) {
+        let addresses: Vec<u64> = (0..32).filter(|lane| mask >> lane & 1 == 1).map(|lane: usize| places[lane]).collect();
+        let space = if in_shared { Space::Shared } else { Space::Global };
+        let rules = BankRules { shared: banks, data: Some(banks) };
+        let holes = holes.map(|holes| holes & (u64::MAX >> (64 - bytes))).filter(|holes| *holes != 0);
+        passes_in(space, rules, mask, &addresses, Width { bytes, holes });
+    }
+
+    #[test]
+    fn memories_of_two_spaces_do_not_mix(start in 0u64..1000, stride in 0u64..300) {
+        // One site, generic: the memo must tell its spaces apart where their banks differ.
+        let rules = BankRules { shared: KEPLER_4, data: Some(Banks::USUAL) };
+        let (mut memo, mut words) = (WavefrontMemo::default(), Vec::new());
+        for space in [Space::Shared, Space::Global, Space::Shared] {
+            let mut items = Vec::new();
+            push_access(&mut items, space, 0, u32::MAX, &(0..32).map(|lane| start + stride * lane).collect::<Vec<_>>());
+            let Some(Ok(Item::Access(access))) = Items::new(&items).next() else { panic!() };
+            let got = wavefronts(&access, Width::solid(4), &rules, &mut memo, &mut words);
+            let banks = if space == Space::Shared { KEPLER_4 } else { Banks::USUAL };
+            prop_assert_eq!((got.passes, got.ideal), reference::wavefronts(&access, Width::solid(4), banks));
+        }
+    }
+}

@@ -1,0 +1,239 @@
+//! The bottleneck estimate of a kernel: what it asks of each part of the GPU over that part's rate.
+//!
+//! After the limiter model of Ernst et al. (Warpspeed, sections 2 and 4): bytes from DRAM and from level 2, passes
+//! through the stages of level 1, and issued instructions, each alone, as if all overlapped and nothing waited for
+//! latencies. So the time is a lower bound, and the slowest part is what limits. Parts whose rate the model does not
+//! know are left out and named.
+
+use serde::{Deserialize, Serialize};
+use warpline_format::access::Space;
+
+use crate::analysis::{KernelData, LaunchData};
+use crate::metrics::{Counters, SECTOR_BYTES};
+use crate::models::Rates;
+
+/// What limits a kernel on a model, over its launches that were recorded whole.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Estimate {
+    /// Model.
+    pub model: String,
+    /// Launches that are in it.
+    pub launches: u64,
+    /// Name of the slowest limit.
+    pub limiter: String,
+    /// Sum over the launches of the slowest limit's time.
+    pub seconds: f64,
+    /// Moved at each level.
+    pub bytes: Bytes,
+    /// All limits whose rate is known, slowest first.
+    pub limits: Vec<Limit>,
+    /// Limits whose rate is not known.
+    pub unknown: Vec<String>,
+    /// If no request touched more sectors than its bytes fill.
+    pub ideal: IdealEstimate,
+}
+
+/// Bytes moved at each level.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Bytes {
+    /// Looked up in level 1, in its own sectors.
+    pub l1: u64,
+    /// Looked up in level 2.
+    pub l2: u64,
+    /// Read from and written to device memory.
+    pub dram: u64,
+}
+
+/// One part of the GPU.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Limit {
+    /// `instructions`, `fp32`, `fp64`, `special`, `l1_data`, `l1_tag`, `l1_lanes`, `shared`, `l2`, `dram`.
+    pub name: String,
+    /// What the kernel asks of it.
+    pub amount: u64,
+    /// Unit of the amount.
+    pub unit: String,
+    /// Amount per second, all SMs together.
+    pub rate: f64,
+    /// Time of the amount, where a launch has fewer blocks than there are SMs with that many SMs only.
+    pub seconds: f64,
+}
+
+/// The same with ideal sectors.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct IdealEstimate {
+    /// Name of the limit that would be the slowest.
+    pub limiter: String,
+    /// Time.
+    pub seconds: f64,
+    /// How many times faster.
+    pub gain: f64,
+}
+
+/// What a launch asks of one part.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Demand {
+    amount: u64,
+    /// With ideal sectors.
+    ideal: u64,
+}
+
+impl Demand {
+    fn same(amount: u64) -> Demand {
+        Demand { amount, ideal: amount }
+    }
+}
+
+/// A part of the GPU: name, unit, amount per second, and whether each SM has one.
+struct Part {
+    name: &'static str,
+    unit: &'static str,
+    rate: Option<f64>,
+    per_sm: bool,
+}
+
+/// Estimates of a kernel for each model; `models` are names and rates in the order of the traffic.
+pub(super) fn estimates<'a>(
+    kernel: &KernelData,
+    models: impl Iterator<Item = (&'a String, &'a Rates)>,
+) -> Vec<Estimate> {
+    let mut launches: Vec<&LaunchData> =
+        kernel.launches.iter().filter(|launch| launch.event.block_share == 1 && launch.error.is_some()).collect();
+    launches.sort_by_key(|launch| launch.event.id);
+    let mut first_banks = None;
+    let mut all = Vec::new();
+    for (number, (name, rates)) in models.enumerate() {
+        let banks = *first_banks.get_or_insert(rates.shared_banks);
+        all.extend(estimate(name, number, rates, banks == rates.shared_banks, &launches));
+    }
+    all
+}
+
+/// `None` where nothing of it is known. `same_banks`: shared memory was counted for this model's banks.
+fn estimate(name: &str, number: usize, rates: &Rates, same_banks: bool, launches: &[&LaunchData]) -> Option<Estimate> {
+    let parts = parts(rates, same_banks);
+    let mut sums = vec![(Demand::default(), 0.0f64, 0.0f64); parts.len()];
+    let mut total = (0.0f64, 0.0f64);
+    let mut bytes = Bytes::default();
+    for launch in launches {
+        let demands = demands(launch, number, rates, &mut bytes);
+        let blocks = launch.event.grid.iter().map(|&size| f64::from(size)).product::<f64>();
+        let active = (blocks / f64::from(rates.sms.max(1))).min(1.0);
+        let mut slowest = (0.0f64, 0.0f64);
+        for ((part, demand), (sum, seconds, ideal)) in parts.iter().zip(demands).zip(&mut sums) {
+            sum.amount = sum.amount.saturating_add(demand.amount);
+            sum.ideal = sum.ideal.saturating_add(demand.ideal);
+            let Some(rate) = part.rate else { continue };
+            let rate = if part.per_sm { rate * active } else { rate };
+            let (now, then) = (demand.amount as f64 / rate, demand.ideal as f64 / rate);
+            *seconds += now;
+            *ideal += then;
+            slowest = (slowest.0.max(now), slowest.1.max(then));
+        }
+        total = (total.0 + slowest.0, total.1 + slowest.1);
+    }
+    let mut limits = Vec::new();
+    let mut unknown = Vec::new();
+    let mut ideal_limiter = ("", 0.0f64);
+    for (part, (sum, seconds, ideal)) in parts.iter().zip(&sums) {
+        match part.rate {
+            _ if sum.amount == 0 => {}
+            None => unknown.push(part.name.to_owned()),
+            Some(rate) => {
+                limits.push(Limit {
+                    name: part.name.to_owned(),
+                    amount: sum.amount,
+                    unit: part.unit.to_owned(),
+                    rate: nine_digits(rate),
+                    seconds: nine_digits(*seconds),
+                });
+                if *ideal > ideal_limiter.1 {
+                    ideal_limiter = (part.name, *ideal);
+                }
+            }
+        }
+    }
+    limits.sort_by(|one, other| other.seconds.total_cmp(&one.seconds));
+    let limiter = limits.first()?.name.clone();
+    Some(Estimate {
+        model: name.to_owned(),
+        launches: launches.len() as u64,
+        limiter,
+        seconds: nine_digits(total.0),
+        bytes,
+        limits,
+        unknown,
+        ideal: IdealEstimate {
+            limiter: ideal_limiter.0.to_owned(),
+            seconds: nine_digits(total.1),
+            gain: nine_digits(if total.1 > 0.0 { total.0 / total.1 } else { 1.0 }),
+        },
+    })
+}
+
+/// The nearest number of nine digits: more would claim too much, and documents read back exactly.
+pub(super) fn nine_digits(value: f64) -> f64 {
+    format!("{value:.8e}").parse().unwrap_or(value)
+}
+
+/// The parts, in the order of [`demands`].
+fn parts(rates: &Rates, same_banks: bool) -> [Part; 10] {
+    // Per cycle and SM, of which there are `sms`.
+    let per_cycle = |rate: Option<f64>| Some(rate? * rates.clock_hz? * f64::from(rates.sms));
+    let per_sm = |name, unit, rate| Part { name, unit, rate: per_cycle(rate), per_sm: true };
+    let shared = rates.shared_passes.filter(|_| same_banks);
+    [
+        per_sm("instructions", "warp instructions", rates.issue),
+        per_sm("fp32", "results", rates.fp32),
+        per_sm("fp64", "results", rates.fp64),
+        per_sm("special", "results", rates.special),
+        per_sm("l1_data", "passes", rates.stage_passes.filter(|_| same_banks || !rates.unified)),
+        per_sm("l1_tag", "passes", rates.stage_passes),
+        per_sm("l1_lanes", "words", rates.lane_words),
+        per_sm("shared", "passes", shared),
+        Part { name: "l2", unit: "bytes", rate: rates.l2, per_sm: false },
+        Part { name: "dram", unit: "bytes", rate: rates.dram, per_sm: false },
+    ]
+}
+
+/// What a launch asks of each part; its bytes are added up.
+fn demands(launch: &LaunchData, number: usize, rates: &Rates, bytes: &mut Bytes) -> [Demand; 10] {
+    // An instruction takes its unit's lanes for the whole warp, active or not.
+    let lanes = |class| Demand::same(launch.instructions.warps(class).saturating_mul(32));
+    let (mut data, mut tag, mut words) = (Demand::default(), Demand::default(), 0u64);
+    let (mut l2, mut dram) = (Demand::default(), Demand::default());
+    for counters in [Space::Global, Space::Local].iter().filter_map(|space| launch.spaces.get(space)) {
+        let Some(traffic) = counters.traffic.get(number) else { continue };
+        data.amount = data.amount.saturating_add(traffic.stages.data);
+        data.ideal = data.ideal.saturating_add(traffic.stages.ideal_data);
+        tag.amount = tag.amount.saturating_add(traffic.stages.tag);
+        tag.ideal = tag.ideal.saturating_add(traffic.stages.tag.min(counters.requests));
+        words = words.saturating_add(traffic.stages.words.saturating_mul(32));
+        let l2_bytes = traffic.l2.lookups.saturating_mul(rates.lookup_bytes.1);
+        let sectors = traffic.dram_reads.saturating_add(traffic.dram_writes);
+        let dram_bytes = sectors.saturating_mul(SECTOR_BYTES);
+        // With ideal sectors no more can leave a level than enters it.
+        let ideal = l2_bytes.min(counters.ideal_sectors.saturating_mul(SECTOR_BYTES));
+        l2.amount = l2.amount.saturating_add(l2_bytes);
+        l2.ideal = l2.ideal.saturating_add(ideal);
+        dram.amount = dram.amount.saturating_add(dram_bytes);
+        dram.ideal = dram.ideal.saturating_add(dram_bytes.min(ideal));
+        bytes.l1 = bytes.l1.saturating_add(traffic.l1.lookups.saturating_mul(rates.lookup_bytes.0));
+    }
+    bytes.l2 = bytes.l2.saturating_add(l2.amount);
+    bytes.dram = bytes.dram.saturating_add(dram.amount);
+    let none = Counters::default();
+    let shared = launch.spaces.get(&Space::Shared).unwrap_or(&none).wavefronts;
+    if rates.unified {
+        // Shared memory is the same array: its passes take the data stage.
+        data.amount = data.amount.saturating_add(shared);
+        data.ideal = data.ideal.saturating_add(shared);
+    }
+    let shared = Demand::same(if rates.unified { 0 } else { shared });
+    let issued = Demand::same(launch.instructions.all_warps());
+    [issued, lanes("fp32"), lanes("fp64"), lanes("special"), data, tag, Demand::same(words), shared, l2, dram]
+}
+
+#[cfg(test)]
+#[path = "estimate_tests.rs"]
+mod tests;

@@ -1,0 +1,74 @@
+//! What limits each kernel, as far as rates tell.
+
+use std::fmt::Write as _;
+
+use super::figures::seconds;
+use super::kernels::more;
+use super::places;
+use super::style::Style;
+use crate::profile::Profile;
+use crate::profile::model::{Estimate, Kernel, Limit};
+
+pub(super) fn write(out: &mut String, profile: &Profile, style: Style, top: usize) {
+    let mut rows: Vec<(&Kernel, &Estimate)> =
+        profile.kernels.iter().filter_map(|kernel| Some((kernel, kernel.estimates.first()?))).collect();
+    let Some((_, first)) = rows.first() else { return };
+    let heading =
+        format!("ESTIMATE of what limits each kernel on {}: what it asks of each part, over its rate", first.model);
+    _ = writeln!(out, "{}", style.heading(&heading));
+    let head =
+        format!("  {:<18} {:>9}  {:<24}  {:<32}  kernel", "limited by", "at least", "next", "with ideal sectors");
+    _ = writeln!(out, "{}", style.faint(&head));
+    rows.sort_by(|one, other| other.1.seconds.total_cmp(&one.1.seconds).then(one.0.id.cmp(&other.0.id)));
+    for (kernel, estimate) in rows.iter().take(top) {
+        let next = estimate.limits.get(1).map_or("-".to_owned(), figure);
+        _ = writeln!(
+            out,
+            "  {:<18} {:>9}  {next:<24}  {:<32}  {}",
+            name(&estimate.limiter),
+            seconds(estimate.seconds),
+            ideal(estimate),
+            style.strong(places::plain_name(&kernel.name))
+        );
+    }
+    more(out, rows.len(), top, "kernels", style);
+    let mut notes =
+        "an estimate: all parts overlap, nothing waits for latencies; instructions as in LLVM IR".to_owned();
+    let unknown: std::collections::BTreeSet<&str> =
+        rows.iter().flat_map(|(_, estimate)| &estimate.unknown).map(|part| name(part)).collect();
+    if !unknown.is_empty() {
+        let unknown: Vec<&str> = unknown.into_iter().collect();
+        _ = write!(notes, ";\n   not in it, the model has no rate: {}", unknown.join(", "));
+    }
+    _ = writeln!(out, "{}", style.faint(&format!("  ({notes})")));
+    out.push('\n');
+}
+
+fn figure(limit: &Limit) -> String {
+    format!("{} {}", name(&limit.name), seconds(limit.seconds))
+}
+
+fn ideal(estimate: &Estimate) -> String {
+    let ideal = &estimate.ideal;
+    if ideal.gain < 1.005 {
+        return "the same".to_owned();
+    }
+    format!("{} ({:.1} x, {})", seconds(ideal.seconds), ideal.gain, name(&ideal.limiter))
+}
+
+/// A limit for people.
+fn name(limit: &str) -> &str {
+    match limit {
+        "instructions" => "instruction issue",
+        "fp32" => "fp32 units",
+        "fp64" => "fp64 units",
+        "special" => "special functions",
+        "l1_data" => "L1 data banks",
+        "l1_tag" => "L1 tags",
+        "l1_lanes" => "load/store units",
+        "shared" => "shared memory",
+        "l2" => "L2 bandwidth",
+        "dram" => "DRAM bandwidth",
+        other => other,
+    }
+}

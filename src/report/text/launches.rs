@@ -1,0 +1,61 @@
+//! How the launches of a kernel from one call path differ.
+
+use std::fmt::Write as _;
+
+use super::figures::{bytes, percent};
+use super::kernels::more;
+use super::places;
+use super::style::Style;
+use crate::metrics::SECTOR_BYTES;
+use crate::profile::Profile;
+use crate::profile::model::{Kernel, PathSpread, RatioSpread, Spread};
+
+pub(super) fn write(out: &mut String, profile: &Profile, style: Style, top: usize) {
+    let all = |kernel: &PathSpread| kernel.counts.get("global.sectors").copied().unwrap_or_default();
+    // Launches that do the same need no table.
+    let mut rows: Vec<(&Kernel, &PathSpread)> = profile
+        .kernels
+        .iter()
+        .flat_map(|kernel| kernel.over_paths.iter().map(move |path| (kernel, path)))
+        .filter(|(_, path)| path.counts.values().any(|spread| spread.min != spread.max))
+        .collect();
+    if rows.is_empty() {
+        return;
+    }
+    rows.sort_by(|one, other| {
+        let total = |path: &PathSpread| all(path).mean * path.launches.len() as f64;
+        total(other.1).total_cmp(&total(one.1)).then(one.0.id.cmp(&other.0.id))
+    });
+    _ = writeln!(
+        out,
+        "{}",
+        style.heading("LAUNCHES from one call path that differ: mean (least to most; standard deviation)")
+    );
+    for (kernel, path) in rows.iter().take(top) {
+        _ = writeln!(out, "  {} launches of {}", path.launches.len(), style.strong(places::plain_name(&kernel.name)));
+        let traffic = all(path);
+        if traffic.max > 0 {
+            let size = |sectors: f64| bytes((sectors * SECTOR_BYTES as f64).round() as u64);
+            let Spread { mean, min, max, stddev } = traffic;
+            let text = format!("{} ({} to {}; {})", size(mean), size(min as f64), size(max as f64), size(stddev));
+            _ = writeln!(out, "      {:<20} {text}", "global traffic");
+        }
+        for (name, title) in [
+            ("global.coalescing_efficiency", "efficiency"),
+            ("global.l1.hit_rate", "L1 hits"),
+            ("global.l2.hit_rate", "L2 hits"),
+            ("branches.divergent_share", "divergent branches"),
+        ] {
+            if let Some(RatioSpread { mean, min, max, stddev }) = path.ratios.get(name) {
+                let text = format!("{} ({} to {}; {})", percent(*mean), percent(*min), percent(*max), percent(*stddev));
+                _ = writeln!(out, "      {title:<20} {text}");
+            }
+        }
+        let host = places::host_path(&path.path);
+        if !host.is_empty() {
+            _ = writeln!(out, "      {:<20} {}", "path", places::wrapped(&host, "                           ", 112));
+        }
+    }
+    more(out, rows.len(), top, "call paths", style);
+    out.push('\n');
+}
