@@ -8,11 +8,13 @@ use proptest::prelude::*;
 use serde_json::Value;
 use support::{TraceBuilder, demo};
 use warpline::analysis::{NoProgress, analyze_with};
-use warpline::locality::Stores;
+use warpline::hierarchy::Traffic;
 use warpline::models;
 use warpline::profile::file::{from_bytes, to_bytes};
+use warpline::profile::model::{PathSpread, RatioSpread, Spread};
 use warpline::profile::{BuildInput, Profile, RunFacts, build};
-use warpline::simulation::Settings;
+use warpline::report::{TextOptions, text};
+use warpline::simulation::{Advice, Choice, Equation, PageSettings, Settings};
 use warpline::trace::TraceReader;
 use warpline_format::event::Event;
 
@@ -24,7 +26,8 @@ fn profile() -> Profile {
     trace.batch(0, &demo::batch());
     trace.event(demo::fault(0)).event(demo::end(0, 700)).event(Event::End { launches: 1 });
     let hierarchy = models::find("a100").unwrap().hierarchy().unwrap();
-    let settings = Settings { warm_copies: true, stores: Stores::Restart, hierarchy };
+    let mut settings = Settings::new(hierarchy);
+    settings.pages = Some(PageSettings { page_bytes: 4096, window: 7, reach_bytes: Some(8192) });
     let bytes = trace.finish();
     let reader = TraceReader::new(&bytes[..]).unwrap();
     let analysis = analyze_with(reader, 1, Some(&settings), &mut NoProgress).unwrap();
@@ -32,11 +35,30 @@ fn profile() -> Profile {
         device: "cpu".into(),
         models: vec!["a100".into()],
         rates: vec![models::find("a100").unwrap().rates()],
+        pages: settings.pages,
+        bypass: [(0, advice())].into(),
         ended_by_itself: true,
         exit_code: Some(1),
         ..RunFacts::default()
     };
     build(BuildInput { analysis: &analysis, facts })
+}
+
+fn advice() -> Advice {
+    let traffic = Traffic { dram_reads: 3, ..Traffic::default() };
+    Advice {
+        equation: Some(Equation {
+            reuse_distance: 1.0 / 3.0,
+            divergence_degree: 2.5,
+            line_bytes: 32,
+            l1_bytes: 65536,
+            blocks_per_sm: 4,
+            warps_per_block: 2,
+            warps: 1,
+        }),
+        warps: vec![Choice { what: 1, traffic }, Choice { what: 2, traffic }],
+        sites: vec![Choice { what: vec![], traffic }, Choice { what: vec![0], traffic }],
+    }
 }
 
 #[test]
@@ -133,4 +155,32 @@ fn the_document_is_what_the_schema_says() {
         assert!(!document[table].as_array().unwrap().is_empty(), "the demo has no {table}");
     }
     check(&schema, &schema, &document, "profile");
+}
+
+#[test]
+fn the_text_shows_every_analysis_within_a_terminal() {
+    let mut profile = profile();
+    let launch = profile.kernels[0].launches[0].clone();
+    let spread = |least: u32, most: u32| Spread {
+        mean: f64::from(least + most) / 2.0,
+        min: least.into(),
+        max: most.into(),
+        stddev: 1.0,
+    };
+    profile.kernels[0].over_paths.push(PathSpread {
+        path: launch.path,
+        launches: vec![0, 1],
+        counts: [("global.sectors".to_owned(), spread(1000, 3000))].into(),
+        ratios: [("global.l1.hit_rate".to_owned(), RatioSpread { mean: 0.5, min: 0.25, max: 0.75, stddev: 0.25 })]
+            .into(),
+    });
+    let shown = text(&profile, &TextOptions { color: false, top: 10 });
+    for heading in ["CACHES", "ESTIMATE", "BYPASSING", "PAGES", "LAUNCHES"] {
+        assert!(shown.lines().any(|line| line.starts_with(heading)), "no {heading} in:\n{shown}");
+    }
+    for line in shown.lines() {
+        assert!(line.chars().count() <= 120, "{line}");
+    }
+    assert!(shown.contains("1 of 2 warps should use level 1"), "{shown}");
+    assert!(shown.contains("50.0 % (25.0 % to 75.0 %; 25.0 %)"), "{shown}");
 }

@@ -5,8 +5,7 @@ mod support;
 
 use support::{Batch, TraceBuilder, demo};
 use warpline::analysis::{Analysis, NoProgress, analyze_with};
-use warpline::hierarchy::{Copies, Traffic};
-use warpline::locality::Stores;
+use warpline::hierarchy::Traffic;
 use warpline::models;
 use warpline::profile::model::Profile;
 use warpline::profile::{BuildInput, RunFacts, build};
@@ -16,8 +15,7 @@ use warpline_format::access::Space;
 use warpline_format::event::Event;
 
 fn settings(model: &str) -> Settings {
-    let hierarchy = models::find(model).unwrap().hierarchy().unwrap();
-    Settings { warm_copies: hierarchy.l2.copies == Copies::Warm, stores: Stores::Restart, hierarchy }
+    Settings::new(models::find(model).unwrap().hierarchy().unwrap())
 }
 
 fn analysis(bytes: &[u8], threads: usize, settings: &Settings) -> Analysis {
@@ -177,4 +175,31 @@ fn launches_are_compared_by_call_path() {
     let fp32 = path.counts["instructions.fp32.warps"];
     assert_eq!((fp32.min, fp32.stddev), (demo::BLOCKS * u64::from(demo::WARPS) * (demo::ROW + 1), 0.0));
     assert_eq!(path.ratios["global.coalescing_efficiency"].mean, 1.0);
+}
+
+#[test]
+fn advice_and_pages_come_with_sim() {
+    let folder = tempfile::tempdir().unwrap();
+    let (trace, output) = (folder.path().join("demo.wltrace"), folder.path().join("demo.wlprof"));
+    std::fs::write(&trace, demo::trace("/nowhere/columns.cu")).unwrap();
+    let mut sim = assert_cmd::Command::cargo_bin("warpline").unwrap();
+    sim.args(["sim", "--bypass", "--page-size", "64K", "--page-window", "32", "-o"]).arg(&output).arg(&trace);
+    sim.assert().success();
+    let profile = warpline::profile::read(&output).unwrap();
+    let kernel = &profile.kernels[0];
+    let advice = kernel.bypass.as_ref().unwrap();
+    // Two warps a block: none, one, or both use level 1; one load site.
+    assert_eq!(advice.warps.iter().map(|row| row.warps).collect::<Vec<_>>(), [0, 1, 2]);
+    assert_eq!(advice.sites.iter().map(|row| &row.sites[..]).collect::<Vec<_>>(), [&[][..], &[demo::site::MATRIX]]);
+    let global = &kernel.metrics["global"];
+    assert_eq!((advice.warps[2].l1, advice.sites[0].l1), (global.l1.unwrap(), global.l1.unwrap()));
+    assert_eq!(advice.warps[0].l2, advice.sites[1].l2);
+    assert_eq!(advice.warps[0].l1.load_lookups, 0);
+    // Each of the 3 SMs makes 128 requests to the matrix in a launch, all to one page, and 2 to the sums in another,
+    // in windows of 32.
+    let pages = kernel.pages.as_ref().unwrap();
+    assert_eq!((pages.page_bytes, pages.windows, pages.most, pages.distinct), (65536, 2 * 3 * 5, 1, 2));
+    let mut wrong = assert_cmd::Command::cargo_bin("warpline").unwrap();
+    wrong.args(["sim", "--page-size", "3K"]).arg(&trace);
+    wrong.assert().code(2);
 }

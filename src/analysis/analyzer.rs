@@ -243,6 +243,7 @@ impl Analyzer {
                 launches: Vec::new(),
                 blocks: BTreeMap::new(),
                 branches: BTreeMap::new(),
+                pages: None,
             });
             kernels.len() as u32 - 1
         });
@@ -329,6 +330,9 @@ impl Analyzer {
         let mut spaces = BTreeMap::new();
         for work in &works {
             merge(kernel, work);
+            if let Some(pages) = &work.pages {
+                kernel.pages.get_or_insert_default().add(pages);
+            }
             self.analysis.requests += work.requests;
             for (key, counters) in work.cells.iter().filter(|(key, _)| key.owner.whole()) {
                 spaces.entry(key.space).or_insert_with(crate::metrics::Counters::default).add(counters);

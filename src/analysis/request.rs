@@ -6,6 +6,7 @@ use warpline_format::site_table::Site;
 
 use super::{CellId, LaunchShape};
 use crate::metrics::{Footprint, Wavefronts, Width};
+use crate::simulation::PageCounts;
 
 /// The share of one owner in a request that several own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,8 +57,10 @@ pub trait Follower: Send {
     fn request(&mut self, request: &Request<'_>);
     /// A warp reaches a block-wide barrier.
     fn barrier(&mut self, _slot: u32) {}
-    /// A launch ends; the figures of its cells may be added to.
-    fn end(&mut self, _launch: &LaunchShape, _cells: &mut super::Cells) {}
+    /// A launch ends; the figures of its cells may be added to. Pages belong to no cell.
+    fn end(&mut self, _launch: &LaunchShape, _cells: &mut super::Cells) -> Option<PageCounts> {
+        None
+    }
 }
 
 /// Follows nothing.
@@ -105,9 +108,7 @@ impl<F: Follower> Follower for Option<F> {
         }
     }
 
-    fn end(&mut self, launch: &LaunchShape, cells: &mut super::Cells) {
-        if let Some(follower) = self {
-            follower.end(launch, cells);
-        }
+    fn end(&mut self, launch: &LaunchShape, cells: &mut super::Cells) -> Option<PageCounts> {
+        self.as_mut()?.end(launch, cells)
     }
 }

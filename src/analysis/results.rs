@@ -11,6 +11,7 @@ use super::{CellKey, Cells, InstructionSums};
 use crate::attribution::{ContextTree, Module, ROOT};
 use crate::hierarchy::Traffic;
 use crate::metrics::Counters;
+use crate::simulation::PageCounts;
 
 /// The program as it told of itself.
 #[derive(Clone, Debug)]
@@ -100,6 +101,8 @@ pub struct KernelData {
     pub blocks: BTreeMap<u32, BlockSum>,
     /// By index in the module's branches.
     pub branches: BTreeMap<u32, BranchSum>,
+    /// Pages touched, where they were counted.
+    pub pages: Option<PageCounts>,
 }
 
 /// How the stream ended.

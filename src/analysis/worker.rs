@@ -11,6 +11,7 @@ use crate::attribution::{AllocationMap, ContextId, ContextTree, ROOT, Segment, W
 use crate::metrics::{
     BankRules, Footprint, FootprintMemo, LineTable, WavefrontMemo, Wavefronts, Width, footprint, wavefronts,
 };
+use crate::simulation::PageCounts;
 
 /// What a worker remembers of a site's last request. Valid while `epoch` is the worker's.
 #[derive(Clone, Copy)]
@@ -44,6 +45,7 @@ pub(super) struct LaunchWork {
     pub(super) cells: Cells,
     pub(super) contexts: ContextTree,
     pub(super) requests: u64,
+    pub(super) pages: Option<PageCounts>,
     /// Worker that made it.
     pub(super) worker: u32,
     warps: Vec<WarpContext>,
@@ -175,7 +177,7 @@ impl<F: Follower> Worker<F> {
     pub(super) fn end(&mut self, launch: LaunchId) -> LaunchWork {
         self.last = None;
         let Some((shape, mut work)) = self.launches.remove(&launch) else { return LaunchWork::default() };
-        self.follower.end(&shape, &mut work.cells);
+        work.pages = self.follower.end(&shape, &mut work.cells);
         work.worker = self.index;
         work
     }

@@ -5,6 +5,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use crate::simulation::DEFAULT_WINDOW;
+
 /// Memory profiler for CUDA programs, with or without a GPU.
 #[derive(Debug, Parser)]
 #[command(name = "warpline", version, propagate_version = true, disable_help_subcommand = true)]
@@ -221,6 +223,15 @@ pub struct SimArguments {
     /// Whether a store ends the life of what it writes in reuse distances, or counts as a use
     #[arg(long, value_enum, default_value_t = RestartChoice::On)]
     pub restart: RestartChoice,
+    /// Advise who should use the L1 cache, by simulating loads that go past it; takes up to 20 times as long
+    #[arg(long)]
+    pub bypass: bool,
+    /// Count the pages of this size that an SM touches, as 64K or 2M [default: the model's, where it has one]
+    #[arg(long, value_name = "BYTES")]
+    pub page_size: Option<String>,
+    /// Requests of an SM within which pages are counted
+    #[arg(long, value_name = "N", default_value_t = DEFAULT_WINDOW, value_parser = clap::value_parser!(u32).range(1..))]
+    pub page_window: u32,
     /// Threads of the analysis; the result does not depend on it [default: by the machine]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=256))]
     pub threads: Option<u32>,

@@ -7,7 +7,6 @@ use warpline_format::device::Device;
 use super::args::{CopiesChoice, RestartChoice};
 use super::{Failure, gpus};
 use crate::exit_code;
-use crate::hierarchy::Copies;
 use crate::locality::Stores;
 use crate::models::{DEFAULT_MODEL, Rates};
 use crate::simulation::Settings;
@@ -25,6 +24,8 @@ pub(super) struct Chosen {
     pub(super) simulation: Settings,
     /// Its rates.
     pub(super) rates: Rates,
+    /// Of compute capability 4 or less.
+    pub(super) kepler: bool,
 }
 
 impl Chosen {
@@ -54,19 +55,16 @@ pub(super) fn choose(
         if chosen.iter().any(|other| other.key == model.key) {
             return Err(usage(&format!("--gpu names {} twice", model.key)));
         }
-        let simulation = Settings {
-            warm_copies: match copies {
-                Some(choice) => choice == CopiesChoice::Warm,
-                None => hierarchy.l2.copies == Copies::Warm,
-            },
-            stores: match restart {
-                RestartChoice::On => Stores::Restart,
-                RestartChoice::Off => Stores::Use,
-            },
-            hierarchy,
-        };
+        let kepler = run.device.compute_capability.0 < 5;
+        let mut simulation = Settings::new(hierarchy);
+        if let Some(choice) = copies {
+            simulation.warm_copies = choice == CopiesChoice::Warm;
+        }
+        if restart == RestartChoice::Off {
+            simulation.stores = Stores::Use;
+        }
         let rates = model.rates();
-        chosen.push(Chosen { key: model.key, device: run.device, assumed: run.assumed, simulation, rates });
+        chosen.push(Chosen { key: model.key, device: run.device, assumed: run.assumed, simulation, rates, kepler });
     }
     Ok(chosen)
 }

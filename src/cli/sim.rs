@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use super::args::SimArguments;
 use super::models::{Chosen, choose};
@@ -12,18 +13,32 @@ use crate::analysis::{self, Analysis, Finish};
 use crate::exit_code;
 use crate::profile::model::Environment;
 use crate::profile::{self, BuildInput, RunFacts};
+use crate::simulation::{self, PageSettings};
 use crate::trace::TraceReader;
 
 pub(super) fn execute(arguments: &SimArguments) -> Result<u8, Failure> {
-    let models = choose(arguments.gpu.as_deref(), arguments.l2_copies, arguments.restart)?;
+    let mut models = choose(arguments.gpu.as_deref(), arguments.l2_copies, arguments.restart)?;
+    if let Some(text) = &arguments.page_size {
+        let page_bytes = page_size(text)?;
+        for model in &mut models {
+            let reach_bytes = model.simulation.pages.and_then(|pages| pages.reach_bytes);
+            model.simulation.pages = Some(PageSettings { page_bytes, window: arguments.page_window, reach_bytes });
+        }
+    }
+    for pages in models.iter_mut().filter_map(|model| model.simulation.pages.as_mut()) {
+        pages.window = arguments.page_window;
+    }
     let threads = arguments.threads.unwrap_or_else(run::default_threads);
     let analysis = analyze(&arguments.trace, &models, threads)?;
     let Some((first, _)) = models.split_first() else { return Ok(exit_code::USAGE) };
+    let bypass = if arguments.bypass { advice(&arguments.trace, &analysis, first, threads)? } else { BTreeMap::new() };
     let complete = analysis.finish == Finish::Complete;
     let facts = RunFacts {
         device: "cpu".to_owned(),
         models: models.iter().map(|model| model.key.clone()).collect(),
         rates: models.iter().map(|model| model.rates.clone()).collect(),
+        bypass,
+        pages: first.simulation.pages,
         exit_code: None,
         ended_by_itself: complete,
         assumptions: first.assumptions(),
@@ -44,6 +59,37 @@ pub(super) fn execute(arguments: &SimArguments) -> Result<u8, Failure> {
     eprintln!("warpline: wrote {}", output.display());
     eprintln!("warpline: next: warpline report {}", output.display());
     Ok(if complete { exit_code::OK } else { exit_code::PARTIAL })
+}
+
+/// Who should use level 1 of a model; the trace is read once for each choice that is tried.
+fn advice(
+    trace: &Path,
+    base: &Analysis,
+    model: &Chosen,
+    threads: u32,
+) -> Result<BTreeMap<u32, simulation::Advice>, Failure> {
+    let mut tried = model.clone();
+    tried.simulation.reuse = false;
+    tried.simulation.pages = None;
+    simulation::advise(base, &model.simulation.hierarchy, model.kepler, |bypass| {
+        tried.simulation.bypass = Some(Arc::new(bypass));
+        analyze_one(trace, &tried, threads)
+    })
+}
+
+/// A size of pages as `65536`, `64K` or `2M`.
+fn page_size(text: &str) -> Result<u64, Failure> {
+    let (number, unit) = match text.trim_end_matches(['B', 'b']).trim_end_matches(['i', 'I']) {
+        plain if plain.ends_with(['K', 'k']) => (&plain[..plain.len() - 1], 10),
+        plain if plain.ends_with(['M', 'm']) => (&plain[..plain.len() - 1], 20),
+        plain if plain.ends_with(['G', 'g']) => (&plain[..plain.len() - 1], 30),
+        plain => (plain, 0),
+    };
+    let bytes = number.trim().parse::<u64>().ok().and_then(|number| number.checked_mul(1 << unit));
+    bytes.filter(|bytes| bytes.is_power_of_two() && (4096..=1 << 40).contains(bytes)).ok_or_else(|| {
+        let message = format!("--page-size takes a power of two from 4096 on, as 64K or 2M, not `{text}`");
+        Failure::new(exit_code::USAGE, message)
+    })
 }
 
 /// Analyses a trace file for every model; the first one's analysis carries the others' traffic.
@@ -76,4 +122,23 @@ fn default_output(trace: &Path) -> PathBuf {
     let name = name.strip_suffix(".wltrace").unwrap_or(&name);
     let name = name.strip_prefix("warpline.").unwrap_or(name);
     PathBuf::from(format!("warpline.{name}.wlprof"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::page_size;
+
+    #[test]
+    fn sizes_of_pages() {
+        let size = |text| page_size(text).ok();
+        assert_eq!(size("65536"), Some(65536));
+        assert_eq!(
+            (size("64K"), size("64 KiB"), size("2M"), size("1g")),
+            (Some(65536), Some(65536), Some(2 << 20), Some(1 << 30))
+        );
+        assert_eq!(
+            (size("3K"), size("1K"), size("K"), size(""), size("99999999999999999999")),
+            (None, None, None, None, None)
+        );
+    }
 }

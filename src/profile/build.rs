@@ -11,6 +11,7 @@ use super::{sources, spread};
 use crate::analysis::{Analysis, Finish, KernelData};
 use crate::metrics::Counters;
 use crate::models::Rates;
+use crate::simulation::{Advice, PageSettings};
 
 /// What the caller knows of the run beside the trace.
 #[derive(Clone, Debug, Default)]
@@ -21,6 +22,10 @@ pub struct RunFacts {
     pub models: Vec<String>,
     /// Their rates, in the same order, for the bottleneck estimates; empty where none are wanted.
     pub rates: Vec<Rates>,
+    /// Bypassing advice by kernel.
+    pub bypass: BTreeMap<u32, Advice>,
+    /// How pages were counted, where they were.
+    pub pages: Option<PageSettings>,
     /// Exit code of the program, 128 + n for a signal.
     pub exit_code: Option<i32>,
     /// The program ended by itself, not by a signal.
@@ -83,6 +88,9 @@ pub fn build(input: BuildInput<'_>) -> Profile {
         if let Some(row) = profile.kernels.last_mut().filter(|row| row.id == id) {
             let models = profile.run.models.iter().zip(&facts.rates);
             row.estimates = super::estimate::estimates(kernel, models);
+            row.bypass = facts.bypass.get(&id).map(super::advice::bypass);
+            let counted = facts.pages.as_ref().zip(kernel.pages.as_ref());
+            row.pages = counted.map(|(settings, counts)| super::advice::pages(settings, counts));
         }
         for (key, counters) in kernel.cells.iter() {
             use crate::analysis::Owner::{Allocation, PartOf};
@@ -209,6 +217,8 @@ fn add_kernel(profile: &mut Profile, analysis: &Analysis, paths: &mut Paths<'_>,
         over_launches: spread::over_launches(&kernel.launches),
         over_paths: spread::over_paths(&kernel.launches, paths),
         estimates: Vec::new(),
+        bypass: None,
+        pages: None,
     });
 }
 

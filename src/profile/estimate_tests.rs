@@ -82,6 +82,7 @@ fn kernel(launches: Vec<LaunchData>) -> KernelData {
         launches,
         blocks: BTreeMap::new(),
         branches: BTreeMap::new(),
+        pages: None,
     }
 }
 

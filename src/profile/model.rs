@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+pub use super::advice::{BypassAdvice, BypassEquation, PageMetrics, SiteChoice, WarpChoice};
 pub use super::estimate::{Bytes, Estimate, IdealEstimate, Limit};
 pub use super::spread::{PathSpread, RatioSpread, Spread};
 
@@ -294,6 +295,12 @@ pub struct Kernel {
     /// Bottleneck estimates, one per model.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub estimates: Vec<Estimate>,
+    /// Who should use level 1, where that was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bypass: Option<BypassAdvice>,
+    /// Pages touched by global and local requests, where a page size is known or was given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pages: Option<PageMetrics>,
 }
 
 /// A launch.

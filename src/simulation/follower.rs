@@ -4,8 +4,10 @@ use rustc_hash::FxHashMap;
 use warpline_format::abi::windows;
 use warpline_format::access::Space;
 use warpline_format::event::LaunchId;
+use warpline_format::site_table::{CacheOp, Op};
 
 use super::Settings;
+use super::pages::{PageCounts, Pages};
 use super::stage::{Placed, SharedStage};
 use crate::analysis::{Cells, Follower, LaunchShape, Request};
 use crate::hierarchy::{
@@ -22,6 +24,8 @@ struct Running {
     slots_per_sm: u32,
     traffic: TrafficCells,
     reuse: ReuseCells,
+    kernel: u32,
+    pages: Option<Pages>,
 }
 
 /// Simulates one worker's share of the SMs.
@@ -70,6 +74,8 @@ impl Follower for Simulation {
             slots_per_sm: launch.slots_per_sm.max(1),
             traffic: TrafficCells::default(),
             reuse: ReuseCells::new(),
+            kernel: launch.kernel,
+            pages: self.settings.pages.map(Pages::new),
         };
         self.launches.insert(launch.id, running);
     }
@@ -104,8 +110,18 @@ impl Follower for Simulation {
         let access = request.access;
         let traffic = running.traffic.cell(request.cell);
         let left = &mut self.left;
-        let cache = request.site.cache;
+        let mut cache = request.site.cache;
+        if let Some(bypass) = &self.settings.bypass
+            && op == Op::Load
+            && access.space == Space::Global
+            && bypass.covers(running.kernel, access.site, request.slot % running.warps)
+        {
+            cache = CacheOp::Global;
+        }
         let pieces = running.first.request(sm, request.slot, access, reach, op, cache, request.cell, traffic, left);
+        if let Some(pages) = &mut running.pages {
+            pages.request(sm, pieces);
+        }
         if let Some(stages) = &self.settings.hierarchy.stages {
             traffic.stages.add(&StageCounts {
                 data: u64::from(request.passes.passes),
@@ -118,9 +134,10 @@ impl Follower for Simulation {
         self.requests.extend(self.left.drain(..).map(placed));
         // Distances are of memory that blocks share; a lane's own stack has none.
         if access.space == Space::Global
+            && self.settings.reuse
             && let Some(Some(scope)) = running.scopes.get_mut((request.slot / running.warps) as usize)
         {
-            let stores = op != warpline_format::site_table::Op::Load;
+            let stores = op != Op::Load;
             let pieces = self.coalescer.pieces(access, reach, Groups::WARP, stores);
             scope.request(access, reach, op, pieces, request.cell, &mut running.reuse);
         }
@@ -134,8 +151,8 @@ impl Follower for Simulation {
         self.batch += 1;
     }
 
-    fn end(&mut self, launch: &LaunchShape, cells: &mut Cells) {
-        let Some(running) = self.launches.remove(&launch.id) else { return };
+    fn end(&mut self, launch: &LaunchShape, cells: &mut Cells) -> Option<PageCounts> {
+        let running = self.launches.remove(&launch.id)?;
         for (cell, traffic) in (0..).zip(running.traffic.as_slice()) {
             if cell < cells.len() as u32 {
                 cells.counters(cell).add_traffic(traffic);
@@ -151,5 +168,6 @@ impl Follower for Simulation {
             scope.clear();
             self.spare.push(scope);
         }
+        running.pages.map(Pages::finish)
     }
 }

@@ -5,47 +5,24 @@
 //! puts each batch of the trace back into its order and serves level 2. So the figures are the same
 //! for any number of workers.
 
+mod advice;
+#[cfg(test)]
+mod advice_tests;
+mod bypass;
 #[cfg(test)]
 mod delta_tests;
 mod follower;
+mod pages;
 mod reorder;
+mod settings;
 mod stage;
 #[cfg(test)]
 mod wavefront_tests;
 
+pub use advice::{Advice, Choice, Equation, advise};
+pub use bypass::Bypass;
 pub use follower::Simulation;
+pub use pages::{DEFAULT_WINDOW, PageCounts, PageSettings};
 pub use reorder::Reorder;
+pub use settings::Settings;
 pub use stage::{SharedStage, Stage};
-
-use std::collections::BTreeMap;
-
-use crate::hierarchy::HierarchyConfig;
-use crate::locality::Stores;
-
-/// What is simulated.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Settings {
-    /// The GPU's memory hierarchy.
-    pub hierarchy: HierarchyConfig,
-    /// Copies leave their data in level 2.
-    pub warm_copies: bool,
-    /// What stores do to reuse distances.
-    pub stores: Stores,
-}
-
-impl Settings {
-    /// What the profile says about the state of the caches.
-    pub fn assumptions(&self) -> BTreeMap<String, String> {
-        let copies = if self.warm_copies { "warm" } else { "cold" };
-        let restart = if self.stores == Stores::Restart { "on" } else { "off" };
-        [
-            ("l1", "empty at each launch"),
-            ("l2", "kept between launches"),
-            ("l2_copies", copies),
-            ("reuse_scope", "thread block"),
-            ("reuse_restart", restart),
-        ]
-        .map(|(name, value)| (name.to_owned(), value.to_owned()))
-        .into()
-    }
-}

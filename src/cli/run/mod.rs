@@ -109,6 +109,8 @@ pub(super) fn run(plan: &Plan) -> Result<Outcome, Failure> {
         device: plan.device.to_owned(),
         models: std::iter::once(&plan.model).chain(&plan.others).map(|model| model.key.clone()).collect(),
         rates: std::iter::once(&plan.model).chain(&plan.others).map(|model| model.rates.clone()).collect(),
+        bypass: BTreeMap::new(),
+        pages: plan.model.simulation.pages,
         exit_code: Some(i32::from(end.code())),
         ended_by_itself: matches!(end.how, Ended::Exit(_)),
         assumptions: plan.model.assumptions(),

@@ -17,14 +17,14 @@ pub(super) fn write(out: &mut String, profile: &Profile, style: Style, top: usiz
         format!("ESTIMATE of what limits each kernel on {}: what it asks of each part, over its rate", first.model);
     _ = writeln!(out, "{}", style.heading(&heading));
     let head =
-        format!("  {:<18} {:>9}  {:<24}  {:<32}  kernel", "limited by", "at least", "next", "with ideal sectors");
+        format!("  {:<18} {:>9}  {:<27}  {:<36}  kernel", "limited by", "at least", "next", "with ideal sectors");
     _ = writeln!(out, "{}", style.faint(&head));
     rows.sort_by(|one, other| other.1.seconds.total_cmp(&one.1.seconds).then(one.0.id.cmp(&other.0.id)));
     for (kernel, estimate) in rows.iter().take(top) {
         let next = estimate.limits.get(1).map_or("-".to_owned(), figure);
         _ = writeln!(
             out,
-            "  {:<18} {:>9}  {next:<24}  {:<32}  {}",
+            "  {:<18} {:>9}  {next:<27}  {:<36}  {}",
             name(&estimate.limiter),
             seconds(estimate.seconds),
             ideal(estimate),

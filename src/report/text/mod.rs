@@ -2,6 +2,7 @@
 
 mod allocations;
 mod branches;
+mod bypass;
 mod caches;
 mod estimate;
 mod faults;
@@ -38,6 +39,8 @@ pub fn text(profile: &Profile, options: &TextOptions) -> String {
     lines::write(&mut out, profile, style, options.top);
     caches::write(&mut out, profile, style, options.top);
     estimate::write(&mut out, profile, style, options.top);
+    bypass::write(&mut out, profile, style, options.top);
+    bypass::write_pages(&mut out, profile, style, options.top);
     allocations::write(&mut out, profile, style, options.top);
     branches::write(&mut out, profile, style, options.top);
     header::write_notes(&mut out, profile, style);

@@ -1,0 +1,157 @@
+//! Reach of the TLBs: pages that an SM touches within a number of requests.
+
+use rustc_hash::FxHashSet;
+
+use crate::hierarchy::{LINE_BYTES, Piece};
+
+/// What is counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PageSettings {
+    /// Bytes of a page, a power of two from 4096 on.
+    pub page_bytes: u64,
+    /// Requests to global and local memory of one SM that make a window.
+    pub window: u32,
+    /// Bytes that the TLB's entries reach, where that is known.
+    pub reach_bytes: Option<u64>,
+}
+
+/// Requests of a window where nothing else is asked for.
+pub const DEFAULT_WINDOW: u32 = 4096;
+
+/// Pages touched.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PageCounts {
+    /// Windows, the last of an SM and launch may be shorter.
+    pub windows: u64,
+    /// Distinct pages of each window, summed.
+    pub pages: u64,
+    /// Most distinct pages of a window.
+    pub most: u64,
+    /// Windows whose pages are more than the TLB reaches.
+    pub beyond: u64,
+    /// All pages.
+    pub all: FxHashSet<u64>,
+}
+
+impl PageCounts {
+    /// Adds another sum.
+    pub fn add(&mut self, other: &PageCounts) {
+        self.windows += other.windows;
+        self.pages += other.pages;
+        self.most = self.most.max(other.most);
+        self.beyond += other.beyond;
+        self.all.extend(&other.all);
+    }
+}
+
+/// The window of one SM.
+#[derive(Clone, Debug, Default)]
+struct Window {
+    requests: u32,
+    last: Option<u64>,
+    seen: FxHashSet<u64>,
+}
+
+/// Follows the SMs of a launch.
+#[derive(Clone, Debug)]
+pub struct Pages {
+    settings: PageSettings,
+    windows: Vec<Window>,
+    counts: PageCounts,
+}
+
+impl Pages {
+    /// At the begin of a launch.
+    pub fn new(settings: PageSettings) -> Pages {
+        Pages { settings, windows: Vec::new(), counts: PageCounts::default() }
+    }
+
+    /// A request of an SM.
+    pub fn request(&mut self, sm: u32, pieces: &[Piece]) {
+        if self.windows.len() <= sm as usize {
+            self.windows.resize_with(sm as usize + 1, Window::default);
+        }
+        let window = &mut self.windows[sm as usize];
+        for piece in pieces {
+            let page = piece.line / (self.settings.page_bytes / LINE_BYTES);
+            if window.last != Some(page) {
+                window.last = Some(page);
+                window.seen.insert(page);
+            }
+        }
+        window.requests += 1;
+        if window.requests >= self.settings.window {
+            close(window, &self.settings, &mut self.counts);
+        }
+    }
+
+    /// The launch is over.
+    pub fn finish(mut self) -> PageCounts {
+        for window in self.windows.iter_mut().filter(|window| window.requests > 0) {
+            close(window, &self.settings, &mut self.counts);
+        }
+        self.counts
+    }
+}
+
+fn close(window: &mut Window, settings: &PageSettings, counts: &mut PageCounts) {
+    let pages = window.seen.len() as u64;
+    counts.windows += 1;
+    counts.pages += pages;
+    counts.most = counts.most.max(pages);
+    counts.beyond +=
+        u64::from(settings.reach_bytes.is_some_and(|reach| pages.saturating_mul(settings.page_bytes) > reach));
+    counts.all.extend(window.seen.drain());
+    *window = Window::default();
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::BTreeSet;
+
+    fn piece(line: u64) -> Piece {
+        Piece { line, sectors: 1, bytes: 1 }
+    }
+
+    #[test]
+    fn a_walk_touches_a_page_after_another() {
+        // 64 requests of one line each, a page of 4 KiB has 32 lines: 2 pages, in windows of 16 requests one each.
+        let settings = PageSettings { page_bytes: 4096, window: 16, reach_bytes: Some(4096) };
+        let mut pages = Pages::new(settings);
+        (0..64).for_each(|line| pages.request(0, &[piece(line)]));
+        let counts = pages.finish();
+        assert_eq!((counts.windows, counts.pages, counts.most, counts.beyond, counts.all.len()), (4, 4, 1, 0, 2));
+        // A page apart each: every window has 16, which is beyond one page's reach.
+        let mut pages = Pages::new(settings);
+        (0..40).for_each(|page| pages.request(3, &[piece(32 * page)]));
+        let counts = pages.finish();
+        assert_eq!((counts.windows, counts.pages, counts.most, counts.beyond, counts.all.len()), (3, 40, 16, 3, 40));
+    }
+
+    proptest! {
+        #[test]
+        fn agrees_with_sets(window in 1u32..10, log in 12u32..16,
+                            requests in prop::collection::vec((0u32..3, prop::collection::vec(0u64..4000, 1..5)), 0..100)) {
+            let settings = PageSettings { page_bytes: 1 << log, window, reach_bytes: Some(3 << log) };
+            let mut pages = Pages::new(settings);
+            let mut want = PageCounts::default();
+            for sm in 0..3 {
+                let of_sm: Vec<_> = requests.iter().filter(|(other, _)| *other == sm).map(|(_, lines)| lines).collect();
+                for part in of_sm.chunks(window as usize) {
+                    let set: BTreeSet<u64> = part.iter().flat_map(|lines| lines.iter().map(|line| line * 128 >> log)).collect();
+                    want.windows += 1;
+                    want.pages += set.len() as u64;
+                    want.most = want.most.max(set.len() as u64);
+                    want.beyond += u64::from(set.len() > 3);
+                    want.all.extend(set);
+                }
+            }
+            for (sm, lines) in &requests {
+                pages.request(*sm, &lines.iter().map(|&line| piece(line)).collect::<Vec<_>>());
+            }
+            prop_assert_eq!(pages.finish(), want);
+        }
+    }
+}
