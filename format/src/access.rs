@@ -320,35 +320,57 @@ impl<'a> Iterator for Items<'a> {
 /// lanes, in lane order; an empty mask appends nothing.
 pub fn push_access(out: &mut Vec<u8>, space: Space, site: u32, mask: u32, addresses: &[u64]) {
     debug_assert_eq!(addresses.len(), mask.count_ones() as usize);
-    let (Some(&low), Some(&high)) = (addresses.iter().min(), addresses.iter().max()) else { return };
-    if low == high {
-        out.extend_from_slice(&head(Kind::Uniform, space, site).to_le_bytes());
-        out.extend_from_slice(&mask.to_le_bytes());
-        out.extend_from_slice(&low.to_le_bytes());
+    let Some((low, high)) = extremes(addresses) else { return };
+    let first_word = |kind| u64::from(head(kind, space, site)) | u64::from(mask) << 32;
+    // The item is put together here and appended in one go.
+    let mut item = [0u8; MAX_ITEM_BYTES];
+    let mut words = item.as_chunks_mut::<8>().0.iter_mut();
+    let mut put = |value: u64| {
+        if let Some(word) = words.next() {
+            *word = value.to_le_bytes();
+        }
+    };
+    let length = if low == high {
+        put(first_word(Kind::Uniform));
+        put(low);
+        16
     } else if let Some((bases, stride)) = as_affine(mask, addresses) {
-        out.extend_from_slice(&head(Kind::Affine, space, site).to_le_bytes());
-        out.extend_from_slice(&mask.to_le_bytes());
-        out.extend_from_slice(&bases[0].to_le_bytes());
-        out.extend_from_slice(&bases[1].to_le_bytes());
-        out.extend_from_slice(&stride.to_le_bytes());
-        out.extend_from_slice(&[0; 4]);
+        put(first_word(Kind::Affine));
+        put(bases[0]);
+        put(bases[1]);
+        put(u64::from(stride as u32));
+        32
     } else if high - low <= u64::from(u32::MAX) {
-        out.extend_from_slice(&head(Kind::Delta, space, site).to_le_bytes());
-        out.extend_from_slice(&mask.to_le_bytes());
-        out.extend_from_slice(&low.to_le_bytes());
-        for address in addresses {
-            out.extend_from_slice(&((address - low) as u32).to_le_bytes());
+        put(first_word(Kind::Delta));
+        put(low);
+        for (place, address) in item[16..].as_chunks_mut::<4>().0.iter_mut().zip(addresses) {
+            *place = ((address - low) as u32).to_le_bytes();
         }
-        if addresses.len() % 2 == 1 {
-            out.extend_from_slice(&[0; 4]);
-        }
+        16 + (4 * addresses.len()).next_multiple_of(ALIGN)
     } else {
-        out.extend_from_slice(&head(Kind::Full, space, site).to_le_bytes());
-        out.extend_from_slice(&mask.to_le_bytes());
-        for address in addresses {
-            out.extend_from_slice(&address.to_le_bytes());
+        put(first_word(Kind::Full));
+        for (place, address) in item[8..].as_chunks_mut::<8>().0.iter_mut().zip(addresses) {
+            *place = address.to_le_bytes();
+        }
+        8 + 8 * addresses.len()
+    };
+    out.extend_from_slice(&item[..length]);
+}
+
+/// Smallest and largest, by four independent comparisons at a time.
+fn extremes(addresses: &[u64]) -> Option<(u64, u64)> {
+    let first = *addresses.first()?;
+    let (mut low, mut high) = ([first; 4], [first; 4]);
+    let (fours, rest) = addresses.as_chunks::<4>();
+    for four in fours {
+        for lane in 0..4 {
+            low[lane] = low[lane].min(four[lane]);
+            high[lane] = high[lane].max(four[lane]);
         }
     }
+    let low = low.into_iter().chain(rest.iter().copied()).min()?;
+    let high = high.into_iter().chain(rest.iter().copied()).max()?;
+    Some((low, high))
 }
 
 /// The affine form of the addresses, when one stride fits both halves of the warp.

@@ -14,6 +14,9 @@ use warpline_format::schedule::{TurnEnd, WarpStreams};
 
 /// Bytes of items after which a batch is written.
 const BATCH_BYTES: usize = 256 << 10;
+/// Words of a slot's shelf: where the items of a warp go that is over and had few, so that its buffer, still in the
+/// host's cache, serves the next warp.
+const SHELF_WORDS: usize = 48;
 /// Room behind them for the turn that fills it.
 const BATCH_SPARE: usize = 64 << 10;
 
@@ -94,6 +97,8 @@ pub struct Scheduled<'a> {
     trace: *mut Trace,
     hot: Vec<Hot>,
     cold: Vec<Cold>,
+    /// [`SHELF_WORDS`] per slot.
+    shelves: Vec<u64>,
     blocks: Vec<Block>,
     registered: bool,
     /// Bit per space whose addresses have to be looked at one by one.
@@ -116,13 +121,14 @@ impl<'a> Scheduled<'a> {
         let warps = plan.geometry.warps() as usize;
         let hot = vec![Hot::EMPTY; residents * warps];
         let cold = (0..residents * warps).map(|_| Cold::default()).collect();
+        let shelves = vec![0; residents * warps * SHELF_WORDS];
         let blocks = (0..residents).map(|_| Block::new()).collect();
         // SAFETY: by the contract.
         let registered = unsafe { (*(*running).memory).registry.registered > 0 };
         arena.batch.clear();
         arena.batch.reserve(BATCH_BYTES + BATCH_SPARE);
         let foreign = 1 << Space::Generic as u32 | u32::from(registered) << Space::Global as u32;
-        Scheduled { plan, running, arena, trace, hot, cold, blocks, registered, foreign }
+        Scheduled { plan, running, arena, trace, hot, cold, shelves, blocks, registered, foreign }
     }
 
     /// Writes what is left and takes stacks and buffers back. `stopped`: the kernel did not end by
@@ -259,10 +265,27 @@ impl<'a> Scheduled<'a> {
                     if let Some(stack) = cold.stack.take() {
                         self.arena.stacks.give(stack);
                     }
+                    self.shelve(index);
                 }
             }
         }
         Ok(())
+    }
+
+    /// Moves the items of a warp that is over to its shelf, if they fit, and takes the buffer back.
+    fn shelve(&mut self, index: usize) {
+        let hot = &mut self.hot[index];
+        let bytes = hot.limit.addr() - hot.read.addr();
+        if bytes > 8 * SHELF_WORDS {
+            return;
+        }
+        let Some(buffer) = self.cold[index].buffer.take() else { return };
+        let shelf = &mut self.shelves[index * SHELF_WORDS..][..SHELF_WORDS];
+        let place: *mut u8 = shelf.as_mut_ptr().cast();
+        // SAFETY: the items lie in the buffer, which is another allocation, and fit the shelf.
+        unsafe { std::ptr::copy_nonoverlapping(hot.read, place, bytes) };
+        (hot.read, hot.limit) = (place, place.wrapping_add(bytes));
+        self.arena.give_buffer(buffer);
     }
 
     /// Fetches what the next turn of a slot will need. Its turn comes after those of all other SMs,
