@@ -56,6 +56,13 @@ fn the_demo_gives_its_closed_form() {
     let scale = profile.sites.iter().find(|site| site.id == demo::site::SCALE).unwrap();
     assert_eq!(scale.contexts.len(), 1);
     assert_eq!((scale.contexts[0].calls[0].line, scale.contexts[0].metrics.requests), (10, warps));
+    // The device function's block: 6 warps in each of 2 launches run its 2 instructions with 16 lanes of 32 live.
+    let slots = kernel.lane_slots;
+    let weigh = profile.blocks.iter().find(|block| block.instructions == 2).unwrap();
+    assert_eq!((weigh.lanes_lost, weigh.partial), (16 * warps, warps));
+    assert_eq!(slots.lost_partial, 2 * 16 * warps);
+    assert_eq!(slots.issued - slots.active, slots.lost_partial);
+    assert_eq!(slots.issued, 32 * (6 * warps * demo::ROW + 2 * warps));
     // Lines, kernel and launches add up to the same.
     let lines: u64 = profile.lines.iter().filter_map(|line| line.metrics.get("global")).map(|m| m.sectors).sum();
     let launches: u64 = kernel.launches.iter().map(|launch| launch.metrics["global"].sectors).sum();

@@ -2,8 +2,10 @@
 
 use warpline_format::site_table::InstructionMix;
 
-/// Names of the classes and where a block's mix has them.
-const CLASSES: [(&str, fn(&InstructionMix) -> u32); 10] = [
+/// Name of a class, and where a block's mix has it.
+type Class = (&'static str, fn(&InstructionMix) -> u32);
+
+const CLASSES: [Class; 10] = [
     ("fp16", |mix| mix.fp16),
     ("fp32", |mix| mix.fp32),
     ("fp64", |mix| mix.fp64),

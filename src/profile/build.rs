@@ -158,6 +158,7 @@ fn add_kernel(profile: &mut Profile, analysis: &Analysis, paths: &mut Paths<'_>,
         sums.add(key.space, counters);
     }
     let mut instructions = model::Instructions::new();
+    let mut lane_slots = model::LaneSlots::default();
     for (&block, sum) in &kernel.blocks {
         let entry = &module.table.blocks[block as usize];
         rows::add_instructions(&mut instructions, &entry.mix, sum);
@@ -169,6 +170,8 @@ fn add_kernel(profile: &mut Profile, analysis: &Analysis, paths: &mut Paths<'_>,
             executions: sum.executions,
             lanes: sum.lanes,
             partial: sum.partial,
+            instructions: rows::add_lane_slots(&mut lane_slots, &entry.mix, sum),
+            lanes_lost: sum.executions.saturating_mul(32).saturating_sub(sum.lanes),
         });
     }
     for (&branch, sum) in &kernel.branches {
@@ -213,6 +216,7 @@ fn add_kernel(profile: &mut Profile, analysis: &Analysis, paths: &mut Paths<'_>,
         line: definition.line,
         metrics: sums.spaces(),
         instructions,
+        lane_slots,
         launches,
         over_launches: spread::over_launches(&kernel.launches),
         over_paths: spread::over_paths(&kernel.launches, paths),

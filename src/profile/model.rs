@@ -285,6 +285,9 @@ pub struct Kernel {
     pub metrics: Spaces,
     /// Over all launches.
     pub instructions: Instructions,
+    /// Over all launches.
+    #[serde(default)]
+    pub lane_slots: LaneSlots,
     /// In order.
     pub launches: Vec<Launch>,
     /// Spread of the launches' figures, by `space.metric`.
@@ -489,6 +492,17 @@ pub struct Branch {
     pub lanes: Vec<u64>,
 }
 
+/// What idle lanes cost: an instruction takes 32 lane slots, whoever runs it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LaneSlots {
+    /// 32 times the issued warp instructions.
+    pub issued: u64,
+    /// Of these, with an active lane.
+    pub active: u64,
+    /// Idle ones in blocks that some warp ran with fewer lanes than it had live: what divergence costs at most.
+    pub lost_partial: u64,
+}
+
 /// A basic block.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Block {
@@ -504,6 +518,12 @@ pub struct Block {
     pub lanes: u64,
     /// Executions with fewer lanes than the warp had live.
     pub partial: u64,
+    /// Instructions of one execution.
+    #[serde(default)]
+    pub instructions: u64,
+    /// Lanes of the 32 of each execution that did not run it, summed: diverged, finished, or never there.
+    #[serde(default)]
+    pub lanes_lost: u64,
 }
 
 /// A bad access.

@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 use warpline_format::access::Space;
 use warpline_format::site_table::{InstructionMix, Op};
 
-use super::model::{ByAllocation, Context, InstructionCount, Instructions, Line, Metrics, PassMetrics, Site, Spaces};
+use super::model::{
+    ByAllocation, Context, InstructionCount, Instructions, LaneSlots, Line, Metrics, PassMetrics, Site, Spaces,
+};
 use super::paths::{chain_place, device_frame};
 use crate::analysis::{BlockSum, CellKey, InstructionSums, KernelData, Owner};
 use crate::attribution::{Module, ROOT};
@@ -83,6 +85,21 @@ pub(super) fn add_instructions(sum: &mut Instructions, mix: &InstructionMix, blo
         *warps = warps.saturating_add(more.warps);
         *lanes = lanes.saturating_add(more.lanes);
     }
+}
+
+/// Adds a block's lane slots; returns the instructions of one execution.
+pub(super) fn add_lane_slots(sum: &mut LaneSlots, mix: &InstructionMix, block: &BlockSum) -> u64 {
+    let mut once = InstructionSums::default();
+    once.add_block(mix, 1, 1);
+    let instructions = once.all_warps();
+    let issued = block.executions.saturating_mul(32).saturating_mul(instructions);
+    let active = block.lanes.saturating_mul(instructions);
+    sum.issued = sum.issued.saturating_add(issued);
+    sum.active = sum.active.saturating_add(active);
+    if block.partial > 0 {
+        sum.lost_partial = sum.lost_partial.saturating_add(issued.saturating_sub(active));
+    }
+    instructions
 }
 
 /// Cells of a kernel in an order that does not depend on how they were counted.

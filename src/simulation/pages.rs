@@ -140,7 +140,7 @@ mod tests {
             for sm in 0..3 {
                 let of_sm: Vec<_> = requests.iter().filter(|(other, _)| *other == sm).map(|(_, lines)| lines).collect();
                 for part in of_sm.chunks(window as usize) {
-                    let set: BTreeSet<u64> = part.iter().flat_map(|lines| lines.iter().map(|line| line * 128 >> log)).collect();
+                    let set: BTreeSet<u64> = part.iter().flat_map(|lines| lines.iter().map(|line| (line * 128) >> log)).collect();
                     want.windows += 1;
                     want.pages += set.len() as u64;
                     want.most = want.most.max(set.len() as u64);

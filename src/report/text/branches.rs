@@ -1,5 +1,6 @@
 //! Branches whose lanes part.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use super::figures::{count, percent, ratio};
@@ -7,7 +8,7 @@ use super::kernels::more;
 use super::places;
 use super::style::{Style, bar};
 use crate::profile::Profile;
-use crate::profile::model::Branch;
+use crate::profile::model::{Block, Branch};
 
 pub(super) fn write(out: &mut String, profile: &Profile, style: Style, top: usize) {
     let executed: u64 = profile.branches.iter().map(|branch| branch.executions).sum();
@@ -43,5 +44,53 @@ pub(super) fn write(out: &mut String, profile: &Profile, style: Style, top: usiz
         }
     }
     more(out, rows.len(), top, "divergent branches", style);
+    out.push('\n');
+}
+
+/// What idle lanes cost, and where.
+pub(super) fn write_idle(out: &mut String, profile: &Profile, style: Style, top: usize) {
+    let sum = |pick: fn(&crate::profile::model::LaneSlots) -> u64| {
+        profile.kernels.iter().fold(0u64, |sum, kernel| sum.saturating_add(pick(&kernel.lane_slots)))
+    };
+    let (issued, active, partial) =
+        (sum(|slots| slots.issued), sum(|slots| slots.active), sum(|slots| slots.lost_partial));
+    if partial == 0 {
+        return;
+    }
+    let title = format!(
+        "IDLE LANES: {} of all lane slots of issued instructions; at most {} by divergence",
+        percent(ratio(issued.saturating_sub(active), issued)),
+        percent(ratio(partial, issued))
+    );
+    _ = writeln!(out, "{}", style.heading(&title));
+    _ = writeln!(
+        out,
+        "{}",
+        style.faint("      lost   in warps   lanes run  where blocks begin that part of a warp ran")
+    );
+    let mut lines: BTreeMap<(&str, u32), (u64, u64, u64, u64)> = BTreeMap::new();
+    for block in profile.blocks.iter().filter(|block: &&Block| block.partial > 0) {
+        let (lost, partial, executions, lanes) = lines.entry((&block.file, block.line)).or_default();
+        *lost = lost.saturating_add(block.lanes_lost.saturating_mul(block.instructions));
+        *partial = partial.saturating_add(block.partial);
+        *executions = executions.saturating_add(block.executions);
+        *lanes = lanes.saturating_add(block.lanes);
+    }
+    let mut rows: Vec<_> = lines.into_iter().collect();
+    rows.sort_by_key(|(place, (lost, ..))| (std::cmp::Reverse(*lost), *place));
+    for ((file, line), (lost, partial, executions, lanes)) in rows.iter().take(top) {
+        _ = writeln!(
+            out,
+            "  {:>8} {:>10} {:>11.1}  {}",
+            percent(ratio(*lost, issued)),
+            percent(ratio(*partial, *executions)),
+            ratio(*lanes, *executions),
+            places::at(file, *line)
+        );
+        if let Some(text) = places::source(profile, file, *line) {
+            _ = writeln!(out, "     {line:>5} | {}", text.trim_start());
+        }
+    }
+    more(out, rows.len(), top, "lines", style);
     out.push('\n');
 }

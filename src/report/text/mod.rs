@@ -43,6 +43,7 @@ pub fn text(profile: &Profile, options: &TextOptions) -> String {
     bypass::write_pages(&mut out, profile, style, options.top);
     allocations::write(&mut out, profile, style, options.top);
     branches::write(&mut out, profile, style, options.top);
+    branches::write_idle(&mut out, profile, style, options.top);
     header::write_notes(&mut out, profile, style);
     out
 }
