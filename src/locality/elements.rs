@@ -249,11 +249,12 @@ impl Groups {
         mut found: impl FnMut(Found, u32),
     ) {
         let known = &mut self.groups[group as usize];
+        let class = known.class.into();
         if known.split {
             for element in &mut self.elements(group)[low as usize..high as usize] {
                 found(step(element, axis, cell, load), 1);
             }
-            if low == 0 {
+            if low == 0 && high == elements_in_line(class) {
                 self.join(group, high);
             }
             return;
@@ -306,12 +307,11 @@ impl Groups {
         spread(next.as_slice(), self.elements(group));
     }
 
-    /// Makes the elements of a line one run again, when they were just used in order up to the last and begin alike.
-    fn join(&mut self, group: u32, high: u32) {
+    /// Makes the `count` elements of a line one run again, when they were just used in order and begin alike.
+    fn join(&mut self, group: u32, count: u32) {
         let elements = self.elements(group);
         let first = elements[0];
-        let alike = high as usize == elements.len()
-            && first.time != NONE
+        let alike = first.time != NONE
             && elements.iter().enumerate().all(|(index, element)| {
                 element.time == first.time.wrapping_add(index as u32)
                     && (element.cell == first.cell || first.time & REUSED != 0)
@@ -319,7 +319,7 @@ impl Groups {
         if alike {
             let group = &mut self.groups[group as usize];
             group.split = false;
-            group.runs[0] = Run { first, start: 0, length: high as u8 };
+            group.runs[0] = Run { first, start: 0, length: count as u8 };
             group.count = 1;
         }
     }

@@ -9,9 +9,11 @@ mod histogram;
 mod reuse;
 #[cfg(test)]
 mod reuse_tests;
+mod scope;
 
 pub use aet::Aet;
 pub use axis::Axis;
 pub use distances::Distances;
 pub use histogram::ReuseHistogram;
 pub use reuse::{Reuse, ReuseCells, ReuseCounters, Stores};
+pub use scope::{Scope, Serve};

@@ -242,20 +242,22 @@ impl Reuse {
 
     #[inline]
     fn use_element(&mut self, address: u64, bytes: u32, load: bool, cell: u32, cells: &mut ReuseCells) {
-        let found = match class_of(address, bytes) {
+        match class_of(address, bytes) {
             Some(class) => {
                 let line = self.find_or_add(address / 128);
                 let group = self.group(line, class);
-                let element = self.groups.element(group, (address % 128 >> class) as u32);
-                step(element, &mut self.elements, cell, load)
+                let place = (address % 128 >> class) as u32;
+                self.groups.use_range(group, [place, place + 1], &mut self.elements, cell, load, |found, times| {
+                    count_found(found, times, load, cell, cells);
+                });
             }
             None => {
                 self.widest_odd = self.widest_odd.max(bytes);
                 let element = self.odd.entry((address, bytes)).or_insert(Use::NEVER);
-                step(element, &mut self.elements, cell, load)
+                let found = step(element, &mut self.elements, cell, load);
+                count_found(found, 1, load, cell, cells);
             }
-        };
-        count_found(found, 1, load, cell, cells);
+        }
     }
 
     /// A store ends the life of every element, sector and line that it touches.

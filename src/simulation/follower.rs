@@ -10,16 +10,20 @@ use super::Settings;
 use super::pages::{PageCounts, Pages};
 use super::stage::{Placed, SharedStage};
 use crate::analysis::{Cells, Follower, LaunchShape, Request};
-use crate::hierarchy::{
-    Coalescer, FirstLevel, Groups, L2Request, LocalLayout, Reach, StageCounts, TrafficCells, tag_passes,
-};
-use crate::locality::{Reuse, ReuseCells};
+use crate::hierarchy::{Coalescer, FirstLevel, L2Request, LocalLayout, Reach, StageCounts, TrafficCells, tag_passes};
+use crate::locality::{ReuseCells, Scope, Serve};
+
+/// Bytes that waiting requests of all resident blocks may take, about, and limits for one block.
+const ALL_QUEUES: usize = 32 << 20;
+const QUEUE_BYTES: std::ops::RangeInclusive<usize> = 2 << 10..=64 << 10;
 
 /// A launch that is running.
 struct Running {
     first: FirstLevel,
     /// By resident block, over all SMs.
-    scopes: Vec<Option<Box<Reuse>>>,
+    scopes: Vec<Option<Box<Scope>>>,
+    /// Bytes of requests that may wait in each.
+    room: usize,
     warps: u32,
     slots_per_sm: u32,
     traffic: TrafficCells,
@@ -40,7 +44,7 @@ pub struct Simulation {
     left: Vec<L2Request>,
     coalescer: Coalescer,
     idle: Vec<FirstLevel>,
-    spare: Vec<Box<Reuse>>,
+    spare: Vec<Box<Scope>>,
 }
 
 impl Simulation {
@@ -70,6 +74,7 @@ impl Follower for Simulation {
         let running = Running {
             first,
             scopes: Vec::new(),
+            room: room_of(launch),
             warps: launch.warps.max(1),
             slots_per_sm: launch.slots_per_sm.max(1),
             traffic: TrafficCells::default(),
@@ -91,10 +96,13 @@ impl Follower for Simulation {
             running.scopes.resize_with(place + 1, || None);
         }
         match &mut running.scopes[place] {
-            Some(scope) => scope.clear(),
+            Some(scope) => {
+                scope.serve(&mut Serve { coalescer: &mut self.coalescer, cells: &mut running.reuse });
+                scope.clear();
+            }
             scope => {
                 let spare = self.spare.pop();
-                *scope = Some(spare.unwrap_or_else(|| Box::new(Reuse::new(self.settings.stores))));
+                *scope = Some(spare.unwrap_or_else(|| Box::new(Scope::new(self.settings.stores))));
             }
         }
     }
@@ -137,9 +145,8 @@ impl Follower for Simulation {
             && self.settings.reuse
             && let Some(Some(scope)) = running.scopes.get_mut((request.slot / running.warps) as usize)
         {
-            let stores = op != Op::Load;
-            let pieces = self.coalescer.pieces(access, reach, Groups::WARP, stores);
-            scope.request(access, reach, op, pieces, request.cell, &mut running.reuse);
+            let mut serve = Serve { coalescer: &mut self.coalescer, cells: &mut running.reuse };
+            scope.request(access, reach, op, request.cell, running.room, &mut serve);
         }
     }
 
@@ -152,7 +159,10 @@ impl Follower for Simulation {
     }
 
     fn end(&mut self, launch: &LaunchShape, cells: &mut Cells) -> Option<PageCounts> {
-        let running = self.launches.remove(&launch.id)?;
+        let mut running = self.launches.remove(&launch.id)?;
+        for scope in running.scopes.iter_mut().flatten() {
+            scope.serve(&mut Serve { coalescer: &mut self.coalescer, cells: &mut running.reuse });
+        }
         for (cell, traffic) in (0..).zip(running.traffic.as_slice()) {
             if cell < cells.len() as u32 {
                 cells.counters(cell).add_traffic(traffic);
@@ -170,4 +180,10 @@ impl Follower for Simulation {
         }
         running.pages.map(Pages::finish)
     }
+}
+
+/// Bytes of requests that may wait in each block's queue: [`ALL_QUEUES`] shared among the resident blocks.
+fn room_of(launch: &LaunchShape) -> usize {
+    let blocks = u64::from(launch.slots / launch.warps.max(1)).min(launch.blocks).max(1) as usize;
+    (ALL_QUEUES / blocks).clamp(*QUEUE_BYTES.start(), *QUEUE_BYTES.end())
 }

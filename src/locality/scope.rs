@@ -1,0 +1,184 @@
+//! A thread block's reuse distances, with its requests put off.
+//!
+//! The requests of resident blocks come by turns, and what one block's distances need has left the processor's cache when
+//! its turn comes again. So each block's requests wait in a queue, and are served together when it is full or
+//! the block ends. Blocks do not depend on each other, and each one's requests keep their order.
+
+use warpline_format::access::{Access, Addresses, Space};
+use warpline_format::site_table::Op;
+
+use super::{Reuse, ReuseCells, Stores};
+use crate::hierarchy::{Coalescer, Groups, Reach};
+
+/// Largest request in a queue, in bytes: a head and 32 addresses.
+const LARGEST: usize = 40 + 8 * 32;
+
+/// Requests in order, as bytes.
+#[derive(Debug, Default)]
+struct Queue {
+    bytes: Vec<u8>,
+}
+
+/// What is kept of a request.
+struct Waiting<'a> {
+    access: Access<'a>,
+    reach: Reach,
+    op: Op,
+    cell: u32,
+}
+
+impl Queue {
+    fn push(&mut self, access: &Access<'_>, reach: Reach, op: Op, cell: u32) {
+        let (form, base, more): (u8, u64, &[u8]) = match access.addresses {
+            Addresses::Uniform(address) => (0, address, &[]),
+            Addresses::Affine { bases: [low, _], .. } => (1, low, &[]),
+            Addresses::Delta(base, deltas) => (2, base, deltas),
+            Addresses::Full(addresses) => (3, 0, addresses),
+        };
+        let op = match op {
+            Op::Load => 0,
+            Op::Store => 1,
+            Op::Atomic => 2,
+        };
+        let mut head = [0; 32];
+        head[0] = form;
+        head[1] = op;
+        head[2] = u8::from(reach.holes.is_some());
+        head[4..8].copy_from_slice(&access.mask.to_le_bytes());
+        head[8..12].copy_from_slice(&cell.to_le_bytes());
+        head[12..16].copy_from_slice(&reach.bytes.to_le_bytes());
+        head[16..24].copy_from_slice(&reach.holes.unwrap_or(0).to_le_bytes());
+        head[24..32].copy_from_slice(&base.to_le_bytes());
+        self.bytes.extend_from_slice(&head);
+        if let Addresses::Affine { bases: [_, high], stride } = access.addresses {
+            let mut rest = [0; 16];
+            rest[..8].copy_from_slice(&high.to_le_bytes());
+            rest[8..12].copy_from_slice(&stride.to_le_bytes());
+            self.bytes.extend_from_slice(&rest);
+        } else {
+            self.bytes.extend_from_slice(more);
+        }
+    }
+
+    /// The request at byte `at`, and where the next one is.
+    fn read(&self, at: usize) -> Option<(Waiting<'_>, usize)> {
+        let bytes = self.bytes.get(at..)?;
+        let (head, rest) = bytes.split_first_chunk::<32>()?;
+        let word = |at: usize| head[at..].first_chunk().map_or(0, |word| u32::from_le_bytes(*word));
+        let long = |bytes: &[u8]| bytes.first_chunk().map_or(0, |long| u64::from_le_bytes(*long));
+        let (mask, base) = (word(4), long(&head[24..]));
+        let lanes = mask.count_ones() as usize;
+        let (addresses, length) = match head[0] {
+            0 => (Addresses::Uniform(base), 0),
+            1 => {
+                let stride = rest.get(8..)?.first_chunk().map_or(0, |stride| i32::from_le_bytes(*stride));
+                (Addresses::Affine { bases: [base, long(rest)], stride }, 16)
+            }
+            2 => {
+                let length = (4 * lanes).next_multiple_of(8);
+                (Addresses::Delta(base, rest.get(..length)?), length)
+            }
+            _ => (Addresses::Full(rest.get(..8 * lanes)?), 8 * lanes),
+        };
+        let op = [Op::Load, Op::Store, Op::Atomic][usize::from(head[1].min(2))];
+        let reach = Reach { bytes: word(12), holes: (head[2] == 1).then(|| long(&head[16..])) };
+        // The site does not matter any more.
+        let access = Access { site: 0, space: Space::Global, mask, addresses };
+        Some((Waiting { access, reach, op, cell: word(8) }, at + 32 + length))
+    }
+}
+
+/// The reuse distances of a block.
+#[derive(Debug)]
+pub struct Scope {
+    reuse: Reuse,
+    queue: Queue,
+}
+
+impl Scope {
+    /// A block that used nothing.
+    pub fn new(stores: Stores) -> Scope {
+        Scope { reuse: Reuse::new(stores), queue: Queue::default() }
+    }
+
+    /// Begins a new block; keeps its memory. What waits must have been served.
+    pub fn clear(&mut self) {
+        debug_assert!(self.queue.bytes.is_empty());
+        self.reuse.clear();
+    }
+
+    /// A request in global memory. `room` is what the queue may take, in bytes.
+    pub fn request(
+        &mut self,
+        access: &Access<'_>,
+        reach: Reach,
+        op: Op,
+        cell: u32,
+        room: usize,
+        serve: &mut Serve<'_>,
+    ) {
+        self.queue.push(access, reach, op, cell);
+        if self.queue.bytes.len() + LARGEST > room {
+            self.serve(serve);
+        }
+    }
+
+    /// Serves all that waits.
+    pub fn serve(&mut self, serve: &mut Serve<'_>) {
+        let mut at = 0;
+        while let Some((waiting, next)) = self.queue.read(at) {
+            let Waiting { access, reach, op, cell } = waiting;
+            let pieces = serve.coalescer.pieces(&access, reach, Groups::WARP, op != Op::Load);
+            self.reuse.request(&access, reach, op, pieces, cell, serve.cells);
+            at = next;
+        }
+        self.queue.bytes.clear();
+    }
+}
+
+/// What serving needs.
+pub struct Serve<'a> {
+    /// Takes requests to pieces.
+    pub coalescer: &'a mut Coalescer,
+    /// Where figures go.
+    pub cells: &'a mut ReuseCells,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use warpline_format::access::{Item, Items, push_access};
+
+    proptest! {
+        #[test]
+        fn what_waits_is_what_came(
+            mask in 1u32.., base in 0u64..1 << 46, stride in -300i64..300, bytes in 1u32..64, holes in prop::option::of(1u64..),
+            noise in prop::collection::vec(0u64..1 << 34, 32), form in 0..3, cell in any::<u32>(), op in 0usize..3,
+        ) {
+            let address = |lane: u32| match form {
+                0 => base,
+                1 => base.wrapping_add((stride * i64::from(lane)) as u64),
+                _ => base + noise[lane as usize],
+            };
+            let addresses: Vec<u64> = (0..32).filter(|lane| mask >> lane & 1 == 1).map(address).collect();
+            let mut items = Vec::new();
+            push_access(&mut items, Space::Global, 0, mask, &addresses);
+            let Some(Ok(Item::Access(access))) = Items::new(&items).next() else { panic!() };
+            let reach = Reach { bytes, holes };
+            let op = [Op::Load, Op::Store, Op::Atomic][op];
+            let mut queue = Queue::default();
+            for _ in 0..2 {
+                queue.push(&access, reach, op, cell);
+            }
+            let mut at = 0;
+            for _ in 0..2 {
+                let (waiting, next) = queue.read(at).expect("two were pushed");
+                prop_assert_eq!((waiting.access, waiting.reach.bytes, waiting.reach.holes), (access, bytes, holes));
+                prop_assert_eq!((waiting.op, waiting.cell), (op, cell));
+                at = next;
+            }
+            prop_assert!(queue.read(at).is_none());
+        }
+    }
+}
