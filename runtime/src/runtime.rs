@@ -180,14 +180,15 @@ pub fn forget_error() {
     LAST.set(error::SUCCESS);
 }
 
-/// Name for the thread's next allocation.
+/// Name for the thread's next allocation. Destructors of static objects may allocate when the thread's own variables
+/// are gone; what they allocate has no name.
 pub fn set_name(name: Option<String>) {
-    NAME.set(name);
+    _ = NAME.try_with(|place| place.replace(name));
 }
 
 /// Takes the name.
 pub fn take_name() -> Option<String> {
-    NAME.take()
+    NAME.try_with(RefCell::take).unwrap_or_default()
 }
 
 /// Tells the trace of device-side allocations, as soon as they are made.

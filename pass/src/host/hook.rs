@@ -14,6 +14,14 @@ use std::collections::HashMap;
 /// What clang makes `__cudaRegisterFatBinary`'s argument of.
 const WRAPPER: &str = "__cuda_fatbin_wrapper";
 
+/// clang's function that registers device code, and its list of what runs before `main`.
+const REGISTRATION: &str = "__cuda_module_ctor";
+const CONSTRUCTORS: &str = "llvm.global_ctors";
+
+/// Priority of the registration: before all constructors of the user's code, which may use kernels and device
+/// variables, those of other files too. 101 is the first that is not the implementation's own.
+const EARLY: u64 = 101;
+
 /// What [`hook`] is to do.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct HostHooks<'a> {
@@ -29,6 +37,7 @@ pub fn hook(module: &Module<'_>, hooks: HostHooks<'_>) -> Result<(), HostError> 
     if let Some(descriptor) = hooks.descriptor {
         redirect(module, descriptor)?;
     }
+    register_early(module);
     if hooks.allocations {
         let containers = metadata::listed_texts(module, CONTAINERS);
         for function in module.functions() {
@@ -62,6 +71,27 @@ fn redirect(module: &Module<'_>, descriptor: &str) -> Result<(), HostError> {
     fields[2] = target;
     wrapper.set_initializer(Value::structure(types, &fields, false));
     Ok(())
+}
+
+/// clang lists the registration with the constructors of static objects, behind them and with the same priority, so
+/// that a kernel launched from such a constructor would not be known yet. nvcc's registration comes first.
+fn register_early(module: &Module<'_>) {
+    let types = ModuleItems::types(module);
+    let Some(list) = module.variable(CONSTRUCTORS) else { return };
+    let Some(initializer) = list.initializer() else { return };
+    let entries: Vec<_> = (0..).map_while(|index| initializer.constant_element(index)).collect();
+    let early = |entry: Value<'_>| entry.constant_element(1).is_some_and(|function| function.name() == REGISTRATION);
+    let Some(first) = entries.first() else { return };
+    let element = first.ty();
+    let changed: Vec<_> = (entries.iter())
+        .map(|&entry| match (early(entry), entry.constant_element(1), entry.constant_element(2)) {
+            (true, Some(function), Some(data)) => {
+                Value::structure_of(element, &[Value::int(types.int(32), EARLY), function, data])
+            }
+            _ => entry,
+        })
+        .collect();
+    list.set_initializer(Value::array(element, &changed));
 }
 
 fn allocation<'c>(module: &Module<'c>, call: Value<'c>, containers: &HashMap<usize, String>) {

@@ -7,6 +7,7 @@ use crate::launch::Configuration;
 use crate::runtime::{Runtime, call};
 use std::cell::RefCell;
 use std::ffi::{c_uint, c_void};
+use std::mem::ManuallyDrop;
 
 /// What `<<<…>>>` leaves for the stub that it calls.
 #[derive(Clone, Copy)]
@@ -18,7 +19,9 @@ struct Pushed {
 }
 
 thread_local! {
-    static PUSHED: RefCell<Vec<Pushed>> = const { RefCell::new(Vec::new()) };
+    /// Without a destructor: destructors of static objects, which may launch kernels, run after those of threads' own
+    /// variables.
+    static PUSHED: RefCell<ManuallyDrop<Vec<Pushed>>> = const { RefCell::new(ManuallyDrop::new(Vec::new())) };
 }
 
 /// First half of `kernel<<<grid, block, shared, stream>>>(…)`: 0 where the call may go on.
@@ -47,7 +50,15 @@ pub unsafe extern "C" fn __cudaPopCallConfiguration(
     shared: *mut usize,
     stream: *mut StreamHandle,
 ) -> Error {
-    let Some(pushed) = PUSHED.with_borrow_mut(Vec::pop) else { return error::MISSING_CONFIGURATION };
+    let taken = PUSHED.with_borrow_mut(|pushed| {
+        let last = pushed.pop();
+        if pushed.is_empty() {
+            // Nobody drops it, so it keeps no memory.
+            pushed.shrink_to_fit();
+        }
+        last
+    });
+    let Some(pushed) = taken else { return error::MISSING_CONFIGURATION };
     // SAFETY: by the contract.
     unsafe {
         grid.write(pushed.grid);
