@@ -14,6 +14,10 @@ use windows::{PAGE, Window, WindowError};
 /// Address space for small allocations.
 const SMALL_BYTES: u64 = 64 << 30;
 
+/// What stays closed at the window's start: an access just below the first allocation is then known as one, and not
+/// taken for one of ordinary host memory.
+const GUARD: u64 = LARGE_UNIT;
+
 /// Why an allocation failed.
 #[derive(Debug, thiserror::Error)]
 pub enum MemoryError {
@@ -64,8 +68,8 @@ impl DeviceMemory {
     /// Reserves the window for a device with `total` bytes of memory.
     pub fn new(total: u64) -> Result<DeviceMemory, WindowError> {
         let window = Window::reserve(places::DEVICE, places::DEVICE_BYTES)?;
-        let allocator = Allocator::new(window.base(), places::DEVICE_BYTES, SMALL_BYTES);
-        let open = window.base();
+        let open = window.base() + GUARD;
+        let allocator = Allocator::new(open, places::DEVICE_BYTES - GUARD, SMALL_BYTES);
         Ok(DeviceMemory { window, allocator, open, registry: Registry::default(), used: 0, total })
     }
 
