@@ -38,6 +38,11 @@ impl Assembler {
 }
 
 impl Assembly {
+    /// Of code that there is no PTX for.
+    pub fn none() -> Assembly {
+        Assembly { child: None }
+    }
+
     /// Waits for ptxas. Registers by the kernel's mangled name; empty when it failed.
     pub fn finish(self) -> BTreeMap<String, Registers> {
         let output = self.child.and_then(|child| child.wait_with_output().ok());

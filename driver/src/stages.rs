@@ -188,6 +188,13 @@ fn write_unit<'c>(
 /// not find the hooked kernels in it.
 fn gpu_code(device: &Module<'_>, table: Option<&SiteTable>, options: &StageOptions) -> Result<Vec<u8>, DriverError> {
     let (Some(gpu), Some(table)) = (&options.gpu, table) else { return Ok(Vec::new()) };
+    if let Some(cycle) = device::reference_cycle(device) {
+        let names = cycle.join(", ");
+        return Err(options.failed(format!(
+            "no code for a GPU: the initial values of the device variables {names} refer to each other in a circle, \
+             which LLVM cannot write as PTX; set one of the pointers when the program runs, or build without --device=gpu"
+        )));
+    }
     let (bytes, notes) = gpu.fat_binary(device, table).map_err(|cause| options.failed(cause))?;
     for note in notes {
         eprintln!("warpline-cc: note: {}: {note}", options.source);
@@ -195,8 +202,11 @@ fn gpu_code(device: &Module<'_>, table: Option<&SiteTable>, options: &StageOptio
     Ok(bytes)
 }
 
-/// Starts ptxas on a copy of the code that knows no hooks.
+/// Starts ptxas on a copy of the code that knows no hooks. Where LLVM has no PTX for it, occupancy is assumed.
 fn assemble(device: &Module<'_>, machine: &Machine, options: &StageOptions) -> Assembly {
+    if device::reference_cycle(device).is_some() {
+        return Assembly::none();
+    }
     let copy = device.clone();
     machine.adopt(&copy);
     let ptx = machine.emit_assembly(&copy).unwrap_or_default();

@@ -7,6 +7,7 @@ use crate::llvm::metadata::compile_units;
 use crate::llvm::shim::demangle;
 use crate::llvm::{Layout, ModuleItems, Value};
 use inkwell::module::Module;
+use std::collections::HashSet;
 use warpline_format::site_table::{Frame, Global, GlobalKind};
 
 /// The module's globals in memory that kernels can address: defined, not shared memory, in the module's own order.
@@ -44,10 +45,95 @@ pub(super) fn list(module: &Module<'_>, table: &mut Table<'_>) {
     }
 }
 
+/// Variables whose initial values refer to each other in a circle, named; `None` where there is no such circle. LLVM's
+/// PTX printer has no order for them and ends the process, so it must not be given such a module.
+pub fn reference_cycle(module: &Module<'_>) -> Option<Vec<String>> {
+    let mut done = HashSet::new();
+    let mut path: Vec<Value<'_>> = Vec::new();
+    // One entry per variable of the path: those that it refers to and that have not been followed yet.
+    let mut open: Vec<Vec<Value<'_>>> = Vec::new();
+    for start in module.variables() {
+        if done.contains(&start.raw()) {
+            continue;
+        }
+        path.push(start);
+        open.push(referred(start));
+        while let Some(rest) = open.last_mut() {
+            let Some(next) = rest.pop() else {
+                open.pop();
+                done.extend(path.pop().map(Value::raw));
+                continue;
+            };
+            if let Some(at) = path.iter().position(|one| one.raw() == next.raw()) {
+                return Some(path[at..].iter().map(|variable| demangle(&variable.name())).collect());
+            }
+            if !done.contains(&next.raw()) {
+                path.push(next);
+                open.push(referred(next));
+            }
+        }
+    }
+    None
+}
+
+/// The variables that the initial value of one refers to.
+fn referred<'c>(variable: Value<'c>) -> Vec<Value<'c>> {
+    let mut found = Vec::new();
+    let mut seen = HashSet::new();
+    let mut left: Vec<Value<'c>> = variable.initializer().into_iter().collect();
+    while let Some(value) = left.pop() {
+        if value.is_global_variable() {
+            found.push(value);
+        } else if value.is_constant() && !value.is_function() && seen.insert(value.raw()) {
+            left.extend(value.operands());
+        }
+    }
+    found
+}
+
 /// Absolute path of the module's main source file.
 pub(super) fn main_file(module: &Module<'_>) -> String {
     compile_units(module)
         .first()
         .and_then(|unit| unit.path())
         .unwrap_or_else(|| module.get_source_file_name().to_string_lossy().into_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use inkwell::context::Context;
+    use inkwell::memory_buffer::MemoryBuffer;
+
+    fn cycle(text: &str) -> Option<Vec<String>> {
+        let context = Context::create();
+        // LLVM wants the text to end in a zero that is not part of it.
+        let buffer = MemoryBuffer::create_from_memory_range_copy(format!("{text}\0").as_bytes(), "test");
+        reference_cycle(&context.create_module_from_ir(buffer).expect("valid IR"))
+    }
+
+    #[test]
+    fn chains_and_diamonds_are_no_cycles() {
+        let text = "
+            declare void @function()
+            @a = global { ptr, ptr } { ptr @b, ptr getelementptr (i8, ptr @c, i64 8) }
+            @b = global ptr @d
+            @c = global [2 x ptr] [ptr @d, ptr @function]
+            @d = global i32 4
+            @e = external global ptr";
+        assert_eq!(cycle(text), None);
+        assert_eq!(cycle(""), None);
+    }
+
+    #[test]
+    fn a_cycle_is_named_without_what_leads_to_it() {
+        let text = "
+            @before = global ptr @first
+            @first = global { i32, ptr } { i32 1, ptr @second }
+            @second = global [1 x ptr] [ptr getelementptr (i8, ptr @third, i64 4)]
+            @third = global { ptr, ptr } { ptr null, ptr addrspacecast (ptr addrspace(1) @fourth to ptr) }
+            @fourth = addrspace(1) global ptr @first";
+        assert_eq!(cycle(text), Some(["first", "second", "third", "fourth"].map(String::from).to_vec()));
+        assert_eq!(cycle("@own = global ptr @own"), Some(vec!["own".into()]));
+    }
 }

@@ -16,7 +16,7 @@ mod split;
 mod table;
 
 pub use describe::describe;
-pub use globals::device_globals;
+pub use globals::{device_globals, reference_cycle};
 pub use hook::hook;
 pub use note::note_locations;
 pub use optimize::optimize;
