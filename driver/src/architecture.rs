@@ -37,13 +37,15 @@ pub fn choose(asked: &[u32], oldest: u32) -> Choice {
     let usable: Vec<u32> = asked.iter().copied().filter(|&number| number >= oldest).collect();
     match (usable.iter().min(), asked.iter().max()) {
         (Some(&architecture), _) => {
-            let note = (asked.len() > 1).then(|| format!("of the architectures asked for, sm_{architecture} is built"));
+            // With `--device=gpu` the others are built too, for the GPU; hence the device in the words.
+            let note = (asked.len() > 1)
+                .then(|| format!("of the architectures asked for, the CPU device runs the code of sm_{architecture}"));
             Choice { architecture, note }
         }
         (None, Some(newest)) => {
             let architecture = DEFAULT.max(oldest);
             let note = Some(format!(
-                "sm_{newest} is older than this CUDA toolkit supports; sm_{architecture} is built instead"
+                "sm_{newest} is older than this CUDA toolkit supports; the CPU device runs the code of sm_{architecture}"
             ));
             Choice { architecture, note }
         }

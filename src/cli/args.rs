@@ -44,7 +44,7 @@ pub enum Command {
     /// Run a program built with `warpline cc` and write its profile
     Run(RunArguments),
     /// Compile, run and report in one go
-    #[command(disable_help_flag = true, override_usage = "warpline profile SOURCES… [COMPILER OPTIONS] [-- ARGS…]")]
+    #[command(disable_help_flag = true, override_usage = "warpline profile SOURCES… [OPTIONS] [-- ARGS…]")]
     Profile(ProfileArguments),
     /// Show a profile
     Report(ReportArguments),
@@ -67,7 +67,7 @@ pub struct CcArguments {
 /// Arguments of `profile`.
 #[derive(Debug, Args)]
 pub struct ProfileArguments {
-    /// Sources and compiler options, then `--` and the program's arguments
+    /// Sources, compiler options and options of `run`, then `--` and the program's arguments
     #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "SOURCES AND OPTIONS")]
     pub arguments: Vec<OsString>,
 }
