@@ -6,7 +6,7 @@ use super::emitter::{Emitted, Emitter};
 use super::error::Refusal;
 use super::leaf::{LANES, Leaf, leaf_types};
 use super::ptx::{self, Operand, Statement};
-use crate::llvm::value::{IntPredicate, Opcode, Ordering, RealPredicate};
+use crate::llvm::value::{IntPredicate, Ordering, RealPredicate};
 use crate::llvm::{Type, Value};
 use std::collections::HashMap;
 
@@ -216,9 +216,13 @@ impl<'c> Emitter<'_, 'c> {
             };
         }
         if opcode == "setp" {
-            let comparison = parts[1];
-            let (left, right) = (self.read(machine, &sources[0], bits)?, self.read(machine, &sources[1], bits)?);
-            let value = self.compared(comparison, kind, left, right)?;
+            // A third source would be combined with the comparison.
+            let ([left, right], comparison) = (sources, parts[1]) else { return None };
+            let (left, right) = (self.read(machine, left, bits)?, self.read(machine, right, bits)?);
+            let value = match kind {
+                TypeKind::Float => self.asm_compared(parts.last()?, comparison, left, right)?,
+                _ => self.compared(comparison, kind, left, right)?,
+            };
             return self.write(machine, result, value, guard);
         }
         if opcode == "selp" {
@@ -234,7 +238,8 @@ impl<'c> Emitter<'_, 'c> {
                 return self.write(machine, result, value, guard);
             }
             ("cvta", _) => self.shared_pointer(machine, &parts, &sources[0], bits)?,
-            ("cvt", _) => self.asm_convert(machine, &parts, &sources[0])?,
+            ("cvt", _) => self.asm_convert(machine, &parts, sources)?,
+            ("set", _) => self.asm_set(machine, &parts, sources)?,
             (_, TypeKind::Float) => self.asm_float(machine, &parts, sources, bits)?,
             _ => self.asm_integer(machine, &parts, sources, kind, bits)?,
         };
@@ -253,10 +258,9 @@ impl<'c> Emitter<'_, 'c> {
         if parts.contains(&"to") || bits == 64 { Some(value) } else { None }
     }
 
-    fn compared(&self, comparison: &str, kind: TypeKind, left: Value<'c>, right: Value<'c>) -> Option<Value<'c>> {
+    /// Numbers or integers, compared.
+    pub fn compared(&self, comparison: &str, kind: TypeKind, left: Value<'c>, right: Value<'c>) -> Option<Value<'c>> {
         if kind == TypeKind::Float {
-            let bits = super::arithmetic::scalar_bits(left.ty());
-            let (left, right) = (self.as_float(left, bits)?, self.as_float(right, bits)?);
             let predicate = match comparison {
                 "eq" => RealPredicate::LLVMRealOEQ,
                 "ne" => RealPredicate::LLVMRealONE,
@@ -527,134 +531,6 @@ impl<'c> Emitter<'_, 'c> {
         }
         Some(self.b.trunc(sum, narrow))
     }
-
-    fn asm_float(
-        &mut self,
-        machine: &Machine<'c>,
-        parts: &[&str],
-        sources: &[Operand],
-        bits: u32,
-    ) -> Option<Value<'c>> {
-        let packed = parts.last().is_some_and(|part| part.ends_with("x2"));
-        let brain = parts.last().is_some_and(|part| part.starts_with("bf16"));
-        let element = match (brain, bits) {
-            (true, _) => self.t.bfloat(),
-            (_, 16) => self.t.half(),
-            (_, 32) if packed => self.t.half(),
-            (_, 32) => self.t.float(),
-            _ => self.t.double(),
-        };
-        let width = if packed { 16 } else { bits };
-        let mut inputs = Vec::new();
-        for source in sources {
-            inputs.push(self.read(machine, source, bits)?);
-        }
-        let mut result = Value::zero(self.int_lanes(bits));
-        for half in 0..bits / width {
-            let shift = u64::from(half * width);
-            let values: Vec<_> = (inputs.iter())
-                .map(|value| {
-                    let part = self.b.trunc(self.b.lshr(*value, self.same(*value, shift)), self.int_lanes(width));
-                    self.b.bitcast(part, element.vector(LANES))
-                })
-                .collect();
-            let made = self.float_operation(parts, &values)?;
-            let made = self.b.zext(self.b.bitcast(made, self.int_lanes(width)), self.int_lanes(bits));
-            result = self.b.or(result, self.b.shl(made, self.same(made, shift)));
-        }
-        Some(result)
-    }
-
-    fn float_operation(&self, parts: &[&str], values: &[Value<'c>]) -> Option<Value<'c>> {
-        let b = &self.b;
-        let x = *values.first()?;
-        let call = |name: &str, arguments: &[Value<'c>]| b.call(self.unit.intrinsic(name, &[x.ty()]), arguments);
-        if parts.iter().any(|part| matches!(*part, "rz" | "rm" | "rp" | "relu")) {
-            return None;
-        }
-        let value = match parts[0] {
-            "add" => b.binary(Opcode::LLVMFAdd, x, *values.get(1)?),
-            "sub" => b.binary(Opcode::LLVMFSub, x, *values.get(1)?),
-            "mul" => b.binary(Opcode::LLVMFMul, x, *values.get(1)?),
-            "div" => b.binary(Opcode::LLVMFDiv, x, *values.get(1)?),
-            "fma" => call("llvm.fma", &[x, *values.get(1)?, *values.get(2)?]),
-            "neg" => b.fneg(x),
-            "abs" => call("llvm.fabs", &[x]),
-            "min" if parts.contains(&"NaN") => call("llvm.minimum", &[x, *values.get(1)?]),
-            "max" if parts.contains(&"NaN") => call("llvm.maximum", &[x, *values.get(1)?]),
-            "min" => call("llvm.minnum", &[x, *values.get(1)?]),
-            "max" => call("llvm.maxnum", &[x, *values.get(1)?]),
-            "sqrt" => call("llvm.sqrt", &[x]),
-            "rsqrt" => b.binary(Opcode::LLVMFDiv, self.one_like(x), call("llvm.sqrt", &[x])),
-            "rcp" => b.binary(Opcode::LLVMFDiv, self.one_like(x), x),
-            "ex2" => call("llvm.exp2", &[x]),
-            "lg2" => call("llvm.log2", &[x]),
-            "sin" => call("llvm.sin", &[x]),
-            "cos" => call("llvm.cos", &[x]),
-            "tanh" => call("llvm.tanh", &[x]),
-            _ => return None,
-        };
-        Some(if parts.contains(&"sat") {
-            let low = call("llvm.maxnum", &[value, Value::zero(x.ty())]);
-            call("llvm.minnum", &[low, self.one_like(x)])
-        } else {
-            value
-        })
-    }
-
-    fn one_like(&self, like: Value<'c>) -> Value<'c> {
-        Value::vector(&vec![Value::real(like.ty().element(), 1.0); LANES as usize])
-    }
-
-    /// `cvt.<to>.<from>`, rounding to nearest or, to integers, as said.
-    fn asm_convert(&mut self, machine: &Machine<'c>, parts: &[&str], source: &Operand) -> Option<Value<'c>> {
-        let named: Vec<_> = parts.iter().filter_map(|part| ptx_type(part).map(|ty| (*part, ty))).collect();
-        let [(to_name, (to_kind, to_bits)), (from_name, (from_kind, from_bits))] = named[..] else { return None };
-        if parts.iter().any(|part| part.ends_with("x2")) || parts.contains(&"sat") {
-            return None;
-        }
-        let value = self.read(machine, source, from_bits)?;
-        let float = |name: &str, bits: u32| match (name, bits) {
-            ("bf16", _) => self.t.bfloat(),
-            (_, 16) => self.t.half(),
-            (_, 32) => self.t.float(),
-            _ => self.t.double(),
-        };
-        let to_ints = self.int_lanes(to_bits);
-        Some(match (from_kind == TypeKind::Float, to_kind == TypeKind::Float) {
-            (true, true) => {
-                if parts.iter().any(|part| matches!(*part, "rz" | "rm" | "rp")) {
-                    return None;
-                }
-                let value = self.b.bitcast(value, float(from_name, from_bits).vector(LANES));
-                let to = float(to_name, to_bits).vector(LANES);
-                let opcode = if to_bits > from_bits { Opcode::LLVMFPExt } else { Opcode::LLVMFPTrunc };
-                let made = if to_bits == from_bits && to_name == from_name {
-                    let round = parts.iter().find_map(|part| rounding_intrinsic(part))?;
-                    self.b.call(self.unit.intrinsic(round, &[value.ty()]), &[value])
-                } else {
-                    self.b.cast(opcode, value, to)
-                };
-                self.b.bitcast(made, to_ints)
-            }
-            (true, false) => {
-                let value = self.b.bitcast(value, float(from_name, from_bits).vector(LANES));
-                let round = parts.iter().find_map(|part| rounding_intrinsic(part))?;
-                let whole = self.b.call(self.unit.intrinsic(round, &[value.ty()]), &[value]);
-                self.saturating(to_kind == TypeKind::Signed, whole, self.t.int(to_bits))
-            }
-            (false, true) => {
-                if parts.iter().any(|part| matches!(*part, "rz" | "rm" | "rp")) {
-                    return None;
-                }
-                let opcode = if from_kind == TypeKind::Signed { Opcode::LLVMSIToFP } else { Opcode::LLVMUIToFP };
-                let made = self.b.cast(opcode, value, float(to_name, to_bits).vector(LANES));
-                self.b.bitcast(made, to_ints)
-            }
-            (false, false) if to_bits > from_bits && from_kind == TypeKind::Signed => self.b.sext(value, to_ints),
-            (false, false) => self.b.fit_lanes(value, to_ints),
-        })
-    }
 }
 
 /// What a PTX type suffix says.
@@ -668,7 +544,8 @@ pub enum TypeKind {
     Float,
 }
 
-fn ptx_type(part: &str) -> Option<(TypeKind, u32)> {
+/// Reads a type suffix: its kind and the bits of a register.
+pub fn ptx_type(part: &str) -> Option<(TypeKind, u32)> {
     match part {
         "f16x2" | "bf16x2" => return Some((TypeKind::Float, 32)),
         "bf16" => return Some((TypeKind::Float, 16)),
@@ -683,14 +560,4 @@ fn ptx_type(part: &str) -> Option<(TypeKind, u32)> {
     };
     let bits: u32 = part[1..].parse().ok()?;
     matches!(bits, 8 | 16 | 32 | 64).then_some((kind, bits))
-}
-
-fn rounding_intrinsic(part: &str) -> Option<&'static str> {
-    Some(match part {
-        "rni" => "llvm.roundeven",
-        "rzi" => "llvm.trunc",
-        "rmi" => "llvm.floor",
-        "rpi" => "llvm.ceil",
-        _ => return None,
-    })
 }

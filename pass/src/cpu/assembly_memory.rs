@@ -9,6 +9,11 @@ use super::ptx::Operand;
 use crate::llvm::Value;
 use crate::llvm::value::AtomicOp;
 
+/// Whether an operation names shared memory.
+fn shared_part(parts: &[&str]) -> bool {
+    parts.iter().any(|part| part.starts_with("shared"))
+}
+
 impl<'c> Emitter<'_, 'c> {
     /// Host addresses of an assembly's memory operand. Shared pointers in 32 bits get their upper half back.
     fn asm_address(&mut self, machine: &Machine<'c>, parts: &[&str], operand: &Operand) -> Option<Value<'c>> {
@@ -187,12 +192,13 @@ impl<'c> Emitter<'_, 'c> {
             };
             let packed = parts.iter().any(|part| part.ends_with("x2"));
             if parts.contains(&"bf16") {
-                return None;
+                let old = self.update_viewed(op, address, value, mask, shared_part(parts), 2, self.t.bfloat());
+                return if reduces { Some(()) } else { self.write(machine, &operands[0], old, guard) };
             }
             if kind == TypeKind::Float && op == LLVMAtomicRMWBinOpFAdd && !packed {
                 value = self.as_float(value, bits)?;
             }
-            let shared = parts.iter().any(|part| part.starts_with("shared"));
+            let shared = shared_part(parts);
             if let Some(packed) = parts.iter().find(|part| part.ends_with("x2")) {
                 let half = if packed.starts_with('b') { self.t.bfloat() } else { self.t.half() };
                 let old = self.update_viewed(op, address, value, mask, shared, 4, half.vector(2));

@@ -5,6 +5,7 @@ mod address;
 mod analysis;
 mod arithmetic;
 mod assembly;
+mod assembly_float;
 mod assembly_memory;
 mod atomics;
 mod body;
