@@ -1,6 +1,6 @@
 // flags: --extended-lambda
-// Double-precision math against the host's long double. libdevice begins rsqrt and the logarithms with an
-// approximation that the CPU device computes otherwise than a GPU: their last bit may differ.
+// Double-precision math against the host's long double. libdevice's logarithms are wrong by a little more than one unit
+// in the last place at some of these numbers whatever they start from.
 #include "math_test.h"
 
 #define COMPARE(expression, host, x, y, limit)                                                          \
@@ -48,7 +48,7 @@ int main()
     std::vector<double> other = range(-6, 6, static_cast<int>(any.size()));
 
     COMPARE(sqrt(a), std::sqrt(a), positive, other, 0.51);
-    COMPARE(rsqrt(a), 1 / std::sqrt(a), positive, other, 1.5);
+    COMPARE(rsqrt(a), 1 / std::sqrt(a), positive, other, 1.0);
     COMPARE(cbrt(a), std::cbrt(a), any, other, 1.1);
     COMPARE(exp(a), std::exp(a), any, other, 1.1);
     COMPARE(exp2(a), std::exp2(a), any, other, 1.1);

@@ -12,10 +12,14 @@ use crate::llvm::{Type, Value};
 
 /// Rounding of an nvvm operation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Rounding {
+pub enum Rounding {
+    /// To the nearest, ties to even.
     Nearest,
+    /// Toward zero.
     Zero,
+    /// Toward minus infinity.
     Down,
+    /// Toward infinity.
     Up,
 }
 
@@ -178,7 +182,7 @@ impl<'c> Emitter<'_, 'c> {
     }
 
     /// Subnormal results become zero of the same sign.
-    fn flush(&self, value: Value<'c>) -> Value<'c> {
+    pub fn flush(&self, value: Value<'c>) -> Value<'c> {
         if scalar_bits(value.ty()) != 32 {
             return value;
         }
@@ -264,7 +268,9 @@ impl<'c> Emitter<'_, 'c> {
             "div" => b.binary(Opcode::LLVMFDiv, x, operands[1]),
             "fma" => self.fma(x, operands[1], operands[2]),
             "sqrt" => self.unary("llvm.sqrt", x),
+            "rcp" | "rsqrt" if name.contains("approx.ftz.d") => self.gross(first == "rsqrt", x),
             "rcp" => b.binary(Opcode::LLVMFDiv, self.float_like(x, 1.0), x),
+            "rsqrt" if scalar_bits(x.ty()) == 64 => self.inverse_root(x),
             "rsqrt" => b.binary(Opcode::LLVMFDiv, self.float_like(x, 1.0), self.unary("llvm.sqrt", x)),
             "ex2" => self.exp2(x),
             "lg2" => self.log2(x),
@@ -316,6 +322,44 @@ impl<'c> Emitter<'_, 'c> {
         })
     }
 
+    /// `rsqrt.approx.f64`, which CUDA promises to be right to one unit in the last place. Two roundings after each other
+    /// (of the root and of the quotient) miss that, so a step of Newton's method follows.
+    pub fn inverse_root(&self, x: Value<'c>) -> Value<'c> {
+        let b = &self.b;
+        let first = b.binary(Opcode::LLVMFDiv, self.float_like(x, 1.0), self.unary("llvm.sqrt", x));
+        // 1 - x * first^2, with the product x * first in two parts.
+        let product = b.binary(Opcode::LLVMFMul, x, first);
+        let low = self.fma(x, first, b.fneg(product));
+        let rest = self.fma(b.fneg(product), first, self.float_like(x, 1.0));
+        let rest = self.fma(b.fneg(low), first, rest);
+        let half = b.binary(Opcode::LLVMFMul, first, self.float_like(x, 0.5));
+        let second = self.fma(half, rest, first);
+        // Zero, infinity and their kin leave nothing to refine.
+        let usual = b.fcmp(RealPredicate::LLVMRealORD, rest, rest);
+        b.select(usual, second, first)
+    }
+
+    /// `rcp.approx.ftz.f64` and `rsqrt.approx.ftz.f64`: of operand and result only the upper 32 bits count, subnormal
+    /// ones are zero (PTX ISA, "rcp.approx.ftz.f64"). libdevice refines the value in steps whose rounding errors are
+    /// small only as long as it has few bits: with an exact one `rsqrt` and `log2` would be worse, not better.
+    pub fn gross(&self, root: bool, x: Value<'c>) -> Value<'c> {
+        let b = &self.b;
+        let top = |value: Value<'c>| {
+            let int = self.shaped(value, self.t.int(64));
+            let pattern = b.bitcast(value, int);
+            let kept = b.and(pattern, self.same(pattern, 0xffff_ffff_0000_0000));
+            let exponent = b.and(pattern, self.same(pattern, 0x7ff0_0000_0000_0000));
+            let sign = b.and(pattern, self.same(pattern, 1 << 63));
+            let flushed = b.select(b.eq(exponent, self.same(pattern, 0)), sign, kept);
+            // A NaN whose upper half is that of infinity stays one.
+            let nan = b.fcmp(RealPredicate::LLVMRealUNO, value, value);
+            b.select(nan, value, b.bitcast(flushed, value.ty()))
+        };
+        let operand = top(x);
+        let bottom = if root { self.unary("llvm.sqrt", operand) } else { operand };
+        top(b.binary(Opcode::LLVMFDiv, self.float_like(x, 1.0), bottom))
+    }
+
     /// `f2i.rz` and its kin.
     fn conversion(&self, first: &str, x: Value<'c>, result: Type<'c>, rounding: Rounding) -> Option<Value<'c>> {
         let (from, to) = first.split_once('2')?;
@@ -363,7 +407,7 @@ impl<'c> Emitter<'_, 'c> {
 
     /// Moves a result that was rounded to nearest to where another rounding would have put it. `error` is the exact
     /// result less the rounded one; only its sign matters.
-    fn nudge(&self, near: Value<'c>, error: Value<'c>, rounding: Rounding) -> Value<'c> {
+    pub fn nudge(&self, near: Value<'c>, error: Value<'c>, rounding: Rounding) -> Value<'c> {
         let b = &self.b;
         let bits = scalar_bits(near.ty());
         let int = self.shaped(near, self.t.int(bits));
@@ -395,7 +439,7 @@ impl<'c> Emitter<'_, 'c> {
 
     /// Addition, multiplication, division, square root and fma with another rounding than to nearest, from the
     /// rounded result and the sign of its exact error.
-    fn directed(&self, first: &str, operands: &[Value<'c>], rounding: Rounding) -> Option<Value<'c>> {
+    pub fn directed(&self, first: &str, operands: &[Value<'c>], rounding: Rounding) -> Option<Value<'c>> {
         let b = &self.b;
         let x = operands[0];
         let (near, error) = match first {
