@@ -4,6 +4,7 @@ use crate::clang_jobs::{self, Side};
 use crate::command::{Command, Finished};
 use crate::error::DriverError;
 use crate::invocation::{Input, Invocation, Language};
+use crate::launches;
 use crate::stages::{self, StageOptions};
 use crate::tools::Tools;
 use crate::trace;
@@ -59,8 +60,11 @@ pub fn object(tools: &Tools, invocation: &Invocation, input: &Input, output: &Pa
 fn cuda_object(tools: &Tools, invocation: &Invocation, input: &Input, output: &Path) -> Result<(), DriverError> {
     let intermediate = |side: &str| tools.temporary().join(format!("{}.{side}.bc", stem(output)));
     let (device_file, host_file) = (intermediate("device"), intermediate("host"));
-    let device = clang_jobs::cuda_bitcode(tools, invocation, input, Side::Device, &device_file);
+    let mut device = clang_jobs::cuda_bitcode(tools, invocation, input, Side::Device, &device_file);
     let mut host = clang_jobs::cuda_bitcode(tools, invocation, input, Side::Host, &host_file);
+    if let Some(overlay) = launches::overlay(Path::new(&input.path), tools.temporary())? {
+        [device, host] = [device, host].map(|command| command.args(["-ivfsoverlay"]).path(&overlay));
+    }
     let dependencies = dependency_file(invocation, output);
     host = clang_jobs::with_dependencies(host, invocation, output, &dependencies);
     let packed = tools.temporary().join(format!("{}.relocatable", stem(output)));

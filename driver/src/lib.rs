@@ -12,6 +12,7 @@ pub mod embedded;
 pub mod error;
 pub mod gpu;
 pub mod invocation;
+pub mod launches;
 pub mod link;
 pub mod options;
 pub mod registers;

@@ -13,11 +13,19 @@ use warpline_toolchain::cuda::{Cuda, SHIM_MARKER};
 /// System libraries that the runtime, a Rust static library, needs (`rustc --print native-static-libs`).
 const RUNTIME_NEEDS: &str = "-lgcc_s -lutil -lrt -lpthread -lm -ldl";
 
+/// Where the NVIDIA driver installs its library.
+const DRIVER_LIBRARIES: [&str; 3] =
+    ["/usr/lib/x86_64-linux-gnu/libcuda.so", "/usr/lib64/libcuda.so", "/usr/lib/libcuda.so"];
+
+/// An archive without members.
+const EMPTY_ARCHIVE: &str = "!<arch>\n";
+
 /// Makes the folder in the cache, or finds it there.
 pub fn folder(cuda: &Cuda) -> Result<PathBuf, DriverError> {
     let runtime = embedded::runtime_library()?;
     let driver = std::env::current_exe().map_err(DriverError::reading("/proc/self/exe"))?;
-    let identity = format!("{}\0{}\0{}", cuda.root.display(), runtime.display(), driver.display());
+    let has_driver = DRIVER_LIBRARIES.iter().any(|path| Path::new(path).exists());
+    let identity = format!("{}\0{}\0{}\0{has_driver}", cuda.root.display(), runtime.display(), driver.display());
     let cache = cache::folder()?;
     let folder = cache.join(format!("toolkit-{:016x}", content_hash(identity.as_bytes())));
     if folder.join(SHIM_MARKER).is_file() {
@@ -25,14 +33,15 @@ pub fn folder(cuda: &Cuda) -> Result<PathBuf, DriverError> {
     }
     // Made under another name and renamed: compilers running at the same time see all of it or nothing.
     let partial = cache.join(format!(".toolkit.{}", std::process::id()));
-    let made = fill(&partial, cuda, &runtime, &driver).and_then(|()| match std::fs::rename(&partial, &folder) {
-        Err(_) if folder.join(SHIM_MARKER).is_file() => std::fs::remove_dir_all(&partial),
-        result => result,
-    });
+    let made =
+        fill(&partial, cuda, &runtime, &driver, has_driver).and_then(|()| match std::fs::rename(&partial, &folder) {
+            Err(_) if folder.join(SHIM_MARKER).is_file() => std::fs::remove_dir_all(&partial),
+            result => result,
+        });
     made.map(|()| folder).map_err(DriverError::writing(partial))
 }
 
-fn fill(folder: &Path, cuda: &Cuda, runtime: &Path, driver: &Path) -> io::Result<()> {
+fn fill(folder: &Path, cuda: &Cuda, runtime: &Path, driver: &Path, has_driver: bool) -> io::Result<()> {
     if folder.exists() {
         std::fs::remove_dir_all(folder)?;
     }
@@ -53,6 +62,10 @@ fn fill(folder: &Path, cuda: &Cuda, runtime: &Path, driver: &Path) -> io::Result
     for name in ["libcudart_static.a", "libcudart.so"] {
         std::fs::write(folder.join("lib64").join(name), &script)?;
     }
-    std::fs::write(folder.join("lib64/libcudadevrt.a"), "!<arch>\n")?;
+    std::fs::write(folder.join("lib64/libcudadevrt.a"), EMPTY_ARCHIVE)?;
+    // Many programs name the driver's library and use nothing of it. Without a driver it is not there to be found.
+    if !has_driver {
+        std::fs::write(folder.join("lib64/libcuda.a"), EMPTY_ARCHIVE)?;
+    }
     std::fs::write(folder.join(SHIM_MARKER), format!("{}\n", cuda.root.display()))
 }

@@ -15,6 +15,8 @@
 
 #include <cuda_runtime.h>
 
+#include <warpline/atomics.h>
+
 // nvcc defines its version on the command line.
 #ifndef __CUDACC_VER_MAJOR__
 #define __CUDACC_VER_MAJOR__ (CUDART_VERSION / 1000)

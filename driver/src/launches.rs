@@ -1,0 +1,211 @@
+//! Launches written `kernel << <grid, block>> >(…)`, as some editors format them. nvcc reads `<<<` with blanks between;
+//! clang does not. clang is shown another text in the file's place, in which all that follows keeps its line and column.
+
+use crate::error::DriverError;
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+
+/// Files that are followed from one source, at most.
+const MOST_FILES: usize = 1000;
+
+/// A file for clang's `-ivfsoverlay` that puts respelled text in the place of a source and of what it includes from
+/// beside it; `None` where nothing has to be respelled. Intermediate files go to `folder`.
+pub fn overlay(source: &Path, folder: &Path) -> Result<Option<PathBuf>, DriverError> {
+    let mut entries = Vec::new();
+    let mut seen = HashSet::new();
+    let mut left = vec![std::path::absolute(source).unwrap_or_else(|_| source.into())];
+    while let Some(path) = left.pop() {
+        if seen.len() == MOST_FILES || !seen.insert(path.clone()) {
+            continue;
+        }
+        // What cannot be read here clang will speak of, or it is not text and needs nothing.
+        let Ok(text) = std::fs::read_to_string(&path) else { continue };
+        let beside = path.parent().unwrap_or(Path::new("/"));
+        left.extend(included(&text).map(|name| beside.join(name)));
+        if let Some(new) = respelled(&text) {
+            let file = folder.join(format!("launches-{}", entries.len()));
+            std::fs::write(&file, new).map_err(DriverError::writing(&file))?;
+            let [name, contents] = [&path, &file].map(|path| quoted(&path.to_string_lossy()));
+            entries.push(format!("{{\"type\": \"file\", \"name\": {name}, \"external-contents\": {contents}}}"));
+        }
+    }
+    if entries.is_empty() {
+        return Ok(None);
+    }
+    let stem = source.file_stem().map_or("source".into(), |stem| stem.to_string_lossy());
+    let file = folder.join(format!("{stem}.launches.yaml"));
+    let roots = entries.join(", ");
+    let text = format!("{{\"version\": 0, \"use-external-names\": false, \"roots\": [{roots}]}}\n");
+    std::fs::write(&file, text).map_err(DriverError::writing(&file))?;
+    Ok(Some(file))
+}
+
+/// A text as a JSON string, which YAML reads too.
+fn quoted(text: &str) -> String {
+    format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
+}
+
+/// Names in `#include "…"`.
+fn included(text: &str) -> impl Iterator<Item = &str> {
+    text.lines().filter_map(|line| {
+        let rest = line.trim_start().strip_prefix('#')?.trim_start().strip_prefix("include")?;
+        rest.trim_start().strip_prefix('"')?.split('"').next()
+    })
+}
+
+/// The text with `<<<` and `>>>` of launches written together; `None` where they are already.
+fn respelled(text: &str) -> Option<String> {
+    let mut bytes = text.as_bytes().to_vec();
+    let code = code(&bytes);
+    let mut changed = false;
+    let mut at = 0;
+    while at < bytes.len() {
+        if let Some(open) = triple(&bytes, &code, at, b'<')
+            && !follows_operator(&bytes, at)
+            && let Some(close) = closing(&bytes, &code, open[2] + 1)
+        {
+            for places in [open, close] {
+                changed |= places[2] != places[0] + 2;
+                let sign = bytes[places[0]];
+                bytes[places[0]..=places[2]].fill(b' ');
+                bytes[places[0]..places[0] + 3].fill(sign);
+            }
+            at = close[2];
+        }
+        at += 1;
+    }
+    // Only ASCII characters outside of others were exchanged.
+    changed.then(|| String::from_utf8(bytes).ok())?
+}
+
+/// Where three `sign`s stand from `at` on, with blanks between them at most, all on one line.
+fn triple(bytes: &[u8], code: &[bool], at: usize, sign: u8) -> Option<[usize; 3]> {
+    let mut places = [at; 3];
+    let mut next = at;
+    for place in &mut places {
+        while next > at && matches!(bytes.get(next), Some(b' ' | b'\t')) {
+            next += 1;
+        }
+        if bytes.get(next) != Some(&sign) || !code[next] {
+            return None;
+        }
+        *place = next;
+        next += 1;
+    }
+    (bytes.get(next) != Some(&sign)).then_some(places)
+}
+
+/// `operator<< <char>` is no launch.
+fn follows_operator(bytes: &[u8], at: usize) -> bool {
+    bytes[..at].trim_ascii_end().ends_with(b"operator")
+}
+
+/// The `>>>` that ends a launch's configuration: it stands outside of parentheses, and an opening one follows. Template
+/// arguments may look the same (`f<A<B<int>> >(1)`), hence the last of the statement.
+fn closing(bytes: &[u8], code: &[bool], from: usize) -> Option<[usize; 3]> {
+    let mut depth = 0usize;
+    let mut found = None;
+    for at in (from..bytes.len()).filter(|&at| code[at]) {
+        match bytes[at] {
+            b'(' | b'[' => depth += 1,
+            b')' | b']' if depth == 0 => break,
+            b')' | b']' => depth -= 1,
+            b';' | b'{' | b'}' => break,
+            b'<' if depth == 0 && triple(bytes, code, at, b'<').is_some() => break,
+            b'>' if depth == 0 => {
+                let ended = |places: &[usize; 3]| {
+                    let next = bytes[places[2] + 1..].iter().find(|byte| !byte.is_ascii_whitespace());
+                    next == Some(&b'(')
+                };
+                found = triple(bytes, code, at, b'>').filter(ended).or(found);
+            }
+            _ => {}
+        }
+    }
+    found
+}
+
+/// Per byte, whether it is code: no comment, no text in quotation marks.
+fn code(bytes: &[u8]) -> Vec<bool> {
+    let mut code = vec![true; bytes.len()];
+    let mut at = 0;
+    while at < bytes.len() {
+        let rest = &bytes[at..];
+        let find = |end: &[u8]| rest[2..].windows(end.len()).position(|part| part == end).map(|place| place + 2);
+        let length = if rest.starts_with(b"//") {
+            find(b"\n").unwrap_or(rest.len())
+        } else if rest.starts_with(b"/*") {
+            find(b"*/").map_or(rest.len(), |place| place + 2)
+        } else if rest[0] == b'"' || (rest[0] == b'\'' && !digit_separator(bytes, at)) {
+            let mut escaped = false;
+            let end = rest[1..].iter().position(|&byte| {
+                let ends = !escaped && (byte == rest[0] || byte == b'\n');
+                escaped = !escaped && byte == b'\\';
+                ends
+            });
+            end.map_or(rest.len(), |place| place + 2)
+        } else {
+            at += 1;
+            continue;
+        };
+        code[at..at + length].fill(false);
+        at += length;
+    }
+    code
+}
+
+/// `1'000`.
+fn digit_separator(bytes: &[u8], at: usize) -> bool {
+    at > 0 && bytes[at - 1].is_ascii_hexdigit() && bytes.get(at + 1).is_some_and(u8::is_ascii_hexdigit)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn launches_with_blanks_are_written_together() {
+        let new =
+            respelled("a << <g, b>> >(x);\n b<< < dim3(1, 2), c < d ? 1 : 2 >> > (y); c<<<1, 2>> > (z);").unwrap();
+        assert_eq!(new, "a <<< g, b>>> (x);\n b<<<  dim3(1, 2), c < d ? 1 : 2 >>>  (y); c<<<1, 2>>>  (z);");
+    }
+
+    #[test]
+    fn all_keeps_its_place() {
+        let text = "k << <vector<vector<int> > (3).size(), 1>> >(\n  x); // ü << <1, 2>> >(3)\nf();";
+        let new = respelled(text).unwrap();
+        assert_eq!(new.len(), text.len());
+        assert_eq!(new.lines().last(), text.lines().last());
+        assert!(new.ends_with("// ü << <1, 2>> >(3)\nf();"), "{new}");
+    }
+
+    #[test]
+    fn what_is_no_launch_stays() {
+        for text in [
+            "k<<<1, 2>>>(x);",
+            "k<<<f<A<B<int>> >(1), 2>>>(x);",
+            "friend ostream &operator<< <T>(ostream &, A<B<C<T>> >(x));",
+            "cout << a < b; vector<vector<vector<int>> > (x);",
+            "char c = '\"'; puts(\"<< <1, 2>> >(3)\"); /* << <1, 2>> >(3) */",
+            "int n = 1'000; x << y;",
+            "<< <",
+            "/",
+            "\"",
+        ] {
+            assert_eq!(respelled(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn included_files_are_followed() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        std::fs::write(path("a.cu"), "#include \"b.h\"\n#  include \"missing.h\"\nint main() {}").unwrap();
+        std::fs::write(path("b.h"), "#include \"a.cu\"\nvoid f() { k << <1, 2 >> > (); }").unwrap();
+        let file = overlay(&path("a.cu"), folder.path()).unwrap().expect("b.h is respelled");
+        let text = std::fs::read_to_string(file).unwrap();
+        assert!(text.contains("b.h\"") && !text.contains("a.cu"), "{text}");
+        std::fs::write(path("b.h"), "void f() { k<<<1, 2>>>(); }").unwrap();
+        assert_eq!(overlay(&path("a.cu"), folder.path()).unwrap(), None);
+    }
+}
