@@ -39,7 +39,7 @@ fn cuda_arguments(command: Command, tools: &Tools) -> Command {
 
 /// Our headers and the toolkit's, behind the user's own.
 fn toolkit_headers(command: Command, tools: &Tools) -> Command {
-    let command = command.args(["-isystem".to_string()]).path(&tools.include);
+    let command = command.args(["-isystem".to_string()]).path(&tools.include).args(tools.openmp_headers());
     match tools.cuda.cccl_include() {
         Some(folder) => command.args(["-isystem"]).path(&folder),
         None => command,
@@ -62,8 +62,7 @@ pub fn cuda_bitcode(tools: &Tools, invocation: &Invocation, input: &Input, side:
     let command = match side {
         Side::Device => command
             .args(["--cuda-device-only".into(), format!("-O{}", invocation.device_level())])
-            .args(invocation.device.iter().cloned())
-            .args(tools.openmp_headers()),
+            .args(invocation.device.iter().cloned()),
         // The registration code is only made for a GPU binary. Any file will do: the pass replaces it.
         Side::Host => command
             .args(["--cuda-host-only".into(), format!("-O{}", invocation.host_level())])

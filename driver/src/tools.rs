@@ -9,10 +9,18 @@ use warpline_toolchain::clang::{self, Clang};
 use warpline_toolchain::cuda::{self, Cuda};
 use warpline_toolchain::programs;
 
-/// For `-fopenmp` where clang lacks its header: the folder of g++'s.
+fn asks_for_openmp(invocation: &Invocation) -> bool {
+    invocation.common.iter().chain(&invocation.host).any(|flag| flag == OPENMP)
+}
+
+/// Whether a source includes `omp.h`, which g++ finds with and without `-fopenmp`.
+fn names_openmp(invocation: &Invocation) -> bool {
+    invocation.sources().any(|input| std::fs::read_to_string(&input.path).is_ok_and(|text| text.contains("omp.h")))
+}
+
+/// For OpenMP where clang lacks its header: the folder of g++'s.
 fn openmp_functions(invocation: &Invocation, clang: &Clang) -> Option<PathBuf> {
-    let asked = invocation.common.iter().chain(&invocation.host).any(|flag| flag == OPENMP);
-    if !asked {
+    if !asks_for_openmp(invocation) && !names_openmp(invocation) {
         return None;
     }
     let resources = programs::output(&clang.path, &["-print-resource-dir"])?;
@@ -55,7 +63,7 @@ impl Tools {
             .map_err(DriverError::writing(std::env::temp_dir()))?;
         let mut notes: Vec<String> = choice.note.into_iter().collect();
         let openmp_functions = openmp_functions(invocation, &clang);
-        if openmp_functions.is_some() {
+        if openmp_functions.is_some() && asks_for_openmp(invocation) {
             let major = warpline_toolchain::pins::llvm_major();
             notes.push(format!(
                 "-fopenmp: clang's OpenMP is not installed (apt-get install libomp-{major}-dev), so OpenMP pragmas of \
@@ -95,13 +103,13 @@ impl Tools {
         }
         let each = |argument: &String| match argument == OPENMP {
             // clang's way to leave the pragmas alone and link the functions of g++'s library.
-            true => [vec!["-fopenmp=libgomp".into()], self.openmp_headers()].concat(),
-            false => vec![argument.clone()],
+            true => "-fopenmp=libgomp".into(),
+            false => argument.clone(),
         };
-        arguments.iter().flat_map(each).collect()
+        arguments.iter().map(each).collect()
     }
 
-    /// Where `omp.h` is when it is g++'s. Device compilations see it too.
+    /// Where `omp.h` is when it is g++'s, for both sides.
     pub fn openmp_headers(&self) -> Vec<String> {
         let folder = self.openmp_functions.iter();
         folder.flat_map(|folder| ["-idirafter".into(), folder.display().to_string()]).collect()
