@@ -20,6 +20,7 @@ pub mod memory;
 pub mod message;
 pub mod module;
 pub mod paths;
+pub mod pools;
 pub mod printf;
 pub mod runtime;
 pub mod streams;

@@ -8,6 +8,7 @@ use crate::memory::windows::WindowError;
 use crate::memory::{Description, DeviceMemory, MemoryError};
 use crate::module::{Module, Registered};
 use crate::paths::{Entry, Frames, capture};
+use crate::pools::Pools;
 use crate::streams::Streams;
 use crate::trace::Trace;
 use crate::trace::writer::Writer;
@@ -93,6 +94,8 @@ pub struct Runtime {
     pub limits: Limits,
     /// Streams and events.
     pub streams: Streams,
+    /// Memory pools.
+    pub pools: Pools,
     /// Virtual clock, nanoseconds.
     pub clock: u64,
     /// Flags given to `cudaSetDeviceFlags`.
@@ -255,6 +258,7 @@ impl Runtime {
             filter,
             limits: Limits::DEFAULT,
             streams: Streams::default(),
+            pools: Pools::default(),
             clock: 0,
             device_flags: 8,
         })

@@ -10,6 +10,13 @@ const LEGACY: usize = 1;
 /// `cudaStreamPerThread`.
 const PER_THREAD: usize = 2;
 
+/// `cudaLaunchAttributeValue`, a union.
+pub type AttributeValue = [u64; 8];
+
+/// `cudaLaunchAttributeAccessPolicyWindow`, `…SynchronizationPolicy`, `…Priority`, `…MemSyncDomainMap`, `…MemSyncDomain`:
+/// the attributes that streams have.
+const STREAM_ATTRIBUTES: [i32; 5] = [1, 3, 8, 9, 10];
+
 /// A stream.
 #[derive(Clone, Copy, Debug)]
 pub struct Stream {
@@ -35,6 +42,8 @@ pub struct Event {
 pub struct Streams {
     streams: HashMap<usize, Stream>,
     events: HashMap<usize, Event>,
+    /// Attributes as they were set, by stream.
+    attributes: HashMap<(usize, i32), AttributeValue>,
     created: u32,
     handle: usize,
 }
@@ -64,7 +73,37 @@ impl Streams {
 
     /// Destroys a stream that the program created.
     pub fn destroy(&mut self, handle: usize) -> Result<(), Error> {
+        self.attributes.retain(|(stream, _), _| *stream != handle);
         self.streams.remove(&handle).map(|_| ()).ok_or(error::INVALID_RESOURCE_HANDLE)
+    }
+
+    /// Sets an attribute.
+    pub fn set_attribute(&mut self, handle: usize, which: i32, value: AttributeValue) -> Result<(), Error> {
+        self.get(handle)?;
+        if !STREAM_ATTRIBUTES.contains(&which) {
+            return Err(error::INVALID_VALUE);
+        }
+        self.attributes.insert((handle, which), value);
+        Ok(())
+    }
+
+    /// An attribute, zero where it was not set.
+    pub fn attribute(&self, handle: usize, which: i32) -> Result<AttributeValue, Error> {
+        self.get(handle)?;
+        if !STREAM_ATTRIBUTES.contains(&which) {
+            return Err(error::INVALID_VALUE);
+        }
+        Ok(self.attributes.get(&(handle, which)).copied().unwrap_or_default())
+    }
+
+    /// Copies all attributes.
+    pub fn copy_attributes(&mut self, to: usize, from: usize) -> Result<(), Error> {
+        self.get(to)?;
+        for which in STREAM_ATTRIBUTES {
+            let value = self.attribute(from, which)?;
+            self.attributes.insert((to, which), value);
+        }
+        Ok(())
     }
 
     /// Creates an event.

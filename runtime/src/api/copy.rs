@@ -66,6 +66,23 @@ api! {
         unsafe { runtime.copy(flat(to, bytes), flat(from, bytes), bytes as u64, 1, kind, entry) }
     }
 
+    /// Copies between devices, of which there is one, at once.
+    fn cudaMemcpyPeerAsync(
+        to: *mut c_void,
+        to_device: c_int,
+        from: *const c_void,
+        from_device: c_int,
+        bytes: usize,
+        stream: StreamHandle,
+    ) |runtime, entry| {
+        runtime.streams.get(stream as usize)?;
+        if to_device != 0 || from_device != 0 {
+            return Err(error::INVALID_DEVICE);
+        }
+        // SAFETY: by the contract.
+        unsafe { runtime.copy(flat(to, bytes), flat(from, bytes), bytes as u64, 1, 3, entry) }
+    }
+
     /// Copies between devices, of which there is one.
     fn cudaMemcpyPeer(
         to: *mut c_void,

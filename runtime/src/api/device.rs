@@ -10,7 +10,8 @@ use std::ffi::{c_char, c_int, c_uint};
 /// The PCI address that the device claims.
 const PCI_ADDRESS: &[u8] = b"0000:01:00.0\0";
 
-fn only_device(device: c_int) -> Result<(), Error> {
+/// Numbers of other devices are wrong.
+pub(super) fn only_device(device: c_int) -> Result<(), Error> {
     if device == 0 { Ok(()) } else { Err(error::INVALID_DEVICE) }
 }
 
@@ -201,6 +202,12 @@ api! {
         only_device(peer)?;
         // SAFETY: by the contract.
         unsafe { put(answer, 0) }
+    }
+
+    /// What joins two devices: there are not two.
+    fn cudaDeviceGetP2PAttribute(_value: *mut c_int, _which: c_int, _from: c_int, _to: c_int) |runtime, entry| {
+        let _ = (runtime, entry);
+        Err(error::INVALID_DEVICE)
     }
 
     /// Opens another device's memory: there is no other.

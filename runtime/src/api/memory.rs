@@ -23,7 +23,8 @@ const ATTACH: [c_uint; 2] = [1, 2];
 const DEVICE_KINDS: &[AllocationKind] =
     &[AllocationKind::Malloc, AllocationKind::Managed, AllocationKind::Pitch, AllocationKind::Async];
 
-fn allocate(
+/// Allocates, and writes the address to where the program wants it.
+pub(super) fn allocate(
     runtime: &mut Runtime,
     place: *mut *mut c_void,
     bytes: usize,
@@ -78,7 +79,11 @@ api! {
     /// Allocates device memory in stream order, which is program order here.
     fn cudaMallocAsync(place: *mut *mut c_void, bytes: usize, stream: StreamHandle) |runtime, entry| => crate::gpu::calls::malloc_async {
         runtime.streams.get(stream as usize)?;
-        allocate(runtime, place, bytes, AllocationKind::Async, entry)
+        allocate(runtime, place, bytes, AllocationKind::Async, entry)?;
+        // SAFETY: not null, and just written.
+        let address = unsafe { place.read() } as u64;
+        runtime.pools.gave(runtime.pools.current(), address, &runtime.memory.registry);
+        Ok(())
     }
 
     /// Allocates managed memory.

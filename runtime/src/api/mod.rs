@@ -11,6 +11,7 @@ pub mod events;
 pub mod hooks;
 pub mod launch;
 pub mod memory;
+pub mod pools;
 pub mod registration;
 pub mod streams;
 pub mod symbols;

@@ -4,6 +4,7 @@ use super::{api, per_thread, put};
 use crate::cuda::error::{self, Error};
 use crate::cuda::types::{EventHandle, StreamCallback, StreamHandle};
 use crate::runtime::call;
+use crate::streams::AttributeValue;
 use std::ffi::{c_int, c_uint, c_ulonglong, c_void};
 
 /// Priorities that a program may ask for: least and greatest.
@@ -101,6 +102,31 @@ api! {
         unsafe { put(device, 0) }
     }
 
+    /// Sets an attribute of a stream. The values are hints on caches, synchronisation and priority, which change no result.
+    fn cudaStreamSetAttribute(stream: StreamHandle, which: c_int, value: *const c_void) |runtime, entry| {
+        let _ = entry;
+        if value.is_null() {
+            return Err(error::INVALID_VALUE);
+        }
+        // SAFETY: by the contract, a union of this size.
+        let value = unsafe { value.cast::<AttributeValue>().read() };
+        runtime.streams.set_attribute(stream as usize, which, value)
+    }
+
+    /// An attribute of a stream, as it was set.
+    fn cudaStreamGetAttribute(stream: StreamHandle, which: c_int, value: *mut c_void) |runtime, entry| {
+        let _ = entry;
+        let found = runtime.streams.attribute(stream as usize, which)?;
+        // SAFETY: by the contract, a union of this size.
+        unsafe { put(value.cast(), found) }
+    }
+
+    /// Copies the attributes of a stream to another one.
+    fn cudaStreamCopyAttributes(to: StreamHandle, from: StreamHandle) |runtime, entry| {
+        let _ = entry;
+        runtime.streams.copy_attributes(to as usize, from as usize)
+    }
+
     /// Whether a stream is being captured: graphs are not supported, so it is not.
     fn cudaStreamIsCapturing(stream: StreamHandle, status: *mut c_int) |runtime, entry| {
         let _ = entry;
@@ -139,6 +165,9 @@ pub unsafe extern "C" fn cudaStreamAddCallback(
 }
 
 per_thread! {
+    cudaStreamSetAttribute_ptsz = cudaStreamSetAttribute, (stream: StreamHandle, which: c_int, value: *const c_void);
+    cudaStreamGetAttribute_ptsz = cudaStreamGetAttribute, (stream: StreamHandle, which: c_int, value: *mut c_void);
+    cudaStreamCopyAttributes_ptsz = cudaStreamCopyAttributes, (to: StreamHandle, from: StreamHandle);
     cudaStreamSynchronize_ptsz = cudaStreamSynchronize, (stream: StreamHandle);
     cudaStreamQuery_ptsz = cudaStreamQuery, (stream: StreamHandle);
     cudaStreamWaitEvent_ptsz = cudaStreamWaitEvent, (stream: StreamHandle, event: EventHandle, flags: c_uint);

@@ -60,6 +60,8 @@ pub fn properties(device: &Device) -> DeviceProp {
     all.max_blocks_per_multi_processor = device.blocks_per_sm as c_int;
     all.reserved_shared_mem_per_block = device.shared_reserved_per_block as usize;
     all.host_register_supported = 1;
+    // `memoryPoolsSupported`.
+    all.various[3] = 1;
     all
 }
 
@@ -102,6 +104,8 @@ pub fn attribute(device: &Device, which: c_int) -> Option<c_int> {
         97 => all.shared_mem_per_block_optin as c_int,
         106 => all.max_blocks_per_multi_processor,
         111 => all.reserved_shared_mem_per_block as c_int,
+        // Memory pools.
+        115 => 1,
         // Memory domains, NUMA numbers: one, or none.
         126 => 1,
         131 | 134 => -1,
@@ -124,7 +128,8 @@ pub fn attribute(device: &Device, which: c_int) -> Option<c_int> {
         | 101
         | 108
         | 109
-        | 112..=125
+        | 112..=114
+        | 116..=125
         | 127..=130
         | 132
         | 133
