@@ -27,7 +27,7 @@ lint: setup
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
 
-bench: setup
+bench: build
 	$(CARGO) bench --locked
 
 # Programs for a machine with a GPU: the folder can be copied to one that has no compiler.

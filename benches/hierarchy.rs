@@ -269,12 +269,15 @@ fn percent(hits: u64, lookups: u64) -> f64 {
     100.0 * hits as f64 / lookups.max(1) as f64
 }
 
+/// Makes a stream of so many requests.
+type Maker = fn(u64) -> Stream;
+
 fn main() {
     let thousands = std::env::args().filter_map(|argument| argument.parse::<u64>().ok()).next().unwrap_or(2000);
     let reach = Reach { bytes: 4, holes: None };
     let wide = thousands * 1000;
     let scattered = wide / 8;
-    let makers: [(fn(u64) -> Stream, u64); 5] =
+    let makers: [(Maker, u64); 5] =
         [(coalesced, wide), (strided, scattered), (random, scattered), (stencil, wide), (gather, scattered)];
     for (make, requests) in makers {
         if skipped(make(1).name) {

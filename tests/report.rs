@@ -99,7 +99,7 @@ fn the_table_for_spreadsheets() {
 fn the_callgrind_file() {
     let file = callgrind(&demo_of("/nowhere/columns.cu"));
     // Own costs, which do not follow a `calls` line, add up to the summary.
-    let mut sum = vec![0u64; 6];
+    let mut sum = [0u64; 6];
     let mut after_call = false;
     for line in file.lines() {
         if line.starts_with(|first: char| first.is_ascii_digit()) && !after_call {

@@ -60,11 +60,10 @@ fn cmake(driver: &Driver, compiler: &str, cxx: Option<&str>) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
             panic!("these tests need cmake: `make test` installs it, or apt-get install cmake")
         }
-        output => drop(
-            output
-                .map(|output| assert!(output.status.success(), "{}{}", text(&output.stdout), text(&output.stderr)))
-                .unwrap(),
-        ),
+        output => {
+            let output = output.unwrap();
+            assert!(output.status.success(), "{}{}", text(&output.stdout), text(&output.stderr));
+        }
     };
     let mut configure = driver.command("cmake");
     configure.args(["-S", ".", "-B", "build", "-G", "Unix Makefiles"]);

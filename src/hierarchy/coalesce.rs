@@ -122,8 +122,8 @@ impl Coalescer {
     pub fn local_pieces(&mut self, access: &Access<'_>, reach: Reach, first_line: u64) -> &[Piece] {
         self.pieces.clear();
         if let (Addresses::Uniform(offset), None) = (access.addresses, reach.holes)
-            && offset % 4 == 0
-            && reach.bytes % 4 == 0
+            && offset.is_multiple_of(4)
+            && reach.bytes.is_multiple_of(4)
         {
             let mut bytes = 0u128;
             let mut sectors = 0;

@@ -69,7 +69,7 @@ impl DenseLines {
     /// The line that has a number given out before.
     #[inline]
     pub fn line(&self, number: u32) -> u64 {
-        self.regions[(number >> REGION_LINE_BITS) as usize] << REGION_LINE_BITS | u64::from(number) % REGION_LINES
+        (self.regions[(number >> REGION_LINE_BITS) as usize] << REGION_LINE_BITS) | (u64::from(number) % REGION_LINES)
     }
 
     /// One more than the highest number a table must be ready for.

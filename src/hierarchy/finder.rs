@@ -59,8 +59,8 @@ impl Ways {
             let (chunks, remainder) = keys.as_chunks::<8>();
             for chunk in chunks {
                 let mut found = 0u32;
-                for index in 0..8 {
-                    found |= u32::from(chunk[index] == key) << index;
+                for (index, other) in chunk.iter().enumerate() {
+                    found |= u32::from(*other == key) << index;
                 }
                 if found != 0 {
                     return Some(first + base + found.trailing_zeros() as usize);

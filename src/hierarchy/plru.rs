@@ -140,7 +140,7 @@ mod tests {
         fn touch(&mut self, leaf: usize) {
             let mut node = self.leaves + leaf;
             while node > 1 {
-                self.right[node / 2] = node % 2 == 0;
+                self.right[node / 2] = node.is_multiple_of(2);
                 node /= 2;
             }
         }

@@ -247,7 +247,7 @@ impl Drawn {
         mixed = (mixed ^ mixed >> 29).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         mixed ^= mixed >> 32;
         let total = self.sums.last().copied().unwrap_or(1).max(1);
-        let point = ((mixed & 0xffff_ffff) * u64::from(total) >> 32) as u32;
+        let point = (((mixed & 0xffff_ffff) * u64::from(total)) >> 32) as u32;
         self.sums.partition_point(|sum| *sum <= point) as u32
     }
 }

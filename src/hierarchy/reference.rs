@@ -86,7 +86,7 @@ impl Array {
             Order::Plru(right) => {
                 let mut node = ways + way;
                 while node > 1 {
-                    right[node / 2] = node % 2 == 0;
+                    right[node / 2] = node.is_multiple_of(2);
                     node /= 2;
                 }
             }

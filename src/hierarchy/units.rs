@@ -15,7 +15,7 @@ pub(super) fn collapse(sectors: u8, unit: u32) -> u8 {
 pub(super) fn expand(units: u8, unit: u32) -> u8 {
     match unit {
         32 => units,
-        64 => (units & 1) * 3 | (units >> 1 & 1) * 12,
+        64 => ((units & 1) * 3) | ((units >> 1 & 1) * 12),
         _ => (units & 1) * 15,
     }
 }

@@ -154,7 +154,7 @@ mod tests {
         let mut mixed = move || {
             state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
             let number = (state >> 33) as u32;
-            if number % 4 == 0 { 1000 + number / 4 % 50_000 } else { number / 4 % 700 }
+            if number.is_multiple_of(4) { 1000 + number / 4 % 50_000 } else { number / 4 % 700 }
         };
         compare((0..400_000).map(|_| mixed()), 0.002, 0.05);
     }

@@ -20,7 +20,7 @@ pub(super) const CLASSES: usize = 5;
 #[inline]
 pub(super) fn class_of(address: u64, bytes: u32) -> Option<usize> {
     let class = bytes.trailing_zeros() as usize;
-    (bytes.is_power_of_two() && class < CLASSES && address % u64::from(bytes) == 0).then_some(class)
+    (bytes.is_power_of_two() && class < CLASSES && address.is_multiple_of(u64::from(bytes))).then_some(class)
 }
 
 /// Last use of an element.

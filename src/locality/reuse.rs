@@ -217,7 +217,7 @@ impl Reuse {
             let line = self.find_or_add(at / 128);
             let group = self.group(line, class);
             let stop = (at / 128 * 128 + 128).min(end);
-            let place = |address: u64| (address - at / 128 * 128 >> class) as u32;
+            let place = |address: u64| ((address - at / 128 * 128) >> class) as u32;
             let range = [place(at), place(stop)];
             self.groups.use_range(group, range, &mut self.elements, cell, load, |found, times| {
                 count_found(found, times, load, cell, cells);
@@ -231,7 +231,7 @@ impl Reuse {
             Some(class) => {
                 let line = self.find_or_add(address / 128);
                 let group = self.group(line, class);
-                self.groups.element(group, (address % 128 >> class) as u32)
+                self.groups.element(group, ((address % 128) >> class) as u32)
             }
             None => {
                 self.widest_odd = self.widest_odd.max(bytes);
@@ -246,7 +246,7 @@ impl Reuse {
             Some(class) => {
                 let line = self.find_or_add(address / 128);
                 let group = self.group(line, class);
-                let place = (address % 128 >> class) as u32;
+                let place = ((address % 128) >> class) as u32;
                 self.groups.use_range(group, [place, place + 1], &mut self.elements, cell, load, |found, times| {
                     count_found(found, times, load, cell, cells);
                 });

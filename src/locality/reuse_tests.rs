@@ -76,6 +76,7 @@ fn count(load: bool, histogram: &mut super::ReuseHistogram, distance: Option<u32
     }
 }
 
+#[expect(clippy::too_many_arguments, reason = "a test's helper")]
 fn feed(
     reuse: &mut Reuse,
     mask: u32,

@@ -21,7 +21,7 @@ const QUEUE_BYTES: std::ops::RangeInclusive<usize> = 2 << 10..=64 << 10;
 struct Running {
     first: FirstLevel,
     /// By resident block, over all SMs.
-    scopes: Vec<Option<Box<Scope>>>,
+    scopes: Vec<Option<Scope>>,
     /// Bytes of requests that may wait in each.
     room: usize,
     warps: u32,
@@ -44,7 +44,7 @@ pub struct Simulation {
     left: Vec<L2Request>,
     coalescer: Coalescer,
     idle: Vec<FirstLevel>,
-    spare: Vec<Box<Scope>>,
+    spare: Vec<Scope>,
 }
 
 impl Simulation {
@@ -102,7 +102,7 @@ impl Follower for Simulation {
             }
             scope => {
                 let spare = self.spare.pop();
-                *scope = Some(spare.unwrap_or_else(|| Box::new(Scope::new(self.settings.stores))));
+                *scope = Some(spare.unwrap_or_else(|| Scope::new(self.settings.stores)));
             }
         }
     }

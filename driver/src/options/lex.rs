@@ -125,8 +125,8 @@ fn find(argument: &str, dialect: Dialect) -> Option<Found<'_>> {
     }
     let joined = |spec: &'static Spec| {
         let joins = matches!(spec.form, Form::Joined | Form::JoinedOrSeparate);
-        let length = |known: &&str| (joins && name.starts_with(*known)).then(|| known.len());
-        spec.names.iter().filter_map(|known| length(&known)).max().map(|length| (length, spec))
+        let length = |known: &&str| (joins && name.starts_with(*known)).then_some(known.len());
+        spec.names.iter().filter_map(length).max().map(|length| (length, spec))
     };
     if dashes == 2 && !name.starts_with("print-") {
         return None;

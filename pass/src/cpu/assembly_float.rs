@@ -287,7 +287,7 @@ impl<'c> Emitter<'_, 'c> {
                 // Integers are saturated with and without `.sat`.
                 Some(register(self, self.saturating(to_kind == TypeKind::Signed, whole, self.t.int(to_bits))))
             }
-            (None, Some(to)) => self.from_integer(value, from_kind == TypeKind::Signed, from_bits, to, parts),
+            (None, Some(to)) => self.integer_to(value, from_kind == TypeKind::Signed, from_bits, to, parts),
             (None, None) => {
                 let value = match parts.contains(&"sat") {
                     true => self.saturated(value, (from_kind, from_bits), (to_kind, to_bits))?,
@@ -333,7 +333,7 @@ impl<'c> Emitter<'_, 'c> {
         Some(self.bits_of(self.clamped(odd, parts), to, rounding))
     }
 
-    fn from_integer(&self, value: Value<'c>, signed: bool, bits: u32, to: Format, parts: &[&str]) -> Option<Value<'c>> {
+    fn integer_to(&self, value: Value<'c>, signed: bool, bits: u32, to: Format, parts: &[&str]) -> Option<Value<'c>> {
         let opcode = if signed { Opcode::LLVMSIToFP } else { Opcode::LLVMUIToFP };
         if to.bits >= 32 && rounding(parts) == Rounding::Nearest {
             let made = self.b.cast(opcode, value, self.computed(to).vector(LANES));

@@ -35,6 +35,7 @@ mod shared;
 mod spin;
 mod unit;
 mod warp;
+mod worth;
 
 pub use analysis::Version;
 pub use error::{LowerError, Refusal};
@@ -230,10 +231,10 @@ impl<'c> Lowering<'_, 'c> {
                 }
                 self.fill(kernel, how, hooked, into)?;
             }
-            // A kernel that does not look at its threads' indices has one version for all blocks.
-            if versions == [Version::General] {
-                made.insert(Version::Linear, made[&Version::General]);
-                made.insert(Version::Half, made[&Version::General]);
+            // A version that is not worth having is the general one.
+            let general = made[&Version::General];
+            for version in [Version::Linear, Version::Half] {
+                made.entry(version).or_insert(general);
             }
             *(if hooked { &mut functions.hooked } else { &mut functions.native }) = made;
         }
@@ -245,13 +246,17 @@ impl<'c> Lowering<'_, 'c> {
         let reads = |wanted: fn(usize) -> bool| {
             self.registers(kernel).any(|one| matches!(one, Register::Thread(dimension) if wanted(dimension)))
         };
-        if !reads(|_| true) {
-            vec![Version::General]
+        let wanted: &[Version] = if !reads(|_| true) {
+            &[]
         } else if reads(|dimension| dimension > 0) {
-            vec![Version::Linear, Version::Half, Version::General]
+            &[Version::Linear, Version::Half]
         } else {
-            vec![Version::Linear, Version::General]
-        }
+            &[Version::Linear]
+        };
+        let layout = self.unit.layout();
+        let worth =
+            |version: &Version| self.bodies.get(&kernel).is_some_and(|body| worth::is_worth_it(body, *version, layout));
+        wanted.iter().copied().filter(worth).chain([Version::General]).collect()
     }
 
     fn registers(&self, kernel: Value<'c>) -> impl Iterator<Item = Register> + use<'c> {

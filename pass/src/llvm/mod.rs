@@ -13,6 +13,7 @@ pub mod function;
 pub mod instruction;
 pub mod metadata;
 pub mod module;
+pub mod options;
 pub mod shim;
 pub mod types;
 pub mod value;

@@ -1,0 +1,163 @@
+//! Speed of the CPU device against plain C++ of the same algorithm, the programs of `benches/device`:
+//! `cargo build --release && cargo bench --bench device`, or names of programs behind `--`.
+//!
+//! For each program the shortest kernel time of several rounds: plain C++ (clang, one thread), the lowered code without
+//! hooks, with records into a file in memory, and under `warpline run` with every analysis. Prints the ratios that
+//! have bars: native within 5 times of plain, with records within 2.5 times of native, analysed within 50 times of plain.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// Programs, and rounds of the slow measurements.
+const PROGRAMS: [(&str, u32); 8] = [
+    ("saxpy", 5),
+    ("matmul", 2),
+    ("transpose", 3),
+    ("stencil", 3),
+    ("spmv", 2),
+    ("histogram", 3),
+    ("nbody", 3),
+    ("reduce", 5),
+];
+/// Rounds of the fast ones.
+const FAST_ROUNDS: u32 = 15;
+
+fn main() {
+    let wanted: Vec<String> = std::env::args().skip(1).filter(|argument| !argument.starts_with('-')).collect();
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let bench = Bench { sources: root.join("benches/device"), tools: tools(root), folder: folder() };
+    println!(
+        "{:10} {:>9} {:>9} {:>7} {:>9} {:>7} {:>9} {:>7} {:>10} {:>7} {:>8}",
+        "program",
+        "plain s",
+        "native s",
+        "/plain",
+        "records s",
+        "/native",
+        "run s",
+        "/plain",
+        "requests",
+        "ns each",
+        "build s"
+    );
+    for (program, rounds) in PROGRAMS {
+        let chosen = wanted.is_empty() || wanted.iter().any(|one| one == program);
+        if chosen && let Err(cause) = bench.measure(program, rounds) {
+            eprintln!("{program}: {cause}");
+            std::process::exit(1);
+        }
+    }
+    let _ = std::fs::remove_dir_all(&bench.folder);
+}
+
+/// Where `warpline` and `warpline-cc` of the release build are.
+fn tools(root: &Path) -> PathBuf {
+    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from);
+    target.join("release")
+}
+
+/// A folder in memory where there is one, so that traces do not measure a disk.
+fn folder() -> PathBuf {
+    let memory = Path::new("/dev/shm");
+    let base = if memory.is_dir() { memory.to_owned() } else { std::env::temp_dir() };
+    base.join(format!("warpline-bench-{}", std::process::id()))
+}
+
+struct Bench {
+    sources: PathBuf,
+    tools: PathBuf,
+    folder: PathBuf,
+}
+
+/// What a program printed.
+struct Printed {
+    seconds: f64,
+    checksum: f64,
+}
+
+impl Bench {
+    fn measure(&self, program: &str, rounds: u32) -> Result<(), String> {
+        std::fs::create_dir_all(&self.folder).map_err(|error| format!("{}: {error}", self.folder.display()))?;
+        let source = self.sources.join(format!("{program}.cu"));
+        let (cuda, plain) = (self.folder.join(program), self.folder.join(format!("{program}.plain")));
+        let clang = std::env::var("WARPLINE_CLANG").unwrap_or_else(|_| "clang++-22".to_owned());
+        let mut host = Command::new(clang);
+        host.args(["-O3", "-march=native", "-ffast-math", "-x", "c++"]).arg(&source).arg("-o").arg(&plain);
+        output(&mut host)?;
+        let started = std::time::Instant::now();
+        let mut device = Command::new(self.tools.join("warpline-cc"));
+        device.args(["-O3", "-arch=sm_75"]).arg(&source).arg("-o").arg(&cuda);
+        output(&mut device)?;
+        let build = started.elapsed().as_secs_f64();
+
+        let reference = self.run(Command::new(&plain).arg(FAST_ROUNDS.to_string()))?;
+        let native = self.run(Command::new(&cuda).arg(FAST_ROUNDS.to_string()).env("WARPLINE", "0"))?;
+        let records = self.run(Command::new(&cuda).arg(rounds.to_string()))?;
+        let profile = self.folder.join("bench.wlprof");
+        let mut analysed = Command::new(self.tools.join("warpline"));
+        analysed.arg("run").arg("-o").arg(&profile).arg("--").arg(&cuda).arg(rounds.to_string());
+        let run = self.run(&mut analysed)?;
+        // Results add up over the rounds in some programs, so only equal numbers of rounds compare.
+        for (name, got, want) in [("native", &native, &reference), ("run", &run, &records)] {
+            if (got.checksum - want.checksum).abs() > 1e-3 * want.checksum.abs() {
+                return Err(format!("{name}: checksum {} instead of {}", got.checksum, want.checksum));
+            }
+        }
+        let requests = self.requests(&profile)? / u64::from(rounds);
+        self.clean();
+        println!(
+            "{program:10} {:9.5} {:9.5} {:7.2} {:9.5} {:7.2} {:9.5} {:7.1} {requests:10} {:7.0} {build:8.2}",
+            reference.seconds,
+            native.seconds,
+            native.seconds / reference.seconds,
+            records.seconds,
+            records.seconds / native.seconds,
+            run.seconds,
+            run.seconds / reference.seconds,
+            run.seconds * 1e9 / requests as f64,
+        );
+        Ok(())
+    }
+
+    /// Runs a program in the folder and reads its two figures.
+    fn run(&self, command: &mut Command) -> Result<Printed, String> {
+        let text = output(command.current_dir(&self.folder))?;
+        self.drop_traces();
+        let figure = |name: &str| {
+            text.lines()
+                .find_map(|line| line.strip_prefix(name)?.trim().parse::<f64>().ok())
+                .ok_or_else(|| format!("{command:?} printed no {name}"))
+        };
+        Ok(Printed { seconds: figure("seconds")?, checksum: figure("checksum")? })
+    }
+
+    /// Requests of all launches in a profile.
+    fn requests(&self, profile: &Path) -> Result<u64, String> {
+        let mut report = Command::new(self.tools.join("warpline"));
+        report.arg("report").arg(profile).args(["--format", "json"]);
+        let report: serde_json::Value =
+            serde_json::from_str(&output(&mut report)?).map_err(|error| error.to_string())?;
+        let kernels = report["kernels"].as_array().cloned().unwrap_or_default();
+        Ok(kernels.iter().filter_map(|kernel| kernel["metrics"]["requests"].as_u64()).sum::<u64>().max(1))
+    }
+
+    fn drop_traces(&self) {
+        for entry in std::fs::read_dir(&self.folder).into_iter().flatten().flatten() {
+            if entry.path().extension().is_some_and(|extension| extension == "wltrace") {
+                let _ = std::fs::remove_file(entry.path());
+            }
+        }
+    }
+
+    fn clean(&self) {
+        let _ = std::fs::remove_dir_all(&self.folder);
+    }
+}
+
+fn output(command: &mut Command) -> Result<String, String> {
+    let done = command.stderr(Stdio::piped()).output().map_err(|error| format!("{command:?}: {error}"))?;
+    if !done.status.success() {
+        return Err(format!("{command:?}: {}\n{}", done.status, String::from_utf8_lossy(&done.stderr)));
+    }
+    Ok(String::from_utf8_lossy(&done.stdout).into_owned())
+}
