@@ -83,6 +83,14 @@ fn show(model: &Model) -> String {
     line("memory_bus_bits", plain(&figures.memory_bus_bits));
     line("memory_bytes", plain(&figures.memory_bytes));
     line("l2_bytes", plain(&figures.l2_bytes));
+    if let Some(rates) = &model.rates {
+        line("issue per cycle and SM", plain(&rates.issue));
+        line("fp32 per cycle and SM", plain(&rates.fp32));
+        line("fp64 per cycle and SM", plain(&rates.fp64));
+        line("special per cycle and SM", plain(&rates.special));
+        line("l2_gbs", plain(&rates.l2_gbs));
+        line("dram_gbs", plain(&rates.dram_gbs));
+    }
     match model.run_device() {
         Ok(run) if run.assumed.is_empty() => {}
         Ok(run) => _ = writeln!(text, "\nassumed in runs: {}", run.assumed.join(", ")),
