@@ -73,8 +73,9 @@ pub fn wavefronts(
     let Addresses::Affine { bases, stride } = access.addresses else {
         return count(access, width, banks, words);
     };
-    // A shift by whole rounds of the banks changes nothing.
-    let (start, halves) = (bases[0] % u64::from(banks.pass_bytes()), bases[1].wrapping_sub(bases[0]));
+    // A shift by whole words only renames the banks; where rows hold several words, one by whole rounds does.
+    let period = if banks.bank_bytes == banks.word_bytes { banks.word_bytes } else { banks.pass_bytes() };
+    let (start, halves) = (bases[0] & u64::from(period - 1), bases[1].wrapping_sub(bases[0]));
     let same = memo.mask == access.mask && memo.stride == stride && memo.start == start && memo.halves == halves;
     if !same || memo.space != access.space {
         let wavefronts = count(access, width, banks, words);

@@ -100,6 +100,20 @@ proptest! {
     }
 
     #[test]
+    fn what_a_site_remembers_holds_for_shifted_requests(starts in prop::collection::vec(0u64..600, 2..8), stride in 0u64..300, bytes in 1u32..17,
+                                                        banks in any_banks()) {
+        let rules = BankRules { shared: banks, data: None };
+        let (mut memo, mut words) = (WavefrontMemo::default(), Vec::new());
+        for start in starts {
+            let mut items = Vec::new();
+            push_access(&mut items, Space::Shared, 0, u32::MAX, &(0..32).map(|lane| start + stride * lane).collect::<Vec<_>>());
+            let Some(Ok(Item::Access(access))) = Items::new(&items).next() else { panic!() };
+            let got = wavefronts(&access, Width::solid(bytes), &rules, &mut memo, &mut words);
+            prop_assert_eq!((got.passes, got.ideal), reference::wavefronts(&access, Width::solid(bytes), banks));
+        }
+    }
+
+    #[test]
     fn memories_of_two_spaces_do_not_mix(start in 0u64..1000, stride in 0u64..300) {
         // One site, generic: the memo must tell its spaces apart where their banks differ.
         let rules = BankRules { shared: KEPLER_4, data: Some(Banks::USUAL) };
