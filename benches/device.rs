@@ -4,6 +4,8 @@
 //! For each program the shortest kernel time of several rounds: plain C++ (clang, one thread), the lowered code without
 //! hooks, with records into a file in memory, and under `warpline run` with every analysis. Prints the ratios that
 //! have bars: native within 5 times of plain, with records within 2.5 times of native, analysed within 50 times of plain.
+//! Where an OpenCL runtime is installed (Debian: pocl-opencl-icd, ocl-icd-opencl-dev) the same kernels run there, too, on
+//! one thread; the bar is three times its speed.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -25,7 +27,8 @@ const FAST_ROUNDS: u32 = 15;
 fn main() {
     let wanted: Vec<String> = std::env::args().skip(1).filter(|argument| !argument.starts_with('-')).collect();
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let bench = Bench { sources: root.join("benches/device"), tools: tools(root), folder: folder() };
+    let mut bench = Bench { sources: root.join("benches/device"), tools: tools(root), folder: folder(), opencl: None };
+    bench.opencl = bench.build_opencl().ok();
     println!(
         "{:10} {:>9} {:>9} {:>7} {:>9} {:>7} {:>9} {:>7} {:>10} {:>7} {:>8}",
         "program",
@@ -67,7 +70,12 @@ struct Bench {
     sources: PathBuf,
     tools: PathBuf,
     folder: PathBuf,
+    /// The OpenCL program, where it could be built.
+    opencl: Option<PathBuf>,
 }
+
+/// Programs that `opencl.cpp` has, too.
+const OPENCL: [&str; 6] = ["saxpy", "matmul", "transpose", "stencil", "spmv", "nbody"];
 
 /// What a program printed.
 struct Printed {
@@ -76,12 +84,19 @@ struct Printed {
 }
 
 impl Bench {
-    fn measure(&self, program: &str, rounds: u32) -> Result<(), String> {
+    fn build_opencl(&self) -> Result<PathBuf, String> {
         std::fs::create_dir_all(&self.folder).map_err(|error| format!("{}: {error}", self.folder.display()))?;
+        let program = self.folder.join("opencl");
+        let mut build = Command::new(clang());
+        build.args(["-O2", "-std=c++17"]).arg(self.sources.join("opencl.cpp")).args(["-lOpenCL", "-o"]).arg(&program);
+        output(&mut build)?;
+        Ok(program)
+    }
+
+    fn measure(&self, program: &str, rounds: u32) -> Result<(), String> {
         let source = self.sources.join(format!("{program}.cu"));
         let (cuda, plain) = (self.folder.join(program), self.folder.join(format!("{program}.plain")));
-        let clang = std::env::var("WARPLINE_CLANG").unwrap_or_else(|_| "clang++-22".to_owned());
-        let mut host = Command::new(clang);
+        let mut host = Command::new(clang());
         host.args(["-O3", "-march=native", "-ffast-math", "-x", "c++"]).arg(&source).arg("-o").arg(&plain);
         output(&mut host)?;
         let started = std::time::Instant::now();
@@ -91,6 +106,14 @@ impl Bench {
         let build = started.elapsed().as_secs_f64();
 
         let reference = self.run(Command::new(&plain).arg(FAST_ROUNDS.to_string()))?;
+        let opencl = match &self.opencl {
+            Some(opencl) if OPENCL.contains(&program) => {
+                let mut command = Command::new(opencl);
+                command.arg(program).arg(FAST_ROUNDS.to_string()).env("POCL_MAX_PTHREAD_COUNT", "1");
+                format!("{:.5}", self.run(&mut command)?.seconds)
+            }
+            _ => "-".to_owned(),
+        };
         let native = self.run(Command::new(&cuda).arg(FAST_ROUNDS.to_string()).env("WARPLINE", "0"))?;
         let records = self.run(Command::new(&cuda).arg(rounds.to_string()))?;
         let profile = self.folder.join("bench.wlprof");
@@ -104,9 +127,8 @@ impl Bench {
             }
         }
         let requests = self.requests(&profile)? / u64::from(rounds);
-        self.clean();
         println!(
-            "{program:10} {:9.5} {:9.5} {:7.2} {:9.5} {:7.2} {:9.5} {:7.1} {requests:10} {:7.0} {build:8.2}",
+            "{program:10} {opencl:>9} {:9.5} {:9.5} {:7.2} {:9.5} {:7.2} {:9.5} {:7.1} {requests:10} {:7.0} {build:8.2}",
             reference.seconds,
             native.seconds,
             native.seconds / reference.seconds,
@@ -148,10 +170,10 @@ impl Bench {
             }
         }
     }
+}
 
-    fn clean(&self) {
-        let _ = std::fs::remove_dir_all(&self.folder);
-    }
+fn clang() -> String {
+    std::env::var("WARPLINE_CLANG").unwrap_or_else(|_| "clang++-22".to_owned())
 }
 
 fn output(command: &mut Command) -> Result<String, String> {

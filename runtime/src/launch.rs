@@ -249,7 +249,9 @@ impl Runtime {
             let guard = Guard::install(running_now);
             let entry = plan.hooked.or(plan.native);
             let scheduled = plan.hooked.is_some() || waits;
-            let residents = if scheduled { u64::from(resident) * u64::from(shape.sms) } else { 1 };
+            // Blocks go to the SMs in turn, so a small grid leaves the last ones empty.
+            let used_sms = u64::from(shape.sms).min(shape.blocks);
+            let residents = if scheduled { u64::from(resident) * used_sms } else { 1 };
             let entry = entry.filter(|_| match self.arena.prepare(&geometry, residents) {
                 Ok(()) => true,
                 Err(cause) => {

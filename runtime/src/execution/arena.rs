@@ -1,25 +1,11 @@
 //! Memory that launches use over and over: warps, record buffers, stacks, shared and local memory.
 
+use super::buffers::Buffers;
 use super::fibre::StackPool;
 use super::warp::{Geometry, Warp};
 use crate::memory::windows::{PAGE, Window, WindowError};
 use std::alloc::{Layout, alloc_zeroed, dealloc};
 use warpline_format::abi::windows;
-
-/// Bytes that the record buffers of all resident warps take together, about.
-const ALL_BUFFERS: usize = 32 << 20;
-/// Limits for the buffer of one warp.
-const BUFFER_BYTES: std::ops::RangeInclusive<usize> = 8 << 10..=64 << 10;
-
-/// A warp's record buffer: 8-byte words.
-pub type Buffer = Box<[u64]>;
-
-/// Words of a record buffer when so many warps are resident.
-fn buffer_words(warps: usize) -> usize {
-    let fair = (ALL_BUFFERS / warps.max(1)).clamp(*BUFFER_BYTES.start(), *BUFFER_BYTES.end());
-    // An odd number of cache lines, so that the buffers do not fight for one set of the host's cache.
-    ((fair / 64) | 1) * 8
-}
 
 /// Zeroed memory for warps, which are reached by number.
 #[derive(Debug)]
@@ -101,14 +87,14 @@ pub struct Arena {
     pub stacks: StackPool,
     /// Warps by slot.
     pub warps: WarpArena,
-    /// Record buffers not in use.
-    buffers: Vec<Buffer>,
-    /// Words of each.
-    buffer_words: usize,
+    /// Record buffers.
+    pub buffers: Buffers,
     shared: Growing,
     local: Growing,
     /// Batch of items that fills.
     pub batch: Vec<u8>,
+    /// Records of warps that are over.
+    pub shelves: Vec<u64>,
 }
 
 impl Arena {
@@ -119,11 +105,11 @@ impl Arena {
         Ok(Arena {
             stacks: StackPool::default(),
             warps: WarpArena::new(),
-            buffers: Vec::new(),
-            buffer_words: 0,
+            buffers: Buffers::default(),
             shared: Growing { open: shared.base(), window: shared },
             local: Growing { open: local.base(), window: local },
             batch: Vec::new(),
+            shelves: Vec::new(),
         })
     }
 
@@ -133,11 +119,7 @@ impl Arena {
         self.shared.ensure(blocks * shared_stride(geometry))?;
         self.local.ensure(warps * 32 * geometry.local_stride)?;
         self.warps.reserve(warps as usize);
-        let words = buffer_words(warps as usize);
-        if words != self.buffer_words {
-            self.buffers.clear();
-            self.buffer_words = words;
-        }
+        self.buffers.prepare(warps as usize);
         Ok(())
     }
 
@@ -149,16 +131,6 @@ impl Arena {
     /// Lane stacks of resident warp `index`.
     pub fn local(&self, geometry: &Geometry, index: u64) -> *mut u8 {
         (windows::LOCAL + index * 32 * geometry.local_stride) as *mut u8
-    }
-
-    /// A record buffer.
-    pub fn take_buffer(&mut self) -> Buffer {
-        self.buffers.pop().unwrap_or_else(|| vec![0; self.buffer_words].into_boxed_slice())
-    }
-
-    /// Takes a buffer back.
-    pub fn give_buffer(&mut self, buffer: Buffer) {
-        self.buffers.push(buffer);
     }
 }
 

@@ -1,7 +1,8 @@
 //! Runs a launch in the scheduler's order: whenever the scheduler gives a warp its turn, the next
 //! items of that warp go into the trace; only when its buffer is empty its block runs on.
 
-use super::arena::{Arena, Buffer};
+use super::arena::Arena;
+use super::buffers::Buffer;
 use super::fibre::{Stack, switch};
 use super::items::{Places, close_turn, open_turn, push_block_start, take};
 use super::warp::{Block, Geometry, PATIENCE, Pause, Running, Stop, Warp, warp_main};
@@ -121,7 +122,8 @@ impl<'a> Scheduled<'a> {
         let warps = plan.geometry.warps() as usize;
         let hot = vec![Hot::EMPTY; residents * warps];
         let cold = (0..residents * warps).map(|_| Cold::default()).collect();
-        let shelves = vec![0; residents * warps * SHELF_WORDS];
+        let mut shelves = std::mem::take(&mut arena.shelves);
+        shelves.resize(shelves.len().max(residents * warps * SHELF_WORDS), 0);
         let blocks = (0..residents).map(|_| Block::new()).collect();
         // SAFETY: by the contract.
         let registered = unsafe { (*(*running).memory).registry.registered > 0 };
@@ -144,6 +146,7 @@ impl<'a> Scheduled<'a> {
             self.release(index);
         }
         self.write_batch();
+        self.arena.shelves = std::mem::take(&mut self.shelves);
     }
 
     fn write_batch(&mut self) {
@@ -167,7 +170,7 @@ impl<'a> Scheduled<'a> {
             self.arena.stacks.give(stack);
         }
         if let Some(buffer) = cold.buffer.take() {
-            self.arena.give_buffer(buffer);
+            self.arena.buffers.give(buffer);
         }
     }
 
@@ -213,9 +216,9 @@ impl<'a> Scheduled<'a> {
         if hot.flags & flags::FULL != 0 {
             return hot.read == hot.limit;
         }
-        let Some(buffer) = &self.cold[index].buffer else { return true };
-        let used = hot.limit.addr() - buffer.as_ptr().addr();
-        hot.read == hot.limit || used <= buffer.len() * 8 / 2
+        let Some(buffer) = self.cold[index].buffer else { return true };
+        let used = hot.limit.addr() - buffer.start.addr();
+        hot.read == hot.limit || used <= buffer.bytes / 2
     }
 
     /// Runs the warp's fibre until it comes back.
@@ -234,11 +237,10 @@ impl<'a> Scheduled<'a> {
                 (*warp).guard = stack.guard();
                 cold.stack = Some(stack);
                 if (*warp).hooked {
-                    cold.buffer = Some(self.arena.take_buffer());
+                    cold.buffer = self.arena.buffers.take();
                 }
             }
-            let (start, bytes): (*mut u8, usize) =
-                cold.buffer.as_mut().map_or((null_mut(), 0), |buffer| (buffer.as_mut_ptr().cast(), buffer.len() * 8));
+            let (start, bytes) = cold.buffer.map_or((null_mut(), 0), |buffer| (buffer.start, buffer.bytes));
             if hot.read == hot.limit {
                 (hot.read, hot.limit) = (start, start);
             }
@@ -285,7 +287,7 @@ impl<'a> Scheduled<'a> {
         // SAFETY: the items lie in the buffer, which is another allocation, and fit the shelf.
         unsafe { std::ptr::copy_nonoverlapping(hot.read, place, bytes) };
         (hot.read, hot.limit) = (place, place.wrapping_add(bytes));
-        self.arena.give_buffer(buffer);
+        self.arena.buffers.give(buffer);
     }
 
     /// Fetches what the next turn of a slot will need. Its turn comes after those of all other SMs,
