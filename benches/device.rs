@@ -160,7 +160,9 @@ impl Bench {
         let report: serde_json::Value =
             serde_json::from_str(&output(&mut report)?).map_err(|error| error.to_string())?;
         let kernels = report["kernels"].as_array().cloned().unwrap_or_default();
-        Ok(kernels.iter().filter_map(|kernel| kernel["metrics"]["requests"].as_u64()).sum::<u64>().max(1))
+        let spaces =
+            kernels.iter().filter_map(|kernel| kernel["metrics"].as_object()).flat_map(|spaces| spaces.values());
+        Ok(spaces.filter_map(|space| space["requests"].as_u64()).sum::<u64>().max(1))
     }
 
     fn drop_traces(&self) {

@@ -21,7 +21,9 @@ impl<'c> Emitter<'_, 'c> {
                 }
             }
             Opcode::LLVMAnd | Opcode::LLVMXor | Opcode::LLVMLShr | Opcode::LLVMAShr => self.binary(value, opcode)?,
-            Opcode::LLVMFAdd | Opcode::LLVMFSub | Opcode::LLVMFMul | Opcode::LLVMFDiv => self.binary(value, opcode)?,
+            Opcode::LLVMFAdd | Opcode::LLVMFSub | Opcode::LLVMFMul | Opcode::LLVMFDiv => {
+                self.float_arithmetic(value, opcode)?
+            }
             Opcode::LLVMFRem => self.lanewise(value, |this, operands| this.remainder(operands[0], operands[1]))?,
             Opcode::LLVMUDiv | Opcode::LLVMSDiv | Opcode::LLVMURem | Opcode::LLVMSRem => {
                 self.division(value, opcode)?
@@ -88,9 +90,19 @@ impl<'c> Emitter<'_, 'c> {
         make: impl Fn(&Self, &[Value<'c>]) -> Value<'c>,
     ) -> Emitted<Vec<Leaf<'c>>> {
         let operands = if value.is_call() { value.arguments() } else { value.operands() };
+        self.lanewise_of(value, &operands, make)
+    }
+
+    /// The same with operands that are not the instruction's own.
+    pub fn lanewise_of(
+        &mut self,
+        value: Value<'c>,
+        operands: &[Value<'c>],
+        make: impl Fn(&Self, &[Value<'c>]) -> Value<'c>,
+    ) -> Emitted<Vec<Leaf<'c>>> {
         let uniform = self.analysis.shape(value) == Shape::Uniform;
         let mut columns = Vec::with_capacity(operands.len());
-        for operand in operands {
+        for &operand in operands {
             columns.push(self.leaves(operand)?);
         }
         let count = leaf_types(value.ty()).len();

@@ -18,6 +18,7 @@ mod descriptor;
 mod emitter;
 mod error;
 mod flow;
+mod fusion;
 mod graph;
 mod guess;
 mod helpers;

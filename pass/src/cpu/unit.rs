@@ -335,6 +335,15 @@ impl<'c> Unit<'c> {
         self.vectors >= Vectors::Avx2 && is_wide(ty)
     }
 
+    /// Whether products and sums of this type, or vector of it, are fused: the host must have the instruction.
+    pub fn has_fused(&self, ty: Type<'c>) -> bool {
+        let kind = match ty.kind() {
+            Kind::Vector(_) => ty.element().kind(),
+            kind => kind,
+        };
+        self.vectors >= Vectors::Avx2 && matches!(kind, Kind::Float | Kind::Double)
+    }
+
     /// Whether the host reads and writes this type under a mask.
     pub fn has_masks(&self, ty: Type<'c>) -> bool {
         self.vectors == Vectors::Avx512 || self.has_gather(ty)
