@@ -178,6 +178,8 @@ pub mod kernel_flags {
     pub const MAY_WAIT: u32 = 2;
     /// Recursive or calls through pointers: `local_bytes` is not a bound.
     pub const UNBOUNDED_STACK: u32 = 4;
+    /// Its lowered functions are so large that their frames may not fit an ordinary host stack.
+    pub const LARGE_FRAMES: u32 = 8;
 }
 
 /// A kernel parameter.

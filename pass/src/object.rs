@@ -120,6 +120,17 @@ fn name_of(module: &Module<'_>) -> String {
     module.get_name().to_string_lossy().into_owned()
 }
 
+/// The function with the most instructions, and how many.
+pub fn largest_function(module: &Module<'_>) -> Option<(String, usize)> {
+    let size = |function: &Value<'_>| function.blocks().into_iter().map(|block| block.instructions().len()).sum();
+    module
+        .functions()
+        .into_iter()
+        .map(|function| (size(&function), function))
+        .max_by_key(|one: &(usize, _)| one.0)
+        .map(|(count, function)| (function.name(), count))
+}
+
 /// Generates the file's bytes. Functions keep the processor of their own attributes; the machine is the module's
 /// target otherwise.
 pub fn emit(module: &Module<'_>, options: EmitOptions) -> Result<Vec<u8>, ObjectError> {

@@ -199,7 +199,7 @@ impl Runtime {
         let kernel = &module.kernels()[member.index];
         let waits = kernel.flags & kernel_flags::MAY_WAIT != 0;
         let barrier = kernel.flags & kernel_flags::BARRIER != 0;
-        let unbounded = kernel.flags & kernel_flags::UNBOUNDED_STACK != 0;
+        let deep = kernel.flags & (kernel_flags::UNBOUNDED_STACK | kernel_flags::LARGE_FRAMES) != 0;
         let native = choose(geometry.block, kernel.native_linear, kernel.native_half, kernel.native_general);
         let hooked = choose(geometry.block, kernel.hooked_linear, kernel.hooked_half, kernel.hooked_general);
         let shape = Shape {
@@ -217,7 +217,7 @@ impl Runtime {
             share: share.unwrap_or(1),
             arguments: parameters.as_ptr().cast(),
             counts: counts.as_mut_ptr(),
-            stack_bytes: if unbounded { DEEP_STACK_BYTES } else { STACK_BYTES },
+            stack_bytes: if deep { DEEP_STACK_BYTES } else { STACK_BYTES },
             slots_per_sm: shape.slots_per_sm(),
             threads: &threads,
             waits,

@@ -146,6 +146,9 @@ impl<'c> Tables<'_, 'c> {
         if unbounded {
             flags |= kernel_flags::UNBOUNDED_STACK;
         }
+        if self.unit.has_large_functions() {
+            flags |= kernel_flags::LARGE_FRAMES;
+        }
         let parameters = self.unit.parameters(kernel);
         let bytes = parameters.iter().map(|one| one.offset + one.size).max().unwrap_or(0);
         let list: Vec<_> = (parameters.iter())

@@ -218,6 +218,8 @@ impl<'c> Unit<'c> {
         // survive. [`Self::clear_uppers`] does it where it is right.
         let separator = if self.processor.1.is_empty() { "" } else { "," };
         function.set_string_attribute("target-features", &format!("{}{separator}-vzeroupper", self.processor.1));
+        // A frame larger than the guard page below a stack must not step over it.
+        function.set_string_attribute("probe-stack", "inline-asm");
         if self.vectors == Vectors::Avx512 {
             function.set_string_attribute("min-legal-vector-width", "512");
             function.set_string_attribute("prefer-vector-width", "512");
@@ -230,6 +232,14 @@ impl<'c> Unit<'c> {
         if self.vectors >= Vectors::Avx2 {
             b.call(self.intrinsic("llvm.x86.avx.vzeroupper", &[]), &[]);
         }
+    }
+
+    /// Whether a lowered function is so large that its frame may take much of an ordinary host stack: values of 128
+    /// bytes that live at the same time, and without optimisation all of them.
+    pub fn has_large_functions(&self) -> bool {
+        const LARGE: usize = 4000;
+        let size = |function: Value<'c>| function.blocks().into_iter().map(|block| block.instructions().len()).sum();
+        self.target.functions().into_iter().map(size).any(|instructions: usize| instructions > LARGE)
     }
 
     /// Data layout of the device code.

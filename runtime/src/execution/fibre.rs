@@ -9,7 +9,7 @@ use std::arch::{asm, global_asm};
 /// Bytes of a warp's stack. Pages are only taken when touched.
 pub const STACK_BYTES: usize = 256 << 10;
 /// Bytes of a warp's stack for kernels that recurse or call through pointers.
-pub const DEEP_STACK_BYTES: usize = 8 << 20;
+pub const DEEP_STACK_BYTES: usize = 32 << 20;
 /// Bytes of the guard below a stack.
 pub const GUARD: usize = 4096;
 

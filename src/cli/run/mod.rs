@@ -152,7 +152,8 @@ fn tell(plan: &Plan, profile: &Profile) {
     }
     // The program's runtime has told each bad access when it happened.
     if !profile.faults.is_empty() {
-        eprintln!("warpline: {} bad accesses, see the report", profile.faults.len());
+        let count = profile.faults.len();
+        eprintln!("warpline: {count} bad {}, see the report", if count == 1 { "access" } else { "accesses" });
     }
     let requests: u64 =
         profile.kernels.iter().flat_map(|kernel| kernel.metrics.values()).map(|metrics| metrics.requests).sum();
