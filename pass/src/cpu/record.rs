@@ -14,7 +14,7 @@ use warpline_format::access::{self, Kind as ItemKind, MAX_ITEM_BYTES, Space};
 /// Bytes of an item for all lanes at one address, and for evenly spaced ones.
 const UNIFORM_BYTES: u64 = 16;
 const AFFINE_BYTES: u64 = 32;
-/// Room is not asked for further ahead than this; a warp's buffer holds 8 KiB.
+/// Room is not asked for further ahead than this; a warp's buffer holds at least 8 KiB.
 const MOST_AHEAD: u64 = 1024;
 
 /// Room in the record buffer that is made sure of.
