@@ -7,8 +7,8 @@
 use std::time::Instant;
 
 use warpline::hierarchy::{
-    Atomics, Coalescer, Copies, DramConfig, FirstLevel, Groups, HierarchyConfig, Index, L1Config, L2Config, Reach,
-    Replacement, SecondLevel, StoreFill, StorePolicy, Traffic, TrafficCells,
+    Atomics, Coalescer, Copies, DramConfig, FirstLevel, Groups, HierarchyConfig, Index, L1Config, L2Config, Leaving,
+    Reach, Replacement, SecondLevel, StoreFill, StorePolicy, Traffic, TrafficCells,
 };
 use warpline::locality::{Aet, Distances, Reuse, ReuseCells, Stores};
 use warpline_format::access::{Access, Item, Items, Space, push_access};
@@ -244,22 +244,24 @@ fn time(what: &str, count: u64, mut f: impl FnMut() -> String) {
     println!("{what:34} median {:8.2} M/s  best {:8.2} M/s  {note}", rates[2], rates[4]);
 }
 
+/// Not inlined, so that a profiler can be told to count here only.
+#[inline(never)]
 fn simulate(stream: &Stream, config: &HierarchyConfig) -> Traffic {
     let mut first = FirstLevel::new(config);
     let mut second = SecondLevel::new(config);
     let mut cells = TrafficCells::default();
-    let mut requests = Vec::new();
+    let mut left = Leaving::default();
     let reach = Reach { bytes: 4, holes: None };
     stream.for_each(|sm, access| {
         let op = if access.site & 1 == STORE { Op::Store } else { Op::Load };
         let cell = access.site >> 1;
-        first.request(sm, 0, access, reach, op, CacheOp::Default, cell, cells.cell(cell), &mut requests);
-        if requests.len() >= 4096 {
-            second.serve_all(&requests, &mut cells);
-            requests.clear();
+        first.request(sm, 0, access, reach, op, CacheOp::Default, cell, cells.cell(cell), &mut left);
+        if left.requests().len() >= 4096 {
+            second.serve(std::slice::from_ref(&left), &mut cells);
+            left.clear();
         }
     });
-    second.serve_all(&requests, &mut cells);
+    second.serve(std::slice::from_ref(&left), &mut cells);
     let mut sum = Traffic::default();
     cells.as_slice().iter().for_each(|traffic| sum.add(traffic));
     sum

@@ -62,6 +62,7 @@ pub enum Kind {
 
 impl Kind {
     /// The kind in a head, if it is one.
+    #[inline]
     pub fn from_head(head: u32) -> Option<Kind> {
         Some(match head >> 28 {
             1 => Kind::Turn,
@@ -97,6 +98,7 @@ pub enum Space {
 
 impl Space {
     /// The space in a head, if it is one.
+    #[inline]
     pub fn from_head(head: u32) -> Option<Space> {
         Some(match (head >> SITE_BITS) & 0xf {
             0 => Space::Generic,
@@ -115,11 +117,13 @@ pub const fn head(kind: Kind, space: Space, site: u32) -> u32 {
 }
 
 /// The site (or slot, or call-site) field of a head.
+#[inline]
 pub const fn site_of(head: u32) -> u32 {
     head & SITE_MASK
 }
 
 /// Length of an item in bytes from its first two words, or `None` where the head is no valid one.
+#[inline]
 pub fn item_bytes(head: u32, second: u32) -> Option<usize> {
     let lanes = second.count_ones() as usize;
     Some(match Kind::from_head(head)? {
@@ -221,10 +225,12 @@ impl Access<'_> {
     }
 }
 
+#[inline]
 fn u32_at(bytes: &[u8], at: usize) -> u32 {
     u32::from_le_bytes(bytes[at..at + 4].try_into().expect("four bytes"))
 }
 
+#[inline]
 fn u64_at(bytes: &[u8], at: usize) -> u64 {
     u64::from_le_bytes(bytes[at..at + 8].try_into().expect("eight bytes"))
 }

@@ -33,7 +33,7 @@ pub struct Request<'a> {
     /// Warp slot that made it.
     pub slot: u32,
     /// Place in the batch: orders the requests of all workers.
-    pub place: u64,
+    pub place: u32,
     /// Where the whole request is counted.
     pub cell: CellId,
     /// Empty unless several allocations own it.

@@ -135,7 +135,7 @@ impl<F: Follower> Worker<F> {
                     footprint: resolved.footprint,
                     passes: resolved.passes,
                     slot,
-                    place: at as u64,
+                    place: at as u32,
                     cell: resolved.cell,
                     parts: &self.scratch.parts,
                 });

@@ -40,6 +40,87 @@ struct Data {
     used: Vec<u32>,
 }
 
+/// Bytes written to sectors that are not whole.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Partial(FxHashMap<u64, u32>);
+
+impl Partial {
+    #[inline(always)]
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Notes bytes written to a sector of a line that cannot be read. Whether some of them were known before, and
+    /// whether all of the sector's are now; what is whole is forgotten here.
+    pub(super) fn write(&mut self, key: u32, sector: u32, bytes: u32) -> (bool, bool) {
+        let place = u64::from(key) << 2 | u64::from(sector);
+        if bytes == u32::MAX {
+            return (!self.0.is_empty() && self.0.remove(&place).is_some(), true);
+        }
+        let known = self.0.entry(place).or_default();
+        let before = *known != 0;
+        *known |= bytes;
+        let whole = *known == u32::MAX;
+        if whole {
+            self.0.remove(&place);
+        }
+        (before, whole)
+    }
+
+    /// Takes out what is known of some sectors of a line: which, and calls `f` with each one's bytes.
+    #[inline(always)]
+    pub(super) fn take(&mut self, key: u32, sectors: u8, mut f: impl FnMut(u32, u32)) -> u8 {
+        if self.0.is_empty() { 0 } else { self.take_slowly(key, sectors, &mut f) }
+    }
+
+    #[inline(never)]
+    fn take_slowly(&mut self, key: u32, sectors: u8, f: &mut dyn FnMut(u32, u32)) -> u8 {
+        let mut taken = 0;
+        for sector in 0..4 {
+            if sectors >> sector & 1 == 1
+                && let Some(bytes) = self.0.remove(&(u64::from(key) << 2 | u64::from(sector)))
+            {
+                taken |= 1 << sector;
+                f(sector, bytes);
+            }
+        }
+        taken
+    }
+
+    fn clear(&mut self) {
+        self.0.clear();
+    }
+}
+
+/// An array of sectored lines: sets, ways, replacement. A sector is 32 bytes; caches without sectors fill all sectors of
+/// a line at once. Lines are found by key, and used by entry, which stays valid until the next allocation.
+pub(super) trait LineCache {
+    /// An empty cache.
+    fn new(sets: u32, ways: u32, replacement: &Replacement) -> Self;
+    /// Finds a line and notes the use.
+    fn touch(&mut self, set: u32, key: u32) -> Option<usize>;
+    /// Asks for the memory of a set.
+    fn prefetch(&self, set: u32);
+    /// Finds a line without noting a use.
+    fn peek(&self, set: u32, key: u32) -> Option<usize>;
+    /// Sectors of an entry that can be read.
+    fn valid(&self, entry: usize) -> u8;
+    /// Makes room for a line that is not present, and notes the use.
+    fn allocate(&mut self, set: u32, key: u32) -> (usize, Option<Evicted>);
+    /// Adds readable sectors to an entry.
+    fn fill(&mut self, entry: usize, sectors: u8);
+    /// Marks sectors as written; returns those that were not so before.
+    fn soil(&mut self, entry: usize, sectors: u8) -> u8;
+    /// Notes bytes written to a sector; the sector becomes readable when all 32 are known. Returns whether some of them
+    /// were known before.
+    fn write_bytes(&mut self, entry: usize, sector: u32, bytes: u32) -> bool;
+    /// Takes out what is known of the partly written sectors among `sectors` of a line that is being completed or has
+    /// left: which, and calls `f` with each one's bytes.
+    fn take_partial(&mut self, key: u32, sectors: u8, f: impl FnMut(u32, u32)) -> u8;
+    /// Drops sectors of a line; the whole line where none is left. Dirty data is lost.
+    fn invalidate(&mut self, set: u32, key: u32, sectors: u8);
+}
+
 /// A set-associative cache of sectored lines. A sector is 32 bytes; caches without sectors fill all
 /// sectors of a line at once.
 #[derive(Clone, Debug)]
@@ -48,8 +129,7 @@ pub struct SectorCache {
     ways: Ways,
     lines: Vec<Line>,
     policy: Policy,
-    /// Bytes written to sectors that are not whole, by key · 4 + sector.
-    partial: FxHashMap<u64, u32>,
+    partial: Partial,
     /// Where tags and data are apart.
     data: Option<Data>,
     /// Ways without a line, per set, where they are taken before the policy is asked; else empty.
@@ -59,21 +139,6 @@ pub struct SectorCache {
 }
 
 impl SectorCache {
-    /// An empty cache.
-    pub fn new(sets: u32, ways: u32, replacement: &Replacement) -> SectorCache {
-        let entries = sets as usize * ways as usize;
-        SectorCache {
-            ways_per_set: ways,
-            ways: Ways::new(sets, ways),
-            lines: vec![Line::default(); entries],
-            policy: Policy::new(replacement, sets, ways),
-            partial: FxHashMap::default(),
-            data: None,
-            free: if replacement.empty_first() { free_ways(sets, ways) } else { Vec::new() },
-            recent: (EMPTY, 0),
-        }
-    }
-
     /// A streaming cache: tags apart from data. It has a tag per way, and room for `sectors` sectors
     /// of data per set that any line may use; the least recently used lines leave when either runs out.
     pub fn streaming(sets: u32, ways: u32, sectors: u32) -> SectorCache {
@@ -83,50 +148,7 @@ impl SectorCache {
         cache
     }
 
-    /// Finds a line and notes the use.
     #[inline(always)]
-    pub fn touch(&mut self, set: u32, key: u32) -> Option<usize> {
-        if self.recent.0 == key {
-            return Some(self.recent.1);
-        }
-        let entry = self.ways.find(set, key)?;
-        self.policy.touch(set, (entry - set as usize * self.ways_per_set as usize) as u32);
-        self.recent = (key, entry);
-        Some(entry)
-    }
-
-    /// Asks for the memory of a set.
-    #[inline(always)]
-    pub fn prefetch(&self, set: u32) {
-        self.ways.prefetch(set);
-        processor::read(&self.lines, set as usize * self.ways_per_set as usize);
-        self.policy.prefetch(set);
-    }
-
-    /// Finds a line without noting a use.
-    #[inline]
-    pub fn peek(&self, set: u32, key: u32) -> Option<usize> {
-        self.ways.find(set, key)
-    }
-
-    /// Sectors of an entry that can be read.
-    #[inline]
-    pub fn valid(&self, entry: usize) -> u8 {
-        self.lines[entry].valid()
-    }
-
-    /// Makes room for a line that is not present, and notes the use.
-    #[inline]
-    pub fn allocate(&mut self, set: u32, key: u32) -> (usize, Option<Evicted>) {
-        let first = set as usize * self.ways_per_set as usize;
-        let entry = first + self.way_for(set) as usize;
-        let evicted = self.drop_line(entry);
-        self.ways.put(entry, key);
-        self.recent = (key, entry);
-        (entry, evicted)
-    }
-
-    #[inline]
     fn way_for(&mut self, set: u32) -> u32 {
         if let Some(way) = self.free.get_mut(set as usize).and_then(Vec::pop) {
             self.policy.touch(set, way);
@@ -135,6 +157,7 @@ impl SectorCache {
         self.policy.replace(set)
     }
 
+    #[inline(always)]
     fn drop_line(&mut self, entry: usize) -> Option<Evicted> {
         let key = self.ways.key(entry);
         if key == EMPTY {
@@ -147,17 +170,7 @@ impl SectorCache {
         Some(Evicted { key, dirty: line.dirty() })
     }
 
-    /// Adds readable sectors to an entry. Where data is apart from tags, older lines of the set make
-    /// room; such caches are never dirty.
-    #[inline]
-    pub fn fill(&mut self, entry: usize, sectors: u8) {
-        let new = sectors & !self.lines[entry].valid();
-        self.lines[entry].0 |= sectors;
-        if self.data.is_some() {
-            self.make_room(entry, new);
-        }
-    }
-
+    #[cold]
     fn make_room(&mut self, entry: usize, new: u8) {
         let set = entry / self.ways_per_set as usize;
         let Some(data) = &mut self.data else { return };
@@ -186,74 +199,10 @@ impl SectorCache {
         }
     }
 
-    /// Marks sectors as written; returns those that were not so before.
-    #[inline]
-    pub fn soil(&mut self, entry: usize, sectors: u8) -> u8 {
-        let line = &mut self.lines[entry];
-        let new = sectors & !line.dirty();
-        line.0 |= sectors << 4;
-        new
-    }
-
-    /// Notes bytes written to a sector; the sector becomes readable when all 32 are known. Returns
-    /// whether some of them were known before.
-    pub fn write_bytes(&mut self, entry: usize, sector: u32, bytes: u32) -> bool {
-        if self.lines[entry].valid() >> sector & 1 == 1 {
-            return true;
-        }
-        if bytes == u32::MAX {
-            let known = !self.partial.is_empty() && self.partial.remove(&self.partial_key(entry, sector)).is_some();
-            self.fill(entry, 1 << sector);
-            return known;
-        }
-        let place = self.partial_key(entry, sector);
-        let known = self.partial.entry(place).or_default();
-        let before = *known != 0;
-        *known |= bytes;
-        if *known == u32::MAX {
-            self.partial.remove(&place);
-            self.fill(entry, 1 << sector);
-        }
-        before
-    }
-
-    fn partial_key(&self, entry: usize, sector: u32) -> u64 {
-        u64::from(self.ways.key(entry)) << 2 | u64::from(sector)
-    }
-
-    /// Takes out what is known of the partly written sectors among `sectors` of a line that is being
-    /// completed or has left: which, and calls `f` with each one's bytes.
-    #[inline]
-    pub fn take_partial(&mut self, key: u32, sectors: u8, mut f: impl FnMut(u32, u32)) -> u8 {
-        if self.partial.is_empty() {
-            return 0;
-        }
-        let mut taken = 0;
-        for sector in 0..4 {
-            if sectors >> sector & 1 == 1
-                && let Some(bytes) = self.partial.remove(&(u64::from(key) << 2 | u64::from(sector)))
-            {
-                taken |= 1 << sector;
-                f(sector, bytes);
-            }
-        }
-        taken
-    }
-
-    /// Drops sectors of a line; the whole line where none is left. Dirty data is lost.
-    pub fn invalidate(&mut self, set: u32, key: u32, sectors: u8) {
-        let Some(entry) = self.ways.find(set, key) else { return };
-        self.take_partial(key, sectors, |_, _| ());
-        if let Some(data) = &mut self.data {
-            data.used[set as usize] -= (self.lines[entry].valid() & sectors).count_ones();
-        }
-        let line = &mut self.lines[entry];
-        line.0 &= !(sectors | sectors << 4);
-        let empty = line.0 == 0;
-        if empty {
-            self.recent.0 = EMPTY;
-            self.release(set as usize, (entry % self.ways_per_set as usize) as u32);
-        }
+    /// Whether any sector is partly written.
+    #[inline(always)]
+    pub fn is_partial(&self) -> bool {
+        !self.partial.is_empty()
     }
 
     /// Empties the cache; nothing is written back.
@@ -268,6 +217,108 @@ impl SectorCache {
         }
         if let Some(data) = &mut self.data {
             data.used.fill(0);
+        }
+    }
+}
+
+impl LineCache for SectorCache {
+    fn new(sets: u32, ways: u32, replacement: &Replacement) -> SectorCache {
+        let entries = sets as usize * ways as usize;
+        SectorCache {
+            ways_per_set: ways,
+            ways: Ways::new(sets, ways),
+            lines: vec![Line::default(); entries],
+            policy: Policy::new(replacement, sets, ways),
+            partial: Partial::default(),
+            data: None,
+            free: if replacement.empty_first() { free_ways(sets, ways) } else { Vec::new() },
+            recent: (EMPTY, 0),
+        }
+    }
+
+    #[inline(always)]
+    fn touch(&mut self, set: u32, key: u32) -> Option<usize> {
+        if self.recent.0 == key {
+            return Some(self.recent.1);
+        }
+        let entry = self.ways.find(set, key)?;
+        self.policy.touch(set, (entry - set as usize * self.ways_per_set as usize) as u32);
+        self.recent = (key, entry);
+        Some(entry)
+    }
+
+    #[inline(always)]
+    fn prefetch(&self, set: u32) {
+        self.ways.prefetch(set);
+        processor::read(&self.lines, set as usize * self.ways_per_set as usize);
+        self.policy.prefetch(set);
+    }
+
+    #[inline]
+    fn peek(&self, set: u32, key: u32) -> Option<usize> {
+        self.ways.find(set, key)
+    }
+
+    #[inline(always)]
+    fn valid(&self, entry: usize) -> u8 {
+        self.lines[entry].valid()
+    }
+
+    #[inline(always)]
+    fn allocate(&mut self, set: u32, key: u32) -> (usize, Option<Evicted>) {
+        let first = set as usize * self.ways_per_set as usize;
+        let entry = first + self.way_for(set) as usize;
+        let evicted = self.drop_line(entry);
+        self.ways.put(entry, key);
+        self.recent = (key, entry);
+        (entry, evicted)
+    }
+
+    #[inline(always)]
+    fn fill(&mut self, entry: usize, sectors: u8) {
+        let new = sectors & !self.lines[entry].valid();
+        self.lines[entry].0 |= sectors;
+        if self.data.is_some() {
+            self.make_room(entry, new);
+        }
+    }
+
+    #[inline(always)]
+    fn soil(&mut self, entry: usize, sectors: u8) -> u8 {
+        let line = &mut self.lines[entry];
+        let new = sectors & !line.dirty();
+        line.0 |= sectors << 4;
+        new
+    }
+
+    fn write_bytes(&mut self, entry: usize, sector: u32, bytes: u32) -> bool {
+        if self.lines[entry].valid() >> sector & 1 == 1 {
+            return true;
+        }
+        let (known, whole) = self.partial.write(self.ways.key(entry), sector, bytes);
+        if whole {
+            self.fill(entry, 1 << sector);
+        }
+        known
+    }
+
+    #[inline(always)]
+    fn take_partial(&mut self, key: u32, sectors: u8, f: impl FnMut(u32, u32)) -> u8 {
+        self.partial.take(key, sectors, f)
+    }
+
+    fn invalidate(&mut self, set: u32, key: u32, sectors: u8) {
+        let Some(entry) = self.ways.find(set, key) else { return };
+        self.take_partial(key, sectors, |_, _| ());
+        if let Some(data) = &mut self.data {
+            data.used[set as usize] -= (self.lines[entry].valid() & sectors).count_ones();
+        }
+        let line = &mut self.lines[entry];
+        line.0 &= !(sectors | sectors << 4);
+        let empty = line.0 == 0;
+        if empty {
+            self.recent.0 = EMPTY;
+            self.release(set as usize, (entry % self.ways_per_set as usize) as u32);
         }
     }
 }

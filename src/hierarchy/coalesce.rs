@@ -58,7 +58,6 @@ impl Groups {
 #[derive(Default)]
 pub struct Coalescer {
     pieces: Vec<Piece>,
-    narrow: Vec<u64>,
 }
 
 /// Which bits of a line a range covers.
@@ -70,7 +69,11 @@ fn byte_range(offset: u64, length: u64) -> u128 {
 /// Sectors that have a byte in `bytes`.
 #[inline]
 pub(super) fn sectors_of(bytes: u128) -> u8 {
-    (0..4).map(|sector| u8::from((bytes >> (32 * sector)) as u32 != 0) << sector).sum()
+    let (low, high) = (bytes as u64, (bytes >> 64) as u64);
+    u8::from(low as u32 != 0)
+        | u8::from(low >> 32 != 0) << 1
+        | u8::from(high as u32 != 0) << 2
+        | u8::from(high >> 32 != 0) << 3
 }
 
 /// Every byte of the sectors.
@@ -166,11 +169,19 @@ impl Coalescer {
         if reach.holes.is_none() {
             match access.addresses {
                 Addresses::Uniform(address) => return self.range(address, u64::from(reach.bytes)),
-                Addresses::Affine { bases, stride } if access.mask == u32::MAX => {
+                Addresses::Affine { bases, stride } => {
                     let step = i64::from(stride);
+                    let bytes = u64::from(reach.bytes);
                     let joined = bases[1] == bases[0].wrapping_add((16 * step) as u64);
-                    if joined && step == i64::from(reach.bytes) {
-                        return self.range(bases[0], 32 * u64::from(reach.bytes));
+                    if joined && access.mask == u32::MAX && step == bytes as i64 {
+                        return self.range(bases[0], 32 * bytes);
+                    }
+                    if stride == 0 || step == bytes as i64 {
+                        let start = self.pieces.len();
+                        for (base, mask) in bases.into_iter().zip([access.mask & 0xffff, access.mask >> 16]) {
+                            self.half(base, mask, u64::from(stride.unsigned_abs()), bytes);
+                        }
+                        return self.merge(start);
                     }
                 }
                 _ => {}
@@ -222,48 +233,83 @@ impl Coalescer {
         self.merge(start);
     }
 
+    /// Lanes of half a warp that use one address, or neighbouring ones without a gap.
+    #[inline]
+    fn half(&mut self, base: u64, mut mask: u32, stride: u64, bytes: u64) {
+        if stride == 0 && mask != 0 {
+            return self.range(base, bytes);
+        }
+        // Run by run of lanes.
+        let mut lane = 0;
+        while mask != 0 {
+            let gap = mask.trailing_zeros();
+            let run = (mask >> gap).trailing_ones();
+            self.range(base.wrapping_add(u64::from(lane + gap) * stride), u64::from(run) * bytes);
+            lane += gap + run;
+            mask = mask >> gap >> run;
+        }
+    }
+
     /// Loads that never cross a sector: sorts plain numbers. False where a lane is misaligned.
     #[inline]
     fn sectors_only(&mut self, access: &Access<'_>, group: u32, reach: Reach) -> bool {
-        self.narrow.clear();
+        let mut sectors = [0; 32];
+        let mut count = 0;
         let mut crossing = 0;
-        let mut sorted = true;
-        let mut last = 0;
-        let narrow = &mut self.narrow;
-        access.for_each_lane(|lane, address| {
-            if group >> lane & 1 == 1 {
-                crossing |= (address % SECTOR_BYTES + u64::from(reach.bytes)) / (SECTOR_BYTES + 1);
-                let sector = address / SECTOR_BYTES;
-                if narrow.last() != Some(&sector) {
-                    sorted &= sector >= last;
-                    last = sector;
-                    narrow.push(sector);
+        let mut put = |address: u64| {
+            crossing |= (address % SECTOR_BYTES + u64::from(reach.bytes - 1)) & SECTOR_BYTES;
+            sectors[count & 31] = address / SECTOR_BYTES;
+            count += 1;
+        };
+        match access.addresses {
+            Addresses::Delta(base, deltas) if group == u32::MAX => {
+                deltas.as_chunks::<4>().0.iter().take(access.mask.count_ones() as usize).for_each(|delta| {
+                    put(base.wrapping_add(u64::from(u32::from_le_bytes(*delta))));
+                });
+            }
+            Addresses::Full(addresses) if group == u32::MAX => {
+                addresses.as_chunks::<8>().0.iter().for_each(|address| put(u64::from_le_bytes(*address)));
+            }
+            Addresses::Affine { bases, stride } if group == u32::MAX && access.mask == u32::MAX => {
+                for base in bases {
+                    let step = i64::from(stride) as u64;
+                    (0..16).for_each(|lane| put(base.wrapping_add(step.wrapping_mul(lane))));
                 }
             }
-        });
+            _ => access.for_each_lane(|lane, address| {
+                if group >> lane & 1 == 1 {
+                    put(address);
+                }
+            }),
+        }
         if crossing != 0 {
             return false;
         }
-        if !sorted {
-            self.narrow.sort_unstable();
+        let sectors = &mut sectors[..count.min(32)];
+        if !sectors.is_sorted() {
+            sectors.sort_unstable();
         }
-        let mut line = u64::MAX;
-        for &sector in &self.narrow {
-            let bit = 1 << (sector % 4);
-            if sector / 4 == line {
-                let piece = self.pieces.last_mut().expect("a line was pushed");
-                piece.sectors |= bit;
-                piece.bytes = bytes_of(piece.sectors);
-            } else {
-                line = sector / 4;
-                self.pieces.push(Piece { line, sectors: bit, bytes: bytes_of(bit) });
+        let mut piece = Piece { line: u64::MAX, sectors: 0, bytes: 0 };
+        for &sector in &*sectors {
+            if sector / 4 != piece.line {
+                if piece.sectors != 0 {
+                    self.pieces.push(Piece { bytes: bytes_of(piece.sectors), ..piece });
+                }
+                piece = Piece { line: sector / 4, sectors: 0, bytes: 0 };
             }
+            piece.sectors |= 1 << (sector % 4);
+        }
+        if piece.sectors != 0 {
+            self.pieces.push(Piece { bytes: bytes_of(piece.sectors), ..piece });
         }
         true
     }
 
     /// Sorts the pieces from `start` on and joins those of one line.
     fn merge(&mut self, start: usize) {
+        if self.pieces.len() <= start + 1 {
+            return;
+        }
         let part = &mut self.pieces[start..];
         if !part.is_sorted_by_key(|piece| piece.line) {
             part.sort_unstable_by_key(|piece| piece.line);

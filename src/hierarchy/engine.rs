@@ -1,7 +1,7 @@
-//! The two halves of a simulation: what happens at the SMs, and what happens behind them.
+//! What happens at the SMs, and the sums of the whole simulation.
 //!
 //! SMs do not see each other, so any number of [`FirstLevel`]s can share them out. Each hands the
-//! requests that leave its SMs on, and one [`SecondLevel`] serves them in the order of the trace.
+//! requests that leave its SMs on, and one [`SecondLevel`](super::SecondLevel) serves them in the order of the trace.
 
 use warpline_format::access::{Access, Space};
 use warpline_format::site_table::{CacheOp, Op};
@@ -9,9 +9,8 @@ use warpline_format::site_table::{CacheOp, Op};
 use super::coalesce::{Coalescer, Piece, Reach};
 use super::config::{HierarchyConfig, L1Config};
 use super::dense::DenseLines;
-use super::level1::{Ask, Level1, Route, ToL2};
-use super::level2::Level2;
-use super::processor;
+use super::leaving::Leaving;
+use super::level1::{Level1, Route, ToL2};
 use super::stages::StageCounts;
 
 /// Lookups of one level.
@@ -37,7 +36,7 @@ impl LevelCounts {
     }
 
     #[inline]
-    fn count(&mut self, load: bool, lookups: u32, hits: u32) {
+    pub(super) fn count(&mut self, load: bool, lookups: u32, hits: u32) {
         self.lookups += u64::from(lookups);
         self.hits += u64::from(hits);
         if load {
@@ -101,14 +100,14 @@ impl TrafficCells {
 
 /// Knows where a request that left an SM is counted.
 pub trait SumOf {
-    /// Its sum.
-    fn sum(&mut self, request: &L2Request) -> &mut Traffic;
+    /// The sum of cell `cell` of what `part` handed on.
+    fn sum(&mut self, part: usize, cell: u32) -> &mut Traffic;
 }
 
 impl SumOf for TrafficCells {
     #[inline]
-    fn sum(&mut self, request: &L2Request) -> &mut Traffic {
-        self.cell(request.cell)
+    fn sum(&mut self, _part: usize, cell: u32) -> &mut Traffic {
+        self.cell(cell)
     }
 }
 
@@ -127,23 +126,6 @@ impl LocalLayout {
     fn first_line(&self, slot: u32) -> u64 {
         self.base / 128 + u64::from(slot) * self.bytes_per_lane.div_ceil(4).max(1)
     }
-}
-
-/// A request that left an SM.
-#[derive(Clone, Copy, Debug)]
-pub struct L2Request {
-    /// Touched bytes, for stores.
-    pub bytes: u128,
-    /// Address / 128.
-    pub line: u64,
-    /// Where it is counted.
-    pub cell: u32,
-    /// SM that made it.
-    pub sm: u16,
-    /// Sectors.
-    pub sectors: u8,
-    /// What.
-    pub ask: Ask,
 }
 
 /// Coalescing and level 1 of some or all SMs.
@@ -198,7 +180,7 @@ impl FirstLevel {
         cache: CacheOp,
         cell: u32,
         traffic: &mut Traffic,
-        out: &mut Vec<L2Request>,
+        out: &mut Leaving,
     ) -> &[Piece] {
         let local = access.space == Space::Local;
         let route = route(&self.config.l1, local, op, cache);
@@ -216,14 +198,7 @@ impl FirstLevel {
             let Some(number) = self.lines.number(piece.line) else { continue };
             let outcome = level.serve(route, piece, number, |request: ToL2| {
                 let line = if request.number == number { piece.line } else { self.lines.line(request.number) };
-                out.push(L2Request {
-                    bytes: request.bytes,
-                    line,
-                    cell,
-                    sm: sm as u16,
-                    sectors: request.sectors,
-                    ask: request.ask,
-                });
+                out.push(sm as u16, cell, line, request.sectors, request.ask, request.bytes);
             });
             lookups += outcome.lookups;
             hits += outcome.hits;
@@ -247,65 +222,5 @@ fn route(config: &L1Config, local: bool, op: Op, cache: CacheOp) -> Route {
             _ if config.caches_global_loads => Route::Load,
             _ => Route::LoadPast,
         },
-    }
-}
-
-/// Level 2 and DRAM.
-pub struct SecondLevel {
-    level: Level2,
-    lines: DenseLines,
-}
-
-impl SecondLevel {
-    /// For a model.
-    pub fn new(config: &HierarchyConfig) -> SecondLevel {
-        SecondLevel { level: Level2::new(&config.l2, config.dram), lines: DenseLines::default() }
-    }
-
-    /// Serves a request; requests have to come in the order of the trace.
-    #[inline(always)]
-    pub fn serve(&mut self, request: &L2Request, traffic: &mut Traffic) {
-        let Some(number) = self.lines.number(request.line) else { return };
-        let near = self.level.partition_of_sm(u32::from(request.sm));
-        let to_l2 = ToL2 { ask: request.ask, number, sectors: request.sectors, bytes: request.bytes };
-        let outcome = self.level.serve(near, request.line, &to_l2);
-        traffic.l2.count(request.ask == Ask::Load, outcome.lookups, outcome.hits);
-        traffic.l2_allocated += u64::from(outcome.allocated);
-        traffic.l2_far += u64::from(outcome.far);
-        traffic.dram_reads += u64::from(outcome.dram_reads);
-        traffic.dram_writes += u64::from(outcome.dram_writes);
-    }
-
-    /// Serves many requests, in the order of the trace.
-    pub fn serve_all(&mut self, requests: &[L2Request], sums: &mut impl SumOf) {
-        processor::with_newer_instructions(ServeAll { level: self, requests, sums });
-    }
-
-    /// A copy wrote device memory; see [`Level2::copied`].
-    pub fn copied(&mut self, address: u64, bytes: u64, warm: bool) {
-        self.level.copied(address, bytes, warm, &mut self.lines);
-    }
-}
-
-/// How many requests ahead memory is asked for.
-const AHEAD: usize = 6;
-
-struct ServeAll<'a, S> {
-    level: &'a mut SecondLevel,
-    requests: &'a [L2Request],
-    sums: &'a mut S,
-}
-
-impl<S: SumOf> processor::Job for ServeAll<'_, S> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run(self) {
-        for (index, request) in self.requests.iter().enumerate() {
-            if let Some(later) = self.requests.get(index + AHEAD) {
-                self.level.level.prefetch(later.line, later.sectors);
-            }
-            self.level.serve(request, self.sums.sum(request));
-        }
     }
 }

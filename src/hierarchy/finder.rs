@@ -1,6 +1,8 @@
 //! Finding a line's way: by looking at every way of the set where there are few, by a hash table
 //! over the whole cache where there are many.
 
+use super::processor;
+
 /// No line.
 pub(super) const EMPTY: u32 = u32::MAX;
 /// Most ways that are searched one by one.
@@ -40,7 +42,7 @@ impl Ways {
     #[inline(always)]
     pub(super) fn prefetch(&self, set: u32) {
         if self.heads.is_empty() {
-            super::processor::read(&self.keys, set as usize * self.ways);
+            processor::read(&self.keys, set as usize * self.ways);
         }
     }
 
@@ -55,19 +57,15 @@ impl Ways {
         if self.heads.is_empty() {
             let first = set as usize * self.ways;
             let keys = &self.keys[first..first + self.ways];
-            let mut base = 0;
             let (chunks, remainder) = keys.as_chunks::<8>();
-            for chunk in chunks {
-                let mut found = 0u32;
-                for (index, other) in chunk.iter().enumerate() {
-                    found |= u32::from(*other == key) << index;
-                }
+            for (index, chunk) in chunks.iter().enumerate() {
+                let found = processor::equal(chunk, key);
                 if found != 0 {
-                    return Some(first + base + found.trailing_zeros() as usize);
+                    return Some(first + 8 * index + found.trailing_zeros() as usize);
                 }
-                base += 8;
             }
-            return remainder.iter().position(|&other| other == key).map(|at| first + base + at);
+            let at = remainder.iter().position(|&other| other == key)?;
+            return Some(first + keys.len() - remainder.len() + at);
         }
         let mut entry = self.heads[self.chain_of(key)];
         while entry != 0 {

@@ -1,11 +1,11 @@
 //! The level-1 cache of one SM.
 
-use super::cache::SectorCache;
+use super::cache::{LineCache, SectorCache};
 use super::coalesce::{Piece, bytes_of};
 use super::config::{Atomics, L1Config, StorePolicy};
 use super::policy::Replacement;
 use super::slices::Placement;
-use super::units::{collapse, expand};
+use super::units::{collapse, count, expand};
 
 /// How level 1 treats a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -113,8 +113,38 @@ impl Level1 {
     }
 
     /// Serves a piece with the dense number `number`; what level 2 has to do goes to `out`.
-    #[inline]
+    #[inline(always)]
     pub fn serve(&mut self, route: Route, piece: &Piece, number: u32, mut out: impl FnMut(ToL2)) -> L1Outcome {
+        if self.unit == 32 && self.line_bytes == 128 && (route == Route::Load || self.reads_as_load(route)) {
+            return self.load(piece, number, &mut out);
+        }
+        self.serve_any(route, piece, number, &mut out)
+    }
+
+    #[inline(always)]
+    fn reads_as_load(&self, route: Route) -> bool {
+        route == Route::ReadOnly && self.read_only.is_none()
+    }
+
+    /// A cached load, in a cache of usual lines.
+    #[inline(always)]
+    fn load(&mut self, piece: &Piece, number: u32, out: &mut impl FnMut(ToL2)) -> L1Outcome {
+        let set = self.placement.set(piece.line);
+        let entry = match self.cache.touch(set, number) {
+            Some(entry) => entry,
+            None => self.allocate(set, number, out),
+        };
+        let missing = piece.sectors & !self.cache.valid(entry);
+        if missing != 0 {
+            self.cache.take_partial(number, missing, |_, _| ());
+            self.cache.fill(entry, missing);
+            out(ToL2 { ask: Ask::Load, number, sectors: missing, bytes: bytes_of(missing) });
+        }
+        L1Outcome { lookups: count(piece.sectors), hits: count(piece.sectors & !missing) }
+    }
+
+    #[inline]
+    fn serve_any(&mut self, route: Route, piece: &Piece, number: u32, mut out: &mut impl FnMut(ToL2)) -> L1Outcome {
         match route {
             Route::LoadPast => {
                 out(ToL2 { ask: Ask::Load, number, sectors: piece.sectors, bytes: piece.bytes });
@@ -257,10 +287,12 @@ impl Level1 {
     }
 
     /// Makes room for a line; a dirty one that leaves goes to level 2.
-    #[inline]
+    #[inline(always)]
     fn allocate(&mut self, set: u32, key: u32, out: &mut impl FnMut(ToL2)) -> usize {
         let (entry, evicted) = self.cache.allocate(set, key);
-        if let Some(evicted) = evicted {
+        if let Some(evicted) = evicted
+            && (evicted.dirty != 0 || self.cache.is_partial())
+        {
             let mut bytes = bytes_of(evicted.dirty);
             self.cache.take_partial(evicted.key, 15, |sector, known| {
                 bytes &= !(0xffff_ffff << (32 * sector));

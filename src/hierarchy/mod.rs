@@ -9,6 +9,7 @@ mod config;
 mod dense;
 mod engine;
 mod finder;
+mod leaving;
 mod level1;
 mod level2;
 mod plru;
@@ -16,6 +17,8 @@ mod policy;
 pub(crate) mod processor;
 #[cfg(test)]
 mod reference;
+mod rows;
+mod second;
 mod slices;
 mod stages;
 mod units;
@@ -27,10 +30,12 @@ pub use config::{
     TlbConfig,
 };
 pub use dense::{DenseLines, LINE_BYTES, SECTOR_BYTES};
-pub use engine::{FirstLevel, L2Request, LevelCounts, LocalLayout, SecondLevel, SumOf, Traffic, TrafficCells};
+pub use engine::{FirstLevel, LevelCounts, LocalLayout, SumOf, Traffic, TrafficCells};
+pub use leaving::{L2Request, Leaving};
 pub use level1::{Ask, L1Outcome, Level1, Route, ToL2};
 pub use level2::{L2Outcome, Level2};
 pub use plru::TreePlru;
 pub use policy::Replacement;
+pub use second::SecondLevel;
 pub use slices::{Index, Placement};
 pub use stages::{StageCounts, tag_passes};

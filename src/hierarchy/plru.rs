@@ -45,9 +45,19 @@ pub struct TreePlru {
 }
 
 /// Index of the first word of subtrees with their root at depth `6 · step`.
+#[inline(always)]
 fn first_word(step: u32) -> usize {
     // 1 + 64 + 64² + …
-    ((1usize << (LEVELS * step)) - 1) / 63
+    const FIRST: [usize; 8] = {
+        let mut table = [0; 8];
+        let mut step = 1;
+        while step < 8 {
+            table[step] = 64 * table[step - 1] + 1;
+            step += 1;
+        }
+        table
+    };
+    FIRST[(step & 7) as usize]
 }
 
 impl TreePlru {
@@ -79,44 +89,50 @@ impl TreePlru {
     /// The leaf the bits point at.
     #[inline]
     pub fn victim(&self) -> u32 {
-        self.walk(|_, _| ())
+        let mut node = 1;
+        let mut step = 0;
+        while node < self.leaves {
+            let index = first_word(step) + (node as usize - (1 << (LEVELS * step)));
+            (node, _) = self.descend(node, self.words[index]);
+            step += 1;
+        }
+        node - self.leaves
     }
 
     /// The leaf the bits point at, marked as just used: its whole path turns round.
     #[inline]
     pub fn take_victim(&mut self) -> u32 {
-        let mut turned = [(0, 0); 6];
-        let mut count = 0;
-        let leaf = self.walk(|word, path| {
-            turned[count] = (word, path);
-            count += 1;
-        });
-        for (word, path) in &turned[..count] {
-            self.words[*word] ^= path;
-        }
-        leaf
-    }
-
-    /// Follows the bits down; `f` gets each word's index and the path in it.
-    #[inline(always)]
-    fn walk(&self, mut f: impl FnMut(usize, u64)) -> u32 {
         let mut node = 1;
         let mut step = 0;
         while node < self.leaves {
             let index = first_word(step) + (node as usize - (1 << (LEVELS * step)));
             let word = self.words[index];
-            let mut within = 1u32;
-            let mut path = 0;
-            while within < 64 && node < self.leaves {
-                path |= 1 << within;
-                let side = (word >> within & 1) as u32;
-                within = 2 * within + side;
-                node = 2 * node + side;
-            }
-            f(index, path);
+            let within;
+            (node, within) = self.descend(node, word);
+            let depth = within.ilog2();
+            self.words[index] = word ^ PATHS[depth.min(6) as usize][(within - (1 << depth)) as usize & 63].0;
             step += 1;
         }
         node - self.leaves
+    }
+
+    /// Follows the bits of one word down from `node`: the node where it ends, and that node's number in the word.
+    #[inline(always)]
+    fn descend(&self, mut node: u32, word: u64) -> (u32, u32) {
+        let mut within = 1u32;
+        if node < self.leaves >> (LEVELS - 1) {
+            // All six levels are inner nodes.
+            for _ in 0..LEVELS {
+                within = 2 * within + (word >> within & 1) as u32;
+            }
+            return ((node << LEVELS) + (within - (1 << LEVELS)), within);
+        }
+        while within < 64 && node < self.leaves {
+            let side = (word >> within & 1) as u32;
+            within = 2 * within + side;
+            node = 2 * node + side;
+        }
+        (node, within)
     }
 
     /// Back to the fresh state.

@@ -56,7 +56,7 @@ impl Policy {
     }
 
     /// Notes a use of a way.
-    #[inline]
+    #[inline(always)]
     pub(super) fn touch(&mut self, set: u32, way: u32) {
         match self {
             Policy::Short(short) => short.touch(set, way),
@@ -77,7 +77,7 @@ impl Policy {
     }
 
     /// The way that leaves.
-    #[inline]
+    #[inline(always)]
     pub(super) fn victim(&mut self, set: u32) -> u32 {
         match self {
             Policy::Short(short) => short.oldest(set),
@@ -88,10 +88,12 @@ impl Policy {
     }
 
     /// The way that leaves, noted as used: its new line is the youngest.
-    #[inline]
+    #[inline(always)]
     pub(super) fn replace(&mut self, set: u32) -> u32 {
-        if let Policy::Plru(trees) = self {
-            return trees[set as usize].take_victim();
+        match self {
+            Policy::Plru(trees) => return trees[set as usize].take_victim(),
+            Policy::Short(short) => return short.take_oldest(set),
+            Policy::Lru(_) | Policy::Drawn(_) => {}
         }
         let way = self.victim(set);
         self.touch(set, way);
@@ -145,9 +147,12 @@ impl Short {
         (other.wrapping_sub(ONES) & !other & (ONES << 3)).trailing_zeros() / 4
     }
 
-    #[inline]
+    #[inline(always)]
     fn touch(&mut self, set: u32, way: u32) {
         let order = &mut self.orders[set as usize];
+        if *order & 15 == u64::from(way) {
+            return;
+        }
         let shift = 4 * Self::place(*order, way);
         let below = *order & ((1 << shift) - 1);
         let above = *order & !(u64::MAX >> (60 - shift));
@@ -157,6 +162,17 @@ impl Short {
     #[inline]
     fn oldest(&self, set: u32) -> u32 {
         (self.orders[set as usize] >> (4 * (self.ways - 1)) & 15) as u32
+    }
+
+    /// The oldest way, which becomes the youngest.
+    #[inline(always)]
+    fn take_oldest(&mut self, set: u32) -> u32 {
+        let top = 4 * (self.ways - 1);
+        let order = &mut self.orders[set as usize];
+        let way = *order >> top & 15;
+        let used = u64::MAX >> (60 - top);
+        *order = *order & !used | (*order << 4 | way) & used;
+        way as u32
     }
 
     fn retire(&mut self, set: u32, way: u32) {
@@ -275,6 +291,11 @@ mod tests {
                 }
                 prop_assert_eq!(ring.oldest(1), slow[0]);
                 if let Some(short) = &mut short {
+                    let mut copy = short.clone();
+                    copy.take_oldest(1);
+                    let mut other = short.clone();
+                    other.touch(1, other.oldest(1));
+                    prop_assert_eq!(&copy.orders, &other.orders);
                     if retire && number % 3 == 0 { short.retire(1, way) } else { short.touch(1, way) }
                     prop_assert_eq!(short.oldest(1), slow[0]);
                 }

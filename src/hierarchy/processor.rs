@@ -1,4 +1,4 @@
-//! Prefetching, the one thing here that safe Rust has no word for, and code for newer processors.
+//! What safe Rust has no word for: prefetching, comparing many numbers at once, and code for newer processors.
 
 /// Asks for the cache line of an element; nothing happens where there is none.
 #[inline(always)]
@@ -12,6 +12,30 @@ pub fn read<T>(slice: &[T], index: usize) {
     }
     #[cfg(not(target_arch = "x86_64"))]
     let _ = (slice, index);
+}
+
+/// Which of eight numbers equal `wanted`, a bit each.
+#[inline(always)]
+pub fn equal(numbers: &[u32; 8], wanted: u32) -> u32 {
+    #[cfg(target_arch = "x86_64")]
+    {
+        use std::arch::x86_64::{
+            _mm_cmpeq_epi32, _mm_loadu_si128, _mm_movemask_epi8, _mm_packs_epi16, _mm_packs_epi32, _mm_set1_epi32,
+            _mm_setzero_si128,
+        };
+        // SAFETY: SSE2 is part of x86-64, and the loads stay within the array.
+        unsafe {
+            let wanted = _mm_set1_epi32(wanted.cast_signed());
+            let low = _mm_cmpeq_epi32(_mm_loadu_si128(numbers.as_ptr().cast()), wanted);
+            let high = _mm_cmpeq_epi32(_mm_loadu_si128(numbers.as_ptr().add(4).cast()), wanted);
+            let words = _mm_packs_epi32(low, high);
+            _mm_movemask_epi8(_mm_packs_epi16(words, _mm_setzero_si128())).cast_unsigned()
+        }
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    {
+        numbers.iter().enumerate().map(|(index, number)| u32::from(*number == wanted) << index).sum()
+    }
 }
 
 /// Work that is worth compiling twice.

@@ -31,32 +31,66 @@ fn fold(mut value: u64, bits: u32) -> u64 {
     folded & ((1 << bits) - 1)
 }
 
+/// A divisor, ready for many divisions.
+#[derive(Clone, Copy, Debug)]
+struct Divisor {
+    count: u32,
+    /// Where it is a power of two.
+    bits: Option<u32>,
+    /// 2^64 / count, rounded up.
+    inverse: u64,
+    /// Largest line that the inverse is exact for.
+    limit: u64,
+}
+
+impl Divisor {
+    fn new(count: u32) -> Divisor {
+        let count = count.max(1);
+        let bits = count.is_power_of_two().then(|| count.trailing_zeros());
+        let inverse = (u64::MAX / u64::from(count)).wrapping_add(1);
+        Divisor { count, bits, inverse, limit: u64::MAX / u64::from(count) }
+    }
+
+    /// Quotient and remainder.
+    #[inline(always)]
+    fn split(&self, line: u64) -> (u64, u64) {
+        let count = u64::from(self.count);
+        if let Some(bits) = self.bits {
+            return (line >> bits, line & (count - 1));
+        }
+        // The inverse times `count` exceeds 2^64 by less than `count`, so the quotient is exact while line · count stays
+        // below 2^64 (Granlund and Montgomery, PLDI 1994, theorem 4.2).
+        if line <= self.limit {
+            let quotient = ((u128::from(line) * u128::from(self.inverse)) >> 64) as u64;
+            return (quotient, line - quotient * count);
+        }
+        (line / count, line % count)
+    }
+}
+
 /// Index of `line` (address / line size) among `count`, and what is left of the line number.
-#[inline]
-fn pick(line: u64, count: u32, hashed: bool) -> (u32, u64) {
-    if count == 1 {
+#[inline(always)]
+fn pick(line: u64, count: &Divisor, hashed: bool) -> (u32, u64) {
+    if count.count == 1 {
         return (0, line);
     }
-    if count.is_power_of_two() {
-        let bits = count.trailing_zeros();
-        let rest = line >> bits;
-        let low = line & (u64::from(count) - 1);
-        return if hashed { ((low ^ fold(rest, bits)) as u32, rest) } else { (low as u32, rest) };
-    }
-    let (rest, low) = (line / u64::from(count), line % u64::from(count));
+    let (rest, low) = count.split(line);
     if !hashed {
         return (low as u32, rest);
     }
-    let turn = (fold(rest, 11) * u64::from(count)) >> 11;
-    let sum = low + turn;
-    ((if sum >= u64::from(count) { sum - u64::from(count) } else { sum }) as u32, rest)
+    if let Some(bits) = count.bits {
+        return ((low ^ fold(rest, bits)) as u32, rest);
+    }
+    let wide = u64::from(count.count);
+    let sum = low + ((fold(rest, 11) * wide) >> 11);
+    ((if sum >= wide { sum - wide } else { sum }) as u32, rest)
 }
 
 /// Slice and set of a line, as one number: slice · sets + set.
 #[derive(Clone, Copy, Debug)]
 pub struct Placement {
-    slices: u32,
-    sets: u32,
+    slices: Divisor,
+    sets: Divisor,
     index: Index,
     line_shift: u32,
 }
@@ -64,19 +98,27 @@ pub struct Placement {
 impl Placement {
     /// For `slices` of `sets` each and lines of `line_bytes`.
     pub fn new(slices: u32, sets: u32, index: Index, line_bytes: u32) -> Placement {
-        Placement { slices, sets, index, line_shift: line_bytes.trailing_zeros() }
+        Placement {
+            slices: Divisor::new(slices),
+            sets: Divisor::new(sets),
+            index,
+            line_shift: line_bytes.trailing_zeros(),
+        }
     }
 
     /// Where the line with number `line` (address / line size) belongs.
-    #[inline]
+    #[inline(always)]
     pub fn set(&self, line: u64) -> u32 {
+        if self.slices.count == 1 && self.sets.count == 1 {
+            return 0;
+        }
         if self.index == Index::Fermi {
             return self.fermi(line);
         }
         let hashed = self.index == Index::Hashed;
-        let (slice, rest) = pick(line, self.slices, hashed);
-        let (set, _) = pick(rest, self.sets, hashed);
-        slice * self.sets + set
+        let (slice, rest) = pick(line, &self.slices, hashed);
+        let (set, _) = pick(rest, &self.sets, hashed);
+        slice * self.sets.count + set
     }
 
     fn fermi(&self, line: u64) -> u32 {
@@ -84,7 +126,7 @@ impl Placement {
         let bit = |at: u32| (address >> at & 1) as u32;
         let high = bit(13) | bit(14) << 1 | bit(15) << 2 | bit(17) << 3 | bit(19) << 4;
         let low = (address >> 7 & 31) as u32;
-        ((low ^ high) | bit(12) << 5) & (self.sets - 1)
+        ((low ^ high) | bit(12) << 5) & (self.sets.count - 1)
     }
 }
 
@@ -105,6 +147,19 @@ mod tests {
                         counts[placement.set(start + line) as usize] += 1;
                     }
                     assert!(counts.iter().all(|count| *count == 1), "{slices} {sets} {index:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn divisors_divide() {
+        for count in [1u32, 2, 3, 44, 80, 5632, 12345, u32::MAX] {
+            let divisor = Divisor::new(count);
+            let wide = u64::from(count);
+            for near in [0, 1, wide, 7 * wide, 1 << 32, 1 << 41, (1 << 57) / wide * wide, u64::MAX / wide * wide] {
+                for line in [near.wrapping_sub(1), near, near.saturating_add(1)] {
+                    assert_eq!(divisor.split(line), (line / wide, line % wide), "{line} / {count}");
                 }
             }
         }

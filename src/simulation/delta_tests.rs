@@ -4,7 +4,7 @@
 use warpline_format::access::{Item, Items, Space, push_access};
 use warpline_format::site_table::{CacheOp, Op};
 
-use crate::hierarchy::{FirstLevel, HierarchyConfig, Reach, SecondLevel, Traffic, TrafficCells};
+use crate::hierarchy::{FirstLevel, HierarchyConfig, Leaving, Reach, SecondLevel, Traffic, TrafficCells};
 use crate::models;
 
 fn model(name: &str) -> HierarchyConfig {
@@ -16,7 +16,7 @@ struct Chase {
     second: SecondLevel,
     cells: TrafficCells,
     item: Vec<u8>,
-    left: Vec<crate::hierarchy::L2Request>,
+    left: Leaving,
 }
 
 const BASE: u64 = 1 << 44;
@@ -28,7 +28,7 @@ impl Chase {
             second: SecondLevel::new(config),
             cells: TrafficCells::default(),
             item: Vec::new(),
-            left: Vec::new(),
+            left: Leaving::default(),
         }
     }
 
@@ -38,7 +38,7 @@ impl Chase {
         let Some(Ok(Item::Access(access))) = Items::new(&self.item).next() else { panic!("no access") };
         let reach = Reach { bytes: 4, holes: None };
         self.first.request(0, 0, &access, reach, op, cache, 0, self.cells.cell(0), &mut self.left);
-        self.second.serve_all(&self.left, &mut self.cells);
+        self.second.serve(std::slice::from_ref(&self.left), &mut self.cells);
         self.left.clear();
     }
 

@@ -8,9 +8,9 @@ use warpline_format::site_table::{CacheOp, Op};
 
 use super::Settings;
 use super::pages::{PageCounts, Pages};
-use super::stage::{Placed, SharedStage};
+use super::stage::SharedStage;
 use crate::analysis::{Cells, Follower, LaunchShape, Request};
-use crate::hierarchy::{Coalescer, FirstLevel, L2Request, LocalLayout, Reach, StageCounts, TrafficCells, tag_passes};
+use crate::hierarchy::{Coalescer, FirstLevel, Leaving, LocalLayout, Reach, StageCounts, TrafficCells, tag_passes};
 use crate::locality::{ReuseCells, Scope, Serve};
 
 /// Bytes that waiting requests of all resident blocks may take, about, and limits for one block.
@@ -35,13 +35,12 @@ struct Running {
 /// Simulates one worker's share of the SMs.
 pub struct Simulation {
     settings: Settings,
-    worker: u16,
+    worker: u32,
     stage: SharedStage,
     launches: FxHashMap<LaunchId, Running>,
     current: Option<(LaunchId, Running)>,
     batch: u64,
-    requests: Vec<Placed>,
-    left: Vec<L2Request>,
+    left: Leaving,
     coalescer: Coalescer,
     idle: Vec<FirstLevel>,
     spare: Vec<Scope>,
@@ -52,13 +51,12 @@ impl Simulation {
     pub fn new(settings: &Settings, worker: u32, stage: SharedStage) -> Simulation {
         Simulation {
             settings: settings.clone(),
-            worker: worker as u16,
+            worker,
             stage,
             launches: FxHashMap::default(),
             current: None,
             batch: 0,
-            requests: Vec::new(),
-            left: Vec::new(),
+            left: Leaving::default(),
             coalescer: Coalescer::default(),
             idle: Vec::new(),
             spare: Vec::new(),
@@ -118,6 +116,7 @@ impl Follower for Simulation {
         let access = request.access;
         let traffic = running.traffic.cell(request.cell);
         let left = &mut self.left;
+        left.place = request.place;
         let mut cache = request.site.cache;
         if let Some(bypass) = &self.settings.bypass
             && op == Op::Load
@@ -138,8 +137,6 @@ impl Follower for Simulation {
                 words: u64::from(request.width.bytes.div_ceil(4)),
             });
         }
-        let placed = |request_left| Placed { place: request.place, request: request_left, worker: self.worker };
-        self.requests.extend(self.left.drain(..).map(placed));
         // Distances are of memory that blocks share; a lane's own stack has none.
         if access.space == Space::Global
             && self.settings.reuse
@@ -152,7 +149,7 @@ impl Follower for Simulation {
 
     fn batch_end(&mut self) {
         if let Some((launch, running)) = self.current.take() {
-            self.stage.submit(self.batch, launch, &mut self.requests);
+            self.stage.submit(self.batch, launch, self.worker, &mut self.left);
             self.launches.insert(launch, running);
         }
         self.batch += 1;

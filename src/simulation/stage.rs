@@ -7,18 +7,7 @@ use rustc_hash::FxHashMap;
 use warpline_format::event::LaunchId;
 
 use super::Settings;
-use crate::hierarchy::{L2Request, SecondLevel, SumOf, Traffic, TrafficCells};
-
-/// A request that left an SM, and its place in its batch.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Placed {
-    /// Byte of the batch that the warp's request starts at.
-    pub(super) place: u64,
-    /// The request.
-    pub(super) request: L2Request,
-    /// Worker that made it.
-    pub(super) worker: u16,
-}
+use crate::hierarchy::{Leaving, SecondLevel, SumOf, Traffic, TrafficCells};
 
 /// A change of device memory that is no request.
 #[derive(Clone, Copy, Debug)]
@@ -31,8 +20,9 @@ struct Copied {
 #[derive(Default)]
 struct Waiting {
     launch: LaunchId,
-    parts: u32,
-    requests: Vec<Placed>,
+    /// What each worker handed on, and which they are.
+    parts: Vec<Leaving>,
+    workers: Vec<u32>,
 }
 
 /// Level 2 and what waits for it.
@@ -47,8 +37,7 @@ pub struct Stage {
     copies: BTreeMap<u64, Vec<Copied>>,
     /// Sums by launch and worker.
     sums: FxHashMap<LaunchId, Vec<TrafficCells>>,
-    spare: Vec<Vec<Placed>>,
-    ordered: Vec<L2Request>,
+    spare: Vec<Leaving>,
 }
 
 /// The stage as workers hold it.
@@ -56,17 +45,14 @@ pub struct Stage {
 pub struct SharedStage(Arc<Mutex<Stage>>);
 
 struct Sums<'a> {
-    workers: &'a [u16],
+    workers: &'a [u32],
     cells: &'a mut Vec<TrafficCells>,
-    at: usize,
 }
 
 impl SumOf for Sums<'_> {
     #[inline]
-    fn sum(&mut self, request: &L2Request) -> &mut Traffic {
-        let worker = self.workers[self.at];
-        self.at += 1;
-        self.cells[worker as usize].cell(request.cell)
+    fn sum(&mut self, part: usize, cell: u32) -> &mut Traffic {
+        self.cells[self.workers[part] as usize].cell(cell)
     }
 }
 
@@ -82,7 +68,6 @@ impl SharedStage {
             copies: BTreeMap::new(),
             sums: FxHashMap::default(),
             spare: Vec::new(),
-            ordered: Vec::new(),
         })))
     }
 
@@ -96,19 +81,14 @@ impl SharedStage {
         self.lock().copies.entry(batch).or_default().push(Copied { address, bytes });
     }
 
-    /// A worker's part of a batch; `requests` comes back empty.
-    pub(super) fn submit(&self, batch: u64, launch: LaunchId, requests: &mut Vec<Placed>) {
+    /// A worker's part of a batch; `left` comes back empty.
+    pub(super) fn submit(&self, batch: u64, launch: LaunchId, worker: u32, left: &mut Leaving) {
         let mut stage = self.lock();
         let spare = stage.spare.pop().unwrap_or_default();
         let waiting = stage.waiting.entry(batch).or_default();
         waiting.launch = launch;
-        waiting.parts += 1;
-        if waiting.requests.is_empty() {
-            waiting.requests = std::mem::replace(requests, spare);
-        } else {
-            waiting.requests.append(requests);
-            stage.spare.push(spare);
-        }
+        waiting.workers.push(worker);
+        waiting.parts.push(std::mem::replace(left, spare));
         stage.serve_complete();
     }
 
@@ -123,7 +103,7 @@ impl Stage {
         while self
             .waiting
             .first_key_value()
-            .is_some_and(|(batch, waiting)| *batch == self.next && waiting.parts == self.workers)
+            .is_some_and(|(batch, waiting)| *batch == self.next && waiting.parts.len() == self.workers as usize)
         {
             let Some((batch, mut waiting)) = self.waiting.pop_first() else { return };
             self.next += 1;
@@ -132,18 +112,11 @@ impl Stage {
                     self.level.copied(copied.address, copied.bytes, self.warm_copies);
                 }
             }
-            if self.workers > 1 {
-                // Requests of one place come from one worker, in the order it made them.
-                waiting.requests.sort_by_key(|placed| placed.place);
-            }
-            self.ordered.clear();
-            self.ordered.extend(waiting.requests.iter().map(|placed| placed.request));
-            let workers: Vec<u16> = waiting.requests.iter().map(|placed| placed.worker).collect();
             let cells = self.sums.entry(waiting.launch).or_default();
             cells.resize_with(self.workers as usize, TrafficCells::default);
-            self.level.serve_all(&self.ordered, &mut Sums { workers: &workers, cells, at: 0 });
-            waiting.requests.clear();
-            self.spare.push(waiting.requests);
+            self.level.serve(&waiting.parts, &mut Sums { workers: &waiting.workers, cells });
+            waiting.parts.iter_mut().for_each(Leaving::clear);
+            self.spare.append(&mut waiting.parts);
         }
     }
 }
