@@ -18,10 +18,10 @@ pub fn check_batch(items: &[u8], shape: &LaunchShape) -> Result<u64, String> {
     let mut requests = 0;
     while position < items.len() {
         let start = position;
-        if let Some((access, length)) = decode::request(&items[start..]) {
+        if let Some((site, length)) = decode::site_and_length(&items[start..]) {
             position += length;
-            if access.site >= sites {
-                return Err(format!("site {} of {sites}", access.site));
+            if site >= sites {
+                return Err(format!("site {site} of {sites}"));
             }
             if position > turn_end {
                 return Err("an item lies outside a turn".to_owned());
@@ -29,22 +29,23 @@ pub fn check_batch(items: &[u8], shape: &LaunchShape) -> Result<u64, String> {
             requests += 1;
             continue;
         }
+        if let Some((slot, bytes)) = decode::turn(&items[start..]) {
+            position += decode::TURN_BYTES;
+            if start < turn_end {
+                return Err("a turn begins inside another".to_owned());
+            }
+            turn_end = position + bytes as usize;
+            if slot >= shape.slots {
+                return Err(format!("warp slot {slot} of {}", shape.slots));
+            }
+            if turn_end > items.len() {
+                return Err("a turn is longer than its batch".to_owned());
+            }
+            continue;
+        }
         let Some((item, length)) = decode::item(&items[start..]) else { break };
         position += length;
         match item.map_err(|_| format!("what stands at byte {start} of the batch is no item"))? {
-            Item::Turn { slot, bytes } => {
-                if start < turn_end {
-                    return Err("a turn begins inside another".to_owned());
-                }
-                turn_end = position + bytes as usize;
-                if slot >= shape.slots {
-                    return Err(format!("warp slot {slot} of {}", shape.slots));
-                }
-                if turn_end > items.len() {
-                    return Err("a turn is longer than its batch".to_owned());
-                }
-                continue;
-            }
             Item::BlockStart { slot, warps, block } => {
                 if start < turn_end {
                     return Err("a block starts inside a turn".to_owned());
@@ -58,7 +59,8 @@ pub fn check_batch(items: &[u8], shape: &LaunchShape) -> Result<u64, String> {
             Item::Call { call_site, .. } if call_site >= calls => {
                 return Err(format!("call site {call_site} of {calls}"));
             }
-            Item::Access(_) | Item::Call { .. } | Item::Barrier | Item::Return => {}
+            // Requests and turns were taken above.
+            Item::Turn { .. } | Item::Access(_) | Item::Call { .. } | Item::Barrier | Item::Return => {}
         }
         if position > turn_end {
             return Err("an item lies outside a turn".to_owned());

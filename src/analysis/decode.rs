@@ -40,6 +40,57 @@ pub(super) fn request(bytes: &[u8]) -> Option<(Access<'_>, usize)> {
     Some((Access { site: site_of(head), space, mask, addresses }, length))
 }
 
+/// Site and length of the request at the start of `bytes`, where [`request`] finds one.
+#[inline(always)]
+pub(super) fn site_and_length(bytes: &[u8]) -> Option<(u32, usize)> {
+    let (head, mask) = (word(bytes, 0)?, word(bytes, 4)?);
+    let (kind, space) = (head >> 28, Space::from_head(head)?);
+    let access = kind == Kind::Affine as u32
+        || kind == Kind::Uniform as u32
+        || kind == Kind::Delta as u32
+        || kind == Kind::Full as u32;
+    if !access || mask == 0 || space == Space::Generic {
+        return None;
+    }
+    let length = item_bytes(head, mask)?;
+    (length <= bytes.len()).then_some((site_of(head), length))
+}
+
+/// Warp slot and length of the turn whose head, of [`TURN_BYTES`], starts `bytes`; `None` for any other item.
+#[inline(always)]
+pub(crate) fn turn(bytes: &[u8]) -> Option<(u32, u32)> {
+    let (head, length) = (word(bytes, 0)?, word(bytes, 4)?);
+    (head >> 28 == Kind::Turn as u32 && Space::from_head(head).is_some()).then_some((site_of(head), length))
+}
+
+/// Bytes of a turn's head.
+pub(crate) const TURN_BYTES: usize = 8;
+
+/// What the scheduler has to know of an item.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Step {
+    /// A request.
+    Request,
+    /// A barrier.
+    Barrier,
+    /// Anything else.
+    Other,
+}
+
+/// Step and length of the item at the start of `bytes`; `None` where it is none.
+#[inline(always)]
+pub(crate) fn step(bytes: &[u8]) -> Option<(Step, usize)> {
+    if let Some((_, length)) = site_and_length(bytes) {
+        return Some((Step::Request, length));
+    }
+    match item(bytes)? {
+        (Ok(Item::Barrier), length) => Some((Step::Barrier, length)),
+        (Ok(Item::Access(_)), length) => Some((Step::Request, length)),
+        (Ok(_), length) => Some((Step::Other, length)),
+        (Err(_), _) => None,
+    }
+}
+
 /// The item at the start of `bytes`, whatever it is, and its length.
 pub(super) fn item(bytes: &[u8]) -> Option<(Result<Item<'_>, ItemError>, usize)> {
     let mut items = Items::new(bytes);
@@ -67,6 +118,21 @@ mod tests {
                 _ => None,
             };
             prop_assert_eq!(request(&bytes), want);
+            prop_assert_eq!(site_and_length(&bytes), want.map(|(access, length)| (access.site, length)));
+            let mut items = Items::new(&bytes);
+            let (item, length) = (items.next(), items.position());
+            let want = match item {
+                Some(Ok(Item::Turn { slot, bytes })) => Some((slot, bytes)),
+                _ => None,
+            };
+            prop_assert_eq!(turn(&bytes), want);
+            let want = match item {
+                Some(Ok(Item::Access(_))) => Some((Step::Request, length)),
+                Some(Ok(Item::Barrier)) => Some((Step::Barrier, length)),
+                Some(Ok(_)) => Some((Step::Other, length)),
+                _ => None,
+            };
+            prop_assert_eq!(step(&bytes), want);
         }
     }
 }

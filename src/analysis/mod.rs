@@ -7,10 +7,11 @@
 //! plug in as a [`Follower`] and keep their own figures per cell. All results are sums, so any number
 //! of workers gives the same ones.
 
+mod alike;
 mod analyzer;
 mod batch;
 mod cells;
-mod decode;
+pub(crate) mod decode;
 mod instructions;
 mod launches;
 mod pool;

@@ -45,6 +45,10 @@ pub struct Request<'a> {
 /// them. Figures belong into vectors indexed by cell; cells are numbered per worker and launch, and
 /// [`Follower::end`] is the moment to hand them on by [`super::CellKey`].
 pub trait Follower: Send {
+    /// Whether requests to shared memory matter; if not, they do not all come.
+    fn wants_shared(&self) -> bool {
+        true
+    }
     /// A launch begins.
     fn start(&mut self, _launch: &LaunchShape) {}
     /// What follows belongs to this launch.
@@ -65,12 +69,20 @@ pub trait Follower: Send {
 
 /// Follows nothing.
 impl Follower for () {
+    fn wants_shared(&self) -> bool {
+        false
+    }
+
     #[inline]
     fn request(&mut self, _request: &Request<'_>) {}
 }
 
 /// Follows where there is something to follow with.
 impl<F: Follower> Follower for Option<F> {
+    fn wants_shared(&self) -> bool {
+        self.as_ref().is_some_and(F::wants_shared)
+    }
+
     fn start(&mut self, launch: &LaunchShape) {
         if let Some(follower) = self {
             follower.start(launch);

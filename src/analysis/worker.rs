@@ -6,6 +6,7 @@ use rustc_hash::FxHashMap;
 use warpline_format::access::{Access, Addresses, Item, Space};
 use warpline_format::event::{AllocationId, LaunchId};
 
+use super::alike::{Alike, Shifts};
 use super::{CellId, CellKey, Cells, Follower, LaunchShape, Owner, Part, Request, decode};
 use crate::attribution::{AllocationMap, ContextId, ContextTree, ROOT, Segment, WarpContext};
 use crate::metrics::{
@@ -23,6 +24,7 @@ struct SiteState {
     cell: CellId,
     footprint: FootprintMemo,
     wavefronts: WavefrontMemo,
+    alike: Alike,
 }
 
 impl Default for SiteState {
@@ -35,6 +37,7 @@ impl Default for SiteState {
             cell: 0,
             footprint: FootprintMemo::default(),
             wavefronts: WavefrontMemo::default(),
+            alike: Alike::default(),
         }
     }
 }
@@ -62,6 +65,9 @@ pub struct Worker<F> {
     sites: FxHashMap<u32, Vec<SiteState>>,
     launches: FxHashMap<LaunchId, (Arc<LaunchShape>, LaunchWork)>,
     scratch: Scratch,
+    shifts: Shifts,
+    /// Module and sites with requests that wait to be counted.
+    waiting: (u32, Vec<u32>),
     follower: F,
 }
 
@@ -93,6 +99,8 @@ impl<F: Follower> Worker<F> {
             sites: FxHashMap::default(),
             launches: FxHashMap::default(),
             scratch: Scratch::default(),
+            shifts: Shifts::new(&banks),
+            waiting: (0, Vec::new()),
             follower,
         }
     }
@@ -103,56 +111,94 @@ impl<F: Follower> Worker<F> {
         self.launches.insert(shape.id, (Arc::clone(shape), LaunchWork::default()));
     }
 
+    /// Counts the requests that wait because they were like the ones before them.
+    fn count_waiting(&mut self) {
+        let Some((launch, _)) = self.last else { return };
+        let (Some((shape, work)), Some(sites)) = (self.launches.get_mut(&launch), self.sites.get_mut(&self.waiting.0))
+        else {
+            return;
+        };
+        for site in self.waiting.1.drain(..) {
+            let (Some(state), Some(width)) = (sites.get_mut(site as usize), shape.module.1.widths.get(site as usize))
+            else {
+                continue;
+            };
+            state.alike.flush(*width, |cell| work.cells.counters(cell));
+            state.alike.unlist();
+        }
+    }
+
     /// Counts a batch that [`super::check_batch`] has passed. `map_version` changes with the map.
     pub fn batch(&mut self, launch: LaunchId, items: &[u8], map: &AllocationMap, map_version: u64) {
+        if self.last != Some((launch, map_version)) {
+            self.count_waiting();
+            self.last = Some((launch, map_version));
+            self.epoch += 1;
+        }
         let Some((shape, work)) = self.launches.get_mut(&launch) else {
             self.follower.batch_end();
             return;
         };
-        if self.last != Some((launch, map_version)) {
-            self.last = Some((launch, map_version));
-            self.epoch += 1;
-        }
         let module = &shape.module.1;
         let sites = self.sites.entry(shape.module.0).or_default();
         sites.resize(module.table.sites.len(), SiteState::default());
+        self.waiting.0 = shape.module.0;
         self.follower.batch(launch);
+        let follows_shared = self.follower.wants_shared();
         let mut slot = 0;
+        let mut context = ROOT;
         let mut at = 0;
         while at < items.len() {
             if let Some((access, length)) = decode::request(&items[at..]) {
                 at += length;
                 let state = &mut sites[access.site as usize];
-                let context = work.warps[slot as usize].context();
+                if !follows_shared && let Some(unlisted) = state.alike.again(self.shifts, &access, context, self.epoch)
+                {
+                    work.requests += 1;
+                    if unlisted {
+                        self.waiting.1.push(access.site);
+                    }
+                    continue;
+                }
                 let width = module.widths[access.site as usize];
+                if state.alike.waits() {
+                    state.alike.flush(width, |cell| work.cells.counters(cell));
+                }
                 let mut request = Resolver { map, epoch: self.epoch, banks: &self.banks, scratch: &mut self.scratch };
                 let resolved = request.resolve(&access, width, context, state, &mut work.cells);
+                let Resolved { cell, footprint, passes } = resolved;
+                state.alike.remember(self.shifts, &access, context, self.epoch, cell, footprint, passes);
                 work.requests += 1;
                 self.follower.request(&Request {
                     access: &access,
                     site: &module.table.sites[access.site as usize],
                     width,
-                    footprint: resolved.footprint,
-                    passes: resolved.passes,
+                    footprint,
+                    passes,
                     slot,
                     place: at as u32,
-                    cell: resolved.cell,
+                    cell,
                     parts: &self.scratch.parts,
                 });
+                continue;
+            }
+            if let Some((next, bytes)) = decode::turn(&items[at..]) {
+                at += decode::TURN_BYTES;
+                slot = next;
+                if self.of > 1 && shape.sm(slot) % self.of != self.index {
+                    at += bytes as usize;
+                    continue;
+                }
+                if work.warps.len() <= slot as usize {
+                    work.warps.resize(slot as usize + 1, WarpContext::default());
+                }
+                context = work.warps[slot as usize].context();
                 continue;
             }
             // The batch was checked before; nothing after damage is looked at.
             let Some((Ok(item), length)) = decode::item(&items[at..]) else { break };
             at += length;
             match item {
-                Item::Turn { slot: next, bytes } => {
-                    slot = next;
-                    if self.of > 1 && shape.sm(slot) % self.of != self.index {
-                        at += bytes as usize;
-                    } else if work.warps.len() <= slot as usize {
-                        work.warps.resize(slot as usize + 1, WarpContext::default());
-                    }
-                }
                 Item::BlockStart { slot, warps, block } => {
                     if shape.sm(slot) % self.of == self.index {
                         let end = (slot + warps) as usize;
@@ -163,11 +209,17 @@ impl<F: Follower> Worker<F> {
                         self.follower.block(slot, warps, block);
                     }
                 }
-                Item::Call { call_site, .. } => work.warps[slot as usize].enter(&mut work.contexts, call_site),
-                Item::Return => _ = work.warps[slot as usize].leave(&work.contexts),
+                Item::Call { call_site, .. } => {
+                    work.warps[slot as usize].enter(&mut work.contexts, call_site);
+                    context = work.warps[slot as usize].context();
+                }
+                Item::Return => {
+                    _ = work.warps[slot as usize].leave(&work.contexts);
+                    context = work.warps[slot as usize].context();
+                }
                 Item::Barrier => self.follower.barrier(slot),
                 // Taken above.
-                Item::Access(_) => {}
+                Item::Access(_) | Item::Turn { .. } => {}
             }
         }
         self.follower.batch_end();
@@ -175,6 +227,7 @@ impl<F: Follower> Worker<F> {
 
     /// A launch is over; its figures leave the worker.
     pub(super) fn end(&mut self, launch: LaunchId) -> LaunchWork {
+        self.count_waiting();
         self.last = None;
         let Some((shape, mut work)) = self.launches.remove(&launch) else { return LaunchWork::default() };
         work.pages = self.follower.end(&shape, &mut work.cells);

@@ -24,6 +24,19 @@ impl Default for BankRules {
     }
 }
 
+impl BankRules {
+    /// Requests to shared memory that are alike but for a shift of all addresses by a multiple of this (a power of two)
+    /// need as many passes.
+    pub fn shared_period(&self) -> u32 {
+        period(self.shared)
+    }
+}
+
+/// A shift by whole words only renames the banks; where rows hold several words, one by whole rounds does.
+fn period(banks: Banks) -> u32 {
+    if banks.bank_bytes == banks.word_bytes { banks.word_bytes } else { banks.pass_bytes() }
+}
+
 /// Passes of one request.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Wavefronts {
@@ -73,9 +86,7 @@ pub fn wavefronts(
     let Addresses::Affine { bases, stride } = access.addresses else {
         return count(access, width, banks, words);
     };
-    // A shift by whole words only renames the banks; where rows hold several words, one by whole rounds does.
-    let period = if banks.bank_bytes == banks.word_bytes { banks.word_bytes } else { banks.pass_bytes() };
-    let (start, halves) = (bases[0] & u64::from(period - 1), bases[1].wrapping_sub(bases[0]));
+    let (start, halves) = (bases[0] & u64::from(period(banks) - 1), bases[1].wrapping_sub(bases[0]));
     let same = memo.mask == access.mask && memo.stride == stride && memo.start == start && memo.halves == halves;
     if !same || memo.space != access.space {
         let wavefronts = count(access, width, banks, words);

@@ -22,12 +22,12 @@ impl Default for Histogram {
 }
 
 impl Histogram {
-    /// Counts one request of `pieces`.
+    /// Counts `times` requests of `pieces`.
     #[inline]
-    pub fn count(&mut self, pieces: u32) {
+    pub fn count(&mut self, pieces: u32, times: u64) {
         match self.dense.get_mut(pieces as usize) {
-            Some(count) => *count += 1,
-            None => *self.sparse.entry(pieces).or_default() += 1,
+            Some(count) => *count += times,
+            None => *self.sparse.entry(pieces).or_default() += times,
         }
     }
 
@@ -86,15 +86,21 @@ impl Counters {
     /// Counts one request of `lanes` active lanes with `useful` bytes each.
     #[inline]
     pub fn count(&mut self, lanes: u32, useful: u32, footprint: Footprint, wavefronts: Wavefronts) {
-        self.requests += 1;
-        self.lanes += u64::from(lanes);
-        self.bytes += u64::from(lanes) * u64::from(useful);
-        self.sectors += u64::from(footprint.sectors);
-        self.ideal_sectors += u64::from(footprint.ideal_sectors());
-        self.by_sectors.count(footprint.sectors);
-        self.by_lines.count(footprint.lines);
-        self.wavefronts += u64::from(wavefronts.passes);
-        self.ideal_wavefronts += u64::from(wavefronts.ideal);
+        self.count_alike(1, lanes, useful, footprint, wavefronts);
+    }
+
+    /// Counts `times` requests that are alike.
+    #[inline]
+    pub fn count_alike(&mut self, times: u64, lanes: u32, useful: u32, footprint: Footprint, wavefronts: Wavefronts) {
+        self.requests += times;
+        self.lanes += times * u64::from(lanes);
+        self.bytes += times * u64::from(lanes) * u64::from(useful);
+        self.sectors += times * u64::from(footprint.sectors);
+        self.ideal_sectors += times * u64::from(footprint.ideal_sectors());
+        self.by_sectors.count(footprint.sectors, times);
+        self.by_lines.count(footprint.lines, times);
+        self.wavefronts += times * u64::from(wavefronts.passes);
+        self.ideal_wavefronts += times * u64::from(wavefronts.ideal);
     }
 
     /// Counts one owner's part of a request: `lanes` of its lanes touch `useful` bytes of the owner.

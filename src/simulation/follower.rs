@@ -65,6 +65,10 @@ impl Simulation {
 }
 
 impl Follower for Simulation {
+    fn wants_shared(&self) -> bool {
+        false
+    }
+
     fn start(&mut self, launch: &LaunchShape) {
         let mut first = self.idle.pop().unwrap_or_else(|| FirstLevel::new(&self.settings.hierarchy));
         let local = LocalLayout { base: windows::LOCAL, bytes_per_lane: u64::from(launch.local_bytes) };

@@ -13,6 +13,7 @@ use warpline_format::device::Device;
 use warpline_format::event::{Launch, LaunchId};
 use warpline_format::schedule::{self, Shape, TurnEnd, WarpStreams};
 
+use crate::analysis::decode::{self, Step};
 use crate::analysis::{LaunchShape, check_batch};
 
 /// Bytes of items after which a batch is handed on.
@@ -89,24 +90,25 @@ impl Reorder {
         taken.bytes.extend_from_slice(items);
         let mut at = 0;
         while at < items.len() {
+            if let Some((slot, bytes)) = decode::turn(&items[at..]) {
+                let from = at + decode::TURN_BYTES;
+                at = from + bytes as usize;
+                let first = slot / taken.original.warps * taken.original.warps;
+                let Some(block) = taken.blocks.get(&first) else {
+                    return Err(format!("warp slot {slot} has a turn and no block"));
+                };
+                let index = (block * u64::from(taken.original.warps)) as usize + (slot - first) as usize;
+                if taken.streams.len() <= index {
+                    taken.streams.resize(index + 1, Vec::new());
+                }
+                match taken.streams[index].last_mut() {
+                    Some(last) if last.end == start + from => last.end = start + at,
+                    _ => taken.streams[index].push(start + from..start + at),
+                }
+                continue;
+            }
             let mut reader = Items::new(&items[at..]);
             match reader.next() {
-                Some(Ok(Item::Turn { slot, bytes })) => {
-                    let from = at + reader.position();
-                    at = from + bytes as usize;
-                    let first = slot / taken.original.warps * taken.original.warps;
-                    let Some(block) = taken.blocks.get(&first) else {
-                        return Err(format!("warp slot {slot} has a turn and no block"));
-                    };
-                    let index = (block * u64::from(taken.original.warps)) as usize + (slot - first) as usize;
-                    if taken.streams.len() <= index {
-                        taken.streams.resize(index + 1, Vec::new());
-                    }
-                    match taken.streams[index].last_mut() {
-                        Some(last) if last.end == start + from => last.end = start + at,
-                        _ => taken.streams[index].push(start + from..start + at),
-                    }
-                }
                 Some(Ok(Item::BlockStart { slot, block, .. })) => {
                     at += reader.position();
                     taken.blocks.insert(slot, block);
@@ -160,19 +162,17 @@ impl<E, F: FnMut(&[u8]) -> Result<(), E>> Dealer<'_, F> {
             }
             let Some(range) = pieces.get(piece) else { break TurnEnd::Finished };
             let bytes = &self.taken.bytes[range.start + at..range.end];
-            let mut reader = Items::new(bytes);
-            let Some(Ok(item)) = reader.next() else {
+            let Some((step, length)) = decode::step(bytes) else {
                 piece += 1;
                 at = 0;
                 continue;
             };
-            let length = reader.position();
             self.batch.extend_from_slice(&bytes[..length]);
             at += length;
-            match item {
-                Item::Barrier => break TurnEnd::Barrier,
-                Item::Access(_) => requests -= 1,
-                _ => {}
+            match step {
+                Step::Barrier => break TurnEnd::Barrier,
+                Step::Request => requests -= 1,
+                Step::Other => {}
             }
         };
         self.slots[slot] = (stream, piece, at);

@@ -1,0 +1,163 @@
+use std::sync::Arc;
+
+use proptest::prelude::*;
+use warpline_format::access::{Kind, Space, head, push_access};
+use warpline_format::event::Launch;
+use warpline_format::site_table::{CacheOp, CallSite, File, Frame, Function, Op, Site, SiteTable};
+
+use crate::analysis::{CellKey, Follower, LaunchShape, Request, Worker};
+use crate::attribution::{AllocationMap, Module};
+use crate::hierarchy::Banks;
+use crate::metrics::{BankRules, Counters};
+
+/// Wants every request, so that each is counted by itself.
+struct Watching;
+
+impl Follower for Watching {
+    fn request(&mut self, _request: &Request<'_>) {}
+}
+
+#[derive(Clone, Debug)]
+enum Step {
+    Request {
+        site: u32,
+        shared: bool,
+        mask: u32,
+        base: u64,
+        halves: u64,
+        stride: i64,
+    },
+    Call,
+    Return,
+    Turn(u32),
+    /// Allocations change.
+    Epoch,
+    /// A batch ends.
+    Cut,
+}
+
+fn steps() -> impl Strategy<Value = Vec<Step>> {
+    let request = (
+        0u32..2,
+        prop::bool::weighted(0.9),
+        prop_oneof![8 => Just(u32::MAX), 1 => 1u32.., 1 => Just(0xffff)],
+        prop_oneof![(0u64..3).prop_map(|line| 128 * line), 0u64..600],
+        prop_oneof![4 => Just(64u64), 1 => 0u64..300],
+        prop_oneof![4 => Just(4i64), 1 => Just(0), 1 => -8i64..40],
+    )
+        .prop_map(|(site, shared, mask, base, halves, stride)| Step::Request {
+            site,
+            shared,
+            mask,
+            base: base + 1024,
+            halves,
+            stride,
+        });
+    let other = prop_oneof![
+        Just(Step::Call),
+        Just(Step::Return),
+        (0u32..4).prop_map(Step::Turn),
+        Just(Step::Epoch),
+        Just(Step::Cut)
+    ];
+    prop::collection::vec(prop_oneof![12 => request, 1 => other], 0..200)
+}
+
+fn module() -> Arc<Module> {
+    let site = |bytes| Site {
+        function: 0,
+        op: Op::Load,
+        space: Space::Shared,
+        bytes,
+        byte_mask: None,
+        align: 4,
+        cache: CacheOp::Default,
+        chain: vec![0],
+        approximate: false,
+        library: false,
+    };
+    let table = SiteTable {
+        files: vec![File::default()],
+        frames: vec![Frame::default()],
+        functions: vec![Function { kernel: true, ..Function::default() }],
+        sites: vec![site(4), site(8)],
+        calls: vec![CallSite::default()],
+        ..SiteTable::default()
+    };
+    Arc::new(Module::new(&table.to_bytes()).expect("a good table"))
+}
+
+fn counted<F: Follower>(steps: &[Step], banks: BankRules, follower: F) -> Vec<(CellKey, Counters)> {
+    let launch = Launch {
+        id: 3,
+        module: 0,
+        function: 0,
+        grid: [1, 1, 1],
+        block: [128, 1, 1],
+        dynamic_shared: 0,
+        static_shared: 0,
+        registers: 32,
+        registers_assumed: false,
+        local_bytes: 0,
+        resident_blocks: 1,
+        block_share: 1,
+        stream: 0,
+        path: 0,
+    };
+    let shape = Arc::new(LaunchShape::new(&launch, module(), 0, 1).expect("a good launch"));
+    let mut worker = Worker::new(0, 1, banks, follower);
+    worker.start(&shape);
+    let map = AllocationMap::default();
+    let (mut version, mut slot) = (0, 0);
+    let (mut items, mut turn) = (Vec::new(), Vec::new());
+    let end_turn = |slot: u32, turn: &mut Vec<u8>, items: &mut Vec<u8>| {
+        items.extend(head(Kind::Turn, Space::Generic, slot).to_le_bytes());
+        items.extend((turn.len() as u32).to_le_bytes());
+        items.append(turn);
+    };
+    for step in steps {
+        match *step {
+            Step::Request { site, shared, mask, base, halves, stride } => {
+                let address = |lane: u32| {
+                    base.wrapping_add(u64::from(lane >> 4) * halves)
+                        .wrapping_add((stride * i64::from(lane & 15)) as u64)
+                };
+                let addresses: Vec<u64> = (0..32).filter(|lane| mask >> lane & 1 == 1).map(address).collect();
+                push_access(&mut turn, if shared { Space::Shared } else { Space::Global }, site, mask, &addresses);
+            }
+            Step::Call => {
+                turn.extend(head(Kind::Call, Space::Generic, 0).to_le_bytes());
+                turn.extend(u32::MAX.to_le_bytes());
+            }
+            Step::Return => {
+                turn.extend(head(Kind::Return, Space::Generic, 0).to_le_bytes());
+                turn.extend([0; 4]);
+            }
+            Step::Turn(next) => {
+                end_turn(slot, &mut turn, &mut items);
+                slot = next;
+            }
+            Step::Epoch | Step::Cut => {
+                end_turn(slot, &mut turn, &mut items);
+                worker.batch(3, &std::mem::take(&mut items), &map, version);
+                version += u64::from(matches!(step, Step::Epoch));
+            }
+        }
+    }
+    end_turn(slot, &mut turn, &mut items);
+    worker.batch(3, &items, &map, version);
+    let work = worker.end(3);
+    let mut cells: Vec<_> = work.cells.iter().map(|(key, counters)| (*key, counters.clone())).collect();
+    cells.sort_by_key(|(key, _)| format!("{key:?}"));
+    assert_eq!(work.requests, steps.iter().filter(|step| matches!(step, Step::Request { .. })).count() as u64);
+    cells
+}
+
+proptest! {
+    #[test]
+    fn counting_how_often_agrees_with_counting_each(steps in steps(), wide in any::<bool>()) {
+        let shared = if wide { Banks { banks: 32, bank_bytes: 8, word_bytes: 4 } } else { Banks::USUAL };
+        let banks = BankRules { shared, data: None };
+        prop_assert_eq!(counted(&steps, banks, ()), counted(&steps, banks, Watching));
+    }
+}
