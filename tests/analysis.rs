@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use proptest::prelude::*;
 use support::{Batch, TraceBuilder, demo};
 use warpline::analysis::{Analysis, Finish, NoProgress, analyze};
-use warpline::profile::model::{Metrics, Profile};
+use warpline::profile::model::{Metrics, Profile, WarpBlocks};
 use warpline::profile::{BuildInput, RunFacts, build};
 use warpline::trace::TraceReader;
 use warpline_format::access::Space;
@@ -63,6 +63,10 @@ fn the_demo_gives_its_closed_form() {
     assert_eq!(slots.lost_partial, 2 * 16 * warps);
     assert_eq!(slots.issued - slots.active, slots.lost_partial);
     assert_eq!(slots.issued, 32 * (6 * warps * demo::ROW + 2 * warps));
+    // Six warps in each launch; the second block is CUDAAdvisor's divergent one.
+    let pairs = |count, divergent, partial| Some(WarpBlocks { count, divergent, partial });
+    assert_eq!((weigh.warp_blocks, kernel.warp_blocks), (pairs(warps, warps, warps), pairs(2 * warps, warps, warps)));
+    assert_eq!(kernel.over_launches["warp_blocks.divergent"].mean, warps as f64 / 2.0);
     // Lines, kernel and launches add up to the same.
     let lines: u64 = profile.lines.iter().filter_map(|line| line.metrics.get("global")).map(|m| m.sectors).sum();
     let launches: u64 = kernel.launches.iter().map(|launch| launch.metrics["global"].sectors).sum();

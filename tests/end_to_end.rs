@@ -85,6 +85,7 @@ programs![
     votes,
     waiting_blocks,
     waiting_lanes,
+    warp_blocks,
     warp_reduce,
     warp_synchronous,
 ];
@@ -156,6 +157,37 @@ fn feature_program(name: &str) {
     if name == "crash_after_kernels" {
         assert_eq!(complete, Some(false), "a crashed program's profile must say so");
         assert_eq!(report["kernels"].as_array().map(Vec::len), Some(1), "what was sent before the crash is kept");
+    }
+}
+
+/// Pairs of a warp and a basic block, by the line that the block begins at: all, divergent as CUDAAdvisor counts, partial.
+#[test]
+fn blocks_are_told_by_warp() {
+    let folder = work_folder("blocks_by_warp");
+    let source = root().join("tests/programs/warp_blocks.cu");
+    let executable = build(std::slice::from_ref(&source), &["-O1".to_owned()], &folder);
+    let outcome = profile(&executable, &[], &folder);
+    assert!(outcome.status.success(), "{}", outcome.describe());
+    let report = report(&folder);
+    let text = std::fs::read_to_string(&source).expect("the program's source");
+    for (line, text) in (1u64..).zip(text.lines()) {
+        let Some((_, expected)) = text.split_once("// warps ") else { continue };
+        let expected: Vec<u64> = expected.split(' ').map(|number| number.parse().expect("a number")).collect();
+        let blocks = report["blocks"].as_array().into_iter().flatten().filter(|block| block["line"] == line);
+        let counts: Vec<Vec<u64>> = blocks
+            .map(|block| {
+                let pairs = &block["warp_blocks"];
+                ["count", "divergent", "partial"].iter().map(|name| pairs[name].as_u64().unwrap_or(u64::MAX)).collect()
+            })
+            .collect();
+        assert!(counts.contains(&expected), "line {line}, {text}: {counts:?}");
+    }
+    let sum = |name: &str| -> u64 {
+        let blocks = report["blocks"].as_array().into_iter().flatten();
+        blocks.filter_map(|block| block["warp_blocks"][name].as_u64()).sum()
+    };
+    for name in ["count", "divergent", "partial"] {
+        assert_eq!(report["kernels"][0]["warp_blocks"][name], sum(name));
     }
 }
 

@@ -6,8 +6,8 @@
 
 /// First bytes of a trace.
 pub const MAGIC: [u8; 8] = *b"WLTRACE\0";
-/// Version this code writes; it reads this one and all earlier.
-pub const VERSION: u32 = 1;
+/// Version this code writes; it reads this one and all earlier. Version 2 added events.
+pub const VERSION: u32 = 2;
 /// Bytes of the stream header: magic, version, four zero bytes.
 pub const HEADER_BYTES: usize = 16;
 /// First word of each chunk.

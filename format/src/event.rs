@@ -89,6 +89,13 @@ pub enum Event {
         /// Launches in the stream.
         launches: u64,
     },
+    /// Basic blocks of a launch by warp; comes before its end, from the CPU device only.
+    WarpBlocks {
+        /// Number.
+        launch: LaunchId,
+        /// Blocks that ran, by rising index.
+        blocks: Vec<WarpBlockCount>,
+    },
 }
 
 /// A return address, relative to its object.
@@ -231,6 +238,19 @@ pub struct BlockCount {
     /// Lanes, summed over executions.
     pub lanes: u64,
     /// Executions with fewer lanes than the warp had live.
+    pub partial: u64,
+}
+
+/// Warps that ran one basic block in one launch: each counts once, however often it ran it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WarpBlockCount {
+    /// Index into the site table's blocks.
+    pub block: u32,
+    /// Warps.
+    pub warps: u64,
+    /// Warps whose lanes, summed over all their executions of the block, are no multiple of 32.
+    pub uneven: u64,
+    /// Warps that ran it at least once with fewer lanes than they had live.
     pub partial: u64,
 }
 

@@ -217,6 +217,8 @@ impl Runtime {
             share: share.unwrap_or(1),
             arguments: parameters.as_ptr().cast(),
             counts: counts.as_mut_ptr(),
+            cells: counts.len(),
+            counted_blocks: if counts.is_empty() { 0..0 } else { module.reachable_blocks(kernel.function) },
             stack_bytes: if deep { DEEP_STACK_BYTES } else { STACK_BYTES },
             slots_per_sm: shape.slots_per_sm(),
             threads: &threads,
@@ -243,6 +245,7 @@ impl Runtime {
             clock_end: 0,
         };
         let running_now = &raw mut running;
+        let mut warp_blocks = Vec::new();
         // SAFETY: all that the launch points to lives in `self` or in this frame; nothing else is
         // done with them until it is over.
         unsafe {
@@ -268,7 +271,7 @@ impl Runtime {
                     let trace = &raw mut self.trace;
                     let mut warps = Scheduled::new(plan, running_now, trace, &mut self.arena, residents as usize);
                     let stopped = schedule::run(&shape, &mut warps).is_err();
-                    warps.finish(stopped);
+                    warp_blocks = warps.finish(stopped);
                 }
                 Some(entry) if barrier => run_direct(&plan, entry, running_now, &mut self.arena),
                 Some(entry) => run_plain(&plan, entry, running_now, &mut self.arena),
@@ -281,6 +284,9 @@ impl Runtime {
         let Running { stop, faults, .. } = running;
         for fault in faults {
             self.trace.event(Event::Fault(fault));
+        }
+        if !warp_blocks.is_empty() {
+            self.trace.event(Event::WarpBlocks { launch: id, blocks: warp_blocks });
         }
         let (blocks, branches) = count_events(&self.modules[member.module], &counts);
         let error = stop.as_ref().map_or(error::SUCCESS, code_of);

@@ -1,10 +1,11 @@
 //! Registered device modules: kernels, variables, site ranges.
 
 use std::ffi::CStr;
+use std::ops::Range;
 use std::slice;
 use warpline_format::abi::{ABI_VERSION, KernelDescriptor, MODULE_MAGIC, ModuleDescriptor, SiteRange, module_flags};
 use warpline_format::options::Check;
-use warpline_format::site_table::SiteTable;
+use warpline_format::site_table::{Block, SiteTable};
 
 /// A module whose kernels can run.
 #[derive(Debug)]
@@ -131,6 +132,18 @@ impl Module {
     pub fn branch_cells(&self) -> &[u32] {
         // SAFETY: the module's own array.
         unsafe { array(self.descriptor().branch_cells, self.descriptor().branch_count) }
+    }
+
+    /// A range of basic blocks that holds all a kernel may run: its own, or the whole module's where it calls.
+    pub fn reachable_blocks(&self, function: u32) -> Range<u64> {
+        let blocks = &self.table.blocks;
+        if self.table.calls.iter().any(|call| call.caller == function) {
+            return 0..blocks.len() as u64;
+        }
+        let own = |block: &Block| block.function == function;
+        let first = blocks.iter().position(own).unwrap_or(0);
+        let end = blocks.iter().rposition(own).map_or(first, |last| last + 1);
+        first as u64..end as u64
     }
 
     /// Built with hooks.

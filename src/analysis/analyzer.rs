@@ -6,14 +6,14 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 use warpline_format::device::Device;
-use warpline_format::event::{Copy, Event, Launch, LaunchEnd, LaunchId};
+use warpline_format::event::{Copy, Event, Launch, LaunchEnd, LaunchId, WarpBlockCount};
 
 use super::pool::{Pool, WorkerLost};
 use super::results::{HostAllocationData, ObjectData, direction_key};
 use super::worker::LaunchWork;
 use super::{
     AllocationData, Analysis, BlockSum, BranchSum, Cells, Finish, InstructionSums, KernelData, LaunchData, LaunchShape,
-    ProgramData, Progress, Status, check_batch,
+    ProgramData, Progress, Status, WarpSum, check_batch,
 };
 use crate::attribution::{AllocationMap, ContextTree, Module, ROOT};
 use crate::simulation::{Reorder, Settings};
@@ -37,6 +37,8 @@ impl From<String> for Refusal {
 struct OpenLaunch {
     shape: Arc<LaunchShape>,
     event: Launch,
+    /// Its blocks by warp, until they are added to its kernel's.
+    warp_blocks: Vec<WarpBlockCount>,
 }
 
 /// Follows one stream.
@@ -190,6 +192,7 @@ impl Analyzer {
             Event::LaunchEnd(end) => self.launch_end(&end)?,
             Event::Fault(fault) => self.analysis.faults.push(fault),
             Event::Dropped { records } => self.analysis.dropped = self.analysis.dropped.saturating_add(records),
+            Event::WarpBlocks { launch, blocks } => self.warp_blocks(launch, blocks)?,
             Event::End { .. } => {}
         }
         Ok(())
@@ -256,7 +259,7 @@ impl Analyzer {
         let shape = Arc::new(shape);
         self.pool.start(&shape)?;
         self.current = Some(event.id);
-        if let Some(before) = self.open.insert(event.id, OpenLaunch { shape, event }) {
+        if let Some(before) = self.open.insert(event.id, OpenLaunch { shape, event, warp_blocks: Vec::new() }) {
             return Err(format!("launch {} begins twice", before.event.id).into());
         }
         Ok(())
@@ -274,6 +277,17 @@ impl Analyzer {
         Ok(())
     }
 
+    fn warp_blocks(&mut self, launch: LaunchId, blocks: Vec<WarpBlockCount>) -> Result<(), Refusal> {
+        let open = self.open.get_mut(&launch);
+        let open = open.ok_or_else(|| format!("blocks of launch {launch}, which is not running"))?;
+        let known = open.shape.module.1.table.blocks.len();
+        if let Some(count) = blocks.iter().find(|count| count.block as usize >= known) {
+            return Err(format!("launch {launch}: block {} of {known}", count.block).into());
+        }
+        open.warp_blocks = blocks;
+        Ok(())
+    }
+
     fn launch_end(&mut self, end: &LaunchEnd) -> Result<(), Refusal> {
         let open = self.open.get(&end.id).ok_or_else(|| format!("launch {} ends and never began", end.id))?;
         let table = &open.shape.module.1.table;
@@ -288,6 +302,7 @@ impl Analyzer {
                 return Err(format!("launch {}: counts of branch {} do not fit it", end.id, count.branch).into());
             }
         }
+        let by_warp = self.open.get_mut(&end.id).map(|open| std::mem::take(&mut open.warp_blocks)).unwrap_or_default();
         let Some(kernel) = self.close(end.id, Some(end.error))? else { return Ok(()) };
         let kernel = &mut self.analysis.kernels[kernel as usize];
         let Some(launch) = kernel.launches.last_mut() else { return Ok(()) };
@@ -302,6 +317,13 @@ impl Analyzer {
             if let Some(module) = module {
                 let mix = &module.table.blocks[count.block as usize].mix;
                 launch.instructions.add_block(mix, count.executions, count.lanes);
+            }
+        }
+        for count in &by_warp {
+            let sum = kernel.blocks.entry(count.block).or_default();
+            let pairs = WarpSum { pairs: count.warps, uneven: count.uneven, partial: count.partial };
+            for sum in [sum, &mut launch.blocks] {
+                sum.by_warp.get_or_insert_default().add(pairs);
             }
         }
         for count in &end.branches {

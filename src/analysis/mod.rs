@@ -30,6 +30,6 @@ pub use progress::{NoProgress, Progress, Status};
 pub use request::{Follower, Part, Request};
 pub use results::{
     AllocationData, Analysis, BlockSum, BranchSum, CopyKey, CopySum, Finish, HostAllocationData, KernelData,
-    LaunchData, ObjectData, ProgramData,
+    LaunchData, ObjectData, ProgramData, WarpSum,
 };
 pub use worker::Worker;

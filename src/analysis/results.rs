@@ -54,6 +54,28 @@ pub struct BlockSum {
     pub lanes: u64,
     /// Executions with fewer lanes than the warp had live.
     pub partial: u64,
+    /// By warp, where the stream tells it.
+    pub by_warp: Option<WarpSum>,
+}
+
+/// Pairs of a warp and a basic block that it ran.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct WarpSum {
+    /// Pairs.
+    pub pairs: u64,
+    /// Pairs whose lanes, summed over the executions, are no multiple of 32.
+    pub uneven: u64,
+    /// Pairs with an execution by fewer lanes than the warp had live.
+    pub partial: u64,
+}
+
+impl WarpSum {
+    /// Adds other pairs.
+    pub fn add(&mut self, other: WarpSum) {
+        self.pairs = self.pairs.saturating_add(other.pairs);
+        self.uneven = self.uneven.saturating_add(other.uneven);
+        self.partial = self.partial.saturating_add(other.partial);
+    }
 }
 
 /// Executions of a branch.

@@ -8,7 +8,7 @@ use super::model::{self, Profile};
 use super::paths::{Paths, chain_place, device_frame};
 use super::rows::{self, SpaceSums};
 use super::{sources, spread};
-use crate::analysis::{Analysis, Finish, KernelData};
+use crate::analysis::{Analysis, Finish, KernelData, WarpSum};
 use crate::metrics::Counters;
 use crate::models::Rates;
 use crate::simulation::{Advice, PageSettings};
@@ -159,9 +159,13 @@ fn add_kernel(profile: &mut Profile, analysis: &Analysis, paths: &mut Paths<'_>,
     }
     let mut instructions = model::Instructions::new();
     let mut lane_slots = model::LaneSlots::default();
+    let mut warp_blocks: Option<WarpSum> = None;
     for (&block, sum) in &kernel.blocks {
         let entry = &module.table.blocks[block as usize];
         rows::add_instructions(&mut instructions, &entry.mix, sum);
+        if let Some(pairs) = sum.by_warp {
+            warp_blocks.get_or_insert_default().add(pairs);
+        }
         let user = chain_place(module, &entry.chain).user;
         profile.blocks.push(model::Block {
             kernel: id,
@@ -170,6 +174,7 @@ fn add_kernel(profile: &mut Profile, analysis: &Analysis, paths: &mut Paths<'_>,
             executions: sum.executions,
             lanes: sum.lanes,
             partial: sum.partial,
+            warp_blocks: sum.by_warp.map(rows::warp_blocks),
             instructions: rows::add_lane_slots(&mut lane_slots, &entry.mix, sum),
             lanes_lost: sum.executions.saturating_mul(32).saturating_sub(sum.lanes),
         });
@@ -217,6 +222,7 @@ fn add_kernel(profile: &mut Profile, analysis: &Analysis, paths: &mut Paths<'_>,
         metrics: sums.spaces(),
         instructions,
         lane_slots,
+        warp_blocks: warp_blocks.map(rows::warp_blocks),
         launches,
         over_launches: spread::over_launches(&kernel.launches),
         over_paths: spread::over_paths(&kernel.launches, paths),

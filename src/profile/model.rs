@@ -288,6 +288,9 @@ pub struct Kernel {
     /// Over all launches.
     #[serde(default)]
     pub lane_slots: LaneSlots,
+    /// Basic blocks by warp, over all launches; absent where the device does not tell them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub warp_blocks: Option<WarpBlocks>,
     /// In order.
     pub launches: Vec<Launch>,
     /// Spread of the launches' figures, by `space.metric`.
@@ -503,6 +506,17 @@ pub struct LaneSlots {
     pub lost_partial: u64,
 }
 
+/// Pairs of a warp and a basic block that it ran, however often.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WarpBlocks {
+    /// Pairs.
+    pub count: u64,
+    /// Pairs whose lanes, summed over all executions, are no multiple of 32: CUDAAdvisor's divergent blocks.
+    pub divergent: u64,
+    /// Pairs with an execution by fewer lanes than the warp had live.
+    pub partial: u64,
+}
+
 /// A basic block.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Block {
@@ -518,6 +532,9 @@ pub struct Block {
     pub lanes: u64,
     /// Executions with fewer lanes than the warp had live.
     pub partial: u64,
+    /// By warp; absent where the device does not tell it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub warp_blocks: Option<WarpBlocks>,
     /// Instructions of one execution.
     #[serde(default)]
     pub instructions: u64,

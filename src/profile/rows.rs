@@ -7,9 +7,10 @@ use warpline_format::site_table::{InstructionMix, Op};
 
 use super::model::{
     ByAllocation, Context, InstructionCount, Instructions, LaneSlots, Line, Metrics, PassMetrics, Site, Spaces,
+    WarpBlocks,
 };
 use super::paths::{chain_place, device_frame};
-use crate::analysis::{BlockSum, CellKey, InstructionSums, KernelData, Owner};
+use crate::analysis::{BlockSum, CellKey, InstructionSums, KernelData, Owner, WarpSum};
 use crate::attribution::{Module, ROOT};
 use crate::metrics::Counters;
 
@@ -100,6 +101,11 @@ pub(super) fn add_lane_slots(sum: &mut LaneSlots, mix: &InstructionMix, block: &
         sum.lost_partial = sum.lost_partial.saturating_add(issued.saturating_sub(active));
     }
     instructions
+}
+
+/// Pairs of a warp and a basic block as the profile tells them.
+pub(super) fn warp_blocks(sum: WarpSum) -> WarpBlocks {
+    WarpBlocks { count: sum.pairs, divergent: sum.uneven, partial: sum.partial }
 }
 
 /// Cells of a kernel in an order that does not depend on how they were counted.

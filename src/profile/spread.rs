@@ -128,6 +128,10 @@ fn counts_of(launch: &LaunchData) -> BTreeMap<String, u64> {
         all.insert("blocks.executions".to_owned(), launch.blocks.executions);
         all.insert("blocks.lanes".to_owned(), launch.blocks.lanes);
         all.insert("blocks.partial".to_owned(), launch.blocks.partial);
+        if let Some(pairs) = launch.blocks.by_warp {
+            all.insert("warp_blocks.count".to_owned(), pairs.pairs);
+            all.insert("warp_blocks.divergent".to_owned(), pairs.uneven);
+        }
     }
     if launch.branches.executions != 0 {
         all.insert("branches.executions".to_owned(), launch.branches.executions);

@@ -5,6 +5,7 @@ use warpline_format::access::Space;
 use warpline_format::device::Device;
 use warpline_format::event::{
     Allocation, AllocationKind, BlockCount, BranchCount, Copy, Direction, Event, Fault, FaultKind, Launch, LaunchEnd,
+    WarpBlockCount,
 };
 use warpline_format::site_table::{
     Block, Branch, CacheOp, CallSite, File, Frame, Function, Global, GlobalKind, InstructionMix, NotSeen, Op, Site,
@@ -179,6 +180,7 @@ pub fn trace(source: &str) -> Vec<u8> {
     for id in 0..2 {
         trace.event(Event::Launch(launch(id)));
         trace.batch(id, &batch());
+        trace.event(warp_blocks(id));
         trace.event(end(id, 0));
     }
     trace.event(Event::Free { id: 2, path: 0 });
@@ -215,6 +217,13 @@ pub fn begin(trace: &mut TraceBuilder, source: &str) {
         host: Some(1),
         path: 0,
     }));
+}
+
+/// Blocks of a launch by warp.
+pub fn warp_blocks(launch: u64) -> Event {
+    let warps = BLOCKS * u64::from(WARPS);
+    let count = |block, uneven| WarpBlockCount { block, warps, uneven, partial: uneven };
+    Event::WarpBlocks { launch, blocks: vec![count(0, 0), count(1, warps)] }
 }
 
 /// End of a launch.

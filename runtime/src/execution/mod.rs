@@ -9,3 +9,4 @@ pub mod items;
 pub mod native;
 pub mod scheduled;
 pub mod warp;
+pub mod warp_blocks;

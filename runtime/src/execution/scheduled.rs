@@ -6,11 +6,14 @@ use super::buffers::Buffer;
 use super::fibre::{Stack, switch};
 use super::items::{Places, close_turn, open_turn, push_block_start, take};
 use super::warp::{Block, Geometry, PATIENCE, Pause, Running, Stop, Warp, warp_main};
+use super::warp_blocks::WarpBlocks;
 use crate::trace::Trace;
 use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+use std::ops::Range;
 use std::ptr::{null, null_mut};
 use warpline_format::abi::{Lanes, WarpContext, WarpFunction};
 use warpline_format::access::{Kind, SITE_BITS, Space, item_bytes};
+use warpline_format::event::WarpBlockCount;
 use warpline_format::schedule::{TurnEnd, WarpStreams};
 
 /// Bytes of items after which a batch is written.
@@ -35,6 +38,10 @@ pub struct Plan<'a> {
     pub arguments: *const u8,
     /// Count cells.
     pub counts: *mut u64,
+    /// Their number; 0 when nothing is counted.
+    pub cells: usize,
+    /// Basic blocks that the hooked kernel may run.
+    pub counted_blocks: Range<u64>,
     /// Bytes of a fibre's stack.
     pub stack_bytes: usize,
     /// Warp slots per SM.
@@ -101,6 +108,7 @@ pub struct Scheduled<'a> {
     /// [`SHELF_WORDS`] per slot.
     shelves: Vec<u64>,
     blocks: Vec<Block>,
+    warp_blocks: WarpBlocks,
     registered: bool,
     /// Bit per space whose addresses have to be looked at one by one.
     foreign: u32,
@@ -125,17 +133,18 @@ impl<'a> Scheduled<'a> {
         let mut shelves = std::mem::take(&mut arena.shelves);
         shelves.resize(shelves.len().max(residents * warps * SHELF_WORDS), 0);
         let blocks = (0..residents).map(|_| Block::new()).collect();
+        let warp_blocks = WarpBlocks::new(plan.counted_blocks.clone(), residents * warps);
         // SAFETY: by the contract.
         let registered = unsafe { (*(*running).memory).registry.registered > 0 };
         arena.batch.clear();
         arena.batch.reserve(BATCH_BYTES + BATCH_SPARE);
         let foreign = 1 << Space::Generic as u32 | u32::from(registered) << Space::Global as u32;
-        Scheduled { plan, running, arena, trace, hot, cold, shelves, blocks, registered, foreign }
+        Scheduled { plan, running, arena, trace, hot, cold, shelves, blocks, warp_blocks, registered, foreign }
     }
 
     /// Writes what is left and takes stacks and buffers back. `stopped`: the kernel did not end by
-    /// itself, and what its warps had recorded is written in slot order.
-    pub fn finish(mut self, stopped: bool) {
+    /// itself, and what its warps had recorded is written in slot order. Returns the counts of blocks by warp.
+    pub fn finish(mut self, stopped: bool) -> Vec<WarpBlockCount> {
         for index in 0..self.hot.len() {
             if stopped {
                 let at = open_turn(&mut self.arena.batch, index as u32);
@@ -147,6 +156,7 @@ impl<'a> Scheduled<'a> {
         }
         self.write_batch();
         self.arena.shelves = std::mem::take(&mut self.shelves);
+        self.warp_blocks.finish()
     }
 
     fn write_batch(&mut self) {
@@ -252,6 +262,10 @@ impl<'a> Scheduled<'a> {
             hot.limit = (*warp).context.record_cursor;
             hot.stack = (*warp).fibre;
             hot.flags &= !flags::FULL;
+            if (*warp).hooked {
+                let cells = std::slice::from_raw_parts(self.plan.counts, self.plan.cells);
+                self.warp_blocks.ran(index, cells, (*running).pause == Pause::Finished);
+            }
             if (*running).stop.is_some() {
                 return Err(Stopped);
             }

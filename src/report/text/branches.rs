@@ -19,6 +19,15 @@ pub(super) fn write(out: &mut String, profile: &Profile, style: Style, top: usiz
     let share = percent(ratio(divergent, executed));
     let title = format!("BRANCHES: {share} of {} executions diverge", count(executed));
     _ = writeln!(out, "{}", style.heading(&title));
+    if let Some((count, divergent)) = by_warp(profile) {
+        let text = format!(
+            "  {} of {} pairs of a warp and a basic block are divergent as CUDAAdvisor counts ({})",
+            super::figures::count(divergent),
+            super::figures::count(count),
+            percent(ratio(divergent, count))
+        );
+        _ = writeln!(out, "{}", style.faint(&text));
+    }
     let mut rows: Vec<&Branch> = profile.branches.iter().filter(|branch| branch.divergent > 0).collect();
     rows.sort_by_key(|branch| (std::cmp::Reverse(branch.divergent), branch.kernel, branch.line, branch.column));
     for branch in rows.iter().take(top) {
@@ -45,6 +54,15 @@ pub(super) fn write(out: &mut String, profile: &Profile, style: Style, top: usiz
     }
     more(out, rows.len(), top, "divergent branches", style);
     out.push('\n');
+}
+
+/// Pairs of a warp and a basic block, and those divergent, of all kernels; `None` where one does not tell them.
+fn by_warp(profile: &Profile) -> Option<(u64, u64)> {
+    let ran = profile.kernels.iter().filter(|kernel| kernel.lane_slots.issued > 0);
+    let sums = ran.map(|kernel| kernel.warp_blocks.map(|pairs| (pairs.count, pairs.divergent)));
+    let sums: Option<Vec<(u64, u64)>> = sums.collect();
+    let add = |sum: (u64, u64), more: &(u64, u64)| (sum.0.saturating_add(more.0), sum.1.saturating_add(more.1));
+    sums.map(|sums| sums.iter().fold((0, 0), add)).filter(|sum| sum.0 > 0)
 }
 
 /// What idle lanes cost, and where.
