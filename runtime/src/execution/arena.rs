@@ -7,20 +7,26 @@ use crate::memory::windows::{PAGE, Window, WindowError};
 use std::alloc::{Layout, alloc_zeroed, dealloc};
 use warpline_format::abi::windows;
 
-/// Zeroed memory for warps, which are reached by number.
+/// Zeroed memory for warps, which are reached by number or taken as needed.
 #[derive(Debug)]
 pub struct WarpArena {
     memory: *mut Warp,
     capacity: usize,
+    /// Warps from here on were never taken.
+    fresh: usize,
+    /// Taken and given back; the last one is still in the host's cache.
+    free: Vec<*mut Warp>,
 }
 
 impl WarpArena {
     const fn new() -> WarpArena {
-        WarpArena { memory: std::ptr::null_mut(), capacity: 0 }
+        WarpArena { memory: std::ptr::null_mut(), capacity: 0, fresh: 0, free: Vec::new() }
     }
 
-    /// Makes room for `count` warps. Earlier pointers are void.
+    /// Makes room for `count` warps, none of them taken. Earlier pointers are void.
     pub fn reserve(&mut self, count: usize) {
+        self.fresh = 0;
+        self.free.clear();
         if count <= self.capacity {
             return;
         }
@@ -40,6 +46,24 @@ impl WarpArena {
         assert!(index < self.capacity, "warp slot out of range");
         // SAFETY: in bounds.
         unsafe { self.memory.add(index) }
+    }
+
+    /// Memory for a warp; none when more are wanted than there is room for.
+    pub fn take(&mut self) -> Option<*mut Warp> {
+        if let Some(warp) = self.free.pop() {
+            return Some(warp);
+        }
+        let index = self.fresh;
+        if index == self.capacity {
+            return None;
+        }
+        self.fresh += 1;
+        Some(self.get(index))
+    }
+
+    /// Takes a warp's memory back.
+    pub fn give(&mut self, warp: *mut Warp) {
+        self.free.push(warp);
     }
 
     fn release(&mut self) {

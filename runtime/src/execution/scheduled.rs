@@ -84,9 +84,24 @@ mod flags {
     pub const FULL: u32 = 32;
 }
 
+/// A resident block before its warps start.
+#[derive(Clone, Copy)]
+struct Placed {
+    number: u64,
+    index: [u32; 3],
+    sm: u32,
+    /// Slot of warp 0, over all SMs and on its own.
+    first_slot: u32,
+    first_on_sm: u32,
+    entry: WarpFunction,
+    traced: bool,
+}
+
 /// What only a slot's first and last turns look at, and rare ones between.
 #[derive(Default)]
 struct Cold {
+    /// From the warp's first turn to its end. Warps that soon are over follow each other in the same memory.
+    warp: Option<*mut Warp>,
     buffer: Option<Buffer>,
     stack: Option<Stack>,
     /// Rest of an access that was split.
@@ -108,6 +123,9 @@ pub struct Scheduled<'a> {
     /// [`SHELF_WORDS`] per slot.
     shelves: Vec<u64>,
     blocks: Vec<Block>,
+    placed: Vec<Option<Placed>>,
+    /// Warps per block.
+    warps: u32,
     warp_blocks: WarpBlocks,
     registered: bool,
     /// Bit per space whose addresses have to be looked at one by one.
@@ -133,13 +151,29 @@ impl<'a> Scheduled<'a> {
         let mut shelves = std::mem::take(&mut arena.shelves);
         shelves.resize(shelves.len().max(residents * warps * SHELF_WORDS), 0);
         let blocks = (0..residents).map(|_| Block::new()).collect();
+        let placed = vec![None; residents];
+        let warps_per_block = plan.geometry.warps();
         let warp_blocks = WarpBlocks::new(plan.counted_blocks.clone(), residents * warps);
         // SAFETY: by the contract.
         let registered = unsafe { (*(*running).memory).registry.registered > 0 };
         arena.batch.clear();
         arena.batch.reserve(BATCH_BYTES + BATCH_SPARE);
         let foreign = 1 << Space::Generic as u32 | u32::from(registered) << Space::Global as u32;
-        Scheduled { plan, running, arena, trace, hot, cold, shelves, blocks, warp_blocks, registered, foreign }
+        Scheduled {
+            plan,
+            running,
+            arena,
+            trace,
+            hot,
+            cold,
+            shelves,
+            blocks,
+            placed,
+            warps: warps_per_block,
+            warp_blocks,
+            registered,
+            foreign,
+        }
     }
 
     /// Writes what is left and takes stacks and buffers back. `stopped`: the kernel did not end by
@@ -182,6 +216,9 @@ impl<'a> Scheduled<'a> {
         if let Some(buffer) = cold.buffer.take() {
             self.arena.buffers.give(buffer);
         }
+        if let Some(warp) = cold.warp.take() {
+            self.arena.warps.give(warp);
+        }
     }
 
     /// Runs the block of a warp whose items have run out, as far as its warps' buffers go: warp after warp to the next
@@ -190,8 +227,8 @@ impl<'a> Scheduled<'a> {
         if self.plan.waits {
             return self.resume(index);
         }
-        let warps = self.plan.geometry.warps() as usize;
-        let first = index / warps * warps;
+        let warps = self.warps as usize;
+        let first = (index as u32 / self.warps * self.warps) as usize;
         loop {
             let (mut unfinished, mut waiting, mut full) = (0, 0, false);
             for warp in first..first + warps {
@@ -231,25 +268,80 @@ impl<'a> Scheduled<'a> {
         hot.read == hot.limit || used <= buffer.bytes / 2
     }
 
+    /// Makes the warp of a slot that has its first turn.
+    fn start(&mut self, index: usize) -> Result<*mut Warp, Stop> {
+        let geometry = self.plan.geometry;
+        let resident = (index as u32 / self.warps) as usize;
+        let placed = self.placed[resident].ok_or(Stop::IllegalInstruction)?;
+        let number = index as u32 - placed.first_slot;
+        let traced = placed.traced;
+        let place = self.arena.warps.take().ok_or(Stop::OutOfMemory)?;
+        let mut stack = self.arena.stacks.take(self.plan.stack_bytes).map_err(|_| Stop::OutOfMemory)?;
+        let threads = &self.plan.threads[number as usize];
+        let context = WarpContext {
+            record_cursor: null_mut(),
+            record_end: null_mut(),
+            arguments: self.plan.arguments,
+            shared: self.arena.shared(&geometry, resident as u64),
+            shared_bytes: geometry.shared_bytes,
+            local: self.arena.local(&geometry, index as u64),
+            local_stride: geometry.local_stride,
+            local_used: 0,
+            local_limit: geometry.local_limit,
+            counts: self.plan.counts,
+            clock: 0,
+            patience: PATIENCE,
+            runtime: place.cast(),
+            block_index: placed.index,
+            block_dim: geometry.block,
+            grid_dim: geometry.grid,
+            warp: number,
+            live: geometry.live(number),
+            sm: placed.sm,
+            warp_slot: placed.first_on_sm + number,
+            block: placed.number,
+            thread_x: threads[0],
+            thread_y: threads[1],
+            thread_z: threads[2],
+        };
+        // SAFETY: the memory is the arena's and was just taken; the block's state outlives its warps.
+        unsafe {
+            place.write(Warp {
+                context,
+                running: self.running,
+                block: &raw mut self.blocks[resident],
+                entry: placed.entry,
+                fibre: stack.prepare(warp_main, place.cast()),
+                guard: stack.guard(),
+                barriers: 0,
+                next: null_mut(),
+                previous: null_mut(),
+                hooked: traced,
+            });
+        }
+        let cold = &mut self.cold[index];
+        cold.warp = Some(place);
+        cold.stack = Some(stack);
+        if traced {
+            cold.buffer = self.arena.buffers.take();
+        }
+        Ok(place)
+    }
+
     /// Runs the warp's fibre until it comes back.
     fn resume(&mut self, index: usize) -> Result<(), Stopped> {
-        let warp = self.arena.warps.get(index);
+        let warp = match self.cold[index].warp {
+            Some(warp) => warp,
+            None => self.start(index).map_err(|why| {
+                // SAFETY: by the contract of `new`.
+                unsafe { (*self.running).stop = Some(why) };
+                Stopped
+            })?,
+        };
         let (hot, cold) = (&mut self.hot[index], &mut self.cold[index]);
-        // SAFETY: `start_block` filled the warp; the launch lives; one flow runs at a time.
+        // SAFETY: `start` filled the warp; the launch lives; one flow runs at a time.
         unsafe {
             let running = self.running;
-            if (*warp).fibre.is_null() {
-                let Ok(mut stack) = self.arena.stacks.take(self.plan.stack_bytes) else {
-                    (*running).stop = Some(Stop::OutOfMemory);
-                    return Err(Stopped);
-                };
-                (*warp).fibre = stack.prepare(warp_main, warp.cast());
-                (*warp).guard = stack.guard();
-                cold.stack = Some(stack);
-                if (*warp).hooked {
-                    cold.buffer = self.arena.buffers.take();
-                }
-            }
             let (start, bytes) = cold.buffer.map_or((null_mut(), 0), |buffer| (buffer.start, buffer.bytes));
             if hot.read == hot.limit {
                 (hot.read, hot.limit) = (start, start);
@@ -280,6 +372,9 @@ impl<'a> Scheduled<'a> {
                     hot.stack = null();
                     if let Some(stack) = cold.stack.take() {
                         self.arena.stacks.give(stack);
+                    }
+                    if let Some(warp) = cold.warp.take() {
+                        self.arena.warps.give(warp);
                     }
                     self.shelve(index);
                 }
@@ -336,13 +431,13 @@ impl<'a> Scheduled<'a> {
     /// An access that is not simply copied.
     #[inline(never)]
     fn take_access(&mut self, index: usize, item: *const u8, length: usize) {
-        let warp = self.arena.warps.get(index);
-        // SAFETY: `start_block` filled the warp; the registry is only read here; the item is whole.
+        let geometry = &self.plan.geometry;
+        // SAFETY: the registry is only read here; the item is whole.
         unsafe {
             let places = Places {
-                shared: (*warp).context.shared as u64,
-                local: (*warp).context.local as u64,
-                local_stride: (*warp).context.local_stride,
+                shared: self.arena.shared(geometry, u64::from(index as u32 / self.warps)) as u64,
+                local: self.arena.local(geometry, index as u64) as u64,
+                local_stride: geometry.local_stride,
                 registered: self.registered.then(|| &(*(*self.running).memory).registry),
             };
             let rest = &mut self.cold[index].rest;
@@ -464,8 +559,8 @@ impl WarpStreams for Scheduled<'_> {
 
     fn start_block(&mut self, block: u64, first_slot: u32) -> Result<(), Stopped> {
         let geometry = self.plan.geometry;
-        let warps = geometry.warps();
-        let resident = u64::from(first_slot / warps);
+        let warps = self.warps;
+        let resident = first_slot / warps;
         let traced = self.plan.hooked.is_some() && block.is_multiple_of(self.plan.share.max(1));
         let entry = if traced { self.plan.hooked } else { self.plan.native };
         let Some(entry) = entry.or(self.plan.hooked) else {
@@ -474,55 +569,16 @@ impl WarpStreams for Scheduled<'_> {
             return Err(Stopped);
         };
         self.blocks[resident as usize] = Block::new();
-        let block_state: *mut Block = &raw mut self.blocks[resident as usize];
-        let block_index = geometry.block_index(block);
-        for warp in 0..warps {
-            let index = first_slot as usize + warp as usize;
-            let place = self.arena.warps.get(index);
-            let threads = &self.plan.threads[warp as usize];
-            let context = WarpContext {
-                record_cursor: null_mut(),
-                record_end: null_mut(),
-                arguments: self.plan.arguments,
-                shared: self.arena.shared(&geometry, resident),
-                shared_bytes: geometry.shared_bytes,
-                local: self.arena.local(&geometry, index as u64),
-                local_stride: geometry.local_stride,
-                local_used: 0,
-                local_limit: geometry.local_limit,
-                counts: self.plan.counts,
-                clock: 0,
-                patience: PATIENCE,
-                runtime: place.cast(),
-                block_index,
-                block_dim: geometry.block,
-                grid_dim: geometry.grid,
-                warp,
-                live: geometry.live(warp),
-                sm: first_slot / self.plan.slots_per_sm,
-                warp_slot: index as u32 % self.plan.slots_per_sm,
-                block,
-                thread_x: threads[0],
-                thread_y: threads[1],
-                thread_z: threads[2],
-            };
-            // SAFETY: the slot is free, and its memory belongs to the arena.
-            unsafe {
-                place.write(Warp {
-                    context,
-                    running: self.running,
-                    block: block_state,
-                    entry,
-                    fibre: null_mut(),
-                    guard: 0,
-                    barriers: 0,
-                    next: null_mut(),
-                    previous: null_mut(),
-                    hooked: traced,
-                });
-            }
-            self.hot[index] = Hot::EMPTY;
-        }
+        self.placed[resident as usize] = Some(Placed {
+            number: block,
+            index: geometry.block_index(block),
+            sm: first_slot / self.plan.slots_per_sm,
+            first_slot,
+            first_on_sm: first_slot % self.plan.slots_per_sm,
+            entry,
+            traced,
+        });
+        self.hot[first_slot as usize..][..warps as usize].fill(Hot::EMPTY);
         if traced {
             push_block_start(&mut self.arena.batch, first_slot, warps, block);
         }

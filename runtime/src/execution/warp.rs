@@ -224,6 +224,9 @@ impl Geometry {
     /// Position of a linear block number.
     pub fn block_index(&self, block: u64) -> [u32; 3] {
         let (x, y) = (u64::from(self.grid[0]), u64::from(self.grid[1]));
+        if block < x {
+            return [block as u32, 0, 0];
+        }
         [(block % x) as u32, (block / x % y) as u32, (block / x / y) as u32]
     }
 

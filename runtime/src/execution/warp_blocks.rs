@@ -46,15 +46,19 @@ impl WarpBlocks {
         let states = &mut self.states[slot * self.seen.len()..][..self.seen.len()];
         let cells = cells.get(first..).unwrap_or_default().chunks_exact(per_block);
         for (((cell, seen), state), sum) in cells.zip(&mut self.seen).zip(states).zip(&mut self.sums) {
+            let mut now = *state;
             // Every execution has a lane.
             if cell[1] != seen.lanes {
-                let lanes = (cell[1] - seen.lanes + u64::from(*state & LANES)) as u8 & LANES;
-                let partial = if cell[2] != seen.partial { PARTIAL } else { *state & PARTIAL };
-                *state = lanes | RAN | partial;
+                let lanes = (cell[1] - seen.lanes + u64::from(now & LANES)) as u8 & LANES;
+                let partial = if cell[2] != seen.partial { PARTIAL } else { now & PARTIAL };
+                now = lanes | RAN | partial;
                 *seen = Seen { lanes: cell[1], partial: cell[2] };
             }
-            if over {
-                count(sum, std::mem::take(state));
+            if over && now != 0 {
+                count(sum, std::mem::take(&mut now));
+            }
+            if now != *state {
+                *state = now;
             }
         }
     }
