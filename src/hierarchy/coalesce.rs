@@ -15,7 +15,7 @@ pub struct Piece {
     pub line: u64,
     /// Sectors with a touched byte, bit 0 the lowest.
     pub sectors: u8,
-    /// Touched bytes. All ones in the touched sectors where [`Coalescer`] was told not to look.
+    /// Touched bytes. Where [`Coalescer`] was told not to look, no more than the sectors are known from it.
     pub bytes: u128,
 }
 
@@ -58,6 +58,7 @@ impl Groups {
 #[derive(Default)]
 pub struct Coalescer {
     pieces: Vec<Piece>,
+    exact_bytes: bool,
 }
 
 /// Which bits of a line a range covers.
@@ -67,7 +68,7 @@ fn byte_range(offset: u64, length: u64) -> u128 {
 }
 
 /// Sectors that have a byte in `bytes`.
-#[inline]
+#[cfg(test)]
 pub(super) fn sectors_of(bytes: u128) -> u8 {
     let (low, high) = (bytes as u64, (bytes >> 64) as u64);
     u8::from(low as u32 != 0)
@@ -102,6 +103,7 @@ impl Coalescer {
     #[inline]
     pub fn pieces(&mut self, access: &Access<'_>, reach: Reach, groups: Groups, exact_bytes: bool) -> &[Piece] {
         self.pieces.clear();
+        self.exact_bytes = exact_bytes;
         let lanes = groups.lanes(reach.bytes);
         if lanes == 32 {
             self.group(access, reach, exact_bytes);
@@ -190,17 +192,22 @@ impl Coalescer {
         self.part(access, u32::MAX, reach, exact_bytes);
     }
 
-    /// `length` bytes without a gap; addresses wrap at 2^64.
+    /// `length` bytes without a gap, at least one; addresses wrap at 2^64.
     #[inline]
     fn range(&mut self, address: u64, length: u64) {
         let mut line = address / LINE_BYTES;
         let mut offset = address % LINE_BYTES;
         let mut rest = length;
-        while rest > 0 {
+        loop {
             let here = rest.min(LINE_BYTES - offset);
-            let bytes = byte_range(offset, here);
-            self.pieces.push(Piece { line, sectors: sectors_of(bytes), bytes });
+            let (first, last) = (offset / SECTOR_BYTES, (offset + here - 1) / SECTOR_BYTES);
+            let sectors = ((2 << last) - (1 << first)) as u8;
+            let bytes = if self.exact_bytes { byte_range(offset, here) } else { 0 };
+            self.pieces.push(Piece { line, sectors, bytes });
             rest -= here;
+            if rest == 0 {
+                return;
+            }
             offset = 0;
             line = (line + 1) & (u64::MAX / LINE_BYTES);
         }
@@ -293,14 +300,14 @@ impl Coalescer {
         for &sector in &*sectors {
             if sector / 4 != piece.line {
                 if piece.sectors != 0 {
-                    self.pieces.push(Piece { bytes: bytes_of(piece.sectors), ..piece });
+                    self.pieces.push(piece);
                 }
                 piece = Piece { line: sector / 4, sectors: 0, bytes: 0 };
             }
             piece.sectors |= 1 << (sector % 4);
         }
         if piece.sectors != 0 {
-            self.pieces.push(Piece { bytes: bytes_of(piece.sectors), ..piece });
+            self.pieces.push(piece);
         }
         true
     }

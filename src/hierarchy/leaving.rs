@@ -1,7 +1,7 @@
 //! Requests on their way from the SMs to level 2.
 
+use super::coalesce::bytes_of;
 use super::level1::Ask;
-use super::units::count;
 
 /// A request that left an SM: at most one line of 128 bytes.
 #[derive(Clone, Copy, Debug)]
@@ -40,7 +40,7 @@ impl Leaving {
     #[inline(always)]
     pub fn push(&mut self, sm: u16, cell: u32, line: u64, sectors: u8, ask: Ask, bytes: u128) {
         let mut mask = WHOLE;
-        if ask == Ask::Store && bytes.count_ones() != 32 * count(sectors) {
+        if ask == Ask::Store && bytes != bytes_of(sectors) {
             mask = self.masks.len() as u32;
             self.masks.push(bytes);
         }
@@ -56,7 +56,7 @@ impl Leaving {
     #[inline(always)]
     pub fn bytes(&self, request: &L2Request) -> u128 {
         if request.mask == WHOLE {
-            return super::coalesce::bytes_of(request.sectors);
+            return bytes_of(request.sectors);
         }
         self.masks.get(request.mask as usize).copied().unwrap_or_default()
     }

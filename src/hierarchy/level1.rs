@@ -53,7 +53,7 @@ pub struct ToL2 {
     pub number: u32,
     /// Sectors.
     pub sectors: u8,
-    /// Bytes, for stores; all of the sectors otherwise.
+    /// Bytes, for stores.
     pub bytes: u128,
 }
 

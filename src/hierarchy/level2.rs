@@ -1,14 +1,13 @@
 //! The level-2 cache and the DRAM traffic behind it.
 
 use super::cache::{LineCache, SectorCache};
-use super::coalesce::bytes_of;
-use super::config::{DramConfig, L2Config, StoreFill};
+use super::config::{DramConfig, L2Config};
 use super::dense::DenseLines;
 use super::level1::{Ask, ToL2};
 use super::policy::Replacement;
 use super::rows::{RowCache, WAYS};
+use super::rules::Rules;
 use super::slices::Placement;
-use super::units::{Units, count};
 
 /// What one request did at level 2.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -108,10 +107,7 @@ pub(super) struct Level2Of<C> {
     partitions: Vec<C>,
     /// Lines of this cache in 128 bytes, as a power of two.
     parts_log: u32,
-    lookup: Units,
-    fill: Units,
-    dram_read: Units,
-    dram_write: Units,
+    rules: Rules,
 }
 
 impl<C: LineCache> Level2Of<C> {
@@ -121,10 +117,7 @@ impl<C: LineCache> Level2Of<C> {
             placement: Placement::new(config.slices, config.sets, config.index, config.line_bytes),
             partitions: (0..config.partitions).map(|_| C::new(sets, config.ways, &config.replacement)).collect(),
             parts_log: (128 / config.line_bytes).ilog2(),
-            lookup: Units::new(config.sector_bytes),
-            fill: Units::new(config.fill_bytes),
-            dram_read: Units::new(dram.read_bytes),
-            dram_write: Units::new(dram.write_bytes),
+            rules: Rules::new(config, dram),
             config: config.clone(),
         }
     }
@@ -197,46 +190,34 @@ impl<C: LineCache> Level2Of<C> {
     /// Serves one line's part of a request; `bytes` are those of the whole request, for stores.
     #[inline(always)]
     pub(super) fn look_up(&mut self, lookup: &Lookup, bytes: u128, sum: &mut L2Outcome) {
-        let Lookup { set, key, near, home, sectors, .. } = *lookup;
-        let (near, home) = (u32::from(near), u32::from(home));
-        let lookups = self.lookup.count(sectors);
-        sum.lookups += lookups;
-        match lookup.ask {
-            Ask::AtomicMiss => {}
-            Ask::Load if near != home => self.load_from_far(lookup, sum),
-            Ask::Load => {
-                let missed = self.load(home, set, key, sectors, sum);
-                sum.hits += lookups - missed;
-            }
-            Ask::Store | Ask::Atomic => {
-                if self.partitions.len() > 1 {
-                    // The other side's copy is out of date.
-                    let other = 1 - home;
-                    self.partitions[other as usize].invalidate(set, key, self.lookup.widen(sectors));
-                    if near != home {
-                        sum.far += lookups;
-                    }
-                }
-                if lookup.ask == Ask::Store {
-                    let bytes = if lookup.shift == 0 { bytes } else { bytes >> (32 * u32::from(lookup.shift)) };
-                    self.store(home, set, key, sectors, bytes, sum);
-                } else {
-                    let missed = self.load(home, set, key, sectors, sum);
-                    sum.hits += lookups - missed;
-                    let entry = self.partitions[home as usize].peek(set, key);
-                    if let Some(entry) = entry {
-                        self.soil(home, entry, sectors, sum);
-                    }
-                }
+        if let [cache] = &mut self.partitions[..] {
+            look_up_in(&self.rules, cache, lookup, bytes, sum);
+        } else {
+            self.look_up_in_halves(lookup, bytes, sum);
+        }
+    }
+
+    fn look_up_in_halves(&mut self, lookup: &Lookup, bytes: u128, sum: &mut L2Outcome) {
+        let Lookup { set, key, near, home, sectors, ask, .. } = *lookup;
+        if ask == Ask::Load && near != home {
+            return self.load_from_far(lookup, sum);
+        }
+        if matches!(ask, Ask::Store | Ask::Atomic) {
+            // The other side's copy is out of date.
+            self.partitions[1 - home as usize].invalidate(set, key, self.rules.lookup.widen(sectors));
+            if near != home {
+                sum.far += self.rules.lookup.count(sectors);
             }
         }
+        look_up_in(&self.rules, &mut self.partitions[home as usize], lookup, bytes, sum);
     }
 
     /// A load whose line belongs to the other partition: the near one keeps a copy, and what it lacks comes from the
     /// far one.
     fn load_from_far(&mut self, lookup: &Lookup, sum: &mut L2Outcome) {
         let Lookup { set, key, near, home, sectors, .. } = *lookup;
-        let lookups = self.lookup.count(sectors);
+        let lookups = self.rules.lookup.count(sectors);
+        sum.lookups += lookups;
         let have = self.partitions[near as usize].touch(set, key);
         let valid = have.map_or(0, |entry| self.partitions[near as usize].valid(entry));
         let missing = sectors & !valid;
@@ -244,97 +225,16 @@ impl<C: LineCache> Level2Of<C> {
             sum.hits += lookups;
             return;
         }
-        sum.far += self.lookup.count(missing);
-        let missed = self.load(u32::from(home), set, key, missing, sum);
+        sum.far += self.rules.lookup.count(missing);
+        let missed = self.rules.load(&mut self.partitions[home as usize], set, key, missing, sum);
         sum.hits += lookups - missed;
+        let cache = &mut self.partitions[near as usize];
         let entry = match have {
             Some(entry) => entry,
-            None => self.allocate(u32::from(near), set, key, sum),
+            None => self.rules.bring(cache, set, key, sum),
         };
         // Allocating may have moved nothing of this line; copies are clean.
-        self.partitions[near as usize].fill(entry, self.lookup.widen(missing));
-    }
-
-    /// Reads sectors, from DRAM what is missing; returns the lookups that missed.
-    #[inline(always)]
-    fn load(&mut self, partition: u32, set: u32, key: u32, sectors: u8, sum: &mut L2Outcome) -> u32 {
-        let entry = match self.partitions[partition as usize].touch(set, key) {
-            Some(entry) => entry,
-            None => self.allocate(partition, set, key, sum),
-        };
-        let cache = &mut self.partitions[partition as usize];
-        let missing = sectors & !cache.valid(entry);
-        if missing == 0 {
-            return 0;
-        }
-        // One miss per fill; further units that the same fill brings are hits.
-        let fill = self.fill.widen(missing);
-        let fetched = self.dram_read.widen(fill & !cache.valid(entry));
-        cache.take_partial(key, fill, |_, _| ());
-        cache.fill(entry, fill);
-        sum.dram_reads += count(fetched);
-        self.fill.count(missing)
-    }
-
-    #[inline(always)]
-    fn store(&mut self, partition: u32, set: u32, key: u32, sectors: u8, bytes: u128, sum: &mut L2Outcome) {
-        let lookups = self.lookup.count(sectors);
-        let entry = match self.partitions[partition as usize].touch(set, key) {
-            Some(entry) => entry,
-            None => self.allocate(partition, set, key, sum),
-        };
-        let cache = &mut self.partitions[partition as usize];
-        let known = match self.config.store_fill {
-            StoreFill::Whole => {
-                let missing = sectors & !cache.valid(entry);
-                if missing != 0 {
-                    cache.fill(entry, self.fill.widen(missing));
-                }
-                // One miss per fill, as for loads.
-                lookups - self.fill.count(missing)
-            }
-            StoreFill::Bytes => {
-                let mut known = cache.valid(entry) & sectors;
-                let rest = sectors & !known;
-                if rest != 0 {
-                    if bytes & bytes_of(rest) == bytes_of(rest) {
-                        known |= cache.take_partial(key, rest, |_, _| ());
-                        cache.fill(entry, rest);
-                    } else {
-                        for sector in 0..4 {
-                            if rest >> sector & 1 == 1
-                                && cache.write_bytes(entry, sector, (bytes >> (32 * sector)) as u32)
-                            {
-                                known |= 1 << sector;
-                            }
-                        }
-                    }
-                }
-                lookups - self.lookup.count(sectors & !known)
-            }
-        };
-        sum.hits += known;
-        sum.allocated += lookups - known;
-        self.soil(partition, entry, sectors, sum);
-    }
-
-    #[inline(always)]
-    fn soil(&mut self, partition: u32, entry: usize, sectors: u8, sum: &mut L2Outcome) {
-        let written = self.dram_write.widen(sectors) & (15 >> (4 - (4 >> self.parts_log)));
-        let new = self.partitions[partition as usize].soil(entry, written);
-        sum.dram_writes += count(new);
-    }
-
-    /// Makes room for a line. Sectors of the old one that were never completed are completed from
-    /// DRAM before they can be written back.
-    #[inline(always)]
-    fn allocate(&mut self, partition: u32, set: u32, key: u32, sum: &mut L2Outcome) -> usize {
-        let cache = &mut self.partitions[partition as usize];
-        let (entry, evicted) = cache.allocate(set, key);
-        if let Some(evicted) = evicted {
-            sum.dram_reads += cache.take_partial(evicted.key, 15, |_, _| ()).count_ones();
-        }
-        entry
+        cache.fill(entry, self.rules.lookup.widen(missing));
     }
 
     fn copied(&mut self, address: u64, bytes: u64, warm: bool, lines: &mut DenseLines) {
@@ -363,9 +263,33 @@ impl<C: LineCache> Level2Of<C> {
             }
             if warm {
                 let home = self.home(own);
-                let entry = self.allocate(home, set, key, &mut L2Outcome::default());
-                self.partitions[home as usize].fill(entry, all);
+                let cache = &mut self.partitions[home as usize];
+                let entry = self.rules.bring(cache, set, key, &mut L2Outcome::default());
+                cache.fill(entry, all);
             }
         }
+    }
+}
+
+/// Serves one line's part of a request in the partition that the line belongs to.
+#[inline(always)]
+fn look_up_in<C: LineCache>(rules: &Rules, cache: &mut C, lookup: &Lookup, bytes: u128, sum: &mut L2Outcome) {
+    let Lookup { set, key, sectors, .. } = *lookup;
+    let lookups = rules.lookup.count(sectors);
+    sum.lookups += lookups;
+    match lookup.ask {
+        Ask::Load => {
+            let missed = rules.load(cache, set, key, sectors, sum);
+            sum.hits += lookups - missed;
+        }
+        Ask::Store => {
+            let bytes = if lookup.shift == 0 { bytes } else { bytes >> (32 * u32::from(lookup.shift)) };
+            rules.store(cache, set, key, sectors, bytes, sum);
+        }
+        Ask::Atomic => {
+            let missed = rules.atomic(cache, set, key, sectors, sum);
+            sum.hits += lookups - missed;
+        }
+        Ask::AtomicMiss => {}
     }
 }

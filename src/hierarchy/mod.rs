@@ -18,6 +18,7 @@ pub(crate) mod processor;
 #[cfg(test)]
 mod reference;
 mod rows;
+mod rules;
 mod second;
 mod slices;
 mod stages;

@@ -8,30 +8,15 @@
 /// Levels per word.
 const LEVELS: u32 = 6;
 
-/// Bits of a path within a word: which, and their values, by depth (0 to 6) and end.
-const PATHS: [[(u64, u64); 64]; 7] = {
-    let mut table = [[(0u64, 0u64); 64]; 7];
-    let mut depth = 0;
-    while depth <= 6 {
-        let mut end = 0;
-        while end < 1 << depth {
-            let node = (1usize << depth) | end;
-            let mut mask = 0;
-            let mut value = 0;
-            let mut level = 0;
-            while level < depth {
-                let inner = node >> (depth - level);
-                let side = node >> (depth - level - 1) & 1;
-                mask |= 1 << inner;
-                if side == 0 {
-                    value |= 1 << inner;
-                }
-                level += 1;
-            }
-            table[depth][end] = (mask, value);
-            end += 1;
-        }
-        depth += 1;
+/// Bits of the path to a node of a word (numbered as in the tree, from 1): which, and their values after a use.
+const PATHS: [(u64, u64); 128] = {
+    let mut table = [(0u64, 0u64); 128];
+    let mut node = 2;
+    while node < 128 {
+        let inner = node / 2;
+        let (mask, value) = table[inner];
+        table[node] = (mask | 1 << inner, value | ((node as u64 & 1 ^ 1) << inner));
+        node += 1;
     }
     table
 };
@@ -44,45 +29,32 @@ pub struct TreePlru {
     words: Vec<u64>,
 }
 
-/// Index of the first word of subtrees with their root at depth `6 · step`.
-#[inline(always)]
-fn first_word(step: u32) -> usize {
-    // 1 + 64 + 64² + …
-    const FIRST: [usize; 8] = {
-        let mut table = [0; 8];
-        let mut step = 1;
-        while step < 8 {
-            table[step] = 64 * table[step - 1] + 1;
-            step += 1;
-        }
-        table
-    };
-    FIRST[(step & 7) as usize]
-}
-
 impl TreePlru {
     /// A fresh tree, all bits zero: the first victim is the leftmost leaf. `leaves` is at least 1.
     pub fn new(leaves: u32) -> TreePlru {
         let leaves = leaves.max(1);
         let deepest = (2 * leaves - 1).ilog2();
         let steps = deepest.div_ceil(LEVELS).max(1);
-        TreePlru { leaves, words: vec![0; first_word(steps)] }
+        // 1 + 64 + 64² + …
+        let words = (0..steps).fold(0, |words, _| 64 * words + 1);
+        TreePlru { leaves, words: vec![0; words] }
     }
 
     /// Marks a leaf as just used.
     #[inline]
     pub fn touch(&mut self, leaf: u32) {
         let node = self.leaves + leaf;
-        let depth = node.ilog2();
-        let mut step = 0;
-        while LEVELS * step < depth {
-            let here = (depth - LEVELS * step).min(LEVELS);
-            let root = node >> (depth - LEVELS * step);
-            let end = (node >> (depth - LEVELS * step - here)) & ((1 << here) - 1);
-            let word = &mut self.words[first_word(step) + (root as usize - (1 << (LEVELS * step)))];
-            let (mask, value) = PATHS[here as usize][end as usize];
+        let mut below = node.ilog2();
+        let (mut first, mut width) = (0, 1);
+        while below != 0 {
+            let here = below.min(LEVELS);
+            let root = node >> below;
+            below -= here;
+            let within = (node >> below) & ((1 << here) - 1) | 1 << here;
+            let (mask, value) = PATHS[within as usize & 127];
+            let word = &mut self.words[first + (root - width) as usize];
             *word = (*word & !mask) | value;
-            step += 1;
+            (first, width) = (64 * first + 1, width << LEVELS);
         }
     }
 
@@ -90,11 +62,10 @@ impl TreePlru {
     #[inline]
     pub fn victim(&self) -> u32 {
         let mut node = 1;
-        let mut step = 0;
+        let (mut first, mut width) = (0, 1);
         while node < self.leaves {
-            let index = first_word(step) + (node as usize - (1 << (LEVELS * step)));
-            (node, _) = self.descend(node, self.words[index]);
-            step += 1;
+            (node, _) = self.descend(node, self.words[first + (node - width) as usize]);
+            (first, width) = (64 * first + 1, width << LEVELS);
         }
         node - self.leaves
     }
@@ -103,15 +74,14 @@ impl TreePlru {
     #[inline]
     pub fn take_victim(&mut self) -> u32 {
         let mut node = 1;
-        let mut step = 0;
+        let (mut first, mut width) = (0, 1);
         while node < self.leaves {
-            let index = first_word(step) + (node as usize - (1 << (LEVELS * step)));
+            let index = first + (node - width) as usize;
             let word = self.words[index];
             let within;
             (node, within) = self.descend(node, word);
-            let depth = within.ilog2();
-            self.words[index] = word ^ PATHS[depth.min(6) as usize][(within - (1 << depth)) as usize & 63].0;
-            step += 1;
+            self.words[index] = word ^ PATHS[within as usize & 127].0;
+            (first, width) = (64 * first + 1, width << LEVELS);
         }
         node - self.leaves
     }

@@ -115,12 +115,23 @@ impl<C: LineCache, S: SumOf> ServeOn<'_, '_, C, S> {
             let L2Request { line, sectors, ask, .. } = *request;
             level.split(near, line, number, sectors, ask, index as u32, lookups);
         }
+        // Neighbours often count in one cell.
+        let mut sum = L2Outcome::default();
+        let mut into = (0, Ask::Load);
         for lookup in lookups.iter() {
             let Some(request) = requests.get(lookup.request as usize) else { continue };
+            if into != (request.cell, request.ask) {
+                if sum.lookups != 0 {
+                    add(sums.sum(part, into.0), into.1, &sum);
+                    sum = L2Outcome::default();
+                }
+                into = (request.cell, request.ask);
+            }
             let bytes = if request.ask == Ask::Store { from.bytes(request) } else { 0 };
-            let mut outcome = L2Outcome::default();
-            level.look_up(lookup, bytes, &mut outcome);
-            add(sums.sum(part, request.cell), request.ask, &outcome);
+            level.look_up(lookup, bytes, &mut sum);
+        }
+        if sum.lookups != 0 {
+            add(sums.sum(part, into.0), into.1, &sum);
         }
     }
 }
