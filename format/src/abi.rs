@@ -235,6 +235,55 @@ pub struct SiteRange {
     pub high: u64,
 }
 
+/// In place of a site's number: nothing is recorded.
+pub const NO_SITE: u32 = u32::MAX;
+
+/// Bits of the operation of `__wl_texture`.
+pub mod texture {
+    /// Bits that hold the geometry. It says which coordinates count.
+    pub const GEOMETRY: u32 = 7;
+    /// x.
+    pub const ONE: u32 = 0;
+    /// x and layer.
+    pub const LAYERED_ONE: u32 = 1;
+    /// x and y.
+    pub const TWO: u32 = 2;
+    /// x, y and layer.
+    pub const LAYERED_TWO: u32 = 3;
+    /// x, y and z.
+    pub const THREE: u32 = 4;
+    /// A direction x, y, z.
+    pub const CUBE: u32 = 5;
+    /// A direction and a layer.
+    pub const LAYERED_CUBE: u32 = 6;
+    /// Coordinates are integers: `tex1Dfetch`.
+    pub const INTEGER: u32 = 1 << 3;
+    /// One component of the four texels around: `tex2Dgather`.
+    pub const GATHER: u32 = 1 << 4;
+    /// Where the component stands, two bits.
+    pub const COMPONENT_SHIFT: u32 = 5;
+    /// Texel sizes, hence sites of a fetch: 1, 2, 4, 8 and 16 bytes.
+    pub const SIZES: u32 = 5;
+}
+
+/// Bits of the operation of `__wl_surface`, besides the geometry, which is as for textures.
+pub mod surface {
+    /// Binary logarithm of the bytes of an element, two bits.
+    pub const ELEMENT_SHIFT: u32 = 3;
+    /// Binary logarithm of the number of elements, two bits.
+    pub const COUNT_SHIFT: u32 = 5;
+    /// What happens outside, two bits.
+    pub const BOUNDARY_SHIFT: u32 = 7;
+    /// Outside: reads give zero, writes do nothing.
+    pub const ZERO: u32 = 0;
+    /// Outside: the nearest element.
+    pub const CLAMP: u32 = 1;
+    /// Outside: the kernel stops.
+    pub const TRAP: u32 = 2;
+    /// Writes, else reads.
+    pub const STORE: u32 = 1 << 9;
+}
+
 /// Kinds of block-wide barrier, the second argument of `__wl_barrier`.
 pub mod barrier {
     /// `__syncthreads`.

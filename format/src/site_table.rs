@@ -225,6 +225,16 @@ pub struct NotSeen {
     pub what: String,
 }
 
+impl NotSeen {
+    /// How `what` begins where the CPU device's records do show it.
+    pub const ON_GPU: &str = "on a GPU: ";
+
+    /// Whether records of this device leave it out.
+    pub fn concerns(&self, cpu_device: bool) -> bool {
+        !(cpu_device && self.what.starts_with(Self::ON_GPU))
+    }
+}
+
 /// Why bytes are not a site table.
 #[derive(Debug, thiserror::Error)]
 pub enum SiteTableError {

@@ -24,4 +24,5 @@ pub mod pools;
 pub mod printf;
 pub mod runtime;
 pub mod streams;
+pub mod texture;
 pub mod trace;

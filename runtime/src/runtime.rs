@@ -10,6 +10,7 @@ use crate::module::{Module, Registered};
 use crate::paths::{Entry, Frames, capture};
 use crate::pools::Pools;
 use crate::streams::Streams;
+use crate::texture::table::Images;
 use crate::trace::Trace;
 use crate::trace::writer::Writer;
 use crate::{message, printf};
@@ -275,6 +276,7 @@ impl Runtime {
             AllocationKind::Async,
             AllocationKind::Host,
             AllocationKind::DeviceHeap,
+            AllocationKind::Array,
         ];
         let gone: Vec<u64> =
             self.memory.registry.iter().filter(|live| kinds.contains(&live.kind)).map(|live| live.start()).collect();
@@ -286,6 +288,7 @@ impl Runtime {
         for module in &self.modules {
             crate::api::registration::fill_globals(module);
         }
+        self.memory.images = Images::default();
         self.heap = Heap::new();
         self.streams = Streams::default();
         self.limits = Limits::DEFAULT;

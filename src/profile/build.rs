@@ -51,6 +51,7 @@ pub fn build(input: BuildInput<'_>) -> Profile {
     let BuildInput { analysis, facts } = input;
     let mut paths = Paths::new(analysis);
     let mut notes = finish_notes(analysis, &facts);
+    let on_cpu = facts.device == "cpu";
     let mut profile = Profile {
         schema: model::SCHEMA.to_owned(),
         version: model::VERSION,
@@ -79,7 +80,7 @@ pub fn build(input: BuildInput<'_>) -> Profile {
         branches: Vec::new(),
         blocks: Vec::new(),
         faults: Vec::new(),
-        not_seen: not_seen(analysis),
+        not_seen: not_seen(analysis, on_cpu),
         sources: BTreeMap::new(),
     };
     let mut by_allocation: BTreeMap<AllocationId, BTreeMap<u32, Counters>> = BTreeMap::new();
@@ -348,7 +349,7 @@ fn fault_row(analysis: &Analysis, paths: &mut Paths<'_>, fault: &FaultEvent) -> 
 }
 
 /// Operations not seen in functions that ran.
-fn not_seen(analysis: &Analysis) -> Vec<model::NotSeen> {
+fn not_seen(analysis: &Analysis, on_cpu: bool) -> Vec<model::NotSeen> {
     let mut rows = BTreeSet::new();
     for (id, module) in &analysis.modules {
         let kernels = analysis.kernels.iter().filter(|kernel| kernel.module == *id);
@@ -358,7 +359,9 @@ fn not_seen(analysis: &Analysis) -> Vec<model::NotSeen> {
                 blocks.chain([kernel.function])
             })
             .collect();
-        for entry in module.table.not_seen.iter().filter(|entry| ran.contains(&entry.function)) {
+        for entry in
+            module.table.not_seen.iter().filter(|entry| ran.contains(&entry.function) && entry.concerns(on_cpu))
+        {
             let user = chain_place(module, &entry.chain).user;
             let function = module.table.functions[entry.function as usize].name.clone();
             rows.insert((user.file, user.line, function, entry.what.clone()));

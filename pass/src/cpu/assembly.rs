@@ -196,6 +196,8 @@ impl<'c> Emitter<'_, 'c> {
                 return Some(());
             }
             "cp" => return self.copy_async(machine, &parts, operands, guard),
+            "tex" | "tld4" => return self.asm_texture(machine, &parts, operands, guard),
+            "suld" | "sust" => return self.asm_surface(machine, &parts, operands, guard),
             "ld" | "ldu" => return self.asm_load(machine, &parts, operands, guard, bits),
             "st" => return self.asm_store(machine, &parts, operands, guard, bits),
             "atom" | "red" => return self.asm_atomic(machine, &parts, operands, guard, kind, bits),

@@ -53,7 +53,8 @@ impl<'c> Emitter<'_, 'c> {
         self.b.add(shared, self.b.sext(offset, self.shaped(low, long)))
     }
 
-    fn guarded_mask(&mut self, guard: Option<Value<'c>>) -> Value<'c> {
+    /// Lanes that the guard lets through.
+    pub fn guarded_mask(&mut self, guard: Option<Value<'c>>) -> Value<'c> {
         let mask = self.access_mask();
         match guard {
             Some(guard) => {

@@ -52,6 +52,13 @@ impl<'c> Emitter<'_, 'c> {
                 self.mark(ItemKind::Call, site as u32, self.mask);
                 Ok(())
             }
+            Hook::Texture => {
+                let Some(site) = call.operand(0).as_u64() else {
+                    return Err(Refusal::of(call, "a hook without a site number"));
+                };
+                self.texture_sites.push_back(site as u32);
+                Ok(())
+            }
             Hook::Return => {
                 self.mark(ItemKind::Return, 0, self.i32(0));
                 Ok(())

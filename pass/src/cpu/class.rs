@@ -63,6 +63,8 @@ pub enum Hook {
     Call,
     /// `__warpline_return`.
     Return,
+    /// `__warpline_texture`: the site of the next texture fetch or surface access.
+    Texture,
 }
 
 /// A call with no meaning of its own for the lowering, or the operand that it hands through.
@@ -163,6 +165,7 @@ pub fn classify(name: &str) -> Call {
             "switch" => Call::Hook(Hook::Switch),
             "call" => Call::Hook(Hook::Call),
             "return" => Call::Hook(Hook::Return),
+            "texture" => Call::Hook(Hook::Texture),
             _ if hook.starts_with("access_") => Call::Hook(Hook::Access),
             _ => Call::Other,
         };

@@ -15,7 +15,7 @@ use super::shape::Shape;
 use super::unit::Unit;
 use crate::llvm::types::Kind;
 use crate::llvm::{Block, Builder, Type, Types, Value};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, VecDeque};
 
 /// Result of lowering a piece.
 pub type Emitted<T> = Result<T, Refusal>;
@@ -60,6 +60,8 @@ pub struct Emitter<'u, 'c> {
     pub guesses: HashMap<Value<'c>, Guess<'c>>,
     /// The last look at how evenly lanes lie: of which addresses and stride, and what was found.
     pub looked: Option<(Value<'c>, i64, Evenness<'c>)>,
+    /// Sites of the texture fetches and surface accesses that follow.
+    pub texture_sites: VecDeque<u32>,
     runs: Vec<Block<'c>>,
     pending: BTreeMap<usize, Value<'c>>,
     slots: HashMap<Value<'c>, Vec<Slot<'c>>>,
@@ -129,6 +131,7 @@ impl<'u, 'c> Emitter<'u, 'c> {
             room: None,
             guesses: HashMap::new(),
             looked: None,
+            texture_sites: VecDeque::new(),
             runs: Vec::new(),
             pending: BTreeMap::new(),
             slots: HashMap::new(),
@@ -350,6 +353,7 @@ impl<'u, 'c> Emitter<'u, 'c> {
         self.local.clear();
         self.allowed = None;
         self.room = None;
+        self.texture_sites.clear();
         self.looked = None;
         let first = self.body.blocks[0].block;
         self.guesses.retain(|value, _| value.block() == Some(first));

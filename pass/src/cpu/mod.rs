@@ -7,6 +7,7 @@ mod arithmetic;
 mod assembly;
 mod assembly_float;
 mod assembly_memory;
+mod assembly_texture;
 mod atomics;
 mod body;
 mod calls;

@@ -24,7 +24,9 @@ pub enum Operand {
     Group(Vec<Operand>),
     /// `[a + 16]`.
     Memory(Box<Operand>, i64),
-    /// `a|p` of shuffles.
+    /// `[a, {b, c}]`: handle and coordinates of textures and surfaces.
+    Texture(Box<Operand>, Vec<Operand>),
+    /// `a|p` of shuffles, `{a, b}|p` of fetches.
     Pair(Box<Operand>, Box<Operand>),
 }
 
@@ -125,20 +127,24 @@ fn split_operands(text: &str) -> Vec<&str> {
 }
 
 fn operand(text: &str) -> Option<Operand> {
+    if let Some((left, right)) = text.split_once('|') {
+        return Some(Operand::Pair(Box::new(operand(left.trim())?), Box::new(operand(right.trim())?)));
+    }
     if let Some(inner) = text.strip_prefix('{') {
         let parts = split_operands(inner.strip_suffix('}')?);
         return parts.into_iter().map(|part| operand(part.trim())).collect::<Option<_>>().map(Operand::Group);
     }
     if let Some(inner) = text.strip_prefix('[') {
         let inner = inner.strip_suffix(']')?.trim();
+        if let [handle, coordinates] = split_operands(inner)[..] {
+            let Operand::Group(coordinates) = operand(coordinates.trim())? else { return None };
+            return Some(Operand::Texture(Box::new(operand(handle.trim())?), coordinates));
+        }
         let (base, offset) = match inner.split_once('+') {
             Some((base, offset)) => (base.trim(), number(offset.trim())? as i64),
             None => (inner, 0),
         };
         return Some(Operand::Memory(Box::new(operand(base)?), offset));
-    }
-    if let Some((left, right)) = text.split_once('|') {
-        return Some(Operand::Pair(Box::new(operand(left.trim())?), Box::new(operand(right.trim())?)));
     }
     if let Some(rest) = text.strip_prefix('$') {
         let digits = rest.trim_start_matches('{').trim_end_matches('}').split(':').next()?;
@@ -228,6 +234,15 @@ mod tests {
     fn shuffles_have_pairs() {
         let list = parse("shfl.sync.up.b32 r0|p, $1, $2, $3, $4;").unwrap();
         assert!(matches!(&list[0].operands[0], Operand::Pair(..)));
+    }
+
+    #[test]
+    fn fetches_have_handles_and_coordinates() {
+        let list = parse("tex.2d.v4.f32.f32 {$0, $1, $2, $3}|p0, [$4, {$5, $6}];").unwrap();
+        let argument = |number| Operand::Argument(number);
+        let wanted = Operand::Texture(Box::new(argument(4)), vec![argument(5), argument(6)]);
+        assert_eq!(list[0].operands[1], wanted);
+        assert!(matches!(&list[0].operands[0], Operand::Pair(group, _) if matches!(**group, Operand::Group(_))));
     }
 
     #[test]

@@ -33,6 +33,8 @@ functions! {
     free = "__wl_free": (ptr, i32, ptr) -> void;
     stack_overflow = "__wl_stack_overflow": (ptr) -> void;
     bad_call = "__wl_bad_call": (ptr, i32, ptr) -> void;
+    texture = "__wl_texture": (ptr, i32, i32, i32, ptr, ptr, ptr) -> void;
+    surface = "__wl_surface": (ptr, i32, i32, i32, ptr, ptr, ptr) -> void;
     globaltimer = "__wl_globaltimer": (ptr) -> i64;
 }
 

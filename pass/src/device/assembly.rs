@@ -45,8 +45,10 @@ pub(super) fn opcode(statement: &str) -> &str {
 }
 
 /// Roots of memory instructions that are executed but whose addresses cannot be read off their operands.
-const OPAQUE: [&str; 12] =
-    ["tex", "tld4", "suld", "sust", "sured", "ldmatrix", "stmatrix", "wmma", "mbarrier", "multimem", "ldu", "cp"];
+const OPAQUE: [&str; 8] = ["sured", "ldmatrix", "stmatrix", "wmma", "mbarrier", "multimem", "ldu", "cp"];
+
+/// Bytes that a texel may have.
+const TEXELS: [u32; warpline_format::abi::texture::SIZES as usize] = [1, 2, 4, 8, 16];
 
 /// What a call of inline assembly does to memory.
 pub(super) fn inspect(call: Value<'_>) -> Vec<Seen<'_>> {
@@ -94,6 +96,17 @@ pub(super) fn inspect(call: Value<'_>) -> Vec<Seen<'_>> {
                     _ => seen.push(unknown()),
                 }
             }
+            "tex" | "tld4" => {
+                let (op, cache) = (Op::Load, CacheOp::NonCoherent);
+                seen.push(Seen::Texture { op, cache, sizes: TEXELS.to_vec(), what: shorten(&statement) });
+            }
+            "suld" | "sust" => seen.push(match bytes_of(&parts) {
+                Some(bytes) => {
+                    let op = if root == "suld" { Op::Load } else { Op::Store };
+                    Seen::Texture { op, cache: CacheOp::Default, sizes: vec![bytes], what: shorten(&statement) }
+                }
+                None => unknown(),
+            }),
             _ if OPAQUE.contains(&root) => seen.push(unknown()),
             _ => {}
         }

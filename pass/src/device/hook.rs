@@ -65,6 +65,7 @@ struct Hooks<'c> {
     switch: Value<'c>,
     call: Value<'c>,
     returned: Value<'c>,
+    texture: Value<'c>,
 }
 
 impl<'c> Hooks<'c> {
@@ -91,6 +92,7 @@ impl<'c> Hooks<'c> {
             switch: declare("__warpline_switch", &[number, number]),
             call: declare("__warpline_call", &[number]),
             returned: declare("__warpline_return", &[]),
+            texture: declare("__warpline_texture", &[number]),
         }
     }
 
@@ -177,6 +179,25 @@ impl<'c> Hooker<'_, '_, 'c, '_> {
                         library,
                     });
                     self.access(instruction, site, access);
+                }
+                Seen::Texture { op, cache, sizes, what } => {
+                    self.builder.before(instruction);
+                    let first = self.number(self.table.table.sites.len());
+                    self.builder.call(self.hooks.texture, &[first]);
+                    self.table.table.sites.extend(sizes.into_iter().map(|bytes| Site {
+                        function: self.function,
+                        op,
+                        space: Space::Global,
+                        bytes,
+                        byte_mask: None,
+                        align: 1,
+                        cache,
+                        chain: chain.clone(),
+                        approximate,
+                        library,
+                    }));
+                    let what = format!("{}{what}", NotSeen::ON_GPU);
+                    self.table.table.not_seen.push(NotSeen { function: self.function, chain: chain.clone(), what });
                 }
                 Seen::Not(what) => {
                     self.table.table.not_seen.push(NotSeen { function: self.function, chain: chain.clone(), what })

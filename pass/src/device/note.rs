@@ -19,6 +19,13 @@ pub fn note_locations(module: &Module<'_>) {
             if !touches_memory(instruction) {
                 continue;
             }
+            // clang's headers declare surface reads as if nothing could change what they read, and the optimiser would
+            // let them see the surface as it was before a write.
+            let callee = instruction.is_call().then(|| instruction.called_value()).flatten();
+            if callee.is_some_and(|callee| callee.is_inline_asm() && callee.asm_text().trim_start().starts_with("suld"))
+            {
+                instruction.depends_on_hidden_memory();
+            }
             if library {
                 mark(instruction, LIBRARY);
             }

@@ -20,6 +20,25 @@ impl<'c> Value<'c> {
         }
     }
 
+    /// Makes a call that is said to depend on its arguments alone one with a state of its own:
+    /// `memory(inaccessiblemem: readwrite)`. (Reading alone is too little: EarlyCSE does not take inline assembly with
+    /// side effects for a write of such memory.)
+    pub fn depends_on_hidden_memory(self) {
+        // Two bits per kind of memory; inaccessible memory is the second kind, reading is 1, writing 2.
+        const USES_INACCESSIBLE: u64 = 3 << 2;
+        if !self.is_call() {
+            return;
+        }
+        let name = "memory";
+        unsafe {
+            let kind = LLVMGetEnumAttributeKindForName(name.as_ptr().cast(), name.len());
+            let place = super::function::OF_FUNCTION;
+            LLVMRemoveCallSiteEnumAttribute(self.raw(), place, kind);
+            let attribute = LLVMCreateEnumAttribute(self.types().raw(), kind, USES_INACCESSIBLE);
+            LLVMAddCallSiteAttribute(self.raw(), place, attribute);
+        }
+    }
+
     /// The function that an argument belongs to.
     pub fn argument_of(self) -> Option<Value<'c>> {
         self.is_argument().then(|| Value::new(unsafe { LLVMGetParamParent(self.raw()) }))

@@ -16,7 +16,11 @@ __global__ void inlined(int *out, const int *in, unsigned long texture) {
 // CHECK: [[IN:%[0-9]+]] = getelementptr i8, ptr addrspace(1) %{{[0-9]+}}, i64 4
 // CHECK-NEXT: call void @__warpline_access_global(i32 0, ptr addrspace(1) [[IN]])
 // CHECK-NEXT: call i32 asm sideeffect "ld.relaxed
+// CHECK: call void @__warpline_texture(i32 2)
+// CHECK-NEXT: asm sideeffect "tex.1d
 // CHECK: site 0 _Z7inlinedPiPKim Load Global 4 bytes align 4 Volatile at {{.*}} assembly.cu:7:3
 // CHECK: site 1 _Z7inlinedPiPKim Store Global 8 bytes align 8 Default at {{.*}} assembly.cu:8:3
-// CHECK: site 2 _Z7inlinedPiPKim Store Global 4 bytes
-// CHECK: not seen in _Z7inlinedPiPKim: inline assembly: tex.1d.v4.s32.s32
+// CHECK: site 2 _Z7inlinedPiPKim Load Global 1 bytes align 1 NonCoherent at {{.*}} assembly.cu:9:3
+// CHECK: site 6 _Z7inlinedPiPKim Load Global 16 bytes align 1 NonCoherent at {{.*}} assembly.cu:9:3
+// CHECK: site 7 _Z7inlinedPiPKim Store Global 4 bytes
+// CHECK: not seen in _Z7inlinedPiPKim: on a GPU: tex.1d.v4.s32.s32

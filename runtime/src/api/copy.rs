@@ -1,11 +1,13 @@
 //! `cudaMemcpy…` and `cudaMemset…`.
 
+use super::arrays::array;
 use super::{api, per_thread};
 use crate::copy::Rows;
 use crate::cuda::error::{self, Error};
-use crate::cuda::types::{Extent, Memcpy3D, PitchedPtr, StreamHandle};
+use crate::cuda::types::{Extent, Memcpy3D, PitchedPtr, Position, StreamHandle};
 use crate::paths::Entry;
 use crate::runtime::Runtime;
+use crate::texture::table::Array;
 use std::ffi::{c_int, c_void};
 
 fn flat(pointer: *const c_void, bytes: usize) -> Rows {
@@ -16,24 +18,62 @@ fn rows(pointer: *const c_void, pitch: usize) -> Rows {
     Rows { start: pointer as u64, pitch: pitch as u64 }
 }
 
+/// One end of a three-dimensional copy: its first byte, bytes between rows, bytes between slices.
+struct End {
+    first: u64,
+    row: u64,
+    slice: u64,
+}
+
+impl End {
+    /// Memory; positions are in bytes.
+    fn memory(memory: &PitchedPtr, at: &Position) -> End {
+        let (row, slice) = (memory.pitch, memory.y_size * memory.pitch);
+        let first = memory.pointer.wrapping_byte_add(at.z * slice + at.y * row + at.x) as u64;
+        End { first, row: row as u64, slice: slice as u64 }
+    }
+
+    /// An array; positions and extent are in texels.
+    fn array(array: &Array, at: &Position, extent: &Extent) -> Result<End, Error> {
+        let fits =
+            |from: usize, count: usize, limit: u32| from.checked_add(count).is_some_and(|end| end <= limit as usize);
+        let [width, height, depth] = array.image.size;
+        if !fits(at.x, extent.width, width) || !fits(at.y, extent.height, height) || !fits(at.z, extent.depth, depth) {
+            return Err(error::INVALID_VALUE);
+        }
+        let first = array.image.address([at.x as u32, at.y as u32, at.z as u32]);
+        Ok(End { first, row: array.image.row, slice: array.image.slice })
+    }
+
+    fn rows(&self, slice: usize) -> Rows {
+        Rows { start: self.first.wrapping_add(slice as u64 * self.slice), pitch: self.row }
+    }
+}
+
 /// # Safety
 /// As for [`Runtime::copy`]; `parameters` is null or valid.
 unsafe fn copy_3d(runtime: &mut Runtime, parameters: *const Memcpy3D, entry: Entry) -> Result<(), Error> {
     // SAFETY: by the contract.
     let p = unsafe { parameters.as_ref() }.ok_or(error::INVALID_VALUE)?;
-    if !p.source_array.is_null() || !p.destination_array.is_null() {
-        crate::message::note("cudaMemcpy3D: arrays are not supported");
-        return Err(error::NOT_SUPPORTED);
+    let named = |handle: *mut c_void| (!handle.is_null()).then(|| array(runtime, handle)).transpose();
+    let (source, destination) = (named(p.source_array)?, named(p.destination_array)?);
+    // Where an array takes part the extent is in its texels, else in bytes.
+    let unit = source.or(destination).map_or(1, |array| array.image.format.bytes());
+    if let (Some(one), Some(other)) = (source, destination)
+        && one.image.format.bytes() != other.image.format.bytes()
+    {
+        return Err(error::INVALID_VALUE);
     }
+    let end = |array: Option<Array>, memory: &PitchedPtr, at: &Position| match array {
+        Some(array) => End::array(&array, at, &p.extent),
+        None => Ok(End::memory(memory, at)),
+    };
+    let to = end(destination, &p.destination, &p.destination_position)?;
+    let from = end(source, &p.source, &p.source_position)?;
+    let width = (p.extent.width as u64).checked_mul(unit).ok_or(error::INVALID_VALUE)?;
     for slice in 0..p.extent.depth {
-        let at = |memory: &PitchedPtr, position: &crate::cuda::types::Position| {
-            let row = (position.z + slice) * memory.y_size + position.y;
-            rows(memory.pointer.wrapping_byte_add(row * memory.pitch + position.x), memory.pitch)
-        };
-        let to = at(&p.destination, &p.destination_position);
-        let from = at(&p.source, &p.source_position);
         // SAFETY: by the contract.
-        unsafe { runtime.copy(to, from, p.extent.width as u64, p.extent.height as u64, p.kind, entry)? };
+        unsafe { runtime.copy(to.rows(slice), from.rows(slice), width, p.extent.height as u64, p.kind, entry)? };
     }
     Ok(())
 }
@@ -134,7 +174,7 @@ api! {
         unsafe { runtime.copy(rows(to, to_pitch), rows(from, from_pitch), width as u64, height as u64, kind, entry) }
     }
 
-    /// Copies slices of rows. Arrays are not supported.
+    /// Copies slices of rows.
     fn cudaMemcpy3D(parameters: *const Memcpy3D) |runtime, entry| {
         // SAFETY: by the contract.
         unsafe { copy_3d(runtime, parameters, entry) }

@@ -3,6 +3,7 @@
 //!
 //! What is not offered is not defined, so that linking a program that needs it fails and names it.
 
+pub mod arrays;
 pub mod attributes;
 pub mod copy;
 pub mod device;
@@ -15,6 +16,7 @@ pub mod pools;
 pub mod registration;
 pub mod streams;
 pub mod symbols;
+pub mod textures;
 
 use crate::cuda::error::{self, Error};
 

@@ -2,4 +2,5 @@
 
 pub mod error;
 pub mod properties;
+pub mod texture_limits;
 pub mod types;

@@ -1,6 +1,7 @@
 //! What programs ask of the device, from the model's figures. Figures that no model holds are those
-//! of the architecture, or zero for what the CPU device does not offer (textures, clusters).
+//! of the architecture, or zero for what the CPU device does not offer (clusters).
 
+use super::texture_limits;
 use super::types::DeviceProp;
 use crate::launch::{MAX_BLOCK, MAX_GRID, MAX_THREADS};
 use std::ffi::{c_char, c_int};
@@ -10,7 +11,7 @@ use warpline_format::device::Device;
 const CONSTANT_BYTES: usize = 65536;
 /// Largest row pitch of a 2D copy.
 const MAX_PITCH: usize = 0x7fff_ffff;
-/// Alignment that textures would need.
+/// Alignment of textures in linear memory.
 const TEXTURE_ALIGNMENT: usize = 512;
 /// Alignment of texture rows.
 const TEXTURE_PITCH_ALIGNMENT: usize = 32;
@@ -36,6 +37,7 @@ pub fn properties(device: &Device) -> DeviceProp {
     all.minor = device.compute_capability.1 as c_int;
     all.texture_alignment = TEXTURE_ALIGNMENT;
     all.texture_pitch_alignment = TEXTURE_PITCH_ALIGNMENT;
+    all.textures_and_surfaces = texture_limits::LIMITS;
     all.surface_alignment = TEXTURE_ALIGNMENT;
     all.multi_processor_count = device.sms as c_int;
     all.can_map_host_memory = 1;
@@ -68,6 +70,9 @@ pub fn properties(device: &Device) -> DeviceProp {
 /// `cudaDeviceGetAttribute`; `None` for a number that is no attribute.
 pub fn attribute(device: &Device, which: c_int) -> Option<c_int> {
     let all = properties(device);
+    if let Some(limit) = texture_limits::attribute(which) {
+        return Some(limit);
+    }
     Some(match which {
         1 => all.max_threads_per_block,
         2..=4 => all.max_threads_dim[which as usize - 2],
@@ -109,7 +114,7 @@ pub fn attribute(device: &Device, which: c_int) -> Option<c_int> {
         // Memory domains, NUMA numbers: one, or none.
         126 => 1,
         131 | 134 => -1,
-        // Textures, ECC, timeouts, graphs' neighbours: not there.
+        // ECC, timeouts, graphs' neighbours: not there.
         17
         | 18
         | 20..=29

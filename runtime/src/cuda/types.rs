@@ -112,6 +112,96 @@ pub struct Position {
     pub z: usize,
 }
 
+/// `cudaChannelFormatDesc`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ChannelDesc {
+    /// Bits of the first channel.
+    pub x: c_int,
+    /// Bits of the second.
+    pub y: c_int,
+    /// Bits of the third.
+    pub z: c_int,
+    /// Bits of the fourth.
+    pub w: c_int,
+    /// `cudaChannelFormatKind`.
+    pub kind: c_int,
+}
+
+/// `cudaResourceDesc`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct ResourceDesc {
+    /// `cudaResourceType`.
+    pub kind: c_int,
+    /// Where.
+    pub resource: Resource,
+    /// Zero.
+    pub flags: c_uint,
+}
+
+impl ResourceDesc {
+    /// `cudaResourceTypeArray`.
+    pub const ARRAY: c_int = 0;
+    /// `cudaResourceTypeLinear`.
+    pub const LINEAR: c_int = 2;
+    /// `cudaResourceTypePitch2D`.
+    pub const PITCH_2D: c_int = 3;
+}
+
+/// The union in `cudaResourceDesc`: its longest members are laid over one another.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct Resource {
+    /// Array, or first byte of memory.
+    pub place: usize,
+    /// Channels of memory.
+    pub desc: ChannelDesc,
+    /// Bytes of linear memory, texels per row of pitched memory.
+    pub width: usize,
+    /// Rows of pitched memory.
+    pub height: usize,
+    /// Bytes between rows of pitched memory.
+    pub pitch: usize,
+    /// Up to the union's 128 bytes.
+    pub reserved: [u64; 9],
+}
+
+/// `cudaTextureDesc`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct TextureDesc {
+    /// `cudaTextureAddressMode` by direction.
+    pub address_modes: [c_int; 3],
+    /// `cudaTextureFilterMode`.
+    pub filter_mode: c_int,
+    /// `cudaTextureReadMode`.
+    pub read_mode: c_int,
+    /// Whether colours are in sRGB's curve.
+    pub srgb: c_int,
+    /// Value outside.
+    pub border: [f32; 4],
+    /// Whether coordinates go from 0 to 1.
+    pub normalised: c_int,
+    /// Anisotropy and levels of detail, which images of one level do not have; seamless cubes.
+    pub levels: [u32; 7],
+}
+
+/// `cudaResourceViewDesc`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct ViewDesc {
+    /// `cudaResourceViewFormat`.
+    pub format: c_int,
+    /// Width, height, depth.
+    pub size: [usize; 3],
+    /// Levels, layers, reserved.
+    pub parts: [c_uint; 20],
+}
+
+const _: () =
+    assert!(size_of::<ResourceDesc>() == 144 && size_of::<TextureDesc>() == 72 && size_of::<ViewDesc>() == 112);
+
 /// `cudaMemcpy3DParms`.
 #[repr(C)]
 pub struct Memcpy3D {
@@ -203,7 +293,7 @@ pub struct DeviceProp {
     pub multi_processor_count: c_int,
     pub integrated: c_int,
     pub can_map_host_memory: c_int,
-    /// `maxTexture1D` to `maxSurfaceCubemapLayered`: zero, textures are not supported.
+    /// `maxTexture1D` to `maxSurfaceCubemapLayered`.
     pub textures_and_surfaces: [c_int; 39],
     pub surface_alignment: usize,
     pub concurrent_kernels: c_int,

@@ -51,11 +51,7 @@ pub unsafe fn access(warp: *mut Warp, lane: usize, kind: FaultKind, access: &Acc
         }
         _ => neighbourhood(&mut text, registry, address, u64::from(access.bytes)),
     }
-    text.push_str(if stopped {
-        "\n    The kernel was stopped. To go on past bad accesses: warpline run --check report"
-    } else {
-        "\n    The lanes concerned did not perform it; further ones at this place are not told."
-    });
+    text.push_str(how_on(stopped));
     crate::message::note(&text);
 }
 
@@ -68,6 +64,30 @@ pub unsafe fn pointer(warp: *mut Warp, lane: usize, what: &str) {
     // SAFETY: by the contract.
     unsafe { place(&mut text, warp, lane) };
     crate::message::note(&text);
+}
+
+/// Tells of a texture fetch or surface access that cannot be done.
+///
+/// # Safety
+/// `warp` is the running one.
+pub unsafe fn at_site(warp: *mut Warp, lane: usize, what: &str, site: u32, stopped: bool) {
+    let mut text = what.to_owned();
+    // SAFETY: by the contract.
+    unsafe {
+        place(&mut text, warp, lane);
+        source(&mut text, &(*(*(*warp).running).module).table, site);
+    }
+    text.push_str(how_on(stopped));
+    crate::message::note(&text);
+}
+
+/// What became of the kernel.
+fn how_on(stopped: bool) -> &'static str {
+    if stopped {
+        "\n    The kernel was stopped. To go on past bad accesses: warpline run --check report"
+    } else {
+        "\n    The lanes concerned did not perform it; further ones at this place are not told."
+    }
 }
 
 /// Kernel, block and thread.

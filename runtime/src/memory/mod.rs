@@ -5,6 +5,7 @@ pub mod host;
 pub mod registry;
 pub mod windows;
 
+use crate::texture::table::Images;
 use allocator::{Allocator, LARGE_UNIT};
 use registry::{Live, Registry};
 use warpline_format::abi::windows as places;
@@ -43,6 +44,8 @@ pub struct DeviceMemory {
     open: u64,
     /// Allocations by address.
     pub registry: Registry,
+    /// Arrays, and the objects through which kernels read and write them.
+    pub images: Images,
     /// Bytes in use that count against the device's memory.
     used: u64,
     total: u64,
@@ -70,7 +73,15 @@ impl DeviceMemory {
         let window = Window::reserve(places::DEVICE, places::DEVICE_BYTES)?;
         let open = window.base() + GUARD;
         let allocator = Allocator::new(open, places::DEVICE_BYTES - GUARD, SMALL_BYTES);
-        Ok(DeviceMemory { window, allocator, open, registry: Registry::default(), used: 0, total })
+        Ok(DeviceMemory {
+            window,
+            allocator,
+            open,
+            registry: Registry::default(),
+            images: Images::default(),
+            used: 0,
+            total,
+        })
     }
 
     /// Free and total bytes of the device.

@@ -1,0 +1,167 @@
+//! Texture and surface objects.
+
+use super::arrays::{ArrayHandle, array};
+use super::{api, put};
+use crate::cuda::error::{self, Error};
+use crate::cuda::texture_limits::{LIMITS, LINEAR_TEXELS};
+use crate::cuda::types::{ResourceDesc, TextureDesc, ViewDesc};
+use crate::runtime::Runtime;
+use crate::texture::format::Format;
+use crate::texture::image::Image;
+use crate::texture::sample::{AddressMode, Sampler};
+use std::ffi::{c_int, c_ulonglong};
+
+/// Memory that textures read starts at a multiple of this many bytes (`textureAlignment`).
+const ALIGNMENT: u64 = 512;
+/// Its rows at multiples of this many (`texturePitchAlignment`).
+const PITCH_ALIGNMENT: usize = 32;
+/// `cudaArraySurfaceLoadStore`.
+const SURFACE: u32 = 2;
+
+/// The image that a resource names.
+fn image(runtime: &Runtime, resource: &ResourceDesc) -> Result<Image, Error> {
+    let memory = &resource.resource;
+    let place = memory.place as u64;
+    let small = |size: usize, limit: c_int| u32::try_from(size).ok().filter(|size| (1..=limit as u32).contains(size));
+    let image = match resource.kind {
+        ResourceDesc::ARRAY => return Ok(array(runtime, memory.place as ArrayHandle)?.image),
+        ResourceDesc::LINEAR => {
+            let format = Format::of(&memory.desc)?;
+            let texels = memory.width / format.bytes() as usize;
+            if texels == 0 || texels > LINEAR_TEXELS {
+                return Err(error::INVALID_VALUE);
+            }
+            let bytes = texels as u64 * format.bytes();
+            Image { base: place, size: [texels as u32, 1, 1], row: bytes, slice: bytes, format }
+        }
+        ResourceDesc::PITCH_2D => {
+            let format = Format::of(&memory.desc)?;
+            let (width, height) = (small(memory.width, LIMITS[6]), small(memory.height, LIMITS[7]));
+            let (Some(width), Some(height)) = (width, height) else { return Err(error::INVALID_VALUE) };
+            let long_enough = memory.pitch as u64 >= u64::from(width) * format.bytes();
+            if !memory.pitch.is_multiple_of(PITCH_ALIGNMENT) || !long_enough || memory.pitch > LIMITS[8] as usize {
+                return Err(error::INVALID_VALUE);
+            }
+            let row = memory.pitch as u64;
+            Image { base: place, size: [width, height, 1], row, slice: row * u64::from(height), format }
+        }
+        _ => {
+            crate::message::note("textures of arrays with several levels are not supported");
+            return Err(error::NOT_SUPPORTED);
+        }
+    };
+    let found = runtime.memory.registry.find(place).ok_or(error::INVALID_VALUE)?;
+    let fits = place - found.start() + image.bytes() <= found.bytes;
+    if fits && place.is_multiple_of(ALIGNMENT) { Ok(image) } else { Err(error::INVALID_VALUE) }
+}
+
+fn address_mode(mode: c_int) -> Result<AddressMode, Error> {
+    Ok(match mode {
+        0 => AddressMode::Wrap,
+        1 => AddressMode::Clamp,
+        2 => AddressMode::Mirror,
+        3 => AddressMode::Border,
+        _ => return Err(error::INVALID_VALUE),
+    })
+}
+
+fn sampler(resource: &ResourceDesc, desc: &TextureDesc, format: Format) -> Result<Sampler, Error> {
+    let [x, y, z] = desc.address_modes;
+    let (linear, as_floats) = (desc.filter_mode == 1, desc.read_mode == 1);
+    if !(0..=1).contains(&desc.filter_mode) || !(0..=1).contains(&desc.read_mode) {
+        return Err(error::INVALID_VALUE);
+    }
+    if as_floats && !format.can_normalise() && !format.is_float() {
+        return Err(error::INVALID_NORM_SETTING);
+    }
+    if linear && !as_floats && !format.is_float() {
+        return Err(error::INVALID_FILTER_SETTING);
+    }
+    Ok(Sampler {
+        modes: [address_mode(x)?, address_mode(y)?, address_mode(z)?],
+        linear,
+        normalised: desc.normalised != 0,
+        as_floats: as_floats && format.can_normalise(),
+        srgb: desc.srgb != 0,
+        border: desc.border,
+        linear_memory: resource.kind == ResourceDesc::LINEAR,
+    })
+}
+
+api! {
+    /// Creates a texture object. Views that change the format or leave out parts are not supported.
+    fn cudaCreateTextureObject(
+        object: *mut c_ulonglong,
+        resource: *const ResourceDesc,
+        description: *const TextureDesc,
+        view: *const ViewDesc,
+    ) |runtime, entry| {
+        let _ = entry;
+        // SAFETY: null or valid by the contract.
+        let (resource, description, view) = unsafe { (resource.as_ref(), description.as_ref(), view.as_ref()) };
+        let (Some(resource), Some(description)) = (resource, description) else { return Err(error::INVALID_VALUE) };
+        let image = image(runtime, resource)?;
+        if view.is_some_and(|view| view.format != 0 || view.parts[2] != 0) {
+            crate::message::note("texture objects with a resource view are not supported");
+            return Err(error::NOT_SUPPORTED);
+        }
+        let sampler = sampler(resource, description, image.format)?;
+        let handle = runtime.memory.images.add_texture(image, sampler, (*resource, *description));
+        // SAFETY: by the contract.
+        unsafe { put(object, handle) }
+    }
+
+    /// Destroys a texture object.
+    fn cudaDestroyTextureObject(object: c_ulonglong) |runtime, entry| {
+        let _ = entry;
+        // As CUDA does, zero is taken.
+        if object == 0 { Ok(()) } else { runtime.memory.images.remove_texture(object) }
+    }
+
+    /// What a texture object reads.
+    fn cudaGetTextureObjectResourceDesc(resource: *mut ResourceDesc, object: c_ulonglong) |runtime, entry| {
+        let _ = entry;
+        let value = runtime.memory.images.texture(object)?.resource;
+        // SAFETY: by the contract.
+        unsafe { put(resource, value) }
+    }
+
+    /// How a texture object reads.
+    fn cudaGetTextureObjectTextureDesc(description: *mut TextureDesc, object: c_ulonglong) |runtime, entry| {
+        let _ = entry;
+        let value = runtime.memory.images.texture(object)?.description;
+        // SAFETY: by the contract.
+        unsafe { put(description, value) }
+    }
+
+    /// Creates a surface object, of an array that was allocated for it.
+    fn cudaCreateSurfaceObject(object: *mut c_ulonglong, resource: *const ResourceDesc) |runtime, entry| {
+        let _ = entry;
+        // SAFETY: null or valid by the contract.
+        let resource = unsafe { resource.as_ref() }.ok_or(error::INVALID_VALUE)?;
+        if resource.kind != ResourceDesc::ARRAY {
+            return Err(error::INVALID_VALUE);
+        }
+        let array = array(runtime, resource.resource.place as ArrayHandle)?;
+        if array.flags & SURFACE == 0 {
+            return Err(error::INVALID_VALUE);
+        }
+        let handle = runtime.memory.images.add_surface(array.image, *resource);
+        // SAFETY: by the contract.
+        unsafe { put(object, handle) }
+    }
+
+    /// Destroys a surface object.
+    fn cudaDestroySurfaceObject(object: c_ulonglong) |runtime, entry| {
+        let _ = entry;
+        if object == 0 { Ok(()) } else { runtime.memory.images.remove_surface(object) }
+    }
+
+    /// What a surface object reads and writes.
+    fn cudaGetSurfaceObjectResourceDesc(resource: *mut ResourceDesc, object: c_ulonglong) |runtime, entry| {
+        let _ = entry;
+        let value = runtime.memory.images.surface(object)?.resource;
+        // SAFETY: by the contract.
+        unsafe { put(resource, value) }
+    }
+}

@@ -1,0 +1,327 @@
+//! From coordinates to texels and weights, and from these to the value fetched ("Texture Fetching" of the CUDA
+//! programming guide).
+
+use super::image::{Image, axes, cube_face};
+use warpline_format::abi::texture;
+
+/// Texels that one fetch reads at most: two in each of three directions.
+pub const MOST_TAPS: usize = 8;
+
+/// Where coordinates outside the image lead.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AddressMode {
+    /// Round and round.
+    Wrap,
+    /// To the nearest texel.
+    Clamp,
+    /// Back and forth.
+    Mirror,
+    /// To the border colour.
+    Border,
+}
+
+/// How a texture is read.
+#[derive(Clone, Copy, Debug)]
+pub struct Sampler {
+    /// By direction.
+    pub modes: [AddressMode; 3],
+    /// Linear filtering, else the nearest texel.
+    pub linear: bool,
+    /// Coordinates from 0 to 1, else in texels.
+    pub normalised: bool,
+    /// Integers become floats from 0 to 1 or -1 to 1.
+    pub as_floats: bool,
+    /// Colours are in sRGB's curve.
+    pub srgb: bool,
+    /// Value outside, with [`AddressMode::Border`].
+    pub border: [f32; 4],
+    /// Linear memory: outside it a fetch gives zeroes whatever the modes.
+    pub linear_memory: bool,
+}
+
+/// A texel number that is outside.
+const OUTSIDE: u32 = u32::MAX;
+
+/// Two neighbours in one direction and how much the second counts, in 1/256.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Pair {
+    texels: [u32; 2],
+    weight: u32,
+}
+
+impl Sampler {
+    /// The texel for a number that may be outside. Without normalised coordinates wrap and mirror are clamp.
+    fn texel(&self, number: i64, size: u32, direction: usize) -> u32 {
+        let size = i64::from(size);
+        let inside = (0..size).contains(&number);
+        let mode = if self.linear_memory { AddressMode::Border } else { self.modes[direction] };
+        let texel = match mode {
+            _ if inside => number,
+            AddressMode::Border => return OUTSIDE,
+            AddressMode::Wrap if self.normalised => number.rem_euclid(size),
+            AddressMode::Mirror if self.normalised => {
+                let turn = number.rem_euclid(2 * size);
+                if turn < size { turn } else { 2 * size - 1 - turn }
+            }
+            _ => number.clamp(0, size - 1),
+        };
+        texel as u32
+    }
+
+    /// The texel under a coordinate.
+    fn nearest(&self, coordinate: f32, size: u32, direction: usize) -> Pair {
+        let at = if self.normalised { coordinate * size as f32 } else { coordinate };
+        let texel = self.texel(at.floor() as i64, size, direction);
+        Pair { texels: [texel; 2], weight: 0 }
+    }
+
+    /// The two texels around a coordinate. The hardware keeps the place between them in eight bits.
+    fn around(&self, coordinate: f32, size: u32, direction: usize) -> Pair {
+        let at = f64::from(coordinate) * if self.normalised { f64::from(size) } else { 1.0 };
+        let fixed = (at * 256.0 - 127.5).floor() as i64;
+        let first = fixed.div_euclid(256);
+        let texels = [first, first.saturating_add(1)].map(|number| self.texel(number, size, direction));
+        Pair { texels, weight: fixed.rem_euclid(256) as u32 }
+    }
+
+    fn pair(&self, coordinate: f32, size: u32, direction: usize, linear: bool) -> Pair {
+        if linear { self.around(coordinate, size, direction) } else { self.nearest(coordinate, size, direction) }
+    }
+}
+
+/// What one lane's fetch reads and gives.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Fetched {
+    /// Bits of the four values.
+    pub values: [u32; 4],
+    /// Addresses of the texels read, 0 for those outside.
+    pub taps: [u64; MOST_TAPS],
+}
+
+/// Number of texels that each lane reads with this operation.
+pub fn tap_count(sampler: &Sampler, operation: u32) -> usize {
+    let geometry = operation & texture::GEOMETRY;
+    if operation & texture::GATHER != 0 {
+        4
+    } else if sampler.linear && operation & texture::INTEGER == 0 {
+        1 << axes(geometry)
+    } else {
+        1
+    }
+}
+
+/// Fetches for one lane. `coordinates` are the bits of x, y, z and the layer.
+///
+/// # Safety
+/// The image is readable.
+pub unsafe fn fetch(image: &Image, sampler: &Sampler, operation: u32, coordinates: [u32; 4]) -> Fetched {
+    let geometry = operation & texture::GEOMETRY;
+    let gather = operation & texture::GATHER != 0;
+    let integer = operation & texture::INTEGER != 0;
+    let linear = (sampler.linear || gather) && !integer;
+    let [mut x, mut y, z] = [0, 1, 2].map(|index| f32::from_bits(coordinates[index]));
+    let mut slice = coordinates[3] as i32;
+    match geometry {
+        texture::CUBE | texture::LAYERED_CUBE => {
+            let (face, s, t) = cube_face(x, y, z);
+            (x, y) = (s, t);
+            let layer = if geometry == texture::CUBE { 0 } else { slice };
+            slice = layer.saturating_mul(6).saturating_add(face as i32);
+        }
+        texture::ONE | texture::TWO | texture::THREE => slice = 0,
+        _ => {}
+    }
+    let slice = slice.clamp(0, image.size[2] as i32 - 1) as u32;
+    let mut pairs = [Pair { texels: [0; 2], weight: 0 }; 3];
+    if integer {
+        // Only one-dimensional fetches have integer coordinates, and they are in texels.
+        let texel = sampler.texel(i64::from(coordinates[0] as i32), image.size[0], 0);
+        pairs[0].texels = [texel; 2];
+    } else {
+        for (direction, coordinate) in [x, y, z].into_iter().enumerate().take(axes(geometry)) {
+            pairs[direction] = sampler.pair(coordinate, image.size[direction], direction, linear);
+        }
+    }
+    if geometry != texture::THREE {
+        pairs[2].texels = [slice; 2];
+    }
+    let mut result = Fetched { values: [0; 4], taps: [0; MOST_TAPS] };
+    let floats = sampler.as_floats || image.format.is_float();
+    let outside = if sampler.linear_memory { [0.0; 4] } else { sampler.border };
+    let read = |texel: [u32; 3], tap: &mut u64| -> [u32; 4] {
+        if texel.contains(&OUTSIDE) {
+            return outside.map(|value| if floats { value.to_bits() } else { value as i32 as u32 });
+        }
+        *tap = image.address(texel);
+        // SAFETY: by the contract, and the texel is inside.
+        let bits = unsafe { image.format.read(*tap) };
+        if sampler.as_floats {
+            let mut channel = 0;
+            // The fourth channel of a colour is opacity, which has no curve.
+            bits.map(|value| {
+                channel += 1;
+                image.format.as_float(value, sampler.srgb && channel < 4).to_bits()
+            })
+        } else {
+            bits
+        }
+    };
+    let corner = |number: usize| [0, 1, 2].map(|direction| pairs[direction].texels[number >> direction & 1]);
+    if gather {
+        // Counterclockwise from the lower left.
+        let component = (operation >> texture::COMPONENT_SHIFT & 3) as usize;
+        for (index, number) in [2, 3, 1, 0].into_iter().enumerate() {
+            result.values[index] = read(corner(number), &mut result.taps[index])[component];
+        }
+    } else if linear {
+        let mut sum = [0f64; 4];
+        for number in 0..1 << axes(geometry) {
+            let weights = (0..axes(geometry)).map(|direction| match number >> direction & 1 {
+                0 => 256 - pairs[direction].weight,
+                _ => pairs[direction].weight,
+            });
+            let weight = weights.map(|weight| f64::from(weight) / 256.0).product::<f64>();
+            let texel = read(corner(number), &mut result.taps[number]);
+            // What does not count must not spoil the sum with an infinity or a NaN.
+            if weight != 0.0 {
+                for (sum, value) in sum.iter_mut().zip(texel) {
+                    *sum += weight * f64::from(f32::from_bits(value));
+                }
+            }
+        }
+        result.values = sum.map(|value| (value as f32).to_bits());
+    } else {
+        result.values = read(corner(0), &mut result.taps[0]);
+    }
+    result
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::format::{Channel, Format};
+    use super::*;
+    use proptest::prelude::*;
+
+    const MODES: [AddressMode; 4] = [AddressMode::Wrap, AddressMode::Clamp, AddressMode::Mirror, AddressMode::Border];
+
+    fn sampler(mode: AddressMode, linear: bool, normalised: bool) -> Sampler {
+        Sampler {
+            modes: [mode; 3],
+            linear,
+            normalised,
+            as_floats: false,
+            srgb: false,
+            border: [-7.0; 4],
+            linear_memory: false,
+        }
+    }
+
+    fn image(texels: &[f32], size: [u32; 3]) -> Image {
+        Image {
+            base: texels.as_ptr() as u64,
+            size,
+            row: u64::from(size[0]) * 4,
+            slice: u64::from(size[0] * size[1]) * 4,
+            format: Format { channel: Channel::Float, count: 1 },
+        }
+    }
+
+    /// The texel that the guide's formulas give for a place in texels, in one direction; `None` outside.
+    fn by_the_guide(at: f64, size: u32, mode: AddressMode, normalised: bool) -> Option<usize> {
+        let n = f64::from(size);
+        let mut x = at / n;
+        match mode {
+            AddressMode::Border if !(0.0..1.0).contains(&x) => return None,
+            AddressMode::Wrap if normalised => x -= x.floor(),
+            AddressMode::Mirror if normalised => {
+                let fraction = x - x.floor();
+                // The texel itself is mirrored, not its edge.
+                let index = (fraction * n).round() as usize;
+                return Some(if x.floor().rem_euclid(2.0) == 0.0 { index } else { size as usize - 1 - index });
+            }
+            _ => return Some(at.clamp(0.0, n - 1.0) as usize),
+        }
+        Some((x * n).round() as usize % size as usize)
+    }
+
+    proptest! {
+        #[test]
+        fn fetches_are_those_of_the_guide(
+            width in 1u32..9, height in 1u32..6, x in -20i32..20, y in -20i32..20, fx in 0u32..256, fy in 0u32..256,
+            mode in 0usize..4, linear: bool, normalised: bool,
+        ) {
+            let mode = MODES[mode];
+            let texels: Vec<f32> = (0..width * height).map(|number| (number * number % 31) as f32).collect();
+            let image = image(&texels, [width, height, 1]);
+            let sampler = sampler(mode, linear, normalised);
+            // A place that is exact in the texture unit's fixed point; with filtering the centres are the corners.
+            let shift = if linear { 0.5 } else { 0.0 };
+            let place = |texel: i32, part: u32| f64::from(texel) + f64::from(part) / 256.0 + shift;
+            let (at, down) = (place(x, fx), place(y, fy));
+            // Sizes that are no powers of two make normalised coordinates inexact.
+            prop_assume!(!normalised || (width.is_power_of_two() && height.is_power_of_two()));
+            let scale = |at: f64, size: u32| if normalised { at / f64::from(size) } else { at } as f32;
+            let coordinates = [scale(at, width).to_bits(), scale(down, height).to_bits(), 0, 0];
+            let texel = |i: i32, j: i32| -> f64 {
+                let pick = |at: i32, size| by_the_guide(f64::from(at), size, mode, normalised);
+                match (pick(i, width), pick(j, height)) {
+                    (Some(i), Some(j)) => f64::from(texels[j * width as usize + i]),
+                    _ => -7.0,
+                }
+            };
+            let wanted = if linear {
+                let (a, b) = (f64::from(fx) / 256.0, f64::from(fy) / 256.0);
+                (1.0 - a) * (1.0 - b) * texel(x, y) + a * (1.0 - b) * texel(x + 1, y)
+                    + (1.0 - a) * b * texel(x, y + 1) + a * b * texel(x + 1, y + 1)
+            } else {
+                texel(x, y)
+            };
+            // SAFETY: the image is the vector.
+            let found = unsafe { fetch(&image, &sampler, texture::TWO, coordinates) };
+            prop_assert_eq!(f32::from_bits(found.values[0]), wanted as f32);
+            let end = image.base + image.bytes();
+            for (number, &tap) in found.taps.iter().enumerate() {
+                prop_assert!(tap == 0 || (tap >= image.base && tap < end && number < tap_count(&sampler, texture::TWO)));
+            }
+        }
+
+        #[test]
+        fn any_coordinates_stay_inside(bits in prop::array::uniform4(any::<u32>()), mode in 0usize..4, linear: bool,
+                                       normalised: bool, geometry in 0u32..7) {
+            let texels = vec![1.0f32; 12 * 3 * 2];
+            let image = image(&texels, [3, 2, 12]);
+            let sampler = sampler(MODES[mode], linear, normalised);
+            // SAFETY: the image is the vector.
+            let found = unsafe { fetch(&image, &sampler, geometry, bits) };
+            for tap in found.taps {
+                prop_assert!(tap == 0 || (tap >= image.base && tap < image.base + image.bytes()));
+            }
+        }
+    }
+
+    #[test]
+    fn linear_memory_gives_zero_outside() {
+        let texels = [5.0f32, 6.0, 7.0];
+        let image = image(&texels, [3, 1, 1]);
+        let sampler = Sampler { linear_memory: true, ..sampler(AddressMode::Clamp, false, false) };
+        let at = |index: i32| {
+            // SAFETY: the image is the array.
+            let found = unsafe { fetch(&image, &sampler, texture::ONE | texture::INTEGER, [index as u32, 0, 0, 0]) };
+            (f32::from_bits(found.values[0]), found.taps[0] != 0)
+        };
+        assert_eq!([-1, 0, 2, 3].map(at), [(0.0, false), (5.0, true), (7.0, true), (0.0, false)]);
+    }
+
+    #[test]
+    fn gathering_goes_counterclockwise_from_the_lower_left() {
+        let texels = [0.0f32, 1.0, 2.0, 3.0];
+        let image = image(&texels, [2, 2, 1]);
+        let one = 1f32.to_bits();
+        // SAFETY: the image is the array.
+        let found = unsafe {
+            let sampler = sampler(AddressMode::Clamp, false, false);
+            fetch(&image, &sampler, texture::TWO | texture::GATHER, [one, one, 0, 0])
+        };
+        assert_eq!(found.values.map(f32::from_bits), [2.0, 3.0, 1.0, 0.0]);
+    }
+}
