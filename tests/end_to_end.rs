@@ -79,6 +79,8 @@ programs![
     streams_events,
     surfaces,
     templates_lambdas,
+    texture_references,
+    texture_stale,
     textures,
     two_units,
     types,

@@ -5,6 +5,7 @@ use crate::command::{Command, Finished};
 use crate::error::DriverError;
 use crate::invocation::{Input, Invocation, Language};
 use crate::launches;
+use crate::sources;
 use crate::stages::{self, StageOptions};
 use crate::tools::Tools;
 use crate::trace;
@@ -62,7 +63,11 @@ fn cuda_object(tools: &Tools, invocation: &Invocation, input: &Input, output: &P
     let (device_file, host_file) = (intermediate("device"), intermediate("host"));
     let mut device = clang_jobs::cuda_bitcode(tools, invocation, input, Side::Device, &device_file);
     let mut host = clang_jobs::cuda_bitcode(tools, invocation, input, Side::Host, &host_file);
-    if let Some(overlay) = launches::overlay(Path::new(&input.path), tools.temporary())? {
+    let files = sources::files(Path::new(&input.path));
+    if files.iter().any(|(_, text)| sources::has_texture_references(text)) {
+        [device, host] = [device, host].map(|command| command.args(["-DWARPLINE_TEXTURE_REFERENCES"]));
+    }
+    if let Some(overlay) = launches::overlay(Path::new(&input.path), &files, tools.temporary())? {
         [device, host] = [device, host].map(|command| command.args(["-ivfsoverlay"]).path(&overlay));
     }
     let dependencies = dependency_file(invocation, output);

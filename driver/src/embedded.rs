@@ -7,11 +7,12 @@ use warpline_toolchain::{ToolchainError, cache};
 const RUNTIME: &[u8] = include_bytes!(env!("WARPLINE_RUNTIME_LIBRARY"));
 
 /// Headers, by their name under the include folder.
-const HEADERS: [(&str, &str); 4] = [
+const HEADERS: [(&str, &str); 5] = [
     ("warpline.h", include_str!("../include/warpline.h")),
     ("cuda_profiler_api.h", include_str!("../include/cuda_profiler_api.h")),
     ("warpline/atomics.h", include_str!("../include/warpline/atomics.h")),
     ("warpline/compatibility.h", include_str!("../include/warpline/compatibility.h")),
+    ("warpline/texture_references.h", include_str!("../include/warpline/texture_references.h")),
 ];
 
 /// The runtime's static library.

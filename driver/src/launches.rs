@@ -2,30 +2,18 @@
 //! clang does not. clang is shown another text in the file's place, in which all that follows keeps its line and column.
 
 use crate::error::DriverError;
-use std::collections::HashSet;
+use crate::sources::code;
 use std::path::{Path, PathBuf};
 
-/// Files that are followed from one source, at most.
-const MOST_FILES: usize = 1000;
-
-/// A file for clang's `-ivfsoverlay` that puts respelled text in the place of a source and of what it includes from
-/// beside it; `None` where nothing has to be respelled. Intermediate files go to `folder`.
-pub fn overlay(source: &Path, folder: &Path) -> Result<Option<PathBuf>, DriverError> {
+/// A file for clang's `-ivfsoverlay` that puts respelled text in the place of `files`, a source and what it includes
+/// ([`files`](crate::sources::files)); `None` where nothing has to be respelled. Intermediate files go to `folder`.
+pub fn overlay(source: &Path, files: &[(PathBuf, String)], folder: &Path) -> Result<Option<PathBuf>, DriverError> {
     let mut entries = Vec::new();
-    let mut seen = HashSet::new();
-    let mut left = vec![std::path::absolute(source).unwrap_or_else(|_| source.into())];
-    while let Some(path) = left.pop() {
-        if seen.len() == MOST_FILES || !seen.insert(path.clone()) {
-            continue;
-        }
-        // What cannot be read here clang will speak of, or it is not text and needs nothing.
-        let Ok(text) = std::fs::read_to_string(&path) else { continue };
-        let beside = path.parent().unwrap_or(Path::new("/"));
-        left.extend(included(&text).map(|name| beside.join(name)));
-        if let Some(new) = respelled(&text) {
+    for (path, text) in files {
+        if let Some(new) = respelled(text) {
             let file = folder.join(format!("launches-{}", entries.len()));
             std::fs::write(&file, new).map_err(DriverError::writing(&file))?;
-            let [name, contents] = [&path, &file].map(|path| quoted(&path.to_string_lossy()));
+            let [name, contents] = [path, &file].map(|path| quoted(&path.to_string_lossy()));
             entries.push(format!("{{\"type\": \"file\", \"name\": {name}, \"external-contents\": {contents}}}"));
         }
     }
@@ -43,14 +31,6 @@ pub fn overlay(source: &Path, folder: &Path) -> Result<Option<PathBuf>, DriverEr
 /// A text as a JSON string, which YAML reads too.
 fn quoted(text: &str) -> String {
     format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
-}
-
-/// Names in `#include "…"`.
-fn included(text: &str) -> impl Iterator<Item = &str> {
-    text.lines().filter_map(|line| {
-        let rest = line.trim_start().strip_prefix('#')?.trim_start().strip_prefix("include")?;
-        rest.trim_start().strip_prefix('"')?.split('"').next()
-    })
 }
 
 /// The text with `<<<` and `>>>` of launches written together; `None` where they are already.
@@ -125,43 +105,10 @@ fn closing(bytes: &[u8], code: &[bool], from: usize) -> Option<[usize; 3]> {
     found
 }
 
-/// Per byte, whether it is code: no comment, no text in quotation marks.
-fn code(bytes: &[u8]) -> Vec<bool> {
-    let mut code = vec![true; bytes.len()];
-    let mut at = 0;
-    while at < bytes.len() {
-        let rest = &bytes[at..];
-        let find = |end: &[u8]| rest[2..].windows(end.len()).position(|part| part == end).map(|place| place + 2);
-        let length = if rest.starts_with(b"//") {
-            find(b"\n").unwrap_or(rest.len())
-        } else if rest.starts_with(b"/*") {
-            find(b"*/").map_or(rest.len(), |place| place + 2)
-        } else if rest[0] == b'"' || (rest[0] == b'\'' && !digit_separator(bytes, at)) {
-            let mut escaped = false;
-            let end = rest[1..].iter().position(|&byte| {
-                let ends = !escaped && (byte == rest[0] || byte == b'\n');
-                escaped = !escaped && byte == b'\\';
-                ends
-            });
-            end.map_or(rest.len(), |place| place + 2)
-        } else {
-            at += 1;
-            continue;
-        };
-        code[at..at + length].fill(false);
-        at += length;
-    }
-    code
-}
-
-/// `1'000`.
-fn digit_separator(bytes: &[u8], at: usize) -> bool {
-    at > 0 && bytes[at - 1].is_ascii_hexdigit() && bytes.get(at + 1).is_some_and(u8::is_ascii_hexdigit)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sources::files;
 
     #[test]
     fn launches_with_blanks_are_written_together() {
@@ -202,10 +149,10 @@ mod tests {
         let path = |name: &str| folder.path().join(name);
         std::fs::write(path("a.cu"), "#include \"b.h\"\n#  include \"missing.h\"\nint main() {}").unwrap();
         std::fs::write(path("b.h"), "#include \"a.cu\"\nvoid f() { k << <1, 2 >> > (); }").unwrap();
-        let file = overlay(&path("a.cu"), folder.path()).unwrap().expect("b.h is respelled");
+        let file = overlay(&path("a.cu"), &files(&path("a.cu")), folder.path()).unwrap().expect("b.h is respelled");
         let text = std::fs::read_to_string(file).unwrap();
         assert!(text.contains("b.h\"") && !text.contains("a.cu"), "{text}");
         std::fs::write(path("b.h"), "void f() { k<<<1, 2>>>(); }").unwrap();
-        assert_eq!(overlay(&path("a.cu"), folder.path()).unwrap(), None);
+        assert_eq!(overlay(&path("a.cu"), &files(&path("a.cu")), folder.path()).unwrap(), None);
     }
 }

@@ -1,4 +1,4 @@
-// Clones functions under a longer signature.
+// Clones functions under a longer signature, and removes what a module says of its variables.
 
 #include "shim.h"
 #include "llvm/IR/Function.h"
@@ -24,4 +24,10 @@ LLVMValueRef wl_clone_with_parameters(LLVMValueRef value, const char *name, LLVM
   SmallVector<ReturnInst *, 8> returns;
   CloneFunctionInto(clone, old, map, CloneFunctionChangeType::LocalChangesOnly, returns);
   return llvm::wrap(clone);
+}
+
+void wl_erase_named_metadata(LLVMModuleRef module, const char *name) {
+  Module *from = llvm::unwrap(module);
+  if (NamedMDNode *node = from->getNamedMetadata(name))
+    from->eraseNamedMetadata(node);
 }

@@ -80,6 +80,9 @@ bool wl_expand_memory_loop(LLVMValueRef call, LLVMTargetMachineRef machine);
 
 // A copy of a function, attributes and calling convention included, with further parameters at the end.
 LLVMValueRef wl_clone_with_parameters(LLVMValueRef function, const char *name, LLVMTypeRef *types, size_t count);
+
+// Removes a module's named metadata, if there is any of the name.
+void wl_erase_named_metadata(LLVMModuleRef module, const char *name);
 }
 
 #endif

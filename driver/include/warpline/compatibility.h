@@ -32,6 +32,11 @@
 #define cudaThreadSetCacheConfig cudaDeviceSetCacheConfig
 #define cudaThreadGetCacheConfig cudaDeviceGetCacheConfig
 
+// `texture<…>` went with CUDA 12. Only for sources that use it: others may have a name of their own like this.
+#ifdef WARPLINE_TEXTURE_REFERENCES
+#include <warpline/texture_references.h>
+#endif
+
 // min and max without `std::` in host code.
 #define WARPLINE_MIN_MAX(T)                                                                                            \
   static inline __host__ T min(T a, T b) { return b < a ? b : a; }                                                     \

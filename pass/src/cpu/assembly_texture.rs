@@ -1,8 +1,9 @@
 //! Texture fetches and surface accesses of inline assembly: calls of the runtime's texture unit.
 
 use super::assembly::Machine;
-use super::emitter::Emitter;
-use super::leaf::LANES;
+use super::emitter::{Emitted, Emitter};
+use super::error::Refusal;
+use super::leaf::{LANES, Leaf};
 use super::ptx::Operand;
 use crate::llvm::Value;
 use warpline_format::abi::{NO_SITE, surface, texture};
@@ -54,6 +55,16 @@ fn surface_elements(parts: &[&str]) -> Option<(u32, u32)> {
 }
 
 impl<'c> Emitter<'_, 'c> {
+    /// The object that a texture reference is bound to: its variable holds the handle. The hardware does not read that
+    /// from memory, and nothing is recorded.
+    pub fn texture_handle(&mut self, call: Value<'c>) -> Emitted<Leaf<'c>> {
+        let Leaf::Uniform(address) = self.leaf(call.operand(0))? else {
+            return Err(Refusal::of(call, "a texture reference chosen when the kernel runs"));
+        };
+        let place = self.b.int_to_ptr(address, self.t.pointer(0));
+        Ok(Leaf::Uniform(self.b.load(self.t.int(64), place, 4)))
+    }
+
     /// The site that the hook before the assembly named.
     fn texture_site(&mut self) -> Value<'c> {
         let site = self.texture_sites.pop_front();

@@ -200,7 +200,8 @@ pub fn classify(name: &str) -> Call {
     if PASS.iter().any(|prefix| name.starts_with(prefix)) {
         return Call::PassThrough;
     }
-    const WARP_WIDE: [&str; 3] = ["llvm.nvvm.vote.", "llvm.nvvm.activemask", "llvm.nvvm.barrier"];
+    const WARP_WIDE: [&str; 4] =
+        ["llvm.nvvm.vote.", "llvm.nvvm.activemask", "llvm.nvvm.barrier", "llvm.nvvm.texsurf.handle"];
     if WARP_WIDE.iter().any(|prefix| name.starts_with(prefix)) {
         return Call::WarpWide;
     }

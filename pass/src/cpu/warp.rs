@@ -29,6 +29,10 @@ impl<'c> Emitter<'_, 'c> {
         if rest.starts_with("activemask") {
             return Ok(Some(self.like_shape(call, vec![Leaf::Uniform(self.mask)])));
         }
+        if rest.starts_with("texsurf.handle") {
+            let handle = self.texture_handle(call)?;
+            return Ok(Some(self.like_shape(call, vec![handle])));
+        }
         if rest.starts_with("shfl.") {
             return self.shuffle(call, rest).map(Some);
         }

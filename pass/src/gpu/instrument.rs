@@ -8,6 +8,7 @@
 use super::{DEVICE_RUNTIME, GpuError, machine};
 use crate::device::{KERNEL_CONVENTION, space};
 use crate::llvm::module::verify;
+use crate::llvm::shim::erase_named_metadata;
 use crate::llvm::value::{Linkage, Opcode};
 use crate::llvm::{Builder, ModuleItems, Type, Value};
 use inkwell::memory_buffer::MemoryBuffer;
@@ -41,8 +42,9 @@ pub fn instrument<'c>(hooked: &Module<'c>, table: &SiteTable) -> Result<Instrume
     let functions: Vec<_> = module.functions().into_iter().filter(|function| !function.is_declaration()).collect();
     let kernels = functions.iter().filter(|function| is_kernel(**function)).map(|kernel| kernel.name()).collect();
     link_hooks(&module)?;
-
     let types = ModuleItems::types(&module);
+    texture_references_hold_objects(&module, &functions);
+
     let word = types.int(64);
     let extra: [Type<'c>; TARGET_PARAMETERS] = [types.pointer(0), types.pointer(0), types.pointer(0), word];
     let clones: HashMap<Value<'c>, Value<'c>> = functions
@@ -91,6 +93,21 @@ fn wanted_ptx(module: &Module<'_>) -> u32 {
         features.split(',').find_map(|feature| feature.strip_prefix("+ptx")?.parse().ok())
     });
     versions.max().unwrap_or(0)
+}
+
+/// Texture references hold the handle of an object, as on the CPU device: drivers know no other kind any more. The load
+/// comes after the hooks, so that it is not counted.
+fn texture_references_hold_objects(module: &Module<'_>, functions: &[Value<'_>]) {
+    for instruction in functions.iter().flat_map(|function| function.blocks()).flat_map(|block| block.instructions()) {
+        if instruction.is_call() && instruction.callee_name().starts_with("llvm.nvvm.texsurf.handle") {
+            let builder = Builder::new(instruction.types());
+            builder.before(instruction);
+            let handle = builder.load(builder.types().int(64), instruction.operand(0), 4);
+            instruction.replace_all_uses_with(handle);
+            instruction.erase();
+        }
+    }
+    erase_named_metadata(module, "nvvm.annotations");
 }
 
 fn link_hooks(module: &Module<'_>) -> Result<(), GpuError> {

@@ -57,6 +57,7 @@ unsafe extern "C" {
     pub(super) fn wl_variable_type(variable: LLVMMetadataRef) -> LLVMMetadataRef;
     pub(super) fn wl_pointee(ty: LLVMMetadataRef) -> LLVMMetadataRef;
     pub(super) fn wl_is_reference(ty: LLVMMetadataRef) -> bool;
+    fn wl_erase_named_metadata(module: inkwell::llvm_sys::prelude::LLVMModuleRef, name: *const c_char);
     pub(super) fn wl_member_path(
         ty: LLVMMetadataRef,
         offset: u64,
@@ -116,6 +117,13 @@ pub fn run_pipeline(
         None => Ok(()),
         Some(cause) => Err(MachineError::Passes { passes: pipeline.into(), cause }),
     }
+}
+
+/// Removes a module's named metadata, if there is any of the name.
+pub fn erase_named_metadata(module: &Module<'_>, name: &str) {
+    let name = super::c_name(name);
+    // SAFETY: a live module and a zero-terminated string.
+    unsafe { wl_erase_named_metadata(module.as_mut_ptr(), name.as_ptr()) }
 }
 
 /// The demangled form of an Itanium name, the name itself when it is none.

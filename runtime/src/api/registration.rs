@@ -268,6 +268,27 @@ pub unsafe extern "C" fn __cudaRegisterVar(
     }
 }
 
+/// Ties a texture reference to its variable on the device, which holds the handle of an object
+/// (`warpline/texture_references.h`).
+///
+/// # Safety
+/// As for [`__cudaRegisterVar`].
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __cudaRegisterTexture(
+    handle: *mut *mut c_void,
+    shadow: *mut c_char,
+    device_address: *mut c_char,
+    device_name: *const c_char,
+    _dimensions: c_int,
+    _normalised: c_int,
+    external: c_int,
+) {
+    // SAFETY: handed through.
+    unsafe {
+        __cudaRegisterVar(handle, shadow, device_address, device_name, external, size_of::<u64>(), 0, 0);
+    }
+}
+
 /// Ties a host pointer to a managed variable, and fills it in.
 ///
 /// # Safety

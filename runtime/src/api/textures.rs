@@ -9,7 +9,7 @@ use crate::runtime::Runtime;
 use crate::texture::format::Format;
 use crate::texture::image::Image;
 use crate::texture::sample::{AddressMode, Sampler};
-use std::ffi::{c_int, c_ulonglong};
+use std::ffi::{c_int, c_ulonglong, c_void};
 
 /// Memory that textures read starts at a multiple of this many bytes (`textureAlignment`).
 const ALIGNMENT: u64 = 512;
@@ -27,7 +27,9 @@ fn image(runtime: &Runtime, resource: &ResourceDesc) -> Result<Image, Error> {
         ResourceDesc::ARRAY => return Ok(array(runtime, memory.place as ArrayHandle)?.image),
         ResourceDesc::LINEAR => {
             let format = Format::of(&memory.desc)?;
-            let texels = memory.width / format.bytes() as usize;
+            // Old programs ask for as much as there is.
+            let there = runtime.memory.registry.find(place).map_or(0, |live| live.bytes - (place - live.start()));
+            let texels = memory.width.min(there as usize) / format.bytes() as usize;
             if texels == 0 || texels > LINEAR_TEXELS {
                 return Err(error::INVALID_VALUE);
             }
@@ -164,4 +166,37 @@ api! {
         // SAFETY: by the contract.
         unsafe { put(resource, value) }
     }
+}
+
+/// Makes a texture reference read through an object; 0: through none. A reference that no kernel uses has no variable on
+/// the device.
+///
+/// # Safety
+/// `reference` is the reference's address on the host.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __warpline_bind_texture(reference: *const c_void, object: c_ulonglong) -> Error {
+    if crate::gpu::active() {
+        let Some(real) = crate::gpu::real::real() else { return error::INITIALIZATION_ERROR };
+        let mut place = std::ptr::null_mut();
+        // SAFETY: the real runtime checks the symbol, and the variable has 8 bytes.
+        return unsafe {
+            match (real.symbol_address)(&raw mut place, reference) {
+                error::SUCCESS => (real.memcpy)(place, (&raw const object).cast(), size_of_val(&object), 1),
+                _ => {
+                    (real.last_error)();
+                    error::SUCCESS
+                }
+            }
+        };
+    }
+    crate::runtime::call(|runtime| {
+        if let Some(member) = runtime.variables.get(&(reference as usize)) {
+            let address = runtime.modules[member.module].globals[member.index];
+            if address != 0 {
+                // SAFETY: the variable's own memory, of 8 bytes.
+                unsafe { (address as *mut u64).write_unaligned(object) };
+            }
+        }
+        Ok(())
+    })
 }

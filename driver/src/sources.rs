@@ -1,0 +1,113 @@
+//! A source and what it includes from beside it, and which parts of a text are code.
+
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+
+/// Files that are followed from one source, at most.
+const MOST_FILES: usize = 1000;
+
+/// The source and the files that it includes, directly or not, by `#include "…"` from their own folders, with their
+/// texts. What cannot be read clang will speak of, or it is no text.
+pub fn files(source: &Path) -> Vec<(PathBuf, String)> {
+    let mut found = Vec::new();
+    let mut seen = HashSet::new();
+    let mut left = vec![std::path::absolute(source).unwrap_or_else(|_| source.into())];
+    while let Some(path) = left.pop() {
+        if seen.len() == MOST_FILES || !seen.insert(path.clone()) {
+            continue;
+        }
+        let Ok(text) = std::fs::read_to_string(&path) else { continue };
+        let beside = path.parent().unwrap_or(Path::new("/"));
+        left.extend(included(&text).map(|name| beside.join(name)));
+        found.push((path, text));
+    }
+    found
+}
+
+/// Names in `#include "…"`.
+fn included(text: &str) -> impl Iterator<Item = &str> {
+    text.lines().filter_map(|line| {
+        let rest = line.trim_start().strip_prefix('#')?.trim_start().strip_prefix("include")?;
+        rest.trim_start().strip_prefix('"')?.split('"').next()
+    })
+}
+
+/// Whether a text declares texture references: `texture<…>` in code, and no template of that name.
+pub fn has_texture_references(text: &str) -> bool {
+    if !text.contains("texture") {
+        return false;
+    }
+    let bytes = text.as_bytes();
+    let code = code(bytes);
+    let mut uses = false;
+    for (at, _) in text.match_indices("texture").filter(|(at, _)| code[*at]) {
+        let is_name = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_' || *byte == b':';
+        let before = bytes[..at].trim_ascii_end();
+        let after = bytes[at + "texture".len()..].trim_ascii_start();
+        if bytes[..at].last().is_some_and(is_name) {
+            continue;
+        }
+        if before.ends_with(b"struct") || before.ends_with(b"class") {
+            return false;
+        }
+        uses |= after.starts_with(b"<") && !after.starts_with(b"<<");
+    }
+    uses
+}
+
+/// Per byte, whether it is code: no comment, no text in quotation marks.
+pub fn code(bytes: &[u8]) -> Vec<bool> {
+    let mut code = vec![true; bytes.len()];
+    let mut at = 0;
+    while at < bytes.len() {
+        let rest = &bytes[at..];
+        let find = |end: &[u8]| rest[2..].windows(end.len()).position(|part| part == end).map(|place| place + 2);
+        let length = if rest.starts_with(b"//") {
+            find(b"\n").unwrap_or(rest.len())
+        } else if rest.starts_with(b"/*") {
+            find(b"*/").map_or(rest.len(), |place| place + 2)
+        } else if rest[0] == b'"' || (rest[0] == b'\'' && !digit_separator(bytes, at)) {
+            let mut escaped = false;
+            let end = rest[1..].iter().position(|&byte| {
+                let ends = !escaped && (byte == rest[0] || byte == b'\n');
+                escaped = !escaped && byte == b'\\';
+                ends
+            });
+            end.map_or(rest.len(), |place| place + 2)
+        } else {
+            at += 1;
+            continue;
+        };
+        code[at..at + length].fill(false);
+        at += length;
+    }
+    code
+}
+
+/// `1'000`.
+fn digit_separator(bytes: &[u8], at: usize) -> bool {
+    at > 0 && bytes[at - 1].is_ascii_hexdigit() && bytes.get(at + 1).is_some_and(u8::is_ascii_hexdigit)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::has_texture_references;
+
+    #[test]
+    fn texture_references_are_found_in_code() {
+        for text in
+            ["texture<float, 2> t;", "static texture <uchar4, 1, cudaReadModeElementType> t;", "x;texture<int>t;"]
+        {
+            assert!(has_texture_references(text), "{text}");
+        }
+        for text in [
+            "// texture<float> t;",
+            "my_texture<float> t; ns::texture<int> u;",
+            "cudaTextureObject_t texture; f(texture < 3);".replace("texture < 3", "texture << 3").as_str(),
+            "template <class T> struct texture { }; texture<int> t;",
+            "puts(\"texture<float>\");",
+        ] {
+            assert!(!has_texture_references(text), "{text}");
+        }
+    }
+}
