@@ -2,11 +2,14 @@
 
 pub mod arena;
 pub mod buffers;
+mod drain;
 pub mod fibre;
 pub mod heap;
 pub mod hooks;
 pub mod items;
 pub mod native;
+mod residents;
 pub mod scheduled;
+mod slot;
 pub mod warp;
 pub mod warp_blocks;

@@ -2,17 +2,15 @@
 //! items of that warp go into the trace; only when its buffer is empty its block runs on.
 
 use super::arena::Arena;
-use super::buffers::Buffer;
-use super::fibre::{Stack, switch};
-use super::items::{Places, close_turn, open_turn, push_block_start, take};
-use super::warp::{Block, Geometry, PATIENCE, Pause, Running, Stop, Warp, warp_main};
+use super::items::{close_turn, open_turn, push_block_start};
+use super::slot::{Cold, Hot, Placed, flags};
+use super::warp::{Block, Geometry, Running, Stop, Warp};
 use super::warp_blocks::WarpBlocks;
 use crate::trace::Trace;
 use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
 use std::ops::Range;
-use std::ptr::{null, null_mut};
 use warpline_format::abi::{Lanes, WarpContext, WarpFunction};
-use warpline_format::access::{Kind, SITE_BITS, Space, item_bytes};
+use warpline_format::access::Space;
 use warpline_format::event::WarpBlockCount;
 use warpline_format::schedule::{TurnEnd, WarpStreams};
 
@@ -20,9 +18,9 @@ use warpline_format::schedule::{TurnEnd, WarpStreams};
 const BATCH_BYTES: usize = 256 << 10;
 /// Words of a slot's shelf: where the items of a warp go that is over and had few, so that its buffer, still in the
 /// host's cache, serves the next warp.
-const SHELF_WORDS: usize = 48;
+pub(super) const SHELF_WORDS: usize = 48;
 /// Room behind them for the turn that fills it.
-const BATCH_SPARE: usize = 64 << 10;
+pub(super) const BATCH_SPARE: usize = 64 << 10;
 
 /// What runs, and how.
 pub struct Plan<'a> {
@@ -52,84 +50,28 @@ pub struct Plan<'a> {
     pub waits: bool,
 }
 
-/// What every turn of a slot looks at; small, so that those of a whole device stay in the cache.
-#[derive(Clone, Copy)]
-struct Hot {
-    /// Next item to take.
-    read: *const u8,
-    /// End of the items.
-    limit: *const u8,
-    /// Stack pointer of the suspended fibre, to have its frame fetched ahead.
-    stack: *const u8,
-    /// Bits of [`flags`].
-    flags: u32,
-}
-
-impl Hot {
-    const EMPTY: Hot = Hot { read: null(), limit: null(), stack: null(), flags: 0 };
-}
-
-mod flags {
-    /// The warp function has returned.
-    pub const FINISHED: u32 = 1;
-    /// It waits for another warp, and gives up the rest of its turn.
-    pub const YIELDED: u32 = 2;
-    /// It waits at a barrier, and nothing in the buffer says so.
-    pub const WAITS: u32 = 4;
-    /// The rest of a split access is still to come.
-    pub const REST: u32 = 8;
-    /// It stands at a barrier that its block has not passed yet.
-    pub const AT_BARRIER: u32 = 16;
-    /// Its buffer had no room left.
-    pub const FULL: u32 = 32;
-}
-
-/// A resident block before its warps start.
-#[derive(Clone, Copy)]
-struct Placed {
-    number: u64,
-    index: [u32; 3],
-    sm: u32,
-    /// Slot of warp 0, over all SMs and on its own.
-    first_slot: u32,
-    first_on_sm: u32,
-    entry: WarpFunction,
-    traced: bool,
-}
-
-/// What only a slot's first and last turns look at, and rare ones between.
-#[derive(Default)]
-struct Cold {
-    /// From the warp's first turn to its end. Warps that soon are over follow each other in the same memory.
-    warp: Option<*mut Warp>,
-    buffer: Option<Buffer>,
-    stack: Option<Stack>,
-    /// Rest of an access that was split.
-    rest: Vec<u8>,
-}
-
 /// The kernel was stopped; the reason is in the launch.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Stopped;
 
 /// A launch in the scheduler's hands.
 pub struct Scheduled<'a> {
-    plan: Plan<'a>,
-    running: *mut Running,
-    arena: &'a mut Arena,
-    trace: *mut Trace,
-    hot: Vec<Hot>,
-    cold: Vec<Cold>,
+    pub(super) plan: Plan<'a>,
+    pub(super) running: *mut Running,
+    pub(super) arena: &'a mut Arena,
+    pub(super) trace: *mut Trace,
+    pub(super) hot: Vec<Hot>,
+    pub(super) cold: Vec<Cold>,
     /// [`SHELF_WORDS`] per slot.
-    shelves: Vec<u64>,
-    blocks: Vec<Block>,
-    placed: Vec<Option<Placed>>,
+    pub(super) shelves: Vec<u64>,
+    pub(super) blocks: Vec<Block>,
+    pub(super) placed: Vec<Option<Placed>>,
     /// Warps per block.
-    warps: u32,
-    warp_blocks: WarpBlocks,
-    registered: bool,
+    pub(super) warps: u32,
+    pub(super) warp_blocks: WarpBlocks,
+    pub(super) registered: bool,
     /// Bit per space whose addresses have to be looked at one by one.
-    foreign: u32,
+    pub(super) foreign: u32,
 }
 
 impl<'a> Scheduled<'a> {
@@ -207,198 +149,6 @@ impl<'a> Scheduled<'a> {
         }
     }
 
-    /// Takes a slot's stack and buffer back.
-    fn release(&mut self, index: usize) {
-        let cold = &mut self.cold[index];
-        if let Some(stack) = cold.stack.take() {
-            self.arena.stacks.give(stack);
-        }
-        if let Some(buffer) = cold.buffer.take() {
-            self.arena.buffers.give(buffer);
-        }
-        if let Some(warp) = cold.warp.take() {
-            self.arena.warps.give(warp);
-        }
-    }
-
-    /// Runs the block of a warp whose items have run out, as far as its warps' buffers go: warp after warp to the next
-    /// barrier, and through it. The memory that a block needs is fetched once for a long stretch then.
-    fn run_ahead(&mut self, index: usize) -> Result<(), Stopped> {
-        if self.plan.waits {
-            return self.resume(index);
-        }
-        let warps = self.warps as usize;
-        let first = (index as u32 / self.warps * self.warps) as usize;
-        loop {
-            let (mut unfinished, mut waiting, mut full) = (0, 0, false);
-            for warp in first..first + warps {
-                let before = self.hot[warp].flags;
-                if before & flags::FINISHED != 0 {
-                    continue;
-                }
-                if before & flags::AT_BARRIER == 0 && self.has_room(warp) {
-                    self.resume(warp)?;
-                }
-                let now = self.hot[warp].flags;
-                unfinished += usize::from(now & flags::FINISHED == 0);
-                waiting += usize::from(now & flags::AT_BARRIER != 0);
-                full |= now & flags::FULL != 0;
-            }
-            if waiting == 0 || waiting < unfinished {
-                return Ok(());
-            }
-            for warp in first..first + warps {
-                self.hot[warp].flags &= !flags::AT_BARRIER;
-                full |= !self.has_room(warp);
-            }
-            if full {
-                return Ok(());
-            }
-        }
-    }
-
-    /// Whether a warp's buffer has room for a stretch worth a switch. A full one must be emptied first.
-    fn has_room(&self, index: usize) -> bool {
-        let hot = &self.hot[index];
-        if hot.flags & flags::FULL != 0 {
-            return hot.read == hot.limit;
-        }
-        let Some(buffer) = self.cold[index].buffer else { return true };
-        let used = hot.limit.addr() - buffer.start.addr();
-        hot.read == hot.limit || used <= buffer.bytes / 2
-    }
-
-    /// Makes the warp of a slot that has its first turn.
-    fn start(&mut self, index: usize) -> Result<*mut Warp, Stop> {
-        let geometry = self.plan.geometry;
-        let resident = (index as u32 / self.warps) as usize;
-        let placed = self.placed[resident].ok_or(Stop::IllegalInstruction)?;
-        let number = index as u32 - placed.first_slot;
-        let traced = placed.traced;
-        let place = self.arena.warps.take().ok_or(Stop::OutOfMemory)?;
-        let mut stack = self.arena.stacks.take(self.plan.stack_bytes).map_err(|_| Stop::OutOfMemory)?;
-        let threads = &self.plan.threads[number as usize];
-        let context = WarpContext {
-            record_cursor: null_mut(),
-            record_end: null_mut(),
-            arguments: self.plan.arguments,
-            shared: self.arena.shared(&geometry, resident as u64),
-            shared_bytes: geometry.shared_bytes,
-            local: self.arena.local(&geometry, index as u64),
-            local_stride: geometry.local_stride,
-            local_used: 0,
-            local_limit: geometry.local_limit,
-            counts: self.plan.counts,
-            clock: 0,
-            patience: PATIENCE,
-            runtime: place.cast(),
-            block_index: placed.index,
-            block_dim: geometry.block,
-            grid_dim: geometry.grid,
-            warp: number,
-            live: geometry.live(number),
-            sm: placed.sm,
-            warp_slot: placed.first_on_sm + number,
-            block: placed.number,
-            thread_x: threads[0],
-            thread_y: threads[1],
-            thread_z: threads[2],
-        };
-        // SAFETY: the memory is the arena's and was just taken; the block's state outlives its warps.
-        unsafe {
-            place.write(Warp {
-                context,
-                running: self.running,
-                block: &raw mut self.blocks[resident],
-                entry: placed.entry,
-                fibre: stack.prepare(warp_main, place.cast()),
-                guard: stack.guard(),
-                barriers: 0,
-                next: null_mut(),
-                previous: null_mut(),
-                hooked: traced,
-            });
-        }
-        let cold = &mut self.cold[index];
-        cold.warp = Some(place);
-        cold.stack = Some(stack);
-        if traced {
-            cold.buffer = self.arena.buffers.take();
-        }
-        Ok(place)
-    }
-
-    /// Runs the warp's fibre until it comes back.
-    fn resume(&mut self, index: usize) -> Result<(), Stopped> {
-        let warp = match self.cold[index].warp {
-            Some(warp) => warp,
-            None => self.start(index).map_err(|why| {
-                // SAFETY: by the contract of `new`.
-                unsafe { (*self.running).stop = Some(why) };
-                Stopped
-            })?,
-        };
-        let (hot, cold) = (&mut self.hot[index], &mut self.cold[index]);
-        // SAFETY: `start` filled the warp; the launch lives; one flow runs at a time.
-        unsafe {
-            let running = self.running;
-            let (start, bytes) = cold.buffer.map_or((null_mut(), 0), |buffer| (buffer.start, buffer.bytes));
-            if hot.read == hot.limit {
-                (hot.read, hot.limit) = (start, start);
-            }
-            (*warp).context.record_cursor = hot.limit.cast_mut();
-            (*warp).context.record_end = start.wrapping_add(bytes);
-            (*running).current = warp;
-            switch(&raw mut (*running).scheduler, (*warp).fibre);
-            (*running).current = null_mut();
-            hot.limit = (*warp).context.record_cursor;
-            hot.stack = (*warp).fibre;
-            hot.flags &= !flags::FULL;
-            if (*warp).hooked {
-                let cells = std::slice::from_raw_parts(self.plan.counts, self.plan.cells);
-                self.warp_blocks.ran(index, cells, (*running).pause == Pause::Finished);
-            }
-            if (*running).stop.is_some() {
-                return Err(Stopped);
-            }
-            match (*running).pause {
-                Pause::Full => hot.flags |= flags::FULL,
-                Pause::Yield => hot.flags |= flags::YIELDED,
-                Pause::Barrier if !self.plan.waits => hot.flags |= flags::AT_BARRIER,
-                Pause::Barrier if (*warp).hooked => (),
-                Pause::Barrier => hot.flags |= flags::WAITS,
-                Pause::Finished => {
-                    hot.flags |= flags::FINISHED;
-                    hot.stack = null();
-                    if let Some(stack) = cold.stack.take() {
-                        self.arena.stacks.give(stack);
-                    }
-                    if let Some(warp) = cold.warp.take() {
-                        self.arena.warps.give(warp);
-                    }
-                    self.shelve(index);
-                }
-            }
-        }
-        Ok(())
-    }
-
-    /// Moves the items of a warp that is over to its shelf, if they fit, and takes the buffer back.
-    fn shelve(&mut self, index: usize) {
-        let hot = &mut self.hot[index];
-        let bytes = hot.limit.addr() - hot.read.addr();
-        if bytes > 8 * SHELF_WORDS {
-            return;
-        }
-        let Some(buffer) = self.cold[index].buffer.take() else { return };
-        let shelf = &mut self.shelves[index * SHELF_WORDS..][..SHELF_WORDS];
-        let place: *mut u8 = shelf.as_mut_ptr().cast();
-        // SAFETY: the items lie in the buffer, which is another allocation, and fit the shelf.
-        unsafe { std::ptr::copy_nonoverlapping(hot.read, place, bytes) };
-        (hot.read, hot.limit) = (place, place.wrapping_add(bytes));
-        self.arena.buffers.give(buffer);
-    }
-
     /// Fetches what the next turn of a slot will need. Its turn comes after those of all other SMs,
     /// and by then its memory would have left the cache's first levels.
     #[inline(always)]
@@ -410,103 +160,6 @@ impl<'a> Scheduled<'a> {
             for line in 0..4 {
                 _mm_prefetch::<_MM_HINT_T0>(lines.wrapping_add(64 * line).cast());
             }
-        }
-    }
-
-    /// Moves what is left of a split access to the batch, one request per item.
-    #[cold]
-    fn drain_rest(&mut self, index: usize, requests: &mut u32) {
-        let rest = &mut self.cold[index].rest;
-        while !rest.is_empty() && *requests > 0 {
-            let length = item_length(rest);
-            self.arena.batch.extend_from_slice(&rest[..length]);
-            rest.drain(..length);
-            *requests -= 1;
-        }
-        if rest.is_empty() {
-            self.hot[index].flags &= !flags::REST;
-        }
-    }
-
-    /// An access that is not simply copied.
-    #[inline(never)]
-    fn take_access(&mut self, index: usize, item: *const u8, length: usize) {
-        let geometry = &self.plan.geometry;
-        // SAFETY: the registry is only read here; the item is whole.
-        unsafe {
-            let places = Places {
-                shared: self.arena.shared(geometry, u64::from(index as u32 / self.warps)) as u64,
-                local: self.arena.local(geometry, index as u64) as u64,
-                local_stride: geometry.local_stride,
-                registered: self.registered.then(|| &(*(*self.running).memory).registry),
-            };
-            let rest = &mut self.cold[index].rest;
-            take(item, length, &places, &mut self.arena.batch, rest);
-            if !rest.is_empty() {
-                self.hot[index].flags |= flags::REST;
-            }
-        }
-    }
-
-    /// Moves items of the slot to the batch: at most `requests` requests, or up to a barrier.
-    /// Returns how the turn ended, or the requests left when the items ran out.
-    #[inline]
-    fn drain(&mut self, index: usize, mut requests: u32) -> Result<TurnEnd, u32> {
-        loop {
-            if self.hot[index].flags & flags::REST != 0 {
-                self.drain_rest(index, &mut requests);
-            }
-            if requests == 0 {
-                return Ok(TurnEnd::Budget);
-            }
-            let Hot { read: item, limit, .. } = self.hot[index];
-            if item == limit {
-                return Err(requests);
-            }
-            // SAFETY: lowered code writes whole items, up to `limit`; an item has eight bytes or more.
-            let first = unsafe { item.cast::<u64>().read() };
-            let (head, second) = (first as u32, (first >> 32) as u32);
-            let kind = Kind::from_head(head);
-            let plain = self.foreign >> ((head >> SITE_BITS) & 0xf) & 1 == 0;
-            let length = match kind {
-                Some(Kind::Affine) if plain && second & 0xffff != 0 && second >> 16 != 0 => {
-                    // SAFETY: an affine item has 32 bytes.
-                    let words = unsafe { item.cast::<[u64; 4]>().read() };
-                    append(&mut self.arena.batch, words);
-                    requests -= 1;
-                    32
-                }
-                Some(Kind::Uniform) if plain && second != 0 => {
-                    // SAFETY: a uniform item has 16 bytes.
-                    let words = unsafe { item.cast::<[u64; 2]>().read() };
-                    append(&mut self.arena.batch, words);
-                    requests -= 1;
-                    16
-                }
-                Some(Kind::Barrier) => {
-                    append(&mut self.arena.batch, [first]);
-                    self.hot[index].read = item.wrapping_add(8);
-                    return Ok(TurnEnd::Barrier);
-                }
-                Some(Kind::Call | Kind::Return) => {
-                    append(&mut self.arena.batch, [first]);
-                    8
-                }
-                _ => {
-                    let Some(length) = item_bytes(head, second) else {
-                        debug_assert!(false, "lowered code wrote the unknown item {head:#x}");
-                        self.hot[index].read = limit;
-                        return Err(requests);
-                    };
-                    // An access without lanes is none.
-                    if second != 0 {
-                        self.take_access(index, item, length);
-                        requests -= 1;
-                    }
-                    length
-                }
-            };
-            self.hot[index].read = item.wrapping_add(length);
         }
     }
 
@@ -533,25 +186,6 @@ impl<'a> Scheduled<'a> {
             self.run_ahead(index)?;
         }
     }
-}
-
-/// Appends words to the batch.
-#[inline(always)]
-fn append<const N: usize>(batch: &mut Vec<u8>, words: [u64; N]) {
-    if batch.capacity() - batch.len() < 8 * N {
-        batch.reserve(BATCH_SPARE);
-    }
-    // SAFETY: the room was made sure of; items are 8 bytes or a multiple, in memory that may be unaligned.
-    unsafe {
-        batch.as_mut_ptr().add(batch.len()).cast::<[u64; N]>().write_unaligned(words);
-        batch.set_len(batch.len() + 8 * N);
-    }
-}
-
-/// Length of the first item of whole items.
-fn item_length(items: &[u8]) -> usize {
-    let word = |at: usize| items.get(at..at + 4).map_or(0, |w| u32::from_le_bytes([w[0], w[1], w[2], w[3]]));
-    item_bytes(word(0), word(4)).unwrap_or(items.len()).min(items.len())
 }
 
 impl WarpStreams for Scheduled<'_> {
