@@ -7,11 +7,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use proptest::prelude::*;
 use support::{Batch, TraceBuilder, demo};
 use warpline::analysis::{Analysis, Finish, NoProgress, analyze};
-use warpline::profile::model::{Metrics, Profile, WarpBlocks};
+use warpline::profile::model::{Metrics, Profile, Site, WarpBlocks};
 use warpline::profile::{BuildInput, RunFacts, build};
+use warpline::report::TextOptions;
 use warpline::trace::TraceReader;
 use warpline_format::access::Space;
-use warpline_format::event::{Allocation, AllocationKind, Event};
+use warpline_format::event::{Allocation, AllocationKind, Event, SiteCount};
 
 fn analysis(bytes: &[u8], threads: usize) -> Analysis {
     match TraceReader::new(bytes) {
@@ -102,6 +103,95 @@ fn every_prefix_of_a_trace_is_read_and_marked() {
         last = analysis.requests;
     }
     assert!(last > 0);
+}
+
+/// The counts that a GPU would send for the sites of a profile, per launch of two.
+fn site_counts(profile: &Profile) -> Vec<SiteCount> {
+    let pieces = |requests: &[u64]| -> Vec<(u32, u64)> {
+        (0..).zip(requests).filter(|(_, count)| **count != 0).map(|(pieces, count)| (pieces, count / 2)).collect()
+    };
+    let space = |name: &str| match name {
+        "shared" => Space::Shared,
+        "constant" => Space::Constant,
+        _ => Space::Global,
+    };
+    let count = |site: &Site| SiteCount {
+        site: site.id,
+        space: space(&site.space),
+        lanes: site.metrics.lanes / 2,
+        ideal_sectors: site.metrics.ideal_sectors / 2,
+        by_sectors: pieces(&site.metrics.lines_touched["32"]),
+        by_lines: pieces(&site.metrics.lines_touched["128"]),
+    };
+    profile.sites.iter().map(count).collect()
+}
+
+fn counted_trace(counts: &[SiteCount]) -> Vec<u8> {
+    let mut trace = TraceBuilder::default();
+    demo::begin(&mut trace, "/nowhere/columns.cu");
+    for id in 0..2 {
+        trace.event(Event::Launch(demo::launch(id)));
+        trace.event(Event::SiteCounts { launch: id, sites: counts.to_vec() });
+        trace.event(demo::end(id, 0));
+    }
+    trace.event(Event::Free { id: 2, path: 0 });
+    trace.event(Event::End { launches: 2 });
+    trace.finish()
+}
+
+#[test]
+fn counts_of_a_gpu_give_the_figures_of_a_trace_and_leave_out_the_rest() {
+    let traced = profile(&demo::trace("/nowhere/columns.cu"), 1);
+    let counted = profile(&counted_trace(&site_counts(&traced)), 1);
+    assert!(counted.run.complete);
+    assert_eq!((traced.run.mode.as_str(), counted.run.mode.as_str()), ("trace", "counters"));
+    assert_eq!(traced.sites.len(), counted.sites.len());
+    for (one, other) in traced.sites.iter().zip(&counted.sites) {
+        assert!(other.by_allocation.is_empty() && other.contexts.is_empty());
+        let told = Metrics { shared: None, constant: None, ..one.metrics.clone() };
+        assert_eq!(other.metrics, told, "site {}", one.id);
+    }
+    for space in ["global", "shared", "constant"] {
+        let of = |profile: &Profile| profile.kernels[0].metrics[space].sectors;
+        assert_eq!(of(&traced), of(&counted));
+    }
+    assert_eq!(traced.blocks.len(), counted.blocks.len());
+    assert_eq!(traced.branches, counted.branches);
+    // Absent, not zero.
+    let document = serde_json::to_value(&counted).unwrap();
+    assert!(document["allocations"].as_array().unwrap().iter().all(|row| row.get("metrics").is_none()));
+    assert!(document["kernels"][0]["metrics"]["shared"].get("shared").is_none());
+    assert_eq!(document["allocations"][1]["name"], "d_matrix");
+    let back: Profile = serde_json::from_value(document).unwrap();
+    assert_eq!(back, counted);
+    let text = warpline::report::text(&counted, &TextOptions { color: false, top: 10 });
+    for gone in ["CACHES", "ESTIMATE", "SHARED MEMORY", "modelled", "simulated"] {
+        assert!(!text.contains(gone), "{gone}\n{text}");
+    }
+    assert!(text.contains("counters mode") && text.contains("which allocations they touch"), "{text}");
+}
+
+#[test]
+fn impossible_counts_are_damage() {
+    let good = site_counts(&profile(&demo::trace("/nowhere/columns.cu"), 1));
+    let wrongs: [fn(&mut SiteCount); 8] = [
+        |count| count.site = 99,
+        |count| count.space = Space::Generic,
+        |count| count.by_lines.clear(),
+        |count| count.by_sectors[0].0 = u32::MAX,
+        |count| count.by_sectors[0].0 = 0,
+        |count| count.lanes = u64::MAX,
+        |count| count.ideal_sectors = u64::MAX,
+        |count| {
+            count.by_lines[0].1 = u64::MAX;
+            count.by_sectors[0].1 = u64::MAX;
+        },
+    ];
+    for wrong in wrongs {
+        let mut counts = good.clone();
+        wrong(&mut counts[0]);
+        assert!(matches!(analysis(&counted_trace(&counts), 1).finish, Finish::Damaged(_)), "{:?}", counts[0]);
+    }
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! Control records: everything in a trace that is not a memory request.
 
+use crate::access::Space;
 use crate::device::Device;
 use serde::{Deserialize, Serialize};
 
@@ -95,6 +96,13 @@ pub enum Event {
         launch: LaunchId,
         /// Blocks that ran, by rising index.
         blocks: Vec<WarpBlockCount>,
+    },
+    /// Requests of a launch that was counted on the GPU instead of traced; comes before its end.
+    SiteCounts {
+        /// Number.
+        launch: LaunchId,
+        /// By rising site and space.
+        sites: Vec<SiteCount>,
     },
 }
 
@@ -252,6 +260,23 @@ pub struct WarpBlockCount {
     pub uneven: u64,
     /// Warps that ran it at least once with fewer lanes than they had live.
     pub partial: u64,
+}
+
+/// Requests of one site in one space in a launch that was counted.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SiteCount {
+    /// Index into the site table's sites.
+    pub site: u32,
+    /// Where the addresses lay.
+    pub space: Space,
+    /// Active lanes, summed.
+    pub lanes: u64,
+    /// Ideal sectors, summed.
+    pub ideal_sectors: u64,
+    /// Numbers of sectors, and requests that touched as many, by rising number.
+    pub by_sectors: Vec<(u32, u64)>,
+    /// The same for lines of 128 bytes.
+    pub by_lines: Vec<(u32, u64)>,
 }
 
 /// Counts of one branch in one launch.

@@ -1,11 +1,14 @@
 //! What the pass and the runtime agree on for code that runs on a real GPU: names in the fat binary, and the
 //! count cells that hooks add to. What the device sends is described in `runtime/device/wire.h`.
 
-use crate::event::{BlockCount, BranchCount};
-use crate::site_table::SiteTable;
+use crate::access::Space;
+use crate::event::{BlockCount, BranchCount, SiteCount};
+use crate::site_table::{Site, SiteTable};
 
 /// Appended to a kernel's mangled name: its hooked form, which has the parameters of [`TARGET_PARAMETERS`] more.
 pub const HOOKED_SUFFIX: &str = "__warpline";
+/// Appended to a kernel's mangled name: the form that counts its requests on the GPU and keeps no trace.
+pub const COUNTED_SUFFIX: &str = "__warpline_counted";
 /// Kernel that runs behind a hooked one, in the same stream.
 pub const FINISH_KERNEL: &str = "__warpline_finish";
 /// Parameters that a hooked kernel has after its own: `rings`, `data`, `counts`, `flags`, 64 bits each.
@@ -18,13 +21,29 @@ pub const BLOCK_CELLS: u64 = 4;
 /// side: executions in which 32 lanes went there; lanes of other executions.
 pub const BRANCH_CELLS: u64 = 2;
 
-/// Where the count cells of a module's blocks and branches lie.
+/// Counters mode, cells of a site in one space: lanes that requests lack of 32; ideal sectors; then requests with 1, 2, …
+/// 32 sectors and with as many lines, for accesses to the lanes' stacks those of one word.
+pub const SITE_CELLS: u64 = 66;
+/// Cells of a site before those of its distributions.
+const SITE_FIXED: usize = 2;
+/// Cells of a distribution.
+const PIECES: usize = 32;
+
+/// Where the count cells of a module's blocks, branches and sites lie.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CountLayout {
     blocks: u64,
     /// First cell and number of sides.
     branches: Vec<(u64, u32)>,
     cells: u64,
+    /// First cell, space as the compiler knew it, and words that an access to the lanes' stacks has.
+    sites: Vec<Option<(u64, Space, u32)>>,
+    all_cells: u64,
+}
+
+/// Whether counters mode counts a site: a lane must touch one sector, and two lanes the same bytes or none in common.
+pub fn is_counted(site: &Site) -> bool {
+    site.bytes.is_power_of_two() && site.bytes <= 32 && site.align >= site.bytes
 }
 
 impl CountLayout {
@@ -41,10 +60,30 @@ impl CountLayout {
                 (first, branch.sides)
             })
             .collect();
-        CountLayout { blocks, branches, cells }
+        let mut all_cells = cells;
+        let sites = table.sites.iter().map(|site| {
+            is_counted(site).then(|| {
+                let first = all_cells;
+                // Global, shared and local follow one another where only the execution tells which it is.
+                all_cells += SITE_CELLS * if site.space == Space::Generic { 3 } else { 1 };
+                (first, site.space, site.bytes.div_ceil(4))
+            })
+        });
+        let sites = sites.collect();
+        CountLayout { blocks, branches, cells, sites, all_cells }
     }
 
-    /// Number of 64-bit cells.
+    /// Number of 64-bit cells with those of sites, which only counters mode has.
+    pub fn all_cells(&self) -> u64 {
+        self.all_cells
+    }
+
+    /// First cell of a site in counters mode; none for sites that it does not count.
+    pub fn site(&self, site: u32) -> Option<u64> {
+        self.sites.get(site as usize)?.map(|(first, ..)| first)
+    }
+
+    /// Number of 64-bit cells of blocks and branches.
     pub fn cells(&self) -> u64 {
         self.cells
     }
@@ -96,12 +135,90 @@ impl CountLayout {
             .collect();
         (blocks, branches)
     }
+
+    /// The requests that cells of counters mode stand for, by site and space; only those that occur.
+    ///
+    /// # Panics
+    /// If `cells` is shorter than [`Self::all_cells`].
+    pub fn site_counts(&self, cells: &[u64]) -> Vec<SiteCount> {
+        let mut counts = Vec::new();
+        for (site, entry) in self.sites.iter().enumerate() {
+            let Some((first, known, words)) = *entry else { continue };
+            let generic = [Space::Global, Space::Shared, Space::Local];
+            let spaces = if known == Space::Generic { &generic[..] } else { std::slice::from_ref(&known) };
+            for (index, &space) in spaces.iter().enumerate() {
+                let cell = &cells[first as usize + index * SITE_CELLS as usize..][..SITE_CELLS as usize];
+                // Each word of an access to a stack lies in sectors and lines of its own.
+                let times = if space == Space::Local { words } else { 1 };
+                let pieces = |from: usize| -> Vec<(u32, u64)> {
+                    let counts = (1u32..).zip(&cell[from..from + PIECES]);
+                    counts.filter(|(_, count)| **count != 0).map(|(pieces, &count)| (pieces * times, count)).collect()
+                };
+                let by_sectors = pieces(SITE_FIXED);
+                let requests: u64 = by_sectors.iter().map(|(_, count)| count).sum();
+                if requests != 0 {
+                    counts.push(SiteCount {
+                        site: site as u32,
+                        space,
+                        lanes: (32 * requests).saturating_sub(cell[0]),
+                        ideal_sectors: cell[1],
+                        by_sectors,
+                        by_lines: pieces(SITE_FIXED + PIECES),
+                    });
+                }
+            }
+        }
+        counts
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::site_table::{Block, Branch};
+    use crate::site_table::{Block, Branch, CacheOp, Op};
+
+    fn site(space: Space, bytes: u32, align: u32) -> Site {
+        let (op, cache) = (Op::Load, CacheOp::Default);
+        let chain = vec![0];
+        Site { function: 0, op, space, bytes, byte_mask: None, align, cache, chain, approximate: false, library: false }
+    }
+
+    #[test]
+    fn cells_tell_requests_of_sites() {
+        let sites = vec![site(Space::Global, 4, 4), site(Space::Global, 4, 2), site(Space::Generic, 16, 16)];
+        let table = SiteTable { blocks: vec![Block::default()], sites, ..SiteTable::default() };
+        let layout = CountLayout::of(&table);
+        assert_eq!((layout.cells(), layout.all_cells()), (4, 4 + 66 + 3 * 66));
+        assert_eq!([0, 1, 2, 3].map(|site| layout.site(site)), [Some(4), None, Some(70), None]);
+        let mut cells = vec![0; layout.all_cells() as usize];
+        // Five whole requests of 4 sectors in one line; one of 8 lanes scattered over 8 sectors and lines.
+        let global = &mut cells[4..70];
+        (global[0], global[1], global[2 + 3], global[2 + 7]) = (24, 5 * 4 + 1, 5, 1);
+        (global[34], global[34 + 7]) = (5, 1);
+        // One request to the stacks: each of the four words of 32 lanes is a line of 4 sectors.
+        let local = &mut cells[70 + 2 * 66..];
+        (local[1], local[2 + 3], local[34]) = (16, 1, 1);
+        let counts = layout.site_counts(&cells);
+        let expected = [
+            SiteCount {
+                site: 0,
+                space: Space::Global,
+                lanes: 5 * 32 + 8,
+                ideal_sectors: 21,
+                by_sectors: vec![(4, 5), (8, 1)],
+                by_lines: vec![(1, 5), (8, 1)],
+            },
+            SiteCount {
+                site: 2,
+                space: Space::Local,
+                lanes: 32,
+                ideal_sectors: 16,
+                by_sectors: vec![(16, 1)],
+                by_lines: vec![(4, 1)],
+            },
+        ];
+        assert_eq!(counts, expected);
+    }
 
     #[test]
     fn cells_tell_executions_lanes_and_sides() {

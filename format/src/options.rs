@@ -40,6 +40,16 @@ pub enum Output {
     },
 }
 
+/// What a run keeps of its requests.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Mode {
+    /// A record of each.
+    #[default]
+    Trace,
+    /// Counts by site, made on the GPU.
+    Counters,
+}
+
 /// Everything a run can be told.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Options {
@@ -57,6 +67,8 @@ pub struct Options {
     pub check: Check,
     /// Report every host allocation from the threshold on, not only those that copies use.
     pub all_host_allocations: bool,
+    /// What is kept of requests.
+    pub mode: Mode,
 }
 
 impl Default for Options {
@@ -69,6 +81,7 @@ impl Default for Options {
             block_share: 1,
             check: Check::default(),
             all_host_allocations: false,
+            mode: Mode::default(),
         }
     }
 }

@@ -6,7 +6,7 @@ use inkwell::memory_buffer::MemoryBuffer;
 use inkwell::module::Module;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use warpline_format::gpu::{FINISH_KERNEL, HOOKED_SUFFIX};
+use warpline_format::gpu::{COUNTED_SUFFIX, FINISH_KERNEL, HOOKED_SUFFIX, is_counted};
 use warpline_format::site_table::SiteTable;
 use warpline_pass::device::{self, HookOptions};
 use warpline_pass::gpu::{Assembler, Plan, build, emit_ptx, instrument};
@@ -98,12 +98,15 @@ fn assembles_everywhere(source: &Path) {
     let (module, table) = hooked(&context, source, &[]);
     let code = instrument(&module, &table).expect("instrumentation");
     assert!(!code.kernels.is_empty(), "{}", source.display());
+    let odd: Vec<_> = table.sites.iter().filter(|site| !is_counted(site)).collect();
+    assert!(odd.is_empty(), "{}: counters mode leaves out {odd:?}", source.display());
     for processor in PROCESSORS {
         let ptx = emit_ptx(&code, processor).expect("PTX");
         let text = String::from_utf8_lossy(&ptx);
         for kernel in &code.kernels {
             assert!(text.contains(&format!(".entry {kernel}(")), "{kernel}");
             assert!(text.contains(&format!(".entry {kernel}{HOOKED_SUFFIX}(")), "{kernel}");
+            assert!(text.contains(&format!(".entry {kernel}{COUNTED_SUFFIX}(")), "{kernel}");
         }
         assert!(text.contains(&format!(".entry {FINISH_KERNEL}(")));
         // Every hook was inlined: nothing of theirs is called, and their four parameters reach no stack.
@@ -114,13 +117,19 @@ fn assembles_everywhere(source: &Path) {
         let result =
             assembler.assemble(processor, &ptx).unwrap_or_else(|error| panic!("{}: {error}", source.display()));
         for kernel in &code.kernels {
-            let (original, hooked) = (result.kernels[kernel], result.kernels[&format!("{kernel}{HOOKED_SUFFIX}")]);
+            let of = |suffix| result.kernels[&format!("{kernel}{suffix}")];
+            let (original, hooked, counted) = (result.kernels[kernel], of(HOOKED_SUFFIX), of(COUNTED_SUFFIX));
             assert!(original.registers > 0);
+            assert!(counted.registers <= original.registers + 100, "{kernel}: {original:?} {counted:?}");
+            assert_eq!(original.stack_bytes, counted.stack_bytes, "{kernel}: counting needs no stack");
             // A guard against hooks that grow; docs/design/gpu.md has the figures.
             assert!(hooked.registers <= original.registers + 80, "{kernel}: {original:?} {hooked:?}");
             assert_eq!(original.shared_bytes, hooked.shared_bytes, "{kernel}");
             assert_eq!(original.stack_bytes, hooked.stack_bytes, "{kernel}: hooks need no stack");
-            println!("{kernel} {processor}: {} -> {} registers", original.registers, hooked.registers);
+            println!(
+                "{kernel} {processor}: {} -> {} registers, {} counting",
+                original.registers, hooked.registers, counted.registers
+            );
         }
     }
 }

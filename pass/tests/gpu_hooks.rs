@@ -3,8 +3,9 @@
 use inkwell::context::Context;
 use inkwell::memory_buffer::MemoryBuffer;
 use inkwell::module::Module;
-use warpline_format::gpu::HOOKED_SUFFIX;
-use warpline_format::site_table::{Block, Branch, SiteTable};
+use warpline_format::access::Space;
+use warpline_format::gpu::{COUNTED_SUFFIX, HOOKED_SUFFIX};
+use warpline_format::site_table::{Block, Branch, CacheOp, Op, Site, SiteTable};
 use warpline_pass::gpu::{emit_ptx, instrument};
 
 const HEADER: &str = r#"
@@ -32,7 +33,21 @@ fn parse<'c>(context: &'c Context, body: &str) -> Module<'c> {
 
 fn table() -> SiteTable {
     let sides = |sides| Branch { sides, ..Branch::default() };
-    SiteTable { blocks: vec![Block::default(); 2], branches: vec![sides(2), sides(3)], ..SiteTable::default() }
+    let (blocks, branches) = (vec![Block::default(); 2], vec![sides(2), sides(3)]);
+    // Site 6 is one that counters mode cannot count.
+    let sites = (0..8).map(|number| Site {
+        function: 0,
+        op: Op::Load,
+        space: if number == 5 { Space::Generic } else { Space::Global },
+        bytes: 4,
+        byte_mask: None,
+        align: if number == 6 { 1 } else { 4 },
+        cache: CacheOp::Default,
+        chain: vec![0],
+        approximate: false,
+        library: false,
+    });
+    SiteTable { blocks, branches, sites: sites.collect(), ..SiteTable::default() }
 }
 
 /// PTX and what is not covered.
@@ -98,6 +113,34 @@ fn each_hook_costs_what_it_must() {
         }
         let original = body(&ptx, ".entry k");
         assert!(!original.contains("atom.") && !original.contains("activemask"), "{original}");
+    }
+}
+
+#[test]
+fn counting_hooks_add_and_send_nothing() {
+    // What is added: reductions, matches, ballots. The request's cells are four.
+    let cases = [
+        ("call void @__warpline_access_global(i32 7, ptr addrspace(1) %p)", (4, 3, 3)),
+        ("call void @__warpline_access_shared(i32 7, ptr addrspace(3) %h)", (4, 3, 3)),
+        ("call void @__warpline_access_constant(i32 7, ptr addrspace(4) %k)", (4, 3, 3)),
+        ("call void @__warpline_access_local(i32 7, ptr addrspace(5) %l)", (4, 2, 2)),
+        ("call void @__warpline_access_generic(i32 5, ptr %g)", (8, 5, 6)),
+        ("call void @__warpline_access_global(i32 6, ptr addrspace(1) %p)", (0, 0, 0)),
+        ("call void @__warpline_block(i32 1)", (4, 0, 0)),
+        ("call void @__warpline_branch(i32 0, i1 %c)", (5, 0, 1)),
+        ("call void @__warpline_call(i32 3)", (0, 0, 0)),
+        ("call void @__warpline_return()", (0, 0, 0)),
+        ("call void @llvm.nvvm.barrier.cta.sync.aligned.all(i32 0)", (0, 0, 0)),
+    ];
+    for (call, expected) in cases {
+        let (ptx, _) = ptx(&kernel(call));
+        let counting = body(&ptx, &format!("k{COUNTED_SUFFIX}"));
+        let count = |instruction: &str| counting.matches(instruction).count();
+        let found = (count("red.relaxed.gpu.global.add.u64"), count("match.any.sync"), count("vote.sync.ballot"));
+        assert_eq!(found, expected, "{call}\n{counting}");
+        for costly in ["atom.", "st.relaxed.sys", "membar", "fence", "st.local", "ld.local", "call"] {
+            assert!(!counting.contains(costly), "{call}: {costly}\n{counting}");
+        }
     }
 }
 

@@ -2,6 +2,7 @@
 // the launch's `Target` as four more arguments. The pass links this file's bitcode into the module and
 // inlines every call.
 #include "warp.h"
+#include "count.h"
 #include "record.h"
 
 #define HOOK extern "C" __attribute__((device, always_inline))
@@ -38,6 +39,19 @@ WARPLINE_INLINE u64 who(u64 flags) {
 WARPLINE_INLINE u32 live_lanes() {
     const u32 left = threads_x() * threads_y() * threads_z() - 32 * warp_in_block();
     return left >= 32 ? ~0u : (1u << left) - 1;
+}
+
+// Space that a generic address lies in, and its offset there if it is shared or local.
+WARPLINE_INLINE u32 space_of(u64 address, u32* offset) {
+    u32 space;
+    asm("{ .reg .pred s, l; .reg .u64 a, b;\n\t"
+        "isspacep.shared s, %2; isspacep.local l, %2;\n\t"
+        "selp.u32 %0, 2, 1, s; selp.u32 %0, 3, %0, l;\n\t"
+        "cvta.to.shared.u64 a, %2; cvta.to.local.u64 b, %2;\n\t"
+        "selp.u64 a, b, a, l; cvt.u32.u64 %1, a; }"
+        : "=&r"(space), "=r"(*offset)
+        : "l"(address));
+    return space;
 }
 
 WARPLINE_INLINE u64* cells(const Target& target, u32 first) {
@@ -77,14 +91,8 @@ HOOK void __warpline_gpu_access_constant(TARGET, u32 site, u64 address) {
 // Lanes of one instruction may lie in several spaces: one record for each that occurs.
 HOOK void __warpline_gpu_access_generic(TARGET, u32 site, u64 address) {
     GATHER;
-    u32 space, offset;
-    asm("{ .reg .pred s, l; .reg .u64 a, b;\n\t"
-        "isspacep.shared s, %2; isspacep.local l, %2;\n\t"
-        "selp.u32 %0, 2, 1, s; selp.u32 %0, 3, %0, l;\n\t"
-        "cvta.to.shared.u64 a, %2; cvta.to.local.u64 b, %2;\n\t"
-        "selp.u64 a, b, a, l; cvt.u32.u64 %1, a; }"
-        : "=&r"(space), "=r"(offset)
-        : "l"(address));
+    u32 offset;
+    const u32 space = space_of(address, &offset);
     const u64 place = space == SPACE_GLOBAL ? address : (u64)offset;
     const u32 everyone = W::active();
     u32 rest = everyone;
@@ -188,6 +196,53 @@ HOOK void __warpline_gpu_switch(TARGET, u32 first, u32 side) {
         }
     }
     W::reconverge(mask);
+}
+
+// Counters mode: `first` is the site's first cell in the space, `useful` the bytes that a lane touches.
+HOOK void __warpline_gpu_count_global(TARGET, u32 first, u32 useful, u64 address) {
+    GATHER;
+    count_access<W>(cells(target, first), W::active(), useful, address);
+}
+HOOK void __warpline_gpu_count_shared(TARGET, u32 first, u32 useful, u32 address) {
+    GATHER;
+    count_access<W>(cells(target, first), W::active(), useful, address);
+}
+HOOK void __warpline_gpu_count_constant(TARGET, u32 first, u32 useful, u64 address) {
+    GATHER;
+    count_access<W>(cells(target, first), W::active(), useful, address);
+}
+HOOK void __warpline_gpu_count_local(TARGET, u32 first, u32 useful, u32 address) {
+    GATHER;
+    count_local<W>(cells(target, first), W::active(), useful, address);
+}
+// Cells for global, shared and local follow one another.
+HOOK void __warpline_gpu_count_generic(TARGET, u32 first, u32 useful, u64 address) {
+    GATHER;
+    u32 offset;
+    const u32 space = space_of(address, &offset);
+    const u64 place = space == SPACE_GLOBAL ? address : (u64)offset;
+    const u32 everyone = W::active();
+    u32 rest = everyone;
+    while (rest != 0) {
+        const u32 now = W::shuffle(rest, space, W::lowest(rest));
+        const u32 mask = W::ballot(rest, space == now);
+        if (space == now) {
+            u64* cell = cells(target, first + (now - SPACE_GLOBAL) * SITE_CELLS);
+            if (now == SPACE_LOCAL) {
+                count_local<W>(cell, mask, useful, place);
+            } else {
+                count_access<W>(cell, mask, useful, place);
+            }
+            break;
+        }
+        rest &= ~mask;
+    }
+    W::reconverge(everyone);
+}
+// The pass proved that all lanes use one address.
+HOOK void __warpline_gpu_count_uniform(TARGET, u32 first, u32 useful) {
+    GATHER;
+    count_uniform<W>(cells(target, first), W::active(), useful);
 }
 
 // Runs behind a hooked kernel in its stream: adds up its count cells, clears them for the next launch, and

@@ -44,6 +44,10 @@ struct GpuWarp {
     static WARPLINE_INLINE u64 broadcast64(u32 mask, u64 value, u32 from) { return shuffle64(mask, value, from); }
     static WARPLINE_INLINE bool all(u32 mask, bool flag) { return __nvvm_vote_all_sync(mask, flag); }
     static WARPLINE_INLINE u32 ballot(u32 mask, bool flag) { return (u32)__nvvm_vote_ballot_sync(mask, flag); }
+    // For each lane the lanes that have its value.
+    static WARPLINE_INLINE u32 match(u32 mask, u64 value) { return (u32)__nvvm_match_any_sync_i64(mask, (long long)value); }
+    // Whether a lane is the lowest of `lanes`, which hold it.
+    static WARPLINE_INLINE bool first_of(u32 lanes) { return elected(lanes); }
     static WARPLINE_INLINE u32 low(u64 value) { return (u32)value; }
     static WARPLINE_INLINE u64 widen(u32 value) { return (u64)(long long)(int)value; }
     static WARPLINE_INLINE u32 select(bool flag, u32 value) { return flag ? value : 0; }

@@ -68,6 +68,13 @@ constexpr u32 FLAG_COUNTS_SHIFT = 32;    // count cells per SM
 constexpr u32 BLOCK_CELLS = 4;   // per block: full warps; other executions, their lanes, those with all live lanes
 constexpr u32 BRANCH_CELLS = 2;  // per branch: mixed executions, divergent ones; then per side: full warps, other lanes
 
+// Counters mode: cells of a site in one space, as format/src/gpu.rs has them.
+constexpr u32 SITE_IDLE = 0;      // 32 − lanes, summed over requests
+constexpr u32 SITE_IDEAL = 1;     // ideal sectors, summed
+constexpr u32 SITE_SECTORS = 2;   // requests with 1, 2, … 32 sectors
+constexpr u32 SITE_LINES = 34;    // requests with 1, 2, … 32 lines
+constexpr u32 SITE_CELLS = 66;
+
 // Written by the finish kernel, in pinned memory: positions that the rings had when the launch was
 // over, and the sums of its count cells. `done` comes last.
 struct Ticket {

@@ -16,6 +16,7 @@ use support::{KernelSpec, Ran, Trace, register_with_binary, run_child_with, site
 use warpline_format::abi::WarpContext;
 use warpline_format::access::{Item, Space};
 use warpline_format::event::{AllocationKind, Direction, Event};
+use warpline_format::options::Mode;
 use warpline_format::site_table::{Block, Op};
 use warpline_runtime::api::copy::cudaMemcpy;
 use warpline_runtime::api::device::cudaDeviceSynchronize;
@@ -185,6 +186,44 @@ fn concurrent_launches_lose_nothing() {
     let last_end = trace.events.iter().rposition(|event| matches!(event, Event::LaunchEnd(_))).unwrap();
     let first_free = trace.events.iter().position(|event| matches!(event, Event::Free { .. })).unwrap();
     assert!(last_end < first_free);
+}
+
+#[test]
+fn counters_mode_counts_on_the_device_and_keeps_no_trace() {
+    let all: Vec<(&str, &str)> = vec![("LD_LIBRARY_PATH", driver())];
+    let ran = run_child_with("child_streams", &all, |options| options.mode = Mode::Counters);
+    assert_eq!(ran.code, Some(0), "{}{}", ran.output, ran.errors);
+    let trace = Trace::read(&ran.path);
+    assert!(trace.is_complete() && trace.batches.is_empty(), "{}", ran.errors);
+    let whole = u64::from(BLOCKS * (THREADS / 32));
+    let rest = u64::from(BLOCKS);
+    // Lines of the second site's requests, warp by warp.
+    let mut scattered: BTreeMap<u32, u64> = BTreeMap::new();
+    for first in (0..BLOCKS).flat_map(|block| (0..THREADS.div_ceil(32)).map(move |warp| (block, 32 * warp))) {
+        let lanes = first.1..(first.1 + 32).min(THREADS);
+        let lines = lanes.map(|thread| 4 * ((first.0 * THREADS + thread) * 7919 % 4096) / 128);
+        *scattered.entry(lines.collect::<std::collections::BTreeSet<_>>().len() as u32).or_default() += 1;
+    }
+    for number in 0..u64::from(LAUNCHES) {
+        let counts = trace.events.iter().find_map(|event| match event {
+            Event::SiteCounts { launch, sites } if *launch == number => Some(sites),
+            _ => None,
+        });
+        let counts = counts.expect("the launch has counts");
+        let lanes: Vec<u64> = counts.iter().map(|count| count.lanes).collect();
+        assert_eq!(lanes, [u64::from(BLOCKS * THREADS); 3], "launch {number}");
+        // 32 neighbouring floats, and 8 in the last warp of each block, which starts at a sector's edge.
+        assert_eq!(counts[0].by_sectors, [(1, rest), (4, whole)]);
+        assert_eq!(counts[0].ideal_sectors, 4 * whole + rest);
+        assert_eq!(counts[1].by_lines, scattered.clone().into_iter().collect::<Vec<_>>());
+        assert_eq!((counts[2].space, &counts[2].by_lines), (Space::Shared, &vec![(1, whole + rest)]));
+        let end = trace.events.iter().find_map(|event| match event {
+            Event::LaunchEnd(end) if end.id == number => Some(end),
+            _ => None,
+        });
+        let block = end.expect("the launch has an end").blocks[0];
+        assert_eq!((block.executions, block.lanes), (whole + rest, u64::from(BLOCKS * THREADS)));
+    }
 }
 
 #[test]

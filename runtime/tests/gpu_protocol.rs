@@ -5,7 +5,7 @@ mod gpu_producer;
 
 use gpu_producer::{Target, producer};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use warpline_format::gpu::{BLOCK_CELLS, BRANCH_CELLS};
+use warpline_format::gpu::{BLOCK_CELLS, BRANCH_CELLS, SITE_CELLS};
 use warpline_runtime::gpu::wire::{
     FLAG_CAPACITY_SHIFT, FLAG_COUNTS_SHIFT, FLAG_DROP, FLAG_LINEAR, Kind, MARK, Next, RECORD_UNIT, Reader, Record,
     RingControl, SLOT_BITS, SLOTS, Ticket,
@@ -104,8 +104,8 @@ fn expected(mask: u32, addresses: &[u64; 32]) -> Vec<(u32, u64)> {
 
 #[test]
 fn both_sides_agree_on_every_number() {
-    let mut values = [0u64; 28];
-    // SAFETY: the function writes 28 numbers.
+    let mut values = [0u64; 33];
+    // SAFETY: the function writes 33 numbers.
     unsafe { (producer().layout)(values.as_mut_ptr()) };
     let here = [
         MARK,
@@ -136,6 +136,12 @@ fn both_sides_agree_on_every_number() {
         BLOCK_CELLS,
         BRANCH_CELLS,
         u64::MAX,
+        // Where `CountLayout::site_counts` looks.
+        0,
+        1,
+        2,
+        34,
+        SITE_CELLS,
     ];
     assert_eq!(values, here);
 }

@@ -6,16 +6,17 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 use warpline_format::device::Device;
-use warpline_format::event::{Copy, Event, Launch, LaunchEnd, LaunchId, WarpBlockCount};
+use warpline_format::event::{Copy, Event, Launch, LaunchEnd, LaunchId, SiteCount, WarpBlockCount};
 
 use super::pool::{Pool, WorkerLost};
 use super::results::{HostAllocationData, ObjectData, direction_key};
 use super::worker::LaunchWork;
 use super::{
-    AllocationData, Analysis, BlockSum, BranchSum, Cells, Finish, InstructionSums, KernelData, LaunchData, LaunchShape,
-    ProgramData, Progress, Status, WarpSum, check_batch,
+    AllocationData, Analysis, BlockSum, BranchSum, CellKey, Cells, Finish, InstructionSums, KernelData, LaunchData,
+    LaunchShape, ProgramData, Progress, Status, WarpSum, check_batch, counted,
 };
 use crate::attribution::{AllocationMap, ContextTree, Module, ROOT};
+use crate::metrics::Counters;
 use crate::simulation::{Reorder, Settings};
 use crate::trace::{Damage, Ending, Message, TraceReader};
 
@@ -39,6 +40,8 @@ struct OpenLaunch {
     event: Launch,
     /// Its blocks by warp, until they are added to its kernel's.
     warp_blocks: Vec<WarpBlockCount>,
+    /// Its requests, where the GPU counted them.
+    site_counts: Vec<(CellKey, Counters)>,
 }
 
 /// Follows one stream.
@@ -193,6 +196,7 @@ impl Analyzer {
             Event::Fault(fault) => self.analysis.faults.push(fault),
             Event::Dropped { records } => self.analysis.dropped = self.analysis.dropped.saturating_add(records),
             Event::WarpBlocks { launch, blocks } => self.warp_blocks(launch, blocks)?,
+            Event::SiteCounts { launch, sites } => self.site_counts(launch, &sites)?,
             Event::End { .. } => {}
         }
         Ok(())
@@ -259,7 +263,9 @@ impl Analyzer {
         let shape = Arc::new(shape);
         self.pool.start(&shape)?;
         self.current = Some(event.id);
-        if let Some(before) = self.open.insert(event.id, OpenLaunch { shape, event, warp_blocks: Vec::new() }) {
+        if let Some(before) =
+            self.open.insert(event.id, OpenLaunch { shape, event, warp_blocks: Vec::new(), site_counts: Vec::new() })
+        {
             return Err(format!("launch {} begins twice", before.event.id).into());
         }
         Ok(())
@@ -285,6 +291,16 @@ impl Analyzer {
             return Err(format!("launch {launch}: block {} of {known}", count.block).into());
         }
         open.warp_blocks = blocks;
+        Ok(())
+    }
+
+    fn site_counts(&mut self, launch: LaunchId, sites: &[SiteCount]) -> Result<(), Refusal> {
+        let open = self.open.get_mut(&launch);
+        let open = open.ok_or_else(|| format!("counts of launch {launch}, which is not running"))?;
+        let module = &open.shape.module.1;
+        open.site_counts = sites.iter().map(|count| counted::counters(module, count)).collect::<Result<_, _>>()?;
+        self.analysis.counted = true;
+        self.status.requests += open.site_counts.iter().map(|(_, counters)| counters.requests).sum::<u64>();
         Ok(())
     }
 
@@ -357,8 +373,14 @@ impl Analyzer {
             }
             self.analysis.requests += work.requests;
             for (key, counters) in work.cells.iter().filter(|(key, _)| key.owner.whole()) {
-                spaces.entry(key.space).or_insert_with(crate::metrics::Counters::default).add(counters);
+                spaces.entry(key.space).or_insert_with(Counters::default).add(counters);
             }
+        }
+        for (key, counters) in &open.site_counts {
+            let cell = kernel.cells.id(*key);
+            kernel.cells.counters(cell).add(counters);
+            spaces.entry(key.space).or_default().add(counters);
+            self.analysis.requests += counters.requests;
         }
         kernel.launches.push(LaunchData {
             event: open.event,

@@ -22,6 +22,8 @@ pub enum Owner {
     PartOf(AllocationId),
     /// The part of requests with several owners that falls to none.
     PartUnknown,
+    /// The requests were counted without their addresses.
+    NotTold,
 }
 
 impl Owner {

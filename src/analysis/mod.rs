@@ -11,6 +11,7 @@ mod alike;
 mod analyzer;
 mod batch;
 mod cells;
+mod counted;
 pub(crate) mod decode;
 mod instructions;
 mod launches;

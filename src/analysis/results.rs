@@ -187,6 +187,8 @@ pub struct Analysis {
     pub dropped: u64,
     /// Requests counted.
     pub requests: u64,
+    /// Requests came as counts by site, without addresses.
+    pub counted: bool,
     /// Bytes of trace read.
     pub bytes: u64,
     /// How it ended.
@@ -208,6 +210,7 @@ impl Analysis {
             faults: Vec::new(),
             dropped: 0,
             requests: 0,
+            counted: false,
             bytes: 0,
             finish,
         }

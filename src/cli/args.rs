@@ -87,6 +87,9 @@ pub struct RunArguments {
     /// Where kernels run
     #[arg(long, value_enum, default_value_t = DeviceChoice::Cpu)]
     pub device: DeviceChoice,
+    /// What is kept of memory requests: a trace of them, or (on a GPU) counts by instruction, without caches and allocations
+    #[arg(long, value_enum, default_value_t = ModeChoice::Trace)]
+    pub mode: ModeChoice,
     /// Record only kernels whose demangled name matches
     #[arg(long, value_name = "REGEX")]
     pub kernels: Option<String>,
@@ -141,6 +144,15 @@ pub enum DeviceChoice {
     Cpu,
     /// On a GPU.
     Gpu,
+}
+
+/// What is kept of memory requests.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ModeChoice {
+    /// A trace of them.
+    Trace,
+    /// Counts by instruction, made on the GPU.
+    Counters,
 }
 
 /// What happens at a bad access.

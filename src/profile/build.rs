@@ -60,6 +60,7 @@ pub fn build(input: BuildInput<'_>) -> Profile {
             models: facts.models,
             complete: analysis.finish == Finish::Complete && facts.ended_by_itself,
             dropped_records: analysis.dropped,
+            mode: if analysis.counted { "counters" } else { "trace" }.to_owned(),
             sampled: sampled(analysis),
             exit_code: facts.exit_code,
             assumptions: assumptions(analysis, facts.assumptions),
@@ -86,7 +87,8 @@ pub fn build(input: BuildInput<'_>) -> Profile {
     let mut by_allocation: BTreeMap<AllocationId, BTreeMap<u32, Counters>> = BTreeMap::new();
     for (id, kernel) in (0u32..).zip(&analysis.kernels) {
         add_kernel(&mut profile, analysis, &mut paths, id, kernel);
-        if let Some(row) = profile.kernels.last_mut().filter(|row| row.id == id) {
+        // Without addresses nothing was simulated.
+        if let Some(row) = profile.kernels.last_mut().filter(|row| row.id == id && !analysis.counted) {
             let models = profile.run.models.iter().zip(&facts.rates);
             row.estimates = super::estimate::estimates(kernel, models);
             row.bypass = facts.bypass.get(&id).map(super::advice::bypass);
@@ -122,6 +124,9 @@ fn assumptions(analysis: &Analysis, mut known: BTreeMap<String, String>) -> BTre
     known
 }
 
+const COUNTERS_MODE: &str = "requests were counted on the GPU and no trace was kept: which allocations they touch, bank \
+                             conflicts, caches and reuse distances are not known";
+
 fn finish_notes(analysis: &Analysis, facts: &RunFacts) -> Vec<String> {
     let mut notes = Vec::new();
     match &analysis.finish {
@@ -131,6 +136,15 @@ fn finish_notes(analysis: &Analysis, facts: &RunFacts) -> Vec<String> {
         }
         Finish::Damaged(what) => {
             notes.push(format!("the trace is damaged: {what}; figures cover what came before"));
+        }
+    }
+    if analysis.counted {
+        notes.push(COUNTERS_MODE.to_owned());
+        let modules = analysis.kernels.iter().map(|kernel| kernel.module).collect::<BTreeSet<_>>();
+        let sites = modules.iter().filter_map(|id| analysis.modules.get(id)).flat_map(|module| &module.table.sites);
+        let odd = sites.filter(|site| !warpline_format::gpu::is_counted(site)).count();
+        if odd > 0 {
+            notes.push(format!("{odd} accesses of unusual width or alignment were not counted"));
         }
     }
     if analysis.dropped > 0 {
@@ -270,7 +284,7 @@ fn add_allocations(
             path,
             freed: data.freed,
             copies,
-            metrics: rows::metrics(&total, None),
+            metrics: if analysis.counted { model::Metrics::default() } else { rows::metrics(&total, None) },
             by_kernel: by_kernel
                 .iter()
                 .map(|(&kernel, counters)| model::ByKernel { kernel, metrics: rows::metrics(counters, None) })

@@ -48,6 +48,11 @@ pub struct Profile {
     pub sources: BTreeMap<String, BTreeMap<u32, String>>,
 }
 
+/// Mode of documents from before there were others.
+fn default_mode() -> String {
+    "trace".to_owned()
+}
+
 /// What was run and how.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Run {
@@ -59,6 +64,9 @@ pub struct Run {
     pub complete: bool,
     /// Records that the user allowed to drop.
     pub dropped_records: u64,
+    /// `trace`, or `counters` where the GPU counted requests by site and kept no trace.
+    #[serde(default = "default_mode")]
+    pub mode: String,
     /// Only a share of the launches or blocks was recorded.
     pub sampled: bool,
     /// Exit code of the program (128 + n for a signal); `None` when it is not known.
@@ -149,6 +157,13 @@ pub struct Metrics {
     /// Reuse distances within thread blocks; global space.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reuse: Option<ReuseMetrics>,
+}
+
+impl Metrics {
+    /// Nothing was counted, not even that there was nothing: what is counted has its distributions.
+    pub fn is_untold(&self) -> bool {
+        self.lines_touched.is_empty()
+    }
 }
 
 /// Lookups of one cache level, each of one of the level's own sectors.
@@ -431,7 +446,8 @@ pub struct Allocation {
     pub freed: bool,
     /// Copies and fills.
     pub copies: Vec<CopyRow>,
-    /// Over all spaces.
+    /// Over all spaces; absent where requests were counted without their addresses.
+    #[serde(default, skip_serializing_if = "Metrics::is_untold")]
     pub metrics: Metrics,
     /// By kernel.
     pub by_kernel: Vec<ByKernel>,

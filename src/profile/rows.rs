@@ -35,7 +35,8 @@ pub(super) fn op_name(op: Op) -> &'static str {
 pub(super) fn metrics(counters: &Counters, space: Option<Space>) -> Metrics {
     let caches = counters.traffic.first().map(super::caches::caches);
     let passes = |of: Space| {
-        (space == Some(of))
+        // Counts of the GPU tell nothing of passes; every request that was traced takes one.
+        (space == Some(of) && counters.wavefronts != 0)
             .then_some(PassMetrics { wavefronts: counters.wavefronts, ideal_wavefronts: counters.ideal_wavefronts })
     };
     Metrics {
@@ -137,7 +138,7 @@ pub(super) fn sites(id: u32, module: &Module, cells: &[(CellKey, Vec<u32>, &Coun
             let owner = match key.owner {
                 Owner::Allocation(id) | Owner::PartOf(id) => Some(id),
                 Owner::Unknown | Owner::PartUnknown => None,
-                Owner::Space | Owner::Several => continue,
+                Owner::Space | Owner::Several | Owner::NotTold => continue,
             };
             by_allocation.entry(owner).or_default().add(counters);
         }

@@ -103,7 +103,7 @@ fn counts_of(launch: &LaunchData) -> BTreeMap<String, u64> {
         add("bytes", counters.bytes);
         add("sectors", counters.sectors);
         add("ideal_sectors", counters.ideal_sectors);
-        if matches!(space, Space::Shared | Space::Constant) {
+        if matches!(space, Space::Shared | Space::Constant) && counters.wavefronts != 0 {
             add("wavefronts", counters.wavefronts);
             add("ideal_wavefronts", counters.ideal_wavefronts);
         }

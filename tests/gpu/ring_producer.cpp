@@ -1,5 +1,6 @@
 // The device's side of the protocol as a library of host functions, for runtime/tests/gpu_protocol.rs.
 #include "warp_host.h"
+#include "../../runtime/device/count.h"
 #include "../../runtime/device/record.h"
 
 #include <cstddef>
@@ -16,6 +17,7 @@ void wl_layout(u64* out) {
         FLAG_CAPACITY_SHIFT, FLAG_COUNTS_SHIFT, sizeof(RingControl), alignof(RingControl), offsetof(RingControl, head),
         offsetof(RingControl, limit), offsetof(RingControl, dropped), offsetof(RingControl, tail), sizeof(Ticket),
         offsetof(Ticket, done), offsetof(Ticket, sms), BLOCK_CELLS, BRANCH_CELLS, NO_ROOM,
+        SITE_IDLE, SITE_IDEAL, SITE_SECTORS, SITE_LINES, SITE_CELLS,
     };
     memcpy(out, values, sizeof values);
 }
@@ -31,6 +33,18 @@ void wl_known_stride(const Target* target, u32 sm, u64 who, u32 space_site, u32 
     HostWarp::current_sm = sm;
     send_known_stride<HostWarp>(*target, who, space_site, mask, address, stride);
 }
+
+void wl_count(u64* cell, u32 space, u32 mask, u32 useful, const u64* addresses) {
+    Lanes<u64> lanes;
+    memcpy(lanes.v, addresses, sizeof lanes.v);
+    if (space == SPACE_LOCAL) {
+        count_local<HostWarp>(cell, mask, useful, lanes);
+    } else {
+        count_access<HostWarp>(cell, mask, useful, lanes);
+    }
+}
+
+void wl_count_uniform(u64* cell, u32 mask, u32 useful) { count_uniform<HostWarp>(cell, mask, useful); }
 
 void wl_mark(const Target* target, u32 sm, u64 who, u32 kind, u32 site, u32 mask) {
     HostWarp::current_sm = sm;

@@ -21,8 +21,8 @@ say '```'
 say
 say "## Programs"
 say
-say "| program | native s | recorded s | requests | right result | as on the CPU device |"
-say "|---|---:|---:|---:|---|---|"
+say "| program | native s | recorded s | counted s | requests | right result | as on the CPU device | counts, too |"
+say "|---|---:|---:|---:|---:|---|---|---|"
 now() { date +%s.%N; }
 for program in examples/*; do
     name=$(basename "$program")
@@ -33,9 +33,12 @@ for program in examples/*; do
     timeout 120 ./warpline run --device gpu -o "$work/gpu.wlprof" -- "$program" >"$work/out" 2>"$work/err"
     code=$?
     end=$(now)
+    timeout 120 ./warpline run --device gpu --mode counters -o "$work/counted.wlprof" -- "$program" >"$work/out" 2>>"$work/err" || code=$?
+    counted=$(now)
+    ./warpline report "$work/counted.wlprof" --format json >"$work/counted.json" 2>>"$work/err"
     ./warpline report "$work/gpu.wlprof" --format json >"$work/gpu.json" 2>>"$work/err"
     requests=$(python3 -c "import json,sys; p=json.load(open('$work/gpu.json')); print(sum(m['requests'] for k in p['kernels'] for m in k['metrics'].values()))" 2>/dev/null)
-    same=-
+    same=- same_counts=-
     if [ "$name" != long_running ]; then
         timeout 300 ./warpline run --device cpu -o "$work/cpu.wlprof" -- "$program" >/dev/null 2>>"$work/err"
         ./warpline report "$work/cpu.wlprof" --format json >"$work/cpu.json" 2>>"$work/err"
@@ -43,10 +46,13 @@ for program in examples/*; do
         [ $same_code = 0 ] || failed=1
         echo "$name: $same" >>"$work/differences"
         same=$(echo "$same" | tail -n 1)
+        same_counts=$(python3 compare.py "$work/cpu.json" "$work/counted.json" 2>&1) || failed=1
+        echo "$name, counted: $same_counts" >>"$work/differences"
+        same_counts=$(echo "$same_counts" | tail -n 1)
     fi
     [ $native_code = 0 ] && [ $code = 0 ] || failed=1
     [ $code = 0 ] && right=yes || right="NO ($native_code, $code): $(tail -n 1 "$work/err")"
-    say "| $name | $(python3 -c "print(round($middle - $begin, 2))") | $(python3 -c "print(round($end - $middle, 2))") | $requests | $right | $same |"
+    say "| $name | $(python3 -c "print(round($middle - $begin, 2))") | $(python3 -c "print(round($end - $middle, 2))") | $(python3 -c "print(round($counted - $end, 2))") | $requests | $right | $same | $same_counts |"
 done
 say
 say "## Differences"

@@ -51,7 +51,12 @@ LANE_OPERATOR(*)
 LANE_OPERATOR(&)
 LANE_OPERATOR(|)
 LANE_OPERATOR(^)
+inline Lanes<u64> operator*(const Lanes<u64>& a, u32 b) { return a * Lanes<u64>(b); }
 #undef LANE_OPERATOR
+template <class T>
+Lanes<T> operator>>(const Lanes<T>& a, u32 b) {
+    return combine<T>(a, Lanes<T>(b), [](T x, T y) { return (T)(x >> y); });
+}
 
 struct HostWarp {
     using L32 = Lanes<u32>;
@@ -76,6 +81,25 @@ struct HostWarp {
         for (u32 lane = 0; lane < 32; lane++)
             if ((mask >> lane & 1) && !flag.v[lane]) return false;
         return true;
+    }
+    static u32 ballot(u32 mask, const Flag& flag) {
+        u32 result = 0;
+        for (u32 lane = 0; lane < 32; lane++)
+            if ((mask >> lane & 1) && flag.v[lane]) result |= 1u << lane;
+        return result;
+    }
+    static L32 match(u32 mask, const L64& value) {
+        L32 result(0u);
+        for (u32 lane = 0; lane < 32; lane++)
+            for (u32 other = 0; other < 32; other++)
+                if ((mask >> lane & 1) && (mask >> other & 1) && value.v[lane] == value.v[other])
+                    result.v[lane] |= 1u << other;
+        return result;
+    }
+    static Flag first_of(const L32& lanes) {
+        Flag result(false);
+        for (u32 lane = 0; lane < 32; lane++) result.v[lane] = (lanes.v[lane] & ((1u << lane) - 1)) == 0;
+        return result;
     }
     static L32 low(const L64& value) {
         L32 result;

@@ -4,7 +4,7 @@ use super::{Assembled, Assembler, GpuError, Image, Instrumented, Resources, emit
 use crate::llvm::ModuleItems;
 use inkwell::module::Module;
 use std::collections::BTreeMap;
-use warpline_format::gpu::HOOKED_SUFFIX;
+use warpline_format::gpu::{COUNTED_SUFFIX, HOOKED_SUFFIX, is_counted};
 use warpline_format::site_table::SiteTable;
 
 /// What the driver asks for.
@@ -53,6 +53,10 @@ pub fn build(hooked: &Module<'_>, table: &SiteTable, plan: &Plan<'_>) -> Result<
             .notes
             .push(format!("{function} calls functions through pointers: on a GPU what they do is not in the profile"));
     }
+    let odd = table.sites.iter().filter(|site| !is_counted(site)).count();
+    if odd != 0 {
+        built.notes.push(format!("{odd} accesses of unusual width or alignment are not counted in counters mode"));
+    }
     let mut assembled: Vec<(&String, Assembled)> = Vec::new();
     let mut texts: Vec<(&String, Vec<u8>)> = Vec::new();
     for (index, processor) in plan.processors.iter().enumerate() {
@@ -88,8 +92,8 @@ fn assemble(code: &Instrumented<'_>, processor: &str, assembler: &Assembler) -> 
     let ptx = emit_ptx(code, processor)?;
     let result = assembler.assemble(processor, &ptx)?;
     let mut bounded = false;
-    for kernel in &code.kernels {
-        let name = format!("{kernel}{HOOKED_SUFFIX}");
+    let forms = |kernel| [HOOKED_SUFFIX, COUNTED_SUFFIX].map(|suffix| (kernel, format!("{kernel}{suffix}")));
+    for (kernel, name) in code.kernels.iter().flat_map(forms) {
         let (Some(original), Some(hooked)) = (result.kernels.get(kernel), result.kernels.get(&name)) else { continue };
         let most = launchable(original.registers);
         let Some(function) = code.module.function(&name) else { continue };

@@ -1,9 +1,9 @@
 //! Original and hooked kernels side by side.
 //!
-//! Every function with a body is cloned under four more parameters (`Target` of `runtime/device/wire.h`). In the
-//! clones hook calls become calls of the device hooks and direct calls go to the callee's clone; in the originals
-//! the hook calls are deleted. A launch can so choose between the two, and the original is the code that a build
-//! without hooks has. Functions called through pointers exist once, unhooked: a pointer cannot carry the parameters.
+//! Every function with a body is cloned twice under four more parameters (`Target` of `runtime/device/wire.h`): one clone
+//! sends records, one counts. In the clones hook calls become calls of the device hooks and direct calls go to the
+//! callee's clone; in the originals the hook calls are deleted. A launch can so choose among the three, and the original
+//! is the code that a build without hooks has. Functions called through pointers exist once, unhooked: a pointer cannot carry the parameters.
 
 use super::{DEVICE_RUNTIME, GpuError, machine};
 use crate::device::{KERNEL_CONVENTION, space};
@@ -14,12 +14,30 @@ use crate::llvm::{Builder, ModuleItems, Type, Value};
 use inkwell::memory_buffer::MemoryBuffer;
 use inkwell::module::Module;
 use std::collections::{BTreeSet, HashMap};
-use warpline_format::gpu::{CountLayout, HOOKED_SUFFIX, TARGET_PARAMETERS};
+use warpline_format::gpu::{COUNTED_SUFFIX, CountLayout, HOOKED_SUFFIX, TARGET_PARAMETERS};
 use warpline_format::site_table::SiteTable;
 
-/// A module with both forms of each kernel.
+/// What the clone of a function does with its requests.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Form {
+    /// Sends a record of each.
+    Traced,
+    /// Adds each to the cells of its site.
+    Counted,
+}
+
+impl Form {
+    fn suffix(self) -> &'static str {
+        match self {
+            Form::Traced => HOOKED_SUFFIX,
+            Form::Counted => COUNTED_SUFFIX,
+        }
+    }
+}
+
+/// A module with all forms of each kernel.
 pub struct Instrumented<'c> {
-    /// The code; every kernel `k` has `k__warpline` beside it.
+    /// The code; every kernel `k` has `k__warpline` and `k__warpline_counted` beside it.
     pub module: Module<'c>,
     /// Mangled names of the kernels, in the module's order.
     pub kernels: Vec<String>,
@@ -29,7 +47,7 @@ pub struct Instrumented<'c> {
     pub(super) ptx: u32,
 }
 
-/// Makes both forms of each kernel of a hooked module, which stays as it is. `table` is what the hook stage
+/// Makes all forms of each kernel of a hooked module, which stays as it is. `table` is what the hook stage
 /// returned with it.
 ///
 /// # Errors
@@ -47,23 +65,25 @@ pub fn instrument<'c>(hooked: &Module<'c>, table: &SiteTable) -> Result<Instrume
 
     let word = types.int(64);
     let extra: [Type<'c>; TARGET_PARAMETERS] = [types.pointer(0), types.pointer(0), types.pointer(0), word];
-    let clones: HashMap<Value<'c>, Value<'c>> = functions
-        .iter()
-        .map(|&function| {
-            let clone = function.clone_with_parameters(&format!("{}{HOOKED_SUFFIX}", function.name()), &extra);
-            (function, clone)
-        })
-        .collect();
+    let clone_all = |form: Form| -> HashMap<Value<'c>, Value<'c>> {
+        let clone = |function: Value<'c>| {
+            function.clone_with_parameters(&format!("{}{}", function.name(), form.suffix()), &extra)
+        };
+        functions.iter().map(|&function| (function, clone(function))).collect()
+    };
+    let forms = [Form::Traced, Form::Counted].map(|form| (form, clone_all(form)));
     let mut not_covered = BTreeSet::new();
     let layout = CountLayout::of(table);
     for &function in &functions {
-        let clone = clones[&function];
-        let parameters = clone.parameters();
-        let target: Vec<_> = parameters[parameters.len() - TARGET_PARAMETERS..].to_vec();
-        let cloner =
-            Rewriter { module: &module, builder: Builder::new(types), layout: &layout, clones: &clones, target };
-        if cloner.rewrite(clone, is_kernel(function)) {
-            not_covered.insert(function.name());
+        for (form, clones) in &forms {
+            let clone = clones[&function];
+            let parameters = clone.parameters();
+            let target: Vec<_> = parameters[parameters.len() - TARGET_PARAMETERS..].to_vec();
+            let builder = Builder::new(types);
+            let cloner = Rewriter { module: &module, builder, form: *form, table, layout: &layout, clones, target };
+            if cloner.rewrite(clone, is_kernel(function)) {
+                not_covered.insert(function.name());
+            }
         }
         remove_hooks(function);
     }
@@ -124,6 +144,8 @@ fn link_hooks(module: &Module<'_>) -> Result<(), GpuError> {
 struct Rewriter<'r, 'c> {
     module: &'r Module<'c>,
     builder: Builder<'c>,
+    form: Form,
+    table: &'r SiteTable,
     layout: &'r CountLayout,
     clones: &'r HashMap<Value<'c>, Value<'c>>,
     target: Vec<Value<'c>>,
@@ -171,7 +193,11 @@ impl<'c> Rewriter<'_, 'c> {
             .expect("hooks.cu defines every hook that the pass calls")
     }
 
+    /// A record that is no request; nobody needs one where requests are only counted.
     fn mark(&self, before: Value<'c>, hook: &str) {
+        if self.form == Form::Counted {
+            return;
+        }
         self.builder.before(before);
         self.builder.call(self.gpu_hook(hook), &self.target);
     }
@@ -180,8 +206,7 @@ impl<'c> Rewriter<'_, 'c> {
     fn hook(&self, call: Value<'c>, hook: &str) {
         let builder = &self.builder;
         builder.before(call);
-        let types = builder.types();
-        let (word, number) = (types.int(64), types.int(32));
+        let number = builder.types().int(32);
         let mut arguments = self.target.clone();
         let of_call = call.arguments();
         let cell = |cell: u64| Value::int(number, cell);
@@ -191,21 +216,50 @@ impl<'c> Rewriter<'_, 'c> {
             "texture" => return call.erase(),
             "block" => arguments.push(cell(self.layout.block(index))),
             "branch" | "switch" => arguments.extend([cell(self.layout.branch(index)), of_call[1]]),
+            "return" | "call" if self.form == Form::Counted => {
+                call.erase();
+                return;
+            }
             "return" => (),
             "call" => arguments.push(of_call[0]),
-            _ => {
-                let mut pointer = of_call[1];
-                if hook == "access_constant" {
-                    pointer = builder.cast(Opcode::LLVMAddrSpaceCast, pointer, types.pointer(space::GENERIC));
-                }
-                let mut address = builder.ptr_to_int(pointer, word);
-                if matches!(hook, "access_shared" | "access_local") {
-                    address = builder.trunc(address, number);
-                }
-                arguments.extend([of_call[0], address]);
-            }
+            _ => return self.access(call, hook.strip_prefix("access_").unwrap_or(hook), arguments),
         }
         builder.call(self.gpu_hook(hook), &arguments);
+        call.erase();
+    }
+
+    /// Replaces the hook of an access to a space, whose call of the device's hook begins with `arguments`.
+    fn access(&self, call: Value<'c>, name: &str, mut arguments: Vec<Value<'c>>) {
+        let builder = &self.builder;
+        let types = builder.types();
+        let (word, number) = (types.int(64), types.int(32));
+        let of_call = call.arguments();
+        let mut pointer = of_call[1];
+        if name == "constant" {
+            pointer = builder.cast(Opcode::LLVMAddrSpaceCast, pointer, types.pointer(space::GENERIC));
+        }
+        let mut address = builder.ptr_to_int(pointer, word);
+        if matches!(name, "shared" | "local") {
+            address = builder.trunc(address, number);
+        }
+        let hook = match self.form {
+            Form::Traced => {
+                arguments.extend([of_call[0], address]);
+                format!("access_{name}")
+            }
+            Form::Counted => {
+                let site = of_call[0].as_u64().unwrap_or(u64::MAX) as u32;
+                let entry = self.table.sites.get(site as usize);
+                let Some((entry, first)) = entry.zip(self.layout.site(site)) else {
+                    call.erase();
+                    return;
+                };
+                let useful = entry.byte_mask.map_or(entry.bytes, u64::count_ones);
+                arguments.extend([Value::int(number, first), Value::int(number, u64::from(useful)), address]);
+                format!("count_{name}")
+            }
+        };
+        builder.call(self.gpu_hook(&hook), &arguments);
         call.erase();
     }
 
@@ -224,7 +278,7 @@ fn remove_hooks(function: Value<'_>) {
     for block in function.blocks() {
         for instruction in block.instructions() {
             let name = instruction.callee_name();
-            if name.starts_with("__warpline_") && !name.ends_with(HOOKED_SUFFIX) {
+            if name.starts_with("__warpline_") {
                 instruction.erase();
             }
         }

@@ -1,4 +1,4 @@
-//! A kernel launch on a GPU: the choice between the two forms of the kernel, the launch's events, and the finish
+//! A kernel launch on a GPU: the choice among the forms of the kernel, the launch's events, and the finish
 //! kernel behind a hooked one.
 
 use super::items::LaunchShape;
@@ -13,7 +13,8 @@ use crate::runtime::{Member, lock};
 use std::ffi::{c_int, c_void};
 use std::sync::Arc;
 use warpline_format::event::{Event, Launch, LaunchEnd, LaunchId};
-use warpline_format::gpu::{CountLayout, TARGET_PARAMETERS};
+use warpline_format::gpu::TARGET_PARAMETERS;
+use warpline_format::options::Mode;
 
 /// `cudaFuncAttributeMaxDynamicSharedMemorySize`.
 const MAX_DYNAMIC_SHARED: c_int = 8;
@@ -44,8 +45,17 @@ pub struct Wanted {
 struct Noted {
     id: LaunchId,
     traced: bool,
+    /// Of the requests only counts are kept.
+    counted: bool,
     share: u64,
     parameters: usize,
+}
+
+impl Noted {
+    /// The form of the kernel that runs when it is traced or counted.
+    fn form(&self, kernel: Kernel) -> usize {
+        if self.counted { kernel.counted } else { kernel.traced }
+    }
 }
 
 /// Launches through `start`, which calls the real runtime's function for the kind of launch with a kernel and its
@@ -79,7 +89,9 @@ pub unsafe fn launch(
         // The launch itself will say what is wrong with the device.
         Err(_) => return original(),
     };
-    let Some(noted) = note_launch(&wanted, kernel, resident(real, &wanted, kernel), entry) else { return original() };
+    let Some(noted) = note_launch(&wanted, kernel, |form| resident(real, &wanted, form), entry) else {
+        return original();
+    };
     if !noted.traced {
         let code = original();
         end(noted.id, code);
@@ -109,7 +121,7 @@ unsafe fn launch_hooked(
     start: &impl Fn(*const c_void, *mut *mut c_void) -> Error,
 ) -> Option<Error> {
     let layout = registry().layouts.get(&kernel.module).cloned()?;
-    let cells = layout.cells();
+    let cells = if noted.counted { layout.all_cells() } else { layout.cells() };
     let slot = gpu.session.take_slot()?;
     let memory = match gpu.slot_memory(real, slot, cells) {
         Ok(memory) => memory,
@@ -123,16 +135,18 @@ unsafe fn launch_hooked(
     let shape = LaunchShape {
         id: noted.id,
         threads: x * y * z,
-        resident: resident(real, wanted, kernel),
+        resident: resident(real, wanted, noted.form(kernel)),
         sms: gpu.sms,
         shared_reserved: gpu.shared_reserved,
         block_share: noted.share,
     };
-    gpu.session.begin(slot, Begun { shape, layout: layout.clone(), ticket: TicketPlace(memory.ticket as *mut u64) });
+    let ticket = TicketPlace(memory.ticket as *mut u64);
+    gpu.session.begin(slot, Begun { shape, layout, counted: noted.counted, ticket });
+    let form = noted.form(kernel);
     if wanted.shared > SHARED_WITHOUT_ASKING {
         // The program asked for it for the original kernel.
         // SAFETY: a registered kernel; so below.
-        unsafe { (real.set_attribute)(kernel.hooked as _, MAX_DYNAMIC_SHARED, wanted.shared as c_int) };
+        unsafe { (real.set_attribute)(form as _, MAX_DYNAMIC_SHARED, wanted.shared as c_int) };
     }
     let mut target = gpu.target(slot, &memory, cells, (y == 1 && z == 1) || x % 32 == 0);
     let mut arguments: Vec<*mut c_void> = Vec::with_capacity(noted.parameters + TARGET_PARAMETERS);
@@ -141,7 +155,7 @@ unsafe fn launch_hooked(
         arguments.extend(unsafe { std::slice::from_raw_parts(wanted.arguments, noted.parameters) });
     }
     arguments.extend(target.iter_mut().map(|word| std::ptr::from_mut(word).cast::<c_void>()));
-    let code = start(kernel.hooked as _, arguments.as_mut_ptr());
+    let code = start(form as _, arguments.as_mut_ptr());
     if matches!(code, error::LAUNCH_OUT_OF_RESOURCES | error::COOPERATIVE_LAUNCH_TOO_LARGE) {
         // SAFETY: no arguments; the program did not cause this error.
         unsafe { (real.last_error)() };
@@ -156,7 +170,7 @@ unsafe fn launch_hooked(
         gpu.session.cancel(slot, code);
         return Some(returned(code));
     }
-    let finished = finish(real, kernel, &layout, &memory, &mut target, wanted.stream);
+    let finished = finish(real, kernel, cells, &memory, &mut target, wanted.stream);
     if finished != error::SUCCESS {
         gpu.session.fail(finished);
         return Some(returned(finished));
@@ -168,7 +182,7 @@ unsafe fn launch_hooked(
 fn finish(
     real: &Real,
     kernel: Kernel,
-    layout: &CountLayout,
+    cells: u64,
     memory: &SlotMemory,
     target: &mut [u64; TARGET_PARAMETERS],
     stream: StreamHandle,
@@ -176,7 +190,7 @@ fn finish(
     let mut places = [memory.ticket_device, memory.arrived];
     let mut arguments: Vec<*mut c_void> =
         target.iter_mut().chain(&mut places).map(|word| std::ptr::from_mut(word).cast::<c_void>()).collect();
-    let blocks = layout.cells().div_ceil(u64::from(FINISH_THREADS)).clamp(1, FINISH_BLOCKS) as u32;
+    let blocks = cells.div_ceil(u64::from(FINISH_THREADS)).clamp(1, FINISH_BLOCKS) as u32;
     let (grid, block) = (Dim3 { x: blocks, y: 1, z: 1 }, Dim3 { x: FINISH_THREADS, y: 1, z: 1 });
     // SAFETY: a registered kernel with these six parameters of 64 bits.
     unsafe { (real.launch)(kernel.finish as _, grid, block, arguments.as_mut_ptr(), 0, stream) }
@@ -193,12 +207,12 @@ fn is_capturing(real: &Real, stream: StreamHandle) -> bool {
     code != error::SUCCESS || status != 0
 }
 
-/// Blocks of the hooked form that share an SM.
-fn resident(real: &Real, wanted: &Wanted, kernel: Kernel) -> u32 {
+/// Blocks of a form of the kernel that share an SM.
+fn resident(real: &Real, wanted: &Wanted, form: usize) -> u32 {
     let mut blocks = 0;
     let threads = wanted.block.x * wanted.block.y * wanted.block.z;
     // SAFETY: a registered kernel; a result through a pointer to a local.
-    let code = unsafe { (real.occupancy)(&raw mut blocks, kernel.hooked as _, threads as c_int, wanted.shared) };
+    let code = unsafe { (real.occupancy)(&raw mut blocks, form as _, threads as c_int, wanted.shared) };
     if code != error::SUCCESS {
         // SAFETY: no arguments.
         unsafe { (real.last_error)() };
@@ -211,7 +225,10 @@ fn kernel_name(kernel: Kernel) -> String {
 }
 
 /// Writes the launch's first event.
-fn note_launch(wanted: &Wanted, kernel: Kernel, resident: u32, entry: Entry) -> Option<Noted> {
+fn note_launch(wanted: &Wanted, kernel: Kernel, resident: impl Fn(usize) -> u32, entry: Entry) -> Option<Noted> {
+    let counted = lock()?.options.mode == Mode::Counters;
+    // Asks the real runtime, so no lock is held.
+    let resident = resident(if counted { kernel.counted } else { kernel.traced });
     let mut runtime = lock()?;
     let path = runtime.path(entry);
     let traced = runtime.is_traced(Member { module: kernel.module, index: kernel.index });
@@ -239,7 +256,7 @@ fn note_launch(wanted: &Wanted, kernel: Kernel, resident: u32, entry: Entry) -> 
     };
     let parameters = descriptor.parameter_count as usize;
     runtime.trace.event(Event::Launch(launch));
-    Some(Noted { id, traced, share, parameters })
+    Some(Noted { id, traced, counted, share, parameters })
 }
 
 fn end(id: LaunchId, code: Error) {

@@ -1,4 +1,4 @@
-//! Registration with the real runtime: each module's fat binary, and each kernel in both forms.
+//! Registration with the real runtime: each module's fat binary, and each kernel in all its forms.
 
 use super::real::Real;
 use super::state::{Kernel, know, registry};
@@ -12,7 +12,7 @@ use std::ptr::{null, null_mut};
 use std::sync::Arc;
 use warpline_format::abi::ModuleDescriptor;
 use warpline_format::event::{Allocation, AllocationKind, Event};
-use warpline_format::gpu::{CountLayout, FINISH_KERNEL, HOOKED_SUFFIX};
+use warpline_format::gpu::{COUNTED_SUFFIX, CountLayout, FINISH_KERNEL, HOOKED_SUFFIX};
 
 /// First word of `__fatBinC_Wrapper_t`.
 const WRAPPER_MAGIC: u32 = 0x4662_43b1;
@@ -151,8 +151,9 @@ pub unsafe fn function(
     });
     match (module, index) {
         (Some((module, finish)), Some(index)) => {
-            let hooked = register_kernel(real, handle, &format!("{kernel_name}{HOOKED_SUFFIX}"));
-            registry().kernels.insert(stub as usize, Kernel { module, index, hooked, finish });
+            let form = |suffix| register_kernel(real, handle, &format!("{kernel_name}{suffix}"));
+            let (traced, counted) = (form(HOOKED_SUFFIX), form(COUNTED_SUFFIX));
+            registry().kernels.insert(stub as usize, Kernel { module, index, traced, counted, finish });
         }
         _ => {
             registry().foreign.insert(stub as usize, kernel_name);

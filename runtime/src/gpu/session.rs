@@ -52,6 +52,8 @@ pub struct Begun {
     pub shape: LaunchShape,
     /// For its counts.
     pub layout: Arc<CountLayout>,
+    /// Its requests are counted on the device, and there are no records.
+    pub counted: bool,
     /// The ticket that its finish kernel fills in.
     pub ticket: TicketPlace,
 }
@@ -325,13 +327,19 @@ impl<'s> Drain<'s> {
                 continue;
             }
             let dropped: u64 = (0..sms).map(|sm| ticket.word(head + sms + sm)).sum();
-            let cells: Vec<u64> = (0..begun.layout.cells()).map(|cell| ticket.word(head + 2 * sms + cell)).collect();
+            let layout = &begun.layout;
+            let count = if begun.counted { layout.all_cells() } else { layout.cells() };
+            let cells: Vec<u64> = (0..count).map(|cell| ticket.word(head + 2 * sms + cell)).collect();
             if dropped > self.dropped {
                 self.session.dropped.store(true, Ordering::Relaxed);
                 self.session.output.event(Event::Dropped { records: dropped - self.dropped });
                 self.dropped = dropped;
             }
-            let (blocks, branches) = begun.layout.counts(&cells);
+            if begun.counted {
+                let counts = Event::SiteCounts { launch: begun.shape.id, sites: layout.site_counts(&cells) };
+                self.session.output.event(counts);
+            }
+            let (blocks, branches) = layout.counts(&cells);
             self.end(slot, LaunchEnd { id: begun.shape.id, error: 0, blocks, branches });
             ended = true;
         }

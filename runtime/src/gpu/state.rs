@@ -71,15 +71,17 @@ fn choose() -> Option<DeviceNumbers> {
     None
 }
 
-/// A kernel in both forms.
+/// A kernel in all forms.
 #[derive(Clone, Copy, Debug)]
 pub struct Kernel {
     /// Index of its module in the runtime.
     pub module: usize,
     /// Index in the module's descriptor.
     pub index: usize,
-    /// Stands for the hooked form in calls of the real runtime.
-    pub hooked: usize,
+    /// Stands for the form that sends records in calls of the real runtime.
+    pub traced: usize,
+    /// Stands for the form that counts.
+    pub counted: usize,
     /// Stands for the module's finish kernel.
     pub finish: usize,
 }

@@ -12,6 +12,7 @@ use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 use std::sync::atomic::{AtomicI32, AtomicU64, Ordering};
 use std::sync::{LazyLock, Mutex};
 use std::thread::JoinHandle;
+use warpline_format::gpu::{BLOCK_CELLS, BRANCH_CELLS, COUNTED_SUFFIX, SITE_CELLS};
 use warpline_runtime::cuda::types::Dim3;
 use warpline_runtime::gpu::wire::{Kind, MARK, SLOT_BITS, SLOTS};
 
@@ -52,6 +53,8 @@ struct Launched {
     blocks: u64,
     threads: u32,
     faulty: bool,
+    /// Counts its requests instead of sending them.
+    counted: bool,
 }
 
 // SAFETY: plain addresses of memory that lives as long as the process.
@@ -62,11 +65,23 @@ unsafe impl Sync for Launched {}
 impl Launched {
     fn access(&self, sm: u64, who: u64, space_site: u32, mask: u32, address: impl Fn(u64) -> u64) {
         let addresses: [u64; 32] = std::array::from_fn(|lane| address(lane as u64));
+        if self.counted {
+            // Behind the cells of one block and one branch of two sides.
+            let first = BLOCK_CELLS + BRANCH_CELLS + 4 + SITE_CELLS * u64::from(space_site & 0xff_ffff);
+            let per_sm = self.target.flags >> 32;
+            // SAFETY: a site's cells in the set of an SM.
+            let cell = unsafe { self.target.counts.add((sm * per_sm + first) as usize) };
+            // SAFETY: as above, and 32 addresses.
+            return unsafe { (producer().count)(cell, space_site >> 24, mask, 4, addresses.as_ptr()) };
+        }
         // SAFETY: as `wire.h` asks for.
         unsafe { (producer().access)(&raw const self.target, sm as u32, who, space_site, mask, addresses.as_ptr()) }
     }
 
     fn mark(&self, sm: u64, who: u64, kind: Kind, mask: u32) {
+        if self.counted {
+            return;
+        }
         // SAFETY: as above.
         unsafe { (producer().mark)(&raw const self.target, sm as u32, who, kind as u32, 0, mask) }
     }
@@ -159,17 +174,18 @@ unsafe extern "C" fn __wlreal_cudaLaunchKernel(
     };
     if name == "__warpline_finish" {
         let (target, ticket) = (target(0), word(4));
-        let launched = Launched { target, data: ticket, blocks: 0, threads: 0, faulty: false };
+        let launched = Launched { target, data: ticket, blocks: 0, threads: 0, faulty: false, counted: false };
         enqueue(stream as usize, move || {
             let launched = launched;
             if status() == 0 {
                 finish(&launched.target, launched.data as *mut u64);
             }
         });
-    } else if name.ends_with("__warpline") {
+    } else if name.contains("__warpline") {
+        let counted = name.ends_with(COUNTED_SUFFIX);
         let faulty = name.starts_with("faulty");
         let launched =
-            Launched { target: target(1), data: word(0), blocks: u64::from(grid.x), threads: block.x, faulty };
+            Launched { target: target(1), data: word(0), blocks: u64::from(grid.x), threads: block.x, faulty, counted };
         enqueue(stream as usize, move || {
             let launched = &launched;
             std::thread::scope(|scope| (0..SMS).for_each(|sm| drop(scope.spawn(move || launched.run(sm)))));

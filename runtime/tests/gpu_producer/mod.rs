@@ -20,6 +20,8 @@ pub struct Target {
 pub type Layout = unsafe extern "C" fn(*mut u64);
 pub type Access = unsafe extern "C" fn(*const Target, u32, u64, u32, u32, *const u64);
 pub type KnownStride = unsafe extern "C" fn(*const Target, u32, u64, u32, u32, u64, u32);
+pub type Count = unsafe extern "C" fn(*mut u64, u32, u32, u32, *const u64);
+pub type CountUniform = unsafe extern "C" fn(*mut u64, u32, u32);
 pub type Mark = unsafe extern "C" fn(*const Target, u32, u64, u32, u32, u32);
 
 /// Its functions.
@@ -28,6 +30,8 @@ pub struct Producer {
     pub access: Access,
     pub known_stride: KnownStride,
     pub mark: Mark,
+    pub count: Count,
+    pub count_uniform: CountUniform,
 }
 
 /// Builds and loads the producer's side once.
@@ -59,6 +63,8 @@ pub fn producer() -> &'static Producer {
                 access: std::mem::transmute::<*mut c_void, Access>(symbol(c"wl_access")),
                 known_stride: std::mem::transmute::<*mut c_void, KnownStride>(symbol(c"wl_known_stride")),
                 mark: std::mem::transmute::<*mut c_void, Mark>(symbol(c"wl_mark")),
+                count: std::mem::transmute::<*mut c_void, Count>(symbol(c"wl_count")),
+                count_uniform: std::mem::transmute::<*mut c_void, CountUniform>(symbol(c"wl_count_uniform")),
             };
             std::fs::remove_file(&library).expect("the file is ours");
             loaded

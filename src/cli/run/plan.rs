@@ -4,10 +4,10 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use warpline_format::options::{Check, Options, Output};
+use warpline_format::options::{Check, Mode, Options, Output};
 
 use crate::cli::Failure;
-use crate::cli::args::{CheckChoice, DeviceChoice, HostAllocationChoice, RunArguments};
+use crate::cli::args::{CheckChoice, DeviceChoice, HostAllocationChoice, ModeChoice, RunArguments};
 use crate::cli::models::{Chosen, choose};
 use crate::exit_code;
 
@@ -48,6 +48,16 @@ impl Plan {
             Some(text) => share(text).ok_or_else(|| usage(format!("--blocks takes a share as 1/16, not `{text}`")))?,
             None => 1,
         };
+        let mode = match arguments.mode {
+            ModeChoice::Trace => Mode::Trace,
+            ModeChoice::Counters if arguments.device == DeviceChoice::Cpu => {
+                return Err(usage("--mode counters counts on a GPU: it needs --device gpu".to_owned()));
+            }
+            ModeChoice::Counters if block_share != 1 => {
+                return Err(usage("--mode counters counts all blocks of a launch: leave --blocks out".to_owned()));
+            }
+            ModeChoice::Counters => Mode::Counters,
+        };
         let (program, rest) =
             arguments.program.split_first().ok_or_else(|| usage("which program is to be run?".to_owned()))?;
         Ok(Plan {
@@ -61,6 +71,7 @@ impl Plan {
                 DeviceChoice::Gpu => "gpu",
             },
             options: Options {
+                mode,
                 output: Output::DefaultFile,
                 device: model.device.clone(),
                 kernels: arguments.kernels.clone(),

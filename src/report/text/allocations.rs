@@ -23,7 +23,11 @@ pub(super) fn write(out: &mut String, profile: &Profile, style: Style, top: usiz
         (std::cmp::Reverse(allocation.metrics.sectors), std::cmp::Reverse(allocation.bytes), allocation.id)
     });
     let total: u64 = rows.iter().map(|allocation| allocation.metrics.sectors).sum();
-    _ = writeln!(out, "{}", style.heading("ALLOCATIONS by memory traffic"));
+    _ = writeln!(
+        out,
+        "{}",
+        style.heading(if profile.run.mode == "counters" { "ALLOCATIONS" } else { "ALLOCATIONS by memory traffic" })
+    );
     let head = format!(
         "  {:<30} {:<18} {:>10} {:>7} {:>10} {:>10}  {}",
         "name", "kind", "size", "share", "traffic", "efficiency", "kernels"
@@ -32,6 +36,7 @@ pub(super) fn write(out: &mut String, profile: &Profile, style: Style, top: usiz
     for allocation in rows.iter().take(top) {
         let metrics = &allocation.metrics;
         let efficiency = ratio(metrics.ideal_sectors, metrics.sectors);
+        let told = |text: String| if metrics.is_untold() { "-".to_owned() } else { text };
         let efficiency = if metrics.sectors == 0 {
             format!("{:>10}", "-")
         } else {
@@ -45,9 +50,9 @@ pub(super) fn write(out: &mut String, profile: &Profile, style: Style, top: usiz
             style.strong(&name),
             allocation.kind,
             bytes(allocation.bytes),
-            percent(ratio(metrics.sectors, total)),
-            bytes(metrics.sectors.saturating_mul(SECTOR_BYTES)),
-            allocation.by_kernel.len(),
+            told(percent(ratio(metrics.sectors, total))),
+            told(bytes(metrics.sectors.saturating_mul(SECTOR_BYTES))),
+            told(allocation.by_kernel.len().to_string()),
         );
         let path = places::host_path(&allocation.path);
         if !path.is_empty() {

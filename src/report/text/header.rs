@@ -22,7 +22,11 @@ pub(super) fn write(out: &mut String, profile: &Profile, style: Style) {
     let mut line = |name: &str, text: String| _ = writeln!(out, "  {name:<10} {text}");
     let model = run.assumptions.get("model").or(run.models.first()).map_or("no GPU model", String::as_str);
     let device = if run.device == "cpu" { "CPU device (no GPU was used)" } else { "GPU" };
-    line("device", format!("{device}, blocks placed as on {model}"));
+    if run.mode == "counters" {
+        line("device", format!("{device}, counters mode: no trace was kept"));
+    } else {
+        line("device", format!("{device}, blocks placed as on {model}"));
+    }
     let mut status = if run.complete { "complete".to_owned() } else { style.warning("INCOMPLETE, see the notes") };
     match run.exit_code {
         Some(0) => {}
@@ -38,6 +42,10 @@ pub(super) fn write(out: &mut String, profile: &Profile, style: Style) {
     }
     line("status", status);
     line("counted", "requests, lanes, bytes, sectors, branches and blocks: exact, from the executed code".to_owned());
+    if run.mode == "counters" {
+        out.push('\n');
+        return;
+    }
     let mut modelled = "order of warps and blocks; bank conflicts (32 banks of 4 bytes)".to_owned();
     match run.assumptions.get("occupancy").map(String::as_str) {
         Some("ptxas") => modelled.push_str("; occupancy from ptxas registers"),

@@ -57,7 +57,7 @@ pub(super) fn write(out: &mut String, profile: &Profile, style: Style, top: usiz
     if !shared.is_empty() {
         _ = writeln!(out, "{}", style.heading("SHARED MEMORY by bank conflicts (passes beyond the ideal)"));
         section(out, profile, style, top, &shared, "extra passes", "lines");
-    } else if conflict_free && profile.sites.iter().any(|site| site.space == "shared") {
+    } else if conflict_free && profile.sites.iter().any(|site| site.metrics.shared.is_some()) {
         _ = writeln!(out, "{}", style.heading("SHARED MEMORY"));
         _ = writeln!(out, "  no bank conflicts\n");
     }
