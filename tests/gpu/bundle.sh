@@ -12,12 +12,19 @@ mkdir -p "$folder/examples"
 cp "$warpline" "$folder/warpline"
 cp "$here/run.sh" "$here/compare.py" "$folder/"
 # The machine that runs it need not have this one's processor.
-for source in "$root"/examples/*/*.cu "$here/streams.cu" "$here/long_running.cu"; do
-    name=$(basename "$source" .cu)
-    echo "  $name"
+build() {
+    echo "  $1"
+    name=$1
+    shift
     # shellcheck disable=SC2086
-    "$cc" --device=gpu --warpline-march=x86-64-v3 $gencode -O3 "$source" -o "$folder/examples/$name"
+    "$cc" --device=gpu --warpline-march=x86-64-v3 $gencode -O3 "$@" -o "$folder/examples/$name"
+}
+for source in "$root"/examples/*/; do
+    name=$(basename "$source")
+    [ "$name" = common ] || build "$name" $(find "$source" -name '*.cu' -o -name '*.cpp')
 done
+build streams "$here/streams.cu"
+build long_running "$here/long_running.cu"
 # The hooks alone, without the rest of Warpline.
 toolkit=$("$cc" --warpline-toolkit)
 last=${archs##* }

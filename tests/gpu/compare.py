@@ -22,10 +22,18 @@ def counts(profile, what, fields):
     return [tuple(str(entry[field]) for field in fields) for entry in profile[what]]
 
 
+def load(path):
+    try:
+        with open(path) as file:
+            return json.load(file)
+    except (OSError, ValueError) as error:
+        sys.exit(f"  no profile in {path}: {error}")
+
+
 def main():
     arguments = [argument for argument in sys.argv[1:] if not argument.startswith("--")]
     strict = "--strict" in sys.argv
-    cpu, gpu = (json.load(open(path)) for path in arguments)
+    cpu, gpu = (load(path) for path in arguments)
     errors, differences = [], []
     ours, theirs = sites(cpu), sites(gpu)
     for key in sorted(set(ours) | set(theirs)):
