@@ -21,10 +21,10 @@ use warpline_format::site_table::{Block, Op};
 use warpline_runtime::api::copy::cudaMemcpy;
 use warpline_runtime::api::device::cudaDeviceSynchronize;
 use warpline_runtime::api::hooks::__warpline_name;
-use warpline_runtime::api::launch::cudaLaunchKernel;
+use warpline_runtime::api::launch::{cudaLaunchKernel, cudaLaunchKernel_ptsz, cudaLaunchKernelExC_ptsz};
 use warpline_runtime::api::memory::{cudaFree, cudaMalloc};
 use warpline_runtime::cuda::error;
-use warpline_runtime::cuda::types::Dim3;
+use warpline_runtime::cuda::types::{Dim3, LaunchConfig};
 
 const STUBS: usize = 0x5000;
 const BLOCKS: u32 = 300;
@@ -247,6 +247,38 @@ fn a_faulting_kernel_leaves_its_records() {
     assert!(requests >= BLOCKS / 2 * 3, "{requests} requests");
     assert!(trace.events.iter().any(|event| matches!(event, Event::LaunchEnd(end) if end.id == 0 && end.error == 700)));
     assert!(trace.events.iter().any(|event| matches!(event, Event::LaunchEnd(end) if end.id == 1 && end.error == 700)));
+}
+
+#[test]
+#[ignore = "child"]
+fn child_default_streams() {
+    start();
+    let data = malloc(4 * (BLOCKS * THREADS) as usize, c"d_data");
+    let last = || gpu_fake::LAST_STREAM.load(std::sync::atomic::Ordering::SeqCst);
+    let (grid, block) = (Dim3 { x: BLOCKS, y: 1, z: 1 }, Dim3 { x: THREADS, y: 1, z: 1 });
+    let mut pointer = data;
+    let mut arguments = [(&raw mut pointer).cast::<c_void>()];
+    assert_eq!(launch(0, data, 0), error::SUCCESS);
+    assert_eq!(last(), 0);
+    // `cudaStreamPerThread`; a stream that the program names stays.
+    let config =
+        LaunchConfig { grid, block, shared: 0, stream: null_mut(), attributes: std::ptr::null(), attribute_count: 0 };
+    for (stream, expected) in [(0usize, 2), (0x100, 0x100)] {
+        let (stub, stream) = (STUBS as *const c_void, stream as *mut c_void);
+        let code = unsafe { cudaLaunchKernel_ptsz(stub, grid, block, arguments.as_mut_ptr(), 0, stream) };
+        assert_eq!((code, last()), (error::SUCCESS, expected));
+        let config = LaunchConfig { stream, ..config };
+        let code = unsafe { cudaLaunchKernelExC_ptsz(&raw const config, stub, arguments.as_mut_ptr()) };
+        assert_eq!((code, last()), (error::SUCCESS, expected));
+    }
+    assert_eq!(unsafe { cudaDeviceSynchronize() }, error::SUCCESS);
+}
+
+#[test]
+fn a_default_stream_per_thread_is_the_threads_own() {
+    let ran = run("child_default_streams", &[]);
+    assert_eq!(ran.code, Some(0), "{}{}", ran.output, ran.errors);
+    assert!(Trace::read(&ran.path).is_complete(), "{}", ran.errors);
 }
 
 #[test]

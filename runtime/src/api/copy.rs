@@ -237,13 +237,13 @@ per_thread! {
     cudaMemset2D_ptds = cudaMemset2D, (to: *mut c_void, pitch: usize, value: c_int, width: usize, height: usize);
     cudaMemset3D_ptds = cudaMemset3D, (memory: PitchedPtr, value: c_int, extent: Extent);
     cudaMemcpyAsync_ptsz = cudaMemcpyAsync, (to: *mut c_void, from: *const c_void, bytes: usize, kind: c_int,
-        stream: StreamHandle);
+        stream: StreamHandle) [stream];
     cudaMemcpy2DAsync_ptsz = cudaMemcpy2DAsync, (to: *mut c_void, to_pitch: usize, from: *const c_void,
-        from_pitch: usize, width: usize, height: usize, kind: c_int, stream: StreamHandle);
-    cudaMemcpy3DAsync_ptsz = cudaMemcpy3DAsync, (parameters: *const Memcpy3D, stream: StreamHandle);
-    cudaMemsetAsync_ptsz = cudaMemsetAsync, (to: *mut c_void, value: c_int, bytes: usize, stream: StreamHandle);
+        from_pitch: usize, width: usize, height: usize, kind: c_int, stream: StreamHandle) [stream];
+    cudaMemcpy3DAsync_ptsz = cudaMemcpy3DAsync, (parameters: *const Memcpy3D, stream: StreamHandle) [stream];
+    cudaMemsetAsync_ptsz = cudaMemsetAsync, (to: *mut c_void, value: c_int, bytes: usize, stream: StreamHandle) [stream];
     cudaMemset2DAsync_ptsz = cudaMemset2DAsync, (to: *mut c_void, pitch: usize, value: c_int, width: usize,
-        height: usize, stream: StreamHandle);
+        height: usize, stream: StreamHandle) [stream];
     cudaMemset3DAsync_ptsz = cudaMemset3DAsync, (memory: PitchedPtr, value: c_int, extent: Extent,
-        stream: StreamHandle);
+        stream: StreamHandle) [stream];
 }

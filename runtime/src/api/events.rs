@@ -79,6 +79,6 @@ api! {
 }
 
 per_thread! {
-    cudaEventRecord_ptsz = cudaEventRecord, (event: EventHandle, stream: StreamHandle);
-    cudaEventRecordWithFlags_ptsz = cudaEventRecordWithFlags, (event: EventHandle, stream: StreamHandle, flags: c_uint);
+    cudaEventRecord_ptsz = cudaEventRecord, (event: EventHandle, stream: StreamHandle) [stream];
+    cudaEventRecordWithFlags_ptsz = cudaEventRecordWithFlags, (event: EventHandle, stream: StreamHandle, flags: c_uint) [stream];
 }

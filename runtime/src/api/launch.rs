@@ -141,17 +141,32 @@ api! {
 
 per_thread! {
     cudaLaunchKernel_ptsz = cudaLaunchKernel, (function: *const c_void, grid: Dim3, block: Dim3,
-        arguments: *mut *mut c_void, shared: usize, stream: StreamHandle);
+        arguments: *mut *mut c_void, shared: usize, stream: StreamHandle) [stream];
     cudaLaunchCooperativeKernel_ptsz = cudaLaunchCooperativeKernel, (function: *const c_void, grid: Dim3, block: Dim3,
-        arguments: *mut *mut c_void, shared: usize, stream: StreamHandle);
-    cudaLaunchKernelExC_ptsz = cudaLaunchKernelExC, (config: *const LaunchConfig, function: *const c_void,
-        arguments: *mut *mut c_void);
+        arguments: *mut *mut c_void, shared: usize, stream: StreamHandle) [stream];
     __cudaLaunchKernel = cudaLaunchKernel, (function: *const c_void, grid: Dim3, block: Dim3,
         arguments: *mut *mut c_void, shared: usize, stream: StreamHandle);
     __cudaLaunchKernel_ptsz = cudaLaunchKernel, (function: *const c_void, grid: Dim3, block: Dim3,
-        arguments: *mut *mut c_void, shared: usize, stream: StreamHandle);
+        arguments: *mut *mut c_void, shared: usize, stream: StreamHandle) [stream];
     cudaLaunchHostFunc_ptsz = cudaLaunchHostFunc, (stream: StreamHandle, function: Option<HostFunction>,
-        data: *mut c_void);
+        data: *mut c_void) [stream];
+}
+
+/// The variant for programs built with a default stream per thread.
+///
+/// # Safety
+/// As for [`cudaLaunchKernelExC`].
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cudaLaunchKernelExC_ptsz(
+    config: *const LaunchConfig,
+    function: *const c_void,
+    arguments: *mut *mut c_void,
+) -> Error {
+    // SAFETY: null or valid by the contract.
+    let own = unsafe { config.as_ref() }
+        .map(|config| LaunchConfig { stream: crate::gpu::per_thread_stream(config.stream), ..*config });
+    // SAFETY: handed through; the copy outlives the call.
+    unsafe { cudaLaunchKernelExC(own.as_ref().map_or(config, std::ptr::from_ref), function, arguments) }
 }
 
 /// Calls a host function when all work before it is done, which is at once. The function may not

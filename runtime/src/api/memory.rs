@@ -302,10 +302,10 @@ fn check_managed(runtime: &Runtime, pointer: *const c_void, bytes: usize) -> Res
 }
 
 per_thread! {
-    cudaMallocAsync_ptsz = cudaMallocAsync, (place: *mut *mut c_void, bytes: usize, stream: StreamHandle);
-    cudaFreeAsync_ptsz = cudaFreeAsync, (pointer: *mut c_void, stream: StreamHandle);
+    cudaMallocAsync_ptsz = cudaMallocAsync, (place: *mut *mut c_void, bytes: usize, stream: StreamHandle) [stream];
+    cudaFreeAsync_ptsz = cudaFreeAsync, (pointer: *mut c_void, stream: StreamHandle) [stream];
     cudaMemPrefetchAsync_ptsz = cudaMemPrefetchAsync, (pointer: *const c_void, bytes: usize, location: MemLocation,
-        flags: c_uint, stream: StreamHandle);
+        flags: c_uint, stream: StreamHandle) [stream];
     cudaStreamAttachMemAsync_ptsz = cudaStreamAttachMemAsync, (stream: StreamHandle, pointer: *mut c_void,
-        bytes: usize, flags: c_uint);
+        bytes: usize, flags: c_uint) [stream];
 }

@@ -43,16 +43,18 @@ macro_rules! api {
 }
 pub(crate) use api;
 
-/// Defines the per-thread-default-stream variants of functions: every stream is in step here, so
-/// they are the same.
+/// Defines the per-thread-default-stream variants of functions. On the CPU device every stream is in step, so they are
+/// the same; on a GPU the null handle of the arguments in brackets means the calling thread's own stream. What waits for
+/// the default stream without naming one (`_ptds`) waits for the legacy one, which waits for those of all threads.
 macro_rules! per_thread {
-    ($($suffixed:ident = $name:path, ($($argument:ident: $type:ty),*);)*) => {$(
+    ($($suffixed:ident = $name:path, ($($argument:ident: $type:ty),*) $([$($stream:ident),*])?;)*) => {$(
         /// The variant for programs built with a default stream per thread.
         ///
         /// # Safety
         /// As for the function without the suffix.
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $suffixed($($argument: $type),*) -> $crate::cuda::error::Error {
+            $($(let $stream = $crate::gpu::per_thread_stream($stream);)*)?
             // SAFETY: handed through.
             unsafe { $name($($argument),*) }
         }

@@ -165,17 +165,17 @@ pub unsafe extern "C" fn cudaStreamAddCallback(
 }
 
 per_thread! {
-    cudaStreamSetAttribute_ptsz = cudaStreamSetAttribute, (stream: StreamHandle, which: c_int, value: *const c_void);
-    cudaStreamGetAttribute_ptsz = cudaStreamGetAttribute, (stream: StreamHandle, which: c_int, value: *mut c_void);
-    cudaStreamCopyAttributes_ptsz = cudaStreamCopyAttributes, (to: StreamHandle, from: StreamHandle);
-    cudaStreamSynchronize_ptsz = cudaStreamSynchronize, (stream: StreamHandle);
-    cudaStreamQuery_ptsz = cudaStreamQuery, (stream: StreamHandle);
-    cudaStreamWaitEvent_ptsz = cudaStreamWaitEvent, (stream: StreamHandle, event: EventHandle, flags: c_uint);
-    cudaStreamGetPriority_ptsz = cudaStreamGetPriority, (stream: StreamHandle, priority: *mut c_int);
-    cudaStreamGetFlags_ptsz = cudaStreamGetFlags, (stream: StreamHandle, flags: *mut c_uint);
-    cudaStreamGetId_ptsz = cudaStreamGetId, (stream: StreamHandle, id: *mut c_ulonglong);
-    cudaStreamGetDevice_ptsz = cudaStreamGetDevice, (stream: StreamHandle, device: *mut c_int);
-    cudaStreamIsCapturing_ptsz = cudaStreamIsCapturing, (stream: StreamHandle, status: *mut c_int);
+    cudaStreamSetAttribute_ptsz = cudaStreamSetAttribute, (stream: StreamHandle, which: c_int, value: *const c_void) [stream];
+    cudaStreamGetAttribute_ptsz = cudaStreamGetAttribute, (stream: StreamHandle, which: c_int, value: *mut c_void) [stream];
+    cudaStreamCopyAttributes_ptsz = cudaStreamCopyAttributes, (to: StreamHandle, from: StreamHandle) [to, from];
+    cudaStreamSynchronize_ptsz = cudaStreamSynchronize, (stream: StreamHandle) [stream];
+    cudaStreamQuery_ptsz = cudaStreamQuery, (stream: StreamHandle) [stream];
+    cudaStreamWaitEvent_ptsz = cudaStreamWaitEvent, (stream: StreamHandle, event: EventHandle, flags: c_uint) [stream];
+    cudaStreamGetPriority_ptsz = cudaStreamGetPriority, (stream: StreamHandle, priority: *mut c_int) [stream];
+    cudaStreamGetFlags_ptsz = cudaStreamGetFlags, (stream: StreamHandle, flags: *mut c_uint) [stream];
+    cudaStreamGetId_ptsz = cudaStreamGetId, (stream: StreamHandle, id: *mut c_ulonglong) [stream];
+    cudaStreamGetDevice_ptsz = cudaStreamGetDevice, (stream: StreamHandle, device: *mut c_int) [stream];
+    cudaStreamIsCapturing_ptsz = cudaStreamIsCapturing, (stream: StreamHandle, status: *mut c_int) [stream];
     cudaStreamAddCallback_ptsz = cudaStreamAddCallback, (stream: StreamHandle, callback: Option<StreamCallback>,
-        data: *mut c_void, flags: c_uint);
+        data: *mut c_void, flags: c_uint) [stream];
 }

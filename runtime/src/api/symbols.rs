@@ -143,7 +143,7 @@ per_thread! {
     cudaMemcpyFromSymbol_ptds = cudaMemcpyFromSymbol, (to: *mut c_void, symbol: *const c_void, bytes: usize,
         offset: usize, kind: c_int);
     cudaMemcpyToSymbolAsync_ptsz = cudaMemcpyToSymbolAsync, (symbol: *const c_void, from: *const c_void,
-        bytes: usize, offset: usize, kind: c_int, stream: StreamHandle);
+        bytes: usize, offset: usize, kind: c_int, stream: StreamHandle) [stream];
     cudaMemcpyFromSymbolAsync_ptsz = cudaMemcpyFromSymbolAsync, (to: *mut c_void, symbol: *const c_void,
-        bytes: usize, offset: usize, kind: c_int, stream: StreamHandle);
+        bytes: usize, offset: usize, kind: c_int, stream: StreamHandle) [stream];
 }

@@ -15,6 +15,11 @@ pub mod wire;
 
 pub use state::{active, chosen};
 
+use crate::cuda::types::StreamHandle;
+
+/// `cudaStreamPerThread`.
+const PER_THREAD: usize = 2;
+
 /// Hands an API call to the real runtime's function of the same name, as the program made it.
 macro_rules! forward {
     ($name:ident, ($($argument:ident: $type:ty),*)) => {{
@@ -43,6 +48,12 @@ macro_rules! forward {
     }};
 }
 pub(crate) use forward;
+
+/// The stream that a program built with a default stream per thread means: on a GPU the null handle is
+/// `cudaStreamPerThread`.
+pub fn per_thread_stream(stream: StreamHandle) -> StreamHandle {
+    if stream.is_null() && active() { PER_THREAD as StreamHandle } else { stream }
+}
 
 /// Says that the real runtime lacks a function.
 pub fn missing(name: &str) -> crate::cuda::error::Error {

@@ -9,11 +9,11 @@ use super::gpu_producer::{Target, producer};
 use std::collections::HashMap;
 use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 
-use std::sync::atomic::{AtomicI32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicI32, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{LazyLock, Mutex};
 use std::thread::JoinHandle;
 use warpline_format::gpu::{BLOCK_CELLS, BRANCH_CELLS, COUNTED_SUFFIX, SITE_CELLS};
-use warpline_runtime::cuda::types::Dim3;
+use warpline_runtime::cuda::types::{Dim3, LaunchConfig};
 use warpline_runtime::gpu::wire::{Kind, MARK, SLOT_BITS, SLOTS};
 
 pub const SMS: u64 = 4;
@@ -23,6 +23,9 @@ pub const RESERVED: c_int = 1024;
 static FAULT: AtomicI32 = AtomicI32::new(0);
 static FUNCTIONS: LazyLock<Mutex<HashMap<usize, String>>> = LazyLock::new(Mutex::default);
 static STREAMS: LazyLock<Mutex<HashMap<usize, JoinHandle<()>>>> = LazyLock::new(Mutex::default);
+
+/// Stream of the last kernel that was launched.
+pub static LAST_STREAM: AtomicUsize = AtomicUsize::new(usize::MAX);
 
 fn status() -> c_int {
     FAULT.load(Ordering::SeqCst)
@@ -164,6 +167,7 @@ unsafe extern "C" fn __wlreal_cudaLaunchKernel(
         return status();
     }
     let name = FUNCTIONS.lock().unwrap()[&(stub as usize)].clone();
+    LAST_STREAM.store(stream as usize, Ordering::SeqCst);
     // SAFETY: one pointer per parameter.
     let word = |index: usize| unsafe { (*arguments.add(index)).cast::<u64>().read() };
     let target = |first: usize| Target {
@@ -192,6 +196,18 @@ unsafe extern "C" fn __wlreal_cudaLaunchKernel(
         });
     }
     0
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn __wlreal_cudaLaunchKernelExC(
+    config: *const LaunchConfig,
+    stub: *const c_void,
+    arguments: *mut *mut c_void,
+) -> c_int {
+    // SAFETY: valid by the contract.
+    let LaunchConfig { grid, block, shared, stream, .. } = unsafe { &*config };
+    // SAFETY: handed through.
+    unsafe { __wlreal_cudaLaunchKernel(stub, *grid, *block, arguments, *shared, *stream) }
 }
 
 #[unsafe(no_mangle)]
