@@ -238,7 +238,7 @@ impl Groups {
 
     /// Uses the elements from `low` to before `high` in order, and tells `found` of each what it found and how many
     /// found the same. The axis must have room for them.
-    #[inline]
+    #[inline(always)]
     pub(super) fn use_range(
         &mut self,
         group: u32,
@@ -259,6 +259,36 @@ impl Groups {
             }
             return;
         }
+        // Coalesced requests use the same elements again, or new ones.
+        let run = &mut known.runs[0];
+        if known.count == 1 && u32::from(run.start) == low && run.end() == high {
+            let (length, before) = (high - low, run.first.position());
+            let distance = length - 1 + axis.after(before + length);
+            axis.clear(before, length);
+            let first = (run.first.time & REUSED == 0).then_some(run.first.cell);
+            run.first.time = run.first.later(axis.push(length), true);
+            return found(Found::Again { distance, first }, length);
+        }
+        if known.count == 0 {
+            *run = begin(low, high - low, axis, cell, load);
+            known.count = 1;
+            return found(Found::New, high - low);
+        }
+        self.use_parts(group, [low, high], axis, cell, load, found);
+    }
+
+    /// [`use_range`](Self::use_range) where the elements are parts of runs, or several runs.
+    #[inline]
+    fn use_parts(
+        &mut self,
+        group: u32,
+        [low, high]: [u32; 2],
+        axis: &mut Axis,
+        cell: u32,
+        load: bool,
+        mut found: impl FnMut(Found, u32),
+    ) {
+        let known = &self.groups[group as usize];
         let mut next = Runs::new();
         let mut at = low;
         for &run in known.runs() {
@@ -369,6 +399,7 @@ impl Groups {
 }
 
 /// First uses of elements, one after another.
+#[inline(always)]
 fn begin(start: u32, length: u32, axis: &mut Axis, cell: u32, load: bool) -> Run {
     let time = axis.push(length) | if load { 0 } else { REUSED };
     Run { first: Use { time, cell }, start: start as u8, length: length as u8 }

@@ -21,7 +21,7 @@ impl Default for ReuseHistogram {
 
 impl ReuseHistogram {
     /// Counts `times` uses at one distance.
-    #[inline]
+    #[inline(always)]
     pub fn count(&mut self, distance: u32, times: u32) {
         self.counts[(32 - distance.leading_zeros()) as usize] += u64::from(times);
         self.sum += u64::from(distance) * u64::from(times);

@@ -46,6 +46,9 @@ pub enum Stores {
     Use,
 }
 
+/// Lines that are found again without a look at the table.
+const RECENT: usize = 4;
+
 #[derive(Clone, Debug)]
 struct Line {
     number: u64,
@@ -59,8 +62,8 @@ struct Line {
 pub struct Reuse {
     stores: Stores,
     index: FxHashMap<u64, u32>,
-    /// Line number + 1 and index of the line found last.
-    recent: (u64, u32),
+    /// Line number + 1 and index of lines found last, by the lowest bits of the number: neighbours all find room.
+    recent: [(u64, u32); RECENT],
     lines: Vec<Line>,
     groups: Groups,
     /// Elements of other widths or alignments.
@@ -91,7 +94,7 @@ impl Reuse {
     /// Begins a new scope; keeps its memory.
     pub fn clear(&mut self) {
         self.index.clear();
-        self.recent = (0, 0);
+        self.recent = [(0, 0); RECENT];
         self.lines.clear();
         self.groups.clear();
         self.odd.clear();
@@ -102,6 +105,7 @@ impl Reuse {
     }
 
     /// A request. `pieces` are those of the whole warp, each line once.
+    #[inline(always)]
     pub fn request(
         &mut self,
         access: &Access<'_>,
@@ -121,17 +125,18 @@ impl Reuse {
         self.use_elements(access, reach, load, cell, cells);
     }
 
-    #[inline]
+    #[inline(always)]
     fn find(&mut self, number: u64) -> Option<u32> {
-        if self.recent.0 == number + 1 {
-            return Some(self.recent.1);
+        let recent = &mut self.recent[number as usize % RECENT];
+        if recent.0 == number + 1 {
+            return Some(recent.1);
         }
         let index = *self.index.get(&number)?;
-        self.recent = (number + 1, index);
+        *recent = (number + 1, index);
         Some(index)
     }
 
-    #[inline]
+    #[inline(always)]
     fn find_or_add(&mut self, number: u64) -> u32 {
         if let Some(index) = self.find(number) {
             return index;
@@ -139,11 +144,11 @@ impl Reuse {
         let index = self.lines.len() as u32;
         self.lines.push(Line { number, time: NONE, sectors: [NONE; 4], groups: [NONE; CLASSES] });
         self.index.insert(number, index);
-        self.recent = (number + 1, index);
+        self.recent[number as usize % RECENT] = (number + 1, index);
         index
     }
 
-    #[inline]
+    #[inline(always)]
     fn group(&mut self, line: u32, class: usize) -> u32 {
         let place = &mut self.lines[line as usize].groups[class];
         if *place == NONE {
@@ -152,6 +157,7 @@ impl Reuse {
         *place
     }
 
+    #[inline(always)]
     fn use_pieces(&mut self, pieces: &[Piece], load: bool, cell: u32, cells: &mut ReuseCells) {
         for piece in pieces {
             let line = self.find_or_add(piece.line) as usize;
@@ -174,6 +180,7 @@ impl Reuse {
         }
     }
 
+    #[inline(always)]
     fn use_elements(&mut self, access: &Access<'_>, reach: Reach, load: bool, cell: u32, cells: &mut ReuseCells) {
         if !self.elements.has_room(160) {
             self.make_element_room();
@@ -209,6 +216,7 @@ impl Reuse {
     }
 
     /// Elements of a common width one after another.
+    #[inline(always)]
     fn use_run(&mut self, base: u64, count: u32, bytes: u32, load: bool, cell: u32, cells: &mut ReuseCells) {
         let class = bytes.trailing_zeros() as usize;
         let end = base + u64::from(count * bytes);
@@ -359,7 +367,7 @@ impl Reuse {
     }
 }
 
-#[inline]
+#[inline(always)]
 fn count_found(found: Found, times: u32, load: bool, cell: u32, cells: &mut ReuseCells) {
     match found {
         Found::New => {
@@ -382,14 +390,17 @@ fn count_found(found: Found, times: u32, load: bool, cell: u32, cells: &mut Reus
 }
 
 /// Uses things one after another; those whose last uses followed one another take one step together.
-#[inline]
+#[inline(always)]
 fn use_times(mut times: &mut [u32], axis: &mut Axis, mut histogram: Option<&mut ReuseHistogram>) {
     while let Some(&first) = times.first() {
-        let together = |(index, time): (usize, &u32)| match first {
-            NONE => *time == NONE,
-            _ => *time == first.wrapping_add(index as u32),
-        };
-        let length = 1 + times.iter().enumerate().skip(1).take_while(|one| together(*one)).count();
+        // What was never used is alike, what was used rises by one.
+        let step = u32::from(first != NONE);
+        let mut length = 1;
+        let mut next = first.wrapping_add(step);
+        while times.get(length) == Some(&next) {
+            next = next.wrapping_add(step);
+            length += 1;
+        }
         let count = length as u32;
         if first == NONE {
             if let Some(histogram) = &mut histogram {

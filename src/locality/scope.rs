@@ -8,7 +8,7 @@ use warpline_format::access::{Access, Addresses, Space};
 use warpline_format::site_table::Op;
 
 use super::{Reuse, ReuseCells, Stores};
-use crate::hierarchy::{Coalescer, Groups, Reach};
+use crate::hierarchy::{Coalescer, Groups, Reach, processor};
 
 /// Largest request in a queue, in bytes: a head and 32 addresses.
 const LARGEST: usize = 40 + 8 * 32;
@@ -125,14 +125,31 @@ impl Scope {
 
     /// Serves all that waits.
     pub fn serve(&mut self, serve: &mut Serve<'_>) {
+        if !self.queue.bytes.is_empty() {
+            processor::with_newer_instructions(ServeAll { scope: self, serve });
+        }
+    }
+}
+
+struct ServeAll<'a, 'b> {
+    scope: &'a mut Scope,
+    serve: &'a mut Serve<'b>,
+}
+
+impl processor::Job for ServeAll<'_, '_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        let (Scope { reuse, queue }, Serve { coalescer, cells }) = (self.scope, self.serve);
         let mut at = 0;
-        while let Some((waiting, next)) = self.queue.read(at) {
+        while let Some((waiting, next)) = queue.read(at) {
             let Waiting { access, reach, op, cell } = waiting;
-            let pieces = serve.coalescer.pieces(&access, reach, Groups::WARP, op != Op::Load);
-            self.reuse.request(&access, reach, op, pieces, cell, serve.cells);
+            let pieces = coalescer.pieces(&access, reach, Groups::WARP, op != Op::Load);
+            reuse.request(&access, reach, op, pieces, cell, cells);
             at = next;
         }
-        self.queue.bytes.clear();
+        queue.bytes.clear();
     }
 }
 

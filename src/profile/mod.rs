@@ -8,6 +8,7 @@ mod build;
 mod caches;
 mod estimate;
 pub mod file;
+mod metrics;
 pub mod model;
 mod paths;
 mod rows;
