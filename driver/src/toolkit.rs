@@ -67,5 +67,10 @@ fn fill(folder: &Path, cuda: &Cuda, runtime: &Path, driver: &Path, has_driver: b
     if !has_driver {
         std::fs::write(folder.join("lib64/libcuda.a"), EMPTY_ARCHIVE)?;
     }
+    // NVTX is in its headers, ours or NVIDIA's; before version 3 it was a library.
+    let nvtx = ["lib", "lib64"].map(|part| cuda.root.join(part).join("libnvToolsExt.so"));
+    if !nvtx.iter().any(|library| library.exists()) {
+        std::fs::write(folder.join("lib64/libnvToolsExt.a"), EMPTY_ARCHIVE)?;
+    }
     std::fs::write(folder.join(SHIM_MARKER), format!("{}\n", cuda.root.display()))
 }

@@ -163,6 +163,19 @@ impl Runtime {
 
     /// Fills `height` rows of `width` bytes with `value`.
     pub fn fill(&mut self, to: Rows, value: u8, width: u64, height: u64, entry: Entry) -> Result<(), Error> {
+        self.fill_with(to, u32::from(value), 1, width, height, entry)
+    }
+
+    /// [`Self::fill`] with elements of `size` bytes: 1, 2 or 4. `width` is in bytes all the same.
+    pub fn fill_with(
+        &mut self,
+        to: Rows,
+        value: u32,
+        size: u32,
+        width: u64,
+        height: u64,
+        entry: Entry,
+    ) -> Result<(), Error> {
         if width == 0 || height == 0 {
             return Ok(());
         }
@@ -173,8 +186,13 @@ impl Runtime {
         let Some(destination) = side.device_address() else { return Err(error::INVALID_VALUE) };
         for row in 0..height {
             let at = (to.start + row * to.pitch) as *mut u8;
+            let element = &value.to_le_bytes()[..size as usize];
             // SAFETY: inside one live allocation.
-            unsafe { std::ptr::write_bytes(at, value, width as usize) };
+            let row = unsafe { std::slice::from_raw_parts_mut(at, width as usize) };
+            match element {
+                [byte] => row.fill(*byte),
+                _ => row.chunks_exact_mut(element.len()).for_each(|place| place.copy_from_slice(element)),
+            }
         }
         if self.trace.is_on() {
             let path = self.path(entry);

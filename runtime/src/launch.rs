@@ -133,15 +133,39 @@ impl Runtime {
         arguments: *const *const c_void,
         entry: Entry,
     ) -> Result<(), Error> {
+        // SAFETY: handed through.
+        let parameters = unsafe { self.pack_arguments(stub, arguments)? };
+        self.launch_packed(stub, configuration, parameters, entry)
+    }
+
+    /// A launch's arguments in a parameter buffer.
+    ///
+    /// # Safety
+    /// As for [`Runtime::launch`].
+    pub unsafe fn pack_arguments(
+        &self,
+        stub: *const c_void,
+        arguments: *const *const c_void,
+    ) -> Result<Vec<u64>, Error> {
+        let member = self.kernel(stub)?;
+        // SAFETY: handed through.
+        unsafe { pack(&self.modules[member.module].kernels()[member.index], arguments) }
+    }
+
+    /// [`Runtime::launch`] with arguments that are packed already, for this kernel.
+    pub fn launch_packed(
+        &mut self,
+        stub: *const c_void,
+        configuration: Configuration,
+        parameters: Vec<u64>,
+        entry: Entry,
+    ) -> Result<(), Error> {
         let member = self.kernel(stub)?;
         let resident = self.check_configuration(member, &configuration)?;
         let traced = self.is_traced(member);
         let path = self.path(entry);
         let module = &self.modules[member.module];
         let kernel = &module.kernels()[member.index];
-        // SAFETY: handed through.
-        let parameters = unsafe { pack(kernel, arguments) }?;
-
         let local = u64::from(kernel.local_bytes);
         let unbounded = kernel.flags & kernel_flags::UNBOUNDED_STACK != 0;
         let local_limit = if unbounded { local + self.limits.stack.max(UNBOUNDED_LOCAL) } else { local };

@@ -15,6 +15,7 @@ pub mod cuda;
 pub mod execution;
 pub mod faults;
 pub mod gpu;
+pub mod graphs;
 pub mod launch;
 pub mod memory;
 pub mod message;

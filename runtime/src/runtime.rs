@@ -3,6 +3,7 @@
 use crate::cuda::error::{self, Error};
 use crate::execution::arena::Arena;
 use crate::execution::warp::{Heap, Running};
+use crate::graphs::{Captures, Graphs};
 use crate::memory::host::HostAllocations;
 use crate::memory::windows::WindowError;
 use crate::memory::{Description, DeviceMemory, MemoryError};
@@ -97,6 +98,10 @@ pub struct Runtime {
     pub streams: Streams,
     /// Memory pools.
     pub pools: Pools,
+    /// Graphs.
+    pub graphs: Graphs,
+    /// Streams that are being captured.
+    pub captures: Captures,
     /// Virtual clock, nanoseconds.
     pub clock: u64,
     /// Flags given to `cudaSetDeviceFlags`.
@@ -260,6 +265,8 @@ impl Runtime {
             limits: Limits::DEFAULT,
             streams: Streams::default(),
             pools: Pools::default(),
+            graphs: Graphs::default(),
+            captures: Captures::default(),
             clock: 0,
             device_flags: 8,
         })
@@ -291,6 +298,7 @@ impl Runtime {
         self.memory.images = Images::default();
         self.heap = Heap::new();
         self.streams = Streams::default();
+        self.captures = Captures::default();
         self.limits = Limits::DEFAULT;
         self.sticky = error::SUCCESS;
         self.deferred = error::SUCCESS;

@@ -4,6 +4,7 @@ use super::{api, per_thread, put};
 use crate::copy::Rows;
 use crate::cuda::error::{self, Error};
 use crate::cuda::types::{ChannelDesc, Extent, StreamHandle};
+use crate::graphs::{CopyWork, Work};
 use crate::paths::Entry;
 use crate::runtime::Runtime;
 use crate::texture::format::Format;
@@ -226,10 +227,10 @@ api! {
         kind: c_int,
         stream: StreamHandle,
     ) |runtime, entry| {
-        runtime.streams.get(stream as usize)?;
         let to = part(&array(runtime, to)?, x, y, width, height)?;
+        let work = CopyWork::rows(to, rows(from, pitch), width as u64, height as u64, kind);
         // SAFETY: by the contract.
-        unsafe { runtime.copy(to, rows(from, pitch), width as u64, height as u64, kind, entry) }
+        unsafe { runtime.submit(stream as usize, Work::Copy(work), entry) }
     }
 
     /// Copies rows out of an array.
@@ -260,10 +261,10 @@ api! {
         kind: c_int,
         stream: StreamHandle,
     ) |runtime, entry| {
-        runtime.streams.get(stream as usize)?;
         let from = part(&array(runtime, from)?, x, y, width, height)?;
+        let work = CopyWork::rows(rows(to, pitch), from, width as u64, height as u64, kind);
         // SAFETY: by the contract.
-        unsafe { runtime.copy(rows(to, pitch), from, width as u64, height as u64, kind, entry) }
+        unsafe { runtime.submit(stream as usize, Work::Copy(work), entry) }
     }
 
     /// Copies rows from array to array.

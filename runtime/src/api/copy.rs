@@ -5,7 +5,7 @@ use super::{api, per_thread};
 use crate::copy::Rows;
 use crate::cuda::error::{self, Error};
 use crate::cuda::types::{Extent, Memcpy3D, PitchedPtr, Position, StreamHandle};
-use crate::paths::Entry;
+use crate::graphs::{CopyWork, FillWork, Work};
 use crate::runtime::Runtime;
 use crate::texture::table::Array;
 use std::ffi::{c_int, c_void};
@@ -50,9 +50,11 @@ impl End {
     }
 }
 
+/// What a three-dimensional copy does.
+///
 /// # Safety
-/// As for [`Runtime::copy`]; `parameters` is null or valid.
-unsafe fn copy_3d(runtime: &mut Runtime, parameters: *const Memcpy3D, entry: Entry) -> Result<(), Error> {
+/// `parameters` is null or valid.
+pub(super) unsafe fn copy_3d(runtime: &Runtime, parameters: *const Memcpy3D) -> Result<CopyWork, Error> {
     // SAFETY: by the contract.
     let p = unsafe { parameters.as_ref() }.ok_or(error::INVALID_VALUE)?;
     let named = |handle: *mut c_void| (!handle.is_null()).then(|| array(runtime, handle)).transpose();
@@ -71,19 +73,20 @@ unsafe fn copy_3d(runtime: &mut Runtime, parameters: *const Memcpy3D, entry: Ent
     let to = end(destination, &p.destination, &p.destination_position)?;
     let from = end(source, &p.source, &p.source_position)?;
     let width = (p.extent.width as u64).checked_mul(unit).ok_or(error::INVALID_VALUE)?;
-    for slice in 0..p.extent.depth {
-        // SAFETY: by the contract.
-        unsafe { runtime.copy(to.rows(slice), from.rows(slice), width, p.extent.height as u64, p.kind, entry)? };
-    }
-    Ok(())
+    let height = p.extent.height as u64;
+    let pieces = (0..p.extent.depth).map(|slice| (to.rows(slice), from.rows(slice), width, height)).collect();
+    Ok(CopyWork { pieces, kind: p.kind })
 }
 
-fn fill_3d(runtime: &mut Runtime, memory: PitchedPtr, value: c_int, extent: Extent, entry: Entry) -> Result<(), Error> {
-    for slice in 0..extent.depth {
-        let start = memory.pointer.wrapping_byte_add(slice * memory.y_size * memory.pitch);
-        runtime.fill(rows(start, memory.pitch), value as u8, extent.width as u64, extent.height as u64, entry)?;
+fn fill_3d(memory: PitchedPtr, value: c_int, extent: Extent) -> FillWork {
+    let plane = |slice| rows(memory.pointer.wrapping_byte_add(slice * memory.y_size * memory.pitch), memory.pitch);
+    FillWork {
+        planes: (0..extent.depth).map(plane).collect(),
+        value: value as u32,
+        size: 1,
+        width: extent.width as u64,
+        height: extent.height as u64,
     }
-    Ok(())
 }
 
 api! {
@@ -101,9 +104,9 @@ api! {
         kind: c_int,
         stream: StreamHandle,
     ) |runtime, entry| => crate::gpu::calls::memcpy_async {
-        runtime.streams.get(stream as usize)?;
+        let work = CopyWork::flat(to as u64, from as u64, bytes as u64, kind);
         // SAFETY: by the contract.
-        unsafe { runtime.copy(flat(to, bytes), flat(from, bytes), bytes as u64, 1, kind, entry) }
+        unsafe { runtime.submit(stream as usize, Work::Copy(work), entry) }
     }
 
     /// Copies between devices, of which there is one, at once.
@@ -115,12 +118,12 @@ api! {
         bytes: usize,
         stream: StreamHandle,
     ) |runtime, entry| {
-        runtime.streams.get(stream as usize)?;
         if to_device != 0 || from_device != 0 {
             return Err(error::INVALID_DEVICE);
         }
+        let work = CopyWork::flat(to as u64, from as u64, bytes as u64, 3);
         // SAFETY: by the contract.
-        unsafe { runtime.copy(flat(to, bytes), flat(from, bytes), bytes as u64, 1, 3, entry) }
+        unsafe { runtime.submit(stream as usize, Work::Copy(work), entry) }
     }
 
     /// Copies between devices, of which there is one.
@@ -166,25 +169,30 @@ api! {
         kind: c_int,
         stream: StreamHandle,
     ) |runtime, entry| => crate::gpu::calls::memcpy_2d_async {
-        runtime.streams.get(stream as usize)?;
         if width > to_pitch || width > from_pitch {
             return Err(error::INVALID_PITCH_VALUE);
         }
+        let work = CopyWork::rows(rows(to, to_pitch), rows(from, from_pitch), width as u64, height as u64, kind);
         // SAFETY: by the contract.
-        unsafe { runtime.copy(rows(to, to_pitch), rows(from, from_pitch), width as u64, height as u64, kind, entry) }
+        unsafe { runtime.submit(stream as usize, Work::Copy(work), entry) }
     }
 
     /// Copies slices of rows.
     fn cudaMemcpy3D(parameters: *const Memcpy3D) |runtime, entry| {
         // SAFETY: by the contract.
-        unsafe { copy_3d(runtime, parameters, entry) }
+        unsafe {
+            let work = copy_3d(runtime, parameters)?;
+            runtime.perform(&Work::Copy(work), 0, entry)
+        }
     }
 
     /// Copies slices of rows in a stream, which is at once.
     fn cudaMemcpy3DAsync(parameters: *const Memcpy3D, stream: StreamHandle) |runtime, entry| {
-        runtime.streams.get(stream as usize)?;
         // SAFETY: by the contract.
-        unsafe { copy_3d(runtime, parameters, entry) }
+        unsafe {
+            let work = copy_3d(runtime, parameters)?;
+            runtime.submit(stream as usize, Work::Copy(work), entry)
+        }
     }
 
     /// Fills bytes.
@@ -194,8 +202,9 @@ api! {
 
     /// Fills bytes in a stream, which is at once.
     fn cudaMemsetAsync(to: *mut c_void, value: c_int, bytes: usize, stream: StreamHandle) |runtime, entry| => crate::gpu::calls::memset_async {
-        runtime.streams.get(stream as usize)?;
-        runtime.fill(flat(to, bytes), value as u8, bytes as u64, 1, entry)
+        let work = FillWork::of(flat(to, bytes), value as u32, 1, bytes as u64, 1)?;
+        // SAFETY: fills only device memory, which is checked.
+        unsafe { runtime.submit(stream as usize, Work::Fill(work), entry) }
     }
 
     /// Fills rows.
@@ -212,19 +221,21 @@ api! {
         height: usize,
         stream: StreamHandle,
     ) |runtime, entry| => crate::gpu::calls::memset_2d_async {
-        runtime.streams.get(stream as usize)?;
-        runtime.fill(rows(to, pitch), value as u8, width as u64, height as u64, entry)
+        let work = FillWork::of(rows(to, pitch), value as u32, 1, width as u64, height as u64)?;
+        // SAFETY: fills only device memory, which is checked.
+        unsafe { runtime.submit(stream as usize, Work::Fill(work), entry) }
     }
 
     /// Fills slices of rows.
     fn cudaMemset3D(memory: PitchedPtr, value: c_int, extent: Extent) |runtime, entry| {
-        fill_3d(runtime, memory, value, extent, entry)
+        // SAFETY: fills only device memory, which is checked.
+        unsafe { runtime.perform(&Work::Fill(fill_3d(memory, value, extent)), 0, entry) }
     }
 
     /// Fills slices of rows in a stream, which is at once.
     fn cudaMemset3DAsync(memory: PitchedPtr, value: c_int, extent: Extent, stream: StreamHandle) |runtime, entry| {
-        runtime.streams.get(stream as usize)?;
-        fill_3d(runtime, memory, value, extent, entry)
+        // SAFETY: fills only device memory, which is checked.
+        unsafe { runtime.submit(stream as usize, Work::Fill(fill_3d(memory, value, extent)), entry) }
     }
 }
 

@@ -1,8 +1,9 @@
 //! Events. The time between two of them is the real time of the work between them.
 
 use super::{api, per_thread, put};
-use crate::cuda::error;
+use crate::cuda::error::{self, Error};
 use crate::cuda::types::{EventHandle, StreamHandle};
+use crate::runtime::Runtime;
 use std::ffi::c_uint;
 use std::time::Instant;
 
@@ -10,6 +11,16 @@ use std::time::Instant;
 const DISABLE_TIMING: c_uint = 2;
 /// Blocking sync, disable timing, interprocess.
 const FLAGS: c_uint = 7;
+
+/// Records an event, in the capture of a stream that is being captured.
+fn record(runtime: &mut Runtime, event: usize, stream: usize) -> Result<(), Error> {
+    runtime.streams.get(stream)?;
+    let event_state = runtime.streams.event(event)?;
+    if !runtime.captures.record(stream, event) {
+        event_state.recorded = Some(Instant::now());
+    }
+    Ok(())
+}
 
 api! {
     /// Creates an event.
@@ -34,9 +45,7 @@ api! {
     /// Records the time.
     fn cudaEventRecord(event: EventHandle, stream: StreamHandle) |runtime, entry| {
         let _ = entry;
-        runtime.streams.get(stream as usize)?;
-        runtime.streams.event(event as usize)?.recorded = Some(Instant::now());
-        Ok(())
+        record(runtime, event as usize, stream as usize)
     }
 
     /// Records the time.
@@ -45,9 +54,7 @@ api! {
         if flags > 1 {
             return Err(error::INVALID_VALUE);
         }
-        runtime.streams.get(stream as usize)?;
-        runtime.streams.event(event as usize)?.recorded = Some(Instant::now());
-        Ok(())
+        record(runtime, event as usize, stream as usize)
     }
 
     /// Whether the work before the event is done: it always is.

@@ -3,7 +3,9 @@
 use super::{api, per_thread};
 use crate::cuda::error::{self, Error};
 use crate::cuda::types::{Dim3, HostFunction, LaunchConfig, StreamHandle};
+use crate::graphs::{HostWork, Work};
 use crate::launch::Configuration;
+use crate::paths::Entry;
 use crate::runtime::{Runtime, call};
 use std::cell::RefCell;
 use std::ffi::{c_uint, c_void};
@@ -81,6 +83,29 @@ fn configuration(
     Ok(Configuration { grid: grid.into(), block: block.into(), shared: shared as u64, stream, cooperative })
 }
 
+/// Launches a kernel, or makes a node of it where the stream is being captured.
+///
+/// # Safety
+/// As for [`Runtime::launch`].
+unsafe fn launch(
+    runtime: &mut Runtime,
+    stream: StreamHandle,
+    function: *const c_void,
+    configuration: Configuration,
+    arguments: *mut *mut c_void,
+    entry: Entry,
+) -> Result<(), Error> {
+    let arguments = arguments.cast_const().cast();
+    // SAFETY: by the contract.
+    unsafe {
+        if runtime.captures.of(stream as usize).is_some() {
+            let work = runtime.kernel_work(function, configuration, arguments)?;
+            return runtime.submit(stream as usize, work, entry);
+        }
+        runtime.launch(function, configuration, arguments, entry)
+    }
+}
+
 api! {
     /// Launches a kernel.
     fn cudaLaunchKernel(
@@ -93,7 +118,7 @@ api! {
     ) |runtime, entry| => crate::gpu::calls::launch_kernel {
         let configuration = configuration(runtime, grid, block, shared, stream, false)?;
         // SAFETY: by the contract.
-        unsafe { runtime.launch(function, configuration, arguments.cast_const().cast(), entry) }
+        unsafe { launch(runtime, stream, function, configuration, arguments, entry) }
     }
 
     /// Launches a kernel whose blocks are all resident at once.
@@ -107,7 +132,7 @@ api! {
     ) |runtime, entry| => crate::gpu::calls::launch_kernel {
         let configuration = configuration(runtime, grid, block, shared, stream, true)?;
         // SAFETY: by the contract.
-        unsafe { runtime.launch(function, configuration, arguments.cast_const().cast(), entry) }
+        unsafe { launch(runtime, stream, function, configuration, arguments, entry) }
     }
 
     /// Launches a kernel with attributes. Of these, the ones that only steer speed have no effect;
@@ -135,7 +160,7 @@ api! {
         let configuration =
             configuration(runtime, config.grid, config.block, config.shared, config.stream, cooperative)?;
         // SAFETY: by the contract.
-        unsafe { runtime.launch(function, configuration, arguments.cast_const().cast(), entry) }
+        unsafe { launch(runtime, config.stream, function, configuration, arguments, entry) }
     }
 }
 
@@ -184,11 +209,19 @@ pub unsafe extern "C" fn cudaLaunchHostFunc(
         return crate::gpu::forward!(cudaLaunchHostFunc, (stream: StreamHandle, function: Option<HostFunction>,
             data: *mut c_void));
     }
+    let mut now = true;
     let known = call(|runtime| {
         runtime.streams.get(stream as usize)?;
-        if function.is_some() { Ok(()) } else { Err(error::INVALID_VALUE) }
+        let function = function.ok_or(error::INVALID_VALUE)?;
+        if runtime.captures.of(stream as usize).is_some() {
+            now = false;
+            let work = Work::Host(HostWork { function, data: data as usize });
+            runtime.captures.take(&mut runtime.graphs, stream as usize, work)?;
+        }
+        Ok(())
     });
     if known == error::SUCCESS
+        && now
         && let Some(function) = function
     {
         // SAFETY: by the contract.

@@ -79,6 +79,10 @@ api! {
     /// Allocates device memory in stream order, which is program order here.
     fn cudaMallocAsync(place: *mut *mut c_void, bytes: usize, stream: StreamHandle) |runtime, entry| => crate::gpu::calls::malloc_async {
         runtime.streams.get(stream as usize)?;
+        if runtime.captures.of(stream as usize).is_some() {
+            crate::message::note("allocations in a stream that is being captured are not supported");
+            return Err(error::STREAM_CAPTURE_UNSUPPORTED);
+        }
         allocate(runtime, place, bytes, AllocationKind::Async, entry)?;
         // SAFETY: not null, and just written.
         let address = unsafe { place.read() } as u64;

@@ -5,10 +5,13 @@
 
 pub mod arrays;
 pub mod attributes;
+pub mod capture;
 pub mod copy;
 pub mod device;
 pub mod errors;
 pub mod events;
+pub mod graph_runs;
+pub mod graphs;
 pub mod hooks;
 pub mod launch;
 pub mod memory;

@@ -60,14 +60,15 @@ api! {
         runtime.streams.get(stream as usize).map(|_| ())
     }
 
-    /// Makes a stream wait for an event: it has happened.
+    /// Makes a stream wait for an event: it has happened, or is a place in a capture, which the stream joins.
     fn cudaStreamWaitEvent(stream: StreamHandle, event: EventHandle, flags: c_uint) |runtime, entry| {
         let _ = entry;
         if flags > 1 {
             return Err(error::INVALID_VALUE);
         }
         runtime.streams.get(stream as usize)?;
-        runtime.streams.event(event as usize).map(|_| ())
+        runtime.streams.event(event as usize)?;
+        runtime.captures.wait(stream as usize, event as usize).map(|_| ())
     }
 
     /// A stream's priority.
@@ -126,14 +127,6 @@ api! {
         let _ = entry;
         runtime.streams.copy_attributes(to as usize, from as usize)
     }
-
-    /// Whether a stream is being captured: graphs are not supported, so it is not.
-    fn cudaStreamIsCapturing(stream: StreamHandle, status: *mut c_int) |runtime, entry| {
-        let _ = entry;
-        runtime.streams.get(stream as usize)?;
-        // SAFETY: by the contract.
-        unsafe { put(status, 0) }
-    }
 }
 
 /// Calls a host function when the work before it is done, which is at once.
@@ -153,6 +146,9 @@ pub unsafe extern "C" fn cudaStreamAddCallback(
     }
     let known = call(|runtime| {
         runtime.streams.get(stream as usize)?;
+        if runtime.captures.of(stream as usize).is_some() {
+            return Err(error::STREAM_CAPTURE_UNSUPPORTED);
+        }
         if callback.is_some() && flags == 0 { Ok(()) } else { Err(error::INVALID_VALUE) }
     });
     if known == error::SUCCESS
@@ -175,7 +171,6 @@ per_thread! {
     cudaStreamGetFlags_ptsz = cudaStreamGetFlags, (stream: StreamHandle, flags: *mut c_uint) [stream];
     cudaStreamGetId_ptsz = cudaStreamGetId, (stream: StreamHandle, id: *mut c_ulonglong) [stream];
     cudaStreamGetDevice_ptsz = cudaStreamGetDevice, (stream: StreamHandle, device: *mut c_int) [stream];
-    cudaStreamIsCapturing_ptsz = cudaStreamIsCapturing, (stream: StreamHandle, status: *mut c_int) [stream];
     cudaStreamAddCallback_ptsz = cudaStreamAddCallback, (stream: StreamHandle, callback: Option<StreamCallback>,
         data: *mut c_void, flags: c_uint) [stream];
 }

@@ -1,10 +1,9 @@
 //! Device variables by the address of their host shadow.
 
 use super::{api, per_thread, put};
-use crate::copy::Rows;
 use crate::cuda::error::{self, Error};
 use crate::cuda::types::StreamHandle;
-use crate::paths::Entry;
+use crate::graphs::{CopyWork, Work};
 use crate::runtime::Runtime;
 use std::ffi::{c_int, c_void};
 
@@ -25,46 +24,36 @@ fn part(runtime: &Runtime, symbol: *const c_void, offset: usize, bytes: usize) -
     if end > size { Err(error::INVALID_VALUE) } else { Ok(address + offset as u64) }
 }
 
-fn flat(address: u64, bytes: usize) -> Rows {
-    Rows { start: address, pitch: bytes as u64 }
-}
-
-/// # Safety
-/// `from` is valid for `bytes` bytes where it is on the host.
-unsafe fn upload(
-    runtime: &mut Runtime,
+/// A copy into a variable.
+pub(super) fn to_symbol(
+    runtime: &Runtime,
     symbol: *const c_void,
     from: *const c_void,
     bytes: usize,
     offset: usize,
     kind: c_int,
-    entry: Entry,
-) -> Result<(), Error> {
+) -> Result<CopyWork, Error> {
     let to = part(runtime, symbol, offset, bytes)?;
     if ![1, 3, 4].contains(&kind) {
         return Err(error::INVALID_MEMCPY_DIRECTION);
     }
-    // SAFETY: by the contract.
-    unsafe { runtime.copy(flat(to, bytes), flat(from as u64, bytes), bytes as u64, 1, kind, entry) }
+    Ok(CopyWork::flat(to, from as u64, bytes as u64, kind))
 }
 
-/// # Safety
-/// `to` is valid for `bytes` bytes where it is on the host.
-unsafe fn download(
-    runtime: &mut Runtime,
+/// A copy out of a variable.
+pub(super) fn from_symbol(
+    runtime: &Runtime,
     to: *mut c_void,
     symbol: *const c_void,
     bytes: usize,
     offset: usize,
     kind: c_int,
-    entry: Entry,
-) -> Result<(), Error> {
+) -> Result<CopyWork, Error> {
     let from = part(runtime, symbol, offset, bytes)?;
     if ![2, 3, 4].contains(&kind) {
         return Err(error::INVALID_MEMCPY_DIRECTION);
     }
-    // SAFETY: by the contract.
-    unsafe { runtime.copy(flat(to as u64, bytes), flat(from, bytes), bytes as u64, 1, kind, entry) }
+    Ok(CopyWork::flat(to as u64, from, bytes as u64, kind))
 }
 
 api! {
@@ -76,8 +65,9 @@ api! {
         offset: usize,
         kind: c_int,
     ) |runtime, entry| => crate::gpu::calls::to_symbol {
+        let work = to_symbol(runtime, symbol, from, bytes, offset, kind)?;
         // SAFETY: by the contract.
-        unsafe { upload(runtime, symbol, from, bytes, offset, kind, entry) }
+        unsafe { runtime.perform(&Work::Copy(work), 0, entry) }
     }
 
     /// Copies into a device variable in a stream, which is at once.
@@ -89,9 +79,9 @@ api! {
         kind: c_int,
         stream: StreamHandle,
     ) |runtime, entry| => crate::gpu::calls::to_symbol_async {
-        runtime.streams.get(stream as usize)?;
+        let work = to_symbol(runtime, symbol, from, bytes, offset, kind)?;
         // SAFETY: by the contract.
-        unsafe { upload(runtime, symbol, from, bytes, offset, kind, entry) }
+        unsafe { runtime.submit(stream as usize, Work::Copy(work), entry) }
     }
 
     /// Copies out of a device variable.
@@ -102,8 +92,9 @@ api! {
         offset: usize,
         kind: c_int,
     ) |runtime, entry| => crate::gpu::calls::from_symbol {
+        let work = from_symbol(runtime, to, symbol, bytes, offset, kind)?;
         // SAFETY: by the contract.
-        unsafe { download(runtime, to, symbol, bytes, offset, kind, entry) }
+        unsafe { runtime.perform(&Work::Copy(work), 0, entry) }
     }
 
     /// Copies out of a device variable in a stream, which is at once.
@@ -115,9 +106,9 @@ api! {
         kind: c_int,
         stream: StreamHandle,
     ) |runtime, entry| => crate::gpu::calls::from_symbol_async {
-        runtime.streams.get(stream as usize)?;
+        let work = from_symbol(runtime, to, symbol, bytes, offset, kind)?;
         // SAFETY: by the contract.
-        unsafe { download(runtime, to, symbol, bytes, offset, kind, entry) }
+        unsafe { runtime.submit(stream as usize, Work::Copy(work), entry) }
     }
 
     /// Device address of a variable.

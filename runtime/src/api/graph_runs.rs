@@ -1,0 +1,266 @@
+//! Executable graphs. Their nodes run one after the other, in an order that is the same in every run.
+
+use super::graphs::{
+    FillParameters, GraphHandle, HostParameters, KernelParameters, NodeHandle, exchange, fill, host, kernel,
+};
+use super::{api, per_thread, put};
+use crate::cuda::error::{self, Error};
+use crate::cuda::types::{Memcpy3D, StreamHandle};
+use crate::graphs::{CopyWork, Graph, Work};
+use crate::paths::Entry;
+use crate::runtime::{Runtime, call};
+use std::ffi::{c_int, c_uint, c_ulonglong, c_void};
+
+/// `cudaGraphExec_t`.
+type ExecutableHandle = *mut c_void;
+
+/// `cudaGraphExecUpdateResultInfo`.
+#[repr(C)]
+pub struct UpdateResult {
+    /// `cudaGraphExecUpdateResult`.
+    result: c_int,
+    node: NodeHandle,
+    from: NodeHandle,
+}
+
+/// `cudaGraphInstantiateParams`.
+#[repr(C)]
+pub struct InstantiateParameters {
+    flags: c_ulonglong,
+    stream: StreamHandle,
+    node: NodeHandle,
+    result: c_int,
+}
+
+/// `cudaGraphExecUpdateErrorTopologyChanged`.
+const TOPOLOGY_CHANGED: c_int = 2;
+
+fn instantiate(runtime: &mut Runtime, place: *mut ExecutableHandle, graph: GraphHandle) -> Result<(), Error> {
+    if place.is_null() {
+        return Err(error::INVALID_VALUE);
+    }
+    let handle = runtime.graphs.instantiate(graph as usize)?;
+    // SAFETY: not null; valid by the contract of the calling API function.
+    unsafe { put(place, handle as ExecutableHandle) }
+}
+
+fn node_work(runtime: &mut Runtime, executable: ExecutableHandle, node: NodeHandle) -> Result<&mut Work, Error> {
+    Ok(&mut runtime.graphs.executable(executable as usize)?.node_mut(node as usize)?.work)
+}
+
+api! {
+    /// Makes a graph executable.
+    fn cudaGraphInstantiate(
+        executable: *mut ExecutableHandle,
+        graph: GraphHandle,
+        flags: c_ulonglong,
+    ) |runtime, entry| {
+        let _ = (entry, flags);
+        instantiate(runtime, executable, graph)
+    }
+
+    /// Makes a graph executable.
+    fn cudaGraphInstantiateWithFlags(
+        executable: *mut ExecutableHandle,
+        graph: GraphHandle,
+        flags: c_ulonglong,
+    ) |runtime, entry| {
+        let _ = (entry, flags);
+        instantiate(runtime, executable, graph)
+    }
+
+    /// Makes a graph executable.
+    fn cudaGraphInstantiateWithParams(
+        executable: *mut ExecutableHandle,
+        graph: GraphHandle,
+        parameters: *mut InstantiateParameters,
+    ) |runtime, entry| {
+        let _ = entry;
+        let made = instantiate(runtime, executable, graph);
+        // SAFETY: null or valid by the contract.
+        if let Some(parameters) = unsafe { parameters.as_mut() } {
+            parameters.result = c_int::from(made.is_err());
+            parameters.node = std::ptr::null_mut();
+        }
+        made
+    }
+
+    /// Destroys an executable graph.
+    fn cudaGraphExecDestroy(executable: ExecutableHandle) |runtime, entry| {
+        let _ = entry;
+        runtime.graphs.remove_executable(executable as usize)
+    }
+
+    /// Uploads an executable graph, which is where it has to be.
+    fn cudaGraphUpload(executable: ExecutableHandle, stream: StreamHandle) |runtime, entry| {
+        let _ = entry;
+        runtime.streams.get(stream as usize)?;
+        runtime.graphs.executable(executable as usize).map(|_| ())
+    }
+
+    /// Gives an executable graph the work of a graph of the same form.
+    fn cudaGraphExecUpdate(
+        executable: ExecutableHandle,
+        graph: GraphHandle,
+        result: *mut UpdateResult,
+    ) |runtime, entry| {
+        let _ = entry;
+        let updated = runtime.graphs.update(executable as usize, graph as usize)?;
+        let null = std::ptr::null_mut();
+        let code = if updated { 0 } else { TOPOLOGY_CHANGED };
+        // SAFETY: by the contract.
+        unsafe { put(result, UpdateResult { result: code, node: null, from: null })? };
+        if updated { Ok(()) } else { Err(error::GRAPH_EXEC_UPDATE_FAILURE) }
+    }
+
+    /// Switches a node of an executable graph on or off.
+    fn cudaGraphNodeSetEnabled(
+        executable: ExecutableHandle,
+        node: NodeHandle,
+        enabled: c_uint,
+    ) |runtime, entry| {
+        let _ = entry;
+        let node = runtime.graphs.executable(executable as usize)?.node_mut(node as usize)?;
+        if !matches!(node.work, Work::Kernel(_) | Work::Copy(_) | Work::Fill(_)) {
+            return Err(error::INVALID_VALUE);
+        }
+        node.enabled = enabled != 0;
+        Ok(())
+    }
+
+    /// Whether a node of an executable graph is on.
+    fn cudaGraphNodeGetEnabled(
+        executable: ExecutableHandle,
+        node: NodeHandle,
+        enabled: *mut c_uint,
+    ) |runtime, entry| {
+        let _ = entry;
+        let value = runtime.graphs.executable(executable as usize)?.node(node as usize)?.enabled;
+        // SAFETY: by the contract.
+        unsafe { put(enabled, c_uint::from(value)) }
+    }
+
+    /// Gives a kernel node of an executable graph other parameters.
+    fn cudaGraphExecKernelNodeSetParams(
+        executable: ExecutableHandle,
+        node: NodeHandle,
+        parameters: *const KernelParameters,
+    ) |runtime, entry| {
+        let _ = entry;
+        // SAFETY: by the contract.
+        let work = unsafe { kernel(runtime, parameters)? };
+        exchange(node_work(runtime, executable, node)?, work)
+    }
+
+    /// Gives a copy node of an executable graph other parameters.
+    fn cudaGraphExecMemcpyNodeSetParams(
+        executable: ExecutableHandle,
+        node: NodeHandle,
+        parameters: *const Memcpy3D,
+    ) |runtime, entry| {
+        let _ = entry;
+        // SAFETY: by the contract.
+        let work = Work::Copy(unsafe { super::copy::copy_3d(runtime, parameters)? });
+        exchange(node_work(runtime, executable, node)?, work)
+    }
+
+    /// Gives a copy node of an executable graph other bytes.
+    fn cudaGraphExecMemcpyNodeSetParams1D(
+        executable: ExecutableHandle,
+        node: NodeHandle,
+        to: *mut c_void,
+        from: *const c_void,
+        bytes: usize,
+        kind: c_int,
+    ) |runtime, entry| {
+        let _ = entry;
+        let work = Work::Copy(CopyWork::flat(to as u64, from as u64, bytes as u64, kind));
+        exchange(node_work(runtime, executable, node)?, work)
+    }
+
+    /// Gives a fill node of an executable graph other parameters.
+    fn cudaGraphExecMemsetNodeSetParams(
+        executable: ExecutableHandle,
+        node: NodeHandle,
+        parameters: *const FillParameters,
+    ) |runtime, entry| {
+        let _ = entry;
+        // SAFETY: by the contract.
+        let work = unsafe { fill(parameters)? };
+        exchange(node_work(runtime, executable, node)?, work)
+    }
+
+    /// Gives a host node of an executable graph another function.
+    fn cudaGraphExecHostNodeSetParams(
+        executable: ExecutableHandle,
+        node: NodeHandle,
+        parameters: *const HostParameters,
+    ) |runtime, entry| {
+        let _ = entry;
+        // SAFETY: by the contract.
+        let work = unsafe { host(parameters)? };
+        exchange(node_work(runtime, executable, node)?, work)
+    }
+}
+
+/// Runs the nodes of a graph. The lock is free while host functions run, which may take any time.
+///
+/// # Safety
+/// As for [`Runtime::perform`].
+unsafe fn run(graph: &Graph, stream: StreamHandle, entry: Entry) -> Error {
+    for node in graph.nodes.iter().filter(|node| node.enabled) {
+        let code = match &node.work {
+            Work::Host(host) => {
+                // SAFETY: by the contract.
+                unsafe { (host.function)(host.data as *mut c_void) };
+                error::SUCCESS
+            }
+            // SAFETY: handed through.
+            Work::Child(child) => unsafe { run(child, stream, entry) },
+            work => call(|runtime| {
+                let number = runtime.streams.get(stream as usize)?.number;
+                // SAFETY: handed through.
+                unsafe { runtime.perform(work, number, entry) }
+            }),
+        };
+        if code != error::SUCCESS {
+            return code;
+        }
+    }
+    error::SUCCESS
+}
+
+/// Runs an executable graph to its end, or takes it into a capture.
+///
+/// # Safety
+/// The host memory that its nodes name is valid.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cudaGraphLaunch(executable: ExecutableHandle, stream: StreamHandle) -> Error {
+    let here = 0u8;
+    let entry = Entry::new(std::hint::black_box(&here));
+    if crate::gpu::active() {
+        return crate::gpu::forward!(cudaGraphLaunch, (executable: ExecutableHandle, stream: StreamHandle));
+    }
+    let mut graph = None;
+    let known = call(|runtime| {
+        runtime.streams.get(stream as usize)?;
+        let found = runtime.graphs.executable(executable as usize)?.clone();
+        if runtime.captures.of(stream as usize).is_some() {
+            return runtime.captures.take(&mut runtime.graphs, stream as usize, Work::Child(found));
+        }
+        graph = Some(found);
+        Ok(())
+    });
+    match graph {
+        // SAFETY: by the contract.
+        Some(graph) => unsafe { run(&graph, stream, entry) },
+        None => known,
+    }
+}
+
+per_thread! {
+    cudaGraphLaunch_ptsz = cudaGraphLaunch, (executable: ExecutableHandle, stream: StreamHandle) [stream];
+    cudaGraphUpload_ptsz = cudaGraphUpload, (executable: ExecutableHandle, stream: StreamHandle) [stream];
+    cudaGraphInstantiateWithParams_ptsz = cudaGraphInstantiateWithParams, (executable: *mut ExecutableHandle,
+        graph: GraphHandle, parameters: *mut InstantiateParameters);
+}

@@ -1,0 +1,394 @@
+//! Graphs made by hand: graphs, nodes and the dependencies between them.
+
+use super::{api, put};
+use crate::copy::Rows;
+use crate::cuda::error::{self, Error};
+use crate::cuda::types::{Dim3, EventHandle, HostFunction, Memcpy3D};
+use crate::graphs::{CopyWork, FillWork, Graph, HostWork, Work};
+use crate::launch::Configuration;
+use crate::runtime::Runtime;
+use std::ffi::{c_int, c_uint, c_void};
+
+/// `cudaGraph_t`.
+pub type GraphHandle = *mut c_void;
+/// `cudaGraphNode_t`.
+pub type NodeHandle = *mut c_void;
+
+/// `cudaKernelNodeParams`.
+#[repr(C)]
+pub struct KernelParameters {
+    stub: *mut c_void,
+    grid: Dim3,
+    block: Dim3,
+    shared: c_uint,
+    arguments: *mut *mut c_void,
+    extra: *mut *mut c_void,
+}
+
+/// `cudaMemsetParams`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct FillParameters {
+    to: *mut c_void,
+    pitch: usize,
+    value: c_uint,
+    size: c_uint,
+    width: usize,
+    height: usize,
+}
+
+/// `cudaHostNodeParams`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct HostParameters {
+    function: Option<HostFunction>,
+    data: *mut c_void,
+}
+
+/// A kernel node's work.
+///
+/// # Safety
+/// `parameters` is null or valid, and the arguments are as for a launch.
+pub(super) unsafe fn kernel(runtime: &Runtime, parameters: *const KernelParameters) -> Result<Work, Error> {
+    // SAFETY: by the contract.
+    let p = unsafe { parameters.as_ref() }.ok_or(error::INVALID_VALUE)?;
+    if !p.extra.is_null() {
+        crate::message::note("kernel nodes with arguments in the \"extra\" form are not supported");
+        return Err(error::NOT_SUPPORTED);
+    }
+    let configuration = Configuration {
+        grid: p.grid.into(),
+        block: p.block.into(),
+        shared: u64::from(p.shared),
+        stream: 0,
+        cooperative: false,
+    };
+    // SAFETY: by the contract.
+    unsafe { runtime.kernel_work(p.stub, configuration, p.arguments.cast_const().cast()) }
+}
+
+/// A fill node's work.
+///
+/// # Safety
+/// `parameters` is null or valid.
+pub(super) unsafe fn fill(parameters: *const FillParameters) -> Result<Work, Error> {
+    // SAFETY: by the contract.
+    let p = unsafe { parameters.as_ref() }.ok_or(error::INVALID_VALUE)?;
+    // With one row the pitch is not looked at.
+    let pitch = if p.height > 1 { p.pitch } else { p.width * p.size as usize };
+    let to = Rows { start: p.to as u64, pitch: pitch as u64 };
+    FillWork::of(to, p.value, p.size, p.width as u64, p.height as u64).map(Work::Fill)
+}
+
+/// A host node's work.
+///
+/// # Safety
+/// `parameters` is null or valid.
+pub(super) unsafe fn host(parameters: *const HostParameters) -> Result<Work, Error> {
+    // SAFETY: by the contract.
+    let p = unsafe { parameters.as_ref() }.ok_or(error::INVALID_VALUE)?;
+    let function = p.function.ok_or(error::INVALID_VALUE)?;
+    Ok(Work::Host(HostWork { function, data: p.data as usize }))
+}
+
+/// Adds a node, and gives its handle.
+///
+/// # Safety
+/// `place` is null or valid; `after` points to `count` nodes.
+unsafe fn add(
+    runtime: &mut Runtime,
+    place: *mut NodeHandle,
+    graph: GraphHandle,
+    after: *const NodeHandle,
+    count: usize,
+    work: Work,
+) -> Result<(), Error> {
+    if place.is_null() || (after.is_null() && count != 0) {
+        return Err(error::INVALID_VALUE);
+    }
+    // SAFETY: by the contract.
+    let after = (0..count).map(|index| unsafe { after.add(index).read() } as usize).collect();
+    let handle = runtime.graphs.add_node(graph as usize, after, work)?;
+    // SAFETY: by the contract.
+    unsafe { put(place, handle as NodeHandle) }
+}
+
+/// Gives a list of handles: their number, or as many as the caller has room for.
+///
+/// # Safety
+/// `count` is null or valid; `places` is null or has room for as many handles as `count` says.
+unsafe fn give(handles: &[usize], places: *mut NodeHandle, count: *mut usize) -> Result<(), Error> {
+    if count.is_null() {
+        return Err(error::INVALID_VALUE);
+    }
+    // SAFETY: by the contract.
+    unsafe {
+        if places.is_null() {
+            return put(count, handles.len());
+        }
+        let room = count.read();
+        for index in 0..room {
+            places.add(index).write(handles.get(index).copied().unwrap_or(0) as NodeHandle);
+        }
+        put(count, handles.len().min(room))
+    }
+}
+
+/// Functions that add a node: `name(arguments) = its work`. Before the arguments stand those that all of them have.
+macro_rules! adding {
+    ($($(#[$meta:meta])* fn $name:ident($($argument:ident: $type:ty),*) |$runtime:ident| = $work:expr;)*) => {
+        api! {$(
+            $(#[$meta])*
+            fn $name(
+                place: *mut NodeHandle,
+                graph: GraphHandle,
+                after: *const NodeHandle,
+                count: usize,
+                $($argument: $type),*
+            ) |$runtime, entry| {
+                let _ = entry;
+                // SAFETY: by the contract.
+                unsafe {
+                    let work = $work;
+                    add($runtime, place, graph, after, count, work)
+                }
+            }
+        )*}
+    };
+}
+
+adding! {
+    /// Adds a kernel.
+    fn cudaGraphAddKernelNode(parameters: *const KernelParameters) |runtime| = kernel(runtime, parameters)?;
+    /// Adds a copy of slices of rows.
+    fn cudaGraphAddMemcpyNode(parameters: *const Memcpy3D) |runtime| =
+        Work::Copy(super::copy::copy_3d(runtime, parameters)?);
+    /// Adds a copy of bytes.
+    fn cudaGraphAddMemcpyNode1D(to: *mut c_void, from: *const c_void, bytes: usize, kind: c_int) |runtime| =
+        Work::Copy(CopyWork::flat(to as u64, from as u64, bytes as u64, kind));
+    /// Adds a copy into a variable.
+    fn cudaGraphAddMemcpyNodeToSymbol(symbol: *const c_void, from: *const c_void, bytes: usize, offset: usize,
+        kind: c_int) |runtime| = Work::Copy(super::symbols::to_symbol(runtime, symbol, from, bytes, offset, kind)?);
+    /// Adds a copy out of a variable.
+    fn cudaGraphAddMemcpyNodeFromSymbol(to: *mut c_void, symbol: *const c_void, bytes: usize, offset: usize,
+        kind: c_int) |runtime| = Work::Copy(super::symbols::from_symbol(runtime, to, symbol, bytes, offset, kind)?);
+    /// Adds a fill.
+    fn cudaGraphAddMemsetNode(parameters: *const FillParameters) |runtime| = fill(parameters)?;
+    /// Adds a call of the host.
+    fn cudaGraphAddHostNode(parameters: *const HostParameters) |runtime| = host(parameters)?;
+    /// Adds a node that does nothing.
+    fn cudaGraphAddEmptyNode() |runtime| = Work::Empty;
+    /// Adds a graph, as it is now.
+    fn cudaGraphAddChildGraphNode(child: GraphHandle) |runtime| =
+        Work::Child(runtime.graphs.graph(child as usize)?.ordered()?);
+    /// Adds the recording of an event.
+    fn cudaGraphAddEventRecordNode(event: EventHandle) |runtime| = {
+        runtime.streams.event(event as usize)?;
+        Work::Record(event as usize)
+    };
+    /// Adds a wait for an event.
+    fn cudaGraphAddEventWaitNode(event: EventHandle) |runtime| = {
+        runtime.streams.event(event as usize)?;
+        Work::Wait(event as usize)
+    };
+}
+
+api! {
+    /// Creates a graph.
+    fn cudaGraphCreate(graph: *mut GraphHandle, flags: c_uint) |runtime, entry| {
+        let _ = entry;
+        if graph.is_null() || flags != 0 {
+            return Err(error::INVALID_VALUE);
+        }
+        let handle = runtime.graphs.add(Graph::default());
+        // SAFETY: by the contract.
+        unsafe { put(graph, handle as GraphHandle) }
+    }
+
+    /// Destroys a graph.
+    fn cudaGraphDestroy(graph: GraphHandle) |runtime, entry| {
+        let _ = entry;
+        runtime.graphs.remove(graph as usize)
+    }
+
+    /// Copies a graph.
+    fn cudaGraphClone(place: *mut GraphHandle, graph: GraphHandle) |runtime, entry| {
+        let _ = entry;
+        let copy = runtime.graphs.copy(graph as usize)?;
+        let handle = runtime.graphs.add(copy);
+        // SAFETY: by the contract.
+        unsafe { put(place, handle as GraphHandle) }
+    }
+
+    /// The node of a copied graph that was made from this one.
+    fn cudaGraphNodeFindInClone(place: *mut NodeHandle, node: NodeHandle, clone: GraphHandle) |runtime, entry| {
+        let _ = entry;
+        let graph = runtime.graphs.graph(clone as usize)?;
+        let found = graph.nodes.iter().find(|one| one.origin == node as usize).ok_or(error::INVALID_VALUE)?.handle;
+        // SAFETY: by the contract.
+        unsafe { put(place, found as NodeHandle) }
+    }
+
+    /// Takes a node out of its graph.
+    fn cudaGraphDestroyNode(node: NodeHandle) |runtime, entry| {
+        let _ = entry;
+        runtime.graphs.remove_node(node as usize)
+    }
+
+    /// What a node does.
+    fn cudaGraphNodeGetType(node: NodeHandle, kind: *mut c_int) |runtime, entry| {
+        let _ = entry;
+        let value = runtime.graphs.node(node as usize)?.work.kind();
+        // SAFETY: by the contract.
+        unsafe { put(kind, value) }
+    }
+
+    /// The nodes of a graph.
+    fn cudaGraphGetNodes(graph: GraphHandle, nodes: *mut NodeHandle, count: *mut usize) |runtime, entry| {
+        let _ = entry;
+        let all: Vec<usize> = runtime.graphs.graph(graph as usize)?.nodes.iter().map(|node| node.handle).collect();
+        // SAFETY: by the contract.
+        unsafe { give(&all, nodes, count) }
+    }
+
+    /// The nodes of a graph that come after none.
+    fn cudaGraphGetRootNodes(graph: GraphHandle, nodes: *mut NodeHandle, count: *mut usize) |runtime, entry| {
+        let _ = entry;
+        let nodes_of = &runtime.graphs.graph(graph as usize)?.nodes;
+        let roots: Vec<usize> =
+            nodes_of.iter().filter(|node| node.after.is_empty()).map(|node| node.handle).collect();
+        // SAFETY: by the contract.
+        unsafe { give(&roots, nodes, count) }
+    }
+
+    /// The dependencies of a graph. Their kind, which is that of CUDA's default, is not told.
+    fn cudaGraphGetEdges(
+        graph: GraphHandle,
+        from: *mut NodeHandle,
+        to: *mut NodeHandle,
+        _data: *mut c_void,
+        count: *mut usize,
+    ) |runtime, entry| {
+        let _ = entry;
+        let nodes = &runtime.graphs.graph(graph as usize)?.nodes;
+        let edges = nodes.iter().flat_map(|node| node.after.iter().map(|before| (*before, node.handle)));
+        let (before, after): (Vec<usize>, Vec<usize>) = edges.unzip();
+        if count.is_null() {
+            return Err(error::INVALID_VALUE);
+        }
+        // SAFETY: by the contract.
+        unsafe {
+            let mut room = count.read();
+            give(&before, from, &raw mut room)?;
+            give(&after, to, count)
+        }
+    }
+
+    /// The nodes that a node comes after.
+    fn cudaGraphNodeGetDependencies(
+        node: NodeHandle,
+        nodes: *mut NodeHandle,
+        _data: *mut c_void,
+        count: *mut usize,
+    ) |runtime, entry| {
+        let _ = entry;
+        let after = runtime.graphs.node(node as usize)?.after.clone();
+        // SAFETY: by the contract.
+        unsafe { give(&after, nodes, count) }
+    }
+
+    /// Lets nodes come after others.
+    fn cudaGraphAddDependencies(
+        graph: GraphHandle,
+        from: *const NodeHandle,
+        to: *const NodeHandle,
+        _data: *const c_void,
+        count: usize,
+    ) |runtime, entry| {
+        let _ = entry;
+        let graph = runtime.graphs.graph(graph as usize)?;
+        for index in 0..count {
+            // SAFETY: by the contract.
+            let (before, after) = unsafe { (from.add(index).read() as usize, to.add(index).read() as usize) };
+            graph.node(before)?;
+            let after = graph.node_mut(after)?;
+            if after.after.contains(&before) {
+                return Err(error::INVALID_VALUE);
+            }
+            after.after.push(before);
+        }
+        Ok(())
+    }
+
+    /// Lets nodes no longer come after others.
+    fn cudaGraphRemoveDependencies(
+        graph: GraphHandle,
+        from: *const NodeHandle,
+        to: *const NodeHandle,
+        _data: *const c_void,
+        count: usize,
+    ) |runtime, entry| {
+        let _ = entry;
+        let graph = runtime.graphs.graph(graph as usize)?;
+        for index in 0..count {
+            // SAFETY: by the contract.
+            let (before, after) = unsafe { (from.add(index).read() as usize, to.add(index).read() as usize) };
+            graph.node_mut(after)?.after.retain(|one| *one != before);
+        }
+        Ok(())
+    }
+
+    /// Gives a kernel node other parameters.
+    fn cudaGraphKernelNodeSetParams(node: NodeHandle, parameters: *const KernelParameters) |runtime, entry| {
+        let _ = entry;
+        // SAFETY: by the contract.
+        let work = unsafe { kernel(runtime, parameters)? };
+        exchange(&mut runtime.graphs.node(node as usize)?.work, work)
+    }
+
+    /// Gives a copy node other parameters.
+    fn cudaGraphMemcpyNodeSetParams(node: NodeHandle, parameters: *const Memcpy3D) |runtime, entry| {
+        let _ = entry;
+        // SAFETY: by the contract.
+        let work = Work::Copy(unsafe { super::copy::copy_3d(runtime, parameters)? });
+        exchange(&mut runtime.graphs.node(node as usize)?.work, work)
+    }
+
+    /// Gives a copy node other bytes.
+    fn cudaGraphMemcpyNodeSetParams1D(
+        node: NodeHandle,
+        to: *mut c_void,
+        from: *const c_void,
+        bytes: usize,
+        kind: c_int,
+    ) |runtime, entry| {
+        let _ = entry;
+        let work = Work::Copy(CopyWork::flat(to as u64, from as u64, bytes as u64, kind));
+        exchange(&mut runtime.graphs.node(node as usize)?.work, work)
+    }
+
+    /// Gives a fill node other parameters.
+    fn cudaGraphMemsetNodeSetParams(node: NodeHandle, parameters: *const FillParameters) |runtime, entry| {
+        let _ = entry;
+        // SAFETY: by the contract.
+        let work = unsafe { fill(parameters)? };
+        exchange(&mut runtime.graphs.node(node as usize)?.work, work)
+    }
+
+    /// Gives a host node another function.
+    fn cudaGraphHostNodeSetParams(node: NodeHandle, parameters: *const HostParameters) |runtime, entry| {
+        let _ = entry;
+        // SAFETY: by the contract.
+        let work = unsafe { host(parameters)? };
+        exchange(&mut runtime.graphs.node(node as usize)?.work, work)
+    }
+}
+
+/// Gives a node other work of the same kind.
+pub(super) fn exchange(old: &mut Work, new: Work) -> Result<(), Error> {
+    if old.kind() != new.kind() {
+        return Err(error::INVALID_VALUE);
+    }
+    *old = new;
+    Ok(())
+}

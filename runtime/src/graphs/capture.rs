@@ -1,0 +1,180 @@
+//! Streams that are being captured: what is put into them becomes nodes of a graph.
+
+use super::graph::Graphs;
+use super::work::Work;
+use crate::cuda::error::{self, Error};
+use crate::paths::Entry;
+use crate::runtime::Runtime;
+use std::collections::HashMap;
+
+/// The part of a stream, or of an event, in a capture.
+#[derive(Clone, Debug)]
+struct Part {
+    /// Number of the capture.
+    capture: u64,
+    /// Nodes that the next one comes after.
+    last: Vec<usize>,
+}
+
+/// Captures under way.
+#[derive(Debug, Default)]
+pub struct Captures {
+    /// The graph and the stream that each began in, by number.
+    begun: HashMap<u64, (usize, usize)>,
+    streams: HashMap<usize, Part>,
+    events: HashMap<usize, Part>,
+    number: u64,
+}
+
+/// `cudaStreamLegacy` and the default stream, which cannot be captured.
+const LEGACY: [usize; 2] = [0, 1];
+
+impl Captures {
+    /// Whether a stream is being captured: the capture's number and its graph.
+    pub fn of(&self, stream: usize) -> Option<(u64, usize)> {
+        let part = self.streams.get(&stream)?;
+        Some((part.capture, self.begun.get(&part.capture)?.0))
+    }
+
+    /// Begins a capture.
+    pub fn begin(&mut self, graphs: &mut Graphs, stream: usize) -> Result<(), Error> {
+        if LEGACY.contains(&stream) {
+            return Err(error::STREAM_CAPTURE_UNSUPPORTED);
+        }
+        if self.streams.contains_key(&stream) {
+            return Err(error::ILLEGAL_STATE);
+        }
+        self.number += 1;
+        let graph = graphs.add(super::graph::Graph::default());
+        self.begun.insert(self.number, (graph, stream));
+        self.streams.insert(stream, Part { capture: self.number, last: Vec::new() });
+        Ok(())
+    }
+
+    /// Ends a capture in the stream that it began in, and gives the graph.
+    pub fn end(&mut self, graphs: &mut Graphs, stream: usize) -> Result<usize, Error> {
+        let part = self.streams.get(&stream).ok_or(error::ILLEGAL_STATE)?.clone();
+        let &(graph, origin) = self.begun.get(&part.capture).ok_or(error::ILLEGAL_STATE)?;
+        if origin != stream {
+            return Err(error::STREAM_CAPTURE_UNMATCHED);
+        }
+        // Other streams have to be waited for: no node may be left that nothing in this one comes after.
+        let nodes = &graphs.graph(graph)?.nodes;
+        let mut reached = part.last.clone();
+        let mut at = 0;
+        while at < reached.len() {
+            if let Some(node) = nodes.iter().find(|node| node.handle == reached[at]) {
+                let new: Vec<usize> = node.after.iter().copied().filter(|before| !reached.contains(before)).collect();
+                reached.extend(new);
+            }
+            at += 1;
+        }
+        let joined = nodes.len() == reached.len();
+        self.streams.retain(|_, other| other.capture != part.capture);
+        self.events.retain(|_, other| other.capture != part.capture);
+        self.begun.remove(&part.capture);
+        if joined {
+            Ok(graph)
+        } else {
+            graphs.remove(graph)?;
+            Err(error::STREAM_CAPTURE_UNJOINED)
+        }
+    }
+
+    /// Takes work into the capture of a stream.
+    pub fn take(&mut self, graphs: &mut Graphs, stream: usize, work: Work) -> Result<(), Error> {
+        let part = self.streams.get_mut(&stream).ok_or(error::ILLEGAL_STATE)?;
+        let &(graph, _) = self.begun.get(&part.capture).ok_or(error::ILLEGAL_STATE)?;
+        let node = graphs.add_node(graph, std::mem::take(&mut part.last), work)?;
+        part.last.push(node);
+        Ok(())
+    }
+
+    /// An event is recorded in a stream. `true`: in a capture.
+    pub fn record(&mut self, stream: usize, event: usize) -> bool {
+        match self.streams.get(&stream) {
+            Some(part) => {
+                self.events.insert(event, part.clone());
+                true
+            }
+            None => {
+                self.events.remove(&event);
+                false
+            }
+        }
+    }
+
+    /// A stream waits for an event. One that was recorded in a capture takes the stream into it. `true`: in a capture.
+    pub fn wait(&mut self, stream: usize, event: usize) -> Result<bool, Error> {
+        let Some(event) = self.events.get(&event) else {
+            let captured = self.streams.contains_key(&stream);
+            // What is outside of the capture cannot be waited for inside.
+            return if captured { Err(error::STREAM_CAPTURE_ISOLATION) } else { Ok(false) };
+        };
+        if LEGACY.contains(&stream) {
+            return Err(error::STREAM_CAPTURE_IMPLICIT);
+        }
+        let part = self.streams.entry(stream).or_insert_with(|| Part { capture: event.capture, last: Vec::new() });
+        if part.capture != event.capture {
+            return Err(error::STREAM_CAPTURE_MERGE);
+        }
+        for node in &event.last {
+            if !part.last.contains(node) {
+                part.last.push(*node);
+            }
+        }
+        Ok(true)
+    }
+}
+
+impl Runtime {
+    /// Work for a stream: it becomes a node where the stream is being captured, else it is done at once.
+    ///
+    /// # Safety
+    /// As for [`Runtime::perform`].
+    pub unsafe fn submit(&mut self, stream: usize, work: Work, entry: Entry) -> Result<(), Error> {
+        let number = self.streams.get(stream)?.number;
+        if self.captures.of(stream).is_some() {
+            return self.captures.take(&mut self.graphs, stream, work);
+        }
+        // SAFETY: by the contract.
+        unsafe { self.perform(&work, number, entry) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn streams_fork_and_join_by_events() {
+        let (mut graphs, mut captures) = (Graphs::default(), Captures::default());
+        captures.begin(&mut graphs, 10).unwrap();
+        captures.take(&mut graphs, 10, Work::Empty).unwrap();
+        assert!(captures.record(10, 1));
+        assert_eq!(captures.wait(20, 1), Ok(true));
+        captures.take(&mut graphs, 20, Work::Empty).unwrap();
+        captures.take(&mut graphs, 10, Work::Empty).unwrap();
+        captures.record(20, 2);
+        assert_eq!(captures.wait(10, 2), Ok(true));
+        captures.take(&mut graphs, 10, Work::Empty).unwrap();
+        assert_eq!(captures.end(&mut graphs, 20), Err(error::STREAM_CAPTURE_UNMATCHED));
+        let graph = captures.end(&mut graphs, 10).unwrap();
+        let nodes = &graphs.graph(graph).unwrap().nodes;
+        let after: Vec<usize> = nodes.iter().map(|node| node.after.len()).collect();
+        assert_eq!(after, [0, 1, 1, 2]);
+        assert!(captures.of(10).is_none() && captures.of(20).is_none());
+    }
+
+    #[test]
+    fn what_is_not_joined_is_an_error() {
+        let (mut graphs, mut captures) = (Graphs::default(), Captures::default());
+        captures.begin(&mut graphs, 10).unwrap();
+        captures.record(10, 1);
+        captures.wait(20, 1).unwrap();
+        captures.take(&mut graphs, 20, Work::Empty).unwrap();
+        assert_eq!(captures.end(&mut graphs, 10), Err(error::STREAM_CAPTURE_UNJOINED));
+        assert_eq!(captures.begin(&mut graphs, 0), Err(error::STREAM_CAPTURE_UNSUPPORTED));
+        assert_eq!(captures.end(&mut graphs, 10), Err(error::ILLEGAL_STATE));
+    }
+}

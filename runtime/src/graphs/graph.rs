@@ -1,0 +1,239 @@
+//! Graphs, their nodes, and executable graphs, by handle.
+
+use super::work::Work;
+use crate::cuda::error::{self, Error};
+use std::collections::HashMap;
+
+/// A node.
+#[derive(Clone, Debug)]
+pub struct Node {
+    /// Its handle. Executable graphs keep it, so that their nodes are found by it.
+    pub handle: usize,
+    /// The node that it was cloned from.
+    pub origin: usize,
+    /// What it does.
+    pub work: Work,
+    /// Nodes that come before it.
+    pub after: Vec<usize>,
+    /// Left out when it is not, in an executable graph.
+    pub enabled: bool,
+}
+
+/// A graph.
+#[derive(Clone, Debug, Default)]
+pub struct Graph {
+    /// Nodes, in the order of their making.
+    pub nodes: Vec<Node>,
+}
+
+impl Graph {
+    /// The node of a handle.
+    pub fn node(&self, handle: usize) -> Result<&Node, Error> {
+        self.nodes.iter().find(|node| node.handle == handle).ok_or(error::INVALID_VALUE)
+    }
+
+    /// The node of a handle.
+    pub fn node_mut(&mut self, handle: usize) -> Result<&mut Node, Error> {
+        self.nodes.iter_mut().find(|node| node.handle == handle).ok_or(error::INVALID_VALUE)
+    }
+
+    /// The nodes in an order that their dependencies allow: of those that may come next always the one that was made
+    /// first, so that it is the same in every run. An error where they go in a circle.
+    pub fn ordered(&self) -> Result<Graph, Error> {
+        let places: HashMap<usize, usize> = self.nodes.iter().enumerate().map(|(at, node)| (node.handle, at)).collect();
+        let mut waits: Vec<usize> = self.nodes.iter().map(|node| node.after.len()).collect();
+        let mut followers = vec![Vec::new(); self.nodes.len()];
+        for (at, node) in self.nodes.iter().enumerate() {
+            for before in &node.after {
+                followers[*places.get(before).ok_or(error::INVALID_VALUE)?].push(at);
+            }
+        }
+        let mut ready: std::collections::BTreeSet<usize> = (0..waits.len()).filter(|&at| waits[at] == 0).collect();
+        let mut nodes = Vec::with_capacity(self.nodes.len());
+        while let Some(at) = ready.pop_first() {
+            nodes.push(self.nodes[at].clone());
+            for &follower in &followers[at] {
+                waits[follower] -= 1;
+                if waits[follower] == 0 {
+                    ready.insert(follower);
+                }
+            }
+        }
+        if nodes.len() == self.nodes.len() { Ok(Graph { nodes }) } else { Err(error::INVALID_VALUE) }
+    }
+}
+
+/// Handles look like pointers.
+const HANDLES: usize = 0x5790_0000_0000;
+
+/// All graphs of the process.
+#[derive(Debug, Default)]
+pub struct Graphs {
+    /// By handle.
+    graphs: HashMap<usize, Graph>,
+    /// Executable ones by handle, with their nodes in order.
+    executables: HashMap<usize, Graph>,
+    made: usize,
+}
+
+impl Graphs {
+    /// A handle that was not used before.
+    pub fn new_handle(&mut self) -> usize {
+        self.made += 1;
+        HANDLES + 64 * self.made
+    }
+
+    /// Enters a graph.
+    pub fn add(&mut self, graph: Graph) -> usize {
+        let handle = self.new_handle();
+        self.graphs.insert(handle, graph);
+        handle
+    }
+
+    /// The graph of a handle.
+    pub fn graph(&mut self, handle: usize) -> Result<&mut Graph, Error> {
+        self.graphs.get_mut(&handle).ok_or(error::INVALID_VALUE)
+    }
+
+    /// Takes a graph away.
+    pub fn remove(&mut self, handle: usize) -> Result<(), Error> {
+        self.graphs.remove(&handle).map(|_| ()).ok_or(error::INVALID_VALUE)
+    }
+
+    /// A node, whichever graph it is in.
+    pub fn node(&mut self, handle: usize) -> Result<&mut Node, Error> {
+        let mut nodes = self.graphs.values_mut().flat_map(|graph| &mut graph.nodes);
+        nodes.find(|node| node.handle == handle).ok_or(error::INVALID_VALUE)
+    }
+
+    /// Takes a node away, and the dependencies on it.
+    pub fn remove_node(&mut self, handle: usize) -> Result<(), Error> {
+        self.node(handle)?;
+        for graph in self.graphs.values_mut() {
+            graph.nodes.retain(|node| node.handle != handle);
+            for node in &mut graph.nodes {
+                node.after.retain(|before| *before != handle);
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds a node to a graph.
+    pub fn add_node(&mut self, graph: usize, after: Vec<usize>, work: Work) -> Result<usize, Error> {
+        let handle = self.new_handle();
+        let graph = self.graph(graph)?;
+        for before in &after {
+            graph.node(*before)?;
+        }
+        graph.nodes.push(Node { handle, origin: handle, work, after, enabled: true });
+        Ok(handle)
+    }
+
+    /// A copy of a graph whose nodes have handles of their own.
+    pub fn copy(&mut self, handle: usize) -> Result<Graph, Error> {
+        let mut graph = self.graph(handle)?.clone();
+        let names: HashMap<usize, usize> = graph.nodes.iter().map(|node| (node.handle, self.new_handle())).collect();
+        for node in &mut graph.nodes {
+            node.origin = node.handle;
+            node.handle = names[&node.handle];
+            node.after = node.after.iter().filter_map(|before| names.get(before).copied()).collect();
+        }
+        Ok(graph)
+    }
+
+    /// Makes an executable graph.
+    pub fn instantiate(&mut self, handle: usize) -> Result<usize, Error> {
+        let ordered = self.graph(handle)?.ordered()?;
+        let executable = self.new_handle();
+        self.executables.insert(executable, ordered);
+        Ok(executable)
+    }
+
+    /// The executable graph of a handle.
+    pub fn executable(&mut self, handle: usize) -> Result<&mut Graph, Error> {
+        self.executables.get_mut(&handle).ok_or(error::INVALID_VALUE)
+    }
+
+    /// Takes an executable graph away.
+    pub fn remove_executable(&mut self, handle: usize) -> Result<(), Error> {
+        self.executables.remove(&handle).map(|_| ()).ok_or(error::INVALID_VALUE)
+    }
+
+    /// Gives an executable graph the work of another graph of the same form. `false`: the form differs.
+    pub fn update(&mut self, executable: usize, graph: usize) -> Result<bool, Error> {
+        let new = self.graph(graph)?.ordered()?;
+        let old = self.executable(executable)?;
+        let place = |graph: &Graph, handle: usize| graph.nodes.iter().position(|node| node.handle == handle);
+        let alike = old.nodes.len() == new.nodes.len()
+            && old.nodes.iter().zip(&new.nodes).all(|(one, other)| {
+                let places = |graph: &Graph, node: &Node| -> std::collections::BTreeSet<Option<usize>> {
+                    node.after.iter().map(|before| place(graph, *before)).collect()
+                };
+                one.work.kind() == other.work.kind() && places(old, one) == places(&new, other)
+            });
+        if alike {
+            for (node, from) in old.nodes.iter_mut().zip(new.nodes) {
+                node.work = from.work;
+            }
+        }
+        Ok(alike)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn graph(edges: &[Vec<usize>]) -> Graph {
+        let node = |(at, after): (usize, &Vec<usize>)| Node {
+            handle: 100 + at,
+            origin: 100 + at,
+            work: Work::Empty,
+            after: after.iter().map(|before| 100 + before).collect(),
+            enabled: true,
+        };
+        Graph { nodes: edges.iter().enumerate().map(node).collect() }
+    }
+
+    proptest! {
+        #[test]
+        fn every_node_comes_after_what_it_depends_on(seed in prop::collection::vec(prop::collection::vec(0usize..100, 0..4), 1..20)) {
+            // Dependencies on nodes made before, without repetitions.
+            let edges: Vec<Vec<usize>> = seed.iter().enumerate().map(|(at, after)| {
+                let mut after: Vec<usize> = after.iter().filter(|_| at > 0).map(|before| before % at.max(1)).collect();
+                after.sort_unstable();
+                after.dedup();
+                after
+            }).collect();
+            // Made the other way round, the order has to be found.
+            let mut graph = graph(&edges);
+            graph.nodes.reverse();
+            let ordered = graph.ordered().unwrap();
+            prop_assert_eq!(ordered.nodes.len(), edges.len());
+            for (at, node) in ordered.nodes.iter().enumerate() {
+                for before in &node.after {
+                    prop_assert!(ordered.nodes[..at].iter().any(|node| node.handle == *before));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn circles_are_refused() {
+        assert!(graph(&[vec![2], vec![0], vec![1]]).ordered().is_err());
+    }
+
+    #[test]
+    fn a_graph_of_the_same_form_can_be_exchanged() {
+        let mut graphs = Graphs::default();
+        let (first, second, other) = (
+            graphs.add(graph(&[vec![], vec![0], vec![0]])),
+            graphs.add(graph(&[vec![], vec![0], vec![0]])),
+            graphs.add(graph(&[vec![], vec![0], vec![1]])),
+        );
+        let executable = graphs.instantiate(first).unwrap();
+        assert_eq!(graphs.update(executable, second), Ok(true));
+        assert_eq!(graphs.update(executable, other), Ok(false));
+    }
+}
