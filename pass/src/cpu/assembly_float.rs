@@ -8,8 +8,8 @@
 use super::assembly::{Machine, TypeKind, ptx_type};
 use super::emitter::Emitter;
 use super::leaf::LANES;
-use super::math::Rounding;
 use super::ptx::Operand;
+use super::rounding::Rounding;
 use crate::llvm::value::{Opcode, RealPredicate};
 use crate::llvm::{Type, Value};
 

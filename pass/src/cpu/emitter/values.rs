@@ -1,0 +1,166 @@
+//! Small values that lowered code is made of: masks, constants, fields of the warp's context, lanes.
+
+use super::Emitter;
+use crate::cpu::context;
+use crate::cpu::leaf::{LANES, Leaf, held, spread, steps};
+use crate::cpu::shape::Shape;
+use crate::llvm::types::Kind;
+use crate::llvm::{Type, Value};
+
+impl<'c> Emitter<'_, 'c> {
+    /// A mask as `<32 x i1>`, see [`Unit::lanes_of`].
+    pub fn lanes_of(&self, mask: Value<'c>) -> Value<'c> {
+        self.unit.lanes_of(&self.b, mask)
+    }
+
+    /// The lanes that run the block, as `<32 x i1>`.
+    pub fn active(&self) -> Value<'c> {
+        self.lanes_of(self.mask)
+    }
+
+    /// Bits of the active lanes in which a `<32 x i1>` holds. Inactive lanes may hold poison, which one lane would
+    /// spread over the whole integer: freeze keeps it to its bit.
+    pub fn bits(&self, condition: Value<'c>) -> Value<'c> {
+        let all = self.b.bitcast(self.b.freeze(condition), self.t.int(32));
+        self.b.and(all, self.mask)
+    }
+
+    /// A vector's element in the lowest active lane.
+    pub fn first_active(&self, vector: Value<'c>) -> Value<'c> {
+        let lane = self.lowest(self.mask);
+        self.b.extract_element(vector, lane)
+    }
+
+    /// Number of the lowest bit of a mask that is not 0.
+    pub fn lowest(&self, mask: Value<'c>) -> Value<'c> {
+        let count = self.unit.intrinsic("llvm.cttz", &[mask.ty()]);
+        self.b.call(count, &[mask, Value::int(self.t.int(1), 1)])
+    }
+
+    /// Number of lanes in a mask.
+    pub fn count(&self, mask: Value<'c>) -> Value<'c> {
+        self.b.call(self.unit.intrinsic("llvm.ctpop", &[mask.ty()]), &[mask])
+    }
+
+    /// `i32` constant.
+    pub fn i32(&self, value: u32) -> Value<'c> {
+        Value::int(self.t.int(32), u64::from(value))
+    }
+
+    /// `i64` constant.
+    pub fn i64(&self, value: u64) -> Value<'c> {
+        Value::int(self.t.int(64), value)
+    }
+
+    /// A field of the context, read once.
+    pub fn field(&mut self, field: context::Field) -> Value<'c> {
+        self.once(field.name, |this| {
+            let place = this.entry.offset(this.context, field.offset);
+            this.entry.load(field.ty(this.t), place, field.align())
+        })
+    }
+
+    /// A field of the context, read now.
+    pub fn field_now(&self, field: context::Field) -> Value<'c> {
+        let place = self.b.offset(self.context, field.offset);
+        self.b.load(field.ty(self.t), place, field.align())
+    }
+
+    /// Writes a field of the context.
+    pub fn set_field(&self, field: context::Field, value: Value<'c>) {
+        let place = self.b.offset(self.context, field.offset);
+        self.b.store(value, place, field.align());
+    }
+
+    pub(super) fn arguments(&mut self) -> Value<'c> {
+        self.field(context::ARGUMENTS)
+    }
+
+    /// Lanes that exist, as of the function's start.
+    pub fn live(&mut self) -> Value<'c> {
+        self.field(context::LIVE)
+    }
+
+    /// Address of a variable of the module, as `i64`.
+    pub fn slot_address(&mut self, slot: Value<'c>) -> Value<'c> {
+        if let Some(leaves) = self.fixed.get(&slot)
+            && let Some(scalar) = leaves[0].scalar()
+        {
+            return scalar;
+        }
+        let value = self.entry.load(self.t.int(64), slot, 8);
+        self.fixed.insert(slot, vec![Leaf::Uniform(value)]);
+        value
+    }
+
+    /// A leaf of lane numbers plus `offset`, as `i64`.
+    pub fn lane_numbers(&mut self, ty: Type<'c>) -> Leaf<'c> {
+        let size = u64::from(LANES) / self.version.groups() as u64;
+        let bases = (0..self.version.groups() as u64).map(|group| self.i64(group * size)).collect();
+        Leaf::Affine { bases, stride: 1, ty }
+    }
+
+    /// One 64-bit scalar per group of a leaf that is uniform or affine; `signed` chooses how a narrower uniform
+    /// value is extended.
+    pub fn wide(&self, leaf: &Leaf<'c>, signed: bool) -> Option<(Vec<Value<'c>>, i64)> {
+        match leaf {
+            Leaf::Affine { bases, stride, .. } => Some((bases.clone(), *stride)),
+            Leaf::Uniform(scalar) => {
+                let wide = match scalar.ty().kind() {
+                    Kind::Int(bits) if bits > 64 => return None,
+                    Kind::Int(_) if signed => self.b.sext(*scalar, self.t.int(64)),
+                    Kind::Int(_) => self.b.zext(*scalar, self.t.int(64)),
+                    _ => return None,
+                };
+                Some((vec![wide; self.version.groups()], 0))
+            }
+            Leaf::Lanes(_) => None,
+        }
+    }
+
+    /// `select` of leaves, for a result of the given shape.
+    pub fn select_leaf(&self, condition: &Leaf<'c>, yes: &Leaf<'c>, no: &Leaf<'c>, shape: Shape) -> Leaf<'c> {
+        match (shape, condition) {
+            (Shape::Uniform, Leaf::Uniform(condition)) => {
+                if let (Some(yes), Some(no)) = (yes.scalar(), no.scalar()) {
+                    return Leaf::Uniform(self.b.select(*condition, yes, no));
+                }
+            }
+            (Shape::Affine(affine), Leaf::Uniform(condition)) => {
+                if let (Leaf::Affine { bases: yes, ty, .. }, Leaf::Affine { bases: no, .. }) = (yes, no) {
+                    let bases = yes.iter().zip(no).map(|(yes, no)| self.b.select(*condition, *yes, *no)).collect();
+                    return Leaf::Affine { bases, stride: affine.stride, ty: *ty };
+                }
+            }
+            _ => {}
+        }
+        let chooser = condition.scalar().unwrap_or_else(|| condition.lanes(&self.b));
+        Leaf::Lanes(self.b.select(chooser, yes.lanes(&self.b), no.lanes(&self.b)))
+    }
+
+    /// A constant of `like`'s type, scalar or vector of lanes.
+    pub fn same(&self, like: Value<'c>, value: u64) -> Value<'c> {
+        match like.ty().kind() {
+            Kind::Vector(count) => Value::vector(&vec![Value::int(like.ty().element(), value); count as usize]),
+            _ => Value::int(like.ty(), value),
+        }
+    }
+
+    /// `ty` or the vector of it, as `like` is.
+    pub fn shaped(&self, like: Value<'c>, ty: Type<'c>) -> Type<'c> {
+        match like.ty().kind() {
+            Kind::Vector(count) => ty.vector(count),
+            _ => ty,
+        }
+    }
+
+    /// The per-lane steps of an affine vector.
+    pub fn steps(&self, ty: Type<'c>, stride: i64) -> Value<'c> {
+        steps(held(ty), self.version.groups(), stride)
+    }
+
+    /// One scalar per group, spread over the lanes.
+    pub fn spread(&self, groups: &[Value<'c>]) -> Value<'c> {
+        spread(&self.b, groups)
+    }
+}
