@@ -265,6 +265,16 @@ pub struct Ran {
     pub output: String,
     pub errors: String,
     pub path: PathBuf,
+    _folder: Folder,
+}
+
+/// A folder of one child, removed with what it is a part of.
+struct Folder(PathBuf);
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        _ = std::fs::remove_dir_all(&self.0);
+    }
 }
 
 /// Runs the ignored test `child` of this binary as a program of its own, with a trace file.
@@ -292,6 +302,7 @@ pub fn run_child_with(child: &str, variables: &[(&str, &str)], change: impl FnOn
         output: String::from_utf8_lossy(&ran.stdout).into_owned(),
         errors: String::from_utf8_lossy(&ran.stderr).into_owned(),
         path,
+        _folder: Folder(folder),
     }
 }
 
