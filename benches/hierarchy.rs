@@ -256,12 +256,12 @@ fn simulate(stream: &Stream, config: &HierarchyConfig) -> Traffic {
         let op = if access.site & 1 == STORE { Op::Store } else { Op::Load };
         let cell = access.site >> 1;
         first.request(sm, 0, access, reach, op, CacheOp::Default, cell, cells.cell(cell), &mut left);
-        if left.requests().len() >= 4096 {
-            second.serve(std::slice::from_ref(&left), &mut cells);
+        if left.share(0).requests().len() >= 4096 {
+            second.serve(&[left.share(0)], &mut cells);
             left.clear();
         }
     });
-    second.serve(std::slice::from_ref(&left), &mut cells);
+    second.serve(&[left.share(0)], &mut cells);
     let mut sum = Traffic::default();
     cells.as_slice().iter().for_each(|traffic| sum.add(traffic));
     sum

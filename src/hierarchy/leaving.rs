@@ -1,7 +1,9 @@
 //! Requests on their way from the SMs to level 2.
 
 use super::coalesce::bytes_of;
+use super::config::L2Config;
 use super::level1::Ask;
+use super::slices::{Placement, Shares};
 
 /// A request that left an SM: at most one line of 128 bytes.
 #[derive(Clone, Copy, Debug)]
@@ -25,28 +27,15 @@ pub struct L2Request {
 /// No mask: every byte of the sectors.
 const WHOLE: u32 = u32::MAX;
 
-/// What left the SMs of one worker, in order. Few requests write only some bytes of their sectors; the masks of those
-/// lie apart, so that the others are short.
+/// What is on its way to one share of level 2, in order. Few requests write only some bytes of their sectors; the masks
+/// of those lie apart, so that the others are short.
 #[derive(Clone, Debug, Default)]
-pub struct Leaving {
+pub struct Outgoing {
     requests: Vec<L2Request>,
     masks: Vec<u128>,
-    /// Place of what is pushed next, the same for all that one request of a warp causes. Rises.
-    pub place: u32,
 }
 
-impl Leaving {
-    /// Appends a request. `bytes` matters for stores only.
-    #[inline(always)]
-    pub fn push(&mut self, sm: u16, cell: u32, line: u64, sectors: u8, ask: Ask, bytes: u128) {
-        let mut mask = WHOLE;
-        if ask == Ask::Store && bytes != bytes_of(sectors) {
-            mask = self.masks.len() as u32;
-            self.masks.push(bytes);
-        }
-        self.requests.push(L2Request { line, place: self.place, cell, mask, sm, sectors, ask });
-    }
-
+impl Outgoing {
     /// The requests.
     pub fn requests(&self) -> &[L2Request] {
         &self.requests
@@ -61,9 +50,90 @@ impl Leaving {
         self.masks.get(request.mask as usize).copied().unwrap_or_default()
     }
 
-    /// Forgets all of them.
+    #[inline(always)]
+    fn push(&mut self, mut request: L2Request, bytes: u128) {
+        if request.ask == Ask::Store && bytes & bytes_of(request.sectors) != bytes_of(request.sectors) {
+            request.mask = self.masks.len() as u32;
+            self.masks.push(bytes);
+        }
+        self.requests.push(request);
+    }
+}
+
+/// Tells the shares of level 2 apart.
+#[derive(Clone, Debug)]
+struct Division {
+    placement: Placement,
+    shares: Shares,
+    line_bytes: u32,
+}
+
+impl Division {
+    /// Sectors of a 128-byte line by the share that their lines of level 2 belong to.
+    fn sectors(&self, line: u64, sectors: u8) -> impl Iterator<Item = (u32, u8)> {
+        let width = self.line_bytes / 32;
+        let parts = 4 / width;
+        let mask = ((1u32 << width) - 1) as u8;
+        (0..parts).filter_map(move |part| {
+            let here = sectors & mask << (part * width);
+            let set = self.placement.set(line * u64::from(parts) + u64::from(part));
+            (here != 0).then_some((self.shares.of(set), here))
+        })
+    }
+}
+
+/// What left the SMs of one worker.
+#[derive(Clone, Debug)]
+pub struct Leaving {
+    shares: Vec<Outgoing>,
+    /// Where there are several shares.
+    division: Option<Division>,
+    /// Place of what is pushed next, the same for all that one request of a warp causes. Rises.
+    pub place: u32,
+}
+
+impl Default for Leaving {
+    fn default() -> Self {
+        Leaving { shares: vec![Outgoing::default()], division: None, place: 0 }
+    }
+}
+
+impl Leaving {
+    /// For a level 2 in shares.
+    pub fn new(config: &L2Config, shares: Shares) -> Leaving {
+        let placement = Placement::new(config.slices, config.sets, config.index, config.line_bytes);
+        let division = Division { placement, shares, line_bytes: config.line_bytes };
+        Leaving {
+            shares: vec![Outgoing::default(); shares.count() as usize],
+            division: (shares.count() > 1).then_some(division),
+            place: 0,
+        }
+    }
+
+    /// Appends a request. `bytes` matters for stores only.
+    #[inline(always)]
+    pub fn push(&mut self, sm: u16, cell: u32, line: u64, sectors: u8, ask: Ask, bytes: u128) {
+        let request = L2Request { line, place: self.place, cell, mask: WHOLE, sm, sectors, ask };
+        match &self.division {
+            None => self.shares[0].push(request, bytes),
+            Some(division) => {
+                for (share, sectors) in division.sectors(line, sectors) {
+                    self.shares[share as usize].push(L2Request { sectors, ..request }, bytes);
+                }
+            }
+        }
+    }
+
+    /// What goes to one of the shares.
+    pub fn share(&self, share: usize) -> &Outgoing {
+        &self.shares[share]
+    }
+
+    /// Forgets all of it.
     pub fn clear(&mut self) {
-        self.requests.clear();
-        self.masks.clear();
+        for share in &mut self.shares {
+            share.requests.clear();
+            share.masks.clear();
+        }
     }
 }

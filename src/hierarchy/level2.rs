@@ -91,11 +91,11 @@ impl Level2 {
     }
 
     /// A copy wrote `bytes` bytes from `address` on. Warm, its lines are left here clean (the copy's
-    /// own traffic belongs to no kernel); cold, they are gone.
-    pub fn copied(&mut self, address: u64, bytes: u64, warm: bool, lines: &mut DenseLines) {
+    /// own traffic belongs to no kernel); cold, they are gone. Only sets that are `mine` are looked at.
+    pub fn copied(&mut self, address: u64, bytes: u64, warm: bool, lines: &mut DenseLines, mine: impl Fn(u32) -> bool) {
         match &mut self.0 {
-            Kind::Rows(level) => level.copied(address, bytes, warm, lines),
-            Kind::General(level) => level.copied(address, bytes, warm, lines),
+            Kind::Rows(level) => level.copied(address, bytes, warm, lines, mine),
+            Kind::General(level) => level.copied(address, bytes, warm, lines, mine),
         }
     }
 }
@@ -237,7 +237,7 @@ impl<C: LineCache> Level2Of<C> {
         cache.fill(entry, self.rules.lookup.widen(missing));
     }
 
-    fn copied(&mut self, address: u64, bytes: u64, warm: bool, lines: &mut DenseLines) {
+    fn copied(&mut self, address: u64, bytes: u64, warm: bool, lines: &mut DenseLines, mine: impl Fn(u32) -> bool) {
         let Some(last) = bytes.checked_sub(1).and_then(|rest| address.checked_add(rest)) else { return };
         let mut first = address / 128;
         if warm {
@@ -246,11 +246,11 @@ impl<C: LineCache> Level2Of<C> {
         }
         for line in first..=last / 128 {
             let Some(number) = lines.number(line) else { return };
-            self.install(line, number, warm);
+            self.install(line, number, warm, &mine);
         }
     }
 
-    fn install(&mut self, line: u64, number: u32, warm: bool) {
+    fn install(&mut self, line: u64, number: u32, warm: bool, mine: impl Fn(u32) -> bool) {
         let sectors_per_line = self.config.line_bytes / 32;
         let parts = 4 / sectors_per_line;
         let all = ((1u32 << sectors_per_line) - 1) as u8;
@@ -258,6 +258,9 @@ impl<C: LineCache> Level2Of<C> {
             let own = line * u64::from(parts) + u64::from(part);
             let key = number * parts + part;
             let set = self.placement.set(own);
+            if !mine(set) {
+                continue;
+            }
             for partition in 0..self.config.partitions {
                 self.partitions[partition as usize].invalidate(set, key, all);
             }

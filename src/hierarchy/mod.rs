@@ -32,11 +32,11 @@ pub use config::{
 };
 pub use dense::{DenseLines, LINE_BYTES, SECTOR_BYTES};
 pub use engine::{FirstLevel, LevelCounts, LocalLayout, SumOf, Traffic, TrafficCells};
-pub use leaving::{L2Request, Leaving};
+pub use leaving::{L2Request, Leaving, Outgoing};
 pub use level1::{Ask, L1Outcome, Level1, Route, ToL2};
 pub use level2::{L2Outcome, Level2};
 pub use plru::TreePlru;
 pub use policy::Replacement;
 pub use second::SecondLevel;
-pub use slices::{Index, Placement};
+pub use slices::{Index, Placement, Shares};
 pub use stages::{StageCounts, tag_passes};

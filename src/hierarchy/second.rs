@@ -4,15 +4,16 @@ use super::cache::LineCache;
 use super::config::HierarchyConfig;
 use super::dense::DenseLines;
 use super::engine::{SumOf, Traffic};
-use super::leaving::{L2Request, Leaving};
+use super::leaving::{L2Request, Outgoing};
 use super::level1::Ask;
 use super::level2::{L2Outcome, Level2, Level2Of, Lookup, Visit};
 use super::processor;
+use super::slices::Shares;
 
 /// Requests that are split, and whose memory is asked for, before the first of them is served.
 const AHEAD: usize = 16;
 
-/// Level 2 and DRAM.
+/// Level 2 and DRAM, or one share of them.
 pub struct SecondLevel {
     level: Level2,
     lines: DenseLines,
@@ -27,14 +28,14 @@ impl SecondLevel {
     }
 
     /// Serves what left the SMs, in the order of its places. Each part is in that order; no place is in two parts.
-    pub fn serve(&mut self, parts: &[Leaving], sums: &mut impl SumOf) {
+    pub fn serve(&mut self, parts: &[&Outgoing], sums: &mut impl SumOf) {
         let SecondLevel { level, lines, lookups } = self;
         level.visit(Serve { lines, lookups, parts, sums });
     }
 
-    /// A copy wrote device memory; see [`Level2::copied`].
-    pub fn copied(&mut self, address: u64, bytes: u64, warm: bool) {
-        self.level.copied(address, bytes, warm, &mut self.lines);
+    /// A copy wrote device memory; see [`Level2::copied`]. What lies in another share is left alone.
+    pub fn copied(&mut self, address: u64, bytes: u64, warm: bool, shares: Shares, share: u32) {
+        self.level.copied(address, bytes, warm, &mut self.lines, |set| shares.of(set) == share);
     }
 }
 
@@ -50,7 +51,7 @@ fn add(traffic: &mut Traffic, ask: Ask, outcome: &L2Outcome) {
 struct Serve<'a, S> {
     lines: &'a mut DenseLines,
     lookups: &'a mut Vec<Lookup>,
-    parts: &'a [Leaving],
+    parts: &'a [&'a Outgoing],
     sums: &'a mut S,
 }
 
@@ -74,7 +75,7 @@ impl<C: LineCache, S: SumOf> processor::Job for ServeOn<'_, '_, C, S> {
     #[inline(always)]
     fn run(mut self) {
         let parts = self.serve.parts;
-        let mut rest: Vec<&[L2Request]> = parts.iter().map(Leaving::requests).collect();
+        let mut rest: Vec<&[L2Request]> = parts.iter().map(|part| part.requests()).collect();
         loop {
             // The part whose place is lowest goes on until another part's turn.
             let (mut first, mut next) = (None, u32::MAX);
@@ -97,7 +98,7 @@ impl<C: LineCache, S: SumOf> processor::Job for ServeOn<'_, '_, C, S> {
             }
             rest[part] = &rest[part][stretch.len()..];
             for requests in stretch.chunks(AHEAD) {
-                self.some(part, &parts[part], requests);
+                self.some(part, parts[part], requests);
             }
         }
     }
@@ -106,7 +107,7 @@ impl<C: LineCache, S: SumOf> processor::Job for ServeOn<'_, '_, C, S> {
 impl<C: LineCache, S: SumOf> ServeOn<'_, '_, C, S> {
     /// Serves a few requests of one part.
     #[inline(always)]
-    fn some(&mut self, part: usize, from: &Leaving, requests: &[L2Request]) {
+    fn some(&mut self, part: usize, from: &Outgoing, requests: &[L2Request]) {
         let (level, Serve { lines, lookups, sums, .. }) = (&mut *self.level, &mut self.serve);
         lookups.clear();
         for (index, request) in requests.iter().enumerate() {

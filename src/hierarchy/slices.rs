@@ -130,6 +130,33 @@ impl Placement {
     }
 }
 
+/// How the sets of a cache are shared out among those that serve them: whole slices where there are enough.
+#[derive(Clone, Copy, Debug)]
+pub struct Shares {
+    count: u32,
+    /// Sets that stay together.
+    run: u32,
+}
+
+impl Shares {
+    /// `wanted` shares of `slices` of `sets` each.
+    pub fn new(slices: u32, sets: u32, wanted: u32) -> Shares {
+        let count = wanted.clamp(1, slices.saturating_mul(sets).max(1));
+        Shares { count, run: if slices >= count { sets.max(1) } else { 1 } }
+    }
+
+    /// How many there are.
+    pub fn count(&self) -> u32 {
+        self.count
+    }
+
+    /// The share that a set, as [`Placement::set`] gives it, belongs to.
+    #[inline]
+    pub fn of(&self, set: u32) -> u32 {
+        set / self.run % self.count
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -150,6 +177,17 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn shares_keep_slices_together() {
+        let shares = Shares::new(64, 32, 8);
+        assert_eq!((0..64 * 32).map(|set| shares.of(set)).max(), Some(7));
+        assert!((0..64 * 32).all(|set| shares.of(set) == shares.of(set / 32 * 32)));
+        // One slice: by set.
+        let shares = Shares::new(1, 5632, 3);
+        assert_eq!((0..6).map(|set| shares.of(set)).collect::<Vec<_>>(), [0, 1, 2, 0, 1, 2]);
+        assert_eq!((Shares::new(1, 2, 8).count(), Shares::new(64, 32, 0).count()), (2, 1));
     }
 
     #[test]

@@ -38,7 +38,7 @@ impl Chase {
         let Some(Ok(Item::Access(access))) = Items::new(&self.item).next() else { panic!("no access") };
         let reach = Reach { bytes: 4, holes: None };
         self.first.request(0, 0, &access, reach, op, cache, 0, self.cells.cell(0), &mut self.left);
-        self.second.serve(std::slice::from_ref(&self.left), &mut self.cells);
+        self.second.serve(&[self.left.share(0)], &mut self.cells);
         self.left.clear();
     }
 

@@ -52,11 +52,11 @@ impl Simulation {
         Simulation {
             settings: settings.clone(),
             worker,
+            left: stage.leaving(),
             stage,
             launches: FxHashMap::default(),
             current: None,
             batch: 0,
-            left: Leaving::default(),
             coalescer: Coalescer::default(),
             idle: Vec::new(),
             spare: Vec::new(),
@@ -161,6 +161,7 @@ impl Follower for Simulation {
 
     fn end(&mut self, launch: &LaunchShape, cells: &mut Cells) -> Option<PageCounts> {
         let mut running = self.launches.remove(&launch.id)?;
+        self.stage.finish(self.worker);
         for scope in running.scopes.iter_mut().flatten() {
             scope.serve(&mut Serve { coalescer: &mut self.coalescer, cells: &mut running.reuse });
         }

@@ -1,8 +1,8 @@
 //! Runs the cache and locality engines over the requests of a trace.
 //!
 //! Each worker of the analysis has a [`Simulation`] that serves the SMs of its share: coalescing,
-//! level 1 and reuse distances. What leaves the SMs goes to the [`Stage`] that all workers share; it
-//! puts each batch of the trace back into its order and serves level 2. So the figures are the same
+//! level 1 and reuse distances. What leaves the SMs goes to the [`SharedStage`]; it
+//! puts each batch of the trace back into its order and serves level 2, in shares. So the figures are the same
 //! for any number of workers.
 
 mod advice;
@@ -25,4 +25,4 @@ pub use follower::Simulation;
 pub use pages::{DEFAULT_WINDOW, PageCounts, PageSettings};
 pub use reorder::Reorder;
 pub use settings::Settings;
-pub use stage::{SharedStage, Stage};
+pub use stage::SharedStage;
