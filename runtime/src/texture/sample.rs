@@ -114,6 +114,7 @@ pub fn tap_count(sampler: &Sampler, operation: u32) -> usize {
 ///
 /// # Safety
 /// The image is readable.
+#[inline]
 pub unsafe fn fetch(image: &Image, sampler: &Sampler, operation: u32, coordinates: [u32; 4]) -> Fetched {
     let geometry = operation & texture::GEOMETRY;
     let gather = operation & texture::GATHER != 0;

@@ -1,6 +1,7 @@
 //! The functions that lowered code calls for textures and surfaces (`docs/design/borders.md`, section 3).
 
-use super::image::axes;
+use super::format::Channel;
+use super::image::{Image, axes};
 use super::sample::{MOST_TAPS, fetch, tap_count};
 use super::table::Unusable;
 use crate::execution::scheduled::warp_of;
@@ -15,15 +16,19 @@ use warpline_format::options::Check;
 fn by_handle(mut mask: u32, handles: &[u64; LANES], mut group: impl FnMut(u64, u32)) {
     while mask != 0 {
         let handle = handles[mask.trailing_zeros() as usize];
-        let lanes = (0..LANES).filter(|&lane| handles[lane] == handle).fold(0, |lanes, lane| lanes | 1 << lane);
+        let lanes = (0..LANES).fold(0, |lanes, lane| lanes | u32::from(handles[lane] == handle) << lane);
         group(handle, mask & lanes);
         mask &= !lanes;
     }
 }
 
 /// Numbers of the active lanes.
-fn lanes(mask: u32) -> impl Iterator<Item = usize> {
-    (0..LANES).filter(move |lane| mask >> lane & 1 == 1)
+fn lanes(mut mask: u32) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        let lane = mask.trailing_zeros();
+        mask &= mask.wrapping_sub(1);
+        (lane < 32).then_some(lane as usize)
+    })
 }
 
 /// Writes a request into the warp's records.
@@ -115,26 +120,81 @@ pub unsafe extern "C" fn __wl_texture(
                     return;
                 }
             };
+            if operation & texture::INTEGER != 0 && sampler.linear_memory && !sampler.as_floats {
+                let mut addresses = [0u64; LANES];
+                let inside = fetch_numbered(&image, group, &coordinates[0], results, &mut addresses);
+                if site != NO_SITE {
+                    record(warp, site + image.format.bytes().trailing_zeros(), inside, &addresses);
+                }
+                return;
+            }
+            if site == NO_SITE {
+                for lane in lanes(group) {
+                    let place = [0, 1, 2, 3].map(|axis| coordinates[axis][lane]);
+                    give(results, lane, fetch(&image, &sampler, operation, place).values);
+                }
+                return;
+            }
             let count = tap_count(&sampler, operation);
             let mut taps = [[0u64; LANES]; MOST_TAPS];
             for lane in lanes(group) {
                 let fetched = fetch(&image, &sampler, operation, [0, 1, 2, 3].map(|axis| coordinates[axis][lane]));
-                for (result, value) in results.iter_mut().zip(fetched.values) {
-                    result[lane] = value;
-                }
+                give(results, lane, fetched.values);
                 for (tap, address) in taps.iter_mut().zip(fetched.taps).take(count) {
                     tap[lane] = address;
                 }
             }
-            if site != NO_SITE {
-                let site = site + image.format.bytes().trailing_zeros();
-                for tap in &taps[..count] {
-                    let inside = lanes(group).filter(|&lane| tap[lane] != 0).fold(0, |mask, lane| mask | 1 << lane);
-                    record(warp, site, inside, tap);
-                }
+            let site = site + image.format.bytes().trailing_zeros();
+            for tap in &taps[..count] {
+                let inside = lanes(group).filter(|&lane| tap[lane] != 0).fold(0, |mask, lane| mask | 1 << lane);
+                record(warp, site, inside, tap);
             }
         });
     }
+}
+
+#[inline(always)]
+fn give(results: &mut [[u32; LANES]; 4], lane: usize, values: [u32; 4]) {
+    for (result, value) in results.iter_mut().zip(values) {
+        result[lane] = value;
+    }
+}
+
+/// [`fetch`] by texel number from linear memory, which old programs do a lot. Gives the lanes inside, and their
+/// addresses.
+///
+/// # Safety
+/// The image is readable.
+unsafe fn fetch_numbered(
+    image: &Image,
+    group: u32,
+    numbers: &[u32; LANES],
+    results: &mut [[u32; LANES]; 4],
+    addresses: &mut [u64; LANES],
+) -> u32 {
+    let bytes = image.format.bytes();
+    let mut inside = 0;
+    for (lane, address) in addresses.iter_mut().enumerate() {
+        // A negative number is a large one.
+        inside |= u32::from(numbers[lane] < image.size[0]) << lane;
+        *address = image.base + u64::from(numbers[lane]) * bytes;
+    }
+    inside &= group;
+    let words = !matches!(image.format.channel, Channel::Half | Channel::Signed(8 | 16) | Channel::Unsigned(8 | 16));
+    for lane in lanes(group) {
+        let at = addresses[lane];
+        // SAFETY: by the contract, for the lanes inside.
+        let values = unsafe {
+            match image.format.count {
+                _ if inside >> lane & 1 == 0 => [0; 4],
+                1 if words => [(at as *const u32).read_unaligned(), 0, 0, 0],
+                4 if words => (at as *const [u32; 4]).read_unaligned(),
+                _ => image.format.read(at),
+            }
+        };
+        give(results, lane, values);
+    }
+    inside
 }
 
 /// A surface load or store. `operation` is made of the bits of [`surface`]; `coordinates` are x in bytes, y, z and the
@@ -248,6 +308,50 @@ unsafe fn write(address: u64, bytes: u64, value: u64) {
             2 => (address as *mut u16).write_unaligned(value as u16),
             4 => (address as *mut u32).write_unaligned(value as u32),
             _ => (address as *mut u64).write_unaligned(value),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::format::Format;
+    use super::super::sample::{AddressMode, Sampler};
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// The short way by number gives what the general one does.
+        #[test]
+        fn the_short_way_is_the_long_one(
+            numbers in prop::array::uniform32(-3i32..14), channel in 0usize..4, count in 0u32..3, group: u32,
+        ) {
+            let bytes: Vec<u8> = (0..160).map(|byte| (byte * 37 % 251) as u8).collect();
+            let channel = [Channel::Float, Channel::Signed(16), Channel::Unsigned(32), Channel::Half][channel];
+            let format = Format { channel, count: 1 << count };
+            let image = Image { base: bytes.as_ptr() as u64, size: [10, 1, 1], row: 160, slice: 160, format };
+            let sampler = Sampler {
+                modes: [AddressMode::Clamp; 3],
+                linear: false,
+                normalised: false,
+                as_floats: false,
+                srgb: false,
+                border: [0.0; 4],
+                linear_memory: true,
+            };
+            let numbers = numbers.map(|number| number as u32);
+            let (mut results, mut addresses) = ([[0; LANES]; 4], [0; LANES]);
+            // SAFETY: the vector holds ten texels of 16 bytes.
+            unsafe {
+                let inside = fetch_numbered(&image, group, &numbers, &mut results, &mut addresses);
+                for lane in lanes(group) {
+                    let operation = texture::ONE | texture::INTEGER;
+                    let wanted = fetch(&image, &sampler, operation, [numbers[lane], 0, 0, 0]);
+                    prop_assert_eq!([0, 1, 2, 3].map(|index: usize| results[index][lane]), wanted.values);
+                    let address = if inside >> lane & 1 == 1 { addresses[lane] } else { 0 };
+                    prop_assert_eq!(address, wanted.taps[0]);
+                }
+                prop_assert_eq!(inside & !group, 0);
+            }
         }
     }
 }
