@@ -88,6 +88,7 @@ programs![
     types,
     use_after_free,
     vectors,
+    video_simd,
     votes,
     waiting_blocks,
     waiting_lanes,

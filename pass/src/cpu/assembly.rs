@@ -235,6 +235,7 @@ impl<'c> Emitter<'_, 'c> {
             return self.write(machine, result, value, guard);
         }
         let value = match (opcode, kind) {
+            _ if super::assembly_video::video(opcode).is_some() => self.asm_video(machine, &parts, sources)?,
             ("mov", _) => {
                 let value = self.read(machine, &sources[0], bits)?;
                 return self.write(machine, result, value, guard);

@@ -8,6 +8,7 @@ mod assembly;
 mod assembly_float;
 mod assembly_memory;
 mod assembly_texture;
+mod assembly_video;
 mod atomics;
 mod body;
 mod calls;

@@ -1,0 +1,83 @@
+// The intrinsics that work on the halves or bytes of a word, against the same done part by part.
+#include "test.h"
+
+__global__ void compute(const unsigned *x, const unsigned *y, unsigned *out)
+{
+    unsigned a = x[threadIdx.x], b = y[threadIdx.x], *to = out + 16 * threadIdx.x;
+    to[0] = __vadd4(a, b);
+    to[1] = __vaddus4(a, b);
+    to[2] = __vaddss2(a, b);
+    to[3] = __vsub2(a, b);
+    to[4] = __vsubus4(a, b);
+    to[5] = __vabsdiffu4(a, b);
+    to[6] = __vabsdiffs2(a, b);
+    to[7] = __vsadu4(a, b);
+    to[8] = __vavgu4(a, b);
+    to[9] = __vmaxs4(a, b);
+    to[10] = __vminu2(a, b);
+    to[11] = __vcmpgts4(a, b);
+    to[12] = __vsetleu2(a, b);
+    to[13] = __vseteq4(a, b);
+    to[14] = __vsads2(a, b);
+    to[15] = __vabsss4(a);
+}
+
+template <typename F>
+static unsigned by_parts(unsigned a, unsigned b, int bits, bool is_signed, F f)
+{
+    unsigned word = 0;
+    for (int at = 0; at < 32; at += bits) {
+        auto part = [&](unsigned value) -> int {
+            int shifted = static_cast<int>(value << (32 - bits - at));
+            return is_signed ? shifted >> (32 - bits) : static_cast<int>(static_cast<unsigned>(shifted) >> (32 - bits));
+        };
+        word |= (static_cast<unsigned>(f(part(a), part(b))) & ((1u << bits) - 1)) << at;
+    }
+    return word;
+}
+
+static int clamp(int value, int low, int high) { return std::min(std::max(value, low), high); }
+
+int main()
+{
+    std::vector<unsigned> x(32), y(32);
+    for (unsigned i = 0; i < 32; ++i) {
+        x[i] = i * 0x9e3779b9u;
+        y[i] = i % 4 == 0 ? x[i] ^ 0x00ff0001u : i * 0x85ebca6bu + 0x80007fffu;
+    }
+    Device<unsigned> dx(x), dy(y), out(16 * 32);
+    compute<<<1, 32>>>(dx, dy, out);
+    auto found = out.read();
+    for (int i = 0; i < 32; ++i) {
+        unsigned a = x[i], b = y[i];
+        unsigned sum4 = 0, sum2 = 0;
+        by_parts(a, b, 8, false, [&](int p, int q) { return sum4 += std::abs(p - q); });
+        by_parts(a, b, 16, true, [&](int p, int q) { return sum2 += std::abs(p - q); });
+        const unsigned want[16] = {
+            by_parts(a, b, 8, false, [](int p, int q) { return p + q; }),
+            by_parts(a, b, 8, false, [](int p, int q) { return clamp(p + q, 0, 255); }),
+            by_parts(a, b, 16, true, [](int p, int q) { return clamp(p + q, -32768, 32767); }),
+            by_parts(a, b, 16, false, [](int p, int q) { return p - q; }),
+            by_parts(a, b, 8, false, [](int p, int q) { return clamp(p - q, 0, 255); }),
+            by_parts(a, b, 8, false, [](int p, int q) { return std::abs(p - q); }),
+            by_parts(a, b, 16, true, [](int p, int q) { return std::abs(p - q); }),
+            sum4,
+            by_parts(a, b, 8, false, [](int p, int q) { return (p + q + 1) >> 1; }),
+            by_parts(a, b, 8, true, [](int p, int q) { return std::max(p, q); }),
+            by_parts(a, b, 16, false, [](int p, int q) { return std::min(p, q); }),
+            by_parts(a, b, 8, true, [](int p, int q) { return p > q ? -1 : 0; }),
+            by_parts(a, b, 16, false, [](int p, int q) { return p <= q; }),
+            by_parts(a, b, 8, false, [](int p, int q) { return p == q; }),
+            sum2,
+            by_parts(a, b, 8, true, [](int p, int) { return std::min(std::abs(p), 127); }),
+        };
+        for (int j = 0; j < 16; ++j) {
+            if (found[16 * i + j] != want[j]) {
+                std::fprintf(stderr, "lane %d, %d: %08x %08x gave %08x, expected %08x\n", i, j, a, b,
+                             found[16 * i + j], want[j]);
+                ++failures;
+            }
+        }
+    }
+    return done("video_simd");
+}
