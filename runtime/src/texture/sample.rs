@@ -69,24 +69,100 @@ impl Sampler {
     }
 
     /// The texel under a coordinate.
-    fn nearest(&self, coordinate: f32, size: u32, direction: usize) -> Pair {
+    #[inline]
+    fn nearest(&self, coordinate: f32, size: u32, direction: usize) -> u32 {
         let at = if self.normalised { coordinate * size as f32 } else { coordinate };
-        let texel = self.texel(at.floor() as i64, size, direction);
-        Pair { texels: [texel; 2], weight: 0 }
+        // Rounded towards zero, and down where that was up; a call of `floor` would cost more than all else here.
+        let whole = at as i64;
+        self.texel(whole.saturating_sub(i64::from(whole as f32 > at)), size, direction)
     }
 
     /// The two texels around a coordinate. The hardware keeps the place between them in eight bits.
+    #[inline]
     fn around(&self, coordinate: f32, size: u32, direction: usize) -> Pair {
         let at = f64::from(coordinate) * if self.normalised { f64::from(size) } else { 1.0 };
-        let fixed = (at * 256.0 - 127.5).floor() as i64;
-        let first = fixed.div_euclid(256);
+        let fixed = at * 256.0 - 127.5;
+        let whole = fixed as i64;
+        let fixed = whole.saturating_sub(i64::from(whole as f64 > fixed));
+        let first = fixed >> 8;
         let texels = [first, first.saturating_add(1)].map(|number| self.texel(number, size, direction));
-        Pair { texels, weight: fixed.rem_euclid(256) as u32 }
+        Pair { texels, weight: (fixed & 255) as u32 }
     }
 
-    fn pair(&self, coordinate: f32, size: u32, direction: usize, linear: bool) -> Pair {
-        if linear { self.around(coordinate, size, direction) } else { self.nearest(coordinate, size, direction) }
+    /// Whether this operation looks at one texel only.
+    #[inline]
+    pub fn is_nearest(&self, operation: u32) -> bool {
+        operation & texture::GATHER == 0 && (!self.linear || operation & texture::INTEGER != 0)
     }
+
+    /// Value outside of the image.
+    fn outside(&self, image: &Image) -> [u32; 4] {
+        let color = if self.linear_memory { [0.0; 4] } else { self.border };
+        let floats = self.as_floats || image.format.is_float();
+        color.map(|value| if floats { value.to_bits() } else { value as i32 as u32 })
+    }
+
+    /// What the texel at an address gives; 0 is outside.
+    ///
+    /// # Safety
+    /// The address is 0 or one of a texel of the image, which is readable.
+    #[inline]
+    pub unsafe fn value(&self, image: &Image, address: u64) -> [u32; 4] {
+        if address == 0 {
+            return self.outside(image);
+        }
+        // SAFETY: by the contract.
+        let bits = unsafe { image.format.read(address) };
+        if !self.as_floats {
+            return bits;
+        }
+        let mut channel = 0;
+        // The fourth channel of a colour is opacity, which has no curve.
+        bits.map(|value| {
+            channel += 1;
+            image.format.as_float(value, self.srgb && channel < 4).to_bits()
+        })
+    }
+}
+
+/// Address of a texel, 0 outside.
+#[inline]
+fn address(image: &Image, texel: [u32; 3]) -> u64 {
+    if texel.contains(&OUTSIDE) { 0 } else { image.address(texel) }
+}
+
+/// Place on the image: coordinates within a slice, and the slice of layers and faces.
+#[inline]
+fn place(image: &Image, geometry: u32, coordinates: [u32; 4]) -> ([f32; 3], u32) {
+    let [mut x, mut y, z] = [0, 1, 2].map(|index| f32::from_bits(coordinates[index]));
+    let mut slice = coordinates[3] as i32;
+    match geometry {
+        texture::CUBE | texture::LAYERED_CUBE => {
+            let (face, s, t) = cube_face(x, y, z);
+            (x, y) = (s, t);
+            let layer = if geometry == texture::CUBE { 0 } else { slice };
+            slice = layer.saturating_mul(6).saturating_add(face as i32);
+        }
+        texture::ONE | texture::TWO | texture::THREE => slice = 0,
+        _ => {}
+    }
+    ([x, y, z], slice.clamp(0, image.size[2] as i32 - 1) as u32)
+}
+
+/// The texel that a fetch without filtering reads: its address, 0 outside.
+#[inline]
+pub fn nearest_address(image: &Image, sampler: &Sampler, operation: u32, coordinates: [u32; 4]) -> u64 {
+    if operation & texture::INTEGER != 0 {
+        // Only one-dimensional fetches have integer coordinates, and they are in texels.
+        return address(image, [sampler.texel(i64::from(coordinates[0] as i32), image.size[0], 0), 0, 0]);
+    }
+    let geometry = operation & texture::GEOMETRY;
+    let (at, slice) = place(image, geometry, coordinates);
+    let mut texel = [0, 0, slice];
+    for direction in 0..axes(geometry) {
+        texel[direction] = sampler.nearest(at[direction], image.size[direction], direction);
+    }
+    address(image, texel)
 }
 
 /// What one lane's fetch reads and gives.
@@ -114,86 +190,50 @@ pub fn tap_count(sampler: &Sampler, operation: u32) -> usize {
 ///
 /// # Safety
 /// The image is readable.
-#[inline]
 pub unsafe fn fetch(image: &Image, sampler: &Sampler, operation: u32, coordinates: [u32; 4]) -> Fetched {
-    let geometry = operation & texture::GEOMETRY;
-    let gather = operation & texture::GATHER != 0;
-    let integer = operation & texture::INTEGER != 0;
-    let linear = (sampler.linear || gather) && !integer;
-    let [mut x, mut y, z] = [0, 1, 2].map(|index| f32::from_bits(coordinates[index]));
-    let mut slice = coordinates[3] as i32;
-    match geometry {
-        texture::CUBE | texture::LAYERED_CUBE => {
-            let (face, s, t) = cube_face(x, y, z);
-            (x, y) = (s, t);
-            let layer = if geometry == texture::CUBE { 0 } else { slice };
-            slice = layer.saturating_mul(6).saturating_add(face as i32);
-        }
-        texture::ONE | texture::TWO | texture::THREE => slice = 0,
-        _ => {}
-    }
-    let slice = slice.clamp(0, image.size[2] as i32 - 1) as u32;
-    let mut pairs = [Pair { texels: [0; 2], weight: 0 }; 3];
-    if integer {
-        // Only one-dimensional fetches have integer coordinates, and they are in texels.
-        let texel = sampler.texel(i64::from(coordinates[0] as i32), image.size[0], 0);
-        pairs[0].texels = [texel; 2];
-    } else {
-        for (direction, coordinate) in [x, y, z].into_iter().enumerate().take(axes(geometry)) {
-            pairs[direction] = sampler.pair(coordinate, image.size[direction], direction, linear);
-        }
-    }
-    if geometry != texture::THREE {
-        pairs[2].texels = [slice; 2];
-    }
     let mut result = Fetched { values: [0; 4], taps: [0; MOST_TAPS] };
-    let floats = sampler.as_floats || image.format.is_float();
-    let outside = if sampler.linear_memory { [0.0; 4] } else { sampler.border };
-    let read = |texel: [u32; 3], tap: &mut u64| -> [u32; 4] {
-        if texel.contains(&OUTSIDE) {
-            return outside.map(|value| if floats { value.to_bits() } else { value as i32 as u32 });
-        }
-        *tap = image.address(texel);
-        // SAFETY: by the contract, and the texel is inside.
-        let bits = unsafe { image.format.read(*tap) };
-        if sampler.as_floats {
-            let mut channel = 0;
-            // The fourth channel of a colour is opacity, which has no curve.
-            bits.map(|value| {
-                channel += 1;
-                image.format.as_float(value, sampler.srgb && channel < 4).to_bits()
-            })
-        } else {
-            bits
-        }
-    };
-    let corner = |number: usize| [0, 1, 2].map(|direction| pairs[direction].texels[number >> direction & 1]);
-    if gather {
-        // Counterclockwise from the lower left.
+    // SAFETY (all reads): by the contract, and the addresses are of texels.
+    if sampler.is_nearest(operation) {
+        result.taps[0] = nearest_address(image, sampler, operation, coordinates);
+        result.values = unsafe { sampler.value(image, result.taps[0]) };
+        return result;
+    }
+    let geometry = operation & texture::GEOMETRY;
+    let axes = axes(geometry);
+    let (at, slice) = place(image, geometry, coordinates);
+    let mut pairs = [Pair { texels: [0; 2], weight: 0 }; 3];
+    pairs[2].texels = [slice; 2];
+    for direction in 0..axes {
+        pairs[direction] = sampler.around(at[direction], image.size[direction], direction);
+    }
+    let corner =
+        |number: usize| address(image, [0, 1, 2].map(|direction| pairs[direction].texels[number >> direction & 1]));
+    if operation & texture::GATHER != 0 {
         let component = (operation >> texture::COMPONENT_SHIFT & 3) as usize;
+        // Counterclockwise from the lower left.
         for (index, number) in [2, 3, 1, 0].into_iter().enumerate() {
-            result.values[index] = read(corner(number), &mut result.taps[index])[component];
+            result.taps[index] = corner(number);
+            result.values[index] = unsafe { sampler.value(image, result.taps[index]) }[component];
         }
-    } else if linear {
-        let mut sum = [0f64; 4];
-        for number in 0..1 << axes(geometry) {
-            let weights = (0..axes(geometry)).map(|direction| match number >> direction & 1 {
-                0 => 256 - pairs[direction].weight,
-                _ => pairs[direction].weight,
-            });
-            let weight = weights.map(|weight| f64::from(weight) / 256.0).product::<f64>();
-            let texel = read(corner(number), &mut result.taps[number]);
-            // What does not count must not spoil the sum with an infinity or a NaN.
-            if weight != 0.0 {
-                for (sum, value) in sum.iter_mut().zip(texel) {
-                    *sum += weight * f64::from(f32::from_bits(value));
-                }
+        return result;
+    }
+    let mut sum = [0f64; 4];
+    for number in 0..1 << axes {
+        result.taps[number] = corner(number);
+        let texel = unsafe { sampler.value(image, result.taps[number]) };
+        let mut weight = 1;
+        for (direction, pair) in pairs.iter().enumerate().take(axes) {
+            weight *= if number >> direction & 1 == 0 { 256 - pair.weight } else { pair.weight };
+        }
+        // What does not count must not spoil the sum with an infinity or a NaN.
+        if weight != 0 {
+            let weight = f64::from(weight) / f64::from(1u32 << (8 * axes));
+            for (sum, value) in sum.iter_mut().zip(texel) {
+                *sum += weight * f64::from(f32::from_bits(value));
             }
         }
-        result.values = sum.map(|value| (value as f32).to_bits());
-    } else {
-        result.values = read(corner(0), &mut result.taps[0]);
     }
+    result.values = sum.map(|value| (value as f32).to_bits());
     result
 }
 

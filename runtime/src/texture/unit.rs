@@ -2,7 +2,7 @@
 
 use super::format::Channel;
 use super::image::{Image, axes};
-use super::sample::{MOST_TAPS, fetch, tap_count};
+use super::sample::{MOST_TAPS, fetch, nearest_address, tap_count};
 use super::table::Unusable;
 use crate::execution::scheduled::warp_of;
 use crate::execution::warp::{Pause, Stop, Warp, pause, stop};
@@ -123,6 +123,20 @@ pub unsafe extern "C" fn __wl_texture(
             if operation & texture::INTEGER != 0 && sampler.linear_memory && !sampler.as_floats {
                 let mut addresses = [0u64; LANES];
                 let inside = fetch_numbered(&image, group, &coordinates[0], results, &mut addresses);
+                if site != NO_SITE {
+                    record(warp, site + image.format.bytes().trailing_zeros(), inside, &addresses);
+                }
+                return;
+            }
+            if sampler.is_nearest(operation) {
+                let mut addresses = [0u64; LANES];
+                let mut inside = 0;
+                for lane in lanes(group) {
+                    let place = [0, 1, 2, 3].map(|axis| coordinates[axis][lane]);
+                    addresses[lane] = nearest_address(&image, &sampler, operation, place);
+                    inside |= u32::from(addresses[lane] != 0) << lane;
+                    give(results, lane, sampler.value(&image, addresses[lane]));
+                }
                 if site != NO_SITE {
                     record(warp, site + image.format.bytes().trailing_zeros(), inside, &addresses);
                 }
