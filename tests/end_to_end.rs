@@ -125,6 +125,7 @@ examples![
     kmeans = 14,
     convolution = 15,
     raytracer = 16,
+    downscale = 17,
 ];
 
 /// A program is a file, or a folder whose sources form one program.
