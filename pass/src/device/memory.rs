@@ -12,8 +12,8 @@ const LOOP_BYTES: u64 = 128;
 /// Widest piece of an unrolled copy: the widest integer register.
 const WIDEST: u64 = 8;
 
-/// Which memory intrinsics to expand: the back end does those of unknown length first, before it looks at address
-/// spaces, and those of known length last.
+/// Which memory intrinsics to expand: the back end makes loops of those of unknown or great length first, before it looks
+/// at address spaces (its own pass would leave the loops without locations), and sees to the others last.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Length {
     Unknown,
@@ -33,6 +33,7 @@ pub(super) fn expand_intrinsics(module: &Module<'_>, machine: &Machine, which: L
             let Some(operation) = Operation::of(call) else { continue };
             match (which, call.operand(2).as_u64()) {
                 (Length::Unknown, None) => expand_loop(call, machine),
+                (Length::Unknown, Some(length)) if length > LOOP_BYTES => expand_loop(call, machine),
                 (Length::Known, Some(0)) => call.erase(),
                 (Length::Known, Some(length)) if length < LOOP_BYTES => {
                     expand_inline(call, operation, length);
