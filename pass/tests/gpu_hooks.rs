@@ -21,6 +21,8 @@ declare void @__warpline_branch(i32, i1)
 declare void @__warpline_switch(i32, i32)
 declare void @__warpline_call(i32)
 declare void @__warpline_return()
+declare i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+declare i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()
 declare void @llvm.nvvm.barrier.cta.sync.aligned.all(i32)
 attributes #0 = { noinline "target-cpu"="sm_70" "target-features"="+ptx63,+sm_70" }
 "#;
@@ -79,11 +81,14 @@ fn each_hook_costs_what_it_must() {
     // Calls, and what is added: atomics, reductions, shuffles, votes, stores to the host. An access has three forms:
     // two stores of the leader; or the leader's two or three, and one per lane of 32 or 64 bits.
     let cases = [
-        ("call void @__warpline_access_global(i32 7, ptr addrspace(1) %p)", ACCESS),
-        ("call void @__warpline_access_shared(i32 7, ptr addrspace(3) %h)", ACCESS),
-        ("call void @__warpline_access_constant(i32 7, ptr addrspace(4) %k)", ACCESS),
-        ("call void @__warpline_access_local(i32 7, ptr addrspace(5) %l)", ACCESS),
+        // An argument of a kernel is expected to be one address for all lanes.
+        ("call void @__warpline_access_global(i32 7, ptr addrspace(1) %p)", HINTED),
+        ("call void @__warpline_access_shared(i32 7, ptr addrspace(3) %h)", HINTED),
+        ("call void @__warpline_access_constant(i32 7, ptr addrspace(4) %k)", HINTED),
+        ("call void @__warpline_access_local(i32 7, ptr addrspace(5) %l)", HINTED),
         ("call void @__warpline_access_generic(i32 7, ptr %g)", (2, 0, 7, 3, 6)),
+        (LINEAR, HINTED),
+        (SCATTERED, ACCESS),
         ("call void @__warpline_block(i32 1)", (0, 4, 0, 0, 0)),
         ("call void @__warpline_branch(i32 0, i1 %c)", (0, 5, 0, 1, 0)),
         ("call void @__warpline_switch(i32 1, i32 %s)", (0, 4, 1, 1, 0)),
@@ -107,6 +112,7 @@ fn each_hook_costs_what_it_must() {
         let rings = expected.0 + end.0;
         let wanted = (wanted.0, wanted.1 + rings, wanted.2, wanted.3, wanted.4);
         assert_eq!(found, wanted, "{call}\n{hooked}");
+        assert_eq!(count("match.all.sync"), usize::from(expected == HINTED), "{call}\n{hooked}");
         // No fence, no stack, no call.
         for costly in ["membar", "fence", "st.local", "ld.local", "call"] {
             assert!(!hooked.contains(costly), "{call}: {costly}\n{hooked}");
@@ -115,6 +121,32 @@ fn each_hook_costs_what_it_must() {
         assert!(!original.contains("atom.") && !original.contains("activemask"), "{original}");
     }
 }
+
+/// An access with a hint: one operation tells if it holds. Else base and distance of the halves are looked for, and a record
+/// has full addresses where that fails too.
+const HINTED: (usize, usize, usize, usize, usize) = (2, 0, 5, 1, 4);
+
+/// Lanes 12 bytes apart, through a loop that adds the same to all.
+const LINEAR: &str = "%t = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+  %b = call i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()
+  %o = mul i32 %b, 77
+  %i = add i32 %t, %o
+  br label %loop
+loop:
+  %j = phi i32 [ %i, %0 ], [ %n, %loop ]
+  %x = sext i32 %j to i64
+  %q = getelementptr [3 x float], ptr addrspace(1) %p, i64 %x
+  call void @__warpline_access_global(i32 7, ptr addrspace(1) %q)
+  %n = add i32 %j, %s
+  %z = icmp slt i32 %n, 1000
+  br i1 %z, label %loop, label %end
+end:";
+
+/// Lanes at the squares of their numbers.
+const SCATTERED: &str = "%t = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+  %o = mul i32 %t, %t
+  %q = getelementptr float, ptr addrspace(1) %p, i32 %o
+  call void @__warpline_access_global(i32 7, ptr addrspace(1) %q)";
 
 #[test]
 fn counting_hooks_add_and_send_nothing() {

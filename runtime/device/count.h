@@ -34,12 +34,6 @@ WARPLINE_INLINE void count_access(u64* cell, u32 mask, u32 useful, typename W::L
     add_request<W>(cell, mask, sectors, lines, useful * distinct<W>(mask, address));
 }
 
-// A request of which all lanes use one address.
-template <class W>
-WARPLINE_INLINE void count_uniform(u64* cell, u32 mask, u32 useful) {
-    add_request<W>(cell, mask, 1, 1, useful);
-}
-
 // A request to the lanes' stacks, by offset. The same word of neighbouring lanes is contiguous there: word w of lane l
 // lies at 128 w + 4 l, so eight lanes share a sector, and no two lanes share bytes. An access of several words touches as
 // many sectors and lines of each; the cells count those of one word.

@@ -109,20 +109,10 @@ HOOK void __warpline_gpu_access_generic(TARGET, u32 site, u64 address) {
     W::reconverge(everyone);
 }
 
-// The pass proved that all lanes use one address.
-HOOK void __warpline_gpu_access_uniform(TARGET, u32 space_site, u64 address) {
+// The pass expects `stride` bytes from lane to lane.
+HOOK void __warpline_gpu_access_hinted(TARGET, u32 space_site, u64 address, u32 stride) {
     GATHER;
-    send_known_stride<W>(target, who(flags), space_site, W::active(), address, 0);
-}
-// The pass proved `stride` bytes from one threadIdx.x to the next, which are neighbouring lanes in a launch
-// whose warps are runs of threadIdx.x.
-HOOK void __warpline_gpu_access_linear(TARGET, u32 space_site, u64 address, u32 stride) {
-    GATHER;
-    if (flags & FLAG_LINEAR) {
-        send_known_stride<W>(target, who(flags), space_site, W::active(), address, stride);
-    } else {
-        send(target, space_site, address);
-    }
+    send_hinted<W>(target, who(flags), space_site, W::active(), address, stride);
 }
 
 HOOK void __warpline_gpu_call(TARGET, u32 call_site) {
@@ -239,12 +229,6 @@ HOOK void __warpline_gpu_count_generic(TARGET, u32 first, u32 useful, u64 addres
     }
     W::reconverge(everyone);
 }
-// The pass proved that all lanes use one address.
-HOOK void __warpline_gpu_count_uniform(TARGET, u32 first, u32 useful) {
-    GATHER;
-    count_uniform<W>(cells(target, first), W::active(), useful);
-}
-
 // Runs behind a hooked kernel in its stream: adds up its count cells, clears them for the next launch, and
 // tells the host how far the rings were, so that the host knows when it has read all of the launch.
 extern "C" __attribute__((global)) void __warpline_finish(TARGET, Ticket* ticket, u64* arrived) {

@@ -74,13 +74,48 @@ WARPLINE_INLINE void send_short(const Ring& ring, u32 first_word, u32 mask, u64 
     W::reconverge(mask);
 }
 
-// A request whose lanes lie at multiples of `stride` from one another; only the lowest active lane's
-// address is used.
 template <class W>
-WARPLINE_INLINE void send_known_stride(const Target& target, u64 who, u32 space_site, u32 mask, u64 address, u32 stride) {
-    const u64 fourth = (u64)stride | (u64)(16 * stride) << 32;
+WARPLINE_INLINE void send_regular(const Ring& ring, u64 who, u32 space_site, u32 mask, u64 base, u32 stride, u32 half) {
+    const u64 fourth = (u64)stride | (u64)half << 32;
     const u32 kind = fourth == 0 ? KIND_UNIFORM : KIND_AFFINE;
-    send_short<W>(ring_of<W>(target), kind << 28 | space_site, mask, who, MARK | address, fourth == 0 ? 1 : fourth);
+    send_short<W>(ring, kind << 28 | space_site, mask, who, MARK | base, fourth == 0 ? 1 : fourth);
+}
+
+// A request whose lanes are expected to lie `stride` bytes apart. One operation tells if they do, and then the lowest
+// lane's own address is all that the record needs. If not, they may still in each half warp: rows of a tile 16 wide.
+template <class W>
+WARPLINE_INLINE void send_hinted(const Target& target, u64 who, u32 space_site, u32 mask, typename W::L64 address,
+                                 u32 stride) {
+    const typename W::L32 lane = W::lane();
+    const u32 first = W::lowest(mask);
+    const Ring ring = ring_of<W>(target);
+    u64 base = W::own(address, first);
+    u32 half = 16 * stride;
+    bool regular = W::agree(mask, address - W::widen(lane * stride));
+    if (!regular) {
+        base = W::shuffle64(mask, address, first);
+        const typename W::L64 offset = address - base;
+        const typename W::L32 low = W::low(offset);
+        const typename W::L32 rest = low - stride * ((lane & 15u) - (first & 15u));
+        half = W::shuffle(mask, rest, W::highest(mask));
+        const typename W::L32 expected = W::select(((lane ^ first) & 16u) != 0u, half);
+        regular = W::all(mask, (offset == W::widen(low)) & (rest == expected));
+    }
+    if (regular) {
+        send_regular<W>(ring, who, space_site, mask, base, stride, half);
+        return;
+    }
+    const u32 used = 16 + 8 * W::count(mask);
+    u64 position = 0;
+    if (W::elected(mask)) {
+        position = reserve<W>(ring, (used + (RECORD_UNIT - 1)) & ~(RECORD_UNIT - 1));
+        if (position != NO_ROOM) {
+            unsigned char* at = ring.data + (position & (ring.capacity - 1));
+            W::store_pair(at, (u64)(KIND_FULL << 28 | space_site) | (u64)mask << 32, who);
+        }
+    }
+    position = W::broadcast64(mask, position, first);
+    if (position != NO_ROOM) W::scatter64(mask, ring.data, position + 16, ring.capacity - 1, address | MARK);
 }
 
 // A request with any addresses.
@@ -99,9 +134,7 @@ WARPLINE_INLINE void send_access(const Target& target, u64 who, u32 space_site, 
     const typename W::L32 expected = W::select(((lane ^ first) & 16u) != 0u, half);
     const Ring ring = ring_of<W>(target);
     if (W::all(mask, narrow & (rest == expected))) {
-        const u64 fourth = (u64)stride | (u64)half << 32;
-        const u32 kind = fourth == 0 ? KIND_UNIFORM : KIND_AFFINE;
-        send_short<W>(ring, kind << 28 | space_site, mask, who, MARK | base, fourth == 0 ? 1 : fourth);
+        send_regular<W>(ring, who, space_site, mask, base, stride, half);
         return;
     }
     const u32 lanes = W::count(mask);

@@ -46,6 +46,14 @@ struct GpuWarp {
     static WARPLINE_INLINE u32 ballot(u32 mask, bool flag) { return (u32)__nvvm_vote_ballot_sync(mask, flag); }
     // For each lane the lanes that have its value.
     static WARPLINE_INLINE u32 match(u32 mask, u64 value) { return (u32)__nvvm_match_any_sync_i64(mask, (long long)value); }
+    // Whether all lanes have one value.
+    static WARPLINE_INLINE bool agree(u32 mask, u64 value) {
+        int all;
+        __nvvm_match_all_sync_i64p(mask, (long long)value, &all);
+        return all != 0;
+    }
+    // A value of the lowest lane, where only that lane goes on with it.
+    static WARPLINE_INLINE u64 own(u64 value, u32) { return value; }
     // Whether a lane is the lowest of `lanes`, which hold it.
     static WARPLINE_INLINE bool first_of(u32 lanes) { return elected(lanes); }
     static WARPLINE_INLINE u32 low(u64 value) { return (u32)value; }

@@ -62,7 +62,6 @@ struct Target {
 constexpr u32 FLAG_SLOT_MASK = 0x3f;     // launch slot
 constexpr u32 FLAG_CAPACITY_SHIFT = 8;   // 5 bits: log2 of a ring's bytes
 constexpr u32 FLAG_DROP = 1u << 13;      // drop and count instead of waiting
-constexpr u32 FLAG_LINEAR = 1u << 14;    // warps are runs of threadIdx.x
 constexpr u32 FLAG_COUNTS_SHIFT = 32;    // count cells per SM
 
 constexpr u32 BLOCK_CELLS = 4;   // per block: full warps; other executions, their lanes, those with all live lanes

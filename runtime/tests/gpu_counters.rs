@@ -92,17 +92,6 @@ fn strides_of_floats_give_their_closed_form() {
     }
 }
 
-#[test]
-fn a_uniform_access_needs_no_search() {
-    let table = table(Space::Global, 8, None);
-    let layout = CountLayout::of(&table);
-    let mut cells = vec![0u64; layout.all_cells() as usize];
-    // SAFETY: a site's cells.
-    unsafe { (producer().count_uniform)(&raw mut cells[0], 0xff0, 8) };
-    let expected = counted(&table, &[(0xff0, [0x7f00_0000_1238; 32])]);
-    assert_eq!(layout.site_counts(&cells).pop(), expected);
-}
-
 proptest! {
     #![proptest_config(ProptestConfig { cases: 500, ..ProptestConfig::default() })]
     #[test]

@@ -7,8 +7,8 @@ use gpu_producer::{Target, producer};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use warpline_format::gpu::{BLOCK_CELLS, BRANCH_CELLS, SITE_CELLS};
 use warpline_runtime::gpu::wire::{
-    FLAG_CAPACITY_SHIFT, FLAG_COUNTS_SHIFT, FLAG_DROP, FLAG_LINEAR, Kind, MARK, Next, RECORD_UNIT, Reader, Record,
-    RingControl, SLOT_BITS, SLOTS, Ticket,
+    FLAG_CAPACITY_SHIFT, FLAG_COUNTS_SHIFT, FLAG_DROP, Kind, MARK, Next, RECORD_UNIT, Reader, Record, RingControl,
+    SLOT_BITS, SLOTS, Ticket,
 };
 
 /// Rings in ordinary memory.
@@ -104,8 +104,8 @@ fn expected(mask: u32, addresses: &[u64; 32]) -> Vec<(u32, u64)> {
 
 #[test]
 fn both_sides_agree_on_every_number() {
-    let mut values = [0u64; 33];
-    // SAFETY: the function writes 33 numbers.
+    let mut values = [0u64; 32];
+    // SAFETY: the function writes 32 numbers.
     unsafe { (producer().layout)(values.as_mut_ptr()) };
     let here = [
         MARK,
@@ -121,7 +121,6 @@ fn both_sides_agree_on_every_number() {
         Kind::Exit as u64,
         SLOTS as u64 - 1,
         FLAG_DROP,
-        FLAG_LINEAR,
         u64::from(FLAG_CAPACITY_SHIFT),
         u64::from(FLAG_COUNTS_SHIFT),
         size_of::<RingControl>() as u64,
@@ -168,20 +167,41 @@ fn every_form_comes_back_as_it_was_sent() {
 }
 
 #[test]
-fn a_known_stride_and_marks_take_32_bytes() {
+fn a_hint_gives_the_same_lanes_whether_it_is_right_or_not() {
+    let rings = Rings::new(1, 12, 0);
+    let mut reader = rings.reader(0);
+    let mut kinds = [0; 16];
+    for number in 0..20_000 {
+        let (mask, addresses) = request(9, number);
+        let stride = [0u32, 4, 12u32.wrapping_neg(), 64][number as usize % 4];
+        let who = who(number, number & 31, number & 63);
+        // SAFETY: as `wire.h` asks for.
+        unsafe { (producer().hinted)(&raw const rings.target, 0, who, 1 << 24 | 9, mask, addresses.as_ptr(), stride) };
+        let Next::Record(record) = reader.read_next() else { panic!("record {number} has not arrived") };
+        assert_eq!(lanes(&record, reader.lanes()), expected(mask, &addresses), "{number}, stride {stride}: {record:?}");
+        assert_eq!((record.site, record.space), (9, 1));
+        kinds[record.kind as usize] += 1;
+        reader.release();
+    }
+    for kind in [Kind::Uniform, Kind::Affine, Kind::Full] {
+        assert!(kinds[kind as usize] > 100, "{kind:?} occurred {} times", kinds[kind as usize]);
+    }
+}
+
+#[test]
+fn a_right_hint_and_marks_take_32_bytes() {
     let rings = Rings::new(1, 12, 0);
     let mut reader = rings.reader(0);
     let cases = [(u32::MAX, 4u32), (0xfff0, 12), (1 << 31, 4), (u32::MAX, 0), (0xffff_0100, 0u32.wrapping_sub(8))];
     for (mask, stride) in cases {
-        let base = 0x7f12_3456_7890;
-        // SAFETY: as `wire.h` asks for.
-        unsafe { (producer().known_stride)(&raw const rings.target, 0, who(5, 3, 1), 1 << 24 | 9, mask, base, stride) };
+        let step = |lane: usize| i64::from(stride as i32) * lane as i64;
+        let addresses: [u64; 32] = std::array::from_fn(|lane| 0x7f12_3456_7890u64.wrapping_add(step(lane) as u64));
+        // SAFETY: as above.
+        unsafe {
+            (producer().hinted)(&raw const rings.target, 0, who(5, 3, 1), 1 << 24, mask, addresses.as_ptr(), stride)
+        };
         let Next::Record(record) = reader.read_next() else { panic!("not arrived") };
-        let first = mask.trailing_zeros();
-        for lane in (0..32).filter(|lane| mask >> lane & 1 != 0) {
-            let step = i64::from(stride as i32) * (i64::from(lane) - i64::from(first));
-            assert_eq!(record.lane(lane), base.wrapping_add(step as u64), "mask {mask:#x} lane {lane}");
-        }
+        assert_eq!(lanes(&record, reader.lanes()), expected(mask, &addresses), "mask {mask:#x} stride {stride}");
     }
     for kind in [Kind::Barrier, Kind::Call, Kind::Return, Kind::Exit] {
         // SAFETY: as above.

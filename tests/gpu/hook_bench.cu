@@ -55,9 +55,9 @@ static __global__ void load(const float* values, u64 mask, u32 turns, float* out
         if (HOOKED) {
             const u64 address = (u64)at;
             if (PATTERN == LINEAR) {
-                __warpline_gpu_access_linear(rings, data, counts, flags, SPACE_GLOBAL << 24 | PATTERN, address, 4);
+                __warpline_gpu_access_hinted(rings, data, counts, flags, SPACE_GLOBAL << 24 | PATTERN, address, 4);
             } else if (PATTERN == UNIFORM) {
-                __warpline_gpu_access_uniform(rings, data, counts, flags, SPACE_GLOBAL << 24 | PATTERN, address);
+                __warpline_gpu_access_hinted(rings, data, counts, flags, SPACE_GLOBAL << 24 | PATTERN, address, 0);
             } else if (PATTERN == COUNT_ONLY) {
                 __warpline_gpu_block(rings, data, counts, flags, 0);
             } else {
@@ -175,7 +175,7 @@ static void measure(Reader& reader, const float* values, float* out, u64 element
     reader.pattern = PATTERN, reader.turns = turns, reader.mask = mask, reader.verify = verify;
     reader.records = reader.lanes = reader.bytes = reader.exits = reader.wrong = 0;
     reader.turn_of.clear();
-    u64 flags = 5 | (u64)reader.log2 << FLAG_CAPACITY_SHIFT | FLAG_LINEAR | (u64)BLOCK_CELLS << FLAG_COUNTS_SHIFT;
+    u64 flags = 5 | (u64)reader.log2 << FLAG_CAPACITY_SHIFT | (u64)BLOCK_CELLS << FLAG_COUNTS_SHIFT;
     load<PATTERN, false><<<blocks, 256>>>(values, mask, turns, out, reader.rings, reader.data, counts, flags);
     CHECK(cudaDeviceSynchronize());
     double begin = seconds();

@@ -13,7 +13,7 @@ extern "C" {
 void wl_layout(u64* out) {
     const u64 values[] = {
         MARK,         RECORD_UNIT,     SHORT_BYTES,      KIND_UNIFORM, KIND_AFFINE,         KIND_DELTA, KIND_FULL,
-        KIND_BARRIER, KIND_CALL,       KIND_RETURN,      KIND_EXIT,    FLAG_SLOT_MASK,      FLAG_DROP,  FLAG_LINEAR,
+        KIND_BARRIER, KIND_CALL,       KIND_RETURN,      KIND_EXIT,    FLAG_SLOT_MASK,      FLAG_DROP,
         FLAG_CAPACITY_SHIFT, FLAG_COUNTS_SHIFT, sizeof(RingControl), alignof(RingControl), offsetof(RingControl, head),
         offsetof(RingControl, limit), offsetof(RingControl, dropped), offsetof(RingControl, tail), sizeof(Ticket),
         offsetof(Ticket, done), offsetof(Ticket, sms), BLOCK_CELLS, BRANCH_CELLS, NO_ROOM,
@@ -29,9 +29,11 @@ void wl_access(const Target* target, u32 sm, u64 who, u32 space_site, u32 mask, 
     send_access<HostWarp>(*target, who, space_site, mask, lanes);
 }
 
-void wl_known_stride(const Target* target, u32 sm, u64 who, u32 space_site, u32 mask, u64 address, u32 stride) {
+void wl_hinted(const Target* target, u32 sm, u64 who, u32 space_site, u32 mask, const u64* addresses, u32 stride) {
     HostWarp::current_sm = sm;
-    send_known_stride<HostWarp>(*target, who, space_site, mask, address, stride);
+    Lanes<u64> lanes;
+    memcpy(lanes.v, addresses, sizeof lanes.v);
+    send_hinted<HostWarp>(*target, who, space_site, mask, lanes, stride);
 }
 
 void wl_count(u64* cell, u32 space, u32 mask, u32 useful, const u64* addresses) {
@@ -43,8 +45,6 @@ void wl_count(u64* cell, u32 space, u32 mask, u32 useful, const u64* addresses) 
         count_access<HostWarp>(cell, mask, useful, lanes);
     }
 }
-
-void wl_count_uniform(u64* cell, u32 mask, u32 useful) { count_uniform<HostWarp>(cell, mask, useful); }
 
 void wl_mark(const Target* target, u32 sm, u64 who, u32 kind, u32 site, u32 mask) {
     HostWarp::current_sm = sm;

@@ -96,6 +96,12 @@ struct HostWarp {
                     result.v[lane] |= 1u << other;
         return result;
     }
+    static bool agree(u32 mask, const L64& value) {
+        for (u32 lane = 0; lane < 32; lane++)
+            if ((mask >> lane & 1) && value.v[lane] != value.v[lowest(mask)]) return false;
+        return true;
+    }
+    static u64 own(const L64& value, u32 lane) { return value.v[lane]; }
     static Flag first_of(const L32& lanes) {
         Flag result(false);
         for (u32 lane = 0; lane < 32; lane++) result.v[lane] = (lanes.v[lane] & ((1u << lane) - 1)) == 0;

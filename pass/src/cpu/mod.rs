@@ -1,7 +1,7 @@
 //! Lowering of hooked device code to the CPU device: every kernel and device function becomes a *warp function* in
 //! 32-wide vector code. `docs/design/cpu-device.md` explains the form and its rules.
 
-mod address;
+pub(crate) mod address;
 mod analysis;
 mod arithmetic;
 mod assembly;
@@ -13,7 +13,7 @@ mod atomics;
 mod body;
 mod calls;
 mod check;
-mod class;
+pub(crate) mod class;
 mod context;
 mod copies;
 mod descriptor;

@@ -5,15 +5,17 @@
 //! callee's clone; in the originals the hook calls are deleted. A launch can so choose among the three, and the original
 //! is the code that a build without hooks has. Functions called through pointers exist once, unhooked: a pointer cannot carry the parameters.
 
+use super::hint::Strides;
 use super::{DEVICE_RUNTIME, GpuError, machine};
 use crate::device::{KERNEL_CONVENTION, space};
 use crate::llvm::module::verify;
 use crate::llvm::shim::erase_named_metadata;
 use crate::llvm::value::{Linkage, Opcode};
-use crate::llvm::{Builder, ModuleItems, Type, Value};
+use crate::llvm::{Builder, Layout, ModuleItems, Type, Value};
 use inkwell::memory_buffer::MemoryBuffer;
 use inkwell::module::Module;
 use std::collections::{BTreeSet, HashMap};
+use warpline_format::access::{SITE_BITS, Space};
 use warpline_format::gpu::{COUNTED_SUFFIX, CountLayout, HOOKED_SUFFIX, TARGET_PARAMETERS};
 use warpline_format::site_table::SiteTable;
 
@@ -80,7 +82,9 @@ pub fn instrument<'c>(hooked: &Module<'c>, table: &SiteTable) -> Result<Instrume
             let parameters = clone.parameters();
             let target: Vec<_> = parameters[parameters.len() - TARGET_PARAMETERS..].to_vec();
             let builder = Builder::new(types);
-            let cloner = Rewriter { module: &module, builder, form: *form, table, layout: &layout, clones, target };
+            let strides = Strides::of(clone, is_kernel(function), Layout::of(&module));
+            let cloner =
+                Rewriter { module: &module, builder, form: *form, table, layout: &layout, strides, clones, target };
             if cloner.rewrite(clone, is_kernel(function)) {
                 not_covered.insert(function.name());
             }
@@ -100,6 +104,17 @@ pub fn instrument<'c>(hooked: &Module<'c>, table: &SiteTable) -> Result<Instrume
     machine("sm_70", ptx)?.run(&module, "always-inline,function(early-cse),globaldce")?;
     verify(&module, "inlining of the hooks")?;
     Ok(Instrumented { module, kernels, not_covered: not_covered.into_iter().collect(), ptx })
+}
+
+/// The space that a hook's name says; none where each lane's address tells.
+fn space_of(name: &str) -> Option<Space> {
+    Some(match name {
+        "global" => Space::Global,
+        "shared" => Space::Shared,
+        "local" => Space::Local,
+        "constant" => Space::Constant,
+        _ => return None,
+    })
 }
 
 fn is_kernel(function: Value<'_>) -> bool {
@@ -147,6 +162,7 @@ struct Rewriter<'r, 'c> {
     form: Form,
     table: &'r SiteTable,
     layout: &'r CountLayout,
+    strides: Strides<'c, 'r>,
     clones: &'r HashMap<Value<'c>, Value<'c>>,
     target: Vec<Value<'c>>,
 }
@@ -243,10 +259,19 @@ impl<'c> Rewriter<'_, 'c> {
             address = builder.trunc(address, number);
         }
         let hook = match self.form {
-            Form::Traced => {
-                arguments.extend([of_call[0], address]);
-                format!("access_{name}")
-            }
+            Form::Traced => match (space_of(name), self.strides.hint(of_call[1])) {
+                (Some(space), Some(stride)) => {
+                    let site = of_call[0].as_u64().unwrap_or(0);
+                    let address = builder.zext(address, word);
+                    let constant = |value| Value::int(number, value);
+                    arguments.extend([constant((space as u64) << SITE_BITS | site), address, constant(stride.into())]);
+                    "access_hinted".to_owned()
+                }
+                _ => {
+                    arguments.extend([of_call[0], address]);
+                    format!("access_{name}")
+                }
+            },
             Form::Counted => {
                 let site = of_call[0].as_u64().unwrap_or(u64::MAX) as u32;
                 let entry = self.table.sites.get(site as usize);

@@ -4,6 +4,7 @@
 
 mod assemble;
 mod build;
+mod hint;
 mod instrument;
 
 pub use assemble::{Assembled, Assembler, Image, Resources};

@@ -148,7 +148,7 @@ unsafe fn launch_hooked(
         // SAFETY: a registered kernel; so below.
         unsafe { (real.set_attribute)(form as _, MAX_DYNAMIC_SHARED, wanted.shared as c_int) };
     }
-    let mut target = gpu.target(slot, &memory, cells, (y == 1 && z == 1) || x % 32 == 0);
+    let mut target = gpu.target(slot, &memory, cells);
     let mut arguments: Vec<*mut c_void> = Vec::with_capacity(noted.parameters + TARGET_PARAMETERS);
     if noted.parameters != 0 {
         // SAFETY: by the contract one pointer per parameter.

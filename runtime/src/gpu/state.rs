@@ -4,7 +4,7 @@ use super::addresses::{AddressMap, Range};
 use super::driver::first_device;
 use super::real::{Real, real};
 use super::session::{Output, Session, Shared};
-use super::wire::{FLAG_CAPACITY_SHIFT, FLAG_COUNTS_SHIFT, FLAG_DROP, FLAG_LINEAR, RingControl, SLOTS, Ticket};
+use super::wire::{FLAG_CAPACITY_SHIFT, FLAG_COUNTS_SHIFT, FLAG_DROP, RingControl, SLOTS, Ticket};
 use crate::cuda::error::{self, Error};
 use crate::message;
 use std::collections::{HashMap, HashSet};
@@ -284,11 +284,10 @@ impl Gpu {
     }
 
     /// The four parameters of a hooked launch.
-    pub fn target(&self, slot: u32, memory: &SlotMemory, cells: u64, linear: bool) -> [u64; 4] {
+    pub fn target(&self, slot: u32, memory: &SlotMemory, cells: u64) -> [u64; 4] {
         let flags = u64::from(slot)
             | u64::from(LOG2_CAPACITY) << FLAG_CAPACITY_SHIFT
             | if self.drop { FLAG_DROP } else { 0 }
-            | if linear { FLAG_LINEAR } else { 0 }
             | cells << FLAG_COUNTS_SHIFT;
         [self.rings, self.data, memory.counts, flags]
     }

@@ -15,8 +15,6 @@ pub const SLOTS: usize = 1 << SLOT_BITS;
 pub const FLAG_CAPACITY_SHIFT: u32 = 8;
 /// Drop records and count them instead of waiting for room.
 pub const FLAG_DROP: u64 = 1 << 13;
-/// The launch's warps are runs of `threadIdx.x`.
-pub const FLAG_LINEAR: u64 = 1 << 14;
 /// Position of the number of count cells per SM.
 pub const FLAG_COUNTS_SHIFT: u32 = 32;
 

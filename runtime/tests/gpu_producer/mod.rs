@@ -19,19 +19,17 @@ pub struct Target {
 
 pub type Layout = unsafe extern "C" fn(*mut u64);
 pub type Access = unsafe extern "C" fn(*const Target, u32, u64, u32, u32, *const u64);
-pub type KnownStride = unsafe extern "C" fn(*const Target, u32, u64, u32, u32, u64, u32);
+pub type Hinted = unsafe extern "C" fn(*const Target, u32, u64, u32, u32, *const u64, u32);
 pub type Count = unsafe extern "C" fn(*mut u64, u32, u32, u32, *const u64);
-pub type CountUniform = unsafe extern "C" fn(*mut u64, u32, u32);
 pub type Mark = unsafe extern "C" fn(*const Target, u32, u64, u32, u32, u32);
 
 /// Its functions.
 pub struct Producer {
     pub layout: Layout,
     pub access: Access,
-    pub known_stride: KnownStride,
+    pub hinted: Hinted,
     pub mark: Mark,
     pub count: Count,
-    pub count_uniform: CountUniform,
 }
 
 /// Builds and loads the producer's side once.
@@ -61,10 +59,9 @@ pub fn producer() -> &'static Producer {
             let loaded = Producer {
                 layout: std::mem::transmute::<*mut c_void, Layout>(symbol(c"wl_layout")),
                 access: std::mem::transmute::<*mut c_void, Access>(symbol(c"wl_access")),
-                known_stride: std::mem::transmute::<*mut c_void, KnownStride>(symbol(c"wl_known_stride")),
+                hinted: std::mem::transmute::<*mut c_void, Hinted>(symbol(c"wl_hinted")),
                 mark: std::mem::transmute::<*mut c_void, Mark>(symbol(c"wl_mark")),
                 count: std::mem::transmute::<*mut c_void, Count>(symbol(c"wl_count")),
-                count_uniform: std::mem::transmute::<*mut c_void, CountUniform>(symbol(c"wl_count_uniform")),
             };
             std::fs::remove_file(&library).expect("the file is ours");
             loaded
