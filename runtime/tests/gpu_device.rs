@@ -20,6 +20,7 @@ use warpline_format::options::Mode;
 use warpline_format::site_table::{Block, Op};
 use warpline_runtime::api::copy::cudaMemcpy;
 use warpline_runtime::api::device::cudaDeviceSynchronize;
+use warpline_runtime::api::graph_runs::cudaGraphLaunch;
 use warpline_runtime::api::hooks::__warpline_name;
 use warpline_runtime::api::launch::{cudaLaunchKernel, cudaLaunchKernel_ptsz, cudaLaunchKernelExC_ptsz};
 use warpline_runtime::api::memory::{cudaFree, cudaMalloc};
@@ -279,6 +280,22 @@ fn a_default_stream_per_thread_is_the_threads_own() {
     let ran = run("child_default_streams", &[]);
     assert_eq!(ran.code, Some(0), "{}{}", ran.output, ran.errors);
     assert!(Trace::read(&ran.path).is_complete(), "{}", ran.errors);
+}
+
+#[test]
+#[ignore = "child"]
+fn child_graph() {
+    start();
+    for _ in 0..3 {
+        assert_eq!(unsafe { cudaGraphLaunch(0x1000 as *mut c_void, null_mut()) }, error::SUCCESS);
+    }
+}
+
+#[test]
+fn a_graph_on_the_gpu_is_told_once() {
+    let ran = run("child_graph", &[]);
+    assert_eq!(ran.code, Some(0), "{}{}", ran.output, ran.errors);
+    assert_eq!(ran.errors.matches("the kernels of CUDA graphs").count(), 1, "{}", ran.errors);
 }
 
 #[test]

@@ -239,6 +239,7 @@ pub unsafe extern "C" fn cudaGraphLaunch(executable: ExecutableHandle, stream: S
     let here = 0u8;
     let entry = Entry::new(std::hint::black_box(&here));
     if crate::gpu::active() {
+        crate::gpu::launch::graph_started();
         return crate::gpu::forward!(cudaGraphLaunch, (executable: ExecutableHandle, stream: StreamHandle));
     }
     let mut graph = None;

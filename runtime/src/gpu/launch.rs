@@ -79,7 +79,7 @@ pub unsafe fn launch(
         return returned(start(wanted.stub, wanted.arguments));
     };
     if is_capturing(real, wanted.stream) {
-        note_once("kernels that are captured into a CUDA graph run, and are not in the profile".into());
+        // Its graph is told when it starts.
         return returned(start(wanted.stub, wanted.arguments));
     }
     place_variables(real, kernel.module);
@@ -106,6 +106,11 @@ pub unsafe fn launch(
             code
         }
     }
+}
+
+/// A CUDA graph is about to start: its kernels, captured or put in by hand, are the original ones.
+pub fn graph_started() {
+    note_once("the kernels of CUDA graphs run on the GPU, and are not in the profile".into());
 }
 
 /// Launches the hooked form; `None` where it cannot run and the original one is to.

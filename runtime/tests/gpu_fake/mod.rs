@@ -211,6 +211,11 @@ unsafe extern "C" fn __wlreal_cudaLaunchKernelExC(
 }
 
 #[unsafe(no_mangle)]
+unsafe extern "C" fn __wlreal_cudaGraphLaunch(_executable: *mut c_void, _stream: *mut c_void) -> c_int {
+    status()
+}
+
+#[unsafe(no_mangle)]
 unsafe extern "C" fn __wlreal_cudaDeviceSynchronize() -> c_int {
     join_all();
     status()
