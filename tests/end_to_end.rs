@@ -86,6 +86,7 @@ programs![
     textures,
     two_units,
     types,
+    undefined_at_first,
     use_after_free,
     vectors,
     video_simd,

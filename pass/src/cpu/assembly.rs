@@ -217,6 +217,22 @@ impl<'c> Emitter<'_, 'c> {
                 plain => self.write(machine, plain, shuffled, guard),
             };
         }
+        if opcode == "vote" {
+            let [Operand::Register(name), members, ..] = sources else { return None };
+            let votes = self.predicate(machine, name)?;
+            let votes = self.bits(votes);
+            let members = self.read(machine, members, 32)?;
+            // Among the members that take part.
+            let among = |this: &Self, lanes| this.b.and(this.b.splat(lanes, LANES), members);
+            let (yes, all) = (among(self, self.b.and(votes, self.mask)), among(self, self.mask));
+            let value = match *parts.get(1)? {
+                "ballot" => yes,
+                "any" => self.b.ne(yes, self.same(yes, 0)),
+                "all" => self.b.eq(yes, all),
+                _ => return None,
+            };
+            return self.write(machine, result, value, guard);
+        }
         if opcode == "setp" {
             // A third source would be combined with the comparison.
             let ([left, right], comparison) = (sources, parts[1]) else { return None };
