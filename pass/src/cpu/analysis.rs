@@ -306,8 +306,9 @@ impl<'c> Analysis<'c> {
             }
             result = Some(result.map_or(shape, |other| other.meet(shape)));
         }
-        // All incoming values undefined: any value will do.
-        result.or_else(|| phi.incoming().iter().all(|(value, _)| value.is_undef()).then_some(Shape::Uniform))
+        // Where nothing is known but that one incoming value is undefined, any value will do: the others may depend on
+        // the phi itself, and count as soon as something is known of them.
+        result.or_else(|| phi.incoming().iter().any(|(value, _)| value.is_undef()).then_some(Shape::Uniform))
     }
 
     fn arithmetic(&self, value: Value<'c>, shapes: &[Shape]) -> (Shape, Option<Range>) {
