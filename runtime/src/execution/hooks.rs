@@ -147,9 +147,21 @@ pub unsafe extern "C" fn __wl_assert(
 /// # Safety
 /// See [`__wl_flush`].
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn __wl_trap(context: *mut WarpContext, _mask: u32) {
-    // SAFETY: by the contract.
-    unsafe { stop(warp_of(context), Stop::Trap) }
+pub unsafe extern "C" fn __wl_trap(context: *mut WarpContext, mask: u32) {
+    // SAFETY: by the contract; the launch's module lives as long as it runs.
+    unsafe {
+        let warp = warp_of(context);
+        let running = (*warp).running;
+        let kernel = (*(*running).module).kernel_name((*running).kernel);
+        let [bx, by, bz] = (*context).block_index;
+        let lane = mask.trailing_zeros() as usize & 31;
+        let [tx, ty, tz] = [(*context).thread_x, (*context).thread_y, (*context).thread_z].map(|axis| axis.0[lane]);
+        crate::message::note(&format!(
+            "kernel {kernel} trapped in block ({bx},{by},{bz}), thread ({tx},{ty},{tz}): __trap, abort or a check of \
+             CUDA's headers (cooperative groups' grid.sync() needs a GPU and ends like this, too)"
+        ));
+        stop(warp, Stop::Trap)
+    }
 }
 
 /// Device-side `malloc`; a lane that gets nothing gets null.

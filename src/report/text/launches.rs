@@ -10,6 +10,22 @@ use crate::metrics::SECTOR_BYTES;
 use crate::profile::Profile;
 use crate::profile::model::{Kernel, PathSpread, RatioSpread, Spread};
 
+/// Ratios that are shown, and their titles.
+const SHOWN: [(&str, &str); 4] = [
+    ("global.coalescing_efficiency", "efficiency"),
+    ("global.l1.hit_rate", "L1 hits"),
+    ("global.l2.hit_rate", "L2 hits"),
+    ("branches.divergent_share", "divergent branches"),
+];
+
+/// Whether the launches of a path differ in a figure that is shown, as far as it is shown.
+fn differ(path: &PathSpread) -> bool {
+    let traffic = path.counts.get("global.sectors").is_some_and(|spread| spread.min != spread.max);
+    let ratio =
+        |(name, _): &(&str, &str)| path.ratios.get(*name).is_some_and(|ratio| percent(ratio.min) != percent(ratio.max));
+    traffic || SHOWN.iter().any(ratio)
+}
+
 pub(super) fn write(out: &mut String, profile: &Profile, style: Style, top: usize) {
     let all = |kernel: &PathSpread| kernel.counts.get("global.sectors").copied().unwrap_or_default();
     // Launches that do the same need no table.
@@ -17,7 +33,7 @@ pub(super) fn write(out: &mut String, profile: &Profile, style: Style, top: usiz
         .kernels
         .iter()
         .flat_map(|kernel| kernel.over_paths.iter().map(move |path| (kernel, path)))
-        .filter(|(_, path)| path.counts.values().any(|spread| spread.min != spread.max))
+        .filter(|(_, path)| differ(path))
         .collect();
     if rows.is_empty() {
         return;
@@ -40,12 +56,7 @@ pub(super) fn write(out: &mut String, profile: &Profile, style: Style, top: usiz
             let text = format!("{} ({} to {}; {})", size(mean), size(min as f64), size(max as f64), size(stddev));
             _ = writeln!(out, "      {:<20} {text}", "global traffic");
         }
-        for (name, title) in [
-            ("global.coalescing_efficiency", "efficiency"),
-            ("global.l1.hit_rate", "L1 hits"),
-            ("global.l2.hit_rate", "L2 hits"),
-            ("branches.divergent_share", "divergent branches"),
-        ] {
+        for (name, title) in SHOWN {
             if let Some(RatioSpread { mean, min, max, stddev }) = path.ratios.get(name) {
                 let text = format!("{} ({} to {}; {})", percent(*mean), percent(*min), percent(*max), percent(*stddev));
                 _ = writeln!(out, "      {title:<20} {text}");
