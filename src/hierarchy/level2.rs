@@ -4,8 +4,9 @@ use super::cache::{LineCache, SectorCache};
 use super::config::{DramConfig, L2Config};
 use super::dense::DenseLines;
 use super::level1::{Ask, ToL2};
+use super::order::WAYS;
 use super::policy::Replacement;
-use super::rows::{RowCache, WAYS};
+use super::rows::RowCache;
 use super::rules::Rules;
 use super::slices::Placement;
 

@@ -12,6 +12,7 @@ mod finder;
 mod leaving;
 mod level1;
 mod level2;
+mod order;
 mod plru;
 mod policy;
 pub(crate) mod processor;

@@ -1,5 +1,6 @@
 //! Replacement policies. A policy sees uses and names victims; it knows nothing of tags or data.
 
+use super::order::{Order, WAYS};
 use super::plru::TreePlru;
 use serde::{Deserialize, Serialize};
 
@@ -41,7 +42,7 @@ pub(super) enum Policy {
 impl Policy {
     pub(super) fn new(replacement: &Replacement, sets: u32, ways: u32) -> Policy {
         match replacement {
-            Replacement::Lru if ways <= 16 => Policy::Short(Short::new(sets, ways)),
+            Replacement::Lru if ways <= WAYS => Policy::Short(Short::new(sets, ways)),
             Replacement::Lru => Policy::Lru(Lru::new(sets, ways)),
             Replacement::TreePlru | Replacement::BlindTreePlru => {
                 Policy::Plru(vec![TreePlru::new(ways); sets as usize])
@@ -120,68 +121,35 @@ impl Policy {
     }
 }
 
-/// The order of up to 16 ways as the nibbles of a word, the most recently used lowest.
+/// The order of up to 16 ways, a word per set.
 #[derive(Clone, Debug)]
 pub(super) struct Short {
     ways: u32,
-    orders: Vec<u64>,
+    orders: Vec<Order>,
 }
 
 impl Short {
     fn new(sets: u32, ways: u32) -> Short {
-        // Way 0 is the oldest: empty ways are filled in order. Nibbles beyond the ways stay as they are.
-        let mut order = 0;
-        for way in 0..16u64 {
-            let place = if way < u64::from(ways) { u64::from(ways) - 1 - way } else { way };
-            order |= way << (4 * place);
-        }
-        Short { ways, orders: vec![order; sets as usize] }
-    }
-
-    /// Nibbles below and at the place of a way.
-    #[inline]
-    fn place(order: u64, way: u32) -> u32 {
-        const ONES: u64 = 0x1111_1111_1111_1111;
-        let other = order ^ (u64::from(way) * ONES);
-        // The lowest nibble that is zero; the borrow only disturbs higher ones.
-        (other.wrapping_sub(ONES) & !other & (ONES << 3)).trailing_zeros() / 4
+        Short { ways, orders: vec![Order::new(ways); sets as usize] }
     }
 
     #[inline(always)]
     fn touch(&mut self, set: u32, way: u32) {
-        let order = &mut self.orders[set as usize];
-        if *order & 15 == u64::from(way) {
-            return;
-        }
-        let shift = 4 * Self::place(*order, way);
-        let below = *order & ((1 << shift) - 1);
-        let above = *order & !(u64::MAX >> (60 - shift));
-        *order = above | below << 4 | u64::from(way);
+        self.orders[set as usize].touch(way);
     }
 
-    #[inline]
+    #[inline(always)]
     fn oldest(&self, set: u32) -> u32 {
-        (self.orders[set as usize] >> (4 * (self.ways - 1)) & 15) as u32
+        self.orders[set as usize].oldest(self.ways)
     }
 
-    /// The oldest way, which becomes the youngest.
     #[inline(always)]
     fn take_oldest(&mut self, set: u32) -> u32 {
-        let top = 4 * (self.ways - 1);
-        let order = &mut self.orders[set as usize];
-        let way = *order >> top & 15;
-        let used = u64::MAX >> (60 - top);
-        *order = *order & !used | (*order << 4 | way) & used;
-        way as u32
+        self.orders[set as usize].take_oldest(self.ways)
     }
 
     fn retire(&mut self, set: u32, way: u32) {
-        self.touch(set, way);
-        let top = 4 * (self.ways - 1);
-        let order = &mut self.orders[set as usize];
-        let rest = *order & ((1 << top) - 1) | (*order >> top & 15) << top;
-        let above = *order & !(u64::MAX >> (60 - top));
-        *order = above | rest >> 4 | u64::from(way) << top;
+        self.orders[set as usize].retire(way, self.ways);
     }
 }
 

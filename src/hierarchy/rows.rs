@@ -3,11 +3,9 @@
 
 use super::cache::{Evicted, LineCache, Partial};
 use super::finder::EMPTY;
+use super::order::{Order, WAYS};
 use super::policy::Replacement;
 use super::processor;
-
-/// Most ways of a row.
-pub(super) const WAYS: u32 = 16;
 
 #[derive(Clone, Debug)]
 #[repr(C, align(32))]
@@ -16,8 +14,7 @@ struct Row {
     keys: [u32; WAYS as usize],
     /// By way, in the low four bits the sectors that can be read, in the high ones those that are dirty.
     lines: [u8; WAYS as usize],
-    /// Ways as nibbles, the most recently used lowest; ways that the cache does not have stand highest.
-    order: u64,
+    order: Order,
 }
 
 /// See the module's page.
@@ -30,10 +27,7 @@ pub struct RowCache {
 
 impl Row {
     fn new(ways: u32) -> Row {
-        // Way 0 is the oldest: empty ways are filled in order.
-        let place = |way: u32| if way < ways { ways - 1 - way } else { way };
-        let order = (0..WAYS).map(|way| u64::from(way) << (4 * place(way))).sum();
-        Row { keys: [EMPTY; WAYS as usize], lines: [0; WAYS as usize], order }
+        Row { keys: [EMPTY; WAYS as usize], lines: [0; WAYS as usize], order: Order::new(ways) }
     }
 
     #[inline(always)]
@@ -41,29 +35,6 @@ impl Row {
         let (halves, _) = self.keys.as_chunks::<8>();
         let found = processor::equal(&halves[0], key) | processor::equal(&halves[1], key) << 8;
         if found == 0 { None } else { Some(found.trailing_zeros() as usize) }
-    }
-
-    #[inline(always)]
-    fn touch(&mut self, way: u64) {
-        const ONES: u64 = 0x1111_1111_1111_1111;
-        if self.order & 15 == way {
-            return;
-        }
-        let other = self.order ^ (way * ONES);
-        // The lowest nibble that is zero; the borrow only disturbs higher ones.
-        let shift = (other.wrapping_sub(ONES) & !other & (ONES << 3)).trailing_zeros() & !3;
-        let below = self.order & ((1 << shift) - 1);
-        let above = self.order & !(u64::MAX >> (60 - shift));
-        self.order = above | below << 4 | way;
-    }
-
-    /// Moves a way to the end of the row: it is taken next.
-    fn retire(&mut self, way: u64, ways: u32) {
-        self.touch(way);
-        let top = 4 * (ways - 1);
-        let above = self.order & !(u64::MAX >> (60 - top));
-        let rest = self.order & (u64::MAX >> (60 - top));
-        self.order = above | rest >> 4 | way << top;
     }
 }
 
@@ -85,7 +56,7 @@ impl LineCache for RowCache {
     fn touch(&mut self, set: u32, key: u32) -> Option<usize> {
         let row = &mut self.rows[set as usize];
         let way = row.find(key)?;
-        row.touch(way as u64);
+        row.order.touch(way as u32);
         Some(set as usize * WAYS as usize + way)
     }
 
@@ -109,11 +80,8 @@ impl LineCache for RowCache {
 
     #[inline(always)]
     fn allocate(&mut self, set: u32, key: u32) -> (usize, Option<Evicted>) {
-        let top = 4 * (self.ways - 1);
         let row = &mut self.rows[set as usize];
-        let way = row.order >> top & 15;
-        let used = u64::MAX >> (60 - top);
-        row.order = row.order & !used | (row.order << 4 | way) & used;
+        let way = row.order.take_oldest(self.ways);
         let old = std::mem::replace(&mut row.keys[way as usize], key);
         let state = std::mem::take(&mut row.lines[way as usize]);
         let evicted = (old != EMPTY).then_some(Evicted { key: old, dirty: state >> 4 });
@@ -160,7 +128,7 @@ impl LineCache for RowCache {
             let ways = self.ways;
             let row = &mut self.rows[set as usize];
             row.keys[way] = EMPTY;
-            row.retire(way as u64, ways);
+            row.order.retire(way as u32, ways);
         }
     }
 }
