@@ -27,6 +27,7 @@ programs![
     barriers,
     brain_float,
     builtin_atomics,
+    bundles,
     cached_loads,
     clocks,
     compiler_globals,
@@ -317,6 +318,43 @@ fn device_variables_are_reproducible() {
 #[test]
 fn managed_memory_is_reproducible() {
     reproducible("managed_memory", &sources_of("managed_memory"), &[]);
+}
+
+/// Figures of caches and of reuse, which follow the order of turns, taken out.
+fn without_order(value: &mut Value) {
+    match value {
+        Value::Object(members) => {
+            members.retain(|name, _| !["l1", "l2", "dram", "reuse", "environment"].contains(&name.as_str()));
+            members.values_mut().for_each(without_order);
+        }
+        Value::Array(elements) => elements.iter_mut().for_each(without_order),
+        _ => {}
+    }
+}
+
+/// Accesses that share a record are counted as by records of their own, also where some lanes may not do them.
+#[test]
+fn bundles_count_as_their_accesses() {
+    let folder = work_folder("bundles_count");
+    for (source, arguments) in [
+        ("tests/programs/bundles.cu", &[][..]),
+        ("tests/programs/bundles.cu", &["stray"]),
+        ("examples/matmul/matmul.cu", &[]),
+        ("examples/kmeans/kmeans.cu", &[]),
+    ] {
+        let reports = [&["-O2"][..], &["-O2", "--warpline-no-bundles"]].map(|flags| {
+            let flags: Vec<String> = flags.iter().map(|flag| (*flag).to_owned()).collect();
+            let executable = build(&[root().join(source)], &flags, &folder);
+            let mut command = Command::new(warpline());
+            command.args(["run", "--check", "report", "-o"]).arg(folder.join("profile.wlprof")).arg("--");
+            let outcome = run(command.arg(&executable).args(arguments), &folder, "profiled");
+            assert!(outcome.status.success(), "{source} {arguments:?}: {}", outcome.describe());
+            let mut report = report(&folder);
+            without_order(&mut report);
+            (report, outcome.stderr)
+        });
+        assert!(reports[0] == reports[1], "{source} {arguments:?}: bundles change the profile");
+    }
 }
 
 #[test]

@@ -149,6 +149,8 @@ pub struct Invocation {
     pub processor: Option<String>,
     /// `--warpline-cautious`: lower in the slow way that the fast one is compared with.
     pub cautious: bool,
+    /// No `--warpline-no-bundles`: accesses at constant distances from each other share a record.
+    pub bundles: bool,
     /// `--device=gpu`: code for GPUs, too.
     pub gpu: bool,
     /// For [`Action::Clang`]: the arguments that ask for it, in clang's words.
@@ -263,6 +265,7 @@ impl Parser {
             dump: None,
             processor: None,
             cautious: false,
+            bundles: true,
             gpu: false,
             clang_only: Vec::new(),
             ignored: Vec::new(),
@@ -414,6 +417,7 @@ impl Parser {
             Meaning::OptionsFile => made.ignored.push(spelled),
             Meaning::WarplineDump => made.dump = Some(value.into()),
             Meaning::WarplineCautious => made.cautious = true,
+            Meaning::WarplineNoBundles => made.bundles = false,
             Meaning::WarplineMarch => made.processor = Some(value),
             Meaning::WarplineDevice if matches!(value.as_str(), "cpu" | "gpu") => made.gpu = value == "gpu",
             Meaning::WarplineDevice => return Err(UsageError::Device(value)),

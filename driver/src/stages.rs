@@ -42,6 +42,8 @@ pub struct StageOptions {
     pic: bool,
     /// Lowers in the slow reference way.
     cautious: bool,
+    /// Accesses may share records.
+    bundles: bool,
     /// GPU code, where it is asked for.
     gpu: Option<GpuBuild>,
     assembler: Assembler,
@@ -60,6 +62,7 @@ impl StageOptions {
             hooks: std::env::var_os(crate::DISABLE_VARIABLE).is_none_or(|value| value != "1"),
             pic: position_independent(invocation),
             cautious: invocation.cautious,
+            bundles: invocation.bundles,
             gpu: GpuBuild::new(tools, invocation),
             assembler: Assembler {
                 program: Some(tools.cuda.ptxas()).filter(|path| path.is_file()),
@@ -160,7 +163,7 @@ fn write_unit<'c>(
     options.dump.write(&device, "device-2-prepared")?;
     let table = match options.hooks {
         true => {
-            let hooks = HookOptions { system_folders: options.system_folders.clone() };
+            let hooks = HookOptions { system_folders: options.system_folders.clone(), bundles: options.bundles };
             let table = device::hook(&device, &machine, &hooks).map_err(|cause| options.failed(cause))?;
             options.dump.write(&device, "device-3-hooked")?;
             Some(table)

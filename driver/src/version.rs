@@ -35,6 +35,7 @@ effect are named in a note; unknown ones go to clang.
 Warpline's own:
   --warpline-dump=DIR      keep the IR before and after each stage in DIR
   --warpline-march=CPU     processor that the CPU device's code is for, as for clang's -march (default: native)
+  --warpline-no-bundles    one record for each access, also where several lie at constant distances
   --warpline-cautious      lower device code in the slow, obvious way: a reference to compare with
   --warpline-toolkit       print the path of a folder that looks like a CUDA toolkit, for build systems that take one:
                            its bin/nvcc is warpline-cc, its cudart is Warpline's runtime

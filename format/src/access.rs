@@ -15,10 +15,15 @@
 //! | [`Kind::Barrier`] | `u32` zero | 8 |
 //! | [`Kind::Call`] | `u32` mask; site field = call site | 8 |
 //! | [`Kind::Return`] | `u32` zero | 8 |
+//! | [`Kind::Even`] | `u32` mask, `u64`: 48 bits signed address of lane 0, 16 bits signed stride | 16 |
 //! | [`Kind::Raw`] | `u32` mask, then 32 × `u64`, inactive lanes undefined. Only between lowered code and the runtime | 264 |
 //!
 //! In an affine item lane `l < 16` is at `base0 + l·stride` and lane `l ≥ 16` at
 //! `base1 + (l − 16)·stride`; the base of a half without active lanes is undefined.
+//!
+//! The site field of an access may stand for a *bundle*, [`bundle_field`]: several accesses that always happen together,
+//! by the same lanes, at constant distances from the address in the item. The site table says which
+//! ([`crate::site_table::Bundle`]); the field itself says how many requests that is.
 //!
 //! Addresses are synthetic device addresses. In the shared space they count from the start of the
 //! block's shared memory, in the local space from the start of the lane's own stack.
@@ -31,8 +36,22 @@ pub const LANES: usize = 32;
 pub const SITE_BITS: u32 = 24;
 /// Mask of the site field.
 pub const SITE_MASK: u32 = (1 << SITE_BITS) - 1;
+/// Set in the site field of an item that stands for a bundle.
+pub const BUNDLE: u32 = 1 << 23;
+/// Sites of a module, at most: the field's last bit tells bundles.
+pub const MOST_SITES: usize = BUNDLE as usize;
+/// Bits for the number of requests of a bundle, less one.
+const MEMBER_BITS: u32 = 5;
+const BUNDLE_BITS: u32 = SITE_BITS - 1 - MEMBER_BITS;
+/// Accesses of a bundle, at most.
+pub const MOST_MEMBERS: usize = 1 << MEMBER_BITS;
+/// Bundles of a module, at most.
+pub const MOST_BUNDLES: usize = 1 << BUNDLE_BITS;
 /// Largest item: [`Kind::Raw`].
 pub const MAX_ITEM_BYTES: usize = 8 + 8 * LANES;
+
+/// Bits of the address in an [`Kind::Even`] item; the stride stands above.
+pub const EVEN_ADDRESS_BITS: u32 = 48;
 
 /// What an item is; the top four bits of its head.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -58,6 +77,8 @@ pub enum Kind {
     Return = 9,
     /// Producer side only: 32 addresses, compacted before they enter the trace.
     Raw = 10,
+    /// Constant stride between all lanes, in short.
+    Even = 12,
 }
 
 impl Kind {
@@ -75,6 +96,7 @@ impl Kind {
             8 => Kind::Call,
             9 => Kind::Return,
             10 => Kind::Raw,
+            12 => Kind::Even,
             _ => return None,
         })
     }
@@ -122,13 +144,46 @@ pub const fn site_of(head: u32) -> u32 {
     head & SITE_MASK
 }
 
+/// The site field of an item that stands for bundle `index`, of `members` accesses.
+pub const fn bundle_field(index: u32, members: u32) -> u32 {
+    BUNDLE | (members.wrapping_sub(1) & (MOST_MEMBERS as u32 - 1)) << BUNDLE_BITS | (index & (MOST_BUNDLES as u32 - 1))
+}
+
+/// The bundle of a site field, if it is one.
+#[inline]
+pub const fn bundle_of(site: u32) -> Option<u32> {
+    if site & BUNDLE == 0 { None } else { Some(site & (MOST_BUNDLES as u32 - 1)) }
+}
+
+/// Requests that an access item with this head (or site field) stands for.
+#[inline]
+pub const fn requests_of(head: u32) -> u32 {
+    if head & BUNDLE == 0 { 1 } else { ((head >> BUNDLE_BITS) & (MOST_MEMBERS as u32 - 1)) + 1 }
+}
+
+/// The word behind the head and mask of an [`Kind::Even`] item; `None` where it does not fit.
+#[inline]
+pub const fn even_word(address: u64, stride: i32) -> Option<u64> {
+    let word = address & ((1 << EVEN_ADDRESS_BITS) - 1) | (stride as u16 as u64) << EVEN_ADDRESS_BITS;
+    let (back, step) = even_of(word);
+    if back == address && step == stride { Some(word) } else { None }
+}
+
+/// Address of lane 0 and stride of an [`Kind::Even`] item's word.
+#[inline]
+pub const fn even_of(word: u64) -> (u64, i32) {
+    // Lane 0 may be idle and its address below zero, in shared memory for one.
+    let unused = 64 - EVEN_ADDRESS_BITS;
+    ((((word << unused) as i64) >> unused) as u64, ((word >> EVEN_ADDRESS_BITS) as u16 as i16) as i32)
+}
+
 /// Length of an item in bytes from its first two words, or `None` where the head is no valid one.
 #[inline]
 pub fn item_bytes(head: u32, second: u32) -> Option<usize> {
     let lanes = second.count_ones() as usize;
     Some(match Kind::from_head(head)? {
         Kind::Turn | Kind::Barrier | Kind::Call | Kind::Return => 8,
-        Kind::BlockStart | Kind::Uniform => 16,
+        Kind::BlockStart | Kind::Uniform | Kind::Even => 16,
         Kind::Affine => 32,
         Kind::Delta => 16 + (4 * lanes).next_multiple_of(ALIGN),
         Kind::Full => 8 + 8 * lanes,
@@ -173,7 +228,7 @@ pub enum Item<'a> {
 /// One request: a warp's execution of a memory instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Access<'a> {
-    /// Site number within the launch's module.
+    /// Site number within the launch's module, or that of a bundle; see [`bundle_of`].
     pub site: u32,
     /// Resolved space.
     pub space: Space,
@@ -201,7 +256,37 @@ pub enum Addresses<'a> {
     Full(&'a [u8]),
 }
 
-impl Access<'_> {
+/// The addresses of an [`Kind::Even`] item's word.
+#[inline]
+pub fn even(word: u64) -> Addresses<'static> {
+    let (base, stride) = even_of(word);
+    Addresses::Affine { bases: [base, base.wrapping_add((16 * i64::from(stride)) as u64)], stride }
+}
+
+impl<'a> Access<'a> {
+    /// The access of `site`, of a bundle whose first access is this one, `offset` bytes from it. Whole addresses are
+    /// written to `spare`.
+    #[inline]
+    pub fn member<'b>(&self, site: u32, offset: i32, spare: &'b mut [u8; 8 * LANES]) -> Access<'b>
+    where
+        'a: 'b,
+    {
+        let moved = |address: u64| address.wrapping_add(i64::from(offset) as u64);
+        let addresses = match self.addresses {
+            Addresses::Uniform(address) => Addresses::Uniform(moved(address)),
+            Addresses::Affine { bases, stride } => Addresses::Affine { bases: bases.map(moved), stride },
+            Addresses::Delta(base, deltas) => Addresses::Delta(moved(base), deltas),
+            Addresses::Full(addresses) => {
+                let spare = &mut spare[..addresses.len()];
+                for (to, from) in spare.as_chunks_mut::<8>().0.iter_mut().zip(addresses.as_chunks::<8>().0) {
+                    *to = moved(u64::from_le_bytes(*from)).to_le_bytes();
+                }
+                Addresses::Full(spare)
+            }
+        };
+        Access { site, addresses, ..*self }
+    }
+
     /// Calls `f` with lane number and address of each active lane, in lane order.
     #[inline]
     pub fn for_each_lane(&self, mut f: impl FnMut(u32, u64)) {
@@ -300,7 +385,7 @@ impl<'a> Iterator for Items<'a> {
         self.at = at + length;
         let site = site_of(head);
         let access = |addresses| Item::Access(Access { site, space, mask: second, addresses });
-        let is_access = matches!(kind, Kind::Uniform | Kind::Affine | Kind::Delta | Kind::Full);
+        let is_access = matches!(kind, Kind::Uniform | Kind::Affine | Kind::Even | Kind::Delta | Kind::Full);
         if is_access && (second == 0 || space == Space::Generic) {
             return Some(Err(ItemError::Head { head, at }));
         }
@@ -312,6 +397,7 @@ impl<'a> Iterator for Items<'a> {
                 bases: [u64_at(rest, 8), u64_at(rest, 16)],
                 stride: u32_at(rest, 24) as i32,
             }),
+            Kind::Even => access(even(u64_at(rest, 8))),
             Kind::Delta => access(Addresses::Delta(u64_at(rest, 8), &rest[16..length])),
             Kind::Full => access(Addresses::Full(&rest[8..length])),
             Kind::Barrier => Item::Barrier,
@@ -341,6 +427,11 @@ pub fn push_access(out: &mut Vec<u8>, space: Space, site: u32, mask: u32, addres
         put(low);
         16
     } else if let Some((bases, stride)) = as_affine(mask, addresses) {
+        if let Some(word) = as_even(mask, bases, stride) {
+            out.extend_from_slice(&first_word(Kind::Even).to_le_bytes());
+            out.extend_from_slice(&word.to_le_bytes());
+            return;
+        }
         put(first_word(Kind::Affine));
         put(bases[0]);
         put(bases[1]);
@@ -416,6 +507,17 @@ fn as_affine(mask: u32, addresses: &[u64]) -> Option<([u64; 2], i32)> {
     Some(([bases[0].unwrap_or(0), bases[1].unwrap_or(0)], narrow))
 }
 
+/// The word of an even item, where all lanes follow one base. The base of a half without lanes is free.
+#[inline]
+pub fn as_even(mask: u32, bases: [u64; 2], stride: i32) -> Option<u64> {
+    let step = (16 * i64::from(stride)) as u64;
+    let base = if mask & 0xffff == 0 { bases[1].wrapping_sub(step) } else { bases[0] };
+    if mask >> 16 != 0 && bases[1] != base.wrapping_add(step) {
+        return None;
+    }
+    even_word(base, stride)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -449,8 +551,51 @@ mod tests {
             let mut bytes = Vec::new();
             push_access(&mut bytes, Space::Global, 7, mask, &addresses);
             prop_assert_eq!(bytes.len() % ALIGN, 0);
-            if form < 3 { prop_assert!(bytes.len() <= 32); }
+            let most = [16, 16, 32, MAX_ITEM_BYTES][form as usize];
+            prop_assert!(bytes.len() <= most, "{} bytes for form {}", bytes.len(), form);
             prop_assert_eq!(lanes_of(&bytes), want);
+        }
+
+        #[test]
+        fn the_short_form_says_the_same(mask in 1u32.., base in 0u64..1 << 49, stride in -40_000i32..40_000) {
+            let step = (16 * i64::from(stride)) as u64;
+            let long = Access {
+                site: 1, space: Space::Global, mask,
+                addresses: Addresses::Affine { bases: [base, base.wrapping_add(step)], stride },
+            };
+            if let Some(word) = as_even(mask, [base, base.wrapping_add(step)], stride) {
+                let short = Access { addresses: even(word), ..long };
+                let lanes = |access: Access<'_>| {
+                    let mut lanes = Vec::new();
+                    access.for_each_lane(|lane, address| lanes.push((lane, address)));
+                    lanes
+                };
+                prop_assert_eq!(lanes(short), lanes(long));
+            } else {
+                prop_assert!(base >> 47 != 0 || i32::from(stride as i16) != stride || mask & 0xffff == 0);
+            }
+        }
+
+        #[test]
+        fn members_lie_at_their_offsets(mask in 1u32.., lanes in prop::collection::vec(any::<u64>(), 32), near: bool,
+                                        offset in any::<i32>()) {
+            let address = |lane: u32| if near { lanes[lane as usize] >> 40 } else { lanes[lane as usize] };
+            let addresses: Vec<u64> = expected(mask, address).into_iter().map(|(_, address)| address).collect();
+            let mut bytes = Vec::new();
+            push_access(&mut bytes, Space::Global, bundle_field(3, 2), mask, &addresses);
+            let Some(Ok(Item::Access(first))) = Items::new(&bytes).next() else { panic!("no access") };
+            let mut seen = Vec::new();
+            first.member(9, offset, &mut [0; 256]).for_each_lane(|lane, address| seen.push((lane, address)));
+            prop_assert_eq!(seen, expected(mask, |lane| address(lane).wrapping_add(i64::from(offset) as u64)));
+        }
+
+        #[test]
+        fn a_bundle_says_what_it_is(index in 0..MOST_BUNDLES as u32, members in 1..=MOST_MEMBERS as u32) {
+            let field = bundle_field(index, members);
+            let item = head(Kind::Uniform, Space::Global, field);
+            prop_assert_eq!(site_of(item), field);
+            prop_assert_eq!((bundle_of(field), requests_of(item)), (Some(index), members));
+            prop_assert_eq!((bundle_of(index), requests_of(head(Kind::Full, Space::Shared, index))), (None, 1));
         }
 
         #[test]

@@ -6,8 +6,9 @@
 
 /// First bytes of a trace.
 pub const MAGIC: [u8; 8] = *b"WLTRACE\0";
-/// Version this code writes; it reads this one and all earlier. Version 2 added events.
-pub const VERSION: u32 = 2;
+/// Version this code writes; it reads this one and all earlier. Version 2 added events, version 4 even items and bundles.
+/// Versions are powers of two, so that no single flipped bit makes one of another.
+pub const VERSION: u32 = 4;
 /// Bytes of the stream header: magic, version, four zero bytes.
 pub const HEADER_BYTES: usize = 16;
 /// First word of each chunk.
@@ -55,7 +56,7 @@ pub fn check_header(bytes: &[u8; HEADER_BYTES]) -> Result<u32, HeaderError> {
         return Err(HeaderError::Magic);
     }
     let version = u32::from_le_bytes([bytes[8], bytes[9], bytes[10], bytes[11]]);
-    if version == 0 || version > VERSION {
+    if !version.is_power_of_two() || version > VERSION {
         return Err(HeaderError::Version(version));
     }
     Ok(version)

@@ -7,8 +7,9 @@
 //!   SM holds its resident number; later, a block that ends is replaced at once by the next.
 //! - All SMs advance in step. In a step each SM, in rising order, gives one turn to the next of its
 //!   warps that can run, round robin over its slots.
-//! - A turn is at most [`Shape::turn`] requests and ends early at a block-wide barrier or the
-//!   warp's end. A warp at a barrier waits until every unfinished warp of its block has come.
+//! - A turn ends with the item that makes it [`Shape::turn`] requests or more (an item may stand for several), and
+//!   early at a block-wide barrier or the warp's end. A warp at a barrier waits until every unfinished warp of its block
+//!   has come.
 //!
 //! Virtual time is thus counted in requests; arithmetic between them takes none.
 
@@ -54,7 +55,7 @@ pub trait WarpStreams {
     /// A block becomes resident; its warps take `slots` from `first_slot` on.
     fn start_block(&mut self, block: u64, first_slot: u32) -> Result<(), Self::Error>;
 
-    /// Hands on the next items of the warp in `slot`, at most `requests` requests.
+    /// Hands on the next items of the warp in `slot`, until they are `requests` requests or more.
     fn turn(&mut self, slot: u32, requests: u32) -> Result<TurnEnd, Self::Error>;
 
     /// The block's last warp is over; its slots are free.

@@ -1,11 +1,11 @@
 //! The site table: what every number in a module's records stands for. The pass makes it, the
 //! executable carries it as bytes, the trace hands it on, the analyzer reads it.
 
-use crate::access::Space;
+use crate::access::{MOST_BUNDLES, MOST_MEMBERS, MOST_SITES, Space};
 use serde::{Deserialize, Serialize};
 
 /// Version of the encoding; the first byte of the bytes.
-pub const VERSION: u8 = 1;
+pub const VERSION: u8 = 2;
 
 /// Index into [`SiteTable::files`].
 pub type FileId = u32;
@@ -39,6 +39,25 @@ pub struct SiteTable {
     pub globals: Vec<Global>,
     /// Memory operations that are executed and not recorded.
     pub not_seen: Vec<NotSeen>,
+    /// Accesses that share a record. Since version 2.
+    pub bundles: Vec<Bundle>,
+}
+
+/// Accesses of one basic block that lie at constant distances from each other and have one record
+/// ([`crate::access::bundle_field`]).
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Bundle {
+    /// In the order in which they happen. The record has the addresses of the first, whose offset is 0.
+    pub members: Vec<Member>,
+}
+
+/// One access of a bundle.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Member {
+    /// Index into [`SiteTable::sites`].
+    pub site: u32,
+    /// Bytes from the first member's address to this one's, in every lane.
+    pub offset: i32,
 }
 
 /// A source file.
@@ -257,9 +276,17 @@ impl SiteTable {
     /// Reads [`Self::to_bytes`] and checks every index, so that users of a table need not.
     pub fn from_bytes(bytes: &[u8]) -> Result<SiteTable, SiteTableError> {
         let (&version, rest) = bytes.split_first().ok_or_else(|| SiteTableError::Damaged("empty".into()))?;
-        if version != VERSION {
-            return Err(SiteTableError::Version(version));
-        }
+        let mut whole;
+        let rest = match version {
+            VERSION => rest,
+            // Version 1 ends before the bundles; a zero is a list without any.
+            1 => {
+                whole = rest.to_vec();
+                whole.push(0);
+                &whole
+            }
+            _ => return Err(SiteTableError::Version(version)),
+        };
         let table: SiteTable =
             postcard::from_bytes(rest).map_err(|error| SiteTableError::Damaged(error.to_string()))?;
         table.check().map_err(|what| SiteTableError::Damaged(what.into()))?;
@@ -269,6 +296,15 @@ impl SiteTable {
     fn check(&self) -> Result<(), &'static str> {
         let functions = self.functions.len() as u32;
         let chain = |chain: &[FrameId]| chain.iter().all(|&frame| (frame as usize) < self.frames.len());
+        let bundle = |bundle: &Bundle| {
+            let members = &bundle.members;
+            (1..=MOST_MEMBERS).contains(&members.len())
+                && members[0].offset == 0
+                && members.iter().all(|member| (member.site as usize) < self.sites.len())
+        };
+        if self.sites.len() > MOST_SITES || self.bundles.len() > MOST_BUNDLES || !self.bundles.iter().all(bundle) {
+            return Err("sites or bundles that no record can name");
+        }
         let good = self.frames.iter().all(|frame| (frame.file as usize) < self.files.len())
             && self.functions.iter().all(|function| (function.frame as usize) < self.frames.len())
             && self.sites.iter().all(|site| site.function < functions && !site.chain.is_empty() && chain(&site.chain))
@@ -278,5 +314,52 @@ impl SiteTable {
             && self.globals.iter().all(|global| global.frame.is_none_or(|frame| (frame as usize) < self.frames.len()))
             && self.not_seen.iter().all(|entry| entry.function < functions && chain(&entry.chain));
         if good { Ok(()) } else { Err("an index points outside its table") }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn table() -> SiteTable {
+        let site = Site {
+            function: 0,
+            op: Op::Load,
+            space: Space::Global,
+            bytes: 4,
+            byte_mask: None,
+            align: 4,
+            cache: CacheOp::Default,
+            chain: vec![0],
+            approximate: false,
+            library: false,
+        };
+        SiteTable {
+            files: vec![File::default()],
+            frames: vec![Frame::default()],
+            functions: vec![Function::default()],
+            sites: vec![site.clone(), site],
+            ..SiteTable::default()
+        }
+    }
+
+    #[test]
+    fn the_first_version_is_read() {
+        let mut bytes = table().to_bytes();
+        assert_eq!(bytes.pop(), Some(0));
+        bytes[0] = 1;
+        assert_eq!(SiteTable::from_bytes(&bytes).unwrap(), table());
+    }
+
+    #[test]
+    fn bundles_are_checked() {
+        let with = |members: &[(u32, i32)]| {
+            let members = members.iter().map(|&(site, offset)| Member { site, offset }).collect();
+            SiteTable::from_bytes(&SiteTable { bundles: vec![Bundle { members }], ..table() }.to_bytes())
+        };
+        assert!(with(&[(0, 0), (1, -4)]).is_ok());
+        for wrong in [&[][..], &[(0, 4)], &[(0, 0), (2, 4)], &[(0, 0); MOST_MEMBERS + 1]] {
+            assert!(matches!(with(wrong), Err(SiteTableError::Damaged(_))), "{wrong:?}");
+        }
     }
 }

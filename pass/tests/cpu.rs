@@ -26,7 +26,8 @@ fn hooked<'c>(context: &'c Context, source: &Path) -> (Module<'c>, SiteTable) {
     device::note_locations(&module);
     device::optimize(&module, &machine, 2).expect("optimised");
     device::prepare(&module, &machine, 2).expect("prepared");
-    let table = device::hook(&module, &machine, &device::HookOptions::default()).expect("hooked");
+    let options = device::HookOptions { bundles: true, ..device::HookOptions::default() };
+    let table = device::hook(&module, &machine, &options).expect("hooked");
     (module, table)
 }
 

@@ -1,5 +1,6 @@
 //! IR tests of the device stages: each `tests/device/*.cu` is compiled, hooked, and its hooked IR followed by the site
-//! table goes to FileCheck. `// LEVEL:` sets the `-O` level, `// PTX: no` leaves out the comparison with the GPU's code.
+//! table goes to FileCheck. `// LEVEL:` sets the `-O` level, `// PTX: no` leaves out the comparison with the GPU's code,
+//! `// BUNDLES: yes` lets accesses share records.
 
 #[allow(dead_code)] // Each test file uses a part of it.
 mod common;
@@ -33,7 +34,8 @@ fn stage<'c>(context: &'c Context, source: &Path) -> Staged<'c> {
     let ptx = machine.emit_assembly(&module.clone()).expect("PTX");
     device::prepare(&module, &machine, level).expect("prepared");
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/common");
-    let options = device::HookOptions { system_folders: vec![folder.display().to_string()] };
+    let bundles = setting(source, "BUNDLES").is_some_and(|text| text == "yes");
+    let options = device::HookOptions { system_folders: vec![folder.display().to_string()], bundles };
     let table = device::hook(&module, &machine, &options).expect("hooked");
     Staged { module, table, ptx: String::from_utf8(ptx).expect("text") }
 }

@@ -52,7 +52,8 @@ fn hooked<'c>(context: &'c Context, source: &Path, options: &[&str]) -> (Module<
     device::note_locations(&module);
     device::optimize(&module, &machine, 2).expect("optimisation");
     device::prepare(&module, &machine, 2).expect("preparation");
-    let table = device::hook(&module, &machine, &HookOptions::default()).expect("hooks");
+    let table =
+        device::hook(&module, &machine, &HookOptions { bundles: true, ..HookOptions::default() }).expect("hooks");
     (module, table)
 }
 
@@ -139,7 +140,7 @@ fn assembles_everywhere(source: &Path) {
 #[test]
 fn a_fat_binary_holds_machine_code_and_ptx() {
     let context = Context::create();
-    let (module, table) = hooked(&context, &repository().join("examples/matmul/matmul.cu"), &[]);
+    let (module, table) = hooked(&context, &repository().join("examples/raytracer/render.cu"), &[]);
     let oldest = cuda::find(None).expect("the toolkit's parts are installed").oldest_architecture();
     let processors = ["sm_70", "sm_80", "sm_90"].map(String::from);
     let plan = Plan { processors: &processors, assembler: &assembler(), oldest };
@@ -156,7 +157,7 @@ fn a_fat_binary_holds_machine_code_and_ptx() {
 fn a_hooked_kernel_can_be_launched_with_the_originals_blocks() {
     // With hooks the kernel needs more than 64 registers, which blocks of 1024 threads do not have.
     let context = Context::create();
-    let (module, table) = hooked(&context, &repository().join("examples/matmul/matmul.cu"), &[]);
+    let (module, table) = hooked(&context, &repository().join("examples/raytracer/render.cu"), &[]);
     let plain = emit_ptx(&instrument(&module, &table).expect("instrumentation"), "sm_75").expect("PTX");
     let before = assembler().assemble("sm_75", &plain).expect("machine code");
     let kernel = before.kernels.keys().find(|name| name.ends_with(HOOKED_SUFFIX)).expect("a hooked kernel").clone();

@@ -1,4 +1,4 @@
-//! Requests of a site to shared memory that are alike.
+//! Requests of a site, or of a bundle, to shared memory that are alike.
 //!
 //! In the inner loop of a tiled kernel a site asks for shared memory millions of times with the same lanes, the same
 //! stride and addresses that differ by whole lines. Where such a request is counted and what it costs is the same
@@ -6,25 +6,22 @@
 
 use warpline_format::access::{Access, Addresses, Space};
 
-use super::CellId;
 use crate::attribution::ContextId;
-use crate::metrics::{BankRules, Counters, Footprint, LINE_BYTES, Wavefronts, Width};
+use crate::metrics::{BankRules, LINE_BYTES};
 
 /// Addresses below this cannot wrap, whatever the stride.
 const SMALL: u64 = 1 << 40;
 
-/// A site's last request to shared memory, and how many more were like it.
+/// The form of the last request, and how many more were like it.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Alike {
+    /// 0: there is none.
     epoch: u64,
     context: ContextId,
     mask: u32,
     stride: i32,
     start: u64,
     halves: u64,
-    cell: CellId,
-    footprint: Footprint,
-    passes: Wavefronts,
     pending: u64,
     /// It is in the worker's list of those that may wait.
     listed: bool,
@@ -40,8 +37,26 @@ impl Shifts {
     }
 }
 
+/// Requests that wait to be counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Waiting {
+    pub(super) requests: u64,
+    /// Lanes of each.
+    pub(super) lanes: u32,
+}
+
+/// Bases and stride, where there is one.
+#[inline(always)]
+fn evenly(access: &Access<'_>) -> Option<([u64; 2], i32)> {
+    match access.addresses {
+        Addresses::Affine { bases, stride } => Some((bases, stride)),
+        Addresses::Uniform(address) => Some(([address; 2], 0)),
+        _ => None,
+    }
+}
+
 impl Alike {
-    /// Counts the request if it is like the last one. `None`: it is not; else whether the site must be listed now.
+    /// Takes note of the request if it is like the last one. `None`: it is not; else whether it must be listed now.
     #[inline(always)]
     pub(super) fn again(
         &mut self,
@@ -50,9 +65,11 @@ impl Alike {
         context: ContextId,
         epoch: u64,
     ) -> Option<bool> {
-        let Addresses::Affine { bases, stride } = access.addresses else { return None };
-        let same = access.space == Space::Shared
-            && self.epoch == epoch
+        if access.space != Space::Shared {
+            return None;
+        }
+        let (bases, stride) = evenly(access)?;
+        let same = self.epoch == epoch
             && self.context == context
             && self.mask == access.mask
             && self.stride == stride
@@ -66,48 +83,32 @@ impl Alike {
         Some(!std::mem::replace(&mut self.listed, true))
     }
 
-    /// Remembers a request that was counted by itself. The one before must have been [flushed](Self::flush).
+    /// Remembers the form of a request that was counted by itself, or forgets the last one. Those before must have been
+    /// [taken](Self::take).
     #[inline]
-    #[expect(clippy::too_many_arguments, reason = "a request and what became of it")]
-    pub(super) fn remember(
-        &mut self,
-        shifts: Shifts,
-        access: &Access<'_>,
-        context: ContextId,
-        epoch: u64,
-        cell: CellId,
-        footprint: Footprint,
-        passes: Wavefronts,
-    ) {
-        let Addresses::Affine { bases, stride } = access.addresses else { return };
+    pub(super) fn remember(&mut self, shifts: Shifts, access: &Access<'_>, context: ContextId, epoch: u64) {
+        self.epoch = 0;
+        let Some((bases, stride)) = evenly(access) else { return };
         let halves = bases[1].wrapping_sub(bases[0]);
         let both = access.mask & 0xffff != 0 && access.mask >> 16 != 0;
-        if access.space == Space::Shared && both && stride >= 0 && bases[0] < SMALL && halves < SMALL {
-            let start = bases[0] & shifts.0;
-            let mask = access.mask;
-            let listed = self.listed;
-            *self = Alike { epoch, context, mask, stride, start, halves, cell, footprint, passes, pending: 0, listed };
+        let uniform = matches!(access.addresses, Addresses::Uniform(_));
+        let plain = (both || uniform) && stride >= 0 && bases[0] < SMALL && halves < SMALL;
+        if access.space == Space::Shared && plain {
+            let (start, mask, listed) = (bases[0] & shifts.0, access.mask, self.listed);
+            *self = Alike { epoch, context, mask, stride, start, halves, pending: 0, listed };
         }
     }
 
-    /// Requests that wait to be counted?
+    /// The requests that wait, if any do; they wait no more.
     #[inline(always)]
-    pub(super) fn waits(&self) -> bool {
-        self.pending != 0
+    pub(super) fn take(&mut self) -> Option<Waiting> {
+        let requests = std::mem::take(&mut self.pending);
+        (requests != 0).then(|| Waiting { requests, lanes: self.mask.count_ones() })
     }
 
     /// The worker's list was emptied.
     pub(super) fn unlist(&mut self) {
         self.listed = false;
-    }
-
-    /// Hands the waiting requests on; `counters` are those of the cell.
-    pub(super) fn flush<'a>(&mut self, width: Width, counters: impl FnOnce(CellId) -> &'a mut Counters) {
-        if self.pending != 0 {
-            let lanes = self.mask.count_ones();
-            counters(self.cell).count_alike(self.pending, lanes, width.useful(), self.footprint, self.passes);
-            self.pending = 0;
-        }
     }
 }
 

@@ -1,14 +1,17 @@
 use std::sync::Arc;
 
 use proptest::prelude::*;
-use warpline_format::access::{Kind, Space, head, push_access};
+use warpline_format::access::{Kind, Space, bundle_field, bundle_of, head, push_access};
 use warpline_format::event::Launch;
-use warpline_format::site_table::{CacheOp, CallSite, File, Frame, Function, Op, Site, SiteTable};
+use warpline_format::site_table::{Bundle, CacheOp, CallSite, File, Frame, Function, Member, Op, Site, SiteTable};
 
 use crate::analysis::{CellKey, Follower, LaunchShape, Request, Worker};
 use crate::attribution::{AllocationMap, Module};
 use crate::hierarchy::Banks;
 use crate::metrics::{BankRules, Counters};
+
+/// Site and offset of the members of each bundle.
+const BUNDLES: [&[(u32, i32)]; 2] = [&[(0, 0), (1, 8), (0, -12)], &[(1, 0), (1, 256)]];
 
 /// Wants every request, so that each is counted by itself.
 struct Watching;
@@ -38,7 +41,7 @@ enum Step {
 
 fn steps() -> impl Strategy<Value = Vec<Step>> {
     let request = (
-        0u32..2,
+        prop_oneof![2 => 0u32..2, 3 => (0..2u32).prop_map(|index| bundle_field(index, BUNDLES[index as usize].len() as u32))],
         prop::bool::weighted(0.9),
         prop_oneof![8 => Just(u32::MAX), 1 => 1u32.., 1 => Just(0xffff)],
         prop_oneof![(0u64..3).prop_map(|line| 128 * line), 0u64..600],
@@ -63,6 +66,25 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     prop::collection::vec(prop_oneof![12 => request, 1 => other], 0..200)
 }
 
+fn members_of(members: &[(u32, i32)]) -> Vec<Member> {
+    members.iter().map(|&(site, offset)| Member { site, offset }).collect()
+}
+
+/// Bundles taken apart: each of their requests by itself.
+fn taken_apart(steps: &[Step]) -> Vec<Step> {
+    let apart = |step: &Step| match *step {
+        Step::Request { site, shared, mask, base, halves, stride } if bundle_of(site).is_some() => {
+            let members = bundle_of(site).map_or(&[][..], |index| BUNDLES[index as usize]).iter();
+            let moved = |offset: i32| base.wrapping_add(i64::from(offset) as u64);
+            members
+                .map(|&(site, offset)| Step::Request { site, shared, mask, base: moved(offset), halves, stride })
+                .collect()
+        }
+        _ => vec![step.clone()],
+    };
+    steps.iter().flat_map(apart).collect()
+}
+
 fn module() -> Arc<Module> {
     let site = |bytes| Site {
         function: 0,
@@ -82,6 +104,7 @@ fn module() -> Arc<Module> {
         functions: vec![Function { kernel: true, ..Function::default() }],
         sites: vec![site(4), site(8)],
         calls: vec![CallSite::default()],
+        bundles: BUNDLES.map(|members| Bundle { members: members_of(members) }).to_vec(),
         ..SiteTable::default()
     };
     Arc::new(Module::new(&table.to_bytes()).expect("a good table"))
@@ -149,7 +172,8 @@ fn counted<F: Follower>(steps: &[Step], banks: BankRules, follower: F) -> Vec<(C
     let work = worker.end(3);
     let mut cells: Vec<_> = work.cells.iter().map(|(key, counters)| (*key, counters.clone())).collect();
     cells.sort_by_key(|(key, _)| format!("{key:?}"));
-    assert_eq!(work.requests, steps.iter().filter(|step| matches!(step, Step::Request { .. })).count() as u64);
+    let requests = taken_apart(steps).iter().filter(|step| matches!(step, Step::Request { .. })).count();
+    assert_eq!(work.requests, requests as u64);
     cells
 }
 
@@ -158,6 +182,8 @@ proptest! {
     fn counting_how_often_agrees_with_counting_each(steps in steps(), wide in any::<bool>()) {
         let shared = if wide { Banks { banks: 32, bank_bytes: 8, word_bytes: 4 } } else { Banks::USUAL };
         let banks = BankRules { shared, data: None };
-        prop_assert_eq!(counted(&steps, banks, ()), counted(&steps, banks, Watching));
+        let apart = taken_apart(&steps);
+        prop_assert_eq!(counted(&steps, banks, ()), counted(&apart, banks, Watching));
+        prop_assert_eq!(counted(&steps, banks, Watching), counted(&apart, banks, ()));
     }
 }

@@ -1,7 +1,7 @@
 //! Checks an access batch whole before any of it is counted, so that a damaged batch leaves no
 //! trace in the figures and the workers need not look for damage.
 
-use warpline_format::access::Item;
+use warpline_format::access::{Item, bundle_of, requests_of};
 
 use super::{LaunchShape, decode};
 
@@ -20,13 +20,22 @@ pub fn check_batch(items: &[u8], shape: &LaunchShape) -> Result<u64, String> {
         let start = position;
         if let Some((site, length)) = decode::site_and_length(&items[start..]) {
             position += length;
-            if site >= sites {
-                return Err(format!("site {site} of {sites}"));
+            match bundle_of(site) {
+                None if site >= sites => return Err(format!("site {site} of {sites}")),
+                Some(index)
+                    if table
+                        .bundles
+                        .get(index as usize)
+                        .is_none_or(|bundle| bundle.members.len() as u32 != requests_of(site)) =>
+                {
+                    return Err(format!("bundle {index} of {} is not what its record says", table.bundles.len()));
+                }
+                _ => {}
             }
             if position > turn_end {
                 return Err("an item lies outside a turn".to_owned());
             }
-            requests += 1;
+            requests += u64::from(requests_of(site));
             continue;
         }
         if let Some((slot, bytes)) = decode::turn(&items[start..]) {

@@ -1,6 +1,8 @@
 //! Reads requests, the items that matter for speed, without the detour over [`Items`].
 
-use warpline_format::access::{Access, Addresses, Item, ItemError, Items, Kind, Space, item_bytes, site_of};
+use warpline_format::access::{
+    Access, Addresses, Item, ItemError, Items, Kind, Space, even, item_bytes, requests_of, site_of,
+};
 
 fn word(bytes: &[u8], at: usize) -> Option<u32> {
     Some(u32::from_le_bytes(*bytes.get(at..)?.first_chunk()?))
@@ -26,6 +28,7 @@ pub(super) fn request(bytes: &[u8]) -> Option<(Access<'_>, usize)> {
             word(bytes, 28)?;
             (Addresses::Affine { bases, stride }, 32)
         }
+        kind if kind == Kind::Even as u32 => (even(long(bytes, 8)?), 16),
         kind if kind == Kind::Uniform as u32 => (Addresses::Uniform(long(bytes, 8)?), 16),
         kind if kind == Kind::Delta as u32 => {
             let length = item_bytes(head, mask)?;
@@ -40,12 +43,13 @@ pub(super) fn request(bytes: &[u8]) -> Option<(Access<'_>, usize)> {
     Some((Access { site: site_of(head), space, mask, addresses }, length))
 }
 
-/// Site and length of the request at the start of `bytes`, where [`request`] finds one.
+/// Site field and length of the request at the start of `bytes`, where [`request`] finds one.
 #[inline(always)]
 pub(super) fn site_and_length(bytes: &[u8]) -> Option<(u32, usize)> {
     let (head, mask) = (word(bytes, 0)?, word(bytes, 4)?);
     let (kind, space) = (head >> 28, Space::from_head(head)?);
-    let access = kind == Kind::Affine as u32
+    let access = kind == Kind::Even as u32
+        || kind == Kind::Affine as u32
         || kind == Kind::Uniform as u32
         || kind == Kind::Delta as u32
         || kind == Kind::Full as u32;
@@ -69,8 +73,8 @@ pub(crate) const TURN_BYTES: usize = 8;
 /// What the scheduler has to know of an item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Step {
-    /// A request.
-    Request,
+    /// So many requests, of one site or of a bundle.
+    Requests(u32),
     /// A barrier.
     Barrier,
     /// Anything else.
@@ -80,12 +84,12 @@ pub(crate) enum Step {
 /// Step and length of the item at the start of `bytes`; `None` where it is none.
 #[inline(always)]
 pub(crate) fn step(bytes: &[u8]) -> Option<(Step, usize)> {
-    if let Some((_, length)) = site_and_length(bytes) {
-        return Some((Step::Request, length));
+    if let Some((site, length)) = site_and_length(bytes) {
+        return Some((Step::Requests(requests_of(site)), length));
     }
     match item(bytes)? {
         (Ok(Item::Barrier), length) => Some((Step::Barrier, length)),
-        (Ok(Item::Access(_)), length) => Some((Step::Request, length)),
+        (Ok(Item::Access(access)), length) => Some((Step::Requests(requests_of(access.site)), length)),
         (Ok(_), length) => Some((Step::Other, length)),
         (Err(_), _) => None,
     }
@@ -127,7 +131,7 @@ mod tests {
             };
             prop_assert_eq!(turn(&bytes), want);
             let want = match item {
-                Some(Ok(Item::Access(_))) => Some((Step::Request, length)),
+                Some(Ok(Item::Access(access))) => Some((Step::Requests(requests_of(access.site)), length)),
                 Some(Ok(Item::Barrier)) => Some((Step::Barrier, length)),
                 Some(Ok(_)) => Some((Step::Other, length)),
                 _ => None,

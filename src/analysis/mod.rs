@@ -18,6 +18,7 @@ mod launches;
 mod pool;
 mod progress;
 mod request;
+mod resolve;
 mod results;
 mod worker;
 

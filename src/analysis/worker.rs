@@ -3,44 +3,21 @@
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
-use warpline_format::access::{Access, Addresses, Item, Space};
-use warpline_format::event::{AllocationId, LaunchId};
+use warpline_format::access::{Access, Item, LANES, MOST_MEMBERS, Space, bundle_of, requests_of};
+use warpline_format::event::LaunchId;
+use warpline_format::site_table::Member;
 
 use super::alike::{Alike, Shifts};
-use super::{CellId, CellKey, Cells, Follower, LaunchShape, Owner, Part, Request, decode};
-use crate::attribution::{AllocationMap, ContextId, ContextTree, ROOT, Segment, WarpContext};
-use crate::metrics::{
-    BankRules, Footprint, FootprintMemo, LineTable, WavefrontMemo, Wavefronts, Width, footprint, wavefronts,
-};
+use super::resolve::{Cost, Resolver, Scratch, SiteState};
+use super::{Cells, Follower, LaunchShape, Request, decode};
+use crate::attribution::{AllocationMap, ContextId, ContextTree, Module, ROOT, WarpContext};
+use crate::metrics::{BankRules, Width};
 use crate::simulation::PageCounts;
 
-/// What a worker remembers of a site's last request. Valid while `epoch` is the worker's.
-#[derive(Clone, Copy)]
-struct SiteState {
-    epoch: u64,
-    segment: Segment,
-    context: ContextId,
-    space: Space,
-    cell: CellId,
-    footprint: FootprintMemo,
-    wavefronts: WavefrontMemo,
-    alike: Alike,
-}
-
-impl Default for SiteState {
-    fn default() -> Self {
-        SiteState {
-            epoch: 0,
-            segment: Segment::EMPTY,
-            context: ROOT,
-            space: Space::Generic,
-            cell: 0,
-            footprint: FootprintMemo::default(),
-            wavefronts: WavefrontMemo::default(),
-            alike: Alike::default(),
-        }
-    }
-}
+/// Places per byte of a batch. An access takes 16 bytes or more, so that the places of a bundle's requests stay below
+/// those of the item behind it; a payload of a gibibyte has fewer places than there are numbers.
+const PLACES: u32 = 4;
+const _: () = assert!(MOST_MEMBERS as u32 <= 16 * PLACES);
 
 /// Figures of one launch, or of one worker's share of it.
 #[derive(Default)]
@@ -62,29 +39,40 @@ pub struct Worker<F> {
     /// Moves on whenever the remembered segments or cells may be out of date.
     epoch: u64,
     last: Option<(LaunchId, u64)>,
-    sites: FxHashMap<u32, Vec<SiteState>>,
+    modules: FxHashMap<u32, ModuleState>,
     launches: FxHashMap<LaunchId, (Arc<LaunchShape>, LaunchWork)>,
     scratch: Scratch,
     shifts: Shifts,
-    /// Module and sites with requests that wait to be counted.
-    waiting: (u32, Vec<u32>),
+    /// Module of the last batch.
+    module: u32,
     follower: F,
 }
 
+/// What a worker remembers of a module.
 #[derive(Default)]
-struct Scratch {
-    table: LineTable,
-    words: Vec<u64>,
-    parts: Vec<Part>,
-    shares: Vec<Share>,
+struct ModuleState {
+    sites: Vec<SiteState>,
+    bundles: Vec<BundleState>,
+    /// Site fields of requests that wait to be counted.
+    waiting: Vec<u32>,
 }
 
-/// Bytes of one owner in a request that several own.
-struct Share {
-    owner: Option<AllocationId>,
-    mask: u32,
-    /// Address, bytes, and the bytes' place in the site's mask.
-    pieces: Vec<(u64, u32, u32)>,
+/// What a worker remembers of a bundle's last record.
+#[derive(Clone, Default)]
+struct BundleState {
+    alike: Alike,
+    /// Of each member.
+    costs: Vec<Cost>,
+}
+
+impl BundleState {
+    /// Counts the requests that wait because they were like the last one.
+    fn count_waiting(&mut self, members: &[Member], widths: &[Width], cells: &mut Cells) {
+        let Some(waiting) = self.alike.take() else { return };
+        for (member, cost) in members.iter().zip(&self.costs) {
+            cost.count(Some(waiting), widths[member.site as usize], cells);
+        }
+    }
 }
 
 impl<F: Follower> Worker<F> {
@@ -96,11 +84,11 @@ impl<F: Follower> Worker<F> {
             banks,
             epoch: 0,
             last: None,
-            sites: FxHashMap::default(),
+            modules: FxHashMap::default(),
             launches: FxHashMap::default(),
             scratch: Scratch::default(),
             shifts: Shifts::new(&banks),
-            waiting: (0, Vec::new()),
+            module: 0,
             follower,
         }
     }
@@ -114,17 +102,22 @@ impl<F: Follower> Worker<F> {
     /// Counts the requests that wait because they were like the ones before them.
     fn count_waiting(&mut self) {
         let Some((launch, _)) = self.last else { return };
-        let (Some((shape, work)), Some(sites)) = (self.launches.get_mut(&launch), self.sites.get_mut(&self.waiting.0))
+        let (Some((shape, work)), Some(state)) = (self.launches.get_mut(&launch), self.modules.get_mut(&self.module))
         else {
             return;
         };
-        for site in self.waiting.1.drain(..) {
-            let (Some(state), Some(width)) = (sites.get_mut(site as usize), shape.module.1.widths.get(site as usize))
-            else {
-                continue;
-            };
-            state.alike.flush(*width, |cell| work.cells.counters(cell));
-            state.alike.unlist();
+        let module = &shape.module.1;
+        for field in state.waiting.drain(..) {
+            if let Some(index) = bundle_of(field) {
+                let bundle = &mut state.bundles[index as usize];
+                let members = &module.table.bundles[index as usize].members;
+                bundle.count_waiting(members, &module.widths, &mut work.cells);
+                bundle.alike.unlist();
+            } else {
+                let site = &mut state.sites[field as usize];
+                site.cost.count(site.alike.take(), module.widths[field as usize], &mut work.cells);
+                site.alike.unlist();
+            }
         }
     }
 
@@ -140,59 +133,41 @@ impl<F: Follower> Worker<F> {
             return;
         };
         let module = &shape.module.1;
-        let sites = self.sites.entry(shape.module.0).or_default();
-        sites.resize(module.table.sites.len(), SiteState::default());
-        self.waiting.0 = shape.module.0;
+        self.module = shape.module.0;
+        let state = self.modules.entry(self.module).or_default();
+        state.sites.resize(module.table.sites.len(), SiteState::default());
+        state.bundles.resize(module.table.bundles.len(), BundleState::default());
         self.follower.batch(launch);
-        let follows_shared = self.follower.wants_shared();
-        let mut slot = 0;
-        let mut context = ROOT;
+        let mut counting = Counting {
+            follows_shared: self.follower.wants_shared(),
+            module,
+            cells: &mut work.cells,
+            state,
+            resolver: Resolver { map, epoch: self.epoch, banks: &self.banks, scratch: &mut self.scratch },
+            shifts: self.shifts,
+            follower: &mut self.follower,
+            slot: 0,
+            context: ROOT,
+        };
         let mut at = 0;
         while at < items.len() {
             if let Some((access, length)) = decode::request(&items[at..]) {
+                work.requests += u64::from(requests_of(access.site));
+                counting.item(&access, at as u32);
                 at += length;
-                let state = &mut sites[access.site as usize];
-                if !follows_shared && let Some(unlisted) = state.alike.again(self.shifts, &access, context, self.epoch)
-                {
-                    work.requests += 1;
-                    if unlisted {
-                        self.waiting.1.push(access.site);
-                    }
-                    continue;
-                }
-                let width = module.widths[access.site as usize];
-                if state.alike.waits() {
-                    state.alike.flush(width, |cell| work.cells.counters(cell));
-                }
-                let mut request = Resolver { map, epoch: self.epoch, banks: &self.banks, scratch: &mut self.scratch };
-                let resolved = request.resolve(&access, width, context, state, &mut work.cells);
-                let Resolved { cell, footprint, passes } = resolved;
-                state.alike.remember(self.shifts, &access, context, self.epoch, cell, footprint, passes);
-                work.requests += 1;
-                self.follower.request(&Request {
-                    access: &access,
-                    site: &module.table.sites[access.site as usize],
-                    width,
-                    footprint,
-                    passes,
-                    slot,
-                    place: at as u32,
-                    cell,
-                    parts: &self.scratch.parts,
-                });
                 continue;
             }
             if let Some((next, bytes)) = decode::turn(&items[at..]) {
                 at += decode::TURN_BYTES;
-                slot = next;
-                if self.of > 1 && shape.sm(slot) % self.of != self.index {
+                counting.slot = next;
+                if self.of > 1 && shape.sm(next) % self.of != self.index {
                     at += bytes as usize;
                     continue;
                 }
-                if work.warps.len() <= slot as usize {
-                    work.warps.resize(slot as usize + 1, WarpContext::default());
+                if work.warps.len() <= next as usize {
+                    work.warps.resize(next as usize + 1, WarpContext::default());
                 }
-                context = work.warps[slot as usize].context();
+                counting.context = work.warps[next as usize].context();
                 continue;
             }
             // The batch was checked before; nothing after damage is looked at.
@@ -206,18 +181,20 @@ impl<F: Follower> Worker<F> {
                             work.warps.resize(end, WarpContext::default());
                         }
                         work.warps[slot as usize..end].fill(WarpContext::default());
-                        self.follower.block(slot, warps, block);
+                        counting.follower.block(slot, warps, block);
                     }
                 }
                 Item::Call { call_site, .. } => {
-                    work.warps[slot as usize].enter(&mut work.contexts, call_site);
-                    context = work.warps[slot as usize].context();
+                    let warp = &mut work.warps[counting.slot as usize];
+                    warp.enter(&mut work.contexts, call_site);
+                    counting.context = warp.context();
                 }
                 Item::Return => {
-                    _ = work.warps[slot as usize].leave(&work.contexts);
-                    context = work.warps[slot as usize].context();
+                    let warp = &mut work.warps[counting.slot as usize];
+                    _ = warp.leave(&work.contexts);
+                    counting.context = warp.context();
                 }
-                Item::Barrier => self.follower.barrier(slot),
+                Item::Barrier => counting.follower.barrier(counting.slot),
                 // Taken above.
                 Item::Access(_) | Item::Turn { .. } => {}
             }
@@ -236,163 +213,85 @@ impl<F: Follower> Worker<F> {
     }
 }
 
-struct Resolver<'a> {
-    map: &'a AllocationMap,
-    epoch: u64,
-    banks: &'a BankRules,
-    scratch: &'a mut Scratch,
+/// What counting a request of the current warp takes.
+struct Counting<'w, F> {
+    follows_shared: bool,
+    module: &'w Module,
+    cells: &'w mut Cells,
+    state: &'w mut ModuleState,
+    resolver: Resolver<'w>,
+    shifts: Shifts,
+    follower: &'w mut F,
+    slot: u32,
+    context: ContextId,
 }
 
-/// Where a request was counted, and what it costs.
-struct Resolved {
-    cell: CellId,
-    footprint: Footprint,
-    passes: Wavefronts,
-}
-
-impl Resolver<'_> {
-    /// Counts a request and says where.
-    #[inline]
-    fn resolve(
-        &mut self,
-        access: &Access<'_>,
-        width: Width,
-        context: ContextId,
-        state: &mut SiteState,
-        cells: &mut Cells,
-    ) -> Resolved {
-        self.scratch.parts.clear();
-        let footprint = footprint(access, width, &mut state.footprint, &mut self.scratch.table);
-        let passes = wavefronts(access, width, self.banks, &mut state.wavefronts, &mut self.scratch.words);
-        let known = state.epoch == self.epoch && state.context == context && state.space == access.space;
-        let cell = if matches!(access.space, Space::Shared | Space::Local) {
-            if known {
-                state.cell
-            } else {
-                let cell = cells.id(CellKey { site: access.site, space: access.space, context, owner: Owner::Space });
-                *state = SiteState { epoch: self.epoch, context, space: access.space, cell, ..*state };
-                cell
-            }
-        } else {
-            let extent = extent(access, width);
-            match extent {
-                Some((low, high)) if known && low >= state.segment.low && high <= state.segment.high => state.cell,
-                _ => self.find(access, width, context, state, cells, extent),
-            }
-        };
-        // What level 1 makes of global and local requests belongs to the model, not to the request.
-        let counted =
-            if matches!(access.space, Space::Shared | Space::Constant) { passes } else { Wavefronts::default() };
-        cells.counters(cell).count(access.mask.count_ones(), width.useful(), footprint, counted);
-        Resolved { cell, footprint, passes }
+impl<F: Follower> Counting<'_, F> {
+    /// Counts the request of an item, or the several of a bundle. `at`: byte of the item in its batch.
+    #[inline(always)]
+    fn item(&mut self, access: &Access<'_>, at: u32) {
+        match bundle_of(access.site) {
+            None => _ = self.request(access, at * PLACES),
+            Some(index) => self.bundle(index, access, at),
+        }
     }
 
-    /// The slow way to a request's cell: asks the map, and counts the parts of several owners.
-    #[cold]
-    fn find(
-        &mut self,
-        access: &Access<'_>,
-        width: Width,
-        context: ContextId,
-        state: &mut SiteState,
-        cells: &mut Cells,
-        extent: Option<(u64, u64)>,
-    ) -> CellId {
-        let key = |owner| CellKey { site: access.site, space: access.space, context, owner };
-        if let Some((low, high)) = extent {
-            let segment = self.map.find(low);
-            if high <= segment.high {
-                let cell = cells.id(key(segment.allocation.map_or(Owner::Unknown, Owner::Allocation)));
-                *state = SiteState { epoch: self.epoch, context, space: access.space, cell, segment, ..*state };
-                return cell;
+    fn bundle(&mut self, index: u32, access: &Access<'_>, at: u32) {
+        let epoch = self.resolver.epoch;
+        let bundle = &mut self.state.bundles[index as usize];
+        let may_wait = !self.follows_shared && access.space == Space::Shared;
+        if may_wait && let Some(unlisted) = bundle.alike.again(self.shifts, access, self.context, epoch) {
+            if unlisted {
+                self.state.waiting.push(access.site);
+            }
+            return;
+        }
+        let members = &self.module.table.bundles[index as usize].members;
+        bundle.count_waiting(members, &self.module.widths, self.cells);
+        let mut costs = std::mem::take(&mut bundle.costs);
+        costs.clear();
+        let mut spare = [0; 8 * LANES];
+        for (number, member) in (0..).zip(members) {
+            let access = access.member(member.site, member.offset, &mut spare);
+            let cost = self.request(&access, at * PLACES + number);
+            if may_wait {
+                costs.push(cost);
             }
         }
-        self.share(access, width);
-        if let [share] = &self.scratch.shares[..] {
-            return cells.id(key(share.owner.map_or(Owner::Unknown, Owner::Allocation)));
-        }
-        let cell = cells.id(key(Owner::Several));
-        for share in &self.scratch.shares {
-            let part = cells.id(key(share.owner.map_or(Owner::PartUnknown, Owner::PartOf)));
-            self.scratch.table.clear();
-            let mut useful = 0;
-            for &(address, bytes, place) in &share.pieces {
-                match width.holes {
-                    None => {
-                        self.scratch.table.insert_range(address, bytes);
-                        useful += u64::from(bytes);
-                    }
-                    Some(mask) => {
-                        let here = (mask >> place) & (u64::MAX >> (64 - bytes));
-                        self.scratch.table.insert_masked(address, here);
-                        useful += u64::from(here.count_ones());
-                    }
-                }
-            }
-            let footprint = self.scratch.table.footprint();
-            cells.counters(part).count_part(share.mask.count_ones(), useful, footprint);
-            self.scratch.parts.push(Part { cell: part, mask: share.mask });
-        }
-        cell
+        let bundle = &mut self.state.bundles[index as usize];
+        bundle.costs = costs;
+        bundle.alike.remember(self.shifts, access, self.context, epoch);
     }
 
-    /// Splits a request by owner, in order of first touch.
-    fn share(&mut self, access: &Access<'_>, width: Width) {
-        let (map, shares) = (self.map, &mut self.scratch.shares);
-        shares.clear();
-        access.for_each_lane(|lane, address| {
-            let mut place = 0;
-            while place < width.bytes {
-                let at = address.wrapping_add(u64::from(place));
-                let segment = map.find(at);
-                let bytes = u64::from(width.bytes - place).min((segment.high - at).saturating_add(1)) as u32;
-                let touched = width.holes.is_none_or(|mask| mask >> place & (u64::MAX >> (64 - bytes)) != 0);
-                if touched {
-                    let index = shares.iter().position(|share| share.owner == segment.allocation);
-                    let index = index.unwrap_or_else(|| {
-                        shares.push(Share { owner: segment.allocation, mask: 0, pieces: Vec::new() });
-                        shares.len() - 1
-                    });
-                    shares[index].mask |= 1 << lane;
-                    shares[index].pieces.push((at, bytes, place));
-                }
-                place += bytes;
+    /// Counts one request and hands it to the follower; `place` orders it in its batch.
+    #[inline(always)]
+    fn request(&mut self, access: &Access<'_>, place: u32) -> Cost {
+        let site = &mut self.state.sites[access.site as usize];
+        let epoch = self.resolver.epoch;
+        if !self.follows_shared
+            && let Some(unlisted) = site.alike.again(self.shifts, access, self.context, epoch)
+        {
+            if unlisted {
+                self.state.waiting.push(access.site);
             }
+            return site.cost;
+        }
+        let width = self.module.widths[access.site as usize];
+        site.cost.count(site.alike.take(), width, self.cells);
+        let cost = self.resolver.resolve(access, width, self.context, site, self.cells);
+        site.alike.remember(self.shifts, access, self.context, epoch);
+        site.cost = cost;
+        self.follower.request(&Request {
+            access,
+            site: &self.module.table.sites[access.site as usize],
+            width,
+            footprint: cost.footprint,
+            passes: cost.passes,
+            slot: self.slot,
+            place,
+            cell: cost.cell,
+            parts: &self.resolver.scratch.parts,
         });
+        cost
     }
-}
-
-/// First and last byte of a request; `None` where they cannot be told simply (addresses that wrap).
-#[inline]
-fn extent(access: &Access<'_>, width: Width) -> Option<(u64, u64)> {
-    let tail = u64::from(width.bytes - 1);
-    let (low, high) = match access.addresses {
-        Addresses::Uniform(address) => (address, address),
-        Addresses::Affine { bases, stride } => {
-            let half = |mask: u32, base: u64| {
-                let step = |lane: u32| i64::from(stride) * i64::from(lane);
-                let one = base.checked_add_signed(step(mask.trailing_zeros()))?;
-                let other = base.checked_add_signed(step(31 - mask.leading_zeros()))?;
-                Some((one.min(other), one.max(other)))
-            };
-            let (first, second) = (access.mask & 0xffff, access.mask >> 16);
-            if second == 0 {
-                half(first, bases[0])?
-            } else if first == 0 {
-                half(second, bases[1])?
-            } else {
-                let (one, other) = (half(first, bases[0])?, half(second, bases[1])?);
-                (one.0.min(other.0), one.1.max(other.1))
-            }
-        }
-        Addresses::Delta(..) | Addresses::Full(_) => {
-            let (mut low, mut high) = (u64::MAX, 0);
-            access.for_each_lane(|_, address| {
-                low = low.min(address);
-                high = high.max(address);
-            });
-            (low, high)
-        }
-    };
-    Some((low, high.checked_add(tail)?))
 }

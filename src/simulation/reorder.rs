@@ -171,7 +171,7 @@ impl<E, F: FnMut(&[u8]) -> Result<(), E>> Dealer<'_, F> {
             at += length;
             match step {
                 Step::Barrier => break TurnEnd::Barrier,
-                Step::Request => requests -= 1,
+                Step::Requests(more) => requests = requests.saturating_sub(more),
                 Step::Other => {}
             }
         };

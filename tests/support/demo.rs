@@ -118,6 +118,7 @@ pub fn table(source: &str) -> SiteTable {
         calls: vec![CallSite { caller: 0, chain: vec![7] }],
         globals: vec![Global { name: "scale".into(), kind: GlobalKind::Constant, bytes: 4, frame: Some(8) }],
         not_seen: vec![NotSeen { function: 0, chain: vec![4], what: "inline assembly: cp.async.ca".into() }],
+        bundles: Vec::new(),
     }
 }
 

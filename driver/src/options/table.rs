@@ -130,6 +130,8 @@ pub enum Meaning {
     Ignored,
     /// `--warpline-dump`.
     WarplineDump,
+    /// `--warpline-no-bundles`.
+    WarplineNoBundles,
     /// `--warpline-cautious`.
     WarplineCautious,
     /// `--warpline-march`.
@@ -174,6 +176,7 @@ pub const TABLE: &[Spec] = &[
     both(&["warpline-dump"], Value, Meaning::WarplineDump),
     both(&["warpline-toolkit"], Flag, Meaning::WarplineToolkit),
     both(&["warpline-cautious"], Flag, Meaning::WarplineCautious),
+    both(&["warpline-no-bundles"], Flag, Meaning::WarplineNoBundles),
     both(&["warpline-march"], Value, Meaning::WarplineMarch),
     both(&["device"], Value, Meaning::WarplineDevice),
     // What to make.

@@ -43,6 +43,7 @@ impl<'c> Emitter<'_, 'c> {
             Hook::Block => self.block_hook(call),
             _ if !self.hooked => Ok(()),
             Hook::Access => self.access_hook(call),
+            Hook::Member => self.member_hook(call),
             Hook::Branch => self.branch_hook(call, false),
             Hook::Switch => self.branch_hook(call, true),
             Hook::Call => {

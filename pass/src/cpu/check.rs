@@ -28,6 +28,36 @@ pub struct Checked {
     pub bytes: u32,
     /// Alignment that it needs.
     pub align: u32,
+    /// The bundle that the access begins.
+    pub bundle: Option<Whole>,
+}
+
+/// Of all accesses of a bundle, as seen from the first address.
+pub struct Whole {
+    /// Site field of the record.
+    pub field: u32,
+    /// Lowest and highest byte touched.
+    pub bytes: [i64; 2],
+    /// Alignment that all need.
+    pub align: u32,
+}
+
+impl Checked {
+    /// Site field of the access's record.
+    pub fn field(&self) -> u32 {
+        self.bundle.as_ref().map_or(self.site, |bundle| bundle.field)
+    }
+
+    /// Lowest and highest byte that are checked with the access, from its address.
+    fn reach(&self) -> [u64; 2] {
+        self.bundle
+            .as_ref()
+            .map_or([0, u64::from(self.bytes.max(1)) - 1], |bundle| bundle.bytes.map(|byte| byte as u64))
+    }
+
+    fn alignment(&self) -> u32 {
+        self.bundle.as_ref().map_or(self.align, |bundle| bundle.align)
+    }
 }
 
 impl<'c> Emitter<'_, 'c> {
@@ -41,8 +71,9 @@ impl<'c> Emitter<'_, 'c> {
     }
 
     /// Parts the paths of an access: the main line goes on with all lanes, unless `bad` and the runtime says that not
-    /// all may.
-    pub fn part(&mut self, what: &Checked, lay: &Lay<'c>, bad: Value<'c>) -> Detour<'c> {
+    /// all may. An access of a bundle with anything bad takes the detour in any case: the main line is where all
+    /// accesses of the bundle are as its record says.
+    pub fn part(&mut self, what: &Checked, lay: &Lay<'c>, bad: Value<'c>, bundled: bool) -> Detour<'c> {
         let (slow, detour, good) = (self.new_block("check"), self.new_block("detour"), self.new_block("checked"));
         self.branch_unlikely(bad, slow, good);
         self.b.at_end(slow);
@@ -61,7 +92,11 @@ impl<'c> Emitter<'_, 'c> {
                 self.i32(what.align),
             ],
         );
-        self.b.branch_if(self.b.eq(mask, self.mask), good, detour);
+        if bundled {
+            self.b.branch(detour);
+        } else {
+            self.b.branch_if(self.b.eq(mask, self.mask), good, detour);
+        }
         self.b.at_end(good);
         Detour { block: detour, mask, cursor: None }
     }
@@ -94,7 +129,7 @@ impl<'c> Emitter<'_, 'c> {
     /// misses one that does, but may suspect one that does not: idle lanes count too, which saves looking for the
     /// outermost ones.
     pub fn suspicion(&mut self, bases: &[Value<'c>], stride: i64, what: &Checked, known: [Value<'c>; 2]) -> Value<'c> {
-        let last = self.i64(u64::from(what.bytes.max(1)) - 1);
+        let [first, last] = what.reach().map(|byte| self.i64(byte));
         let reach = self.i64((stride * (i64::from(LANES) / bases.len() as i64 - 1)) as u64);
         let bases = self.active_bases(bases, self.mask);
         let (mut low, mut high, mut bits) = (bases[0], bases[0], bases[0]);
@@ -109,7 +144,8 @@ impl<'c> Emitter<'_, 'c> {
         } else {
             high = self.b.add(high, reach);
         }
-        self.outside([low, self.b.add(high, last)], bits, what.align, known)
+        let low = if what.bundle.is_some() { self.b.add(low, first) } else { low };
+        self.outside([low, self.b.add(high, last)], bits, what.alignment(), known)
     }
 
     /// The same of lanes anywhere, whose raw item was written already: at the addresses that the lanes use, less
@@ -121,11 +157,13 @@ impl<'c> Emitter<'_, 'c> {
         what: &Checked,
         known: [Value<'c>; 2],
     ) -> Value<'c> {
-        let mut ends = [known[0], self.b.sub(known[1], self.i64(u64::from(what.bytes.max(1)) - 1))];
+        let [first, last] = what.reach().map(|byte| self.i64(byte));
+        let low = if what.bundle.is_some() { self.b.sub(known[0], first) } else { known[0] };
+        let mut ends = [low, self.b.sub(known[1], last)];
         if let Some(shift) = shift {
             ends = ends.map(|end| self.b.sub(end, shift));
         }
-        let misaligned = self.i64(u64::from(what.align.max(1)) - 1);
+        let misaligned = self.i64(u64::from(what.alignment().max(1)) - 1);
         self.b.call(self.unit.suspicion_helper(), &[item, ends[0], ends[1], misaligned])
     }
 

@@ -1,6 +1,7 @@
 //! What kinds of call there are in device code, by name.
 
 use super::shape::Range;
+use crate::llvm::Value;
 
 /// A thread-index register or the like.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,6 +54,8 @@ pub enum LaneMask {
 pub enum Hook {
     /// `__warpline_access_*`.
     Access,
+    /// `__warpline_member_*`: an access that shares the record of an earlier one.
+    Member,
     /// `__warpline_block`.
     Block,
     /// `__warpline_branch`.
@@ -167,6 +170,7 @@ pub fn classify(name: &str) -> Call {
             "return" => Call::Hook(Hook::Return),
             "texture" => Call::Hook(Hook::Texture),
             _ if hook.starts_with("access_") => Call::Hook(Hook::Access),
+            _ if hook.starts_with("member_") => Call::Hook(Hook::Member),
             _ => Call::Other,
         };
     }
@@ -255,6 +259,22 @@ fn is_pure(name: &str) -> bool {
     !NOT_PURE.iter().any(|prefix| rest.starts_with(prefix))
 }
 
+/// Whether other warps may run during an instruction, or other code may write records: room for records does not outlast
+/// it, and no bundle of accesses goes across it.
+pub fn gives_way(instruction: Value<'_>) -> bool {
+    if !instruction.is_call() {
+        return instruction.is_terminator();
+    }
+    let Some(callee) = instruction.called_value().filter(|callee| callee.is_function()) else { return true };
+    let name = callee.name();
+    match classify(&name) {
+        Call::Hook(hook) => !matches!(hook, Hook::Access | Hook::Member | Hook::Block | Hook::Branch | Hook::Switch),
+        Call::Register(_) => name.contains("globaltimer"),
+        Call::Nothing | Call::PassThrough | Call::Pure => false,
+        Call::WarpWide | Call::Other => true,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -269,6 +289,7 @@ mod tests {
     #[test]
     fn calls_are_sorted() {
         assert_eq!(classify("__warpline_access_global"), Call::Hook(Hook::Access));
+        assert_eq!(classify("__warpline_member_shared"), Call::Hook(Hook::Member));
         assert_eq!(classify("llvm.fma.f32"), Call::Pure);
         assert_eq!(classify("llvm.nvvm.shfl.sync.idx.i32"), Call::Other);
         assert_eq!(classify("llvm.nvvm.vote.ballot.sync"), Call::WarpWide);

@@ -7,11 +7,12 @@ mod values;
 use super::analysis::{Analysis, Version};
 use super::body::Body;
 use super::check::Detour;
+use super::class::gives_way;
 use super::error::Refusal;
 use super::guess::Guess;
 use super::leaf::{Leaf, leaf_types};
 use super::memory::Evenness;
-use super::record::{Room, gives_way};
+use super::record::Room;
 use super::shape::Shape;
 use super::unit::Unit;
 use crate::llvm::{Block, Builder, Type, Types, Value};
@@ -54,6 +55,8 @@ pub struct Emitter<'u, 'c> {
     pub allowed: Option<Value<'c>>,
     /// The open path of such lanes, beside the main line.
     pub detour: Option<Detour<'c>>,
+    /// Of each bundle that has begun, whether an access of it may be bad, by the site field of its record.
+    pub suspicions: HashMap<u32, Value<'c>>,
     /// Room in the record buffer that is made sure of.
     pub room: Option<Room<'c>>,
     /// Affine forms that values of this block, and of the first one, have under a condition.
@@ -128,6 +131,7 @@ impl<'u, 'c> Emitter<'u, 'c> {
             index: 0,
             allowed: None,
             detour: None,
+            suspicions: HashMap::new(),
             room: None,
             guesses: HashMap::new(),
             looked: None,

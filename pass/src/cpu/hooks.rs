@@ -1,6 +1,6 @@
 //! Hooks: accesses, and the counts of blocks and branches.
 
-use super::check::Checked;
+use super::check::{Checked, Detour};
 use super::context;
 use super::emitter::{Emitted, Emitter};
 use super::error::Refusal;
@@ -16,19 +16,10 @@ impl<'c> Emitter<'_, 'c> {
     /// Lowers `__warpline_access_*`: checks the addresses and records them. Lanes that may not go on are kept from
     /// the access itself, which follows.
     pub fn access_hook(&mut self, hook: Value<'c>) -> Emitted<()> {
-        let arguments = hook.arguments();
-        let Some(site) = arguments.first().and_then(|site| site.as_u64()) else {
-            return Err(Refusal::of(hook, "a hook without a site number"));
-        };
-        let site = site as u32;
-        let Some((space, bytes, align)) = self.unit.site(site) else {
-            return Err(Refusal::of(hook, "a hook whose site is not in the table"));
-        };
-        let pointer = arguments[1];
+        let (what, pointer) = self.hooked_access(hook)?;
         let leaf = self.leaf(pointer)?;
         let lay = self.lay_of(pointer, leaf);
-        let what = Checked { site, space, bytes, align };
-        if space == Space::Local {
+        if what.space == Space::Local {
             // The record holds the offset in the lane's stack; a pointer to local memory is that already.
             let offsets = if matches!(pointer.ty().kind(), Kind::Pointer(5)) {
                 lay
@@ -39,18 +30,68 @@ impl<'c> Emitter<'_, 'c> {
             self.record(&what, &offsets);
             return Ok(());
         }
-        let shift = (space == Space::Shared).then(|| self.field(context::SHARED));
+        let shift = (what.space == Space::Shared).then(|| self.field(context::SHARED));
         let simple = self.fetch_operands_of_next()?;
         let written = self.write_checked(&what, &lay, shift);
-        let mut detour = self.part(&what, &lay, written.bad);
+        if let Some(bundle) = &what.bundle {
+            self.suspicions.insert(bundle.field, written.bad);
+        }
+        let detour = self.part(&what, &lay, written.bad, what.bundle.is_some());
         self.commit(written.place, written.bytes);
+        self.take_detour(&what, &lay, shift, detour, simple);
+        Ok(())
+    }
+
+    /// Lowers `__warpline_member_*`: an access that was checked and recorded with the first one of its bundle, unless
+    /// something about the bundle was bad.
+    pub fn member_hook(&mut self, hook: Value<'c>) -> Emitted<()> {
+        let (what, pointer) = self.hooked_access(hook)?;
+        if what.space == Space::Local {
+            return Ok(());
+        }
+        let bundle = hook.arguments().get(2).and_then(|index| index.as_u64());
+        let bad = bundle.and_then(|index| self.unit.bundle_field(index as u32));
+        let Some(&bad) = bad.and_then(|field| self.suspicions.get(&field)) else {
+            return Err(Refusal::of(hook, "a hook of a bundle that has not begun"));
+        };
+        let leaf = self.leaf(pointer)?;
+        let lay = self.lay_of(pointer, leaf);
+        let shift = (what.space == Space::Shared).then(|| self.field(context::SHARED));
+        let simple = self.fetch_operands_of_next()?;
+        let detour = self.part(&what, &lay, bad, true);
+        self.take_detour(&what, &lay, shift, detour, simple);
+        Ok(())
+    }
+
+    /// Site and pointer of a hook.
+    fn hooked_access(&self, hook: Value<'c>) -> Emitted<(Checked, Value<'c>)> {
+        let arguments = hook.arguments();
+        let Some(number) = arguments.first().and_then(|site| site.as_u64()) else {
+            return Err(Refusal::of(hook, "a hook without a site number"));
+        };
+        let Some(what) = self.unit.checked(number as u32) else {
+            return Err(Refusal::of(hook, "a hook whose site is not in the table"));
+        };
+        Ok((what, arguments[1]))
+    }
+
+    /// Records what the lanes of a detour do. `simple`: a plain load or store follows, which is lowered on both paths.
+    fn take_detour(
+        &mut self,
+        what: &Checked,
+        lay: &Lay<'c>,
+        shift: Option<Value<'c>>,
+        detour: Detour<'c>,
+        simple: bool,
+    ) {
+        let mut detour = detour;
         let main = self.b.block();
         self.b.at_end(detour.block);
-        let mut addresses = self.addresses(&lay);
+        let mut addresses = self.addresses(lay);
         if let Some(shift) = shift {
             addresses = self.b.sub(addresses, self.b.splat(shift, LANES));
         }
-        detour.cursor = Some(self.record_detour(&what, detour.mask, addresses));
+        detour.cursor = Some(self.record_detour(what, detour.mask, addresses));
         detour.block = self.b.block();
         self.b.at_end(main);
         if simple {
@@ -60,7 +101,6 @@ impl<'c> Emitter<'_, 'c> {
             let mask = self.rejoin(detour, &[[self.mask, mask]])[0];
             self.allowed = Some(mask);
         }
-        Ok(())
     }
 
     /// Whether a plain load or store follows. Its operands are fetched then, as they must be known on every path

@@ -1,7 +1,7 @@
 //! Records: items that lowered code writes into its warp's buffer.
 
 use super::check::Checked;
-use super::class::{self, Call, Hook};
+use super::class::{self, Call, Hook, gives_way};
 use super::context;
 use super::emitter::Emitter;
 use super::leaf::LANES;
@@ -11,8 +11,9 @@ use crate::llvm::Value;
 use crate::llvm::types::Kind;
 use warpline_format::access::{self, Kind as ItemKind, MAX_ITEM_BYTES, Space};
 
-/// Bytes of an item for all lanes at one address, and for evenly spaced ones.
+/// Bytes of an item for all lanes at one address, and for evenly spaced ones: in short, or with a base for each half.
 const UNIFORM_BYTES: u64 = 16;
+const EVEN_BYTES: u64 = 16;
 const AFFINE_BYTES: u64 = 32;
 /// Room is not asked for further ahead than this; a warp's buffer holds at least 8 KiB.
 const MOST_AHEAD: u64 = 1024;
@@ -38,24 +39,14 @@ pub struct Written<'c> {
 fn most_bytes(lay: &Lay<'_>) -> u64 {
     match lay {
         Lay::Same(_) => UNIFORM_BYTES,
-        Lay::Strided(..) => AFFINE_BYTES,
+        Lay::Strided(bases, stride) => strided_bytes(bases.len(), *stride),
         Lay::Scattered(_) | Lay::Likely(..) => MAX_ITEM_BYTES as u64,
     }
 }
 
-/// Whether other warps may run during an instruction, or other code may write records: room does not outlast it.
-pub fn gives_way(instruction: Value<'_>) -> bool {
-    if !instruction.is_call() {
-        return instruction.is_terminator();
-    }
-    let Some(callee) = instruction.called_value().filter(|callee| callee.is_function()) else { return true };
-    let name = callee.name();
-    match class::classify(&name) {
-        Call::Hook(hook) => !matches!(hook, Hook::Access | Hook::Block | Hook::Branch | Hook::Switch),
-        Call::Register(_) => name.contains("globaltimer"),
-        Call::Nothing | Call::PassThrough | Call::Pure => false,
-        Call::WarpWide | Call::Other => true,
-    }
+/// Bytes of an item for lanes with so many bases.
+fn strided_bytes(bases: usize, stride: i64) -> u64 {
+    if bases == 1 && i16::try_from(stride).is_ok() { EVEN_BYTES } else { AFFINE_BYTES }
 }
 
 impl<'c> Emitter<'_, 'c> {
@@ -187,7 +178,7 @@ impl<'c> Emitter<'_, 'c> {
         shift: Option<Value<'c>>,
         known: Option<[Value<'c>; 2]>,
     ) -> (Value<'c>, Value<'c>) {
-        let (site, space, mask) = (what.site, what.space, self.mask);
+        let (site, space, mask) = (what.field(), what.space, self.mask);
         let never = Value::int(self.t.int(1), 0);
         let shifted = |this: &Self, at: Value<'c>| shift.map_or(at, |shift| this.b.sub(at, shift));
         match lay {
@@ -196,6 +187,14 @@ impl<'c> Emitter<'_, 'c> {
                 self.b.store(shifted(self, *address), self.b.offset(place, 8), 8);
                 let bad = known.map_or(never, |known| self.suspicion(&[*address], 0, what, known));
                 (bad, self.i64(UNIFORM_BYTES))
+            }
+            Lay::Strided(bases, stride) if strided_bytes(bases.len(), *stride) == EVEN_BYTES => {
+                self.head(place, ItemKind::Even, space, site, mask);
+                let low = self.b.and(shifted(self, bases[0]), self.i64((1 << access::EVEN_ADDRESS_BITS) - 1));
+                let step = (*stride as u64) << access::EVEN_ADDRESS_BITS;
+                self.b.store(self.b.or(low, self.i64(step)), self.b.offset(place, 8), 8);
+                let bad = known.map_or(never, |known| self.suspicion(bases, *stride, what, known));
+                (bad, self.i64(EVEN_BYTES))
             }
             Lay::Strided(bases, stride) => {
                 let second = match bases.get(1) {

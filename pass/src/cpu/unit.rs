@@ -1,5 +1,6 @@
 //! What the lowering knows of a module: where its variables and functions go, and what the host processor can do.
 
+use super::check::{Checked, Whole};
 use super::leaf::{LANES, leaf_types};
 use super::reach::Reach;
 use super::runtime::Runtime;
@@ -12,8 +13,8 @@ use crate::llvm::{Builder, Layout, ModuleItems, Type, Types, Value};
 use inkwell::module::Module;
 use std::collections::HashMap;
 use warpline_format::abi::count_cells;
-use warpline_format::access::Space;
-use warpline_format::site_table::SiteTable;
+use warpline_format::access::{Space, bundle_field, bundle_of};
+use warpline_format::site_table::{Bundle, SiteTable};
 
 /// Vector instructions of the host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -81,6 +82,7 @@ pub struct Unit<'c> {
     /// Table of known-good ranges, one per site.
     pub ranges: Option<Value<'c>>,
     sites: Vec<(Space, u32, u32)>,
+    bundles: Vec<Bundle>,
     blocks: Vec<u64>,
     branches: Vec<(u64, u32)>,
     reads_clock: bool,
@@ -108,6 +110,7 @@ impl<'c> Unit<'c> {
             functions: HashMap::new(),
             ranges: None,
             sites: Vec::new(),
+            bundles: Vec::new(),
             blocks: Vec::new(),
             branches: Vec::new(),
             reads_clock: reach.reads_clock,
@@ -124,6 +127,7 @@ impl<'c> Unit<'c> {
     fn read_table(&mut self, table: Option<&SiteTable>) {
         let Some(table) = table else { return };
         self.sites = table.sites.iter().map(|site| (site.space, site.bytes, site.align)).collect();
+        self.bundles = table.bundles.clone();
         self.blocks = (table.blocks.iter())
             .map(|block| {
                 let m = &block.mix;
@@ -303,6 +307,30 @@ impl<'c> Unit<'c> {
     /// Space, bytes and alignment of a site.
     pub fn site(&self, number: u32) -> Option<(Space, u32, u32)> {
         self.sites.get(number as usize).copied()
+    }
+
+    /// What the hook of an access with this number checks: that of a site, or of a bundle.
+    pub fn checked(&self, number: u32) -> Option<Checked> {
+        let Some(index) = bundle_of(number) else {
+            let (space, bytes, align) = self.site(number)?;
+            return Some(Checked { site: number, space, bytes, align, bundle: None });
+        };
+        let members = &self.bundles.get(index as usize)?.members;
+        let site = members.first()?.site;
+        let (space, bytes, align) = self.site(site)?;
+        let mut whole = Whole { field: number, bytes: [0, 0], align: 1 };
+        for member in members {
+            let (_, bytes, align) = self.site(member.site)?;
+            let first = i64::from(member.offset);
+            whole.bytes = [whole.bytes[0].min(first), whole.bytes[1].max(first + i64::from(bytes.max(1)) - 1)];
+            whole.align = whole.align.max(align);
+        }
+        Some(Checked { site, space, bytes, align, bundle: Some(whole) })
+    }
+
+    /// Site field of a bundle's records.
+    pub fn bundle_field(&self, index: u32) -> Option<u32> {
+        Some(bundle_field(index, self.bundles.get(index as usize)?.members.len() as u32))
     }
 
     /// Number of sites.

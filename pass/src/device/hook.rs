@@ -3,14 +3,14 @@
 use super::access::{Access, Seen, inspect};
 use super::locate::Places;
 use super::table::Table;
-use super::{DeviceError, HookOptions, architecture, globals, mix, space};
+use super::{DeviceError, HookOptions, architecture, bundle, globals, mix, space};
 use crate::llvm::metadata::{self, LIBRARY};
 use crate::llvm::module::verify;
 use crate::llvm::value::Opcode;
 use crate::llvm::{Block, Builder, Layout, Machine, ModuleItems, Type, Value};
 use inkwell::module::Module;
 use std::collections::HashMap;
-use warpline_format::access::{SITE_BITS, Space};
+use warpline_format::access::{MOST_SITES, Space};
 use warpline_format::site_table::{Branch, CallSite, NotSeen, Site, SiteTable};
 
 /// Hooks every access, block, branch and surviving call of the module, and returns what their numbers mean.
@@ -43,8 +43,11 @@ pub fn hook(module: &Module<'_>, machine: &Machine, options: &HookOptions) -> Re
         }
     }
     let mut table = table.table;
-    if table.sites.len() >= 1 << SITE_BITS {
-        return Err(DeviceError::TooManySites { module: name, count: table.sites.len(), limit: 1 << SITE_BITS });
+    if table.sites.len() > MOST_SITES {
+        return Err(DeviceError::TooManySites { module: name, count: table.sites.len(), limit: MOST_SITES });
+    }
+    if options.bundles {
+        bundle::bundle(module, &mut table);
     }
     verify(module, "hooking of device code")?;
     table.module = name;

@@ -3,7 +3,9 @@
 
 mod access;
 mod assembly;
+mod bundle;
 mod describe;
+mod distance;
 mod globals;
 mod hook;
 mod locate;
@@ -86,6 +88,8 @@ pub struct HookOptions {
     /// Folders whose files are not the user's code: clang's resource folder, the toolkit's and the system's headers.
     /// Absolute, compared by path prefix as the compiler wrote the paths.
     pub system_folders: Vec<String>,
+    /// Accesses at constant distances from each other share a record.
+    pub bundles: bool,
 }
 
 /// The machine that device code was compiled for, from the attributes of its functions.

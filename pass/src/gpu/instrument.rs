@@ -15,7 +15,7 @@ use crate::llvm::{Builder, Layout, ModuleItems, Type, Value};
 use inkwell::memory_buffer::MemoryBuffer;
 use inkwell::module::Module;
 use std::collections::{BTreeSet, HashMap};
-use warpline_format::access::{SITE_BITS, Space};
+use warpline_format::access::{SITE_BITS, Space, bundle_of};
 use warpline_format::gpu::{COUNTED_SUFFIX, CountLayout, HOOKED_SUFFIX, TARGET_PARAMETERS};
 use warpline_format::site_table::SiteTable;
 
@@ -238,7 +238,12 @@ impl<'c> Rewriter<'_, 'c> {
             }
             "return" => (),
             "call" => arguments.push(of_call[0]),
-            _ => return self.access(call, hook.strip_prefix("access_").unwrap_or(hook), arguments),
+            // The record of the bundle's first access tells of this one, too.
+            _ if hook.starts_with("member_") && self.form == Form::Traced => return call.erase(),
+            _ => {
+                let name = hook.strip_prefix("access_").or_else(|| hook.strip_prefix("member_"));
+                return self.access(call, name.unwrap_or(hook), arguments);
+            }
         }
         builder.call(self.gpu_hook(hook), &arguments);
         call.erase();
@@ -248,7 +253,7 @@ impl<'c> Rewriter<'_, 'c> {
     fn access(&self, call: Value<'c>, name: &str, mut arguments: Vec<Value<'c>>) {
         let builder = &self.builder;
         let types = builder.types();
-        let (word, number) = (types.int(64), types.int(32));
+        let (word, word32) = (types.int(64), types.int(32));
         let of_call = call.arguments();
         let mut pointer = of_call[1];
         if name == "constant" {
@@ -256,14 +261,14 @@ impl<'c> Rewriter<'_, 'c> {
         }
         let mut address = builder.ptr_to_int(pointer, word);
         if matches!(name, "shared" | "local") {
-            address = builder.trunc(address, number);
+            address = builder.trunc(address, word32);
         }
         let hook = match self.form {
             Form::Traced => match (space_of(name), self.strides.hint(of_call[1])) {
                 (Some(space), Some(stride)) => {
                     let site = of_call[0].as_u64().unwrap_or(0);
                     let address = builder.zext(address, word);
-                    let constant = |value| Value::int(number, value);
+                    let constant = |value| Value::int(word32, value);
                     arguments.extend([constant((space as u64) << SITE_BITS | site), address, constant(stride.into())]);
                     "access_hinted".to_owned()
                 }
@@ -273,14 +278,17 @@ impl<'c> Rewriter<'_, 'c> {
                 }
             },
             Form::Counted => {
-                let site = of_call[0].as_u64().unwrap_or(u64::MAX) as u32;
+                let number = of_call[0].as_u64().unwrap_or(u64::MAX) as u32;
+                // Counters mode counts the accesses of a bundle one by one.
+                let first = |bundle: u32| Some(self.table.bundles.get(bundle as usize)?.members.first()?.site);
+                let site = bundle_of(number).map_or(Some(number), first).unwrap_or(u32::MAX);
                 let entry = self.table.sites.get(site as usize);
                 let Some((entry, first)) = entry.zip(self.layout.site(site)) else {
                     call.erase();
                     return;
                 };
                 let useful = entry.byte_mask.map_or(entry.bytes, u64::count_ones);
-                arguments.extend([Value::int(number, first), Value::int(number, u64::from(useful)), address]);
+                arguments.extend([Value::int(word32, first), Value::int(word32, u64::from(useful)), address]);
                 format!("count_{name}")
             }
         };

@@ -73,14 +73,16 @@ static void drain(Context *c)
         memcpy(&head, at, 4);
         memcpy(&second, at + 4, 4);
         uint32_t kind = head >> 28;
-        bool access = kind == 3 || kind == 4 || kind == 10;
+        bool access = kind == 3 || kind == 4 || kind == 10 || kind == 12;
+        // A bundle says in its site field how many requests it stands for.
+        uint64_t count = !access ? 0 : head >> 23 & 1 ? (head >> 18 & 31) + 1 : 1;
         if (access && second == 0) {
             printf("a record without lanes\n");
             exit(1);
         }
-        requests += access;
-        lanes += access ? __builtin_popcount(second) : 0;
-        at += kind == 3 ? 16 : kind == 4 ? 32 : kind == 10 ? 264 : 8;
+        requests += count;
+        lanes += count * __builtin_popcount(second);
+        at += kind == 3 || kind == 12 ? 16 : kind == 4 ? 32 : kind == 10 ? 264 : 8;
     }
     if (at != c->cursor) {
         printf("damaged records\n");

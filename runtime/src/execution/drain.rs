@@ -3,7 +3,7 @@
 use super::items::{Places, take};
 use super::scheduled::{BATCH_SPARE, Scheduled};
 use super::slot::{Hot, flags};
-use warpline_format::access::{Kind, SITE_BITS, item_bytes};
+use warpline_format::access::{Kind, SITE_BITS, item_bytes, requests_of};
 use warpline_format::schedule::TurnEnd;
 
 impl Scheduled<'_> {
@@ -14,8 +14,9 @@ impl Scheduled<'_> {
         while !rest.is_empty() && *requests > 0 {
             let length = item_length(rest);
             self.arena.batch.extend_from_slice(&rest[..length]);
+            let head = rest.first_chunk().map_or(0, |head| u32::from_le_bytes(*head));
             rest.drain(..length);
-            *requests -= 1;
+            *requests = requests.saturating_sub(requests_of(head));
         }
         if rest.is_empty() {
             self.hot[index].flags &= !flags::REST;
@@ -42,7 +43,7 @@ impl Scheduled<'_> {
         }
     }
 
-    /// Moves items of the slot to the batch: at most `requests` requests, or up to a barrier.
+    /// Moves items of the slot to the batch: until they are `requests` requests or more, or up to a barrier.
     /// Returns how the turn ended, or the requests left when the items ran out.
     #[inline]
     pub(super) fn drain(&mut self, index: usize, mut requests: u32) -> Result<TurnEnd, u32> {
@@ -67,14 +68,14 @@ impl Scheduled<'_> {
                     // SAFETY: an affine item has 32 bytes.
                     let words = unsafe { item.cast::<[u64; 4]>().read() };
                     append(&mut self.arena.batch, words);
-                    requests -= 1;
+                    requests = requests.saturating_sub(requests_of(head));
                     32
                 }
-                Some(Kind::Uniform) if plain && second != 0 => {
-                    // SAFETY: a uniform item has 16 bytes.
+                Some(Kind::Uniform | Kind::Even) if plain && second != 0 => {
+                    // SAFETY: items of these kinds have 16 bytes.
                     let words = unsafe { item.cast::<[u64; 2]>().read() };
                     append(&mut self.arena.batch, words);
-                    requests -= 1;
+                    requests = requests.saturating_sub(requests_of(head));
                     16
                 }
                 Some(Kind::Barrier) => {
@@ -95,7 +96,7 @@ impl Scheduled<'_> {
                     // An access without lanes is none.
                     if second != 0 {
                         self.take_access(index, item, length);
-                        requests -= 1;
+                        requests = requests.saturating_sub(requests_of(head));
                     }
                     length
                 }

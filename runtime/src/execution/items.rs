@@ -3,7 +3,7 @@
 
 use crate::memory::registry::Registry;
 use crate::memory::windows::{Region, region};
-use warpline_format::access::{Access, Addresses, Kind, LANES, Space, head, push_access, site_of};
+use warpline_format::access::{Access, Addresses, Kind, LANES, Space, even, head, push_access, site_of};
 
 /// Where a warp's spaces lie.
 #[derive(Clone, Copy, Debug)]
@@ -133,6 +133,7 @@ unsafe fn take_slowly(item: *const u8, length: usize, places: &Places, out: &mut
     let addresses = match Kind::from_head(item_head) {
         Some(Kind::Uniform) => Addresses::Uniform(at(0)),
         Some(Kind::Affine) => Addresses::Affine { bases: [at(0), at(8)], stride: at(16) as i32 },
+        Some(Kind::Even) => even(at(0)),
         Some(Kind::Delta) => Addresses::Delta(at(0), &payload[8..]),
         Some(Kind::Full) => Addresses::Full(payload),
         Some(Kind::Raw) => {
@@ -243,7 +244,7 @@ mod tests {
         let mut words = vec![first(Kind::Raw, Space::Global, u32::MAX)];
         words.extend((0..32).map(|lane| 0x1000_0000_0000 + 8 * lane));
         let (out, rest) = taken(&words);
-        assert_eq!((out.len(), rest.len()), (32, 0));
+        assert_eq!((out.len(), rest.len()), (16, 0));
         words[5] += 4;
         assert_eq!(taken(&words).0.len(), 16 + 4 * 32);
     }

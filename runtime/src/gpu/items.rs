@@ -3,7 +3,7 @@
 use super::addresses::Translator;
 use super::residents::Places;
 use super::wire::{Kind, Record};
-use warpline_format::access::{self, Space, head, push_access};
+use warpline_format::access::{self, Space, as_even, head, push_access};
 
 /// What must be known of a launch to write its items.
 #[derive(Clone, Debug)]
@@ -146,10 +146,17 @@ impl ItemWriter {
             if place(high).wrapping_sub(high) == shift
                 && let Some((bases, stride)) = halves(record)
             {
+                let bases = bases.map(|base| base.wrapping_add(shift));
+                if let Some(word) = as_even(mask, bases, stride) {
+                    self.items.extend_from_slice(&head(access::Kind::Even, space, site).to_le_bytes());
+                    self.items.extend_from_slice(&mask.to_le_bytes());
+                    self.items.extend_from_slice(&word.to_le_bytes());
+                    return;
+                }
                 self.items.extend_from_slice(&head(access::Kind::Affine, space, site).to_le_bytes());
                 self.items.extend_from_slice(&mask.to_le_bytes());
-                self.items.extend_from_slice(&bases[0].wrapping_add(shift).to_le_bytes());
-                self.items.extend_from_slice(&bases[1].wrapping_add(shift).to_le_bytes());
+                self.items.extend_from_slice(&bases[0].to_le_bytes());
+                self.items.extend_from_slice(&bases[1].to_le_bytes());
                 self.items.extend_from_slice(&stride.to_le_bytes());
                 self.items.extend_from_slice(&[0; 4]);
                 return;
@@ -244,7 +251,7 @@ mod tests {
             .collect();
         let expected = [
             "block 9 at 4 with 2",
-            "turn 5 40",
+            "turn 5 24",
             "access 5 Affine { bases: [256, 320], stride: 4 }",
             "barrier",
             "turn 4 16",

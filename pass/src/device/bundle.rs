@@ -1,0 +1,155 @@
+//! Bundles: accesses of a basic block that lie at constant distances from each other share one record.
+//!
+//! What is done to one address, `p->x`, `p->y` or the sixteen elements of an unrolled loop, is one hook with the first
+//! access's pointer; the others keep a hook that says where they belong, for the access check and for counters mode. All
+//! lanes of a block do all its accesses, so one mask serves them, too.
+//!
+//! A record says that its accesses follow one another. So a bundle ends where another access of its level of the memory
+//! hierarchy comes between, where the warp may wait or another function records, and with the block. Requests to shared
+//! memory meet no cache; among themselves their order means nothing, and bundles of several addresses grow side by side.
+
+use super::distance::Sum;
+use crate::cpu::class::gives_way;
+use crate::llvm::value::{Opcode, Ordering};
+use crate::llvm::{Block, Builder, Layout, ModuleItems, Value};
+use inkwell::module::Module;
+use warpline_format::access::{MOST_BUNDLES, MOST_MEMBERS, Space, bundle_field};
+use warpline_format::site_table::{Bundle, Member, SiteTable};
+
+/// Accesses that go through caches, at most: as many as a warp makes in a turn of the models. More would keep other
+/// warps waiting longer in the trace than their order says.
+const MOST_CACHED: usize = 4;
+/// Farthest from the first access.
+const FARTHEST: i64 = 1 << 20;
+const ACCESS: &str = "__warpline_access_";
+
+/// Bundles the hooked accesses of a module.
+pub(super) fn bundle(module: &Module<'_>, table: &mut SiteTable) {
+    let layout = Layout::of(module);
+    for function in module.functions().into_iter().filter(|function| !function.is_declaration()) {
+        for block in function.blocks() {
+            let mut bundler = Bundler { module, layout, table, cached: None, shared: Vec::new() };
+            bundler.block(block);
+        }
+    }
+}
+
+/// A bundle that may grow.
+struct Open<'c> {
+    address: Sum<'c>,
+    space: Space,
+    hooks: Vec<Value<'c>>,
+    members: Vec<Member>,
+}
+
+struct Bundler<'b, 'c> {
+    module: &'b Module<'c>,
+    layout: Layout<'b>,
+    table: &'b mut SiteTable,
+    /// The one of accesses that caches see.
+    cached: Option<Open<'c>>,
+    shared: Vec<Open<'c>>,
+}
+
+impl<'c> Bundler<'_, 'c> {
+    fn block(&mut self, block: Block<'c>) {
+        for instruction in block.instructions() {
+            if instruction.is_call() && instruction.callee_name().starts_with(ACCESS) {
+                self.access(instruction);
+            } else if gives_way(instruction) {
+                self.close_all();
+            }
+        }
+    }
+
+    fn access(&mut self, hook: Value<'c>) {
+        let operands = hook.arguments();
+        let Some(site) = operands.first().and_then(|site| site.as_u64()).map(|site| site as u32) else { return };
+        let Some(entry) = self.table.sites.get(site as usize) else { return };
+        let (space, align) = (entry.space, i64::from(entry.align.max(1)));
+        match space {
+            Space::Shared => {}
+            // It may be shared memory, too.
+            Space::Generic => self.close_shared(),
+            _ => {}
+        }
+        let plain = hook.next().is_some_and(is_plain_access);
+        let address = Sum::of(operands[1], self.layout);
+        let joins = |open: &Open<'c>| {
+            let distance = open.address.to(&address)?;
+            let most = if space == Space::Shared { MOST_MEMBERS } else { MOST_CACHED };
+            // The first address is checked for the alignment of all.
+            let fits = open.space == space && open.members.len() < most && distance % align == 0;
+            (fits && distance.abs() <= FARTHEST).then_some(distance as i32)
+        };
+        let open = if space == Space::Shared { self.shared.iter_mut() } else { self.cached.as_mut_slice().iter_mut() };
+        if plain {
+            for open in open {
+                if let Some(offset) = joins(open) {
+                    open.hooks.push(hook);
+                    open.members.push(Member { site, offset });
+                    return;
+                }
+            }
+        }
+        if space != Space::Shared {
+            self.close_cached();
+        }
+        if !plain {
+            return;
+        }
+        let open = Open { address, space, hooks: vec![hook], members: vec![Member { site, offset: 0 }] };
+        if space == Space::Shared {
+            self.shared.push(open);
+        } else {
+            self.cached = Some(open);
+        }
+    }
+
+    fn close_all(&mut self) {
+        self.close_cached();
+        self.close_shared();
+    }
+
+    fn close_cached(&mut self) {
+        if let Some(open) = self.cached.take() {
+            self.close(open);
+        }
+    }
+
+    fn close_shared(&mut self) {
+        for open in std::mem::take(&mut self.shared) {
+            self.close(open);
+        }
+    }
+
+    /// Turns the hooks into those of a bundle, if they are several.
+    fn close(&mut self, open: Open<'c>) {
+        if open.hooks.len() < 2 || self.table.bundles.len() >= MOST_BUNDLES {
+            return;
+        }
+        let types = ModuleItems::types(self.module);
+        let number = types.int(32);
+        let index = self.table.bundles.len() as u32;
+        let field = bundle_field(index, open.members.len() as u32);
+        open.hooks[0].set_operand(0, Value::int(number, u64::from(field)));
+        for (hook, member) in open.hooks.iter().zip(&open.members).skip(1) {
+            let name = hook.callee_name().replacen("access", "member", 1);
+            let pointer = hook.operand(1);
+            let function = self.module.declare(&name, types.void().function(&[number, pointer.ty(), number]));
+            function.add_attribute(crate::llvm::function::OF_FUNCTION, "nounwind", 0);
+            let builder = Builder::new(types);
+            builder.before(*hook);
+            let constant = |value: u32| Value::int(number, u64::from(value));
+            builder.call(function, &[constant(member.site), pointer, constant(index)]);
+            hook.erase();
+        }
+        self.table.bundles.push(Bundle { members: open.members });
+    }
+}
+
+/// A load or store that is no atomic one.
+fn is_plain_access(instruction: Value<'_>) -> bool {
+    let access = matches!(instruction.opcode(), Some(Opcode::LLVMLoad | Opcode::LLVMStore));
+    access && instruction.ordering().is_none_or(|order| order == Ordering::LLVMAtomicOrderingNotAtomic)
+}

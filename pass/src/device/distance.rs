@@ -1,0 +1,135 @@
+//! How far apart two addresses are, where that is a constant.
+
+use crate::cpu::address::steps;
+use crate::llvm::value::Opcode;
+use crate::llvm::{Layout, Value};
+
+/// Sums and products looked through on the way to an index's terms.
+const DEEPEST: u32 = 12;
+
+/// How a value came to 64 bits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Extension {
+    /// It has them.
+    Whole,
+    Signed,
+    Unsigned,
+}
+
+impl Extension {
+    /// Whether the extension of a sum is the sum of the extensions.
+    fn goes_through(self, sum: Value<'_>) -> bool {
+        match self {
+            Extension::Whole => true,
+            // `or disjoint` wraps in neither way.
+            Extension::Signed => sum.is_nsw() || sum.is_disjoint(),
+            Extension::Unsigned => sum.is_nuw() || sum.is_disjoint(),
+        }
+    }
+
+    fn constant(self, value: Value<'_>) -> Option<i64> {
+        match self {
+            Extension::Unsigned => value.as_u64().map(|value| value as i64),
+            _ => value.as_i64(),
+        }
+    }
+}
+
+#[derive(Clone, Debug, PartialEq)]
+struct Term<'c> {
+    value: Value<'c>,
+    extension: Extension,
+    scale: i64,
+}
+
+/// An address as a pointer, multiples of values, and a constant; all modulo 2^64.
+#[derive(Clone, Debug)]
+pub(super) struct Sum<'c> {
+    root: Value<'c>,
+    terms: Vec<Term<'c>>,
+    constant: i64,
+}
+
+impl<'c> Sum<'c> {
+    /// Of a pointer.
+    pub(super) fn of(pointer: Value<'c>, layout: Layout<'_>) -> Sum<'c> {
+        let mut sum = Sum { root: pointer, terms: Vec::new(), constant: 0 };
+        loop {
+            let opcode = sum.root.opcode().or_else(|| sum.root.constant_opcode());
+            match opcode {
+                Some(Opcode::LLVMAddrSpaceCast) => {}
+                Some(Opcode::LLVMGetElementPtr) => {
+                    let Some(steps) = steps(sum.root, layout) else { break };
+                    sum.constant = sum.constant.wrapping_add(steps.constant);
+                    for step in steps.variable {
+                        // Narrow indices of a `getelementptr` are extended with their sign.
+                        let narrow = step.index.ty().int_bits().is_none_or(|bits| bits < 64);
+                        let extension = if narrow { Extension::Signed } else { Extension::Whole };
+                        sum.add(step.index, extension, step.scale as i64, DEEPEST);
+                    }
+                }
+                _ => break,
+            }
+            sum.root = sum.root.operand(0);
+        }
+        sum.terms.retain(|term| term.scale != 0);
+        sum
+    }
+
+    fn add(&mut self, value: Value<'c>, extension: Extension, scale: i64, deepest: u32) {
+        if let Some(constant) = extension.constant(value) {
+            self.constant = self.constant.wrapping_add(constant.wrapping_mul(scale));
+            return;
+        }
+        if deepest > 0 && self.add_parts(value, extension, scale, deepest - 1) {
+            return;
+        }
+        match self.terms.iter_mut().find(|term| term.value == value && term.extension == extension) {
+            Some(term) => term.scale = term.scale.wrapping_add(scale),
+            None => self.terms.push(Term { value, extension, scale }),
+        }
+    }
+
+    /// Adds what a value is made of, if that is known to be the same.
+    fn add_parts(&mut self, value: Value<'c>, extension: Extension, scale: i64, deepest: u32) -> bool {
+        match value.opcode() {
+            Some(Opcode::LLVMAdd | Opcode::LLVMOr)
+                if extension.goes_through(value)
+                    && (value.is_disjoint() || value.opcode() == Some(Opcode::LLVMAdd)) =>
+            {
+                self.add(value.operand(0), extension, scale, deepest);
+                self.add(value.operand(1), extension, scale, deepest);
+            }
+            Some(Opcode::LLVMSub) if extension.goes_through(value) => {
+                self.add(value.operand(0), extension, scale, deepest);
+                self.add(value.operand(1), extension, scale.wrapping_neg(), deepest);
+            }
+            Some(Opcode::LLVMMul) if extension.goes_through(value) => {
+                let Some(factor) = extension.constant(value.operand(1)) else { return false };
+                self.add(value.operand(0), extension, scale.wrapping_mul(factor), deepest);
+            }
+            Some(Opcode::LLVMShl) if extension.goes_through(value) => {
+                let Some(by) = value.operand(1).as_u64().filter(|&by| by < 63) else { return false };
+                self.add(value.operand(0), extension, scale.wrapping_mul(1 << by), deepest);
+            }
+            // An extension by sign of one by sign is one; the same holds without signs, and `nneg` is both.
+            Some(Opcode::LLVMSExt) if extension != Extension::Unsigned => {
+                self.add(value.operand(0), Extension::Signed, scale, deepest);
+            }
+            Some(Opcode::LLVMZExt) if value.is_nneg() && extension != Extension::Unsigned => {
+                self.add(value.operand(0), Extension::Signed, scale, deepest);
+            }
+            Some(Opcode::LLVMZExt) => self.add(value.operand(0), Extension::Unsigned, scale, deepest),
+            _ => return false,
+        }
+        true
+    }
+
+    /// Bytes from `self` to `other`, the same in every lane and whenever both are computed from the same values.
+    pub(super) fn to(&self, other: &Sum<'c>) -> Option<i64> {
+        let same = self.root == other.root
+            && self.terms.len() == other.terms.len()
+            && self.terms.iter().all(|term| other.terms.contains(term));
+        same.then(|| other.constant.wrapping_sub(self.constant))
+    }
+}
