@@ -40,6 +40,7 @@ programs![
     exit_in_the_middle,
     fork,
     graphs,
+    grid_sync,
     grids,
     half_precision,
     host_errors,
@@ -260,16 +261,23 @@ fn without_environment(mut profile: Value) -> Value {
     profile
 }
 
-/// Two runs, and runs with several threads, agree to the last bit.
-fn reproducible(test: &str, sources: &[PathBuf], arguments: &[&str]) {
-    let folder = work_folder(&format!("reproducible_{test}"));
-    let executable = build(sources, &["-O2".to_owned()], &folder);
-    let (trace, profile) = trace_and_profile(&executable, &[], arguments, &folder);
+/// Two runs, and runs with several threads, agree to the last bit. Returns the program.
+fn repeatable(test: &str, sources: &[PathBuf], flags: &[&str], arguments: &[&str], folder: &Path) -> PathBuf {
+    let flags: Vec<String> = flags.iter().map(|&flag| flag.to_owned()).collect();
+    let executable = build(sources, &flags, folder);
+    let (trace, profile) = trace_and_profile(&executable, &[], arguments, folder);
     for options in [&[][..], &["--threads", "1"], &["--threads", "3"]] {
-        let (other_trace, other_profile) = trace_and_profile(&executable, options, arguments, &folder);
+        let (other_trace, other_profile) = trace_and_profile(&executable, options, arguments, folder);
         assert!(trace == other_trace, "{test}: the trace differs with {options:?}");
         assert!(profile == other_profile, "{test}: the profile differs with {options:?}");
     }
+    executable
+}
+
+/// [`repeatable`], and `sim` of a kept trace agrees with a run for the same model.
+fn reproducible(test: &str, sources: &[PathBuf], arguments: &[&str]) {
+    let folder = work_folder(&format!("reproducible_{test}"));
+    let executable = repeatable(test, sources, &["-O2"], arguments, &folder);
     // `sim` of the kept trace: the model of the run, and another one in its own block order.
     for model in ["rtx2080ti", "a100"] {
         let (_, run) = trace_and_profile(&executable, &["--gpu", model], arguments, &folder);
@@ -313,6 +321,13 @@ fn divergent_code_is_reproducible() {
 #[test]
 fn device_variables_are_reproducible() {
     reproducible("device_variables", &sources_of("device_variables"), &[]);
+}
+
+/// How often blocks look at a barrier depends on their order alone. Another model has another order, so `sim` differs.
+#[test]
+fn waiting_for_other_blocks_is_repeatable() {
+    let flags = ["-O2", "-std=c++17", "-arch=sm_80"];
+    repeatable("grid_sync", &sources_of("grid_sync"), &flags, &[], &work_folder("repeatable_grid_sync"));
 }
 
 #[test]

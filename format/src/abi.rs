@@ -6,7 +6,7 @@ use core::ffi::{c_char, c_void};
 /// First word of a [`ModuleDescriptor`]; tells it from a real fat binary.
 pub const MODULE_MAGIC: u64 = u64::from_le_bytes(*b"WLMODULE");
 /// Version of everything on this page.
-pub const ABI_VERSION: u32 = 1;
+pub const ABI_VERSION: u32 = 2;
 
 /// State of one warp, handed to every warp function. Lowered code reads and writes the fields
 /// through their offsets.
@@ -54,6 +54,9 @@ pub struct WarpContext {
     pub warp_slot: u32,
     /// Linear block number.
     pub block: u64,
+    /// Workspace of a cooperative launch, through which its blocks meet (`%envreg1` and `%envreg2` hold the address's
+    /// upper and lower half); else 0.
+    pub workspace: u64,
     /// `threadIdx.x` of each lane.
     pub thread_x: Lanes,
     /// `threadIdx.y` of each lane.

@@ -162,6 +162,7 @@ impl Runtime {
     ) -> Result<(), Error> {
         let member = self.kernel(stub)?;
         let resident = self.check_configuration(member, &configuration)?;
+        let workspace = if configuration.cooperative { self.grid_workspace()? } else { 0 };
         let traced = self.is_traced(member);
         let path = self.path(entry);
         let module = &self.modules[member.module];
@@ -178,6 +179,7 @@ impl Runtime {
             local_limit,
             // Not a power of two, so that the lanes' stacks do not fight for one set of the host's cache.
             local_stride: local_limit + 64,
+            workspace,
         };
         let share = self.options.block_share.max(1);
         let (registers, registers_assumed) = registers(kernel, self.options.device.registers_per_sm);

@@ -102,6 +102,8 @@ pub struct Runtime {
     pub graphs: Graphs,
     /// Streams that are being captured.
     pub captures: Captures,
+    /// Workspace of cooperative launches, from the first of them on.
+    pub workspace: Option<u64>,
     /// Virtual clock, nanoseconds.
     pub clock: u64,
     /// Flags given to `cudaSetDeviceFlags`.
@@ -267,6 +269,7 @@ impl Runtime {
             pools: Pools::default(),
             graphs: Graphs::default(),
             captures: Captures::default(),
+            workspace: None,
             clock: 0,
             device_flags: 8,
         })

@@ -117,9 +117,12 @@ impl Counters {
         }
     }
 
-    /// Adds reuse distances.
+    /// Adds reuse distances. Where there are none, it stays that way: which cells without a use a worker has beside
+    /// those with some depends on what else it saw.
     pub fn add_reuse(&mut self, reuse: &ReuseCounters) {
-        self.reuse.get_or_insert_default().add(reuse);
+        if *reuse != ReuseCounters::default() {
+            self.reuse.get_or_insert_default().add(reuse);
+        }
     }
 
     /// Adds another sum.
@@ -142,5 +145,19 @@ impl Counters {
         self.by_lines.add(&other.by_lines);
         self.wavefronts += other.wavefronts;
         self.ideal_wavefronts += other.ideal_wavefronts;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_use_leaves_no_reuse() {
+        let mut counters = Counters::default();
+        counters.add_reuse(&ReuseCounters::default());
+        assert_eq!(counters.reuse, None);
+        counters.add_reuse(&ReuseCounters { streaming: 1, ..ReuseCounters::default() });
+        assert!(counters.reuse.is_some());
     }
 }

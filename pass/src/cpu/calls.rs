@@ -119,6 +119,11 @@ impl<'c> Emitter<'_, 'c> {
             }
             Register::Clock64 => Leaf::Uniform(self.field_now(context::CLOCK)),
             Register::GlobalTimer => Leaf::Uniform(self.b.call(self.unit.runtime().globaltimer(), &[self.context])),
+            Register::Workspace(from) => {
+                let address = self.field(context::WORKSPACE);
+                let half = self.entry.lshr(address, self.i64(u64::from(from)));
+                Leaf::Uniform(self.entry.trunc(half, self.t.int(32)))
+            }
             Register::Zero => Leaf::Uniform(Value::zero(ty)),
             Register::LaneMask(which) => {
                 let lanes = (0..LANES).map(|lane| self.i32(lane_mask(which, lane))).collect::<Vec<_>>();

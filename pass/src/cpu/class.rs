@@ -34,7 +34,9 @@ pub enum Register {
     Clock64,
     /// `%globaltimer`.
     GlobalTimer,
-    /// `%gridid`, environment registers and others that are zero here.
+    /// `%envreg1` or `%envreg2`: bits from `0` on of the address of a cooperative launch's workspace.
+    Workspace(u32),
+    /// `%gridid`, other environment registers and others that are zero here.
     Zero,
 }
 
@@ -129,6 +131,8 @@ pub fn named_register(name: &str) -> Option<Register> {
         "clock64" => Register::Clock64,
         "globaltimer" | "globaltimer.lo" => Register::GlobalTimer,
         "gridid" => Register::Zero,
+        "envreg1" => Register::Workspace(32),
+        "envreg2" => Register::Workspace(0),
         "lanemask_eq" => Register::LaneMask(LaneMask::Equal),
         "lanemask_le" => Register::LaneMask(LaneMask::LessEqual),
         "lanemask_lt" => Register::LaneMask(LaneMask::Less),
@@ -150,7 +154,7 @@ pub fn register_range(register: Register) -> Range {
         Register::WarpSize => (32, 32),
         Register::WarpSlot | Register::WarpSlots | Register::Sm | Register::Sms => (0, 1 << 16),
         Register::Zero => (0, 0),
-        Register::LaneMask(_) | Register::Clock => return Range::full(32),
+        Register::LaneMask(_) | Register::Clock | Register::Workspace(_) => return Range::full(32),
         Register::Clock64 | Register::GlobalTimer => return Range::full(64),
     };
     Range { low, high }
@@ -284,6 +288,8 @@ mod tests {
         assert_eq!(register("llvm.nvvm.read.ptx.sreg.tid.y"), Some(Register::Thread(1)));
         assert_eq!(register("llvm.nvvm.read.ptx.sreg.lanemask.lt"), Some(Register::LaneMask(LaneMask::Less)));
         assert_eq!(register("llvm.nvvm.read.ptx.sreg.tid.w"), None);
+        assert_eq!(register("llvm.nvvm.read.ptx.sreg.envreg1"), Some(Register::Workspace(32)));
+        assert_eq!(register("llvm.nvvm.read.ptx.sreg.envreg3"), Some(Register::Zero));
     }
 
     #[test]

@@ -80,6 +80,7 @@ fields! {
     LIVE = live: FieldKind::Int(32);
     SM = sm: FieldKind::Int(32);
     WARP_SLOT = warp_slot: FieldKind::Int(32);
+    WORKSPACE = workspace: FieldKind::Int(64);
     THREAD_X = thread_x: FieldKind::Lanes;
     THREAD_Y = thread_y: FieldKind::Lanes;
     THREAD_Z = thread_z: FieldKind::Lanes;

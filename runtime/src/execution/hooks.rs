@@ -158,7 +158,8 @@ pub unsafe extern "C" fn __wl_trap(context: *mut WarpContext, mask: u32) {
         let [tx, ty, tz] = [(*context).thread_x, (*context).thread_y, (*context).thread_z].map(|axis| axis.0[lane]);
         crate::message::note(&format!(
             "kernel {kernel} trapped in block ({bx},{by},{bz}), thread ({tx},{ty},{tz}): __trap, abort or a check of \
-             CUDA's headers (cooperative groups' grid.sync() needs a GPU and ends like this, too)"
+             CUDA's headers{}",
+            if (*context).workspace == 0 { " (grid.sync() traps unless the launch is cooperative)" } else { "" }
         ));
         stop(warp, Stop::Trap)
     }

@@ -52,6 +52,7 @@ unsafe fn fill(
         sm: 0,
         warp_slot: warp,
         block: 0,
+        workspace: geometry.workspace,
         thread_x: threads[0],
         thread_y: threads[1],
         thread_z: threads[2],

@@ -101,6 +101,7 @@ impl Scheduled<'_> {
             sm: placed.sm,
             warp_slot: placed.first_on_sm + number,
             block: placed.number,
+            workspace: geometry.workspace,
             thread_x: threads[0],
             thread_y: threads[1],
             thread_z: threads[2],

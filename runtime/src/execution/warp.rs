@@ -203,6 +203,8 @@ pub struct Geometry {
     pub local_limit: u64,
     /// Bytes between the stacks of neighbouring lanes.
     pub local_stride: u64,
+    /// Workspace of a cooperative launch, else 0.
+    pub workspace: u64,
 }
 
 impl Geometry {
@@ -320,7 +322,7 @@ mod tests {
     use super::*;
 
     fn geometry(grid: [u32; 3], block: [u32; 3]) -> Geometry {
-        Geometry { grid, block, shared_bytes: 0, local_limit: 0, local_stride: 0 }
+        Geometry { grid, block, shared_bytes: 0, local_limit: 0, local_stride: 0, workspace: 0 }
     }
 
     #[test]
