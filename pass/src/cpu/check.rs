@@ -1,5 +1,6 @@
 //! Access checks: addresses are compared with memory known to be good, and the runtime is asked where that fails.
 
+use super::compact;
 use super::context;
 use super::emitter::Emitter;
 use super::leaf::LANES;
@@ -148,23 +149,28 @@ impl<'c> Emitter<'_, 'c> {
         self.outside([low, self.b.add(high, last)], bits, what.alignment(), known)
     }
 
-    /// The same of lanes anywhere, whose raw item was written already: at the addresses that the lanes use, less
-    /// `shift`.
-    pub fn suspicion_of_item(
+    /// Shortens the raw item at `item`, whose addresses are those that the lanes use less `shift`. Gives its length, and
+    /// whether a lane may be where it must not; without `known` none is said to.
+    pub fn compact(
         &mut self,
         item: Value<'c>,
         shift: Option<Value<'c>>,
         what: &Checked,
-        known: [Value<'c>; 2],
-    ) -> Value<'c> {
+        known: Option<[Value<'c>; 2]>,
+    ) -> (Value<'c>, Value<'c>) {
+        let never = [Value::zero(self.t.int(64)), self.i64(i64::MAX as u64)];
+        let ends = known.unwrap_or(never).map(|end| match shift {
+            Some(shift) if known.is_some() => self.b.sub(end, shift),
+            _ => end,
+        });
         let [first, last] = what.reach().map(|byte| self.i64(byte));
-        let low = if what.bundle.is_some() { self.b.sub(known[0], first) } else { known[0] };
-        let mut ends = [low, self.b.sub(known[1], last)];
-        if let Some(shift) = shift {
-            ends = ends.map(|end| self.b.sub(end, shift));
-        }
         let misaligned = self.i64(u64::from(what.alignment().max(1)) - 1);
-        self.b.call(self.unit.suspicion_helper(), &[item, ends[0], ends[1], misaligned])
+        let result = self.b.call(self.unit.compact_helper(), &[item, ends[0], ends[1], first, last, misaligned]);
+        let bad = match known {
+            Some(_) => self.b.trunc(result, self.t.int(1)),
+            None => Value::int(self.t.int(1), 0),
+        };
+        (self.b.and(result, self.i64(!compact::BAD)), bad)
     }
 
     /// Whether the first or last byte lies outside, or a low bit is set.

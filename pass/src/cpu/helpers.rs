@@ -3,7 +3,7 @@
 use super::leaf::LANES;
 use super::unit::Unit;
 use crate::llvm::function::OF_FUNCTION;
-use crate::llvm::value::{IntPredicate, Linkage};
+use crate::llvm::value::Linkage;
 use crate::llvm::{Builder, ModuleItems, Type, Value};
 
 /// LLVM's `preserve_all`: the called function saves what it uses. A warp function has all vector registers in use, so
@@ -32,38 +32,12 @@ impl<'c> Unit<'c> {
     }
 
     /// A function of the module's own that is not inlined and preserves all registers.
-    fn new_helper(&self, name: &str, ty: Type<'c>) -> Value<'c> {
+    pub fn new_helper(&self, name: &str, ty: Type<'c>) -> Value<'c> {
         let function = self.target.new_function(name, ty);
         function.set_linkage(Linkage::LLVMInternalLinkage);
         function.set_calling_convention(PRESERVE_ALL);
         self.dress(function);
         function.add_attribute(OF_FUNCTION, "noinline", 0);
-        function
-    }
-
-    /// `(item, low, high, misaligned) -> i1`: whether an active lane of a raw item lies outside `low ..= high` or has
-    /// one of the bits of `misaligned`.
-    pub fn suspicion_helper(&self) -> Value<'c> {
-        let name = "warpline.suspicion";
-        if let Some(function) = ModuleItems::function(&self.target, name) {
-            return function;
-        }
-        let (pointer, int, long) = (self.t.pointer(0), self.t.int(32), self.t.int(64));
-        let function = self.new_helper(name, self.t.int(1).function(&[pointer, long, long, long]));
-        function.add_attribute(OF_FUNCTION, "nosync", 0);
-        let b = Builder::new(self.t);
-        b.at_end(function.append_block("entry"));
-        let [item, low, high, misaligned] = function.parameters()[..] else { return function };
-        let mask = b.load(int, b.offset(item, 4), 4);
-        let addresses = b.load(long.vector(LANES), b.offset(item, 8), 8);
-        let spread = |value: Value<'c>| b.splat(value, LANES);
-        // Of a lane that lies outside, one of the two differences is negative: ranges are far below 2^63.
-        let sign = Value::vector(&vec![Value::int(long, 1 << 63); LANES as usize]);
-        let outside = b.or(b.sub(addresses, spread(low)), b.sub(spread(high), addresses));
-        let wrong = b.or(b.and(outside, sign), b.and(addresses, spread(misaligned)));
-        let kept = b.select(self.lanes_of(&b, mask), wrong, Value::zero(wrong.ty()));
-        let any = b.call(self.intrinsic("llvm.vector.reduce.or", &[kept.ty()]), &[kept]);
-        b.return_value(b.icmp(IntPredicate::LLVMIntNE, any, Value::zero(long)));
         function
     }
 

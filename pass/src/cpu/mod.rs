@@ -14,6 +14,7 @@ mod body;
 mod calls;
 mod check;
 pub(crate) mod class;
+mod compact;
 mod context;
 mod copies;
 mod descriptor;

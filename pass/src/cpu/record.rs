@@ -211,8 +211,8 @@ impl<'c> Emitter<'_, 'c> {
             }
             Lay::Scattered(lanes) => {
                 self.write_raw(place, site, space, mask, self.less(*lanes, shift));
-                let bad = known.map_or(never, |known| self.suspicion_of_item(place, shift, what, known));
-                (bad, self.i64(MAX_ITEM_BYTES as u64))
+                let (bytes, bad) = self.compact(place, shift, what, known);
+                (bad, bytes)
             }
             Lay::Likely(lanes, guess) => {
                 let (even, likely) = self.evenness(*lanes, guess.as_ref(), i64::from(what.bytes));

@@ -73,7 +73,7 @@ static void drain(Context *c)
         memcpy(&head, at, 4);
         memcpy(&second, at + 4, 4);
         uint32_t kind = head >> 28;
-        bool access = kind == 3 || kind == 4 || kind == 10 || kind == 12;
+        bool access = kind == 3 || kind == 4 || kind == 5 || kind == 10 || kind == 12;
         // A bundle says in its site field how many requests it stands for.
         uint64_t count = !access ? 0 : head >> 23 & 1 ? (head >> 18 & 31) + 1 : 1;
         if (access && second == 0) {
@@ -82,7 +82,7 @@ static void drain(Context *c)
         }
         requests += count;
         lanes += count * __builtin_popcount(second);
-        at += kind == 3 || kind == 12 ? 16 : kind == 4 ? 32 : kind == 10 ? 264 : 8;
+        at += kind == 3 || kind == 12 ? 16 : kind == 4 ? 32 : kind == 5 ? 16 + (__builtin_popcount(second) + 1) / 2 * 8 : kind == 10 ? 264 : 8;
     }
     if (at != c->cursor) {
         printf("damaged records\n");

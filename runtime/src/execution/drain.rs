@@ -78,6 +78,13 @@ impl Scheduled<'_> {
                     requests = requests.saturating_sub(requests_of(head));
                     16
                 }
+                Some(Kind::Delta) if plain && second != 0 => {
+                    let length = item_bytes(head, second).unwrap_or(8);
+                    // SAFETY: the item is whole.
+                    self.arena.batch.extend_from_slice(unsafe { std::slice::from_raw_parts(item, length) });
+                    requests = requests.saturating_sub(requests_of(head));
+                    length
+                }
                 Some(Kind::Barrier) => {
                     append(&mut self.arena.batch, [first]);
                     self.hot[index].read = item.wrapping_add(8);
