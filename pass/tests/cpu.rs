@@ -274,3 +274,37 @@ fn time_is_near_linear_in_blocks() {
     // Four times the blocks; a quadratic lowering takes sixteen times as long.
     assert!(large < small * 10.0, "{small:.2} s for 20 branches, {large:.2} s for 80");
 }
+
+/// Kernels in which one lane waits: only where the others of its warp could do something about it, the slow version,
+/// the only one for blocks of any shape, is needed.
+#[test]
+fn lanes_that_can_only_wait_need_no_caution() {
+    let path = folder("caution").join("waits.cu");
+    let kernel = |name: &str, body: &str| {
+        format!(
+            "extern \"C\" __global__ void {name}(volatile int *flag, const float *in, float *out) {{\n\
+             unsigned i = BX * BLOCK + TX;\n{body}\nout[i] = in[i] + in[i + 1] + in[i + 2] + in[i + 3];\n}}\n"
+        )
+    };
+    let source = String::from("#include \"cuda.h\"\n")
+        + &kernel("barrier", "if (TX == 0) { while (*flag != 7) {} } __nvvm_bar_sync(0);")
+        + &kernel(
+            "two",
+            "if (TX == 0) { while (*flag != 7) {} } if (TX == 1) { while (*flag != 8) {} } __nvvm_bar_sync(0);",
+        )
+        + &kernel("no_barrier", "if (TX == 0) { while (*flag != 7) {} }")
+        + &kernel("helped", "if (TX == 0) { while (*flag != 7) {} } if (TX == 3) *flag = 7; __nvvm_bar_sync(0);")
+        + &kernel(
+            "rounds",
+            "for (int r = 0; r < 9; ++r) { if (TX == 0) { while (*flag != r) {} } __nvvm_bar_sync(0); *flag = r + 1; }",
+        )
+        + &kernel("counted", "for (int r = 0;; ++r) { if (*flag + TX == 7) { *flag = 9; if (r > 3) break; } }")
+        + &kernel("later", "if (TX == 0) { while (*flag != 7) {} } __nvvm_bar_sync(0); *flag = 7;");
+    std::fs::write(&path, source).expect("source written");
+    let context = Context::create();
+    let (module, table) = hooked(&context, &path);
+    let result = lowered(&module, &table, "native", false);
+    let fast = |name: &str| result.get_function(&format!("warpline.native.linear.{name}")).is_some();
+    let found = ["barrier", "two", "no_barrier", "helped", "rounds", "counted", "later"].map(fast);
+    assert_eq!(found, [true, true, false, false, true, false, true]);
+}

@@ -35,6 +35,7 @@ mod prepare;
 mod ptx;
 mod reach;
 mod record;
+mod registers;
 mod rounding;
 mod runtime;
 mod shape;
@@ -57,6 +58,7 @@ use descriptor::{KernelFunctions, Tables};
 use emitter::{Emitter, Job};
 use inkwell::module::Module;
 use inkwell::passes::PassBuilderOptions;
+use spin::idle_until_barrier;
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, HashMap};
 use unit::Unit;
@@ -286,7 +288,8 @@ impl<'c> Lowering<'_, 'c> {
         })
     }
 
-    /// Whether lanes can wait in a loop while others of their warp are elsewhere: these must get on then.
+    /// Whether lanes can wait in a loop while others of their warp are elsewhere and could do something about it: these
+    /// must get on then.
     fn needs_caution(&mut self, function: Value<'c>) -> Result<bool, LowerError> {
         if self.cautious {
             return Ok(true);
@@ -298,8 +301,9 @@ impl<'c> Lowering<'_, 'c> {
         }
         let analysis = Analysis::new(body, Version::General, kernel, layout);
         Ok(body.loops.iter().zip(&body.spins).any(|(one, spins)| {
-            let outside = |block: &usize| one.blocks.binary_search(block).is_err();
-            *spins && one.blocks.iter().any(|&block| analysis.flow.waiting[block].iter().any(outside))
+            let needed =
+                |block: &usize| one.blocks.binary_search(block).is_err() && !idle_until_barrier(body, *block, kernel);
+            *spins && one.blocks.iter().any(|&block| analysis.flow.waiting[block].iter().any(needed))
         }))
     }
 

@@ -1,6 +1,7 @@
 //! Bringing a copy of the device code into the form that the lowering starts from.
 
 use super::error::LowerError;
+use super::registers::name_registers;
 use super::spin::reads_from_others;
 use crate::llvm::{Builder, ModuleItems, Value};
 use inkwell::module::Module;
@@ -9,6 +10,7 @@ use inkwell::module::Module;
 pub fn prepared<'c>(device: &Module<'c>) -> Result<Module<'c>, LowerError> {
     let copy = device.clone();
     isolate_barriers(&copy);
+    name_registers(&copy);
     crate::device::machine(device)?.run(&copy, "function(lower-switch,fix-irreducible,loop-simplify,lcssa)")?;
     Ok(copy)
 }
