@@ -17,11 +17,17 @@ __global__ void reduce(const int *values, int *results)
     if (lane % 4 == 1) {
         results[224 + lane] = __reduce_add_sync(0x22222222u, value);
     }
+    // Tiles of eight lanes, of which one runs in part.
+    unsigned tile = 0xffu << (lane & ~7);
+    results[256 + lane] = __reduce_add_sync(tile, value);
+    if (lane < 12) {
+        results[288 + lane] = __reduce_min_sync(lane < 8 ? 0xffu : 0xf00u, value);
+    }
 }
 
 int main()
 {
-    std::vector<int> values(32), want(256, 0);
+    std::vector<int> values(32), want(320, 0);
     int add = 0, least = 1 << 30, most = -(1 << 30), some = 0;
     unsigned umost = 0, all = ~0u, any = 0, odd = 0;
     for (int i = 0; i < 32; ++i) {
@@ -43,7 +49,15 @@ int main()
     for (int lane = 1; lane < 32; lane += 4) {
         want[224 + lane] = some;
     }
-    Device<int> d_values(values), results(256);
+    for (int lane = 0; lane < 32; ++lane) {
+        int first = lane & ~7, least = values[first];
+        for (int other = first; other < first + 8; ++other) {
+            want[256 + lane] += values[other];
+            least = other < 12 ? std::min(least, values[other]) : least;
+        }
+        want[288 + lane] = lane < 12 ? least : 0;
+    }
+    Device<int> d_values(values), results(320);
     reduce<<<1, 32>>>(d_values, results);
     expect_equal("reduce", results.read(), want);
     return done("warp_reduce");

@@ -125,13 +125,26 @@ impl<'c> Unit<'c> {
         function
     }
 
-    /// A function of vectors of 32 that does `work` on each lane's scalars in turn.
+    /// `(values, members) -> results` of a reduction in which each lane has members of its own. `whole` is LLVM's
+    /// reduction of a vector, in which `neutral` changes nothing.
+    pub fn reduction_helper(&self, whole: &str, neutral: u64) -> Value<'c> {
+        let int = self.t.int(32);
+        let lanes = int.vector(LANES);
+        let name = whole.replace("llvm.vector.reduce", "warpline.reduce");
+        self.vector_helper(&name, int, &[lanes, lanes], |b, scalars, values| {
+            let neutral = Value::vector(&vec![Value::int(int, neutral); LANES as usize]);
+            let kept = b.select(self.lanes_of(b, scalars[1]), values[0], neutral);
+            b.call(self.intrinsic(whole, &[lanes]), &[kept])
+        })
+    }
+
+    /// A function of vectors of 32 that does `work` on each lane's scalars in turn; it gets the vectors, too.
     pub fn vector_helper(
         &self,
         name: &str,
         result: Type<'c>,
         parameters: &[Type<'c>],
-        work: impl Fn(&Builder<'c>, &[Value<'c>]) -> Value<'c>,
+        work: impl Fn(&Builder<'c>, &[Value<'c>], &[Value<'c>]) -> Value<'c>,
     ) -> Value<'c> {
         if let Some(function) = ModuleItems::function(&self.target, name) {
             return function;
@@ -157,7 +170,7 @@ impl<'c> Unit<'c> {
         let scalars: Vec<_> = (parameters.iter().zip(&places))
             .map(|(ty, place)| b.load(ty.element(), b.gep(ty.element(), *place, &[lane]), 1))
             .collect();
-        let made = work(&b, &scalars);
+        let made = work(&b, &scalars, &values);
         b.store(made, b.gep(result, results, &[lane]), 1);
         let next = b.add(lane, Value::int(long, 1));
         lane.add_incoming(&[(Value::zero(long), entry), (next, b.block())]);

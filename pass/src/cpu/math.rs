@@ -100,7 +100,7 @@ impl<'c> Emitter<'_, 'c> {
         let parameters: Vec<Type<'c>> = arguments.iter().map(|argument| argument.ty()).collect();
         let short = base.strip_prefix("llvm.").unwrap_or(base);
         let function =
-            self.unit.vector_helper(&format!("warpline.math.{short}.{result}"), result, &parameters, |b, lane| {
+            self.unit.vector_helper(&format!("warpline.math.{short}.{result}"), result, &parameters, |b, lane, _| {
                 if short == "frem" {
                     return b.binary(Opcode::LLVMFRem, lane[0], lane[1]);
                 }

@@ -281,7 +281,11 @@ impl<'c> Emitter<'_, 'c> {
             _ => return Err(Refusal::of(call, format!("the reduction {operation}"))),
         };
         let Some(members) = members.scalar() else {
-            return Err(Refusal::of(call, "a reduction with a different mask in each lane"));
+            // Tiles of a warp, each with a mask of its own.
+            let members = members.lanes(&self.b);
+            let running = self.b.and(members, self.b.splat(self.mask, LANES));
+            let result = self.b.call(self.unit.reduction_helper(name, neutral), &[value, running]);
+            return Ok(Leaf::Lanes(result));
         };
         let lanes = self.b.and(self.mask, members);
         let kept = self.b.select(self.lanes_of(lanes), value, self.same(value, neutral));
