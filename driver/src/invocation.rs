@@ -236,6 +236,7 @@ struct Parser {
     made: Invocation,
     language: Option<Language>,
     relocatable: Option<bool>,
+    host_source: bool,
 }
 
 impl Parser {
@@ -270,7 +271,7 @@ impl Parser {
             clang_only: Vec::new(),
             ignored: Vec::new(),
         };
-        Parser { made, language: None, relocatable: None }
+        Parser { made, language: None, relocatable: None, host_source: false }
     }
 
     fn take(&mut self, item: Item) -> Result<(), UsageError> {
@@ -324,6 +325,11 @@ impl Parser {
             Meaning::Preprocess | Meaning::Assembly | Meaning::EmitLlvm | Meaning::ClangOnly => {
                 made.action = Action::Clang;
                 made.clang_only.extend(given.iter().cloned());
+            }
+            Meaning::HostSource => {
+                made.action = Action::Clang;
+                made.clang_only.push("-E".into());
+                self.host_source = true;
             }
             Meaning::DependenciesOnly => {
                 let flag = if spelled.contains("nonsystem") || spelled == "-MM" { "-MM" } else { "-M" };
@@ -427,7 +433,13 @@ impl Parser {
 
     fn finish(mut self) -> Result<Invocation, UsageError> {
         self.made.relocatable = self.relocatable.unwrap_or(false);
-        let made = self.made;
+        let mut made = self.made;
+        if self.host_source && made.output.is_none() {
+            // nvcc writes to a file of this name.
+            let name = made.inputs.first().and_then(|input| Path::new(&input.path).file_name());
+            let folder = made.output_folder.as_deref().unwrap_or(Path::new(""));
+            made.output = name.map(|name| folder.join(format!("{}.cpp.ii", name.to_string_lossy())));
+        }
         let stands_alone = matches!(made.action, Action::Version | Action::Help | Action::Toolkit | Action::Clang);
         if made.inputs.is_empty() && !stands_alone && !made.verbose {
             return Err(UsageError::NoInput);

@@ -107,6 +107,14 @@ fn what_has_no_effect_is_named() {
 }
 
 #[test]
+fn the_host_s_source_goes_to_a_file() {
+    let made = nvcc("-cuda src/kernel.cu");
+    assert_eq!((made.action, made.clang_only), (Action::Clang, vec!["-E".to_string()]));
+    assert_eq!(made.output.as_deref(), Some(Path::new("kernel.cu.cpp.ii")));
+    assert_eq!(nvcc("-cuda kernel.cu -o kernel.ii").output.as_deref(), Some(Path::new("kernel.ii")));
+}
+
+#[test]
 fn dependencies_are_asked_for() {
     let made = nvcc("-MD -MT kernel.o -MF kernel.d -c kernel.cu -o kernel.o");
     assert_eq!(made.dependencies, ["-MD"]);

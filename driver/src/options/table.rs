@@ -44,6 +44,8 @@ pub enum Meaning {
     Shared,
     /// Preprocess.
     Preprocess,
+    /// nvcc's C++ source for the host (`-cuda`), in place of which the preprocessed source is made.
+    HostSource,
     /// Stop at assembly.
     Assembly,
     /// Stop at PTX.
@@ -192,6 +194,7 @@ pub const TABLE: &[Spec] = &[
     nvcc(&["lib"], Flag, Meaning::Library),
     both(&["shared"], Flag, Meaning::Shared),
     both(&["E", "preprocess"], Flag, Meaning::Preprocess),
+    nvcc(&["cuda"], Flag, Meaning::HostSource),
     both(&["S", "assemble"], Flag, Meaning::Assembly),
     nvcc(&["ptx"], Flag, Meaning::Ptx),
     both(&["emit-llvm"], Flag, Meaning::EmitLlvm),
@@ -204,11 +207,7 @@ pub const TABLE: &[Spec] = &[
     ),
     both(&["offload-device-only", "offload-host-only"], Flag, Meaning::ClangOnly),
     both(&["print-"], Joined, Meaning::ClangOnly),
-    nvcc(
-        &["cuda", "cubin", "fatbin", "optix-ir", "ltoir", "run", "list-gpu-code", "list-gpu-arch"],
-        Flag,
-        Meaning::NvccOnly,
-    ),
+    nvcc(&["cubin", "fatbin", "optix-ir", "ltoir", "run", "list-gpu-code", "list-gpu-arch"], Flag, Meaning::NvccOnly),
     both(&["x"], JoinedOrSeparate, Meaning::Language),
     both(&["language"], Value, Meaning::Language),
     // Architectures.
