@@ -173,7 +173,7 @@ fn programs_that_cannot_be_profiled_say_why() {
         (vec!["run", "--launches", "a", "--", "true"], 2, "0,3-5"),
         (vec!["run", "--kernels", "(", "--", "true"], 2, "regular expression"),
         (vec!["run"], 2, "PROGRAM"),
-        (vec!["report", "x", "--format", "html"], 2, "invalid value 'html'"),
+        (vec!["report", "x", "--format", "yaml"], 2, "invalid value 'yaml'"),
         (vec!["profile"], 2, "which sources"),
         (vec!["profile", "-c", "x.cu"], 2, "makes no sense"),
         (vec!["frobnicate"], 2, "unrecognized subcommand"),

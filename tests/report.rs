@@ -4,8 +4,9 @@ mod support;
 
 use support::{TraceBuilder, demo};
 use warpline::analysis::{NoProgress, analyze};
+use warpline::profile::model::Frame;
 use warpline::profile::{BuildInput, Profile, RunFacts, build};
-use warpline::report::{Filter, TextOptions, apply, callgrind, csv, json, text};
+use warpline::report::{Filter, TextOptions, apply, callgrind, csv, html, json, pprof, sarif, text};
 use warpline::trace::TraceReader;
 use warpline_format::event::Event;
 
@@ -117,4 +118,132 @@ fn the_callgrind_file() {
 /// The demo without its source.
 fn demo_of(source: &str) -> Profile {
     profile(&demo::trace(source), facts())
+}
+
+/// What a report says of the demo, with the source's folder taken out.
+fn anywhere(report: impl Fn(&Profile) -> String) -> String {
+    let profile = demo_profile();
+    let folder = profile.sites[0].file.trim_end_matches("/columns.cu");
+    report(&profile).replace(folder, "/folder")
+}
+
+#[test]
+fn the_findings_for_editors() {
+    insta::assert_snapshot!(anywhere(|profile| sarif(profile, 10)));
+}
+
+#[test]
+fn bad_accesses_are_findings() {
+    let mut trace = TraceBuilder::default();
+    demo::begin(&mut trace, "/nowhere/columns.cu");
+    trace.event(Event::Launch(demo::launch(0)));
+    trace.event(demo::fault(0));
+    let document: serde_json::Value = serde_json::from_str(&sarif(&profile(&trace.finish(), facts()), 10)).unwrap();
+    let result = &document["runs"][0]["results"][0];
+    assert_eq!((&result["ruleId"], &result["level"]), (&"WL004".into(), &"error".into()));
+    assert_eq!(result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"], "file:///nowhere/columns.cu");
+}
+
+#[test]
+fn the_page_for_browsers() {
+    insta::assert_snapshot!(anywhere(|profile| html(profile, 10)));
+}
+
+#[test]
+fn the_page_holds_no_markup_of_the_program() {
+    let mut profile = demo_profile();
+    let nasty = "<script>alert('&\"')</script>";
+    profile.run.program = vec![nasty.into()];
+    profile.kernels[0].name = nasty.into();
+    profile.allocations[0].name = Some(nasty.into());
+    for lines in profile.sources.values_mut() {
+        lines.values_mut().for_each(|line| *line = nasty.into());
+    }
+    assert_eq!(html(&profile, 10).matches("<script>").count(), 1, "the page's own");
+}
+
+/// Fields of a message of protocol buffers: number, value of a number, bytes of anything else.
+fn fields(mut bytes: &[u8]) -> Vec<(u64, u64, Vec<u8>)> {
+    fn varint(bytes: &mut &[u8]) -> u64 {
+        let mut value = 0;
+        for shift in (0..).step_by(7) {
+            let (first, rest) = bytes.split_first().unwrap();
+            *bytes = rest;
+            value |= u64::from(first & 0x7f) << shift;
+            if first & 0x80 == 0 {
+                break;
+            }
+        }
+        value
+    }
+    let mut fields = Vec::new();
+    while !bytes.is_empty() {
+        let key = varint(&mut bytes);
+        let value = varint(&mut bytes);
+        match key & 7 {
+            0 => fields.push((key >> 3, value, Vec::new())),
+            2 => {
+                let (content, rest) = bytes.split_at(value as usize);
+                fields.push((key >> 3, 0, content.to_vec()));
+                bytes = rest;
+            }
+            other => panic!("wire type {other}"),
+        }
+    }
+    fields
+}
+
+#[test]
+fn the_file_for_pprof_has_all_that_the_profile_has() {
+    let mut profile = demo_profile();
+    // The path from `main` is told where all launches have the same.
+    let main = Frame { function: "main".into(), file: "/nowhere/columns.cu".into(), line: 20, column: 3 };
+    for launch in &mut profile.kernels[0].launches {
+        launch.path = vec![main.clone()];
+    }
+    let file = pprof(&profile);
+    assert_eq!(&file[..4], [0x1f, 0x8b, 8, 0]);
+    // One stored block: the demo is small.
+    let (length, check) = ([file[11], file[12]], [file[13], file[14]]);
+    assert_eq!((file[10], u16::from_le_bytes(length)), (1, !u16::from_le_bytes(check)));
+    let end = 15 + u16::from_le_bytes(length) as usize;
+    let message = &file[15..end];
+    assert_eq!(file[end..end + 4], crc32fast::hash(message).to_le_bytes());
+    let all = fields(message);
+    let of = |number: u64| all.iter().filter(move |field| field.0 == number);
+    let texts: Vec<String> = of(6).map(|field| String::from_utf8(field.2.clone()).unwrap()).collect();
+    assert_eq!(texts[0], "");
+    let mut sums = [0u64; 6];
+    let numbers = |bytes: &[u8]| {
+        // Packed numbers are those of a message whose keys are left out.
+        let mut numbers = vec![0u64];
+        let mut shift = 0;
+        for byte in bytes {
+            *numbers.last_mut().unwrap() |= u64::from(byte & 0x7f) << shift;
+            shift += 7;
+            if byte & 0x80 == 0 {
+                numbers.push(0);
+                shift = 0;
+            }
+        }
+        numbers.pop();
+        numbers
+    };
+    let locations: Vec<u64> = of(4).map(|field| fields(&field.2)[0].1).collect();
+    let mut functions = Vec::new();
+    for sample in of(2) {
+        let parts = fields(&sample.2);
+        let stack = numbers(&parts.iter().find(|part| part.0 == 1).unwrap().2);
+        assert!(!stack.is_empty() && stack.iter().all(|id| locations.contains(id)), "{stack:?}");
+        let values = numbers(&parts.iter().find(|part| part.0 == 2).unwrap().2);
+        sums.iter_mut().zip(values).for_each(|(sum, value)| *sum += value);
+    }
+    for function in of(5) {
+        functions.push(texts[fields(&function.2)[1].1 as usize].clone());
+    }
+    assert!(functions.iter().any(|name| name.starts_with("columns")), "{functions:?}");
+    assert!(functions.iter().any(|name| name == "main"), "{functions:?}");
+    let wanted: u64 = profile.sites.iter().map(|site| site.metrics.requests).sum();
+    assert_eq!(sums[2], wanted);
+    assert_eq!(texts[of(14).next().unwrap().1 as usize], "sectors");
 }

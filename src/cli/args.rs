@@ -214,8 +214,14 @@ pub enum Format {
     Json,
     /// A row per memory instruction.
     Csv,
+    /// One page for a browser.
+    Html,
     /// Cost by line with calls, for KCachegrind.
     Callgrind,
+    /// Cost by call path, for pprof (gzip).
+    Pprof,
+    /// Findings by line, for editors and code review.
+    Sarif,
 }
 
 /// Arguments of `sim`.

@@ -12,7 +12,7 @@ pub(super) fn execute(arguments: &GpusArguments) -> Result<u8, Failure> {
         Some(name) => show(&find(name)?),
         None => list()?,
     };
-    output::print(&text)?;
+    output::print(text.as_bytes())?;
     Ok(exit_code::OK)
 }
 

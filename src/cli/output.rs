@@ -32,9 +32,9 @@ impl Color {
 }
 
 /// Writes to standard output. A reader that has gone away is no error.
-pub(super) fn print(text: &str) -> Result<(), Failure> {
+pub(super) fn print(bytes: &[u8]) -> Result<(), Failure> {
     let mut out = std::io::stdout().lock();
-    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+    match out.write_all(bytes).and_then(|()| out.flush()) {
         Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
             Err(Failure::new(exit_code::UNEXPECTED, format!("cannot write to standard output: {error}")))
         }
@@ -43,11 +43,11 @@ pub(super) fn print(text: &str) -> Result<(), Failure> {
 }
 
 /// Writes to a file (under a temporary name, then renamed), or to standard output for `-` and none.
-pub(super) fn write(text: &str, to: Option<&Path>) -> Result<(), Failure> {
+pub(super) fn write(bytes: &[u8], to: Option<&Path>) -> Result<(), Failure> {
     match to {
-        None => print(text),
-        Some(path) if path.as_os_str() == "-" => print(text),
-        Some(path) => crate::profile::file::write_bytes(text.as_bytes(), path)
+        None => print(bytes),
+        Some(path) if path.as_os_str() == "-" => print(bytes),
+        Some(path) => crate::profile::file::write_bytes(bytes, path)
             .map_err(|error| Failure::new(exit_code::UNEXPECTED, format!("{}: cannot write: {error}", path.display()))),
     }
 }

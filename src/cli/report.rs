@@ -28,15 +28,19 @@ pub(super) fn execute(arguments: &ReportArguments, color: Color) -> Result<u8, F
 }
 
 /// The report of a profile, or that nothing matches the filters.
-pub(super) fn render(profile: &Profile, format: Format, filter: &Filter, color: bool) -> Result<String, Failure> {
+pub(super) fn render(profile: &Profile, format: Format, filter: &Filter, color: bool) -> Result<Vec<u8>, Failure> {
     let filtered = report::apply(profile, filter)
         .ok_or_else(|| Failure::new(exit_code::NOTHING_MATCHED, "nothing in the profile matches the filters"))?;
-    Ok(match format {
+    let text = match format {
         Format::Text => report::text(&filtered, &report::TextOptions { color, top: filter.top }),
         Format::Json => report::json(&filtered),
+        Format::Html => report::html(&filtered, filter.top),
         Format::Csv => report::csv(&filtered),
         Format::Callgrind => report::callgrind(&filtered),
-    })
+        Format::Sarif => report::sarif(&filtered, filter.top),
+        Format::Pprof => return Ok(report::pprof(&filtered)),
+    };
+    Ok(text.into_bytes())
 }
 
 /// Checks the filters.

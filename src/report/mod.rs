@@ -3,11 +3,18 @@
 mod callgrind;
 mod csv;
 mod filter;
+mod html;
+mod pprof;
+mod sarif;
 mod text;
+mod worst;
 
 pub use callgrind::callgrind;
 pub use csv::csv;
 pub use filter::{Filter, apply};
+pub use html::html;
+pub use pprof::pprof;
+pub use sarif::sarif;
 pub use text::{TextOptions, fault_line, text};
 
 use crate::profile::Profile;

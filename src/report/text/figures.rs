@@ -3,7 +3,7 @@
 use crate::profile::model::{Metrics, Spaces};
 
 /// Bytes as `1.50 MiB`.
-pub(super) fn bytes(count: u64) -> String {
+pub(in crate::report) fn bytes(count: u64) -> String {
     let units = ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
     if count < 1024 {
         return format!("{count} B");
@@ -25,7 +25,7 @@ pub(super) fn bytes(count: u64) -> String {
 }
 
 /// A count as `12 345` or `1.23 M`.
-pub(super) fn count(count: u64) -> String {
+pub(in crate::report) fn count(count: u64) -> String {
     let units = [(1e12, "T"), (1e9, "G"), (1e6, "M")];
     if count < 1_000_000 {
         return if count < 10_000 { count.to_string() } else { format!("{} {:03}", count / 1000, count % 1000) };
@@ -44,12 +44,12 @@ pub(super) fn count(count: u64) -> String {
 }
 
 /// `part / whole`, 0 for nothing of nothing.
-pub(super) fn ratio(part: u64, whole: u64) -> f64 {
+pub(in crate::report) fn ratio(part: u64, whole: u64) -> f64 {
     if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
 }
 
 /// A share as `12.5 %`.
-pub(super) fn percent(share: f64) -> String {
+pub(in crate::report) fn percent(share: f64) -> String {
     if share > 0.0 && share < 0.000_95 { "<0.1 %".to_owned() } else { format!("{:.1} %", share * 100.0) }
 }
 
@@ -84,7 +84,7 @@ pub(super) fn memory(spaces: &Spaces) -> Metrics {
 }
 
 /// Adds the plain figures.
-pub(super) fn add(sum: &mut Metrics, more: &Metrics) {
+pub(in crate::report) fn add(sum: &mut Metrics, more: &Metrics) {
     sum.requests = sum.requests.saturating_add(more.requests);
     sum.lanes = sum.lanes.saturating_add(more.lanes);
     sum.bytes = sum.bytes.saturating_add(more.bytes);

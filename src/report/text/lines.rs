@@ -3,40 +3,18 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use super::figures::{add, bytes, count, percent, ratio};
+use super::figures::{bytes, count, percent, ratio};
 use super::kernels::more;
 use super::places;
 use super::style::{Style, bar};
 use crate::profile::Profile;
-use crate::profile::model::{Frame, Metrics, Site};
+use crate::profile::model::Frame;
+use crate::report::worst::{Group, Row, by_passes, by_sectors};
 
 const WIDTH: usize = 112;
 
-/// Sites of one place in one kernel that do the same kind of access: copies of one expression that
-/// unrolling made.
-struct Group<'a> {
-    column: u32,
-    op: &'a str,
-    space: &'a str,
-    bytes: u32,
-    sum: Metrics,
-    sites: Vec<&'a Site>,
-}
-
-/// A line of a kernel.
-struct Row<'a> {
-    file: &'a str,
-    line: u32,
-    kernel: u32,
-    groups: Vec<Group<'a>>,
-    /// What it is ranked by.
-    excess: u64,
-    total: u64,
-}
-
 pub(super) fn write(out: &mut String, profile: &Profile, style: Style, top: usize) {
-    let memory =
-        rows(profile, |site| site.space != "shared", |m| (m.sectors, m.sectors.saturating_sub(m.ideal_sectors)));
+    let memory = by_sectors(profile);
     if !memory.is_empty() {
         let title = if memory.iter().all(|row| row.excess == 0) {
             "LINES by memory traffic (none of it is avoidable: all requests are ideal)"
@@ -46,12 +24,7 @@ pub(super) fn write(out: &mut String, profile: &Profile, style: Style, top: usiz
         _ = writeln!(out, "{}", style.heading(title));
         section(out, profile, style, top, &memory, "avoidable traffic", "lines");
     }
-    let passes = |m: &Metrics| m.shared.clone().unwrap_or_default();
-    let mut shared = rows(
-        profile,
-        |site| site.space == "shared",
-        |m| (passes(m).wavefronts, passes(m).wavefronts.saturating_sub(passes(m).ideal_wavefronts)),
-    );
+    let mut shared = by_passes(profile);
     let conflict_free = shared.iter().all(|row| row.excess == 0);
     shared.retain(|row| row.excess > 0);
     if !shared.is_empty() {
@@ -61,54 +34,6 @@ pub(super) fn write(out: &mut String, profile: &Profile, style: Style, top: usiz
         _ = writeln!(out, "{}", style.heading("SHARED MEMORY"));
         _ = writeln!(out, "  no bank conflicts\n");
     }
-}
-
-/// Lines of the chosen sites, worst first; `cost` gives all and what is too much.
-fn rows<'a>(
-    profile: &'a Profile,
-    choose: impl Fn(&Site) -> bool,
-    cost: impl Fn(&Metrics) -> (u64, u64),
-) -> Vec<Row<'a>> {
-    let mut rows: BTreeMap<(u32, &str, u32), Row<'a>> = BTreeMap::new();
-    for site in profile.sites.iter().filter(|site| choose(site)) {
-        let row = rows.entry((site.kernel, &site.file, site.line)).or_insert_with(|| Row {
-            file: &site.file,
-            line: site.line,
-            kernel: site.kernel,
-            groups: Vec::new(),
-            excess: 0,
-            total: 0,
-        });
-        let (total, excess) = cost(&site.metrics);
-        row.total = row.total.saturating_add(total);
-        row.excess = row.excess.saturating_add(excess);
-        let same = |group: &&mut Group<'_>| {
-            (group.column, group.op, group.space, group.bytes)
-                == (site.column, site.op.as_str(), site.space.as_str(), site.bytes)
-        };
-        match row.groups.iter_mut().find(same) {
-            Some(group) => {
-                add(&mut group.sum, &site.metrics);
-                group.sites.push(site);
-            }
-            None => {
-                let mut sum = Metrics::default();
-                add(&mut sum, &site.metrics);
-                let (op, space) = (site.op.as_str(), site.space.as_str());
-                row.groups.push(Group { column: site.column, op, space, bytes: site.bytes, sum, sites: vec![site] });
-            }
-        }
-    }
-    let mut rows: Vec<Row<'a>> = rows.into_values().collect();
-    for row in &mut rows {
-        row.groups.sort_by_key(|group| std::cmp::Reverse(cost(&group.sum)));
-    }
-    rows.sort_by(|one, other| {
-        (other.excess, other.total)
-            .cmp(&(one.excess, one.total))
-            .then_with(|| (one.kernel, one.file, one.line).cmp(&(other.kernel, other.file, other.line)))
-    });
-    rows
 }
 
 fn section(out: &mut String, profile: &Profile, style: Style, top: usize, rows: &[Row<'_>], what: &str, plural: &str) {

@@ -16,6 +16,9 @@ mod style;
 
 pub use faults::fault_line;
 
+pub(super) use figures::{add, bytes, count, percent, ratio};
+pub(super) use places::plain_name;
+
 use self::style::Style;
 use crate::profile::Profile;
 
@@ -26,6 +29,20 @@ pub struct TextOptions {
     pub color: bool,
     /// Rows per table.
     pub top: usize,
+}
+
+/// What was run and how far it can be trusted, in lines.
+pub(super) fn facts(profile: &Profile) -> String {
+    let mut out = String::new();
+    header::write(&mut out, profile, Style { color: false });
+    out.trim_end().to_owned()
+}
+
+/// What a reader should know, in lines; empty where there is nothing.
+pub(super) fn notes(profile: &Profile) -> String {
+    let mut out = String::new();
+    header::write_notes(&mut out, profile, Style { color: false });
+    out.trim_end().to_owned()
 }
 
 /// The report.

@@ -27,7 +27,7 @@ pub(super) fn at(file: &str, line: u32) -> String {
 }
 
 /// A function's name without its parameters, template arguments kept.
-pub(super) fn plain_name(function: &str) -> &str {
+pub(in crate::report) fn plain_name(function: &str) -> &str {
     let mut depth = 0i32;
     for (index, character) in function.char_indices() {
         match character {

@@ -1,0 +1,325 @@
+//! The report as one page for a browser, with nothing to fetch: tables that sort by a click, the lines with their
+//! source text and the allocations behind them.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use super::text::{bytes, count, facts, notes, percent, plain_name, ratio};
+use super::worst::{Group, Row, by_passes, by_sectors};
+use crate::metrics::SECTOR_BYTES;
+use crate::profile::Profile;
+use crate::profile::model::{Frame, Metrics};
+
+const STYLE: &str = include_str!("html/style.css");
+const SCRIPT: &str = include_str!("html/sort.js");
+
+/// The page; `top` rows per table of lines.
+pub fn html(profile: &Profile, top: usize) -> String {
+    let program = profile.run.program.join(" ");
+    let title = if program.is_empty() { "Warpline".to_owned() } else { format!("Warpline: {}", text(&program)) };
+    let mut out = format!(
+        "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>{title}</title>\n<style>{STYLE}</style>\
+         </head>\n<body>\n<pre class=\"facts\">{}</pre>\n",
+        text(&facts(profile))
+    );
+    faults(&mut out, profile);
+    kernels(&mut out, profile);
+    lines(&mut out, profile, "Lines by avoidable traffic", "sectors", &by_sectors(profile), top);
+    let mut shared = by_passes(profile);
+    shared.retain(|row| row.excess > 0);
+    lines(&mut out, profile, "Shared memory by bank conflicts", "passes", &shared, top);
+    allocations(&mut out, profile);
+    branches(&mut out, profile, top);
+    let notes = notes(profile);
+    if !notes.is_empty() {
+        _ = writeln!(out, "<pre class=\"facts\">{}</pre>", text(&notes));
+    }
+    _ = writeln!(out, "<script>{SCRIPT}</script>\n</body></html>");
+    out
+}
+
+/// Text of the program or of a file, as the page may hold it.
+fn text(raw: &str) -> String {
+    let mut out = String::with_capacity(raw.len());
+    for character in raw.chars() {
+        match character {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            '\'' => out.push_str("&#39;"),
+            other => out.push(other),
+        }
+    }
+    out
+}
+
+/// A table with these columns; those of numbers begin with `#`.
+fn table(out: &mut String, title: &str, columns: &[&str]) {
+    _ = write!(out, "<h2>{}</h2>\n<table><thead><tr>", text(title));
+    for column in columns {
+        match column.strip_prefix('#') {
+            Some(name) => _ = write!(out, "<th class=\"n\">{}</th>", text(name)),
+            None => _ = write!(out, "<th>{}</th>", text(column)),
+        }
+    }
+    out.push_str("</tr></thead><tbody>\n");
+}
+
+fn end(out: &mut String) {
+    out.push_str("</tbody></table>\n");
+}
+
+/// A cell that sorts by `by`.
+fn number(out: &mut String, by: f64, shown: &str) {
+    _ = write!(out, "<td class=\"n\" data-by=\"{by}\">{}</td>", text(shown));
+}
+
+/// A bar for a share, coloured by how good it is.
+fn quality(out: &mut String, share: f64) {
+    let class = if share >= 0.75 {
+        "good"
+    } else if share >= 0.4 {
+        "fair"
+    } else {
+        "bad"
+    };
+    _ = write!(
+        out,
+        "<td class=\"n\" data-by=\"{share}\"><span class=\"bar\"><i class=\"{class}\" style=\"width:{:.0}%\"></i></span> {}</td>",
+        share * 100.0,
+        percent(share)
+    );
+}
+
+fn at(file: &str, line: u32) -> String {
+    let short = file.rsplit('/').next().unwrap_or(file);
+    if line == 0 { short.to_owned() } else { format!("{short}:{line}") }
+}
+
+fn path(frames: &[Frame]) -> String {
+    let parts: Vec<String> = frames
+        .iter()
+        .map(|frame| format!("{} ({})", plain_name(&frame.function), at(&frame.file, frame.line)))
+        .collect();
+    text(&parts.join(" › "))
+}
+
+fn faults(out: &mut String, profile: &Profile) {
+    if profile.faults.is_empty() {
+        return;
+    }
+    out.push_str("<h2 class=\"bad\">Bad accesses</h2>\n<ul>\n");
+    for fault in &profile.faults {
+        let source = profile.sources.get(&fault.frame.file).and_then(|lines| lines.get(&fault.frame.line));
+        _ = writeln!(
+            out,
+            "<li>{}<pre>{}</pre></li>",
+            text(&super::fault_line(profile, fault)),
+            text(source.map_or("", |line| line.trim()))
+        );
+    }
+    out.push_str("</ul>\n");
+}
+
+/// Sums over the spaces that have sectors.
+fn traffic(spaces: &BTreeMap<String, Metrics>) -> Metrics {
+    let mut sum = Metrics::default();
+    spaces.iter().filter(|(space, _)| *space != "shared").for_each(|(_, metrics)| super::text::add(&mut sum, metrics));
+    sum
+}
+
+fn kernels(out: &mut String, profile: &Profile) {
+    let mut rows: Vec<_> = profile.kernels.iter().map(|kernel| (kernel, traffic(&kernel.metrics))).collect();
+    rows.sort_by_key(|(kernel, sum)| (std::cmp::Reverse(sum.sectors), kernel.id));
+    let all: u64 = rows.iter().map(|(_, sum)| sum.sectors).sum();
+    let columns = [
+        "Kernel",
+        "#share",
+        "#traffic",
+        "#requests",
+        "#lanes / request",
+        "#sectors / request",
+        "#ideal",
+        "#efficiency",
+        "#L1 hits",
+        "#L2 hits",
+        "#launches",
+    ];
+    table(out, "Kernels by memory traffic", &columns);
+    for (kernel, sum) in rows {
+        _ = write!(out, "<tr><td title=\"{}\">{}", text(&kernel.name), text(plain_name(&kernel.name)));
+        let paths: std::collections::BTreeSet<&Vec<Frame>> =
+            kernel.launches.iter().map(|launch| &launch.path).collect();
+        for frames in paths.into_iter().filter(|frames| !frames.is_empty()) {
+            _ = write!(out, "<div class=\"path\">{}</div>", path(frames));
+        }
+        out.push_str("</td>");
+        let share = ratio(sum.sectors, all);
+        number(out, share, &percent(share));
+        number(out, sum.sectors as f64, &bytes(sum.sectors.saturating_mul(SECTOR_BYTES)));
+        number(out, sum.requests as f64, &count(sum.requests));
+        for (part, whole) in [(sum.lanes, sum.requests), (sum.sectors, sum.requests), (sum.ideal_sectors, sum.requests)]
+        {
+            let value = ratio(part, whole);
+            number(out, value, &format!("{value:.2}"));
+        }
+        quality(out, if sum.sectors == 0 { 1.0 } else { ratio(sum.ideal_sectors, sum.sectors) });
+        for level in [sum.l1, sum.l2] {
+            match level.filter(|level| level.lookups > 0) {
+                Some(level) => {
+                    let rate = ratio(level.hits, level.lookups);
+                    number(out, rate, &percent(rate));
+                }
+                None => number(out, -1.0, "-"),
+            }
+        }
+        number(out, kernel.launches.len() as f64, &count(kernel.launches.len() as u64));
+        out.push_str("</tr>\n");
+    }
+    end(out);
+}
+
+fn lines(out: &mut String, profile: &Profile, title: &str, unit: &str, rows: &[Row<'_>], top: usize) {
+    if rows.is_empty() {
+        return;
+    }
+    let all: u64 = rows.iter().map(|row| row.excess).sum();
+    let made = format!("#{unit}");
+    table(out, title, &["Line", "Kernel", "#share", &made, "#avoidable", "#useful"]);
+    for row in rows.iter().take(top) {
+        let source = profile.sources.get(row.file).and_then(|lines| lines.get(&row.line));
+        let kernel = profile.kernels.iter().find(|kernel| kernel.id == row.kernel);
+        _ = write!(
+            out,
+            "<tr><td><details><summary title=\"{}\">{} <code>{}</code></summary>",
+            text(row.file),
+            text(&at(row.file, row.line)),
+            text(source.map_or("", |line| line.trim()))
+        );
+        row.groups.iter().for_each(|group| detail(out, profile, group));
+        _ = write!(out, "</details></td><td>{}</td>", text(kernel.map_or("?", |kernel| plain_name(&kernel.name))));
+        let share = ratio(row.excess, all);
+        number(out, share, &percent(share));
+        number(out, row.total as f64, &count(row.total));
+        number(out, row.excess as f64, &count(row.excess));
+        quality(out, 1.0 - ratio(row.excess, row.total));
+        out.push_str("</tr>\n");
+    }
+    end(out);
+    if rows.len() > top {
+        _ = writeln!(out, "<p>{} more lines (--top {})</p>", rows.len() - top, rows.len());
+    }
+}
+
+/// What one kind of access of a line does, the memory it touches and where it was inlined.
+fn detail(out: &mut String, profile: &Profile, group: &Group<'_>) {
+    let sum = &group.sum;
+    _ = write!(
+        out,
+        "<div>{} {} of {} bytes, column {}: {} requests, {:.1} lanes each, ",
+        group.space,
+        group.op,
+        group.bytes,
+        group.column,
+        count(sum.requests),
+        ratio(sum.lanes, sum.requests)
+    );
+    match &sum.shared {
+        Some(shared) => {
+            let (made, ideal) = (ratio(shared.wavefronts, sum.requests), ratio(shared.ideal_wavefronts, sum.requests));
+            _ = write!(out, "{made:.2} passes where {ideal:.2} would do");
+        }
+        None => {
+            let (made, ideal) = (ratio(sum.sectors, sum.requests), ratio(sum.ideal_sectors, sum.requests));
+            _ = write!(out, "{made:.2} sectors where {ideal:.2} would do");
+        }
+    }
+    let mut touched: BTreeMap<Option<u64>, u64> = BTreeMap::new();
+    for row in group.sites.iter().flat_map(|site| &site.by_allocation) {
+        *touched.entry(row.allocation).or_default() += row.metrics.sectors;
+    }
+    if !touched.is_empty() {
+        let name = |id: &Option<u64>| match id.and_then(|id| profile.allocations.iter().find(|found| found.id == id)) {
+            Some(allocation) => allocation.name.clone().unwrap_or_else(|| format!("#{}", allocation.id)),
+            None => "memory of no known allocation".to_owned(),
+        };
+        let names: Vec<String> = touched.keys().map(name).collect();
+        _ = write!(out, "; touches {}", text(&names.join(", ")));
+    }
+    out.push_str("</div>");
+    if let Some(site) = group.sites.iter().find(|site| !site.inlined_at.is_empty()) {
+        _ = write!(out, "<div class=\"path\">inlined at {}</div>", path(&site.inlined_at));
+    }
+    for context in
+        group.sites.iter().flat_map(|site| &site.contexts).filter(|context| !context.calls.is_empty()).take(8)
+    {
+        _ = write!(out, "<div class=\"path\">called from {}</div>", path(&context.calls));
+    }
+}
+
+fn allocations(out: &mut String, profile: &Profile) {
+    let mut rows: Vec<_> = profile
+        .allocations
+        .iter()
+        .filter(|allocation| allocation.kind != "compiler" || allocation.metrics.requests > 0)
+        .collect();
+    if rows.is_empty() {
+        return;
+    }
+    rows.sort_by_key(|row| (std::cmp::Reverse(row.metrics.sectors), row.id));
+    let all: u64 = rows.iter().map(|row| row.metrics.sectors).sum();
+    table(
+        out,
+        "Allocations by memory traffic",
+        &["Allocation", "Kind", "#size", "#share", "#traffic", "#efficiency", "#kernels"],
+    );
+    for row in rows {
+        let name = row.name.clone().unwrap_or_else(|| format!("#{}", row.id));
+        _ = write!(
+            out,
+            "<tr><td>{}<div class=\"path\">{}</div></td><td>{}</td>",
+            text(&name),
+            path(&row.path),
+            text(&row.kind)
+        );
+        number(out, row.bytes as f64, &bytes(row.bytes));
+        let share = ratio(row.metrics.sectors, all);
+        number(out, share, &percent(share));
+        number(out, row.metrics.sectors as f64, &bytes(row.metrics.sectors.saturating_mul(SECTOR_BYTES)));
+        if row.metrics.sectors == 0 {
+            number(out, -1.0, "-");
+        } else {
+            quality(out, ratio(row.metrics.ideal_sectors, row.metrics.sectors));
+        }
+        number(out, row.by_kernel.len() as f64, &row.by_kernel.len().to_string());
+        out.push_str("</tr>\n");
+    }
+    end(out);
+}
+
+fn branches(out: &mut String, profile: &Profile, top: usize) {
+    let mut rows: Vec<_> = profile.branches.iter().filter(|branch| branch.divergent > 0).collect();
+    if rows.is_empty() {
+        return;
+    }
+    rows.sort_by_key(|branch| std::cmp::Reverse(branch.divergent));
+    table(out, "Divergent branches", &["Line", "Kernel", "#executions", "#divergent", "#share"]);
+    for branch in rows.into_iter().take(top) {
+        let source = profile.sources.get(&branch.file).and_then(|lines| lines.get(&branch.line));
+        let kernel = profile.kernels.iter().find(|kernel| kernel.id == branch.kernel);
+        _ = write!(
+            out,
+            "<tr><td>{} <code>{}</code></td><td>{}</td>",
+            text(&at(&branch.file, branch.line)),
+            text(source.map_or("", |line| line.trim())),
+            text(kernel.map_or("?", |kernel| plain_name(&kernel.name)))
+        );
+        number(out, branch.executions as f64, &count(branch.executions));
+        number(out, branch.divergent as f64, &count(branch.divergent));
+        let share = ratio(branch.divergent, branch.executions);
+        number(out, share, &percent(share));
+        out.push_str("</tr>\n");
+    }
+    end(out);
+}

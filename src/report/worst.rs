@@ -1,0 +1,92 @@
+//! Source lines by what they cost more than they need to.
+
+use std::collections::BTreeMap;
+
+use super::text::add;
+use crate::profile::Profile;
+use crate::profile::model::{Metrics, Site};
+
+/// Sites of one place in one kernel that do the same kind of access: copies of one expression that
+/// unrolling made.
+pub(super) struct Group<'a> {
+    pub(super) column: u32,
+    pub(super) op: &'a str,
+    pub(super) space: &'a str,
+    pub(super) bytes: u32,
+    pub(super) sum: Metrics,
+    pub(super) sites: Vec<&'a Site>,
+}
+
+/// A line of a kernel.
+pub(super) struct Row<'a> {
+    pub(super) file: &'a str,
+    pub(super) line: u32,
+    pub(super) kernel: u32,
+    pub(super) groups: Vec<Group<'a>>,
+    /// What it is ranked by.
+    pub(super) excess: u64,
+    pub(super) total: u64,
+}
+
+/// Lines by sectors beyond the ideal, worst first. Shared memory has none.
+pub(super) fn by_sectors(profile: &Profile) -> Vec<Row<'_>> {
+    rows(profile, |site| site.space != "shared", |m| (m.sectors, m.sectors.saturating_sub(m.ideal_sectors)))
+}
+
+/// Lines by passes over the banks of shared memory beyond the ideal, worst first.
+pub(super) fn by_passes(profile: &Profile) -> Vec<Row<'_>> {
+    let passes = |m: &Metrics| m.shared.clone().unwrap_or_default();
+    rows(
+        profile,
+        |site| site.space == "shared",
+        |m| (passes(m).wavefronts, passes(m).wavefronts.saturating_sub(passes(m).ideal_wavefronts)),
+    )
+}
+
+/// Lines of the chosen sites, worst first; `cost` gives all and what is too much.
+fn rows<'a>(
+    profile: &'a Profile,
+    choose: impl Fn(&Site) -> bool,
+    cost: impl Fn(&Metrics) -> (u64, u64),
+) -> Vec<Row<'a>> {
+    let mut rows: BTreeMap<(u32, &str, u32), Row<'a>> = BTreeMap::new();
+    for site in profile.sites.iter().filter(|site| choose(site)) {
+        let row = rows.entry((site.kernel, &site.file, site.line)).or_insert_with(|| Row {
+            file: &site.file,
+            line: site.line,
+            kernel: site.kernel,
+            groups: Vec::new(),
+            excess: 0,
+            total: 0,
+        });
+        let (total, excess) = cost(&site.metrics);
+        row.total = row.total.saturating_add(total);
+        row.excess = row.excess.saturating_add(excess);
+        let same = |group: &&mut Group<'_>| {
+            (group.column, group.op, group.space, group.bytes)
+                == (site.column, site.op.as_str(), site.space.as_str(), site.bytes)
+        };
+        match row.groups.iter_mut().find(same) {
+            Some(group) => {
+                add(&mut group.sum, &site.metrics);
+                group.sites.push(site);
+            }
+            None => {
+                let mut sum = Metrics::default();
+                add(&mut sum, &site.metrics);
+                let (op, space) = (site.op.as_str(), site.space.as_str());
+                row.groups.push(Group { column: site.column, op, space, bytes: site.bytes, sum, sites: vec![site] });
+            }
+        }
+    }
+    let mut rows: Vec<Row<'a>> = rows.into_values().collect();
+    for row in &mut rows {
+        row.groups.sort_by_key(|group| std::cmp::Reverse(cost(&group.sum)));
+    }
+    rows.sort_by(|one, other| {
+        (other.excess, other.total)
+            .cmp(&(one.excess, one.total))
+            .then_with(|| (one.kernel, one.file, one.line).cmp(&(other.kernel, other.file, other.line)))
+    });
+    rows
+}
