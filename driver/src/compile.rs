@@ -4,7 +4,7 @@ use crate::clang_jobs::{self, Side};
 use crate::command::{Command, Finished};
 use crate::error::DriverError;
 use crate::invocation::{Input, Invocation, Language};
-use crate::launches;
+use crate::overlay;
 use crate::sources;
 use crate::stages::{self, StageOptions};
 use crate::tools::Tools;
@@ -67,7 +67,7 @@ fn cuda_object(tools: &Tools, invocation: &Invocation, input: &Input, output: &P
     if files.iter().any(|(_, text)| sources::has_texture_references(text)) {
         [device, host] = [device, host].map(|command| command.args(["-DWARPLINE_TEXTURE_REFERENCES"]));
     }
-    if let Some(overlay) = launches::overlay(Path::new(&input.path), &files, tools.temporary())? {
+    if let Some(overlay) = overlay::overlay(Path::new(&input.path), &files, tools.temporary())? {
         [device, host] = [device, host].map(|command| command.args(["-ivfsoverlay"]).path(&overlay));
     }
     let dependencies = dependency_file(invocation, output);

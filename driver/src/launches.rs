@@ -1,40 +1,10 @@
 //! Launches written `kernel << <grid, block>> >(…)`, as some editors format them. nvcc reads `<<<` with blanks between;
-//! clang does not. clang is shown another text in the file's place, in which all that follows keeps its line and column.
+//! clang does not. All that follows keeps its line and column.
 
-use crate::error::DriverError;
 use crate::sources::code;
-use std::path::{Path, PathBuf};
-
-/// A file for clang's `-ivfsoverlay` that puts respelled text in the place of `files`, a source and what it includes
-/// ([`files`](crate::sources::files)); `None` where nothing has to be respelled. Intermediate files go to `folder`.
-pub fn overlay(source: &Path, files: &[(PathBuf, String)], folder: &Path) -> Result<Option<PathBuf>, DriverError> {
-    let mut entries = Vec::new();
-    for (path, text) in files {
-        if let Some(new) = respelled(text) {
-            let file = folder.join(format!("launches-{}", entries.len()));
-            std::fs::write(&file, new).map_err(DriverError::writing(&file))?;
-            let [name, contents] = [path, &file].map(|path| quoted(&path.to_string_lossy()));
-            entries.push(format!("{{\"type\": \"file\", \"name\": {name}, \"external-contents\": {contents}}}"));
-        }
-    }
-    if entries.is_empty() {
-        return Ok(None);
-    }
-    let stem = source.file_stem().map_or("source".into(), |stem| stem.to_string_lossy());
-    let file = folder.join(format!("{stem}.launches.yaml"));
-    let roots = entries.join(", ");
-    let text = format!("{{\"version\": 0, \"use-external-names\": false, \"roots\": [{roots}]}}\n");
-    std::fs::write(&file, text).map_err(DriverError::writing(&file))?;
-    Ok(Some(file))
-}
-
-/// A text as a JSON string, which YAML reads too.
-fn quoted(text: &str) -> String {
-    format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
-}
 
 /// The text with `<<<` and `>>>` of launches written together; `None` where they are already.
-fn respelled(text: &str) -> Option<String> {
+pub fn respelled(text: &str) -> Option<String> {
     let mut bytes = text.as_bytes().to_vec();
     let code = code(&bytes);
     let mut changed = false;
@@ -108,7 +78,6 @@ fn closing(bytes: &[u8], code: &[bool], from: usize) -> Option<[usize; 3]> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sources::files;
 
     #[test]
     fn launches_with_blanks_are_written_together() {
@@ -141,18 +110,5 @@ mod tests {
         ] {
             assert_eq!(respelled(text), None, "{text}");
         }
-    }
-
-    #[test]
-    fn included_files_are_followed() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = |name: &str| folder.path().join(name);
-        std::fs::write(path("a.cu"), "#include \"b.h\"\n#  include \"missing.h\"\nint main() {}").unwrap();
-        std::fs::write(path("b.h"), "#include \"a.cu\"\nvoid f() { k << <1, 2 >> > (); }").unwrap();
-        let file = overlay(&path("a.cu"), &files(&path("a.cu")), folder.path()).unwrap().expect("b.h is respelled");
-        let text = std::fs::read_to_string(file).unwrap();
-        assert!(text.contains("b.h\"") && !text.contains("a.cu"), "{text}");
-        std::fs::write(path("b.h"), "void f() { k<<<1, 2>>>(); }").unwrap();
-        assert_eq!(overlay(&path("a.cu"), &files(&path("a.cu")), folder.path()).unwrap(), None);
     }
 }

@@ -15,6 +15,8 @@ pub mod invocation;
 pub mod launches;
 pub mod link;
 pub mod options;
+mod overlay;
+mod percent_signs;
 pub mod registers;
 pub mod sources;
 mod stages;

@@ -14,7 +14,7 @@ __global__ void registers(unsigned *out)
     unsigned warp;
     mine[0] = lane_id();
     asm("mov.u32 %0, %%lanemask_lt;" : "=r"(mine[1]));
-    asm("mov.u32 %0, %%lanemask_le;" : "=r"(mine[2]));
+    asm("mov.u32 %0, %lanemask_le;" : "=r"(mine[2])); // nvcc takes one sign, too
     asm("mov.u32 %0, %%lanemask_gt;" : "=r"(mine[3]));
     asm("mov.u32 %0, %%lanemask_ge;" : "=r"(mine[4]));
     asm volatile("mov.u32 %0, %%warpid;" : "=r"(warp));

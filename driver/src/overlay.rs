@@ -1,0 +1,65 @@
+//! Texts that clang is shown in the place of files, where nvcc understands what clang does not.
+
+use crate::error::DriverError;
+use crate::{launches, percent_signs};
+use std::path::{Path, PathBuf};
+
+/// A file for clang's `-ivfsoverlay` that puts respelled text in the place of `files`, a source and what it includes
+/// ([`files`](crate::sources::files)); `None` where nothing has to be respelled. Intermediate files go to `folder`.
+pub fn overlay(source: &Path, files: &[(PathBuf, String)], folder: &Path) -> Result<Option<PathBuf>, DriverError> {
+    let mut entries = Vec::new();
+    for (path, text) in files {
+        if let Some(new) = respelled(text) {
+            let file = folder.join(format!("respelled-{}", entries.len()));
+            std::fs::write(&file, new).map_err(DriverError::writing(&file))?;
+            let [name, contents] = [path, &file].map(|path| quoted(&path.to_string_lossy()));
+            entries.push(format!("{{\"type\": \"file\", \"name\": {name}, \"external-contents\": {contents}}}"));
+        }
+    }
+    if entries.is_empty() {
+        return Ok(None);
+    }
+    let stem = source.file_stem().map_or("source".into(), |stem| stem.to_string_lossy());
+    let file = folder.join(format!("{stem}.respelled.yaml"));
+    let roots = entries.join(", ");
+    let text = format!("{{\"version\": 0, \"use-external-names\": false, \"roots\": [{roots}]}}\n");
+    std::fs::write(&file, text).map_err(DriverError::writing(&file))?;
+    Ok(Some(file))
+}
+
+/// A text as a JSON string, which YAML reads too.
+fn quoted(text: &str) -> String {
+    format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
+}
+
+/// A text as clang understands it; `None` where it is so already.
+fn respelled(text: &str) -> Option<String> {
+    let launches = launches::respelled(text);
+    percent_signs::doubled(launches.as_deref().unwrap_or(text)).or(launches)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sources::files;
+
+    #[test]
+    fn included_files_are_followed() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        std::fs::write(path("a.cu"), "#include \"b.h\"\n#  include \"missing.h\"\nint main() {}").unwrap();
+        std::fs::write(path("b.h"), "#include \"a.cu\"\nvoid f() { k << <1, 2 >> > (); }").unwrap();
+        let file = overlay(&path("a.cu"), &files(&path("a.cu")), folder.path()).unwrap().expect("b.h is respelled");
+        let text = std::fs::read_to_string(file).unwrap();
+        assert!(text.contains("b.h\"") && !text.contains("a.cu"), "{text}");
+        std::fs::write(path("b.h"), "void f() { k<<<1, 2>>>(); }").unwrap();
+        assert_eq!(overlay(&path("a.cu"), &files(&path("a.cu")), folder.path()).unwrap(), None);
+    }
+
+    #[test]
+    fn both_respellings_are_applied() {
+        let text = "asm(\"mov.u32 %0, %laneid;\" : \"=r\"(x)); k << <1, 2>> >(x);";
+        assert_eq!(respelled(text).unwrap(), "asm(\"mov.u32 %0, %%laneid;\" : \"=r\"(x)); k <<< 1, 2>>> (x);");
+        assert_eq!(respelled("k<<<1, 2>>>(x);"), None);
+    }
+}
