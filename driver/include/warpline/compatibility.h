@@ -16,6 +16,7 @@
 #include <cuda_runtime.h>
 
 #include <warpline/atomics.h>
+#include <warpline/cached_accesses.h>
 
 // nvcc defines its version on the command line.
 #ifndef __CUDACC_VER_MAJOR__
