@@ -70,6 +70,7 @@ unsafe fn fill(
             next: place,
             previous: place,
             hooked: false,
+            filled_for: 0,
         });
     }
 }

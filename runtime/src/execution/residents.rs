@@ -78,48 +78,72 @@ impl Scheduled<'_> {
         let traced = placed.traced;
         let place = self.arena.warps.take().ok_or(Stop::OutOfMemory)?;
         let mut stack = self.arena.stacks.take(self.plan.stack_bytes).map_err(|_| Stop::OutOfMemory)?;
+        let (shared, local) =
+            (self.arena.shared(&geometry, resident as u64), self.arena.local(&geometry, index as u64));
+        let fibre = stack.prepare(warp_main, place.cast());
+        let block = &raw mut self.blocks[resident];
         let threads = &self.plan.threads[number as usize];
-        let context = WarpContext {
-            record_cursor: null_mut(),
-            record_end: null_mut(),
-            arguments: self.plan.arguments,
-            shared: self.arena.shared(&geometry, resident as u64),
-            shared_bytes: geometry.shared_bytes,
-            local: self.arena.local(&geometry, index as u64),
-            local_stride: geometry.local_stride,
-            local_used: 0,
-            local_limit: geometry.local_limit,
-            counts: self.plan.counts,
-            clock: 0,
-            patience: PATIENCE,
-            runtime: place.cast(),
-            block_index: placed.index,
-            block_dim: geometry.block,
-            grid_dim: geometry.grid,
-            warp: number,
-            live: geometry.live(number),
-            sm: placed.sm,
-            warp_slot: placed.first_on_sm + number,
-            block: placed.number,
-            workspace: geometry.workspace,
-            thread_x: threads[0],
-            thread_y: threads[1],
-            thread_z: threads[2],
-        };
-        // SAFETY: the memory is the arena's and was just taken; the block's state outlives its warps.
+        // SAFETY: the memory is the arena's, zeroed when it was made, and was just taken; the block's state outlives its
+        // warps. It holds a whole warp where one of this launch was written there.
         unsafe {
-            place.write(Warp {
-                context,
-                running: self.running,
-                block: &raw mut self.blocks[resident],
-                entry: placed.entry,
-                fibre: stack.prepare(warp_main, place.cast()),
-                guard: stack.guard(),
-                barriers: 0,
-                next: null_mut(),
-                previous: null_mut(),
-                hooked: traced,
-            });
+            let launch = (*self.running).launch + 1;
+            if (&raw const (*place).filled_for).read() == launch {
+                let warp = &mut *place;
+                let context = &mut warp.context;
+                (context.shared, context.local, context.local_used) = (shared, local, 0);
+                (context.clock, context.patience) = (0, PATIENCE);
+                (context.block_index, context.block) = (placed.index, placed.number);
+                (context.sm, context.warp_slot) = (placed.sm, placed.first_on_sm + number);
+                if context.warp != number {
+                    (context.warp, context.live) = (number, geometry.live(number));
+                    context.thread_x = threads[0];
+                    if geometry.block[1] * geometry.block[2] != 1 {
+                        (context.thread_y, context.thread_z) = (threads[1], threads[2]);
+                    }
+                }
+                (warp.block, warp.entry, warp.hooked) = (block, placed.entry, traced);
+                (warp.fibre, warp.guard, warp.barriers) = (fibre, stack.guard(), 0);
+            } else {
+                place.write(Warp {
+                    context: WarpContext {
+                        record_cursor: null_mut(),
+                        record_end: null_mut(),
+                        arguments: self.plan.arguments,
+                        shared,
+                        shared_bytes: geometry.shared_bytes,
+                        local,
+                        local_stride: geometry.local_stride,
+                        local_used: 0,
+                        local_limit: geometry.local_limit,
+                        counts: self.plan.counts,
+                        clock: 0,
+                        patience: PATIENCE,
+                        runtime: place.cast(),
+                        block_index: placed.index,
+                        block_dim: geometry.block,
+                        grid_dim: geometry.grid,
+                        warp: number,
+                        live: geometry.live(number),
+                        sm: placed.sm,
+                        warp_slot: placed.first_on_sm + number,
+                        block: placed.number,
+                        workspace: geometry.workspace,
+                        thread_x: threads[0],
+                        thread_y: threads[1],
+                        thread_z: threads[2],
+                    },
+                    running: self.running,
+                    block,
+                    entry: placed.entry,
+                    fibre,
+                    guard: stack.guard(),
+                    barriers: 0,
+                    next: null_mut(),
+                    previous: null_mut(),
+                    hooked: traced,
+                    filled_for: launch,
+                });
+            }
         }
         let cold = &mut self.cold[index];
         cold.warp = Some(place);

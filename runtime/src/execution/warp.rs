@@ -188,6 +188,9 @@ pub struct Warp {
     pub previous: *mut Warp,
     /// Writes records.
     pub hooked: bool,
+    /// Launch, counted from 1, whose scheduler filled this memory last; 0 for none. What is the same for all its warps
+    /// stays when the memory serves the next one.
+    pub filled_for: u64,
 }
 
 /// The shape of a launch, the same for all its warps.
