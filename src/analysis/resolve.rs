@@ -7,7 +7,7 @@ use super::alike::{Alike, Waiting};
 use super::{CellId, CellKey, Cells, Owner, Part};
 use crate::attribution::{AllocationMap, ContextId, ROOT, Segment};
 use crate::metrics::{
-    BankRules, Footprint, FootprintMemo, LineTable, WavefrontMemo, Wavefronts, Width, footprint, wavefronts,
+    BankRules, Footprint, FootprintMemo, LineTable, Scattered, WavefrontMemo, Wavefronts, Width, footprint, wavefronts,
 };
 
 /// What a worker remembers of a site's last request. Valid while `epoch` is the worker's.
@@ -96,8 +96,13 @@ impl Resolver<'_> {
         cells: &mut Cells,
     ) -> Cost {
         self.scratch.parts.clear();
-        let footprint = footprint(access, width, &mut state.footprint, &mut self.scratch.table);
-        let passes = wavefronts(access, width, self.banks, &mut state.wavefronts, &mut self.scratch.words);
+        let scattered = Scattered::of(access, width);
+        let footprint = match &scattered {
+            Some(scattered) => scattered.footprint(),
+            None => footprint(access, width, &mut state.footprint, &mut self.scratch.table),
+        };
+        let words = &mut self.scratch.words;
+        let passes = wavefronts(access, width, self.banks, &mut state.wavefronts, words, scattered.as_ref());
         let known = state.epoch == self.epoch && state.context == context && state.space == access.space;
         let cell = if matches!(access.space, Space::Shared | Space::Local) {
             if known {

@@ -5,7 +5,7 @@
 //! most as wide as all rows together, so with 32 banks of 4 bytes half warps are served for 8 bytes a lane
 //! and quarters for 16. Constant memory serves one address per pass.
 
-use super::Width;
+use super::{Scattered, Width};
 use crate::hierarchy::Banks;
 use warpline_format::access::{Access, Addresses, Space};
 
@@ -72,10 +72,14 @@ pub fn wavefronts(
     rules: &BankRules,
     memo: &mut WavefrontMemo,
     words: &mut Vec<u64>,
+    scattered: Option<&Scattered>,
 ) -> Wavefronts {
     let banks = match access.space {
         Space::Shared => rules.shared,
-        Space::Constant => return Wavefronts { passes: distinct_addresses(access, words), ideal: 1 },
+        Space::Constant => {
+            let passes = scattered.map_or_else(|| distinct_addresses(access, words), Scattered::elements);
+            return Wavefronts { passes, ideal: 1 };
+        }
         Space::Global => match rules.data {
             Some(banks) => banks,
             None => return Wavefronts::default(),
@@ -83,6 +87,12 @@ pub fn wavefronts(
         Space::Local if rules.data.is_some() => return stacks(width),
         Space::Local | Space::Generic => return Wavefronts::default(),
     };
+    if let Some(scattered) = scattered
+        && width.bytes <= 4
+        && group_lanes(width.bytes, banks.pass_bytes()) == 32
+    {
+        return group_of(scattered.words(), banks);
+    }
     let Addresses::Affine { bases, stride } = access.addresses else {
         return count(access, width, banks, words);
     };
@@ -163,11 +173,16 @@ fn sort_distinct(numbers: &mut Vec<u64>) {
 
 fn one_group(words: &mut Vec<u64>, banks: Banks) -> Wavefronts {
     sort_distinct(words);
+    group_of(words.iter().copied(), banks)
+}
+
+/// Passes of lanes that are served together; `words` are distinct and rise, so that the rows of each bank do.
+fn group_of(words: impl Iterator<Item = u64>, banks: Banks) -> Wavefronts {
     let (word_log, pass_log) = (banks.word_bytes.trailing_zeros(), banks.pass_bytes().trailing_zeros());
-    // Words rise, so the rows of each bank do.
     let mut rows = [(0u32, 0u64); 64];
-    let mut passes = 0;
-    for word in words.iter() {
+    let (mut passes, mut all) = (0, 0);
+    for word in words {
+        all += 1;
         let bank = (word >> (word_log - 2)) as usize & (banks.banks as usize - 1);
         let row = word >> (pass_log - 2);
         let (count, last) = &mut rows[bank & 63];
@@ -177,7 +192,7 @@ fn one_group(words: &mut Vec<u64>, banks: Banks) -> Wavefronts {
             passes = passes.max(*count);
         }
     }
-    Wavefronts { passes, ideal: words.len().div_ceil(banks.pass_bytes() as usize / 4) as u32 }
+    Wavefronts { passes, ideal: u32::div_ceil(all, banks.pass_bytes() / 4) }
 }
 
 #[cfg(test)]

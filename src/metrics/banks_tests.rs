@@ -12,8 +12,9 @@ fn passes_in(space: Space, rules: BankRules, mask: u32, addresses: &[u64], width
     push_access(&mut items, space, 0, mask, addresses);
     let Some(Ok(Item::Access(access))) = Items::new(&items).next() else { panic!() };
     let mut memo = WavefrontMemo::default();
-    let got = wavefronts(&access, width, &rules, &mut memo, &mut Vec::new());
-    assert_eq!(wavefronts(&access, width, &rules, &mut memo, &mut Vec::new()), got);
+    let got = wavefronts(&access, width, &rules, &mut memo, &mut Vec::new(), None);
+    let scattered = Scattered::of(&access, width);
+    assert_eq!(wavefronts(&access, width, &rules, &mut memo, &mut Vec::new(), scattered.as_ref()), got);
     let banks = if space == Space::Shared { rules.shared } else { rules.data.unwrap_or(Banks::USUAL) };
     assert_eq!((got.passes, got.ideal), reference::wavefronts(&access, width, banks));
     got
@@ -61,7 +62,14 @@ fn constant_memory_serves_one_address_after_another() {
         let Some(Ok(Item::Access(access))) = Items::new(&items).next() else { panic!() };
         let rules = BankRules::default();
         let (mut memo, mut words) = (WavefrontMemo::default(), Vec::new());
-        wavefronts(&access, Width::solid(4), &rules, &mut memo, &mut words)
+        wavefronts(
+            &access,
+            Width::solid(4),
+            &rules,
+            &mut memo,
+            &mut words,
+            Scattered::of(&access, Width::solid(4)).as_ref(),
+        )
     };
     assert_eq!(constant(|_| 64), Wavefronts { passes: 1, ideal: 1 });
     assert_eq!(constant(|lane| 64 + 4 * (lane % 2)), Wavefronts { passes: 2, ideal: 1 });
@@ -76,9 +84,16 @@ fn stacks_have_no_conflicts() {
     let Some(Ok(Item::Access(access))) = Items::new(&items).next() else { panic!() };
     let rules = BankRules { data: Some(Banks::USUAL), ..BankRules::default() };
     let mut memo = WavefrontMemo::default();
-    let got = wavefronts(&access, Width::solid(8), &rules, &mut memo, &mut Vec::new());
+    let got = wavefronts(
+        &access,
+        Width::solid(8),
+        &rules,
+        &mut memo,
+        &mut Vec::new(),
+        Scattered::of(&access, Width::solid(8)).as_ref(),
+    );
     assert_eq!(got, Wavefronts { passes: 2, ideal: 2 });
-    let none = wavefronts(&access, Width::solid(8), &BankRules::default(), &mut memo, &mut Vec::new());
+    let none = wavefronts(&access, Width::solid(8), &BankRules::default(), &mut memo, &mut Vec::new(), None);
     assert_eq!(none, Wavefronts::default());
 }
 
@@ -108,7 +123,7 @@ proptest! {
             let mut items = Vec::new();
             push_access(&mut items, Space::Shared, 0, u32::MAX, &(0..32).map(|lane| start + stride * lane).collect::<Vec<_>>());
             let Some(Ok(Item::Access(access))) = Items::new(&items).next() else { panic!() };
-            let got = wavefronts(&access, Width::solid(bytes), &rules, &mut memo, &mut words);
+            let got = wavefronts(&access, Width::solid(bytes), &rules, &mut memo, &mut words, Scattered::of(&access, Width::solid(bytes)).as_ref());
             prop_assert_eq!((got.passes, got.ideal), reference::wavefronts(&access, Width::solid(bytes), banks));
         }
     }
@@ -122,7 +137,7 @@ proptest! {
             let mut items = Vec::new();
             push_access(&mut items, space, 0, u32::MAX, &(0..32).map(|lane| start + stride * lane).collect::<Vec<_>>());
             let Some(Ok(Item::Access(access))) = Items::new(&items).next() else { panic!() };
-            let got = wavefronts(&access, Width::solid(4), &rules, &mut memo, &mut words);
+            let got = wavefronts(&access, Width::solid(4), &rules, &mut memo, &mut words, Scattered::of(&access, Width::solid(4)).as_ref());
             let banks = if space == Space::Shared { KEPLER_4 } else { Banks::USUAL };
             prop_assert_eq!((got.passes, got.ideal), reference::wavefronts(&access, Width::solid(4), banks));
         }

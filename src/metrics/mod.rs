@@ -10,11 +10,13 @@ mod footprint;
 mod line_table;
 #[cfg(test)]
 mod reference;
+mod scattered;
 
 pub use banks::{BankRules, WavefrontMemo, Wavefronts, wavefronts};
 pub use counters::{Counters, Histogram};
 pub use footprint::{Footprint, FootprintMemo, Width, footprint};
 pub use line_table::LineTable;
+pub use scattered::Scattered;
 
 /// Bytes of a sector.
 pub const SECTOR_BYTES: u64 = 32;

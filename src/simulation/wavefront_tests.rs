@@ -101,7 +101,7 @@ fn modelled(stages: &L1Stages, bytes: u32, pattern: Pattern) -> (f64, f64, f64) 
             let mut items = Vec::new();
             push_access(&mut items, Space::Global, 0, u32::MAX, &addresses);
             let Some(Ok(Item::Access(access))) = Items::new(&items).next() else { panic!("no access") };
-            data += wavefronts(&access, Width::solid(bytes), &rules, &mut memo, &mut words).passes;
+            data += wavefronts(&access, Width::solid(bytes), &rules, &mut memo, &mut words, None).passes;
             let reach = Reach { bytes, holes: None };
             tag += tag_passes(coalescer.pieces(&access, reach, Groups::WARP, false), stages.tag_banks);
             loads += 1;
