@@ -11,6 +11,7 @@ pub mod device;
 pub mod event;
 pub mod gpu;
 pub mod options;
+mod pack;
 pub mod ring;
 pub mod schedule;
 pub mod site_table;

@@ -113,7 +113,7 @@ impl Resolver<'_> {
                 cell
             }
         } else {
-            let extent = extent(access, width);
+            let extent = scattered.as_ref().map_or_else(|| extent(access, width), Scattered::extent);
             match extent {
                 Some((low, high)) if known && low >= state.segment.low && high <= state.segment.high => state.cell,
                 _ => self.find(access, width, context, state, cells, extent),

@@ -55,6 +55,13 @@ impl Scattered {
         changes as u32 + u32::from(self.count > 0)
     }
 
+    /// First and last byte; `None` where they wrap.
+    pub fn extent(&self) -> Option<(u64, u64)> {
+        let (low, high) = (self.keys().first()?, self.keys().last()?);
+        let end = (self.start + u64::from(*high)).checked_add(u64::from(self.bytes - 1))?;
+        Some((self.start + u64::from(*low), end))
+    }
+
     /// Distinct elements.
     pub fn elements(&self) -> u32 {
         self.distinct(0)
@@ -112,6 +119,9 @@ mod tests {
             prop_assert_eq!(
                 scattered.footprint(), footprint::exact(&access, width, &mut LineTable::default())
             );
+            let (low, high) = (addresses.iter().min().unwrap(), addresses.iter().max().unwrap());
+            let end = high.checked_add(u64::from(width.bytes - 1));
+            prop_assert_eq!(scattered.extent(), end.map(|end| (*low, end)));
             let mut distinct: Vec<u64> = addresses.iter().map(|address| address / 4).collect();
             distinct.sort_unstable();
             distinct.dedup();
