@@ -29,6 +29,7 @@ programs![
     builtin_atomics,
     bundles,
     cached_loads,
+    chase,
     clocks,
     compiler_globals,
     control_flow,
@@ -333,6 +334,57 @@ fn waiting_for_other_blocks_is_repeatable() {
 #[test]
 fn managed_memory_is_reproducible() {
     reproducible("managed_memory", &sources_of("managed_memory"), &[]);
+}
+
+/// DELTA's pointer chases (Zhang and Shcherbakov, MEMSYS 2020) through the whole tool: misses of the loads at level 1 and 2, as
+/// their closed forms have them. Sizes and strides are in integers of 4 bytes.
+#[test]
+fn pointer_chases_miss_as_their_closed_forms_say() {
+    const K: u64 = 1024;
+    let folder = work_folder("pointer_chases");
+    let executable = build(&sources_of("chase"), &["-O2".to_owned()], &folder);
+    let misses = |model: &str, chase: [u64; 4]| {
+        let mut command = Command::new(warpline());
+        command.args(["run", "--gpu", model, "--l2-copies", "cold", "-o"]).arg(folder.join("profile.wlprof"));
+        command.arg("--").arg(&executable).args(chase.map(|number| number.to_string()));
+        let outcome = run(&mut command, &folder, "profiled");
+        assert!(outcome.status.success(), "{model} {chase:?}: {}", outcome.describe());
+        let report = report(&folder);
+        // The compiler unrolls the loop: the load has several sites.
+        let sites = report["sites"].as_array().into_iter().flatten();
+        let loads: Vec<&Value> = sites.filter(|site| site["op"] == "load").map(|site| &site["metrics"]).collect();
+        let sum = |of: &dyn Fn(&Value) -> Option<u64>| -> u64 { loads.iter().filter_map(|load| of(load)).sum() };
+        let level = |name: &str| {
+            let count = |what: &str| sum(&|load| load[name][what].as_u64());
+            count("load_lookups") - count("load_hits")
+        };
+        assert_eq!(sum(&|load| load["requests"].as_u64()), chase[2], "{model} {chase:?}");
+        [level("l1"), level("l2")]
+    };
+    for model in ["vega10", "vega20"] {
+        // Lines of 64 bytes, 16 KiB of level 1 in four sets, 4 MiB of level 2.
+        for s in [1, 16, 64] {
+            let first = 64 / s.max(16);
+            assert_eq!(misses(model, [64, s, 8 * K, 0]), [first, first], "{model}: all hits at level 1, stride {s}");
+        }
+        let (n, m) = (64 * K, 64 * K);
+        for s in [1, 4, 16, 256] {
+            let l1 = if s < 16 { m * s / 16 } else { m };
+            let l2 = n / s.max(16);
+            assert_eq!(misses(model, [n, s, m, 0]), [l1, l2], "{model}: misses level 1, stride {s}");
+        }
+        let n = 2048 * K;
+        assert_eq!(misses(model, [n, 16, 2 * n / 16, 0]), [n / 8, n / 8], "{model}: misses both levels");
+    }
+    // Sectors of 32 bytes; three quarters of level 1 are walked three times. What goes past it looks nothing up there.
+    for (model, n) in [("v100", 20 * K), ("rtx2080ti", 10 * K), ("a100", 20 * K)] {
+        for s in [1, 8, 64] {
+            let first = n / s.max(8);
+            assert_eq!(misses(model, [n, s, 3 * n / s, 0]), [first, first], "{model}: fits level 1, stride {s}");
+        }
+        let n = 256 * K;
+        assert_eq!(misses(model, [n, 8, 2 * n / 8, 1]), [0, n / 8], "{model}: past level 1, within level 2");
+    }
 }
 
 /// Figures of caches and of reuse, which follow the order of turns, taken out.

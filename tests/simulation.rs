@@ -88,6 +88,47 @@ fn levels_add_up() {
     assert!(kernel.reuse.as_ref().unwrap().streaming <= reuse.element.infinite);
 }
 
+/// A model with waves of 64 lanes: neighbouring warps make one request of what both do, whatever the number of workers.
+#[test]
+fn two_warps_are_a_wave_where_the_model_has_64_lanes() {
+    let mut trace = TraceBuilder::default();
+    demo::begin(&mut trace, "/nowhere/columns.cu");
+    trace.event(Event::Launch(demo::launch(0)));
+    let mut batch = Batch::default();
+    let line = |number: u64| move |lane: u64| demo::MATRIX + 128 * number + 4 * lane;
+    let site = demo::site::MATRIX;
+    batch.block(0, demo::WARPS, 0);
+    batch.turn(0).access(Space::Global, site, u32::MAX, line(0)).access(Space::Global, site, u32::MAX, line(4));
+    trace.batch(0, &batch);
+    // The other half comes in another batch; the second request of warp 0 stays alone, and so does another block's.
+    let mut batch = Batch::default();
+    batch.turn(1).access(Space::Global, site, 0xffff, line(1));
+    batch.turn(2).access(Space::Global, site, u32::MAX, line(0));
+    trace.batch(0, &batch);
+    trace.event(demo::end(0, 0)).event(Event::End { launches: 1 });
+    let trace = trace.finish();
+    for threads in 1..4 {
+        let profile = profile(&trace, threads, &settings("vega20"));
+        let global = &profile.kernels[0].metrics["global"];
+        assert_eq!((global.requests, global.lanes, global.bytes), (3, 112, 448), "{threads} threads");
+        assert_eq!((global.sectors, global.ideal_sectors), (6 + 4 + 4, 6 + 4 + 4));
+        assert_eq!(global.lines_touched["128"], [0, 2, 1]);
+        // Level 1 has lines of 64 bytes without sectors: three of the wave, two of each half; the last half's are known.
+        let l1 = global.l1.unwrap();
+        assert_eq!((l1.lookups, l1.hits), (7, 2));
+    }
+    let demo = demo::trace("/nowhere/columns.cu");
+    let (narrow, wide) = (profile(&demo, 1, &settings("rtx2080ti")), profile(&demo, 1, &settings("mi210")));
+    for threads in 2..4 {
+        assert_eq!(profile(&demo, threads, &settings("mi210")), wide, "{threads} threads");
+    }
+    for (space, metrics) in &wide.kernels[0].metrics {
+        let before = &narrow.kernels[0].metrics[space];
+        assert_eq!((metrics.lanes, metrics.bytes), (before.lanes, before.bytes), "{space}");
+        assert!(metrics.requests <= before.requests && 2 * metrics.requests >= before.requests, "{space}");
+    }
+}
+
 /// One warp loads 64 lines one after another, twice. Before, the matrix was copied to the device.
 fn two_laps() -> Vec<u8> {
     let mut trace = TraceBuilder::default();

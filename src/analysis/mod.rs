@@ -20,6 +20,7 @@ mod progress;
 mod request;
 mod resolve;
 mod results;
+mod waves;
 mod worker;
 
 pub use analyzer::{analyze, analyze_for, analyze_with};

@@ -33,6 +33,8 @@ pub(super) struct Pool {
     workers: Workers,
     stage: Option<SharedStage>,
     batches: u64,
+    /// Workers count what is left of waves at a launch's end, as a batch of its own.
+    wide: bool,
 }
 
 /// See the module's page.
@@ -50,7 +52,8 @@ impl Pool {
         };
         let banks = simulation.map(|settings| settings.hierarchy.bank_rules()).unwrap_or_default();
         let workers = Workers::new(threads, banks, follower);
-        Pool { workers, stage, batches: 0 }
+        let wide = simulation.is_some_and(|settings| settings.hierarchy.wave_lanes == 64);
+        Pool { workers, stage, batches: 0, wide }
     }
 
     /// A copy writes device memory.
@@ -76,6 +79,7 @@ impl Pool {
     }
 
     pub(super) fn end(&mut self, launch: LaunchId) -> Result<Vec<LaunchWork>, WorkerLost> {
+        self.batches += u64::from(self.wide);
         let mut works = self.workers.end(launch)?;
         // All workers have handed on their part of every batch, so level 2 has served them.
         let sums = self.stage.as_ref().map(|stage| stage.take(launch)).unwrap_or_default();

@@ -49,6 +49,10 @@ pub trait Follower: Send {
     fn wants_shared(&self) -> bool {
         true
     }
+    /// Lanes of the model's waves: 32, or 64 where two neighbouring warps make one request.
+    fn wave_lanes(&self) -> u32 {
+        32
+    }
     /// A launch begins.
     fn start(&mut self, _launch: &LaunchShape) {}
     /// What follows belongs to this launch.
@@ -81,6 +85,10 @@ impl Follower for () {
 impl<F: Follower> Follower for Option<F> {
     fn wants_shared(&self) -> bool {
         self.as_ref().is_some_and(F::wants_shared)
+    }
+
+    fn wave_lanes(&self) -> u32 {
+        self.as_ref().map_or(32, F::wave_lanes)
     }
 
     fn start(&mut self, launch: &LaunchShape) {

@@ -7,7 +7,8 @@ use super::alike::{Alike, Waiting};
 use super::{CellId, CellKey, Cells, Owner, Part};
 use crate::attribution::{AllocationMap, ContextId, ROOT, Segment};
 use crate::metrics::{
-    BankRules, Footprint, FootprintMemo, LineTable, Scattered, WavefrontMemo, Wavefronts, Width, footprint, wavefronts,
+    BankRules, Footprint, FootprintMemo, LineTable, Scattered, WavefrontMemo, Wavefronts, Width, footprint, together,
+    wavefronts,
 };
 
 /// What a worker remembers of a site's last request. Valid while `epoch` is the worker's.
@@ -50,6 +51,20 @@ pub(super) struct Cost {
 }
 
 impl Cost {
+    /// Counts a request of this cost.
+    #[inline]
+    pub(super) fn count_one(&self, access: &Access<'_>, width: Width, cells: &mut Cells) {
+        self.count_lanes(access.mask.count_ones(), access.space, width, cells);
+    }
+
+    /// Counts a request of so many lanes.
+    #[inline]
+    pub(super) fn count_lanes(&self, lanes: u32, space: Space, width: Width, cells: &mut Cells) {
+        // What level 1 makes of global and local requests belongs to the model, not to the request.
+        let passes = if matches!(space, Space::Shared | Space::Constant) { self.passes } else { Wavefronts::default() };
+        cells.counters(self.cell).count(lanes, width.useful(), self.footprint, passes);
+    }
+
     /// Counts requests that waited because they cost the same.
     pub(super) fn count(&self, waiting: Option<Waiting>, width: Width, cells: &mut Cells) {
         if let Some(Waiting { requests, lanes }) = waiting {
@@ -85,7 +100,8 @@ pub(super) struct Resolver<'a> {
 }
 
 impl Resolver<'_> {
-    /// Counts a request and says where.
+    /// Says where a request is counted, and what it costs. The shares of several owners are counted here, the request
+    /// itself is not.
     #[inline]
     pub(super) fn resolve(
         &mut self,
@@ -119,11 +135,19 @@ impl Resolver<'_> {
                 _ => self.find(access, width, context, state, cells, extent),
             }
         };
-        // What level 1 makes of global and local requests belongs to the model, not to the request.
-        let counted =
-            if matches!(access.space, Space::Shared | Space::Constant) { passes } else { Wavefronts::default() };
-        cells.counters(cell).count(access.mask.count_ones(), width.useful(), footprint, counted);
         Cost { cell, footprint, passes }
+    }
+
+    /// What two requests of one site cost as one.
+    pub(super) fn both(&mut self, one: &Access<'_>, other: &Access<'_>, width: Width, costs: [Cost; 2]) -> Cost {
+        let [first, second] = costs;
+        let footprint = if one.space == Space::Local {
+            // The stacks of 32 lanes each are interleaved among themselves.
+            first.footprint.plus(second.footprint)
+        } else {
+            together(&[one, other], width, &mut self.scratch.table)
+        };
+        Cost { cell: first.cell, footprint, passes: first.passes.plus(second.passes) }
     }
 
     /// The slow way to a request's cell: asks the map, and counts the parts of several owners.

@@ -9,6 +9,7 @@ use warpline_format::site_table::Member;
 
 use super::alike::{Alike, Shifts};
 use super::resolve::{Cost, Resolver, Scratch, SiteState};
+use super::waves::{Held, Made, Waves};
 use super::{Cells, Follower, LaunchShape, Request, decode};
 use crate::attribution::{AllocationMap, ContextId, ContextTree, Module, ROOT, WarpContext};
 use crate::metrics::{BankRules, Width};
@@ -29,6 +30,8 @@ pub(super) struct LaunchWork {
     /// Worker that made it.
     pub(super) worker: u32,
     warps: Vec<WarpContext>,
+    /// Halves of waves of 64 lanes, for models that have them.
+    waves: Waves,
 }
 
 /// Counts the requests of every `of`-th SM.
@@ -45,6 +48,10 @@ pub struct Worker<F> {
     shifts: Shifts,
     /// Module of the last batch.
     module: u32,
+    /// Two neighbouring warps are a wave.
+    wide: bool,
+    /// The map of the last batch, for the halves of waves that are left at a launch's end.
+    map: AllocationMap,
     follower: F,
 }
 
@@ -78,6 +85,7 @@ impl BundleState {
 impl<F: Follower> Worker<F> {
     /// Worker number `index` of `of`.
     pub fn new(index: u32, of: u32, banks: BankRules, follower: F) -> Self {
+        let wide = follower.wave_lanes() == 64;
         Worker {
             index,
             of: of.max(1),
@@ -89,6 +97,8 @@ impl<F: Follower> Worker<F> {
             scratch: Scratch::default(),
             shifts: Shifts::new(&banks),
             module: 0,
+            wide,
+            map: AllocationMap::default(),
             follower,
         }
     }
@@ -127,6 +137,9 @@ impl<F: Follower> Worker<F> {
             self.count_waiting();
             self.last = Some((launch, map_version));
             self.epoch += 1;
+            if self.wide {
+                self.map = map.clone();
+            }
         }
         let Some((shape, work)) = self.launches.get_mut(&launch) else {
             self.follower.batch_end();
@@ -139,8 +152,11 @@ impl<F: Follower> Worker<F> {
         state.bundles.resize(module.table.bundles.len(), BundleState::default());
         self.follower.batch(launch);
         let mut counting = Counting {
-            follows_shared: self.follower.wants_shared(),
+            alike: !self.wide && !self.follower.wants_shared(),
+            wide: self.wide,
+            warps: shape.warps,
             module,
+            waves: &mut work.waves,
             cells: &mut work.cells,
             state,
             resolver: Resolver { map, epoch: self.epoch, banks: &self.banks, scratch: &mut self.scratch },
@@ -181,6 +197,9 @@ impl<F: Follower> Worker<F> {
                             work.warps.resize(end, WarpContext::default());
                         }
                         work.warps[slot as usize..end].fill(WarpContext::default());
+                        if self.wide {
+                            counting.waves_over(slot, warps, (at as u32).wrapping_mul(PLACES));
+                        }
                         counting.follower.block(slot, warps, block);
                     }
                 }
@@ -194,9 +213,47 @@ impl<F: Follower> Worker<F> {
                     _ = warp.leave(&work.contexts);
                     counting.context = warp.context();
                 }
-                Item::Barrier => counting.follower.barrier(counting.slot),
+                Item::Barrier => {
+                    if self.wide {
+                        counting.wave_barrier((at as u32).wrapping_mul(PLACES));
+                    }
+                    counting.follower.barrier(counting.slot);
+                }
                 // Taken above.
                 Item::Access(_) | Item::Turn { .. } => {}
+            }
+        }
+        self.follower.batch_end();
+    }
+
+    /// Counts the halves of waves that wait at a launch's end, as a batch of their own.
+    fn end_waves(&mut self, launch: LaunchId) {
+        if let Some((shape, work)) = self.launches.get_mut(&launch) {
+            let module = &shape.module.1;
+            self.follower.batch(launch);
+            let slots = shape.slots;
+            let mut counting = Counting {
+                alike: false,
+                wide: true,
+                warps: shape.warps,
+                module,
+                waves: &mut work.waves,
+                cells: &mut work.cells,
+                state: self.modules.entry(shape.module.0).or_default(),
+                resolver: Resolver {
+                    map: &self.map,
+                    epoch: self.epoch,
+                    banks: &self.banks,
+                    scratch: &mut self.scratch,
+                },
+                shifts: self.shifts,
+                follower: &mut self.follower,
+                slot: 0,
+                context: ROOT,
+            };
+            for slot in 0..slots {
+                // Each slot belongs to one worker, so its number orders the requests of all.
+                counting.waves_over(slot, 1, 2 * slot);
             }
         }
         self.follower.batch_end();
@@ -205,6 +262,9 @@ impl<F: Follower> Worker<F> {
     /// A launch is over; its figures leave the worker.
     pub(super) fn end(&mut self, launch: LaunchId) -> LaunchWork {
         self.count_waiting();
+        if self.wide {
+            self.end_waves(launch);
+        }
         self.last = None;
         let Some((shape, mut work)) = self.launches.remove(&launch) else { return LaunchWork::default() };
         work.pages = self.follower.end(&shape, &mut work.cells);
@@ -215,7 +275,12 @@ impl<F: Follower> Worker<F> {
 
 /// What counting a request of the current warp takes.
 struct Counting<'w, F> {
-    follows_shared: bool,
+    /// Requests to shared memory that are alike need not come one by one.
+    alike: bool,
+    wide: bool,
+    /// Warps per block.
+    warps: u32,
+    waves: &'w mut Waves,
     module: &'w Module,
     cells: &'w mut Cells,
     state: &'w mut ModuleState,
@@ -231,7 +296,7 @@ impl<F: Follower> Counting<'_, F> {
     #[inline(always)]
     fn item(&mut self, access: &Access<'_>, at: u32) {
         match bundle_of(access.site) {
-            None => _ = self.request(access, at * PLACES),
+            None => _ = self.make(access, at * PLACES),
             Some(index) => self.bundle(index, access, at),
         }
     }
@@ -239,7 +304,7 @@ impl<F: Follower> Counting<'_, F> {
     fn bundle(&mut self, index: u32, access: &Access<'_>, at: u32) {
         let epoch = self.resolver.epoch;
         let bundle = &mut self.state.bundles[index as usize];
-        let may_wait = !self.follows_shared && access.space == Space::Shared;
+        let may_wait = self.alike && access.space == Space::Shared;
         if may_wait && let Some(unlisted) = bundle.alike.again(self.shifts, access, self.context, epoch) {
             if unlisted {
                 self.state.waiting.push(access.site);
@@ -253,7 +318,7 @@ impl<F: Follower> Counting<'_, F> {
         let mut spare = [0; 8 * LANES];
         for (number, member) in (0..).zip(members) {
             let access = access.member(member.site, member.offset, &mut spare);
-            let cost = self.request(&access, at * PLACES + number);
+            let cost = self.make(&access, at * PLACES + 2 * number);
             if may_wait {
                 costs.push(cost);
             }
@@ -268,7 +333,7 @@ impl<F: Follower> Counting<'_, F> {
     fn request(&mut self, access: &Access<'_>, place: u32) -> Cost {
         let site = &mut self.state.sites[access.site as usize];
         let epoch = self.resolver.epoch;
-        if !self.follows_shared
+        if self.alike
             && let Some(unlisted) = site.alike.again(self.shifts, access, self.context, epoch)
         {
             if unlisted {
@@ -279,8 +344,14 @@ impl<F: Follower> Counting<'_, F> {
         let width = self.module.widths[access.site as usize];
         site.cost.count(site.alike.take(), width, self.cells);
         let cost = self.resolver.resolve(access, width, self.context, site, self.cells);
+        cost.count_one(access, width, self.cells);
         site.alike.remember(self.shifts, access, self.context, epoch);
         site.cost = cost;
+        self.follow(access, width, cost, place);
+        cost
+    }
+
+    fn follow(&mut self, access: &Access<'_>, width: Width, cost: Cost, place: u32) {
         self.follower.request(&Request {
             access,
             site: &self.module.table.sites[access.site as usize],
@@ -292,6 +363,72 @@ impl<F: Follower> Counting<'_, F> {
             cell: cost.cell,
             parts: &self.resolver.scratch.parts,
         });
-        cost
+    }
+
+    /// A request of the current warp: counted, or first put together with that of the other half of its wave. Uses up two
+    /// places.
+    #[inline(always)]
+    fn make(&mut self, access: &Access<'_>, place: u32) -> Cost {
+        if self.wide {
+            self.with_waves(place, |waves, this, made| {
+                waves.request(access, this.slot, this.warps, this.context, made)
+            });
+            return Cost::default();
+        }
+        self.request(access, place)
+    }
+
+    fn wave_barrier(&mut self, place: u32) {
+        self.with_waves(place, |waves, this, made| waves.barrier(this.slot, this.warps, made));
+    }
+
+    fn waves_over(&mut self, first: u32, count: u32, place: u32) {
+        self.with_waves(place, |waves, _, made| waves.over(first, count, made));
+    }
+
+    /// Counts what `work` makes of waiting halves.
+    fn with_waves(&mut self, place: u32, work: impl FnOnce(&mut Waves, &Self, &mut dyn FnMut(Made))) {
+        let mut all = Vec::new();
+        let mut waves = std::mem::take(self.waves);
+        work(&mut waves, self, &mut |made| all.push(made));
+        *self.waves = waves;
+        let (slot, context) = (self.slot, self.context);
+        for (number, made) in (0..2).chain(std::iter::repeat(1)).zip(all) {
+            match made {
+                Made::Half(held) => {
+                    (self.slot, self.context) = (held.slot, held.context);
+                    self.request(&held.access(), place + number);
+                }
+                Made::Whole(even, odd) => self.whole(&even, &odd, place),
+            }
+        }
+        (self.slot, self.context) = (slot, context);
+    }
+
+    /// Counts a request of a whole wave. Caches see the halves one after the other, as they group lanes by 32 or fewer.
+    fn whole(&mut self, even: &Held, odd: &Held, place: u32) {
+        let number = even.access().site as usize;
+        let width = self.module.widths[number];
+        let mut costs = [Cost::default(); 2];
+        for (half, (held, cost)) in [even, odd].into_iter().zip(&mut costs).enumerate() {
+            (self.slot, self.context) = (held.slot, held.context);
+            let access = held.access();
+            let site = &mut self.state.sites[number];
+            *cost = self.resolver.resolve(&access, width, held.context, site, self.cells);
+            self.follow(&access, width, *cost, place + half as u32);
+        }
+        if costs[0].cell == costs[1].cell {
+            self.resolver.both(&even.access(), &odd.access(), width, costs).count_lanes(
+                even.access().mask.count_ones() + odd.access().mask.count_ones(),
+                even.access().space,
+                width,
+                self.cells,
+            );
+        } else {
+            // Halves in different allocations are requests of either.
+            for (held, cost) in [even, odd].into_iter().zip(costs) {
+                cost.count_one(&held.access(), width, self.cells);
+            }
+        }
     }
 }

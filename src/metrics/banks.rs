@@ -141,7 +141,7 @@ fn count(access: &Access<'_>, width: Width, banks: Banks, words: &mut Vec<u64>) 
     words.clear();
     access.for_each_lane(|lane, address| {
         if lane / lanes != group {
-            sum = plus(sum, one_group(words, banks));
+            sum = sum.plus(one_group(words, banks));
             words.clear();
             group = lane / lanes;
         }
@@ -157,11 +157,14 @@ fn count(access: &Access<'_>, width: Width, banks: Banks, words: &mut Vec<u64>) 
             }
         }
     });
-    plus(sum, one_group(words, banks))
+    sum.plus(one_group(words, banks))
 }
 
-fn plus(one: Wavefronts, other: Wavefronts) -> Wavefronts {
-    Wavefronts { passes: one.passes + other.passes, ideal: one.ideal + other.ideal }
+impl Wavefronts {
+    /// Of requests that are served one after the other.
+    pub fn plus(self, other: Wavefronts) -> Wavefronts {
+        Wavefronts { passes: self.passes + other.passes, ideal: self.ideal + other.ideal }
+    }
 }
 
 fn sort_distinct(numbers: &mut Vec<u64>) {

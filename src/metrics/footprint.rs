@@ -46,7 +46,8 @@ impl Footprint {
         self.bytes.div_ceil(SECTOR_BYTES as u32)
     }
 
-    fn plus(self, other: Footprint) -> Footprint {
+    /// Of two requests that share nothing.
+    pub fn plus(self, other: Footprint) -> Footprint {
         Footprint {
             sectors: self.sectors + other.sectors,
             lines: self.lines + other.lines,
@@ -113,7 +114,17 @@ pub fn footprint(access: &Access<'_>, width: Width, memo: &mut FootprintMemo, ta
 
 /// Footprint of any request, through the table. Leaves the table filled.
 pub(super) fn exact(access: &Access<'_>, width: Width, table: &mut LineTable) -> Footprint {
+    together(&[access], width, table)
+}
+
+/// Footprint of several requests of one site as one. Leaves the table filled.
+pub fn together(accesses: &[&Access<'_>], width: Width, table: &mut LineTable) -> Footprint {
     table.clear();
+    accesses.iter().for_each(|access| insert(access, width, table));
+    table.footprint()
+}
+
+fn insert(access: &Access<'_>, width: Width, table: &mut LineTable) {
     access.for_each_lane(|lane, address| match (access.space, width.holes) {
         (Space::Local, holes) => {
             let touched = holes.unwrap_or(u64::MAX);
@@ -133,7 +144,6 @@ pub(super) fn exact(access: &Access<'_>, width: Width, table: &mut LineTable) ->
         (_, None) => table.insert_range(address, width.bytes),
         (_, Some(mask)) => table.insert_masked(address, mask),
     });
-    table.footprint()
 }
 
 /// `length` bytes without a gap; `None` when they wrap at 2^64.

@@ -14,7 +14,7 @@ mod scattered;
 
 pub use banks::{BankRules, WavefrontMemo, Wavefronts, wavefronts};
 pub use counters::{Counters, Histogram};
-pub use footprint::{Footprint, FootprintMemo, Width, footprint};
+pub use footprint::{Footprint, FootprintMemo, Width, footprint, together};
 pub use line_table::LineTable;
 pub use scattered::Scattered;
 

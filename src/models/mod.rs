@@ -151,14 +151,6 @@ pub enum ModelError {
         /// Figure.
         figure: &'static str,
     },
-    /// Its waves are not 32 lanes wide.
-    #[error("GPU model {model} runs waves of {lanes} lanes; programs can be run for models of 32 only so far")]
-    Wave {
-        /// Model.
-        model: String,
-        /// Lanes.
-        lanes: u32,
-    },
 }
 
 /// Names of the built-in models.
@@ -220,11 +212,8 @@ impl Model {
     /// The numbers that a run needs.
     ///
     /// # Errors
-    /// [`ModelError::Missing`] for what cannot be assumed, [`ModelError::Wave`].
+    /// [`ModelError::Missing`] for what cannot be assumed.
     pub fn run_device(&self) -> Result<RunDevice, ModelError> {
-        if self.warp != 32 {
-            return Err(ModelError::Wave { model: self.key.clone(), lanes: self.warp });
-        }
         let mut assumed = Vec::new();
         let figures = &self.device;
         let missing = |figure| ModelError::Missing { model: self.key.clone(), figure };

@@ -69,6 +69,10 @@ impl Follower for Simulation {
         false
     }
 
+    fn wave_lanes(&self) -> u32 {
+        self.settings.hierarchy.wave_lanes
+    }
+
     fn start(&mut self, launch: &LaunchShape) {
         let mut first = self.idle.pop().unwrap_or_else(|| FirstLevel::new(&self.settings.hierarchy));
         let local = LocalLayout { base: windows::LOCAL, bytes_per_lane: u64::from(launch.local_bytes) };

@@ -45,7 +45,7 @@ impl Settings {
     pub fn assumptions(&self) -> BTreeMap<String, String> {
         let copies = if self.warm_copies { "warm" } else { "cold" };
         let restart = if self.stores == Stores::Restart { "on" } else { "off" };
-        [
+        let mut all: BTreeMap<String, String> = [
             ("l1", "empty at each launch"),
             ("l2", "kept between launches"),
             ("l2_copies", copies),
@@ -53,6 +53,11 @@ impl Settings {
             ("reuse_restart", restart),
         ]
         .map(|(name, value)| (name.to_owned(), value.to_owned()))
-        .into()
+        .into();
+        if self.hierarchy.wave_lanes == 64 {
+            let what = "64: two neighbouring warps make one request; blocks and branches are of warps of 32";
+            all.insert("wave_lanes".to_owned(), what.to_owned());
+        }
+        all
     }
 }

@@ -53,6 +53,9 @@ pub(super) fn write(out: &mut String, profile: &Profile, style: Style) {
         None => {}
     }
     line("modelled", modelled);
+    if let Some(waves) = run.assumptions.get("wave_lanes") {
+        line("waves", format!("of {waves}"));
+    }
     if run.assumptions.contains_key("l2_copies") {
         line("simulated", "level 1, level 2 and DRAM of the model; docs/design/hierarchy.md says how".to_owned());
     }

@@ -1,0 +1,185 @@
+//! Waves of 64 lanes out of warps of 32.
+//!
+//! Execution is 32 lanes wide. For a model with waves of 64, warps `2k` and `2k + 1` of a block are the halves of a wave:
+//! what both do as their n-th request since the last barrier is one request of the wave if it is the same instruction in
+//! the same call context. A half that does something else, or nothing, makes requests of its own, as where the lanes of a
+//! wave have parted.
+
+use std::collections::VecDeque;
+
+use warpline_format::access::{Access, Addresses, Space};
+
+use crate::attribution::ContextId;
+
+/// Requests that one half may be ahead of the other; a turn of the scheduler is far less.
+const MOST_AHEAD: usize = 256;
+
+/// A request that waits for the other half's.
+#[derive(Clone, Debug)]
+pub(super) struct Held {
+    pub(super) slot: u32,
+    pub(super) context: ContextId,
+    site: u32,
+    space: Space,
+    mask: u32,
+    addresses: HeldAddresses,
+}
+
+#[derive(Clone, Debug)]
+enum HeldAddresses {
+    Uniform(u64),
+    Affine([u64; 2], i32),
+    Delta(u64, Vec<u8>),
+    Full(Vec<u8>),
+}
+
+impl Held {
+    fn of(access: &Access<'_>, slot: u32, context: ContextId) -> Held {
+        let addresses = match access.addresses {
+            Addresses::Uniform(address) => HeldAddresses::Uniform(address),
+            Addresses::Affine { bases, stride } => HeldAddresses::Affine(bases, stride),
+            Addresses::Delta(base, deltas) => HeldAddresses::Delta(base, deltas.to_vec()),
+            Addresses::Full(addresses) => HeldAddresses::Full(addresses.to_vec()),
+        };
+        Held { slot, context, site: access.site, space: access.space, mask: access.mask, addresses }
+    }
+
+    pub(super) fn access(&self) -> Access<'_> {
+        let addresses = match &self.addresses {
+            HeldAddresses::Uniform(address) => Addresses::Uniform(*address),
+            HeldAddresses::Affine(bases, stride) => Addresses::Affine { bases: *bases, stride: *stride },
+            HeldAddresses::Delta(base, deltas) => Addresses::Delta(*base, deltas),
+            HeldAddresses::Full(addresses) => Addresses::Full(addresses),
+        };
+        Access { site: self.site, space: self.space, mask: self.mask, addresses }
+    }
+}
+
+/// What becomes of requests.
+#[derive(Debug)]
+pub(super) enum Made {
+    /// One of a half alone.
+    Half(Held),
+    /// One of both halves, the even warp's first.
+    Whole(Held, Held),
+}
+
+/// The waves of a launch.
+#[derive(Debug, Default)]
+pub(super) struct Waves {
+    /// By slot of the even warp: requests of the half that is ahead.
+    ahead: Vec<VecDeque<Held>>,
+}
+
+/// Slot of the even warp of a slot's wave, and whether there is an odd one.
+fn wave(slot: u32, warps: u32) -> (usize, bool) {
+    let number = slot % warps.max(1);
+    let even = slot - number % 2;
+    (even as usize, number % 2 == 1 || number + 1 < warps)
+}
+
+impl Waves {
+    fn queue(&mut self, even: usize) -> &mut VecDeque<Held> {
+        if self.ahead.len() <= even {
+            self.ahead.resize_with(even + 1, VecDeque::new);
+        }
+        &mut self.ahead[even]
+    }
+
+    /// A warp of blocks of `warps` warps makes a request.
+    pub(super) fn request(
+        &mut self,
+        access: &Access<'_>,
+        slot: u32,
+        warps: u32,
+        context: ContextId,
+        mut made: impl FnMut(Made),
+    ) {
+        let held = Held::of(access, slot, context);
+        let (even, whole) = wave(slot, warps);
+        if !whole {
+            return made(Made::Half(held));
+        }
+        let queue = self.queue(even);
+        if queue.front().is_none_or(|front| front.slot == slot) {
+            queue.push_back(held);
+            if queue.len() > MOST_AHEAD
+                && let Some(first) = queue.pop_front()
+            {
+                made(Made::Half(first));
+            }
+            return;
+        }
+        let Some(other) = queue.pop_front() else { return };
+        if (other.site, other.space, other.context) == (held.site, held.space, held.context) {
+            made(if other.slot < slot { Made::Whole(other, held) } else { Made::Whole(held, other) });
+        } else {
+            made(Made::Half(other));
+            made(Made::Half(held));
+        }
+    }
+
+    /// A warp reaches a barrier: what the other half did before it has no counterpart any more.
+    pub(super) fn barrier(&mut self, slot: u32, warps: u32, mut made: impl FnMut(Made)) {
+        let (even, _) = wave(slot, warps);
+        let queue = self.queue(even);
+        if queue.front().is_some_and(|front| front.slot != slot) {
+            queue.drain(..).for_each(|held| made(Made::Half(held)));
+        }
+    }
+
+    /// The blocks in these slots are over.
+    pub(super) fn over(&mut self, first: u32, count: u32, mut made: impl FnMut(Made)) {
+        let end = self.ahead.len().min(first as usize + count as usize);
+        for queue in self.ahead.get_mut(first as usize..end).into_iter().flatten() {
+            queue.drain(..).for_each(|held| made(Made::Half(held)));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn access(site: u32, address: u64) -> Access<'static> {
+        Access { site, space: Space::Global, mask: 1, addresses: Addresses::Uniform(address) }
+    }
+
+    fn told(made: Made) -> String {
+        let one = |held: &Held| format!("{}@{}", held.site, held.slot);
+        match made {
+            Made::Half(held) => one(&held),
+            Made::Whole(even, odd) => format!("{}+{}", one(&even), one(&odd)),
+        }
+    }
+
+    #[test]
+    fn the_nth_requests_of_both_halves_are_one() {
+        let mut waves = Waves::default();
+        let mut all = Vec::new();
+        // Three warps a block: 4 and 3 are a wave, 5 is alone; the odd one comes first.
+        for (slot, site) in [(4, 1), (4, 2), (3, 1), (5, 9), (3, 7), (3, 8)] {
+            waves.request(&access(site, 0), slot, 3, 0, |made| all.push(told(made)));
+        }
+        assert_eq!(all, ["1@3+1@4", "9@5", "2@4", "7@3"]);
+        all.clear();
+        // Warp 3 is ahead, and stays so at its own barrier; the other's ends it.
+        waves.barrier(3, 3, |made| all.push(told(made)));
+        assert!(all.is_empty());
+        waves.barrier(4, 3, |made| all.push(told(made)));
+        assert_eq!(all, ["8@3"]);
+        all.clear();
+        waves.request(&access(5, 0), 4, 3, 0, |made| all.push(told(made)));
+        waves.over(3, 3, |made| all.push(told(made)));
+        assert_eq!(all, ["5@4"]);
+    }
+
+    #[test]
+    fn contexts_and_spaces_are_kept_apart() {
+        let mut waves = Waves::default();
+        let mut all = Vec::new();
+        waves.request(&access(1, 0), 0, 2, 1, |made| all.push(told(made)));
+        waves.request(&access(1, 0), 1, 2, 2, |made| all.push(told(made)));
+        assert_eq!(all, ["1@0", "1@1"]);
+    }
+}
