@@ -47,10 +47,14 @@ pub(in crate::report) fn plain_name(function: &str) -> &str {
     function
 }
 
-/// `function (file:line)`.
+/// `function (file:line)`; a place outside of functions, where variables are declared, has no function.
 pub(super) fn frame(frame: &Frame) -> String {
-    let function = if frame.function.is_empty() { "?" } else { plain_name(&frame.function) };
-    if frame.file.is_empty() { function.to_owned() } else { format!("{function} ({})", at(&frame.file, frame.line)) }
+    let function = plain_name(&frame.function);
+    match (function.is_empty(), frame.file.is_empty()) {
+        (true, _) => at(&frame.file, frame.line),
+        (false, true) => function.to_owned(),
+        (false, false) => format!("{function} ({})", at(&frame.file, frame.line)),
+    }
 }
 
 /// The innermost frame of the user's own code.
@@ -118,5 +122,16 @@ mod tests {
         assert_eq!(plain_name("void scan<int, (Op)1>(int*)"), "void scan<int, (Op)1>");
         assert_eq!(plain_name("(anonymous namespace)::f(int)"), "(anonymous namespace)::f");
         assert_eq!(plain_name("main::{lambda(int)#1}::operator()(int) const"), "main::{lambda");
+    }
+
+    #[test]
+    fn places_without_a_function_are_told_by_line() {
+        let place = |function: &str, file: &str, line| {
+            frame(&Frame { function: function.to_owned(), file: file.to_owned(), line, column: 0 })
+        };
+        assert_eq!(place("main", "/src/a.cu", 3), "main (a.cu:3)");
+        assert_eq!(place("", "/src/a.cu", 3), "a.cu:3");
+        assert_eq!(place("start", "", 0), "start");
+        assert_eq!(place("", "", 0), "?");
     }
 }
