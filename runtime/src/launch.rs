@@ -7,6 +7,7 @@ use crate::execution::scheduled::{Plan, Scheduled};
 use crate::execution::warp::{Geometry, Mode, Pause, Running, Stop};
 use crate::faults::signal::Guard;
 use crate::faults::{check, message as fault_message};
+use crate::gpu::state::note_once;
 use crate::message;
 use crate::module::Module;
 use crate::paths::Entry;
@@ -15,6 +16,8 @@ use std::collections::HashSet;
 use std::ffi::c_void;
 use std::ptr::null_mut;
 use warpline_format::abi::{KernelDescriptor, WarpFunction, count_cells, kernel_flags};
+use warpline_format::access::LANES;
+use warpline_format::device::Device;
 use warpline_format::event::{BlockCount, BranchCount, Event, FaultKind, Launch, LaunchEnd};
 use warpline_format::options::Check;
 use warpline_format::schedule::{self, Shape};
@@ -53,6 +56,16 @@ pub fn registers(kernel: &KernelDescriptor, registers_per_sm: u32) -> (u32, bool
     let bound = kernel.max_threads * kernel.min_blocks.max(1);
     let allowed = registers_per_sm.checked_div(bound).map_or(ASSUMED_REGISTERS, |each| each & !7);
     (allowed.clamp(8, ASSUMED_REGISTERS), true)
+}
+
+/// Registers per thread in a block of `threads`, and whether they are a guess. Where ptxas took more than such a block
+/// can have, as many as it can have: a compiler that is told the size of the block, or another one, makes the kernel fit,
+/// and nothing here runs out of registers.
+pub fn registers_in(kernel: &KernelDescriptor, device: &Device, threads: u32) -> (u32, bool) {
+    let (wanted, assumed) = registers(kernel, device.registers_per_sm);
+    let unit = device.register_unit.max(1);
+    let fit = device.registers_per_sm / threads.div_ceil(LANES as u32).max(1) / unit * unit / LANES as u32;
+    if (1..wanted).contains(&fit) { (fit, true) } else { (wanted, assumed) }
 }
 
 impl Runtime {
@@ -97,7 +110,7 @@ impl Runtime {
         if kernel.max_threads != 0 && threads > u64::from(kernel.max_threads) {
             return Err(error::LAUNCH_OUT_OF_RESOURCES);
         }
-        let (registers, _) = registers(kernel, device.registers_per_sm);
+        let (registers, _) = registers_in(kernel, device, threads as u32);
         let resident = device.resident_blocks(threads as u32, registers, kernel.static_shared + shared as u32);
         if resident == 0 {
             return Err(error::LAUNCH_OUT_OF_RESOURCES);
@@ -182,7 +195,15 @@ impl Runtime {
             workspace,
         };
         let share = self.options.block_share.max(1);
-        let (registers, registers_assumed) = registers(kernel, self.options.device.registers_per_sm);
+        let (registers, registers_assumed) = registers_in(kernel, &self.options.device, geometry.threads());
+        if registers < kernel.registers {
+            let (name, threads, wanted) = (module.kernel_name(member.index), geometry.threads(), kernel.registers);
+            note_once(format!(
+                "kernel {name}: {wanted} registers per thread, of which a block of {threads} threads can have {registers}; it \
+                 runs as with these (a GPU would refuse this build with cudaErrorLaunchOutOfResources unless \
+                 __launch_bounds__({threads}) says so)"
+            ));
+        }
         let id = self.launches;
         self.launches += 1;
         let launch = Launch {
@@ -448,4 +469,22 @@ fn count_events(module: &Module, counts: &[u64]) -> (Vec<BlockCount>, Vec<Branch
         })
         .collect();
     (blocks, branches)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn registers_fit_the_block() {
+        let device = Device::rtx_2080_ti();
+        // SAFETY: all fields are numbers, pointers or optional functions, for which zeroes are valid.
+        let mut kernel: KernelDescriptor = unsafe { std::mem::zeroed() };
+        kernel.registers = 72;
+        assert_eq!(registers_in(&kernel, &device, 256), (72, false));
+        assert_eq!(registers_in(&kernel, &device, 1024), (64, true));
+        assert_eq!(device.resident_blocks(1024, 64, 0), 1);
+        kernel.registers = 0;
+        assert_eq!(registers_in(&kernel, &device, 1024), (ASSUMED_REGISTERS, true));
+    }
 }

@@ -3,7 +3,7 @@
 use super::{api, put};
 use crate::cuda::error::{self, Error};
 use crate::cuda::types::FuncAttributes;
-use crate::launch::{MAX_THREADS, registers};
+use crate::launch::{MAX_THREADS, registers, registers_in};
 use crate::module::Module;
 use crate::runtime::{Member, Runtime};
 use std::ffi::{c_char, c_int, c_uint, c_void};
@@ -29,7 +29,7 @@ fn resident(runtime: &Runtime, function: *const c_void, threads: c_int, dynamic:
     if threads > MAX_THREADS || shared > u64::from(device.shared_per_block_optin) {
         return Ok(0);
     }
-    let (registers, _) = registers(kernel, device.registers_per_sm);
+    let (registers, _) = registers_in(kernel, device, threads);
     Ok(device.resident_blocks(threads, registers, shared as u32))
 }
 
