@@ -82,7 +82,7 @@ impl<'c> Emitter<'_, 'c> {
             };
             b.store(old, slot, 1);
         });
-        let from = self.spill(addresses, "addresses");
+        let from = self.spill(addresses);
         let place = self.entry.alloca(whole, 64);
         self.b.store(operands, place, 64);
         self.b.call(helper, &[from, mask, place]);
@@ -124,7 +124,7 @@ impl<'c> Emitter<'_, 'c> {
             let pair = b.compare_exchange(address, wanted, new, ORDER);
             b.store(b.extract_value(pair, 0), slot, 1);
         });
-        let from = self.spill(addresses, "addresses");
+        let from = self.spill(addresses);
         let place = self.entry.alloca(ty.vector(LANES).array(2), 64);
         self.b.store(wanted, place, 64);
         self.b.store(new, self.b.offset(place, u64::from(LANES) * size), 1);

@@ -215,7 +215,7 @@ impl<'c> Emitter<'_, 'c> {
         let (bad, good) = (self.new_block("bad_call"), self.new_block("good_call"));
         self.branch_unlikely(self.b.ne(left, self.i32(0)), bad, good);
         self.b.at_end(bad);
-        let place = self.spill(targets, "addresses");
+        let place = self.spill(targets);
         self.b.call(self.unit.runtime().bad_call(), &[self.context, left, place]);
         self.b.branch(good);
         self.b.at_end(good);

@@ -4,20 +4,8 @@ use super::compact;
 use super::context;
 use super::emitter::Emitter;
 use super::leaf::LANES;
-use super::memory::Lay;
 use crate::llvm::{Block, Value};
 use warpline_format::access::Space;
-
-/// The path of an access some of whose lanes may not go on. It stays open beside the main line, on which all lanes of
-/// the block do the access, until the access itself is lowered on both.
-pub struct Detour<'c> {
-    /// Where it goes on.
-    pub block: Block<'c>,
-    /// Lanes that do the access; may be none.
-    pub mask: Value<'c>,
-    /// The record cursor at its end.
-    pub cursor: Option<Value<'c>>,
-}
 
 /// What a check looks at.
 pub struct Checked {
@@ -69,61 +57,6 @@ impl<'c> Emitter<'_, 'c> {
         }
         let range = self.unit.site_range(what.site);
         [self.b.load(self.t.int(64), range, 8), self.b.load(self.t.int(64), self.b.offset(range, 8), 8)]
-    }
-
-    /// Parts the paths of an access: the main line goes on with all lanes, unless `bad` and the runtime says that not
-    /// all may. An access of a bundle with anything bad takes the detour in any case: the main line is where all
-    /// accesses of the bundle are as its record says.
-    pub fn part(&mut self, what: &Checked, lay: &Lay<'c>, bad: Value<'c>, bundled: bool) -> Detour<'c> {
-        let (slow, detour, good) = (self.new_block("check"), self.new_block("detour"), self.new_block("checked"));
-        self.branch_unlikely(bad, slow, good);
-        self.b.at_end(slow);
-        let addresses = self.addresses(lay);
-        let place = self.spill(addresses, "addresses");
-        let mask = self.b.call(
-            self.unit.quiet(self.unit.runtime().check()),
-            &[
-                self.context,
-                self.unit.site_range(what.site),
-                self.i32(what.site),
-                self.i32(what.space as u32),
-                self.mask,
-                place,
-                self.i32(what.bytes),
-                self.i32(what.align),
-            ],
-        );
-        if bundled {
-            self.b.branch(detour);
-        } else {
-            self.b.branch_if(self.b.eq(mask, self.mask), good, detour);
-        }
-        self.b.at_end(good);
-        Detour { block: detour, mask, cursor: None }
-    }
-
-    /// Brings a detour back to the main line, where the builder stands. Of each pair of values, the main line's and
-    /// the detour's, gives the one that holds.
-    pub fn rejoin(&mut self, detour: Detour<'c>, pairs: &[[Value<'c>; 2]]) -> Vec<Value<'c>> {
-        let joined = self.new_block("joined");
-        let main = self.b.block();
-        self.b.branch(joined);
-        self.b.at_end(detour.block);
-        self.b.branch(joined);
-        self.b.at_end(joined);
-        let merged = |ours: Value<'c>, theirs: Value<'c>| {
-            let phi = self.b.phi(ours.ty());
-            phi.add_incoming(&[(ours, main), (theirs, detour.block)]);
-            phi
-        };
-        // What was looked at since may be known on the main line only.
-        self.looked = None;
-        let values = pairs.iter().map(|[ours, theirs]| merged(*ours, *theirs)).collect();
-        match (&mut self.room, detour.cursor) {
-            (Some(room), Some(cursor)) => room.cursor = merged(room.cursor, cursor),
-            (room, _) => *room = None,
-        }
-        values
     }
 
     /// Whether an access of lanes at one address, or evenly spaced, may leave `[low, high]` or be misaligned. Never

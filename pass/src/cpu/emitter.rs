@@ -6,8 +6,8 @@ mod values;
 
 use super::analysis::{Analysis, Version};
 use super::body::Body;
-use super::check::Detour;
 use super::class::gives_way;
+use super::detour::Allowed;
 use super::error::Refusal;
 use super::guess::Guess;
 use super::leaf::{Leaf, leaf_types};
@@ -52,9 +52,7 @@ pub struct Emitter<'u, 'c> {
     /// Number of the current instruction in its block.
     pub index: usize,
     /// Lanes that may do the next access, where its check may have held some back.
-    pub allowed: Option<Value<'c>>,
-    /// The open path of such lanes, beside the main line.
-    pub detour: Option<Detour<'c>>,
+    pub allowed: Option<Allowed<'c>>,
     /// Of each bundle that has begun, whether an access of it may be bad, by the site field of its record.
     pub suspicions: HashMap<u32, Value<'c>>,
     /// Room in the record buffer that is made sure of.
@@ -130,7 +128,6 @@ impl<'u, 'c> Emitter<'u, 'c> {
             position: 0,
             index: 0,
             allowed: None,
-            detour: None,
             suspicions: HashMap::new(),
             room: None,
             guesses: HashMap::new(),
@@ -336,11 +333,6 @@ impl<'u, 'c> Emitter<'u, 'c> {
         }
         let leaves = self.constant(value)?;
         Ok(leaves)
-    }
-
-    /// Keeps the leaves of a value for the rest of the block, also of a constant whose address is computed.
-    pub fn keep(&mut self, value: Value<'c>, leaves: Vec<Leaf<'c>>) {
-        self.local.insert(value, leaves);
     }
 
     /// The only leaf of a scalar value.

@@ -70,6 +70,43 @@ impl<'c> Unit<'c> {
         })
     }
 
+    /// `(values, mask, base...)`: reads or writes one `ty` per lane of the mask, neighbours in each group, under masks that
+    /// the host has.
+    pub fn part_helper(&self, ty: Type<'c>, groups: u32, align: u32, store: bool) -> Value<'c> {
+        let name = format!("warpline.part.{}.{ty}.{groups}.{align}", if store { "store" } else { "load" });
+        if let Some(function) = ModuleItems::function(&self.target, &name) {
+            return function;
+        }
+        let (pointer, long) = (self.t.pointer(0), self.t.int(64));
+        let mut parameters = vec![pointer, self.t.int(32)];
+        parameters.extend(vec![long; groups as usize]);
+        let function = self.new_helper(&name, self.t.void().function(&parameters));
+        let parameters = function.parameters();
+        let b = Builder::new(self.t);
+        b.at_end(function.append_block("entry"));
+        let lanes = self.lanes_of(&b, parameters[1]);
+        let count = LANES / groups;
+        let vector = ty.vector(count);
+        for (group, base) in (0..groups).zip(&parameters[2..]) {
+            let wanted: Vec<_> = (group * count..(group + 1) * count).map(Some).collect();
+            let some = b.shuffle(lanes, Value::poison(lanes.ty()), &wanted);
+            let place = b.gep(ty, parameters[0], &[Value::int(long, u64::from(group * count))]);
+            let memory = b.int_to_ptr(*base, pointer);
+            if store {
+                let masked = self.intrinsic("llvm.masked.store", &[vector, pointer]);
+                let call = b.call(masked, &[b.load(vector, place, 8), memory, some]);
+                call.set_argument_alignment(1, align);
+            } else {
+                let masked = self.intrinsic("llvm.masked.load", &[vector, pointer]);
+                let call = b.call(masked, &[memory, some, Value::zero(vector)]);
+                call.set_argument_alignment(0, align);
+                b.store(call, place, 8);
+            }
+        }
+        b.return_void();
+        function
+    }
+
     /// A function that does something for each lane of a mask, in lane order. The work gets the lane's address, and
     /// the third argument with the lane's number as an index. `unrolled` takes a full mask, the usual one, without
     /// looking for its lanes.

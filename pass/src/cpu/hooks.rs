@@ -1,14 +1,13 @@
 //! Hooks: accesses, and the counts of blocks and branches.
 
-use super::check::{Checked, Detour};
+use super::check::Checked;
 use super::context;
 use super::emitter::{Emitted, Emitter};
 use super::error::Refusal;
-use super::leaf::{LANES, Leaf};
+use super::leaf::Leaf;
 use super::memory::Lay;
 use crate::llvm::Value;
 use crate::llvm::types::Kind;
-use crate::llvm::value::Opcode;
 use warpline_format::abi::count_cells;
 use warpline_format::access::Space;
 
@@ -31,14 +30,11 @@ impl<'c> Emitter<'_, 'c> {
             return Ok(());
         }
         let shift = (what.space == Space::Shared).then(|| self.field(context::SHARED));
-        let simple = self.fetch_operands_of_next()?;
         let written = self.write_checked(&what, &lay, shift);
         if let Some(bundle) = &what.bundle {
             self.suspicions.insert(bundle.field, written.bad);
         }
-        let detour = self.part(&what, &lay, written.bad, what.bundle.is_some());
-        self.commit(written.place, written.bytes);
-        self.take_detour(&what, &lay, shift, detour, simple);
+        self.allowed = Some(self.settle(&what, &lay, shift, Some(&written), written.bad));
         Ok(())
     }
 
@@ -57,9 +53,7 @@ impl<'c> Emitter<'_, 'c> {
         let leaf = self.leaf(pointer)?;
         let lay = self.lay_of(pointer, leaf);
         let shift = (what.space == Space::Shared).then(|| self.field(context::SHARED));
-        let simple = self.fetch_operands_of_next()?;
-        let detour = self.part(&what, &lay, bad, true);
-        self.take_detour(&what, &lay, shift, detour, simple);
+        self.allowed = Some(self.settle(&what, &lay, shift, None, bad));
         Ok(())
     }
 
@@ -73,49 +67,6 @@ impl<'c> Emitter<'_, 'c> {
             return Err(Refusal::of(hook, "a hook whose site is not in the table"));
         };
         Ok((what, arguments[1]))
-    }
-
-    /// Records what the lanes of a detour do. `simple`: a plain load or store follows, which is lowered on both paths.
-    fn take_detour(
-        &mut self,
-        what: &Checked,
-        lay: &Lay<'c>,
-        shift: Option<Value<'c>>,
-        detour: Detour<'c>,
-        simple: bool,
-    ) {
-        let mut detour = detour;
-        let main = self.b.block();
-        self.b.at_end(detour.block);
-        let mut addresses = self.addresses(lay);
-        if let Some(shift) = shift {
-            addresses = self.b.sub(addresses, self.b.splat(shift, LANES));
-        }
-        detour.cursor = Some(self.record_detour(what, detour.mask, addresses));
-        detour.block = self.b.block();
-        self.b.at_end(main);
-        if simple {
-            self.detour = Some(detour);
-        } else {
-            let mask = detour.mask;
-            let mask = self.rejoin(detour, &[[self.mask, mask]])[0];
-            self.allowed = Some(mask);
-        }
-    }
-
-    /// Whether a plain load or store follows. Its operands are fetched then, as they must be known on every path
-    /// behind the check.
-    fn fetch_operands_of_next(&mut self) -> Emitted<bool> {
-        let body = self.body;
-        let Some(&next) = body.blocks[self.position].instructions.get(self.index + 1) else { return Ok(false) };
-        if !matches!(next.opcode(), Some(Opcode::LLVMLoad | Opcode::LLVMStore)) {
-            return Ok(false);
-        }
-        for operand in next.operands() {
-            let leaves = self.leaves(operand)?;
-            self.keep(operand, leaves);
-        }
-        Ok(true)
     }
 
     fn add_to_cell(&self, cells: Value<'c>, cell: u64, amount: Value<'c>) {

@@ -10,6 +10,9 @@ use crate::llvm::types::Kind;
 use crate::llvm::value::Ordering;
 use crate::llvm::{Type, Value};
 
+/// Bytes that are read in the place of memory that may not be: more than one load instruction asks for.
+const SPARE_BYTES: u64 = 1024;
+
 /// Whether lanes lie evenly, and how they lie if so.
 pub type Evenness<'c> = (Value<'c>, Lay<'c>);
 
@@ -87,13 +90,26 @@ impl<'c> Emitter<'_, 'c> {
 
     /// Lanes of the access: those that run the block, less those that its check held back.
     pub fn access_mask(&mut self) -> Value<'c> {
-        self.allowed.take().unwrap_or(self.mask)
+        self.allowed.take().map_or(self.mask, |allowed| allowed.mask)
     }
 
     /// Lowers a load.
     pub fn load(&mut self, load: Value<'c>) -> Emitted<Vec<Leaf<'c>>> {
-        let detour = self.detour.take();
-        let lay = self.lay(load.operand(0))?;
+        let mut lay = self.lay(load.operand(0))?;
+        let allowed = self.allowed.take();
+        let mask = allowed.as_ref().map_or(self.mask, |allowed| allowed.mask);
+        // Such bases can be read whatever the mask says.
+        let readable = match (&mut lay, allowed) {
+            (Lay::Same(address), Some(allowed)) => {
+                *address = allowed.bases.first().copied().unwrap_or(*address);
+                true
+            }
+            (Lay::Strided(bases, 0), Some(allowed)) if allowed.bases.len() == bases.len() => {
+                *bases = allowed.bases;
+                true
+            }
+            _ => false,
+        };
         let uniform = self.analysis.shape(load) == Shape::Uniform;
         let align = u64::from(load.alignment().max(1));
         let volatile = load.is_volatile() || is_atomic(load);
@@ -104,29 +120,13 @@ impl<'c> Emitter<'_, 'c> {
             let lay = self.moved(&lay, *offset);
             let align = common_align(align, *offset);
             values.push(match lay {
-                Lay::Same(address) => self.load_one(*ty, address, align, None, volatile),
-                lay => self.load_lanes(*ty, &lay, self.mask, align),
+                Lay::Same(address) => self.load_one(*ty, address, align, volatile),
+                Lay::Strided(bases, 0) if readable => {
+                    let scalars: Vec<_> = bases.iter().map(|base| self.load_one(*ty, *base, align, volatile)).collect();
+                    self.spread(&scalars)
+                }
+                lay => self.load_lanes(*ty, &lay, mask, align),
             });
-        }
-        if let Some(mut detour) = detour {
-            let main = self.b.block();
-            self.b.at_end(detour.block);
-            let mut pairs = Vec::with_capacity(types.len());
-            for ((ty, offset), value) in types.iter().zip(&offsets).zip(&values) {
-                let lay = self.moved(&lay, *offset);
-                let align = common_align(align, *offset);
-                let other = match lay {
-                    Lay::Same(address) => self.load_one(*ty, address, align, Some(detour.mask), volatile),
-                    lay => {
-                        let addresses = self.addresses(&lay);
-                        self.gather_by_loop(*ty, addresses, detour.mask, align)
-                    }
-                };
-                pairs.push([*value, other]);
-            }
-            detour.block = self.b.block();
-            self.b.at_end(main);
-            values = self.rejoin(detour, &pairs);
         }
         let one = matches!(lay, Lay::Same(_));
         let leaf = |value: Value<'c>| match (one, uniform) {
@@ -137,20 +137,18 @@ impl<'c> Emitter<'_, 'c> {
         Ok(values.into_iter().map(leaf).collect())
     }
 
-    /// One scalar for all lanes. With a mask that may be empty, reads a spare place then.
-    fn load_one(
-        &mut self,
-        ty: Type<'c>,
-        address: Value<'c>,
-        align: u64,
-        mask: Option<Value<'c>>,
-        volatile: bool,
-    ) -> Value<'c> {
-        let mut pointer = self.b.int_to_ptr(address, self.t.pointer(0));
-        if let Some(mask) = mask {
-            let spare = self.once("spare", |this| this.entry.alloca(this.t.int(8).array(64), 64));
-            pointer = self.b.select(self.b.ne(mask, self.i32(0)), pointer, spare);
-        }
+    /// An address that can be read even where no lane may read this one.
+    pub fn readable(&mut self, address: Value<'c>, mask: Value<'c>) -> Value<'c> {
+        let spare = self.once("spare", |this| {
+            let spare = this.entry.alloca(this.t.int(8).array(SPARE_BYTES), 64);
+            this.entry.ptr_to_int(spare, this.t.int(64))
+        });
+        self.b.select(self.b.ne(mask, self.i32(0)), address, spare)
+    }
+
+    /// One scalar for all lanes.
+    fn load_one(&mut self, ty: Type<'c>, address: Value<'c>, align: u64, volatile: bool) -> Value<'c> {
+        let pointer = self.b.int_to_ptr(address, self.t.pointer(0));
         let (memory, bool_like) = self.memory_type(ty);
         let value = self.b.load(memory, pointer, align as u32);
         value.set_volatile(volatile);
@@ -232,7 +230,13 @@ impl<'c> Emitter<'_, 'c> {
         let all = self.joined(&pieces);
         self.b.branch(done);
         self.b.at_end(part);
-        let some = if self.unit.has_masks(ty) {
+        let some = if self.hooked && self.unit.has_masks(ty) {
+            let to = self.lane_room(ty);
+            let mut arguments = vec![to, mask];
+            arguments.extend(bases);
+            self.b.call(self.unit.part_helper(ty, groups, align as u32, false), &arguments);
+            self.b.load(ty.vector(LANES), to, 64)
+        } else if self.unit.has_masks(ty) {
             let mut pieces = Vec::new();
             for (group, base) in bases.iter().enumerate() {
                 let lanes = self.group_mask(mask, group as u32, groups);
@@ -245,8 +249,8 @@ impl<'c> Emitter<'_, 'c> {
             self.joined(&pieces)
         } else {
             let size = self.unit.layout().store_size(ty) as i64;
-            let addresses = self.addresses(&Lay::Strided(bases.to_vec(), size));
-            self.gather_by_loop(ty, addresses, mask, align)
+            let place = self.addresses_in_memory(&Lay::Strided(bases.to_vec(), size));
+            self.gather_from(ty, place, mask, align)
         };
         self.b.branch(done);
         self.b.at_end(done);
@@ -326,52 +330,67 @@ impl<'c> Emitter<'_, 'c> {
     }
 
     fn gather_by_loop(&mut self, ty: Type<'c>, addresses: Value<'c>, mask: Value<'c>, align: u64) -> Value<'c> {
-        let from = self.spill(addresses, "addresses");
-        let to = self.entry.alloca(ty.vector(LANES), 64);
+        let from = self.spill(addresses);
+        self.gather_from(ty, from, mask, align)
+    }
+
+    /// The same with the addresses in memory.
+    fn gather_from(&mut self, ty: Type<'c>, from: Value<'c>, mask: Value<'c>, align: u64) -> Value<'c> {
+        let to = self.lane_room(ty);
         let helper = self.unit.gather_helper(ty, align as u32);
         self.b.call(helper, &[from, mask, to]);
         self.b.load(ty.vector(LANES), to, 64)
     }
 
     fn scatter_by_loop(&mut self, value: Value<'c>, addresses: Value<'c>, mask: Value<'c>, align: u64) {
-        let to = self.spill(addresses, "addresses");
-        let from = self.entry.alloca(value.ty(), 64);
+        let to = self.spill(addresses);
+        self.scatter_to(value, to, mask, align);
+    }
+
+    /// The same with the addresses in memory.
+    fn scatter_to(&mut self, value: Value<'c>, to: Value<'c>, mask: Value<'c>, align: u64) {
+        let from = self.lane_room(value.ty().element());
         self.b.store(value, from, 64);
         let helper = self.unit.scatter_helper(value.ty().element(), align as u32);
         self.b.call(helper, &[to, mask, from]);
     }
 
-    /// A vector in memory, at a place that all users of the same name share.
-    pub fn spill(&mut self, vector: Value<'c>, name: &'static str) -> Value<'c> {
-        let ty = vector.ty();
-        let place = self.once(name, |this| this.entry.alloca(this.t.int(64).vector(LANES), 64));
-        debug_assert!(ty.kind() == Kind::Vector(LANES));
+    /// A vector of addresses in memory.
+    pub fn spill(&mut self, vector: Value<'c>) -> Value<'c> {
+        let place = self.address_room();
+        debug_assert!(vector.ty() == self.t.int(64).vector(LANES));
         self.b.store(vector, place, 64);
         place
     }
 
+    /// A place for one `ty` per lane, on its way to or from a loop over the lanes.
+    fn lane_room(&mut self, ty: Type<'c>) -> Value<'c> {
+        let name = match self.unit.layout().store_size(ty) {
+            1 => "bytes",
+            2 => "halves",
+            4 => "words",
+            8 => "longs",
+            _ => return self.entry.alloca(ty.vector(LANES), 64),
+        };
+        self.once(name, |this| this.entry.alloca(ty.vector(LANES), 64))
+    }
+
+    /// A place for 32 addresses, which all accesses share.
+    pub fn address_room(&mut self) -> Value<'c> {
+        self.once("addresses", |this| this.entry.alloca(this.t.int(64).vector(LANES), 64))
+    }
+
     /// Lowers a store.
     pub fn store(&mut self, store: Value<'c>) -> Emitted<()> {
-        let detour = self.detour.take();
         let lay = self.lay(store.operand(1))?;
+        let mask = self.access_mask();
         let value = self.leaves(store.operand(0))?;
         let align = u64::from(store.alignment().max(1));
         let offsets = leaf_offsets(self.unit.layout(), store.operand(0).ty());
         for (leaf, offset) in value.iter().zip(&offsets) {
+            let align = common_align(align, *offset);
             let lay = self.moved(&lay, *offset);
-            self.store_leaf(leaf, &lay, self.mask, common_align(align, *offset));
-        }
-        if let Some(mut detour) = detour {
-            let main = self.b.block();
-            self.b.at_end(detour.block);
-            for (leaf, offset) in value.iter().zip(&offsets) {
-                let addresses = self.addresses(&self.moved(&lay, *offset));
-                let value = self.in_memory(leaf);
-                self.scatter_by_loop(value, addresses, detour.mask, common_align(align, *offset));
-            }
-            detour.block = self.b.block();
-            self.b.at_end(main);
-            self.rejoin(detour, &[]);
+            self.store_leaf(leaf, &lay, mask, align);
         }
         Ok(())
     }
@@ -418,7 +437,14 @@ impl<'c> Emitter<'_, 'c> {
         }
         self.b.branch(done);
         self.b.at_end(part);
-        if self.unit.has_masks(value.ty().element()) {
+        if self.hooked && self.unit.has_masks(value.ty().element()) {
+            let ty = value.ty().element();
+            let from = self.lane_room(ty);
+            self.b.store(value, from, 64);
+            let mut arguments = vec![from, mask];
+            arguments.extend(bases);
+            self.b.call(self.unit.part_helper(ty, groups, align as u32, true), &arguments);
+        } else if self.unit.has_masks(value.ty().element()) {
             for (group, (piece, base)) in pieces.iter().zip(bases).enumerate() {
                 let lanes = self.group_mask(mask, group as u32, groups);
                 let pointer = self.b.int_to_ptr(*base, self.t.pointer(0));
@@ -428,8 +454,8 @@ impl<'c> Emitter<'_, 'c> {
             }
         } else {
             let size = self.unit.layout().store_size(value.ty().element()) as i64;
-            let addresses = self.addresses(&Lay::Strided(bases.to_vec(), size));
-            self.scatter_by_loop(value, addresses, mask, align);
+            let place = self.addresses_in_memory(&Lay::Strided(bases.to_vec(), size));
+            self.scatter_to(value, place, mask, align);
         }
         self.b.branch(done);
         self.b.at_end(done);

@@ -18,6 +18,7 @@ mod compact;
 mod context;
 mod copies;
 mod descriptor;
+mod detour;
 mod emitter;
 mod error;
 mod flow;

@@ -49,6 +49,11 @@ fn strided_bytes(bases: usize, stride: i64) -> u64 {
     if bases == 1 && i16::try_from(stride).is_ok() { EVEN_BYTES } else { AFFINE_BYTES }
 }
 
+/// First word of the raw item of one access.
+pub fn raw_head(what: &Checked) -> u32 {
+    access::head(ItemKind::Raw, what.space, what.site)
+}
+
 impl<'c> Emitter<'_, 'c> {
     /// Room for an item of this many bytes: the place to write it. Nothing that may switch to another warp may
     /// happen until [`Self::commit`]. One look at the buffer serves what follows in the block, too.
@@ -148,26 +153,9 @@ impl<'c> Emitter<'_, 'c> {
         self.commit(place, bytes);
     }
 
-    /// Writes the record of a detour's lanes, if there are any; gives the cursor behind it. The builder stands on the
-    /// detour, and stays there.
-    pub fn record_detour(&mut self, what: &Checked, mask: Value<'c>, addresses: Value<'c>) -> Value<'c> {
-        // The main line's promise must hold behind this item, too.
-        let promised = self.room.take();
-        let ahead = promised.as_ref().map_or(0, |room| room.left);
-        let (some, done) = (self.new_block("record"), self.new_block("recorded"));
-        let place = self.make_room(ahead + MAX_ITEM_BYTES as u64);
-        let before = self.b.block();
-        self.b.branch_if(self.b.ne(mask, self.i32(0)), some, done);
-        self.b.at_end(some);
-        self.write_raw(place, what.site, what.space, mask, addresses);
-        let after = self.b.offset(place, MAX_ITEM_BYTES as u64);
-        self.set_field(context::RECORD_CURSOR, after);
-        self.b.branch(done);
-        self.b.at_end(done);
-        let cursor = self.b.phi(self.t.pointer(0));
-        cursor.add_incoming(&[(place, before), (after, some)]);
-        self.room = promised;
-        cursor
+    /// Bytes that the items to come may take without another look at the buffer.
+    pub fn promised(&self) -> u64 {
+        self.room.as_ref().map_or(0, |room| room.left)
     }
 
     fn write_at(
@@ -237,7 +225,7 @@ impl<'c> Emitter<'_, 'c> {
     }
 
     /// Lanes less a scalar.
-    fn less(&self, lanes: Value<'c>, shift: Option<Value<'c>>) -> Value<'c> {
+    pub fn less(&self, lanes: Value<'c>, shift: Option<Value<'c>>) -> Value<'c> {
         shift.map_or(lanes, |shift| self.b.sub(lanes, self.b.splat(shift, LANES)))
     }
 
