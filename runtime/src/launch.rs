@@ -124,13 +124,18 @@ impl Runtime {
 
     /// Whether the launch about to happen is traced.
     pub fn is_traced(&self, member: Member) -> bool {
-        let module = &self.modules[member.module];
         let number = self.launches;
         let ranges = &self.options.launches;
-        self.trace.is_on()
-            && self.profiling
-            && module.is_hooked()
+        self.profiling
             && (ranges.is_empty() || ranges.iter().any(|&(first, last)| (first..=last).contains(&number)))
+            && self.may_be_traced(member)
+    }
+
+    /// Whether some launch of the kernel can be traced.
+    pub fn may_be_traced(&self, member: Member) -> bool {
+        let module = &self.modules[member.module];
+        self.trace.is_on()
+            && module.is_hooked()
             && self.filter.as_ref().is_none_or(|filter| filter.is_match(&module.kernel_name(member.index)))
     }
 

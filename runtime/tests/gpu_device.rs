@@ -6,90 +6,24 @@ mod gpu_fake;
 mod gpu_producer;
 mod support;
 
+use gpu_fake::program::{BLOCKS, STUBS, THREADS, driver, launch, malloc, run, start};
 use std::collections::BTreeMap;
 use std::ffi::c_void;
-use std::path::Path;
-use std::process::Command;
 use std::ptr::null_mut;
-use std::sync::OnceLock;
-use support::{KernelSpec, Ran, Trace, register_with_binary, run_child_with, site, table};
-use warpline_format::abi::WarpContext;
+use support::{Trace, run_child_with};
 use warpline_format::access::{Item, Space};
 use warpline_format::event::{AllocationKind, Direction, Event};
 use warpline_format::options::Mode;
-use warpline_format::site_table::{Block, Op};
 use warpline_runtime::api::copy::cudaMemcpy;
 use warpline_runtime::api::device::cudaDeviceSynchronize;
-use warpline_runtime::api::graph_runs::cudaGraphLaunch;
-use warpline_runtime::api::hooks::__warpline_name;
-use warpline_runtime::api::launch::{cudaLaunchKernel, cudaLaunchKernel_ptsz, cudaLaunchKernelExC_ptsz};
-use warpline_runtime::api::memory::{cudaFree, cudaMalloc};
+use warpline_runtime::api::launch::{cudaLaunchKernel_ptsz, cudaLaunchKernelExC_ptsz};
+use warpline_runtime::api::memory::cudaFree;
 use warpline_runtime::cuda::error;
 use warpline_runtime::cuda::types::{Dim3, LaunchConfig};
 
-const STUBS: usize = 0x5000;
-const BLOCKS: u32 = 300;
-const THREADS: u32 = 200;
 const LAUNCHES: u32 = 12;
 /// The first place of the device window that is given out; what lies below stays closed.
 const FIRST: u64 = warpline_format::abi::windows::DEVICE + (2 << 20);
-
-unsafe extern "C" fn on_the_cpu(_context: *mut WarpContext) {}
-
-fn start() {
-    let kernel = |name| KernelSpec {
-        name,
-        native: on_the_cpu,
-        hooked: on_the_cpu,
-        parameters: &[8],
-        flags: 0,
-        static_shared: 0,
-    };
-    let kernels = [kernel(c"touch"), kernel(c"faulty")];
-    let sites = vec![
-        site(0, Op::Load, Space::Global, 0),
-        site(0, Op::Load, Space::Global, 1),
-        site(0, Op::Store, Space::Shared, 2),
-    ];
-    let mut table = table(&kernels, sites, &[]);
-    table.blocks = vec![Block::default()];
-    register_with_binary(&kernels, &table, STUBS, 0, b"\x50\xed\x55\xba fat");
-}
-
-fn launch(kernel: usize, data: *mut c_void, stream: usize) -> i32 {
-    let mut data = data;
-    let mut arguments = [(&raw mut data).cast::<c_void>()];
-    let (grid, block) = (Dim3 { x: BLOCKS, y: 1, z: 1 }, Dim3 { x: THREADS, y: 1, z: 1 });
-    unsafe { cudaLaunchKernel((STUBS + kernel) as _, grid, block, arguments.as_mut_ptr(), 0, stream as *mut c_void) }
-}
-
-fn malloc(bytes: usize, name: &'static std::ffi::CStr) -> *mut c_void {
-    let mut pointer = null_mut();
-    unsafe {
-        __warpline_name(name.as_ptr());
-        assert_eq!(cudaMalloc(&raw mut pointer, bytes), error::SUCCESS);
-    }
-    pointer
-}
-
-/// Folder with the driver made for the purpose.
-fn driver() -> &'static str {
-    static FOLDER: OnceLock<String> = OnceLock::new();
-    FOLDER.get_or_init(|| {
-        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("driver-{}", std::process::id()));
-        std::fs::create_dir_all(&folder).unwrap();
-        let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/gpu_fake/driver.c");
-        let mut compiler = Command::new("cc");
-        compiler.args(["-shared", "-fPIC", "-Wall", "-Werror"]).arg(source).arg("-o").arg(folder.join("libcuda.so.1"));
-        assert!(compiler.status().expect("a C compiler is installed").success());
-        folder.to_str().unwrap().to_owned()
-    })
-}
-
-fn run(child: &str, variables: &[(&str, &str)]) -> Ran {
-    let all: Vec<(&str, &str)> = [("LD_LIBRARY_PATH", driver())].iter().chain(variables).copied().collect();
-    run_child_with(child, &all, |_| ())
-}
 
 #[test]
 #[ignore = "child"]
@@ -280,22 +214,6 @@ fn a_default_stream_per_thread_is_the_threads_own() {
     let ran = run("child_default_streams", &[]);
     assert_eq!(ran.code, Some(0), "{}{}", ran.output, ran.errors);
     assert!(Trace::read(&ran.path).is_complete(), "{}", ran.errors);
-}
-
-#[test]
-#[ignore = "child"]
-fn child_graph() {
-    start();
-    for _ in 0..3 {
-        assert_eq!(unsafe { cudaGraphLaunch(0x1000 as *mut c_void, null_mut()) }, error::SUCCESS);
-    }
-}
-
-#[test]
-fn a_graph_on_the_gpu_is_told_once() {
-    let ran = run("child_graph", &[]);
-    assert_eq!(ran.code, Some(0), "{}{}", ran.output, ran.errors);
-    assert_eq!(ran.errors.matches("the kernels of CUDA graphs").count(), 1, "{}", ran.errors);
 }
 
 #[test]

@@ -24,6 +24,7 @@ for source in "$root"/examples/*/; do
     [ "$name" = common ] || build "$name" $(find "$source" -name '*.cu' -o -name '*.cpp')
 done
 build streams "$here/streams.cu"
+build graphs "$here/graphs.cu"
 build long_running "$here/long_running.cu"
 # The hooks alone, without the rest of Warpline.
 toolkit=$("$cc" --warpline-toolkit)

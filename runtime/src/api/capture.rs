@@ -14,7 +14,8 @@ const STATUS: [c_int; 2] = [0, 1];
 api! {
     /// Begins to turn the work of a stream into a graph. The mode says which calls of other threads are refused
     /// meanwhile; none are.
-    fn cudaStreamBeginCapture(stream: StreamHandle, mode: c_int) |runtime, entry| {
+    fn cudaStreamBeginCapture(stream: StreamHandle, mode: c_int) |runtime, entry|
+        => crate::gpu::graph_calls::begin_capture {
         let _ = entry;
         runtime.streams.get(stream as usize)?;
         if !(0..=2).contains(&mode) {
@@ -24,7 +25,8 @@ api! {
     }
 
     /// Ends a capture.
-    fn cudaStreamEndCapture(stream: StreamHandle, graph: *mut GraphHandle) |runtime, entry| {
+    fn cudaStreamEndCapture(stream: StreamHandle, graph: *mut GraphHandle) |runtime, entry|
+        => crate::gpu::graph_calls::end_capture {
         let _ = entry;
         if graph.is_null() {
             return Err(error::INVALID_VALUE);

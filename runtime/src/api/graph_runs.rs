@@ -5,14 +5,14 @@ use super::graphs::{
 };
 use super::{api, per_thread, put};
 use crate::cuda::error::{self, Error};
-use crate::cuda::types::{Memcpy3D, StreamHandle};
+use crate::cuda::types::{EventHandle, Memcpy3D, StreamHandle};
 use crate::graphs::{CopyWork, Graph, Work};
 use crate::paths::Entry;
 use crate::runtime::{Runtime, call};
 use std::ffi::{c_int, c_uint, c_ulonglong, c_void};
 
 /// `cudaGraphExec_t`.
-type ExecutableHandle = *mut c_void;
+pub type ExecutableHandle = *mut c_void;
 
 /// `cudaGraphExecUpdateResultInfo`.
 #[repr(C)]
@@ -23,10 +23,20 @@ pub struct UpdateResult {
     from: NodeHandle,
 }
 
+/// `cudaGraphNodeParams` of a kernel node, without what CUDA has behind the parameters; of other nodes the kind.
+#[repr(C)]
+pub struct NodeParameters {
+    /// `cudaGraphNodeType`.
+    pub kind: c_int,
+    reserved: [c_int; 3],
+    kernel: KernelParameters,
+}
+
 /// `cudaGraphInstantiateParams`.
 #[repr(C)]
 pub struct InstantiateParameters {
-    flags: c_ulonglong,
+    /// `cudaGraphInstantiateFlags`.
+    pub flags: c_ulonglong,
     stream: StreamHandle,
     node: NodeHandle,
     result: c_int,
@@ -54,7 +64,7 @@ api! {
         executable: *mut ExecutableHandle,
         graph: GraphHandle,
         flags: c_ulonglong,
-    ) |runtime, entry| {
+    ) |runtime, entry| => crate::gpu::graph_calls::instantiate {
         let _ = (entry, flags);
         instantiate(runtime, executable, graph)
     }
@@ -64,7 +74,7 @@ api! {
         executable: *mut ExecutableHandle,
         graph: GraphHandle,
         flags: c_ulonglong,
-    ) |runtime, entry| {
+    ) |runtime, entry| => crate::gpu::graph_calls::instantiate {
         let _ = (entry, flags);
         instantiate(runtime, executable, graph)
     }
@@ -74,7 +84,7 @@ api! {
         executable: *mut ExecutableHandle,
         graph: GraphHandle,
         parameters: *mut InstantiateParameters,
-    ) |runtime, entry| {
+    ) |runtime, entry| => crate::gpu::graph_calls::instantiate_with {
         let _ = entry;
         let made = instantiate(runtime, executable, graph);
         // SAFETY: null or valid by the contract.
@@ -86,7 +96,7 @@ api! {
     }
 
     /// Destroys an executable graph.
-    fn cudaGraphExecDestroy(executable: ExecutableHandle) |runtime, entry| {
+    fn cudaGraphExecDestroy(executable: ExecutableHandle) |runtime, entry| => crate::gpu::graphs::destroy {
         let _ = entry;
         runtime.graphs.remove_executable(executable as usize)
     }
@@ -103,7 +113,7 @@ api! {
         executable: ExecutableHandle,
         graph: GraphHandle,
         result: *mut UpdateResult,
-    ) |runtime, entry| {
+    ) |runtime, entry| => crate::gpu::graph_calls::update {
         let _ = entry;
         let updated = runtime.graphs.update(executable as usize, graph as usize)?;
         let null = std::ptr::null_mut();
@@ -118,7 +128,7 @@ api! {
         executable: ExecutableHandle,
         node: NodeHandle,
         enabled: c_uint,
-    ) |runtime, entry| {
+    ) |runtime, entry| => crate::gpu::graph_calls::set_enabled {
         let _ = entry;
         let node = runtime.graphs.executable(executable as usize)?.node_mut(node as usize)?;
         if !matches!(node.work, Work::Kernel(_) | Work::Copy(_) | Work::Fill(_)) {
@@ -145,7 +155,7 @@ api! {
         executable: ExecutableHandle,
         node: NodeHandle,
         parameters: *const KernelParameters,
-    ) |runtime, entry| {
+    ) |runtime, entry| => crate::gpu::graph_calls::set_kernel {
         let _ = entry;
         // SAFETY: by the contract.
         let work = unsafe { kernel(runtime, parameters)? };
@@ -157,7 +167,7 @@ api! {
         executable: ExecutableHandle,
         node: NodeHandle,
         parameters: *const Memcpy3D,
-    ) |runtime, entry| {
+    ) |runtime, entry| => crate::gpu::graph_calls::set_copy {
         let _ = entry;
         // SAFETY: by the contract.
         let work = Work::Copy(unsafe { super::copy::copy_3d(runtime, parameters)? });
@@ -172,9 +182,91 @@ api! {
         from: *const c_void,
         bytes: usize,
         kind: c_int,
-    ) |runtime, entry| {
+    ) |runtime, entry| => crate::gpu::graph_calls::set_flat_copy {
         let _ = entry;
         let work = Work::Copy(CopyWork::flat(to as u64, from as u64, bytes as u64, kind));
+        exchange(node_work(runtime, executable, node)?, work)
+    }
+
+    /// Gives a copy into a variable other bytes.
+    fn cudaGraphExecMemcpyNodeSetParamsToSymbol(
+        executable: ExecutableHandle,
+        node: NodeHandle,
+        symbol: *const c_void,
+        from: *const c_void,
+        bytes: usize,
+        offset: usize,
+        kind: c_int,
+    ) |runtime, entry| => crate::gpu::graph_calls::set_copy_to_symbol {
+        let _ = entry;
+        // SAFETY: by the contract.
+        let work = Work::Copy(super::symbols::to_symbol(runtime, symbol, from, bytes, offset, kind)?);
+        exchange(node_work(runtime, executable, node)?, work)
+    }
+
+    /// Gives a copy out of a variable other bytes.
+    fn cudaGraphExecMemcpyNodeSetParamsFromSymbol(
+        executable: ExecutableHandle,
+        node: NodeHandle,
+        to: *mut c_void,
+        symbol: *const c_void,
+        bytes: usize,
+        offset: usize,
+        kind: c_int,
+    ) |runtime, entry| => crate::gpu::graph_calls::set_copy_from_symbol {
+        let _ = entry;
+        let work = Work::Copy(super::symbols::from_symbol(runtime, to, symbol, bytes, offset, kind)?);
+        exchange(node_work(runtime, executable, node)?, work)
+    }
+
+    /// Gives a graph inside an executable graph other work.
+    fn cudaGraphExecChildGraphNodeSetParams(
+        executable: ExecutableHandle,
+        node: NodeHandle,
+        child: GraphHandle,
+    ) |runtime, entry| => crate::gpu::graph_calls::set_child {
+        let _ = entry;
+        let work = Work::Child(runtime.graphs.graph(child as usize)?.ordered()?);
+        exchange(node_work(runtime, executable, node)?, work)
+    }
+
+    /// Gives a node that records an event another event.
+    fn cudaGraphExecEventRecordNodeSetEvent(
+        executable: ExecutableHandle,
+        node: NodeHandle,
+        event: EventHandle,
+    ) |runtime, entry| => crate::gpu::graph_calls::set_recorded {
+        let _ = entry;
+        runtime.streams.event(event as usize)?;
+        exchange(node_work(runtime, executable, node)?, Work::Record(event as usize))
+    }
+
+    /// Gives a node that waits for an event another event.
+    fn cudaGraphExecEventWaitNodeSetEvent(
+        executable: ExecutableHandle,
+        node: NodeHandle,
+        event: EventHandle,
+    ) |runtime, entry| => crate::gpu::graph_calls::set_awaited {
+        let _ = entry;
+        runtime.streams.event(event as usize)?;
+        exchange(node_work(runtime, executable, node)?, Work::Wait(event as usize))
+    }
+
+    /// Gives a node of an executable graph other parameters; on the CPU device a kernel node only.
+    fn cudaGraphExecNodeSetParams(
+        executable: ExecutableHandle,
+        node: NodeHandle,
+        parameters: *mut NodeParameters,
+    ) |runtime, entry| => crate::gpu::graph_calls::set_any {
+        let _ = entry;
+        // SAFETY: null or valid by the contract.
+        let given = unsafe { parameters.as_ref() }.ok_or(error::INVALID_VALUE)?;
+        if given.kind != 0 {
+            crate::message::note("cudaGraphExecNodeSetParams: on the CPU device only kernel nodes are supported");
+            return Err(error::NOT_SUPPORTED);
+        }
+        // SAFETY: a kernel node's parameters begin like `cudaKernelNodeParams`.
+        let work = unsafe { kernel(runtime, &raw const given.kernel)? };
         exchange(node_work(runtime, executable, node)?, work)
     }
 
@@ -183,7 +275,7 @@ api! {
         executable: ExecutableHandle,
         node: NodeHandle,
         parameters: *const FillParameters,
-    ) |runtime, entry| {
+    ) |runtime, entry| => crate::gpu::graph_calls::set_fill {
         let _ = entry;
         // SAFETY: by the contract.
         let work = unsafe { fill(parameters)? };
@@ -195,7 +287,7 @@ api! {
         executable: ExecutableHandle,
         node: NodeHandle,
         parameters: *const HostParameters,
-    ) |runtime, entry| {
+    ) |runtime, entry| => crate::gpu::graph_calls::set_host {
         let _ = entry;
         // SAFETY: by the contract.
         let work = unsafe { host(parameters)? };
@@ -239,8 +331,8 @@ pub unsafe extern "C" fn cudaGraphLaunch(executable: ExecutableHandle, stream: S
     let here = 0u8;
     let entry = Entry::new(std::hint::black_box(&here));
     if crate::gpu::active() {
-        crate::gpu::launch::graph_started();
-        return crate::gpu::forward!(cudaGraphLaunch, (executable: ExecutableHandle, stream: StreamHandle));
+        return crate::gpu::forward!(cudaGraphLaunch, (executable: ExecutableHandle, stream: StreamHandle), entry,
+            crate::gpu::graphs::launch);
     }
     let mut graph = None;
     let known = call(|runtime| {

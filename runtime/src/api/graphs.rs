@@ -16,13 +16,27 @@ pub type NodeHandle = *mut c_void;
 
 /// `cudaKernelNodeParams`.
 #[repr(C)]
+#[derive(Clone, Copy, Debug)]
 pub struct KernelParameters {
-    stub: *mut c_void,
-    grid: Dim3,
-    block: Dim3,
-    shared: c_uint,
-    arguments: *mut *mut c_void,
-    extra: *mut *mut c_void,
+    /// Host stub of the kernel.
+    pub stub: *mut c_void,
+    /// Blocks.
+    pub grid: Dim3,
+    /// Threads per block.
+    pub block: Dim3,
+    /// Dynamic shared memory, bytes.
+    pub shared: c_uint,
+    /// One pointer per parameter.
+    pub arguments: *mut *mut c_void,
+    /// The parameters in a buffer instead.
+    pub extra: *mut *mut c_void,
+}
+
+impl Default for KernelParameters {
+    fn default() -> KernelParameters {
+        let (size, none) = (Dim3 { x: 1, y: 1, z: 1 }, std::ptr::null_mut::<*mut c_void>());
+        KernelParameters { stub: none.cast(), grid: size, block: size, shared: 0, arguments: none, extra: none }
+    }
 }
 
 /// `cudaMemsetParams`.
@@ -136,7 +150,8 @@ unsafe fn give(handles: &[usize], places: *mut NodeHandle, count: *mut usize) ->
 
 /// Functions that add a node: `name(arguments) = its work`. Before the arguments stand those that all of them have.
 macro_rules! adding {
-    ($($(#[$meta:meta])* fn $name:ident($($argument:ident: $type:ty),*) |$runtime:ident| = $work:expr;)*) => {
+    ($($(#[$meta:meta])* fn $name:ident($($argument:ident: $type:ty),*) |$runtime:ident|
+        $(=> $handler:path)? = $work:expr;)*) => {
         api! {$(
             $(#[$meta])*
             fn $name(
@@ -145,7 +160,7 @@ macro_rules! adding {
                 after: *const NodeHandle,
                 count: usize,
                 $($argument: $type),*
-            ) |$runtime, entry| {
+            ) |$runtime, entry| $(=> $handler)? {
                 let _ = entry;
                 // SAFETY: by the contract.
                 unsafe {
@@ -159,7 +174,8 @@ macro_rules! adding {
 
 adding! {
     /// Adds a kernel.
-    fn cudaGraphAddKernelNode(parameters: *const KernelParameters) |runtime| = kernel(runtime, parameters)?;
+    fn cudaGraphAddKernelNode(parameters: *const KernelParameters) |runtime|
+        => crate::gpu::graph_calls::add_kernel_node = kernel(runtime, parameters)?;
     /// Adds a copy of slices of rows.
     fn cudaGraphAddMemcpyNode(parameters: *const Memcpy3D) |runtime| =
         Work::Copy(super::copy::copy_3d(runtime, parameters)?);

@@ -1,6 +1,7 @@
 //! A kernel launch on a GPU: the choice among the forms of the kernel, the launch's events, and the finish
 //! kernel behind a hooked one.
 
+use super::graphs;
 use super::items::LaunchShape;
 use super::real::Real;
 use super::register::place_variables;
@@ -42,12 +43,12 @@ pub struct Wanted {
 }
 
 /// A launch in the trace.
-struct Noted {
-    id: LaunchId,
-    traced: bool,
+pub(super) struct Noted {
+    pub(super) id: LaunchId,
+    pub(super) traced: bool,
     /// Of the requests only counts are kept.
-    counted: bool,
-    share: u64,
+    pub(super) counted: bool,
+    pub(super) share: u64,
     parameters: usize,
 }
 
@@ -79,7 +80,8 @@ pub unsafe fn launch(
         return returned(start(wanted.stub, wanted.arguments));
     };
     if is_capturing(real, wanted.stream) {
-        // Its graph is told when it starts.
+        // Hooks are put in when its graph is made executable.
+        graphs::node_made(real);
         return returned(start(wanted.stub, wanted.arguments));
     }
     place_variables(real, kernel.module);
@@ -89,7 +91,7 @@ pub unsafe fn launch(
         // The launch itself will say what is wrong with the device.
         Err(_) => return original(),
     };
-    let Some(noted) = note_launch(&wanted, kernel, |form| resident(real, &wanted, form), entry) else {
+    let Some(noted) = note_launch(&wanted, kernel, true, |form| resident(real, &wanted, form), entry) else {
         return original();
     };
     if !noted.traced {
@@ -106,11 +108,6 @@ pub unsafe fn launch(
             code
         }
     }
-}
-
-/// A CUDA graph is about to start: its kernels, captured or put in by hand, are the original ones.
-pub fn graph_started() {
-    note_once("the kernels of CUDA graphs run on the GPU, and are not in the profile".into());
 }
 
 /// Launches the hooked form; `None` where it cannot run and the original one is to.
@@ -146,13 +143,9 @@ unsafe fn launch_hooked(
         block_share: noted.share,
     };
     let ticket = TicketPlace(memory.ticket as *mut u64);
-    gpu.session.begin(slot, Begun { shape, layout, counted: noted.counted, ticket });
+    gpu.session.begin(slot, Begun { shape, layout, counted: noted.counted, discarded: false, ticket });
     let form = noted.form(kernel);
-    if wanted.shared > SHARED_WITHOUT_ASKING {
-        // The program asked for it for the original kernel.
-        // SAFETY: a registered kernel; so below.
-        unsafe { (real.set_attribute)(form as _, MAX_DYNAMIC_SHARED, wanted.shared as c_int) };
-    }
+    allow_shared(real, form, wanted.shared);
     let mut target = gpu.target(slot, &memory, cells);
     let mut arguments: Vec<*mut c_void> = Vec::with_capacity(noted.parameters + TARGET_PARAMETERS);
     if noted.parameters != 0 {
@@ -183,6 +176,20 @@ unsafe fn launch_hooked(
     Some(code)
 }
 
+/// Lets a form of a kernel have as much dynamic shared memory as the program asked for, for the original one.
+pub(super) fn allow_shared(real: &Real, form: usize, bytes: usize) {
+    if bytes > SHARED_WITHOUT_ASKING {
+        // SAFETY: a registered kernel.
+        unsafe { (real.set_attribute)(form as _, MAX_DYNAMIC_SHARED, bytes as c_int) };
+    }
+}
+
+/// Grid and block of the finish kernel for so many cells.
+pub(super) fn finish_shape(cells: u64) -> (Dim3, Dim3) {
+    let blocks = cells.div_ceil(u64::from(FINISH_THREADS)).clamp(1, FINISH_BLOCKS) as u32;
+    (Dim3 { x: blocks, y: 1, z: 1 }, Dim3 { x: FINISH_THREADS, y: 1, z: 1 })
+}
+
 /// Launches the finish kernel behind a hooked one.
 fn finish(
     real: &Real,
@@ -195,13 +202,13 @@ fn finish(
     let mut places = [memory.ticket_device, memory.arrived];
     let mut arguments: Vec<*mut c_void> =
         target.iter_mut().chain(&mut places).map(|word| std::ptr::from_mut(word).cast::<c_void>()).collect();
-    let blocks = cells.div_ceil(u64::from(FINISH_THREADS)).clamp(1, FINISH_BLOCKS) as u32;
-    let (grid, block) = (Dim3 { x: blocks, y: 1, z: 1 }, Dim3 { x: FINISH_THREADS, y: 1, z: 1 });
+    let (grid, block) = finish_shape(cells);
     // SAFETY: a registered kernel with these six parameters of 64 bits.
     unsafe { (real.launch)(kernel.finish as _, grid, block, arguments.as_mut_ptr(), 0, stream) }
 }
 
-fn is_capturing(real: &Real, stream: StreamHandle) -> bool {
+/// Whether work given to the stream goes into a graph.
+pub(super) fn is_capturing(real: &Real, stream: StreamHandle) -> bool {
     let mut status = 0;
     // SAFETY: the program's stream; a result through a pointer to a local.
     let code = unsafe { (real.is_capturing)(stream, &raw mut status) };
@@ -214,29 +221,41 @@ fn is_capturing(real: &Real, stream: StreamHandle) -> bool {
 
 /// Blocks of a form of the kernel that share an SM.
 fn resident(real: &Real, wanted: &Wanted, form: usize) -> u32 {
+    occupancy(real, wanted.block, wanted.shared, form).max(1)
+}
+
+/// The same, 0 where it cannot run with this block.
+pub(super) fn occupancy(real: &Real, block: Dim3, shared: usize, form: usize) -> u32 {
     let mut blocks = 0;
-    let threads = wanted.block.x * wanted.block.y * wanted.block.z;
+    let threads = block.x * block.y * block.z;
     // SAFETY: a registered kernel; a result through a pointer to a local.
-    let code = unsafe { (real.occupancy)(&raw mut blocks, form as _, threads as c_int, wanted.shared) };
+    let code = unsafe { (real.occupancy)(&raw mut blocks, form as _, threads as c_int, shared) };
     if code != error::SUCCESS {
         // SAFETY: no arguments.
         unsafe { (real.last_error)() };
+        return 0;
     }
-    blocks.max(1) as u32
+    blocks.max(0) as u32
 }
 
-fn kernel_name(kernel: Kernel) -> String {
+pub(super) fn kernel_name(kernel: Kernel) -> String {
     lock().and_then(|runtime| Some(runtime.modules.get(kernel.module)?.kernel_name(kernel.index))).unwrap_or_default()
 }
 
-/// Writes the launch's first event.
-fn note_launch(wanted: &Wanted, kernel: Kernel, resident: impl Fn(usize) -> u32, entry: Entry) -> Option<Noted> {
+/// Writes the launch's first event. Without hooks it is not traced, whatever the user asked for.
+pub(super) fn note_launch(
+    wanted: &Wanted,
+    kernel: Kernel,
+    hooked: bool,
+    resident: impl Fn(usize) -> u32,
+    entry: Entry,
+) -> Option<Noted> {
     let counted = lock()?.options.mode == Mode::Counters;
     // Asks the real runtime, so no lock is held.
     let resident = resident(if counted { kernel.counted } else { kernel.traced });
     let mut runtime = lock()?;
     let path = runtime.path(entry);
-    let traced = runtime.is_traced(Member { module: kernel.module, index: kernel.index });
+    let traced = hooked && runtime.is_traced(Member { module: kernel.module, index: kernel.index });
     let share = runtime.options.block_share.max(1);
     let id = runtime.launches;
     runtime.launches += 1;
@@ -264,7 +283,8 @@ fn note_launch(wanted: &Wanted, kernel: Kernel, resident: impl Fn(usize) -> u32,
     Some(Noted { id, traced, counted, share, parameters })
 }
 
-fn end(id: LaunchId, code: Error) {
+/// Writes the last event of a launch without records.
+pub(super) fn end(id: LaunchId, code: Error) {
     if let Some(mut runtime) = lock() {
         let end = LaunchEnd { id, error: code, blocks: Vec::new(), branches: Vec::new() };
         runtime.trace.event(Event::LaunchEnd(end));

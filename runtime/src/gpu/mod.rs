@@ -4,6 +4,12 @@
 pub mod addresses;
 pub mod calls;
 pub mod driver;
+pub mod graph_calls;
+pub mod graph_changes;
+pub mod graph_functions;
+pub mod graph_twin;
+pub mod graphs;
+pub mod held;
 pub mod items;
 pub mod launch;
 pub mod real;

@@ -26,18 +26,18 @@ macro_rules! address {
 pub(crate) use address;
 
 macro_rules! functions {
-    ($($(#[$meta:meta])* $field:ident = $symbol:literal: fn($($argument:ty),*) $(-> $result:ty)?;)*) => {
-        /// Functions of the real runtime that this back end calls itself.
+    ($(#[$about:meta])* $table:ident; $($(#[$meta:meta])* $field:ident = $symbol:literal: fn($($argument:ty),*) $(-> $result:ty)?;)*) => {
+        $(#[$about])*
         #[derive(Clone, Copy, Debug)]
-        pub struct Real {
+        pub struct $table {
             $($(#[$meta])* pub $field: unsafe extern "C" fn($($argument),*) $(-> $result)?,)*
         }
 
-        impl Real {
-            fn load() -> Option<Real> {
-                Some(Real {
+        impl $table {
+            fn load() -> Option<$table> {
+                Some($table {
                     $($field: {
-                        let address = address!($symbol);
+                        let address = $crate::gpu::real::address!($symbol);
                         if address == 0 {
                             return None;
                         }
@@ -50,7 +50,11 @@ macro_rules! functions {
     };
 }
 
+pub(super) use functions;
+
 functions! {
+    /// Functions of the real runtime that this back end calls itself.
+    Real;
     /// `cudaGetDevice`
     get_device = "cudaGetDevice": fn(*mut c_int) -> Error;
     /// `cudaDeviceGetAttribute`

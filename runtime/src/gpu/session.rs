@@ -54,6 +54,8 @@ pub struct Begun {
     pub layout: Arc<CountLayout>,
     /// Its requests are counted on the device, and there are no records.
     pub counted: bool,
+    /// The user did not ask for this launch: what comes from it is thrown away.
+    pub discarded: bool,
     /// The ticket that its finish kernel fills in.
     pub ticket: TicketPlace,
 }
@@ -77,10 +79,13 @@ impl TicketPlace {
     }
 }
 
+/// The launch slots, but for which of them are busy.
 #[derive(Debug, Default)]
-struct Slots {
+pub(super) struct Slots {
     begun: Vec<Option<Begun>>,
-    stop: bool,
+    /// Slots that belong to nodes of CUDA graphs, a bit each.
+    pub(super) held: u64,
+    pub(super) stop: bool,
 }
 
 /// A GPU that takes part in the trace.
@@ -89,10 +94,14 @@ pub struct Session {
     pub shared: Shared,
     slots: Mutex<Slots>,
     /// A slot has become free, or busy.
-    changed: Condvar,
-    busy: AtomicU64,
+    pub(super) changed: Condvar,
+    pub(super) busy: AtomicU64,
+    /// Slots whose launch did not start after all.
+    withdrawn: AtomicU64,
+    /// Rounds of the draining thread in which something had come.
+    pub(super) progress: AtomicU64,
     /// Code of the error after which nothing more comes from the device.
-    fault: AtomicI32,
+    pub(super) fault: AtomicI32,
     addresses: &'static AddressMap,
     output: Box<dyn Output>,
     dropped: AtomicBool,
@@ -103,9 +112,11 @@ impl Session {
     pub fn start(shared: Shared, addresses: &'static AddressMap, output: Box<dyn Output>) -> Arc<Session> {
         let session = Arc::new(Session {
             shared,
-            slots: Mutex::new(Slots { begun: vec![None; SLOTS], stop: false }),
+            slots: Mutex::new(Slots { begun: vec![None; SLOTS], held: 0, stop: false }),
             changed: Condvar::new(),
             busy: AtomicU64::new(0),
+            withdrawn: AtomicU64::new(0),
+            progress: AtomicU64::new(0),
             fault: AtomicI32::new(0),
             addresses,
             output,
@@ -121,7 +132,7 @@ impl Session {
         session
     }
 
-    fn lock(&self) -> MutexGuard<'_, Slots> {
+    pub(super) fn lock(&self) -> MutexGuard<'_, Slots> {
         self.slots.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -132,9 +143,9 @@ impl Session {
             if slots.stop || self.fault.load(Ordering::Relaxed) != 0 {
                 return None;
             }
-            let busy = self.busy.load(Ordering::Relaxed);
-            if busy != u64::MAX {
-                let slot = busy.trailing_ones();
+            let taken = self.busy.load(Ordering::Relaxed) | slots.held;
+            if taken != u64::MAX {
+                let slot = taken.trailing_ones();
                 self.busy.fetch_or(1 << slot, Ordering::Relaxed);
                 return Some(slot);
             }
@@ -151,7 +162,7 @@ impl Session {
 
     /// Gives a slot back whose launch did not start, and ends the launch in the trace where it had begun.
     pub fn cancel(&self, slot: u32, error: i32) {
-        let begun = self.lock().begun[slot as usize].take();
+        let begun = self.withdraw(slot);
         if let Some(begun) = begun {
             let end = LaunchEnd { id: begun.shape.id, error, blocks: Vec::new(), branches: Vec::new() };
             self.output.event(Event::LaunchEnd(end));
@@ -161,8 +172,15 @@ impl Session {
 
     /// Gives a slot back that was taken for nothing; the launch's end is the caller's to write.
     pub fn release_unused(&self, slot: u32) {
-        self.lock().begun[slot as usize] = None;
+        self.withdraw(slot);
         self.release(slot);
+    }
+
+    /// Takes back what was said of a launch; the draining thread may have looked already.
+    fn withdraw(&self, slot: u32) -> Option<Begun> {
+        let begun = self.lock().begun[slot as usize].take();
+        self.withdrawn.fetch_or(1 << slot, Ordering::Release);
+        begun
     }
 
     fn release(&self, slot: u32) {
@@ -212,6 +230,7 @@ impl Session {
                 drain.salvage();
             }
             if moved || ended {
+                self.progress.fetch_add(1, Ordering::Relaxed);
                 quiet = 0;
                 continue;
             }
@@ -277,16 +296,29 @@ impl<'s> Drain<'s> {
 
     fn record(&mut self, sm: usize, record: &super::wire::Record) {
         let slot = record.slot as usize;
-        if self.writers[slot].is_none() && !self.open(slot) {
+        if !self.has_writer(slot) {
             self.damaged += 1;
             return;
         }
-        let Some((writer, _)) = &mut self.writers[slot] else { return };
+        let Some((writer, begun)) = &mut self.writers[slot] else { return };
+        if begun.discarded {
+            return;
+        }
         writer.record(sm, record, self.readers[sm].lanes(), &mut self.translator);
         if writer.len() >= BATCH {
             let items = writer.take();
             self.session.output.batch(writer.launch(), &items);
         }
+    }
+
+    /// Whether the launch in a slot is known; what the thread knew of one that did not start is forgotten.
+    fn has_writer(&mut self, slot: usize) -> bool {
+        let bit = 1 << slot;
+        if self.session.withdrawn.load(Ordering::Acquire) & bit != 0 {
+            self.session.withdrawn.fetch_and(!bit, Ordering::Relaxed);
+            self.writers[slot] = None;
+        }
+        self.writers[slot].is_some() || self.open(slot)
     }
 
     fn open(&mut self, slot: usize) -> bool {
@@ -313,7 +345,7 @@ impl<'s> Drain<'s> {
             let slot = busy.trailing_zeros() as usize;
             busy &= busy - 1;
             // A launch without any record has no writer yet.
-            if self.writers[slot].is_none() && !self.open(slot) {
+            if !self.has_writer(slot) {
                 continue;
             }
             let Some((_, begun)) = &self.writers[slot] else { continue };
@@ -327,6 +359,12 @@ impl<'s> Drain<'s> {
                 continue;
             }
             let dropped: u64 = (0..sms).map(|sm| ticket.word(head + sms + sm)).sum();
+            if begun.discarded {
+                let id = begun.shape.id;
+                self.end(slot, LaunchEnd { id, error: 0, blocks: Vec::new(), branches: Vec::new() });
+                ended = true;
+                continue;
+            }
             let layout = &begun.layout;
             let count = if begun.counted { layout.all_cells() } else { layout.cells() };
             let cells: Vec<u64> = (0..count).map(|cell| ticket.word(head + 2 * sms + cell)).collect();
@@ -384,7 +422,7 @@ impl<'s> Drain<'s> {
         while busy != 0 {
             let slot = busy.trailing_zeros() as usize;
             busy &= busy - 1;
-            if self.writers[slot].is_none() && !self.open(slot) {
+            if !self.has_writer(slot) {
                 continue;
             }
             let Some((_, begun)) = &self.writers[slot] else { continue };

@@ -4,6 +4,10 @@
 
 #![allow(non_snake_case, reason = "the names are CUDA's")]
 #![allow(clippy::missing_safety_doc, clippy::too_many_arguments, reason = "the signatures are CUDA's")]
+#![allow(dead_code, reason = "each test uses a part")]
+
+pub mod graphs;
+pub mod program;
 
 use super::gpu_producer::{Target, producer};
 use std::collections::HashMap;
@@ -26,6 +30,9 @@ static STREAMS: LazyLock<Mutex<HashMap<usize, JoinHandle<()>>>> = LazyLock::new(
 
 /// Stream of the last kernel that was launched.
 pub static LAST_STREAM: AtomicUsize = AtomicUsize::new(usize::MAX);
+
+/// Launches of kernels without hooks.
+pub static ORIGINALS: AtomicUsize = AtomicUsize::new(0);
 
 fn status() -> c_int {
     FAULT.load(Ordering::SeqCst)
@@ -167,6 +174,10 @@ unsafe extern "C" fn __wlreal_cudaLaunchKernel(
         return status();
     }
     let name = FUNCTIONS.lock().unwrap()[&(stub as usize)].clone();
+    // SAFETY: one pointer per parameter.
+    if unsafe { graphs::capture(stream as usize, stub, grid, block, arguments) } {
+        return 0;
+    }
     LAST_STREAM.store(stream as usize, Ordering::SeqCst);
     // SAFETY: one pointer per parameter.
     let word = |index: usize| unsafe { (*arguments.add(index)).cast::<u64>().read() };
@@ -194,6 +205,8 @@ unsafe extern "C" fn __wlreal_cudaLaunchKernel(
             let launched = &launched;
             std::thread::scope(|scope| (0..SMS).for_each(|sm| drop(scope.spawn(move || launched.run(sm)))));
         });
+    } else {
+        ORIGINALS.fetch_add(1, Ordering::SeqCst);
     }
     0
 }
@@ -208,11 +221,6 @@ unsafe extern "C" fn __wlreal_cudaLaunchKernelExC(
     let LaunchConfig { grid, block, shared, stream, .. } = unsafe { &*config };
     // SAFETY: handed through.
     unsafe { __wlreal_cudaLaunchKernel(stub, *grid, *block, arguments, *shared, *stream) }
-}
-
-#[unsafe(no_mangle)]
-unsafe extern "C" fn __wlreal_cudaGraphLaunch(_executable: *mut c_void, _stream: *mut c_void) -> c_int {
-    status()
 }
 
 #[unsafe(no_mangle)]
@@ -289,8 +297,8 @@ unsafe extern "C" fn __wlreal_cudaGetSymbolAddress(_place: *mut *mut c_void, _sy
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn __wlreal_cudaStreamIsCapturing(_stream: *mut c_void, state: *mut c_int) -> c_int {
-    unsafe { state.write(0) };
+unsafe extern "C" fn __wlreal_cudaStreamIsCapturing(stream: *mut c_void, state: *mut c_int) -> c_int {
+    unsafe { state.write(graphs::is_capturing(stream as usize).into()) };
     0
 }
 

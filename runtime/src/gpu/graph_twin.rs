@@ -1,0 +1,350 @@
+//! The hooked copy of a graph. The program's graph stays as it is, and so does what the program can ask of it; the copy
+//! has the kernels' hooked forms in the place of the original ones, each with a finish kernel behind it.
+
+use super::graph_functions::GraphFunctions;
+use super::held::HELD_SLOTS;
+use super::launch::{allow_shared, finish_shape, kernel_name, occupancy};
+use super::real::Real;
+use super::register::place_variables;
+use super::state::{Gpu, Kernel, SlotMemory, note_once, registry};
+use crate::api::graphs::{GraphHandle, KernelParameters, NodeHandle};
+use crate::cuda::error;
+use crate::cuda::types::Dim3;
+use crate::runtime::{Member, lock};
+use std::collections::HashMap;
+use std::ffi::{c_int, c_void};
+use std::ptr::null_mut;
+use std::sync::Arc;
+use warpline_format::gpu::{CountLayout, TARGET_PARAMETERS};
+
+/// `cudaGraphNodeTypeKernel`, `…Graph`, and the last kind (`…EventRecord`) that a copy can be made of and kept in step.
+const KERNEL: c_int = 0;
+const CHILD: c_int = 4;
+const LAST_KIND: c_int = 7;
+
+/// A kernel of ours in a graph.
+#[derive(Clone, Debug)]
+pub struct Run {
+    /// Its node in the program's graph.
+    pub node: usize,
+    /// The kernel.
+    pub kernel: Kernel,
+    /// Blocks.
+    pub grid: Dim3,
+    /// Threads per block.
+    pub block: Dim3,
+    /// Dynamic shared memory, bytes.
+    pub shared: usize,
+    /// Whether the node does anything.
+    pub enabled: bool,
+    /// Blocks that share an SM, of the form that runs.
+    pub resident: u32,
+    /// Its hooks; `None` where the original runs.
+    pub hook: Option<Hook>,
+}
+
+/// What a hooked kernel in a graph keeps for good.
+#[derive(Clone, Debug)]
+pub struct Hook {
+    /// Launch slot.
+    pub slot: u32,
+    /// Memory of the slot.
+    pub memory: SlotMemory,
+    /// Count cells per SM.
+    pub cells: u64,
+    /// Their layout.
+    pub layout: Arc<CountLayout>,
+    /// Node in the copy.
+    pub node: usize,
+    /// Node of the finish kernel.
+    pub finish: usize,
+}
+
+/// A copy with hooks, not yet executable.
+#[derive(Debug)]
+pub struct Draft {
+    /// The graph; null where no kernel got hooks.
+    pub graph: usize,
+    /// Nodes of the copy by those of the program's graph.
+    pub nodes: HashMap<usize, usize>,
+    /// Kernels of ours, in the order of their nodes.
+    pub runs: Vec<Run>,
+}
+
+impl Draft {
+    /// Slots that its hooks hold.
+    pub fn slots(&self) -> impl Iterator<Item = u32> {
+        slots(&self.runs)
+    }
+}
+
+/// Slots that the hooks of some kernels hold.
+pub fn slots(runs: &[Run]) -> impl Iterator<Item = u32> {
+    runs.iter().filter_map(|run| Some(run.hook.as_ref()?.slot))
+}
+
+/// A kernel node as the program made it.
+pub struct Found {
+    node: NodeHandle,
+    kernel: Kernel,
+    parameters: KernelParameters,
+}
+
+/// Kernels of ours in a graph, and all its nodes; an error says why there can be no copy.
+pub(super) fn kernels_of(
+    real: &Real,
+    functions: &GraphFunctions,
+    graph: GraphHandle,
+) -> Result<(Vec<Found>, Vec<NodeHandle>), String> {
+    let mut count = 0;
+    // SAFETY: the program's graph; results through pointers to locals. So for all calls of this file.
+    check("its nodes", unsafe { (functions.nodes)(graph, null_mut(), &raw mut count) }, real)?;
+    let mut nodes = vec![null_mut(); count];
+    // SAFETY: room for `count` nodes.
+    check("its nodes", unsafe { (functions.nodes)(graph, nodes.as_mut_ptr(), &raw mut count) }, real)?;
+    nodes.truncate(count);
+    let mut found = Vec::new();
+    let mut odd = None;
+    for &node in &nodes {
+        let mut kind = 0;
+        // SAFETY: as above.
+        check("a node", unsafe { (functions.kind)(node, &raw mut kind) }, real)?;
+        if kind > LAST_KIND {
+            odd = Some(kind);
+        } else if kind == CHILD {
+            note_once("the kernels of graphs inside a CUDA graph run on the GPU, and are not in the profile".into());
+        } else if kind == KERNEL {
+            found.extend(kernel_of(real, functions, node));
+        }
+    }
+    match odd {
+        Some(kind) if !found.is_empty() => Err(format!("it has a node of a kind that is not handled ({kind})")),
+        _ => Ok((found, nodes)),
+    }
+}
+
+fn kernel_of(real: &Real, functions: &GraphFunctions, node: NodeHandle) -> Option<Found> {
+    let mut parameters = KernelParameters::default();
+    // SAFETY: as above.
+    if check("a kernel", unsafe { (functions.kernel)(node, &raw mut parameters) }, real).is_err() {
+        // The runtime knows no stub for it: it was put in by a library.
+        note_once("kernels of libraries in CUDA graphs run on the GPU, and are not in the profile".into());
+        return None;
+    }
+    let registry = registry();
+    let kernel = registry.kernels.get(&(parameters.stub as usize)).copied();
+    if kernel.is_none() {
+        let name = registry.foreign.get(&(parameters.stub as usize)).cloned();
+        drop(registry);
+        note_once(format!(
+            "kernel {} was compiled without Warpline: it runs, and is not in the profile",
+            name.unwrap_or_else(|| "of a library".into())
+        ));
+    }
+    Some(Found { node, kernel: kernel?, parameters })
+}
+
+/// Turns an error that the program did not cause into words.
+fn check(what: &str, code: error::Error, real: &Real) -> Result<(), String> {
+    if code == error::SUCCESS {
+        return Ok(());
+    }
+    // SAFETY: no arguments.
+    unsafe { (real.last_error)() };
+    Err(format!("CUDA gives error {code} for {what}"))
+}
+
+/// Makes copies for one GPU.
+pub struct Maker<'m> {
+    /// The real runtime.
+    pub real: &'m Real,
+    /// Its graphs.
+    pub functions: &'m GraphFunctions,
+    /// The GPU.
+    pub gpu: &'m Gpu,
+    /// Whether kernels count instead of sending.
+    pub counted: bool,
+    /// Slots that the graph holds already.
+    pub spare: Vec<u32>,
+}
+
+impl Maker<'_> {
+    /// Copies a graph and puts hooks in.
+    pub(super) fn draft(&mut self, graph: GraphHandle, found: &[Found], nodes: &[NodeHandle]) -> Result<Draft, String> {
+        let mut draft = Draft { graph: 0, nodes: HashMap::new(), runs: Vec::new() };
+        for found in found {
+            place_variables(self.real, found.kernel.module);
+            let parameters = &found.parameters;
+            draft.runs.push(Run {
+                node: found.node as usize,
+                kernel: found.kernel,
+                grid: parameters.grid,
+                block: parameters.block,
+                shared: parameters.shared as usize,
+                enabled: true,
+                resident: self.occupancy(found.kernel, parameters),
+                hook: None,
+            });
+        }
+        if !found.iter().any(|found| may_be_traced(found.kernel)) {
+            return Ok(draft);
+        }
+        let mut copy = null_mut();
+        // SAFETY: see `kernels_of`; so below.
+        check("a copy", unsafe { (self.functions.clone_graph)(&raw mut copy, graph) }, self.real)?;
+        draft.graph = copy as usize;
+        let done = self.fill(&mut draft, found, nodes);
+        if let Err(why) = done {
+            self.gpu.session.let_go(draft.slots().filter(|slot| !self.spare.contains(slot)));
+            // SAFETY: the copy is ours.
+            unsafe { (self.functions.destroy)(copy) };
+            return Err(why);
+        }
+        Ok(draft)
+    }
+
+    fn fill(&mut self, draft: &mut Draft, found: &[Found], nodes: &[NodeHandle]) -> Result<(), String> {
+        let copy = draft.graph as GraphHandle;
+        for &node in nodes {
+            let mut twin = null_mut();
+            check("a node's copy", unsafe { (self.functions.find)(&raw mut twin, node, copy) }, self.real)?;
+            draft.nodes.insert(node as usize, twin as usize);
+        }
+        let mut left = self.spare.clone().into_iter();
+        let mut without = 0;
+        for (run, found) in draft.runs.iter_mut().zip(found) {
+            if !may_be_traced(run.kernel) {
+                continue;
+            }
+            if run.resident == 0 || !found.parameters.extra.is_null() {
+                note_once(format!(
+                    "{}: in a CUDA graph it runs without hooks, as it needs too many registers with them, or has its \
+                     arguments in a buffer; it has no records",
+                    kernel_name(run.kernel)
+                ));
+                continue;
+            }
+            let Some(slot) = left.next().or_else(|| self.gpu.session.hold()) else {
+                without += 1;
+                continue;
+            };
+            let node = draft.nodes.get(&run.node).copied().unwrap_or(0) as NodeHandle;
+            let hooked = self.hook(copy, node, slot, found);
+            if !matches!(hooked, Ok(Ok(_))) && !self.spare.contains(&slot) {
+                self.gpu.session.let_go([slot]);
+            }
+            match hooked? {
+                Ok(hook) => run.hook = Some(hook),
+                Err(why) => {
+                    note_once(format!(
+                        "{}: in a CUDA graph it runs without hooks, and has no records: {why}",
+                        kernel_name(run.kernel)
+                    ));
+                }
+            }
+        }
+        if without != 0 {
+            note_once(format!(
+                "{without} kernels of a CUDA graph run without hooks, and have no records: graphs may hold \
+                 {HELD_SLOTS} launches"
+            ));
+        }
+        Ok(())
+    }
+
+    /// Puts hooks into a node of the copy. The inner error leaves the node as it was, the outer one does not.
+    fn hook(
+        &self,
+        copy: GraphHandle,
+        node: NodeHandle,
+        slot: u32,
+        found: &Found,
+    ) -> Result<Result<Hook, String>, String> {
+        let Some(layout) = registry().layouts.get(&found.kernel.module).cloned() else {
+            return Ok(Err("its module is not known".into()));
+        };
+        let cells = if self.counted { layout.all_cells() } else { layout.cells() };
+        let memory = match self.gpu.slot_memory(self.real, slot, cells) {
+            Ok(memory) => memory,
+            Err(code) => return Ok(Err(format!("CUDA gives error {code} for their memory"))),
+        };
+        let mut hook = Hook { slot, memory, cells, layout, node: node as usize, finish: 0 };
+        allow_shared(self.real, self.form(found.kernel), found.parameters.shared as usize);
+        // SAFETY: the node's own arguments.
+        let set = unsafe {
+            self.with_hooks(found.kernel, &hook, &found.parameters, |hooked| (self.functions.set_kernel)(node, hooked))
+        };
+        if let Err(why) = check("the hooked form", set, self.real) {
+            return Ok(Err(why));
+        }
+        let mut words = self.gpu.target(slot, &memory, cells).to_vec();
+        words.extend([memory.ticket_device, memory.arrived]);
+        let mut arguments: Vec<*mut c_void> =
+            words.iter_mut().map(|word| std::ptr::from_mut(word).cast::<c_void>()).collect();
+        let (grid, block) = finish_shape(cells);
+        let finish = KernelParameters {
+            stub: found.kernel.finish as *mut c_void,
+            grid,
+            block,
+            shared: 0,
+            arguments: arguments.as_mut_ptr(),
+            extra: null_mut(),
+        };
+        let mut behind = null_mut();
+        // SAFETY: a registered kernel with these six parameters of 64 bits, which are copied.
+        check(
+            "the finish kernel",
+            unsafe { (self.functions.add_kernel)(&raw mut behind, copy, &raw const node, 1, &raw const finish) },
+            self.real,
+        )?;
+        hook.finish = behind as usize;
+        Ok(Ok(hook))
+    }
+
+    fn form(&self, kernel: Kernel) -> usize {
+        if self.counted { kernel.counted } else { kernel.traced }
+    }
+
+    /// Blocks of the kernel's form with hooks that share an SM.
+    pub fn occupancy(&self, kernel: Kernel, parameters: &KernelParameters) -> u32 {
+        occupancy(self.real, parameters.block, parameters.shared as usize, self.form(kernel))
+    }
+
+    /// Calls `set` with the parameters of the hooked form.
+    ///
+    /// # Safety
+    /// `parameters` has one pointer per parameter of the kernel.
+    pub unsafe fn with_hooks<T>(
+        &self,
+        kernel: Kernel,
+        hook: &Hook,
+        parameters: &KernelParameters,
+        set: impl FnOnce(*const KernelParameters) -> T,
+    ) -> T {
+        let mut target = self.gpu.target(hook.slot, &hook.memory, hook.cells);
+        let count = parameter_count(kernel);
+        let mut arguments: Vec<*mut c_void> = Vec::with_capacity(count + TARGET_PARAMETERS);
+        if count != 0 && !parameters.arguments.is_null() {
+            // SAFETY: by the contract.
+            arguments.extend(unsafe { std::slice::from_raw_parts(parameters.arguments, count) });
+        }
+        arguments.extend(target.iter_mut().map(|word| std::ptr::from_mut(word).cast::<c_void>()));
+        let hooked = KernelParameters {
+            stub: self.form(kernel) as *mut c_void,
+            arguments: arguments.as_mut_ptr(),
+            extra: null_mut(),
+            ..*parameters
+        };
+        set(&raw const hooked)
+    }
+}
+
+fn may_be_traced(kernel: Kernel) -> bool {
+    lock().is_some_and(|runtime| runtime.may_be_traced(Member { module: kernel.module, index: kernel.index }))
+}
+
+fn parameter_count(kernel: Kernel) -> usize {
+    lock()
+        .and_then(|runtime| Some(runtime.modules.get(kernel.module)?.kernels().get(kernel.index)?.parameter_count))
+        .unwrap_or(0) as usize
+}
