@@ -130,12 +130,12 @@ fn group_lanes(bytes: u32, pass_bytes: u32) -> u32 {
 }
 
 fn count(access: &Access<'_>, width: Width, banks: Banks, words: &mut Vec<u64>) -> Wavefronts {
-    if let (Addresses::Uniform(address), 0..=4, None) = (access.addresses, width.bytes, width.holes)
+    let lanes = group_lanes(width.bytes, banks.pass_bytes());
+    if let (Addresses::Uniform(address), 0..=4, None, 32) = (access.addresses, width.bytes, width.holes, lanes)
         && address % 4 + u64::from(width.bytes) <= 4
     {
         return Wavefronts { passes: 1, ideal: 1 };
     }
-    let lanes = group_lanes(width.bytes, banks.pass_bytes());
     let mut sum = Wavefronts::default();
     let mut group = 0;
     words.clear();

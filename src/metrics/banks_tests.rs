@@ -123,7 +123,8 @@ proptest! {
             let mut items = Vec::new();
             push_access(&mut items, Space::Shared, 0, u32::MAX, &(0..32).map(|lane| start + stride * lane).collect::<Vec<_>>());
             let Some(Ok(Item::Access(access))) = Items::new(&items).next() else { panic!() };
-            let got = wavefronts(&access, Width::solid(bytes), &rules, &mut memo, &mut words, Scattered::of(&access, Width::solid(bytes)).as_ref());
+            let scattered = Scattered::of(&access, Width::solid(bytes));
+            let got = wavefronts(&access, Width::solid(bytes), &rules, &mut memo, &mut words, scattered.as_ref());
             prop_assert_eq!((got.passes, got.ideal), reference::wavefronts(&access, Width::solid(bytes), banks));
         }
     }
