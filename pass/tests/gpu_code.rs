@@ -140,7 +140,7 @@ fn assembles_everywhere(source: &Path) {
 #[test]
 fn a_fat_binary_holds_machine_code_and_ptx() {
     let context = Context::create();
-    let (module, table) = hooked(&context, &repository().join("examples/raytracer/render.cu"), &[]);
+    let (module, table) = hooked(&context, &repository().join("examples/matmul/matmul.cu"), &[]);
     let oldest = cuda::find(None).expect("the toolkit's parts are installed").oldest_architecture();
     let processors = ["sm_70", "sm_80", "sm_90"].map(String::from);
     let plan = Plan { processors: &processors, assembler: &assembler(), oldest };
