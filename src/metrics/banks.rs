@@ -181,6 +181,18 @@ fn one_group(words: &mut Vec<u64>, banks: Banks) -> Wavefronts {
 
 /// Passes of lanes that are served together; `words` are distinct and rise, so that the rows of each bank do.
 fn group_of(words: impl Iterator<Item = u64>, banks: Banks) -> Wavefronts {
+    if banks.bank_bytes == 4 && banks.word_bytes == 4 {
+        // Each word is a row of its bank.
+        let mut rows = [0u16; 64];
+        let (mut passes, mut all) = (0, 0);
+        for word in words {
+            all += 1;
+            let count = &mut rows[word as usize & (banks.banks as usize - 1) & 63];
+            *count += 1;
+            passes = passes.max(*count);
+        }
+        return Wavefronts { passes: u32::from(passes), ideal: u32::div_ceil(all, banks.pass_bytes() / 4) };
+    }
     let (word_log, pass_log) = (banks.word_bytes.trailing_zeros(), banks.pass_bytes().trailing_zeros());
     let mut rows = [(0u32, 0u64); 64];
     let (mut passes, mut all) = (0, 0);
