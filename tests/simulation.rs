@@ -129,6 +129,32 @@ fn two_warps_are_a_wave_where_the_model_has_64_lanes() {
     }
 }
 
+/// The half of a wave that waits when its launch ends is that launch's, also where another one ran meanwhile.
+#[test]
+fn halves_of_waves_stay_with_their_launch() {
+    let mut trace = TraceBuilder::default();
+    demo::begin(&mut trace, "/nowhere/columns.cu");
+    trace.event(Event::Launch(demo::launch(0))).event(Event::Launch(demo::launch(1)));
+    let request = |batch: &mut Batch, site: u32, address: u64| {
+        batch.access(Space::Global, site, u32::MAX, move |lane| address + 4 * lane);
+    };
+    let mut first = Batch::default();
+    request(first.block(0, demo::WARPS, 0).turn(0), demo::site::MATRIX, demo::MATRIX);
+    trace.batch(0, &first);
+    let mut second = Batch::default();
+    second.block(0, demo::WARPS, 0);
+    for slot in 0..2 {
+        request(second.turn(slot), demo::site::SUMS, demo::SUMS);
+        request(&mut second, demo::site::MATRIX, demo::MATRIX);
+    }
+    trace.batch(1, &second);
+    trace.event(demo::end(0, 0)).event(demo::end(1, 0)).event(Event::End { launches: 2 });
+    let profile = profile(&trace.finish(), 1, &settings("vega20"));
+    let launches = &profile.kernels[0].launches;
+    let lanes: Vec<u64> = launches.iter().map(|launch| launch.metrics["global"].lanes).collect();
+    assert_eq!(lanes, [32, 128]);
+}
+
 /// One warp loads 64 lines one after another, twice. Before, the matrix was copied to the device.
 fn two_laps() -> Vec<u8> {
     let mut trace = TraceBuilder::default();

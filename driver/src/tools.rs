@@ -92,7 +92,7 @@ impl Tools {
     }
 
     /// `-L` for the runtime under CUDA's names.
-    pub fn library_option(&self) -> Result<String, DriverError> {
+    pub fn link_path(&self) -> Result<String, DriverError> {
         Ok(format!("-L{}", self.toolkit()?.join("lib64").display()))
     }
 

@@ -24,7 +24,7 @@ pub fn variables(tools: &Tools, invocation: &Invocation) -> Result<(), DriverErr
     eprintln!("#$ NVVMIR_LIBRARY_DIR={toolkit}/nvvm/libdevice");
     eprintln!("#$ PATH={}", std::env::var("PATH").unwrap_or_default());
     eprintln!("#$ INCLUDES=\"-I{toolkit}/include\"  ");
-    eprintln!("#$ LIBRARIES=  {}", tools.library_option()?);
+    eprintln!("#$ LIBRARIES=  {}", tools.link_path()?);
     eprintln!("#$ ARCHITECTURE=-arch compute_{}", tools.architecture);
     Ok(())
 }

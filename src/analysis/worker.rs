@@ -15,10 +15,10 @@ use crate::attribution::{AllocationMap, ContextId, ContextTree, Module, ROOT, Wa
 use crate::metrics::{BankRules, Width};
 use crate::simulation::PageCounts;
 
-/// Places per byte of a batch. An access takes 16 bytes or more, so that the places of a bundle's requests stay below
-/// those of the item behind it; a payload of a gibibyte has fewer places than there are numbers.
+/// Places per byte of a batch. An access takes 16 bytes or more, so that the places of a bundle's requests, two each, stay
+/// below those of the item behind it; a payload of a gibibyte has fewer places than there are numbers.
 const PLACES: u32 = 4;
-const _: () = assert!(MOST_MEMBERS as u32 <= 16 * PLACES);
+const _: () = assert!(2 * MOST_MEMBERS as u32 <= 16 * PLACES);
 
 /// Figures of one launch, or of one worker's share of it.
 #[derive(Default)]
@@ -228,6 +228,8 @@ impl<F: Follower> Worker<F> {
 
     /// Counts the halves of waves that wait at a launch's end, as a batch of their own.
     fn end_waves(&mut self, launch: LaunchId) {
+        // What is remembered of the sites may be another launch's.
+        self.epoch += 1;
         if let Some((shape, work)) = self.launches.get_mut(&launch) {
             let module = &shape.module.1;
             self.follower.batch(launch);

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use super::text::{bytes, count, facts, notes, percent, plain_name, ratio};
-use super::worst::{Group, Row, by_passes, by_sectors};
+use super::worst::{self, Group, Row, by_passes, by_sectors};
 use crate::metrics::SECTOR_BYTES;
 use crate::profile::Profile;
 use crate::profile::model::{Frame, Metrics};
@@ -259,15 +259,10 @@ fn detail(out: &mut String, profile: &Profile, group: &Group<'_>) {
 }
 
 fn allocations(out: &mut String, profile: &Profile) {
-    let mut rows: Vec<_> = profile
-        .allocations
-        .iter()
-        .filter(|allocation| allocation.kind != "compiler" || allocation.metrics.requests > 0)
-        .collect();
+    let rows = worst::allocations(profile);
     if rows.is_empty() {
         return;
     }
-    rows.sort_by_key(|row| (std::cmp::Reverse(row.metrics.sectors), row.id));
     let all: u64 = rows.iter().map(|row| row.metrics.sectors).sum();
     table(
         out,

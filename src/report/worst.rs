@@ -1,10 +1,10 @@
-//! Source lines by what they cost more than they need to.
+//! What costs most: source lines by what they cost more than they need to, allocations by their traffic.
 
 use std::collections::BTreeMap;
 
 use super::text::add;
 use crate::profile::Profile;
-use crate::profile::model::{Metrics, Site};
+use crate::profile::model::{Allocation, Metrics, Site};
 
 /// Sites of one place in one kernel that do the same kind of access: copies of one expression that
 /// unrolling made.
@@ -88,5 +88,13 @@ fn rows<'a>(
             .cmp(&(one.excess, one.total))
             .then_with(|| (one.kernel, one.file, one.line).cmp(&(other.kernel, other.file, other.line)))
     });
+    rows
+}
+
+/// Allocations by traffic, then by size. Those that the compiler made only show where they are used.
+pub(super) fn allocations(profile: &Profile) -> Vec<&Allocation> {
+    let shown = |one: &&Allocation| one.kind != "compiler" || one.metrics.requests > 0;
+    let mut rows: Vec<&Allocation> = profile.allocations.iter().filter(shown).collect();
+    rows.sort_by_key(|one| (std::cmp::Reverse(one.metrics.sectors), std::cmp::Reverse(one.bytes), one.id));
     rows
 }

@@ -24,7 +24,7 @@ pub fn link(tools: &Tools, invocation: &Invocation) -> Result<(), DriverError> {
         command = command.args(["-o"]).path(output);
     }
     // First, so that a real toolkit's folder among the user's does not win.
-    command = command.args([tools.library_option()?]);
+    command = command.args([tools.link_path()?]);
     // Flags for compilations (-fPIC, -march=…) stand among the unknown ones; the link need not use them all.
     command = command.args(["-Qunused-arguments"]).args(tools.without_openmp(&items));
     if !invocation.dry_run

@@ -37,8 +37,8 @@ impl<'c> Emitter<'_, 'c> {
             // The vector form takes one exponent for all lanes.
             return self.lanewise(call, |this, operands| {
                 let exponent = this.b.cast(Opcode::LLVMSIToFP, operands[1], this.shaped(operands[0], result));
-                if this.is_library_call("llvm.pow", operands[0]) {
-                    return this.library_call("llvm.pow", &[operands[0], exponent], result);
+                if this.is_libm_call("llvm.pow", operands[0]) {
+                    return this.libm_call("llvm.pow", &[operands[0], exponent], result);
                 }
                 this.b.call(this.unit.intrinsic("llvm.pow", &[operands[0].ty()]), &[operands[0], exponent])
             });
@@ -74,8 +74,8 @@ impl<'c> Emitter<'_, 'c> {
             } else {
                 vec![shaped]
             };
-            if this.is_library_call(&base, operands[0]) {
-                return this.library_call(&base, &arguments, result);
+            if this.is_libm_call(&base, operands[0]) {
+                return this.libm_call(&base, &arguments, result);
             }
             let made = this.b.call(this.unit.intrinsic(&base, &overloads), &arguments);
             made.set_fast_math(flags);
@@ -84,7 +84,7 @@ impl<'c> Emitter<'_, 'c> {
     }
 
     /// Whether the host has no vector instruction for a function, so that LLVM would write out 32 calls of libm.
-    fn is_library_call(&self, base: &str, operand: Value<'c>) -> bool {
+    fn is_libm_call(&self, base: &str, operand: Value<'c>) -> bool {
         const LIBRARY: [&str; 20] = [
             "sin", "cos", "tan", "asin", "acos", "atan", "atan2", "sinh", "cosh", "tanh", "exp", "exp2", "exp10",
             "log", "log2", "log10", "pow", "ldexp", "sincos", "frem",
@@ -95,7 +95,7 @@ impl<'c> Emitter<'_, 'c> {
     }
 
     /// A function of libm for all lanes, through a loop that each module has once.
-    fn library_call(&self, base: &str, arguments: &[Value<'c>], result: Type<'c>) -> Value<'c> {
+    fn libm_call(&self, base: &str, arguments: &[Value<'c>], result: Type<'c>) -> Value<'c> {
         let scalars: Vec<Type<'c>> = arguments.iter().map(|argument| argument.ty().element()).collect();
         let parameters: Vec<Type<'c>> = arguments.iter().map(|argument| argument.ty()).collect();
         let short = base.strip_prefix("llvm.").unwrap_or(base);
@@ -113,7 +113,7 @@ impl<'c> Emitter<'_, 'c> {
     /// Floating-point remainder: libm's, as the processor has none.
     pub fn remainder(&self, left: Value<'c>, right: Value<'c>) -> Value<'c> {
         if matches!(left.ty().kind(), Kind::Vector(_)) {
-            return self.library_call("llvm.frem", &[left, right], left.ty().element());
+            return self.libm_call("llvm.frem", &[left, right], left.ty().element());
         }
         self.b.binary(Opcode::LLVMFRem, left, right)
     }
@@ -144,8 +144,8 @@ impl<'c> Emitter<'_, 'c> {
     }
 
     pub(super) fn unary(&self, name: &str, value: Value<'c>) -> Value<'c> {
-        if self.is_library_call(name, value) {
-            return self.library_call(name, &[value], value.ty().element());
+        if self.is_libm_call(name, value) {
+            return self.libm_call(name, &[value], value.ty().element());
         }
         self.b.call(self.unit.intrinsic(name, &[value.ty()]), &[value])
     }
@@ -155,8 +155,8 @@ impl<'c> Emitter<'_, 'c> {
     }
 
     pub(super) fn fma(&self, a: Value<'c>, b: Value<'c>, c: Value<'c>) -> Value<'c> {
-        if self.is_library_call("llvm.fma", a) {
-            return self.library_call("llvm.fma", &[a, b, c], a.ty().element());
+        if self.is_libm_call("llvm.fma", a) {
+            return self.libm_call("llvm.fma", &[a, b, c], a.ty().element());
         }
         self.b.call(self.unit.intrinsic("llvm.fma", &[a.ty()]), &[a, b, c])
     }

@@ -8,7 +8,7 @@ use crate::llvm::{ModuleItems, Value};
 use inkwell::module::Module;
 
 /// Gives every memory access a note of its own with its source location (`!warpline.loc`), and marks those of
-/// libdevice (`!warpline.library`). To run on the front end's output, before any pass. [`super::optimize`] keeps the
+/// libdevice (`!warpline.libdevice`). To run on the front end's output, before any pass. [`super::optimize`] keeps the
 /// notes up to date, inlined-at chains included.
 pub fn note_locations(module: &Module<'_>) {
     for function in module.functions() {

@@ -12,7 +12,7 @@ pub const LOCATION: &str = "warpline.loc";
 /// Location of an access that another one was merged into: right to within the merge.
 pub const NEAR: &str = "warpline.near";
 /// On instructions that came from libdevice.
-pub const LIBRARY: &str = "warpline.library";
+pub const LIBRARY: &str = "warpline.libdevice";
 
 // SAFETY (whole file): live instructions of a live context; kinds are made by name.
 

@@ -9,19 +9,13 @@ use super::style::Style;
 use crate::metrics::SECTOR_BYTES;
 use crate::profile::Profile;
 use crate::profile::model::Allocation;
+use crate::report::worst;
 
 pub(super) fn write(out: &mut String, profile: &Profile, style: Style, top: usize) {
-    let mut rows: Vec<&Allocation> = profile
-        .allocations
-        .iter()
-        .filter(|allocation| allocation.kind != "compiler" || allocation.metrics.requests > 0)
-        .collect();
+    let rows = worst::allocations(profile);
     if rows.is_empty() {
         return;
     }
-    rows.sort_by_key(|allocation| {
-        (std::cmp::Reverse(allocation.metrics.sectors), std::cmp::Reverse(allocation.bytes), allocation.id)
-    });
     let total: u64 = rows.iter().map(|allocation| allocation.metrics.sectors).sum();
     _ = writeln!(
         out,
