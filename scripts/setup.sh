@@ -92,7 +92,7 @@ install_cuda() {
     cuda_wheels_present && return 0
     [ "$(uname -m)" = x86_64 ] || fail "no CUDA toolkit found and the pinned wheels are for x86-64 only. Install a CUDA 12 or 13 toolkit and set CUDA_PATH."
     have python3 || fail "python3 is missing: it fetches the CUDA toolkit parts. Install python3 and python3-pip, or a CUDA toolkit and set CUDA_PATH."
-    say "fetching the CUDA toolkit parts (180 MB) to $wheel_folder"
+    say "fetching the CUDA toolkit parts (220 MB) to $wheel_folder"
     { mkdir -p "$cache" && partial=$(mktemp -d "$cache/cuda-13.0.partial.XXXXXX"); } ||
         fail "cannot write to $cache. Set XDG_CACHE_HOME to a folder that can be written, then repeat."
     trap 'rm -rf "$partial"' EXIT INT TERM

@@ -27,7 +27,6 @@ const OLDEST: u32 = 70;
 pub struct GpuBuild {
     processors: Vec<String>,
     assembler: Assembler,
-    oldest: u32,
 }
 
 impl GpuBuild {
@@ -41,13 +40,19 @@ impl GpuBuild {
         numbers.insert(tools.architecture.max(OLDEST));
         let processors = numbers.into_iter().map(|number| format!("sm_{number}")).collect();
         let options = invocation.ptxas.iter().map(Into::into).collect();
-        let assembler = Assembler { ptxas: tools.cuda.ptxas(), fatbinary: tools.cuda.fatbinary(), options };
-        Some(GpuBuild { processors, assembler, oldest: tools.cuda.oldest_architecture() })
+        let assembler = Assembler {
+            ptxas: tools.cuda.ptxas(),
+            oldest: tools.cuda.oldest_architecture(),
+            older_ptxas: tools.cuda.older_ptxas(),
+            fatbinary: tools.cuda.fatbinary(),
+            options,
+        };
+        Some(GpuBuild { processors, assembler })
     }
 
     /// The fat binary of a hooked module, and notes for the user.
     pub fn fat_binary(&self, hooked: &Module<'_>, table: &SiteTable) -> Result<(Vec<u8>, Vec<String>), GpuError> {
-        let plan = Plan { processors: &self.processors, assembler: &self.assembler, oldest: self.oldest };
+        let plan = Plan { processors: &self.processors, assembler: &self.assembler };
         gpu::build(hooked, table, &plan).map(|built| (built.fat_binary, built.notes))
     }
 }

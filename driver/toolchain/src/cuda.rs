@@ -46,6 +46,12 @@ impl Cuda {
         self.root.join("bin/ptxas")
     }
 
+    /// The assembler of CUDA 12 among the wheels, for architectures that CUDA 13 dropped (`sm_70`, `sm_72`).
+    pub fn older_ptxas(&self) -> Option<PathBuf> {
+        let path = cache::folder().ok()?.join(pins::CUDA_WHEEL_FOLDER).join("nvidia/cuda_nvcc/bin/ptxas");
+        Some(path).filter(|path| is_executable(path))
+    }
+
     /// NVIDIA's packer of GPU binaries.
     pub fn fatbinary(&self) -> PathBuf {
         self.root.join("bin/fatbinary")

@@ -73,9 +73,15 @@ pub fn examine() -> Report {
         Ok(cuda) => (cuda.ptxas(), cuda.fatbinary()),
         Err(_) => (PathBuf::new(), PathBuf::new()),
     };
+    let dropped = toolkit.as_ref().is_ok_and(|cuda| cuda.oldest_architecture() > 70);
+    let older = toolkit.as_ref().ok().and_then(cuda::Cuda::older_ptxas).unwrap_or_default();
     let describe = |cuda: cuda::Cuda| (format!("{}.{}", cuda.version.0, cuda.version.1), cuda.root);
     add("CUDA headers and libdevice".into(), Need::Compile, from(toolkit.map(describe)));
     add("ptxas".into(), Need::Optional, tool(&ptxas, ", V", "registers per thread are then assumed, not measured"));
+    if dropped {
+        let without = "for GPUs of sm_70 only PTX is then made, which their driver compiles";
+        add("ptxas for sm_70".into(), Need::Optional, tool(&older, ", V", without));
+    }
     add("fatbinary".into(), Need::Optional, tool(&fatbinary, ", V", "code for real GPUs is then not packed"));
     let cxx = programs::find("g++").or_else(|| programs::find("c++"));
     let cxx = cxx.ok_or_else(|| ToolchainError::Missing {

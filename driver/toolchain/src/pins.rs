@@ -30,7 +30,7 @@ mod tests {
     #[test]
     fn wheels_are_pinned() {
         let wheels: Vec<_> = cuda_wheels().collect();
-        assert_eq!(wheels.len(), 6);
+        assert_eq!(wheels.len(), 7);
         assert!(wheels.contains(&("nvidia-cuda-nvcc", "13.0.88")));
     }
 }

@@ -44,6 +44,10 @@ pub enum Image<'a> {
 pub struct Assembler {
     /// ptxas.
     pub ptxas: PathBuf,
+    /// Oldest architecture that it knows, as 75 for `sm_75`.
+    pub oldest: u32,
+    /// A ptxas of CUDA 12, for what is older.
+    pub older_ptxas: Option<PathBuf>,
     /// fatbinary.
     pub fatbinary: PathBuf,
     /// Options that the user gave for ptxas (`-Xptxas`), and nothing else.
@@ -51,14 +55,21 @@ pub struct Assembler {
 }
 
 impl Assembler {
+    /// The ptxas that makes code for a processor as `sm_90`; `None` where there is none and PTX must do.
+    pub fn ptxas_for(&self, processor: &str) -> Option<&Path> {
+        let number: u32 = processor.chars().filter(char::is_ascii_digit).collect::<String>().parse().unwrap_or(0);
+        if number >= self.oldest { Some(&self.ptxas) } else { self.older_ptxas.as_deref() }
+    }
+
     /// Assembles PTX for a processor as `sm_90`.
     pub fn assemble(&self, processor: &str, ptx: &[u8]) -> Result<Assembled, GpuError> {
         let folder = Scratch::new()?;
         let source = folder.write("code.ptx", ptx)?;
         let target = folder.path("code.cubin");
-        let mut command = Command::new(&self.ptxas);
+        let ptxas = self.ptxas_for(processor).unwrap_or(&self.ptxas);
+        let mut command = Command::new(ptxas);
         command.args(["-v", "-arch", processor]).args(&self.options).arg(&source).arg("-o").arg(&target);
-        let said = run(&mut command, &self.ptxas, processor)?;
+        let said = run(&mut command, ptxas, processor)?;
         let cubin = std::fs::read(&target).map_err(|source| GpuError::File { path: target, source })?;
         Ok(Assembled { cubin, kernels: resources(&said) })
     }

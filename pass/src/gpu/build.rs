@@ -12,10 +12,8 @@ use warpline_format::site_table::SiteTable;
 pub struct Plan<'a> {
     /// Processors as `sm_90`, each once. The last one's PTX is packed too, for GPUs that come after it.
     pub processors: &'a [String],
-    /// The toolkit's tools.
+    /// The toolkit's tools. Where they have no ptxas for an architecture there is only PTX.
     pub assembler: &'a Assembler,
-    /// Oldest architecture that its ptxas knows; before it there is only PTX.
-    pub oldest: u32,
 }
 
 /// GPU code of a module.
@@ -60,8 +58,7 @@ pub fn build(hooked: &Module<'_>, table: &SiteTable, plan: &Plan<'_>) -> Result<
     let mut assembled: Vec<(&String, Assembled)> = Vec::new();
     let mut texts: Vec<(&String, Vec<u8>)> = Vec::new();
     for (index, processor) in plan.processors.iter().enumerate() {
-        let number: u32 = processor.chars().filter(char::is_ascii_digit).collect::<String>().parse().unwrap_or(0);
-        if number < plan.oldest {
+        if plan.assembler.ptxas_for(processor).is_none() {
             built.notes.push(format!(
                 "this toolkit's ptxas no longer makes code for {processor}: its PTX is packed, and the driver compiles it"
             ));
