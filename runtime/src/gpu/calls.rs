@@ -1,10 +1,11 @@
 //! What the profile needs of calls that otherwise go to the real runtime as they are: allocations, frees and copies.
 //! Each function gets the real one and the caller's arguments. No lock is held while the real one runs.
 
+use super::devices::{returned, settle};
 use super::launch::{Wanted, launch};
 use super::real::real;
 use super::register::enter;
-use super::state::{ADDRESSES, returned, settle};
+use super::state::ADDRESSES;
 use crate::copy::Rows;
 use crate::cuda::error::{self, Error};
 use crate::cuda::types::{Dim3, LaunchConfig, StreamHandle};

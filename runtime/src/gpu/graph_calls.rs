@@ -1,11 +1,11 @@
 //! Calls of the API for graphs: the real function does its work on what the program knows, then the hooked twins of
 //! executable graphs follow.
 
+use super::devices::returned;
 use super::graph_changes::{changed, kernel_changed, switched, updated};
 use super::graph_functions::ExecutableHandle;
 use super::graphs::{capture_begun, capture_ended, instantiated, node_made};
 use super::real::real;
-use super::state::returned;
 use crate::api::graph_runs::{InstantiateParameters, NodeParameters, UpdateResult};
 use crate::api::graphs::{FillParameters, GraphHandle, HostParameters, KernelParameters, NodeHandle};
 use crate::cuda::error::{self, Error};

@@ -1,12 +1,13 @@
 //! The hooked copy of a graph. The program's graph stays as it is, and so does what the program can ask of it; the copy
 //! has the kernels' hooked forms in the place of the original ones, each with a finish kernel behind it.
 
+use super::devices::{Gpu, SlotMemory};
 use super::graph_functions::GraphFunctions;
 use super::held::HELD_SLOTS;
 use super::launch::{allow_shared, finish_shape, kernel_name, occupancy};
 use super::real::Real;
 use super::register::place_variables;
-use super::state::{Gpu, Kernel, SlotMemory, note_once, registry};
+use super::state::{Kernel, note_once, registry};
 use crate::api::graphs::{GraphHandle, KernelParameters, NodeHandle};
 use crate::cuda::error;
 use crate::cuda::types::Dim3;

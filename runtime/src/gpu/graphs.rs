@@ -2,12 +2,13 @@
 //! a launch starts the twin. What changes the executable graph changes the twin too, and where that cannot be done the
 //! twin is never started again.
 
+use super::devices::{Gpu, current, current_number, returned};
 use super::graph_functions::{ExecutableHandle, GraphFunctions, graph_functions};
 use super::graph_twin::{Draft, Maker, Run, kernels_of, slots};
 use super::launch::{Wanted, end, is_capturing, note_launch};
 use super::real::{Real, real};
 use super::session::{Begun, TicketPlace};
-use super::state::{Gpu, current, note_once, returned};
+use super::state::note_once;
 use crate::api::graphs::GraphHandle;
 use crate::cuda::error::{self, Error};
 use crate::cuda::types::{EventHandle, StreamHandle};
@@ -66,9 +67,7 @@ pub(super) struct Twin {
 
 /// Notes that a node was made for the calling thread's device.
 pub fn node_made(real: &Real) {
-    let mut number = 0;
-    // SAFETY: a result through a pointer to a local.
-    if unsafe { (real.get_device)(&raw mut number) } == error::SUCCESS {
+    if let Ok(number) = current_number(real) {
         DEVICES.fetch_or(1 << (number & 63), Ordering::Relaxed);
     }
 }

@@ -1,12 +1,13 @@
 //! A kernel launch on a GPU: the choice among the forms of the kernel, the launch's events, and the finish
 //! kernel behind a hooked one.
 
+use super::devices::{Gpu, SlotMemory, current, returned};
 use super::graphs;
 use super::items::LaunchShape;
 use super::real::Real;
 use super::register::place_variables;
 use super::session::{Begun, TicketPlace};
-use super::state::{Gpu, Kernel, SlotMemory, current, note_once, registry, returned, stream_number};
+use super::state::{Kernel, note_once, registry, stream_number};
 use crate::cuda::error::{self, Error};
 use crate::cuda::types::{Dim3, StreamHandle};
 use crate::paths::Entry;

@@ -3,6 +3,7 @@
 
 pub mod addresses;
 pub mod calls;
+pub mod devices;
 pub mod driver;
 pub mod graph_calls;
 pub mod graph_changes;
@@ -37,7 +38,7 @@ macro_rules! forward {
             let real: unsafe extern "C" fn($($type),*) -> $crate::cuda::error::Error =
                 unsafe { std::mem::transmute(address) };
             // SAFETY: handed through.
-            $crate::gpu::state::returned(unsafe { real($($argument),*) })
+            $crate::gpu::devices::returned(unsafe { real($($argument),*) })
         }
     }};
     ($name:ident, ($($argument:ident: $type:ty),*), $entry:ident, $handler:path) => {{

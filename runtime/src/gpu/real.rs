@@ -57,6 +57,10 @@ functions! {
     Real;
     /// `cudaGetDevice`
     get_device = "cudaGetDevice": fn(*mut c_int) -> Error;
+    /// `cudaSetDevice`
+    set_device = "cudaSetDevice": fn(c_int) -> Error;
+    /// `cudaStreamQuery`
+    query_stream = "cudaStreamQuery": fn(StreamHandle) -> Error;
     /// `cudaDeviceGetAttribute`
     attribute = "cudaDeviceGetAttribute": fn(*mut c_int, c_int, c_int) -> Error;
     /// `cudaDeviceSynchronize`

@@ -1,7 +1,8 @@
 //! Registration with the real runtime: each module's fat binary, and each kernel in all its forms.
 
+use super::devices::current_number;
 use super::real::Real;
-use super::state::{Kernel, know, registry};
+use super::state::{Kernel, Variable, know, registry};
 use crate::api::registration::FatBinaryWrapper;
 use crate::memory::Description;
 use crate::message;
@@ -170,7 +171,7 @@ pub fn variable(handle: *mut *mut c_void, shadow: usize, device_name: *const c_c
         runtime.modules.get(module)?.variables().iter().position(|global| name(global.name) == wanted)
     });
     if let Some(index) = index {
-        registry().variables.push((shadow, module, index));
+        registry().variables.push(Variable { shadow, module, index, synthetic: None });
     }
 }
 
@@ -186,30 +187,39 @@ pub unsafe fn unregister(real: &Real, handle: *mut *mut c_void) {
     }
 }
 
-/// Enters the variables of a module whose addresses can be asked for by now.
+/// Enters the variables of a module whose addresses on the thread's device can be asked for by now. Each device has its
+/// own copy of a variable; in the trace they are one.
 pub fn place_variables(real: &Real, module: usize) {
-    let waiting: Vec<(usize, usize, usize)> = {
+    let Ok(device) = current_number(real) else { return };
+    let waiting: Vec<Variable> = {
         let mut registry = registry();
-        let (mine, others) = std::mem::take(&mut registry.variables).into_iter().partition(|entry| entry.1 == module);
-        registry.variables = others;
-        mine
+        if !registry.placed.insert((device, module)) {
+            return;
+        }
+        registry.variables.iter().filter(|variable| variable.module == module).copied().collect()
     };
-    for (shadow, module, index) in waiting {
+    for variable in waiting {
         let mut address = null_mut();
         // SAFETY: the shadow was registered; the result goes to a local.
-        if unsafe { (real.symbol_address)(&raw mut address, shadow as *const c_void) } != 0 {
+        if unsafe { (real.symbol_address)(&raw mut address, variable.shadow as *const c_void) } != 0 {
             // SAFETY: no arguments; takes back the error that the program did not cause.
             unsafe { (real.last_error)() };
             continue;
         }
-        let Some(mut runtime) = lock() else { return };
-        enter_variable(&mut runtime, module, index, address as u64);
+        place_variable(variable, address as u64);
     }
 }
 
-fn enter_variable(runtime: &mut Runtime, module: usize, index: usize, address: u64) {
+fn place_variable(Variable { shadow, module, index, .. }: Variable, address: u64) {
+    let Some(mut runtime) = lock() else { return };
     let Some(entry) = runtime.modules.get(module) else { return };
     let Some(global) = entry.variables().get(index) else { return };
+    let bytes = global.size.max(1);
+    // Looked at under the runtime's lock: another thread may place it for another device.
+    let place_of = |variable: &Variable| if variable.shadow == shadow { variable.synthetic } else { None };
+    if let Some(synthetic) = registry().variables.iter().find_map(place_of) {
+        return know(address, bytes, synthetic);
+    }
     let kind = match global.kind {
         0 => AllocationKind::DeviceGlobal,
         1 => AllocationKind::Constant,
@@ -217,11 +227,13 @@ fn enter_variable(runtime: &mut Runtime, module: usize, index: usize, address: u
         _ => AllocationKind::Compiler,
     };
     let label = entry.table.globals.get(index).map(|global| global.name.clone()).filter(|name| !name.is_empty());
-    let (bytes, id) = (global.size.max(1), entry.id);
+    let id = entry.id;
     let what = Description { kind, name: Some(label.unwrap_or_else(|| name(global.name))), path: 0 };
-    if let Some(event) = enter(runtime, address, bytes, what, Some((id, index as u32))) {
-        runtime.trace.event(Event::Allocation(event));
+    let Some(event) = enter(&mut runtime, address, bytes, what, Some((id, index as u32))) else { return };
+    for variable in registry().variables.iter_mut().filter(|variable| variable.shadow == shadow) {
+        variable.synthetic = Some(event.address);
     }
+    runtime.trace.event(Event::Allocation(event));
 }
 
 /// Gives an allocation on the device its place in the trace's address space.

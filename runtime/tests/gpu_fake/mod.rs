@@ -6,14 +6,16 @@
 #![allow(clippy::missing_safety_doc, clippy::too_many_arguments, reason = "the signatures are CUDA's")]
 #![allow(dead_code, reason = "each test uses a part")]
 
+pub mod devices;
 pub mod graphs;
 pub mod program;
 
 use super::gpu_producer::{Target, producer};
+use devices::{current, fault, status};
 use std::collections::HashMap;
 use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 
-use std::sync::atomic::{AtomicI32, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{LazyLock, Mutex};
 use std::thread::JoinHandle;
 use warpline_format::gpu::{BLOCK_CELLS, BRANCH_CELLS, COUNTED_SUFFIX, SITE_CELLS};
@@ -23,10 +25,10 @@ use warpline_runtime::gpu::wire::{Kind, MARK, SLOT_BITS, SLOTS};
 pub const SMS: u64 = 4;
 /// Bytes that the system keeps at the start of shared memory.
 pub const RESERVED: c_int = 1024;
-/// Code of a fault, returned by everything after it.
-static FAULT: AtomicI32 = AtomicI32::new(0);
 static FUNCTIONS: LazyLock<Mutex<HashMap<usize, String>>> = LazyLock::new(Mutex::default);
-static STREAMS: LazyLock<Mutex<HashMap<usize, JoinHandle<()>>>> = LazyLock::new(Mutex::default);
+type Streams = HashMap<(usize, usize), JoinHandle<()>>;
+/// The last work of each stream, by device and stream.
+static STREAMS: LazyLock<Mutex<Streams>> = LazyLock::new(Mutex::default);
 
 /// Stream of the last kernel that was launched.
 pub static LAST_STREAM: AtomicUsize = AtomicUsize::new(usize::MAX);
@@ -34,30 +36,33 @@ pub static LAST_STREAM: AtomicUsize = AtomicUsize::new(usize::MAX);
 /// Launches of kernels without hooks.
 pub static ORIGINALS: AtomicUsize = AtomicUsize::new(0);
 
-fn status() -> c_int {
-    FAULT.load(Ordering::SeqCst)
-}
-
-/// Waits for all streams.
+/// Waits for all streams of the thread's device.
 fn join_all() {
-    let all: Vec<JoinHandle<()>> = STREAMS.lock().unwrap().drain().map(|(_, last)| last).collect();
+    let device = current();
+    let all: Vec<JoinHandle<()>> = {
+        let mut streams = STREAMS.lock().unwrap();
+        let mine: Vec<(usize, usize)> = streams.keys().filter(|key| key.0 == device).copied().collect();
+        mine.iter().filter_map(|key| streams.remove(key)).collect()
+    };
     all.into_iter().for_each(|last| last.join().unwrap());
 }
 
 /// Queues work behind what a stream has.
 fn enqueue(stream: usize, work: impl FnOnce() + Send + 'static) {
     let mut streams = STREAMS.lock().unwrap();
-    let before = streams.remove(&stream);
+    let key = (current(), stream);
+    let before = streams.remove(&key);
     let handle = std::thread::spawn(move || {
         if let Some(before) = before {
             before.join().unwrap();
         }
         work();
     });
-    streams.insert(stream, handle);
+    streams.insert(key, handle);
 }
 
 struct Launched {
+    device: usize,
     target: Target,
     data: u64,
     blocks: u64,
@@ -122,7 +127,7 @@ impl Launched {
                     }
                     self.access(sm, who, 1 << 24, mask, |lane| self.data + 4 * (first + lane));
                     if self.faulty && block >= self.blocks / 2 {
-                        FAULT.store(700, Ordering::SeqCst);
+                        fault(self.device, 700);
                         return;
                     }
                     self.access(sm, who, 1 << 24 | 1, mask, |lane| self.data + 4 * ((first + lane) * 7919 % 4096));
@@ -187,20 +192,21 @@ unsafe extern "C" fn __wlreal_cudaLaunchKernel(
         counts: word(first + 2) as *mut u64,
         flags: word(first + 3),
     };
+    let device = current();
     if name == "__warpline_finish" {
         let (target, ticket) = (target(0), word(4));
-        let launched = Launched { target, data: ticket, blocks: 0, threads: 0, faulty: false, counted: false };
+        let launched = Launched { device, target, data: ticket, blocks: 0, threads: 0, faulty: false, counted: false };
         enqueue(stream as usize, move || {
             let launched = launched;
-            if status() == 0 {
+            if devices::status_of(device) == 0 {
                 finish(&launched.target, launched.data as *mut u64);
             }
         });
     } else if name.contains("__warpline") {
         let counted = name.ends_with(COUNTED_SUFFIX);
         let faulty = name.starts_with("faulty");
-        let launched =
-            Launched { target: target(1), data: word(0), blocks: u64::from(grid.x), threads: block.x, faulty, counted };
+        let (target, data, blocks) = (target(1), word(0), u64::from(grid.x));
+        let launched = Launched { device, target, data, blocks, threads: block.x, faulty, counted };
         enqueue(stream as usize, move || {
             let launched = &launched;
             std::thread::scope(|scope| (0..SMS).for_each(|sm| drop(scope.spawn(move || launched.run(sm)))));
@@ -227,12 +233,6 @@ unsafe extern "C" fn __wlreal_cudaLaunchKernelExC(
 unsafe extern "C" fn __wlreal_cudaDeviceSynchronize() -> c_int {
     join_all();
     status()
-}
-
-#[unsafe(no_mangle)]
-unsafe extern "C" fn __wlreal_cudaGetDevice(device: *mut c_int) -> c_int {
-    unsafe { device.write(0) };
-    0
 }
 
 #[unsafe(no_mangle)]
@@ -292,11 +292,6 @@ unsafe extern "C" fn __wlreal_cudaHostGetDevicePointer(
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn __wlreal_cudaGetSymbolAddress(_place: *mut *mut c_void, _symbol: *const c_void) -> c_int {
-    13
-}
-
-#[unsafe(no_mangle)]
 unsafe extern "C" fn __wlreal_cudaStreamIsCapturing(stream: *mut c_void, state: *mut c_int) -> c_int {
     unsafe { state.write(graphs::is_capturing(stream as usize).into()) };
     0
@@ -345,19 +340,6 @@ unsafe extern "C" fn __wlreal___cudaRegisterFunction(
     // SAFETY: a string by the contract.
     let name = unsafe { CStr::from_ptr(device_name) }.to_string_lossy().into_owned();
     FUNCTIONS.lock().unwrap().insert(stub as usize, name);
-}
-
-#[unsafe(no_mangle)]
-unsafe extern "C" fn __wlreal___cudaRegisterVar(
-    _handle: *mut *mut c_void,
-    _shadow: *mut c_char,
-    _address: *mut c_char,
-    _name: *const c_char,
-    _external: c_int,
-    _size: usize,
-    _constant: c_int,
-    _global: c_int,
-) {
 }
 
 #[unsafe(no_mangle)]

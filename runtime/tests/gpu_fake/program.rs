@@ -8,7 +8,7 @@ use std::ptr::null_mut;
 use std::sync::OnceLock;
 use warpline_format::abi::WarpContext;
 use warpline_format::access::Space;
-use warpline_format::site_table::{Block, Op};
+use warpline_format::site_table::{Block, GlobalKind, Op};
 use warpline_runtime::api::hooks::__warpline_name;
 use warpline_runtime::api::launch::cudaLaunchKernel;
 use warpline_runtime::api::memory::cudaMalloc;
@@ -21,7 +21,15 @@ pub const THREADS: u32 = 200;
 
 unsafe extern "C" fn on_the_cpu(_context: *mut WarpContext) {}
 
+/// What stands for the first variable.
+pub const SHADOWS: usize = 0x7000;
+
 pub fn start() {
+    start_with(&[]);
+}
+
+/// With device variables.
+pub fn start_with(globals: &[(&str, GlobalKind, u64)]) {
     let kernel = |name| KernelSpec {
         name,
         native: on_the_cpu,
@@ -36,9 +44,9 @@ pub fn start() {
         site(0, Op::Load, Space::Global, 1),
         site(0, Op::Store, Space::Shared, 2),
     ];
-    let mut table = table(&kernels, sites, &[]);
+    let mut table = table(&kernels, sites, globals);
     table.blocks = vec![Block::default()];
-    register_with_binary(&kernels, &table, STUBS, 0, b"\x50\xed\x55\xba fat");
+    register_with_binary(&kernels, &table, STUBS, SHADOWS, b"\x50\xed\x55\xba fat");
 }
 
 pub fn launch(kernel: usize, data: *mut c_void, stream: usize) -> i32 {
