@@ -10,7 +10,7 @@ use warpline::hierarchy::{
     Atomics, Coalescer, Copies, DramConfig, FirstLevel, Groups, HierarchyConfig, Index, L1Config, L2Config, Leaving,
     Reach, Replacement, SecondLevel, StoreFill, StorePolicy, Traffic, TrafficCells,
 };
-use warpline::locality::{Aet, Distances, Reuse, ReuseCells, Stores};
+use warpline::locality::{Axis, Clock, Distances, Reuse, ReuseCells, SAMPLED_LINES, Stores, Timeline};
 use warpline_format::access::{Access, Item, Items, Space, push_access};
 use warpline_format::site_table::{CacheOp, Op};
 
@@ -303,20 +303,28 @@ fn main() {
                 percent(sum.l2.hits, sum.l2.lookups)
             )
         });
-        time(&format!("{}: reuse in each SM", stream.name), stream.requests, || {
-            let mut scopes: Vec<Reuse> = (0..SMS).map(|_| Reuse::new(Stores::Restart)).collect();
-            let mut coalescer = Coalescer::default();
-            let mut cells = ReuseCells::new();
-            stream.for_each(|sm, access| {
-                let op = if access.site & 1 == STORE { Op::Store } else { Op::Load };
-                let pieces = coalescer.pieces(access, reach, Groups::WARP, op == Op::Store);
-                scopes[sm as usize].request(access, reach, op, pieces, access.site, &mut cells);
-            });
-            let finite: u64 = cells.iter().map(|cell| cell.element.finite()).sum();
-            format!("{finite} finite element distances")
+        time(&format!("{}: reuse in each SM", stream.name), stream.requests, || reuse::<Axis>(&stream, usize::MAX));
+        time(&format!("{}: the same, approximate", stream.name), stream.requests, || {
+            reuse::<Clock>(&stream, SAMPLED_LINES)
         });
     }
     distances();
+}
+
+fn reuse<T: Timeline>(stream: &Stream, most: usize) -> String {
+    let reach = Reach { bytes: 4, holes: None };
+    let mut scopes: Vec<Reuse<T>> = (0..SMS).map(|_| Reuse::of_at_most(most, Stores::Restart)).collect();
+    let mut coalescer = Coalescer::default();
+    let mut cells = ReuseCells::new();
+    stream.for_each(|sm, access| {
+        let op = if access.site & 1 == STORE { Op::Store } else { Op::Load };
+        let pieces = coalescer.pieces(access, reach, Groups::WARP, op == Op::Store);
+        scopes[sm as usize].request(access, reach, op, pieces, access.site, &mut cells);
+    });
+    scopes.iter_mut().for_each(|scope| scope.finish(&mut cells));
+    let finite: u64 = cells.iter().map(|cell| cell.element.finite()).sum();
+    let mean = cells.iter().filter_map(|cell| cell.line.mean()).fold(0.0, f64::max);
+    format!("{finite} finite element distances, mean of lines up to {mean:.0}")
 }
 
 fn distances() {
@@ -336,11 +344,6 @@ fn distances() {
             let mut sum = 0u64;
             distances.use_all(&ids, |_, distance| sum += u64::from(distance.unwrap_or(0)));
             format!("sum {sum}")
-        });
-        time(&format!("distances, average eviction: {name}"), count, || {
-            let mut aet = Aet::default();
-            ids.iter().for_each(|id| aet.use_once(*id));
-            format!("{} infinite", aet.infinite())
         });
     }
 }

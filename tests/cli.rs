@@ -96,6 +96,36 @@ fn a_run_is_profiled_while_it_runs() {
 }
 
 #[test]
+fn reuse_distances_are_taken_as_asked_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let said = |options: &[&str]| {
+        run("good", folder.path(), options).assert().success();
+        let text = warpline().current_dir(folder.path()).args(["report", "out.wlprof"]).output().unwrap();
+        let text = String::from_utf8_lossy(&text.stdout).into_owned();
+        let heading = text.lines().find(|line| line.contains("REUSE")).map(str::to_owned);
+        (json(folder.path(), "out.wlprof")["kernels"][0]["metrics"]["global"]["reuse"].clone(), heading)
+    };
+    let (exact, heading) = said(&[]);
+    assert!(exact["line"]["beyond"]["l1"].is_u64() && exact["element"]["beyond"].is_null(), "{exact}");
+    assert_eq!(heading.unwrap(), "REUSE of loaded sectors within a thread block (a store begins anew)");
+    let (approximate, heading) = said(&["--reuse", "approximate", "--reuse-scope", "sm", "--restart", "off"]);
+    assert!(approximate["line"]["buckets"].is_array());
+    assert_eq!(heading.unwrap(), "APPROXIMATE REUSE of loaded sectors within an SM (stores are uses)");
+    assert_eq!(said(&["--reuse", "off"]), (serde_json::Value::Null, None));
+}
+
+#[test]
+fn names_of_files_tell_processes_apart() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut command = run("good", folder.path(), &["--trace", "rank%q{RANK}.wltrace"]);
+    command.env("RANK", "3").assert().success();
+    assert!(folder.path().join("rank3.wltrace").exists());
+    let output = run("good", folder.path(), &["--trace", "%q{NO_SUCH_VARIABLE}"]).output().unwrap();
+    assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
+    assert!(stderr(&output).contains("NO_SUCH_VARIABLE"), "{}", stderr(&output));
+}
+
+#[test]
 fn threads_change_only_the_environment() {
     let folder = tempfile::tempdir().unwrap();
     let mut profiles = ["1", "2", "5"].map(|threads| {

@@ -5,11 +5,12 @@ mod support;
 
 use support::{Batch, TraceBuilder, demo};
 use warpline::analysis::{Analysis, NoProgress, analyze_with};
-use warpline::hierarchy::Traffic;
+use warpline::hierarchy::{L1Config, Traffic};
+use warpline::locality::Distance;
 use warpline::models;
 use warpline::profile::model::Profile;
 use warpline::profile::{BuildInput, RunFacts, build};
-use warpline::simulation::Settings;
+use warpline::simulation::{ReuseScope, ReuseSettings, Settings};
 use warpline::trace::TraceReader;
 use warpline_format::access::Space;
 use warpline_format::event::Event;
@@ -189,6 +190,66 @@ fn reuse_restarts_with_each_block() {
     assert_eq!((reuse.line.infinite, reuse.line.mean), (64, Some(63.0)));
     assert_eq!((reuse.element.infinite, reuse.element.mean), (2048, Some(2047.0)));
     assert_eq!(reuse.streaming, 0);
+}
+
+#[test]
+fn reuse_is_within_what_was_asked_for() {
+    let mut trace = TraceBuilder::default();
+    demo::begin(&mut trace, "/nowhere/columns.cu");
+    trace.event(Event::Launch(demo::launch(0)));
+    let mut batch = Batch::default();
+    let per_sm = demo::WARPS * demo::launch(0).resident_blocks;
+    // Two blocks one after the other on an SM, and one on the next, load the same four lines.
+    for (block, slot) in [(0, 0), (1, 0), (2, per_sm)] {
+        batch.block(slot, demo::WARPS, block).turn(slot);
+        for line in 0..4 {
+            batch.access(Space::Global, demo::site::MATRIX, u32::MAX, |lane| demo::MATRIX + 128 * line + 4 * lane);
+        }
+    }
+    trace.batch(0, &batch);
+    trace.event(demo::end(0, 0)).event(Event::End { launches: 1 });
+    let trace = trace.finish();
+    for (scope, first) in [(ReuseScope::Block, 12), (ReuseScope::Sm, 8), (ReuseScope::Launch, 4)] {
+        for distance in [Distance::Exact, Distance::Approximate] {
+            let settings = Settings { reuse: Some(ReuseSettings { distance, scope }), ..settings("rtx2080ti") };
+            let profile = profile(&trace, 3, &settings);
+            let reuse = profile.sites[0].metrics.reuse.as_ref().unwrap();
+            let mean = (first < 12).then_some(3.0);
+            assert_eq!((reuse.line.infinite, reuse.line.mean), (first, mean), "{scope:?} {distance:?}");
+        }
+    }
+    let without = profile(&trace, 2, &Settings { reuse: None, ..settings("rtx2080ti") });
+    assert_eq!(without.sites[0].metrics.reuse, None);
+}
+
+#[test]
+fn approximate_reuse_is_the_same_for_any_number_of_workers() {
+    let trace = demo::trace("/nowhere/columns.cu");
+    for scope in [ReuseScope::Block, ReuseScope::Sm, ReuseScope::Launch] {
+        let reuse = Some(ReuseSettings { distance: Distance::Approximate, scope });
+        let settings = Settings { reuse, ..settings("a100") };
+        let one = profile(&trace, 1, &settings);
+        assert!(one.kernels[0].metrics["global"].reuse.is_some());
+        for threads in 2..4 {
+            assert_eq!(profile(&trace, threads, &settings), one, "{scope:?}, {threads} threads");
+        }
+    }
+}
+
+#[test]
+fn reuse_beyond_the_caches_is_counted() {
+    let mut settings = settings("rtx2080ti");
+    let beyond = |settings: &Settings| {
+        let profile = profile(&two_laps(), 1, settings);
+        let reuse = profile.sites[0].metrics.reuse.clone().unwrap();
+        assert_eq!(reuse.element.beyond, None);
+        [reuse.sector, reuse.line].map(|distances| distances.beyond.map(|beyond| (beyond.l1, beyond.l2)).unwrap())
+    };
+    assert_eq!(beyond(&settings), [(0, 0), (0, 0)]);
+    // All 64 lines come again at distance 63, their sectors at 255: one more than 63 lines or 252 sectors hold.
+    settings.hierarchy.l1 =
+        L1Config { bytes: 63 * 128, shared_options: Vec::new(), reserved_bytes: 0, ..settings.hierarchy.l1 };
+    assert_eq!(beyond(&settings), [(256, 0), (64, 0)]);
 }
 
 #[test]

@@ -45,6 +45,7 @@ enum Workers {
 
 impl Pool {
     pub(super) fn new(threads: usize, simulation: Option<&Settings>) -> Pool {
+        let threads = if simulation.is_some_and(Settings::needs_one_worker) { 1 } else { threads };
         let stage = simulation.map(|settings| SharedStage::new(settings, threads.max(1) as u32));
         let follower = |index| {
             let stage = stage.clone()?;

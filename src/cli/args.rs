@@ -75,7 +75,7 @@ pub struct ProfileArguments {
 /// Arguments of `run`.
 #[derive(Clone, Debug, Args)]
 pub struct RunArguments {
-    /// Where the profile goes [default: warpline.<program>.wlprof]
+    /// Where the profile goes; %p stands for the process, %q{NAME} for an environment variable [default: warpline.<program>.wlprof]
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
     /// Keep the raw trace as well
@@ -105,18 +105,53 @@ pub struct RunArguments {
     /// Host allocations to tell: those that copies use, or all from 1 KiB on
     #[arg(long, value_enum, default_value_t = HostAllocationChoice::Used)]
     pub host_allocations: HostAllocationChoice,
-    /// Whether copies to the device leave their data in the L2 cache [default: as the model says]
-    #[arg(long, value_enum)]
-    pub l2_copies: Option<CopiesChoice>,
-    /// Whether a store ends the life of what it writes in reuse distances, or counts as a use
-    #[arg(long, value_enum, default_value_t = RestartChoice::On)]
-    pub restart: RestartChoice,
+    #[command(flatten)]
+    pub state: StateArguments,
     /// Threads of the analysis; the result does not depend on it [default: by the machine]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=256))]
     pub threads: Option<u32>,
     /// Program and its arguments
     #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true, value_name = "PROGRAM")]
     pub program: Vec<OsString>,
+}
+
+/// What is taken for given of caches and reuse.
+#[derive(Clone, Debug, Args)]
+pub struct StateArguments {
+    /// Whether copies to the device leave their data in the L2 cache [default: as the model says]
+    #[arg(long, value_enum)]
+    pub l2_copies: Option<CopiesChoice>,
+    /// Whether a store ends the life of what it writes in reuse distances, or counts as a use
+    #[arg(long, value_enum, default_value_t = RestartChoice::On)]
+    pub restart: RestartChoice,
+    /// Reuse distances: counted, approximated from reuse times (faster), or not taken
+    #[arg(long, value_enum, default_value_t = ReuseChoice::Exact)]
+    pub reuse: ReuseChoice,
+    /// Within what reuse distances are taken; `launch` makes the analysis use one thread
+    #[arg(long, value_enum, default_value_t = ReuseScopeChoice::Block)]
+    pub reuse_scope: ReuseScopeChoice,
+}
+
+/// How reuse distances are taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ReuseChoice {
+    /// Counted.
+    Exact,
+    /// By average eviction time.
+    Approximate,
+    /// Not at all.
+    Off,
+}
+
+/// Within what reuse distances are taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ReuseScopeChoice {
+    /// A thread block.
+    Block,
+    /// An SM, over all its blocks in a launch.
+    Sm,
+    /// A launch.
+    Launch,
 }
 
 /// What copies leave in the L2 cache.
@@ -235,12 +270,8 @@ pub struct SimArguments {
     /// Where the profile goes [default: warpline.<trace>.wlprof]
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
-    /// Whether copies to the device leave their data in the L2 cache [default: as the model says]
-    #[arg(long, value_enum)]
-    pub l2_copies: Option<CopiesChoice>,
-    /// Whether a store ends the life of what it writes in reuse distances, or counts as a use
-    #[arg(long, value_enum, default_value_t = RestartChoice::On)]
-    pub restart: RestartChoice,
+    #[command(flatten)]
+    pub state: StateArguments,
     /// Advise who should use the L1 cache, by simulating loads that go past it; takes up to 20 times as long
     #[arg(long)]
     pub bypass: bool,

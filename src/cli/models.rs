@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 
 use warpline_format::device::Device;
 
-use super::args::{CopiesChoice, RestartChoice};
+use super::args::{CopiesChoice, RestartChoice, ReuseChoice, ReuseScopeChoice, StateArguments};
 use super::{Failure, gpus};
 use crate::exit_code;
-use crate::locality::Stores;
+use crate::locality::{Distance, Stores};
 use crate::models::{DEFAULT_MODEL, Rates};
-use crate::simulation::Settings;
+use crate::simulation::{ReuseScope, ReuseSettings, Settings};
 
 /// A model, ready to be simulated.
 #[derive(Clone, Debug)]
@@ -41,11 +41,7 @@ impl Chosen {
 }
 
 /// The models of `--gpu A,B,…`; the default one when none is named. There is at least one.
-pub(super) fn choose(
-    names: Option<&str>,
-    copies: Option<CopiesChoice>,
-    restart: RestartChoice,
-) -> Result<Vec<Chosen>, Failure> {
+pub(super) fn choose(names: Option<&str>, state: &StateArguments) -> Result<Vec<Chosen>, Failure> {
     let usage = |error: &dyn std::fmt::Display| Failure::new(exit_code::USAGE, error);
     let mut chosen: Vec<Chosen> = Vec::new();
     for name in names.unwrap_or(DEFAULT_MODEL).split(',') {
@@ -57,12 +53,22 @@ pub(super) fn choose(
         }
         let kepler = run.device.compute_capability.0 < 5;
         let mut simulation = Settings::new(hierarchy);
-        if let Some(choice) = copies {
+        if let Some(choice) = state.l2_copies {
             simulation.warm_copies = choice == CopiesChoice::Warm;
         }
-        if restart == RestartChoice::Off {
+        if state.restart == RestartChoice::Off {
             simulation.stores = Stores::Use;
         }
+        let scope = match state.reuse_scope {
+            ReuseScopeChoice::Block => ReuseScope::Block,
+            ReuseScopeChoice::Sm => ReuseScope::Sm,
+            ReuseScopeChoice::Launch => ReuseScope::Launch,
+        };
+        simulation.reuse = match state.reuse {
+            ReuseChoice::Exact => Some(ReuseSettings { distance: Distance::Exact, scope }),
+            ReuseChoice::Approximate => Some(ReuseSettings { distance: Distance::Approximate, scope }),
+            ReuseChoice::Off => None,
+        };
         let rates = model.rates();
         chosen.push(Chosen { key: model.key, device: run.device, assumed: run.assumed, simulation, rates, kepler });
     }

@@ -17,7 +17,7 @@ use crate::simulation::{self, PageSettings};
 use crate::trace::TraceReader;
 
 pub(super) fn execute(arguments: &SimArguments) -> Result<u8, Failure> {
-    let mut models = choose(arguments.gpu.as_deref(), arguments.l2_copies, arguments.restart)?;
+    let mut models = choose(arguments.gpu.as_deref(), &arguments.state)?;
     if let Some(text) = &arguments.page_size {
         let page_bytes = page_size(text)?;
         for model in &mut models {
@@ -69,7 +69,7 @@ fn advice(
     threads: u32,
 ) -> Result<BTreeMap<u32, simulation::Advice>, Failure> {
     let mut tried = model.clone();
-    tried.simulation.reuse = false;
+    tried.simulation.reuse = None;
     tried.simulation.pages = None;
     simulation::advise(base, &model.simulation.hierarchy, model.kepler, |bypass| {
         tried.simulation.bypass = Some(Arc::new(bypass));

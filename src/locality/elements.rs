@@ -6,7 +6,7 @@
 //! part of it is used, counted and restarted with one step. A group has a few runs; when that does not
 //! do it gets a time per element (*apart*), until its line is used in order again.
 
-use super::axis::{Axis, Ranks};
+use super::timeline::Timeline;
 
 /// No time, no index.
 pub(super) const NONE: u32 = u32::MAX;
@@ -164,7 +164,7 @@ pub(super) fn elements_in_line(class: usize) -> u32 {
 
 /// Uses one element: the axis must have room for one.
 #[inline]
-pub(super) fn step(element: &mut Use, axis: &mut Axis, cell: u32, load: bool) -> Found {
+pub(super) fn step(element: &mut Use, axis: &mut impl Timeline, cell: u32, load: bool) -> Found {
     if element.time == NONE {
         *element = Use { time: axis.push(1) | if load { 0 } else { REUSED }, cell };
         return Found::New;
@@ -179,7 +179,7 @@ pub(super) fn step(element: &mut Use, axis: &mut Axis, cell: u32, load: bool) ->
 
 /// Ends a life.
 #[inline]
-pub(super) fn end(element: &mut Use, axis: &mut Axis) {
+pub(super) fn end(element: &mut Use, axis: &mut impl Timeline) {
     if element.time != NONE {
         axis.clear(element.position(), 1);
         *element = Use::NEVER;
@@ -196,10 +196,10 @@ pub(super) fn mark_reused(element: &mut Use) -> Option<u32> {
     first
 }
 
-/// Moves a time to its rank.
-pub(super) fn rerank(element: &mut Use, ranks: &Ranks<'_>) {
+/// Gives a time its new number.
+pub(super) fn rerank(element: &mut Use, renumber: &impl Fn(u32) -> u32) {
     if element.time != NONE {
-        element.time = ranks.of(element.position()) | element.time & REUSED;
+        element.time = renumber(element.position()) | element.time & REUSED;
     }
 }
 
@@ -243,7 +243,7 @@ impl Groups {
         &mut self,
         group: u32,
         [low, high]: [u32; 2],
-        axis: &mut Axis,
+        axis: &mut impl Timeline,
         cell: u32,
         load: bool,
         mut found: impl FnMut(Found, u32),
@@ -283,7 +283,7 @@ impl Groups {
         &mut self,
         group: u32,
         [low, high]: [u32; 2],
-        axis: &mut Axis,
+        axis: &mut impl Timeline,
         cell: u32,
         load: bool,
         mut found: impl FnMut(Found, u32),
@@ -355,7 +355,7 @@ impl Groups {
     }
 
     /// Ends the lives of the elements from `low` to before `high`.
-    pub(super) fn end_range(&mut self, group: u32, [low, high]: [u32; 2], axis: &mut Axis) {
+    pub(super) fn end_range(&mut self, group: u32, [low, high]: [u32; 2], axis: &mut impl Timeline) {
         let known = &mut self.groups[group as usize];
         if known.split {
             for element in &mut self.elements(group)[low as usize..high as usize] {
@@ -375,18 +375,18 @@ impl Groups {
         self.set(group, &next);
     }
 
-    /// Moves all times to their ranks.
-    pub(super) fn rerank(&mut self, ranks: &Ranks<'_>) {
+    /// Gives all times their new numbers.
+    pub(super) fn rerank(&mut self, renumber: &impl Fn(u32) -> u32) {
         for index in 0..self.groups.len() {
             let group = &mut self.groups[index];
             if group.split {
                 for element in self.elements(index as u32) {
-                    rerank(element, ranks);
+                    rerank(element, renumber);
                 }
             } else {
                 // Live positions that follow one another keep doing so.
                 for run in &mut group.runs[..usize::from(group.count)] {
-                    rerank(&mut run.first, ranks);
+                    rerank(&mut run.first, renumber);
                 }
             }
         }
@@ -400,7 +400,7 @@ impl Groups {
 
 /// First uses of elements, one after another.
 #[inline(always)]
-fn begin(start: u32, length: u32, axis: &mut Axis, cell: u32, load: bool) -> Run {
+fn begin(start: u32, length: u32, axis: &mut impl Timeline, cell: u32, load: bool) -> Run {
     let time = axis.push(length) | if load { 0 } else { REUSED };
     Run { first: Use { time, cell }, start: start as u8, length: length as u8 }
 }

@@ -11,20 +11,28 @@ pub struct ReuseHistogram {
     pub infinite: u64,
     /// Sum of the finite distances.
     pub sum: u64,
+    /// Finite distances of at least each of the [`Limits`]' sizes: an LRU cache of that size misses them.
+    pub beyond: [u64; 2],
 }
+
+/// Sizes of caches, in what distances are counted in.
+pub type Limits = [u32; 2];
 
 impl Default for ReuseHistogram {
     fn default() -> Self {
-        ReuseHistogram { counts: [0; BUCKETS], infinite: 0, sum: 0 }
+        ReuseHistogram { counts: [0; BUCKETS], infinite: 0, sum: 0, beyond: [0; 2] }
     }
 }
 
 impl ReuseHistogram {
     /// Counts `times` uses at one distance.
     #[inline(always)]
-    pub fn count(&mut self, distance: u32, times: u32) {
-        self.counts[(32 - distance.leading_zeros()) as usize] += u64::from(times);
-        self.sum += u64::from(distance) * u64::from(times);
+    pub fn count(&mut self, distance: u32, times: u64, limits: Limits) {
+        for (beyond, limit) in self.beyond.iter_mut().zip(limits) {
+            *beyond += if distance >= limit { times } else { 0 };
+        }
+        self.counts[(32 - distance.leading_zeros()) as usize] += times;
+        self.sum += u64::from(distance) * times;
     }
 
     /// Adds another histogram.
@@ -34,6 +42,7 @@ impl ReuseHistogram {
         }
         self.infinite += other.infinite;
         self.sum += other.sum;
+        self.beyond = [self.beyond[0] + other.beyond[0], self.beyond[1] + other.beyond[1]];
     }
 
     /// Uses at a finite distance.
@@ -67,12 +76,13 @@ mod tests {
     fn buckets_end_at_their_highest_distance() {
         let mut histogram = ReuseHistogram::default();
         for distance in [0, 1, 2, 3, 4, 7, 8, u32::MAX] {
-            histogram.count(distance, 1);
+            histogram.count(distance, 1, [3, 8]);
         }
         let buckets = histogram.buckets();
         assert_eq!(&buckets[..5], &[(0, 1), (1, 1), (3, 2), (7, 2), (15, 1)]);
         assert_eq!(buckets.last(), Some(&(u64::from(u32::MAX), 1)));
         assert_eq!(histogram.finite(), 8);
+        assert_eq!(histogram.beyond, [5, 2]);
     }
 
     #[test]

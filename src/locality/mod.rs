@@ -1,19 +1,22 @@
 //! Locality independent of any cache: reuse distances, exact and approximate, and streaming uses.
 //! `docs/design/locality.md` tells the definitions and the method.
 
-mod aet;
 mod axis;
+mod clock;
 mod distances;
 mod elements;
 mod histogram;
 mod reuse;
 #[cfg(test)]
 mod reuse_tests;
+mod sample;
 mod scope;
+mod timeline;
 
-pub use aet::Aet;
 pub use axis::Axis;
+pub use clock::Clock;
 pub use distances::Distances;
 pub use histogram::ReuseHistogram;
 pub use reuse::{Reuse, ReuseCells, ReuseCounters, Stores};
-pub use scope::{Scope, Serve};
+pub use scope::{Distance, SAMPLED_LINES, Scope, Serve};
+pub use timeline::Timeline;

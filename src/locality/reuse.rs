@@ -9,6 +9,8 @@ use warpline_format::site_table::Op;
 use super::ReuseHistogram;
 use super::axis::Axis;
 use super::elements::{CLASSES, Found, Groups, NONE, Use, class_of, elements_in_line, end, mark_reused, rerank, step};
+use super::sample::Sample;
+use super::timeline::{Notes, Timeline, Which};
 use crate::hierarchy::{Piece, Reach};
 
 /// Reuse figures of one cell.
@@ -57,9 +59,10 @@ struct Line {
     groups: [u32; CLASSES],
 }
 
-/// Follows the requests of one scope.
+/// Follows the requests of one scope. The time line makes distances exact ([`Axis`]) or approximate
+/// ([`Clock`](super::Clock)).
 #[derive(Clone, Debug, Default)]
-pub struct Reuse {
+pub struct Reuse<T: Timeline = Axis> {
     stores: Stores,
     index: FxHashMap<u64, u32>,
     /// Line number + 1 and index of lines found last, by the lowest bits of the number: neighbours all find room.
@@ -69,39 +72,74 @@ pub struct Reuse {
     /// Elements of other widths or alignments.
     odd: BTreeMap<(u64, u32), Use>,
     widest_odd: u32,
-    elements: Axis,
-    sectors: Axis,
-    line_times: Axis,
+    elements: Times<T>,
+    sectors: Times<T>,
+    line_times: Times<T>,
+    sample: Sample,
 }
+
+/// Times of one granularity, and what was found on them.
+#[derive(Clone, Debug, Default)]
+struct Times<T: Timeline> {
+    line: T,
+    notes: T::Notes,
+}
+
+const ELEMENT: Which = |counters| &mut counters.element;
+const SECTOR: Which = |counters| &mut counters.sector;
+const LINE: Which = |counters| &mut counters.line;
 
 /// Where figures go: one entry per cell.
 pub type ReuseCells = Vec<ReuseCounters>;
 
 #[inline]
-fn counters(cells: &mut ReuseCells, cell: u32) -> &mut ReuseCounters {
+pub(super) fn counters(cells: &mut ReuseCells, cell: u32) -> &mut ReuseCounters {
     if cells.len() <= cell as usize {
         cells.resize(cell as usize + 1, ReuseCounters::default());
     }
     &mut cells[cell as usize]
 }
 
-impl Reuse {
+impl<T: Timeline> Reuse<T> {
     /// A scope that nothing was used in.
-    pub fn new(stores: Stores) -> Reuse {
+    pub fn new(stores: Stores) -> Reuse<T> {
         Reuse { stores, ..Reuse::default() }
     }
 
-    /// Begins a new scope; keeps its memory.
-    pub fn clear(&mut self) {
+    /// The same of which at most about `most` lines are followed at a time, if its time line samples; counts are then
+    /// estimates once it meets more.
+    pub fn of_at_most(most: usize, stores: Stores) -> Reuse<T> {
+        Reuse { stores, sample: Sample::of_at_most(most), ..Reuse::default() }
+    }
+
+    /// Begins a new scope; keeps its memory. `salt` chooses the lines that are followed where there are many.
+    pub fn clear(&mut self, salt: u64) {
+        self.sample.restart(salt);
         self.index.clear();
         self.recent = [(0, 0); RECENT];
         self.lines.clear();
         self.groups.clear();
         self.odd.clear();
         self.widest_odd = 0;
-        self.elements.reset();
-        self.sectors.reset();
-        self.line_times.reset();
+        self.elements.line.reset();
+        self.sectors.line.reset();
+        self.line_times.line.reset();
+    }
+
+    /// Sizes of the caches that distances of sectors and lines are compared with, in bytes.
+    pub fn set_cache_bytes(&mut self, bytes: [u64; 2]) {
+        let limits = |unit: u64| bytes.map(|bytes| u32::try_from(bytes / unit).unwrap_or(u32::MAX));
+        // Elements have no common size.
+        self.elements.notes.set_limits([u32::MAX; 2]);
+        self.sectors.notes.set_limits(limits(32));
+        self.line_times.notes.set_limits(limits(128));
+    }
+
+    /// The scope ends: what is still to be counted is. [`clear`](Self::clear) begins the next.
+    pub fn finish(&mut self, cells: &mut ReuseCells) {
+        self.elements.notes.finish(ELEMENT, cells);
+        self.sectors.notes.finish(SECTOR, cells);
+        self.line_times.notes.finish(LINE, cells);
     }
 
     /// A request. `pieces` are those of the whole warp, each line once.
@@ -121,6 +159,16 @@ impl Reuse {
             return;
         }
         counters(cells, cell);
+        if T::SAMPLED {
+            self.make_room_for_all();
+            if !pieces.iter().any(|piece| self.sample.takes(piece.line)) {
+                let uniform = matches!(access.addresses, Addresses::Uniform(_));
+                self.elements.line.skip(if uniform { 1 } else { access.mask.count_ones() });
+                self.sectors.line.skip(pieces.iter().map(|piece| u32::from(piece.sectors).count_ones()).sum());
+                self.line_times.line.skip(pieces.len() as u32);
+                return;
+            }
+        }
         self.use_pieces(pieces, load, cell, cells);
         self.use_elements(access, reach, load, cell, cells);
     }
@@ -159,44 +207,47 @@ impl Reuse {
 
     #[inline(always)]
     fn use_pieces(&mut self, pieces: &[Piece], load: bool, cell: u32, cells: &mut ReuseCells) {
+        let weight = self.sample.weight();
         for piece in pieces {
+            if T::SAMPLED && !self.sample.takes(piece.line) {
+                self.line_times.line.skip(1);
+                self.sectors.line.skip(u32::from(piece.sectors).count_ones());
+                continue;
+            }
             let line = self.find_or_add(piece.line) as usize;
-            if !self.line_times.has_room(1) {
-                self.make_line_room();
+            if !self.line_times.line.has_room(1) {
+                self.make_line_room(1);
             }
-            if !self.sectors.has_room(4) {
-                self.make_sector_room();
+            if !self.sectors.line.has_room(4) {
+                self.make_sector_room(4);
             }
-            let counters = &mut cells[cell as usize];
             let line = &mut self.lines[line];
-            use_times(std::slice::from_mut(&mut line.time), &mut self.line_times, load.then_some(&mut counters.line));
+            use_times(std::slice::from_mut(&mut line.time), &mut self.line_times, load, weight, cell, LINE, cells);
             let mut rest = u32::from(piece.sectors);
             while rest != 0 {
                 let low = rest.trailing_zeros() as usize;
                 let high = low + (!(rest >> low)).trailing_zeros() as usize;
                 rest &= !0 << high;
-                use_times(&mut line.sectors[low..high], &mut self.sectors, load.then_some(&mut counters.sector));
+                use_times(&mut line.sectors[low..high], &mut self.sectors, load, weight, cell, SECTOR, cells);
             }
         }
     }
 
     #[inline(always)]
     fn use_elements(&mut self, access: &Access<'_>, reach: Reach, load: bool, cell: u32, cells: &mut ReuseCells) {
-        if !self.elements.has_room(160) {
+        if !self.elements.line.has_room(160) {
             self.make_element_room();
         }
         if reach.holes.is_none() {
             match access.addresses {
                 Addresses::Uniform(address) => {
                     self.use_element(address, reach.bytes, load, cell, cells);
-                    let again = access.mask.count_ones() - 1;
-                    if again > 0 {
-                        if load {
-                            cells[cell as usize].element.count(0, again);
-                        }
+                    let again = (access.mask.count_ones() - 1) * self.sample.weight();
+                    if again > 0 && (!T::SAMPLED || self.sample.takes(address / 128)) {
+                        self.elements.notes.repeated(again, load, cell, ELEMENT, cells);
                         if let Some(first) = mark_reused(self.element(address, reach.bytes)) {
                             let streaming = &mut cells[first as usize].streaming;
-                            *streaming = streaming.wrapping_sub(1);
+                            *streaming = streaming.wrapping_sub(self.sample.weight().into());
                         }
                     }
                     return;
@@ -221,14 +272,21 @@ impl Reuse {
         let class = bytes.trailing_zeros() as usize;
         let end = base + u64::from(count * bytes);
         let mut at = base;
+        let weight = self.sample.weight();
         while at < end {
+            let stop = (at / 128 * 128 + 128).min(end);
+            if T::SAMPLED && !self.sample.takes(at / 128) {
+                self.elements.line.skip(((stop - at) >> class) as u32);
+                at = stop;
+                continue;
+            }
             let line = self.find_or_add(at / 128);
             let group = self.group(line, class);
-            let stop = (at / 128 * 128 + 128).min(end);
             let place = |address: u64| ((address - at / 128 * 128) >> class) as u32;
             let range = [place(at), place(stop)];
-            self.groups.use_range(group, range, &mut self.elements, cell, load, |found, times| {
-                count_found(found, times, load, cell, cells);
+            let Times { line, notes } = &mut self.elements;
+            self.groups.use_range(group, range, line, cell, load, |found, times| {
+                count_found(found, times * weight, load, cell, notes, cells);
             });
             at = stop;
         }
@@ -250,20 +308,27 @@ impl Reuse {
 
     #[inline]
     fn use_element(&mut self, address: u64, bytes: u32, load: bool, cell: u32, cells: &mut ReuseCells) {
+        if T::SAMPLED && !self.sample.takes(address / 128) {
+            self.elements.line.skip(1);
+            return;
+        }
+        let weight = self.sample.weight();
         match class_of(address, bytes) {
             Some(class) => {
                 let line = self.find_or_add(address / 128);
                 let group = self.group(line, class);
                 let place = ((address % 128) >> class) as u32;
-                self.groups.use_range(group, [place, place + 1], &mut self.elements, cell, load, |found, times| {
-                    count_found(found, times, load, cell, cells);
+                let Times { line, notes } = &mut self.elements;
+                self.groups.use_range(group, [place, place + 1], line, cell, load, |found, times| {
+                    count_found(found, times * weight, load, cell, notes, cells);
                 });
             }
             None => {
                 self.widest_odd = self.widest_odd.max(bytes);
                 let element = self.odd.entry((address, bytes)).or_insert(Use::NEVER);
-                let found = step(element, &mut self.elements, cell, load);
-                count_found(found, 1, load, cell, cells);
+                let Times { line, notes } = &mut self.elements;
+                let found = step(element, line, cell, load);
+                count_found(found, weight, load, cell, notes, cells);
             }
         }
     }
@@ -273,16 +338,16 @@ impl Reuse {
         for piece in pieces {
             let Some(index) = self.find(piece.line) else { continue };
             let line = &mut self.lines[index as usize];
-            end_time(&mut line.time, &mut self.line_times);
+            end_time(&mut line.time, &mut self.line_times.line);
             for sector in 0..4 {
                 if piece.sectors >> sector & 1 == 1 {
-                    end_time(&mut line.sectors[sector], &mut self.sectors);
+                    end_time(&mut line.sectors[sector], &mut self.sectors.line);
                 }
             }
             let groups = line.groups;
             for (class, group) in groups.into_iter().enumerate().filter(|(_, group)| *group != NONE) {
                 if piece.bytes == u128::MAX {
-                    self.groups.end_range(group, [0, elements_in_line(class)], &mut self.elements);
+                    self.groups.end_range(group, [0, elements_in_line(class)], &mut self.elements.line);
                     continue;
                 }
                 let mask = u128::MAX >> (128 - (1 << class));
@@ -292,7 +357,7 @@ impl Reuse {
                 while low < count {
                     let high = (low..count).find(|element| !touched(*element)).unwrap_or(count);
                     if high > low {
-                        self.groups.end_range(group, [low, high], &mut self.elements);
+                        self.groups.end_range(group, [low, high], &mut self.elements.line);
                     }
                     low = high + 1;
                 }
@@ -312,50 +377,90 @@ impl Reuse {
                         }),
                     };
                     if touched {
-                        end(element, &mut self.elements);
+                        end(element, &mut self.elements.line);
                     }
                 }
             });
         }
     }
 
+    /// Room on every time line, and among the lines: with too many of them half are given up.
+    #[inline(always)]
+    fn make_room_for_all(&mut self) {
+        // A request has up to 32 elements, 64 lines and their sectors.
+        if !self.elements.line.has_room(160) {
+            self.make_element_room();
+        }
+        if !self.sectors.line.has_room(256) {
+            self.make_sector_room(256);
+        }
+        if !self.line_times.line.has_room(64) {
+            self.make_line_room(64);
+        }
+        if self.sample.is_full(self.lines.len()) {
+            self.follow_fewer();
+        }
+    }
+
+    #[cold]
+    fn follow_fewer(&mut self) {
+        while self.sample.is_full(self.lines.len()) {
+            self.sample.halve();
+            let sample = self.sample;
+            self.lines.retain(|line| sample.takes(line.number));
+            self.odd.retain(|(address, _), _| sample.takes(address / 128));
+        }
+        self.recent = [(0, 0); RECENT];
+        self.index.clear();
+        self.index.extend((0..).zip(&self.lines).map(|(index, line)| (line.number, index)));
+    }
+
     #[cold]
     fn make_element_room(&mut self) {
-        while !self.elements.has_room(160) {
-            if !self.elements.grow() {
-                let ranks = self.elements.ranks();
-                self.groups.rerank(&ranks);
-                self.odd.retain(|_, element| element.alive());
-                for element in self.odd.values_mut() {
-                    rerank(element, &ranks);
+        let times = &mut self.elements.line;
+        while !times.has_room(160) {
+            if !times.grow() {
+                {
+                    let renumber = times.renumber();
+                    self.groups.rerank(&renumber);
+                    self.odd.retain(|_, element| element.alive());
+                    for element in self.odd.values_mut() {
+                        rerank(element, &renumber);
+                    }
                 }
-                self.elements.compact();
+                times.compact();
             }
         }
     }
 
     #[cold]
-    fn make_sector_room(&mut self) {
-        while !self.sectors.has_room(4) {
-            if !self.sectors.grow() {
-                let ranks = self.sectors.ranks();
-                for time in self.lines.iter_mut().flat_map(|line| &mut line.sectors).filter(|time| **time != NONE) {
-                    *time = ranks.of(*time);
+    fn make_sector_room(&mut self, count: u32) {
+        let times = &mut self.sectors.line;
+        while !times.has_room(count) {
+            if !times.grow() {
+                {
+                    let renumber = times.renumber();
+                    for time in self.lines.iter_mut().flat_map(|line| &mut line.sectors).filter(|time| **time != NONE) {
+                        *time = renumber(*time);
+                    }
                 }
-                self.sectors.compact();
+                times.compact();
             }
         }
     }
 
     #[cold]
-    fn make_line_room(&mut self) {
-        while !self.line_times.has_room(1) {
-            if !self.line_times.grow() {
-                let ranks = self.line_times.ranks();
-                for line in self.lines.iter_mut().filter(|line| line.time != NONE) {
-                    line.time = ranks.of(line.time);
+    fn make_line_room(&mut self, count: u32) {
+        let times = &mut self.line_times.line;
+        while !times.has_room(count) {
+            if !times.grow() {
+                {
+                    let renumber = times.renumber();
+                    for line in self.lines.iter_mut().filter(|line| line.time != NONE) {
+                        line.time = renumber(line.time);
+                    }
                 }
-                self.line_times.compact();
+                times.compact();
             }
         }
     }
@@ -368,9 +473,10 @@ impl Reuse {
 }
 
 #[inline(always)]
-fn count_found(found: Found, times: u32, load: bool, cell: u32, cells: &mut ReuseCells) {
+fn count_found(found: Found, times: u32, load: bool, cell: u32, notes: &mut impl Notes, cells: &mut ReuseCells) {
     match found {
         Found::New => {
+            notes.cold(times);
             if load {
                 let counters = &mut cells[cell as usize];
                 counters.element.infinite += u64::from(times);
@@ -378,9 +484,7 @@ fn count_found(found: Found, times: u32, load: bool, cell: u32, cells: &mut Reus
             }
         }
         Found::Again { distance, first } => {
-            if load {
-                cells[cell as usize].element.count(distance, times);
-            }
+            notes.again(distance, times, load, cell, ELEMENT, cells);
             if let Some(first) = first {
                 let streaming = &mut cells[first as usize].streaming;
                 *streaming = streaming.wrapping_sub(u64::from(times));
@@ -391,7 +495,17 @@ fn count_found(found: Found, times: u32, load: bool, cell: u32, cells: &mut Reus
 
 /// Uses things one after another; those whose last uses followed one another take one step together.
 #[inline(always)]
-fn use_times(mut times: &mut [u32], axis: &mut Axis, mut histogram: Option<&mut ReuseHistogram>) {
+#[expect(clippy::too_many_arguments, reason = "inlined into its two callers")]
+fn use_times<T: Timeline>(
+    mut times: &mut [u32],
+    axis: &mut Times<T>,
+    load: bool,
+    weight: u32,
+    cell: u32,
+    which: Which,
+    cells: &mut ReuseCells,
+) {
+    let Times { line: axis, notes } = axis;
     while let Some(&first) = times.first() {
         // What was never used is alike, what was used rises by one.
         let step = u32::from(first != NONE);
@@ -403,15 +517,14 @@ fn use_times(mut times: &mut [u32], axis: &mut Axis, mut histogram: Option<&mut 
         }
         let count = length as u32;
         if first == NONE {
-            if let Some(histogram) = &mut histogram {
-                histogram.infinite += u64::from(count);
+            notes.cold(count * weight);
+            if load {
+                which(counters(cells, cell)).infinite += u64::from(count * weight);
             }
         } else {
             let distance = count - 1 + axis.after(first + count);
             axis.clear(first, count);
-            if let Some(histogram) = &mut histogram {
-                histogram.count(distance, count);
-            }
+            notes.again(distance, count * weight, load, cell, which, cells);
         }
         let now = axis.push(count);
         for (index, time) in times[..length].iter_mut().enumerate() {
@@ -438,7 +551,7 @@ fn runs_of(bases: [u64; 2], mask: u32, bytes: u32) -> Option<impl Iterator<Item 
     Some(runs.into_iter().filter(|run| run.1 > 0))
 }
 
-fn end_time(time: &mut u32, axis: &mut Axis) {
+fn end_time(time: &mut u32, axis: &mut impl Timeline) {
     if *time != NONE {
         axis.clear(*time, 1);
         *time = NONE;

@@ -4,8 +4,11 @@ use proptest::prelude::*;
 use warpline_format::access::{Access, Item, Items, Space, push_access};
 use warpline_format::site_table::Op;
 
-use super::{Reuse, ReuseCells, ReuseCounters, Stores};
+use super::{Axis, Clock, Reuse, ReuseCells, ReuseCounters, SAMPLED_LINES, Stores, Timeline};
 use crate::hierarchy::{Coalescer, Groups, Reach};
+
+/// Two small caches.
+const CACHE_BYTES: [u64; 2] = [512, 2048];
 
 /// Lists of keys, the most recent first, with the cell of the life's first use and whether it was reused.
 #[derive(Default)]
@@ -42,11 +45,11 @@ impl Slow {
         }
         for sector in sectors {
             let distance = use_key(&mut self.sectors, sector);
-            count(load, &mut cells[cell as usize].sector, distance);
+            count(load, &mut cells[cell as usize].sector, distance, CACHE_BYTES.map(|bytes| bytes as u32 / 32));
         }
         for line in lines {
             let distance = use_key(&mut self.lines, line);
-            count(load, &mut cells[cell as usize].line, distance);
+            count(load, &mut cells[cell as usize].line, distance, CACHE_BYTES.map(|bytes| bytes as u32 / 128));
         }
         access.for_each_lane(|_, address| {
             let at = self.elements.iter().position(|(key, ..)| *key == (address, bytes));
@@ -63,22 +66,22 @@ impl Slow {
                 *streaming = streaming.wrapping_add(1);
             }
             self.elements.insert(0, entry);
-            count(load, &mut cells[cell as usize].element, at.map(|at| at as u32));
+            count(load, &mut cells[cell as usize].element, at.map(|at| at as u32), [u32::MAX; 2]);
         });
     }
 }
 
-fn count(load: bool, histogram: &mut super::ReuseHistogram, distance: Option<u32>) {
+fn count(load: bool, histogram: &mut super::ReuseHistogram, distance: Option<u32>, limits: [u32; 2]) {
     match distance {
         _ if !load => {}
-        Some(distance) => histogram.count(distance, 1),
+        Some(distance) => histogram.count(distance, 1, limits),
         None => histogram.infinite += 1,
     }
 }
 
 #[expect(clippy::too_many_arguments, reason = "a test's helper")]
 fn feed(
-    reuse: &mut Reuse,
+    reuse: &mut Reuse<impl Timeline>,
     mask: u32,
     addresses: &[u64],
     bytes: u32,
@@ -100,7 +103,7 @@ fn feed(
 }
 
 fn single(loads: impl IntoIterator<Item = (Op, u64)>) -> ReuseCounters {
-    let mut reuse = Reuse::new(Stores::Restart);
+    let mut reuse: Reuse = Reuse::new(Stores::Restart);
     let mut cells = vec![ReuseCounters::default()];
     for (op, address) in loads {
         feed(&mut reuse, 1, &[address], 4, op, 0, &mut cells, None);
@@ -117,7 +120,8 @@ proptest! {
             (prop_oneof![Just(u32::MAX), Just(u32::MAX), 1u32..], 0u64..20, prop_oneof![Just(0u64), Just(4), Just(8), Just(16), Just(128), 0u64..64], 0i64..6,
              prop_oneof![Just(4u32), Just(4), Just(8), Just(16), Just(1), Just(2), 1u32..12], prop::bool::weighted(0.25), 0u32..3), 1..60)) {
         let stores = if uses { Stores::Use } else { Stores::Restart };
-        let mut reuse = Reuse::new(stores);
+        let mut reuse: Reuse = Reuse::new(stores);
+        reuse.set_cache_bytes(CACHE_BYTES);
         let mut slow = Slow::default();
         let (mut got, mut want) = (vec![ReuseCounters::default(); 3], vec![ReuseCounters::default(); 3]);
         for (mask, line, offset, stride, bytes, store, cell) in requests {
@@ -132,7 +136,7 @@ proptest! {
 
 #[test]
 fn long_streams_survive_compaction() {
-    let mut reuse = Reuse::new(Stores::Restart);
+    let mut reuse: Reuse = Reuse::new(Stores::Restart);
     let mut cells = ReuseCells::new();
     for round in 0..400u64 {
         for line in 0..16 {
@@ -187,4 +191,104 @@ fn many_accesses_take_milliseconds() {
     assert_eq!(counters.element.mean(), Some(15_999.0));
     // A quadratic walk takes ten seconds; this bound holds without optimisation on a loaded machine.
     assert!(start.elapsed().as_secs_f64() < 3.0, "{:?}", start.elapsed());
+}
+
+/// A request: mask, addresses, width, op, cell.
+type Request = (u32, Vec<u64>, u32, Op, u32);
+
+fn followed<T: Timeline>(requests: &[Request], stores: Stores, most: usize) -> ReuseCells {
+    let mut reuse = Reuse::<T>::of_at_most(most, stores);
+    reuse.clear(12345);
+    reuse.set_cache_bytes([16 << 10, 64 << 10]);
+    let mut cells = ReuseCells::new();
+    for (mask, addresses, bytes, op, cell) in requests {
+        feed(&mut reuse, *mask, addresses, *bytes, *op, *cell, &mut cells, None);
+    }
+    reuse.finish(&mut cells);
+    cells
+}
+
+proptest! {
+    #[test]
+    fn approximate_distances_are_of_the_same_uses(
+        uses in any::<bool>(),
+        requests in prop::collection::vec((1u32.., 0u64..40, 0u64..3, prop::bool::weighted(0.2), 0u32..3), 1..80)) {
+        let stores = if uses { Stores::Use } else { Stores::Restart };
+        let requests: Vec<Request> = requests.into_iter().map(|(mask, line, stride, store, cell)| {
+            let lanes = (0..32).filter(|lane| mask >> lane & 1 == 1);
+            let op = if store { Op::Store } else { Op::Load };
+            (mask, lanes.map(|lane| 4096 + line * 64 + stride * 4 * lane).collect(), 4, op, cell)
+        }).collect();
+        let (exact, approximate) = (followed::<Axis>(&requests, stores, 1000), followed::<Clock>(&requests, stores, 1000));
+        prop_assert_eq!(exact.len(), approximate.len());
+        for (exact, approximate) in exact.iter().zip(&approximate) {
+            for (exact, approximate) in [(&exact.element, &approximate.element), (&exact.sector, &approximate.sector), (&exact.line, &approximate.line)] {
+                prop_assert_eq!((exact.infinite, exact.finite()), (approximate.infinite, approximate.finite()));
+            }
+            prop_assert_eq!(exact.streaming, approximate.streaming);
+        }
+    }
+}
+
+/// Largest difference of the means, in shares, and of the shares beyond the two caches.
+fn difference(requests: &[Request], most: usize) -> (f64, f64) {
+    let (exact, approximate) =
+        (followed::<Axis>(requests, Stores::Restart, most), followed::<Clock>(requests, Stores::Restart, most));
+    let (mut mean, mut beyond) = (0f64, 0f64);
+    for (exact, approximate) in exact.iter().zip(&approximate) {
+        for (exact, approximate) in [(&exact.sector, &approximate.sector), (&exact.line, &approximate.line)] {
+            let (Some(true_mean), Some(found)) = (exact.mean(), approximate.mean()) else { continue };
+            mean = mean.max((found - true_mean).abs() / true_mean.max(1.0));
+            for (exact_beyond, found) in exact.beyond.iter().zip(approximate.beyond) {
+                let shares = [*exact_beyond as f64 / exact.finite() as f64, found as f64 / approximate.finite() as f64];
+                beyond = beyond.max((shares[0] - shares[1]).abs());
+            }
+        }
+    }
+    (mean, beyond)
+}
+
+#[test]
+fn approximate_distances_of_steady_streams_are_close() {
+    let whole = |line: u64, cell| (u32::MAX, (0..32).map(|lane| line * 128 + 4 * lane).collect(), 4, Op::Load, cell);
+    // Round and round: every gap is the same, and so nothing is lost.
+    let cyclic: Vec<Request> = (0..6000).map(|step| whole(step % 700, 0)).collect();
+    assert_eq!(difference(&cyclic, usize::MAX), (0.0, 0.0));
+    let mut state = 1u64;
+    let mut random = move |below: u64| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) % below
+    };
+    let uniform: Vec<Request> = (0..20_000).map(|_| whole(random(600), 0)).collect();
+    let (mean, beyond) = difference(&uniform, usize::MAX);
+    assert!(mean < 0.03 && beyond < 0.05, "{mean} {beyond}");
+    // A hot site, and a cold one that comes to its lines a second time at the end only.
+    let mixed: Vec<Request> = (0..20_000)
+        .map(|step| if step % 4 == 0 { whole(1000 + random(3000), 1) } else { whole(random(90), 0) })
+        .collect();
+    let (mean, beyond) = difference(&mixed, usize::MAX);
+    assert!(mean < 0.08 && beyond < 0.05, "{mean} {beyond}");
+}
+
+#[test]
+fn a_sample_of_the_lines_is_enough() {
+    let mut state = 5u64;
+    let mut random = move |below: u64| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) % below
+    };
+    let whole = |line: u64| (u32::MAX, (0..32).map(|lane| line * 128 + 4 * lane).collect(), 4, Op::Load, 0);
+    let scattered = |lines: [u64; 32]| (u32::MAX, lines.iter().map(|line| line * 128 + 64).collect(), 4, Op::Load, 0);
+    let requests: Vec<Request> = (0..30_000)
+        .map(|step| if step % 8 == 0 { scattered(std::array::from_fn(|_| random(5000))) } else { whole(random(5000)) })
+        .collect();
+    let (mean, beyond) = difference(&requests, SAMPLED_LINES);
+    assert!(mean < 0.05 && beyond < 0.05, "{mean} {beyond}");
+    let exact = followed::<Axis>(&requests, Stores::Restart, usize::MAX);
+    let sampled = followed::<Clock>(&requests, Stores::Restart, SAMPLED_LINES);
+    for (exact, sampled) in [(&exact[0].line, &sampled[0].line), (&exact[0].element, &sampled[0].element)] {
+        let off = |exact: u64, sampled: u64| (sampled as f64 / exact as f64 - 1.0).abs();
+        assert!(off(exact.finite(), sampled.finite()) < 0.1, "{} {}", exact.finite(), sampled.finite());
+        assert!(off(exact.infinite, sampled.infinite) < 0.15, "{} {}", exact.infinite, sampled.infinite);
+    }
 }

@@ -1,4 +1,4 @@
-//! A thread block's reuse distances, with its requests put off.
+//! A thread block's reuse distances, or an SM's or a launch's, with its requests put off.
 //!
 //! The requests of resident blocks come by turns, and what one block's distances need has left the processor's cache when
 //! its turn comes again. So each block's requests wait in a queue, and are served together when it is full or
@@ -7,7 +7,7 @@
 use warpline_format::access::{Access, Addresses, Space};
 use warpline_format::site_table::Op;
 
-use super::{Reuse, ReuseCells, Stores};
+use super::{Axis, Clock, Reuse, ReuseCells, Stores};
 use crate::hierarchy::{Coalescer, Groups, Reach, processor};
 
 /// Largest request in a queue, in bytes: a head and 32 addresses.
@@ -88,23 +88,70 @@ impl Queue {
     }
 }
 
-/// The reuse distances of a block.
+/// How reuse distances are found.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Distance {
+    /// Counted.
+    #[default]
+    Exact,
+    /// From reuse times ([`Clock`]).
+    Approximate,
+}
+
+#[derive(Debug)]
+enum Engine {
+    Exact(Reuse<Axis>),
+    Approximate(Reuse<Clock>),
+}
+
+/// The reuse distances of a scope.
 #[derive(Debug)]
 pub struct Scope {
-    reuse: Reuse,
+    engine: Engine,
     queue: Queue,
 }
 
+/// Lines that an approximate scope follows: about as many distances are behind each figure as that, at least.
+pub const SAMPLED_LINES: usize = 512;
+
 impl Scope {
-    /// A block that used nothing.
-    pub fn new(stores: Stores) -> Scope {
-        Scope { reuse: Reuse::new(stores), queue: Queue::default() }
+    /// A scope in which nothing was used.
+    pub fn new(distance: Distance, stores: Stores) -> Scope {
+        let engine = match distance {
+            Distance::Exact => Engine::Exact(Reuse::new(stores)),
+            Distance::Approximate => Engine::Approximate(Reuse::of_at_most(SAMPLED_LINES, stores)),
+        };
+        Scope { engine, queue: Queue::default() }
     }
 
-    /// Begins a new block; keeps its memory. What waits must have been served.
-    pub fn clear(&mut self) {
-        debug_assert!(self.queue.bytes.is_empty());
-        self.reuse.clear();
+    /// Ends the scope: all that waits is served and counted. What comes next is in a new one, in the same memory; `salt`
+    /// stands for it ([`Reuse::clear`]).
+    pub fn end(&mut self, salt: u64, serve: &mut Serve<'_>) {
+        self.serve(serve);
+        match &mut self.engine {
+            Engine::Exact(reuse) => {
+                reuse.finish(serve.cells);
+                reuse.clear(salt);
+            }
+            Engine::Approximate(reuse) => {
+                reuse.finish(serve.cells);
+                reuse.clear(salt);
+            }
+        }
+    }
+
+    /// Begins the first scope.
+    pub fn begin(&mut self, salt: u64, cache_bytes: [u64; 2]) {
+        match &mut self.engine {
+            Engine::Exact(reuse) => {
+                reuse.clear(salt);
+                reuse.set_cache_bytes(cache_bytes);
+            }
+            Engine::Approximate(reuse) => {
+                reuse.clear(salt);
+                reuse.set_cache_bytes(cache_bytes);
+            }
+        }
     }
 
     /// A request in global memory. `room` is what the queue may take, in bytes.
@@ -117,22 +164,53 @@ impl Scope {
         room: usize,
         serve: &mut Serve<'_>,
     ) {
-        self.queue.push(access, reach, op, cell);
-        if self.queue.bytes.len() + LARGEST > room {
-            self.serve(serve);
+        match &mut self.engine {
+            Engine::Exact(_) => {
+                self.queue.push(access, reach, op, cell);
+                if self.queue.bytes.len() + LARGEST > room {
+                    self.serve(serve);
+                }
+            }
+            // Its state is small, and of most requests it only counts what they use.
+            Engine::Approximate(reuse) => {
+                processor::with_newer_instructions(ServeOne { reuse, access, reach, op, cell, serve });
+            }
         }
     }
 
     /// Serves all that waits.
-    pub fn serve(&mut self, serve: &mut Serve<'_>) {
-        if !self.queue.bytes.is_empty() {
-            processor::with_newer_instructions(ServeAll { scope: self, serve });
+    fn serve(&mut self, serve: &mut Serve<'_>) {
+        if let Engine::Exact(reuse) = &mut self.engine
+            && !self.queue.bytes.is_empty()
+        {
+            processor::with_newer_instructions(ServeAll { reuse, queue: &mut self.queue, serve });
         }
     }
 }
 
+struct ServeOne<'a, 'b> {
+    reuse: &'a mut Reuse<Clock>,
+    access: &'a Access<'a>,
+    reach: Reach,
+    op: Op,
+    cell: u32,
+    serve: &'a mut Serve<'b>,
+}
+
+impl processor::Job for ServeOne<'_, '_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        let ServeOne { reuse, access, reach, op, cell, serve: Serve { coalescer, cells } } = self;
+        let pieces = coalescer.pieces(access, reach, Groups::WARP, op != Op::Load);
+        reuse.request(access, reach, op, pieces, cell, cells);
+    }
+}
+
 struct ServeAll<'a, 'b> {
-    scope: &'a mut Scope,
+    reuse: &'a mut Reuse<Axis>,
+    queue: &'a mut Queue,
     serve: &'a mut Serve<'b>,
 }
 
@@ -141,7 +219,7 @@ impl processor::Job for ServeAll<'_, '_> {
 
     #[inline(always)]
     fn run(self) {
-        let (Scope { reuse, queue }, Serve { coalescer, cells }) = (self.scope, self.serve);
+        let ServeAll { reuse, queue, serve: Serve { coalescer, cells } } = self;
         let mut at = 0;
         while let Some((waiting, next)) = queue.read(at) {
             let Waiting { access, reach, op, cell } = waiting;

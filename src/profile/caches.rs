@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::model::{
-    CacheMetrics, DistanceBucket, Distances, DramMetrics, LevelMetrics, Metrics, Profile, ReuseMetrics, StageMetrics,
+    Beyond, CacheMetrics, DistanceBucket, Distances, DramMetrics, LevelMetrics, Metrics, Profile, ReuseMetrics,
+    StageMetrics,
 };
 use crate::hierarchy::{LevelCounts, StageCounts, Traffic};
 use crate::locality::{ReuseCounters, ReuseHistogram};
@@ -91,19 +92,25 @@ pub(super) fn spread(traffic: &Traffic) -> Vec<(&'static str, u64)> {
     all
 }
 
+fn of_sized(histogram: &ReuseHistogram) -> Distances {
+    let [l1, l2] = histogram.beyond;
+    Distances { beyond: Some(Beyond { l1, l2 }), ..distances(histogram) }
+}
+
 fn distances(histogram: &ReuseHistogram) -> Distances {
     Distances {
         buckets: histogram.buckets().into_iter().map(|(upto, count)| DistanceBucket { upto, count }).collect(),
         infinite: histogram.infinite,
         mean: histogram.mean(),
+        beyond: None,
     }
 }
 
 pub(super) fn reuse(counters: &ReuseCounters) -> ReuseMetrics {
     ReuseMetrics {
         element: distances(&counters.element),
-        sector: distances(&counters.sector),
-        line: distances(&counters.line),
+        sector: of_sized(&counters.sector),
+        line: of_sized(&counters.line),
         streaming: counters.streaming,
     }
 }

@@ -119,6 +119,18 @@ pub struct Distances {
     pub infinite: u64,
     /// Mean of the finite distances.
     pub mean: Option<f64>,
+    /// Finite distances that are at least the size of a cache: of sectors and lines, where caches were simulated.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub beyond: Option<Beyond>,
+}
+
+/// Uses at finite distances that an LRU cache of the model's size would miss.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Beyond {
+    /// The level-1 cache of the launch.
+    pub l1: u64,
+    /// The level-2 cache.
+    pub l2: u64,
 }
 
 /// Uses at distances above the last bucket's and up to this one's.

@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 pub use super::advice::{BypassAdvice, BypassEquation, PageMetrics, SiteChoice, WarpChoice};
 pub use super::estimate::{Bytes, Estimate, IdealEstimate, Limit};
 pub use super::metrics::{
-    CacheMetrics, DistanceBucket, Distances, DramMetrics, InstructionCount, Instructions, LevelMetrics, Metrics,
-    PassMetrics, ReuseMetrics, Spaces, StageMetrics,
+    Beyond, CacheMetrics, DistanceBucket, Distances, DramMetrics, InstructionCount, Instructions, LevelMetrics,
+    Metrics, PassMetrics, ReuseMetrics, Spaces, StageMetrics,
 };
 pub use super::spread::{PathSpread, RatioSpread, Spread};
 

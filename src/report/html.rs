@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
+use super::reuse;
 use super::text::{bytes, count, facts, notes, percent, plain_name, ratio};
 use super::worst::{self, Group, Row, by_passes, by_sectors};
 use crate::metrics::SECTOR_BYTES;
@@ -28,6 +29,7 @@ pub fn html(profile: &Profile, top: usize) -> String {
     let mut shared = by_passes(profile);
     shared.retain(|row| row.excess > 0);
     lines(&mut out, profile, "Shared memory by bank conflicts", "passes", &shared, top);
+    reuses(&mut out, profile, top);
     allocations(&mut out, profile);
     branches(&mut out, profile, top);
     let notes = notes(profile);
@@ -256,6 +258,34 @@ fn detail(out: &mut String, profile: &Profile, group: &Group<'_>) {
     {
         _ = write!(out, "<div class=\"path\">called from {}</div>", path(&context.calls));
     }
+}
+
+fn reuses(out: &mut String, profile: &Profile, top: usize) {
+    let rows = reuse::by_line(profile);
+    if rows.is_empty() {
+        return;
+    }
+    let columns = ["Line", "#uses", "#first", "#half within", "#90 % within", "#beyond L1", "#beyond L2", "#used once"];
+    table(out, &reuse::heading(profile), &columns);
+    for ((file, line), row) in rows.into_iter().take(top) {
+        let source = profile.sources.get(file).and_then(|lines| lines.get(&line));
+        let source = text(source.map_or("", |line| line.trim()));
+        _ = write!(out, "<tr><td title=\"{}\">{} <code>{source}</code></td>", text(file), text(&at(file, line)));
+        number(out, row.uses as f64, &count(row.uses));
+        let shares = |part| ratio(part, row.uses);
+        number(out, shares(row.first), &percent(shares(row.first)));
+        for share in [0.5, 0.9] {
+            match row.within(share) {
+                Some(distance) => number(out, distance as f64, &count(distance)),
+                None => number(out, -1.0, "-"),
+            }
+        }
+        for share in [shares(row.beyond[0]), shares(row.beyond[1]), ratio(row.streaming, row.elements)] {
+            number(out, share, &percent(share));
+        }
+        out.push_str("</tr>\n");
+    }
+    end(out);
 }
 
 fn allocations(out: &mut String, profile: &Profile) {

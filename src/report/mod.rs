@@ -5,6 +5,7 @@ mod csv;
 mod filter;
 mod html;
 mod pprof;
+mod reuse;
 mod sarif;
 mod text;
 mod worst;

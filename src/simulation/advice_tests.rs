@@ -114,7 +114,7 @@ fn advice(trace: &[u8], threads: usize) -> Advice {
     let settings = Settings::new(config());
     let base = analysis(trace, &settings, threads);
     let run = |bypass: Bypass| {
-        let settings = Settings { bypass: Some(Arc::new(bypass)), reuse: false, ..settings.clone() };
+        let settings = Settings { bypass: Some(Arc::new(bypass)), reuse: None, ..settings.clone() };
         Ok::<_, Infallible>(analysis(trace, &settings, threads))
     };
     let Ok(mut all) = advise(&base, &settings.hierarchy, false, run);

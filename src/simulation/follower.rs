@@ -6,9 +6,9 @@ use warpline_format::access::Space;
 use warpline_format::event::LaunchId;
 use warpline_format::site_table::{CacheOp, Op};
 
-use super::Settings;
 use super::pages::{PageCounts, Pages};
 use super::stage::SharedStage;
+use super::{ReuseScope, ReuseSettings, Settings};
 use crate::analysis::{Cells, Follower, LaunchShape, Request};
 use crate::hierarchy::{Coalescer, FirstLevel, Leaving, LocalLayout, Reach, StageCounts, TrafficCells, tag_passes};
 use crate::locality::{ReuseCells, Scope, Serve};
@@ -20,8 +20,10 @@ const QUEUE_BYTES: std::ops::RangeInclusive<usize> = 2 << 10..=64 << 10;
 /// A launch that is running.
 struct Running {
     first: FirstLevel,
-    /// By resident block, over all SMs.
+    /// By resident block over all SMs, by SM, or one.
     scopes: Vec<Option<Scope>>,
+    /// Sizes of the caches in this launch, in bytes.
+    cache_bytes: [u64; 2],
     /// Bytes of requests that may wait in each.
     room: usize,
     warps: u32,
@@ -30,6 +32,17 @@ struct Running {
     reuse: ReuseCells,
     kernel: u32,
     pages: Option<Pages>,
+}
+
+impl Running {
+    fn begin_scope(&mut self, place: usize, salt: u64, new: impl FnOnce() -> Scope, spare: &mut Vec<Scope>) {
+        if self.scopes.len() <= place {
+            self.scopes.resize_with(place + 1, || None);
+        }
+        let mut scope = spare.pop().unwrap_or_else(new);
+        scope.begin(salt, self.cache_bytes);
+        self.scopes[place] = Some(scope);
+    }
 }
 
 /// Simulates one worker's share of the SMs.
@@ -77,9 +90,12 @@ impl Follower for Simulation {
         let mut first = self.idle.pop().unwrap_or_else(|| FirstLevel::new(&self.settings.hierarchy));
         let local = LocalLayout { base: windows::LOCAL, bytes_per_lane: u64::from(launch.local_bytes) };
         first.start(launch.shared_per_sm, local);
+        let hierarchy = &self.settings.hierarchy;
+        let l1_bytes = u64::from(hierarchy.l1.lines(launch.shared_per_sm)) * u64::from(hierarchy.l1.line_bytes);
         let running = Running {
             first,
             scopes: Vec::new(),
+            cache_bytes: [l1_bytes, hierarchy.l2.bytes()],
             room: room_of(launch),
             warps: launch.warps.max(1),
             slots_per_sm: launch.slots_per_sm.max(1),
@@ -95,21 +111,14 @@ impl Follower for Simulation {
         self.current = self.launches.remove_entry(&launch);
     }
 
-    fn block(&mut self, slot: u32, _warps: u32, _block: u64) {
+    fn block(&mut self, slot: u32, _warps: u32, block: u64) {
         let Some((_, running)) = &mut self.current else { return };
+        let Some(ReuseSettings { distance, scope: ReuseScope::Block }) = self.settings.reuse else { return };
         let place = (slot / running.warps) as usize;
-        if running.scopes.len() <= place {
-            running.scopes.resize_with(place + 1, || None);
-        }
-        match &mut running.scopes[place] {
-            Some(scope) => {
-                scope.serve(&mut Serve { coalescer: &mut self.coalescer, cells: &mut running.reuse });
-                scope.clear();
-            }
-            scope => {
-                let spare = self.spare.pop();
-                *scope = Some(spare.unwrap_or_else(|| Scope::new(self.settings.stores)));
-            }
+        if let Some(Some(scope)) = running.scopes.get_mut(place) {
+            scope.end(block, &mut Serve { coalescer: &mut self.coalescer, cells: &mut running.reuse });
+        } else {
+            running.begin_scope(place, block, || Scope::new(distance, self.settings.stores), &mut self.spare);
         }
     }
 
@@ -147,11 +156,21 @@ impl Follower for Simulation {
         }
         // Distances are of memory that blocks share; a lane's own stack has none.
         if access.space == Space::Global
-            && self.settings.reuse
-            && let Some(Some(scope)) = running.scopes.get_mut((request.slot / running.warps) as usize)
+            && let Some(ReuseSettings { distance, scope }) = self.settings.reuse
         {
-            let mut serve = Serve { coalescer: &mut self.coalescer, cells: &mut running.reuse };
-            scope.request(access, reach, op, request.cell, running.room, &mut serve);
+            let place = match scope {
+                ReuseScope::Block => request.slot / running.warps,
+                ReuseScope::Sm => sm,
+                ReuseScope::Launch => 0,
+            } as usize;
+            if running.scopes.get(place).is_none_or(Option::is_none) {
+                let new = || Scope::new(distance, self.settings.stores);
+                running.begin_scope(place, place as u64, new, &mut self.spare);
+            }
+            if let Some(Some(scope)) = running.scopes.get_mut(place) {
+                let mut serve = Serve { coalescer: &mut self.coalescer, cells: &mut running.reuse };
+                scope.request(access, reach, op, request.cell, running.room, &mut serve);
+            }
         }
     }
 
@@ -167,7 +186,7 @@ impl Follower for Simulation {
         let mut running = self.launches.remove(&launch.id)?;
         self.stage.finish(self.worker);
         for scope in running.scopes.iter_mut().flatten() {
-            scope.serve(&mut Serve { coalescer: &mut self.coalescer, cells: &mut running.reuse });
+            scope.end(0, &mut Serve { coalescer: &mut self.coalescer, cells: &mut running.reuse });
         }
         for (cell, traffic) in (0..).zip(running.traffic.as_slice()) {
             if cell < cells.len() as u32 {
@@ -180,10 +199,7 @@ impl Follower for Simulation {
             }
         }
         self.idle.push(running.first);
-        for mut scope in running.scopes.into_iter().flatten() {
-            scope.clear();
-            self.spare.push(scope);
-        }
+        self.spare.extend(running.scopes.into_iter().flatten());
         running.pages.map(Pages::finish)
     }
 }

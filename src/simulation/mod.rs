@@ -24,5 +24,5 @@ pub use bypass::Bypass;
 pub use follower::Simulation;
 pub use pages::{DEFAULT_WINDOW, PageCounts, PageSettings};
 pub use reorder::Reorder;
-pub use settings::Settings;
+pub use settings::{ReuseScope, ReuseSettings, Settings};
 pub use stage::SharedStage;

@@ -5,7 +5,42 @@ use std::sync::Arc;
 
 use super::{Bypass, DEFAULT_WINDOW, PageSettings};
 use crate::hierarchy::{Copies, HierarchyConfig};
-use crate::locality::Stores;
+use crate::locality::{Distance, Stores};
+
+/// Within what uses are of the same data.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ReuseScope {
+    /// A thread block.
+    #[default]
+    Block,
+    /// An SM, whatever its blocks, in a launch.
+    Sm,
+    /// A launch.
+    Launch,
+}
+
+impl ReuseScope {
+    fn name(self) -> &'static str {
+        match self {
+            ReuseScope::Block => "thread block",
+            ReuseScope::Sm => "SM",
+            ReuseScope::Launch => "launch",
+        }
+    }
+}
+
+/// How reuse distances are taken.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ReuseSettings {
+    /// Exact or not.
+    pub distance: Distance,
+    /// Within what.
+    pub scope: ReuseScope,
+}
+
+/// What the profile says of approximate distances; `docs/design/locality.md` has the measurements.
+const APPROXIMATE: &str =
+    "approximate, by average eviction time, which takes the mix of uses for constant within a scope";
 
 /// What is simulated.
 #[derive(Clone, Debug, PartialEq)]
@@ -16,8 +51,8 @@ pub struct Settings {
     pub warm_copies: bool,
     /// What stores do to reuse distances.
     pub stores: Stores,
-    /// Reuse distances are taken.
-    pub reuse: bool,
+    /// How reuse distances are taken, if they are.
+    pub reuse: Option<ReuseSettings>,
     /// Loads that go past level 1 whatever the program says; `None`: none.
     pub bypass: Option<Arc<Bypass>>,
     /// Pages to count.
@@ -30,7 +65,7 @@ impl Settings {
         Settings {
             warm_copies: hierarchy.l2.copies == Copies::Warm,
             stores: Stores::Restart,
-            reuse: true,
+            reuse: Some(ReuseSettings::default()),
             bypass: None,
             pages: hierarchy.tlb.map(|tlb| PageSettings {
                 page_bytes: tlb.page_bytes,
@@ -41,19 +76,26 @@ impl Settings {
         }
     }
 
+    /// Whether one worker has to see the requests of all SMs in their order.
+    pub fn needs_one_worker(&self) -> bool {
+        self.reuse.is_some_and(|reuse| reuse.scope == ReuseScope::Launch)
+    }
+
     /// What the profile says about the state of the caches.
     pub fn assumptions(&self) -> BTreeMap<String, String> {
         let copies = if self.warm_copies { "warm" } else { "cold" };
         let restart = if self.stores == Stores::Restart { "on" } else { "off" };
-        let mut all: BTreeMap<String, String> = [
-            ("l1", "empty at each launch"),
-            ("l2", "kept between launches"),
-            ("l2_copies", copies),
-            ("reuse_scope", "thread block"),
-            ("reuse_restart", restart),
-        ]
-        .map(|(name, value)| (name.to_owned(), value.to_owned()))
-        .into();
+        let mut all: BTreeMap<String, String> =
+            [("l1", "empty at each launch"), ("l2", "kept between launches"), ("l2_copies", copies)]
+                .map(|(name, value)| (name.to_owned(), value.to_owned()))
+                .into();
+        if let Some(reuse) = self.reuse {
+            all.insert("reuse_scope".to_owned(), reuse.scope.name().to_owned());
+            all.insert("reuse_restart".to_owned(), restart.to_owned());
+            if reuse.distance == Distance::Approximate {
+                all.insert("reuse_distances".to_owned(), APPROXIMATE.to_owned());
+            }
+        }
         if self.hierarchy.wave_lanes == 64 {
             let what = "64: two neighbouring warps make one request; blocks and branches are of warps of 32";
             all.insert("wave_lanes".to_owned(), what.to_owned());

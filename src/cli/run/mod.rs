@@ -2,6 +2,7 @@
 //! the program runs, and writes the profile.
 
 mod child;
+mod naming;
 mod plan;
 mod progress;
 mod signals;

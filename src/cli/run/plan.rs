@@ -6,6 +6,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use warpline_format::options::{Check, Mode, Options, Output};
 
+use super::naming::filled_in;
 use crate::cli::Failure;
 use crate::cli::args::{CheckChoice, DeviceChoice, HostAllocationChoice, ModeChoice, RunArguments};
 use crate::cli::models::{Chosen, choose};
@@ -32,7 +33,7 @@ impl Plan {
     /// Checks the arguments.
     pub(in crate::cli) fn new(arguments: &RunArguments) -> Result<Plan, Failure> {
         let usage = |message: String| Failure::new(exit_code::USAGE, message);
-        let mut models = choose(arguments.gpu.as_deref(), arguments.l2_copies, arguments.restart)?;
+        let mut models = choose(arguments.gpu.as_deref(), &arguments.state)?;
         let others = models.split_off(1);
         let Some(model) = models.pop() else { return Err(usage("which GPU model?".to_owned())) };
         if let Some(pattern) = &arguments.kernels {
@@ -58,13 +59,17 @@ impl Plan {
             }
             ModeChoice::Counters => Mode::Counters,
         };
+        let environment = |name: &str| std::env::var(name).ok();
         let (program, rest) =
             arguments.program.split_first().ok_or_else(|| usage("which program is to be run?".to_owned()))?;
         Ok(Plan {
             program: program.clone(),
             arguments: rest.to_vec(),
-            output: arguments.output.clone().unwrap_or_else(|| default_output(program)),
-            trace: arguments.trace.clone(),
+            output: match &arguments.output {
+                Some(path) => filled_in(path, environment)?,
+                None => default_output(program),
+            },
+            trace: arguments.trace.as_ref().map(|path| filled_in(path, environment)).transpose()?,
             threads: arguments.threads.unwrap_or_else(default_threads),
             device: match arguments.device {
                 DeviceChoice::Cpu => "cpu",

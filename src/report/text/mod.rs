@@ -12,6 +12,7 @@ mod kernels;
 mod launches;
 mod lines;
 mod places;
+mod reuse;
 mod style;
 
 pub use faults::fault_line;
@@ -55,6 +56,7 @@ pub fn text(profile: &Profile, options: &TextOptions) -> String {
     launches::write(&mut out, profile, style, options.top);
     lines::write(&mut out, profile, style, options.top);
     caches::write(&mut out, profile, style, options.top);
+    reuse::write(&mut out, profile, style, options.top);
     estimate::write(&mut out, profile, style, options.top);
     bypass::write(&mut out, profile, style, options.top);
     bypass::write_pages(&mut out, profile, style, options.top);

@@ -1,0 +1,240 @@
+//! Approximate reuse distances from reuse times: average eviction time.
+//!
+//! Of each use only the *gap* is taken, the number of uses since the last one of the same element; there is no order to
+//! keep. When the scope ends, gaps become distances. Of the *g* uses in a gap, one is the first of its element there if its
+//! own gap reaches back beyond the start; if the mix of uses does not change over time, the number of those is
+//! D(g) = Σ P(b ≥ s) for s = 0 to g − 1, where b is the gap of any use of the scope, infinite for a first one (the depth to which
+//! a line falls in an LRU stack, equation 2 of Hu and others, "Kinetic modeling of data eviction in cache", USENIX ATC
+//! 2016). That sum is the mean of min(b + 1, g) over all uses.
+
+use super::histogram::Limits;
+use super::timeline::{Notes, Timeline, Which};
+use super::{ReuseCells, reuse};
+
+/// Counts uses.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Clock {
+    now: u32,
+}
+
+impl Clock {
+    /// Times end here, because one bit of 32 is their users'; older ones than half of that are taken for as old.
+    const MOST: u32 = 1 << 31;
+    const HALF: u32 = Self::MOST / 2;
+}
+
+impl Timeline for Clock {
+    type Notes = Gaps;
+    const SAMPLED: bool = true;
+
+    #[inline(always)]
+    fn has_room(&self, count: u32) -> bool {
+        self.now <= Self::MOST - count
+    }
+
+    fn grow(&mut self) -> bool {
+        false
+    }
+
+    #[inline(always)]
+    fn push(&mut self, count: u32) -> u32 {
+        let first = self.now;
+        self.now += count;
+        first
+    }
+
+    #[inline(always)]
+    fn skip(&mut self, count: u32) {
+        self.now += count;
+    }
+
+    #[inline(always)]
+    fn clear(&mut self, _first: u32, _count: u32) {}
+
+    #[inline(always)]
+    fn after(&self, from: u32) -> u32 {
+        self.now - from
+    }
+
+    fn renumber(&self) -> impl Fn(u32) -> u32 {
+        |time| time.saturating_sub(Self::HALF)
+    }
+
+    fn compact(&mut self) {
+        self.now -= Self::HALF;
+    }
+
+    fn reset(&mut self) {
+        self.now = 0;
+    }
+}
+
+/// Gaps from 4 on fall into this many bins per power of two. A bin has the mean of its gaps, so that equal ones stay exact.
+const FINE: u32 = 4;
+const BINS: usize = bin(u32::MAX) + 1;
+
+const fn bin(gap: u32) -> usize {
+    if gap < FINE {
+        return gap as usize;
+    }
+    let log = gap.ilog2();
+    ((log - 1) * FINE + (gap >> (log - 2)) - FINE) as usize
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Bin {
+    count: u64,
+    sum: u64,
+}
+
+impl Bin {
+    #[inline(always)]
+    fn add(&mut self, gap: u32, times: u32) {
+        self.count += u64::from(times);
+        self.sum += u64::from(gap) * u64::from(times);
+    }
+}
+
+/// Gaps of a scope.
+#[derive(Clone, Debug, Default)]
+pub struct Gaps {
+    /// Of all uses.
+    all: Vec<Bin>,
+    cold: u64,
+    /// Of loads, by cell; the outer list is as long as the highest cell.
+    cells: Vec<Vec<Bin>>,
+    limits: Limits,
+}
+
+#[inline(always)]
+fn at(bins: &mut Vec<Bin>, index: usize) -> &mut Bin {
+    if bins.len() <= index {
+        bins.resize((index + 1).next_multiple_of(2 * FINE as usize).min(BINS), Bin::default());
+    }
+    &mut bins[index]
+}
+
+impl Notes for Gaps {
+    fn set_limits(&mut self, limits: Limits) {
+        self.limits = limits;
+    }
+
+    #[inline(always)]
+    fn cold(&mut self, times: u32) {
+        self.cold += u64::from(times);
+    }
+
+    #[inline(always)]
+    fn again(&mut self, distance: u32, times: u32, load: bool, cell: u32, _which: Which, _cells: &mut ReuseCells) {
+        let bin = bin(distance);
+        at(&mut self.all, bin).add(distance, times);
+        if load {
+            if self.cells.len() <= cell as usize {
+                self.cells.resize(cell as usize + 1, Vec::new());
+            }
+            at(&mut self.cells[cell as usize], bin).add(distance, times);
+        }
+    }
+
+    fn finish(&mut self, which: Which, cells: &mut ReuseCells) {
+        if !self.all.is_empty() {
+            let fall = Fall::new(&self.all, self.cold);
+            for (cell, bins) in (0..).zip(&mut self.cells) {
+                for bin in bins.iter().filter(|bin| bin.count > 0) {
+                    let distance = fall.distance(bin.sum / bin.count);
+                    which(reuse::counters(cells, cell)).count(distance, bin.count, self.limits);
+                }
+                bins.clear();
+            }
+            self.all.clear();
+        }
+        self.cold = 0;
+    }
+}
+
+/// The mean of min(b + 1, g) over all uses.
+struct Fall<'a> {
+    bins: &'a [Bin],
+    /// Uses in the bins before each, and the sum of b + 1 over them.
+    before: Vec<(u64, u64)>,
+    total: u64,
+}
+
+impl<'a> Fall<'a> {
+    fn new(bins: &'a [Bin], cold: u64) -> Fall<'a> {
+        let mut sum = (0, 0);
+        let before = bins.iter().map(|bin| {
+            let before = sum;
+            sum = (sum.0 + bin.count, sum.1 + bin.sum + bin.count);
+            before
+        });
+        let before = before.collect();
+        Fall { bins, before, total: sum.0 + cold }
+    }
+
+    /// D(g), rounded. `g` is a gap that occurred.
+    fn distance(&self, gap: u64) -> u32 {
+        let index = bin(gap as u32);
+        let (uses, below) = self.before[index];
+        let own = self.bins[index];
+        // The bin's gaps are taken for equal to their mean.
+        let own_sum = (own.sum + own.count).min(gap * own.count);
+        let sum = below as f64 + own_sum as f64 + gap as f64 * (self.total - uses - own.count) as f64;
+        (sum / self.total as f64).round() as u32
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::locality::ReuseCounters;
+
+    #[test]
+    fn bins_tile_the_gaps() {
+        let mut last = 0;
+        for gap in (0..5000).chain([1 << 20, (1 << 20) + (1 << 18), u32::MAX]) {
+            let here = bin(gap);
+            assert!(here >= last && here < BINS, "{gap}");
+            assert!(gap > 4999 || here - last <= 1, "{gap}");
+            last = here;
+        }
+        assert_eq!((bin(3), bin(4), bin(7), bin(8), bin(9), bin(10)), (3, 4, 7, 8, 8, 9));
+    }
+
+    /// D(g) by its definition.
+    fn slow(gaps: &[u32], cold: u64, gap: u32) -> f64 {
+        let reach = |s: u32| gaps.iter().filter(|&&b| b >= s).count() as u64 + cold;
+        (0..gap).map(reach).sum::<u64>() as f64 / (gaps.len() as u64 + cold) as f64
+    }
+
+    #[test]
+    fn gaps_become_the_depth_that_they_fall_to() {
+        // Each in a bin of its own, so nothing is rounded but the result.
+        let gaps = [0, 1, 2, 3, 3, 5, 10, 40, 40, 40, 300];
+        let mut notes = Gaps::default();
+        let mut cells = ReuseCells::new();
+        for gap in gaps {
+            notes.again(gap, 1, true, 0, |counters| &mut counters.element, &mut cells);
+        }
+        notes.cold(4);
+        let fall = Fall::new(&notes.all, notes.cold);
+        for gap in gaps {
+            assert_eq!(fall.distance(gap.into()), slow(&gaps, 4, gap).round() as u32, "{gap}");
+        }
+        notes.finish(|counters: &mut ReuseCounters| &mut counters.element, &mut cells);
+        assert_eq!(cells[0].element.finite(), gaps.len() as u64);
+        // The next scope starts with nothing.
+        notes.again(0, 1, true, 0, |counters| &mut counters.element, &mut cells);
+        assert_eq!((notes.all[0].count, notes.cold), (1, 0));
+    }
+
+    #[test]
+    fn old_times_stay_old() {
+        let mut clock = Clock { now: Clock::MOST - 1 };
+        assert!(clock.has_room(1) && !clock.has_room(2));
+        let [old, recent] = [5, Clock::MOST - 3].map(clock.renumber());
+        clock.compact();
+        assert_eq!((clock.after(recent), old), (2, 0));
+        assert!(clock.has_room(160) && clock.after(old) >= Clock::HALF - 1);
+    }
+}

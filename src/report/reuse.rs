@@ -1,0 +1,93 @@
+//! Reuse distances as reports show them.
+
+use std::collections::BTreeMap;
+
+use super::text::plain_name;
+use crate::profile::Profile;
+use crate::profile::model::{Distances, ReuseMetrics};
+
+/// Reuse of the sectors that loads use.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Row {
+    /// Uses of sectors.
+    pub uses: u64,
+    /// First ones.
+    pub first: u64,
+    /// At a distance of at least the size of level 1, and of level 2.
+    pub beyond: [u64; 2],
+    /// Uses of elements, and of those the ones used just this once.
+    pub elements: u64,
+    pub streaming: u64,
+    /// Highest distance of a bucket and uses.
+    buckets: BTreeMap<u64, u64>,
+}
+
+fn finite(distances: &Distances) -> u64 {
+    distances.buckets.iter().fold(0, |sum, bucket| sum.saturating_add(bucket.count))
+}
+
+impl Row {
+    fn add(&mut self, reuse: &ReuseMetrics) {
+        let sector = &reuse.sector;
+        self.uses = self.uses.saturating_add(finite(sector)).saturating_add(sector.infinite);
+        self.first = self.first.saturating_add(sector.infinite);
+        let beyond = sector.beyond.unwrap_or_default();
+        self.beyond[0] = self.beyond[0].saturating_add(beyond.l1);
+        self.beyond[1] = self.beyond[1].saturating_add(beyond.l2);
+        self.elements = self.elements.saturating_add(finite(&reuse.element)).saturating_add(reuse.element.infinite);
+        self.streaming = self.streaming.saturating_add(reuse.streaming);
+        for bucket in &sector.buckets {
+            let sum = self.buckets.entry(bucket.upto).or_default();
+            *sum = sum.saturating_add(bucket.count);
+        }
+    }
+
+    /// The distance that this share of the reuses stay within, to the power of two.
+    pub fn within(&self, share: f64) -> Option<u64> {
+        let all: u64 = self.buckets.values().fold(0, |sum, count| sum.saturating_add(*count));
+        let mut sum = 0u64;
+        self.buckets.iter().find_map(|(upto, count)| {
+            sum = sum.saturating_add(*count);
+            (all > 0 && sum as f64 >= share * all as f64).then_some(*upto)
+        })
+    }
+}
+
+/// Kernels by uses that a level-1 cache of their own would miss, the worst first.
+pub(super) fn by_kernel(profile: &Profile) -> Vec<(String, Row)> {
+    let mut rows: Vec<(u32, String, Row)> = Vec::new();
+    for kernel in &profile.kernels {
+        let mut row = Row::default();
+        kernel.metrics.values().filter_map(|metrics| metrics.reuse.as_ref()).for_each(|reuse| row.add(reuse));
+        rows.push((kernel.id, plain_name(&kernel.name).to_owned(), row));
+    }
+    rows.retain(|(_, _, row)| row.uses > 0);
+    rows.sort_by_key(|(id, _, row)| (std::cmp::Reverse(row.beyond[0]), std::cmp::Reverse(row.uses), *id));
+    rows.into_iter().map(|(_, name, row)| (name, row)).collect()
+}
+
+/// Lines, likewise: file and line.
+pub(super) fn by_line(profile: &Profile) -> Vec<((&str, u32), Row)> {
+    let mut lines: BTreeMap<(&str, u32), Row> = BTreeMap::new();
+    for site in &profile.sites {
+        if let Some(reuse) = &site.metrics.reuse {
+            lines.entry((&site.file, site.line)).or_default().add(reuse);
+        }
+    }
+    let mut rows: Vec<_> = lines.into_iter().filter(|(_, row)| row.uses > 0).collect();
+    rows.sort_by_key(|(place, row)| (std::cmp::Reverse(row.beyond[0]), std::cmp::Reverse(row.uses), *place));
+    rows
+}
+
+/// What the figures are of, for a heading.
+pub(super) fn heading(profile: &Profile) -> String {
+    let said = |name: &str| profile.run.assumptions.get(name).map(String::as_str);
+    let scope = said("reuse_scope").unwrap_or("thread block");
+    let stores = match said("reuse_restart") {
+        Some("off") => "stores are uses",
+        _ => "a store begins anew",
+    };
+    let about = if said("reuse_distances").is_some() { "APPROXIMATE " } else { "" };
+    let article = if scope.starts_with('S') { "an" } else { "a" };
+    format!("{about}REUSE of loaded sectors within {article} {scope} ({stores})")
+}
