@@ -14,6 +14,7 @@ use crate::paths::Entry;
 use crate::runtime::{Kernel, Member, Runtime};
 use std::collections::HashSet;
 use std::ffi::c_void;
+use std::ops::Range;
 use std::ptr::null_mut;
 use warpline_format::abi::{KernelDescriptor, WarpFunction, count_cells, kernel_flags};
 use warpline_format::access::LANES;
@@ -289,6 +290,7 @@ impl Runtime {
             kernel: member.index,
             launch: id,
             check,
+            parameters: addresses_of(parameters),
             told: HashSet::new(),
             faults: Vec::new(),
             printed: &raw mut self.printed,
@@ -370,6 +372,12 @@ fn choose(
     } else {
         general
     }
+}
+
+/// The addresses of a parameter buffer.
+fn addresses_of(parameters: &[u64]) -> Range<u64> {
+    let bytes = parameters.as_ptr_range();
+    bytes.start as u64..bytes.end as u64
 }
 
 /// Copies a launch's arguments into a parameter buffer.

@@ -58,6 +58,22 @@ __global__ void nested_pointers(Array array, Array *in_memory)
     array[i] += (*in_memory)[array.count - 1 - i];
 }
 
+// CUB passes initial values of scans so. LLVM makes it one load, from the parameter or from what it points to.
+struct Future {
+    bool later;
+    union {
+        const int *pointer;
+        int value;
+    };
+};
+
+__global__ void now_or_later(Future future, int *out) { out[threadIdx.x] = future.later ? *future.pointer : future.value; }
+
+__global__ void now_and_later(Future future, const int *pointer, int *out)
+{
+    out[threadIdx.x] = *(threadIdx.x % 3 == 0 ? pointer : &future.value);
+}
+
 template <typename... Ts>
 __global__ void variadic(long long *out, Ts... values)
 {
@@ -111,6 +127,22 @@ int main()
     Device<Array> in_memory(std::vector<Array>{{second, 5}});
     nested_pointers<<<1, 5>>>(Array{first, 5}, in_memory);
     expect_equal("nested", first.read(), std::vector<int>{51, 42, 33, 24, 15});
+
+    Device<int> filled(32), seven(std::vector<int>{7});
+    Future future{};
+    future.value = 42;
+    now_or_later<<<1, 32>>>(future, filled);
+    expect_equal("now", filled.read(), std::vector<int>(32, 42));
+    std::vector<int> want_both(32);
+    for (int i = 0; i < 32; ++i) {
+        want_both[i] = i % 3 == 0 ? 7 : 42;
+    }
+    now_and_later<<<1, 32>>>(future, seven, filled);
+    expect_equal("now and later", filled.read(), want_both);
+    future.later = true;
+    future.pointer = seven;
+    now_or_later<<<1, 32>>>(future, filled);
+    expect_equal("later", filled.read(), std::vector<int>(32, 7));
 
     Device<long long> result(1);
     variadic<<<1, 1>>>(result.pointer, 1, 2.0f, 'a', short(-4), 5ull);

@@ -33,6 +33,7 @@ impl Scheduled<'_> {
                 shared: self.arena.shared(geometry, u64::from(index as u32 / self.warps)) as u64,
                 local: self.arena.local(geometry, index as u64) as u64,
                 local_stride: geometry.local_stride,
+                parameters: (*self.running).parameters.clone(),
                 registered: self.registered.then(|| &(*(*self.running).memory).registry),
             };
             let rest = &mut self.cold[index].rest;

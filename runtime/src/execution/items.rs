@@ -3,10 +3,11 @@
 
 use crate::memory::registry::Registry;
 use crate::memory::windows::{Region, region};
+use std::ops::Range;
 use warpline_format::access::{Access, Addresses, Kind, LANES, Space, even, head, push_access, site_of};
 
 /// Where a warp's spaces lie.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Places<'a> {
     /// First byte of the block's shared memory.
     pub shared: u64,
@@ -14,6 +15,8 @@ pub struct Places<'a> {
     pub local: u64,
     /// Bytes between the stacks of neighbouring lanes.
     pub local_stride: u64,
+    /// Where the kernel's parameters lie. Reading them is no memory traffic, also not through a pointer.
+    pub parameters: Range<u64>,
     /// To give registered host memory its synthetic address; `None` when there is none.
     pub registered: Option<&'a Registry>,
 }
@@ -154,6 +157,9 @@ unsafe fn take_slowly(item: *const u8, length: usize, places: &Places, out: &mut
     let mut lanes = [[0u64; LANES]; 3];
     let mut counts = [0usize; 3];
     Access { site, space: Space::Global, mask, addresses }.for_each_lane(|lane, address| {
+        if places.parameters.contains(&address) {
+            return;
+        }
         let (space, address) = places.resolve(lane, address);
         let group = match space {
             Space::Shared => 1,
@@ -204,8 +210,13 @@ mod tests {
     use super::*;
     use warpline_format::access::{Item, Items, item_bytes};
 
-    const PLACES: Places<'static> =
-        Places { shared: 0x1200_0000_4000, local: 0x1300_0000_0000, local_stride: 192, registered: None };
+    const PLACES: Places<'static> = Places {
+        shared: 0x1200_0000_4000,
+        local: 0x1300_0000_0000,
+        local_stride: 192,
+        parameters: 0x7f00_0000_0000..0x7f00_0000_0040,
+        registered: None,
+    };
 
     /// What becomes of an item given as words.
     fn taken(words: &[u64]) -> (Vec<u8>, Vec<u8>) {
@@ -258,6 +269,17 @@ mod tests {
         assert_eq!(lanes(&out), [(Space::Global, 1, 0x1000_0000_0100), (Space::Global, 3, 0x1000_0000_0104)]);
         // Lane 4's stack starts 768 bytes after lane 0's.
         assert_eq!(lanes(&rest), [(Space::Shared, 2, 16), (Space::Local, 0, 8), (Space::Local, 4, 8)]);
+    }
+
+    #[test]
+    fn lanes_that_read_parameters_are_no_traffic() {
+        let mut words = vec![first(Kind::Raw, Space::Generic, 0x3)];
+        words.extend([0x7f00_0000_0038, 0x1000_0000_0100]);
+        words.resize(33, 0);
+        let (out, rest) = taken(&words);
+        assert_eq!((lanes(&out), rest.len()), (vec![(Space::Global, 1, 0x1000_0000_0100)], 0));
+        let (out, rest) = taken(&[first(Kind::Uniform, Space::Generic, u32::MAX), 0x7f00_0000_0000]);
+        assert_eq!((out.len(), rest.len()), (0, 0));
     }
 
     #[test]

@@ -5,6 +5,7 @@ use crate::memory::DeviceMemory;
 use crate::module::Module;
 use crate::trace::Trace;
 use std::collections::HashSet;
+use std::ops::Range;
 use std::ptr::null_mut;
 use warpline_format::abi::{Lanes, WarpContext, WarpFunction, barrier};
 use warpline_format::access::LANES;
@@ -81,6 +82,9 @@ pub struct Running {
     pub launch: u64,
     /// Access check.
     pub check: Check,
+    /// Addresses of the kernel's parameters, which pointers can lead to, too: LLVM turns `later ? *pointer : value` of a
+    /// structure into one load from either.
+    pub parameters: Range<u64>,
     /// Sites that have had their fault told.
     pub told: HashSet<u32>,
     /// Faults for the trace.
