@@ -58,6 +58,7 @@ programs![
     launch_spelling,
     local_arrays,
     managed_memory,
+    managed_variables,
     math_double,
     math_float,
     math_intrinsics,

@@ -155,6 +155,7 @@ fn write_unit<'c>(
     }
     let machine = device::machine(&device).map_err(|cause| options.failed(cause))?;
     options.dump.write(&device, "device-0-clang")?;
+    device::mark_managed(&device);
     device::note_locations(&device);
     device::optimize(&device, &machine, options.device_level).map_err(|cause| options.failed(cause))?;
     options.dump.write(&device, "device-1-optimised")?;
@@ -219,6 +220,7 @@ fn assemble(device: &Module<'_>, machine: &Machine, options: &StageOptions) -> A
 fn host_stages(module: &Module<'_>, descriptor: Option<&str>, options: &StageOptions) -> Result<(), DriverError> {
     let machine = host::machine(module).map_err(|cause| options.failed(cause))?;
     options.dump.write(module, "host-0-clang")?;
+    host::share_managed(module).map_err(|cause| options.failed(cause))?;
     if options.hooks {
         host::note(module);
     }

@@ -1,8 +1,10 @@
-// Expands memory intrinsics as the NVPTX back end does when it selects instructions, and splits edges.
+// Expands memory intrinsics as the NVPTX back end does when it selects instructions, and constant expressions, and splits
+// edges.
 
 #include "shim.h"
 #include "llvm/Analysis/TargetTransformInfo.h"
 #include "llvm/IR/IntrinsicInst.h"
+#include "llvm/IR/ReplaceConstant.h"
 #include "llvm/Support/CBindingWrapping.h"
 #include "llvm/Target/TargetMachine.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
@@ -25,6 +27,10 @@ bool wl_expand_memory_loop(LLVMValueRef value, LLVMTargetMachineRef machine) {
     return false;
   call->eraseFromParent();
   return true;
+}
+
+void wl_expand_constant_users(LLVMValueRef global) {
+  convertUsersOfConstantsToInstructions({cast<GlobalVariable>(llvm::unwrap(global))});
 }
 
 LLVMBasicBlockRef wl_split_normal_edge(LLVMValueRef value) {

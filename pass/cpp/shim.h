@@ -78,6 +78,9 @@ LLVMBasicBlockRef wl_split_normal_edge(LLVMValueRef invoke);
 // Replaces a memcpy, memmove or memset call by the loop that the NVPTX back end makes of it. False: left as it was.
 bool wl_expand_memory_loop(LLVMValueRef call, LLVMTargetMachineRef machine);
 
+// Makes instructions of the constant expressions of a global that functions use.
+void wl_expand_constant_users(LLVMValueRef global);
+
 // A copy of a function, attributes and calling convention included, with further parameters at the end.
 LLVMValueRef wl_clone_with_parameters(LLVMValueRef function, const char *name, LLVMTypeRef *types, size_t count);
 

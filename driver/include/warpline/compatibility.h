@@ -15,6 +15,10 @@
 
 #include <cuda_runtime.h>
 
+// clang knows managed variables of HIP only. The pass gives host code access to what carries this note.
+#undef __managed__
+#define __managed__ __device__ __attribute__((annotate("warpline.managed")))
+
 #include <warpline/atomics.h>
 #include <warpline/cached_accesses.h>
 

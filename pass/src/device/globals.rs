@@ -2,6 +2,7 @@
 
 use super::space;
 use super::table::Table;
+use crate::llvm::annotations;
 use crate::llvm::debug::Variable;
 use crate::llvm::metadata::compile_units;
 use crate::llvm::shim::demangle;
@@ -24,13 +25,21 @@ pub fn device_globals<'c>(module: &Module<'c>) -> Vec<Value<'c>> {
         .collect()
 }
 
+/// Tells of the variables that the source declares `__managed__`. To run on the front end's output.
+pub fn mark_managed(module: &Module<'_>) {
+    let managed = annotations::take_managed(module);
+    annotations::note_managed(module, &managed);
+}
+
 /// Lists them in the table.
 pub(super) fn list(module: &Module<'_>, table: &mut Table<'_>) {
     let layout = Layout::of(module);
+    let managed: HashSet<_> = annotations::managed(module).into_iter().map(Value::raw).collect();
     for variable in device_globals(module) {
         let debug = Variable::of_global(variable).filter(|debug| !debug.name().is_empty());
         let kind = match variable.address_space() {
             space::CONSTANT => GlobalKind::Constant,
+            _ if managed.contains(&variable.raw()) => GlobalKind::Managed,
             // Switch tables, strings, constant arrays and libdevice's tables have no source variable.
             _ if debug.is_none() && !variable.is_externally_initialized() => GlobalKind::Compiler,
             _ => GlobalKind::Device,

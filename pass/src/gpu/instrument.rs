@@ -8,8 +8,8 @@
 use super::hint::Strides;
 use super::{DEVICE_RUNTIME, GpuError, machine};
 use crate::device::{KERNEL_CONVENTION, space};
+use crate::llvm::annotations;
 use crate::llvm::module::verify;
-use crate::llvm::shim::erase_named_metadata;
 use crate::llvm::value::{Linkage, Opcode};
 use crate::llvm::{Builder, Layout, ModuleItems, Type, Value};
 use inkwell::memory_buffer::MemoryBuffer;
@@ -142,7 +142,7 @@ fn texture_references_hold_objects(module: &Module<'_>, functions: &[Value<'_>])
             instruction.erase();
         }
     }
-    erase_named_metadata(module, "nvvm.annotations");
+    annotations::keep_managed_only(module);
 }
 
 fn link_hooks(module: &Module<'_>) -> Result<(), GpuError> {

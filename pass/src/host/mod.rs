@@ -3,11 +3,13 @@
 
 mod calls;
 mod hook;
+mod managed;
 mod names;
 mod note;
 mod wrappers;
 
 pub use hook::{HostHooks, hook};
+pub use managed::share_managed;
 pub use note::note;
 
 use crate::llvm::module::verify;
@@ -21,6 +23,18 @@ pub enum HostError {
     /// LLVM refused something.
     #[error(transparent)]
     Machine(#[from] MachineError),
+    /// The address of a managed variable is in an initial value.
+    #[error(
+        "{module}: the initial value of {holder} holds the address of the __managed__ variable {variable}, which is known only when the program runs: set it in a function"
+    )]
+    ManagedInitializer {
+        /// Name of the module.
+        module: String,
+        /// Variable whose initial value it is.
+        holder: String,
+        /// The managed variable.
+        variable: String,
+    },
     /// There are kernels, but clang's registration of them is not where it should be.
     #[error(
         "{module}: no variable {wrapper} to hang the device code on, found {found}: compile the host side with -Xclang -fcuda-include-gpubinary and without the new offloading driver"

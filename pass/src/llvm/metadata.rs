@@ -166,3 +166,36 @@ fn named(module: &Module<'_>, name: &std::ffi::CStr) -> Vec<LLVMValueRef> {
         nodes
     }
 }
+
+/// Adds `{ variable, text, number }` to a list of the module.
+pub fn annotate(module: &Module<'_>, list: &std::ffi::CStr, variable: Value<'_>, text: &str, number: u64) {
+    let number = Value::int(variable.types().int(32), number);
+    unsafe {
+        let context = LLVMGetModuleContext(module.as_mut_ptr());
+        let mut fields = [
+            LLVMValueAsMetadata(variable.raw()),
+            LLVMMDStringInContext2(context, text.as_ptr().cast(), text.len()),
+            LLVMValueAsMetadata(number.raw()),
+        ];
+        let node = LLVMMDNodeInContext2(context, fields.as_mut_ptr(), fields.len());
+        LLVMAddNamedMetadataOperand(module.as_mut_ptr(), list.as_ptr(), LLVMMetadataAsValue(context, node));
+    }
+}
+
+/// The variables with `text` in such a list.
+pub fn annotated<'c>(module: &Module<'c>, list: &std::ffi::CStr, text: &str) -> Vec<Value<'c>> {
+    let entries = named(module, list).into_iter().filter_map(|node| unsafe {
+        let count = LLVMGetMDNodeNumOperands(node) as usize;
+        let mut fields = vec![std::ptr::null_mut(); count];
+        LLVMGetMDNodeOperands(node, fields.as_mut_ptr());
+        let &[variable, key, _] = fields.as_slice() else { return None };
+        if variable.is_null() || key.is_null() {
+            return None;
+        }
+        let mut length = 0;
+        let bytes = LLVMGetMDString(key, &mut length);
+        let same = !bytes.is_null() && super::copy_text(bytes, length as usize) == text;
+        Value::maybe(variable).filter(|variable| same && variable.is_global_variable())
+    });
+    entries.collect()
+}

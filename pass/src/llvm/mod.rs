@@ -5,6 +5,7 @@
 //! Handles stay valid as long as what they name is not deleted; as in LLVM itself, a deleted instruction must
 //! not be used again.
 
+pub mod annotations;
 pub mod builder;
 pub mod call;
 pub mod clone;

@@ -37,6 +37,7 @@ unsafe extern "C" {
         tuning: *const RawTuning,
     ) -> *mut c_char;
     fn wl_demangle(name: *const c_char) -> *mut c_char;
+    fn wl_expand_constant_users(global: LLVMValueRef);
     fn wl_expand_memory_loop(call: LLVMValueRef, machine: LLVMTargetMachineRef) -> bool;
 
     pub(super) fn wl_scope_name(scope: LLVMMetadataRef) -> Text;
@@ -139,4 +140,12 @@ pub fn expand_memory_loop(call: Value<'_>, machine: &Machine) -> bool {
     assert!(call.is_call(), "{call} is no call");
     // SAFETY: a live call; the shim looks at its kind first.
     unsafe { wl_expand_memory_loop(call.raw(), machine.inner().as_mut_ptr()) }
+}
+
+/// Makes instructions of the constant expressions of a global that functions use, so that its users in functions are
+/// instructions.
+pub fn expand_constant_users(global: Value<'_>) {
+    assert!(global.is_global_variable(), "{global} is no variable");
+    // SAFETY: a live global variable.
+    unsafe { wl_expand_constant_users(global.raw()) }
 }

@@ -203,6 +203,20 @@ impl<'c> Value<'c> {
         Value::maybe(unsafe { LLVMGetAggregateElement(self.raw, index) })
     }
 
+    /// The text of a constant array of bytes, without what follows its first zero.
+    pub fn constant_text(self) -> Option<String> {
+        // SAFETY: a constant sequence of bytes; LLVM keeps its text as long as its context.
+        let text = unsafe {
+            if LLVMIsAConstantDataSequential(self.raw).is_null() || LLVMIsConstantString(self.raw) == 0 {
+                return None;
+            }
+            let mut length = 0;
+            let bytes = LLVMGetAsString(self.raw, &mut length);
+            super::copy_text(bytes, length)
+        };
+        text.split('\0').next().map(str::to_owned)
+    }
+
     /// Whether it is a constant array or vector of plain numbers.
     pub fn is_plain_data(self) -> bool {
         !unsafe { LLVMIsAConstantDataSequential(self.raw) }.is_null()
