@@ -75,6 +75,7 @@ programs![
     queries,
     quick_exit,
     rdc,
+    rounded_conversions,
     ranges,
     read_only_loads,
     shared_memory,

@@ -53,7 +53,11 @@ fn compilation(tools: &Tools, invocation: &Invocation, input: &Input) -> Command
         Some(name) => command.args(["-x", name]),
         None => command,
     };
-    command.args(tools.without_openmp(&invocation.common))
+    // g++ takes no notice of a standard of C++ for a C file, which makefiles give to all of nvcc's inputs.
+    let foreign =
+        |argument: &&String| input.language == Language::C && argument.starts_with("-std=") && argument.contains("++");
+    let common = tools.without_openmp(&invocation.common);
+    command.args(common.into_iter().filter(|argument| !foreign(&argument)))
 }
 
 /// One side of a CUDA source, to bitcode that no pass of LLVM has touched.

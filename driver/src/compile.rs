@@ -63,11 +63,11 @@ fn cuda_object(tools: &Tools, invocation: &Invocation, input: &Input, output: &P
     let (device_file, host_file) = (intermediate("device"), intermediate("host"));
     let mut device = clang_jobs::cuda_bitcode(tools, invocation, input, Side::Device, &device_file);
     let mut host = clang_jobs::cuda_bitcode(tools, invocation, input, Side::Host, &host_file);
-    let files = sources::files(Path::new(&input.path));
+    let files = sources::files(Path::new(&input.path), &invocation.include_folders());
     if files.iter().any(|(_, text)| sources::has_texture_references(text)) {
         [device, host] = [device, host].map(|command| command.args(["-DWARPLINE_TEXTURE_REFERENCES"]));
     }
-    if let Some(overlay) = overlay::overlay(Path::new(&input.path), &files, tools.temporary())? {
+    if let Some(overlay) = overlay::overlay(Path::new(&input.path), &files, invocation.dialect, tools.temporary())? {
         [device, host] = [device, host].map(|command| command.args(["-ivfsoverlay"]).path(&overlay));
     }
     let dependencies = dependency_file(invocation, output);

@@ -207,6 +207,11 @@ impl Invocation {
         parser.finish()
     }
 
+    /// Folders of `-I`.
+    pub fn include_folders(&self) -> Vec<PathBuf> {
+        self.common.iter().filter_map(|argument| argument.strip_prefix("-I").map(PathBuf::from)).collect()
+    }
+
     /// The level of host code. nvcc's default is none; `-O2` keeps a profiled program from being slow for no reason.
     pub fn host_level(&self) -> &str {
         match (&self.level, self.dialect) {

@@ -8,6 +8,7 @@ pub mod architecture;
 pub mod clang_jobs;
 pub mod command;
 pub mod compile;
+mod compiler_macro;
 pub mod embedded;
 pub mod error;
 pub mod gpu;

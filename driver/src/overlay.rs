@@ -1,15 +1,21 @@
 //! Texts that clang is shown in the place of files, where nvcc understands what clang does not.
 
 use crate::error::DriverError;
-use crate::{launches, percent_signs};
+use crate::options::Dialect;
+use crate::{compiler_macro, launches, percent_signs};
 use std::path::{Path, PathBuf};
 
 /// A file for clang's `-ivfsoverlay` that puts respelled text in the place of `files`, a source and what it includes
 /// ([`files`](crate::sources::files)); `None` where nothing has to be respelled. Intermediate files go to `folder`.
-pub fn overlay(source: &Path, files: &[(PathBuf, String)], folder: &Path) -> Result<Option<PathBuf>, DriverError> {
+pub fn overlay(
+    source: &Path,
+    files: &[(PathBuf, String)],
+    dialect: Dialect,
+    folder: &Path,
+) -> Result<Option<PathBuf>, DriverError> {
     let mut entries = Vec::new();
     for (path, text) in files {
-        if let Some(new) = respelled(text) {
+        if let Some(new) = respelled(text, dialect) {
             let file = folder.join(format!("respelled-{}", entries.len()));
             std::fs::write(&file, new).map_err(DriverError::writing(&file))?;
             let [name, contents] = [path, &file].map(|path| quoted(&path.to_string_lossy()));
@@ -33,8 +39,9 @@ fn quoted(text: &str) -> String {
 }
 
 /// A text as clang understands it; `None` where it is so already.
-fn respelled(text: &str) -> Option<String> {
-    let launches = launches::respelled(text);
+fn respelled(text: &str, dialect: Dialect) -> Option<String> {
+    let answered = (dialect == Dialect::Nvcc).then(|| compiler_macro::answered(text)).flatten();
+    let launches = launches::respelled(answered.as_deref().unwrap_or(text)).or(answered);
     percent_signs::doubled(launches.as_deref().unwrap_or(text)).or(launches)
 }
 
@@ -49,17 +56,31 @@ mod tests {
         let path = |name: &str| folder.path().join(name);
         std::fs::write(path("a.cu"), "#include \"b.h\"\n#  include \"missing.h\"\nint main() {}").unwrap();
         std::fs::write(path("b.h"), "#include \"a.cu\"\nvoid f() { k << <1, 2 >> > (); }").unwrap();
-        let file = overlay(&path("a.cu"), &files(&path("a.cu")), folder.path()).unwrap().expect("b.h is respelled");
+        let file = overlay(&path("a.cu"), &files(&path("a.cu"), &[]), Dialect::Clang, folder.path())
+            .unwrap()
+            .expect("b.h is respelled");
         let text = std::fs::read_to_string(file).unwrap();
         assert!(text.contains("b.h\"") && !text.contains("a.cu"), "{text}");
         std::fs::write(path("b.h"), "void f() { k<<<1, 2>>>(); }").unwrap();
-        assert_eq!(overlay(&path("a.cu"), &files(&path("a.cu")), folder.path()).unwrap(), None);
+        assert_eq!(overlay(&path("a.cu"), &files(&path("a.cu"), &[]), Dialect::Clang, folder.path()).unwrap(), None);
+    }
+
+    #[test]
+    fn sources_take_us_for_nvcc_in_its_dialect_alone() {
+        let text = "#ifdef __NVCC__\n#endif\nk << <1, 2>> >(x);";
+        let new = respelled(text, Dialect::Nvcc).unwrap();
+        assert_eq!(new, "#ifdef __CUDA__\n#endif\nk <<< 1, 2>>> (x);");
+        assert!(respelled(text, Dialect::Clang).unwrap().contains("__NVCC__"));
+        assert!(respelled("#ifdef __NVCC__", Dialect::Nvcc).is_some());
     }
 
     #[test]
     fn both_respellings_are_applied() {
         let text = "asm(\"mov.u32 %0, %laneid;\" : \"=r\"(x)); k << <1, 2>> >(x);";
-        assert_eq!(respelled(text).unwrap(), "asm(\"mov.u32 %0, %%laneid;\" : \"=r\"(x)); k <<< 1, 2>>> (x);");
-        assert_eq!(respelled("k<<<1, 2>>>(x);"), None);
+        assert_eq!(
+            respelled(text, Dialect::Clang).unwrap(),
+            "asm(\"mov.u32 %0, %%laneid;\" : \"=r\"(x)); k <<< 1, 2>>> (x);"
+        );
+        assert_eq!(respelled("k<<<1, 2>>>(x);", Dialect::Nvcc), None);
     }
 }

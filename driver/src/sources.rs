@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 /// Files that are followed from one source, at most.
 const MOST_FILES: usize = 1000;
 
-/// The source and the files that it includes, directly or not, by `#include "…"` from their own folders, with their
-/// texts. What cannot be read clang will speak of, or it is no text.
-pub fn files(source: &Path) -> Vec<(PathBuf, String)> {
+/// The source and the files that it includes, directly or not, by `#include "…"` from their own folders or else from
+/// `folders`, with their texts. What cannot be read clang will speak of, or it is no text.
+pub fn files(source: &Path, folders: &[PathBuf]) -> Vec<(PathBuf, String)> {
     let mut found = Vec::new();
     let mut seen = HashSet::new();
     let mut left = vec![std::path::absolute(source).unwrap_or_else(|_| source.into())];
@@ -18,7 +18,11 @@ pub fn files(source: &Path) -> Vec<(PathBuf, String)> {
         }
         let Ok(text) = std::fs::read_to_string(&path) else { continue };
         let beside = path.parent().unwrap_or(Path::new("/"));
-        left.extend(included(&text).map(|name| beside.join(name)));
+        let find = |name: &str| {
+            let mut places = std::iter::once(beside).chain(folders.iter().map(PathBuf::as_path));
+            places.find_map(|folder| Some(folder.join(name)).filter(|path| path.is_file()))
+        };
+        left.extend(included(&text).filter_map(find));
         found.push((path, text));
     }
     found

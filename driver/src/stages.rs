@@ -15,6 +15,7 @@ use warpline_format::site_table::SiteTable;
 use warpline_pass::device::HookOptions;
 use warpline_pass::host::HostHooks;
 use warpline_pass::llvm::Machine;
+use warpline_pass::llvm::shim::quiet_context;
 use warpline_pass::object::{EmitOptions, Output};
 use warpline_pass::{cpu, device, host, object};
 
@@ -106,7 +107,7 @@ pub fn cuda_unit(
     output: &Path,
     options: &StageOptions,
 ) -> Result<(), DriverError> {
-    let context = Context::create();
+    let context = quiet_context();
     let device = read(&context, device_file, options)?;
     let host = read(&context, host_file, options)?;
     write_unit(device, host, output, options)
@@ -120,12 +121,14 @@ pub fn linked_unit(
     output: &Path,
     options: &StageOptions,
 ) -> Result<(), DriverError> {
-    let context = Context::create();
+    let context = quiet_context();
     let mut files = device_files.iter();
     let first = files.next().ok_or_else(|| options.failed("units to link have lost their device code"))?;
     let device = read(&context, first, options)?;
+    device::join_statics(&device);
     for file in files {
         let next = read(&context, file, options)?;
+        device::join_statics(&next);
         device.link_in_module(next).map_err(|cause| options.failed(format!("linking device code: {cause}")))?;
     }
     let text = MemoryBuffer::create_from_memory_range_copy(registration.as_bytes(), "registration");
@@ -136,7 +139,7 @@ pub fn linked_unit(
 
 /// A translation unit without device code of its own.
 pub fn host_unit(host_file: &Path, output: &Path, options: &StageOptions) -> Result<(), DriverError> {
-    let context = Context::create();
+    let context = quiet_context();
     let host = read(&context, host_file, options)?;
     host_stages(&host, None, options)?;
     emit(&host, output, options)

@@ -112,8 +112,35 @@ fn sources_of_all_kinds_are_mixed() {
     driver.write("s.s", ".globl nothing\nnothing: ret\n.section .note.GNU-stack,\"\",@progbits\n");
     driver.run("warpline-nvcc", "-c k.cu").succeeded();
     driver.run("warpline-nvcc", "-lib k.o -o libk.a").succeeded();
-    driver.run("warpline-nvcc", "m.cpp s.s c.c libk.a -o m -lcudart").succeeded();
+    driver.run("warpline-nvcc", "-std=c++17 m.cpp s.s c.c libk.a -o m -lcudart").succeeded();
     driver.program("m").succeeded();
+}
+
+#[test]
+fn sources_that_ask_for_nvcc_find_it() {
+    let driver = Driver::new();
+    std::fs::create_dir(driver.path("inc")).unwrap();
+    driver
+        .write("inc/both.h", "#if defined(__NVCC__)\n#define BOTH __host__ __device__\n#else\n#define BOTH\n#endif\n");
+    driver.write(
+        "k.cu",
+        "#include \"both.h\"\nBOTH int seven() { return 7; }\n__global__ void k(int *p) { *p = seven(); }\n\
+         int main() { int *p; cudaMallocManaged(&p, 4); k<<<1, 1>>>(p); cudaDeviceSynchronize(); return *p - seven(); }\n",
+    );
+    driver.run("warpline-nvcc", "-Iinc k.cu -o k").succeeded();
+    driver.program("k").succeeded();
+    assert_ne!(driver.run("warpline-clang++", "-Iinc -c k.cu -o k.o").code, 0, "clang is not nvcc");
+}
+
+#[test]
+fn loops_that_are_not_unrolled_are_no_news() {
+    let driver = Driver::new();
+    driver.write(
+        "k.cu",
+        "__global__ void k(int *p, int n) {\n#pragma unroll\nwhile (n) { p[n] += __shfl_xor_sync(~0u, n, 1); n &= p[n]; \
+         __syncthreads(); }\n}\n",
+    );
+    assert_eq!(driver.run("warpline-nvcc", "-c k.cu").succeeded().stderr, "");
 }
 
 #[test]

@@ -78,6 +78,9 @@ LLVMBasicBlockRef wl_split_normal_edge(LLVMValueRef invoke);
 // Replaces a memcpy, memmove or memset call by the loop that the NVPTX back end makes of it. False: left as it was.
 bool wl_expand_memory_loop(LLVMValueRef call, LLVMTargetMachineRef machine);
 
+// Keeps LLVM from telling of loops that it did not unroll or vectorise as a pragma asks.
+void wl_hide_optimization_failures(LLVMContextRef context);
+
 // Makes instructions of the constant expressions of a global that functions use.
 void wl_expand_constant_users(LLVMValueRef global);
 

@@ -3,7 +3,7 @@
 use super::arithmetic::scalar_bits;
 use super::emitter::Emitter;
 use crate::llvm::types::Kind;
-use crate::llvm::value::{Opcode, RealPredicate};
+use crate::llvm::value::{IntPredicate, Opcode, RealPredicate};
 use crate::llvm::{Type, Value};
 
 /// Rounding of an nvvm operation.
@@ -65,10 +65,32 @@ impl<'c> Emitter<'_, 'c> {
                     let back = b.cast(Opcode::LLVMFPExt, near, exact.ty());
                     return Some(self.nudge(near, b.binary(Opcode::LLVMFSub, exact, back), rounding));
                 }
-                None
+                (scalar_bits(x.ty()) == 64).then(|| self.long_rounded(x, !from.starts_with('u'), result, rounding))
             }
             _ => None,
         }
+    }
+
+    /// A 64-bit integer as a float or double, rounded as asked: the leading bits of its magnitude, which convert exactly, and a
+    /// step away from zero where bits were cut off and the rounding wants it.
+    fn long_rounded(&self, x: Value<'c>, signed: bool, result: Type<'c>, rounding: Rounding) -> Value<'c> {
+        let b = &self.b;
+        let zero = self.same(x, 0);
+        let negative = match signed {
+            true => b.icmp(IntPredicate::LLVMIntSLT, x, zero),
+            false => b.ne(zero, zero),
+        };
+        let magnitude = b.select(negative, b.sub(zero, x), x);
+        let significand = if result.kind() == Kind::Double { 53 } else { 24 };
+        let not_poison = Value::int(self.t.int(1), 0);
+        let leading = b.call(self.unit.intrinsic("llvm.ctlz", &[x.ty()]), &[magnitude, not_poison]);
+        // Bits below the significand; none of a small number.
+        let cut = self.two("llvm.usub.sat", self.same(x, 64 - significand), leading);
+        let kept = b.shl(b.lshr(magnitude, cut), cut);
+        let float = |value: Value<'c>| b.cast(Opcode::LLVMUIToFP, value, self.shaped(x, result));
+        let with_sign = |value: Value<'c>| b.select(negative, b.fneg(value), value);
+        let rest = with_sign(float(b.sub(magnitude, kept)));
+        self.nudge(with_sign(float(kept)), rest, rounding)
     }
 
     /// Moves a result that was rounded to nearest to where another rounding would have put it. `error` is the exact
@@ -81,7 +103,7 @@ impl<'c> Emitter<'_, 'c> {
         let zero = self.float_like(error, 0.0);
         let above = b.fcmp(RealPredicate::LLVMRealOLT, error, zero);
         let below = b.fcmp(RealPredicate::LLVMRealOGT, error, zero);
-        let negative = b.icmp(crate::llvm::value::IntPredicate::LLVMIntSLT, pattern, self.same(pattern, 0));
+        let negative = b.icmp(IntPredicate::LLVMIntSLT, pattern, self.same(pattern, 0));
         let one = self.same(pattern, 1);
         let away = b.add(pattern, one);
         let toward = b.sub(pattern, one);

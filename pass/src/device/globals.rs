@@ -8,7 +8,7 @@ use crate::llvm::metadata::compile_units;
 use crate::llvm::shim::demangle;
 use crate::llvm::{Layout, ModuleItems, Value};
 use inkwell::module::Module;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use warpline_format::site_table::{Frame, Global, GlobalKind};
 
 /// The module's globals in memory that kernels can address: defined, not shared memory, in the module's own order.
@@ -29,6 +29,24 @@ pub fn device_globals<'c>(module: &Module<'c>) -> Vec<Value<'c>> {
 pub fn mark_managed(module: &Module<'_>) {
     let managed = annotations::take_managed(module);
     annotations::note_managed(module, &managed);
+}
+
+/// In relocatable code clang gives a `static` variable or kernel that host code uses a name of its own, but leaves uses that
+/// it met before with the old one, which nothing defines. They get what was meant.
+pub fn join_statics(module: &Module<'_>) {
+    let all: Vec<_> = module.variables().into_iter().chain(module.functions()).collect();
+    let renamed: HashMap<String, Value<'_>> = (all.iter().filter(|value| !value.is_declaration()))
+        .filter_map(|&value| {
+            let name = value.name();
+            let old = name.rsplit_once("__static__").or_else(|| name.rsplit_once("__intern__"))?.0;
+            Some((old.to_owned(), value))
+        })
+        .collect();
+    for value in all.into_iter().filter(|value| value.is_declaration()) {
+        if let Some(&defined) = renamed.get(&value.name()).filter(|defined| defined.ty() == value.ty()) {
+            value.replace_all_uses_with(defined);
+        }
+    }
 }
 
 /// Lists them in the table.

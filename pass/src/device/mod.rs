@@ -18,7 +18,7 @@ mod split;
 mod table;
 
 pub use describe::describe;
-pub use globals::{device_globals, mark_managed, reference_cycle};
+pub use globals::{device_globals, join_statics, mark_managed, reference_cycle};
 pub use hook::hook;
 pub use note::note_locations;
 pub use optimize::optimize;

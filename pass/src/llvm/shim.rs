@@ -2,6 +2,7 @@
 
 use super::module::{Machine, MachineError};
 use super::value::Value;
+use inkwell::context::Context;
 use inkwell::llvm_sys::prelude::*;
 use inkwell::llvm_sys::target_machine::LLVMTargetMachineRef;
 use inkwell::module::Module;
@@ -37,6 +38,7 @@ unsafe extern "C" {
         tuning: *const RawTuning,
     ) -> *mut c_char;
     fn wl_demangle(name: *const c_char) -> *mut c_char;
+    fn wl_hide_optimization_failures(context: LLVMContextRef);
     fn wl_expand_constant_users(global: LLVMValueRef);
     fn wl_expand_memory_loop(call: LLVMValueRef, machine: LLVMTargetMachineRef) -> bool;
 
@@ -148,4 +150,13 @@ pub fn expand_constant_users(global: Value<'_>) {
     assert!(global.is_global_variable(), "{global} is no variable");
     // SAFETY: a live global variable.
     unsafe { wl_expand_constant_users(global.raw()) }
+}
+
+/// A context whose passes say nothing of loops that they do not unroll as `#pragma unroll` asks. nvcc does not either, and of
+/// CUB's headers LLVM would tell in every compilation.
+pub fn quiet_context() -> Context {
+    let context = Context::create();
+    // SAFETY: a live context.
+    unsafe { wl_hide_optimization_failures(context.raw()) }
+    context
 }

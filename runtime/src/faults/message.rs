@@ -171,7 +171,7 @@ fn padding(text: &mut String, live: &Live, address: u64, bytes: u64) {
         let _ = write!(
             text,
             "\n    A GPU would not notice: it pads the allocation to {padded} bytes. \
-             The access is wrong all the same; to go on: warpline run --check report"
+             The access is wrong all the same."
         );
     }
 }

@@ -14,6 +14,14 @@ __global__ void use(int *out)
     out[64 + i] = pointer_from_other()(i);
 }
 
+// Used before host code names it, which makes clang give it another name.
+static __device__ int local_count = 3;
+
+__global__ void count(int *out)
+{
+    *out = ++local_count;
+}
+
 __device__ int called_back(int value)
 {
     return value - 1;
@@ -38,5 +46,9 @@ int main()
         want[i] = i - 1 + 12;
     }
     expect_equal("there", out.read(), want);
+    const int nine = 9;
+    CHECK(cudaMemcpyToSymbol(local_count, &nine, sizeof(nine)));
+    count<<<1, 1>>>(out);
+    expect_equal("static", out.read()[0], 10);
     return done("rdc");
 }
