@@ -338,6 +338,23 @@ fn managed_memory_is_reproducible() {
     reproducible("managed_memory", &sources_of("managed_memory"), &[]);
 }
 
+/// Without `--gpu` the profile is of the GPU that the program was built for, also where the toolkit is too new for it.
+#[test]
+fn the_model_follows_the_architecture() {
+    let folder = work_folder("default_model");
+    let model = |arch: &str| {
+        let flags = ["-O2".to_owned(), format!("-arch={arch}")];
+        let program = build(&[root().join("examples/saxpy/saxpy.cu")], &flags, &folder);
+        let outcome = profile(&program, &["4096".to_owned()], &folder);
+        assert!(outcome.status.success(), "{}", outcome.describe());
+        let run = report(&folder)["run"].clone();
+        let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+        (text(&run["models"][0]), text(&run["assumptions"]["model_chosen"]))
+    };
+    assert_eq!(model("sm_90"), ("h100".into(), "the program was built for sm_90".into()));
+    assert_eq!(model("sm_60"), ("p100".into(), "the program was built for sm_60".into()));
+}
+
 /// DELTA's pointer chases (Zhang and Shcherbakov, MEMSYS 2020) through the whole tool: misses of the loads at level 1 and 2, as
 /// their closed forms have them. Sizes and strides are in integers of 4 bytes.
 #[test]

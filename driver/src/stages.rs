@@ -7,10 +7,11 @@ use crate::registers::{Assembler, Assembly};
 use crate::tools::Tools;
 use inkwell::context::Context;
 use inkwell::memory_buffer::MemoryBuffer;
-use inkwell::module::Module;
+use inkwell::module::{Linkage, Module};
 use std::cell::Cell;
 use std::fmt::Display;
 use std::path::{Path, PathBuf};
+use warpline_format::abi::ARCHITECTURE_SECTION;
 use warpline_format::site_table::SiteTable;
 use warpline_pass::device::HookOptions;
 use warpline_pass::host::HostHooks;
@@ -45,6 +46,8 @@ pub struct StageOptions {
     cautious: bool,
     /// Accesses may share records.
     bundles: bool,
+    /// Architecture whose GPU is profiled by default.
+    profiled: u32,
     /// GPU code, where it is asked for.
     gpu: Option<GpuBuild>,
     assembler: Assembler,
@@ -64,6 +67,7 @@ impl StageOptions {
             pic: position_independent(invocation),
             cautious: invocation.cautious,
             bundles: invocation.bundles,
+            profiled: tools.profiled,
             gpu: GpuBuild::new(tools, invocation),
             assembler: Assembler {
                 program: Some(tools.cuda.ptxas()).filter(|path| path.is_file()),
@@ -188,7 +192,18 @@ fn write_unit<'c>(
     let lowered = cpu::lower(&device, table.as_ref(), &lowering).map_err(|cause| options.failed(cause))?;
     options.dump.write(&lowered, "device-4-lowered")?;
     object::join(&host, lowered, &[]).map_err(|cause| options.failed(cause))?;
+    note_architecture(&host, options.profiled);
     emit(&host, output, options)
+}
+
+/// Tells `warpline run` which GPU model to take.
+fn note_architecture(host: &Module<'_>, architecture: u32) {
+    let word = host.get_context().i32_type();
+    let note = host.add_global(word, None, "warpline.architecture");
+    note.set_initializer(&word.const_int(architecture.into(), false));
+    note.set_constant(true);
+    note.set_linkage(Linkage::Internal);
+    note.set_section(Some(ARCHITECTURE_SECTION));
 }
 
 /// The fat binary for GPUs, empty where none is asked for. A build without hooks has none either: the runtime would

@@ -3,6 +3,10 @@
 
 use core::ffi::{c_char, c_void};
 
+/// Section of an executable with a 32-bit word from each unit that has kernels: the architecture that it was built for, as
+/// 80 for `sm_80`. `warpline run` takes the GPU model from it.
+pub const ARCHITECTURE_SECTION: &str = ".warpline.arch";
+
 /// First word of a [`ModuleDescriptor`]; tells it from a real fat binary.
 pub const MODULE_MAGIC: u64 = u64::from_le_bytes(*b"WLMODULE");
 /// Version of everything on this page.

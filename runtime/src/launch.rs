@@ -1,5 +1,6 @@
 //! A kernel launch: checks, filters, the choice of the warp function, and its events.
 
+use crate::configuration::{Configuration, registers_in};
 use crate::cuda::error::{self, Error};
 use crate::execution::fibre::{DEEP_STACK_BYTES, STACK_BYTES};
 use crate::execution::native::{run_direct, run_plain};
@@ -17,57 +18,12 @@ use std::ffi::c_void;
 use std::ops::Range;
 use std::ptr::null_mut;
 use warpline_format::abi::{KernelDescriptor, WarpFunction, count_cells, kernel_flags};
-use warpline_format::access::LANES;
-use warpline_format::device::Device;
 use warpline_format::event::{BlockCount, BranchCount, Event, FaultKind, Launch, LaunchEnd};
 use warpline_format::options::Check;
 use warpline_format::schedule::{self, Shape};
 
-/// Threads per block that CUDA allows.
-pub const MAX_THREADS: u32 = 1024;
-/// Largest block, by axis.
-pub const MAX_BLOCK: [u32; 3] = [1024, 1024, 64];
-/// Largest grid, by axis.
-pub const MAX_GRID: [u32; 3] = [0x7fff_ffff, 65535, 65535];
-/// Registers per thread where ptxas did not say.
-const ASSUMED_REGISTERS: u32 = 32;
 /// Stack of a lane where the compiler cannot bound it, at least.
 const UNBOUNDED_LOCAL: u64 = 16 << 10;
-
-/// What a program gives with a launch.
-#[derive(Clone, Copy, Debug)]
-pub struct Configuration {
-    /// Blocks.
-    pub grid: [u32; 3],
-    /// Threads per block.
-    pub block: [u32; 3],
-    /// Dynamic shared memory, bytes.
-    pub shared: u64,
-    /// Stream number.
-    pub stream: u32,
-    /// All blocks must be resident at once.
-    pub cooperative: bool,
-}
-
-/// Registers per thread, and whether they are a guess.
-pub fn registers(kernel: &KernelDescriptor, registers_per_sm: u32) -> (u32, bool) {
-    if kernel.registers != 0 {
-        return (kernel.registers, false);
-    }
-    let bound = kernel.max_threads * kernel.min_blocks.max(1);
-    let allowed = registers_per_sm.checked_div(bound).map_or(ASSUMED_REGISTERS, |each| each & !7);
-    (allowed.clamp(8, ASSUMED_REGISTERS), true)
-}
-
-/// Registers per thread in a block of `threads`, and whether they are a guess. Where ptxas took more than such a block
-/// can have, as many as it can have: a compiler that is told the size of the block, or another one, makes the kernel fit,
-/// and nothing here runs out of registers.
-pub fn registers_in(kernel: &KernelDescriptor, device: &Device, threads: u32) -> (u32, bool) {
-    let (wanted, assumed) = registers(kernel, device.registers_per_sm);
-    let unit = device.register_unit.max(1);
-    let fit = device.registers_per_sm / threads.div_ceil(LANES as u32).max(1) / unit * unit / LANES as u32;
-    if (1..wanted).contains(&fit) { (fit, true) } else { (wanted, assumed) }
-}
 
 impl Runtime {
     /// The kernel behind a host stub.
@@ -82,45 +38,6 @@ impl Runtime {
             }
             None => Err(error::INVALID_DEVICE_FUNCTION),
         }
-    }
-
-    /// Dynamic shared memory that a kernel may have.
-    pub fn shared_limit(&self, member: Member) -> u32 {
-        let device = &self.options.device;
-        let kernel = &self.modules[member.module].kernels()[member.index];
-        let asked = self.modules[member.module].dynamic_shared[member.index];
-        device.shared_per_block.saturating_sub(kernel.static_shared).max(asked)
-    }
-
-    fn check_configuration(&self, member: Member, configuration: &Configuration) -> Result<u32, Error> {
-        let Configuration { grid, block, shared, .. } = *configuration;
-        let kernel = &self.modules[member.module].kernels()[member.index];
-        let device = &self.options.device;
-        let within =
-            |size: &[u32; 3], most: &[u32; 3]| size.iter().zip(most).all(|(&size, &most)| (1..=most).contains(&size));
-        if !within(&grid, &MAX_GRID) || !within(&block, &MAX_BLOCK) {
-            return Err(error::INVALID_CONFIGURATION);
-        }
-        let threads: u64 = block.iter().map(|&size| u64::from(size)).product();
-        if threads > u64::from(MAX_THREADS) {
-            return Err(error::INVALID_CONFIGURATION);
-        }
-        if shared > u64::from(self.shared_limit(member)) {
-            return Err(error::INVALID_VALUE);
-        }
-        if kernel.max_threads != 0 && threads > u64::from(kernel.max_threads) {
-            return Err(error::LAUNCH_OUT_OF_RESOURCES);
-        }
-        let (registers, _) = registers_in(kernel, device, threads as u32);
-        let resident = device.resident_blocks(threads as u32, registers, kernel.static_shared + shared as u32);
-        if resident == 0 {
-            return Err(error::LAUNCH_OUT_OF_RESOURCES);
-        }
-        let blocks: u64 = grid.iter().map(|&size| u64::from(size)).product();
-        if configuration.cooperative && blocks > u64::from(resident) * u64::from(device.sms) {
-            return Err(error::COOPERATIVE_LAUNCH_TOO_LARGE);
-        }
-        Ok(resident)
     }
 
     /// Whether the launch about to happen is traced.
@@ -180,7 +97,14 @@ impl Runtime {
         entry: Entry,
     ) -> Result<(), Error> {
         let member = self.kernel(stub)?;
-        let resident = self.check_configuration(member, &configuration)?;
+        let resident = self.check_configuration(member, &configuration).map_err(|refusal| {
+            // Programs that do not look at errors go on as if nothing were wrong, and the kernel is missing in the profile.
+            if self.trace.is_on() {
+                let kernel = self.modules[member.module].kernel_name(member.index);
+                note_once(format!("a launch of {kernel} was refused (CUDA error {}): {}", refusal.code, refusal.why));
+            }
+            refusal.code
+        })?;
         let workspace = if configuration.cooperative { self.grid_workspace()? } else { 0 };
         let traced = self.is_traced(member);
         let path = self.path(entry);
@@ -482,22 +406,4 @@ fn count_events(module: &Module, counts: &[u64]) -> (Vec<BlockCount>, Vec<Branch
         })
         .collect();
     (blocks, branches)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn registers_fit_the_block() {
-        let device = Device::rtx_2080_ti();
-        // SAFETY: all fields are numbers, pointers or optional functions, for which zeroes are valid.
-        let mut kernel: KernelDescriptor = unsafe { std::mem::zeroed() };
-        kernel.registers = 72;
-        assert_eq!(registers_in(&kernel, &device, 256), (72, false));
-        assert_eq!(registers_in(&kernel, &device, 1024), (64, true));
-        assert_eq!(device.resident_blocks(1024, 64, 0), 1);
-        kernel.registers = 0;
-        assert_eq!(registers_in(&kernel, &device, 1024), (ASSUMED_REGISTERS, true));
-    }
 }

@@ -116,6 +116,10 @@ fn mistakes_get_cudas_codes() {
     let ran = run_child("child_mistakes", |_| ());
     assert_eq!(ran.code, Some(0), "{}{}", ran.output, ran.errors);
     assert!(Trace::read(&ran.path).is_complete());
+    // A program that does not look at errors would have a kernel missing for no reason that it tells.
+    for reason in ["at most 1024 threads, not 2048", "49152 bytes of dynamic shared memory", "refused (CUDA error 9)"] {
+        assert!(ran.errors.contains(reason), "{reason}: {}", ran.errors);
+    }
 }
 
 #[test]

@@ -81,7 +81,7 @@ pub struct RunArguments {
     /// Keep the raw trace as well
     #[arg(long, value_name = "FILE")]
     pub trace: Option<PathBuf>,
-    /// GPU models, see `warpline gpus`; the run follows the first one's order [default: rtx2080ti]
+    /// GPU models, see `warpline gpus`; the run follows the first one's order [default: by the architecture of the build, or the GPU found]
     #[arg(long, value_name = "MODEL[,MODEL…]")]
     pub gpu: Option<String>,
     /// Where kernels run
@@ -264,7 +264,7 @@ pub enum Format {
 pub struct SimArguments {
     /// Trace kept by `warpline run --trace`, or written by a program started by hand
     pub trace: PathBuf,
-    /// GPU models, see `warpline gpus`; figures of further ones stand beside the first's [default: rtx2080ti]
+    /// GPU models, see `warpline gpus`; figures of further ones stand beside the first's [default: by the architecture of the build, or the GPU found]
     #[arg(long, value_name = "MODEL[,MODEL…]")]
     pub gpu: Option<String>,
     /// Where the profile goes [default: warpline.<trace>.wlprof]

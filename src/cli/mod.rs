@@ -2,6 +2,7 @@
 
 mod args;
 mod cc;
+mod default_model;
 mod doctor;
 mod gpus;
 mod models;

@@ -5,10 +5,11 @@ use std::collections::BTreeMap;
 use warpline_format::device::Device;
 
 use super::args::{CopiesChoice, RestartChoice, ReuseChoice, ReuseScopeChoice, StateArguments};
+use super::default_model::DefaultModel;
 use super::{Failure, gpus};
 use crate::exit_code;
 use crate::locality::{Distance, Stores};
-use crate::models::{DEFAULT_MODEL, Rates};
+use crate::models::Rates;
 use crate::simulation::{ReuseScope, ReuseSettings, Settings};
 
 /// A model, ready to be simulated.
@@ -24,6 +25,8 @@ pub(super) struct Chosen {
     pub(super) simulation: Settings,
     /// Its rates.
     pub(super) rates: Rates,
+    /// Why it was chosen, where it was not asked for.
+    pub(super) reason: Option<String>,
     /// Of compute capability 4 or less.
     pub(super) kepler: bool,
 }
@@ -33,6 +36,9 @@ impl Chosen {
     pub(super) fn assumptions(&self) -> BTreeMap<String, String> {
         let mut all = BTreeMap::from([("model".to_owned(), self.device.name.clone())]);
         all.extend(self.simulation.assumptions());
+        if let Some(reason) = &self.reason {
+            all.insert("model_chosen".to_owned(), reason.clone());
+        }
         if !self.assumed.is_empty() {
             all.insert("model_figures_assumed".to_owned(), self.assumed.join(", "));
         }
@@ -40,11 +46,22 @@ impl Chosen {
     }
 }
 
-/// The models of `--gpu A,B,…`; the default one when none is named. There is at least one.
-pub(super) fn choose(names: Option<&str>, state: &StateArguments) -> Result<Vec<Chosen>, Failure> {
+/// The models of `--gpu A,B,…`; what `default` gives when none is named. There is at least one.
+pub(super) fn choose(
+    names: Option<&str>,
+    default: impl FnOnce() -> DefaultModel,
+    state: &StateArguments,
+) -> Result<Vec<Chosen>, Failure> {
     let usage = |error: &dyn std::fmt::Display| Failure::new(exit_code::USAGE, error);
     let mut chosen: Vec<Chosen> = Vec::new();
-    for name in names.unwrap_or(DEFAULT_MODEL).split(',') {
+    let (names, reason) = match names {
+        Some(names) => (names.to_owned(), None),
+        None => {
+            let choice = default();
+            (choice.model, Some(choice.reason))
+        }
+    };
+    for name in names.split(',') {
         let model = gpus::find(name.trim())?;
         let run = model.run_device().map_err(|error| usage(&error))?;
         let hierarchy = model.hierarchy().map_err(|error| usage(&error))?;
@@ -70,7 +87,15 @@ pub(super) fn choose(names: Option<&str>, state: &StateArguments) -> Result<Vec<
             ReuseChoice::Off => None,
         };
         let rates = model.rates();
-        chosen.push(Chosen { key: model.key, device: run.device, assumed: run.assumed, simulation, rates, kepler });
+        chosen.push(Chosen {
+            key: model.key,
+            device: run.device,
+            assumed: run.assumed,
+            simulation,
+            rates,
+            kepler,
+            reason: reason.clone(),
+        });
     }
     Ok(chosen)
 }

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::args::SimArguments;
+use super::default_model;
 use super::models::{Chosen, choose};
 use super::{Failure, run};
 use crate::analysis::{self, Analysis, Finish};
@@ -17,7 +18,7 @@ use crate::simulation::{self, PageSettings};
 use crate::trace::TraceReader;
 
 pub(super) fn execute(arguments: &SimArguments) -> Result<u8, Failure> {
-    let mut models = choose(arguments.gpu.as_deref(), &arguments.state)?;
+    let mut models = choose(arguments.gpu.as_deref(), || default_model::of_trace(&arguments.trace), &arguments.state)?;
     if let Some(text) = &arguments.page_size {
         let page_bytes = page_size(text)?;
         for model in &mut models {

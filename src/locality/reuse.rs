@@ -495,7 +495,6 @@ fn count_found(found: Found, times: u32, load: bool, cell: u32, notes: &mut impl
 
 /// Uses things one after another; those whose last uses followed one another take one step together.
 #[inline(always)]
-#[expect(clippy::too_many_arguments, reason = "inlined into its two callers")]
 fn use_times<T: Timeline>(
     mut times: &mut [u32],
     axis: &mut Times<T>,

@@ -182,6 +182,21 @@ fn parse(text: &str, path: &Path) -> Result<Model, ModelError> {
     Ok(model)
 }
 
+/// Name of the model of a GPU by the name that its driver gives it, as `NVIDIA H100 80GB HBM3`.
+pub fn for_gpu(name: &str) -> Option<&'static str> {
+    let words: Vec<String> = name.split([' ', '-']).map(str::to_lowercase).collect();
+    // A model's name is one word or some that follow one another: `RTX 2080 Ti`. The longest counts.
+    let runs = (0..words.len()).flat_map(|first| (first..words.len()).map(move |last| (first, last)));
+    let mut found: Vec<&'static str> = runs
+        .filter_map(|(first, last)| {
+            let joined = words[first..=last].concat();
+            names().find(|key| *key == joined)
+        })
+        .collect();
+    found.sort_by_key(|key| std::cmp::Reverse(key.len()));
+    found.first().copied()
+}
+
 /// Name of the default model for an architecture, as 75 for `sm_75`.
 pub fn for_architecture(arch: u32) -> &'static str {
     match arch {
@@ -287,6 +302,27 @@ mod tests {
         assert_eq!(find("RTX 2080-Ti").unwrap().key, "rtx2080ti");
         assert!(find("gtx560ti").unwrap().run_device().unwrap_err().to_string().contains("sms"));
         assert!(find("nonesuch").unwrap_err().to_string().contains("a100"));
+    }
+
+    #[test]
+    fn gpus_are_known_by_their_drivers_names() {
+        for (name, key) in [
+            ("NVIDIA H200", Some("h200")),
+            ("NVIDIA A100-SXM4-80GB", Some("a100")),
+            ("NVIDIA H100 80GB HBM3", Some("h100")),
+            ("Tesla V100-SXM2-16GB", Some("v100")),
+            ("Tesla T4", Some("t4")),
+            ("NVIDIA T400 4GB", None),
+            ("NVIDIA GeForce RTX 2080 Ti", Some("rtx2080ti")),
+            ("NVIDIA GeForce RTX 2080", None),
+            ("Tesla K40c", Some("k40c")),
+        ] {
+            assert_eq!(for_gpu(name), key, "{name}");
+        }
+        // And by the models' own.
+        for key in ["a100", "h200", "p100", "rtx2080ti", "b200", "v100"] {
+            assert_eq!(for_gpu(&find(key).unwrap().name), Some(key));
+        }
     }
 
     #[test]

@@ -1,9 +1,9 @@
 //! What a kernel needs and how many of its blocks fit on an SM.
 
 use super::{api, put};
+use crate::configuration::{MAX_THREADS, registers, registers_in};
 use crate::cuda::error::{self, Error};
 use crate::cuda::types::FuncAttributes;
-use crate::launch::{MAX_THREADS, registers, registers_in};
 use crate::module::Module;
 use crate::runtime::{Member, Runtime};
 use std::ffi::{c_char, c_int, c_uint, c_void};

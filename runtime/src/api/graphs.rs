@@ -1,11 +1,11 @@
 //! Graphs made by hand: graphs, nodes and the dependencies between them.
 
 use super::{api, put};
+use crate::configuration::Configuration;
 use crate::copy::Rows;
 use crate::cuda::error::{self, Error};
 use crate::cuda::types::{Dim3, EventHandle, HostFunction, Memcpy3D};
 use crate::graphs::{CopyWork, FillWork, Graph, HostWork, Work};
-use crate::launch::Configuration;
 use crate::runtime::Runtime;
 use std::ffi::{c_int, c_uint, c_void};
 

@@ -1,10 +1,10 @@
 //! Kernel launches.
 
 use super::{api, per_thread};
+use crate::configuration::Configuration;
 use crate::cuda::error::{self, Error};
 use crate::cuda::types::{Dim3, HostFunction, LaunchConfig, StreamHandle};
 use crate::graphs::{HostWork, Work};
-use crate::launch::Configuration;
 use crate::paths::Entry;
 use crate::runtime::{Runtime, call};
 use std::cell::RefCell;

@@ -1,10 +1,10 @@
 //! What a node does.
 
 use super::graph::Graph;
+use crate::configuration::Configuration;
 use crate::copy::Rows;
 use crate::cuda::error::{self, Error};
 use crate::cuda::types::HostFunction;
-use crate::launch::Configuration;
 use crate::paths::Entry;
 use crate::runtime::Runtime;
 use std::ffi::{c_int, c_void};

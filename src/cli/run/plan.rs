@@ -9,6 +9,7 @@ use warpline_format::options::{Check, Mode, Options, Output};
 use super::naming::filled_in;
 use crate::cli::Failure;
 use crate::cli::args::{CheckChoice, DeviceChoice, HostAllocationChoice, ModeChoice, RunArguments};
+use crate::cli::default_model;
 use crate::cli::models::{Chosen, choose};
 use crate::exit_code;
 
@@ -33,7 +34,11 @@ impl Plan {
     /// Checks the arguments.
     pub(in crate::cli) fn new(arguments: &RunArguments) -> Result<Plan, Failure> {
         let usage = |message: String| Failure::new(exit_code::USAGE, message);
-        let mut models = choose(arguments.gpu.as_deref(), &arguments.state)?;
+        let default = || {
+            let program = arguments.program.first().map(OsString::as_os_str).unwrap_or_default();
+            default_model::of_program(program, arguments.device == DeviceChoice::Gpu)
+        };
+        let mut models = choose(arguments.gpu.as_deref(), default, &arguments.state)?;
         let others = models.split_off(1);
         let Some(model) = models.pop() else { return Err(usage("which GPU model?".to_owned())) };
         if let Some(pattern) = &arguments.kernels {

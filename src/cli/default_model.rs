@@ -1,0 +1,115 @@
+//! The GPU model that is taken when none is asked for: that of the GPU found, else by the architecture that the program
+//! was built for.
+
+use std::ffi::OsStr;
+use std::fs::File;
+use std::io::BufReader;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use object::read::ReadCache;
+use object::{Object as _, ObjectSection as _};
+use warpline_format::abi::ARCHITECTURE_SECTION;
+use warpline_format::event::Event;
+use warpline_format::site_table::SiteTable;
+
+use crate::models::{self, DEFAULT_MODEL};
+use crate::trace::{Message, TraceReader};
+
+/// A choice, and why.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct DefaultModel {
+    pub(super) model: String,
+    pub(super) reason: String,
+}
+
+impl DefaultModel {
+    fn by_architecture(number: u32) -> DefaultModel {
+        let model = models::for_architecture(number).to_owned();
+        DefaultModel { model, reason: format!("the program was built for sm_{number}") }
+    }
+
+    fn none() -> DefaultModel {
+        DefaultModel { model: DEFAULT_MODEL.to_owned(), reason: "the default".to_owned() }
+    }
+
+    fn by_gpu(name: &str) -> Option<DefaultModel> {
+        let model = models::for_gpu(name)?.to_owned();
+        Some(DefaultModel { model, reason: format!("it runs on {name}") })
+    }
+}
+
+/// For a program that is to be run.
+pub(super) fn of_program(program: &OsStr, on_gpu: bool) -> DefaultModel {
+    let gpu = if on_gpu { first_gpu().and_then(|name| DefaultModel::by_gpu(&name)) } else { None };
+    let built = || found(program).and_then(|path| built_for(&path)).map(DefaultModel::by_architecture);
+    gpu.or_else(built).unwrap_or_else(DefaultModel::none)
+}
+
+/// For a trace: by the GPU that the kernels ran on or that the run was made for. A program that was started by hand ran for
+/// [`DEFAULT_MODEL`] without having asked for it; then the first module's architecture decides.
+pub(super) fn of_trace(path: &Path) -> DefaultModel {
+    let mut recorded = None;
+    let Ok(file) = File::open(path) else { return DefaultModel::none() };
+    let Ok(mut reader) = TraceReader::new(BufReader::new(file)) else { return DefaultModel::none() };
+    // Modules come before the first launch.
+    while let Ok(Message::Event(event)) = reader.next() {
+        match *event {
+            Event::Program { device, .. } => {
+                let reason = format!("the trace was recorded for {}", device.name);
+                recorded = models::for_gpu(&device.name).map(|model| DefaultModel { model: model.to_owned(), reason });
+            }
+            Event::Module { site_table, .. } => {
+                let Ok(table) = SiteTable::from_bytes(&site_table) else { break };
+                let built = DefaultModel::by_architecture(table.arch);
+                return match recorded {
+                    Some(recorded) if recorded.model != DEFAULT_MODEL && recorded.model != built.model => recorded,
+                    _ => built,
+                };
+            }
+            Event::Launch(_) => break,
+            _ => {}
+        }
+    }
+    recorded.unwrap_or_else(DefaultModel::none)
+}
+
+/// The file that a command's first word means.
+fn found(program: &OsStr) -> Option<PathBuf> {
+    if program.as_encoded_bytes().contains(&b'/') {
+        return Some(program.into());
+    }
+    let folders = std::env::var_os("PATH")?;
+    std::env::split_paths(&folders).map(|folder| folder.join(program)).find(|path| path.is_file())
+}
+
+/// The oldest architecture among an executable's units.
+fn built_for(path: &Path) -> Option<u32> {
+    let cache = ReadCache::new(File::open(path).ok()?);
+    let file = object::File::parse(&cache).ok()?;
+    let section = file.section_by_name(ARCHITECTURE_SECTION)?;
+    let words = section.data().ok()?.as_chunks::<4>().0;
+    words.iter().map(|word| u32::from_le_bytes(*word)).filter(|number| *number != 0).min()
+}
+
+/// Name of the first GPU, from the driver's own tool.
+fn first_gpu() -> Option<String> {
+    let mut command = Command::new("nvidia-smi");
+    command.args(["--query-gpu=name", "--format=csv,noheader"]).stdin(Stdio::null()).stderr(Stdio::null());
+    let output = command.output().ok().filter(|output| output.status.success())?;
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    text.lines().next().map(|line| line.trim().to_owned()).filter(|name| !name.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn without_a_hint_there_is_a_default() {
+        assert_eq!(of_program(OsStr::new("/no/such/program"), false), DefaultModel::none());
+        // Not built by Warpline.
+        assert_eq!(of_program(OsStr::new("sh"), false), DefaultModel::none());
+        assert_eq!(of_trace(Path::new("/no/such/trace")), DefaultModel::none());
+    }
+}
