@@ -22,6 +22,7 @@ use warpline_format::event::Event;
 fn profile() -> Profile {
     let mut trace = TraceBuilder::default();
     demo::begin(&mut trace, "/nowhere/columns.cu");
+    trace.event(Event::Spills { module: 0, kernels: vec![(demo::launch(0).function, 24)] });
     trace.event(Event::Launch(demo::launch(0)));
     trace.batch(0, &demo::batch());
     trace.event(demo::fault(0)).event(demo::end(0, 700)).event(Event::End { launches: 1 });
@@ -59,6 +60,14 @@ fn advice() -> Advice {
         warps: vec![Choice { what: 1, traffic }, Choice { what: 2, traffic }],
         sites: vec![Choice { what: vec![], traffic }, Choice { what: vec![0], traffic }],
     }
+}
+
+#[test]
+fn spills_are_told() {
+    let profile = profile();
+    assert_eq!(profile.kernels[0].spill_bytes, 24);
+    let told = text(&profile, &TextOptions { color: false, top: 10 });
+    assert!(told.contains("ptxas spills 24 bytes per thread"), "{told}");
 }
 
 #[test]

@@ -104,6 +104,13 @@ pub enum Event {
         /// By rising site and space.
         sites: Vec<SiteCount>,
     },
+    /// What ptxas could not keep in registers of a module's original kernels; comes after the module, if there are any.
+    Spills {
+        /// The module.
+        module: u32,
+        /// Index into the site table's functions, and bytes per thread that are stored and loaded.
+        kernels: Vec<(u32, u32)>,
+    },
 }
 
 /// A return address, relative to its object.

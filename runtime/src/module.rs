@@ -4,6 +4,7 @@ use std::ffi::CStr;
 use std::ops::Range;
 use std::slice;
 use warpline_format::abi::{ABI_VERSION, KernelDescriptor, MODULE_MAGIC, ModuleDescriptor, SiteRange, module_flags};
+use warpline_format::event::Event;
 use warpline_format::options::Check;
 use warpline_format::site_table::{Block, SiteTable};
 
@@ -120,6 +121,13 @@ impl Module {
     pub fn kernels(&self) -> &[KernelDescriptor] {
         // SAFETY: the module's own array.
         unsafe { array(self.descriptor().kernels, self.descriptor().kernel_count) }
+    }
+
+    /// The event that tells of its kernels' spills, where ptxas said that there are some.
+    pub fn spills(&self) -> Option<Event> {
+        let spilling = self.kernels().iter().filter(|kernel| kernel.spill_bytes != 0);
+        let kernels: Vec<(u32, u32)> = spilling.map(|kernel| (kernel.function, kernel.spill_bytes)).collect();
+        (!kernels.is_empty()).then_some(Event::Spills { module: self.id, kernels })
     }
 
     /// Variables.

@@ -196,6 +196,9 @@ impl Analyzer {
             Event::Fault(fault) => self.analysis.faults.push(fault),
             Event::Dropped { records } => self.analysis.dropped = self.analysis.dropped.saturating_add(records),
             Event::WarpBlocks { launch, blocks } => self.warp_blocks(launch, blocks)?,
+            Event::Spills { module, kernels } => {
+                self.analysis.spills.extend(kernels.into_iter().map(|(function, bytes)| ((module, function), bytes)));
+            }
             Event::SiteCounts { launch, sites } => self.site_counts(launch, &sites)?,
             Event::End { .. } => {}
         }

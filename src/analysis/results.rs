@@ -173,6 +173,8 @@ pub struct Analysis {
     pub paths: BTreeMap<PathId, Vec<PathFrame>>,
     /// By number.
     pub modules: BTreeMap<u32, Arc<Module>>,
+    /// Bytes per thread that kernels keep in local memory for lack of registers, by module and function.
+    pub spills: BTreeMap<(u32, u32), u32>,
     /// In order of first launch.
     pub kernels: Vec<KernelData>,
     /// By number.
@@ -203,6 +205,7 @@ impl Analysis {
             objects: BTreeMap::new(),
             paths: BTreeMap::new(),
             modules: BTreeMap::new(),
+            spills: BTreeMap::new(),
             kernels: Vec::new(),
             allocations: BTreeMap::new(),
             host_allocations: BTreeMap::new(),

@@ -108,6 +108,12 @@ pub fn build(input: BuildInput<'_>) -> Profile {
     super::caches::name_models(&mut profile);
     let missing = sources::collect(&mut profile);
     notes.extend(missing.iter().map(|file| format!("source file {file} cannot be read: its lines are not shown")));
+    notes.extend(profile.kernels.iter().filter(|kernel| kernel.spill_bytes > 0).map(|kernel| {
+        format!(
+            "{}: ptxas spills {} bytes per thread (stores and loads): traffic to local memory that no figure here shows",
+            kernel.name, kernel.spill_bytes
+        )
+    }));
     notes.extend(facts.notes);
     profile.run.notes = notes;
     profile
@@ -241,6 +247,7 @@ fn add_kernel(profile: &mut Profile, analysis: &Analysis, paths: &mut Paths<'_>,
         launches,
         over_launches: spread::over_launches(&kernel.launches),
         over_paths: spread::over_paths(&kernel.launches, paths),
+        spill_bytes: analysis.spills.get(&(kernel.module, kernel.function)).copied().unwrap_or(0),
         estimates: Vec::new(),
         bypass: None,
         pages: None,

@@ -13,6 +13,11 @@ pub use super::metrics::{
 };
 pub use super::spread::{PathSpread, RatioSpread, Spread};
 
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "the form that serde asks for")]
+fn is_nothing(bytes: &u32) -> bool {
+    *bytes == 0
+}
+
 /// Value of [`Profile::schema`].
 pub const SCHEMA: &str = "warpline.profile";
 /// Value of [`Profile::version`] that this release writes.
@@ -151,6 +156,9 @@ pub struct Kernel {
     /// Spread of the figures of launches from the same call path, for paths with two or more.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub over_paths: Vec<PathSpread>,
+    /// Bytes per thread that ptxas spills, stores and loads together: traffic to local memory that no record shows.
+    #[serde(default, skip_serializing_if = "is_nothing")]
+    pub spill_bytes: u32,
     /// Bottleneck estimates, one per model.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub estimates: Vec<Estimate>,

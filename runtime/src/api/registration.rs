@@ -69,6 +69,9 @@ unsafe fn register(runtime: &mut Runtime, data: *const u8) -> Registered {
         }
         Some(Ok(mut module)) => {
             runtime.trace.event(Event::Module { id, site_table: module.table_bytes().to_vec() });
+            if let Some(spills) = module.spills() {
+                runtime.trace.event(spills);
+            }
             place_globals(runtime, &mut module);
             runtime.modules.push(module);
             Registered::Module(id as usize)

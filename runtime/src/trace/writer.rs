@@ -53,8 +53,10 @@ impl Writer {
         match &mut self.state {
             State::Off => (),
             State::Waiting(events) => {
-                let quiet = matches!(event, Event::Program { .. } | Event::Object { .. } | Event::Module { .. })
-                    || matches!(&event, Event::Allocation(allocation) if allocation.global.is_some());
+                let quiet = matches!(
+                    event,
+                    Event::Program { .. } | Event::Object { .. } | Event::Module { .. } | Event::Spills { .. }
+                ) || matches!(&event, Event::Allocation(allocation) if allocation.global.is_some());
                 events.push(event);
                 if !quiet {
                     self.open();
