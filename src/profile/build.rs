@@ -109,10 +109,8 @@ pub fn build(input: BuildInput<'_>) -> Profile {
     let missing = sources::collect(&mut profile);
     notes.extend(missing.iter().map(|file| format!("source file {file} cannot be read: its lines are not shown")));
     notes.extend(profile.kernels.iter().filter(|kernel| kernel.spill_bytes > 0).map(|kernel| {
-        format!(
-            "{}: ptxas spills {} bytes per thread (stores and loads): traffic to local memory that no figure here shows",
-            kernel.name, kernel.spill_bytes
-        )
+        let name = kernel.name.split('(').next().unwrap_or_default();
+        format!("{name}: ptxas spills {} bytes per thread: local traffic that no figure shows", kernel.spill_bytes)
     }));
     notes.extend(facts.notes);
     profile.run.notes = notes;
