@@ -15,6 +15,7 @@ pub mod gpu;
 pub mod invocation;
 pub mod launches;
 pub mod link;
+mod object_parts;
 pub mod options;
 mod overlay;
 mod percent_signs;
@@ -34,6 +35,9 @@ use tools::Tools;
 
 /// Set to `1`, programs are built without hooks: they run on the CPU device and record nothing.
 pub const DISABLE_VARIABLE: &str = "WARPLINE_CC_DISABLE";
+
+/// Threads that generate code for one file; as many as there are cores unless it is set.
+pub const THREADS_VARIABLE: &str = "WARPLINE_CC_THREADS";
 
 /// Serves a command line and tells of what went wrong. `program` is the name that the driver was started by.
 pub fn main(program: &str, arguments: &[String]) -> ExitCode {

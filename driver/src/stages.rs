@@ -1,8 +1,11 @@
 //! The stages of the pass, one after the other, from clang's bitcode to an object. `docs/design/borders.md`, section 1.
 
+use crate::clang_jobs;
+use crate::command::Command;
 use crate::error::DriverError;
 use crate::gpu::GpuBuild;
 use crate::invocation::Invocation;
+use crate::object_parts;
 use crate::registers::{Assembler, Assembly};
 use crate::tools::Tools;
 use inkwell::context::Context;
@@ -17,7 +20,8 @@ use warpline_pass::device::HookOptions;
 use warpline_pass::host::HostHooks;
 use warpline_pass::llvm::Machine;
 use warpline_pass::llvm::shim::quiet_context;
-use warpline_pass::object::{EmitOptions, Output};
+use warpline_pass::object::{EmitOptions, Huge, Output};
+use warpline_pass::parts::{self, GenerateOptions, Split};
 use warpline_pass::{cpu, device, host, object};
 
 /// clang's variable that ties a host module to its device code.
@@ -51,6 +55,10 @@ pub struct StageOptions {
     /// GPU code, where it is asked for.
     gpu: Option<GpuBuild>,
     assembler: Assembler,
+    /// Joins objects.
+    linker: Command,
+    /// Folder of intermediate files.
+    temporary: PathBuf,
     dump: Dump,
 }
 
@@ -74,8 +82,23 @@ impl StageOptions {
                 arguments: invocation.ptxas.clone(),
                 folder: tools.temporary().into(),
             },
+            linker: clang_jobs::linker(tools),
+            temporary: tools.temporary().into(),
             dump: Dump::new(invocation.dump.clone(), source),
         }
+    }
+
+    fn emit(&self) -> EmitOptions {
+        EmitOptions { output: Output::Object, level: self.host_level, pic: self.pic }
+    }
+
+    fn note_huge(&self, huge: Option<&Huge>) {
+        let Some(Huge { name, instructions }) = huge else { return };
+        eprintln!(
+            "warpline-cc: note: {}: {name} has {instructions} instructions; it and the code beside it are generated \
+             without optimisation, and run slower",
+            self.source
+        );
     }
 
     fn failed(&self, cause: impl Display) -> DriverError {
@@ -179,7 +202,6 @@ fn write_unit<'c>(
         false => None,
     };
     let fat_binary = gpu_code(&device, table.as_ref(), options)?;
-    host_stages(&host, Some(DESCRIPTOR), options)?;
     let lowering = cpu::Options {
         processor: &options.processor,
         descriptor: DESCRIPTOR,
@@ -187,13 +209,65 @@ fn write_unit<'c>(
         fat_binary: &fat_binary,
         registers: &registers.finish(),
         cautious: options.cautious,
-        optimize: true,
+        optimize: false,
     };
     let lowered = cpu::lower(&device, table.as_ref(), &lowering).map_err(|cause| options.failed(cause))?;
-    options.dump.write(&lowered, "device-4-lowered")?;
-    object::join(&host, lowered, &[]).map_err(|cause| options.failed(cause))?;
-    note_architecture(&host, options.profiled);
-    emit(&host, output, options)
+    let Some(split) = parts::split(&lowered, &options.processor).map_err(|cause| options.failed(cause))? else {
+        cpu::optimize(&lowered, &options.processor).map_err(|cause| options.failed(cause))?;
+        options.dump.write(&lowered, "device-4-lowered")?;
+        complete(&host, lowered, &[], options)?;
+        return emit(&host, output, options);
+    };
+    write_parts(lowered, &split, host, output, options)
+}
+
+/// Runs the host's stages and adds the device's module; its symbols in `visible` stay so.
+fn complete<'c>(
+    host: &Module<'c>,
+    device: Module<'c>,
+    visible: &[&str],
+    options: &StageOptions,
+) -> Result<(), DriverError> {
+    host_stages(host, Some(DESCRIPTOR), options)?;
+    object::join(host, device, visible).map_err(|cause| options.failed(cause))?;
+    note_architecture(host, options.profiled);
+    Ok(())
+}
+
+/// Generates the parts of the device code, and meanwhile the host code with what was not moved to any.
+fn write_parts<'c>(
+    rest: Module<'c>,
+    split: &Split,
+    host: Module<'c>,
+    output: &Path,
+    options: &StageOptions,
+) -> Result<(), DriverError> {
+    let suffix = object_parts::suffix(split, &options.source);
+    split.rename(&rest, &suffix);
+    let names = split.names(&suffix);
+    let plan = GenerateOptions {
+        processor: &options.processor,
+        emit: options.emit(),
+        suffix: &suffix,
+        threads: object_parts::threads(),
+        keep_ir: options.dump.folder.is_some(),
+    };
+    let (first, others) = std::thread::scope(|scope| {
+        let others = scope.spawn(|| parts::generate(split, &plan));
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        let first = complete(&host, rest, &names, options).and_then(|()| bytes(&host, options));
+        (first, others.join())
+    });
+    let others = others.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+    let others = others.map_err(|cause| options.failed(cause))?;
+    for (number, part) in others.iter().enumerate() {
+        options.note_huge(part.huge.as_ref());
+        if let Some(text) = &part.ir {
+            options.dump.write_text(text, &format!("device-4-lowered-{number}"))?;
+        }
+    }
+    let objects = std::iter::once(first?).chain(others.into_iter().map(|part| part.bytes));
+    object_parts::join(objects, output, options.temporary.as_path(), &options.linker)
 }
 
 /// Tells `warpline run` which GPU model to take.
@@ -249,27 +323,14 @@ fn host_stages(module: &Module<'_>, descriptor: Option<&str>, options: &StageOpt
     options.dump.write(module, "host-2-hooked")
 }
 
-/// Instructions of a function that the code generator is given in full. Measured on two cores of an EPYC: 22 thousand took
-/// 12 s, 37 thousand more than 100 s, and without optimisation 13 s.
-const HUGE_FUNCTION: usize = 25_000;
-
 fn emit(module: &Module<'_>, output: &Path, options: &StageOptions) -> Result<(), DriverError> {
-    let mut level = options.host_level;
-    if level > 0
-        && let Some((name, count)) = object::largest_function(module)
-        && count > HUGE_FUNCTION
-    {
-        // The register allocator takes more than quadratic time: minutes from here on.
-        eprintln!(
-            "warpline-cc: note: {}: {name} has {count} instructions; its file's code is generated without optimisation, \
-             and runs slower",
-            options.source
-        );
-        level = 0;
-    }
-    let emit = EmitOptions { output: Output::Object, level, pic: options.pic };
-    let bytes = object::emit(module, emit).map_err(|cause| options.failed(cause))?;
-    std::fs::write(output, bytes).map_err(DriverError::writing(output))
+    std::fs::write(output, bytes(module, options)?).map_err(DriverError::writing(output))
+}
+
+fn bytes(module: &Module<'_>, options: &StageOptions) -> Result<Vec<u8>, DriverError> {
+    let (emit, huge) = options.emit().bounded(module);
+    options.note_huge(huge.as_ref());
+    object::emit(module, emit).map_err(|cause| options.failed(cause))
 }
 
 fn read<'c>(context: &'c Context, path: &Path, options: &StageOptions) -> Result<Module<'c>, DriverError> {
@@ -290,11 +351,18 @@ impl Dump {
     }
 
     fn write(&self, module: &Module<'_>, stage: &str) -> Result<(), DriverError> {
+        match self.folder {
+            Some(_) => self.write_text(&module.print_to_string().to_string(), stage),
+            None => Ok(()),
+        }
+    }
+
+    fn write_text(&self, text: &str, stage: &str) -> Result<(), DriverError> {
         let Some(folder) = &self.folder else { return Ok(()) };
         if !self.made.replace(true) {
             std::fs::create_dir_all(folder).map_err(DriverError::writing(folder))?;
         }
         let path = folder.join(format!("{}.{stage}.ll", self.stem));
-        std::fs::write(&path, module.print_to_string().to_string()).map_err(DriverError::writing(&path))
+        std::fs::write(&path, text).map_err(DriverError::writing(&path))
     }
 }

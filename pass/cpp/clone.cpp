@@ -1,10 +1,13 @@
-// Clones functions under a longer signature, and removes what a module says of its variables.
+// Clones functions under a longer signature and parts of modules, and removes what a module says of its variables.
 
 #include "shim.h"
+#include "llvm/ADT/DenseSet.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/IR/Function.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Support/CBindingWrapping.h"
 #include "llvm/Transforms/Utils/Cloning.h"
+#include "llvm/Transforms/Utils/ValueMapper.h"
 
 using namespace llvm;
 
@@ -31,3 +34,22 @@ void wl_erase_named_metadata(LLVMModuleRef module, const char *name) {
   if (NamedMDNode *node = from->getNamedMetadata(name))
     from->eraseNamedMetadata(node);
 }
+
+LLVMModuleRef wl_clone_part(LLVMModuleRef module, LLVMValueRef *definitions, size_t count) {
+  DenseSet<const GlobalValue *> kept;
+  for (size_t index = 0; index < count; index++)
+    kept.insert(cast<GlobalValue>(llvm::unwrap(definitions[index])));
+  ValueToValueMapTy map;
+  auto part =
+      CloneModule(*llvm::unwrap(module), map, [&](const GlobalValue *global) { return kept.contains(global); });
+  // Most of what the module names, the part does not.
+  for (Function &function : make_early_inc_range(*part))
+    if (function.isDeclaration() && function.use_empty())
+      function.eraseFromParent();
+  for (GlobalVariable &variable : make_early_inc_range(part->globals()))
+    if (variable.isDeclaration() && variable.use_empty())
+      variable.eraseFromParent();
+  return llvm::wrap(part.release());
+}
+
+void wl_delete_body(LLVMValueRef function) { cast<Function>(llvm::unwrap(function))->deleteBody(); }

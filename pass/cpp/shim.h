@@ -87,6 +87,12 @@ void wl_expand_constant_users(LLVMValueRef global);
 // A copy of a function, attributes and calling convention included, with further parameters at the end.
 LLVMValueRef wl_clone_with_parameters(LLVMValueRef function, const char *name, LLVMTypeRef *types, size_t count);
 
+// A module of the same context with these definitions of a module; what they refer to is declared. The caller owns it.
+LLVMModuleRef wl_clone_part(LLVMModuleRef module, LLVMValueRef *definitions, size_t count);
+
+// Leaves of a function its declaration.
+void wl_delete_body(LLVMValueRef function);
+
 // Removes a module's named metadata, if there is any of the name.
 void wl_erase_named_metadata(LLVMModuleRef module, const char *name);
 }

@@ -7,3 +7,4 @@ pub mod gpu;
 pub mod host;
 pub mod llvm;
 pub mod object;
+pub mod parts;

@@ -80,8 +80,10 @@ impl<'c> Tables<'_, 'c> {
     /// Makes the module's descriptor under the name that the caller asks for.
     pub fn emit(&self, kernels: &[(Value<'c>, KernelFunctions<'c>)], options: &Options<'_>) -> Result<(), LowerError> {
         let mut kernel_list = Vec::new();
+        // Once for all kernels: it looks at every instruction.
+        let large = self.unit.has_large_functions();
         for (kernel, functions) in kernels {
-            kernel_list.push(self.kernel(*kernel, functions, options)?);
+            kernel_list.push(self.kernel(*kernel, functions, large, options)?);
         }
         let mut globals = Vec::new();
         for index in 0..self.unit.slots.len() {
@@ -127,6 +129,7 @@ impl<'c> Tables<'_, 'c> {
         &self,
         kernel: Value<'c>,
         functions: &KernelFunctions<'c>,
+        large: bool,
         options: &Options<'_>,
     ) -> Result<Value<'c>, LowerError> {
         let name = kernel.name();
@@ -146,7 +149,7 @@ impl<'c> Tables<'_, 'c> {
         if unbounded {
             flags |= kernel_flags::UNBOUNDED_STACK;
         }
-        if self.unit.has_large_functions() {
+        if large {
             flags |= kernel_flags::LARGE_FRAMES;
         }
         let parameters = self.unit.parameters(kernel);

@@ -125,7 +125,7 @@ impl<'c> Emitter<'_, 'c> {
         fields.push(self.i64(stride as u64));
         let value = Value::structure(self.t, &fields, false);
         let told = self.unit.target.new_variable(&name, value.ty(), 0);
-        told.set_linkage(Linkage::LLVMInternalLinkage);
+        told.set_linkage(Linkage::LLVMPrivateLinkage);
         told.set_initializer(value);
         told.set_constant(true);
         told.set_alignment(8);

@@ -31,6 +31,7 @@ mod leaf;
 mod math;
 mod memory;
 mod nvvm;
+mod optimize;
 mod places;
 mod prepare;
 mod ptx;
@@ -48,6 +49,7 @@ mod worth;
 
 pub use analysis::Version;
 pub use error::{LowerError, Refusal};
+pub use optimize::{infer_attributes, optimize};
 pub use unit::Vectors;
 
 use crate::llvm::module::{new_module, verify};
@@ -58,7 +60,6 @@ use class::{Register, register};
 use descriptor::{KernelFunctions, Tables};
 use emitter::{Emitter, Job};
 use inkwell::module::Module;
-use inkwell::passes::PassBuilderOptions;
 use spin::idle_until_barrier;
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, HashMap};
@@ -118,13 +119,7 @@ pub fn lower<'c>(
     let target = unit.target;
     verify(&target, "lowering to the CPU device")?;
     if options.optimize {
-        let passes = PassBuilderOptions::create();
-        // The code is vectors already.
-        passes.set_loop_vectorization(false);
-        passes.set_loop_slp_vectorization(false);
-        passes.set_loop_unrolling(false);
-        passes.set_loop_interleaving(false);
-        machine.run_with(&target, "default<O2>", passes)?;
+        optimize::run(&target, &machine)?;
     }
     Ok(target)
 }

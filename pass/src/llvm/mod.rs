@@ -15,6 +15,7 @@ pub mod instruction;
 pub mod metadata;
 pub mod module;
 pub mod options;
+pub mod part;
 pub mod shim;
 pub mod types;
 pub mod value;

@@ -1,0 +1,180 @@
+//! Which functions are optimised and generated together.
+//!
+//! The rule looks at the module alone, so that the same source gives the same parts on any machine.
+
+use crate::llvm::function::OF_FUNCTION;
+use crate::llvm::part::has_aliases;
+use crate::llvm::{ModuleItems, Value};
+use inkwell::module::Module;
+use std::cmp::Reverse;
+use std::collections::{BTreeSet, HashMap, HashSet};
+
+/// Instructions of a part before LLVM's optimiser: about half a second of its and the code generator's work, a hundred
+/// times what a part costs by itself.
+const PART: usize = 5_000;
+
+/// A function of several callers is copied to each of their parts if it has at most this many instructions: about what
+/// LLVM's inliner would take.
+const COPIED: usize = 200;
+
+/// What refers to a global.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Referrers {
+    /// Defined functions, by their position in [`Plan::functions`].
+    pub(super) functions: BTreeSet<usize>,
+    /// A variable's initial value, or something else that is no instruction.
+    pub(super) others: bool,
+    /// Some reference is no call.
+    pub(super) taken: bool,
+}
+
+/// The parts of a module.
+pub(super) struct Plan<'c> {
+    /// Its defined functions.
+    pub(super) functions: Vec<Value<'c>>,
+    /// What refers to each.
+    pub(super) referrers: Vec<Referrers>,
+    /// Per part, the functions that it defines, ascending. Most are in one part; small ones may be in several.
+    pub(super) parts: Vec<Vec<usize>>,
+    position: HashMap<Value<'c>, usize>,
+}
+
+impl<'c> Plan<'c> {
+    /// Plans the parts of a module; one part if it is not worth more, or cannot be taken apart.
+    pub(super) fn new(module: &Module<'c>) -> Plan<'c> {
+        let functions: Vec<_> = module.functions().into_iter().filter(|one| !one.is_declaration()).collect();
+        let position: HashMap<_, _> = functions.iter().enumerate().map(|(at, &one)| (one, at)).collect();
+        let mut plan = Plan { functions, referrers: Vec::new(), parts: Vec::new(), position };
+        let all = (0..plan.functions.len()).collect();
+        let sizes: Vec<usize> = plan.functions.iter().map(|&one| size(one)).collect();
+        plan.referrers = plan.functions.iter().map(|&one| plan.referrers_of(one)).collect();
+        let wanted = sizes.iter().sum::<usize>().div_ceil(PART);
+        // An alias must be defined where its function is. The lowering makes none.
+        if wanted < 2 || has_aliases(module) {
+            plan.parts = vec![all];
+            return plan;
+        }
+        let copied: Vec<bool> = (0..sizes.len()).map(|at| sizes[at] <= COPIED && plan.may_be_copied(at)).collect();
+        plan.parts = pack(plan.groups(&copied), &sizes, wanted);
+        plan.copy(&copied);
+        plan
+    }
+
+    /// What refers to a function or variable.
+    pub(super) fn referrers_of(&self, global: Value<'c>) -> Referrers {
+        let mut found = Referrers::default();
+        let mut seen = HashSet::new();
+        let mut open: Vec<_> = global.users().into_iter().map(|user| (global, user)).collect();
+        while let Some((used, user)) = open.pop() {
+            match user.block() {
+                Some(block) => {
+                    found.functions.extend(self.position.get(&block.function()));
+                    let called =
+                        user.is_call() && user.called_value() == Some(used) && !user.arguments().contains(&used);
+                    found.taken |= !called;
+                }
+                None if user.is_constant() && !user.is_global() => {
+                    found.taken = true;
+                    if seen.insert(user) {
+                        open.extend(user.users().into_iter().map(|next| (user, next)));
+                    }
+                }
+                None => found.others = true,
+            }
+        }
+        found
+    }
+
+    /// A function whose address nobody compares or keeps, and that the inliner may take.
+    fn may_be_copied(&self, at: usize) -> bool {
+        let (function, referrers) = (self.functions[at], &self.referrers[at]);
+        function.is_local() && !referrers.others && !referrers.taken && !function.has_attribute(OF_FUNCTION, "noinline")
+    }
+
+    /// Functions that stay together: one that a single function refers to, with that one. Copied ones are left out.
+    fn groups(&self, copied: &[bool]) -> Vec<Vec<usize>> {
+        // Chains of single referrers end at a function that has none or several, unless they are a circle that nothing
+        // refers to; then its smallest member leads.
+        let leader = |start: usize| {
+            let (mut at, mut passed) = (start, BTreeSet::from([start]));
+            while let Some(next) = self.only_referrer(at).filter(|&next| !copied[next]) {
+                if !passed.insert(next) {
+                    return passed.first().copied().unwrap_or(start);
+                }
+                at = next;
+            }
+            at
+        };
+        let mut groups: Vec<Vec<usize>> = vec![Vec::new(); self.functions.len()];
+        for at in (0..self.functions.len()).filter(|&at| !copied[at]) {
+            groups[leader(at)].push(at);
+        }
+        groups.retain(|group| !group.is_empty());
+        groups
+    }
+
+    fn only_referrer(&self, at: usize) -> Option<usize> {
+        let referrers = &self.referrers[at];
+        let mut callers = referrers.functions.iter().copied().filter(|&caller| caller != at);
+        match (callers.next(), callers.next()) {
+            (Some(caller), None) if self.functions[at].is_local() && !referrers.others => Some(caller),
+            _ => None,
+        }
+    }
+
+    /// Adds to each part the small functions that it calls.
+    fn copy(&mut self, copied: &[bool]) {
+        let small: Vec<usize> = (0..copied.len()).filter(|&at| copied[at]).collect();
+        for part in &mut self.parts {
+            let mut members: BTreeSet<usize> = part.iter().copied().collect();
+            // Small functions call each other; once nothing is added the part is complete.
+            loop {
+                let called = |&&at: &&usize| !self.referrers[at].functions.is_disjoint(&members);
+                let more: Vec<usize> = small.iter().filter(called).copied().collect();
+                let before = members.len();
+                members.extend(more);
+                if members.len() == before {
+                    break;
+                }
+            }
+            *part = members.into_iter().collect();
+        }
+    }
+}
+
+/// Distributes groups to parts: the largest first, each to the part that has least.
+fn pack(groups: Vec<Vec<usize>>, sizes: &[usize], wanted: usize) -> Vec<Vec<usize>> {
+    let mut groups: Vec<(usize, Vec<usize>)> =
+        groups.into_iter().map(|group| (group.iter().map(|&at| sizes[at]).sum(), group)).collect();
+    // Stable: groups of one size stay in the module's order.
+    groups.sort_by_key(|(size, _)| Reverse(*size));
+    let mut parts = vec![(0, Vec::new()); wanted.min(groups.len())];
+    for (size, group) in groups {
+        if let Some(least) = parts.iter_mut().min_by_key(|(sum, _)| *sum) {
+            least.0 += size;
+            least.1.extend(group);
+        }
+    }
+    parts.into_iter().map(|(_, part)| part).collect()
+}
+
+fn size(function: Value<'_>) -> usize {
+    function.blocks().into_iter().map(|block| block.instructions().len()).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::pack;
+
+    #[test]
+    fn parts_are_balanced_and_complete() {
+        let sizes = [9, 1, 5, 5, 4, 6];
+        let parts = pack((0..6).map(|at| vec![at]).collect(), &sizes, 3);
+        assert_eq!(parts, [vec![0, 1], vec![5, 4], vec![2, 3]]);
+    }
+
+    #[test]
+    fn there_are_no_more_parts_than_groups() {
+        assert_eq!(pack(vec![vec![0, 1]], &[30, 30], 7), [vec![0, 1]]);
+    }
+}
