@@ -45,6 +45,7 @@ Warpline's own:
 
 Environment:
   WARPLINE_CC_DISABLE=1    build without hooks
+  WARPLINE_CC_THREADS=N    generate code in at most N threads
   WARPLINE_CLANG           the clang to use
   CUDA_PATH, CUDA_HOME     the CUDA toolkit to use
   NVCC_PREPEND_FLAGS, NVCC_APPEND_FLAGS   more options, in nvcc's dialect

@@ -48,14 +48,13 @@ impl<'c> Plan<'c> {
         let all = (0..plan.functions.len()).collect();
         let sizes: Vec<usize> = plan.functions.iter().map(|&one| size(one)).collect();
         plan.referrers = plan.functions.iter().map(|&one| plan.referrers_of(one)).collect();
-        let wanted = sizes.iter().sum::<usize>().div_ceil(PART);
         // An alias must be defined where its function is. The lowering makes none.
-        if wanted < 2 || has_aliases(module) {
+        if sizes.iter().sum::<usize>() <= PART || has_aliases(module) {
             plan.parts = vec![all];
             return plan;
         }
         let copied: Vec<bool> = (0..sizes.len()).map(|at| sizes[at] <= COPIED && plan.may_be_copied(at)).collect();
-        plan.parts = pack(plan.groups(&copied), &sizes, wanted);
+        plan.parts = pack(plan.groups(&copied), &sizes, PART);
         plan.copy(&copied);
         plan
     }
@@ -142,17 +141,21 @@ impl<'c> Plan<'c> {
     }
 }
 
-/// Distributes groups to parts: the largest first, each to the part that has least.
-fn pack(groups: Vec<Vec<usize>>, sizes: &[usize], wanted: usize) -> Vec<Vec<usize>> {
+/// Distributes groups to parts: the largest first, each to the first part that has room for it. So the parts come largest
+/// first, too, which suits threads that take one after the other, and only the last is small.
+fn pack(groups: Vec<Vec<usize>>, sizes: &[usize], room: usize) -> Vec<Vec<usize>> {
     let mut groups: Vec<(usize, Vec<usize>)> =
         groups.into_iter().map(|group| (group.iter().map(|&at| sizes[at]).sum(), group)).collect();
     // Stable: groups of one size stay in the module's order.
     groups.sort_by_key(|(size, _)| Reverse(*size));
-    let mut parts = vec![(0, Vec::new()); wanted.min(groups.len())];
+    let mut parts: Vec<(usize, Vec<usize>)> = Vec::new();
     for (size, group) in groups {
-        if let Some(least) = parts.iter_mut().min_by_key(|(sum, _)| *sum) {
-            least.0 += size;
-            least.1.extend(group);
+        match parts.iter_mut().find(|(used, _)| used + size <= room) {
+            Some((used, part)) => {
+                *used += size;
+                part.extend(group);
+            }
+            None => parts.push((size, group)),
         }
     }
     parts.into_iter().map(|(_, part)| part).collect()
@@ -167,14 +170,14 @@ mod tests {
     use super::pack;
 
     #[test]
-    fn parts_are_balanced_and_complete() {
-        let sizes = [9, 1, 5, 5, 4, 6];
-        let parts = pack((0..6).map(|at| vec![at]).collect(), &sizes, 3);
-        assert_eq!(parts, [vec![0, 1], vec![5, 4], vec![2, 3]]);
+    fn parts_are_filled_and_complete() {
+        let sizes = [9, 1, 5, 5, 4, 6, 30];
+        let parts = pack((0..7).map(|at| vec![at]).collect(), &sizes, 10);
+        assert_eq!(parts, [vec![6], vec![0, 1], vec![5, 4], vec![2, 3]]);
     }
 
     #[test]
-    fn there_are_no_more_parts_than_groups() {
-        assert_eq!(pack(vec![vec![0, 1]], &[30, 30], 7), [vec![0, 1]]);
+    fn groups_stay_together() {
+        assert_eq!(pack(vec![vec![0, 1], vec![2]], &[30, 30, 70], 100), [vec![2], vec![0, 1]]);
     }
 }
