@@ -2,8 +2,8 @@
 
 use super::split::Split;
 use crate::cpu;
+use crate::llvm::shim::quiet_context;
 use crate::object::{self, EmitOptions, Huge, ObjectError};
-use inkwell::context::Context;
 use inkwell::memory_buffer::MemoryBuffer;
 use inkwell::module::Module;
 use std::sync::Mutex;
@@ -68,7 +68,7 @@ pub fn generate(split: &Split, options: &GenerateOptions<'_>) -> Result<Vec<Gene
 }
 
 fn generate_part(split: &Split, bitcode: &[u8], options: &GenerateOptions<'_>) -> Result<Generated, ObjectError> {
-    let context = Context::create();
+    let context = quiet_context();
     let buffer = MemoryBuffer::create_from_memory_range_copy(bitcode, "part");
     let module = Module::parse_bitcode_from_buffer(&buffer, &context)
         .map_err(|cause| ObjectError::Read { path: "a part of the device code".into(), cause: cause.to_string() })?;
