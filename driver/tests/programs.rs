@@ -222,3 +222,77 @@ fn unoptimised_device_code_runs() {
     driver.run("warpline-clang++", "add.cu -o add0").succeeded();
     driver.program("add0").succeeded();
 }
+
+/// Two files with kernels, device functions and variables of the same names, each large enough to be generated in parts.
+const LARGE: &str = r#"
+#include <cstdio>
+static __device__ int total = SEED;
+template <int N> __device__ __noinline__ int deep(int value) {
+  return value <= 0 ? N : deep<N>(value - N - 1) + 1;
+}
+typedef int (*Function)(int);
+static __device__ Function table[2] = {deep<0>, deep<1>};
+template <int N> static __global__ void many(int *values, int count) {
+  int index = blockIdx.x * blockDim.x + threadIdx.x;
+  if (index >= count)
+    return;
+  for (int round = 0; round < 3; round++)
+    for (int step = 1; step < N + 3; step++)
+      if (values[index] % step == 0)
+        values[index] += values[(index * step + N) % count + count] * (SEED + N);
+      else
+        values[index] ^= values[(index + round) % count + count];
+  atomicAdd(&total, values[index] & 1);
+  values[index] += table[index % 2](index % 7);
+}
+template <int N> static int work(int *values, int count) {
+  many<N><<<2, 64>>>(values, count);
+  return work<N - 1>(values, count);
+}
+template <> int work<0>(int *values, int count) {
+  return 0;
+}
+int NAME() {
+  const int count = 100;
+  int *values, host[2 * count], sum = 0;
+  for (int i = 0; i < 2 * count; i++)
+    host[i] = i * SEED;
+  cudaMalloc(&values, sizeof host);
+  cudaMemcpy(values, host, sizeof host, cudaMemcpyHostToDevice);
+  work<12>(values, count);
+  cudaMemcpy(host, values, sizeof host, cudaMemcpyDeviceToHost);
+  for (int i = 0; i < count; i++)
+    sum = sum * 31 + host[i];
+  int counted;
+  cudaMemcpyFromSymbol(&counted, total, sizeof counted);
+  printf("%d %d\n", sum, counted);
+  return cudaDeviceSynchronize();
+}
+"#;
+
+#[test]
+fn large_files_are_generated_in_parts() {
+    let driver = Driver::new();
+    driver.write("large.cuh", LARGE);
+    driver.write("one.cu", "#define SEED 3\n#define NAME one\n#include \"large.cuh\"\n");
+    driver.write("two.cu", "#define SEED 5\n#define NAME two\n#include \"large.cuh\"\n");
+    driver.write("main.cpp", "int one(), two();\nint main() { return one() | two(); }\n");
+    let compile = |threads: &str, line: &str| {
+        let mut command = driver.command(driver.path("warpline-nvcc"));
+        driver.output(command.args(line.split_whitespace()).env("WARPLINE_CC_THREADS", threads)).succeeded();
+    };
+    compile("1", "-c one.cu -o one.o");
+    let alone = std::fs::read(driver.path("one.o")).unwrap();
+    compile("5", "-c one.cu -o one.o --warpline-dump=ir");
+    assert!(std::fs::read(driver.path("one.o")).unwrap() == alone, "the threads change the object");
+    assert!(driver.path("ir/one.cu.device-4-lowered-1.ll").exists());
+    driver.run("warpline-nvcc", "one.o two.cu main.cpp -o parts").succeeded();
+    driver.run("warpline-nvcc", "-dc one.cu -o one.dc.o").succeeded();
+    driver.run("warpline-nvcc", "-dc two.cu -o two.dc.o").succeeded();
+    driver.run("warpline-nvcc", "-rdc=true one.dc.o two.dc.o main.cpp -o linked").succeeded();
+    driver.run("warpline-nvcc", "--warpline-cautious one.cu two.cu main.cpp -o cautious").succeeded();
+    let expected = driver.program("cautious").succeeded().stdout;
+    assert_eq!(expected.lines().count(), 2);
+    assert_eq!(driver.program("parts").succeeded().stdout, expected);
+    assert_eq!(driver.program("linked").succeeded().stdout, expected);
+}

@@ -53,14 +53,14 @@ pub fn generate(split: &Split, options: &GenerateOptions<'_>) -> Result<Vec<Gene
         }
     };
     std::thread::scope(|scope| {
-        for number in 1..options.threads.min(split.parts.len()) {
+        let started = (0..options.threads.min(split.parts.len())).map_while(|number| {
             let thread = std::thread::Builder::new().name(format!("part {number}")).stack_size(STACK);
             // A thread that cannot be had leaves its share to the others.
-            if thread.spawn_scoped(scope, work).is_err() {
-                break;
-            }
+            thread.spawn_scoped(scope, work).ok()
+        });
+        if started.count() == 0 {
+            work();
         }
-        work();
     });
     // A thread that panicked has let the scope panic, so that every part has a result.
     let results = results.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner());
