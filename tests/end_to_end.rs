@@ -95,6 +95,7 @@ programs![
     use_after_free,
     vectors,
     video_simd,
+    virtual_functions,
     votes,
     waiting_blocks,
     waiting_lanes,

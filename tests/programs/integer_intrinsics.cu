@@ -1,7 +1,7 @@
 // Bit counting, byte shuffling, wide products and the like, against plain C++.
 #include "test.h"
 
-constexpr int KINDS = 26;
+constexpr int KINDS = 27;
 
 __device__ void on_device(unsigned a, unsigned b, unsigned long long c, long long *r)
 {
@@ -32,6 +32,22 @@ __device__ void on_device(unsigned a, unsigned b, unsigned long long c, long lon
     r[23] = min(s, t) + static_cast<long long>(max(a, b));
     r[24] = abs(s >> 1) + llabs(static_cast<long long>(c) >> 1);
     r[25] = __rhadd(s >> 1, t >> 1);
+    r[26] = __fns(a, b & 31, static_cast<int>(c % 11) - 5);
+}
+
+// The bit that is `offset` set bits further than `base`, in either direction.
+static unsigned nth_set(unsigned word, unsigned base, int offset)
+{
+    if (offset == 0) {
+        return word >> base & 1 ? base : ~0u;
+    }
+    int step = offset > 0 ? 1 : -1;
+    for (int at = static_cast<int>(base); at >= 0 && at < 32; at += step) {
+        if (word >> at & 1 && (offset -= step) == 0) {
+            return at;
+        }
+    }
+    return ~0u;
 }
 
 // The intrinsic looks at three bits of each part of the selector.
@@ -87,6 +103,7 @@ static void on_host(unsigned a, unsigned b, unsigned long long c, long long *r)
     r[23] = std::min(s, t) + static_cast<long long>(std::max(a, b));
     r[24] = std::abs(s >> 1) + std::llabs(static_cast<long long>(c) >> 1);
     r[25] = (static_cast<long long>(s >> 1) + (t >> 1) + 1) >> 1;
+    r[26] = nth_set(a, b & 31, static_cast<int>(c % 11) - 5);
 }
 
 __global__ void evaluate(const unsigned *a, const unsigned *b, const unsigned long long *c, long long *results)

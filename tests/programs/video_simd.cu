@@ -22,6 +22,20 @@ __global__ void compute(const unsigned *x, const unsigned *y, unsigned *out)
     to[15] = __vabsss4(a);
 }
 
+// On whole words: types of the result and of both sources, then how what comes out is fitted and combined.
+__global__ void whole_words(const unsigned *x, const unsigned *y, unsigned *out)
+{
+    unsigned a = x[threadIdx.x], b = y[threadIdx.x], *to = out + 8 * threadIdx.x;
+    asm("vshr.u32.u32.u32.clamp %0, %1, %2;" : "=r"(to[0]) : "r"(a), "r"(b >> 26));
+    asm("vshr.s32.s32.u32.wrap %0, %1, %2;" : "=r"(to[1]) : "r"(a), "r"(b >> 26));
+    asm("vshl.u32.u32.u32.sat.clamp %0, %1, %2;" : "=r"(to[2]) : "r"(a), "r"(b >> 26));
+    asm("vshl.u32.u32.u32.wrap.add %0, %1, %2, %3;" : "=r"(to[3]) : "r"(a), "r"(b >> 26), "r"(b));
+    asm("vadd.s32.u32.s32.sat %0, %1, %2;" : "=r"(to[4]) : "r"(a), "r"(b));
+    asm("vsub.u32.u32.u32.sat %0, %1, %2;" : "=r"(to[5]) : "r"(a), "r"(b));
+    asm("vabsdiff.u32.s32.s32.max %0, %1, %2, %3;" : "=r"(to[6]) : "r"(a), "r"(b), "r"(a ^ b));
+    asm("vmax.s32.s32.u32 %0, %1, %2;" : "=r"(to[7]) : "r"(a), "r"(b));
+}
+
 template <typename F>
 static unsigned by_parts(unsigned a, unsigned b, int bits, bool is_signed, F f)
 {
@@ -79,5 +93,21 @@ int main()
             }
         }
     }
+    Device<unsigned> whole(8 * 32);
+    whole_words<<<1, 32>>>(dx, dy, whole);
+    std::vector<unsigned> want_whole;
+    for (int i = 0; i < 32; ++i) {
+        long long a = x[i], b = y[i], amount = y[i] >> 26;
+        long long sa = static_cast<int>(x[i]), sb = static_cast<int>(y[i]);
+        auto fitted = [](long long value, long long low, long long high) { return std::min(std::max(value, low), high); };
+        long long clamped = std::min(amount, 32ll), wrapped = amount & 31;
+        long long distance = std::llabs(sa - sb), other = x[i] ^ y[i];
+        for (long long value : {a >> clamped, sa >> wrapped, fitted(a << clamped, 0, UINT32_MAX), (a << wrapped) + b,
+                                fitted(a + sb, INT32_MIN, INT32_MAX), fitted(a - b, 0, UINT32_MAX),
+                                std::max(distance, other), std::max(sa, b)}) {
+            want_whole.push_back(static_cast<unsigned>(value));
+        }
+    }
+    expect_equal("whole words", whole.read(), want_whole);
     return done("video_simd");
 }

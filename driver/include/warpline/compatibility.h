@@ -13,6 +13,9 @@
 #include <string.h>
 #include <time.h>
 
+// clang's device forms of new and delete; without them destructors of virtual classes find the host's.
+#include <new>
+
 #include <cuda_runtime.h>
 
 // clang knows managed variables of HIP only. The pass gives host code access to what carries this note.

@@ -252,6 +252,7 @@ impl<'c> Emitter<'_, 'c> {
         }
         let value = match (opcode, kind) {
             _ if super::assembly_video::video(opcode).is_some() => self.asm_video(machine, &parts, sources)?,
+            _ if super::assembly_video::scalar_video(opcode) => self.asm_scalar_video(machine, &parts, sources)?,
             ("mov", _) => {
                 let value = self.read(machine, &sources[0], bits)?;
                 return self.write(machine, result, value, guard);

@@ -1,5 +1,5 @@
 //! Video instructions of inline assembly: arithmetic on the two halves or four bytes of a word, as `__vabsdiffu4` and its
-//! kin use it.
+//! kin use it, and on whole words.
 
 use super::assembly::{Machine, TypeKind};
 use super::emitter::Emitter;
@@ -15,7 +15,68 @@ pub fn video(opcode: &str) -> Option<(&str, u32)> {
     matches!(name, "vadd" | "vsub" | "vabsdiff" | "vavrg" | "vmin" | "vmax" | "vset").then_some((name, bits))
 }
 
+/// Whether an instruction is one on whole words.
+pub fn scalar_video(opcode: &str) -> bool {
+    matches!(opcode, "vadd" | "vsub" | "vabsdiff" | "vmin" | "vmax" | "vshl" | "vshr")
+}
+
 impl<'c> Emitter<'_, 'c> {
+    /// A video instruction on whole words ("Scalar Video Instructions" of the PTX manual): result, first and second source have
+    /// types of their own, and what comes out may be added to or compared with a third one. `None`: a form that is not
+    /// supported, as one with parts of words.
+    pub fn asm_scalar_video(
+        &mut self,
+        machine: &Machine<'c>,
+        parts: &[&str],
+        sources: &[Operand],
+    ) -> Option<Value<'c>> {
+        let [name, to, first, second, rest @ ..] = parts else { return None };
+        if ![to, first, second].iter().all(|ty| matches!(**ty, "u32" | "s32")) {
+            return None;
+        }
+        let (x, y) = (self.read(machine, sources.first()?, 32)?, self.read(machine, sources.get(1)?, 32)?);
+        let third = match sources.get(2) {
+            Some(operand) => Some(self.read(machine, operand, 32)?),
+            None => None,
+        };
+        let (word, long) = (x.ty(), self.shaped(x, self.t.int(64)));
+        let b = &self.b;
+        let extend = |value: Value<'c>, ty: &str| if ty == "s32" { b.sext(value, long) } else { b.zext(value, long) };
+        let (x, y) = (extend(x, first), extend(y, second));
+        let number = |value: i64| self.same(x, value as u64);
+        // 64 bits hold all of these exactly.
+        let amount = || match (rest.contains(&"clamp"), rest.contains(&"wrap")) {
+            (true, _) => Some(self.two("llvm.umin", y, number(32))),
+            (_, true) => Some(b.and(y, number(31))),
+            _ => None,
+        };
+        let exact = match *name {
+            "vadd" => b.add(x, y),
+            "vsub" => b.sub(x, y),
+            "vabsdiff" => b.sub(self.two("llvm.smax", x, y), self.two("llvm.smin", x, y)),
+            "vmin" => self.two("llvm.smin", x, y),
+            "vmax" => self.two("llvm.smax", x, y),
+            "vshl" => b.shl(x, amount()?),
+            _ => b.ashr(x, amount()?),
+        };
+        let signed = *to == "s32";
+        let (least, most) = if signed { (i64::from(i32::MIN), i64::from(i32::MAX)) } else { (0, i64::from(u32::MAX)) };
+        let fitted = match rest.contains(&"sat") {
+            true => self.two("llvm.smin", self.two("llvm.smax", exact, number(least)), number(most)),
+            false => exact,
+        };
+        let result = b.trunc(fitted, word);
+        let operation = rest.iter().find(|part| matches!(**part, "add" | "min" | "max"));
+        match (operation, third) {
+            (None, None) => Some(result),
+            (Some(&"add"), Some(third)) => Some(b.add(result, third)),
+            (Some(operation), Some(third)) => {
+                Some(self.two(&format!("llvm.{}{operation}", if signed { "s" } else { "u" }), result, third))
+            }
+            _ => None,
+        }
+    }
+
     /// A video instruction ("Video Instructions" of the PTX manual); `None`: a form that is not supported.
     pub fn asm_video(&mut self, machine: &Machine<'c>, parts: &[&str], sources: &[Operand]) -> Option<Value<'c>> {
         let (name, bits) = video(parts[0])?;
@@ -72,7 +133,7 @@ impl<'c> Emitter<'_, 'c> {
 
 #[cfg(test)]
 mod tests {
-    use super::video;
+    use super::{scalar_video, video};
 
     #[test]
     fn video_instructions_are_known_by_name() {
@@ -80,5 +141,6 @@ mod tests {
         assert_eq!(video("vset2"), Some(("vset", 16)));
         assert_eq!(video("vadd"), None);
         assert_eq!(video("mad24"), None);
+        assert!(scalar_video("vshr") && !scalar_video("vshr2") && !scalar_video("shr"));
     }
 }

@@ -5,7 +5,7 @@ use super::emitter::{Emitted, Emitter};
 use super::error::Refusal;
 use super::leaf::{Leaf, leaf_types};
 use super::rounding::Rounding;
-use crate::llvm::value::{Opcode, RealPredicate};
+use crate::llvm::value::{IntPredicate, Opcode, RealPredicate};
 use crate::llvm::{Type, Value};
 
 impl<'c> Emitter<'_, 'c> {
@@ -134,6 +134,7 @@ impl<'c> Emitter<'_, 'c> {
             }
             "brev32" | "brev64" | "brev" => self.unary("llvm.bitreverse", x),
             "popc" => self.unary("llvm.ctpop", x),
+            "fns" => self.find_set(x, operands[1], operands[2]),
             _ if first.contains('2') => return self.conversion(first, x, result, rounding),
             _ => return None,
         })
@@ -175,6 +176,34 @@ impl<'c> Emitter<'_, 'c> {
         let operand = top(x);
         let bottom = if root { self.unary("llvm.sqrt", operand) } else { operand };
         top(b.binary(Opcode::LLVMFDiv, self.float_like(x, 1.0), bottom))
+    }
+
+    /// `fns.b32`: the place of the set bit of `word` that is `offset` further than `base`, upwards for a positive offset and
+    /// downwards for a negative one, counted from 1; offset 0 asks for the bit at `base` itself. All ones where there is none.
+    fn find_set(&self, word: Value<'c>, base: Value<'c>, offset: Value<'c>) -> Value<'c> {
+        let b = &self.b;
+        let number = |value: u64| self.same(word, value);
+        let down = b.icmp(IntPredicate::LLVMIntSLT, offset, number(0));
+        let place = b.and(base, number(31));
+        // Downwards is upwards in the reversed word.
+        let from = b.select(down, b.sub(number(31), place), place);
+        let turned = b.select(down, self.unary("llvm.bitreverse", word), word);
+        let itself = b.eq(offset, number(0));
+        let bits = b.lshr(turned, from);
+        let bits = b.select(itself, b.and(bits, number(1)), bits);
+        let wanted = self.two("llvm.umax", b.select(down, b.sub(number(0), offset), offset), number(1));
+        let missing = b.ugt(wanted, self.unary("llvm.ctpop", bits));
+        // Halves: as many as the low one holds are passed over.
+        let (mut bits, mut left, mut found) = (bits, wanted, from);
+        for width in [16, 8, 4, 2, 1] {
+            let low = self.unary("llvm.ctpop", b.and(bits, number((1 << width) - 1)));
+            let beyond = b.ugt(left, low);
+            left = b.select(beyond, b.sub(left, low), left);
+            bits = b.select(beyond, b.lshr(bits, number(width)), bits);
+            found = b.select(beyond, b.add(found, number(width)), found);
+        }
+        let found = b.select(down, b.sub(number(31), found), found);
+        b.select(missing, number(u64::from(u32::MAX)), found)
     }
 
     pub(super) fn mulhi(&self, name: &str, left: Value<'c>, right: Value<'c>) -> Option<Value<'c>> {
