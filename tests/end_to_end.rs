@@ -25,6 +25,7 @@ programs![
     atomics_half,
     atomics_integer,
     barriers,
+    block_barriers,
     brain_float,
     builtin_atomics,
     bundles,

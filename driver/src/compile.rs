@@ -1,5 +1,6 @@
 //! From sources to objects.
 
+use crate::cccl;
 use crate::clang_jobs::{self, Side};
 use crate::command::{Command, Finished};
 use crate::error::DriverError;
@@ -67,7 +68,11 @@ fn cuda_object(tools: &Tools, invocation: &Invocation, input: &Input, output: &P
     if files.iter().any(|(_, text)| sources::has_texture_references(text)) {
         [device, host] = [device, host].map(|command| command.args(["-DWARPLINE_TEXTURE_REFERENCES"]));
     }
-    if let Some(overlay) = overlay::overlay(Path::new(&input.path), &files, invocation.dialect, tools.temporary())? {
+    let mut texts = overlay::respelled_files(&files, invocation.dialect);
+    if let Some(folder) = tools.cuda.cccl_include().filter(|_| cccl::concerns(&files)) {
+        texts.extend(cccl::changed(&folder, invocation.gpu));
+    }
+    if let Some(overlay) = overlay::overlay(Path::new(&input.path), &texts, tools.temporary())? {
         [device, host] = [device, host].map(|command| command.args(["-ivfsoverlay"]).path(&overlay));
     }
     let dependencies = dependency_file(invocation, output);

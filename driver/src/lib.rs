@@ -5,6 +5,7 @@
 //! [`compile`] and [`link`] do the work with the commands of [`clang_jobs`] and the stages of [`stages`].
 
 pub mod architecture;
+mod cccl;
 pub mod clang_jobs;
 pub mod command;
 pub mod compile;

@@ -5,22 +5,21 @@ use crate::options::Dialect;
 use crate::{compiler_macro, launches, percent_signs};
 use std::path::{Path, PathBuf};
 
-/// A file for clang's `-ivfsoverlay` that puts respelled text in the place of `files`, a source and what it includes
-/// ([`files`](crate::sources::files)); `None` where nothing has to be respelled. Intermediate files go to `folder`.
-pub fn overlay(
-    source: &Path,
-    files: &[(PathBuf, String)],
-    dialect: Dialect,
-    folder: &Path,
-) -> Result<Option<PathBuf>, DriverError> {
+/// The files among `files`, a source and what it includes ([`files`](crate::sources::files)), that clang has to see
+/// otherwise, with their new texts.
+pub fn respelled_files(files: &[(PathBuf, String)], dialect: Dialect) -> Vec<(PathBuf, String)> {
+    files.iter().filter_map(|(path, text)| Some((path.clone(), respelled(text, dialect)?))).collect()
+}
+
+/// A file for clang's `-ivfsoverlay` that puts other texts in the place of files; `None` where there are none. Intermediate
+/// files go to `folder`.
+pub fn overlay(source: &Path, texts: &[(PathBuf, String)], folder: &Path) -> Result<Option<PathBuf>, DriverError> {
     let mut entries = Vec::new();
-    for (path, text) in files {
-        if let Some(new) = respelled(text, dialect) {
-            let file = folder.join(format!("respelled-{}", entries.len()));
-            std::fs::write(&file, new).map_err(DriverError::writing(&file))?;
-            let [name, contents] = [path, &file].map(|path| quoted(&path.to_string_lossy()));
-            entries.push(format!("{{\"type\": \"file\", \"name\": {name}, \"external-contents\": {contents}}}"));
-        }
+    for (path, text) in texts {
+        let file = folder.join(format!("respelled-{}", entries.len()));
+        std::fs::write(&file, text).map_err(DriverError::writing(&file))?;
+        let [name, contents] = [path, &file].map(|path| quoted(&path.to_string_lossy()));
+        entries.push(format!("{{\"type\": \"file\", \"name\": {name}, \"external-contents\": {contents}}}"));
     }
     if entries.is_empty() {
         return Ok(None);
@@ -56,13 +55,12 @@ mod tests {
         let path = |name: &str| folder.path().join(name);
         std::fs::write(path("a.cu"), "#include \"b.h\"\n#  include \"missing.h\"\nint main() {}").unwrap();
         std::fs::write(path("b.h"), "#include \"a.cu\"\nvoid f() { k << <1, 2 >> > (); }").unwrap();
-        let file = overlay(&path("a.cu"), &files(&path("a.cu"), &[]), Dialect::Clang, folder.path())
-            .unwrap()
-            .expect("b.h is respelled");
+        let respelled = |name: &str| respelled_files(&files(&path(name), &[]), Dialect::Clang);
+        let file = overlay(&path("a.cu"), &respelled("a.cu"), folder.path()).unwrap().expect("b.h is respelled");
         let text = std::fs::read_to_string(file).unwrap();
         assert!(text.contains("b.h\"") && !text.contains("a.cu"), "{text}");
         std::fs::write(path("b.h"), "void f() { k<<<1, 2>>>(); }").unwrap();
-        assert_eq!(overlay(&path("a.cu"), &files(&path("a.cu"), &[]), Dialect::Clang, folder.path()).unwrap(), None);
+        assert_eq!(overlay(&path("a.cu"), &respelled("a.cu"), folder.path()).unwrap(), None);
     }
 
     #[test]
