@@ -46,6 +46,18 @@ fn toolkit_headers(command: Command, tools: &Tools) -> Command {
     }
 }
 
+/// Errors of clang where nvcc and Debian's g++ and gcc warn at most: `register` in C++17, numbers that are not constant and
+/// narrowed in braces, `x.template f(1)`, and in C functions without declaration and pointers of other types.
+const ONLY_WARNINGS: [&str; 7] = [
+    "-Wno-error=register",
+    "-Wno-error=c++11-narrowing",
+    "-Wno-error=missing-template-arg-list-after-template-kw",
+    "-Wno-error=implicit-function-declaration",
+    "-Wno-error=implicit-int",
+    "-Wno-error=int-conversion",
+    "-Wno-error=incompatible-function-pointer-types",
+];
+
 /// What every compilation of an input gets.
 fn compilation(tools: &Tools, invocation: &Invocation, input: &Input) -> Command {
     let command = clang(tools, input.language);
@@ -57,7 +69,11 @@ fn compilation(tools: &Tools, invocation: &Invocation, input: &Input) -> Command
     let foreign =
         |argument: &&String| input.language == Language::C && argument.starts_with("-std=") && argument.contains("++");
     let common = tools.without_openmp(&invocation.common);
-    command.args(common.into_iter().filter(|argument| !foreign(&argument)))
+    let command = command.args(common.into_iter().filter(|argument| !foreign(&argument)));
+    if invocation.dialect == Dialect::Nvcc && matches!(input.language, Language::C | Language::Cxx | Language::Cuda) {
+        return command.args(ONLY_WARNINGS);
+    }
+    command
 }
 
 /// One side of a CUDA source, to bitcode that no pass of LLVM has touched.

@@ -133,6 +133,24 @@ fn sources_that_ask_for_nvcc_find_it() {
 }
 
 #[test]
+fn what_nvcc_only_warns_of_is_built() {
+    let driver = Driver::new();
+    driver.write(
+        "k.cu",
+        "struct A { template <class U> __device__ int f(U u) { return u + 1; } };\n\
+         template <class T> __global__ void k(int *p, T a) { register int x = a.template f(4); float v[2] = {x, 2.0}; \
+         p[0] = x + v[1]; }\nextern \"C\" int early(int);\n\
+         int main() { int *p; cudaMallocManaged(&p, 4); k<<<1, 1>>>(p, A()); cudaDeviceSynchronize(); return *p - early(6); }\n",
+    );
+    driver.write("c.c", "int early(int x) { return late(x); }\nint late(int x) { return x + 1; }\n");
+    driver.run("warpline-nvcc", "-std=c++17 --x cu -c k.cu").succeeded();
+    driver.run("warpline-nvcc", "-c c.c").succeeded();
+    driver.run("warpline-nvcc", "k.o c.o -o k").succeeded();
+    driver.program("k").succeeded();
+    assert_ne!(driver.run("warpline-clang++", "-std=c++17 -c k.cu -o clang.o").code, 0, "clang's errors are its own");
+}
+
+#[test]
 fn loops_that_are_not_unrolled_are_no_news() {
     let driver = Driver::new();
     driver.write(

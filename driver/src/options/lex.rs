@@ -103,7 +103,8 @@ fn find(argument: &str, dialect: Dialect) -> Option<Found<'_>> {
     let rows = || TABLE.iter().filter(|spec| spec.dialect.is_none_or(|only| only == dialect));
     // A row of one dialect goes before a row of both.
     let prefer = |spec: &&Spec| (spec.dialect.is_some(), 0);
-    let fits = |candidate: &str| dashes == 1 || candidate.len() > 1;
+    // Names of one letter have one dash, but for nvcc's `--x`.
+    let fits = |candidate: &str| dashes == 1 || candidate.len() > 1 || (candidate, dialect) == ("x", Dialect::Nvcc);
     let exact = rows()
         .filter(|spec| spec.form != Form::Equals && spec.names.iter().any(|&known| known == name && fits(known)))
         .max_by_key(prefer);
