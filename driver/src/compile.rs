@@ -5,6 +5,7 @@ use crate::clang_jobs::{self, Side};
 use crate::command::{Command, Finished};
 use crate::error::DriverError;
 use crate::invocation::{Input, Invocation, Language};
+use crate::libraries;
 use crate::overlay;
 use crate::sources;
 use crate::stages::{self, StageOptions};
@@ -137,7 +138,12 @@ fn finish(finished: Finished) -> Result<(), DriverError> {
     finished.report();
     match finished.code {
         0 => Ok(()),
-        code => Err(DriverError::Compiler(code)),
+        code => {
+            libraries::of_missing_header(&String::from_utf8_lossy(&finished.diagnostics))
+                .into_iter()
+                .for_each(libraries::tell);
+            Err(DriverError::Compiler(code))
+        }
     }
 }
 

@@ -15,6 +15,7 @@ pub mod error;
 pub mod gpu;
 pub mod invocation;
 pub mod launches;
+mod libraries;
 pub mod link;
 mod object_parts;
 pub mod options;

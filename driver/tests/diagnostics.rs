@@ -124,3 +124,14 @@ fn an_unwritable_output_is_an_error() {
     assert_eq!(code, 1);
     assert!(stderr.contains("cannot write absent/a.o: No such file or directory"), "{stderr}");
 }
+
+#[test]
+fn libraries_that_are_not_provided_are_named() {
+    let driver = Driver::new();
+    driver.write("a.cu", "#include <cublas_v2.h>\nint main() {}\n");
+    let ran = driver.run("warpline-nvcc", "-c a.cu");
+    assert!(ran.code != 0 && ran.stderr.contains("note: cuBLAS is a library of NVIDIA's"), "{}", ran.stderr);
+    driver.write("b.cu", "int main() {}\n");
+    let ran = driver.run("warpline-nvcc", "b.cu -lcusparse -o b");
+    assert!(ran.code != 0 && ran.stderr.contains("note: cuSPARSE is a library of NVIDIA's"), "{}", ran.stderr);
+}

@@ -8,6 +8,7 @@ use crate::command::Command;
 use crate::compile;
 use crate::error::DriverError;
 use crate::invocation::{Invocation, Language, LinkItem};
+use crate::libraries;
 use crate::tools::Tools;
 use crate::trace;
 use std::path::{Path, PathBuf};
@@ -36,7 +37,11 @@ pub fn link(tools: &Tools, invocation: &Invocation) -> Result<(), DriverError> {
     if invocation.gpu {
         command = command.args(crate::gpu::link_arguments(tools, &crate::embedded::runtime_library()?)?);
     }
-    run(invocation, &command)
+    let linked = run(invocation, &command);
+    if linked.is_err() {
+        libraries::of_link(&items).into_iter().for_each(libraries::tell);
+    }
+    linked
 }
 
 /// `-dlink`: the device part of a link, as an object for a host linker.

@@ -1,0 +1,61 @@
+//! NVIDIA's libraries, of which the CPU device has none: what a failed compilation or link has to do with them.
+
+/// Beginnings of headers' and libraries' names, and what they belong to.
+const LIBRARIES: [(&str, &str); 13] = [
+    ("cublas", "cuBLAS"),
+    ("cudnn", "cuDNN"),
+    ("cufft", "cuFFT"),
+    ("curand", "the host interface of cuRAND"),
+    ("cusolver", "cuSOLVER"),
+    ("cusparse", "cuSPARSE"),
+    ("cutensor", "cuTENSOR"),
+    ("nccl", "NCCL"),
+    ("npp", "NPP"),
+    ("nvgraph", "nvGRAPH"),
+    ("nvjpeg", "nvJPEG"),
+    ("nvml", "NVML"),
+    ("nvrtc", "NVRTC"),
+];
+
+fn known(name: &str) -> Option<&'static str> {
+    let name = name.to_ascii_lowercase();
+    LIBRARIES.iter().find(|(beginning, _)| name.starts_with(beginning)).map(|(_, library)| *library)
+}
+
+/// The library whose header clang did not find.
+pub fn of_missing_header(diagnostics: &str) -> Option<&'static str> {
+    diagnostics.lines().find_map(|line| {
+        let header = line.split_once("fatal error: '")?.1.split_once("' file not found")?.0;
+        known(header.rsplit('/').next()?)
+    })
+}
+
+/// The library among a link's `-l`.
+pub fn of_link(items: &[String]) -> Option<&'static str> {
+    items.iter().find_map(|item| known(item.strip_prefix("-l")?))
+}
+
+/// Tells why something failed.
+pub fn tell(library: &str) {
+    eprintln!(
+        "warpline-cc: note: {library} is a library of NVIDIA's that is not provided: programs that need it cannot be built for \
+         the CPU device"
+    );
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn libraries_are_known_by_header_and_by_option() {
+        let text = "In file included from a.cu:1:\nb.h:5:10: fatal error: 'cublas_v2.h' file not found\n";
+        assert_eq!(of_missing_header(text), Some("cuBLAS"));
+        assert_eq!(of_missing_header("a.cu:1:10: fatal error: 'lib/cufftXt.h' file not found"), Some("cuFFT"));
+        assert_eq!(of_missing_header("a.cu:1:10: fatal error: 'gdal/gdal_priv.h' file not found"), None);
+        assert_eq!(of_missing_header("a.cu:1:10: error: use of undeclared identifier 'cublas'"), None);
+        let link = |text: &str| of_link(&text.split(' ').map(str::to_owned).collect::<Vec<_>>());
+        assert_eq!(link("a.o -lm -lcurand"), Some("the host interface of cuRAND"));
+        assert_eq!(link("cublas.o -lm -lcudart"), None);
+    }
+}
