@@ -1,4 +1,4 @@
-// clock, clock64 and the global timer go forward; __nanosleep returns.
+// clock, clock64 and the global timer go forward; __nanosleep and __prof_trigger return.
 #include "test.h"
 
 __global__ void measure(long long *cycles, float *values)
@@ -11,6 +11,7 @@ __global__ void measure(long long *cycles, float *values)
     }
     values[threadIdx.x] = value;
     __nanosleep(100);
+    __prof_trigger(0);
     clock_t short_stop = clock();
     long long stop = clock64();
     cycles[threadIdx.x] = stop - start;

@@ -175,7 +175,9 @@ impl<'c> Emitter<'_, 'c> {
         let opcode = parts[0];
         match opcode {
             // Copies are done at once and lanes run in lockstep: there is nothing to wait for.
-            "nanosleep" | "griddepcontrol" | "prefetch" | "prefetchu" | "discard" | "applypriority" => return Some(()),
+            "nanosleep" | "pmevent" | "griddepcontrol" | "prefetch" | "prefetchu" | "discard" | "applypriority" => {
+                return Some(());
+            }
             "bar" if has("warp") => return Some(()),
             "cp" if has("commit_group") || has("wait_group") || has("wait_all") => return Some(()),
             "membar" | "fence" => {
