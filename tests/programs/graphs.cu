@@ -144,9 +144,80 @@ static void by_hand()
     CHECK(cudaGraphDestroy(graph));
 }
 
+__global__ void gather(const int *values, int *sum)
+{
+    atomicAdd(sum, values[threadIdx.x]);
+}
+
+__global__ void number(int *values)
+{
+    values[threadIdx.x] = threadIdx.x;
+}
+
+// Memory that a graph allocates for itself, captured and by hand.
+static void with_memory()
+{
+    Device<int> sum(std::vector<int>{0});
+    cudaStream_t stream;
+    CHECK(cudaStreamCreate(&stream));
+    CHECK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
+    int *scratch = nullptr;
+    CHECK(cudaMallocAsync(&scratch, 128, stream));
+    number<<<1, 32, 0, stream>>>(scratch);
+    gather<<<1, 32, 0, stream>>>(scratch, sum);
+    CHECK(cudaFreeAsync(scratch, stream));
+    cudaGraph_t graph;
+    CHECK(cudaStreamEndCapture(stream, &graph));
+    size_t nodes = 0;
+    CHECK(cudaGraphGetNodes(graph, nullptr, &nodes));
+    expect_equal("nodes", nodes, size_t(4));
+    cudaGraphExec_t executable;
+    CHECK(cudaGraphInstantiate(&executable, graph, 0));
+    CHECK(cudaGraphLaunch(executable, stream));
+    CHECK(cudaGraphLaunch(executable, stream));
+    CHECK(cudaStreamSynchronize(stream));
+    expect_equal("captured", sum.read()[0], 2 * 31 * 16);
+
+    cudaGraph_t made;
+    CHECK(cudaGraphCreate(&made, 0));
+    cudaMemAllocNodeParams parameters = {};
+    parameters.poolProps.allocType = cudaMemAllocationTypePinned;
+    parameters.poolProps.location.type = cudaMemLocationTypeDevice;
+    parameters.bytesize = 128;
+    cudaGraphNode_t allocation, kernels[2], copy, end;
+    CHECK(cudaGraphAddMemAllocNode(&allocation, made, nullptr, 0, &parameters));
+    EXPECT(parameters.dptr != nullptr);
+    cudaGraphNodeType type;
+    CHECK(cudaGraphNodeGetType(allocation, &type));
+    EXPECT(type == cudaGraphNodeTypeMemAlloc);
+    void *arguments[] = {&parameters.dptr};
+    cudaKernelNodeParams kernel = {};
+    kernel.func = reinterpret_cast<void *>(number);
+    kernel.gridDim = 1;
+    kernel.blockDim = 32;
+    kernel.kernelParams = arguments;
+    CHECK(cudaGraphAddKernelNode(&kernels[0], made, &allocation, 1, &kernel));
+    std::vector<int> back(32, -1), want(32);
+    for (int i = 0; i < 32; ++i) {
+        want[i] = i;
+    }
+    CHECK(cudaGraphAddMemcpyNode1D(&copy, made, kernels, 1, back.data(), parameters.dptr, 128, cudaMemcpyDeviceToHost));
+    CHECK(cudaGraphAddMemFreeNode(&end, made, &copy, 1, parameters.dptr));
+    void *freed = nullptr;
+    CHECK(cudaGraphMemFreeNodeGetParams(end, &freed));
+    EXPECT(freed == parameters.dptr);
+    EXPECT_ERROR(cudaGraphAddMemFreeNode(&end, made, &copy, 1, back.data()), cudaErrorInvalidValue);
+    CHECK(cudaGraphInstantiate(&executable, made, 0));
+    CHECK(cudaGraphLaunch(executable, stream));
+    CHECK(cudaStreamSynchronize(stream));
+    expect_equal("by hand", back, want);
+    CHECK(cudaDeviceGraphMemTrim(0));
+}
+
 int main()
 {
     captured();
     by_hand();
+    with_memory();
     return done("graphs");
 }

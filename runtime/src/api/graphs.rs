@@ -109,7 +109,7 @@ pub(super) unsafe fn host(parameters: *const HostParameters) -> Result<Work, Err
 ///
 /// # Safety
 /// `place` is null or valid; `after` points to `count` nodes.
-unsafe fn add(
+pub(super) unsafe fn add(
     runtime: &mut Runtime,
     place: *mut NodeHandle,
     graph: GraphHandle,

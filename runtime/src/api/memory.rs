@@ -80,8 +80,8 @@ api! {
     fn cudaMallocAsync(place: *mut *mut c_void, bytes: usize, stream: StreamHandle) |runtime, entry| => crate::gpu::calls::malloc_async {
         runtime.streams.get(stream as usize)?;
         if runtime.captures.of(stream as usize).is_some() {
-            crate::message::note("allocations in a stream that is being captured are not supported");
-            return Err(error::STREAM_CAPTURE_UNSUPPORTED);
+            // SAFETY: by the contract.
+            return unsafe { super::graph_memory::capture_allocation(runtime, place, bytes, stream, entry) };
         }
         allocate(runtime, place, bytes, AllocationKind::Async, entry)?;
         // SAFETY: not null, and just written.
@@ -125,6 +125,9 @@ api! {
     /// Frees device memory in stream order.
     fn cudaFreeAsync(pointer: *mut c_void, stream: StreamHandle) |runtime, entry| => crate::gpu::calls::free_async {
         runtime.streams.get(stream as usize)?;
+        if !pointer.is_null() && runtime.captures.of(stream as usize).is_some() {
+            return super::graph_memory::capture_free(runtime, pointer as u64, stream);
+        }
         if pointer.is_null() { Ok(()) } else { runtime.free(pointer as u64, DEVICE_KINDS, entry) }
     }
 

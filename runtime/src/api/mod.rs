@@ -10,6 +10,7 @@ pub mod copy;
 pub mod device;
 pub mod errors;
 pub mod events;
+pub mod graph_memory;
 pub mod graph_runs;
 pub mod graphs;
 pub mod hooks;

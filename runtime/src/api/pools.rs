@@ -113,6 +113,10 @@ api! {
     ) |runtime, entry| {
         runtime.streams.get(stream as usize)?;
         runtime.pools.check(pool as usize)?;
+        if runtime.captures.of(stream as usize).is_some() {
+            // SAFETY: by the contract.
+            return unsafe { super::graph_memory::capture_allocation(runtime, place, bytes, stream, entry) };
+        }
         super::memory::allocate(runtime, place, bytes, AllocationKind::Async, entry)?;
         // SAFETY: not null, and just written.
         let address = unsafe { place.read() } as u64;

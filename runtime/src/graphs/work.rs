@@ -86,6 +86,10 @@ pub enum Work {
     Wait(usize),
     /// Runs another graph.
     Child(Graph),
+    /// Memory of the graph at this address begins to be in use.
+    Allocate(u64),
+    /// It is no longer in use.
+    Free(u64),
 }
 
 impl Work {
@@ -100,6 +104,8 @@ impl Work {
             Work::Empty => 5,
             Work::Wait(_) => 6,
             Work::Record(_) => 7,
+            Work::Allocate(_) => 10,
+            Work::Free(_) => 11,
         }
     }
 }
@@ -134,7 +140,7 @@ impl Runtime {
                 Ok(())
             }
             Work::Wait(event) => self.streams.event(*event).map(|_| ()),
-            Work::Empty | Work::Host(_) | Work::Child(_) => Ok(()),
+            Work::Empty | Work::Host(_) | Work::Child(_) | Work::Allocate(_) | Work::Free(_) => Ok(()),
         }
     }
 

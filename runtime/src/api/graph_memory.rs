@@ -1,0 +1,106 @@
+//! Memory that belongs to graphs.
+//!
+//! A graph's memory has one address for all launches, so it is allocated when the node is made. It stays until the program frees
+//! it or ends: what comes behind a freeing node in the stream must not use it, but nothing looks for that.
+
+use super::graphs::{GraphHandle, NodeHandle, add};
+use super::{api, put};
+use crate::cuda::error::{self, Error};
+use crate::cuda::types::StreamHandle;
+use crate::graphs::Work;
+use crate::paths::Entry;
+use crate::runtime::Runtime;
+use std::ffi::{c_int, c_void};
+use warpline_format::event::AllocationKind;
+
+/// `cudaMemAllocNodeParams`.
+#[repr(C)]
+pub struct AllocationParameters {
+    /// `cudaMemPoolProps`, of which nothing matters with one device.
+    pool: [u64; 11],
+    access: *const c_void,
+    accesses: usize,
+    bytes: usize,
+    /// Set when the node is added.
+    address: *mut c_void,
+}
+
+/// `cudaMallocAsync` in a stream that is captured.
+///
+/// # Safety
+/// `place` is null or valid.
+pub(super) unsafe fn capture_allocation(
+    runtime: &mut Runtime,
+    place: *mut *mut c_void,
+    bytes: usize,
+    stream: StreamHandle,
+    entry: Entry,
+) -> Result<(), Error> {
+    super::memory::allocate(runtime, place, bytes, AllocationKind::Async, entry)?;
+    // SAFETY: not null, and just written.
+    let address = unsafe { place.read() } as u64;
+    runtime.captures.take(&mut runtime.graphs, stream as usize, Work::Allocate(address))
+}
+
+/// `cudaFreeAsync` in a stream that is captured.
+pub(super) fn capture_free(runtime: &mut Runtime, address: u64, stream: StreamHandle) -> Result<(), Error> {
+    runtime.memory.registry.find(address).ok_or(error::INVALID_VALUE)?;
+    runtime.captures.take(&mut runtime.graphs, stream as usize, Work::Free(address))
+}
+
+api! {
+    /// Adds an allocation; its address is known at once.
+    fn cudaGraphAddMemAllocNode(
+        place: *mut NodeHandle,
+        graph: GraphHandle,
+        after: *const NodeHandle,
+        count: usize,
+        parameters: *mut AllocationParameters,
+    ) |runtime, entry| {
+        // SAFETY: by the contract.
+        let given = unsafe { parameters.as_mut() }.ok_or(error::INVALID_VALUE)?;
+        if given.bytes == 0 {
+            return Err(error::INVALID_VALUE);
+        }
+        let mut address = std::ptr::null_mut();
+        super::memory::allocate(runtime, &raw mut address, given.bytes, AllocationKind::Async, entry)?;
+        // SAFETY: by the contract.
+        let added = unsafe { add(runtime, place, graph, after, count, Work::Allocate(address as u64)) };
+        if added.is_err() {
+            runtime.free(address as u64, &[AllocationKind::Async], entry)?;
+        }
+        added?;
+        given.address = address;
+        Ok(())
+    }
+
+    /// Adds the end of an allocation.
+    fn cudaGraphAddMemFreeNode(
+        place: *mut NodeHandle,
+        graph: GraphHandle,
+        after: *const NodeHandle,
+        count: usize,
+        address: *mut c_void,
+    ) |runtime, entry| {
+        let _ = entry;
+        runtime.memory.registry.find(address as u64).ok_or(error::INVALID_VALUE)?;
+        // SAFETY: by the contract.
+        unsafe { add(runtime, place, graph, after, count, Work::Free(address as u64)) }
+    }
+
+    /// The address that a freeing node frees.
+    fn cudaGraphMemFreeNodeGetParams(node: NodeHandle, address: *mut *mut c_void) |runtime, entry| {
+        let _ = entry;
+        match &runtime.graphs.node(node as usize)?.work {
+            // SAFETY: by the contract.
+            Work::Free(freed) => unsafe { put(address, *freed as *mut c_void) },
+            _ => Err(error::INVALID_VALUE),
+        }
+    }
+
+    /// Gives back what graphs hold in reserve: nothing.
+    fn cudaDeviceGraphMemTrim(device: c_int) |runtime, entry| {
+        let _ = (runtime, entry);
+        super::device::only_device(device)
+    }
+}
