@@ -124,7 +124,7 @@ fn sources_that_ask_for_nvcc_find_it() {
         .write("inc/both.h", "#if defined(__NVCC__)\n#define BOTH __host__ __device__\n#else\n#define BOTH\n#endif\n");
     driver.write(
         "k.cu",
-        "#include \"both.h\"\nBOTH int seven() { return 7; }\n__global__ void k(int *p) { *p = seven(); }\n\
+        "#include \"both.h\"\n#if __CUDACC__\nBOTH int seven() { return 7; }\n#endif\n__global__ void k(int *p) { *p = seven(); }\n\
          int main() { int *p; cudaMallocManaged(&p, 4); k<<<1, 1>>>(p); cudaDeviceSynchronize(); return *p - seven(); }\n",
     );
     driver.run("warpline-nvcc", "-Iinc k.cu -o k").succeeded();

@@ -18,6 +18,10 @@
 
 #include <cuda_runtime.h>
 
+// nvcc's has a value, which sources ask with `#if __CUDACC__`; clang's is empty.
+#undef __CUDACC__
+#define __CUDACC__ 1
+
 // clang knows managed variables of HIP only. The pass gives host code access to what carries this note.
 #undef __managed__
 #define __managed__ __device__ __attribute__((annotate("warpline.managed")))
