@@ -277,7 +277,7 @@ int NAME() {
     host[i] = i * SEED;
   cudaMalloc(&values, sizeof host);
   cudaMemcpy(values, host, sizeof host, cudaMemcpyHostToDevice);
-  work<12>(values, count);
+  work<5>(values, count);
   cudaMemcpy(host, values, sizeof host, cudaMemcpyDeviceToHost);
   for (int i = 0; i < count; i++)
     sum = sum * 31 + host[i];
