@@ -259,8 +259,10 @@ impl<'c> Lowering<'_, 'c> {
             &[Version::Linear]
         };
         let layout = self.unit.layout();
-        let worth =
-            |version: &Version| self.bodies.get(&kernel).is_some_and(|body| worth::is_worth_it(body, *version, layout));
+        let kernels = self.unit.reach.kernels.len();
+        let worth = |version: &Version| {
+            self.bodies.get(&kernel).is_some_and(|body| worth::is_worth_it(body, *version, layout, kernels))
+        };
         wanted.iter().copied().filter(worth).chain([Version::General]).collect()
     }
 

@@ -12,11 +12,18 @@ use crate::llvm::{Layout, Value};
 
 /// What an access counts, in other instructions: about the code that scattered lanes take.
 const ACCESS: u32 = 12;
-/// A version must gain at least one part in this many.
-const SHARE: u32 = 8;
+/// A version must gain at least one part in this many, by the kernels of the module: where there are dozens, as instances of
+/// templates, few are ever launched, and all are compiled.
+fn share(kernels: usize) -> u32 {
+    match kernels {
+        0..=16 => 8,
+        17..=64 => 4,
+        _ => 2,
+    }
+}
 
-/// Whether `version` of a kernel is worth having beside the general one.
-pub fn is_worth_it(body: &Body<'_>, version: Version, layout: Layout<'_>) -> bool {
+/// Whether `version` of a kernel is worth having beside the general one, in a module of so many `kernels`.
+pub fn is_worth_it(body: &Body<'_>, version: Version, layout: Layout<'_>, kernels: usize) -> bool {
     let special = Analysis::new(body, version, true, layout);
     let general = Analysis::new(body, Version::General, true, layout);
     let (mut all, mut gained) = (0, 0);
@@ -30,7 +37,7 @@ pub fn is_worth_it(body: &Body<'_>, version: Version, layout: Layout<'_>) -> boo
             gained += weight;
         }
     }
-    gained * SHARE >= all
+    gained * share(kernels) >= all
 }
 
 /// The pointer that a load or store goes through.

@@ -18,11 +18,15 @@ const SHOWN: [(&str, &str); 4] = [
     ("branches.divergent_share", "divergent branches"),
 ];
 
-/// Whether the launches of a path differ in a figure that is shown, as far as it is shown.
+/// Differences below this share of the traffic, or below as many points, are no news: caches alone make them.
+const TELLING: f64 = 0.01;
+
+/// Whether the launches of a path differ in a figure that is shown.
 fn differ(path: &PathSpread) -> bool {
-    let traffic = path.counts.get("global.sectors").is_some_and(|spread| spread.min != spread.max);
-    let ratio =
-        |(name, _): &(&str, &str)| path.ratios.get(*name).is_some_and(|ratio| percent(ratio.min) != percent(ratio.max));
+    let far = |min: f64, max: f64, whole: f64| max - min >= TELLING * whole && max > min;
+    let spread = path.counts.get("global.sectors");
+    let traffic = spread.is_some_and(|spread| far(spread.min as f64, spread.max as f64, spread.max as f64));
+    let ratio = |(name, _): &(&str, &str)| path.ratios.get(*name).is_some_and(|ratio| far(ratio.min, ratio.max, 1.0));
     traffic || SHOWN.iter().any(ratio)
 }
 
@@ -69,4 +73,28 @@ pub(super) fn write(out: &mut String, profile: &Profile, style: Style, top: usiz
     }
     more(out, rows.len(), top, "call paths", style);
     out.push('\n');
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn noise_is_no_difference() {
+        let path = |sectors: [u64; 2], hits: [f64; 2]| {
+            let count = Spread { min: sectors[0], max: sectors[1], ..Spread::default() };
+            let ratio = RatioSpread { min: hits[0], max: hits[1], ..RatioSpread::default() };
+            PathSpread {
+                path: Vec::new(),
+                launches: vec![0, 1],
+                counts: [("global.sectors".to_owned(), count)].into(),
+                ratios: [("global.l2.hit_rate".to_owned(), ratio)].into(),
+            }
+        };
+        assert!(!differ(&path([0, 0], [0.5, 0.5])));
+        assert!(!differ(&path([1000, 1000], [0.249, 0.2545])));
+        assert!(differ(&path([1000, 1000], [0.2, 0.3])));
+        assert!(!differ(&path([1000, 1005], [0.5, 0.5])));
+        assert!(differ(&path([1000, 1500], [0.5, 0.5])));
+    }
 }
