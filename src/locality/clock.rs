@@ -95,14 +95,61 @@ impl Bin {
     }
 }
 
+/// Loads of a cell.
+#[derive(Clone, Debug, Default)]
+struct OfCell {
+    bins: Vec<Bin>,
+    /// All of them, followed or not.
+    uses: u64,
+    /// First ones that were followed, by their weight.
+    cold: u64,
+}
+
+impl OfCell {
+    /// Makes the sample say as many uses as there were. What differs by no more than chance takes with first uses (their
+    /// number is one per line) is theirs. The rest comes from lines that are used often, of which the sample has too few or too
+    /// many, and those have short distances: it belongs to the shortest (SHARDS-adj: Waldspurger and others, FAST 2015).
+    /// Returns the number of first uses.
+    fn adjust(&mut self, weight: u32) -> u64 {
+        let followed = self.bins.iter().map(|bin| bin.count).sum::<u64>() + self.cold;
+        let chance = (self.cold as f64 * f64::from(weight)).sqrt() as u64;
+        if followed > self.uses {
+            let mut excess = followed - self.uses;
+            let off = excess.min(chance).min(self.cold);
+            excess -= off;
+            for bin in self.bins.iter_mut().filter(|bin| bin.count > 0) {
+                let taken = excess.min(bin.count);
+                bin.sum -= bin.sum / bin.count * taken;
+                bin.count -= taken;
+                excess -= taken;
+            }
+            return self.cold - off - excess.min(self.cold - off);
+        }
+        let missing = self.uses - followed;
+        if let Some(bin) = self.bins.iter_mut().find(|bin| bin.count > 0) {
+            let on = missing.min(chance);
+            bin.sum += bin.sum / bin.count * (missing - on);
+            bin.count += missing - on;
+            return self.cold + on;
+        }
+        if self.cold > 0 {
+            return self.uses;
+        }
+        // Not one line was followed, so there are hardly more than a followed one stands for.
+        let first = missing.min(weight.into());
+        at(&mut self.bins, 0).count += missing - first;
+        first
+    }
+}
+
 /// Gaps of a scope.
 #[derive(Clone, Debug, Default)]
 pub struct Gaps {
     /// Of all uses.
     all: Vec<Bin>,
     cold: u64,
-    /// Of loads, by cell; the outer list is as long as the highest cell.
-    cells: Vec<Vec<Bin>>,
+    /// Of loads, by cell.
+    cells: Vec<OfCell>,
     limits: Limits,
 }
 
@@ -120,8 +167,16 @@ impl Notes for Gaps {
     }
 
     #[inline(always)]
-    fn cold(&mut self, times: u32) {
+    fn used(&mut self, times: u32, cell: u32) {
+        self.cell(cell).uses += u64::from(times);
+    }
+
+    #[inline(always)]
+    fn cold(&mut self, times: u32, load: bool, cell: u32) {
         self.cold += u64::from(times);
+        if load {
+            self.cell(cell).cold += u64::from(times);
+        }
     }
 
     #[inline(always)]
@@ -129,26 +184,36 @@ impl Notes for Gaps {
         let bin = bin(distance);
         at(&mut self.all, bin).add(distance, times);
         if load {
-            if self.cells.len() <= cell as usize {
-                self.cells.resize(cell as usize + 1, Vec::new());
-            }
-            at(&mut self.cells[cell as usize], bin).add(distance, times);
+            at(&mut self.cell(cell).bins, bin).add(distance, times);
         }
     }
 
-    fn finish(&mut self, which: Which, cells: &mut ReuseCells) {
-        if !self.all.is_empty() {
-            let fall = Fall::new(&self.all, self.cold);
-            for (cell, bins) in (0..).zip(&mut self.cells) {
-                for bin in bins.iter().filter(|bin| bin.count > 0) {
-                    let distance = fall.distance(bin.sum / bin.count);
-                    which(reuse::counters(cells, cell)).count(distance, bin.count, self.limits);
-                }
-                bins.clear();
+    fn finish(&mut self, weight: u32, which: Which, cells: &mut ReuseCells) {
+        let fall = Fall::new(&self.all, self.cold);
+        for (cell, loads) in (0..).zip(&mut self.cells).filter(|(_, loads)| loads.uses > 0) {
+            let cold = loads.cold;
+            let first = if weight == 1 { cold } else { loads.adjust(weight) };
+            let histogram = which(reuse::counters(cells, cell));
+            // The followed ones have been counted.
+            histogram.infinite = (histogram.infinite + first).saturating_sub(cold);
+            for bin in loads.bins.iter().filter(|bin| bin.count > 0) {
+                histogram.count(fall.distance(bin.sum / bin.count), bin.count, self.limits);
             }
-            self.all.clear();
+            loads.bins.clear();
+            (loads.uses, loads.cold) = (0, 0);
         }
+        self.all.clear();
         self.cold = 0;
+    }
+}
+
+impl Gaps {
+    #[inline(always)]
+    fn cell(&mut self, cell: u32) -> &mut OfCell {
+        if self.cells.len() <= cell as usize {
+            self.cells.resize(cell as usize + 1, OfCell::default());
+        }
+        &mut self.cells[cell as usize]
     }
 }
 
@@ -175,8 +240,8 @@ impl<'a> Fall<'a> {
     /// D(g), rounded. `g` is a gap that occurred.
     fn distance(&self, gap: u64) -> u32 {
         let index = bin(gap as u32);
-        let (uses, below) = self.before[index];
-        let own = self.bins[index];
+        // Uses that were not followed may have been given a gap that none had.
+        let (Some(&(uses, below)), Some(own)) = (self.before.get(index), self.bins.get(index)) else { return 0 };
         // The bin's gaps are taken for equal to their mean.
         let own_sum = (own.sum + own.count).min(gap * own.count);
         let sum = below as f64 + own_sum as f64 + gap as f64 * (self.total - uses - own.count) as f64;
@@ -215,13 +280,15 @@ mod tests {
         let mut cells = ReuseCells::new();
         for gap in gaps {
             notes.again(gap, 1, true, 0, |counters| &mut counters.element, &mut cells);
+            notes.used(1, 0);
         }
-        notes.cold(4);
+        notes.cold(4, true, 0);
+        notes.used(4, 0);
         let fall = Fall::new(&notes.all, notes.cold);
         for gap in gaps {
             assert_eq!(fall.distance(gap.into()), slow(&gaps, 4, gap).round() as u32, "{gap}");
         }
-        notes.finish(|counters: &mut ReuseCounters| &mut counters.element, &mut cells);
+        notes.finish(1, |counters: &mut ReuseCounters| &mut counters.element, &mut cells);
         assert_eq!(cells[0].element.finite(), gaps.len() as u64);
         // The next scope starts with nothing.
         notes.again(0, 1, true, 0, |counters| &mut counters.element, &mut cells);

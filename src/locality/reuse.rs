@@ -137,9 +137,10 @@ impl<T: Timeline> Reuse<T> {
 
     /// The scope ends: what is still to be counted is. [`clear`](Self::clear) begins the next.
     pub fn finish(&mut self, cells: &mut ReuseCells) {
-        self.elements.notes.finish(ELEMENT, cells);
-        self.sectors.notes.finish(SECTOR, cells);
-        self.line_times.notes.finish(LINE, cells);
+        let weight = self.sample.weight();
+        self.elements.notes.finish(weight, ELEMENT, cells);
+        self.sectors.notes.finish(weight, SECTOR, cells);
+        self.line_times.notes.finish(weight, LINE, cells);
     }
 
     /// A request. `pieces` are those of the whole warp, each line once.
@@ -161,10 +162,21 @@ impl<T: Timeline> Reuse<T> {
         counters(cells, cell);
         if T::SAMPLED {
             self.make_room_for_all();
+            let lanes = access.mask.count_ones();
+            let uniform = reach.holes.is_none() && matches!(access.addresses, Addresses::Uniform(_));
+            let elements = if uniform { 1 } else { lanes };
+            let sectors = pieces.iter().map(|piece| u32::from(piece.sectors).count_ones()).sum();
+            if load {
+                self.elements.notes.used(elements, cell);
+                self.sectors.notes.used(sectors, cell);
+                self.line_times.notes.used(pieces.len() as u32, cell);
+            }
             if !pieces.iter().any(|piece| self.sample.takes(piece.line)) {
-                let uniform = matches!(access.addresses, Addresses::Uniform(_));
-                self.elements.line.skip(if uniform { 1 } else { access.mask.count_ones() });
-                self.sectors.line.skip(pieces.iter().map(|piece| u32::from(piece.sectors).count_ones()).sum());
+                if uniform && lanes > 1 {
+                    self.elements.notes.repeated(lanes - 1, load, cell, ELEMENT, cells);
+                }
+                self.elements.line.skip(elements);
+                self.sectors.line.skip(sectors);
                 self.line_times.line.skip(pieces.len() as u32);
                 return;
             }
@@ -242,13 +254,16 @@ impl<T: Timeline> Reuse<T> {
             match access.addresses {
                 Addresses::Uniform(address) => {
                     self.use_element(address, reach.bytes, load, cell, cells);
-                    let again = (access.mask.count_ones() - 1) * self.sample.weight();
-                    if again > 0 && (!T::SAMPLED || self.sample.takes(address / 128)) {
+                    let again = access.mask.count_ones() - 1;
+                    if again > 0 {
                         self.elements.notes.repeated(again, load, cell, ELEMENT, cells);
-                        if let Some(first) = mark_reused(self.element(address, reach.bytes)) {
-                            let streaming = &mut cells[first as usize].streaming;
-                            *streaming = streaming.wrapping_sub(self.sample.weight().into());
-                        }
+                    }
+                    if again > 0
+                        && (!T::SAMPLED || self.sample.takes(address / 128))
+                        && let Some(first) = mark_reused(self.element(address, reach.bytes))
+                    {
+                        let streaming = &mut cells[first as usize].streaming;
+                        *streaming = streaming.wrapping_sub(self.sample.weight().into());
                     }
                     return;
                 }
@@ -476,7 +491,7 @@ impl<T: Timeline> Reuse<T> {
 fn count_found(found: Found, times: u32, load: bool, cell: u32, notes: &mut impl Notes, cells: &mut ReuseCells) {
     match found {
         Found::New => {
-            notes.cold(times);
+            notes.cold(times, load, cell);
             if load {
                 let counters = &mut cells[cell as usize];
                 counters.element.infinite += u64::from(times);
@@ -516,7 +531,7 @@ fn use_times<T: Timeline>(
         }
         let count = length as u32;
         if first == NONE {
-            notes.cold(count * weight);
+            notes.cold(count * weight, load, cell);
             if load {
                 which(counters(cells, cell)).infinite += u64::from(count * weight);
             }

@@ -41,8 +41,10 @@ pub type Which = fn(&mut super::ReuseCounters) -> &mut ReuseHistogram;
 pub trait Notes: Clone + Debug + Default {
     /// Sizes of caches from now on.
     fn set_limits(&mut self, limits: Limits);
+    /// Loads of `cell` use so much, whether it is followed or not.
+    fn used(&mut self, times: u32, cell: u32);
     /// `times` uses had none before them.
-    fn cold(&mut self, times: u32);
+    fn cold(&mut self, times: u32, load: bool, cell: u32);
     /// `times` uses had one before them, at this distance on the time line. Those of loads count in `cells`.
     fn again(&mut self, distance: u32, times: u32, load: bool, cell: u32, which: Which, cells: &mut ReuseCells);
     /// `times` uses came directly after one of the same, without a time of their own.
@@ -52,8 +54,8 @@ pub trait Notes: Clone + Debug + Default {
             which(counters(cells, cell)).count(0, times.into(), [u32::MAX; 2]);
         }
     }
-    /// The scope ends: what is still to be counted is.
-    fn finish(&mut self, which: Which, cells: &mut ReuseCells);
+    /// The scope ends: what is still to be counted is. What was followed stood for `weight` at the end.
+    fn finish(&mut self, weight: u32, which: Which, cells: &mut ReuseCells);
 }
 
 impl Timeline for Axis {
@@ -112,7 +114,10 @@ impl Notes for Exact {
     }
 
     #[inline(always)]
-    fn cold(&mut self, _times: u32) {}
+    fn used(&mut self, _times: u32, _cell: u32) {}
+
+    #[inline(always)]
+    fn cold(&mut self, _times: u32, _load: bool, _cell: u32) {}
 
     #[inline(always)]
     fn again(&mut self, distance: u32, times: u32, load: bool, cell: u32, which: Which, cells: &mut ReuseCells) {
@@ -121,5 +126,5 @@ impl Notes for Exact {
         }
     }
 
-    fn finish(&mut self, _which: Which, _cells: &mut ReuseCells) {}
+    fn finish(&mut self, _weight: u32, _which: Which, _cells: &mut ReuseCells) {}
 }
