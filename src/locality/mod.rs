@@ -12,6 +12,7 @@ mod reuse_tests;
 mod sample;
 mod scope;
 mod timeline;
+mod uses;
 
 pub use axis::Axis;
 pub use clock::Clock;

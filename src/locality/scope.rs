@@ -111,7 +111,7 @@ pub struct Scope {
     queue: Queue,
 }
 
-/// Lines that an approximate scope follows: about as many distances are behind each figure as that, at least.
+/// Lines that an approximate scope follows, at most; it keeps half of them whenever they become too many.
 pub const SAMPLED_LINES: usize = 512;
 
 impl Scope {
