@@ -43,17 +43,46 @@ impl Chase {
     }
 
     fn sum(&self) -> Traffic {
-        self.cells.as_slice()[0]
+        self.cells.as_slice().first().copied().unwrap_or_default()
     }
 }
 
 /// `m` loads of the walk.
-fn walk(config: &HierarchyConfig, n: u64, s: u64, m: u64, cache: CacheOp) -> Traffic {
+pub(crate) fn walk(config: &HierarchyConfig, n: u64, s: u64, m: u64, cache: CacheOp) -> Traffic {
+    walk_behind(config, n, s, 0, m, cache)
+}
+
+/// `m` loads of the walk behind the first `before`.
+pub(crate) fn walk_behind(config: &HierarchyConfig, n: u64, s: u64, before: u64, m: u64, cache: CacheOp) -> Traffic {
     let mut chase = Chase::new(config);
     let mut at = 0;
-    for _ in 0..m {
+    for step in 0..before + m {
+        if step == before {
+            chase.cells = TrafficCells::default();
+        }
         chase.access(at, Op::Load, cache);
         at = (at + s) % n;
+    }
+    chase.sum()
+}
+
+/// The last laps of a random cycle through the array, whose places are `stride` bytes apart.
+pub(crate) fn random_walk(config: &HierarchyConfig, bytes: u64, stride: u64, laps: u64) -> Traffic {
+    let count = (bytes / stride).max(1);
+    let mut order: Vec<u64> = (0..count).collect();
+    let mut seed = 0x9e37_79b9_7f4a_7c15u64;
+    for place in (1..count as usize).rev() {
+        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        order.swap(place, ((seed >> 33) % (place as u64 + 1)) as usize);
+    }
+    let mut chase = Chase::new(config);
+    for lap in 0..laps {
+        if lap == laps / 2 {
+            chase.cells = TrafficCells::default();
+        }
+        for &place in &order {
+            chase.access(place * stride / 4, Op::Load, CacheOp::Default);
+        }
     }
     chase.sum()
 }

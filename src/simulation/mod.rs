@@ -12,12 +12,17 @@ mod bypass;
 #[cfg(test)]
 mod delta_tests;
 mod follower;
+#[cfg(test)]
+mod measured_tests;
 mod pages;
 mod reorder;
 mod settings;
 mod stage;
 #[cfg(test)]
 mod wavefront_tests;
+
+#[cfg(test)]
+pub(crate) use delta_tests::{random_walk, walk, walk_behind};
 
 pub use advice::{Advice, Choice, Equation, advise};
 pub use bypass::Bypass;
