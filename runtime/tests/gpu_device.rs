@@ -7,8 +7,10 @@ mod gpu_producer;
 mod support;
 
 use gpu_fake::program::{BLOCKS, STUBS, THREADS, driver, launch, malloc, run, start};
+use gpu_fake::times::{MILLISECONDS, REGISTERS};
 use std::collections::BTreeMap;
 use std::ffi::c_void;
+use std::path::Path;
 use std::ptr::null_mut;
 use support::{Trace, run_child_with};
 use warpline_format::access::{Item, Space};
@@ -20,6 +22,7 @@ use warpline_runtime::api::launch::{cudaLaunchKernel_ptsz, cudaLaunchKernelExC_p
 use warpline_runtime::api::memory::cudaFree;
 use warpline_runtime::cuda::error;
 use warpline_runtime::cuda::types::{Dim3, LaunchConfig};
+use warpline_runtime::gpu::times::TIMES_VARIABLE;
 
 const LAUNCHES: u32 = 12;
 /// The first place of the device window that is given out; what lies below stays closed.
@@ -121,6 +124,26 @@ fn concurrent_launches_lose_nothing() {
     let last_end = trace.events.iter().rposition(|event| matches!(event, Event::LaunchEnd(_))).unwrap();
     let first_free = trace.events.iter().position(|event| matches!(event, Event::Free { .. })).unwrap();
     assert!(last_end < first_free);
+}
+
+#[test]
+fn times_of_kernels_are_told_where_they_are_wanted() {
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("times-{}", std::process::id()));
+    let file = path.to_str().unwrap();
+    for (variables, form) in
+        [(&[(TIMES_VARIABLE, file)][..], "traced"), (&[(TIMES_VARIABLE, file), ("WARPLINE", "0")], "original")]
+    {
+        _ = std::fs::remove_file(&path);
+        let ran = run("child_streams", variables);
+        assert_eq!(ran.code, Some(0), "{}{}", ran.output, ran.errors);
+        let text = std::fs::read_to_string(&path).unwrap();
+        let lines: Vec<Vec<&str>> = text.lines().map(|line| line.split('\t').collect()).collect();
+        assert_eq!(lines.len(), LAUNCHES as usize, "{text}");
+        for line in lines {
+            assert_eq!(line[1..], [form, &format!("{MILLISECONDS:.6}"), &REGISTERS.to_string(), "0", "2"], "{line:?}");
+        }
+    }
+    std::fs::remove_file(&path).unwrap();
 }
 
 #[test]

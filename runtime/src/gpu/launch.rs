@@ -8,6 +8,7 @@ use super::real::Real;
 use super::register::place_variables;
 use super::session::{Begun, TicketPlace};
 use super::state::{Kernel, note_once, registry, stream_number};
+use super::times::{self, Form};
 use crate::cuda::error::{self, Error};
 use crate::cuda::types::{Dim3, StreamHandle};
 use crate::paths::Entry;
@@ -86,7 +87,10 @@ pub unsafe fn launch(
         return returned(start(wanted.stub, wanted.arguments));
     }
     place_variables(real, kernel.module);
-    let original = || returned(start(wanted.stub, wanted.arguments));
+    let original = || {
+        let start = || start(wanted.stub, wanted.arguments);
+        returned(times::around(&wanted, kernel, Form::Original, wanted.stub as usize, start))
+    };
     let gpu = match current(real) {
         Ok(gpu) => gpu,
         // The launch itself will say what is wrong with the device.
@@ -154,7 +158,8 @@ unsafe fn launch_hooked(
         arguments.extend(unsafe { std::slice::from_raw_parts(wanted.arguments, noted.parameters) });
     }
     arguments.extend(target.iter_mut().map(|word| std::ptr::from_mut(word).cast::<c_void>()));
-    let code = start(form as _, arguments.as_mut_ptr());
+    let kind = if noted.counted { Form::Counted } else { Form::Traced };
+    let code = times::around(wanted, kernel, kind, form, || start(form as _, arguments.as_mut_ptr()));
     if matches!(code, error::LAUNCH_OUT_OF_RESOURCES | error::COOPERATIVE_LAUNCH_TOO_LARGE) {
         // SAFETY: no arguments; the program did not cause this error.
         unsafe { (real.last_error)() };

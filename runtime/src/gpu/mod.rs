@@ -18,6 +18,7 @@ pub mod register;
 pub mod residents;
 pub mod session;
 pub mod state;
+pub mod times;
 pub mod wire;
 
 pub use state::{active, chosen};

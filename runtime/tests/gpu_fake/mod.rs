@@ -9,6 +9,7 @@
 pub mod devices;
 pub mod graphs;
 pub mod program;
+pub mod times;
 
 use super::gpu_producer::{Target, producer};
 use devices::{current, fault, status};
