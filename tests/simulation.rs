@@ -183,6 +183,32 @@ fn copies_warm_level_2_where_the_model_says_so() {
     }
 }
 
+/// Two launches load the same 64 lines.
+#[test]
+fn level_2_is_emptied_before_each_launch_where_that_is_asked_for() {
+    let mut trace = TraceBuilder::default();
+    demo::begin(&mut trace, "/nowhere/columns.cu");
+    for launch in 0..2 {
+        trace.event(Event::Launch(demo::launch(launch)));
+        let mut batch = Batch::default();
+        batch.block(0, demo::WARPS, 0).turn(0);
+        for line in 0..64 {
+            batch.access(Space::Global, demo::site::MATRIX, u32::MAX, |lane| demo::MATRIX + 128 * line + 4 * lane);
+        }
+        trace.batch(launch, &batch);
+        trace.event(demo::end(launch, 0));
+    }
+    trace.event(Event::End { launches: 2 });
+    let trace = trace.finish();
+    for (flush_at_launch, hits) in [(false, 256), (true, 0)] {
+        for workers in [1, 3] {
+            let settings = Settings { flush_at_launch, warm_copies: false, ..settings("rtx2080ti") };
+            let sum = traffic(&analysis(&trace, workers, &settings));
+            assert_eq!((sum.l2.lookups, sum.l2.hits), (512, hits), "flushed {flush_at_launch}");
+        }
+    }
+}
+
 #[test]
 fn reuse_restarts_with_each_block() {
     let profile = profile(&two_laps(), 1, &settings("rtx2080ti"));

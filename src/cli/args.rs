@@ -50,6 +50,8 @@ pub enum Command {
     Report(ReportArguments),
     /// Analyse a kept trace, on any GPU model
     Sim(SimArguments),
+    /// Check caches by pointer chases: closed forms, a GPU's own latencies and counters; or profiles against Nsight Compute
+    Validate(ValidateArguments),
     /// List the GPU models, or show one
     Gpus(GpusArguments),
     /// Show what is installed, what is missing, and how to get it
@@ -121,6 +123,9 @@ pub struct StateArguments {
     /// Whether copies to the device leave their data in the L2 cache [default: as the model says]
     #[arg(long, value_enum)]
     pub l2_copies: Option<CopiesChoice>,
+    /// Whether the L2 cache keeps its content from launch to launch, or is emptied before each, as `ncu` does by default
+    #[arg(long, value_enum, default_value_t = LaunchesChoice::Kept)]
+    pub l2_launches: LaunchesChoice,
     /// Whether a store ends the life of what it writes in reuse distances, or counts as a use
     #[arg(long, value_enum, default_value_t = RestartChoice::On)]
     pub restart: RestartChoice,
@@ -161,6 +166,15 @@ pub enum CopiesChoice {
     Warm,
     /// Nothing.
     Cold,
+}
+
+/// What the L2 cache has at a launch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum LaunchesChoice {
+    /// What was there.
+    Kept,
+    /// Nothing.
+    Flushed,
 }
 
 /// What stores do to reuse distances.
@@ -284,6 +298,52 @@ pub struct SimArguments {
     /// Threads of the analysis; the result does not depend on it [default: by the machine]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=256))]
     pub threads: Option<u32>,
+}
+
+/// Arguments of `validate`.
+#[derive(Clone, Debug, Args)]
+#[command(after_help = "Examples:
+  warpline validate --gpu a100                          the simulated caches against closed forms
+  warpline validate --device gpu --curves curves.toml   and the caches of this machine's GPU
+  ncu --csv --metrics $(warpline validate --list-counters) ./app > app.csv      (with WARPLINE=0)
+  warpline validate app.wlprof --counters app.csv       a profile against the hardware's counters")]
+pub struct ValidateArguments {
+    /// Profiles to compare with counters; without any, pointer chases are run
+    #[arg(value_name = "PROFILE", requires = "counters")]
+    pub profiles: Vec<PathBuf>,
+    /// What `ncu --csv` printed for the same program without hooks; once for each profile
+    #[arg(long, value_name = "FILE", requires = "profiles")]
+    pub counters: Vec<PathBuf>,
+    /// Print the names of the counters that are compared, for `ncu --metrics`
+    #[arg(long)]
+    pub list_counters: bool,
+    /// Where the chases run; on a GPU its latencies are measured too
+    #[arg(long, value_enum, default_value_t = DeviceChoice::Cpu, conflicts_with = "counters")]
+    pub device: DeviceChoice,
+    /// GPU model to check [default: the GPU found]
+    #[arg(long, value_name = "MODEL", conflicts_with = "counters")]
+    pub gpu: Option<String>,
+    /// The program of the chases, built before, where there is no compiler [default: built now by `warpline cc`]
+    #[arg(long, value_name = "FILE", conflicts_with = "counters")]
+    pub program: Option<PathBuf>,
+    /// Where measured curves go, as lines for the model's file
+    #[arg(long, value_name = "FILE", conflicts_with = "counters")]
+    pub curves: Option<PathBuf>,
+    /// Form of the result
+    #[arg(long, value_enum, default_value_t = ValidateFormat::Text)]
+    pub format: ValidateFormat,
+    /// Where it goes [default: standard output]
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+}
+
+/// Forms of a validation's result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ValidateFormat {
+    /// For people.
+    Text,
+    /// For programs.
+    Json,
 }
 
 /// Arguments of `gpus`.

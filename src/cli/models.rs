@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use warpline_format::device::Device;
 
-use super::args::{CopiesChoice, RestartChoice, ReuseChoice, ReuseScopeChoice, StateArguments};
+use super::args::{CopiesChoice, LaunchesChoice, RestartChoice, ReuseChoice, ReuseScopeChoice, StateArguments};
 use super::default_model::DefaultModel;
 use super::{Failure, gpus};
 use crate::exit_code;
@@ -73,6 +73,7 @@ pub(super) fn choose(
         if let Some(choice) = state.l2_copies {
             simulation.warm_copies = choice == CopiesChoice::Warm;
         }
+        simulation.flush_at_launch = state.l2_launches == LaunchesChoice::Flushed;
         if state.restart == RestartChoice::Off {
             simulation.stores = Stores::Use;
         }

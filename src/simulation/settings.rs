@@ -49,6 +49,9 @@ pub struct Settings {
     pub hierarchy: HierarchyConfig,
     /// Copies leave their data in level 2.
     pub warm_copies: bool,
+    /// Level 2 is empty at each launch, as a profiler leaves it that flushes caches; what was written to it is not counted as
+    /// written to memory then.
+    pub flush_at_launch: bool,
     /// What stores do to reuse distances.
     pub stores: Stores,
     /// How reuse distances are taken, if they are.
@@ -64,6 +67,7 @@ impl Settings {
     pub fn new(hierarchy: HierarchyConfig) -> Settings {
         Settings {
             warm_copies: hierarchy.l2.copies == Copies::Warm,
+            flush_at_launch: false,
             stores: Stores::Restart,
             reuse: Some(ReuseSettings::default()),
             bypass: None,
@@ -84,11 +88,11 @@ impl Settings {
     /// What the profile says about the state of the caches.
     pub fn assumptions(&self) -> BTreeMap<String, String> {
         let copies = if self.warm_copies { "warm" } else { "cold" };
+        let l2 = if self.flush_at_launch { "empty at each launch" } else { "kept between launches" };
         let restart = if self.stores == Stores::Restart { "on" } else { "off" };
-        let mut all: BTreeMap<String, String> =
-            [("l1", "empty at each launch"), ("l2", "kept between launches"), ("l2_copies", copies)]
-                .map(|(name, value)| (name.to_owned(), value.to_owned()))
-                .into();
+        let mut all: BTreeMap<String, String> = [("l1", "empty at each launch"), ("l2", l2), ("l2_copies", copies)]
+            .map(|(name, value)| (name.to_owned(), value.to_owned()))
+            .into();
         if let Some(reuse) = self.reuse {
             all.insert("reuse_scope".to_owned(), reuse.scope.name().to_owned());
             all.insert("reuse_restart".to_owned(), restart.to_owned());

@@ -56,6 +56,8 @@ struct Share {
     level: SecondLevel,
     /// Number of the batch that is served next.
     next: u64,
+    /// The launch that was served last.
+    launch: Option<LaunchId>,
     /// Sums by launch and worker.
     sums: FxHashMap<LaunchId, Vec<TrafficCells>>,
 }
@@ -94,7 +96,12 @@ impl SharedStage {
     pub fn new(settings: &Settings, workers: u32) -> SharedStage {
         let l2 = &settings.hierarchy.l2;
         let division = Shares::new(l2.slices, l2.sets, workers.clamp(1, MOST_SHARES));
-        let share = || Share { level: SecondLevel::new(&settings.hierarchy), next: 0, sums: FxHashMap::default() };
+        let share = || Share {
+            level: SecondLevel::new(&settings.hierarchy),
+            next: 0,
+            launch: None,
+            sums: FxHashMap::default(),
+        };
         SharedStage(Arc::new(Stage {
             settings: settings.clone(),
             workers: workers.max(1),
@@ -184,6 +191,9 @@ impl Stage {
         for copied in &batch.copies {
             let warm = self.settings.warm_copies;
             share.level.copied(copied.address, copied.bytes, warm, self.division, index as u32);
+        }
+        if self.settings.flush_at_launch && share.launch.replace(batch.launch) != Some(batch.launch) {
+            share.level = SecondLevel::new(&self.settings.hierarchy);
         }
         let cells = share.sums.entry(batch.launch).or_default();
         cells.resize_with(self.workers as usize, TrafficCells::default);
