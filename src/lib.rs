@@ -2,7 +2,7 @@
 //! access to its source line, call path and allocation, and reports. Links no LLVM and no CUDA.
 //!
 //! Data flows one way: [`trace`] → [`analysis`] (with [`attribution`] and [`metrics`]) → [`profile`]
-//! → [`report`]; [`cli`] puts them together.
+//! → [`report`]; [`validate`] compares with closed forms and hardware; [`cli`] puts them together.
 
 pub mod analysis;
 pub mod attribution;
@@ -16,3 +16,4 @@ pub mod profile;
 pub mod report;
 pub mod simulation;
 pub mod trace;
+pub mod validate;

@@ -276,3 +276,63 @@ fn models_are_listed_and_shown() {
     let output = warpline().args(["gpus", "A100"]).output().unwrap();
     assert!(String::from_utf8_lossy(&output.stdout).contains("108"));
 }
+
+/// Counters as `ncu --csv` prints them for the demo's kernel.
+fn counters(kernel: &str, launches: usize, loads: u64) -> String {
+    let mut text = String::from("output of the program\n==PROF== Connected\n");
+    text += "\"ID\",\"Kernel Name\",\"Metric Name\",\"Metric Unit\",\"Metric Value\"\n";
+    for launch in 0..launches {
+        let name = "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum";
+        text += &format!("\"{launch}\",\"{kernel}\",\"{name}\",\"request\",\"{loads}\"\n");
+    }
+    text
+}
+
+#[test]
+fn profiles_are_compared_with_counters() {
+    let folder = tempfile::tempdir().unwrap();
+    run("good", folder.path(), &[]).assert().success();
+    let profile = json(folder.path(), "out.wlprof");
+    let kernel = &profile["kernels"][0];
+    let launches = kernel["launches"].as_array().unwrap().len();
+    let sites = profile["sites"].as_array().unwrap().iter();
+    let of_loads = sites.filter(|site| site["op"] == "load" && site["space"] == "global" && site["kernel"] == 0);
+    let requests: u64 = of_loads.filter_map(|site| site["metrics"]["requests"].as_u64()).sum();
+    let name = kernel["name"].as_str().unwrap();
+    let validate = |text: &str| {
+        std::fs::write(folder.path().join("counters.csv"), text).unwrap();
+        let arguments = ["validate", "out.wlprof", "--counters", "counters.csv", "--format", "json"];
+        warpline().current_dir(folder.path()).args(arguments).output().unwrap()
+    };
+    // Half as many as there were.
+    let output = validate(&counters(name, launches, requests / launches as u64 / 2));
+    assert!(output.status.success(), "{}", stderr(&output));
+    let document: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let figure = &document["programs"][0]["kernels"][0]["figures"][0];
+    assert_eq!((figure["ours"].as_f64(), figure["error"].as_f64()), (Some(requests as f64), Some(100.0)));
+    assert_eq!(document["summary"][0]["worst_kernel"], name);
+
+    let output = validate(&counters(name, launches + 1, 1));
+    assert_eq!(output.status.code(), Some(4), "{}", stderr(&output));
+    assert!(stderr(&output).contains("launches in the profile"), "{}", stderr(&output));
+    let output = validate("==ERROR== ERR_NVGPUCTRPERM\n");
+    assert_eq!(output.status.code(), Some(3));
+    assert!(stderr(&output).contains("counters.csv: no line begins with"), "{}", stderr(&output));
+}
+
+#[test]
+fn what_validate_cannot_do_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let refused = |arguments: &[&str]| {
+        let output = warpline().current_dir(folder.path()).arg("validate").args(arguments).output().unwrap();
+        (output.status.code(), stderr(&output))
+    };
+    assert_eq!(refused(&["a.wlprof"]).0, Some(2));
+    assert_eq!(refused(&["a", "b", "--counters", "c"]).0, Some(2));
+    let (code, text) = refused(&["--curves", "x.toml"]);
+    assert!(code == Some(2) && text.contains("--device gpu"), "{text}");
+    let (code, text) = refused(&["--program", "/no/such/program"]);
+    assert!(code == Some(127) && text.contains("/no/such/program"), "{text}");
+    let output = warpline().args(["validate", "--list-counters"]).output().unwrap();
+    assert!(String::from_utf8_lossy(&output.stdout).contains("dram__sectors_read.sum"));
+}

@@ -408,6 +408,29 @@ fn pointer_chases_miss_as_their_closed_forms_say() {
     }
 }
 
+/// The chases of `warpline validate`, on two models.
+#[test]
+fn simulated_caches_miss_as_their_closed_forms_say() {
+    let folder = work_folder("validate");
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/validate/chases.cu");
+    let program = build(&[source], &["-O2".to_owned()], &folder);
+    for model in ["v100", "rtx2080ti"] {
+        let mut command = Command::new(warpline());
+        command.args(["validate", "--gpu", model, "--format", "json", "--program"]).arg(&program);
+        let outcome = run(&mut command, &folder, "validated");
+        assert!(outcome.status.success(), "{model}: {}", outcome.describe());
+        let document: Value = serde_json::from_str(&outcome.stdout).expect("a JSON document");
+        let cases = document["cases"].as_array().expect("cases");
+        assert!(cases.len() > 10, "{model}");
+        for case in cases {
+            for level in ["l1", "l2"] {
+                let of = &case[level];
+                assert!(of["closed_form"].is_null() || of["closed_form"] == of["simulated"], "{model}: {case}");
+            }
+        }
+    }
+}
+
 /// Figures of caches and of reuse, which follow the order of turns, taken out.
 fn without_order(value: &mut Value) {
     match value {

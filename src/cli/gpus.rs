@@ -5,7 +5,8 @@ use std::fmt::Write as _;
 use super::args::GpusArguments;
 use super::{Failure, output};
 use crate::exit_code;
-use crate::models::{self, Figure, Model};
+use crate::models::{self, Curve, CurvePath, Figure, Model};
+use crate::validate::{Point, plateaus};
 
 pub(super) fn execute(arguments: &GpusArguments) -> Result<u8, Failure> {
     let text = match &arguments.model {
@@ -91,6 +92,13 @@ fn show(model: &Model) -> String {
         line("l2_gbs", plain(&rates.l2_gbs));
         line("dram_gbs", plain(&rates.dram_gbs));
     }
+    for curve in &model.curves {
+        let path = match curve.path {
+            CurvePath::ThroughLevel1 => "through level 1",
+            CurvePath::PastLevel1 => "past level 1",
+        };
+        _ = writeln!(text, "  latency {path}: {}  [{}]", levels(curve), curve.source);
+    }
     match model.run_device() {
         Ok(run) if run.assumed.is_empty() => {}
         Ok(run) => _ = writeln!(text, "\nassumed in runs: {}", run.assumed.join(", ")),
@@ -101,4 +109,20 @@ fn show(model: &Model) -> String {
         _ = writeln!(text, "  [{key}] {cite}");
     }
     text
+}
+
+/// The levels that a measured curve shows.
+fn levels(curve: &Curve) -> String {
+    let points = curve.bytes.iter().zip(&curve.cycles).map(|(&bytes, &cycles)| Point { bytes, cycles });
+    let found = plateaus(&points.collect::<Vec<_>>());
+    let shown = found.iter().enumerate().map(|(level, plateau)| {
+        let size = plateau.bytes >> 10;
+        let last = level + 1 == found.len();
+        if last {
+            format!("{:.0} beyond", plateau.cycles)
+        } else {
+            format!("{:.0} cycles up to {size} KiB", plateau.cycles)
+        }
+    });
+    shown.collect::<Vec<_>>().join(", ")
 }

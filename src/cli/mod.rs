@@ -11,6 +11,7 @@ mod profile;
 mod report;
 mod run;
 mod sim;
+mod validate;
 
 use std::process::ExitCode;
 
@@ -52,6 +53,7 @@ pub fn main() -> ExitCode {
         Command::Profile(arguments) => profile::execute(&arguments, color),
         Command::Sim(arguments) => sim::execute(&arguments),
         Command::Report(arguments) => report::execute(&arguments, color),
+        Command::Validate(arguments) => validate::execute(&arguments),
         Command::Gpus(arguments) => gpus::execute(&arguments),
         Command::Doctor => doctor::execute(),
     };

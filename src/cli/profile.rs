@@ -110,7 +110,11 @@ fn split(all: &[OsString]) -> Result<Parts, Failure> {
 }
 
 /// The options of `run`, read as `run` itself would.
-fn parsed(options: Vec<OsString>, executable: OsString, program: Vec<OsString>) -> Result<RunArguments, Failure> {
+pub(super) fn parsed(
+    options: Vec<OsString>,
+    executable: OsString,
+    program: Vec<OsString>,
+) -> Result<RunArguments, Failure> {
     let command = RunArguments::augment_args(clap::Command::new("warpline profile"));
     let words = [OsString::from("warpline profile")].into_iter().chain(options);
     let words = words.chain([OsStr::new("--").into(), executable]).chain(program);

@@ -1,6 +1,7 @@
 //! GPU models: `models/*.toml`, each figure with its source. A figure that no source gives is absent
 //! there; where a run cannot do without one, the value taken here is told in the profile.
 
+mod curves;
 mod hierarchy;
 mod rates;
 
@@ -10,6 +11,7 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 use warpline_format::device::Device;
 
+pub use curves::{Curve, Path as CurvePath};
 pub use hierarchy::{CoalescingFigures, DramFigures, L1Figures, L2Figures, SharedFigures, StageFigures, TlbFigures};
 pub use rates::{RateFigures, Rates};
 
@@ -102,6 +104,9 @@ pub struct Model {
     pub tlb: Option<TlbFigures>,
     /// Rates.
     pub rates: Option<RateFigures>,
+    /// Measured latencies.
+    #[serde(default)]
+    pub curves: Vec<Curve>,
     /// What the source keys stand for.
     pub sources: BTreeMap<String, String>,
 }

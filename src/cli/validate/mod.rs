@@ -1,0 +1,36 @@
+//! `warpline validate`: caches by pointer chases, or profiles against counters.
+
+mod chases;
+mod counters;
+mod program;
+
+use super::args::{ValidateArguments, ValidateFormat};
+use super::{Failure, output};
+use crate::exit_code;
+use crate::validate::METRICS;
+
+pub(super) fn execute(arguments: &ValidateArguments) -> Result<u8, Failure> {
+    if arguments.list_counters {
+        output::print(format!("{}\n", METRICS.join(",")).as_bytes())?;
+        return Ok(exit_code::OK);
+    }
+    if arguments.profiles.is_empty() { chases::execute(arguments) } else { counters::execute(arguments) }
+}
+
+/// Writes a result in the form that was asked for.
+fn write(
+    arguments: &ValidateArguments,
+    document: &impl serde::Serialize,
+    text: impl FnOnce() -> String,
+) -> Result<(), Failure> {
+    let bytes = match arguments.format {
+        ValidateFormat::Text => text().into_bytes(),
+        ValidateFormat::Json => {
+            let json = serde_json::to_vec_pretty(document);
+            let mut json = json.map_err(|error| Failure::new(exit_code::UNEXPECTED, error))?;
+            json.push(b'\n');
+            json
+        }
+    };
+    output::write(&bytes, arguments.output.as_deref())
+}

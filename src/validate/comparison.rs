@@ -1,0 +1,335 @@
+//! A profile's figures beside the counters of Nsight Compute, kernel by kernel.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::counters::KernelCounters;
+use crate::profile::model::{Kernel, LevelMetrics, Metrics, Profile, Site};
+
+/// A figure and a counter.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Compared {
+    /// Which, see [`compare`].
+    pub metric: String,
+    /// Warpline's.
+    pub ours: f64,
+    /// The counters'.
+    pub counted: f64,
+    /// In per cent of what was counted; for rates, in points.
+    pub error: f64,
+    /// The error is in points.
+    pub points: bool,
+}
+
+/// One kernel.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ComparedKernel {
+    /// Demangled name.
+    pub kernel: String,
+    /// Launches, all of them counted.
+    pub launches: u64,
+    /// Its figures; those with nothing on either side are left out.
+    pub figures: Vec<Compared>,
+}
+
+/// All kernels of a profile.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Comparison {
+    /// By kernel.
+    pub kernels: Vec<ComparedKernel>,
+    /// What could not be compared, and why.
+    pub notes: Vec<String>,
+}
+
+/// A figure of a kernel, as hardware counts it.
+enum Value {
+    Count(f64),
+    /// Of a whole; a rate in per cent.
+    Share(f64, f64),
+    /// A mean.
+    Mean(f64, f64),
+}
+
+impl Value {
+    fn number(&self) -> Option<f64> {
+        match *self {
+            Value::Count(count) => Some(count),
+            Value::Share(part, whole) => (whole > 0.0).then(|| 100.0 * part / whole),
+            Value::Mean(sum, count) => (count > 0.0).then(|| sum / count),
+        }
+    }
+}
+
+/// A kernel in the profile.
+struct View<'a> {
+    kernel: &'a Kernel,
+    sites: Vec<&'a Site>,
+    divergent: u64,
+    branches: u64,
+}
+
+impl View<'_> {
+    fn sum(&self, space: &str, op: Option<&str>, of: impl Fn(&Metrics) -> u64) -> f64 {
+        let sites = self.sites.iter().filter(|site| site.space == space && op.is_none_or(|op| site.op == op));
+        sites.map(|site| of(&site.metrics)).sum::<u64>() as f64
+    }
+
+    /// Over global and local memory.
+    fn level(&self, of: impl Fn(&Metrics) -> Option<u64>) -> f64 {
+        let spaces = self.kernel.metrics.iter().filter(|(space, _)| *space == "global" || *space == "local");
+        spaces.filter_map(|(_, metrics)| of(metrics)).sum::<u64>() as f64
+    }
+
+    fn instructions(&self, lanes: bool) -> f64 {
+        let counts = self.kernel.instructions.values();
+        counts.map(|count| if lanes { count.lanes } else { count.warps }).sum::<u64>() as f64
+    }
+}
+
+fn l1(metrics: &Metrics, of: impl Fn(&LevelMetrics) -> u64) -> u64 {
+    metrics.l1.as_ref().map_or(0, of)
+}
+
+fn l2(metrics: &Metrics, of: impl Fn(&LevelMetrics) -> u64) -> Option<u64> {
+    metrics.l2.as_ref().map(of)
+}
+
+type Counter<'a> = &'a dyn Fn(&str) -> Option<f64>;
+
+/// Name, Warpline's figure, counted figure.
+type Row = (&'static str, fn(&View) -> Value, fn(Counter) -> Option<Value>);
+
+const ROWS: &[Row] = &[
+    (
+        "requests of global loads",
+        |view| Value::Count(view.sum("global", Some("load"), |m| m.requests)),
+        |counter| Some(Value::Count(counter("l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum")?)),
+    ),
+    (
+        "sectors of global loads",
+        |view| Value::Count(view.sum("global", Some("load"), |m| m.sectors)),
+        |counter| Some(Value::Count(counter("l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum")?)),
+    ),
+    (
+        "requests of global stores",
+        |view| Value::Count(view.sum("global", Some("store"), |m| m.requests)),
+        |counter| Some(Value::Count(counter("l1tex__t_requests_pipe_lsu_mem_global_op_st.sum")?)),
+    ),
+    (
+        "sectors of global stores",
+        |view| Value::Count(view.sum("global", Some("store"), |m| m.sectors)),
+        |counter| Some(Value::Count(counter("l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum")?)),
+    ),
+    (
+        "L1 hit rate of global loads",
+        |view| {
+            let of = |what: fn(&LevelMetrics) -> u64| view.sum("global", Some("load"), |m| l1(m, what));
+            Value::Share(of(|level| level.load_hits), of(|level| level.load_lookups))
+        },
+        |counter| {
+            let hits = counter("l1tex__t_sectors_pipe_lsu_mem_global_op_ld_lookup_hit.sum")?;
+            Some(Value::Share(hits, counter("l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum")?))
+        },
+    ),
+    (
+        "L1 hit rate of global stores",
+        |view| {
+            let of = |what: fn(&LevelMetrics) -> u64| view.sum("global", Some("store"), |m| l1(m, what));
+            Value::Share(of(|level| level.hits), of(|level| level.lookups))
+        },
+        |counter| {
+            let hits = counter("l1tex__t_sectors_pipe_lsu_mem_global_op_st_lookup_hit.sum")?;
+            Some(Value::Share(hits, counter("l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum")?))
+        },
+    ),
+    (
+        "sectors of local loads",
+        |view| Value::Count(view.sum("local", Some("load"), |m| m.sectors)),
+        |counter| Some(Value::Count(counter("l1tex__t_sectors_pipe_lsu_mem_local_op_ld.sum")?)),
+    ),
+    (
+        "sectors of local stores",
+        |view| Value::Count(view.sum("local", Some("store"), |m| m.sectors)),
+        |counter| Some(Value::Count(counter("l1tex__t_sectors_pipe_lsu_mem_local_op_st.sum")?)),
+    ),
+    (
+        "wavefronts of shared memory",
+        |view| Value::Count(view.sum("shared", None, |m| m.shared.as_ref().map_or(0, |passes| passes.wavefronts))),
+        |counter| Some(Value::Count(counter("l1tex__data_pipe_lsu_wavefronts_mem_shared.sum")?)),
+    ),
+    (
+        "bank conflicts of shared memory",
+        |view| {
+            let extra = |m: &Metrics| m.shared.as_ref().map_or(0, |passes| passes.wavefronts - passes.ideal_wavefronts);
+            Value::Count(view.sum("shared", None, extra))
+        },
+        |counter| Some(Value::Count(counter("l1tex__data_bank_conflicts_pipe_lsu_mem_shared.sum")?)),
+    ),
+    (
+        "sectors from L1 to L2",
+        |view| Value::Count(view.level(|m| l2(m, |level| level.lookups))),
+        |counter| Some(Value::Count(counter("lts__t_sectors_srcunit_tex.sum")?)),
+    ),
+    (
+        "L2 hit rate",
+        |view| {
+            // The counters take a store that allocates for a hit.
+            let hits = view.level(|m| l2(m, |level| level.hits + level.store_allocations));
+            Value::Share(hits, view.level(|m| l2(m, |level| level.lookups)))
+        },
+        |counter| {
+            let hits = counter("lts__t_sectors_srcunit_tex_lookup_hit.sum")?;
+            Some(Value::Share(hits, counter("lts__t_sectors_srcunit_tex.sum")?))
+        },
+    ),
+    (
+        "L2 hit rate of loads",
+        |view| {
+            let hits = view.level(|m| l2(m, |level| level.load_hits));
+            Value::Share(hits, view.level(|m| l2(m, |level| level.load_lookups)))
+        },
+        |counter| {
+            let hits = counter("lts__t_sectors_srcunit_tex_op_read_lookup_hit.sum")?;
+            Some(Value::Share(hits, counter("lts__t_sectors_srcunit_tex_op_read.sum")?))
+        },
+    ),
+    (
+        "sectors read from DRAM",
+        |view| Value::Count(view.level(|m| m.dram.map(|dram| dram.read_sectors))),
+        |counter| Some(Value::Count(counter("dram__sectors_read.sum")?)),
+    ),
+    (
+        "sectors written to DRAM",
+        |view| Value::Count(view.level(|m| m.dram.map(|dram| dram.write_sectors))),
+        |counter| Some(Value::Count(counter("dram__sectors_write.sum")?)),
+    ),
+    (
+        "active threads per instruction",
+        |view| Value::Mean(view.instructions(true), view.instructions(false)),
+        |counter| Some(Value::Mean(counter("smsp__thread_inst_executed.sum")?, counter("smsp__inst_executed.sum")?)),
+    ),
+    (
+        // Not the same branches: ptxas makes predicates of short ones, and counts unconditional ones too.
+        "divergent share of branches",
+        |view| Value::Share(view.divergent as f64, view.branches as f64),
+        |counter| {
+            let divergent = counter("smsp__sass_branch_targets_threads_divergent.sum")?;
+            Some(Value::Share(divergent, counter("smsp__sass_branch_targets.sum")?))
+        },
+    ),
+];
+
+/// Compares the kernels of a profile with counters of the same program without hooks. Launches of a name are matched in their
+/// order, so all of them have to be there.
+pub fn compare(profile: &Profile, counters: &[KernelCounters]) -> Comparison {
+    let mut notes = Vec::new();
+    let mut counted: BTreeMap<&str, Vec<&KernelCounters>> = BTreeMap::new();
+    for launch in counters {
+        counted.entry(base_name(&launch.kernel)).or_default().push(launch);
+    }
+    // By name, the kernels of its launches in order: instances of a template share a name.
+    let mut launches: BTreeMap<&str, Vec<(u64, usize)>> = BTreeMap::new();
+    for (index, kernel) in profile.kernels.iter().enumerate() {
+        let of = launches.entry(base_name(&kernel.name)).or_default();
+        of.extend(kernel.launches.iter().filter(|launch| launch.error == Some(0)).map(|launch| (launch.id, index)));
+    }
+    let mut of_kernel: BTreeMap<usize, Vec<&KernelCounters>> = BTreeMap::new();
+    for (name, mut launches) in launches {
+        launches.sort_unstable();
+        let rows = counted.remove(name).unwrap_or_default();
+        if rows.len() != launches.len() {
+            notes.push(format!("{name}: {} launches in the profile, {} in the counters", launches.len(), rows.len()));
+            continue;
+        }
+        for ((_, kernel), row) in launches.into_iter().zip(rows) {
+            of_kernel.entry(kernel).or_default().push(row);
+        }
+    }
+    notes.extend(counted.keys().map(|name| format!("{name}: counted, and not in the profile")));
+    if profile.run.sampled || !profile.run.complete {
+        notes.push("the profile does not have everything: it was filtered, sampled, or ended early".to_owned());
+    }
+    let kernels = of_kernel.into_iter().map(|(index, rows)| compare_kernel(profile, &profile.kernels[index], &rows));
+    Comparison { kernels: kernels.collect(), notes }
+}
+
+fn compare_kernel(profile: &Profile, kernel: &Kernel, rows: &[&KernelCounters]) -> ComparedKernel {
+    let branches = profile.branches.iter().filter(|branch| branch.kernel == kernel.id);
+    let (executions, divergent) = branches.fold((0, 0), |(all, some), b| (all + b.executions, some + b.divergent));
+    let view = View {
+        kernel,
+        sites: profile.sites.iter().filter(|site| site.kernel == kernel.id).collect(),
+        divergent,
+        branches: executions,
+    };
+    let counter = |name: &str| rows.iter().map(|row| row.values.get(name)).sum::<Option<f64>>();
+    let figures = ROWS.iter().filter_map(|(metric, ours, counted)| {
+        let (ours, counted) = (ours(&view), counted(&counter)?);
+        let points = matches!(ours, Value::Share(..));
+        let (ours, counted) = (ours.number()?, counted.number()?);
+        let error = match (points, counted) {
+            (true, _) => ours - counted,
+            // Nothing on either side says nothing.
+            (false, 0.0) if ours == 0.0 => return None,
+            (false, 0.0) => 100.0,
+            (false, _) => 100.0 * (ours - counted) / counted,
+        };
+        Some(Compared { metric: (*metric).to_owned(), ours, counted, error, points })
+    });
+    ComparedKernel { kernel: kernel.name.clone(), launches: rows.len() as u64, figures: figures.collect() }
+}
+
+/// A kernel's name without result, name spaces, template arguments and parameters, which demanglers write differently.
+fn base_name(name: &str) -> &str {
+    const UNNAMED: [&str; 2] = ["(anonymous namespace)::", "<unnamed>::"];
+    let behind = UNNAMED.iter().filter_map(|unnamed| Some(name.rfind(unnamed)? + unnamed.len())).max().unwrap_or(0);
+    let plain = &name[behind..];
+    let plain = plain.split(['<', '(']).next().unwrap_or(plain).trim();
+    let plain = plain.rsplit("::").next().unwrap_or(plain);
+    plain.rsplit(' ').next().unwrap_or(plain)
+}
+
+/// A metric over all kernels.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Summary {
+    /// Which.
+    pub metric: String,
+    /// Kernels that have it.
+    pub kernels: u64,
+    /// Errors without their signs: mean, median and worst.
+    pub mean: f64,
+    /// Half of the kernels are better.
+    pub median: f64,
+    /// The worst kernel's.
+    pub worst: f64,
+    /// Which kernel that is.
+    pub worst_kernel: String,
+    /// In points, else in per cent.
+    pub points: bool,
+}
+
+/// The errors of each metric over all kernels, in the order of a kernel's figures.
+pub fn summarize(comparisons: &[Comparison]) -> Vec<Summary> {
+    let kernels: Vec<&ComparedKernel> = comparisons.iter().flat_map(|comparison| &comparison.kernels).collect();
+    let rows = ROWS.iter().filter_map(|(metric, ..)| {
+        let mut errors: Vec<(f64, &str, bool)> = kernels
+            .iter()
+            .flat_map(|kernel| kernel.figures.iter().map(move |figure| (kernel, figure)))
+            .filter(|(_, figure)| figure.metric == *metric)
+            .map(|(kernel, figure)| (figure.error.abs(), kernel.kernel.as_str(), figure.points))
+            .collect();
+        errors.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let &(worst, worst_kernel, points) = errors.last()?;
+        Some(Summary {
+            metric: (*metric).to_owned(),
+            kernels: errors.len() as u64,
+            mean: errors.iter().map(|(error, ..)| error).sum::<f64>() / errors.len() as f64,
+            median: errors[errors.len() / 2].0,
+            worst,
+            worst_kernel: worst_kernel.to_owned(),
+            points,
+        })
+    });
+    rows.collect()
+}

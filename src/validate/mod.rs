@@ -1,0 +1,20 @@
+//! Truth: a model's caches against closed forms, against a GPU's own latencies, and figures against the counters of
+//! Nsight Compute. `docs/fidelity.md` tells the method.
+
+mod chase;
+mod closed_form;
+mod comparison;
+mod counters;
+mod curve;
+mod figures;
+mod outcome;
+mod text;
+
+pub use chase::{Chase, PROGRAM, Sweep, plan_text, read_cycles, timing_plan};
+pub use closed_form::{Case, Misses, cases};
+pub use comparison::{Compared, ComparedKernel, Comparison, Summary, compare, summarize};
+pub use counters::{CountersError, KernelCounters, METRICS, read as read_counters};
+pub use curve::{Plateau, Point, doubling, plateaus, tag_bytes};
+pub use figures::{FigureRow, curves, figures, model_text, of_curves};
+pub use outcome::{CaseRow, Level, Validation};
+pub use text::{comparison_text, validation_text};

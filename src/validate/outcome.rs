@@ -1,0 +1,63 @@
+//! The document of `warpline validate`.
+
+use serde::{Deserialize, Serialize};
+
+use super::chase::Chase;
+use super::figures::FigureRow;
+use crate::models::Curve;
+
+/// What was validated, and how it came out.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Validation {
+    /// `cpu` or `gpu`: where the chases ran.
+    pub device: String,
+    /// The model.
+    pub model: String,
+    /// Chases with closed forms.
+    pub cases: Vec<CaseRow>,
+    /// Figures beside the model's, from `curves`.
+    pub figures: Vec<FigureRow>,
+    /// Measured here on a GPU, else those of the model's file.
+    pub curves: Vec<Curve>,
+    /// The curves were measured by this run.
+    pub measured: bool,
+    /// What a reader should know.
+    pub notes: Vec<String>,
+}
+
+impl Validation {
+    /// Cases whose simulation does not give the closed form.
+    pub fn wrong(&self) -> usize {
+        self.cases.iter().filter(|case| case.l1.is_wrong() || case.l2.is_wrong()).count()
+    }
+}
+
+/// A chase with a closed form.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CaseRow {
+    /// What it shows.
+    pub what: String,
+    /// The chase.
+    pub chase: Chase,
+    /// Misses of level 1.
+    pub l1: Level,
+    /// Misses of level 2.
+    pub l2: Level,
+}
+
+/// Misses of a level in a chase.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Level {
+    /// By the closed form, where there is one.
+    pub closed_form: Option<u64>,
+    /// Of the simulation of what the program did.
+    pub simulated: u64,
+    /// By the GPU's counters, where they were read.
+    pub counted: Option<f64>,
+}
+
+impl Level {
+    fn is_wrong(&self) -> bool {
+        self.closed_form.is_some_and(|misses| misses != self.simulated)
+    }
+}
