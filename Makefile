@@ -36,7 +36,7 @@ gpu-bundle: build
 
 # Runs them here, and keeps the machine, the results and the overheads.
 gpu-test: gpu-bundle
-	build/gpu/run.sh $(abspath docs/benchmarks)/gpu.md
+	cd build/gpu && ./run.py $(abspath docs/benchmarks)/gpu.md
 
 install: build
 	install -d $(DESTDIR)$(PREFIX)/bin

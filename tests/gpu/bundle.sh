@@ -1,5 +1,5 @@
 #!/bin/sh
-# Builds the programs that `run.sh` runs on a machine with a GPU: make gpu-bundle [ARCHS="80 90"]
+# Builds the programs that `run.py` runs on a machine with a GPU: make gpu-bundle [ARCHS="80 90"]
 #   bundle.sh FOLDER WARPLINE_CC WARPLINE
 set -eu
 folder=$1 cc=$2 warpline=$3
@@ -10,7 +10,7 @@ gencode=
 for arch in $archs; do gencode="$gencode -gencode arch=compute_$arch,code=sm_$arch"; done
 mkdir -p "$folder/examples"
 cp "$warpline" "$folder/warpline"
-cp "$here/run.sh" "$here/compare.py" "$folder/"
+cp "$here"/*.py "$folder/"
 # The machine that runs it need not have this one's processor.
 build() {
     echo "  $1"
@@ -26,6 +26,7 @@ done
 build streams "$here/streams.cu"
 build graphs "$here/graphs.cu"
 build long_running "$here/long_running.cu"
+build ../chases "$root/src/validate/chases.cu"
 # The hooks alone, without the rest of Warpline.
 toolkit=$("$cc" --warpline-toolkit)
 last=${archs##* }
@@ -34,4 +35,4 @@ cuda=$(dirname "$(readlink -f "$toolkit/include")")
 "$clang" -x cuda "--cuda-path=$cuda" -Wno-unknown-cuda-version "--cuda-gpu-arch=sm_$last" --no-offload-new-driver -O2 \
     -std=c++17 "$here/hook_bench.cu" -o "$folder/hook_bench" "-L$cuda/lib64" "-L$cuda/lib" -lcudart_static -ldl -lrt \
     -lpthread -static-libstdc++ -static-libgcc
-echo "bundle: $folder (run $folder/run.sh on a machine with a GPU)"
+echo "bundle: $folder (run $folder/run.py on a machine with a GPU)"
