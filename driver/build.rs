@@ -40,7 +40,23 @@ fn build_runtime(root: &Path) -> PathBuf {
     assert!(status.success(), "building the runtime library failed ({status}); its errors stand above");
     let library = target.join("runtime/libwarpline_runtime.a");
     assert!(library.is_file(), "cargo made no {}", library.display());
-    library
+    without_debug_information(library)
+}
+
+/// Debug information of the runtime and of Rust's own library is two thirds of a small program, which every instrumented
+/// executable would carry.
+fn without_debug_information(library: PathBuf) -> PathBuf {
+    let stripped = library.with_file_name("libwarpline_runtime_stripped.a");
+    let done = Command::new("objcopy").arg("--strip-debug").arg(&library).arg(&stripped).status();
+    match done {
+        Ok(status) if status.success() => stripped,
+        other => {
+            println!(
+                "cargo:warning=objcopy (binutils) cannot strip the runtime library, programs will be larger: {other:?}"
+            );
+            library
+        }
+    }
 }
 
 /// Lets `warpline-cc` find libLLVM where `llvm-config` says it is, when that is no folder the system searches.

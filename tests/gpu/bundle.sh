@@ -9,8 +9,9 @@ archs=${ARCHS:-"80 90"}
 gencode=
 for arch in $archs; do gencode="$gencode -gencode arch=compute_$arch,code=sm_$arch"; done
 mkdir -p "$folder/examples"
-cp "$warpline" "$folder/warpline"
-cp "$here"/*.py "$folder/"
+# Without symbols: the folder may have to travel.
+strip -o "$folder/warpline" "$warpline"
+for part in run machine equality overhead fidelity; do cp "$here/$part.py" "$folder/"; done
 # The machine that runs it need not have this one's processor.
 build() {
     echo "  $1"
