@@ -8,6 +8,7 @@ use std::sync::atomic::Ordering;
 
 use assert_cmd::assert::OutputAssertExt as _;
 use support::demo;
+use warpline_format::event::Event;
 use warpline_format::options::{Options, Output, VARIABLE};
 use warpline_format::ring::Ring;
 
@@ -274,7 +275,10 @@ fn a_closed_pipe_is_no_error() {
 fn models_are_listed_and_shown() {
     warpline().arg("gpus").assert().success();
     let output = warpline().args(["gpus", "A100"]).output().unwrap();
-    assert!(String::from_utf8_lossy(&output.stdout).contains("108"));
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(text.contains("108"));
+    // The hierarchy, with its sources.
+    assert!(text.contains("replacement") && text.contains("lru  [gpubench-latency]"), "{text}");
 }
 
 /// Counters as `ncu --csv` prints them for the demo's kernel.
@@ -335,4 +339,22 @@ fn what_validate_cannot_do_is_refused() {
     assert!(code == Some(127) && text.contains("/no/such/program"), "{text}");
     let output = warpline().args(["validate", "--list-counters"]).output().unwrap();
     assert!(String::from_utf8_lossy(&output.stdout).contains("dram__sectors_read.sum"));
+}
+
+#[test]
+fn a_trace_from_a_gpu_is_told_as_one() {
+    let folder = tempfile::tempdir().unwrap();
+    for (on_gpu, device) in [(false, "cpu"), (true, "gpu")] {
+        let mut trace = support::TraceBuilder::default();
+        demo::begin(&mut trace, "/nowhere/columns.cu");
+        if on_gpu {
+            trace.event(Event::OnGpu);
+        }
+        trace.event(Event::Launch(demo::launch(0)));
+        trace.batch(0, &demo::batch());
+        trace.event(demo::end(0, 0)).event(Event::End { launches: 1 });
+        std::fs::write(folder.path().join("a.wltrace"), trace.finish()).unwrap();
+        warpline().current_dir(folder.path()).args(["sim", "a.wltrace", "-o", "out.wlprof"]).assert().success();
+        assert_eq!(json(folder.path(), "out.wlprof")["run"]["device"], device);
+    }
 }

@@ -10,7 +10,10 @@ use crate::validate::{Point, plateaus};
 
 pub(super) fn execute(arguments: &GpusArguments) -> Result<u8, Failure> {
     let text = match &arguments.model {
-        Some(name) => show(&find(name)?),
+        Some(name) => {
+            let sections = models::sections(name).map_err(failure)?;
+            show(&find(name)?, &sections)
+        }
         None => list()?,
     };
     output::print(text.as_bytes())?;
@@ -18,13 +21,15 @@ pub(super) fn execute(arguments: &GpusArguments) -> Result<u8, Failure> {
 }
 
 pub(super) fn find(name: &str) -> Result<Model, Failure> {
-    models::find(name).map_err(|error| {
-        let code = match error {
-            models::ModelError::Unknown { .. } => exit_code::USAGE,
-            _ => exit_code::UNREADABLE,
-        };
-        Failure::new(code, error)
-    })
+    models::find(name).map_err(failure)
+}
+
+fn failure(error: models::ModelError) -> Failure {
+    let code = match error {
+        models::ModelError::Unknown { .. } => exit_code::USAGE,
+        _ => exit_code::UNREADABLE,
+    };
+    Failure::new(code, error)
 }
 
 fn list() -> Result<String, Failure> {
@@ -52,7 +57,7 @@ fn list() -> Result<String, Failure> {
     Ok(text)
 }
 
-fn show(model: &Model) -> String {
+fn show(model: &Model, sections: &[models::Section]) -> String {
     let mut text = format!("{} ({})\n{}, waves of {} lanes\n\n", model.name, model.key, model.architecture, model.warp);
     let figures = &model.device;
     let mut line = |name: &str, value: Option<(String, &str)>| {
@@ -84,13 +89,11 @@ fn show(model: &Model) -> String {
     line("memory_bus_bits", plain(&figures.memory_bus_bits));
     line("memory_bytes", plain(&figures.memory_bytes));
     line("l2_bytes", plain(&figures.l2_bytes));
-    if let Some(rates) = &model.rates {
-        line("issue per cycle and SM", plain(&rates.issue));
-        line("fp32 per cycle and SM", plain(&rates.fp32));
-        line("fp64 per cycle and SM", plain(&rates.fp64));
-        line("special per cycle and SM", plain(&rates.special));
-        line("l2_gbs", plain(&rates.l2_gbs));
-        line("dram_gbs", plain(&rates.dram_gbs));
+    for (section, figures) in sections {
+        _ = writeln!(text, "\n  {section}");
+        for (figure, value, source) in figures {
+            _ = writeln!(text, "    {figure:<24} {value:>14}  [{source}]");
+        }
     }
     for curve in &model.curves {
         let path = match curve.path {

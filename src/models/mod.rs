@@ -5,6 +5,7 @@ mod curves;
 mod hierarchy;
 mod rates;
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -168,16 +169,50 @@ pub fn names() -> impl Iterator<Item = &'static str> {
 /// # Errors
 /// [`ModelError`] but for `Missing`.
 pub fn find(name: &str) -> Result<Model, ModelError> {
+    let (text, path) = text(name)?;
+    parse(&text, &path)
+}
+
+/// The text of a model's file, found as by [`find`].
+fn text(name: &str) -> Result<(Cow<'static, str>, PathBuf), ModelError> {
     let plain: String = name.chars().filter(|c| !matches!(c, ' ' | '-' | '_')).flat_map(char::to_lowercase).collect();
     if let Some((key, text)) = BUILT_IN.iter().find(|(key, _)| *key == plain) {
-        return parse(text, Path::new(key));
+        return Ok((Cow::Borrowed(text), PathBuf::from(key)));
     }
     let path = Path::new(name);
     if path.extension().is_some_and(|extension| extension == "toml") || path.is_file() {
         let text = std::fs::read_to_string(path).map_err(|error| ModelError::Read { path: path.to_owned(), error })?;
-        return parse(&text, path);
+        return Ok((Cow::Owned(text), path.to_owned()));
     }
     Err(ModelError::Unknown { name: name.to_owned(), known: names().collect::<Vec<_>>().join(" ") })
+}
+
+/// A table of a model's file: name, and its figures as name, value and source.
+pub type Section = (String, Vec<(String, String, String)>);
+
+/// The figures of the memory hierarchy and the rates as the model's file has them, table by table.
+///
+/// # Errors
+/// As [`find`].
+pub fn sections(name: &str) -> Result<Vec<Section>, ModelError> {
+    let (text, path) = text(name)?;
+    parse(&text, &path)?;
+    let table: toml::Table =
+        toml::from_str(&text).map_err(|error| ModelError::Parse { path, error: Box::new(error) })?;
+    let order = ["coalescing", "l1", "stages", "l2", "dram", "shared", "tlb", "rates"];
+    let sections = order.into_iter().filter_map(|section| {
+        let figures = table.get(section)?.as_table()?.iter().map(|(figure, entry)| {
+            let of = |key: &str| entry.get(key).cloned();
+            let value = of("value").map_or_else(String::new, |value| match value {
+                toml::Value::String(text) => text,
+                other => other.to_string(),
+            });
+            let source = of("source").and_then(|source| source.as_str().map(str::to_owned)).unwrap_or_default();
+            (figure.clone(), value, source)
+        });
+        Some((section.to_owned(), figures.collect()))
+    });
+    Ok(sections.collect())
 }
 
 fn parse(text: &str, path: &Path) -> Result<Model, ModelError> {
