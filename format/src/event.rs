@@ -111,6 +111,8 @@ pub enum Event {
         /// Index into the site table's functions, and bytes per thread that are stored and loaded.
         kernels: Vec<(u32, u32)>,
     },
+    /// Kernels run on the GPU that the program's record names, not on the CPU device; comes right behind that record.
+    OnGpu,
 }
 
 /// A return address, relative to its object.

@@ -241,6 +241,9 @@ impl Runtime {
             arguments: arguments.map(|argument| String::from_utf8_lossy(argument).into_owned()).collect(),
             device: options.device.clone(),
         });
+        if crate::gpu::chosen().is_some() {
+            trace.event(Event::OnGpu);
+        }
         let filter = options.kernels.as_deref().and_then(|pattern| {
             regex_lite::Regex::new(pattern)
                 .inspect_err(|error| message::note(&format!("--kernels {pattern}: {error}; all kernels are traced")))

@@ -57,6 +57,7 @@ fn concurrent_launches_lose_nothing() {
     assert!(trace.is_complete(), "{}", ran.errors);
     let Some(Event::Program { device, .. }) = trace.events.first() else { panic!("{:?}", trace.events.first()) };
     assert_eq!((device.name.as_str(), device.sms), ("Fake GPU", 4));
+    assert_eq!(trace.events[1], Event::OnGpu);
 
     let allocations: BTreeMap<u64, u64> = trace
         .events

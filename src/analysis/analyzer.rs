@@ -156,6 +156,7 @@ impl Analyzer {
                 }
                 self.analysis.program = Some(ProgramData { executable, arguments, device });
             }
+            Event::OnGpu => self.analysis.on_gpu = true,
             Event::Object { id, path, build_id } => {
                 self.analysis.objects.insert(id, ObjectData { path, build_id });
             }

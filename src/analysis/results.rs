@@ -189,6 +189,8 @@ pub struct Analysis {
     pub dropped: u64,
     /// Requests counted.
     pub requests: u64,
+    /// Kernels ran on a GPU.
+    pub on_gpu: bool,
     /// Requests came as counts by site, without addresses.
     pub counted: bool,
     /// Bytes of trace read.
@@ -213,6 +215,7 @@ impl Analysis {
             faults: Vec::new(),
             dropped: 0,
             requests: 0,
+            on_gpu: false,
             counted: false,
             bytes: 0,
             finish,

@@ -35,7 +35,7 @@ pub(super) fn execute(arguments: &SimArguments) -> Result<u8, Failure> {
     let bypass = if arguments.bypass { advice(&arguments.trace, &analysis, first, threads)? } else { BTreeMap::new() };
     let complete = analysis.finish == Finish::Complete;
     let facts = RunFacts {
-        device: "cpu".to_owned(),
+        device: if analysis.on_gpu { "gpu" } else { "cpu" }.to_owned(),
         models: models.iter().map(|model| model.key.clone()).collect(),
         rates: models.iter().map(|model| model.rates.clone()).collect(),
         bypass,

@@ -55,7 +55,11 @@ impl Writer {
             State::Waiting(events) => {
                 let quiet = matches!(
                     event,
-                    Event::Program { .. } | Event::Object { .. } | Event::Module { .. } | Event::Spills { .. }
+                    Event::Program { .. }
+                        | Event::OnGpu
+                        | Event::Object { .. }
+                        | Event::Module { .. }
+                        | Event::Spills { .. }
                 ) || matches!(&event, Event::Allocation(allocation) if allocation.global.is_some());
                 events.push(event);
                 if !quiet {
