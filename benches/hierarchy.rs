@@ -252,15 +252,18 @@ fn simulate(stream: &Stream, config: &HierarchyConfig) -> Traffic {
     let mut cells = TrafficCells::default();
     let mut left = Leaving::default();
     let reach = Reach { bytes: 4, holes: None };
+    let mut place = 0;
     stream.for_each(|sm, access| {
         let op = if access.site & 1 == STORE { Op::Store } else { Op::Load };
         let cell = access.site >> 1;
-        first.request(sm, 0, access, reach, op, CacheOp::Default, cell, cells.cell(cell), &mut left);
+        place += 1;
+        first.request(sm, 0, access, reach, op, CacheOp::Default, cell, place, &mut cells, &mut left);
         if left.share(0).requests().len() >= 4096 {
             second.serve(&[left.share(0)], &mut cells);
             left.clear();
         }
     });
+    first.finish(&mut cells, &mut left);
     second.serve(&[left.share(0)], &mut cells);
     let mut sum = Traffic::default();
     cells.as_slice().iter().for_each(|traffic| sum.add(traffic));

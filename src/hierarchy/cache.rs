@@ -52,8 +52,8 @@ impl Partial {
 
     /// Notes bytes written to a sector of a line that cannot be read. Whether some of them were known before, and
     /// whether all of the sector's are now; what is whole is forgotten here.
-    pub(super) fn write(&mut self, key: u32, sector: u32, bytes: u32) -> (bool, bool) {
-        let place = u64::from(key) << 2 | u64::from(sector);
+    pub(super) fn write(&mut self, key: u64, sector: u32, bytes: u32) -> (bool, bool) {
+        let place = key << 2 | u64::from(sector);
         if bytes == u32::MAX {
             return (!self.0.is_empty() && self.0.remove(&place).is_some(), true);
         }
@@ -69,16 +69,16 @@ impl Partial {
 
     /// Takes out what is known of some sectors of a line: which, and calls `f` with each one's bytes.
     #[inline(always)]
-    pub(super) fn take(&mut self, key: u32, sectors: u8, mut f: impl FnMut(u32, u32)) -> u8 {
+    pub(super) fn take(&mut self, key: u64, sectors: u8, mut f: impl FnMut(u32, u32)) -> u8 {
         if self.0.is_empty() { 0 } else { self.take_slowly(key, sectors, &mut f) }
     }
 
     #[inline(never)]
-    fn take_slowly(&mut self, key: u32, sectors: u8, f: &mut dyn FnMut(u32, u32)) -> u8 {
+    fn take_slowly(&mut self, key: u64, sectors: u8, f: &mut dyn FnMut(u32, u32)) -> u8 {
         let mut taken = 0;
         for sector in 0..4 {
             if sectors >> sector & 1 == 1
-                && let Some(bytes) = self.0.remove(&(u64::from(key) << 2 | u64::from(sector)))
+                && let Some(bytes) = self.0.remove(&(key << 2 | u64::from(sector)))
             {
                 taken |= 1 << sector;
                 f(sector, bytes);
@@ -87,7 +87,7 @@ impl Partial {
         taken
     }
 
-    fn clear(&mut self) {
+    pub(super) fn clear(&mut self) {
         self.0.clear();
     }
 }
@@ -101,8 +101,6 @@ pub(super) trait LineCache {
     fn touch(&mut self, set: u32, key: u32) -> Option<usize>;
     /// Asks for the memory of a set.
     fn prefetch(&self, set: u32);
-    /// Finds a line without noting a use.
-    fn peek(&self, set: u32, key: u32) -> Option<usize>;
     /// Sectors of an entry that can be read.
     fn valid(&self, entry: usize) -> u8;
     /// Makes room for a line that is not present, and notes the use.
@@ -113,12 +111,32 @@ pub(super) trait LineCache {
     fn soil(&mut self, entry: usize, sectors: u8) -> u8;
     /// Notes bytes written to a sector; the sector becomes readable when all 32 are known. Returns whether some of them
     /// were known before.
-    fn write_bytes(&mut self, entry: usize, sector: u32, bytes: u32) -> bool;
-    /// Takes out what is known of the partly written sectors among `sectors` of a line that is being completed or has
-    /// left: which, and calls `f` with each one's bytes.
-    fn take_partial(&mut self, key: u32, sectors: u8, f: impl FnMut(u32, u32)) -> u8;
+    fn write_bytes(&mut self, set: u32, entry: usize, sector: u32, bytes: u32) -> bool;
+    /// Takes out what is known of the partly written sectors among `sectors` of a line of a set that is being completed
+    /// or has left: which, and calls `f` with each one's bytes.
+    fn take_partial(&mut self, set: u32, key: u32, sectors: u8, f: impl FnMut(u32, u32)) -> u8;
+    /// Whether any sector is partly written.
+    fn is_partial(&self) -> bool;
     /// Drops sectors of a line; the whole line where none is left. Dirty data is lost.
     fn invalidate(&mut self, set: u32, key: u32, sectors: u8);
+    /// Empties the cache; nothing is written back.
+    fn clear(&mut self);
+}
+
+/// A line as level 2 works on it.
+pub(super) struct Brought<'a> {
+    /// In the low four bits the sectors that can be read, in the high ones those that are dirty.
+    pub(super) state: &'a mut u8,
+    /// Sectors of the whole cache that are not whole.
+    pub(super) partial: &'a mut Partial,
+    /// The line that left to make room, or [`EMPTY`].
+    pub(super) evicted: u32,
+}
+
+/// An array without shared data sectors, for level 2.
+pub(super) trait Bring: LineCache {
+    /// Finds a line, or makes room for it where it is not there, and notes the use.
+    fn bring(&mut self, set: u32, key: u32) -> Brought<'_>;
 }
 
 /// A set-associative cache of sectored lines. A sector is 32 bytes; caches without sectors fill all
@@ -198,27 +216,6 @@ impl SectorCache {
             None => self.policy.forget(set as u32, way),
         }
     }
-
-    /// Whether any sector is partly written.
-    #[inline(always)]
-    pub fn is_partial(&self) -> bool {
-        !self.partial.is_empty()
-    }
-
-    /// Empties the cache; nothing is written back.
-    pub fn clear(&mut self) {
-        self.ways.clear();
-        self.lines.fill(Line::default());
-        self.policy.clear();
-        self.partial.clear();
-        self.recent.0 = EMPTY;
-        if !self.free.is_empty() {
-            self.free = free_ways(self.free.len() as u32, self.ways_per_set);
-        }
-        if let Some(data) = &mut self.data {
-            data.used.fill(0);
-        }
-    }
 }
 
 impl LineCache for SectorCache {
@@ -254,11 +251,6 @@ impl LineCache for SectorCache {
         self.policy.prefetch(set);
     }
 
-    #[inline]
-    fn peek(&self, set: u32, key: u32) -> Option<usize> {
-        self.ways.find(set, key)
-    }
-
     #[inline(always)]
     fn valid(&self, entry: usize) -> u8 {
         self.lines[entry].valid()
@@ -291,11 +283,11 @@ impl LineCache for SectorCache {
         new
     }
 
-    fn write_bytes(&mut self, entry: usize, sector: u32, bytes: u32) -> bool {
+    fn write_bytes(&mut self, _: u32, entry: usize, sector: u32, bytes: u32) -> bool {
         if self.lines[entry].valid() >> sector & 1 == 1 {
             return true;
         }
-        let (known, whole) = self.partial.write(self.ways.key(entry), sector, bytes);
+        let (known, whole) = self.partial.write(u64::from(self.ways.key(entry)), sector, bytes);
         if whole {
             self.fill(entry, 1 << sector);
         }
@@ -303,13 +295,13 @@ impl LineCache for SectorCache {
     }
 
     #[inline(always)]
-    fn take_partial(&mut self, key: u32, sectors: u8, f: impl FnMut(u32, u32)) -> u8 {
-        self.partial.take(key, sectors, f)
+    fn take_partial(&mut self, _: u32, key: u32, sectors: u8, f: impl FnMut(u32, u32)) -> u8 {
+        self.partial.take(u64::from(key), sectors, f)
     }
 
     fn invalidate(&mut self, set: u32, key: u32, sectors: u8) {
         let Some(entry) = self.ways.find(set, key) else { return };
-        self.take_partial(key, sectors, |_, _| ());
+        self.take_partial(set, key, sectors, |_, _| ());
         if let Some(data) = &mut self.data {
             data.used[set as usize] -= (self.lines[entry].valid() & sectors).count_ones();
         }
@@ -320,6 +312,37 @@ impl LineCache for SectorCache {
             self.recent.0 = EMPTY;
             self.release(set as usize, (entry % self.ways_per_set as usize) as u32);
         }
+    }
+
+    #[inline(always)]
+    fn is_partial(&self) -> bool {
+        !self.partial.is_empty()
+    }
+
+    fn clear(&mut self) {
+        self.ways.clear();
+        self.lines.fill(Line::default());
+        self.policy.clear();
+        self.partial.clear();
+        self.recent.0 = EMPTY;
+        if !self.free.is_empty() {
+            self.free = free_ways(self.free.len() as u32, self.ways_per_set);
+        }
+        if let Some(data) = &mut self.data {
+            data.used.fill(0);
+        }
+    }
+}
+
+impl Bring for SectorCache {
+    #[inline(always)]
+    fn bring(&mut self, set: u32, key: u32) -> Brought<'_> {
+        let (entry, evicted) = match self.touch(set, key) {
+            Some(entry) => (entry, None),
+            None => self.allocate(set, key),
+        };
+        let evicted = evicted.map_or(EMPTY, |evicted| evicted.key);
+        Brought { state: &mut self.lines[entry].0, partial: &mut self.partial, evicted }
     }
 }
 

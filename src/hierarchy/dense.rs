@@ -20,7 +20,7 @@ const CACHED: usize = 4096;
 /// Numbers lines by first touch of their region.
 pub struct DenseLines {
     /// Direct-mapped memory of recent regions: region + 1 (0 is empty) and its index.
-    recent: Box<[(u64, u32)]>,
+    recent: Box<[(u64, u32); CACHED]>,
     index_of: FxHashMap<u64, u32>,
     /// Region of each index.
     regions: Vec<u64>,
@@ -28,11 +28,7 @@ pub struct DenseLines {
 
 impl Default for DenseLines {
     fn default() -> Self {
-        DenseLines {
-            recent: vec![(0, 0); CACHED].into_boxed_slice(),
-            index_of: FxHashMap::default(),
-            regions: Vec::new(),
-        }
+        DenseLines { recent: Box::new([(0, 0); CACHED]), index_of: FxHashMap::default(), regions: Vec::new() }
     }
 }
 
@@ -42,7 +38,7 @@ impl DenseLines {
 
     /// The number of line `line` (address / 128). `None` once more than 256 GiB of distinct memory
     /// has been touched, which no GPU holds.
-    #[inline]
+    #[inline(always)]
     pub fn number(&mut self, line: u64) -> Option<u32> {
         let region = line >> REGION_LINE_BITS;
         let within = (line % REGION_LINES) as u32;

@@ -10,8 +10,9 @@ use super::coalesce::{Coalescer, Piece, Reach};
 use super::config::{HierarchyConfig, L1Config};
 use super::dense::DenseLines;
 use super::leaving::Leaving;
-use super::level1::{Level1, Route, ToL2};
+use super::level1::{Level1, Route};
 use super::stages::StageCounts;
+use super::waiting::{From, Queue};
 
 /// Lookups of one level.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -133,7 +134,10 @@ pub struct FirstLevel {
     config: HierarchyConfig,
     coalescer: Coalescer,
     lines: DenseLines,
-    sms: Vec<Option<Level1>>,
+    queue: Queue,
+    level: Level1,
+    /// SMs that it has room for.
+    sms: u32,
     /// Lines of each level-1 cache in this launch.
     capacity: u32,
     local: LocalLayout,
@@ -142,11 +146,14 @@ pub struct FirstLevel {
 impl FirstLevel {
     /// For a model.
     pub fn new(config: &HierarchyConfig) -> FirstLevel {
+        let capacity = config.l1.lines(0);
         FirstLevel {
             coalescer: Coalescer::default(),
             lines: DenseLines::default(),
-            sms: Vec::new(),
-            capacity: config.l1.lines(0),
+            queue: Queue::default(),
+            level: Level1::new(&config.l1, capacity),
+            sms: 0,
+            capacity,
             local: LocalLayout::default(),
             config: config.clone(),
         }
@@ -156,18 +163,20 @@ impl FirstLevel {
     /// leave it.
     pub fn start(&mut self, shared: u64, local: LocalLayout) {
         self.local = local;
+        self.queue.clear();
         let capacity = self.config.l1.lines(shared);
         if capacity == self.capacity {
-            self.sms.iter_mut().flatten().for_each(Level1::clear);
+            self.level.clear();
         } else {
             self.capacity = capacity;
-            self.sms.clear();
+            self.level = Level1::new(&self.config.l1, capacity);
+            self.sms = 0;
         }
     }
 
-    /// A request of a warp slot of an SM. Shared and constant memory do not come this way. What goes
-    /// to level 2 is appended to `out`; the pieces are returned.
-    ///
+    /// A request of a warp slot of an SM. Shared and constant memory do not come this way. `place` is the request's place
+    /// in the trace and rises (see [`Leaving::place`]). The pieces are returned; they are served some time later, at the
+    /// latest by [`FirstLevel::finish`]. Then they are counted in `cells`, and what goes to level 2 is appended to `out`.
     #[inline]
     #[expect(clippy::too_many_arguments, reason = "the request of another part of the analyzer, taken apart")]
     pub fn request(
@@ -179,9 +188,13 @@ impl FirstLevel {
         op: Op,
         cache: CacheOp,
         cell: u32,
-        traffic: &mut Traffic,
+        place: u32,
+        cells: &mut TrafficCells,
         out: &mut Leaving,
     ) -> &[Piece] {
+        if self.queue.is_full() {
+            self.finish(cells, out);
+        }
         let local = access.space == Space::Local;
         let route = route(&self.config.l1, local, op, cache);
         let pieces = if local {
@@ -189,22 +202,24 @@ impl FirstLevel {
         } else {
             self.coalescer.pieces(access, reach, self.config.coalescing, !route.is_load())
         };
-        if self.sms.len() <= sm as usize {
-            self.sms.resize_with(sm as usize + 1, || None);
+        if self.sms <= sm {
+            self.sms = sm + 1;
+            self.level.resize(self.sms);
         }
-        let level = self.sms[sm as usize].get_or_insert_with(|| Level1::new(&self.config.l1, self.capacity));
-        let (mut lookups, mut hits) = (0, 0);
+        let from = From { sm: sm as u16, cell, place, route, plain: self.level.plain(route) };
         for piece in pieces {
-            let Some(number) = self.lines.number(piece.line) else { continue };
-            let outcome = level.serve(route, piece, number, |request: ToL2| {
-                let line = if request.number == number { piece.line } else { self.lines.line(request.number) };
-                out.push(sm as u16, cell, line, request.sectors, request.ask, request.bytes);
-            });
-            lookups += outcome.lookups;
-            hits += outcome.hits;
+            // What is left out once more lines were touched than can be numbered no GPU could hold.
+            if let Some(number) = self.lines.number(piece.line) {
+                self.queue.push(from, piece, number);
+            }
         }
-        traffic.l1.count(route.is_load(), lookups, hits);
         pieces
+    }
+
+    /// Serves all requests that still wait.
+    pub fn finish(&mut self, cells: &mut TrafficCells, out: &mut Leaving) {
+        self.level.serve_all(&self.queue, &self.lines, cells, out);
+        self.queue.clear();
     }
 }
 

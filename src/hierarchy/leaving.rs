@@ -24,6 +24,14 @@ pub struct L2Request {
     pub ask: Ask,
 }
 
+impl L2Request {
+    /// One that touches all bytes of its sectors.
+    #[inline(always)]
+    pub(super) fn whole(place: u32, sm: u16, cell: u32, line: u64, sectors: u8, ask: Ask) -> L2Request {
+        L2Request { line, place, cell, mask: WHOLE, sm, sectors, ask }
+    }
+}
+
 /// No mask: every byte of the sectors.
 const WHOLE: u32 = u32::MAX;
 
@@ -39,6 +47,12 @@ impl Outgoing {
     /// The requests.
     pub fn requests(&self) -> &[L2Request] {
         &self.requests
+    }
+
+    /// Whether one of the requests touches all bytes of its sectors.
+    #[inline(always)]
+    pub(super) fn is_whole(request: &L2Request) -> bool {
+        request.mask == WHOLE
     }
 
     /// Touched bytes of one of the requests.
@@ -121,6 +135,19 @@ impl Leaving {
                     self.shares[share as usize].push(L2Request { sectors, ..request }, bytes);
                 }
             }
+        }
+    }
+
+    /// Appends requests that touch all bytes of their sectors.
+    #[inline(always)]
+    pub(super) fn extend(&mut self, requests: impl Iterator<Item = L2Request>) {
+        if let ([share], None) = (&mut self.shares[..], &self.division) {
+            share.requests.extend(requests);
+            return;
+        }
+        for request in requests {
+            self.place = request.place;
+            self.push(request.sm, request.cell, request.line, request.sectors, request.ask, bytes_of(request.sectors));
         }
     }
 

@@ -1,6 +1,6 @@
 //! The level-2 cache and the DRAM traffic behind it.
 
-use super::cache::{LineCache, SectorCache};
+use super::cache::{Bring, SectorCache};
 use super::config::{DramConfig, L2Config};
 use super::dense::DenseLines;
 use super::level1::{Ask, ToL2};
@@ -29,24 +29,20 @@ pub struct L2Outcome {
 }
 
 /// The part of a request that lies in one line of this cache.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Lookup {
     /// Set, over all slices.
     set: u32,
     /// The line's key: its dense number.
     key: u32,
-    /// Request it belongs to, for the caller.
-    pub(super) request: u32,
-    /// Partition it came through.
-    near: u8,
-    /// Partition that the line belongs to.
-    home: u8,
     /// Sectors of the line.
     sectors: u8,
-    /// Place of the line's first sector in the 128-byte line.
-    shift: u8,
-    ask: Ask,
+    /// Part of the 128-byte line.
+    part: u8,
 }
+
+/// Most lookups of a request.
+pub(super) const MOST_PARTS: usize = 4;
 
 /// All slices and partitions of the cache.
 pub struct Level2(Kind);
@@ -61,8 +57,8 @@ enum Kind {
 pub(super) trait Visit {
     /// What comes of it.
     type Output;
-    /// Does it.
-    fn visit<C: LineCache>(self, level: &mut Level2Of<C>) -> Self::Output;
+    /// Does it. `PARTS_LOG` is the level's `parts_log`, known when this is compiled.
+    fn visit<C: Bring, const PARTS_LOG: u32>(self, level: &mut Level2Of<C>) -> Self::Output;
 }
 
 impl Level2 {
@@ -78,8 +74,8 @@ impl Level2 {
     #[inline(always)]
     pub(super) fn visit<V: Visit>(&mut self, visit: V) -> V::Output {
         match &mut self.0 {
-            Kind::Rows(level) => visit.visit(level),
-            Kind::General(level) => visit.visit(level),
+            Kind::Rows(level) => level.visit(visit),
+            Kind::General(level) => level.visit(visit),
         }
     }
 
@@ -111,7 +107,7 @@ pub(super) struct Level2Of<C> {
     rules: Rules,
 }
 
-impl<C: LineCache> Level2Of<C> {
+impl<C: Bring> Level2Of<C> {
     fn new(config: &L2Config, dram: DramConfig) -> Level2Of<C> {
         let sets = config.slices * config.sets;
         Level2Of {
@@ -129,52 +125,82 @@ impl<C: LineCache> Level2Of<C> {
         if self.config.partitions == 1 { 0 } else { sm % self.config.partitions }
     }
 
-    fn serve(&mut self, near: u32, line: u64, request: &ToL2) -> L2Outcome {
-        let mut sum = L2Outcome::default();
-        let mut lookups = Vec::new();
-        self.split(near, line, request.number, request.sectors, request.ask, 0, &mut lookups);
-        for lookup in &lookups {
-            self.look_up(lookup, request.bytes, &mut sum);
+    #[inline(always)]
+    fn visit<V: Visit>(&mut self, visit: V) -> V::Output {
+        match self.parts_log {
+            0 => visit.visit::<C, 0>(self),
+            1 => visit.visit::<C, 1>(self),
+            _ => visit.visit::<C, 2>(self),
         }
-        sum
     }
 
-    /// Splits a request into its lookups, and asks for the memory that they will need.
+    fn serve(&mut self, near: u32, line: u64, request: &ToL2) -> L2Outcome {
+        self.visit(ServeOne { near, line, request })
+    }
+
+    /// Splits a request into its lookups, and asks for the memory of their sets. Returns how many there are, at the start
+    /// of `out`.
     #[inline(always)]
-    #[expect(clippy::too_many_arguments, reason = "one call on the hot path")]
-    pub(super) fn split(
+    pub(super) fn split<const PARTS_LOG: u32>(
         &self,
-        near: u32,
         line: u64,
         number: u32,
         sectors: u8,
-        ask: Ask,
-        request: u32,
-        out: &mut Vec<Lookup>,
-    ) {
-        let width = 4 >> self.parts_log;
-        let mut rest = sectors & 15;
-        while rest != 0 {
-            let part = rest.trailing_zeros() >> (2 - self.parts_log);
-            let shift = part * width;
-            let mask = ((1u32 << width) - 1) as u8;
-            let own = line << self.parts_log | u64::from(part);
-            let set = self.placement.set(own);
-            let lookup = Lookup {
-                set,
-                key: number << self.parts_log | part,
-                request,
-                near: near as u8,
-                home: self.home(own) as u8,
-                sectors: rest >> shift & mask,
-                shift: shift as u8,
-                ask,
-            };
-            rest &= !(mask << shift);
-            for partition in &self.partitions {
-                partition.prefetch(set);
+        out: &mut [Lookup; MOST_PARTS],
+    ) -> usize {
+        let width = 4 >> PARTS_LOG;
+        let mut count = 0;
+        for part in 0..1 << PARTS_LOG {
+            let here = sectors >> (part * width) & ((1u32 << width) - 1) as u8;
+            if here != 0 {
+                let set = self.placement.set(line << PARTS_LOG | u64::from(part));
+                match &self.partitions[..] {
+                    [only] => only.prefetch(set),
+                    partitions => partitions.iter().for_each(|partition| partition.prefetch(set)),
+                }
+                let key = number << PARTS_LOG | part;
+                out[count % MOST_PARTS] = Lookup { set, key, sectors: here, part: part as u8 };
+                count += 1;
             }
-            out.push(lookup);
+        }
+        count
+    }
+
+    /// Serves lookups of loads, or of stores of whole sectors, where there is one partition and no sector of it is partly
+    /// written: the same as [`Level2Of::look_up`] for each of them. Whether it could be done.
+    #[inline(always)]
+    pub(super) fn look_up_all<const STORE: bool>(&mut self, lookups: &[Lookup], sum: &mut L2Outcome) -> bool {
+        let [cache] = &mut self.partitions[..] else { return false };
+        if cache.is_partial() {
+            return false;
+        }
+        let rules = &self.rules;
+        for &Lookup { set, key, sectors, .. } in lookups {
+            let state = cache.bring(set, key).state;
+            if STORE { rules.store_whole(state, sectors, sum) } else { rules.load_whole(state, sectors, sum) }
+        }
+        true
+    }
+
+    /// Serves a lookup that came through the partition `near`. `line` is the address / 128, `bytes` are those of the whole
+    /// request, for stores.
+    #[inline(always)]
+    pub(super) fn look_up(
+        &mut self,
+        near: u32,
+        line: u64,
+        lookup: &Lookup,
+        ask: Ask,
+        bytes: u128,
+        sum: &mut L2Outcome,
+    ) {
+        // A bit to a byte.
+        let bytes = bytes >> (u32::from(lookup.part) * self.config.line_bytes);
+        if let [cache] = &mut self.partitions[..] {
+            look_up_in(&self.rules, cache, lookup, ask, bytes, sum);
+        } else {
+            let home = self.home(line << self.parts_log | u64::from(lookup.part));
+            self.look_up_in_halves(near, home, lookup, ask, bytes, sum);
         }
     }
 
@@ -188,35 +214,26 @@ impl<C: LineCache> Level2Of<C> {
         ((line ^ line >> 7 ^ line >> 13 ^ line >> 21) & 1) as u32
     }
 
-    /// Serves one line's part of a request; `bytes` are those of the whole request, for stores.
-    #[inline(always)]
-    pub(super) fn look_up(&mut self, lookup: &Lookup, bytes: u128, sum: &mut L2Outcome) {
-        if let [cache] = &mut self.partitions[..] {
-            look_up_in(&self.rules, cache, lookup, bytes, sum);
-        } else {
-            self.look_up_in_halves(lookup, bytes, sum);
-        }
-    }
-
-    fn look_up_in_halves(&mut self, lookup: &Lookup, bytes: u128, sum: &mut L2Outcome) {
-        let Lookup { set, key, near, home, sectors, ask, .. } = *lookup;
+    fn look_up_in_halves(&mut self, near: u32, home: u32, lookup: &Lookup, ask: Ask, bytes: u128, sum: &mut L2Outcome) {
         if ask == Ask::Load && near != home {
-            return self.load_from_far(lookup, sum);
+            return self.load_from_far(near, home, lookup, sum);
         }
+        let Lookup { set, key, sectors, .. } = *lookup;
         if matches!(ask, Ask::Store | Ask::Atomic) {
             // The other side's copy is out of date.
-            self.partitions[1 - home as usize].invalidate(set, key, self.rules.lookup.widen(sectors));
+            let copy = &mut self.partitions[1 - home as usize];
+            copy.invalidate(set, key, self.rules.lookup.widen(sectors));
             if near != home {
                 sum.far += self.rules.lookup.count(sectors);
             }
         }
-        look_up_in(&self.rules, &mut self.partitions[home as usize], lookup, bytes, sum);
+        look_up_in(&self.rules, &mut self.partitions[home as usize], lookup, ask, bytes, sum);
     }
 
     /// A load whose line belongs to the other partition: the near one keeps a copy, and what it lacks comes from the
     /// far one.
-    fn load_from_far(&mut self, lookup: &Lookup, sum: &mut L2Outcome) {
-        let Lookup { set, key, near, home, sectors, .. } = *lookup;
+    fn load_from_far(&mut self, near: u32, home: u32, lookup: &Lookup, sum: &mut L2Outcome) {
+        let Lookup { set, key, sectors, .. } = *lookup;
         let lookups = self.rules.lookup.count(sectors);
         sum.lookups += lookups;
         let have = self.partitions[near as usize].touch(set, key);
@@ -227,15 +244,11 @@ impl<C: LineCache> Level2Of<C> {
             return;
         }
         sum.far += self.rules.lookup.count(missing);
-        let missed = self.rules.load(&mut self.partitions[home as usize], set, key, missing, sum);
-        sum.hits += lookups - missed;
-        let cache = &mut self.partitions[near as usize];
-        let entry = match have {
-            Some(entry) => entry,
-            None => self.rules.bring(cache, set, key, sum),
-        };
-        // Allocating may have moved nothing of this line; copies are clean.
-        cache.fill(entry, self.rules.lookup.widen(missing));
+        let mut line = self.rules.bring(&mut self.partitions[home as usize], set, key, sum);
+        sum.hits += lookups - self.rules.load(&mut line, key, missing, sum);
+        let copy = self.rules.bring(&mut self.partitions[near as usize], set, key, sum);
+        // Copies are clean.
+        *copy.state |= self.rules.lookup.widen(missing);
     }
 
     fn copied(&mut self, address: u64, bytes: u64, warm: bool, lines: &mut DenseLines, mine: impl Fn(u32) -> bool) {
@@ -268,8 +281,7 @@ impl<C: LineCache> Level2Of<C> {
             if warm {
                 let home = self.home(own);
                 let cache = &mut self.partitions[home as usize];
-                let entry = self.rules.bring(cache, set, key, &mut L2Outcome::default());
-                cache.fill(entry, all);
+                *self.rules.bring(cache, set, key, &mut L2Outcome::default()).state |= all;
             }
         }
     }
@@ -277,23 +289,45 @@ impl<C: LineCache> Level2Of<C> {
 
 /// Serves one line's part of a request in the partition that the line belongs to.
 #[inline(always)]
-fn look_up_in<C: LineCache>(rules: &Rules, cache: &mut C, lookup: &Lookup, bytes: u128, sum: &mut L2Outcome) {
-    let Lookup { set, key, sectors, .. } = *lookup;
+fn look_up_in<C: Bring>(
+    rules: &Rules,
+    cache: &mut C,
+    &Lookup { set, key, sectors, .. }: &Lookup,
+    ask: Ask,
+    bytes: u128,
+    sum: &mut L2Outcome,
+) {
     let lookups = rules.lookup.count(sectors);
     sum.lookups += lookups;
-    match lookup.ask {
-        Ask::Load => {
-            let missed = rules.load(cache, set, key, sectors, sum);
-            sum.hits += lookups - missed;
+    if ask == Ask::AtomicMiss {
+        return;
+    }
+    let mut line = rules.bring(cache, set, key, sum);
+    match ask {
+        Ask::Load => sum.hits += lookups - rules.load(&mut line, key, sectors, sum),
+        Ask::Store => rules.store(&mut line, key, sectors, bytes, sum),
+        Ask::Atomic | Ask::AtomicMiss => sum.hits += lookups - rules.atomic(&mut line, key, sectors, sum),
+    }
+}
+
+/// One request.
+struct ServeOne<'a> {
+    near: u32,
+    line: u64,
+    request: &'a ToL2,
+}
+
+impl Visit for ServeOne<'_> {
+    type Output = L2Outcome;
+
+    fn visit<C: Bring, const PARTS_LOG: u32>(self, level: &mut Level2Of<C>) -> L2Outcome {
+        let ToL2 { ask, number, sectors, bytes } = *self.request;
+        let mut sum = L2Outcome::default();
+        let mut lookups = [Lookup::default(); MOST_PARTS];
+        let count = level.split::<PARTS_LOG>(self.line, number, sectors, &mut lookups);
+        for lookup in &lookups[..count] {
+            level.look_up(self.near, self.line, lookup, ask, bytes, &mut sum);
         }
-        Ask::Store => {
-            let bytes = if lookup.shift == 0 { bytes } else { bytes >> (32 * u32::from(lookup.shift)) };
-            rules.store(cache, set, key, sectors, bytes, sum);
-        }
-        Ask::Atomic => {
-            let missed = rules.atomic(cache, set, key, sectors, sum);
-            sum.hits += lookups - missed;
-        }
-        Ask::AtomicMiss => {}
+        sum
     }
 }

@@ -3,15 +3,19 @@
 //! Everything here is a data structure with plain inputs: lanes, SM numbers, cells. `docs/design/hierarchy.md`
 //! tells the rules and where they come from.
 
+mod by_sm;
 mod cache;
 mod coalesce;
 mod config;
 mod dense;
 mod engine;
 mod finder;
+mod full;
 mod leaving;
 mod level1;
 mod level2;
+#[cfg(test)]
+mod many_tests;
 mod order;
 mod plru;
 mod policy;
@@ -20,10 +24,12 @@ pub(crate) mod processor;
 mod reference;
 mod rows;
 mod rules;
+mod rules1;
 mod second;
 mod slices;
 mod stages;
 mod units;
+mod waiting;
 
 pub use cache::{Evicted, SectorCache};
 pub use coalesce::{Coalescer, Groups, Piece, Reach};

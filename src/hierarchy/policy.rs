@@ -35,7 +35,7 @@ pub(super) enum Policy {
     /// Up to 16 ways: their order in one word per set.
     Short(Short),
     Lru(Lru),
-    Plru(Vec<TreePlru>),
+    Plru(TreePlru),
     Drawn(Drawn),
 }
 
@@ -44,9 +44,7 @@ impl Policy {
         match replacement {
             Replacement::Lru if ways <= WAYS => Policy::Short(Short::new(sets, ways)),
             Replacement::Lru => Policy::Lru(Lru::new(sets, ways)),
-            Replacement::TreePlru | Replacement::BlindTreePlru => {
-                Policy::Plru(vec![TreePlru::new(ways); sets as usize])
-            }
+            Replacement::TreePlru | Replacement::BlindTreePlru => Policy::Plru(TreePlru::new(sets, ways)),
             Replacement::Weighted(weights) => {
                 let mut weights = weights.clone();
                 weights.resize(ways as usize, 1);
@@ -62,7 +60,7 @@ impl Policy {
         match self {
             Policy::Short(short) => short.touch(set, way),
             Policy::Lru(lru) => lru.touch(set, way),
-            Policy::Plru(trees) => trees[set as usize].touch(way),
+            Policy::Plru(trees) => trees.touch(set, way),
             Policy::Drawn(_) => {}
         }
     }
@@ -83,7 +81,7 @@ impl Policy {
         match self {
             Policy::Short(short) => short.oldest(set),
             Policy::Lru(lru) => lru.oldest(set),
-            Policy::Plru(trees) => trees[set as usize].victim(),
+            Policy::Plru(trees) => trees.victim(set),
             Policy::Drawn(drawn) => drawn.draw(set),
         }
     }
@@ -92,7 +90,7 @@ impl Policy {
     #[inline(always)]
     pub(super) fn replace(&mut self, set: u32) -> u32 {
         match self {
-            Policy::Plru(trees) => return trees[set as usize].take_victim(),
+            Policy::Plru(trees) => return trees.take_victim(set),
             Policy::Short(short) => return short.take_oldest(set),
             Policy::Lru(_) | Policy::Drawn(_) => {}
         }
@@ -115,7 +113,7 @@ impl Policy {
         match self {
             Policy::Short(short) => *short = Short::new(short.orders.len() as u32, short.ways),
             Policy::Lru(lru) => *lru = Lru::new(lru.sets, lru.ways),
-            Policy::Plru(trees) => trees.iter_mut().for_each(TreePlru::clear),
+            Policy::Plru(trees) => trees.clear(),
             Policy::Drawn(drawn) => drawn.draws.fill(0),
         }
     }

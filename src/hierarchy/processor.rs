@@ -38,6 +38,48 @@ pub fn equal(numbers: &[u32; 8], wanted: u32) -> u32 {
     }
 }
 
+/// Which of 16 numbers equal `wanted`, a bit each.
+#[inline(always)]
+pub fn equal_of_16(numbers: &[u32; 16], wanted: u32) -> u32 {
+    #[cfg(target_arch = "x86_64")]
+    {
+        use std::arch::x86_64::{
+            _mm_cmpeq_epi32, _mm_loadu_si128, _mm_movemask_epi8, _mm_packs_epi16, _mm_packs_epi32, _mm_set1_epi32,
+        };
+        // SAFETY: SSE2 is part of x86-64, and the loads stay within the array.
+        unsafe {
+            let wanted = _mm_set1_epi32(wanted.cast_signed());
+            let quarter =
+                |index: usize| _mm_cmpeq_epi32(_mm_loadu_si128(numbers.as_ptr().add(4 * index).cast()), wanted);
+            let low = _mm_packs_epi32(quarter(0), quarter(1));
+            let high = _mm_packs_epi32(quarter(2), quarter(3));
+            _mm_movemask_epi8(_mm_packs_epi16(low, high)).cast_unsigned()
+        }
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    {
+        numbers.iter().enumerate().map(|(index, number)| u32::from(*number == wanted) << index).sum()
+    }
+}
+
+/// Which of 16 bytes equal `wanted`, a bit each.
+#[inline(always)]
+pub fn equal_bytes(bytes: &[u8; 16], wanted: u8) -> u32 {
+    #[cfg(target_arch = "x86_64")]
+    {
+        use std::arch::x86_64::{_mm_cmpeq_epi8, _mm_loadu_si128, _mm_movemask_epi8, _mm_set1_epi8};
+        // SAFETY: SSE2 is part of x86-64, and the load stays within the array.
+        unsafe {
+            let equal = _mm_cmpeq_epi8(_mm_loadu_si128(bytes.as_ptr().cast()), _mm_set1_epi8(wanted.cast_signed()));
+            _mm_movemask_epi8(equal).cast_unsigned()
+        }
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    {
+        bytes.iter().enumerate().map(|(index, byte)| u32::from(*byte == wanted) << index).sum()
+    }
+}
+
 /// Work that is worth compiling twice.
 pub trait Job {
     /// What it gives.

@@ -417,7 +417,7 @@ mod tests {
         #[test]
         fn level_1_agrees((line_bytes, sector_bytes) in geometry(), sets_log in 0u32..3, ways in prop_oneof![1u32..6, 30u32..40], policy in 0usize..3,
                           hashed in any::<bool>(), store in 0usize..4, atomics_miss in any::<bool>(),
-                          requests in prop::collection::vec((route(), piece()), 1..150)) {
+                          requests in prop::collection::vec((0usize..2, route(), piece()), 1..150)) {
             let store = [StorePolicy::Evict, StorePolicy::Update, StorePolicy::Allocate, StorePolicy::AllocateBytes][store];
             let config = L1Config {
                 bytes: 1 << 20, reserved_bytes: 0, shared_options: vec![], line_bytes, sector_bytes, sets: 1 << sets_log,
@@ -427,13 +427,16 @@ mod tests {
                 atomics: if atomics_miss { Atomics::Miss } else { Atomics::Bypass },
             };
             let lines = ways << sets_log;
-            let (mut fast, mut slow) = (Level1::new(&config, lines), SlowL1::new(&config, lines));
+            let mut fast = Level1::new(&config, lines);
+            fast.resize(2);
+            let mut sms = [SlowL1::new(&config, lines), SlowL1::new(&config, lines)];
             let mut dense = DenseLines::default();
-            for (route, piece) in requests {
+            for (sm, route, piece) in requests {
+                let slow = &mut sms[sm];
                 let piece = if route.is_load() { Piece { bytes: bytes_of(piece.sectors), ..piece } } else { piece };
                 let number = dense.number(piece.line).unwrap();
                 let (mut got, mut want) = (Asked::new(), Asked::new());
-                let outcome = fast.serve(route, &piece, number, |request| flatten(&request, dense.line(request.number), &mut got));
+                let outcome = fast.serve(sm as u32, route, &piece, number, |request| flatten(&request, dense.line(request.number), &mut got));
                 prop_assert_eq!(outcome, slow.serve(route, &piece, &mut want), "{:?} {:?}", route, piece);
                 // Parts of one piece are independent lines; only what is asked for matters.
                 got.sort_unstable_by_key(|asked| (asked.1, asked.2));

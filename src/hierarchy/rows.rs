@@ -1,7 +1,7 @@
 //! A cache array of few ways with LRU replacement, a set to a row: tags, states and order lie side by side, so that a
 //! lookup fetches two lines of the host's memory. What level 2 mostly is.
 
-use super::cache::{Evicted, LineCache, Partial};
+use super::cache::{Bring, Brought, Evicted, LineCache, Partial};
 use super::finder::EMPTY;
 use super::order::{Order, WAYS};
 use super::policy::Replacement;
@@ -32,8 +32,7 @@ impl Row {
 
     #[inline(always)]
     fn find(&self, key: u32) -> Option<usize> {
-        let (halves, _) = self.keys.as_chunks::<8>();
-        let found = processor::equal(&halves[0], key) | processor::equal(&halves[1], key) << 8;
+        let found = processor::equal_of_16(&self.keys, key);
         if found == 0 { None } else { Some(found.trailing_zeros() as usize) }
     }
 }
@@ -43,6 +42,25 @@ impl RowCache {
     #[inline(always)]
     fn line(&mut self, entry: usize) -> &mut u8 {
         &mut self.rows[entry / WAYS as usize].lines[entry % WAYS as usize]
+    }
+}
+
+impl Bring for RowCache {
+    #[inline(always)]
+    fn bring(&mut self, set: u32, key: u32) -> Brought<'_> {
+        let row = &mut self.rows[set as usize];
+        let (way, evicted) = match row.find(key) {
+            Some(way) => {
+                row.order.touch(way as u32);
+                (way % WAYS as usize, EMPTY)
+            }
+            None => {
+                let way = row.order.take_oldest(self.ways) as usize % WAYS as usize;
+                row.lines[way] = 0;
+                (way, std::mem::replace(&mut row.keys[way], key))
+            }
+        };
+        Brought { state: &mut row.lines[way], partial: &mut self.partial, evicted }
     }
 }
 
@@ -66,11 +84,6 @@ impl LineCache for RowCache {
             processor::read(&row.keys, 0);
             processor::read(&row.lines, 0);
         }
-    }
-
-    #[inline(always)]
-    fn peek(&self, set: u32, key: u32) -> Option<usize> {
-        Some(set as usize * WAYS as usize + self.rows[set as usize].find(key)?)
     }
 
     #[inline(always)]
@@ -101,12 +114,12 @@ impl LineCache for RowCache {
         new
     }
 
-    fn write_bytes(&mut self, entry: usize, sector: u32, bytes: u32) -> bool {
+    fn write_bytes(&mut self, _: u32, entry: usize, sector: u32, bytes: u32) -> bool {
         if self.valid(entry) >> sector & 1 == 1 {
             return true;
         }
         let key = self.rows[entry / WAYS as usize].keys[entry % WAYS as usize];
-        let (known, whole) = self.partial.write(key, sector, bytes);
+        let (known, whole) = self.partial.write(u64::from(key), sector, bytes);
         if whole {
             self.fill(entry, 1 << sector);
         }
@@ -114,21 +127,32 @@ impl LineCache for RowCache {
     }
 
     #[inline(always)]
-    fn take_partial(&mut self, key: u32, sectors: u8, f: impl FnMut(u32, u32)) -> u8 {
-        self.partial.take(key, sectors, f)
+    fn take_partial(&mut self, _: u32, key: u32, sectors: u8, f: impl FnMut(u32, u32)) -> u8 {
+        self.partial.take(u64::from(key), sectors, f)
+    }
+
+    #[inline(always)]
+    fn is_partial(&self) -> bool {
+        !self.partial.is_empty()
     }
 
     fn invalidate(&mut self, set: u32, key: u32, sectors: u8) {
-        let Some(entry) = self.peek(set, key) else { return };
-        self.partial.take(key, sectors, |_, _| ());
+        let Some(way) = self.rows[set as usize].find(key) else { return };
+        let entry = set as usize * WAYS as usize + way;
+        self.partial.take(u64::from(key), sectors, |_, _| ());
         let line = self.line(entry);
         *line &= !(sectors | sectors << 4);
         if *line == 0 {
-            let way = entry % WAYS as usize;
             let ways = self.ways;
             let row = &mut self.rows[set as usize];
             row.keys[way] = EMPTY;
             row.order.retire(way as u32, ways);
         }
+    }
+
+    fn clear(&mut self) {
+        let ways = self.ways;
+        self.rows.fill_with(|| Row::new(ways));
+        self.partial.clear();
     }
 }

@@ -1,12 +1,12 @@
 //! What happens behind the SMs.
 
-use super::cache::LineCache;
+use super::cache::Bring;
 use super::config::HierarchyConfig;
 use super::dense::DenseLines;
 use super::engine::{SumOf, Traffic};
 use super::leaving::{L2Request, Outgoing};
 use super::level1::Ask;
-use super::level2::{L2Outcome, Level2, Level2Of, Lookup, Visit};
+use super::level2::{L2Outcome, Level2, Level2Of, Lookup, MOST_PARTS, Visit};
 use super::processor;
 use super::slices::Shares;
 
@@ -17,20 +17,19 @@ const AHEAD: usize = 16;
 pub struct SecondLevel {
     level: Level2,
     lines: DenseLines,
-    lookups: Vec<Lookup>,
 }
 
 impl SecondLevel {
     /// For a model.
     pub fn new(config: &HierarchyConfig) -> SecondLevel {
         let level = Level2::new(&config.l2, config.dram);
-        SecondLevel { level, lines: DenseLines::default(), lookups: Vec::new() }
+        SecondLevel { level, lines: DenseLines::default() }
     }
 
     /// Serves what left the SMs, in the order of its places. Each part is in that order; no place is in two parts.
     pub fn serve(&mut self, parts: &[&Outgoing], sums: &mut impl SumOf) {
-        let SecondLevel { level, lines, lookups } = self;
-        level.visit(Serve { lines, lookups, parts, sums });
+        let SecondLevel { level, lines } = self;
+        level.visit(Serve { lines, parts, sums });
     }
 
     /// A copy wrote device memory; see [`Level2::copied`]. What lies in another share is left alone.
@@ -39,8 +38,9 @@ impl SecondLevel {
     }
 }
 
+/// Adds what one request did.
 #[inline(always)]
-fn add(traffic: &mut Traffic, ask: Ask, outcome: &L2Outcome) {
+pub(super) fn add(traffic: &mut Traffic, ask: Ask, outcome: &L2Outcome) {
     traffic.l2.count(ask == Ask::Load, outcome.lookups, outcome.hits);
     traffic.l2_allocated += u64::from(outcome.allocated);
     traffic.l2_far += u64::from(outcome.far);
@@ -50,7 +50,6 @@ fn add(traffic: &mut Traffic, ask: Ask, outcome: &L2Outcome) {
 
 struct Serve<'a, S> {
     lines: &'a mut DenseLines,
-    lookups: &'a mut Vec<Lookup>,
     parts: &'a [&'a Outgoing],
     sums: &'a mut S,
 }
@@ -59,17 +58,17 @@ impl<S: SumOf> Visit for Serve<'_, S> {
     type Output = ();
 
     #[inline(always)]
-    fn visit<C: LineCache>(self, level: &mut Level2Of<C>) {
-        processor::with_newer_instructions(ServeOn { level, serve: self });
+    fn visit<C: Bring, const PARTS_LOG: u32>(self, level: &mut Level2Of<C>) {
+        processor::with_newer_instructions(ServeOn::<C, S, PARTS_LOG> { level, serve: self });
     }
 }
 
-struct ServeOn<'a, 'b, C, S> {
+struct ServeOn<'a, 'b, C, S, const PARTS_LOG: u32> {
     level: &'a mut Level2Of<C>,
     serve: Serve<'b, S>,
 }
 
-impl<C: LineCache, S: SumOf> processor::Job for ServeOn<'_, '_, C, S> {
+impl<C: Bring, S: SumOf, const PARTS_LOG: u32> processor::Job for ServeOn<'_, '_, C, S, PARTS_LOG> {
     type Output = ();
 
     #[inline(always)]
@@ -104,35 +103,54 @@ impl<C: LineCache, S: SumOf> processor::Job for ServeOn<'_, '_, C, S> {
     }
 }
 
-impl<C: LineCache, S: SumOf> ServeOn<'_, '_, C, S> {
+impl<C: Bring, S: SumOf, const PARTS_LOG: u32> ServeOn<'_, '_, C, S, PARTS_LOG> {
     /// Serves a few requests of one part.
     #[inline(always)]
     fn some(&mut self, part: usize, from: &Outgoing, requests: &[L2Request]) {
-        let (level, Serve { lines, lookups, sums, .. }) = (&mut *self.level, &mut self.serve);
-        lookups.clear();
-        for (index, request) in requests.iter().enumerate() {
-            let Some(number) = lines.number(request.line) else { continue };
-            let near = level.partition_of_sm(u32::from(request.sm));
-            let L2Request { line, sectors, ask, .. } = *request;
-            level.split(near, line, number, sectors, ask, index as u32, lookups);
-        }
-        // Neighbours often count in one cell.
-        let mut sum = L2Outcome::default();
-        let mut into = (0, Ask::Load);
-        for lookup in lookups.iter() {
-            let Some(request) = requests.get(lookup.request as usize) else { continue };
-            if into != (request.cell, request.ask) {
-                if sum.lookups != 0 {
-                    add(sums.sum(part, into.0), into.1, &sum);
-                    sum = L2Outcome::default();
-                }
-                into = (request.cell, request.ask);
+        let (level, Serve { lines, sums, .. }) = (&mut *self.level, &mut self.serve);
+        let mut lookups = [Lookup::default(); MOST_PARTS * AHEAD];
+        // Where the lookups of each request end.
+        let mut ends = [0; AHEAD];
+        let mut end = 0;
+        for (request, place) in requests.iter().zip(&mut ends) {
+            // Of more lines than can be numbered, the rest is left out, as at level 1.
+            if let Some(number) = lines.number(request.line)
+                && let Some(room) = lookups.get_mut(end..).and_then(<[Lookup]>::first_chunk_mut)
+            {
+                end += level.split::<PARTS_LOG>(request.line, number, request.sectors, room);
             }
-            let bytes = if request.ask == Ask::Store { from.bytes(request) } else { 0 };
-            level.look_up(lookup, bytes, &mut sum);
+            *place = end;
         }
-        if sum.lookups != 0 {
-            add(sums.sum(part, into.0), into.1, &sum);
+        let mut rest = &requests[..requests.len().min(AHEAD)];
+        let mut start = 0;
+        while let Some(first) = rest.first() {
+            // Neighbours often go the same way and count in one cell.
+            let count = rest.iter().take_while(|other| (other.cell, other.ask) == (first.cell, first.ask)).count();
+            let (run, later) = rest.split_at(count);
+            let ends = &ends[requests.len() - rest.len()..];
+            rest = later;
+            let end = ends.get(count - 1).copied().unwrap_or(start).max(start);
+            let mut sum = L2Outcome::default();
+            let here = &lookups[start..end];
+            let done = match first.ask {
+                Ask::Load => level.look_up_all::<false>(here, &mut sum),
+                Ask::Store if run.iter().all(Outgoing::is_whole) => level.look_up_all::<true>(here, &mut sum),
+                _ => false,
+            };
+            if !done {
+                for (request, end) in run.iter().zip(ends) {
+                    let near = level.partition_of_sm(u32::from(request.sm));
+                    let bytes = if request.ask == Ask::Store { from.bytes(request) } else { 0 };
+                    for lookup in &lookups[start..*end] {
+                        level.look_up(near, request.line, lookup, request.ask, bytes, &mut sum);
+                    }
+                    start = *end;
+                }
+            }
+            start = end;
+            if sum.lookups != 0 {
+                add(sums.sum(part, first.cell), first.ask, &sum);
+            }
         }
     }
 }

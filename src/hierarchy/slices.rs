@@ -93,6 +93,18 @@ pub struct Placement {
     sets: Divisor,
     index: Index,
     line_shift: u32,
+    form: Form,
+}
+
+/// The usual cases, told apart when a placement is made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Form {
+    /// One set in all.
+    One,
+    /// One slice, linear index.
+    Rest,
+    /// Any other.
+    Any,
 }
 
 impl Placement {
@@ -103,15 +115,26 @@ impl Placement {
             sets: Divisor::new(sets),
             index,
             line_shift: line_bytes.trailing_zeros(),
+            form: match (slices, sets, index) {
+                (1, 1, _) => Form::One,
+                (1, _, Index::Linear) => Form::Rest,
+                _ => Form::Any,
+            },
         }
     }
 
     /// Where the line with number `line` (address / line size) belongs.
     #[inline(always)]
     pub fn set(&self, line: u64) -> u32 {
-        if self.slices.count == 1 && self.sets.count == 1 {
-            return 0;
+        match self.form {
+            Form::One => 0,
+            Form::Rest => self.sets.split(line).1 as u32,
+            Form::Any => self.any_set(line),
         }
+    }
+
+    #[inline]
+    fn any_set(&self, line: u64) -> u32 {
         if self.index == Index::Fermi {
             return self.fermi(line);
         }

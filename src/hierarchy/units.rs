@@ -23,37 +23,39 @@ pub(super) fn expand(units: u8, unit: u32) -> u8 {
 /// Number of sectors in a set of up to four.
 #[inline(always)]
 pub(super) fn count(sectors: u8) -> u32 {
-    // A nibble per set; faster than counting bits where the processor's instruction may not be used.
-    (0x4332_3221_3221_2110u64 >> (4 * (sectors & 15)) & 7) as u32
+    (sectors & 15).count_ones()
 }
 
 /// [`collapse`] and [`expand`] for one unit size, as tables.
 #[derive(Clone, Debug)]
 pub(super) struct Units {
-    units: [u8; 16],
+    counts: [u8; 16],
     sectors: [u8; 16],
+    widths: [u8; 16],
 }
 
 impl Units {
     /// For lookup units of `bytes` bytes.
     pub(super) fn new(bytes: u32) -> Units {
         let all = |f: &dyn Fn(u8) -> u8| std::array::from_fn(|sectors| f(sectors as u8));
+        let wide = |sectors| expand(collapse(sectors, bytes), bytes);
         Units {
-            units: all(&|sectors| collapse(sectors, bytes)),
-            sectors: all(&|sectors| expand(collapse(sectors, bytes), bytes)),
+            counts: all(&|sectors| collapse(sectors, bytes).count_ones() as u8),
+            sectors: all(&wide),
+            widths: all(&|sectors| wide(sectors).count_ones() as u8),
         }
-    }
-
-    /// Units that hold one of the sectors.
-    #[inline(always)]
-    pub(super) fn of(&self, sectors: u8) -> u8 {
-        self.units[(sectors & 15) as usize]
     }
 
     /// How many units hold one of the sectors.
     #[inline(always)]
     pub(super) fn count(&self, sectors: u8) -> u32 {
-        count(self.of(sectors))
+        u32::from(self.counts[(sectors & 15) as usize])
+    }
+
+    /// How many sectors the units have that hold one of the sectors.
+    #[inline(always)]
+    pub(super) fn width(&self, sectors: u8) -> u32 {
+        u32::from(self.widths[(sectors & 15) as usize])
     }
 
     /// All sectors of the units that hold one of the sectors.
@@ -72,9 +74,9 @@ mod tests {
         for unit in [32, 64, 128] {
             let table = Units::new(unit);
             for sectors in 0..16u8 {
-                assert_eq!(table.of(sectors), collapse(sectors, unit));
                 assert_eq!(table.widen(sectors), expand(collapse(sectors, unit), unit));
                 assert_eq!(table.count(sectors), collapse(sectors, unit).count_ones());
+                assert_eq!(table.width(sectors), table.widen(sectors).count_ones());
                 assert_eq!(count(sectors), sectors.count_ones());
             }
         }

@@ -37,7 +37,8 @@ impl Chase {
         push_access(&mut self.item, Space::Global, 0, 1, &[BASE + 4 * index]);
         let Some(Ok(Item::Access(access))) = Items::new(&self.item).next() else { panic!("no access") };
         let reach = Reach { bytes: 4, holes: None };
-        self.first.request(0, 0, &access, reach, op, cache, 0, self.cells.cell(0), &mut self.left);
+        self.first.request(0, 0, &access, reach, op, cache, 0, 0, &mut self.cells, &mut self.left);
+        self.first.finish(&mut self.cells, &mut self.left);
         self.second.serve(&[self.left.share(0)], &mut self.cells);
         self.left.clear();
     }

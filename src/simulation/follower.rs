@@ -131,9 +131,7 @@ impl Follower for Simulation {
         let sm = request.slot / running.slots_per_sm;
         let op = request.site.op;
         let access = request.access;
-        let traffic = running.traffic.cell(request.cell);
-        let left = &mut self.left;
-        left.place = request.place;
+        let (traffic, left) = (&mut running.traffic, &mut self.left);
         let mut cache = request.site.cache;
         if let Some(bypass) = &self.settings.bypass
             && op == Op::Load
@@ -142,12 +140,13 @@ impl Follower for Simulation {
         {
             cache = CacheOp::Global;
         }
-        let pieces = running.first.request(sm, request.slot, access, reach, op, cache, request.cell, traffic, left);
+        let (slot, cell, place) = (request.slot, request.cell, request.place);
+        let pieces = running.first.request(sm, slot, access, reach, op, cache, cell, place, traffic, left);
         if let Some(pages) = &mut running.pages {
             pages.request(sm, pieces);
         }
         if let Some(stages) = &self.settings.hierarchy.stages {
-            traffic.stages.add(&StageCounts {
+            running.traffic.cell(request.cell).stages.add(&StageCounts {
                 data: u64::from(request.passes.passes),
                 ideal_data: u64::from(request.passes.ideal),
                 tag: u64::from(tag_passes(pieces, stages.tag_banks)),
@@ -175,7 +174,8 @@ impl Follower for Simulation {
     }
 
     fn batch_end(&mut self) {
-        if let Some((launch, running)) = self.current.take() {
+        if let Some((launch, mut running)) = self.current.take() {
+            running.first.finish(&mut running.traffic, &mut self.left);
             self.stage.submit(self.batch, launch, self.worker, &mut self.left);
             self.launches.insert(launch, running);
         }

@@ -1,0 +1,324 @@
+//! Fully associative cache arrays with tree pseudo-LRU replacement, one per SM: what level 1 mostly is.
+//!
+//! A hash table of buckets finds the lines: a bucket has places for 16, with a byte of each line's hash, all of which are
+//! compared at once, and is half full on average. What does not fit is in a list, which is nearly always empty. So looking
+//! for a line, dropping one and adding one have no branch that cannot be foreseen. The arrays of all SMs lie in a row.
+
+use super::cache::{Evicted, LineCache, Partial};
+use super::finder::EMPTY;
+use super::plru::{Shape, TreePlru};
+use super::policy::Replacement;
+use super::processor;
+
+/// One line.
+#[derive(Clone, Copy, Debug)]
+struct Slot {
+    /// Its key, [`EMPTY`] where there is none.
+    key: u32,
+    /// Its place in the hash table, or [`SPILLED`].
+    place: u16,
+    /// In the low four bits the sectors that can be read, in the high ones those that are dirty.
+    state: u8,
+}
+
+const NO_LINE: Slot = Slot { key: EMPTY, place: SPILLED, state: 0 };
+/// In the list of lines without a place.
+const SPILLED: u16 = u16::MAX;
+/// Places of a bucket.
+const PLACES: usize = 16;
+
+/// See the module's page. A set is an SM's array.
+#[derive(Clone, Debug)]
+pub struct FullCache {
+    sets: u32,
+    ways: u32,
+    slots: Vec<Slot>,
+    /// By place, bucket by bucket: part of the line's hash, 0 where there is none.
+    tags: Vec<[u8; PLACES]>,
+    /// By place: the line's way.
+    names: Vec<[u16; PLACES]>,
+    /// Buckets per set, as a power of two.
+    buckets_log: u32,
+    /// Per set: ways of lines without a place.
+    spilled: Vec<Vec<u16>>,
+    trees: TreePlru,
+    /// Per set: ways without a line where those are taken before the tree is asked, the next one last.
+    free: Vec<Vec<u16>>,
+    empty_first: bool,
+    partial: Partial,
+    /// Whether a line may be dirty.
+    soiled: bool,
+}
+
+impl FullCache {
+    /// Most ways: there are up to four times as many places, and their numbers have 16 bits.
+    const MOST: u32 = 1 << 13;
+
+    /// Whether an array can be of this form.
+    pub fn fits(ways: u32, replacement: &Replacement) -> bool {
+        let tree = matches!(replacement, Replacement::TreePlru | Replacement::BlindTreePlru);
+        tree && (1..=Self::MOST).contains(&ways)
+    }
+
+    /// How many sets it has.
+    pub fn sets(&self) -> u32 {
+        self.sets
+    }
+
+    /// Makes room for so many sets; new ones are empty.
+    pub fn resize(&mut self, sets: u32) {
+        self.sets = sets;
+        let count = sets as usize;
+        self.slots.resize(count * self.ways as usize, NO_LINE);
+        self.tags.resize(count << self.buckets_log, [0; PLACES]);
+        self.names.resize(count << self.buckets_log, [0; PLACES]);
+        self.spilled.resize(count, Vec::new());
+        self.trees.resize(sets);
+        let ways = self.ways as u16;
+        let free = || if self.empty_first { (0..ways).rev().collect() } else { Vec::new() };
+        self.free.resize_with(count, free);
+    }
+
+    /// Whether no line is dirty and no sector partly written, so that what leaves needs no thought.
+    pub fn is_clean(&self) -> bool {
+        !self.soiled && self.partial.is_empty()
+    }
+
+    /// One SM's array.
+    #[inline(always)]
+    pub(super) fn one(&mut self, set: u32) -> One<'_> {
+        let ways = self.ways as usize;
+        let buckets = (set as usize) << self.buckets_log..(set as usize + 1) << self.buckets_log;
+        let (shape, tree) = self.trees.tree(set);
+        One {
+            slots: &mut self.slots[set as usize * ways..][..ways],
+            tags: &mut self.tags[buckets.clone()],
+            names: &mut self.names[buckets],
+            shift: u32::BITS - self.buckets_log,
+            spilled: &mut self.spilled[set as usize],
+            shape,
+            tree,
+            free: &mut self.free[set as usize],
+        }
+    }
+
+    #[inline(always)]
+    fn entry(&self, set: u32, way: u16) -> usize {
+        set as usize * self.ways as usize + way as usize
+    }
+}
+
+/// The array of one SM.
+pub(super) struct One<'a> {
+    slots: &'a mut [Slot],
+    tags: &'a mut [[u8; PLACES]],
+    names: &'a mut [[u16; PLACES]],
+    shift: u32,
+    spilled: &'a mut Vec<u16>,
+    shape: Shape,
+    tree: &'a mut [u8],
+    free: &'a mut Vec<u16>,
+}
+
+impl One<'_> {
+    /// Bytes on a path of the replacement tree.
+    pub(super) fn steps(&self) -> u32 {
+        self.shape.steps()
+    }
+
+    /// Bucket and tag of a line.
+    #[inline(always)]
+    fn bucket(&self, key: u32) -> (usize, u8) {
+        // By the golden ratio.
+        let hash = u64::from(key.wrapping_mul(0x9e37_79b1));
+        let tag = (hash << 8 >> self.shift) as u8;
+        ((hash >> self.shift) as usize, if tag == 0 { 1 } else { tag })
+    }
+
+    #[inline(always)]
+    fn find(&self, key: u32) -> Option<u16> {
+        let (bucket, tag) = self.bucket(key);
+        let mut found = processor::equal_bytes(&self.tags[bucket], tag);
+        while found != 0 {
+            let way = self.names[bucket][found.trailing_zeros() as usize % PLACES];
+            if self.slots[way as usize].key == key {
+                return Some(way);
+            }
+            found &= found - 1;
+        }
+        if self.spilled.is_empty() { None } else { self.find_spilled(key) }
+    }
+
+    #[cold]
+    fn find_spilled(&self, key: u32) -> Option<u16> {
+        self.spilled.iter().copied().find(|way| self.slots[*way as usize].key == key)
+    }
+
+    /// Forgets where a line is.
+    #[inline(always)]
+    fn drop_place(&mut self, way: u16, place: u16) {
+        if place == SPILLED {
+            self.spilled.retain(|other| *other != way);
+        } else {
+            self.tags[place as usize / PLACES][place as usize % PLACES] = 0;
+        }
+    }
+
+    /// Makes room for a line that is not there, and notes the use. Its way, and the line that left.
+    #[inline(always)]
+    fn allocate(&mut self, key: u32, state: u8, steps: u32) -> (u16, Slot) {
+        let way = match self.free.pop() {
+            Some(way) => {
+                self.shape.touch(self.tree, u32::from(way), steps);
+                way
+            }
+            None => self.shape.take_victim(self.tree, steps) as u16,
+        };
+        let old = self.slots[way as usize];
+        if old.key != EMPTY {
+            self.drop_place(way, old.place);
+        }
+        let (bucket, tag) = self.bucket(key);
+        let free = processor::equal_bytes(&self.tags[bucket], 0).trailing_zeros() as usize;
+        let place = if free < PLACES {
+            self.tags[bucket][free] = tag;
+            self.names[bucket][free] = way;
+            (bucket * PLACES + free) as u16
+        } else {
+            self.spilled.push(way);
+            SPILLED
+        };
+        self.slots[way as usize] = Slot { key, place, state };
+        (way, old)
+    }
+
+    /// Uses sectors of a line, which are present from now on; returns those that were not. For clean arrays. `steps` is
+    /// [`One::steps`].
+    #[inline(always)]
+    pub(super) fn bring(&mut self, key: u32, sectors: u8, steps: u32) -> u8 {
+        if let Some(way) = self.find(key) {
+            let state = &mut self.slots[way as usize].state;
+            let missing = sectors & !*state;
+            *state |= missing;
+            self.shape.touch(self.tree, u32::from(way), steps);
+            return missing;
+        }
+        self.allocate(key, sectors, steps);
+        sectors
+    }
+}
+
+impl LineCache for FullCache {
+    fn new(sets: u32, ways: u32, replacement: &Replacement) -> FullCache {
+        let ways = ways.clamp(1, Self::MOST);
+        let mut cache = FullCache {
+            sets: 0,
+            ways,
+            slots: Vec::new(),
+            tags: Vec::new(),
+            names: Vec::new(),
+            buckets_log: (2 * ways).div_ceil(PLACES as u32).next_power_of_two().trailing_zeros(),
+            spilled: Vec::new(),
+            trees: TreePlru::new(0, ways),
+            free: Vec::new(),
+            empty_first: replacement.empty_first(),
+            partial: Partial::default(),
+            soiled: false,
+        };
+        cache.resize(sets);
+        cache
+    }
+
+    fn touch(&mut self, set: u32, key: u32) -> Option<usize> {
+        let mut one = self.one(set);
+        let way = one.find(key)?;
+        let steps = one.steps();
+        one.shape.touch(one.tree, u32::from(way), steps);
+        Some(self.entry(set, way))
+    }
+
+    #[inline(always)]
+    fn prefetch(&self, _: u32) {}
+
+    #[inline(always)]
+    fn valid(&self, entry: usize) -> u8 {
+        self.slots[entry].state & 15
+    }
+
+    fn allocate(&mut self, set: u32, key: u32) -> (usize, Option<Evicted>) {
+        let mut one = self.one(set);
+        let steps = one.steps();
+        let (way, old) = one.allocate(key, 0, steps);
+        let evicted = (old.key != EMPTY).then_some(Evicted { key: old.key, dirty: old.state >> 4 });
+        (self.entry(set, way), evicted)
+    }
+
+    #[inline(always)]
+    fn fill(&mut self, entry: usize, sectors: u8) {
+        self.slots[entry].state |= sectors;
+    }
+
+    fn soil(&mut self, entry: usize, sectors: u8) -> u8 {
+        self.soiled = true;
+        let state = &mut self.slots[entry].state;
+        let new = sectors & !(*state >> 4);
+        *state |= sectors << 4;
+        new
+    }
+
+    fn write_bytes(&mut self, set: u32, entry: usize, sector: u32, bytes: u32) -> bool {
+        let Slot { key, state, .. } = self.slots[entry];
+        if state >> sector & 1 == 1 {
+            return true;
+        }
+        let (known, whole) = self.partial.write(line_of(set, key), sector, bytes);
+        if whole {
+            self.fill(entry, 1 << sector);
+        }
+        known
+    }
+
+    #[inline(always)]
+    fn take_partial(&mut self, set: u32, key: u32, sectors: u8, f: impl FnMut(u32, u32)) -> u8 {
+        self.partial.take(line_of(set, key), sectors, f)
+    }
+
+    #[inline(always)]
+    fn is_partial(&self) -> bool {
+        !self.partial.is_empty()
+    }
+
+    fn invalidate(&mut self, set: u32, key: u32, sectors: u8) {
+        let mut one = self.one(set);
+        let Some(way) = one.find(key) else { return };
+        let slot = &mut one.slots[way as usize];
+        slot.state &= !(sectors | sectors << 4);
+        if slot.state == 0 {
+            let Slot { place, .. } = std::mem::replace(slot, NO_LINE);
+            one.drop_place(way, place);
+            if self.empty_first {
+                self.free[set as usize].push(way);
+            }
+        }
+        self.partial.take(line_of(set, key), sectors, |_, _| ());
+    }
+
+    fn clear(&mut self) {
+        let sets = std::mem::take(&mut self.sets);
+        self.slots.clear();
+        self.tags.clear();
+        self.names.clear();
+        self.spilled.clear();
+        self.free.clear();
+        self.trees.clear();
+        self.partial.clear();
+        self.soiled = false;
+        self.resize(sets);
+    }
+}
+
+/// A line of an SM, among those of all.
+#[inline(always)]
+fn line_of(set: u32, key: u32) -> u64 {
+    u64::from(set) << 32 | u64::from(key)
+}

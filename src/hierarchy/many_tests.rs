@@ -1,0 +1,137 @@
+//! Many requests at a time against the references one by one.
+
+use proptest::prelude::*;
+
+use super::coalesce::{bytes_of, sectors_of};
+use super::config::StoreFill;
+use super::engine::TrafficCells;
+use super::level1::{Ask, Level1, Route, ToL2};
+use super::reference::{Asked, SlowL1, SlowL2, flatten};
+use super::second::add;
+use super::waiting::{From, Queue};
+use super::{
+    Atomics, Copies, DenseLines, DramConfig, HierarchyConfig, Index, L1Config, L2Config, Leaving, Piece, Replacement,
+    SecondLevel, StorePolicy,
+};
+use super::{Groups, L1Outcome};
+
+fn piece() -> impl Strategy<Value = Piece> {
+    let bytes = prop_oneof![4 => (1u8..16).prop_map(bytes_of), 1 => (0u32..100, 1u32..28).prop_map(|(from, count)| ((1u128 << count) - 1) << from)];
+    (prop_oneof![0u64..150, (0u64..8).prop_map(|line| line * 1000)], bytes).prop_map(|(line, bytes)| Piece {
+        line,
+        sectors: sectors_of(bytes),
+        bytes,
+    })
+}
+
+fn l1(replacement: Replacement, store: StorePolicy, atomics: Atomics) -> L1Config {
+    L1Config {
+        bytes: 1 << 20,
+        reserved_bytes: 0,
+        shared_options: vec![],
+        line_bytes: 128,
+        sector_bytes: 32,
+        sets: 1,
+        index: Index::Linear,
+        replacement,
+        tags_per_line: None,
+        store,
+        caches_global_loads: true,
+        caches_read_only_loads: true,
+        read_only_bytes: None,
+        atomics,
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 300, ..ProptestConfig::default() })]
+    #[test]
+    fn level_1_serves_many(ways in prop_oneof![1u32..6, 30u32..70], blind in any::<bool>(), store in 0usize..4, miss in any::<bool>(),
+                           sms in 1usize..4, rare in 0u32..40,
+                           requests in prop::collection::vec((any::<usize>(), 0u32..1000, 0u32..3, piece()), 1..600)) {
+        let store = [StorePolicy::Evict, StorePolicy::Update, StorePolicy::Allocate, StorePolicy::AllocateBytes][store];
+        let replacement = if blind { Replacement::BlindTreePlru } else { Replacement::TreePlru };
+        let config = l1(replacement, store, if miss { Atomics::Miss } else { Atomics::Bypass });
+        let mut fast = Level1::new(&config, ways);
+        fast.resize(sms as u32);
+        let mut slow: Vec<_> = (0..sms).map(|_| SlowL1::new(&config, ways)).collect();
+        let (mut dense, mut queue) = (DenseLines::default(), Queue::default());
+        let (mut cells, mut want_cells) = (TrafficCells::default(), TrafficCells::default());
+        let (mut left, mut want) = (Leaving::default(), Vec::new());
+        for (place, (sm, which, cell, piece)) in (0..).zip(requests) {
+            let sm = sm % sms;
+            // Mostly loads and stores; the others now and then, or never.
+            let route = match which {
+                which if which < rare => [Route::LoadPast, Route::ReadOnly, Route::LocalStore, Route::Atomic][which as usize % 4],
+                which if which % 3 == 0 => Route::Store,
+                _ => Route::Load,
+            };
+            let piece = if route.is_load() { Piece { bytes: bytes_of(piece.sectors), ..piece } } else { piece };
+            queue.push(From { sm: sm as u16, cell, place, route, plain: fast.plain(route) }, &piece, dense.number(piece.line).unwrap());
+            let mut asked = Asked::new();
+            let L1Outcome { lookups, hits } = slow[sm].serve(route, &piece, &mut asked);
+            want_cells.cell(cell).l1.count(route.is_load(), lookups, hits);
+            asked.sort_unstable_by_key(|asked| (asked.1, asked.2));
+            want.extend(asked.into_iter().map(|asked| (place, sm as u16, cell, asked)));
+        }
+        fast.serve_all(&queue, &dense, &mut cells, &mut left);
+        let mut got = Vec::new();
+        for request in left.share(0).requests() {
+            let mut asked = Asked::new();
+            let bytes = left.share(0).bytes(request);
+            flatten(&ToL2 { ask: request.ask, number: 0, sectors: request.sectors, bytes }, request.line, &mut asked);
+            got.extend(asked.into_iter().map(|asked| (request.place, request.sm, request.cell, asked)));
+        }
+        // What one piece asks for may come in any order.
+        let sort = |list: &mut Vec<(u32, u16, u32, (Ask, u64, u32))>| list.sort_by_key(|one| (one.0, one.3.1, one.3.2));
+        prop_assert!(got.is_sorted_by_key(|one| one.0));
+        sort(&mut got);
+        sort(&mut want);
+        prop_assert_eq!(got, want);
+        for cell in 0..3 {
+            prop_assert_eq!(cells.cell(cell), want_cells.cell(cell));
+        }
+    }
+
+    #[test]
+    fn level_2_serves_many(line_log in 5u32..8, sector_log in 0u32..3, slices in 1u32..4, sets in 1u32..7, ways in prop_oneof![1u32..6, Just(16u32), 17u32..20],
+                           hashed in any::<bool>(), whole in any::<bool>(), wide_fill in any::<bool>(), rare in 0u32..40,
+                           requests in prop::collection::vec((0u32..1000, 0u32..3, piece()), 1..400)) {
+        let line_bytes = 1 << line_log;
+        let sector_bytes = line_bytes.min(32 << sector_log);
+        let l2 = L2Config {
+            line_bytes, sector_bytes, fill_bytes: if wide_fill { line_bytes } else { sector_bytes }, slices, sets, ways,
+            index: if hashed { Index::Hashed } else { Index::Linear },
+            replacement: Replacement::Lru, partitions: 1,
+            store_fill: if whole { StoreFill::Whole } else { StoreFill::Bytes }, copies: Copies::Cold,
+        };
+        let config = HierarchyConfig {
+            coalescing: Groups::WARP,
+            wave_lanes: 32,
+            l1: l1(Replacement::Lru, StorePolicy::Evict, Atomics::Bypass),
+            stages: None,
+            l2: l2.clone(),
+            dram: DramConfig { read_bytes: 32, write_bytes: 32 },
+            shared: None,
+            tlb: None,
+        };
+        let (mut fast, mut slow) = (SecondLevel::new(&config), SlowL2::new(&l2, config.dram));
+        let (mut cells, mut want, mut left) = (TrafficCells::default(), TrafficCells::default(), Leaving::default());
+        for (which, cell, piece) in requests {
+            let ask = match which {
+                which if which < rare => [Ask::Atomic, Ask::AtomicMiss][which as usize % 2],
+                which if which % 3 == 0 => Ask::Store,
+                _ => Ask::Load,
+            };
+            let bytes = if ask == Ask::Store { piece.bytes } else { bytes_of(piece.sectors) };
+            left.push(0, cell, piece.line, piece.sectors, ask, bytes);
+            left.place += 1;
+            let outcome = slow.serve(piece.line, &ToL2 { ask, number: 0, sectors: piece.sectors, bytes });
+            add(want.cell(cell), ask, &outcome);
+        }
+        fast.serve(&[left.share(0)], &mut cells);
+        for cell in 0..3 {
+            prop_assert_eq!(cells.cell(cell), want.cell(cell), "cell {}", cell);
+        }
+    }
+}

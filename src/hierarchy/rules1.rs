@@ -1,0 +1,364 @@
+//! What level 1 does with a piece of a request, on any form of array.
+
+use super::cache::{LineCache, SectorCache};
+use super::coalesce::{Piece, bytes_of};
+use super::config::{Atomics, L1Config, StorePolicy};
+use super::engine::TrafficCells;
+use super::leaving::{L2Request, Leaving};
+use super::level1::{Ask, L1Outcome, Route, ToL2};
+use super::slices::Placement;
+use super::units::{collapse, count, expand};
+use super::waiting::{Queue, Waiting};
+
+/// The rules of a model.
+pub(super) struct RulesOf1 {
+    placement: Placement,
+    /// Lines of 128 bytes with sectors of 32.
+    usual: bool,
+    line_bytes: u32,
+    unit: u32,
+    store: StorePolicy,
+    atomics: Atomics,
+}
+
+impl RulesOf1 {
+    pub(super) fn new(config: &L1Config) -> RulesOf1 {
+        RulesOf1 {
+            placement: Placement::new(1, config.sets, config.index, config.line_bytes),
+            usual: config.sector_bytes == 32 && config.line_bytes == 128,
+            line_bytes: config.line_bytes,
+            unit: config.sector_bytes,
+            store: config.store,
+            atomics: config.atomics,
+        }
+    }
+}
+
+impl RulesOf1 {
+    /// Whether a piece that goes this way only needs to know which of its sectors are present, in a clean fully associative
+    /// cache, and leaves them there: if all bytes of its sectors are touched, and if not.
+    #[inline(always)]
+    pub(super) fn plain(&self, route: Route) -> [bool; 2] {
+        let store = route == Route::Store;
+        let load = matches!(route, Route::Load | Route::ReadOnly);
+        let allocates = store && self.store == StorePolicy::Allocate;
+        let whole = load || allocates || store && self.store == StorePolicy::AllocateBytes;
+        [self.usual && whole, self.usual && allocates]
+    }
+
+    /// Counts plain pieces of which it is known what was missing, and hands on what goes to level 2.
+    #[inline(always)]
+    pub(super) fn hand_on(
+        &self,
+        mut pieces: &[Waiting],
+        mut missing: &[u8],
+        queue: &Queue,
+        cells: &mut TrafficCells,
+        out: &mut Leaving,
+    ) {
+        while let Some(first) = pieces.first() {
+            let length = pieces.iter().take_while(|piece| piece.is_like(first)).count();
+            let (alike, later) = pieces.split_at(length);
+            let (lacking, rest) = missing.split_at(length.min(missing.len()));
+            (pieces, missing) = (later, rest);
+            let (mut lookups, mut hits) = (0, 0);
+            for (piece, missing) in alike.iter().zip(lacking) {
+                lookups += count(piece.sectors);
+                hits += count(piece.sectors & !missing);
+            }
+            cells.cell(first.cell).l1.count(first.route.is_load(), lookups, hits);
+            if first.route == Route::Store {
+                for piece in alike {
+                    let Waiting { place, sm, cell, line, sectors, .. } = *piece;
+                    out.place = place;
+                    out.push(sm, cell, line, sectors, Ask::Store, queue.piece(piece).bytes);
+                }
+            } else {
+                out.extend(alike.iter().zip(lacking).filter(|(_, missing)| **missing != 0).map(|(piece, missing)| {
+                    let Waiting { place, sm, cell, line, .. } = *piece;
+                    L2Request::whole(place, sm, cell, line, *missing, Ask::Load)
+                }));
+            }
+        }
+    }
+}
+
+/// Takes what level 1 asks for.
+pub(super) trait Next {
+    /// Takes one request.
+    fn ask(&mut self, request: ToL2);
+}
+
+impl<F: FnMut(ToL2)> Next for F {
+    #[inline(always)]
+    fn ask(&mut self, request: ToL2) {
+        self(request);
+    }
+}
+
+/// The cache of one SM.
+pub(super) struct OneSm<'a, C> {
+    pub(super) rules: &'a RulesOf1,
+    pub(super) cache: &'a mut C,
+    /// The read-only path's, where that has one of its own.
+    pub(super) read_only: Option<&'a mut SectorCache>,
+    /// Where the SM's sets begin in the array.
+    pub(super) first_set: u32,
+}
+
+impl<C: LineCache> OneSm<'_, C> {
+    /// Serves a piece with the dense number `number`; what level 2 has to do goes to `out`.
+    #[inline(always)]
+    pub(super) fn serve(mut self, route: Route, piece: &Piece, number: u32, out: &mut impl Next) -> L1Outcome {
+        if self.rules.usual {
+            match route {
+                Route::Load => return self.load(piece, number, out),
+                Route::ReadOnly if self.read_only.is_none() => return self.load(piece, number, out),
+                Route::Store => return self.store(piece, number, out),
+                _ => {}
+            }
+        }
+        self.serve_any(route, piece, number, out)
+    }
+
+    /// The set of a line, whose number is its address / line size.
+    #[inline(always)]
+    fn set(&self, line: u64) -> u32 {
+        self.first_set + self.rules.placement.set(line)
+    }
+
+    /// A cached load, in a cache of usual lines.
+    #[inline(always)]
+    fn load(&mut self, piece: &Piece, number: u32, out: &mut impl Next) -> L1Outcome {
+        let set = self.set(piece.line);
+        let entry = match self.cache.touch(set, number) {
+            Some(entry) => entry,
+            None => self.allocate(set, number, out),
+        };
+        let missing = piece.sectors & !self.cache.valid(entry);
+        if missing != 0 {
+            self.cache.take_partial(set, number, missing, |_, _| ());
+            self.cache.fill(entry, missing);
+            out.ask(ToL2 { ask: Ask::Load, number, sectors: missing, bytes: bytes_of(missing) });
+        }
+        L1Outcome { lookups: count(piece.sectors), hits: count(piece.sectors & !missing) }
+    }
+
+    /// A store to global memory, in a cache of usual lines.
+    #[inline(always)]
+    fn store(&mut self, piece: &Piece, number: u32, out: &mut impl Next) -> L1Outcome {
+        let Piece { sectors, bytes, .. } = *piece;
+        let set = self.set(piece.line);
+        let hits = match self.rules.store {
+            StorePolicy::Evict => {
+                self.cache.invalidate(set, number, sectors);
+                0
+            }
+            StorePolicy::Update => {
+                self.cache.touch(set, number).map_or(0, |entry| count(sectors & self.cache.valid(entry)))
+            }
+            StorePolicy::Allocate | StorePolicy::AllocateBytes => {
+                let entry = match self.cache.touch(set, number) {
+                    Some(entry) => entry,
+                    None => self.allocate(set, number, out),
+                };
+                let present = sectors & self.cache.valid(entry);
+                let rest = sectors & !present;
+                let whole = bytes & bytes_of(rest) == bytes_of(rest);
+                if self.rules.store == StorePolicy::Allocate || rest == 0 {
+                    self.cache.fill(entry, rest);
+                    count(present)
+                } else if whole {
+                    let known = self.cache.take_partial(set, number, rest, |_, _| ());
+                    self.cache.fill(entry, rest);
+                    count(present | known)
+                } else {
+                    self.write(set, entry, sectors, bytes)
+                }
+            }
+        };
+        out.ask(ToL2 { ask: Ask::Store, number, sectors, bytes });
+        L1Outcome { lookups: count(sectors), hits }
+    }
+
+    #[inline(never)]
+    fn serve_any(&mut self, route: Route, piece: &Piece, number: u32, out: &mut impl Next) -> L1Outcome {
+        match route {
+            Route::LoadPast => {
+                out.ask(ToL2 { ask: Ask::Load, number, sectors: piece.sectors, bytes: piece.bytes });
+                L1Outcome::default()
+            }
+            Route::Atomic => {
+                let miss = self.rules.atomics == Atomics::Miss;
+                let ask = if miss { Ask::AtomicMiss } else { Ask::Atomic };
+                out.ask(ToL2 { ask, number, sectors: piece.sectors, bytes: piece.bytes });
+                let lookups = if miss { collapse(piece.sectors, self.rules.unit).count_ones() } else { 0 };
+                L1Outcome { lookups, hits: 0 }
+            }
+            _ if self.rules.line_bytes == 128 => {
+                self.part(route, piece.line, number, piece.sectors, piece.bytes, 0, out)
+            }
+            _ => {
+                let sectors_per_line = self.rules.line_bytes / 32;
+                let parts = 4 / sectors_per_line;
+                let mut sum = L1Outcome::default();
+                for part in 0..parts {
+                    let shift = part * sectors_per_line;
+                    let sectors = piece.sectors >> shift & ((1 << sectors_per_line) - 1);
+                    if sectors != 0 {
+                        let line = piece.line * u64::from(parts) + u64::from(part);
+                        let key = number * parts + part;
+                        let bytes = piece.bytes >> (32 * shift);
+                        let outcome = self.part(route, line, key, sectors, bytes, shift, out);
+                        sum.lookups += outcome.lookups;
+                        sum.hits += outcome.hits;
+                    }
+                }
+                sum
+            }
+        }
+    }
+
+    /// Serves sectors of one line of this cache. `shift` is the place of its first sector in the
+    /// 128-byte line.
+    #[inline]
+    #[expect(clippy::too_many_arguments, reason = "one call on the hot path")]
+    fn part(
+        &mut self,
+        route: Route,
+        line: u64,
+        key: u32,
+        sectors: u8,
+        bytes: u128,
+        shift: u32,
+        out: &mut impl Next,
+    ) -> L1Outcome {
+        let set = self.set(line);
+        let parts = 128 / self.rules.line_bytes;
+        let number = key / parts;
+        let to_l2 = |ask, sectors: u8, bytes: u128| ToL2 {
+            ask,
+            number,
+            sectors: sectors << shift,
+            bytes: if shift == 0 { bytes } else { bytes << (32 * shift) },
+        };
+        let wanted = collapse(sectors, self.rules.unit);
+        let lookups = wanted.count_ones();
+        match route {
+            Route::ReadOnly if self.read_only.is_some() => {
+                let Some(cache) = &mut self.read_only else { return L1Outcome::default() };
+                let present = cache.touch(0, key);
+                let entry = present.unwrap_or_else(|| cache.allocate(0, key).0);
+                let missing = wanted & !readable(cache.valid(entry), self.rules.unit);
+                if missing != 0 {
+                    let fill = expand(missing, self.rules.unit);
+                    cache.fill(entry, fill);
+                    out.ask(to_l2(Ask::Load, fill, bytes_of(fill)));
+                }
+                L1Outcome { lookups, hits: lookups - missing.count_ones() }
+            }
+            Route::Load | Route::ReadOnly | Route::LoadPast => {
+                let entry = match self.cache.touch(set, key) {
+                    Some(entry) => entry,
+                    None => self.allocate(set, key, out),
+                };
+                let missing = wanted & !readable(self.cache.valid(entry), self.rules.unit);
+                if missing != 0 {
+                    let fill = expand(missing, self.rules.unit);
+                    self.cache.take_partial(set, key, fill, |_, _| ());
+                    self.cache.fill(entry, fill);
+                    out.ask(to_l2(Ask::Load, fill, bytes_of(fill)));
+                }
+                L1Outcome { lookups, hits: lookups - missing.count_ones() }
+            }
+            Route::Store | Route::Atomic => {
+                let present = if self.rules.store == StorePolicy::Evict { None } else { self.cache.touch(set, key) };
+                let hits = match self.rules.store {
+                    StorePolicy::Evict => {
+                        self.cache.invalidate(set, key, expand(wanted, self.rules.unit));
+                        0
+                    }
+                    StorePolicy::Update => present
+                        .map_or(0, |entry| (wanted & readable(self.cache.valid(entry), self.rules.unit)).count_ones()),
+                    StorePolicy::Allocate => {
+                        let entry = present.unwrap_or_else(|| self.allocate(set, key, out));
+                        let hits = (wanted & readable(self.cache.valid(entry), self.rules.unit)).count_ones();
+                        self.cache.fill(entry, expand(wanted, self.rules.unit));
+                        hits
+                    }
+                    StorePolicy::AllocateBytes => {
+                        let entry = present.unwrap_or_else(|| self.allocate(set, key, out));
+                        self.write(set, entry, sectors, bytes)
+                    }
+                };
+                out.ask(to_l2(Ask::Store, sectors, bytes));
+                L1Outcome { lookups, hits }
+            }
+            Route::LocalStore => {
+                let entry = match self.cache.touch(set, key) {
+                    Some(entry) => entry,
+                    None => self.allocate(set, key, out),
+                };
+                let hits = if self.rules.store == StorePolicy::Allocate {
+                    let hits = (wanted & readable(self.cache.valid(entry), self.rules.unit)).count_ones();
+                    self.cache.fill(entry, expand(wanted, self.rules.unit));
+                    hits
+                } else {
+                    self.write(set, entry, sectors, bytes)
+                };
+                self.cache.soil(entry, sectors);
+                L1Outcome { lookups, hits }
+            }
+        }
+    }
+
+    /// Stores bytes; returns the lookups that found something of each of their sectors.
+    fn write(&mut self, set: u32, entry: usize, sectors: u8, bytes: u128) -> u32 {
+        let mut unknown = 0;
+        for sector in 0..4 {
+            if sectors >> sector & 1 == 1
+                && !self.cache.write_bytes(set, entry, sector, (bytes >> (32 * sector)) as u32)
+            {
+                unknown |= 1 << sector;
+            }
+        }
+        collapse(sectors, self.rules.unit).count_ones() - collapse(unknown, self.rules.unit).count_ones()
+    }
+
+    /// Makes room for a line; a dirty one that leaves goes to level 2.
+    #[inline(always)]
+    fn allocate(&mut self, set: u32, key: u32, out: &mut impl Next) -> usize {
+        let (entry, evicted) = self.cache.allocate(set, key);
+        if let Some(evicted) = evicted
+            && (evicted.dirty != 0 || self.cache.is_partial())
+        {
+            let mut bytes = bytes_of(evicted.dirty);
+            self.cache.take_partial(set, evicted.key, 15, |sector, known| {
+                bytes &= !(0xffff_ffff << (32 * sector));
+                bytes |= u128::from(known) << (32 * sector);
+            });
+            if evicted.dirty != 0 {
+                let parts = 128 / self.rules.line_bytes;
+                let shift = (evicted.key % parts) * (self.rules.line_bytes / 32);
+                let bytes = bytes & bytes_of(evicted.dirty);
+                out.ask(ToL2 {
+                    ask: Ask::Store,
+                    number: evicted.key / parts,
+                    sectors: evicted.dirty << shift,
+                    bytes: bytes << (32 * shift),
+                });
+            }
+        }
+        entry
+    }
+}
+
+/// Lookup units all of whose sectors can be read.
+#[inline]
+fn readable(valid: u8, unit: u32) -> u8 {
+    match unit {
+        32 => valid,
+        64 => u8::from(valid & 3 == 3) | u8::from(valid & 12 == 12) << 1,
+        _ => u8::from(valid & 15 == 15),
+    }
+}
