@@ -5,6 +5,8 @@
 //! touch is looked up twice. Volta and later take the whole warp as one group.
 
 use super::dense::{LINE_BYTES, SECTOR_BYTES};
+use super::processor;
+use super::scatter::{FARTHEST, Scattered};
 use serde::{Deserialize, Serialize};
 use warpline_format::access::{Access, Addresses};
 
@@ -98,12 +100,72 @@ pub(super) fn bytes_of(sectors: u8) -> u128 {
     NIBBLE[(sectors & 15) as usize]
 }
 
+/// Where distances up to [`FARTHEST`] lie before the end of the address space.
+const FARTHEST_BASE: u64 = u64::MAX - (1 << 32);
+
+/// Distances of the lanes from the lowest address, which is returned; lanes that take no part repeat others. `None` where
+/// one is farther than [`FARTHEST`].
+#[inline]
+fn distances_of(access: &Access<'_>, distances: &mut [u32; 32]) -> Option<u64> {
+    let mut addresses = [0; 32];
+    match access.addresses {
+        Addresses::Full(bytes) => {
+            let bytes = bytes.as_chunks::<8>().0;
+            addresses.fill(u64::from_le_bytes(*bytes.first()?));
+            for (address, bytes) in addresses.iter_mut().zip(bytes) {
+                *address = u64::from_le_bytes(*bytes);
+            }
+        }
+        Addresses::Affine { bases, stride } if access.mask == u32::MAX => {
+            for (half, base) in addresses.as_chunks_mut::<16>().0.iter_mut().zip(bases) {
+                for (lane, address) in (0..).zip(half) {
+                    *address = base.wrapping_add((i64::from(stride) * lane) as u64);
+                }
+            }
+        }
+        _ => {
+            let mut count = 0;
+            access.for_each_lane(|_, address| {
+                addresses[count % 32] = address;
+                count += 1;
+            });
+            let first = addresses[0];
+            addresses[count.min(32)..].fill(first);
+        }
+    }
+    let lowest = addresses.iter().fold(u64::MAX, |lowest, address| lowest.min(*address));
+    let highest = addresses.iter().fold(0, |highest, address| highest.max(*address));
+    if highest - lowest > u64::from(FARTHEST) || lowest > FARTHEST_BASE {
+        return None;
+    }
+    for (distance, address) in distances.iter_mut().zip(&addresses) {
+        *distance = (address - lowest) as u32;
+    }
+    Some(lowest)
+}
+
 impl Coalescer {
     /// The pieces of a request. With `exact_bytes` off (loads), only sectors are worked out.
-    #[inline]
+    #[inline(always)]
     pub fn pieces(&mut self, access: &Access<'_>, reach: Reach, groups: Groups, exact_bytes: bool) -> &[Piece] {
         self.pieces.clear();
         self.exact_bytes = exact_bytes;
+        // What is most frequent: neighbouring lanes use neighbouring numbers, all in one line.
+        if let Addresses::Affine { bases, stride } = access.addresses
+            && (access.mask, reach.holes, groups == Groups::WARP) == (u32::MAX, None, true)
+            && i64::from(stride) == i64::from(reach.bytes)
+            && bases[1] == bases[0].wrapping_add(u64::from(16 * reach.bytes))
+            && reach.bytes <= 4
+            && bases[0] % LINE_BYTES + 32 * u64::from(reach.bytes) <= LINE_BYTES
+        {
+            let (offset, length) = (bases[0] % LINE_BYTES, 32 * u64::from(reach.bytes));
+            self.pieces.push(self.one_line(bases[0] / LINE_BYTES, offset, length));
+            return &self.pieces;
+        }
+        self.other_pieces(access, reach, groups, exact_bytes)
+    }
+
+    fn other_pieces(&mut self, access: &Access<'_>, reach: Reach, groups: Groups, exact_bytes: bool) -> &[Piece] {
         let lanes = groups.lanes(reach.bytes);
         if lanes == 32 {
             self.group(access, reach, exact_bytes);
@@ -192,6 +254,15 @@ impl Coalescer {
         self.part(access, u32::MAX, reach, exact_bytes);
     }
 
+    /// `length` bytes of a line, at least one, from `offset` on.
+    #[inline(always)]
+    fn one_line(&self, line: u64, offset: u64, length: u64) -> Piece {
+        let (first, last) = (offset / SECTOR_BYTES, (offset + length - 1) / SECTOR_BYTES);
+        let sectors = ((2 << last) - (1 << first)) as u8;
+        let bytes = if self.exact_bytes { byte_range(offset, length) } else { 0 };
+        Piece { line, sectors, bytes }
+    }
+
     /// `length` bytes without a gap, at least one; addresses wrap at 2^64.
     #[inline]
     fn range(&mut self, address: u64, length: u64) {
@@ -200,10 +271,7 @@ impl Coalescer {
         let mut rest = length;
         loop {
             let here = rest.min(LINE_BYTES - offset);
-            let (first, last) = (offset / SECTOR_BYTES, (offset + here - 1) / SECTOR_BYTES);
-            let sectors = ((2 << last) - (1 << first)) as u8;
-            let bytes = if self.exact_bytes { byte_range(offset, here) } else { 0 };
-            self.pieces.push(Piece { line, sectors, bytes });
+            self.pieces.push(self.one_line(line, offset, here));
             rest -= here;
             if rest == 0 {
                 return;
@@ -216,10 +284,9 @@ impl Coalescer {
     fn part(&mut self, access: &Access<'_>, group: u32, reach: Reach, exact_bytes: bool) {
         let start = self.pieces.len();
         let within_sector = reach.bytes <= 32 && reach.bytes.is_power_of_two() && reach.holes.is_none();
-        if !exact_bytes && within_sector && self.sectors_only(access, group, reach) {
+        if !exact_bytes && within_sector && group == u32::MAX && self.sectors_only(access, reach) {
             return;
         }
-        self.pieces.truncate(start);
         access.for_each_lane(|lane, address| {
             if group >> lane & 1 == 0 {
                 return;
@@ -257,94 +324,32 @@ impl Coalescer {
         }
     }
 
-    /// Loads that never cross a sector: sorts plain numbers. False where a lane is misaligned.
+    /// Loads that never cross a sector, of a whole warp. False where a lane is misaligned or far from the others.
     #[inline]
-    fn sectors_only(&mut self, access: &Access<'_>, group: u32, reach: Reach) -> bool {
-        if let (Addresses::Delta(base, deltas), u32::MAX) = (access.addresses, group)
-            && let Some(known) = self.near_sectors(base, deltas, access.mask.count_ones() as usize, reach)
-        {
-            return known;
-        }
-        let mut sectors = [0; 32];
-        let mut count = 0;
-        let mut crossing = 0;
-        let mut put = |address: u64| {
-            crossing |= (address % SECTOR_BYTES + u64::from(reach.bytes - 1)) & SECTOR_BYTES;
-            sectors[count & 31] = address / SECTOR_BYTES;
-            count += 1;
+    fn sectors_only(&mut self, access: &Access<'_>, reach: Reach) -> bool {
+        let mut distances = [0; 32];
+        let base = match access.addresses {
+            Addresses::Delta(base, deltas) => {
+                let deltas = deltas.as_chunks::<4>().0;
+                let mut highest = 0;
+                // Lanes that take no part repeat the first.
+                distances.fill(deltas.first().map_or(0, |first| u32::from_le_bytes(*first)));
+                for (distance, delta) in distances.iter_mut().zip(deltas) {
+                    *distance = u32::from_le_bytes(*delta);
+                    highest = highest.max(*distance);
+                }
+                if highest > FARTHEST || base > FARTHEST_BASE {
+                    return false;
+                }
+                base
+            }
+            _ => {
+                let Some(lowest) = distances_of(access, &mut distances) else { return false };
+                lowest
+            }
         };
-        match access.addresses {
-            Addresses::Full(addresses) if group == u32::MAX => {
-                addresses.as_chunks::<8>().0.iter().for_each(|address| put(u64::from_le_bytes(*address)));
-            }
-            Addresses::Affine { bases, stride } if group == u32::MAX && access.mask == u32::MAX => {
-                for base in bases {
-                    let step = i64::from(stride) as u64;
-                    (0..16).for_each(|lane| put(base.wrapping_add(step.wrapping_mul(lane))));
-                }
-            }
-            _ => access.for_each_lane(|lane, address| {
-                if group >> lane & 1 == 1 {
-                    put(address);
-                }
-            }),
-        }
-        if crossing != 0 {
-            return false;
-        }
-        let sectors = &mut sectors[..count.min(32)];
-        if !sectors.is_sorted() {
-            sectors.sort_unstable();
-        }
-        self.rising(sectors.iter().copied());
-        true
-    }
-
-    /// The same for lanes given by 32-bit distances, which sort faster. `None` where they reach the ends of their numbers.
-    #[inline]
-    fn near_sectors(&mut self, base: u64, deltas: &[u8], count: usize, reach: Reach) -> Option<bool> {
-        let offset = (base % SECTOR_BYTES) as u32;
-        let start = base / SECTOR_BYTES;
-        (base - u64::from(offset)).checked_add(u64::from(u32::MAX))?;
-        let mut sectors = [0u32; 32];
-        let (mut crossing, mut highest) = (0, 0);
-        for (sector, delta) in sectors.iter_mut().zip(deltas.as_chunks::<4>().0).take(count) {
-            let delta = u32::from_le_bytes(*delta);
-            highest = highest.max(delta);
-            let place = delta.wrapping_add(offset);
-            crossing |= (place % SECTOR_BYTES as u32 + (reach.bytes - 1)) & SECTOR_BYTES as u32;
-            *sector = place / SECTOR_BYTES as u32;
-        }
-        if highest > u32::MAX - SECTOR_BYTES as u32 {
-            return None;
-        }
-        if crossing != 0 {
-            return Some(false);
-        }
-        let sectors = &mut sectors[..count.min(32)];
-        if !sectors.is_sorted() {
-            sectors.sort_unstable();
-        }
-        self.rising(sectors.iter().map(|sector| start + u64::from(*sector)));
-        Some(true)
-    }
-
-    /// Pieces of sectors that rise.
-    #[inline(always)]
-    fn rising(&mut self, sectors: impl Iterator<Item = u64>) {
-        let mut piece = Piece { line: u64::MAX, sectors: 0, bytes: 0 };
-        for sector in sectors {
-            if sector / 4 != piece.line {
-                if piece.sectors != 0 {
-                    self.pieces.push(piece);
-                }
-                piece = Piece { line: sector / 4, sectors: 0, bytes: 0 };
-            }
-            piece.sectors |= 1 << (sector % 4);
-        }
-        if piece.sectors != 0 {
-            self.pieces.push(piece);
-        }
+        let pieces = &mut self.pieces;
+        processor::with_newer_instructions(Scattered { base, distances: &distances, bytes: reach.bytes, pieces })
     }
 
     /// Sorts the pieces from `start` on and joins those of one line.

@@ -209,7 +209,10 @@ impl FirstLevel {
         let from = From { sm: sm as u16, cell, place, route, plain: self.level.plain(route) };
         for piece in pieces {
             // What is left out once more lines were touched than can be numbered no GPU could hold.
-            if let Some(number) = self.lines.number(piece.line) {
+            let Some(number) = self.lines.number(piece.line) else { continue };
+            if route.is_load() {
+                self.queue.push_load(from, piece, number);
+            } else {
                 self.queue.push(from, piece, number);
             }
         }

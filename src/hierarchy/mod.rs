@@ -25,6 +25,7 @@ mod reference;
 mod rows;
 mod rules;
 mod rules1;
+mod scatter;
 mod second;
 mod slices;
 mod stages;

@@ -88,6 +88,14 @@ impl Queue {
         self.waiting.push(Waiting { line, number, cell, place, mask, sm, sectors, route, plain: plain_now });
     }
 
+    /// Appends a piece of a load.
+    #[inline(always)]
+    pub(super) fn push_load(&mut self, from: From, piece: &Piece, number: u32) {
+        let From { sm, cell, place, route, plain } = from;
+        let Piece { line, sectors, .. } = *piece;
+        self.waiting.push(Waiting { line, number, cell, place, mask: WHOLE, sm, sectors, route, plain: plain[0] });
+    }
+
     /// All of them.
     #[inline(always)]
     pub(super) fn waiting(&self) -> &[Waiting] {
