@@ -2,30 +2,57 @@
 //!
 //! Every use takes the next position. A position is *live* while it is the last use of its element,
 //! so the number of live positions after an element's last use is the number of distinct elements
-//! used since: its reuse distance (Bennett and Kruskal). Positions are bits; counts of them are kept
-//! for blocks of 512, for 32 blocks and for 32 of those, so that a query reads a few cache lines and
-//! an update writes three numbers.
+//! used since: its reuse distance (Bennett and Kruskal). Positions are bits; how many live ones lie before each word of a
+//! block, each block of 512, 32 of those and 32 of those again is kept. So a query reads one number of each level,
+//! and an update takes something off all numbers behind it, a few vectors of them: neither has loops of unknown length.
+
+use crate::hierarchy::processor;
 
 const BLOCK_WORDS: usize = 8;
 const FAN: usize = 32;
+/// Positions of a block.
+const BLOCK: usize = 64 * BLOCK_WORDS;
 /// Positions of the smallest axis.
-const SMALLEST: usize = 64 * BLOCK_WORDS;
+const SMALLEST: usize = BLOCK;
+/// Bits of the numbers in [`Axis::before_word`]: they are at most 448.
+const FIELD: usize = 9;
+/// One in each of seven fields.
+const ONES: u64 = {
+    let (mut ones, mut field) = (0, 0);
+    while field < BLOCK_WORDS - 1 {
+        ones |= 1 << (FIELD * field);
+        field += 1;
+    }
+    ones
+};
 
 /// Live positions in order of time.
 #[derive(Clone, Debug)]
 pub struct Axis {
     words: Vec<u64>,
-    blocks: Vec<u16>,
-    groups: Vec<u32>,
-    tops: Vec<u32>,
+    /// Per block: live positions of the block before its words, without the first word, in fields of a number.
+    before_word: Vec<u64>,
+    /// Live positions of 32 blocks before each of them. Here and above, what lies behind the end has no meaning.
+    before_block: Vec<[u16; FAN]>,
+    /// Live positions of 32 times 32 blocks before each 32.
+    before_group: Vec<[u32; FAN]>,
+    /// Live positions before each 32 times 32 blocks.
+    before_top: Vec<u32>,
     end: u32,
     live: u32,
 }
 
 impl Default for Axis {
     fn default() -> Self {
-        let mut axis =
-            Axis { words: Vec::new(), blocks: Vec::new(), groups: Vec::new(), tops: Vec::new(), end: 0, live: 0 };
+        let mut axis = Axis {
+            words: Vec::new(),
+            before_word: Vec::new(),
+            before_block: Vec::new(),
+            before_group: Vec::new(),
+            before_top: Vec::new(),
+            end: 0,
+            live: 0,
+        };
         axis.resize(SMALLEST);
         axis
     }
@@ -36,11 +63,12 @@ impl Axis {
     pub const MOST: usize = 1 << 31;
 
     fn resize(&mut self, positions: usize) {
-        let blocks = positions / 64 / BLOCK_WORDS;
+        let blocks = positions / BLOCK;
         self.words.resize(positions / 64, 0);
-        self.blocks.resize(blocks, 0);
-        self.groups.resize(blocks.div_ceil(FAN), 0);
-        self.tops.resize(blocks.div_ceil(FAN * FAN), 0);
+        self.before_word.resize(blocks, 0);
+        self.before_block.resize(blocks.div_ceil(FAN), [0; FAN]);
+        self.before_group.resize(blocks.div_ceil(FAN * FAN), [0; FAN]);
+        self.before_top.resize(blocks.div_ceil(FAN * FAN), 0);
     }
 
     /// Live positions in all.
@@ -69,73 +97,117 @@ impl Axis {
     #[inline(always)]
     pub fn push(&mut self, count: u32) -> u32 {
         let first = self.end;
-        self.flip(first, count, true);
-        self.end += count;
+        let mut at = first as usize;
+        let end = at + count as usize;
+        while at < end {
+            let here = (64 - at % 64).min(end - at);
+            if at.is_multiple_of(BLOCK) {
+                self.begin_block(at / BLOCK);
+            }
+            let word = &mut self.words[at / 64];
+            *word |= (u64::MAX >> (64 - here)) << (at % 64);
+            let before = &mut self.before_word[at / BLOCK];
+            *before = before.wrapping_add(behind(at / 64 % BLOCK_WORDS).wrapping_mul(here as u64));
+            self.live += here as u32;
+            at += here;
+        }
+        self.end = end as u32;
         first
     }
 
     /// Ends the life of `count` positions from `first` on, all of them live.
     #[inline(always)]
     pub fn clear(&mut self, first: u32, count: u32) {
-        self.flip(first, count, false);
-    }
-
-    #[inline(always)]
-    fn flip(&mut self, first: u32, count: u32, live: bool) {
         let mut at = first as usize;
         let end = at + count as usize;
         while at < end {
             let here = (64 - at % 64).min(end - at);
             let mask = (u64::MAX >> (64 - here)) << (at % 64);
-            let block = at / 64 / BLOCK_WORDS;
             let word = &mut self.words[at / 64];
-            debug_assert_eq!(*word & mask, if live { 0 } else { mask });
+            debug_assert_eq!(*word & mask, mask);
             *word ^= mask;
-            if live {
-                self.blocks[block] += here as u16;
-                self.groups[block / FAN] += here as u32;
-                self.tops[block / FAN / FAN] += here as u32;
-            } else {
-                self.blocks[block] -= here as u16;
-                self.groups[block / FAN] -= here as u32;
-                self.tops[block / FAN / FAN] -= here as u32;
-            }
+            self.take_off(at / 64, here as u32);
             at += here;
         }
-        if live {
-            self.live += count;
-        } else {
-            self.live -= count;
+    }
+
+    /// Ends the life of a position, which is live; returns how many live ones lie after it.
+    #[inline(always)]
+    pub fn take(&mut self, position: u32) -> u32 {
+        let after = self.live - self.before(position) - 1;
+        let at = position as usize;
+        debug_assert_eq!(self.words[at / 64] >> (at % 64) & 1, 1);
+        self.words[at / 64] ^= 1 << (at % 64);
+        self.take_off(at / 64, 1);
+        after
+    }
+
+    /// A block is used for the first time: all that is live lies before it.
+    #[inline(never)]
+    fn begin_block(&mut self, block: usize) {
+        let (group, top) = (block / FAN, block / FAN / FAN);
+        if block.is_multiple_of(FAN * FAN) {
+            self.before_top[top] = self.live;
         }
+        let rest = self.live - self.before_top[top];
+        if block.is_multiple_of(FAN) {
+            self.before_group[top][group % FAN] = rest;
+        }
+        self.before_block[group][block % FAN] = (rest - self.before_group[top][group % FAN]) as u16;
+        self.before_word[block] = 0;
+    }
+
+    /// `count` positions of a word are live no more.
+    #[inline(always)]
+    fn take_off(&mut self, word: usize, count: u32) {
+        self.live -= count;
+        let block = word / BLOCK_WORDS;
+        let before = &mut self.before_word[block];
+        *before = before.wrapping_sub(behind(word % BLOCK_WORDS).wrapping_mul(u64::from(count)));
+        let last = (self.end as usize).saturating_sub(1) / BLOCK;
+        if block == last {
+            return;
+        }
+        let (group, top) = (block / FAN, block / FAN / FAN);
+        for (index, before) in (0..).zip(&mut self.before_block[group]) {
+            let off = if index > (block % FAN) as u16 { count as u16 } else { 0 };
+            *before = before.wrapping_sub(off);
+        }
+        if group == last / FAN {
+            return;
+        }
+        for (index, before) in (0..).zip(&mut self.before_group[top]) {
+            let off = if index > (group % FAN) as u32 { count } else { 0 };
+            *before = before.wrapping_sub(off);
+        }
+        let lower = (top + 1).min(self.before_top.len());
+        for before in &mut self.before_top[lower..] {
+            *before = before.wrapping_sub(count);
+        }
+    }
+
+    /// Live positions before one that was pushed.
+    #[inline(always)]
+    fn before(&self, position: u32) -> u32 {
+        let word = position as usize / 64;
+        let block = word / BLOCK_WORDS;
+        let group = block / FAN;
+        let within = word % BLOCK_WORDS;
+        // There is no field for the first word.
+        let field = self.before_word[block] >> (FIELD * within.saturating_sub(1)) & ((1 << FIELD) - 1);
+        let field = if within == 0 { 0 } else { field as u32 };
+        let bits = self.words[word] & !(u64::MAX << (position % 64));
+        self.before_top[group / FAN]
+            + self.before_group[group / FAN][group % FAN]
+            + u32::from(self.before_block[group][block % FAN])
+            + field
+            + bits.count_ones()
     }
 
     /// Live positions from `from` on.
     #[inline(always)]
     pub fn after(&self, from: u32) -> u32 {
-        if from >= self.end {
-            return 0;
-        }
-        let word = from as usize / 64;
-        let last = (self.end as usize - 1) / 64;
-        let mut count = (self.words[word] >> (from % 64)).count_ones();
-        let block = word / BLOCK_WORDS;
-        let last_block = last / BLOCK_WORDS;
-        let stop = ((block + 1) * BLOCK_WORDS).min(last + 1);
-        count += self.words[word + 1..stop.max(word + 1)].iter().map(|word| word.count_ones()).sum::<u32>();
-        if block == last_block {
-            return count;
-        }
-        let group = block / FAN;
-        let last_group = last_block / FAN;
-        let stop = ((group + 1) * FAN).min(last_block + 1);
-        count += self.blocks[block + 1..stop].iter().map(|block| u32::from(*block)).sum::<u32>();
-        if group == last_group {
-            return count;
-        }
-        let top = group / FAN;
-        let stop = ((top + 1) * FAN).min(last_group + 1);
-        count += self.groups[group + 1..stop].iter().sum::<u32>();
-        count + self.tops[top + 1..].iter().sum::<u32>()
+        if from >= self.end { 0 } else { self.live - self.before(from) }
     }
 
     /// Where positions will be after [`Axis::compact`].
@@ -154,9 +226,6 @@ impl Axis {
     pub fn compact(&mut self) {
         let live = self.live;
         self.words.fill(0);
-        self.blocks.fill(0);
-        self.groups.fill(0);
-        self.tops.fill(0);
         self.end = 0;
         self.live = 0;
         let mut rest = live;
@@ -171,15 +240,8 @@ impl Axis {
     pub fn reset(&mut self) {
         let keep = (self.words.len() * 64).min(1 << 16);
         let used = (self.end as usize).div_ceil(64).min(keep / 64);
-        self.words.truncate(keep / 64);
         self.words[..used].fill(0);
-        let blocks = keep / 64 / BLOCK_WORDS;
-        self.blocks.truncate(blocks);
-        self.blocks.fill(0);
-        self.groups.truncate(blocks.div_ceil(FAN));
-        self.groups.fill(0);
-        self.tops.truncate(blocks.div_ceil(FAN * FAN));
-        self.tops.fill(0);
+        self.resize(keep);
         self.end = 0;
         self.live = 0;
     }
@@ -187,8 +249,17 @@ impl Axis {
     /// Asks for the memory that a query from `position` and its clearing will need.
     #[inline]
     pub fn prefetch(&self, position: u32) {
-        crate::hierarchy::processor::read(&self.words, position as usize / 64);
+        processor::read(&self.words, position as usize / 64);
+        processor::read(&self.before_word, position as usize / BLOCK);
+        processor::read(&self.before_block, position as usize / BLOCK / FAN);
     }
+}
+
+/// One in each field of words behind one of a block.
+#[inline(always)]
+fn behind(word: usize) -> u64 {
+    // Behind the last word there is none; the bit that this leaves is in no field.
+    ONES << (FIELD * word)
 }
 
 /// Ranks of positions: the number of live ones before each.

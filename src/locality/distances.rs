@@ -46,11 +46,7 @@ impl Distances {
             self.make_room();
         }
         let before = self.last[id as usize];
-        let distance = (before != NEVER).then(|| {
-            let distance = self.axis.after(before + 1);
-            self.axis.clear(before, 1);
-            distance
-        });
+        let distance = (before != NEVER).then(|| self.axis.take(before));
         self.last[id as usize] = self.axis.push(1);
         distance
     }
