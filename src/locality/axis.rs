@@ -10,6 +10,8 @@ use crate::hierarchy::processor;
 
 const BLOCK_WORDS: usize = 8;
 const FAN: usize = 32;
+/// Numbers of the highest level that are handled together.
+const TOPS: usize = 16;
 /// Positions of a block.
 const BLOCK: usize = 64 * BLOCK_WORDS;
 /// Positions of the smallest axis.
@@ -37,7 +39,7 @@ pub struct Axis {
     /// Live positions of 32 times 32 blocks before each 32.
     before_group: Vec<[u32; FAN]>,
     /// Live positions before each 32 times 32 blocks.
-    before_top: Vec<u32>,
+    before_top: Vec<[u32; TOPS]>,
     end: u32,
     live: u32,
 }
@@ -68,7 +70,7 @@ impl Axis {
         self.before_word.resize(blocks, 0);
         self.before_block.resize(blocks.div_ceil(FAN), [0; FAN]);
         self.before_group.resize(blocks.div_ceil(FAN * FAN), [0; FAN]);
-        self.before_top.resize(blocks.div_ceil(FAN * FAN), 0);
+        self.before_top.resize(blocks.div_ceil(FAN * FAN * TOPS), [0; TOPS]);
     }
 
     /// Live positions in all.
@@ -147,9 +149,9 @@ impl Axis {
     fn begin_block(&mut self, block: usize) {
         let (group, top) = (block / FAN, block / FAN / FAN);
         if block.is_multiple_of(FAN * FAN) {
-            self.before_top[top] = self.live;
+            self.before_top[top / TOPS][top % TOPS] = self.live;
         }
-        let rest = self.live - self.before_top[top];
+        let rest = self.live - self.before_top[top / TOPS][top % TOPS];
         if block.is_multiple_of(FAN) {
             self.before_group[top][group % FAN] = rest;
         }
@@ -180,8 +182,15 @@ impl Axis {
             let off = if index > (group % FAN) as u32 { count } else { 0 };
             *before = before.wrapping_sub(off);
         }
-        let lower = (top + 1).min(self.before_top.len());
-        for before in &mut self.before_top[lower..] {
+        if top == last / FAN / FAN {
+            return;
+        }
+        let (tops, later) = self.before_top[top / TOPS..].split_at_mut(1);
+        for (index, before) in (0..).zip(&mut tops[0]) {
+            let off = if index > (top % TOPS) as u32 { count } else { 0 };
+            *before = before.wrapping_sub(off);
+        }
+        for before in later.as_flattened_mut() {
             *before = before.wrapping_sub(count);
         }
     }
@@ -197,8 +206,9 @@ impl Axis {
         let field = self.before_word[block] >> (FIELD * within.saturating_sub(1)) & ((1 << FIELD) - 1);
         let field = if within == 0 { 0 } else { field as u32 };
         let bits = self.words[word] & !(u64::MAX << (position % 64));
-        self.before_top[group / FAN]
-            + self.before_group[group / FAN][group % FAN]
+        let top = group / FAN;
+        self.before_top[top / TOPS][top % TOPS]
+            + self.before_group[top][group % FAN]
             + u32::from(self.before_block[group][block % FAN])
             + field
             + bits.count_ones()

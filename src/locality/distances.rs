@@ -6,8 +6,8 @@ use crate::hierarchy::processor;
 /// Not used so far.
 const NEVER: u32 = u32::MAX;
 /// How far ahead the table and the axis are asked for.
-const TABLE_AHEAD: usize = 32;
-const AXIS_AHEAD: usize = 12;
+const TABLE_AHEAD: usize = 96;
+const AXIS_AHEAD: usize = 16;
 
 /// Distances of one stream. Numbers should be dense: the table is as long as the largest.
 #[derive(Clone, Debug, Default)]
@@ -36,7 +36,10 @@ impl Distances {
 
     fn prepare(&mut self, id: u32) {
         if self.last.len() <= id as usize {
-            self.last.resize((id as usize + 1).next_power_of_two(), NEVER);
+            let length = (id as usize + 1).next_power_of_two();
+            self.last.reserve_exact(length - self.last.len());
+            processor::prefer_large_pages(self.last.spare_capacity_mut());
+            self.last.resize(length, NEVER);
         }
     }
 
