@@ -6,12 +6,13 @@
 
 use std::time::Instant;
 
+use warpline::analysis::read_request;
 use warpline::hierarchy::{
     Atomics, Coalescer, Copies, DramConfig, FirstLevel, Groups, HierarchyConfig, Index, L1Config, L2Config, Leaving,
     Reach, Replacement, SecondLevel, StoreFill, StorePolicy, Traffic, TrafficCells,
 };
 use warpline::locality::{Axis, Clock, Distances, Reuse, ReuseCells, SAMPLED_LINES, Stores, Timeline};
-use warpline_format::access::{Access, Item, Items, Space, push_access};
+use warpline_format::access::{Access, Space, push_access};
 use warpline_format::site_table::{CacheOp, Op};
 
 const SMS: u32 = 68;
@@ -91,12 +92,12 @@ impl Stream {
     }
 
     fn for_each(&self, mut f: impl FnMut(u32, &Access<'_>)) {
-        let mut warp = 0;
-        for item in Items::new(&self.items) {
-            if let Ok(Item::Access(access)) = item {
-                f(warp % SMS, &access);
-                warp += 1;
-            }
+        let (mut warp, mut at) = (0, 0);
+        // As the analyzer's workers do.
+        while let Some((access, length)) = read_request(&self.items[at..]) {
+            f(warp % SMS, &access);
+            warp += 1;
+            at += length;
         }
     }
 }

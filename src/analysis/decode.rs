@@ -15,7 +15,7 @@ fn long(bytes: &[u8], at: usize) -> Option<u64> {
 /// The request at the start of `bytes` and its length; `None` for any other item, and for anything
 /// that [`Items`] would refuse.
 #[inline(always)]
-pub(super) fn request(bytes: &[u8]) -> Option<(Access<'_>, usize)> {
+pub fn request(bytes: &[u8]) -> Option<(Access<'_>, usize)> {
     let (head, mask) = (word(bytes, 0)?, word(bytes, 4)?);
     let space = Space::from_head(head)?;
     if mask == 0 || space == Space::Generic {

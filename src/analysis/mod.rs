@@ -26,6 +26,7 @@ mod worker;
 pub use analyzer::{analyze, analyze_for, analyze_with};
 pub use batch::check_batch;
 pub use cells::{CellId, CellKey, Cells, Owner};
+pub use decode::request as read_request;
 pub use instructions::{ClassSum, InstructionSums};
 pub use launches::LaunchShape;
 pub use pool::WorkerLost;

@@ -207,21 +207,14 @@ impl FirstLevel {
             self.level.resize(self.sms);
         }
         let from = From { sm: sm as u16, cell, place, route, plain: self.level.plain(route) };
-        for piece in pieces {
-            // What is left out once more lines were touched than can be numbered no GPU could hold.
-            let Some(number) = self.lines.number(piece.line) else { continue };
-            if route.is_load() {
-                self.queue.push_load(from, piece, number);
-            } else {
-                self.queue.push(from, piece, number);
-            }
-        }
+        // What is left out once more lines were touched than can be numbered no GPU could hold.
+        self.queue.push(from, pieces, |line| self.lines.number(line));
         pieces
     }
 
     /// Serves all requests that still wait.
     pub fn finish(&mut self, cells: &mut TrafficCells, out: &mut Leaving) {
-        self.level.serve_all(&self.queue, &self.lines, cells, out);
+        self.level.serve_all(&mut self.queue, &self.lines, cells, out);
         self.queue.clear();
     }
 }

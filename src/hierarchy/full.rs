@@ -230,7 +230,7 @@ impl LineCache for FullCache {
     }
 
     fn touch(&mut self, set: u32, key: u32) -> Option<usize> {
-        let mut one = self.one(set);
+        let one = self.one(set);
         let way = one.find(key)?;
         let steps = one.steps();
         one.shape.touch(one.tree, u32::from(way), steps);

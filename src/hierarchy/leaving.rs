@@ -138,16 +138,12 @@ impl Leaving {
         }
     }
 
-    /// Appends requests that touch all bytes of their sectors.
+    /// Where requests go that touch all bytes of their sectors, if there is one share.
     #[inline(always)]
-    pub(super) fn extend(&mut self, requests: impl Iterator<Item = L2Request>) {
-        if let ([share], None) = (&mut self.shares[..], &self.division) {
-            share.requests.extend(requests);
-            return;
-        }
-        for request in requests {
-            self.place = request.place;
-            self.push(request.sm, request.cell, request.line, request.sectors, request.ask, bytes_of(request.sectors));
+    pub(super) fn only_share(&mut self) -> Option<&mut Vec<L2Request>> {
+        match (&mut self.shares[..], &self.division) {
+            ([share], None) => Some(&mut share.requests),
+            _ => None,
         }
     }
 

@@ -2,16 +2,17 @@
 
 use super::by_sm::BySm;
 use super::cache::{LineCache, SectorCache};
-use super::coalesce::Piece;
+use super::coalesce::{Piece, bytes_of};
 use super::config::L1Config;
 use super::dense::DenseLines;
 use super::engine::TrafficCells;
 use super::full::FullCache;
-use super::leaving::Leaving;
+use super::leaving::{L2Request, Leaving};
 use super::policy::Replacement;
 use super::processor;
 use super::rules1::{Next, OneSm, RulesOf1};
-use super::waiting::{Queue, Waiting};
+use super::units::count;
+use super::waiting::{Masks, Part, Queue, Waiting};
 
 /// How level 1 treats a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -155,7 +156,13 @@ impl Level1 {
     }
 
     /// Serves what waits, in order: counts it, and appends to `out` what level 2 has to do.
-    pub(super) fn serve_all(&mut self, queue: &Queue, lines: &DenseLines, cells: &mut TrafficCells, out: &mut Leaving) {
+    pub(super) fn serve_all(
+        &mut self,
+        queue: &mut Queue,
+        lines: &DenseLines,
+        cells: &mut TrafficCells,
+        out: &mut Leaving,
+    ) {
         processor::with_newer_instructions(ServeAll { level: self, queue, lines, cells, out });
     }
 
@@ -181,7 +188,8 @@ impl Level1 {
 
 /// Where what a piece asks for goes.
 struct Exit<'a> {
-    waiting: &'a Waiting,
+    request: &'a Waiting,
+    part: &'a Part,
     lines: &'a DenseLines,
     out: &'a mut Leaving,
 }
@@ -189,7 +197,8 @@ struct Exit<'a> {
 impl Next for Exit<'_> {
     #[inline(always)]
     fn ask(&mut self, request: ToL2) {
-        let Waiting { sm, cell, line, number, place, .. } = *self.waiting;
+        let Waiting { sm, cell, place, .. } = *self.request;
+        let Part { line, number, .. } = *self.part;
         let line = if request.number == number { line } else { self.lines.line(request.number) };
         self.out.place = place;
         self.out.push(sm, cell, line, request.sectors, request.ask, request.bytes);
@@ -198,7 +207,7 @@ impl Next for Exit<'_> {
 
 struct ServeAll<'a> {
     level: &'a mut Level1,
-    queue: &'a Queue,
+    queue: &'a mut Queue,
     lines: &'a DenseLines,
     cells: &'a mut TrafficCells,
     out: &'a mut Leaving,
@@ -210,22 +219,26 @@ impl processor::Job for ServeAll<'_> {
     #[inline(always)]
     fn run(self) {
         let ServeAll { level: Level1 { rules, kind, by_sm }, queue, lines, cells, out } = self;
-        let mut rest = queue.waiting();
+        let (mut rest, parts, mut masks) = queue.split();
         while let Some(first) = rest.first() {
             let plain = first.plain;
-            let count = rest.iter().take_while(|piece| piece.plain == plain).count();
+            let count = rest.iter().take_while(|request| request.plain == plain).count();
+            let (here, later) = rest.split_at(count);
+            rest = later;
             match kind {
                 Kind::Full(cache) if plain && cache.is_clean() => {
-                    let (here, later) = rest.split_at(by_sm.serve(&rest[..count], cache));
-                    rules.hand_on(here, by_sm.missing(), queue, cells, out);
-                    rest = later;
+                    by_sm.serve(here, parts, cache);
+                    hand_on(here, parts, &mut masks, cells, out);
                 }
                 _ => {
-                    let (here, later) = rest.split_at(count);
-                    rest = later;
-                    for piece in here {
-                        let outcome = serve_one(rules, kind, piece, queue, lines, out);
-                        cells.cell(piece.cell).l1.count(piece.route.is_load(), outcome.lookups, outcome.hits);
+                    for request in here {
+                        for part in &parts[request.pieces()] {
+                            let piece = Piece { line: part.line, sectors: part.sectors, bytes: masks.next(part) };
+                            let exit = Exit { request, part, lines, out };
+                            let outcome = serve_one(rules, kind, &piece, exit);
+                            let load = request.route.is_load();
+                            cells.cell(request.cell).l1.count(load, outcome.lookups, outcome.hits);
+                        }
                     }
                 }
             }
@@ -233,26 +246,70 @@ impl processor::Job for ServeAll<'_> {
     }
 }
 
+/// Counts plain requests of which it is known what was missing, and hands on what goes to level 2.
+#[inline(always)]
+fn hand_on(
+    mut requests: &[Waiting],
+    parts: &[Part],
+    masks: &mut Masks<'_>,
+    cells: &mut TrafficCells,
+    out: &mut Leaving,
+) {
+    while let Some(first) = requests.first() {
+        let length = requests.iter().take_while(|request| request.is_like(first)).count();
+        let (alike, later) = requests.split_at(length);
+        requests = later;
+        let mut sum = L1Outcome::default();
+        if first.route == Route::Store {
+            for request in alike {
+                let Waiting { place, sm, cell, .. } = *request;
+                out.place = place;
+                for part in sum.count(&parts[request.pieces()]) {
+                    out.push(sm, cell, part.line, part.sectors, Ask::Store, masks.next(part));
+                }
+            }
+        } else if let Some(out) = out.only_share() {
+            for request in alike {
+                let Waiting { place, sm, cell, .. } = *request;
+                for part in sum.count(&parts[request.pieces()]).filter(|part| part.missing != 0) {
+                    out.push(L2Request::whole(place, sm, cell, part.line, part.missing, Ask::Load));
+                }
+            }
+        } else {
+            for request in alike {
+                let Waiting { place, sm, cell, .. } = *request;
+                out.place = place;
+                for part in sum.count(&parts[request.pieces()]).filter(|part| part.missing != 0) {
+                    out.push(sm, cell, part.line, part.missing, Ask::Load, bytes_of(part.missing));
+                }
+            }
+        }
+        cells.cell(first.cell).l1.count(first.route.is_load(), sum.lookups, sum.hits);
+    }
+}
+
+impl L1Outcome {
+    /// Hands the pieces of a plain request on, counting them.
+    #[inline(always)]
+    fn count<'a>(&mut self, parts: &'a [Part]) -> impl Iterator<Item = &'a Part> {
+        parts.iter().inspect(|part| {
+            self.lookups += count(part.sectors);
+            self.hits += count(part.sectors & !part.missing);
+        })
+    }
+}
+
 /// Serves a piece by itself.
 #[inline(never)]
-fn serve_one(
-    rules: &RulesOf1,
-    kind: &mut Kind,
-    piece: &Waiting,
-    queue: &Queue,
-    lines: &DenseLines,
-    out: &mut Leaving,
-) -> L1Outcome {
-    let exit = &mut Exit { waiting: piece, lines, out };
-    let Waiting { sm, number, route, .. } = *piece;
-    let piece = queue.piece(piece);
+fn serve_one(rules: &RulesOf1, kind: &mut Kind, piece: &Piece, mut exit: Exit<'_>) -> L1Outcome {
+    let (sm, route, number) = (exit.request.sm, exit.request.route, exit.part.number);
     match kind {
         Kind::Full(cache) => {
-            OneSm { rules, cache, read_only: None, first_set: u32::from(sm) }.serve(route, &piece, number, exit)
+            OneSm { rules, cache, read_only: None, first_set: u32::from(sm) }.serve(route, piece, number, &mut exit)
         }
         Kind::General { config, ways, sms } => {
             let General { cache, read_only } = sms[usize::from(sm)].get_or_insert_with(|| General::new(config, *ways));
-            OneSm { rules, cache, read_only: read_only.as_mut(), first_set: 0 }.serve(route, &piece, number, exit)
+            OneSm { rules, cache, read_only: read_only.as_mut(), first_set: 0 }.serve(route, piece, number, &mut exit)
         }
     }
 }

@@ -67,14 +67,14 @@ proptest! {
                 _ => Route::Load,
             };
             let piece = if route.is_load() { Piece { bytes: bytes_of(piece.sectors), ..piece } } else { piece };
-            queue.push(From { sm: sm as u16, cell, place, route, plain: fast.plain(route) }, &piece, dense.number(piece.line).unwrap());
+            queue.push(From { sm: sm as u16, cell, place, route, plain: fast.plain(route) }, &[piece], |line| dense.number(line));
             let mut asked = Asked::new();
             let L1Outcome { lookups, hits } = slow[sm].serve(route, &piece, &mut asked);
             want_cells.cell(cell).l1.count(route.is_load(), lookups, hits);
             asked.sort_unstable_by_key(|asked| (asked.1, asked.2));
             want.extend(asked.into_iter().map(|asked| (place, sm as u16, cell, asked)));
         }
-        fast.serve_all(&queue, &dense, &mut cells, &mut left);
+        fast.serve_all(&mut queue, &dense, &mut cells, &mut left);
         let mut got = Vec::new();
         for request in left.share(0).requests() {
             let mut asked = Asked::new();

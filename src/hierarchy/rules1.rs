@@ -3,12 +3,9 @@
 use super::cache::{LineCache, SectorCache};
 use super::coalesce::{Piece, bytes_of};
 use super::config::{Atomics, L1Config, StorePolicy};
-use super::engine::TrafficCells;
-use super::leaving::{L2Request, Leaving};
 use super::level1::{Ask, L1Outcome, Route, ToL2};
 use super::slices::Placement;
 use super::units::{collapse, count, expand};
-use super::waiting::{Queue, Waiting};
 
 /// The rules of a model.
 pub(super) struct RulesOf1 {
@@ -35,7 +32,7 @@ impl RulesOf1 {
 }
 
 impl RulesOf1 {
-    /// Whether a piece that goes this way only needs to know which of its sectors are present, in a clean fully associative
+    /// Whether a request that goes this way only needs to know which of its sectors are present, in a clean fully associative
     /// cache, and leaves them there: if all bytes of its sectors are touched, and if not.
     #[inline(always)]
     pub(super) fn plain(&self, route: Route) -> [bool; 2] {
@@ -44,42 +41,6 @@ impl RulesOf1 {
         let allocates = store && self.store == StorePolicy::Allocate;
         let whole = load || allocates || store && self.store == StorePolicy::AllocateBytes;
         [self.usual && whole, self.usual && allocates]
-    }
-
-    /// Counts plain pieces of which it is known what was missing, and hands on what goes to level 2.
-    #[inline(always)]
-    pub(super) fn hand_on(
-        &self,
-        mut pieces: &[Waiting],
-        mut missing: &[u8],
-        queue: &Queue,
-        cells: &mut TrafficCells,
-        out: &mut Leaving,
-    ) {
-        while let Some(first) = pieces.first() {
-            let length = pieces.iter().take_while(|piece| piece.is_like(first)).count();
-            let (alike, later) = pieces.split_at(length);
-            let (lacking, rest) = missing.split_at(length.min(missing.len()));
-            (pieces, missing) = (later, rest);
-            let (mut lookups, mut hits) = (0, 0);
-            for (piece, missing) in alike.iter().zip(lacking) {
-                lookups += count(piece.sectors);
-                hits += count(piece.sectors & !missing);
-            }
-            cells.cell(first.cell).l1.count(first.route.is_load(), lookups, hits);
-            if first.route == Route::Store {
-                for piece in alike {
-                    let Waiting { place, sm, cell, line, sectors, .. } = *piece;
-                    out.place = place;
-                    out.push(sm, cell, line, sectors, Ask::Store, queue.piece(piece).bytes);
-                }
-            } else {
-                out.extend(alike.iter().zip(lacking).filter(|(_, missing)| **missing != 0).map(|(piece, missing)| {
-                    let Waiting { place, sm, cell, line, .. } = *piece;
-                    L2Request::whole(place, sm, cell, line, *missing, Ask::Load)
-                }));
-            }
-        }
     }
 }
 

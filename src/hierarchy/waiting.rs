@@ -1,28 +1,23 @@
-//! Pieces of requests on their way to level 1.
+//! Requests on their way to level 1.
 //!
-//! They are put off and served some hundred at a time: the loop that serves them then runs long enough to keep what it
-//! needs at hand, and can ask for the host's memory ahead.
+//! They are put off and served some thousand pieces at a time: the loops that serve them then run long enough to keep what
+//! they need at hand, and SMs can be served one after the other (see [`super::by_sm`]).
 
 use super::coalesce::{Piece, bytes_of};
 use super::level1::Route;
 
-/// A piece of a request.
+/// A request.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Waiting {
-    /// Address / 128.
-    pub(super) line: u64,
-    /// The line's dense number.
-    pub(super) number: u32,
+    /// Its pieces.
+    start: u32,
+    end: u32,
     /// Where it is counted.
     pub(super) cell: u32,
     /// Place of the request in the trace, see [`super::Leaving::place`].
     pub(super) place: u32,
-    /// Its entry in the list of byte masks; [`WHOLE`] where all bytes of its sectors are touched.
-    mask: u32,
     /// SM that made it.
     pub(super) sm: u16,
-    /// Sectors.
-    pub(super) sectors: u8,
     /// Its way at level 1.
     pub(super) route: Route,
     /// Whether level 1 may serve it out of order, see [`super::by_sm`].
@@ -30,89 +25,111 @@ pub(super) struct Waiting {
 }
 
 impl Waiting {
-    /// Whether two pieces are counted in one place and go the same way.
+    /// Whether two requests are counted in one place and go the same way.
     #[inline(always)]
     pub(super) fn is_like(&self, other: &Waiting) -> bool {
         self.cell == other.cell && self.route == other.route
     }
 
-    /// Whether all bytes of its sectors are touched.
+    /// Where its pieces are.
     #[inline(always)]
-    pub(super) fn is_whole(&self) -> bool {
-        self.mask == WHOLE
+    pub(super) fn pieces(&self) -> std::ops::Range<usize> {
+        self.start as usize..self.end as usize
     }
 }
 
-/// No mask: every byte of the sectors.
-const WHOLE: u32 = u32::MAX;
+/// A piece of a request.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Part {
+    /// Address / 128.
+    pub(super) line: u64,
+    /// The line's dense number.
+    pub(super) number: u32,
+    /// Sectors.
+    pub(super) sectors: u8,
+    /// Of these, those that level 1 did not have, once it was asked.
+    pub(super) missing: u8,
+    /// Whether all bytes of the sectors are touched.
+    whole: bool,
+}
 
-/// What is the same for all pieces of a request.
+/// What is known of a request before its pieces.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct From {
     pub(super) sm: u16,
     pub(super) cell: u32,
     pub(super) place: u32,
     pub(super) route: Route,
-    /// Whether a piece is plain if all bytes of its sectors are touched, and if not.
+    /// Whether it is plain if all bytes of its sectors are touched, and if not.
     pub(super) plain: [bool; 2],
 }
 
-/// Pieces in order.
+/// Requests in order.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Queue {
-    waiting: Vec<Waiting>,
+    requests: Vec<Waiting>,
+    parts: Vec<Part>,
+    /// Touched bytes of those pieces that do not touch all of their sectors, in order.
     masks: Vec<u128>,
 }
 
 impl Queue {
-    /// How many pieces are served together. A request can add a few more.
+    /// How many pieces are served together. The last request can add some.
     const MANY: usize = 2048;
 
     /// Whether it is time to serve them.
     #[inline(always)]
     pub(super) fn is_full(&self) -> bool {
-        self.waiting.len() >= Self::MANY
+        self.parts.len() >= Self::MANY
     }
 
-    /// Appends a piece with the dense number `number`.
+    /// Appends a request with the dense numbers of its pieces' lines; those without one are left out.
     #[inline(always)]
-    pub(super) fn push(&mut self, from: From, piece: &Piece, number: u32) {
-        let From { sm, cell, place, route, plain } = from;
-        let Piece { line, sectors, bytes } = *piece;
-        let (mut mask, mut plain_now) = (WHOLE, plain[0]);
-        if !route.is_load() && bytes & bytes_of(sectors) != bytes_of(sectors) {
-            mask = self.masks.len() as u32;
-            self.masks.push(bytes);
-            plain_now = plain[1];
+    pub(super) fn push(&mut self, from: From, pieces: &[Piece], mut number: impl FnMut(u64) -> Option<u32>) {
+        let From { sm, cell, place, route, plain: [mut plain, plain_if_not_whole] } = from;
+        let start = self.parts.len() as u32;
+        for &Piece { line, sectors, bytes } in pieces {
+            let Some(number) = number(line) else { continue };
+            let whole = route.is_load() || bytes & bytes_of(sectors) == bytes_of(sectors);
+            if !whole {
+                self.masks.push(bytes);
+                plain &= plain_if_not_whole;
+            }
+            self.parts.push(Part { line, number, sectors, missing: sectors, whole });
         }
-        self.waiting.push(Waiting { line, number, cell, place, mask, sm, sectors, route, plain: plain_now });
+        let end = self.parts.len() as u32;
+        self.requests.push(Waiting { start, end, cell, place, sm, route, plain });
     }
 
-    /// Appends a piece of a load.
+    /// The requests, their pieces, and the bytes of these.
     #[inline(always)]
-    pub(super) fn push_load(&mut self, from: From, piece: &Piece, number: u32) {
-        let From { sm, cell, place, route, plain } = from;
-        let Piece { line, sectors, .. } = *piece;
-        self.waiting.push(Waiting { line, number, cell, place, mask: WHOLE, sm, sectors, route, plain: plain[0] });
-    }
-
-    /// All of them.
-    #[inline(always)]
-    pub(super) fn waiting(&self) -> &[Waiting] {
-        &self.waiting
-    }
-
-    /// One of them as it was.
-    #[inline(always)]
-    pub(super) fn piece(&self, waiting: &Waiting) -> Piece {
-        let Waiting { line, sectors, mask, .. } = *waiting;
-        let bytes =
-            if mask == WHOLE { bytes_of(sectors) } else { self.masks.get(mask as usize).copied().unwrap_or_default() };
-        Piece { line, sectors, bytes }
+    pub(super) fn split(&mut self) -> (&[Waiting], &mut [Part], Masks<'_>) {
+        (&self.requests, &mut self.parts, Masks(&self.masks))
     }
 
     pub(super) fn clear(&mut self) {
-        self.waiting.clear();
+        self.requests.clear();
+        self.parts.clear();
         self.masks.clear();
+    }
+}
+
+/// Touched bytes of pieces, to be asked for in their order.
+pub(super) struct Masks<'a>(&'a [u128]);
+
+impl Masks<'_> {
+    /// Those of the next piece.
+    #[inline(always)]
+    pub(super) fn next(&mut self, part: &Part) -> u128 {
+        if part.whole {
+            return bytes_of(part.sectors);
+        }
+        match self.0.split_first() {
+            Some((bytes, rest)) => {
+                self.0 = rest;
+                *bytes
+            }
+            None => 0,
+        }
     }
 }
