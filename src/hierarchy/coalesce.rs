@@ -240,6 +240,9 @@ impl Coalescer {
                     if joined && access.mask == u32::MAX && step == bytes as i64 {
                         return self.range(bases[0], 32 * bytes);
                     }
+                    if joined && access.mask == u32::MAX && !exact_bytes && self.far_apart(bases[0], step, bytes) {
+                        return;
+                    }
                     if stride == 0 || step == bytes as i64 {
                         let start = self.pieces.len();
                         for (base, mask) in bases.into_iter().zip([access.mask & 0xffff, access.mask >> 16]) {
@@ -252,6 +255,20 @@ impl Coalescer {
             }
         }
         self.part(access, u32::MAX, reach, exact_bytes);
+    }
+
+    /// Lanes at least a line apart, in rising order, each within one sector: a piece each. Whether that is so.
+    #[inline]
+    fn far_apart(&mut self, base: u64, step: i64, bytes: u64) -> bool {
+        let aligned = step % SECTOR_BYTES as i64 == 0 && base % SECTOR_BYTES + bytes <= SECTOR_BYTES;
+        if !aligned || step < LINE_BYTES as i64 || base.checked_add(32 * step as u64).is_none() {
+            return false;
+        }
+        self.pieces.extend((0..32).map(|lane| {
+            let sector = (base + lane * step as u64) / SECTOR_BYTES;
+            Piece { line: sector / 4, sectors: 1 << (sector % 4), bytes: 0 }
+        }));
+        true
     }
 
     /// `length` bytes of a line, at least one, from `offset` on.
@@ -412,7 +429,7 @@ mod tests {
         #![proptest_config(ProptestConfig { cases: 2000, ..ProptestConfig::default() })]
         #[test]
         fn pieces_agree_with_bytes(mask in prop_oneof![Just(u32::MAX), 1u32..], base in prop_oneof![4096u64..8192, 1u64 << 44..1 << 45],
-                                   stride in prop_oneof![-40i64..200, (-40i64..40).prop_map(|words| words * 4)],
+                                   stride in prop_oneof![-40i64..200, (-40i64..40).prop_map(|words| words * 4), (4i64..9).prop_map(|sectors| sectors * 32)],
                                    noise in prop::collection::vec(prop_oneof![0u64..2000, 0u64..1 << 40], 32), random in any::<bool>(),
                                    log in 0u32..6, odd in 1u32..60, natural in any::<bool>(), holes in prop::option::of(1u64..),
                                    lanes_log in 0u32..6, exact in any::<bool>()) {
