@@ -9,6 +9,7 @@ use common::{Side, compile};
 use inkwell::context::Context;
 use inkwell::memory_buffer::MemoryBuffer;
 use inkwell::module::Module;
+use inkwell::values::AnyValue;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -115,9 +116,11 @@ fn sse_hosts_agree() {
 }
 
 /// Makes kernels with random control flow: loops with several exits, jumps out of nests, uniform and divergent
-/// conditions. All loops are bounded.
+/// conditions. All loops are bounded. With `waits`, some look at memory that others could write, so that lanes behind them
+/// might have to get on meanwhile.
 struct Generator {
     state: u64,
+    waits: bool,
     text: String,
     labels: u32,
     loops: u32,
@@ -187,6 +190,10 @@ impl Generator {
                     self.line(&format!("for (unsigned {name} = 0; {name} < {bound}; ++{name}) {{"));
                     self.statements(depth - 1, true);
                     let condition = self.condition();
+                    if self.waits && self.below(2) == 0 {
+                        let what = if self.below(2) == 0 { "break" } else { "{ out[i] = a; break; }" };
+                        self.line(&format!("if (((const volatile unsigned *)in)[(a + {name}) % n] % 3 == 1) {what};"));
+                    }
                     match self.below(4) {
                         0 => self.line(&format!("if ({condition}) break;")),
                         1 => self.line(&format!("if ({condition}) continue;")),
@@ -205,8 +212,8 @@ impl Generator {
         }
     }
 
-    fn kernel(seed: u64) -> String {
-        let mut generator = Generator { state: seed, text: String::new(), labels: 0, loops: 0 };
+    fn kernel(seed: u64, waits: bool) -> String {
+        let mut generator = Generator { state: seed, waits, text: String::new(), labels: 0, loops: 0 };
         let g = &mut generator;
         g.line(&format!("KERNEL random{seed}(const unsigned *in, unsigned *out, int n) {{"));
         g.line("unsigned i = THREAD; if (i >= n) return;");
@@ -221,11 +228,11 @@ impl Generator {
     }
 }
 
-fn random(seeds: std::ops::Range<u64>) -> (String, String) {
+fn random(seeds: std::ops::Range<u64>, waits: bool) -> (String, String) {
     let mut list = String::from("#define KERNELS(X)");
     let mut source = String::new();
     for seed in seeds {
-        source += &Generator::kernel(seed);
+        source += &Generator::kernel(seed, waits);
         let _ = write!(list, " X(random{seed})");
     }
     (source, list + "\n")
@@ -233,14 +240,20 @@ fn random(seeds: std::ops::Range<u64>) -> (String, String) {
 
 #[test]
 fn random_control_flow_agrees_with_plain_code() {
-    let (source, list) = random(1..7);
+    let (source, list) = random(1..7, false);
     compare("random", &source, &list, "native", false);
 }
 
 #[test]
 fn random_control_flow_agrees_in_the_cautious_version() {
-    let (source, list) = random(7..10);
+    let (source, list) = random(7..10, false);
     compare("random", &source, &list, "native", true);
+}
+
+#[test]
+fn random_control_flow_agrees_where_parts_of_it_are_cautious() {
+    let (source, list) = random(10..18, true);
+    compare("waiting", &source, &list, "native", false);
 }
 
 /// One loop that holds many divergent branches: time must grow with their number, not with its square.
@@ -275,8 +288,7 @@ fn time_is_near_linear_in_blocks() {
     assert!(large < small * 10.0, "{small:.2} s for 20 branches, {large:.2} s for 80");
 }
 
-/// Kernels in which one lane waits: only where the others of its warp could do something about it, the slow version,
-/// the only one for blocks of any shape, is needed.
+/// Kernels in which one lane waits: only where the others of its warp could do something about it, a dispatcher is needed.
 #[test]
 fn lanes_that_can_only_wait_need_no_caution() {
     let path = folder("caution").join("waits.cu");
@@ -304,7 +316,10 @@ fn lanes_that_can_only_wait_need_no_caution() {
     let context = Context::create();
     let (module, table) = hooked(&context, &path);
     let result = lowered(&module, &table, "native", false);
-    let fast = |name: &str| result.get_function(&format!("warpline.native.linear.{name}")).is_some();
+    let fast = |name: &str| {
+        let function = result.get_function(&format!("warpline.native.general.{name}")).expect("lowered");
+        !function.print_to_string().to_string().contains("dispatch")
+    };
     let found = ["barrier", "two", "no_barrier", "helped", "rounds", "counted", "later"].map(fast);
     assert_eq!(found, [true, true, false, false, true, false, true]);
 }

@@ -9,7 +9,7 @@ use crate::llvm::value::Opcode;
 use crate::llvm::{Type, Value};
 use std::collections::{HashMap, HashSet};
 
-/// For which blocks of threads a version of a kernel is made, and how careful it is.
+/// For which blocks of threads a version of a kernel is made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Version {
     /// Warps are runs of `threadIdx.x`.
@@ -18,9 +18,6 @@ pub enum Version {
     Half,
     /// Any block.
     General,
-    /// Any block, nothing uniform, every value kept for the lanes that are elsewhere. For loops in which lanes wait
-    /// for lanes of their own warp, and as the reference that the others are tested against.
-    Cautious,
 }
 
 impl Version {
@@ -38,7 +35,6 @@ impl Version {
             Version::Linear => "linear",
             Version::Half => "half",
             Version::General => "general",
-            Version::Cautious => "cautious",
         }
     }
 }
@@ -48,9 +44,8 @@ pub struct Analysis<'c> {
     version: Version,
     shapes: HashMap<Value<'c>, Shape>,
     ranges: HashMap<Value<'c>, Range>,
-    /// Values that are the same whenever they are computed: they depend on the launch and the lane alone. Only these
-    /// may be shared by lanes that are in different iterations, as the cautious version has them.
-    timeless: HashSet<Value<'c>>,
+    /// Values of cautious regions that lanes in different iterations cannot share.
+    apart: Vec<Value<'c>>,
     /// Waiting lanes.
     pub flow: Flow,
 }
@@ -62,10 +57,9 @@ impl<'c> Analysis<'c> {
             version,
             shapes: HashMap::new(),
             ranges: HashMap::new(),
-            timeless: HashSet::new(),
-            flow: Flow { waiting: Vec::new() },
+            apart: apart(body),
+            flow: Flow::new(&[], &[]),
         };
-        analysis.find_timeless(body, arguments_uniform);
         for argument in body.function.parameters() {
             let shape = if arguments_uniform { Shape::Uniform } else { VARYING };
             analysis.shapes.insert(argument, shape);
@@ -74,7 +68,7 @@ impl<'c> Analysis<'c> {
         // vary, which can make more phis vary. Both only grow, so this ends.
         loop {
             let ends = body.ends(|condition| analysis.shape(condition) != Shape::Uniform);
-            let flow = Flow::new(&ends);
+            let flow = Flow::new(&ends, &body.regions);
             analysis.flow = flow;
             analysis.settle(body, layout);
             if body.ends(|condition| analysis.shape(condition) != Shape::Uniform) == ends {
@@ -85,9 +79,6 @@ impl<'c> Analysis<'c> {
 
     /// Shape of a value.
     pub fn shape(&self, value: Value<'c>) -> Shape {
-        if self.version == Version::Cautious && !value.is_constant() && !self.timeless.contains(&value) {
-            return VARYING;
-        }
         self.shapes.get(&value).copied().unwrap_or(Shape::Uniform)
     }
 
@@ -96,40 +87,6 @@ impl<'c> Analysis<'c> {
         match self.shape(value) {
             Shape::Affine(affine) => Some(affine),
             _ => None,
-        }
-    }
-
-    fn find_timeless(&mut self, body: &Body<'c>, arguments_uniform: bool) {
-        if self.version != Version::Cautious {
-            return;
-        }
-        if arguments_uniform {
-            self.timeless.extend(body.function.parameters());
-        }
-        // In warp order definitions come before their uses, phis apart.
-        for value in body.blocks.iter().flat_map(|block| &block.instructions).copied() {
-            let operands = if value.is_call() { value.arguments() } else { value.operands() };
-            let fixed = operands.iter().all(|one| one.is_constant() || self.timeless.contains(one));
-            let same = match value.opcode() {
-                Some(
-                    Opcode::LLVMPHI
-                    | Opcode::LLVMLoad
-                    | Opcode::LLVMStore
-                    | Opcode::LLVMAlloca
-                    | Opcode::LLVMFreeze
-                    | Opcode::LLVMAtomicRMW
-                    | Opcode::LLVMAtomicCmpXchg,
-                ) => false,
-                Some(Opcode::LLVMCall) => match class::classify(&value.callee_name()) {
-                    Call::Register(Register::Clock | Register::Clock64 | Register::GlobalTimer) => false,
-                    Call::Register(_) | Call::PassThrough | Call::Pure => true,
-                    _ => false,
-                },
-                _ => !value.is_terminator(),
-            };
-            if same && fixed {
-                self.timeless.insert(value);
-            }
         }
     }
 
@@ -146,6 +103,7 @@ impl<'c> Analysis<'c> {
         for argument in body.function.parameters() {
             known.insert(argument, self.shape(argument));
         }
+        known.extend(self.apart.iter().map(|&value| (value, VARYING)));
         self.shapes = known;
         loop {
             let mut changed = false;
@@ -472,6 +430,48 @@ impl<'c> Analysis<'c> {
             Register::LaneMask(_) => VARYING,
             _ => Shape::Uniform,
         }
+    }
+}
+
+/// Values of cautious regions that need not be the same whenever they are computed while the region runs. What depends on
+/// the lane and on values from outside alone is the same, as these do not change meanwhile.
+fn apart<'c>(body: &Body<'c>) -> Vec<Value<'c>> {
+    let mut apart = Vec::new();
+    for region in &body.regions {
+        let mut timeless: HashSet<Value<'c>> = HashSet::new();
+        // In warp order definitions come before their uses, phis apart.
+        for value in body.blocks[region.clone()].iter().flat_map(|block| &block.instructions).copied() {
+            let operands = if value.is_call() { value.arguments() } else { value.operands() };
+            let position = |value: Value<'c>| value.block().and_then(|block| body.positions.get(&block).copied());
+            let outside = |value: Value<'c>| position(value).is_none_or(|at| !region.contains(&at));
+            if is_pure(value) && operands.iter().all(|one| outside(*one) || timeless.contains(one)) {
+                timeless.insert(value);
+            } else {
+                apart.push(value);
+            }
+        }
+    }
+    apart
+}
+
+/// Whether an instruction's value follows from its operands, the lane and the launch.
+fn is_pure(value: Value<'_>) -> bool {
+    match value.opcode() {
+        Some(
+            Opcode::LLVMPHI
+            | Opcode::LLVMLoad
+            | Opcode::LLVMStore
+            | Opcode::LLVMAlloca
+            | Opcode::LLVMFreeze
+            | Opcode::LLVMAtomicRMW
+            | Opcode::LLVMAtomicCmpXchg,
+        ) => false,
+        Some(Opcode::LLVMCall) => match class::classify(&value.callee_name()) {
+            Call::Register(Register::Clock | Register::Clock64 | Register::GlobalTimer) => false,
+            Call::Register(_) | Call::PassThrough | Call::Pure => true,
+            _ => false,
+        },
+        _ => !value.is_terminator(),
     }
 }
 

@@ -5,6 +5,7 @@ use super::graph::Graph;
 use crate::llvm::value::Opcode;
 use crate::llvm::{Block, Value};
 use std::collections::HashMap;
+use std::ops::Range;
 
 /// A block of the source function.
 pub struct BodyBlock<'c> {
@@ -36,6 +37,8 @@ pub struct Body<'c> {
     pub loops: Vec<BodyLoop>,
     /// For each loop, whether it may wait for other threads.
     pub spins: Vec<bool>,
+    /// Stretches of blocks that are lowered in the cautious way, see [`super::cautious`].
+    pub regions: Vec<Range<usize>>,
 }
 
 impl<'c> Body<'c> {
@@ -74,7 +77,7 @@ impl<'c> Body<'c> {
             })
             .collect();
         let positions = order.iter().enumerate().map(|(at, &block)| (source[block], at)).collect();
-        let mut body = Body { function, blocks, positions, loops, spins: Vec::new() };
+        let mut body = Body { function, blocks, positions, loops, spins: Vec::new(), regions: Vec::new() };
         body.spins = super::spin::spinning_loops(&body);
         Some(body)
     }

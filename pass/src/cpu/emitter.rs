@@ -1,6 +1,7 @@
 //! Building a warp function: where values live. How control goes from block to block is in [`control`].
 
 mod control;
+mod dispatch;
 mod slots;
 mod values;
 
@@ -16,6 +17,7 @@ use super::record::Room;
 use super::shape::Shape;
 use super::unit::Unit;
 use crate::llvm::{Block, Builder, Type, Types, Value};
+use dispatch::Dispatcher;
 use std::collections::{BTreeMap, HashMap, VecDeque};
 
 /// Result of lowering a piece.
@@ -69,8 +71,8 @@ pub struct Emitter<'u, 'c> {
     results: Vec<Slot<'c>>,
     fixed: HashMap<Value<'c>, Vec<Leaf<'c>>>,
     local: HashMap<Value<'c>, Vec<Leaf<'c>>>,
-    /// The cautious version's: where it chooses the next block, and the lowest position that it may choose.
-    dispatcher: Option<(Block<'c>, Value<'c>)>,
+    /// Of each cautious region.
+    dispatchers: Vec<Dispatcher<'c>>,
     /// Things of the entry block that are made at most once, by name.
     once: HashMap<&'static str, Value<'c>>,
     /// Offset of each local variable in the function's frame.
@@ -85,6 +87,15 @@ enum Slot<'c> {
     Uniform(Value<'c>, Type<'c>),
     Affine(Vec<Value<'c>>, i64, Type<'c>),
     Lanes(Value<'c>, Type<'c>),
+}
+
+impl<'c> Slot<'c> {
+    fn places(&self) -> Vec<Value<'c>> {
+        match self {
+            Slot::Uniform(place, _) | Slot::Lanes(place, _) => vec![*place],
+            Slot::Affine(places, ..) => places.clone(),
+        }
+    }
 }
 
 /// What a function to be lowered is given.
@@ -139,7 +150,7 @@ impl<'u, 'c> Emitter<'u, 'c> {
             results: Vec::new(),
             fixed: HashMap::new(),
             local: HashMap::new(),
-            dispatcher: None,
+            dispatchers: Vec::new(),
             once: HashMap::new(),
             frame: HashMap::new(),
             frame_bytes: 0,
@@ -158,14 +169,7 @@ impl<'u, 'c> Emitter<'u, 'c> {
             let slot = self.entry.alloca(self.t.int(32), 4);
             self.pending.insert(position, slot);
         }
-        if self.version == Version::Cautious {
-            for slot in self.pending.values() {
-                self.entry.store(Value::zero(self.t.int(32)), *slot, 4);
-            }
-            let floor = self.entry.alloca(self.t.int(32), 4);
-            self.entry.store(Value::zero(self.t.int(32)), floor, 4);
-            self.dispatcher = Some((self.function.append_block("dispatch"), floor));
-        }
+        self.make_dispatchers();
         self.bind_arguments(parameters)?;
         self.lay_out_frame()?;
         let live = match self.kernel {
@@ -178,13 +182,14 @@ impl<'u, 'c> Emitter<'u, 'c> {
             self.results = leaf_types(result).into_iter().map(|ty| self.lane_slot(ty)).collect();
         }
         self.make_slots();
+        self.keep_in_memory();
         for position in 0..count {
             self.lower_block(position)?;
         }
-        self.emit_dispatcher();
+        self.emit_dispatchers();
         self.b.at_end(self.runs[count]);
         self.leave();
-        self.entry.branch(self.runs[0]);
+        self.entry.branch(self.way_to(0));
         Ok(())
     }
 
@@ -232,7 +237,7 @@ impl<'u, 'c> Emitter<'u, 'c> {
             .collect()
     }
 
-    /// Makes leaves vectors where the cautious version asks for it.
+    /// Makes leaves vectors where the shape asks for it.
     fn as_shape(&self, shape: Shape, leaves: Vec<Leaf<'c>>) -> Vec<Leaf<'c>> {
         match shape {
             Shape::Varying { .. } => leaves.into_iter().map(|leaf| Leaf::Lanes(leaf.lanes(&self.entry))).collect(),
@@ -271,7 +276,7 @@ impl<'u, 'c> Emitter<'u, 'c> {
         self.guesses.retain(|value, _| value.block() == Some(first));
         self.b.at_end(self.runs[position]);
         self.mask = self.b.load(self.t.int(32), self.pending[&position], 4);
-        if self.version == Version::Cautious {
+        if self.is_cautious(position) {
             self.b.store(self.i32(0), self.pending[&position], 4);
         }
         let body = self.body;
@@ -306,7 +311,7 @@ impl<'u, 'c> Emitter<'u, 'c> {
     /// Gives an instruction its value.
     fn define(&mut self, value: Value<'c>, leaves: Vec<Leaf<'c>>) {
         if let Some(slots) = self.slots.get(&value) {
-            let blend = (self.version == Version::Cautious).then_some(self.mask);
+            let blend = self.is_cautious(self.position).then_some(self.mask);
             for (slot, leaf) in slots.clone().iter().zip(&leaves) {
                 self.store_slot(slot, leaf, blend);
             }

@@ -4,8 +4,12 @@
 //! others can be waiting meanwhile (the other side of an enclosing branch, the exits of enclosing loops), so only
 //! these are looked at after a block, and only for these masks are kept. This keeps the code, and the time to
 //! compile it, near linear in the number of blocks.
+//!
+//! In a cautious region any block may run while lanes wait at any other. To what is around it the region is like one block:
+//! it runs until none of its blocks has waiting lanes.
 
 use std::collections::BTreeSet;
+use std::ops::Range;
 
 /// How a block ends. Targets are positions in warp order; the function's end is the position after the last block.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,6 +24,16 @@ pub enum End {
     Gone,
 }
 
+impl End {
+    fn targets(&self) -> Vec<usize> {
+        match *self {
+            End::Goto(to) => vec![to],
+            End::Either(yes, no) | End::Split(yes, no) => vec![yes, no],
+            End::Gone => Vec::new(),
+        }
+    }
+}
+
 /// The places that may run next after one way of leaving a block, in the order in which they are tried. Each but the
 /// last runs only if lanes wait there; the last one is certain.
 pub type Candidates = Vec<usize>;
@@ -27,18 +41,31 @@ pub type Candidates = Vec<usize>;
 /// Result of the analysis.
 #[derive(Clone, Debug)]
 pub struct Flow {
-    /// For each block, those that may have waiting lanes when it starts to run. All are higher.
+    /// For each block, those that may have waiting lanes when it starts to run. All are higher. In a region this is so when
+    /// the region is entered there.
     pub waiting: Vec<BTreeSet<usize>>,
+    regions: Vec<Range<usize>>,
+    /// For each region, where its blocks go outside it.
+    exits: Vec<BTreeSet<usize>>,
 }
 
 impl Flow {
-    /// Analyses blocks given in warp order.
-    pub fn new(ends: &[End]) -> Flow {
+    /// Analyses blocks given in warp order, with disjoint cautious regions.
+    pub fn new(ends: &[End], regions: &[Range<usize>]) -> Flow {
         let count = ends.len();
-        let mut flow = Flow { waiting: vec![BTreeSet::new(); count + 1] };
+        let leaves = |region: &Range<usize>| {
+            let targets = ends[region.clone()].iter().flat_map(|end| end.targets());
+            targets.filter(|to| !region.contains(to)).collect()
+        };
+        let exits = regions.iter().map(leaves).collect();
+        let mut flow = Flow { waiting: vec![BTreeSet::new(); count + 1], regions: regions.to_vec(), exits };
         let mut work: BTreeSet<usize> = (0..count).collect();
         while let Some(block) = work.pop_first() {
-            for (ready, candidates) in flow.ways(block, &ends[block], count) {
+            let ways = match flow.region(block) {
+                Some(region) => vec![(flow.behind(region), flow.behind(region).into_iter().collect())],
+                None => flow.ways(block, &ends[block], count),
+            };
+            for (ready, candidates) in ways {
                 for next in candidates {
                     let before = flow.waiting[next].len();
                     let more: Vec<usize> = ready.iter().copied().filter(|&other| other > next).collect();
@@ -50,6 +77,31 @@ impl Flow {
             }
         }
         flow
+    }
+
+    /// The region of a block.
+    pub fn region(&self, block: usize) -> Option<usize> {
+        self.regions.iter().position(|region| region.contains(&block))
+    }
+
+    /// Its blocks.
+    pub fn blocks(&self, region: usize) -> Range<usize> {
+        self.regions[region].clone()
+    }
+
+    /// Where lanes can wait when a region is done: where they left it, and where they waited when it was entered.
+    pub fn behind(&self, region: usize) -> BTreeSet<usize> {
+        let blocks = &self.regions[region];
+        let before = self.waiting[blocks.clone()].iter().flatten().copied();
+        before.filter(|block| !blocks.contains(block)).chain(self.exits[region].iter().copied()).collect()
+    }
+
+    /// Where other lanes can wait while a block runs, or, outside of it, while its region does.
+    pub fn others(&self, block: usize) -> BTreeSet<usize> {
+        match self.region(block) {
+            Some(region) => self.behind(region),
+            None => self.waiting[block].clone(),
+        }
     }
 
     /// The ways of leaving a block: what may be waiting then, and what may run next.
@@ -80,7 +132,7 @@ impl Flow {
 
     /// Whether lanes from elsewhere may already wait at `target` when a lane of `block` goes there.
     pub fn accumulates(&self, block: usize, target: usize) -> bool {
-        self.waiting[block].contains(&target)
+        self.region(block).is_some() || self.waiting[block].contains(&target)
     }
 }
 
@@ -90,7 +142,7 @@ mod tests {
 
     #[test]
     fn straight_code_waits_for_nothing() {
-        let flow = Flow::new(&[End::Goto(1), End::Either(2, 3), End::Goto(3), End::Goto(4)]);
+        let flow = Flow::new(&[End::Goto(1), End::Either(2, 3), End::Goto(3), End::Goto(4)], &[]);
         assert!(flow.waiting.iter().all(BTreeSet::is_empty));
         assert_eq!(flow.candidates(0, &[1], 4), [1]);
     }
@@ -98,7 +150,7 @@ mod tests {
     #[test]
     fn a_divergent_diamond_joins() {
         // 0 splits to 1 and 2, both go to 3.
-        let flow = Flow::new(&[End::Split(1, 2), End::Goto(3), End::Goto(3), End::Goto(4)]);
+        let flow = Flow::new(&[End::Split(1, 2), End::Goto(3), End::Goto(3), End::Goto(4)], &[]);
         assert_eq!(flow.waiting[1], BTreeSet::from([2]));
         assert_eq!(flow.waiting[2], BTreeSet::from([3]));
         assert!(flow.waiting[3].is_empty());
@@ -110,7 +162,7 @@ mod tests {
     #[test]
     fn lanes_that_left_a_loop_wait_for_the_others() {
         // 1 is the loop: it goes on or leaves to 2.
-        let flow = Flow::new(&[End::Goto(1), End::Split(1, 2), End::Goto(3)]);
+        let flow = Flow::new(&[End::Goto(1), End::Split(1, 2), End::Goto(3)], &[]);
         assert_eq!(flow.waiting[1], BTreeSet::from([2]));
         assert!(flow.accumulates(1, 2));
         assert_eq!(flow.candidates(1, &[1, 2], 3), [1, 2]);
@@ -118,8 +170,19 @@ mod tests {
 
     #[test]
     fn after_a_trap_the_rest_goes_on() {
-        let flow = Flow::new(&[End::Split(1, 2), End::Gone, End::Goto(3)]);
+        let flow = Flow::new(&[End::Split(1, 2), End::Gone, End::Goto(3)], &[]);
         assert_eq!(flow.candidates(1, &[], 3), [2, 3]);
+    }
+
+    #[test]
+    fn a_region_is_like_one_block() {
+        // 0 splits to the region 1..4 and to 5; 2 is a loop, 4 and 5 follow.
+        let ends = [End::Split(1, 5), End::Split(2, 3), End::Split(2, 4), End::Goto(4), End::Goto(5), End::Goto(6)];
+        let flow = Flow::new(&ends, &[1..4]);
+        assert_eq!(flow.behind(0), BTreeSet::from([4, 5]));
+        assert_eq!(flow.others(2), flow.behind(0));
+        assert_eq!(flow.waiting[4], BTreeSet::from([5]));
+        assert!(flow.accumulates(3, 4) && flow.accumulates(2, 3) && !flow.accumulates(0, 1));
     }
 
     #[test]
@@ -129,7 +192,7 @@ mod tests {
             let at = 3 * index;
             ends.extend([End::Split(at + 1, at + 2), End::Goto(at + 3), End::Goto(at + 3)]);
         }
-        let flow = Flow::new(&ends);
+        let flow = Flow::new(&ends, &[]);
         assert!(flow.waiting.iter().all(|waiting| waiting.len() <= 1));
     }
 }

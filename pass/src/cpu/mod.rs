@@ -12,6 +12,7 @@ mod assembly_video;
 mod atomics;
 mod body;
 mod calls;
+mod cautious;
 mod check;
 pub(crate) mod class;
 mod compact;
@@ -60,7 +61,6 @@ use class::{Register, register};
 use descriptor::{KernelFunctions, Tables};
 use emitter::{Emitter, Job};
 use inkwell::module::Module;
-use spin::idle_until_barrier;
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, HashMap};
 use unit::Unit;
@@ -190,10 +190,9 @@ impl<'c> Lowering<'_, 'c> {
         let functions: Vec<_> = self.unit.source.functions();
         for &function in &functions {
             if let Some(warp) = self.unit.functions.get(&function) {
-                let version = if self.needs_caution(function)? { Version::Cautious } else { Version::General };
-                self.fill(function, version, false, warp.native)?;
+                self.fill(function, Version::General, false, warp.native)?;
                 if self.hooks {
-                    self.fill(function, version, true, warp.hooked)?;
+                    self.fill(function, Version::General, true, warp.hooked)?;
                 }
                 if let Some(entry) = warp.entry {
                     self.fill_entry(entry, warp.native, warp.hooked);
@@ -213,8 +212,8 @@ impl<'c> Lowering<'_, 'c> {
         for function in reached.map(|(_, reached)| reached.clone()).unwrap_or_default() {
             functions.may_wait |= self.body(function)?.spins.contains(&true);
         }
-        let cautious = self.needs_caution(kernel)?;
-        let versions = if cautious { vec![Version::General] } else { self.versions(kernel) };
+        self.body(kernel)?;
+        let versions = if self.cautious { vec![Version::General] } else { self.versions(kernel) };
         for hooked in [false, true] {
             if hooked && !self.hooks {
                 continue;
@@ -227,14 +226,13 @@ impl<'c> Lowering<'_, 'c> {
                 made.insert(version, self.unit.new_warp_function(&name, ty));
             }
             for &version in &versions {
-                let how = if cautious { Version::Cautious } else { version };
                 let mut into = made[&version];
                 if version != Version::General && self.reads_grid(kernel) {
                     let body = self.unit.new_warp_function(&format!("{}.body", into.name()), into.value_type());
                     self.guard(into, body, made[&Version::General]);
                     into = body;
                 }
-                self.fill(kernel, how, hooked, into)?;
+                self.fill(kernel, version, hooked, into)?;
             }
             // A version that is not worth having is the general one.
             let general = made[&Version::General];
@@ -279,30 +277,17 @@ impl<'c> Lowering<'_, 'c> {
         Ok(match self.bodies.entry(function) {
             Entry::Occupied(known) => known.into_mut(),
             Entry::Vacant(place) => {
-                place.insert(Body::new(function).ok_or_else(|| {
+                let mut body = Body::new(function).ok_or_else(|| {
                     Refusal::of(function, "a loop with several entries that could not be taken apart")
-                })?)
+                })?;
+                if self.cautious {
+                    body.regions = vec![0..body.end()];
+                } else {
+                    cautious::find_regions(&mut body, self.unit.is_kernel(function), self.unit.layout());
+                }
+                place.insert(body)
             }
         })
-    }
-
-    /// Whether lanes can wait in a loop while others of their warp are elsewhere and could do something about it: these
-    /// must get on then.
-    fn needs_caution(&mut self, function: Value<'c>) -> Result<bool, LowerError> {
-        if self.cautious {
-            return Ok(true);
-        }
-        let (kernel, layout) = (self.unit.is_kernel(function), self.unit.layout());
-        let body = self.body(function)?;
-        if !body.spins.contains(&true) {
-            return Ok(false);
-        }
-        let analysis = Analysis::new(body, Version::General, kernel, layout);
-        Ok(body.loops.iter().zip(&body.spins).any(|(one, spins)| {
-            let needed =
-                |block: &usize| one.blocks.binary_search(block).is_err() && !idle_until_barrier(body, *block, kernel);
-            *spins && one.blocks.iter().any(|&block| analysis.flow.waiting[block].iter().any(needed))
-        }))
     }
 
     fn fill(&mut self, function: Value<'c>, version: Version, hooked: bool, into: Value<'c>) -> Result<(), LowerError> {

@@ -99,7 +99,7 @@ uint32_t __wl_check(Context *, Range *range, uint32_t, uint32_t, uint32_t mask, 
     return mask;
 }
 uint32_t __wl_barrier(Context *, uint32_t, uint32_t, uint32_t) { abort(); }
-void __wl_yield(Context *c) { c->patience = 1000; }
+void __wl_yield(Context *c) { c->patience = 200; }
 void __wl_vprintf(Context *, uint32_t, const uint64_t *, const uint64_t *, int32_t *) { abort(); }
 void __wl_assert(Context *, uint32_t, const uint64_t *, const uint64_t *, const uint32_t *, const uint64_t *) { abort(); }
 void __wl_trap(Context *, uint32_t) { abort(); }
@@ -135,7 +135,7 @@ static void run(WarpFunction function, Shape shape, const unsigned *in, unsigned
             c.local = stacks;
             c.local_stride = c.local_limit = 1 << 14;
             c.counts = counts;
-            c.patience = 1000;
+            c.patience = 200;
             c.block_index[0] = block;
             c.block_dim[0] = shape.x;
             c.block_dim[1] = shape.y;

@@ -1,7 +1,6 @@
 //! How control goes from block to block of a warp function.
 
 use super::{Emitted, Emitter};
-use crate::cpu::analysis::Version;
 use crate::cpu::context;
 use crate::cpu::error::Refusal;
 use crate::cpu::flow::End;
@@ -9,6 +8,7 @@ use crate::cpu::leaf::Leaf;
 use crate::cpu::shape::Shape;
 use crate::llvm::Value;
 use crate::llvm::value::IntPredicate;
+use std::collections::BTreeSet;
 
 /// What one round of a waiting loop takes from the warp's patience. Rounds are dear: each is recorded, and what it
 /// waits for cannot happen meanwhile.
@@ -107,11 +107,11 @@ impl<'c> Emitter<'_, 'c> {
 
     /// Whether other lanes may already wait where lanes of a block go.
     fn accumulates(&self, position: usize, to: usize) -> bool {
-        self.version == Version::Cautious || self.analysis.flow.accumulates(position, to)
+        self.analysis.flow.accumulates(position, to)
     }
 
     /// One more round of a loop that may wait for other threads. When that has been often enough others get a turn:
-    /// other warps, and in the cautious version the lanes of this warp that are elsewhere.
+    /// other warps, and in a cautious region the lanes of this warp that are elsewhere.
     fn lose_patience(&mut self, position: usize) {
         let left = self.b.sub(self.field_now(context::PATIENCE), self.i64(ROUND));
         self.set_field(context::PATIENCE, left);
@@ -120,54 +120,9 @@ impl<'c> Emitter<'_, 'c> {
         self.branch_unlikely(out, wait, go);
         self.b.at_end(wait);
         self.b.call(self.unit.quiet(self.unit.runtime().yield_now()), &[self.context]);
-        if let Some((_, floor)) = self.dispatcher {
-            self.b.store(self.i32(position as u32 + 1), floor, 4);
-        }
+        self.look_behind(position);
         self.b.branch(go);
         self.b.at_end(go);
-    }
-
-    /// The cautious version's choice of the next block: the lowest one with waiting lanes, from the floor on. When
-    /// there is none the floor goes back to the start. Blocks in which lanes meet (barriers, warp-wide operations)
-    /// come last, so that all lanes that can come have come, and without any waiting lanes the function ends.
-    pub(super) fn emit_dispatcher(&mut self) {
-        let Some((dispatch, floor)) = self.dispatcher else { return };
-        let b = &self.b;
-        let waiting = |pending: Value<'c>| b.ne(b.load(self.t.int(32), pending, 4), self.i32(0));
-        let (meetings, others): (Vec<_>, Vec<_>) =
-            self.pending.iter().map(|(position, pending)| (*position, *pending)).partition(|one| self.meets(one.0));
-        b.at_end(dispatch);
-        let from = b.load(self.t.int(32), floor, 4);
-        for (position, pending) in others {
-            let high_enough = b.icmp(IntPredicate::LLVMIntULE, from, self.i32(position as u32));
-            let next = self.function.append_block("next");
-            b.branch_if(b.and(waiting(pending), high_enough), self.runs[position], next);
-            b.at_end(next);
-        }
-        let (again, meet) = (self.function.append_block("again"), self.function.append_block("meet"));
-        b.branch_if(b.eq(from, self.i32(0)), meet, again);
-        b.at_end(again);
-        b.store(self.i32(0), floor, 4);
-        b.branch(dispatch);
-        b.at_end(meet);
-        for (position, pending) in meetings {
-            let next = self.function.append_block("next");
-            b.branch_if(waiting(pending), self.runs[position], next);
-            b.at_end(next);
-        }
-        b.branch(self.runs[self.body.end()]);
-    }
-
-    /// Whether lanes of a warp wait for each other in a block.
-    fn meets(&self, position: usize) -> bool {
-        const MEETINGS: [&str; 6] = ["barrier", "bar.warp", "shfl.sync", "vote", "match", "redux"];
-        let Some(block) = self.body.blocks.get(position) else { return false };
-        block.instructions.iter().filter_map(|value| value.direct_callee()).any(|callee| {
-            let name = callee.name();
-            let intrinsic = name.strip_prefix("llvm.nvvm.");
-            intrinsic.is_some_and(|rest| MEETINGS.iter().any(|one| rest.starts_with(one)))
-                || (intrinsic.is_none() && self.unit.reach.has_barrier(callee))
-        })
     }
 
     /// Hands lanes and phi values to a block.
@@ -191,39 +146,43 @@ impl<'c> Emitter<'_, 'c> {
 
     /// Goes on to the lowest block with waiting lanes.
     fn jump(&mut self, position: usize, targets: &[usize]) {
-        if let Some((dispatch, _)) = self.dispatcher {
-            self.b.branch(dispatch);
+        if self.dispatch(position) {
             return;
         }
-        let end = self.body.end();
-        let candidates = self.analysis.flow.candidates(position, targets, end);
+        let candidates = self.analysis.flow.candidates(position, targets, self.body.end());
         let mut ready = self.analysis.flow.waiting[position].clone();
         ready.extend(targets);
+        self.go_on(&candidates, &ready);
+    }
+
+    /// Goes to the first of the candidates at which lanes wait; the last one is certain. `ready`: where any can wait.
+    pub(super) fn go_on(&self, candidates: &[usize], ready: &BTreeSet<usize>) {
+        let end = self.body.end();
         for (index, &next) in candidates.iter().enumerate() {
             let stale: Vec<usize> =
-                self.analysis.flow.waiting[next].difference(&ready).copied().filter(|&other| other != end).collect();
+                self.analysis.flow.waiting[next].difference(ready).copied().filter(|&other| other != end).collect();
             if index + 1 < candidates.len() {
                 let waiting = self.b.load(self.t.int(32), self.pending[&next], 4);
                 let some = self.b.ne(waiting, self.i32(0));
                 let otherwise = self.new_block("next");
                 if stale.is_empty() {
-                    self.b.branch_if(some, self.runs[next], otherwise);
+                    self.b.branch_if(some, self.way_to(next), otherwise);
                 } else {
                     let go = self.new_block("go");
                     self.b.branch_if(some, go, otherwise);
                     self.b.at_end(go);
                     self.clear(&stale);
-                    self.b.branch(self.runs[next]);
+                    self.b.branch(self.way_to(next));
                 }
                 self.b.at_end(otherwise);
             } else {
                 self.clear(&stale);
-                self.b.branch(self.runs[next]);
+                self.b.branch(self.way_to(next));
             }
         }
     }
 
-    fn clear(&self, stale: &[usize]) {
+    pub(super) fn clear(&self, stale: &[usize]) {
         for block in stale {
             self.b.store(self.i32(0), self.pending[block], 4);
         }

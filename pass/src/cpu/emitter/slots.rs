@@ -1,7 +1,6 @@
 //! Memory for values that live longer than their block.
 
 use super::{Emitter, Slot};
-use crate::cpu::analysis::Version;
 use crate::cpu::leaf::{LANES, Leaf, leaf_types};
 use crate::cpu::shape::Shape;
 use crate::llvm::{Type, Value};
@@ -12,7 +11,7 @@ impl<'c> Emitter<'_, 'c> {
         let mut wanted = Vec::new();
         for (position, block) in self.body.blocks.iter().enumerate() {
             for &value in &block.instructions {
-                if value.ty().is_void() || (position == 0 && !value.is_phi() && self.version != Version::Cautious) {
+                if value.ty().is_void() || (position == 0 && !value.is_phi() && !self.is_cautious(position)) {
                     continue;
                 }
                 let elsewhere = value.users().into_iter().any(|user| match user.block() {

@@ -1,0 +1,76 @@
+//! Cautious regions: where lanes of a warp may have to get on while others of it wait in a loop.
+//!
+//! A lane that holds a lock must give it back while its neighbours poll for it. So between such a loop and the places up to
+//! which other lanes could do something about its end, every value is kept for each lane, and a dispatcher chooses the next
+//! block. What is before and behind is lowered as usual: all lanes have come when the region is entered, and all
+//! have left it when what follows runs.
+
+use super::analysis::{Analysis, Version};
+use super::body::Body;
+use super::spin::idle_until_barrier;
+use crate::llvm::Layout;
+use std::collections::BTreeSet;
+use std::ops::Range;
+
+/// Finds the cautious regions of a function: disjoint stretches of the warp order, ascending. Loops are inside a region or
+/// around it, or have no block in common with it. `kernel`: the function's end is the thread's.
+pub fn find_regions(body: &mut Body<'_>, kernel: bool, layout: Layout<'_>) {
+    // What is in a region varies, which can make more branches part lanes, so that more can wait: to a fixed point.
+    while body.spins.contains(&true) {
+        let analysis = Analysis::new(body, Version::General, kernel, layout);
+        let grown = grown(body, kernel, |block| analysis.flow.others(block));
+        if grown == body.regions {
+            break;
+        }
+        body.regions = grown;
+    }
+}
+
+/// The regions as they must be at least. `others`: where lanes can wait while a block, or the region that it is in, runs.
+fn grown(body: &Body<'_>, kernel: bool, others: impl Fn(usize) -> BTreeSet<usize>) -> Vec<Range<usize>> {
+    let mut regions = body.regions.clone();
+    for (one, _) in body.loops.iter().zip(&body.spins).filter(|(_, spins)| **spins) {
+        let stretch = one.header..one.header + one.blocks.len();
+        let home = regions.iter().position(|region| region.contains(&stretch.start));
+        let needed: Vec<usize> = (one.blocks.iter().flat_map(|&block| others(block)))
+            .filter(|&block| block < body.end() && !stretch.contains(&block))
+            .filter(|block| home.is_none_or(|home| !regions[home].contains(block)))
+            .filter(|&block| !idle_until_barrier(body, block, kernel))
+            .collect();
+        if !needed.is_empty() {
+            let low = needed.iter().copied().fold(stretch.start, usize::min);
+            let high = needed.iter().copied().fold(stretch.end - 1, usize::max);
+            regions.push(low..high + 1);
+        }
+    }
+    joined(body, regions)
+}
+
+/// Regions that overlap become one, and grow by the loops that they have a part of.
+fn joined(body: &Body<'_>, mut regions: Vec<Range<usize>>) -> Vec<Range<usize>> {
+    let overlap = |left: &Range<usize>, right: &Range<usize>| left.start < right.end && right.start < left.end;
+    loop {
+        let before = regions.clone();
+        for one in &body.loops {
+            let stretch = one.header..one.header + one.blocks.len();
+            for region in regions.iter_mut().filter(|region| overlap(region, &stretch)) {
+                let around = stretch.start <= region.start && region.end <= stretch.end;
+                if !around {
+                    *region = region.start.min(stretch.start)..region.end.max(stretch.end);
+                }
+            }
+        }
+        regions.sort_by_key(|region| region.start);
+        let mut merged: Vec<Range<usize>> = Vec::new();
+        for region in regions {
+            match merged.last_mut() {
+                Some(last) if overlap(last, &region) => last.end = last.end.max(region.end),
+                _ => merged.push(region),
+            }
+        }
+        regions = merged;
+        if regions == before {
+            return regions;
+        }
+    }
+}
