@@ -4,6 +4,7 @@
 #include "shim.h"
 #include "llvm/Analysis/TargetTransformInfo.h"
 #include "llvm/IR/IntrinsicInst.h"
+#include "llvm/IR/Module.h"
 #include "llvm/IR/ReplaceConstant.h"
 #include "llvm/Support/CBindingWrapping.h"
 #include "llvm/Target/TargetMachine.h"
@@ -27,6 +28,16 @@ bool wl_expand_memory_loop(LLVMValueRef value, LLVMTargetMachineRef machine) {
     return false;
   call->eraseFromParent();
   return true;
+}
+
+bool wl_gathers(LLVMTargetMachineRef machine, LLVMContextRef raw) {
+  LLVMContext &context = *llvm::unwrap(raw);
+  Module module("probe", context);
+  auto *type = FunctionType::get(Type::getVoidTy(context), false);
+  auto *function = Function::Create(type, GlobalValue::ExternalLinkage, "probe", module);
+  TargetTransformInfo costs = reinterpret_cast<TargetMachine *>(machine)->getTargetTransformInfo(*function);
+  auto *vector = FixedVectorType::get(Type::getFloatTy(context), 4);
+  return costs.isLegalMaskedGather(vector, Align(4)) && !costs.forceScalarizeMaskedGather(vector, Align(4));
 }
 
 void wl_expand_constant_users(LLVMValueRef global) {

@@ -27,6 +27,10 @@ struct WlTuning {
 // Frees a string that a function below returned.
 void wl_free(char *text);
 
+// Whether the machine's code generator has gathers of four floats made by the processor, and not by a branch per lane: few
+// processors with AVX2 alone are fast enough at it. The context is for what is asked with.
+bool wl_gathers(LLVMTargetMachineRef machine, LLVMContextRef context);
+
 // Runs a textual pass pipeline. Returns null, or the reason why the text is no pipeline.
 char *wl_run_pipeline(LLVMModuleRef module, LLVMTargetMachineRef machine, const char *pipeline, const WlTuning *tuning);
 

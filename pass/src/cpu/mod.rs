@@ -63,7 +63,7 @@ use emitter::{Emitter, Job};
 use inkwell::module::Module;
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, HashMap};
-use unit::Unit;
+use unit::{Host, Unit};
 use warpline_format::site_table::SiteTable;
 
 /// What ptxas says of a kernel.
@@ -110,8 +110,12 @@ pub fn lower<'c>(
     let source = prepare::prepared(device)?;
     let target = new_module(&source, "warpline.device");
     machine.adopt(&target);
-    let vectors = vectors_of(&machine);
-    let unit = Unit::new(source, target, table, vectors, (machine.processor(), machine.features()));
+    let host = Host {
+        vectors: vectors_of(&machine),
+        gathers: crate::llvm::shim::gathers(&machine, &target),
+        processor: (machine.processor(), machine.features()),
+    };
+    let unit = Unit::new(source, target, table, host);
     let mut lowering =
         Lowering { unit: &unit, hooks: table.is_some(), cautious: options.cautious, bodies: HashMap::new() };
     let kernels = lowering.run()?;

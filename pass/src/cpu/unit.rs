@@ -27,6 +27,16 @@ pub enum Vectors {
     Avx512,
 }
 
+/// The host processor.
+pub struct Host {
+    /// Vector instructions.
+    pub vectors: Vectors,
+    /// Whether LLVM has it gather.
+    pub gathers: bool,
+    /// Name and features, for function attributes.
+    pub processor: (String, String),
+}
+
 /// Where a global is found.
 #[derive(Clone, Copy, Debug)]
 pub enum Place<'c> {
@@ -68,6 +78,7 @@ pub struct Unit<'c> {
     pub t: Types<'c>,
     /// Vector instructions of the host.
     pub vectors: Vectors,
+    gathers: bool,
     /// Processor and features, for function attributes.
     pub processor: (String, String),
     /// Who calls whom.
@@ -90,20 +101,15 @@ pub struct Unit<'c> {
 
 impl<'c> Unit<'c> {
     /// Collects the facts of `source` and declares what `target` needs.
-    pub fn new(
-        source: Module<'c>,
-        target: Module<'c>,
-        table: Option<&SiteTable>,
-        vectors: Vectors,
-        processor: (String, String),
-    ) -> Unit<'c> {
+    pub fn new(source: Module<'c>, target: Module<'c>, table: Option<&SiteTable>, host: Host) -> Unit<'c> {
         let t = ModuleItems::types(&source);
         let reach = Reach::new(&source);
         let shared = SharedLayout::new(&source, &reach.kernels, &reach.used);
         let mut unit = Unit {
             t,
-            vectors,
-            processor,
+            vectors: host.vectors,
+            gathers: host.gathers,
+            processor: host.processor,
             shared,
             slots: Vec::new(),
             slot_of: HashMap::new(),
@@ -370,7 +376,7 @@ impl<'c> Unit<'c> {
 
     /// Whether the host gathers this type itself. Otherwise LLVM would make a branch per lane in the place of each.
     pub fn has_gather(&self, ty: Type<'c>) -> bool {
-        self.vectors >= Vectors::Avx2 && is_wide(ty)
+        self.gathers && is_wide(ty)
     }
 
     /// Whether products and sums of this type, or vector of it, are fused: the host must have the instruction.
@@ -384,7 +390,7 @@ impl<'c> Unit<'c> {
 
     /// Whether the host reads and writes this type under a mask.
     pub fn has_masks(&self, ty: Type<'c>) -> bool {
-        self.vectors == Vectors::Avx512 || self.has_gather(ty)
+        self.vectors == Vectors::Avx512 || self.vectors == Vectors::Avx2 && is_wide(ty)
     }
 
     /// Whether the host scatters this type itself.

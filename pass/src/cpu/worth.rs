@@ -12,12 +12,14 @@ use crate::llvm::{Layout, Value};
 
 /// What an access counts, in other instructions: about the code that scattered lanes take.
 const ACCESS: u32 = 12;
+/// Instructions of a kernel from which on a version takes seconds to compile.
+const LARGE: usize = 3_000;
 /// A version must gain at least one part in this many, by the kernels of the module: where there are dozens, as instances of
-/// templates, few are ever launched, and all are compiled.
-fn share(kernels: usize) -> u32 {
+/// templates, few are ever launched, and all are compiled. Of a large kernel it must gain as much as among many.
+fn share(kernels: usize, instructions: usize) -> u32 {
     match kernels {
-        0..=16 => 8,
-        17..=64 => 4,
+        0..=16 if instructions <= LARGE => 8,
+        0..=64 => 4,
         _ => 2,
     }
 }
@@ -37,7 +39,8 @@ pub fn is_worth_it(body: &Body<'_>, version: Version, layout: Layout<'_>, kernel
             gained += weight;
         }
     }
-    gained * share(kernels) >= all
+    let instructions = body.blocks.iter().map(|block| block.instructions.len()).sum();
+    gained * share(kernels, instructions) >= all
 }
 
 /// The pointer that a load or store goes through.

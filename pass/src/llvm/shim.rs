@@ -31,6 +31,7 @@ struct RawTuning {
 
 unsafe extern "C" {
     fn wl_free(text: *mut c_char);
+    fn wl_gathers(machine: LLVMTargetMachineRef, context: LLVMContextRef) -> bool;
     fn wl_run_pipeline(
         module: LLVMModuleRef,
         machine: LLVMTargetMachineRef,
@@ -120,6 +121,12 @@ pub fn run_pipeline(
         None => Ok(()),
         Some(cause) => Err(MachineError::Passes { passes: pipeline.into(), cause }),
     }
+}
+
+/// Whether the machine's processor gathers, or LLVM would make a branch per lane of it.
+pub fn gathers(machine: &Machine, module: &Module<'_>) -> bool {
+    // SAFETY: live machine and context; the shim keeps neither pointer.
+    unsafe { wl_gathers(machine.inner().as_mut_ptr(), module.get_context().raw()) }
 }
 
 /// Removes a module's named metadata, if there is any of the name.
