@@ -36,7 +36,7 @@ bool wl_gathers(LLVMTargetMachineRef machine, LLVMContextRef raw) {
   auto *type = FunctionType::get(Type::getVoidTy(context), false);
   auto *function = Function::Create(type, GlobalValue::ExternalLinkage, "probe", module);
   TargetTransformInfo costs = reinterpret_cast<TargetMachine *>(machine)->getTargetTransformInfo(*function);
-  auto *vector = FixedVectorType::get(Type::getFloatTy(context), 4);
+  auto *vector = FixedVectorType::get(Type::getFloatTy(context), 8);
   return costs.isLegalMaskedGather(vector, Align(4)) && !costs.forceScalarizeMaskedGather(vector, Align(4));
 }
 

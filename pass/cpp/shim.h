@@ -27,7 +27,7 @@ struct WlTuning {
 // Frees a string that a function below returned.
 void wl_free(char *text);
 
-// Whether the machine's code generator has gathers of four floats made by the processor, and not by a branch per lane: few
+// Whether the machine's code generator has gathers made by the processor, and not by a branch per lane: few
 // processors with AVX2 alone are fast enough at it. The context is for what is asked with.
 bool wl_gathers(LLVMTargetMachineRef machine, LLVMContextRef context);
 
