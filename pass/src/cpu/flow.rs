@@ -178,7 +178,8 @@ mod tests {
     fn a_region_is_like_one_block() {
         // 0 splits to the region 1..4 and to 5; 2 is a loop, 4 and 5 follow.
         let ends = [End::Split(1, 5), End::Split(2, 3), End::Split(2, 4), End::Goto(4), End::Goto(5), End::Goto(6)];
-        let flow = Flow::new(&ends, &[1..4]);
+        let region = 1..4;
+        let flow = Flow::new(&ends, std::slice::from_ref(&region));
         assert_eq!(flow.behind(0), BTreeSet::from([4, 5]));
         assert_eq!(flow.others(2), flow.behind(0));
         assert_eq!(flow.waiting[4], BTreeSet::from([5]));

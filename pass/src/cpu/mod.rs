@@ -285,7 +285,7 @@ impl<'c> Lowering<'_, 'c> {
                     Refusal::of(function, "a loop with several entries that could not be taken apart")
                 })?;
                 if self.cautious {
-                    body.regions = vec![0..body.end()];
+                    body.regions.push(0..body.end());
                 } else {
                     cautious::find_regions(&mut body, self.unit.is_kernel(function), self.unit.layout());
                 }
