@@ -43,6 +43,9 @@ fn l1(replacement: Replacement, store: StorePolicy, atomics: Atomics) -> L1Confi
     }
 }
 
+/// Place in the trace, SM, cell, and what was asked of level 2: how, line and sectors.
+type Served = (u32, u16, u32, (Ask, u64, u32));
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 300, ..ProptestConfig::default() })]
     #[test]
@@ -83,7 +86,7 @@ proptest! {
             got.extend(asked.into_iter().map(|asked| (request.place, request.sm, request.cell, asked)));
         }
         // What one piece asks for may come in any order.
-        let sort = |list: &mut Vec<(u32, u16, u32, (Ask, u64, u32))>| list.sort_by_key(|one| (one.0, one.3.1, one.3.2));
+        let sort = |list: &mut Vec<Served>| list.sort_by_key(|one| (one.0, one.3.1, one.3.2));
         prop_assert!(got.is_sorted_by_key(|one| one.0));
         sort(&mut got);
         sort(&mut want);

@@ -65,13 +65,11 @@ pub(super) fn execute(arguments: &ValidateArguments) -> Result<u8, Failure> {
     Ok(if validation.wrong() == 0 { exit_code::OK } else { exit_code::THRESHOLD })
 }
 
-/// Misses of the loads at both levels, by chase, of a run with hooks; and what the run had to say.
-fn simulate(
-    chases: &Chases,
-    cases: &[Case],
-    model: &str,
-    on_gpu: bool,
-) -> Result<(Vec<(u64, u64)>, Vec<String>), Failure> {
+/// Misses of the loads at both levels, by chase, and what the run had to say.
+type Simulated = (Vec<(u64, u64)>, Vec<String>);
+
+/// Simulates what a run with hooks did.
+fn simulate(chases: &Chases, cases: &[Case], model: &str, on_gpu: bool) -> Result<Simulated, Failure> {
     let (words, _) = chases.command(cases.iter().map(|case| &case.chase))?;
     let mut words = words.into_iter();
     let Some(program) = words.next() else { return Ok(Default::default()) };
