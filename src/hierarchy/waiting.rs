@@ -1,6 +1,6 @@
 //! Requests on their way to level 1.
 //!
-//! They are put off and served some thousand pieces at a time: the loops that serve them then run long enough to keep what
+//! They are put off and served some hundred pieces at a time: the loops that serve them then run long enough to keep what
 //! they need at hand, and SMs can be served one after the other (see [`super::by_sm`]).
 
 use super::coalesce::{Piece, bytes_of};
@@ -75,7 +75,7 @@ pub(super) struct Queue {
 
 impl Queue {
     /// How many pieces are served together. The last request can add some.
-    const MANY: usize = 2048;
+    const MANY: usize = 512;
 
     /// Whether it is time to serve them.
     #[inline(always)]
