@@ -19,6 +19,7 @@ build() {
     shift
     # shellcheck disable=SC2086
     "$cc" --device=gpu --warpline-march=x86-64-v3 $gencode -O3 "$@" -o "$folder/examples/$name"
+    strip "$folder/examples/$name"
 }
 for source in "$root"/examples/*/; do
     name=$(basename "$source")
@@ -36,4 +37,6 @@ cuda=$(dirname "$(readlink -f "$toolkit/include")")
 "$clang" -x cuda "--cuda-path=$cuda" -Wno-unknown-cuda-version "--cuda-gpu-arch=sm_$last" --no-offload-new-driver -O2 \
     -std=c++17 "$here/hook_bench.cu" -o "$folder/hook_bench" "-L$cuda/lib64" "-L$cuda/lib" -lcudart_static -ldl -lrt \
     -lpthread -static-libstdc++ -static-libgcc
-echo "bundle: $folder (run $folder/run.py on a machine with a GPU)"
+# One file to copy.
+tar -C "$(dirname "$folder")" -czf "$folder.tar.gz" "$(basename "$folder")"
+echo "bundle: $folder, packed $folder.tar.gz (run $folder/run.py on a machine with a GPU)"
