@@ -320,7 +320,7 @@ pub struct ValidateArguments {
     /// Where the chases run; on a GPU its latencies are measured too
     #[arg(long, value_enum, default_value_t = DeviceChoice::Cpu, conflicts_with = "counters")]
     pub device: DeviceChoice,
-    /// GPU model to check [default: the GPU found]
+    /// GPU model to check [default: with --device gpu the GPU found, else rtx2080ti]
     #[arg(long, value_name = "MODEL", conflicts_with = "counters")]
     pub gpu: Option<String>,
     /// The program of the chases, built before, where there is no compiler [default: built now by `warpline cc`]

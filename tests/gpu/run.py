@@ -33,6 +33,10 @@ class Run:
         self.warpline = os.path.join(HERE, "warpline")
         self.work = os.path.abspath(arguments.work)
         os.makedirs(self.work, exist_ok=True)
+        # What an earlier run left must not pass for this one's.
+        for old in ("*.wlprof", "*.csv", "*.json", "*.times"):
+            for path in glob.glob(os.path.join(self.work, old)):
+                os.remove(path)
         self.device = "cpu" if arguments.pretend else "gpu"
         self.failures = []
         self.lines = []
