@@ -5,6 +5,7 @@
 //! outcome is the same.
 
 use super::full::{FullCache, One};
+use super::recency::{OneRecency, Recency, Tree};
 use super::waiting::{Part, Waiting};
 
 /// Fewer requests are not worth sorting.
@@ -25,7 +26,7 @@ impl BySm {
     pub(super) fn serve(&mut self, requests: &[Waiting], parts: &mut [Part], cache: &mut FullCache) {
         if requests.len() < FEW {
             for request in requests {
-                serve_sm(&mut cache.one(u32::from(request.sm)), &[0], std::slice::from_ref(request), parts);
+                serve_sm(cache.one(u32::from(request.sm)), &[0], std::slice::from_ref(request), parts);
             }
             return;
         }
@@ -37,7 +38,7 @@ impl BySm {
         let mut start = 0;
         for (sm, &end) in (0..).zip(&*ends) {
             if let Some(here) = sorted.get(start..end as usize).filter(|here| !here.is_empty()) {
-                serve_sm(&mut cache.one(sm), here, requests, parts);
+                serve_sm(cache.one(sm), here, requests, parts);
             }
             start = end as usize;
         }
@@ -63,23 +64,23 @@ fn sort(requests: &[Waiting], ends: &mut [u32], sorted: &mut [u32]) {
 
 /// Serves some requests, of one SM.
 #[inline(always)]
-fn serve_sm(one: &mut One<'_>, numbers: &[u32], requests: &[Waiting], parts: &mut [Part]) {
-    match one.steps() {
-        1 => serve_steps::<1>(one, numbers, requests, parts),
-        2 => serve_steps::<2>(one, numbers, requests, parts),
-        3 => serve_steps::<3>(one, numbers, requests, parts),
-        4 => serve_steps::<4>(one, numbers, requests, parts),
-        _ => serve_steps::<0>(one, numbers, requests, parts),
+fn serve_sm((one, recency): (One<'_>, OneRecency<'_>), numbers: &[u32], requests: &[Waiting], parts: &mut [Part]) {
+    match recency {
+        OneRecency::Ring(ring) => serve_with(one, ring, numbers, requests, parts),
+        OneRecency::Tree(Tree { shape, bytes }) => match shape.steps() {
+            2 => serve_with(one, Tree::<2> { shape, bytes }, numbers, requests, parts),
+            3 => serve_with(one, Tree::<3> { shape, bytes }, numbers, requests, parts),
+            4 => serve_with(one, Tree::<4> { shape, bytes }, numbers, requests, parts),
+            _ => serve_with(one, Tree::<0> { shape, bytes }, numbers, requests, parts),
+        },
     }
 }
 
-/// `STEPS` is [`One::steps`], 0 where that is not known.
 #[inline(always)]
-fn serve_steps<const STEPS: u32>(one: &mut One<'_>, numbers: &[u32], requests: &[Waiting], parts: &mut [Part]) {
-    let steps = if STEPS == 0 { one.steps() } else { STEPS };
+fn serve_with(mut one: One<'_>, mut recency: impl Recency, numbers: &[u32], requests: &[Waiting], parts: &mut [Part]) {
     for &number in numbers {
         for part in &mut parts[requests[number as usize].pieces()] {
-            part.missing = one.bring(part.number, part.sectors, steps);
+            part.missing = one.bring(part.number, part.sectors, &mut recency);
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Fully associative cache arrays with tree pseudo-LRU replacement, one per SM: what level 1 mostly is.
+//! Fully associative cache arrays, one per SM, with LRU or tree pseudo-LRU replacement: what level 1 mostly is.
 //!
 //! A hash table of buckets finds the lines: a bucket has places for 16, with a byte of each line's hash, all of which are
 //! compared at once, and is half full on average. What does not fit is in a list, which is nearly always empty. So looking
@@ -6,24 +6,29 @@
 
 use super::cache::{Evicted, LineCache, Partial};
 use super::finder::EMPTY;
-use super::plru::{Shape, TreePlru};
+use super::plru::TreePlru;
 use super::policy::Replacement;
 use super::processor;
+use super::recency::{OneRecency, Recencies, Recency, Rings};
 
 /// One line.
 #[derive(Clone, Copy, Debug)]
 struct Slot {
     /// Its key, [`EMPTY`] where there is none.
     key: u32,
-    /// Its place in the hash table, or [`SPILLED`].
+    /// Its place in the hash table, [`SPILLED`], or [`NOWHERE`].
     place: u16,
     /// In the low four bits the sectors that can be read, in the high ones those that are dirty.
     state: u8,
 }
 
-const NO_LINE: Slot = Slot { key: EMPTY, place: SPILLED, state: 0 };
+const NO_LINE: Slot = Slot { key: EMPTY, place: NOWHERE, state: 0 };
 /// In the list of lines without a place.
 const SPILLED: u16 = u16::MAX;
+/// Not in the table.
+const NOWHERE: u16 = u16::MAX - 1;
+/// No way.
+const NO_WAY: u16 = u16::MAX;
 /// Places of a bucket.
 const PLACES: usize = 16;
 
@@ -41,8 +46,8 @@ pub struct FullCache {
     buckets_log: u32,
     /// Per set: ways of lines without a place.
     spilled: Vec<Vec<u16>>,
-    trees: TreePlru,
-    /// Per set: ways without a line where those are taken before the tree is asked, the next one last.
+    recencies: Recencies,
+    /// Per set: ways without a line where those are taken before the order of use is asked, the next one last.
     free: Vec<Vec<u16>>,
     empty_first: bool,
     partial: Partial,
@@ -56,8 +61,8 @@ impl FullCache {
 
     /// Whether an array can be of this form.
     pub fn fits(ways: u32, replacement: &Replacement) -> bool {
-        let tree = matches!(replacement, Replacement::TreePlru | Replacement::BlindTreePlru);
-        tree && (1..=Self::MOST).contains(&ways)
+        let known = matches!(replacement, Replacement::Lru | Replacement::TreePlru | Replacement::BlindTreePlru);
+        known && (1..=Self::MOST).contains(&ways)
     }
 
     /// How many sets it has.
@@ -73,7 +78,7 @@ impl FullCache {
         self.tags.resize(count << self.buckets_log, [0; PLACES]);
         self.names.resize(count << self.buckets_log, [0; PLACES]);
         self.spilled.resize(count, Vec::new());
-        self.trees.resize(sets);
+        self.recencies.resize(sets);
         let ways = self.ways as u16;
         let free = || if self.empty_first { (0..ways).rev().collect() } else { Vec::new() };
         self.free.resize_with(count, free);
@@ -84,22 +89,20 @@ impl FullCache {
         !self.soiled && self.partial.is_empty()
     }
 
-    /// One SM's array.
+    /// One SM's array and its order of use.
     #[inline(always)]
-    pub(super) fn one(&mut self, set: u32) -> One<'_> {
+    pub(super) fn one(&mut self, set: u32) -> (One<'_>, OneRecency<'_>) {
         let ways = self.ways as usize;
         let buckets = (set as usize) << self.buckets_log..(set as usize + 1) << self.buckets_log;
-        let (shape, tree) = self.trees.tree(set);
-        One {
+        let one = One {
             slots: &mut self.slots[set as usize * ways..][..ways],
             tags: &mut self.tags[buckets.clone()],
             names: &mut self.names[buckets],
             shift: u32::BITS - self.buckets_log,
             spilled: &mut self.spilled[set as usize],
-            shape,
-            tree,
             free: &mut self.free[set as usize],
-        }
+        };
+        (one, self.recencies.one(set))
     }
 
     #[inline(always)]
@@ -115,95 +118,102 @@ pub(super) struct One<'a> {
     names: &'a mut [[u16; PLACES]],
     shift: u32,
     spilled: &'a mut Vec<u16>,
-    shape: Shape,
-    tree: &'a mut [u8],
     free: &'a mut Vec<u16>,
 }
 
 impl One<'_> {
-    /// Bytes on a path of the replacement tree.
-    pub(super) fn steps(&self) -> u32 {
-        self.shape.steps()
-    }
-
     /// Bucket and tag of a line.
     #[inline(always)]
-    fn bucket(&self, key: u32) -> (usize, u8) {
+    fn bucket(&self, key: u32) -> (u16, u8) {
         // By the golden ratio.
         let hash = u64::from(key.wrapping_mul(0x9e37_79b1));
         let tag = (hash << 8 >> self.shift) as u8;
-        ((hash >> self.shift) as usize, if tag == 0 { 1 } else { tag })
+        ((hash >> self.shift) as u16, if tag == 0 { 1 } else { tag })
     }
 
     #[inline(always)]
     fn find(&self, key: u32) -> Option<u16> {
         let (bucket, tag) = self.bucket(key);
+        let way = self.find_in(bucket, tag, key);
+        (way != NO_WAY).then_some(way)
+    }
+
+    /// The way of a line, or [`NO_WAY`].
+    #[inline(always)]
+    fn find_in(&self, bucket: u16, tag: u8, key: u32) -> u16 {
+        let bucket = usize::from(bucket);
         let mut found = processor::equal_bytes(&self.tags[bucket], tag);
         while found != 0 {
             let way = self.names[bucket][found.trailing_zeros() as usize % PLACES];
-            if self.slots[way as usize].key == key {
-                return Some(way);
+            if self.slots[usize::from(way)].key == key {
+                return way;
             }
             found &= found - 1;
         }
-        if self.spilled.is_empty() { None } else { self.find_spilled(key) }
+        if self.spilled.is_empty() { NO_WAY } else { self.find_spilled(key) }
     }
 
     #[cold]
-    fn find_spilled(&self, key: u32) -> Option<u16> {
-        self.spilled.iter().copied().find(|way| self.slots[*way as usize].key == key)
+    fn find_spilled(&self, key: u32) -> u16 {
+        let found = self.spilled.iter().find(|way| self.slots[usize::from(**way)].key == key);
+        found.copied().unwrap_or(NO_WAY)
     }
 
-    /// Forgets where a line is.
+    /// Forgets where the line of a way is.
     #[inline(always)]
     fn drop_place(&mut self, way: u16, place: u16) {
-        if place == SPILLED {
-            self.spilled.retain(|other| *other != way);
-        } else {
-            self.tags[place as usize / PLACES][place as usize % PLACES] = 0;
+        match place {
+            NOWHERE => {}
+            SPILLED => self.spilled.retain(|other| *other != way),
+            _ => self.tags[usize::from(place) / PLACES][usize::from(place) % PLACES] = 0,
         }
     }
 
-    /// Makes room for a line that is not there, and notes the use. Its way, and the line that left.
+    /// Puts the line of a way into the table.
     #[inline(always)]
-    fn allocate(&mut self, key: u32, state: u8, steps: u32) -> (u16, Slot) {
-        let way = match self.free.pop() {
-            Some(way) => {
-                self.shape.touch(self.tree, u32::from(way), steps);
-                way
-            }
-            None => self.shape.take_victim(self.tree, steps) as u16,
-        };
-        let old = self.slots[way as usize];
-        if old.key != EMPTY {
-            self.drop_place(way, old.place);
-        }
-        let (bucket, tag) = self.bucket(key);
-        let free = processor::equal_bytes(&self.tags[bucket], 0).trailing_zeros() as usize;
-        let place = if free < PLACES {
-            self.tags[bucket][free] = tag;
-            self.names[bucket][free] = way;
-            (bucket * PLACES + free) as u16
+    fn put_place(&mut self, way: u16, bucket: u16, tag: u8) {
+        let row = usize::from(bucket);
+        let free = processor::equal_bytes(&self.tags[row], 0).trailing_zeros() as usize;
+        self.slots[usize::from(way)].place = if free < PLACES {
+            self.tags[row][free] = tag;
+            self.names[row][free] = way;
+            bucket * PLACES as u16 + free as u16
         } else {
             self.spilled.push(way);
             SPILLED
         };
-        self.slots[way as usize] = Slot { key, place, state };
-        (way, old)
     }
 
-    /// Uses sectors of a line, which are present from now on; returns those that were not. For clean arrays. `steps` is
-    /// [`One::steps`].
+    /// Puts a line where the order of use wants it, noting the use; the table does not know it yet. Its way, and the line
+    /// that left.
     #[inline(always)]
-    pub(super) fn bring(&mut self, key: u32, sectors: u8, steps: u32) -> u8 {
-        if let Some(way) = self.find(key) {
-            let state = &mut self.slots[way as usize].state;
+    fn replace(&mut self, key: u32, state: u8, recency: &mut impl Recency) -> (u16, Slot) {
+        let way = match self.free.pop() {
+            Some(way) => {
+                recency.touch(way);
+                way
+            }
+            None => recency.take_victim(),
+        };
+        let new = Slot { key, place: NOWHERE, state };
+        (way, std::mem::replace(&mut self.slots[usize::from(way)], new))
+    }
+
+    /// Uses sectors of a line, which are present from now on; returns those that were not. For clean arrays.
+    #[inline(always)]
+    pub(super) fn bring(&mut self, key: u32, sectors: u8, recency: &mut impl Recency) -> u8 {
+        let (bucket, tag) = self.bucket(key);
+        let way = self.find_in(bucket, tag, key);
+        if way != NO_WAY {
+            let state = &mut self.slots[usize::from(way)].state;
             let missing = sectors & !*state;
             *state |= missing;
-            self.shape.touch(self.tree, u32::from(way), steps);
+            recency.touch(way);
             return missing;
         }
-        self.allocate(key, sectors, steps);
+        let (way, old) = self.replace(key, sectors, recency);
+        self.drop_place(way, old.place);
+        self.put_place(way, bucket, tag);
         sectors
     }
 }
@@ -219,7 +229,10 @@ impl LineCache for FullCache {
             names: Vec::new(),
             buckets_log: (2 * ways).div_ceil(PLACES as u32).next_power_of_two().trailing_zeros(),
             spilled: Vec::new(),
-            trees: TreePlru::new(0, ways),
+            recencies: match replacement {
+                Replacement::Lru => Recencies::Rings(Rings::new(0, ways)),
+                _ => Recencies::Trees(TreePlru::new(0, ways)),
+            },
             free: Vec::new(),
             empty_first: replacement.empty_first(),
             partial: Partial::default(),
@@ -230,10 +243,9 @@ impl LineCache for FullCache {
     }
 
     fn touch(&mut self, set: u32, key: u32) -> Option<usize> {
-        let one = self.one(set);
+        let (one, mut recency) = self.one(set);
         let way = one.find(key)?;
-        let steps = one.steps();
-        one.shape.touch(one.tree, u32::from(way), steps);
+        recency.touch(way);
         Some(self.entry(set, way))
     }
 
@@ -246,9 +258,11 @@ impl LineCache for FullCache {
     }
 
     fn allocate(&mut self, set: u32, key: u32) -> (usize, Option<Evicted>) {
-        let mut one = self.one(set);
-        let steps = one.steps();
-        let (way, old) = one.allocate(key, 0, steps);
+        let (mut one, mut recency) = self.one(set);
+        let (way, old) = one.replace(key, 0, &mut recency);
+        one.drop_place(way, old.place);
+        let (bucket, tag) = one.bucket(key);
+        one.put_place(way, bucket, tag);
         let evicted = (old.key != EMPTY).then_some(Evicted { key: old.key, dirty: old.state >> 4 });
         (self.entry(set, way), evicted)
     }
@@ -289,14 +303,17 @@ impl LineCache for FullCache {
     }
 
     fn invalidate(&mut self, set: u32, key: u32, sectors: u8) {
-        let mut one = self.one(set);
+        let (mut one, mut recency) = self.one(set);
         let Some(way) = one.find(key) else { return };
         let slot = &mut one.slots[way as usize];
         slot.state &= !(sectors | sectors << 4);
         if slot.state == 0 {
             let Slot { place, .. } = std::mem::replace(slot, NO_LINE);
             one.drop_place(way, place);
-            if self.empty_first {
+            // An LRU takes this way next.
+            if let OneRecency::Ring(ring) = &mut recency {
+                ring.retire(way);
+            } else if self.empty_first {
                 self.free[set as usize].push(way);
             }
         }
@@ -310,7 +327,7 @@ impl LineCache for FullCache {
         self.names.clear();
         self.spilled.clear();
         self.free.clear();
-        self.trees.clear();
+        self.recencies.clear();
         self.partial.clear();
         self.soiled = false;
         self.resize(sets);

@@ -7,7 +7,7 @@ use super::level1::{Ask, ToL2};
 use super::order::WAYS;
 use super::policy::Replacement;
 use super::rows::RowCache;
-use super::rules::Rules;
+use super::rules::{Rules, WholeSum};
 use super::slices::Placement;
 
 /// What one request did at level 2.
@@ -167,18 +167,23 @@ impl<C: Bring> Level2Of<C> {
     }
 
     /// Serves lookups of loads, or of stores of whole sectors, where there is one partition and no sector of it is partly
-    /// written: the same as [`Level2Of::look_up`] for each of them. Whether it could be done.
+    /// written: the same as [`Level2Of::look_up`] for each of them. Whether it could be done. At most [`WholeSum::MOST`].
     #[inline(always)]
     pub(super) fn look_up_all<const STORE: bool>(&mut self, lookups: &[Lookup], sum: &mut L2Outcome) -> bool {
         let [cache] = &mut self.partitions[..] else { return false };
         if cache.is_partial() {
             return false;
         }
-        let rules = &self.rules;
+        let (rules, mut done) = (&self.rules, WholeSum::default());
         for &Lookup { set, key, sectors, .. } in lookups {
             let state = cache.bring(set, key).state;
-            if STORE { rules.store_whole(state, sectors, sum) } else { rules.load_whole(state, sectors, sum) }
+            if STORE {
+                rules.store_whole(state, sectors, &mut done)
+            } else {
+                rules.load_whole(state, sectors, &mut done)
+            }
         }
+        *sum = done.outcome(STORE);
         true
     }
 

@@ -49,11 +49,11 @@ type Served = (u32, u16, u32, (Ask, u64, u32));
 proptest! {
     #![proptest_config(ProptestConfig { cases: 300, ..ProptestConfig::default() })]
     #[test]
-    fn level_1_serves_many(ways in prop_oneof![1u32..6, 30u32..70], blind in any::<bool>(), store in 0usize..4, miss in any::<bool>(),
+    fn level_1_serves_many(ways in prop_oneof![1u32..6, 30u32..70], policy in 0usize..3, store in 0usize..4, miss in any::<bool>(),
                            sms in 1usize..4, rare in 0u32..40,
                            requests in prop::collection::vec((any::<usize>(), 0u32..1000, 0u32..3, piece()), 1..600)) {
         let store = [StorePolicy::Evict, StorePolicy::Update, StorePolicy::Allocate, StorePolicy::AllocateBytes][store];
-        let replacement = if blind { Replacement::BlindTreePlru } else { Replacement::TreePlru };
+        let replacement = [Replacement::BlindTreePlru, Replacement::TreePlru, Replacement::Lru][policy].clone();
         let config = l1(replacement, store, if miss { Atomics::Miss } else { Atomics::Bypass });
         let mut fast = Level1::new(&config, ways);
         fast.resize(sms as u32);

@@ -20,6 +20,7 @@ mod order;
 mod plru;
 mod policy;
 pub(crate) mod processor;
+mod recency;
 #[cfg(test)]
 mod reference;
 mod rows;

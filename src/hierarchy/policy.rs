@@ -2,6 +2,7 @@
 
 use super::order::{Order, WAYS};
 use super::plru::TreePlru;
+use super::recency::{Recency, Rings};
 use serde::{Deserialize, Serialize};
 
 /// Which line of a full set leaves.
@@ -34,7 +35,7 @@ impl Replacement {
 pub(super) enum Policy {
     /// Up to 16 ways: their order in one word per set.
     Short(Short),
-    Lru(Lru),
+    Lru(Rings),
     Plru(TreePlru),
     Drawn(Drawn),
 }
@@ -43,7 +44,7 @@ impl Policy {
     pub(super) fn new(replacement: &Replacement, sets: u32, ways: u32) -> Policy {
         match replacement {
             Replacement::Lru if ways <= WAYS => Policy::Short(Short::new(sets, ways)),
-            Replacement::Lru => Policy::Lru(Lru::new(sets, ways)),
+            Replacement::Lru => Policy::Lru(Rings::new(sets, ways)),
             Replacement::TreePlru | Replacement::BlindTreePlru => Policy::Plru(TreePlru::new(sets, ways)),
             Replacement::Weighted(weights) => {
                 let mut weights = weights.clone();
@@ -59,7 +60,7 @@ impl Policy {
     pub(super) fn touch(&mut self, set: u32, way: u32) {
         match self {
             Policy::Short(short) => short.touch(set, way),
-            Policy::Lru(lru) => lru.touch(set, way),
+            Policy::Lru(rings) => rings.ring(set).touch(way as u16),
             Policy::Plru(trees) => trees.touch(set, way),
             Policy::Drawn(_) => {}
         }
@@ -70,7 +71,7 @@ impl Policy {
     pub(super) fn prefetch(&self, set: u32) {
         match self {
             Policy::Short(short) => super::processor::read(&short.orders, set as usize),
-            Policy::Lru(lru) => super::processor::read(&lru.youngest, set as usize),
+            Policy::Lru(rings) => rings.prefetch(set),
             Policy::Plru(_) | Policy::Drawn(_) => {}
         }
     }
@@ -80,7 +81,7 @@ impl Policy {
     pub(super) fn victim(&mut self, set: u32) -> u32 {
         match self {
             Policy::Short(short) => short.oldest(set),
-            Policy::Lru(lru) => lru.oldest(set),
+            Policy::Lru(rings) => u32::from(rings.ring(set).oldest()),
             Policy::Plru(trees) => trees.victim(set),
             Policy::Drawn(drawn) => drawn.draw(set),
         }
@@ -90,13 +91,11 @@ impl Policy {
     #[inline(always)]
     pub(super) fn replace(&mut self, set: u32) -> u32 {
         match self {
-            Policy::Plru(trees) => return trees.take_victim(set),
-            Policy::Short(short) => return short.take_oldest(set),
-            Policy::Lru(_) | Policy::Drawn(_) => {}
+            Policy::Plru(trees) => trees.take_victim(set),
+            Policy::Short(short) => short.take_oldest(set),
+            Policy::Lru(rings) => u32::from(rings.ring(set).take_victim()),
+            Policy::Drawn(drawn) => drawn.draw(set),
         }
-        let way = self.victim(set);
-        self.touch(set, way);
-        way
     }
 
     /// A way's line is gone: an LRU takes this way next.
@@ -104,7 +103,7 @@ impl Policy {
     pub(super) fn forget(&mut self, set: u32, way: u32) {
         match self {
             Policy::Short(short) => short.retire(set, way),
-            Policy::Lru(lru) => lru.retire(set, way),
+            Policy::Lru(rings) => rings.ring(set).retire(way as u16),
             Policy::Plru(_) | Policy::Drawn(_) => {}
         }
     }
@@ -112,7 +111,7 @@ impl Policy {
     pub(super) fn clear(&mut self) {
         match self {
             Policy::Short(short) => *short = Short::new(short.orders.len() as u32, short.ways),
-            Policy::Lru(lru) => *lru = Lru::new(lru.sets, lru.ways),
+            Policy::Lru(rings) => rings.clear(),
             Policy::Plru(trees) => trees.clear(),
             Policy::Drawn(drawn) => drawn.draws.fill(0),
         }
@@ -148,58 +147,6 @@ impl Short {
 
     fn retire(&mut self, set: u32, way: u32) {
         self.orders[set as usize].retire(way, self.ways);
-    }
-}
-
-/// A ring of ways per set, from the most to the least recently used.
-#[derive(Clone, Debug)]
-pub(super) struct Lru {
-    sets: u32,
-    ways: u32,
-    /// Per way: next older and next younger one. The ring closes from the oldest to the youngest.
-    links: Vec<(u16, u16)>,
-    youngest: Vec<u16>,
-}
-
-impl Lru {
-    fn new(sets: u32, ways: u32) -> Lru {
-        let one = (0..ways).map(|way| (((way + ways - 1) % ways) as u16, ((way + 1) % ways) as u16));
-        let links = (0..sets).flat_map(|_| one.clone()).collect();
-        // Way 0 is the oldest: empty ways are filled in order.
-        Lru { sets, ways, links, youngest: vec![(ways - 1) as u16; sets as usize] }
-    }
-
-    #[inline]
-    fn oldest(&self, set: u32) -> u32 {
-        let first = set as usize * self.ways as usize;
-        u32::from(self.links[first + self.youngest[set as usize] as usize].1)
-    }
-
-    #[inline]
-    fn touch(&mut self, set: u32, way: u32) {
-        let set = set as usize;
-        let head = self.youngest[set];
-        if u32::from(head) == way {
-            return;
-        }
-        let links = &mut self.links[set * self.ways as usize..(set + 1) * self.ways as usize];
-        let tail = links[head as usize].1;
-        if u32::from(tail) != way {
-            let (older, younger) = links[way as usize];
-            links[older as usize].1 = younger;
-            links[younger as usize].0 = older;
-            links[way as usize] = (head, tail);
-            links[head as usize].1 = way as u16;
-            links[tail as usize].0 = way as u16;
-        }
-        self.youngest[set] = way as u16;
-    }
-
-    fn retire(&mut self, set: u32, way: u32) {
-        self.touch(set, way);
-        // The youngest becomes the oldest by turning the ring.
-        let first = set as usize * self.ways as usize;
-        self.youngest[set as usize] = self.links[first + way as usize].0;
     }
 }
 
@@ -242,20 +189,20 @@ mod tests {
     proptest! {
         #[test]
         fn the_ring_keeps_the_order_of_use(ways in 1u32..40, moves in prop::collection::vec((any::<bool>(), any::<u32>()), 0..200)) {
-            let mut ring = Lru::new(2, ways);
+            let mut rings = Rings::new(2, ways);
             let mut short = (ways <= 16).then(|| Short::new(2, ways));
             let mut slow: Vec<u32> = (0..ways).collect();
             for (retire, number) in moves {
                 let way = number % ways;
                 slow.retain(|other| *other != way);
                 if retire && number % 3 == 0 {
-                    ring.retire(1, way);
+                    rings.ring(1).retire(way as u16);
                     slow.insert(0, way);
                 } else {
-                    ring.touch(1, way);
+                    rings.ring(1).touch(way as u16);
                     slow.push(way);
                 }
-                prop_assert_eq!(ring.oldest(1), slow[0]);
+                prop_assert_eq!(u32::from(rings.ring(1).oldest()), slow[0]);
                 if let Some(short) = &mut short {
                     let mut copy = short.clone();
                     copy.take_oldest(1);

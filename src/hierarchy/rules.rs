@@ -17,18 +17,104 @@ pub(super) struct Rules {
     /// Sectors of a line.
     all: u8,
     store_fill: StoreFill,
+    /// What whole sectors do in a cache without partly written ones, see [`at`]: loads, stores, and what stores soil.
+    whole_load: [Effect; 256],
+    whole_store: [Effect; 256],
+    whole_soil: [Effect; 256],
+}
+
+/// What a lookup adds to a [`WholeSum`], 12 bits each; in the highest 8 the state that it adds to the line's.
+#[derive(Clone, Copy, Debug, Default)]
+struct Effect(u64);
+
+impl Effect {
+    fn new(state: u8, done: &L2Outcome) -> Effect {
+        let counts = [done.lookups, done.hits, done.allocated, done.dram_reads + done.dram_writes];
+        let sum: u64 = (0..).zip(counts).map(|(place, count)| u64::from(count) << (COUNT_BITS * place)).sum();
+        Effect(sum | u64::from(state) << 56)
+    }
+
+    #[inline(always)]
+    fn state(self) -> u8 {
+        (self.0 >> 56) as u8
+    }
+}
+
+const COUNT_BITS: u32 = 12;
+
+/// Index of what sectors do to a line that has others.
+#[inline(always)]
+fn at(state: u8, sectors: u8) -> usize {
+    usize::from(state << 4 | sectors & 15)
+}
+
+/// What a few lookups did, all loads or all stores of whole sectors. States added up overflow harmlessly.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct WholeSum(u64);
+
+impl WholeSum {
+    /// Most lookups of a sum: each counts at most 8 of anything.
+    pub(super) const MOST: usize = (1 << COUNT_BITS) / 8 - 1;
+
+    /// The sum.
+    #[inline(always)]
+    pub(super) fn outcome(self, store: bool) -> L2Outcome {
+        let count = |place: u32| (self.0 >> (COUNT_BITS * place)) as u32 & ((1 << COUNT_BITS) - 1);
+        let (dram_reads, dram_writes) = if store { (0, count(3)) } else { (count(3), 0) };
+        L2Outcome { lookups: count(0), hits: count(1), allocated: count(2), far: 0, dram_reads, dram_writes }
+    }
 }
 
 impl Rules {
     pub(super) fn new(config: &L2Config, dram: DramConfig) -> Rules {
-        Rules {
+        let mut rules = Rules {
+            whole_load: [Effect::default(); 256],
+            whole_store: [Effect::default(); 256],
+            whole_soil: [Effect::default(); 256],
             lookup: Units::new(config.sector_bytes),
             fill: Units::new(config.fill_bytes),
             dram_read: Units::new(dram.read_bytes),
             dram_write: Units::new(dram.write_bytes),
             all: ((1u32 << (config.line_bytes / 32)) - 1) as u8,
             store_fill: config.store_fill,
+        };
+        for state in 0..16u8 {
+            for sectors in 0..16u8 {
+                let index = at(state, sectors);
+                rules.whole_load[index] = rules.load_effect(state, sectors);
+                rules.whole_store[index] = rules.store_effect(state, sectors);
+                rules.whole_soil[index] = rules.soil_effect(state, sectors);
+            }
         }
+        rules
+    }
+
+    fn load_effect(&self, valid: u8, sectors: u8) -> Effect {
+        let missing = sectors & !valid;
+        let fill = self.fill.widen(missing);
+        let lookups = self.lookup.count(sectors);
+        let hits = lookups.saturating_sub(self.fill.count(missing));
+        let dram_reads = self.dram_read.width(fill & !valid);
+        Effect::new(fill, &L2Outcome { lookups, hits, dram_reads, ..L2Outcome::default() })
+    }
+
+    fn store_effect(&self, valid: u8, sectors: u8) -> Effect {
+        let rest = sectors & !valid;
+        let (fill, allocated) = match self.store_fill {
+            StoreFill::Whole => (self.fill.widen(rest), self.fill.count(rest)),
+            StoreFill::Bytes => (rest, self.lookup.count(rest)),
+        };
+        let lookups = self.lookup.count(sectors);
+        Effect::new(
+            fill,
+            &L2Outcome { lookups, hits: lookups.saturating_sub(allocated), allocated, ..L2Outcome::default() },
+        )
+    }
+
+    fn soil_effect(&self, dirty: u8, sectors: u8) -> Effect {
+        let soiled = self.dram_write.widen(sectors) & self.all;
+        let dram_writes = count(soiled & !dirty);
+        Effect::new(soiled << 4, &L2Outcome { dram_writes, ..L2Outcome::default() })
     }
 
     /// The line, made where it is not there. Sectors of the old line that were never completed are completed from DRAM
@@ -83,33 +169,18 @@ impl Rules {
 
     /// [`Rules::load`], lookups included, of a line in a cache without partly written sectors.
     #[inline(always)]
-    pub(super) fn load_whole(&self, state: &mut u8, sectors: u8, sum: &mut L2Outcome) {
-        let before = *state;
-        let missing = sectors & !before & 15;
-        let fill = self.fill.widen(missing);
-        *state = before | fill;
-        let lookups = self.lookup.count(sectors);
-        sum.lookups += lookups;
-        sum.hits += lookups - self.fill.count(missing);
-        sum.dram_reads += self.dram_read.width(fill & !before);
+    pub(super) fn load_whole(&self, state: &mut u8, sectors: u8, sum: &mut WholeSum) {
+        let effect = self.whole_load[at(*state, sectors)];
+        *state |= effect.state();
+        sum.0 = sum.0.wrapping_add(effect.0);
     }
 
     /// [`Rules::store`] of whole sectors, lookups included, of a line in a cache without partly written sectors.
     #[inline(always)]
-    pub(super) fn store_whole(&self, state: &mut u8, sectors: u8, sum: &mut L2Outcome) {
-        let before = *state;
-        let rest = sectors & !before & 15;
-        let (fill, unknown) = match self.store_fill {
-            StoreFill::Whole => (self.fill.widen(rest), self.fill.count(rest)),
-            StoreFill::Bytes => (rest, self.lookup.count(rest)),
-        };
-        let dirty = self.dram_write.widen(sectors) & self.all;
-        *state = before | fill | dirty << 4;
-        let lookups = self.lookup.count(sectors);
-        sum.lookups += lookups;
-        sum.hits += lookups - unknown;
-        sum.allocated += unknown;
-        sum.dram_writes += count(dirty & !(before >> 4));
+    pub(super) fn store_whole(&self, state: &mut u8, sectors: u8, sum: &mut WholeSum) {
+        let (fill, soil) = (self.whole_store[at(*state, sectors)], self.whole_soil[at(*state >> 4, sectors)]);
+        *state |= fill.state() | soil.state();
+        sum.0 = sum.0.wrapping_add(fill.0).wrapping_add(soil.0);
     }
 
     /// Reads and writes sectors as one. Returns the lookups that missed.

@@ -8,10 +8,12 @@ use super::leaving::{L2Request, Outgoing};
 use super::level1::Ask;
 use super::level2::{L2Outcome, Level2, Level2Of, Lookup, MOST_PARTS, Visit};
 use super::processor;
+use super::rules::WholeSum;
 use super::slices::Shares;
 
 /// Requests that are split, and whose memory is asked for, before the first of them is served.
 const AHEAD: usize = 16;
+const _: () = assert!(MOST_PARTS * AHEAD <= WholeSum::MOST);
 
 /// Level 2 and DRAM, or one share of them.
 pub struct SecondLevel {

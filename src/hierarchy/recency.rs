@@ -1,0 +1,202 @@
+//! Which line of a set leaves next, by what was used when: an exact order, or a tree that remembers half of it.
+
+use super::plru::{Shape, TreePlru};
+use super::processor;
+
+/// The order of one set.
+pub(super) trait Recency {
+    /// Notes a use of a way.
+    fn touch(&mut self, way: u16);
+    /// The way that leaves. Its new line is noted as used.
+    fn take_victim(&mut self) -> u16;
+}
+
+/// The tree of a set, of `STEPS` bytes on a path (see [`Shape::steps`]), or of as many as its shape says where `STEPS` is 0.
+pub(super) struct Tree<'a, const STEPS: u32> {
+    pub(super) shape: Shape,
+    pub(super) bytes: &'a mut [u8],
+}
+
+impl<const STEPS: u32> Tree<'_, STEPS> {
+    #[inline(always)]
+    fn steps(&self) -> u32 {
+        if STEPS == 0 { self.shape.steps() } else { STEPS }
+    }
+}
+
+impl<const STEPS: u32> Recency for Tree<'_, STEPS> {
+    #[inline(always)]
+    fn touch(&mut self, way: u16) {
+        let steps = self.steps();
+        self.shape.touch(self.bytes, u32::from(way), steps);
+    }
+
+    #[inline(always)]
+    fn take_victim(&mut self) -> u16 {
+        let steps = self.steps();
+        self.shape.take_victim(self.bytes, steps) as u16
+    }
+}
+
+/// The ways of all sets in rings, each from the most to the least recently used.
+#[derive(Clone, Debug)]
+pub(super) struct Rings {
+    ways: u16,
+    /// Per way: next older and next younger one. The ring closes from the oldest to the youngest.
+    links: Vec<(u16, u16)>,
+    youngest: Vec<u16>,
+}
+
+impl Rings {
+    /// Way 0 of each set is the oldest: empty ways are filled in order. `ways` has 1 to 65 535.
+    pub(super) fn new(sets: u32, ways: u32) -> Rings {
+        let mut rings = Rings { ways: ways as u16, links: Vec::new(), youngest: Vec::new() };
+        rings.resize(sets);
+        rings
+    }
+
+    /// Makes room for so many sets.
+    pub(super) fn resize(&mut self, sets: u32) {
+        let ways = u32::from(self.ways);
+        let link = |entry: usize| {
+            let way = entry as u32 % ways;
+            (((way + ways - 1) % ways) as u16, ((way + 1) % ways) as u16)
+        };
+        let entries = sets as usize * ways as usize;
+        self.links.truncate(entries);
+        self.links.extend((self.links.len()..entries).map(link));
+        self.youngest.resize(sets as usize, self.ways - 1);
+    }
+
+    /// Back to the order of new sets.
+    pub(super) fn clear(&mut self) {
+        let sets = self.youngest.len() as u32;
+        self.resize(0);
+        self.resize(sets);
+    }
+
+    /// Asks for the start of a set's ring.
+    #[inline(always)]
+    pub(super) fn prefetch(&self, set: u32) {
+        processor::read(&self.youngest, set as usize);
+    }
+
+    /// The ring of a set.
+    #[inline(always)]
+    pub(super) fn ring(&mut self, set: u32) -> Ring<'_> {
+        let ways = usize::from(self.ways);
+        let links = &mut self.links[set as usize * ways..][..ways];
+        Ring { links, youngest: &mut self.youngest[set as usize] }
+    }
+}
+
+/// The ring of one set.
+pub(super) struct Ring<'a> {
+    links: &'a mut [(u16, u16)],
+    youngest: &'a mut u16,
+}
+
+impl Ring<'_> {
+    /// The least recently used way.
+    #[inline(always)]
+    pub(super) fn oldest(&self) -> u16 {
+        self.links[usize::from(*self.youngest)].1
+    }
+
+    /// Makes a way the least recently used: it is taken next.
+    pub(super) fn retire(&mut self, way: u16) {
+        self.touch(way);
+        // The youngest becomes the oldest by turning the ring.
+        *self.youngest = self.links[usize::from(way)].0;
+    }
+}
+
+impl Recency for Ring<'_> {
+    #[inline(always)]
+    fn touch(&mut self, way: u16) {
+        let head = *self.youngest;
+        if head == way {
+            return;
+        }
+        let tail = self.links[usize::from(head)].1;
+        if tail != way {
+            let (older, younger) = self.links[usize::from(way)];
+            self.links[usize::from(older)].1 = younger;
+            self.links[usize::from(younger)].0 = older;
+            self.links[usize::from(way)] = (head, tail);
+            self.links[usize::from(head)].1 = way;
+            self.links[usize::from(tail)].0 = way;
+        }
+        *self.youngest = way;
+    }
+
+    #[inline(always)]
+    fn take_victim(&mut self) -> u16 {
+        // The ring turns.
+        *self.youngest = self.oldest();
+        *self.youngest
+    }
+}
+
+/// The orders of all sets of an array.
+#[derive(Clone, Debug)]
+pub(super) enum Recencies {
+    /// Pseudo-LRU.
+    Trees(TreePlru),
+    /// LRU.
+    Rings(Rings),
+}
+
+impl Recencies {
+    /// Makes room for so many sets.
+    pub(super) fn resize(&mut self, sets: u32) {
+        match self {
+            Recencies::Trees(trees) => trees.resize(sets),
+            Recencies::Rings(rings) => rings.resize(sets),
+        }
+    }
+
+    /// All sets back to the fresh state.
+    pub(super) fn clear(&mut self) {
+        match self {
+            Recencies::Trees(trees) => trees.clear(),
+            Recencies::Rings(rings) => rings.clear(),
+        }
+    }
+
+    /// The order of a set.
+    #[inline(always)]
+    pub(super) fn one(&mut self, set: u32) -> OneRecency<'_> {
+        match self {
+            Recencies::Trees(trees) => {
+                let (shape, bytes) = trees.tree(set);
+                OneRecency::Tree(Tree { shape, bytes })
+            }
+            Recencies::Rings(rings) => OneRecency::Ring(rings.ring(set)),
+        }
+    }
+}
+
+/// The order of one set, of either kind.
+pub(super) enum OneRecency<'a> {
+    Tree(Tree<'a, 0>),
+    Ring(Ring<'a>),
+}
+
+impl Recency for OneRecency<'_> {
+    #[inline(always)]
+    fn touch(&mut self, way: u16) {
+        match self {
+            OneRecency::Tree(tree) => tree.touch(way),
+            OneRecency::Ring(ring) => ring.touch(way),
+        }
+    }
+
+    #[inline(always)]
+    fn take_victim(&mut self) -> u16 {
+        match self {
+            OneRecency::Tree(tree) => tree.take_victim(),
+            OneRecency::Ring(ring) => ring.take_victim(),
+        }
+    }
+}
