@@ -89,6 +89,7 @@ programs![
     streams_events,
     surfaces,
     templates_lambdas,
+    tensor_cores,
     texture_references,
     texture_stale,
     textures,

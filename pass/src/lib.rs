@@ -6,5 +6,6 @@ pub mod device;
 pub mod gpu;
 pub mod host;
 pub mod llvm;
+pub mod matrix;
 pub mod object;
 pub mod parts;

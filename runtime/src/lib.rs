@@ -27,5 +27,6 @@ pub mod pools;
 pub mod printf;
 pub mod runtime;
 pub mod streams;
+pub mod tensor;
 pub mod texture;
 pub mod trace;

@@ -198,6 +198,7 @@ impl<'c> Emitter<'_, 'c> {
                 return Some(());
             }
             "cp" => return self.copy_async(machine, &parts, operands, guard),
+            "mma" | "ldmatrix" | "stmatrix" | "movmatrix" => return self.asm_matrix(machine, &parts, operands, guard),
             "tex" | "tld4" => return self.asm_texture(machine, &parts, operands, guard),
             "suld" | "sust" => return self.asm_surface(machine, &parts, operands, guard),
             "ld" | "ldu" => return self.asm_load(machine, &parts, operands, guard, bits),

@@ -258,6 +258,11 @@ impl<'c> Emitter<'_, 'c> {
 
     /// `cvt.<to>.<from>`.
     pub fn asm_convert(&mut self, machine: &Machine<'c>, parts: &[&str], sources: &[Operand]) -> Option<Value<'c>> {
+        if parts.contains(&"tf32") {
+            let [source] = sources else { return None };
+            let value = self.read(machine, source, 32)?;
+            return self.tensor32(value, parts);
+        }
         let named: Vec<_> = parts.iter().filter_map(|part| ptx_type(part).map(|ty| (*part, ty))).collect();
         let [(to_name, (to_kind, to_bits)), (from_name, (from_kind, from_bits))] = named[..] else { return None };
         let (to, from) = (Format::of(to_name), Format::of(from_name));

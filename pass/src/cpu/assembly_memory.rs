@@ -16,7 +16,7 @@ fn shared_part(parts: &[&str]) -> bool {
 
 impl<'c> Emitter<'_, 'c> {
     /// Host addresses of an assembly's memory operand. Shared pointers in 32 bits get their upper half back.
-    fn asm_address(&mut self, machine: &Machine<'c>, parts: &[&str], operand: &Operand) -> Option<Value<'c>> {
+    pub fn asm_address(&mut self, machine: &Machine<'c>, parts: &[&str], operand: &Operand) -> Option<Value<'c>> {
         let Operand::Memory(base, offset) = operand else { return None };
         let narrow = match &**base {
             Operand::Argument(number) => {

@@ -218,7 +218,7 @@ pub fn classify(name: &str) -> Call {
 
 fn is_pure(name: &str) -> bool {
     let Some(rest) = name.strip_prefix("llvm.") else { return false };
-    const NOT_PURE: [&str; 40] = [
+    const NOT_PURE: [&str; 41] = [
         "nvvm.shfl",
         "nvvm.vote",
         "nvvm.match",
@@ -232,6 +232,7 @@ fn is_pure(name: &str) -> bool {
         "nvvm.wmma",
         "nvvm.mma",
         "nvvm.ldmatrix",
+        "nvvm.stmatrix",
         "nvvm.cp",
         "nvvm.mbarrier",
         "nvvm.activemask",

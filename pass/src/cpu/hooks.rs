@@ -34,7 +34,13 @@ impl<'c> Emitter<'_, 'c> {
         if let Some(bundle) = &what.bundle {
             self.suspicions.insert(bundle.field, written.bad);
         }
-        self.allowed = Some(self.settle(&what, &lay, shift, Some(&written), written.bad));
+        // Some instructions have several accesses: a lane does it if it may do all of them.
+        let before = self.allowed.take();
+        let mut allowed = self.settle(&what, &lay, shift, Some(&written), written.bad);
+        if let Some(before) = before {
+            allowed.mask = self.b.and(allowed.mask, before.mask);
+        }
+        self.allowed = Some(allowed);
         Ok(())
     }
 

@@ -30,6 +30,7 @@ mod helpers;
 mod hooks;
 mod leaf;
 mod math;
+mod matrix;
 mod memory;
 mod nvvm;
 mod optimize;

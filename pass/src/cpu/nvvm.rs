@@ -135,6 +135,10 @@ impl<'c> Emitter<'_, 'c> {
             "brev32" | "brev64" | "brev" => self.unary("llvm.bitreverse", x),
             "popc" => self.unary("llvm.ctpop", x),
             "fns" => self.find_set(x, operands[1], operands[2]),
+            "f2tf32" => {
+                let bits = b.bitcast(x, self.shaped(x, self.t.int(32)));
+                return self.tensor32(bits, &name.split('.').collect::<Vec<_>>());
+            }
             _ if first.contains('2') => return self.conversion(first, x, result, rounding),
             _ => return None,
         })

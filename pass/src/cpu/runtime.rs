@@ -36,6 +36,7 @@ functions! {
     texture = "__wl_texture": (ptr, i32, i32, i32, ptr, ptr, ptr) -> void;
     surface = "__wl_surface": (ptr, i32, i32, i32, ptr, ptr, ptr) -> void;
     globaltimer = "__wl_globaltimer": (ptr) -> i64;
+    matrix = "__wl_matrix": (i32, ptr, ptr, ptr, ptr) -> void;
 }
 
 impl<'c> Runtime<'_, 'c> {

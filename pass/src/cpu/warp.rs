@@ -42,6 +42,9 @@ impl<'c> Emitter<'_, 'c> {
         if rest.starts_with("redux.sync") {
             return self.reduce(call, rest).map(|leaf| Some(vec![leaf]));
         }
+        if ["wmma.", "mma.", "ldmatrix.", "stmatrix."].iter().any(|prefix| rest.starts_with(prefix)) {
+            return self.matrix_call(call, rest);
+        }
         if rest.starts_with("isspacep") {
             return self.is_space(call, rest).map(|leaf| Some(vec![leaf]));
         }

@@ -1,9 +1,10 @@
 //! Which instructions access memory, and how.
 
-use super::{assembly, space};
+use super::{assembly, matrix, space};
 use crate::llvm::types::Kind;
 use crate::llvm::value::{Opcode, Ordering};
 use crate::llvm::{Layout, Type, Value};
+use crate::matrix::{Part, Rows};
 use warpline_format::access::Space;
 use warpline_format::site_table::{CacheOp, Op};
 
@@ -12,6 +13,25 @@ use warpline_format::site_table::{CacheOp, Op};
 pub(super) struct Address<'c> {
     pub(super) value: Value<'c>,
     pub(super) offset: u64,
+    pub(super) lanewise: Lanewise<'c>,
+}
+
+/// What a lane makes of the address that the instruction has.
+#[derive(Clone, Copy)]
+pub(super) enum Lanewise<'c> {
+    /// It is the lane's.
+    Own,
+    /// A part of a fragment. The distance of its rows is `stride` or else `dense`, in elements of so many bits.
+    Part { part: Part, stride: Option<Value<'c>>, dense: u32, bits: u32 },
+    /// A part of one of the rows that all lanes' addresses are.
+    Rows(Rows),
+}
+
+impl<'c> Address<'c> {
+    /// A value as it is.
+    pub(super) fn of(value: Value<'c>) -> Self {
+        Address { value, offset: 0, lanewise: Lanewise::Own }
+    }
 }
 
 /// One access of an instruction.
@@ -50,7 +70,7 @@ fn natural(bytes: u32) -> u32 {
 }
 
 /// Space of a pointer type's address space; `None` for kernel parameters, which are no memory traffic.
-fn space_of(number: u32) -> Option<Space> {
+pub(super) fn space_of(number: u32) -> Option<Space> {
     Some(match number {
         space::GLOBAL => Space::Global,
         space::SHARED => Space::Shared,
@@ -117,7 +137,7 @@ fn access<'c>(
 ) -> Option<Access<'c>> {
     let space = space_of(pointer.address_space())?;
     let bytes = layout.store_size(ty) as u32;
-    let mut access = Access::plain(Address { value: pointer, offset: 0 }, op, space, bytes, cache);
+    let mut access = Access::plain(Address::of(pointer), op, space, bytes, cache);
     access.align = access.align.min(align.max(1));
     Some(access)
 }
@@ -166,11 +186,10 @@ fn call<'c>(call: Value<'c>, layout: Layout<'_>) -> Vec<Seen<'c>> {
             _ => not("asynchronous copy"),
         });
     }
-    const OPAQUE: [(&str, &str); 12] = [
-        ("wmma.load", "tensor-core load"),
-        ("wmma.m", "tensor-core access"),
-        ("ldmatrix", "matrix load"),
-        ("stmatrix", "matrix store"),
+    if let Some(seen) = matrix::inspect(call, base) {
+        return seen;
+    }
+    const OPAQUE: [(&str, &str); 8] = [
         ("tex.", "texture fetch"),
         ("tld4.", "texture fetch"),
         ("suld.", "surface load"),
@@ -181,8 +200,7 @@ fn call<'c>(call: Value<'c>, layout: Layout<'_>) -> Vec<Seen<'c>> {
         ("multimem.", "multicast access"),
     ];
     for (prefix, what) in OPAQUE {
-        let is_access = prefix != "wmma.m" || base.contains(".load") || base.contains(".store");
-        if base.starts_with(prefix) && is_access {
+        if base.starts_with(prefix) {
             return not(what);
         }
     }
@@ -223,7 +241,7 @@ fn asynchronous<'c>(call: Value<'c>, rest: &str) -> Option<Vec<Seen<'c>>> {
     let ["ca" | "cg", "shared", "global", bytes, ..] = parts[..] else { return None };
     let bytes: u32 = bytes.parse().ok()?;
     let cache = if parts[0] == "cg" { CacheOp::Global } else { CacheOp::Default };
-    let at = |index: u32| Address { value: call.operand(index), offset: 0 };
+    let at = |index: u32| Address::of(call.operand(index));
     let load = match parts.get(4) {
         Some(&"s") => match call.operand(2).as_u64() {
             Some(0) => None,

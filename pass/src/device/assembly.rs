@@ -1,7 +1,9 @@
 //! Memory operations in inline PTX.
 
 use super::access::{Access, Address, Seen};
+use super::matrix;
 use crate::llvm::Value;
+use crate::matrix::Rows;
 use warpline_format::access::Space;
 use warpline_format::site_table::{CacheOp, Op};
 
@@ -107,6 +109,13 @@ pub(super) fn inspect(call: Value<'_>) -> Vec<Seen<'_>> {
                 }
                 None => unknown(),
             }),
+            "ldmatrix" | "stmatrix" if !statement.starts_with('@') => {
+                let parts: Vec<&str> = parts.iter().flat_map(|part| part.split("::")).collect();
+                seen.push(match (Rows::read(&parts), operands.address(0)) {
+                    (Some(rows), Some(address)) => Seen::Access(matrix::rows(rows, address, space_of(&parts))),
+                    _ => unknown(),
+                });
+            }
             _ if OPAQUE.contains(&root) => seen.push(unknown()),
             _ => {}
         }
@@ -189,7 +198,7 @@ impl<'c> Operands<'_, 'c> {
         };
         let number: usize = base.strip_prefix('$')?.trim_matches(['{', '}']).parse().ok()?;
         let value = *self.arguments.get(number.checked_sub(self.outputs)?)?;
-        Some(Address { value, offset })
+        Some(Address { offset, ..Address::of(value) })
     }
 
     /// Size operand of `cp.async dst, src, size`. A fourth operand makes the source shorter: not understood.

@@ -1,7 +1,8 @@
 //! Puts the hooks of `docs/design/borders.md` section 2 into prepared device code and makes its site table.
 
-use super::access::{Access, Seen, inspect};
+use super::access::{Access, Lanewise, Seen, inspect};
 use super::locate::Places;
+use super::matrix::Addresses;
 use super::table::Table;
 use super::{DeviceError, HookOptions, architecture, bundle, globals, mix, space};
 use crate::llvm::metadata::{self, LIBRARY};
@@ -37,6 +38,7 @@ pub fn hook(module: &Module<'_>, machine: &Machine, options: &HookOptions) -> Re
             value: function,
             library,
             layout,
+            module,
         };
         for block in function.blocks() {
             hooker.block(block);
@@ -120,6 +122,7 @@ struct Hooker<'t, 'o, 'c, 'm> {
     value: Value<'c>,
     library: bool,
     layout: Layout<'m>,
+    module: &'m Module<'c>,
 }
 
 impl<'c> Hooker<'_, '_, 'c, '_> {
@@ -214,7 +217,11 @@ impl<'c> Hooker<'_, '_, 'c, '_> {
         let builder = &self.builder;
         builder.before(instruction);
         let wanted = builder.types().pointer(space);
-        let address = access.address.value;
+        let computed = Addresses { builder, module: self.module };
+        let address = match access.address.lanewise {
+            Lanewise::Rows(rows) => computed.row(access.address.value, rows),
+            _ => access.address.value,
+        };
         // Addresses in inline assembly are integers, or pointers of another space than its opcode says.
         let pointer = if !address.ty().is_pointer() {
             builder.int_to_ptr(address, wanted)
@@ -229,6 +236,12 @@ impl<'c> Hooker<'_, '_, 'c, '_> {
                 let byte = builder.types().int(8);
                 builder.gep(byte, pointer, &[Value::int(builder.types().int(64), offset)])
             }
+        };
+        let pointer = match access.address.lanewise {
+            Lanewise::Part { part, stride, dense, bits } => {
+                builder.gep(builder.types().int(8), pointer, &[computed.part(part, stride, dense, bits)])
+            }
+            _ => pointer,
         };
         builder.call(function, &[self.number(site), pointer]);
     }

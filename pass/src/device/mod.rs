@@ -9,6 +9,7 @@ mod distance;
 mod globals;
 mod hook;
 mod locate;
+mod matrix;
 mod memory;
 mod mix;
 mod note;

@@ -1,0 +1,135 @@
+//! Accesses of tensor-core loads and stores: each lane's address follows from its place in the fragment.
+//!
+//! One `wmma.load` becomes several requests, each of what neighbouring registers of a lane hold of one row: 4 bytes per lane
+//! for A and B, two elements for C and D along rows. Against the rows, 16-bit elements are moved as whole blocks that are
+//! transposed on the way, others one by one. `ldmatrix` is one request of all lanes, however many of them give addresses.
+
+use super::access::{Access, Address, Lanewise, Seen};
+use crate::llvm::function::ModuleItems;
+use crate::llvm::value::Opcode;
+use crate::llvm::{Builder, Value};
+use crate::matrix::{Linear, Part, Rows, Transfer};
+use inkwell::module::Module;
+use warpline_format::access::Space;
+use warpline_format::site_table::{CacheOp, Op};
+
+/// The accesses of `llvm.nvvm.` intrinsics on matrices; `None` for other names.
+pub(super) fn inspect<'c>(call: Value<'c>, base: &str) -> Option<Vec<Seen<'c>>> {
+    if let Some(name) = base.strip_prefix("wmma.") {
+        let Some(transfer) = Transfer::read(name) else {
+            let moves = name.contains(".load.") || name.contains(".store.");
+            return Some(if moves { vec![Seen::Not(format!("tensor-core access: {base}"))] } else { Vec::new() });
+        };
+        return Some(fragment(call, transfer));
+    }
+    if base.starts_with("ldmatrix") || base.starts_with("stmatrix") {
+        let parts: Vec<&str> = base.split('.').collect();
+        let pointer = call.operand(0);
+        return Some(match Rows::read(&parts) {
+            Some(rows) => vec![Seen::Access(self::rows(rows, Address::of(pointer), space_of(pointer)))],
+            None => vec![Seen::Not(format!("matrix access: {base}"))],
+        });
+    }
+    None
+}
+
+/// The access of `ldmatrix` or `stmatrix`.
+pub(super) fn rows(rows: Rows, address: Address<'_>, space: Space) -> Access<'_> {
+    let op = if rows.store { Op::Store } else { Op::Load };
+    let address = Address { lanewise: Lanewise::Rows(rows), ..address };
+    Access::plain(address, op, space, rows.bytes(), CacheOp::Default)
+}
+
+fn fragment<'c>(call: Value<'c>, transfer: Transfer) -> Vec<Seen<'c>> {
+    let pointer = call.operand(0);
+    let stride = if transfer.strided { call.arguments().last().copied() } else { None };
+    let op = if transfer.store { Op::Store } else { Op::Load };
+    let fragment = transfer.fragment;
+    (fragment.blocks().into_iter())
+        .flat_map(|block| fragment.parts(block))
+        .map(|part| {
+            let lanewise = Lanewise::Part { part, stride, dense: fragment.dense_stride(), bits: fragment.bits };
+            let address = Address { lanewise, ..Address::of(pointer) };
+            Seen::Access(Access::plain(address, op, space_of(pointer), part.bytes, CacheOp::Default))
+        })
+        .collect()
+}
+
+/// The space of a pointer, also where it is generic only because an intrinsic takes no other: pointers in kernel parameters
+/// are global.
+fn space_of(mut pointer: Value<'_>) -> Space {
+    while let Some(Opcode::LLVMGetElementPtr | Opcode::LLVMBitCast | Opcode::LLVMAddrSpaceCast) = pointer.opcode() {
+        if pointer.address_space() != super::space::GENERIC {
+            break;
+        }
+        pointer = pointer.operand(0);
+    }
+    if pointer.argument_of().is_some_and(|function| function.calling_convention() == super::KERNEL_CONVENTION) {
+        return Space::Global;
+    }
+    super::access::space_of(pointer.address_space()).unwrap_or(Space::Generic)
+}
+
+/// Computes addresses in device code, as a lane of its own sees them.
+pub(super) struct Addresses<'b, 'm, 'c> {
+    pub(super) builder: &'b Builder<'c>,
+    pub(super) module: &'m Module<'c>,
+}
+
+impl<'c> Addresses<'_, '_, 'c> {
+    fn number(&self, bits: u32, value: u32) -> Value<'c> {
+        Value::int(self.builder.types().int(bits), u64::from(value))
+    }
+
+    fn lane(&self) -> Value<'c> {
+        self.builder.call(self.module.intrinsic("llvm.nvvm.read.ptx.sreg.laneid", &[]), &[])
+    }
+
+    fn linear(&self, linear: Linear, lane: Value<'c>) -> Value<'c> {
+        let b = self.builder;
+        let long = b.types().int(64);
+        let group = b.zext(b.lshr(lane, self.number(32, 2)), long);
+        let thread = b.zext(b.and(lane, self.number(32, 3)), long);
+        let terms = [(linear.group, group), (linear.thread, thread)];
+        terms
+            .into_iter()
+            .filter(|(factor, _)| *factor != 0)
+            .fold(self.number(64, linear.fixed), |sum, (factor, value)| {
+                b.add(sum, b.mul(value, self.number(64, factor)))
+            })
+    }
+
+    /// Bytes from a fragment's address to a part of it.
+    pub(super) fn part(&self, part: Part, stride: Option<Value<'c>>, dense: u32, bits: u32) -> Value<'c> {
+        let b = self.builder;
+        let lane = self.lane();
+        let stride = stride.map_or(self.number(64, dense), |stride| b.zext(stride, b.types().int(64)));
+        let elements = b.add(b.mul(self.linear(part.row, lane), stride), self.linear(part.column, lane));
+        b.lshr(b.mul(elements, self.number(64, bits)), self.number(64, 3))
+    }
+
+    /// What a lane moves of the rows whose addresses the lanes give: row `lane · bytes / 16`, from another lane.
+    pub(super) fn row(&self, address: Value<'c>, rows: Rows) -> Value<'c> {
+        let b = self.builder;
+        let bytes = rows.bytes();
+        let address = if address.ty().is_pointer() { b.ptr_to_int(address, b.types().int(64)) } else { address };
+        if bytes == 16 {
+            return address;
+        }
+        let (lane, shuffle) = (self.lane(), self.module.intrinsic("llvm.nvvm.shfl.sync.idx.i32", &[]));
+        let in_row = 16 / bytes;
+        let from = b.lshr(lane, self.number(32, in_row.ilog2()));
+        let exchange = |word: Value<'c>| b.call(shuffle, &[self.number(32, u32::MAX), word, from, self.number(32, 31)]);
+        let ty = address.ty();
+        let row = if ty.int_bits() == Some(64) {
+            let (word, half) = (b.types().int(32), self.number(64, 32));
+            let low = b.zext(exchange(b.trunc(address, word)), ty);
+            let high = b.zext(exchange(b.trunc(b.lshr(address, half), word)), ty);
+            b.or(low, b.shl(high, half))
+        } else {
+            exchange(address)
+        };
+        let place = b.mul(b.and(lane, self.number(32, in_row - 1)), self.number(32, bytes));
+        b.add(row, b.fit(place, ty))
+    }
+}

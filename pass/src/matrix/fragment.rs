@@ -1,0 +1,213 @@
+//! Fragments: which elements of a matrix the registers of each lane hold.
+//!
+//! With `group = lane / 4` and `thread = lane % 4`, a register of A or B holds the elements `e · thread ..` of row (of A) or
+//! column (of B) `group` of a block of 8 by `4 e` elements, where `e` elements fill a register. C and D consist of blocks of 8 by
+//! 8, of which each lane has two neighbours of row `group`: columns `2 · thread` and the next.
+
+/// Which operand of a product.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// Left factor, m × k.
+    A,
+    /// Right factor, k × n.
+    B,
+    /// Summand or result, m × n.
+    C,
+}
+
+/// `fixed + group · (lane / 4) + thread · (lane % 4)`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Linear {
+    /// Of all lanes.
+    pub fixed: u32,
+    /// Per four lanes.
+    pub group: u32,
+    /// Per lane within its four.
+    pub thread: u32,
+}
+
+impl Linear {
+    fn new(fixed: u32, group: u32, thread: u32) -> Self {
+        Linear { fixed, group, thread }
+    }
+
+    /// Its value in a lane.
+    pub fn of_lane(self, lane: u32) -> u32 {
+        self.fixed + self.group * (lane / 4) + self.thread * (lane % 4)
+    }
+}
+
+/// One access of a fragment's load or store: each lane moves neighbouring elements.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Part {
+    /// Row of memory, in steps of the leading dimension.
+    pub row: Linear,
+    /// First element in that row.
+    pub column: Linear,
+    /// Bytes per lane.
+    pub bytes: u32,
+}
+
+/// How the parts of a block become its registers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Steps {
+    /// One part, which holds the registers one after another.
+    Whole,
+    /// One part, which holds the block of 16-bit elements transposed.
+    Transposed,
+    /// One part per element.
+    Elements,
+}
+
+/// A fragment that is loaded or stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Fragment {
+    /// Which operand it is.
+    pub role: Role,
+    /// Rows of A and C, columns of B.
+    pub outer: u32,
+    /// Columns of A and C, rows of B.
+    pub inner: u32,
+    /// Bits of an element.
+    pub bits: u32,
+    /// Whether neighbours in memory are neighbours along `inner`: rows of A and C, columns of B.
+    pub along_inner: bool,
+}
+
+impl Fragment {
+    /// Elements of each lane in a block.
+    pub fn elements(&self) -> u32 {
+        match self.role {
+            Role::C => 2,
+            _ => (32 / self.bits).max(1),
+        }
+    }
+
+    /// Registers of each lane in a block.
+    pub fn registers(&self) -> u32 {
+        (self.elements() * self.bits).div_ceil(self.register_bits())
+    }
+
+    /// Bits of a register.
+    pub fn register_bits(&self) -> u32 {
+        self.bits.max(32)
+    }
+
+    /// First row and column (of `outer` and `inner`) of each block, in the order of registers.
+    pub fn blocks(&self) -> Vec<(u32, u32)> {
+        let tall = if self.outer.is_multiple_of(16) && self.role != Role::B { 16 } else { 8 };
+        let width = if self.role == Role::C { 8 } else { 4 * self.elements() };
+        let mut blocks = Vec::new();
+        for tile in (0..self.outer).step_by(tall) {
+            for inner in (0..self.inner).step_by(width as usize) {
+                blocks.extend((tile..tile + tall as u32).step_by(8).map(|outer| (outer, inner)));
+            }
+        }
+        blocks
+    }
+
+    /// How a block is loaded and stored.
+    pub fn steps(&self) -> Steps {
+        match (self.along_inner, self.bits) {
+            (true, _) => Steps::Whole,
+            (false, 16) => Steps::Transposed,
+            _ => Steps::Elements,
+        }
+    }
+
+    /// The accesses of the block that begins at a row and column.
+    pub fn parts(&self, (outer, inner): (u32, u32)) -> Vec<Part> {
+        let elements = self.elements();
+        let group = Linear::new(outer, 1, 0);
+        match self.steps() {
+            Steps::Whole => {
+                vec![Part { row: group, column: Linear::new(inner, 0, elements), bytes: elements * self.bits / 8 }]
+            }
+            // As 16-bit elements are held in pairs, a block is 8 by 8 and its transposed has the same form.
+            Steps::Transposed => {
+                vec![Part { row: Linear::new(inner, 1, 0), column: Linear::new(outer, 0, 2), bytes: 4 }]
+            }
+            Steps::Elements => (0..elements)
+                .map(|element| Part {
+                    row: Linear::new(inner + element, 0, elements),
+                    column: group,
+                    bytes: self.bits / 8,
+                })
+                .collect(),
+        }
+    }
+
+    /// The distance of rows in memory where the instruction names none, in elements.
+    pub fn dense_stride(&self) -> u32 {
+        if self.along_inner { self.inner } else { self.outer }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeMap;
+
+    /// All fragments of `wmma`.
+    fn fragments() -> Vec<Fragment> {
+        let mut list = Vec::new();
+        for (m, n, k, bits, accumulators) in [
+            (16, 16, 16, 16, &[16, 32][..]),
+            (8, 32, 16, 16, &[16, 32]),
+            (32, 8, 16, 16, &[16, 32]),
+            (16, 16, 16, 8, &[32]),
+            (8, 32, 16, 8, &[32]),
+            (32, 8, 16, 8, &[32]),
+            (16, 16, 8, 32, &[32]),
+            (8, 8, 4, 64, &[64]),
+        ] {
+            for along_inner in [false, true] {
+                list.push(Fragment { role: Role::A, outer: m, inner: k, bits, along_inner });
+                list.push(Fragment { role: Role::B, outer: n, inner: k, bits, along_inner });
+                for &bits in accumulators {
+                    list.push(Fragment { role: Role::C, outer: m, inner: n, bits, along_inner });
+                }
+            }
+        }
+        list
+    }
+
+    #[test]
+    fn the_parts_of_a_fragment_cover_its_matrix_once() {
+        for fragment in fragments() {
+            let mut touched = BTreeMap::new();
+            for part in fragment.blocks().into_iter().flat_map(|block| fragment.parts(block)) {
+                for lane in 0..32 {
+                    for element in 0..part.bytes * 8 / fragment.bits {
+                        let place = (part.row.of_lane(lane), part.column.of_lane(lane) + element);
+                        *touched.entry(place).or_insert(0) += 1;
+                    }
+                }
+            }
+            let (rows, columns) = match fragment.along_inner {
+                true => (fragment.outer, fragment.inner),
+                false => (fragment.inner, fragment.outer),
+            };
+            let all: BTreeMap<_, _> =
+                (0..rows).flat_map(|row| (0..columns).map(move |column| ((row, column), 1))).collect();
+            assert_eq!(touched, all, "{fragment:?}");
+        }
+    }
+
+    #[test]
+    fn registers_hold_what_the_ptx_manual_says() {
+        // A of m16n8k16 with f16: a2 and a3 are rows 8 and on, a4 and a5 columns 8 and on.
+        let a = Fragment { role: Role::A, outer: 16, inner: 16, bits: 16, along_inner: true };
+        assert_eq!(a.blocks(), [(0, 0), (8, 0), (0, 8), (8, 8)]);
+        let part = a.parts((8, 0))[0];
+        assert_eq!((part.row.of_lane(6), part.column.of_lane(6), part.bytes), (9, 4, 4));
+        // B of m16n8k8 with tf32: b0 is row 3 of column 1 in lane 7, b1 four rows on.
+        let b = Fragment { role: Role::B, outer: 8, inner: 8, bits: 32, along_inner: true };
+        assert_eq!(b.blocks(), [(0, 0), (0, 4)]);
+        let part = b.parts((0, 4))[0];
+        assert_eq!((part.row.of_lane(7), part.column.of_lane(7)), (1, 7));
+        // C with f32: c2 and c3 are rows 8 and on.
+        let c = Fragment { role: Role::C, outer: 16, inner: 8, bits: 32, along_inner: true };
+        assert_eq!((c.blocks(), c.registers()), (vec![(0, 0), (8, 0)], 2));
+    }
+}
