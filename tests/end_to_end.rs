@@ -40,6 +40,7 @@ programs![
     device_functions,
     device_heap,
     device_variables,
+    dynamic_parallelism,
     exit_in_the_middle,
     fork,
     graphs,

@@ -96,7 +96,12 @@ pub fn cuda_bitcode(tools: &Tools, invocation: &Invocation, input: &Input, side:
     };
     let command = match invocation.relocatable {
         // Both sides must give the same names to what is static in the file.
-        true => command.args(["-fgpu-rdc".to_string(), format!("-cuid={:016x}", unit_hash(invocation, input))]),
+        true => command.args([
+            "-fgpu-rdc".to_string(),
+            format!("-cuid={:016x}", unit_hash(invocation, input)),
+            // Otherwise the toolkit's header makes cudaMalloc and its kin fail in device code, as without -rdc.
+            "-D__CUDACC_INTERNAL_NO_STUBS__".to_string(),
+        ]),
         false => command,
     };
     bitcode(command, input, output)

@@ -30,6 +30,8 @@ impl Assembler {
         let started = self.program.as_ref().filter(|_| std::fs::write(&source, ptx).is_ok()).and_then(|program| {
             let mut command = Command::new(program);
             command.args(["-v", &format!("-arch=sm_{architecture}")]).args(&self.arguments).arg(&source);
+            // The device runtime, for kernels that launch kernels, is not linked here.
+            command.args(String::from_utf8_lossy(ptx).contains("__cudaCDP2").then_some("-c"));
             command.arg("-o").arg(self.folder.join("registers.cubin"));
             command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().ok()
         });

@@ -291,6 +291,43 @@ pub mod surface {
     pub const STORE: u32 = 1 << 9;
 }
 
+/// What `__wl_device_call` does, with its arguments in order and its result. All are 64 bits wide.
+pub mod device_call {
+    /// Arguments that there is room for.
+    pub const ARGUMENTS: u64 = 10;
+    /// Memory for a launch's arguments: alignment, bytes; the address, or 0.
+    pub const BUFFER: u32 = 0;
+    /// Launches: kernel, that memory, grid x, y, z, block x, y, z, dynamic shared memory, stream; an error code, as of
+    /// all that follow and say nothing else.
+    pub const LAUNCH: u32 = 1;
+    /// The thread's last error, which is forgotten.
+    pub const LAST_ERROR: u32 = 2;
+    /// The thread's last error.
+    pub const PEEK_ERROR: u32 = 3;
+    /// The name of an error code; a string.
+    pub const ERROR_NAME: u32 = 4;
+    /// The text of an error code; a string.
+    pub const ERROR_TEXT: u32 = 5;
+    /// Makes a stream or event: where to write the handle.
+    pub const CREATE: u32 = 6;
+    /// Something that happens by itself where all is done in order.
+    pub const ORDERED: u32 = 7;
+    /// The device's number: where to.
+    pub const DEVICE: u32 = 8;
+    /// The number of devices: where to.
+    pub const DEVICE_COUNT: u32 = 9;
+    /// The runtime's version: where to.
+    pub const VERSION: u32 = 10;
+    /// Allocates: where to write the address, bytes.
+    pub const MALLOC: u32 = 11;
+    /// Frees: the address.
+    pub const FREE: u32 = 12;
+    /// Copies: target, source, bytes.
+    pub const COPY: u32 = 13;
+    /// Fills: target, byte, bytes.
+    pub const FILL: u32 = 14;
+}
+
 /// Kinds of block-wide barrier, the second argument of `__wl_barrier`.
 pub mod barrier {
     /// `__syncthreads`.
@@ -318,4 +355,12 @@ pub mod windows {
     pub const LOCAL: u64 = 0x1300_0000_0000;
     /// Bytes reserved for it.
     pub const LOCAL_BYTES: u64 = 0x0040_0000_0000;
+    /// Arguments that kernels leave for those they launch. Writing them is no memory traffic.
+    pub const ARGUMENTS: u64 = 0x1500_0000_0000;
+    /// Bytes reserved for it.
+    pub const ARGUMENTS_BYTES: u64 = 0x0001_0000_0000;
+    /// Pointers to kernels in device code: this and the kernel's number in the descriptor. Nothing lies there.
+    pub const KERNELS: u64 = 0x1600_0000_0000;
+    /// Numbers kept for them.
+    pub const KERNELS_BYTES: u64 = 0x0001_0000_0000;
 }

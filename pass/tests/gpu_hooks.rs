@@ -211,3 +211,15 @@ fn functions_that_are_called_carry_the_parameters() {
     assert!(original.contains("walk") && !original.contains(HOOKED_SUFFIX), "{original}");
     assert_eq!(not_covered, ["k"], "the call through a pointer is told");
 }
+
+#[test]
+fn kernels_that_launch_kernels_are_refused() {
+    let context = Context::create();
+    let body = "declare ptr @__cudaCDP2GetParameterBuffer(i64, i64)
+        define ptx_kernel void @parent() #0 {
+          %buffer = call ptr @__cudaCDP2GetParameterBuffer(i64 64, i64 8)
+          ret void
+        }";
+    let Err(error) = instrument(&parse(&context, body), &table()) else { panic!("instrumented") };
+    assert!(error.to_string().starts_with("parent launches kernels"), "{error}");
+}

@@ -1,6 +1,7 @@
 //! What a program gives with a launch, and whether a device can do it.
 
 use crate::cuda::error::{self, Error};
+use crate::module::Module;
 use crate::runtime::{Member, Runtime};
 use warpline_format::abi::KernelDescriptor;
 use warpline_format::access::LANES;
@@ -61,59 +62,70 @@ pub(crate) struct Refusal {
 impl Runtime {
     /// Dynamic shared memory that a kernel may have.
     pub fn shared_limit(&self, member: Member) -> u32 {
-        let device = &self.options.device;
-        let kernel = &self.modules[member.module].kernels()[member.index];
-        let asked = self.modules[member.module].dynamic_shared[member.index];
-        device.shared_per_block.saturating_sub(kernel.static_shared).max(asked)
+        shared_limit(&self.modules[member.module], member.index, &self.options.device)
     }
 
     /// Blocks that are resident on an SM together.
     pub(crate) fn check_configuration(&self, member: Member, configuration: &Configuration) -> Result<u32, Refusal> {
-        let Configuration { grid, block, shared, .. } = *configuration;
-        let refuse = |code, why: String| Err(Refusal { code, why });
-        let kernel = &self.modules[member.module].kernels()[member.index];
-        let device = &self.options.device;
-        let within =
-            |size: &[u32; 3], most: &[u32; 3]| size.iter().zip(most).all(|(&size, &most)| (1..=most).contains(&size));
-        if !within(&grid, &MAX_GRID) || !within(&block, &MAX_BLOCK) {
-            let why = format!("a grid of {grid:?} blocks of {block:?} threads is not possible");
-            return refuse(error::INVALID_CONFIGURATION, why);
-        }
-        let threads: u64 = block.iter().map(|&size| u64::from(size)).product();
-        if threads > u64::from(MAX_THREADS) {
-            let why = format!("a block has at most {MAX_THREADS} threads, not {threads}");
-            return refuse(error::INVALID_CONFIGURATION, why);
-        }
-        let limit = self.shared_limit(member);
-        if shared > u64::from(limit) {
-            let why = format!(
-                "it asks for {shared} bytes of dynamic shared memory and may have {limit}; cudaFuncSetAttribute can raise that"
-            );
-            return refuse(error::INVALID_VALUE, why);
-        }
-        if kernel.max_threads != 0 && threads > u64::from(kernel.max_threads) {
-            let why = format!("its __launch_bounds__ allow {} threads, not {threads}", kernel.max_threads);
-            return refuse(error::LAUNCH_OUT_OF_RESOURCES, why);
-        }
-        let (registers, _) = registers_in(kernel, device, threads as u32);
-        let resident = device.resident_blocks(threads as u32, registers, kernel.static_shared + shared as u32);
-        if resident == 0 {
-            let bytes = u64::from(kernel.static_shared) + shared;
-            let why = format!(
-                "no SM of {} has room for a block of {threads} threads with {registers} registers each and {bytes} bytes of \
-                 shared memory",
-                device.name
-            );
-            return refuse(error::LAUNCH_OUT_OF_RESOURCES, why);
-        }
-        let blocks: u64 = grid.iter().map(|&size| u64::from(size)).product();
-        if configuration.cooperative && blocks > u64::from(resident) * u64::from(device.sms) {
-            let most = u64::from(resident) * u64::from(device.sms);
-            let why = format!("its {blocks} blocks have to run together, and {} runs {most} at a time", device.name);
-            return refuse(error::COOPERATIVE_LAUNCH_TOO_LARGE, why);
-        }
-        Ok(resident)
+        check(&self.modules[member.module], member.index, &self.options.device, configuration)
     }
+}
+
+/// Dynamic shared memory that a kernel of a module may have.
+fn shared_limit(module: &Module, index: usize, device: &Device) -> u32 {
+    device.shared_per_block.saturating_sub(module.kernels()[index].static_shared).max(module.dynamic_shared[index])
+}
+
+/// Blocks of a kernel that are resident on an SM together, if a launch can be as asked for.
+pub(crate) fn check(
+    module: &Module,
+    index: usize,
+    device: &Device,
+    configuration: &Configuration,
+) -> Result<u32, Refusal> {
+    let Configuration { grid, block, shared, .. } = *configuration;
+    let refuse = |code, why: String| Err(Refusal { code, why });
+    let kernel = &module.kernels()[index];
+    let within =
+        |size: &[u32; 3], most: &[u32; 3]| size.iter().zip(most).all(|(&size, &most)| (1..=most).contains(&size));
+    if !within(&grid, &MAX_GRID) || !within(&block, &MAX_BLOCK) {
+        let why = format!("a grid of {grid:?} blocks of {block:?} threads is not possible");
+        return refuse(error::INVALID_CONFIGURATION, why);
+    }
+    let threads: u64 = block.iter().map(|&size| u64::from(size)).product();
+    if threads > u64::from(MAX_THREADS) {
+        let why = format!("a block has at most {MAX_THREADS} threads, not {threads}");
+        return refuse(error::INVALID_CONFIGURATION, why);
+    }
+    let limit = shared_limit(module, index, device);
+    if shared > u64::from(limit) {
+        let why = format!(
+            "it asks for {shared} bytes of dynamic shared memory and may have {limit}; cudaFuncSetAttribute can raise that"
+        );
+        return refuse(error::INVALID_VALUE, why);
+    }
+    if kernel.max_threads != 0 && threads > u64::from(kernel.max_threads) {
+        let why = format!("its __launch_bounds__ allow {} threads, not {threads}", kernel.max_threads);
+        return refuse(error::LAUNCH_OUT_OF_RESOURCES, why);
+    }
+    let (registers, _) = registers_in(kernel, device, threads as u32);
+    let resident = device.resident_blocks(threads as u32, registers, kernel.static_shared + shared as u32);
+    if resident == 0 {
+        let bytes = u64::from(kernel.static_shared) + shared;
+        let why = format!(
+            "no SM of {} has room for a block of {threads} threads with {registers} registers each and {bytes} bytes of \
+             shared memory",
+            device.name
+        );
+        return refuse(error::LAUNCH_OUT_OF_RESOURCES, why);
+    }
+    let blocks: u64 = grid.iter().map(|&size| u64::from(size)).product();
+    if configuration.cooperative && blocks > u64::from(resident) * u64::from(device.sms) {
+        let most = u64::from(resident) * u64::from(device.sms);
+        let why = format!("its {blocks} blocks have to run together, and {} runs {most} at a time", device.name);
+        return refuse(error::COOPERATIVE_LAUNCH_TOO_LARGE, why);
+    }
+    Ok(resident)
 }
 
 #[cfg(test)]

@@ -106,6 +106,29 @@ impl Runtime {
             refusal.code
         })?;
         let workspace = if configuration.cooperative { self.grid_workspace()? } else { 0 };
+        self.deferred = match self.begin(member, configuration, resident, workspace, &parameters, entry) {
+            Some(stop) => {
+                self.drop_children();
+                code_of(&stop)
+            }
+            None => {
+                let ended = self.run_children(member.module, configuration.stream, entry);
+                ended.map_or_else(|ended| ended.code(), |()| error::SUCCESS)
+            }
+        };
+        Ok(())
+    }
+
+    /// Runs one kernel whose configuration was checked, with its events: `resident` of its blocks share an SM.
+    pub(crate) fn begin(
+        &mut self,
+        member: Member,
+        configuration: Configuration,
+        resident: u32,
+        workspace: u64,
+        parameters: &[u64],
+        entry: Entry,
+    ) -> Option<Stop> {
         let traced = self.is_traced(member);
         let path = self.path(entry);
         let module = &self.modules[member.module];
@@ -153,9 +176,8 @@ impl Runtime {
             path,
         };
         self.trace.event(Event::Launch(launch));
-        let stop = self.run(member, geometry, resident, traced.then_some(share), &parameters);
-        self.deferred = stop.as_ref().map_or(error::SUCCESS, code_of);
-        Ok(())
+        self.children.limit = self.limits.other[1];
+        self.run(member, geometry, resident, traced.then_some(share), parameters)
     }
 
     /// Runs the kernel and writes the rest of the launch's events.
@@ -219,6 +241,7 @@ impl Runtime {
             faults: Vec::new(),
             printed: &raw mut self.printed,
             heap: &raw mut self.heap,
+            children: &raw mut self.children,
             clock_base: self.clock,
             clock_end: 0,
         };
@@ -333,7 +356,7 @@ unsafe fn pack(kernel: &KernelDescriptor, arguments: *const *const c_void) -> Re
 }
 
 /// CUDA's code for a stopped kernel.
-fn code_of(stop: &Stop) -> Error {
+pub(crate) fn code_of(stop: &Stop) -> Error {
     match stop {
         Stop::IllegalAddress | Stop::StackOverflow => error::ILLEGAL_ADDRESS,
         Stop::Misaligned => error::MISALIGNED_ADDRESS,

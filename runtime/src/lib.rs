@@ -10,6 +10,7 @@ compile_error!("the CPU device runs on x86-64 Linux");
 
 pub mod api;
 mod brain_float;
+pub mod children;
 pub mod configuration;
 mod cooperative;
 pub mod copy;

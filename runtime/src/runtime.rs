@@ -1,5 +1,6 @@
 //! State of the runtime in this process, behind one lock.
 
+use crate::children::queue::Children;
 use crate::cuda::error::{self, Error};
 use crate::execution::arena::Arena;
 use crate::execution::warp::{Heap, Running};
@@ -80,6 +81,8 @@ pub struct Runtime {
     pub host: HostAllocations,
     /// Device heap.
     pub heap: Heap,
+    /// What the running kernel launches.
+    pub children: Children,
     /// Collected `printf` output.
     pub printed: Vec<u8>,
     /// Error that every call returns until the device is reset.
@@ -253,6 +256,7 @@ impl Runtime {
             process: std::process::id(),
             memory: DeviceMemory::new(options.device.memory_bytes)?,
             arena: Arena::new()?,
+            children: Children::new(&options.device),
             options,
             trace,
             modules: Vec::new(),

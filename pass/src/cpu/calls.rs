@@ -259,9 +259,7 @@ impl<'c> Emitter<'_, 'c> {
                 self.b.call(self.unit.runtime().free(), &[self.context, self.mask, pointers]);
                 Ok(None)
             }
-            _ if name.starts_with("__cudaCDP2") => {
-                Err(Refusal::of(call, "dynamic parallelism (kernels that launch kernels)"))
-            }
+            _ if name.starts_with("__cudaCDP2") => self.device_call(call, name),
             _ => Err(Refusal::of(call, format!("a call of {name}, which no file defines"))),
         }
     }

@@ -315,6 +315,7 @@ impl<'c> Tables<'_, 'c> {
         }
         match self.unit.place(None, base) {
             Some(Place::Function(function)) if addend == 0 => Ok(function),
+            Some(Place::Kernel(number)) if addend == 0 => Ok(self.int(64, number)),
             // A pure virtual function or a type description that no kernel can reach.
             None if base.is_global() => Ok(self.null()),
             _ => Err(Refusal::of(value, "this address in a variable's initial value").into()),

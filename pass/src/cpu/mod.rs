@@ -20,6 +20,7 @@ mod context;
 mod copies;
 mod descriptor;
 mod detour;
+mod device_calls;
 mod emitter;
 mod error;
 mod flow;

@@ -137,6 +137,7 @@ impl<'c> Emitter<'_, 'c> {
                 Ok(if offset == 0 { shared } else { self.b.add(shared, self.i64(u64::from(offset))) })
             }
             Some(Place::Function(function)) => Ok(self.b.ptr_to_int(function, self.t.int(64))),
+            Some(Place::Kernel(number)) => Ok(self.i64(number)),
             None => Err(Refusal::of(global, "a variable or function that no unit defines")),
         }
     }

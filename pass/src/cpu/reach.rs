@@ -53,8 +53,10 @@ impl<'c> Reach<'c> {
         for &function in &functions {
             reach.read(function, layout, &mut taken);
         }
-        reach.address_taken = functions.iter().copied().filter(|one| taken.contains(one)).collect();
-        for &kernel in functions.iter().filter(|one| one.calling_convention() == KERNEL_CONVENTION) {
+        // Pointers to kernels are for launches; nothing calls through them.
+        let is_kernel = |one: &Value<'c>| one.calling_convention() == KERNEL_CONVENTION;
+        reach.address_taken = functions.iter().copied().filter(|one| taken.contains(one) && !is_kernel(one)).collect();
+        for &kernel in functions.iter().filter(|one| is_kernel(one)) {
             let reached = reach.from(kernel);
             reach.kernels.push((kernel, reached));
         }

@@ -35,6 +35,7 @@ functions! {
     bad_call = "__wl_bad_call": (ptr, i32, ptr) -> void;
     texture = "__wl_texture": (ptr, i32, i32, i32, ptr, ptr, ptr) -> void;
     surface = "__wl_surface": (ptr, i32, i32, i32, ptr, ptr, ptr) -> void;
+    device_call = "__wl_device_call": (ptr, i32, i32, ptr, ptr) -> void;
     globaltimer = "__wl_globaltimer": (ptr) -> i64;
     matrix = "__wl_matrix": (i32, ptr, ptr, ptr, ptr) -> void;
 }

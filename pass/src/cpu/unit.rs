@@ -12,7 +12,7 @@ use crate::llvm::value::Linkage;
 use crate::llvm::{Builder, Layout, ModuleItems, Type, Types, Value};
 use inkwell::module::Module;
 use std::collections::HashMap;
-use warpline_format::abi::count_cells;
+use warpline_format::abi::{count_cells, windows};
 use warpline_format::access::{Space, bundle_field, bundle_of};
 use warpline_format::site_table::{Bundle, SiteTable};
 
@@ -46,6 +46,8 @@ pub enum Place<'c> {
     Shared(u32),
     /// A device function: the function that calls through pointers reach.
     Function(Value<'c>),
+    /// A kernel: what a launch from device code knows it by.
+    Kernel(u64),
 }
 
 /// A kernel parameter in the parameter buffer.
@@ -303,6 +305,9 @@ impl<'c> Unit<'c> {
     pub fn place(&self, kernel: Option<Value<'c>>, global: Value<'c>) -> Option<Place<'c>> {
         if let Some(slot) = self.slot_of.get(&global) {
             return Some(Place::Slot(*slot));
+        }
+        if let Some(number) = self.reach.kernels.iter().position(|(kernel, _)| *kernel == global) {
+            return Some(Place::Kernel(windows::KERNELS + number as u64));
         }
         if global.is_function() {
             return self.functions.get(&global).and_then(|functions| functions.entry).map(Place::Function);

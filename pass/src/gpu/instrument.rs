@@ -53,8 +53,10 @@ pub struct Instrumented<'c> {
 /// returned with it.
 ///
 /// # Errors
-/// [`GpuError::Link`] when the device hooks do not fit the module, [`GpuError::Machine`] for invalid IR.
+/// [`GpuError::Link`] when the device hooks do not fit the module, [`GpuError::DeviceRuntime`] for kernels that launch
+/// kernels, [`GpuError::Machine`] for invalid IR.
 pub fn instrument<'c>(hooked: &Module<'c>, table: &SiteTable) -> Result<Instrumented<'c>, GpuError> {
+    refuse_device_runtime(hooked)?;
     let module = hooked.clone();
     // Device debug info describes the code before cloning, and ptxas takes it only with -O0.
     module.strip_debug_info();
@@ -104,6 +106,19 @@ pub fn instrument<'c>(hooked: &Module<'c>, table: &SiteTable) -> Result<Instrume
     machine("sm_70", ptx)?.run(&module, "always-inline,function(early-cse),globaldce")?;
     verify(&module, "inlining of the hooks")?;
     Ok(Instrumented { module, kernels, not_covered: not_covered.into_iter().collect(), ptx })
+}
+
+/// The children of a hooked kernel would run without hooks, and their launches do not come past the host.
+fn refuse_device_runtime(module: &Module<'_>) -> Result<(), GpuError> {
+    for function in module.functions().into_iter().filter(|function| !function.is_declaration()) {
+        for instruction in function.blocks().into_iter().flat_map(|block| block.instructions()) {
+            let call = instruction.callee_name();
+            if call.starts_with("__cudaCDP2") {
+                return Err(GpuError::DeviceRuntime { function: function.name(), call });
+            }
+        }
+    }
+    Ok(())
 }
 
 /// The space that a hook's name says; none where each lane's address tells.

@@ -38,6 +38,17 @@ pub enum GpuError {
         /// Architecture asked for.
         processor: String,
     },
+    /// Kernels that launch kernels.
+    #[error(
+        "{function} launches kernels or asks for CUDA's device runtime ({call}), which only the CPU device has: build without \
+         --device=gpu"
+    )]
+    DeviceRuntime {
+        /// Mangled name of a function that does.
+        function: String,
+        /// What it calls.
+        call: String,
+    },
     /// A tool of the toolkit cannot be started.
     #[error("cannot run {tool}: {source}; `warpline doctor` says where the toolkit's parts are looked for")]
     Tool {

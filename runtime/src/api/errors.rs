@@ -6,7 +6,7 @@ use crate::runtime::last_error;
 use std::ffi::{c_char, c_int};
 
 /// CUDA's version number, 1000 · major + 10 · minor.
-const VERSION: c_int = 13000;
+pub(crate) const VERSION: c_int = 13000;
 
 /// The thread's last error, which is forgotten by it unless no call survives it.
 #[unsafe(no_mangle)]

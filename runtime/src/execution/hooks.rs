@@ -245,7 +245,7 @@ pub unsafe extern "C" fn __wl_globaltimer(context: *mut WarpContext) -> u64 {
 }
 
 /// Numbers of the active lanes.
-fn lanes(mut mask: u32) -> impl Iterator<Item = usize> {
+pub fn lanes(mut mask: u32) -> impl Iterator<Item = usize> {
     std::iter::from_fn(move || {
         let lane = mask.trailing_zeros();
         mask &= mask.wrapping_sub(1);

@@ -29,7 +29,7 @@ impl Places<'_> {
     /// Space and trace address of what `lane` points to.
     fn resolve(&self, lane: u32, address: u64) -> (Space, u64) {
         match region(address) {
-            Region::Device => (Space::Global, address),
+            Region::Device | Region::Arguments => (Space::Global, address),
             Region::Shared => (Space::Shared, address.wrapping_sub(self.shared)),
             Region::Local => {
                 let own = self.local.wrapping_add(u64::from(lane) * self.local_stride);
@@ -157,7 +157,7 @@ unsafe fn take_slowly(item: *const u8, length: usize, places: &Places, out: &mut
     let mut lanes = [[0u64; LANES]; 3];
     let mut counts = [0usize; 3];
     Access { site, space: Space::Global, mask, addresses }.for_each_lane(|lane, address| {
-        if places.parameters.contains(&address) {
+        if places.parameters.contains(&address) || region(address) == Region::Arguments {
             return;
         }
         let (space, address) = places.resolve(lane, address);

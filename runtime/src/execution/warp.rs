@@ -1,6 +1,7 @@
 //! State of a launch, its blocks and its warps, as the functions that lowered code calls see it.
 
 use super::fibre::{Suspended, switch};
+use crate::children::queue::Children;
 use crate::memory::DeviceMemory;
 use crate::module::Module;
 use crate::trace::Trace;
@@ -93,6 +94,8 @@ pub struct Running {
     pub printed: *mut Vec<u8>,
     /// Bytes of device heap in use, and its limit.
     pub heap: *mut Heap,
+    /// What the grid launches.
+    pub children: *mut Children,
     /// Virtual time before the launch.
     pub clock_base: u64,
     /// Latest virtual time of a warp that is over.

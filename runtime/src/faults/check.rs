@@ -59,6 +59,10 @@ pub unsafe fn check(warp: *mut Warp, range: *mut SiteRange, access: Access) -> R
         } else if region(address) == Region::Local {
             passing = Some(SiteRange { low: windows::LOCAL, high: windows::LOCAL + windows::LOCAL_BYTES - 1 });
             None
+        } else if region(address) == Region::Arguments {
+            passing =
+                Some(SiteRange { low: windows::ARGUMENTS, high: windows::ARGUMENTS + windows::ARGUMENTS_BYTES - 1 });
+            None
         } else if running.parameters.contains(&address) {
             let found = SiteRange { low: running.parameters.start, high: running.parameters.end - 1 };
             passing = Some(found);

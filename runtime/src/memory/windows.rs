@@ -121,6 +121,8 @@ pub enum Region {
     Shared,
     /// A lane's stack.
     Local,
+    /// Arguments that a kernel leaves for those it launches.
+    Arguments,
     /// None of them: ordinary host memory, or nothing at all.
     Host,
 }
@@ -134,6 +136,8 @@ pub fn region(address: u64) -> Region {
         Region::Shared
     } else if address.wrapping_sub(windows::LOCAL) < windows::LOCAL_BYTES {
         Region::Local
+    } else if address.wrapping_sub(windows::ARGUMENTS) < windows::ARGUMENTS_BYTES {
+        Region::Arguments
     } else {
         Region::Host
     }
