@@ -22,9 +22,9 @@
 #undef __CUDACC__
 #define __CUDACC__ 1
 
-// clang knows managed variables of HIP only. The pass gives host code access to what carries this note.
+// clang knows managed variables of HIP only. The pass gives host code access to what lies in this section.
 #undef __managed__
-#define __managed__ __device__ __attribute__((annotate("warpline.managed")))
+#define __managed__ __device__ __attribute__((section("warpline.managed")))
 
 #include <warpline/atomics.h>
 #include <warpline/cached_accesses.h>

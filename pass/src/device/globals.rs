@@ -27,7 +27,9 @@ pub fn device_globals<'c>(module: &Module<'c>) -> Vec<Value<'c>> {
 
 /// Tells of the variables that the source declares `__managed__`. To run on the front end's output.
 pub fn mark_managed(module: &Module<'_>) {
-    let managed = annotations::take_managed(module);
+    let mut managed = annotations::take_managed(module);
+    // The note of a variable that is declared only comes with the file that defines it.
+    managed.retain(|variable| !variable.is_declaration());
     annotations::note_managed(module, &managed);
 }
 

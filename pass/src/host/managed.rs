@@ -2,7 +2,7 @@
 //!
 //! clang takes them for `__device__` variables (`warpline/compatibility.h`), of which host code has a shadow that only gives
 //! the API something to know them by. Here each use of the shadow becomes one of the address that the runtime puts in a pointer
-//! when the variable is registered, as nvcc has it.
+//! when the variable is registered, as nvcc has it. In relocatable code that pointer is shared by all files that name the variable.
 
 use super::HostError;
 use crate::llvm::annotations::take_managed;
@@ -17,6 +17,8 @@ use std::collections::HashSet;
 const DEVICE: &str = "__cudaRegisterVar";
 /// The same for a managed one, with the address of the pointer in place of the shadow's.
 const MANAGED: &str = "__cudaRegisterManagedVar";
+/// clang's list of device variables that host code names and other files define.
+const EXTERNAL: &str = "__clang_gpu_used_external";
 
 /// Makes host code use managed variables where kernels do. To run on the front end's output.
 pub fn share_managed(module: &Module<'_>) -> Result<(), HostError> {
@@ -35,8 +37,11 @@ fn share<'c>(module: &Module<'c>, shadow: Value<'c>) -> Result<(), HostError> {
     expand_constant_users(shadow);
     let types = ModuleItems::types(module);
     let pointer = module.new_variable(&format!("{}.managed", shadow.name()), types.pointer(0), 0);
-    pointer.set_initializer(Value::zero(types.pointer(0)));
-    pointer.set_linkage(Linkage::LLVMInternalLinkage);
+    let defined = !shadow.is_declaration();
+    if defined {
+        pointer.set_initializer(Value::zero(types.pointer(0)));
+        pointer.set_linkage(shadow.linkage());
+    }
     let mut done = HashSet::new();
     for user in shadow.users() {
         if !user.is_instruction() {
@@ -51,8 +56,14 @@ fn share<'c>(module: &Module<'c>, shadow: Value<'c>) -> Result<(), HostError> {
             replace(module, user, shadow, pointer);
         }
     }
-    // Another file that takes the shadow for the variable is to be refused by the linker.
-    shadow.set_linkage(Linkage::LLVMInternalLinkage);
+    if defined {
+        // Another file that takes the shadow for the variable is to be refused by the linker.
+        shadow.set_linkage(Linkage::LLVMInternalLinkage);
+    } else {
+        // What remains is the list of what other files define.
+        shadow.replace_all_uses_with(pointer);
+        shadow.delete_global();
+    }
     Ok(())
 }
 
@@ -84,10 +95,11 @@ fn replace<'c>(module: &Module<'c>, user: Value<'c>, shadow: Value<'c>, pointer:
     }
 }
 
-/// The variable whose initial value a constant is part of; lists for the compiler do not count.
+/// The variable whose initial value a constant is part of; lists for the compiler and for linking do not count.
 fn holder<'c>(constant: Value<'c>) -> Option<Value<'c>> {
     if constant.is_global_variable() {
-        return Some(constant).filter(|variable| !variable.name().starts_with("llvm."));
+        let list = |name: &str| name.starts_with("llvm.") || name == EXTERNAL;
+        return Some(constant).filter(|variable| !list(&variable.name()));
     }
     constant.users().into_iter().filter(|user| !user.is_instruction()).find_map(holder)
 }

@@ -1,4 +1,4 @@
-//! `__attribute__((annotate("…")))` on variables: how a header tells the pass what clang has no words for.
+//! Notes on variables: how a header tells the pass what clang has no words for.
 
 use super::metadata;
 use super::value::Value;
@@ -6,37 +6,26 @@ use super::{ModuleItems, shim};
 use inkwell::module::Module;
 use std::ffi::CStr;
 
-/// clang's list of annotated variables: `{ variable, text, file, line, arguments }` each.
+/// clang's list of the variables with `__attribute__((annotate("…")))`.
 const LIST: &str = "llvm.global.annotations";
 
 /// What the NVPTX back end reads of variables.
 const NVPTX: &CStr = c"nvvm.annotations";
 
-/// The annotation of `__managed__` variables in `warpline/compatibility.h`.
+/// The section of `__managed__` variables in `warpline/compatibility.h`. A section, as clang keeps no other note of a variable
+/// that is declared only.
 const MANAGED: &str = "warpline.managed";
 
-/// The variables that the source declares `__managed__`. The list of annotations, which means nothing to LLVM, goes, since
-/// it would keep its variables in use.
+/// The variables that the source declares `__managed__`, defined or not; they leave their section. clang's list of
+/// annotations, which means nothing to LLVM, goes, since it would keep its variables in use.
 pub fn take_managed<'c>(module: &Module<'c>) -> Vec<Value<'c>> {
-    let Some(list) = module.variable(LIST) else { return Vec::new() };
-    let entries =
-        list.initializer().into_iter().flat_map(|all| (0..).map_while(move |index| all.constant_element(index)));
-    let managed = entries.filter_map(|entry| {
-        let [variable, text] = [0, 1].map(|index| entry.constant_element(index).map(behind_casts));
-        let text = text?.initializer()?.constant_text()?;
-        variable.filter(|variable| variable.is_global_variable() && text == MANAGED)
-    });
-    let managed = managed.collect();
-    list.delete_global();
-    managed
-}
-
-/// What a constant expression casts.
-fn behind_casts(mut value: Value<'_>) -> Value<'_> {
-    while value.is_constant_expression() && value.operand_count() == 1 {
-        value = value.operand(0);
+    if let Some(list) = module.variable(LIST) {
+        list.delete_global();
     }
-    value
+    let mut managed = module.variables();
+    managed.retain(|variable| variable.section() == MANAGED);
+    managed.iter().for_each(|variable| variable.clear_section());
+    managed
 }
 
 /// Tells the NVPTX back end, and who comes later, of managed variables.

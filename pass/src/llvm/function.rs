@@ -4,6 +4,7 @@ use super::types::{Type, Types};
 use super::value::*;
 use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::{LLVMAttributeFunctionIndex, LLVMAttributeIndex};
+use std::ffi::CStr;
 
 // SAFETY (whole file): as in `value.rs`.
 
@@ -95,6 +96,19 @@ impl<'c> Value<'c> {
     /// Sets the linkage of a global.
     pub fn set_linkage(self, linkage: Linkage) {
         unsafe { LLVMSetLinkage(self.raw(), linkage) }
+    }
+
+    /// The section that a global is to lie in; empty if it has none.
+    pub fn section(self) -> String {
+        assert!(self.is_global(), "{self} is no global");
+        let raw = unsafe { LLVMGetSection(self.raw()) };
+        if raw.is_null() { String::new() } else { unsafe { CStr::from_ptr(raw) }.to_string_lossy().into_owned() }
+    }
+
+    /// Puts a global where the linker puts its kind.
+    pub fn clear_section(self) {
+        assert!(self.is_global(), "{self} is no global");
+        unsafe { LLVMSetSection(self.raw(), c"".as_ptr()) }
     }
 
     /// Sets the visibility of a global.

@@ -10,7 +10,9 @@ __global__ void use(int *out)
     out[i] = external_function(i) + external_table[i % 4] + c_external;
     if (i == 0) {
         external_counter += 5;
+        managed_elsewhere += 1;
     }
+    managed_row[i] = i;
     out[64 + i] = pointer_from_other()(i);
 }
 
@@ -37,6 +39,14 @@ int main()
         want[64 + i] = i + 1000;
     }
     expect_equal("external", out.read(), want);
+    expect_equal("managed elsewhere", managed_elsewhere, 9);
+    EXPECT(managed_there() == &managed_elsewhere);
+    managed_elsewhere = 10;
+    expect_equal("managed from the other unit", *managed_there(), 10);
+    expect_equal("managed row", managed_row[63], 63);
+    int managed = 0;
+    CHECK(cudaMemcpyFromSymbol(&managed, managed_elsewhere, sizeof managed));
+    expect_equal("managed as a symbol", managed, 10);
     int counter = 0;
     CHECK(cudaMemcpyFromSymbol(&counter, external_counter, sizeof counter));
     expect_equal("counter", counter, 12);

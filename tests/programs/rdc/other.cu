@@ -3,6 +3,8 @@
 __device__ int external_counter = 7;
 __device__ int external_table[4] = {10, 20, 30, 40};
 __constant__ int c_external = 42;
+__managed__ int managed_elsewhere = 8;
+__managed__ int managed_row[64];
 
 __device__ int external_function(int value)
 {
@@ -29,6 +31,11 @@ int read_counter_there()
     int counter = -1;
     cudaMemcpyFromSymbol(&counter, external_counter, sizeof counter);
     return counter;
+}
+
+int *managed_there()
+{
+    return &managed_elsewhere;
 }
 
 void launch_there(int *out)
