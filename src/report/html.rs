@@ -1,7 +1,7 @@
 //! The report as one page for a browser, with nothing to fetch: tables that sort by a click, the lines with their
 //! source text and the allocations behind them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use super::reuse;
@@ -246,7 +246,8 @@ fn detail(out: &mut String, profile: &Profile, group: &Group<'_>) {
             Some(allocation) => allocation.name.clone().unwrap_or_else(|| format!("#{}", allocation.id)),
             None => "memory of no known allocation".to_owned(),
         };
-        let names: Vec<String> = touched.keys().map(name).collect();
+        let names: BTreeSet<String> = touched.keys().map(name).collect();
+        let names: Vec<String> = names.into_iter().collect();
         _ = write!(out, "; touches {}", text(&names.join(", ")));
     }
     out.push_str("</div>");

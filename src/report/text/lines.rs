@@ -98,19 +98,31 @@ fn touched(profile: &Profile, group: &Group<'_>) -> String {
     for row in group.sites.iter().flat_map(|site| &site.by_allocation) {
         *sums.entry(row.allocation).or_default() += row.metrics.sectors;
     }
-    let total: u64 = sums.values().sum();
-    let mut sums: Vec<(Option<u64>, u64)> = sums.into_iter().collect();
-    sums.sort_by_key(|(id, sectors)| (std::cmp::Reverse(*sectors), *id));
+    alike_together(sums.into_iter().map(|(id, sectors)| match id {
+        None => ("memory of no known allocation".to_owned(), sectors),
+        Some(id) => (allocation_name(profile, id), sectors),
+    }))
+}
+
+/// What the parts of a sum are called, the largest first. Parts that are called the same are one, as a variable that is
+/// allocated in each of many iterations.
+fn alike_together(parts: impl Iterator<Item = (String, u64)>) -> String {
+    let mut sums: BTreeMap<String, (u64, usize)> = BTreeMap::new();
+    for (name, part) in parts {
+        let (sum, count) = sums.entry(name).or_default();
+        *sum += part;
+        *count += 1;
+    }
+    let total: u64 = sums.values().map(|(sum, _)| sum).sum();
+    let mut sums: Vec<_> = sums.into_iter().collect();
+    sums.sort_by(|(name, (sum, _)), (other, (others, _))| others.cmp(sum).then_with(|| name.cmp(other)));
     let mut names = Vec::new();
-    for (id, sectors) in sums.iter().take(4) {
-        let mut name = match id {
-            None => "memory of no known allocation".to_owned(),
-            Some(id) => allocation_name(profile, *id),
-        };
+    for (name, (sum, count)) in sums.iter().take(4) {
+        let mut text = if *count == 1 { name.clone() } else { format!("{count} times {name}") };
         if sums.len() > 1 {
-            _ = write!(name, " {}", percent(ratio(*sectors, total)));
+            _ = write!(text, " {}", percent(ratio(*sum, total)));
         }
-        names.push(name);
+        names.push(text);
     }
     if sums.len() > 4 {
         names.push(format!("{} more", sums.len() - 4));
@@ -161,7 +173,28 @@ fn write_paths(out: &mut String, profile: &Profile, style: Style, row: &Row<'_>,
     _ = writeln!(out, "       {:<20} {path}", "path");
     let paths: std::collections::BTreeSet<&Vec<Frame>> = kernel.launches.iter().map(|launch| &launch.path).collect();
     if paths.len() > 1 {
-        let text = format!("       {:<20} and {} other call paths to this kernel", "", paths.len() - 1);
+        let others = match paths.len() - 1 {
+            1 => "1 other call path".to_owned(),
+            others => format!("{others} other call paths"),
+        };
+        let text = format!("       {:<20} and {others} to this kernel", "");
         _ = writeln!(out, "{}", style.faint(&text));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::alike_together;
+
+    #[test]
+    fn allocations_that_are_called_the_same_are_told_once() {
+        let told = |parts: &[(&str, u64)]| alike_together(parts.iter().map(|&(name, part)| (name.to_owned(), part)));
+        assert_eq!(told(&[("d_a", 5)]), "d_a");
+        assert_eq!(told(&[("d_a", 5), ("d_a", 7)]), "2 times d_a");
+        assert_eq!(told(&[("d_a", 1), ("d_b", 6), ("d_a", 1)]), "d_b 75.0 %, 2 times d_a 25.0 %");
+        assert_eq!(
+            told(&[("c", 1), ("b", 1), ("a", 1), ("d", 1), ("e", 4)]),
+            "e 50.0 %, a 12.5 %, b 12.5 %, c 12.5 %, 1 more"
+        );
     }
 }
