@@ -70,6 +70,94 @@ impl Device {
         }
     }
 
+    /// What a program that was started by hand finds, by the architecture that it was built for (80 for `sm_80`): a GPU that has
+    /// what such a program asks for. Figures as those of the models with these names. Below `sm_80` the default.
+    pub fn for_architecture(architecture: u32) -> Device {
+        match architecture {
+            0..80 => Device::rtx_2080_ti(),
+            86..=88 => Device {
+                name: "NVIDIA GeForce RTX 3090".into(),
+                compute_capability: (8, 6),
+                sms: 82,
+                clock_khz: 1_695_000,
+                memory_clock_khz: 9_751_000,
+                l2_bytes: 6 << 20,
+                ..Device::ga10x()
+            },
+            89 => Device {
+                name: "NVIDIA GeForce RTX 4090".into(),
+                compute_capability: (8, 9),
+                sms: 128,
+                blocks_per_sm: 24,
+                clock_khz: 2_520_000,
+                memory_clock_khz: 10_501_000,
+                l2_bytes: 72 << 20,
+                ..Device::ga10x()
+            },
+            90..=99 => Device {
+                name: "NVIDIA H100 SXM5 80 GB".into(),
+                compute_capability: (9, 0),
+                sms: 132,
+                shared_per_sm: 228 << 10,
+                shared_per_block_optin: 227 << 10,
+                clock_khz: 1_980_000,
+                memory_clock_khz: 2_619_000,
+                memory_bytes: 80 << 30,
+                l2_bytes: 50 << 20,
+                ..Device::a100()
+            },
+            100.. => Device {
+                name: "NVIDIA B200".into(),
+                compute_capability: (10, 0),
+                sms: 148,
+                shared_per_sm: 228 << 10,
+                shared_per_block_optin: 227 << 10,
+                shared_unit: 256,
+                clock_khz: 1_000_000,
+                memory_clock_khz: 3_996_000,
+                memory_bus_bits: 7680,
+                memory_bytes: 16 << 30,
+                l2_bytes: 132_644_864,
+                ..Device::a100()
+            },
+            _ => Device::a100(),
+        }
+    }
+
+    fn a100() -> Device {
+        Device {
+            name: "NVIDIA A100 40 GB".into(),
+            compute_capability: (8, 0),
+            sms: 108,
+            threads_per_sm: 2048,
+            blocks_per_sm: 32,
+            shared_per_sm: 164 << 10,
+            shared_per_block_optin: 163 << 10,
+            shared_reserved_per_block: 1 << 10,
+            shared_unit: 128,
+            clock_khz: 1_410_000,
+            memory_clock_khz: 1_215_000,
+            memory_bus_bits: 5120,
+            memory_bytes: 40 << 30,
+            l2_bytes: 40 << 20,
+            ..Device::rtx_2080_ti()
+        }
+    }
+
+    /// What the GPUs of 8.6 and 8.9 have in common.
+    fn ga10x() -> Device {
+        Device {
+            threads_per_sm: 1536,
+            shared_per_sm: 100 << 10,
+            shared_per_block_optin: 99 << 10,
+            shared_reserved_per_block: 1 << 10,
+            shared_unit: 128,
+            memory_bus_bits: 384,
+            memory_bytes: 16 << 30,
+            ..Device::rtx_2080_ti()
+        }
+    }
+
     /// Blocks of a kernel that fit on one SM: the least of what threads, blocks, registers and
     /// shared memory allow (CUDA C++ Programming Guide, "Hardware Multithreading"). 0 means that
     /// the block does not fit at all.

@@ -19,6 +19,7 @@ use crate::{message, printf};
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, OnceLock};
+use warpline_format::device::Device;
 use warpline_format::event::{Allocation, AllocationId, AllocationKind, Event, PathId};
 use warpline_format::options::{ENABLE_VARIABLE, Options, VARIABLE};
 
@@ -122,7 +123,12 @@ thread_local! {
 
 /// The runtime, set up at first use; `None` where that is impossible, which has been said.
 pub fn lock() -> Option<MutexGuard<'static, Runtime>> {
-    let runtime = RUNTIME.get_or_init(|| match Runtime::new() {
+    lock_for(|| None)
+}
+
+/// [`lock`], which is told what the program was built for where it is set up.
+pub fn lock_for(architecture: impl FnOnce() -> Option<u32>) -> Option<MutexGuard<'static, Runtime>> {
+    let runtime = RUNTIME.get_or_init(|| match Runtime::new(architecture()) {
         Ok(runtime) => {
             extern "C" fn at_exit() {
                 finish();
@@ -219,13 +225,15 @@ pub unsafe fn tell_heap(running: *mut Running) {
 }
 
 impl Runtime {
-    fn new() -> Result<Runtime, WindowError> {
+    fn new(architecture: Option<u32>) -> Result<Runtime, WindowError> {
+        // Started by hand, a program finds a GPU of the kind that it was built for.
+        let by_hand = || Options { device: Device::for_architecture(architecture.unwrap_or(0)), ..Options::default() };
         let mut options = match std::env::var(VARIABLE) {
             Ok(text) => Options::decode(&text).unwrap_or_else(|error| {
                 message::note(&error.to_string());
-                Options::default()
+                by_hand()
             }),
-            Err(_) => Options::default(),
+            Err(_) => by_hand(),
         };
         if let Some(device) = crate::gpu::chosen() {
             // Slots and SMs in the trace are those of the GPU that the kernels run on.

@@ -46,8 +46,8 @@ pub(super) fn of_program(program: &OsStr, on_gpu: bool) -> DefaultModel {
     gpu.or_else(built).unwrap_or_else(DefaultModel::none)
 }
 
-/// For a trace: by the GPU that the kernels ran on or that the run was made for. A program that was started by hand ran for
-/// [`DEFAULT_MODEL`] without having asked for it; then the first module's architecture decides.
+/// For a trace: by the GPU that the kernels ran on or that the run was made for. A program for an old architecture that was
+/// started by hand ran for [`DEFAULT_MODEL`] without having asked for it; then the first module's architecture decides.
 pub(super) fn of_trace(path: &Path) -> DefaultModel {
     let mut recorded = None;
     let Ok(file) = File::open(path) else { return DefaultModel::none() };

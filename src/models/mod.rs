@@ -368,5 +368,10 @@ mod tests {
     #[test]
     fn the_default_model_is_the_runtime_s_default_device() {
         assert_eq!(find(DEFAULT_MODEL).unwrap().run_device().unwrap().device, Device::rtx_2080_ti());
+        for architecture in [75, 80, 86, 87, 89, 90, 100, 120] {
+            let model = find(for_architecture(architecture)).unwrap();
+            assert_eq!(model.run_device().unwrap().device, Device::for_architecture(architecture), "{architecture}");
+        }
+        assert_eq!(Device::for_architecture(70), Device::rtx_2080_ti());
     }
 }

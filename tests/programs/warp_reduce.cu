@@ -1,5 +1,5 @@
 // flags: -arch=sm_80
-// The warp-wide reductions of compute capability 8.0.
+// The warp-wide reductions of compute capability 8.0; such a program finds a GPU of that kind, also without `warpline run`.
 #include "test.h"
 
 __global__ void reduce(const int *values, int *results)
@@ -25,8 +25,32 @@ __global__ void reduce(const int *values, int *results)
     }
 }
 
+// More shared memory than an older GPU has.
+constexpr int LARGE = 100 * 1024;
+
+__global__ void far_apart(int *result)
+{
+    extern __shared__ int room[];
+    if (threadIdx.x == 0) {
+        room[LARGE / 4 - 1] = 80;
+        *result = room[LARGE / 4 - 1];
+    }
+}
+
+static void finds_its_gpu()
+{
+    cudaDeviceProp properties;
+    CHECK(cudaGetDeviceProperties(&properties, 0));
+    expect_equal("capability", properties.major * 10 + properties.minor, 80);
+    Device<int> result(1);
+    CHECK(cudaFuncSetAttribute(far_apart, cudaFuncAttributeMaxDynamicSharedMemorySize, LARGE));
+    far_apart<<<1, 32, LARGE>>>(result);
+    expect_equal("large", result.read()[0], 80);
+}
+
 int main()
 {
+    finds_its_gpu();
     std::vector<int> values(32), want(320, 0);
     int add = 0, least = 1 << 30, most = -(1 << 30), some = 0;
     unsigned umost = 0, all = ~0u, any = 0, odd = 0;

@@ -6,7 +6,7 @@ use crate::gpu::register;
 use crate::memory::Description;
 use crate::message;
 use crate::module::{Module, Registered, name};
-use crate::runtime::{Kernel, Member, Runtime, lock};
+use crate::runtime::{Kernel, Member, Runtime, lock, lock_for};
 use std::ffi::{CStr, c_char, c_int, c_void};
 use warpline_format::event::{AllocationKind, Event};
 use warpline_format::site_table::GlobalKind;
@@ -47,9 +47,11 @@ pub unsafe extern "C" fn __cudaRegisterFatBinary(wrapper: *const FatBinaryWrappe
         // SAFETY: handed through.
         return unsafe { register::fat_binary(real, wrapper) };
     }
-    let Some(mut runtime) = lock() else { return std::ptr::null_mut() };
     // SAFETY: by the contract.
     let data = if wrapper.is_null() { std::ptr::null() } else { unsafe { (*wrapper).data } };
+    // SAFETY: by the contract.
+    let architecture = || Some(unsafe { Module::read(data, 0) }?.ok()?.table.arch);
+    let Some(mut runtime) = lock_for(architecture) else { return std::ptr::null_mut() };
     // SAFETY: by the contract.
     let registered = unsafe { register(&mut runtime, data) };
     runtime.registered.push(registered);
