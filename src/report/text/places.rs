@@ -26,13 +26,15 @@ pub(super) fn at(file: &str, line: u32) -> String {
     }
 }
 
-/// A function's name without its parameters, template arguments kept.
+/// A function's name without its parameters, template arguments kept. Names of templates have their result before them:
+/// a kernel's, `void`, goes.
 pub(in crate::report) fn plain_name(function: &str) -> &str {
+    let function = function.strip_prefix("void ").unwrap_or(function);
     let mut depth = 0i32;
     for (index, character) in function.char_indices() {
         match character {
-            '<' => depth += 1,
-            '>' => depth -= 1,
+            '<' | '{' => depth += 1,
+            '>' | '}' => depth -= 1,
             // `operator()` and `(anonymous namespace)` do not begin a parameter list.
             '(' if depth <= 0
                 && index > 0
@@ -119,9 +121,9 @@ mod tests {
     #[test]
     fn names_lose_their_parameters_only() {
         assert_eq!(plain_name("bicg(float*, int)"), "bicg");
-        assert_eq!(plain_name("void scan<int, (Op)1>(int*)"), "void scan<int, (Op)1>");
+        assert_eq!(plain_name("void scan<int, (Op)1>(int*)"), "scan<int, (Op)1>");
         assert_eq!(plain_name("(anonymous namespace)::f(int)"), "(anonymous namespace)::f");
-        assert_eq!(plain_name("main::{lambda(int)#1}::operator()(int) const"), "main::{lambda");
+        assert_eq!(plain_name("main::{lambda(int)#1}::operator()(int) const"), "main::{lambda(int)#1}::operator()");
     }
 
     #[test]
