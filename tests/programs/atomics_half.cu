@@ -1,5 +1,5 @@
 // flags: -arch=sm_90
-// Atomic additions to half-precision and bfloat16 numbers, one and two at a time, in global and shared memory. All sums
+// Atomic additions to vectors of floats, and to half-precision and bfloat16 numbers, one and two at a time, in global and shared memory. All sums
 // are small integers, so they are exact in any order.
 #include "test.h"
 
@@ -61,8 +61,34 @@ void check(const char *name)
     expect_equal(name, float(pair_got.y), 128.0f);
 }
 
+// Vectors of floats, each element of which is an atomic of its own.
+__global__ void vectors(float4 *four, float2 *two, float *before)
+{
+    int i = threadIdx.x;
+    float4 old = atomicAdd(four, make_float4(1, i, 2, -1));
+    before[i] = old.z - 2 * old.x;
+    if (i % 2) {
+        atomicAdd(two + i % 4 / 2, make_float2(i, 3));
+    }
+}
+
+static void check_vectors()
+{
+    Device<float4> four(1);
+    Device<float2> two(2);
+    Device<float> before(64);
+    vectors<<<1, 64>>>(four, two, before);
+    float4 sum = four.read()[0];
+    expect_equal("float4", std::vector<float>{sum.x, sum.y, sum.z, sum.w}, std::vector<float>{64, 2016, 128, -64});
+    std::vector<float2> pairs = two.read();
+    expect_equal("float2, 1 5 9", std::vector<float>{pairs[0].x, pairs[0].y}, std::vector<float>{496, 48});
+    expect_equal("float2, 3 7 11", std::vector<float>{pairs[1].x, pairs[1].y}, std::vector<float>{528, 48});
+    expect_equal("old values", before.read(), std::vector<float>(64, 0.0f));
+}
+
 int main()
 {
+    check_vectors();
     check<__half, __half2>("half");
     check<__nv_bfloat16, __nv_bfloat162>("bfloat16");
     return done("atomics_half");

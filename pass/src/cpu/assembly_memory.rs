@@ -166,8 +166,27 @@ impl<'c> Emitter<'_, 'c> {
         let rest = if reduces { operands } else { operands.get(1..)? };
         let address = self.asm_address(machine, parts, rest.first()?)?;
         let mask = self.guarded_mask(guard);
-        if parts.iter().any(|part| part.starts_with('v') && part.len() == 2) {
-            return None;
+        if let Operand::Group(values) = rest.get(1)? {
+            let sums = has("add") && kind == TypeKind::Float && bits == 32;
+            let Some(Operand::Group(results)) = (if reduces { Some(&rest[1]) } else { operands.first() }) else {
+                return None;
+            };
+            if !sums || results.len() != values.len() {
+                return None;
+            }
+            // As on a GPU, each element is an atomic of its own.
+            for (index, (value, result)) in values.iter().zip(results).enumerate() {
+                let value = self.read(machine, value, bits)?;
+                let value = self.as_float(value, bits)?;
+                let place = self.b.add(address, self.same(address, 4 * index as u64));
+                let sum = AtomicOp::LLVMAtomicRMWBinOpFAdd;
+                let old = self.update_lanes(sum, place, value, mask, shared_part(parts), 4);
+                if !reduces {
+                    let old = self.b.bitcast(old, self.int_lanes(bits));
+                    self.write(machine, result, old, guard)?;
+                }
+            }
+            return Some(());
         }
         let mut value = self.read(machine, rest.get(1)?, bits)?;
         let old = if has("cas") {
