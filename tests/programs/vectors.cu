@@ -1,5 +1,5 @@
 // Vector types: loads, stores and components of 4 to 16 bytes, in global, shared, constant and local
-// memory.
+// memory; reductions of a lane's own vector.
 #include "test.h"
 
 __constant__ float4 c_offsets[4];
@@ -63,8 +63,54 @@ __global__ void parts(const int4 *in, const double2 *pairs, const char4 *small, 
     reinterpret_cast<short4 *>(mixed + 128)[i] = make_short4(i, -i, 2 * i, 7);
 }
 
+// What LLVM makes of sums over neighbouring elements: a lane's own vector, reduced to one number.
+typedef short Shorts __attribute__((ext_vector_type(2)));
+typedef int Ints __attribute__((ext_vector_type(4)));
+typedef float Floats __attribute__((ext_vector_type(4)));
+
+__global__ void reductions(int *results, int uniform)
+{
+    int i = threadIdx.x;
+    int *mine = results + 12 * i;
+    Shorts shorts = {static_cast<short>(i * 3000), static_cast<short>(30000 - i)};
+    Ints ints = {i, 7 - i, i * i - 50, 3};
+    Floats floats = {i * 0.5f, 3.0f - i, i % 3 * 1.0f, -2.0f};
+    mine[0] = __builtin_reduce_add(shorts);
+    mine[1] = __builtin_reduce_max(shorts);
+    mine[2] = __builtin_reduce_add(ints);
+    mine[3] = __builtin_reduce_mul(ints);
+    mine[4] = __builtin_reduce_min(ints);
+    mine[5] = __builtin_reduce_max(ints);
+    mine[6] = __builtin_reduce_and(ints);
+    mine[7] = __builtin_reduce_or(ints);
+    mine[8] = __builtin_reduce_xor(ints);
+    mine[9] = static_cast<int>(2 * __builtin_reduce_min(floats));
+    mine[10] = static_cast<int>(2 * __builtin_reduce_max(floats));
+    Ints same = {uniform, uniform + 1, uniform * 2, 5};
+    mine[11] = __builtin_reduce_add(same);
+}
+
+static void test_reductions()
+{
+    std::vector<int> want;
+    for (int i = 0; i < 32; ++i) {
+        const short low = static_cast<short>(i * 3000), high = static_cast<short>(30000 - i);
+        const int a = i, b = 7 - i, c = i * i - 50, d = 3;
+        const float e = i * 0.5f, f = 3.0f - i, g = i % 3 * 1.0f, h = -2.0f;
+        const int row[] = {static_cast<short>(low + high), std::max(low, high), a + b + c + d, a * b * c * d,
+                           std::min({a, b, c, d}), std::max({a, b, c, d}), a & b & c & d, a | b | c | d, a ^ b ^ c ^ d,
+                           static_cast<int>(2 * std::min({e, f, g, h})), static_cast<int>(2 * std::max({e, f, g, h})),
+                           4 * 9 + 6};
+        want.insert(want.end(), std::begin(row), std::end(row));
+    }
+    Device<int> results(want.size());
+    reductions<<<1, 32>>>(results, 9);
+    expect_equal("reductions", results.read(), want);
+}
+
 int main()
 {
+    test_reductions();
     std::vector<float4> in(128), want(128), offsets(4);
     for (int i = 0; i < 4; ++i) {
         offsets[i] = {1.0f * i, 2.0f * i, 3.0f * i, 4.0f * i};

@@ -25,9 +25,10 @@ impl<'c> Emitter<'_, 'c> {
         if call.ty().kind() == Kind::Struct {
             return self.overflow_math(call, &base);
         }
-        if matches!(base.as_str(), "llvm.vector.reduce.add" | "llvm.vector.reduce.fadd")
-            || base.starts_with("llvm.vector.")
-        {
+        if let Some(reduction) = base.strip_prefix("llvm.vector.reduce.") {
+            return self.vector_reduction(call, reduction);
+        }
+        if base.starts_with("llvm.vector.") {
             return Err(Refusal::of(call, format!("the intrinsic {name}")));
         }
         let vector_of_float = |ty: Type<'c>| ty.is_float();

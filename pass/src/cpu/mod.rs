@@ -40,6 +40,7 @@ mod prepare;
 mod ptx;
 mod reach;
 mod record;
+mod reduction;
 mod registers;
 mod rounding;
 mod runtime;
