@@ -36,6 +36,34 @@ __global__ void whole_words(const unsigned *x, const unsigned *y, unsigned *out)
     asm("vmax.s32.s32.u32 %0, %1, %2;" : "=r"(to[7]) : "r"(a), "r"(b));
 }
 
+// Dot products of bytes, and of halves with bytes.
+__global__ void dot_products(const unsigned *x, const unsigned *y, unsigned *out)
+{
+    unsigned a = x[threadIdx.x], b = y[threadIdx.x], *to = out + 8 * threadIdx.x;
+    int sa = static_cast<int>(a), sb = static_cast<int>(b);
+    to[0] = __dp4a(a, b, 5u);
+    to[1] = __dp4a(sa, sb, 5);
+    to[2] = __dp2a_lo(a, b, 5u);
+    to[3] = __dp2a_hi(a, b, 5u);
+    to[4] = __dp2a_lo(sa, sb, 5);
+    to[5] = __dp2a_hi(sa, sb, 5);
+    asm("dp4a.s32.u32 %0, %1, %2, %3;" : "=r"(to[6]) : "r"(a), "r"(b), "r"(5));
+    asm("dp2a.hi.u32.s32 %0, %1, %2, %3;" : "=r"(to[7]) : "r"(a), "r"(b), "r"(5));
+}
+
+static unsigned dot(unsigned a, unsigned b, int bits, bool first_signed, bool second_signed, int skipped)
+{
+    auto part = [](unsigned word, int bits, bool is_signed, int index) {
+        const long long value = word >> bits * index & ((1u << bits) - 1);
+        return is_signed && value >> (bits - 1) ? value - (1ll << bits) : value;
+    };
+    long long sum = 5;
+    for (int index = 0; index < 32 / bits; ++index) {
+        sum += part(a, bits, first_signed, index) * part(b, 8, second_signed, skipped + index);
+    }
+    return static_cast<unsigned>(sum);
+}
+
 template <typename F>
 static unsigned by_parts(unsigned a, unsigned b, int bits, bool is_signed, F f)
 {
@@ -109,5 +137,17 @@ int main()
         }
     }
     expect_equal("whole words", whole.read(), want_whole);
+    Device<unsigned> dots(8 * 32);
+    dot_products<<<1, 32>>>(dx, dy, dots);
+    std::vector<unsigned> want_dots;
+    for (int i = 0; i < 32; ++i) {
+        unsigned a = x[i], b = y[i];
+        for (unsigned value : {dot(a, b, 8, false, false, 0), dot(a, b, 8, true, true, 0), dot(a, b, 16, false, false, 0),
+                               dot(a, b, 16, false, false, 2), dot(a, b, 16, true, true, 0), dot(a, b, 16, true, true, 2),
+                               dot(a, b, 8, true, false, 0), dot(a, b, 16, false, true, 2)}) {
+            want_dots.push_back(value);
+        }
+    }
+    expect_equal("dot products", dots.read(), want_dots);
     return done("video_simd");
 }

@@ -467,18 +467,7 @@ impl<'c> Emitter<'_, 'c> {
                 }
                 result
             }
-            "dp4a" => {
-                let (y, sum) = (*values.get(1)?, *values.get(2)?);
-                let mut total = sum;
-                for byte in 0..4 {
-                    let part = |v: Value<'c>| {
-                        let up = b.shl(v, self.same(v, 24 - 8 * byte));
-                        if signed { b.ashr(up, self.same(v, 24)) } else { b.lshr(up, self.same(v, 24)) }
-                    };
-                    total = b.add(total, b.mul(part(x), part(y)));
-                }
-                total
-            }
+            "dp4a" | "dp2a" => self.dot_product(parts, x, *values.get(1)?, *values.get(2)?)?,
             _ => return None,
         })
     }

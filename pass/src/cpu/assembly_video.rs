@@ -1,5 +1,5 @@
 //! Video instructions of inline assembly: arithmetic on the two halves or four bytes of a word, as `__vabsdiffu4` and its
-//! kin use it, and on whole words.
+//! kin use it, and on whole words; dot products.
 
 use super::assembly::{Machine, TypeKind};
 use super::emitter::Emitter;
@@ -21,6 +21,26 @@ pub fn scalar_video(opcode: &str) -> bool {
 }
 
 impl<'c> Emitter<'_, 'c> {
+    /// `dp4a` and `dp2a`: the sum of products of the four bytes of `x`, or of its two halves, with bytes of `y`; of halves
+    /// `lo` and `hi` say which of the bytes. Both sources have types of their own.
+    pub fn dot_product(&self, parts: &[&str], x: Value<'c>, y: Value<'c>, sum: Value<'c>) -> Option<Value<'c>> {
+        let [name, mode @ .., first, second] = parts else { return None };
+        let b = &self.b;
+        let part = |word: Value<'c>, ty: &str, bits: u64, index: u64| {
+            let up = b.shl(word, self.same(word, 32 - bits - bits * index));
+            let down = self.same(word, 32 - bits);
+            if ty == "s32" { b.ashr(up, down) } else { b.lshr(up, down) }
+        };
+        let (count, bits, skipped) = match (*name, mode) {
+            ("dp4a", []) => (4, 8, 0),
+            ("dp2a", ["lo"]) => (2, 16, 0),
+            ("dp2a", ["hi"]) => (2, 16, 2),
+            _ => return None,
+        };
+        let products = (0..count).map(|index| b.mul(part(x, first, bits, index), part(y, second, 8, skipped + index)));
+        Some(products.fold(sum, |sum, product| b.add(sum, product)))
+    }
+
     /// A video instruction on whole words ("Scalar Video Instructions" of the PTX manual): result, first and second source have
     /// types of their own, and what comes out may be added to or compared with a third one. `None`: a form that is not
     /// supported, as one with parts of words.
