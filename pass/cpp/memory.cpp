@@ -9,6 +9,7 @@
 #include "llvm/Support/CBindingWrapping.h"
 #include "llvm/Target/TargetMachine.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
+#include "llvm/Transforms/Utils/Local.h"
 #include "llvm/Transforms/Utils/LowerMemIntrinsics.h"
 
 using namespace llvm;
@@ -28,6 +29,11 @@ bool wl_expand_memory_loop(LLVMValueRef value, LLVMTargetMachineRef machine) {
     return false;
   call->eraseFromParent();
   return true;
+}
+
+unsigned wl_known_alignment(LLVMValueRef pointer, LLVMValueRef at) {
+  auto *instruction = cast<Instruction>(llvm::unwrap(at));
+  return getKnownAlignment(llvm::unwrap(pointer), instruction->getDataLayout(), instruction).value();
 }
 
 bool wl_gathers(LLVMTargetMachineRef machine, LLVMContextRef raw) {

@@ -80,6 +80,7 @@ char *wl_demangle(const char *name);
 LLVMBasicBlockRef wl_split_normal_edge(LLVMValueRef invoke);
 
 // Replaces a memcpy, memmove or memset call by the loop that the NVPTX back end makes of it. False: left as it was.
+unsigned wl_known_alignment(LLVMValueRef pointer, LLVMValueRef at);
 bool wl_expand_memory_loop(LLVMValueRef call, LLVMTargetMachineRef machine);
 
 // Keeps LLVM from telling of loops that it did not unroll or vectorise as a pragma asks.

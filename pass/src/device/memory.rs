@@ -2,7 +2,7 @@
 
 use crate::llvm::debug::Location;
 use crate::llvm::metadata::{self, LIBRARY, LOCATION, NEAR};
-use crate::llvm::shim::expand_memory_loop;
+use crate::llvm::shim::{expand_memory_loop, known_alignment};
 use crate::llvm::value::Value;
 use crate::llvm::{Builder, Machine, ModuleItems};
 use inkwell::module::Module;
@@ -81,8 +81,12 @@ fn expand_inline(call: Value<'_>, operation: Operation, length: u64) {
             metadata::copy(call, part, note);
         }
     };
-    let target_align = u64::from(call.argument_alignment(0));
-    let source_align = if operation == Operation::Set { WIDEST } else { u64::from(call.argument_alignment(1)) };
+    // The back end looks again how well the pointers are aligned, now that it knows their spaces.
+    let align_of = |argument: u32| {
+        u64::from(call.argument_alignment(argument)).max(known_alignment(call.operand(argument), call))
+    };
+    let target_align = align_of(0);
+    let source_align = if operation == Operation::Set { WIDEST } else { align_of(1) };
     let mut align = WIDEST.min(target_align).min(source_align).max(1);
     let mut pieces = Vec::new();
     let mut offset = 0;

@@ -42,6 +42,7 @@ unsafe extern "C" {
     fn wl_hide_optimization_failures(context: LLVMContextRef);
     fn wl_expand_constant_users(global: LLVMValueRef);
     fn wl_expand_memory_loop(call: LLVMValueRef, machine: LLVMTargetMachineRef) -> bool;
+    fn wl_known_alignment(pointer: LLVMValueRef, at: LLVMValueRef) -> std::ffi::c_uint;
 
     pub(super) fn wl_scope_name(scope: LLVMMetadataRef) -> Text;
     pub(super) fn wl_scope_linkage_name(scope: LLVMMetadataRef) -> Text;
@@ -149,6 +150,13 @@ pub fn expand_memory_loop(call: Value<'_>, machine: &Machine) -> bool {
     assert!(call.is_call(), "{call} is no call");
     // SAFETY: a live call; the shim looks at its kind first.
     unsafe { wl_expand_memory_loop(call.raw(), machine.inner().as_mut_ptr()) }
+}
+
+/// The alignment that a pointer is known to have at an instruction, in bytes, as LLVM's back ends find it out.
+pub fn known_alignment(pointer: Value<'_>, at: Value<'_>) -> u64 {
+    assert!(pointer.ty().is_pointer() && at.is_instruction(), "{pointer} is no pointer, or {at} no instruction");
+    // SAFETY: a live pointer and a live instruction.
+    u64::from(unsafe { wl_known_alignment(pointer.raw(), at.raw()) })
 }
 
 /// Makes instructions of the constant expressions of a global that functions use, so that its users in functions are
