@@ -4,6 +4,7 @@
 mod access;
 mod assembly;
 mod bundle;
+mod copies;
 mod describe;
 mod distance;
 mod globals;
