@@ -1,6 +1,7 @@
 //! Warpline's work on LLVM IR: notes and hooks on device and host code, the site table, and the lowering
 //! of device code to the CPU device. `docs/design/borders.md` lists the stages.
 
+mod contraction;
 pub mod cpu;
 pub mod device;
 pub mod gpu;

@@ -1,6 +1,7 @@
 //! The instruction mix of a block: what its IR becomes on a GPU, by class. It is read off the IR, so it counts what
 //! the program asks for, not the address arithmetic and moves that `ptxas` adds.
 
+use crate::contraction::is_fused;
 use crate::llvm::types::Kind;
 use crate::llvm::value::Opcode;
 use crate::llvm::{Block, Type, Value};
@@ -19,6 +20,8 @@ fn count(mix: &mut InstructionMix, instruction: Value<'_>) {
     use Opcode::*;
     let Some(opcode) = instruction.opcode() else { return };
     match opcode {
+        // One instruction with the sum.
+        LLVMFMul if is_fused(instruction) => {}
         LLVMFAdd | LLVMFSub | LLVMFMul | LLVMFNeg => arithmetic(mix, instruction.ty(), 1),
         LLVMFCmp => arithmetic(mix, instruction.operand(0).ty(), 1),
         LLVMFDiv | LLVMFRem => mix.special += lanes(instruction.ty()),
