@@ -8,9 +8,6 @@ use crate::llvm::{Layout, ModuleItems, Value};
 use inkwell::module::Module;
 use std::collections::HashMap;
 
-/// Wrappers of wrappers are looked for this many times.
-const ROUNDS: usize = 4;
-
 /// How a wrapper's caller gets the memory.
 #[derive(Clone, Debug, PartialEq)]
 enum Via {
@@ -37,21 +34,29 @@ impl<'c> Wrappers<'c> {
     /// is only ever called.
     pub(super) fn find(module: &Module<'c>, layout: Layout<'_>) -> Self {
         let mut wrappers = Wrappers { known: HashMap::new() };
-        let candidates: Vec<_> = module.functions().into_iter().filter(|&function| is_candidate(function)).collect();
-        for _ in 0..ROUNDS {
-            let before = wrappers.known.len();
-            for &function in &candidates {
-                if wrappers.known.contains_key(&function) {
-                    continue;
+        // A function is looked at once it is known what those do that it calls; ones that call each other in a circle
+        // never are, and are no wrappers.
+        let mut left = allocating(module);
+        loop {
+            let ready: Vec<_> = left
+                .iter()
+                .filter(|(_, callees)| !callees.iter().any(|callee| left.contains_key(callee)))
+                .map(|(function, callees)| (*function, callees.clone()))
+                .collect();
+            for (function, callees) in &ready {
+                left.remove(function);
+                // Memory that a callee gives itself a name for would take this function's.
+                if is_candidate(*function)
+                    && callees.iter().all(|callee| wrappers.known.contains_key(callee))
+                    && let Some(wrapper) = wrappers.examine(*function, layout)
+                {
+                    wrappers.known.insert(*function, wrapper);
                 }
-                let Some(wrapper) = wrappers.examine(function, layout) else { continue };
-                wrappers.known.insert(function, wrapper);
             }
-            if wrappers.known.len() == before {
-                break;
+            if ready.is_empty() {
+                return wrappers;
             }
         }
-        wrappers
     }
 
     /// Whether a function's own allocation is named by its callers.
@@ -115,6 +120,36 @@ impl<'c> Wrappers<'c> {
         };
         Some(Wrapper { via, own_name })
     }
+}
+
+/// Functions that allocate, by themselves or through others of the module, and those others.
+fn allocating<'c>(module: &Module<'c>) -> HashMap<Value<'c>, Vec<Value<'c>>> {
+    let (mut found, mut callers) = (HashMap::new(), HashMap::<Value<'c>, Vec<Value<'c>>>::new());
+    let mut new = Vec::new();
+    for function in module.functions() {
+        let calls = function.blocks().into_iter().flat_map(|block| block.instructions());
+        for callee in calls.filter_map(|call| call.direct_callee()) {
+            callers.entry(callee).or_default().push(function);
+            if cuda_allocation(base_name(&callee.name())).is_some() {
+                new.push(function);
+            }
+        }
+    }
+    while let Some(function) = new.pop() {
+        if found.contains_key(&function) {
+            continue;
+        }
+        found.insert(function, Vec::new());
+        new.extend(callers.get(&function).into_iter().flatten());
+    }
+    for callee in found.keys().copied().collect::<Vec<_>>() {
+        for caller in callers.get(&callee).into_iter().flatten() {
+            if let Some(callees) = found.get_mut(caller) {
+                callees.push(callee);
+            }
+        }
+    }
+    found
 }
 
 fn is_candidate(function: Value<'_>) -> bool {

@@ -19,6 +19,13 @@ struct Buffer {
   Buffer(size_t n) : size(n) { cudaMalloc(&memory, n); }
 };
 
+// Two allocations are each named here; the first is another method's, which is known to allocate only later.
+struct Both {
+  float *first, *second;
+  __attribute__((noinline)) void make() { make_first(); cudaMalloc(&second, 8); }
+  __attribute__((noinline)) void make_first() { cudaMalloc(&first, 4); }
+};
+
 // Others may call this one, so it names the memory itself.
 void exported(float **theirs) { cudaMalloc(theirs, 4); }
 
@@ -36,6 +43,9 @@ void callers(size_t n) {
   use(d_c);
   use(d_d);
   use(&image);
+  Both both;
+  both.make();
+  use(&both);
 }
 
 // CHECK-LABEL: define {{.*}} @_Z8exportedPPf(
@@ -49,4 +59,9 @@ void callers(size_t n) {
 // CHECK: call void @__warpline_name(ptr nonnull @__warpline_text.d_c)
 // CHECK: call {{.*}} @cudaMalloc(
 // CHECK: call void @__warpline_name(ptr nonnull @__warpline_text.image.memory)
+// CHECK: call {{.*}} @cudaMalloc(
+// CHECK-LABEL: define {{.*}} @_ZN4Both4makeEv(
+// CHECK: call void @__warpline_name(ptr nonnull @__warpline_text.{{.*}}first)
+// CHECK: call {{.*}}@{{_ZN4Both10make_firstEv|cudaMalloc}}(
+// CHECK: call void @__warpline_name(ptr nonnull @__warpline_text.{{.*}}second)
 // CHECK: call {{.*}} @cudaMalloc(
