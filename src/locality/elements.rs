@@ -39,6 +39,11 @@ impl Use {
         self.time != NONE
     }
 
+    /// Where its life began, if it was loaded then and not used again since.
+    pub(super) fn once(self) -> Option<u32> {
+        (self.time != NONE && self.time & REUSED == 0).then_some(self.cell)
+    }
+
     #[inline]
     fn position(self) -> u32 {
         self.time & !REUSED
@@ -189,7 +194,7 @@ pub(super) fn end(element: &mut Use, axis: &mut impl Timeline) {
 /// Marks a life as used more than once; returns where it began if it was not marked.
 #[inline]
 pub(super) fn mark_reused(element: &mut Use) -> Option<u32> {
-    let first = (element.time != NONE && element.time & REUSED == 0).then_some(element.cell);
+    let first = element.once();
     if element.time != NONE {
         element.time |= REUSED;
     }
@@ -373,6 +378,22 @@ impl Groups {
             next.push(run.part(high, u32::MAX));
         }
         self.set(group, &next);
+    }
+
+    /// Tells of the elements of a group that were used once: where, and how many.
+    pub(super) fn for_each_once(&self, group: u32, mut f: impl FnMut(u32, u32)) {
+        let group = &self.groups[group as usize];
+        if group.split {
+            let start = group.apart as usize;
+            let elements = &self.uses[start..start + elements_in_line(group.class.into()) as usize];
+            elements.iter().filter_map(|element| element.once()).for_each(|cell| f(cell, 1));
+        } else {
+            for run in group.runs() {
+                if let Some(cell) = run.first.once() {
+                    f(cell, run.length.into());
+                }
+            }
+        }
     }
 
     /// Gives all times their new numbers.

@@ -151,7 +151,7 @@ impl<T: Timeline> Reuse<T> {
         }
         counters(cells, cell);
         if T::SAMPLED {
-            self.make_room_for_all();
+            self.make_room_for_all(cells);
             let lanes = access.mask.count_ones();
             let uniform = reach.holes.is_none() && matches!(access.addresses, Addresses::Uniform(_));
             let elements = if uniform { 1 } else { lanes };
@@ -391,7 +391,7 @@ impl<T: Timeline> Reuse<T> {
 
     /// Room on every time line, and among the lines: with too many of them half are given up.
     #[inline(always)]
-    fn make_room_for_all(&mut self) {
+    fn make_room_for_all(&mut self, cells: &mut ReuseCells) {
         // A request has up to 32 elements, 64 lines and their sectors.
         if !self.elements.line.has_room(160) {
             self.make_element_room();
@@ -403,15 +403,34 @@ impl<T: Timeline> Reuse<T> {
             self.make_line_room(64);
         }
         if self.sample.is_full(self.lines.len()) {
-            self.follow_fewer();
+            self.follow_fewer(cells);
         }
     }
 
+    /// Gives up half of the lines, until there is room; those that are left stand for the others from now on. So do
+    /// their elements that were used once, of which a second use will take away as much as they count.
     #[cold]
-    fn follow_fewer(&mut self) {
+    fn follow_fewer(&mut self, cells: &mut ReuseCells) {
         while self.sample.is_full(self.lines.len()) {
+            let weight = u64::from(self.sample.weight());
             self.sample.halve();
             let sample = self.sample;
+            let mut once = |taken: bool, cell: u32, count: u32| {
+                let streaming = &mut counters(cells, cell).streaming;
+                let change = weight * u64::from(count);
+                *streaming = if taken { streaming.wrapping_add(change) } else { streaming.wrapping_sub(change) };
+            };
+            for line in &self.lines {
+                let taken = sample.takes(line.number);
+                for group in line.groups.iter().filter(|group| **group != NONE) {
+                    self.groups.for_each_once(*group, |cell, count| once(taken, cell, count));
+                }
+            }
+            for ((address, _), element) in &self.odd {
+                if let Some(cell) = element.once() {
+                    once(sample.takes(address / 128), cell, 1);
+                }
+            }
             self.lines.retain(|line| sample.takes(line.number));
             self.odd.retain(|(address, _), _| sample.takes(address / 128));
         }

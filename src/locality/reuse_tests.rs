@@ -249,6 +249,25 @@ fn difference(requests: &[Request], most: usize) -> (f64, f64) {
 }
 
 #[test]
+fn once_used_elements_of_a_sample_are_estimated() {
+    let whole = |line: u64, cell| (u32::MAX, (0..32).map(|lane| line * 128 + 4 * lane).collect(), 4, Op::Load, cell);
+    // 8000 lines once; 6000 of them again, so that the sample is halved between an element's two uses.
+    let first: Vec<Request> = (0..8000).map(|line| whole(line, 0)).collect();
+    let again: Vec<Request> = (0..6000).map(|line| whole(line, 1)).collect();
+    let streaming = |requests: &[Request]| -> Vec<u64> {
+        followed::<Clock>(requests, Stores::Restart, 512).iter().map(|cell| cell.streaming).collect()
+    };
+    let near = |found: u64, want: f64| (found as f64 / want - 1.0).abs() < 0.25;
+    assert!(near(streaming(&first)[0], 8000.0 * 32.0), "{:?}", streaming(&first));
+    let both = streaming(&[first, again].concat());
+    assert!(near(both[0], 2000.0 * 32.0), "{both:?}");
+    assert_eq!(both[1], 0);
+    // Each used again at once, while the sample shrinks: none is left.
+    let pairs: Vec<Request> = (0..8000).flat_map(|line| [whole(line, 0), whole(line, 1)]).collect();
+    assert_eq!(streaming(&pairs), [0, 0]);
+}
+
+#[test]
 fn approximate_distances_of_steady_streams_are_close() {
     let whole = |line: u64, cell| (u32::MAX, (0..32).map(|lane| line * 128 + 4 * lane).collect(), 4, Op::Load, cell);
     // Round and round: every gap is the same, and so nothing is lost.
