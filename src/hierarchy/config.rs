@@ -275,6 +275,11 @@ impl HierarchyConfig {
         for &option in &self.l1.shared_options {
             range("l1.shared_options", option, 0, self.l1.bytes)?;
         }
+        let kept = self.l1.shared_options.iter().min().unwrap_or(&0) + self.l1.reserved_bytes;
+        if kept >= self.l1.bytes {
+            let what = format!("with the smallest of l1.shared_options it leaves nothing of {} bytes", self.l1.bytes);
+            return Err(("l1.reserved_bytes", what));
+        }
         range("l1.sets", u64::from(self.l1.sets), 1, 1 << 16)?;
         let ways = self.l1.bytes / u64::from(self.l1.line_bytes) / u64::from(self.l1.sets);
         range("l1.sets (lines per set)", ways, 1, 1 << 15)?;

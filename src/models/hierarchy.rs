@@ -194,6 +194,11 @@ pub(super) fn check(model: &Model, text: &str) -> Result<(), (usize, String)> {
     model
         .check_rates()
         .map_err(|(figure, reason)| (line_of(text, "rates", figure), format!("rates.{figure} {reason}")))?;
+    super::device::check(&model.device)
+        .map_err(|(figure, reason)| (line_of(text, "device", figure), format!("device.{figure}: {reason}")))?;
+    if !matches!(model.warp, 32 | 64) {
+        return Err((line_of(text, "", "warp"), format!("warp: {} is neither 32 nor 64", model.warp)));
+    }
     if model.l1.is_none() && model.l2.is_none() && model.coalescing.is_none() && model.dram.is_none() {
         return Ok(());
     }

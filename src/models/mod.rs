@@ -2,6 +2,7 @@
 //! there; where a run cannot do without one, the value taken here is told in the profile.
 
 mod curves;
+mod device;
 mod hierarchy;
 mod rates;
 
@@ -43,7 +44,7 @@ const BUILT_IN: &[(&str, &str)] = &[
 
 /// A figure and where it comes from.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "a table like { value = 68, source = \"key of [sources]\" }")]
 pub struct Figure<T> {
     /// The figure.
     pub value: T,
