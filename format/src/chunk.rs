@@ -46,7 +46,7 @@ pub enum HeaderError {
     Magic,
     /// A later version wrote it.
     #[error(
-        "trace version {0} is newer than this warpline reads ({VERSION}); use the warpline that belongs to the program's build"
+        "trace version {0} is not the one this warpline reads ({VERSION}); use the warpline that belongs to the program's build"
     )]
     Version(u32),
 }

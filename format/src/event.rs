@@ -329,6 +329,13 @@ pub enum FaultKind {
     Hardware,
 }
 
+impl Fault {
+    /// In place of an address of ordinary host memory, which would differ from run to run.
+    pub const HOST_MEMORY: u64 = u64::MAX;
+    /// Addresses below this are null pointers, or members of what they should have led to.
+    pub const NULL_PAGE: u64 = 4096;
+}
+
 /// A bad access, told once per site.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Fault {
@@ -342,9 +349,9 @@ pub struct Fault {
     pub block: u64,
     /// Linear thread in the block.
     pub thread: u32,
-    /// Device address.
+    /// Device address, or [`Fault::HOST_MEMORY`].
     pub address: u64,
-    /// Nearest allocation.
+    /// Nearest allocation; the freed one for [`FaultKind::Freed`].
     pub nearest: Option<AllocationId>,
     /// The kernel was stopped.
     pub stopped: bool,

@@ -135,11 +135,16 @@ pub unsafe fn note(warp: *mut Warp, lane: usize, kind: FaultKind, site: u32, add
         let registry = &(*running.memory).registry;
         // Host addresses differ from run to run and stay out of the trace.
         let known = match region(address) {
-            Region::Host => registry.find(address).map_or(0, |live| live.address + (address - live.start())),
+            Region::Host if address < Fault::NULL_PAGE => address,
+            Region::Host => {
+                registry.find(address).map_or(Fault::HOST_MEMORY, |live| live.address + (address - live.start()))
+            }
             Region::Shared => address - (*warp).context.shared as u64,
             _ => address,
         };
-        let nearest = if region(address) == Region::Device {
+        let nearest = if kind == FaultKind::Freed {
+            registry.find_freed(address).map(|old| old.id)
+        } else if region(address) == Region::Device {
             registry.find(address).or_else(|| registry.nearest(address).map(|near| near.allocation)).map(|live| live.id)
         } else {
             None

@@ -5,7 +5,7 @@ use crate::execution::warp::Warp;
 use crate::memory::registry::{Live, Registry};
 use crate::memory::windows::{Region, region};
 use std::fmt::Write;
-use warpline_format::event::FaultKind;
+use warpline_format::event::{Fault, FaultKind};
 use warpline_format::site_table::{Op, SiteTable};
 
 /// cudaMalloc gives out memory in units of this many bytes; behind an allocation's end a GPU
@@ -146,7 +146,7 @@ pub fn neighbourhood(text: &mut String, registry: &Registry, address: u64, bytes
     } else if let Some(old) = registry.find_freed(address) {
         let _ = write!(text, "\n    address {address:#x} is {} bytes into {}", address - old.start(), size(old));
         text.push_str(", which was freed");
-    } else if address < 4096 {
+    } else if address < Fault::NULL_PAGE {
         let _ = write!(text, "\n    address {address:#x}: a null pointer");
     } else if region(address) != Region::Device {
         let _ = write!(text, "\n    address {address:#x} is ordinary host memory, which a kernel cannot reach");

@@ -38,6 +38,7 @@ pub fn fault_line(profile: &Profile, fault: &Fault) -> String {
             };
             _ = write!(text, ": {place} {name} ({}, {size})", allocation.kind);
         }
+        _ if fault.address == "host" => text.push_str(": ordinary host memory, which a kernel cannot reach"),
         _ => _ = write!(text, ": address {}", fault.address),
     }
     text
