@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 use std::io::Read;
 use std::sync::Arc;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use warpline_format::device::Device;
 use warpline_format::event::{Copy, Event, Launch, LaunchEnd, LaunchId, SiteCount, WarpBlockCount};
 
 use super::pool::{Pool, WorkerLost};
-use super::results::{HostAllocationData, ObjectData, direction_key};
+use super::results::{HostAllocationData, LeftOut, ObjectData, direction_key};
 use super::worker::LaunchWork;
 use super::{
     AllocationData, Analysis, BlockSum, BranchSum, CellKey, Cells, Finish, InstructionSums, KernelData, LaunchData,
@@ -56,6 +56,8 @@ pub struct Analyzer {
     current: Option<LaunchId>,
     /// Puts launches into another device's order.
     reorder: Option<Reorder>,
+    /// Launches that this device cannot have, until they end.
+    left_out: FxHashSet<LaunchId>,
 }
 
 /// Analyses a whole stream with `threads` workers. Damage does not make it fail: it is told in
@@ -135,6 +137,7 @@ impl Analyzer {
             status: Status::default(),
             current: None,
             reorder: None,
+            left_out: FxHashSet::default(),
         }
     }
 
@@ -261,7 +264,11 @@ impl Analyzer {
         let mut shape = LaunchShape::new(&event, module, kernel, recorded_sms)?;
         if let Some(reorder) = &mut self.reorder {
             let module = Arc::clone(&shape.module.1);
-            reorder.launch(&mut event, shape)?;
+            if let Err(why) = reorder.launch(&mut event, shape) {
+                self.left_out.insert(event.id);
+                self.analysis.left_out.push(LeftOut { model: 0, launch: event.id, kernel, why });
+                return Ok(());
+            }
             shape = LaunchShape::new(&event, module, kernel, reorder.device().sms)?;
         }
         let shape = Arc::new(shape);
@@ -276,6 +283,9 @@ impl Analyzer {
     }
 
     fn batch(&mut self, launch: LaunchId, items: &[u8]) -> Result<(), Refusal> {
+        if self.left_out.contains(&launch) {
+            return Ok(());
+        }
         let open = self.open.get(&launch);
         let open = open.ok_or_else(|| format!("accesses of launch {launch}, which is not running"))?;
         if let Some(reorder) = &mut self.reorder {
@@ -288,6 +298,9 @@ impl Analyzer {
     }
 
     fn warp_blocks(&mut self, launch: LaunchId, blocks: Vec<WarpBlockCount>) -> Result<(), Refusal> {
+        if self.left_out.contains(&launch) {
+            return Ok(());
+        }
         let open = self.open.get_mut(&launch);
         let open = open.ok_or_else(|| format!("blocks of launch {launch}, which is not running"))?;
         let known = open.shape.module.1.table.blocks.len();
@@ -299,6 +312,9 @@ impl Analyzer {
     }
 
     fn site_counts(&mut self, launch: LaunchId, sites: &[SiteCount]) -> Result<(), Refusal> {
+        if self.left_out.contains(&launch) {
+            return Ok(());
+        }
         let open = self.open.get_mut(&launch);
         let open = open.ok_or_else(|| format!("counts of launch {launch}, which is not running"))?;
         let module = &open.shape.module.1;
@@ -309,6 +325,9 @@ impl Analyzer {
     }
 
     fn launch_end(&mut self, end: &LaunchEnd) -> Result<(), Refusal> {
+        if self.left_out.remove(&end.id) {
+            return Ok(());
+        }
         let open = self.open.get(&end.id).ok_or_else(|| format!("launch {} ends and never began", end.id))?;
         let table = &open.shape.module.1.table;
         for count in &end.blocks {

@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use warpline_format::access::Space;
 use warpline_format::device::Device;
-use warpline_format::event::{Allocation, AllocationId, Direction, Fault, HostAllocationId, Launch, PathFrame, PathId};
+use warpline_format::event::{
+    Allocation, AllocationId, Direction, Fault, HostAllocationId, Launch, LaunchId, PathFrame, PathId,
+};
 
 use super::{CellKey, Cells, InstructionSums};
 use crate::attribution::{ContextTree, Module, ROOT};
@@ -127,6 +129,19 @@ pub struct KernelData {
     pub pages: Option<PageCounts>,
 }
 
+/// A launch that a model cannot have.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LeftOut {
+    /// Number of the model, 0 for the first.
+    pub model: usize,
+    /// The launch.
+    pub launch: LaunchId,
+    /// Its kernel.
+    pub kernel: u32,
+    /// Why.
+    pub why: String,
+}
+
 /// How the stream ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Finish {
@@ -193,6 +208,8 @@ pub struct Analysis {
     pub on_gpu: bool,
     /// Requests came as counts by site, without addresses.
     pub counted: bool,
+    /// Launches that are in the trace and not in the figures.
+    pub left_out: Vec<LeftOut>,
     /// Bytes of trace read.
     pub bytes: u64,
     /// How it ended.
@@ -217,6 +234,7 @@ impl Analysis {
             requests: 0,
             on_gpu: false,
             counted: false,
+            left_out: Vec::new(),
             bytes: 0,
             finish,
         }
@@ -227,6 +245,7 @@ impl Analysis {
     /// Takes over the simulated traffic of the same trace on another model, as model number `number`
     /// (from 1; the first model's own is 0).
     pub fn add_model(&mut self, number: usize, other: &Analysis) {
+        self.left_out.extend(other.left_out.iter().map(|left| LeftOut { model: number, ..left.clone() }));
         let only = |counters: &Counters| {
             let mut traffic = vec![Traffic::default(); number + 1];
             traffic[number] = counters.traffic.first().copied().unwrap_or_default();
@@ -240,7 +259,11 @@ impl Analysis {
                 let cell = kernel.cells.id(CellKey { context, ..*key });
                 kernel.cells.counters(cell).add(&only(counters));
             }
-            for (launch, others) in kernel.launches.iter_mut().zip(&others.launches) {
+            // One of them may lack launches.
+            let others: BTreeMap<LaunchId, &LaunchData> =
+                others.launches.iter().map(|launch| (launch.event.id, launch)).collect();
+            for launch in &mut kernel.launches {
+                let Some(others) = others.get(&launch.event.id) else { continue };
                 for (space, counters) in &others.spaces {
                     launch.spaces.entry(*space).or_default().add(&only(counters));
                 }

@@ -42,6 +42,20 @@ pub(super) fn print(bytes: &[u8]) -> Result<(), Failure> {
     }
 }
 
+/// Refuses to write a file over one that is needed: the same file by whatever path.
+pub(super) fn refuse_same(needed: &Path, output: &Path) -> Result<(), Failure> {
+    let same = match (needed.canonicalize(), output.canonicalize()) {
+        (Ok(one), Ok(other)) => one == other && one.is_file(),
+        // What does not exist yet has no other names that matter.
+        _ => needed == output,
+    };
+    if !same {
+        return Ok(());
+    }
+    let message = format!("{}: would be written over; give --output another name", needed.display());
+    Err(Failure::new(exit_code::USAGE, message))
+}
+
 /// Writes to a file (under a temporary name, then renamed), or to standard output for `-` and none.
 pub(super) fn write(bytes: &[u8], to: Option<&Path>) -> Result<(), Failure> {
     match to {

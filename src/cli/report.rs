@@ -11,6 +11,9 @@ use crate::report::{self, Filter};
 
 pub(super) fn execute(arguments: &ReportArguments, color: Color) -> Result<u8, Failure> {
     let filter = filter(&arguments.filters)?;
+    if let Some(output) = &arguments.output {
+        output::refuse_same(&arguments.file, output)?;
+    }
     let profile = profile::read(&arguments.file).map_err(|error| {
         let code = match error {
             ProfileError::Write { .. } => exit_code::UNEXPECTED,

@@ -29,11 +29,12 @@ pub(super) fn execute(arguments: &SimArguments) -> Result<u8, Failure> {
     for pages in models.iter_mut().filter_map(|model| model.simulation.pages.as_mut()) {
         pages.window = arguments.page_window;
     }
+    let output = arguments.output.clone().unwrap_or_else(|| default_output(&arguments.trace));
+    super::output::refuse_same(&arguments.trace, &output)?;
     let threads = arguments.threads.unwrap_or_else(run::default_threads);
     let analysis = analyze(&arguments.trace, &models, threads)?;
     let Some((first, _)) = models.split_first() else { return Ok(exit_code::USAGE) };
     let bypass = if arguments.bypass { advice(&arguments.trace, &analysis, first, threads)? } else { BTreeMap::new() };
-    let complete = analysis.finish == Finish::Complete;
     let facts = RunFacts {
         device: if analysis.on_gpu { "gpu" } else { "cpu" }.to_owned(),
         models: models.iter().map(|model| model.key.clone()).collect(),
@@ -41,7 +42,7 @@ pub(super) fn execute(arguments: &SimArguments) -> Result<u8, Failure> {
         bypass,
         pages: first.simulation.pages,
         exit_code: None,
-        ended_by_itself: complete,
+        ended_by_itself: analysis.finish == Finish::Complete,
         assumptions: first.assumptions(),
         notes: Vec::new(),
         environment: Environment {
@@ -52,14 +53,13 @@ pub(super) fn execute(arguments: &SimArguments) -> Result<u8, Failure> {
         },
     };
     let profile = profile::build(BuildInput { analysis: &analysis, facts });
-    let output = arguments.output.clone().unwrap_or_else(|| default_output(&arguments.trace));
     profile::write(&profile, &output).map_err(|error| Failure::new(exit_code::UNEXPECTED, error))?;
     for note in &profile.run.notes {
         eprintln!("warpline: note: {note}");
     }
     eprintln!("warpline: wrote {}", output.display());
     eprintln!("warpline: next: warpline report {}", output.display());
-    Ok(if complete { exit_code::OK } else { exit_code::PARTIAL })
+    Ok(if profile.run.complete { exit_code::OK } else { exit_code::PARTIAL })
 }
 
 /// Who should use level 1 of a model; the trace is read once for each choice that is tried.

@@ -58,7 +58,9 @@ pub fn build(input: BuildInput<'_>) -> Profile {
         run: model::Run {
             device: facts.device,
             models: facts.models,
-            complete: analysis.finish == Finish::Complete && facts.ended_by_itself,
+            complete: analysis.finish == Finish::Complete
+                && facts.ended_by_itself
+                && analysis.left_out.iter().all(|left| left.model != 0),
             dropped_records: analysis.dropped,
             mode: if analysis.counted { "counters" } else { "trace" }.to_owned(),
             sampled: sampled(analysis),
@@ -86,11 +88,16 @@ pub fn build(input: BuildInput<'_>) -> Profile {
     };
     let mut by_allocation: BTreeMap<AllocationId, BTreeMap<u32, Counters>> = BTreeMap::new();
     for (id, kernel) in (0u32..).zip(&analysis.kernels) {
+        if kernel.launches.is_empty() {
+            continue;
+        }
         add_kernel(&mut profile, analysis, &mut paths, id, kernel);
         // Without addresses nothing was simulated.
         if let Some(row) = profile.kernels.last_mut().filter(|row| row.id == id && !analysis.counted) {
             let models = profile.run.models.iter().zip(&facts.rates);
-            row.estimates = super::estimate::estimates(kernel, models);
+            let left_out =
+                |model, launch| analysis.left_out.iter().any(|left| (left.model, left.launch) == (model, launch));
+            row.estimates = super::estimate::estimates(kernel, models, &left_out);
             row.bypass = facts.bypass.get(&id).map(super::advice::bypass);
             let counted = facts.pages.as_ref().zip(kernel.pages.as_ref());
             row.pages = counted.map(|(settings, counts)| super::advice::pages(settings, counts));
@@ -104,6 +111,7 @@ pub fn build(input: BuildInput<'_>) -> Profile {
     }
     add_allocations(&mut profile, analysis, &mut paths, &by_allocation);
     profile.faults = analysis.faults.iter().map(|fault| fault_row(analysis, &mut paths, fault)).collect();
+    notes.extend(left_out(analysis, &profile.run.models));
     notes.extend(paths.problems().iter().cloned());
     super::caches::name_models(&mut profile);
     let missing = sources::collect(&mut profile);
@@ -115,6 +123,26 @@ pub fn build(input: BuildInput<'_>) -> Profile {
     notes.extend(facts.notes);
     profile.run.notes = notes;
     profile
+}
+
+/// Says which launches some model's figures lack, by kernel and reason.
+fn left_out(analysis: &Analysis, models: &[String]) -> Vec<String> {
+    let mut groups: BTreeMap<(usize, u32, &str), Vec<u64>> = BTreeMap::new();
+    for left in &analysis.left_out {
+        groups.entry((left.model, left.kernel, &left.why)).or_default().push(left.launch);
+    }
+    let line = |((model, kernel, why), launches): ((usize, u32, &str), Vec<u64>)| {
+        let name = analysis.kernels.get(kernel as usize).and_then(|kernel| {
+            let module = analysis.modules.get(&kernel.module)?;
+            Some(module.table.functions[kernel.function as usize].name.split('(').next().unwrap_or_default())
+        });
+        let what = match launches[..] {
+            [one] => format!("launch {one} of {}", name.unwrap_or("?")),
+            _ => format!("{} launches of {}", launches.len(), name.unwrap_or("?")),
+        };
+        format!("{}: {what} left out, {why}", models.get(model).map_or("?", String::as_str))
+    };
+    groups.into_iter().map(line).collect()
 }
 
 fn sampled(analysis: &Analysis) -> bool {
@@ -155,7 +183,9 @@ fn finish_notes(analysis: &Analysis, facts: &RunFacts) -> Vec<String> {
         notes.push(format!("{} records were dropped, as asked for: all counts are too low by them", analysis.dropped));
     }
     if sampled(analysis) {
-        notes.push("only a part of the launches or blocks was recorded: counts are those of that part".to_owned());
+        let what = "only a part of the launches or blocks was recorded: counts are those of that part, and the simulated \
+                    caches saw nothing else";
+        notes.push(what.to_owned());
     }
     let cut = analysis.kernels.iter().flat_map(|kernel| &kernel.launches).filter(|launch| launch.error.is_none());
     for launch in cut {
@@ -359,7 +389,10 @@ fn fault_row(analysis: &Analysis, paths: &mut Paths<'_>, fault: &FaultEvent) -> 
         bytes: site.map_or(0, |(_, site)| site.bytes),
         block: fault.block,
         thread: fault.thread,
-        address: format!("{:#x}", fault.address),
+        address: match fault.address {
+            FaultEvent::HOST_MEMORY => "host".to_owned(),
+            address => format!("{address:#x}"),
+        },
         allocation: fault.nearest,
         offset: nearest.map(|nearest| fault.address.wrapping_sub(nearest.event.address) as i64),
         stopped: fault.stopped,

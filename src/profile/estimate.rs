@@ -7,6 +7,7 @@
 
 use serde::{Deserialize, Serialize};
 use warpline_format::access::Space;
+use warpline_format::event::LaunchId;
 
 use crate::analysis::{KernelData, LaunchData};
 use crate::metrics::{Counters, SECTOR_BYTES};
@@ -29,7 +30,7 @@ pub struct Estimate {
     pub limits: Vec<Limit>,
     /// Limits whose rate is not known.
     pub unknown: Vec<String>,
-    /// If no request touched more sectors than its bytes fill.
+    /// If no request touched more sectors than its bytes fill, or had bank conflicts.
     pub ideal: IdealEstimate,
 }
 
@@ -59,7 +60,7 @@ pub struct Limit {
     pub seconds: f64,
 }
 
-/// The same with ideal sectors.
+/// The same with ideal requests: no sector beyond what their bytes fill, no bank conflict.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct IdealEstimate {
     /// Name of the limit that would be the slowest.
@@ -74,7 +75,7 @@ pub struct IdealEstimate {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Demand {
     amount: u64,
-    /// With ideal sectors.
+    /// With ideal requests.
     ideal: u64,
 }
 
@@ -92,10 +93,12 @@ struct Part {
     per_sm: bool,
 }
 
-/// Estimates of a kernel for each model; `models` are names and rates in the order of the traffic.
+/// Estimates of a kernel for each model; `models` are names and rates in the order of the traffic. `left_out` tells which
+/// launches a model's figures lack.
 pub(super) fn estimates<'a>(
     kernel: &KernelData,
     models: impl Iterator<Item = (&'a String, &'a Rates)>,
+    left_out: &dyn Fn(usize, LaunchId) -> bool,
 ) -> Vec<Estimate> {
     let mut launches: Vec<&LaunchData> =
         kernel.launches.iter().filter(|launch| launch.event.block_share == 1 && launch.error.is_some()).collect();
@@ -104,6 +107,8 @@ pub(super) fn estimates<'a>(
     let mut all = Vec::new();
     for (number, (name, rates)) in models.enumerate() {
         let banks = *first_banks.get_or_insert(rates.shared_banks);
+        let launches: Vec<&LaunchData> =
+            launches.iter().copied().filter(|launch| !left_out(number, launch.event.id)).collect();
         all.extend(estimate(name, number, rates, banks == rates.shared_banks, &launches));
     }
     all
@@ -223,13 +228,14 @@ fn demands(launch: &LaunchData, number: usize, rates: &Rates, bytes: &mut Bytes)
     bytes.l2 = bytes.l2.saturating_add(l2.amount);
     bytes.dram = bytes.dram.saturating_add(dram.amount);
     let none = Counters::default();
-    let shared = launch.spaces.get(&Space::Shared).unwrap_or(&none).wavefronts;
+    let shared = launch.spaces.get(&Space::Shared).unwrap_or(&none);
+    let mut shared = Demand { amount: shared.wavefronts, ideal: shared.ideal_wavefronts };
     if rates.unified {
         // Shared memory is the same array: its passes take the data stage.
-        data.amount = data.amount.saturating_add(shared);
-        data.ideal = data.ideal.saturating_add(shared);
+        data.amount = data.amount.saturating_add(shared.amount);
+        data.ideal = data.ideal.saturating_add(shared.ideal);
+        shared = Demand::default();
     }
-    let shared = Demand::same(if rates.unified { 0 } else { shared });
     let issued = Demand::same(launch.instructions.all_warps());
     [issued, lanes("fp32"), lanes("fp64"), lanes("special"), data, tag, Demand::same(words), shared, l2, dram]
 }

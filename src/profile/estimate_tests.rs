@@ -88,7 +88,7 @@ fn kernel(launches: Vec<LaunchData>) -> KernelData {
 
 fn of(launches: Vec<LaunchData>, rates: &Rates) -> Option<Estimate> {
     let name = "mine".to_owned();
-    estimates(&kernel(launches), [(&name, rates)].into_iter()).pop()
+    estimates(&kernel(launches), [(&name, rates)].into_iter(), &|_, _| false).pop()
 }
 
 fn seconds(estimate: &Estimate, name: &str) -> f64 {
@@ -170,7 +170,7 @@ fn banks_that_were_not_counted_give_no_limit() {
     let mut data = launch(0, 10);
     let global = data.spaces.get_mut(&Space::Global).unwrap();
     global.traffic.push(global.traffic[0]);
-    let all = estimates(&kernel(vec![data]), [(&name[0], &rates()), (&name[1], &kepler)].into_iter());
+    let all = estimates(&kernel(vec![data]), [(&name[0], &rates()), (&name[1], &kepler)].into_iter(), &|_, _| false);
     assert_eq!(all.len(), 2);
     assert!(all[1].unknown.contains(&"shared".to_owned()));
     assert!(all[1].limits.iter().any(|limit| limit.name == "l2"));

@@ -364,7 +364,7 @@ pub struct LaneSlots {
     pub issued: u64,
     /// Of these, with an active lane.
     pub active: u64,
-    /// Idle ones in blocks that some warp ran with fewer lanes than it had live: what divergence costs at most.
+    /// Idle ones in executions of blocks with fewer lanes than the warp had live, at most: what divergence costs at most.
     pub lost_partial: u64,
 }
 
@@ -424,7 +424,7 @@ pub struct Fault {
     pub block: u64,
     /// Linear thread in the block.
     pub thread: u32,
-    /// Device address, hexadecimal.
+    /// Device address, hexadecimal; `host` for ordinary host memory, whose addresses differ from run to run.
     pub address: String,
     /// Nearest allocation.
     pub allocation: Option<u64>,

@@ -98,10 +98,14 @@ pub(super) fn add_lane_slots(sum: &mut LaneSlots, mix: &InstructionMix, block: &
     let active = block.lanes.saturating_mul(instructions);
     sum.issued = sum.issued.saturating_add(issued);
     sum.active = sum.active.saturating_add(active);
-    if block.partial > 0 {
-        sum.lost_partial = sum.lost_partial.saturating_add(issued.saturating_sub(active));
-    }
+    sum.lost_partial = sum.lost_partial.saturating_add(lost_partial(block).saturating_mul(instructions));
     instructions
+}
+
+/// Idle lanes in executions by part of a warp's live lanes, at most: a lane at least ran each of these.
+pub(super) fn lost_partial(block: &BlockSum) -> u64 {
+    let idle = block.executions.saturating_mul(32).saturating_sub(block.lanes);
+    idle.min(block.partial.saturating_mul(31))
 }
 
 /// Pairs of a warp and a basic block as the profile tells them.

@@ -32,7 +32,7 @@ pub fn csv(profile: &Profile) -> String {
             })
             .collect();
         let optional = |value: Option<u64>| value.map(|value| value.to_string()).unwrap_or_default();
-        let shared = metrics.shared.as_ref();
+        let passes = metrics.shared.as_ref().or(metrics.constant.as_ref());
         let fields = [
             SCHEMA_VERSION.to_string(),
             quoted(kernel.map_or("", |kernel| &kernel.name)),
@@ -49,8 +49,8 @@ pub fn csv(profile: &Profile) -> String {
             metrics.bytes.to_string(),
             metrics.sectors.to_string(),
             metrics.ideal_sectors.to_string(),
-            optional(shared.map(|shared| shared.wavefronts)),
-            optional(shared.map(|shared| shared.ideal_wavefronts)),
+            optional(passes.map(|passes| passes.wavefronts)),
+            optional(passes.map(|passes| passes.ideal_wavefronts)),
             optional(metrics.l1.map(|level| level.lookups)),
             optional(metrics.l1.map(|level| level.hits)),
             optional(metrics.l2.map(|level| level.lookups)),

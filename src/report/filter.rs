@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use regex::Regex;
 
+use super::text::add;
 use crate::profile::Profile;
 
 /// What a report shows.
@@ -18,7 +19,7 @@ pub struct Filter {
 }
 
 /// The profile without the rows that the filter leaves out; `None` when it leaves nothing.
-/// Kernel totals stay those of the whole kernel.
+/// Kernel totals stay those of the whole kernel; those of allocations become sums over the kernels that are left.
 pub fn apply(profile: &Profile, filter: &Filter) -> Option<Profile> {
     let mut kept = profile.clone();
     if let Some(pattern) = &filter.kernel {
@@ -34,7 +35,14 @@ pub fn apply(profile: &Profile, filter: &Filter) -> Option<Profile> {
         kept.faults.retain(|row| row.kernel.is_none_or(|kernel| ids.contains(&kernel)));
         for allocation in &mut kept.allocations {
             allocation.by_kernel.retain(|row| ids.contains(&row.kernel));
+            let mut figures = allocation.by_kernel.iter().map(|row| &row.metrics);
+            if let Some(first) = figures.next() {
+                let mut sum = first.clone();
+                figures.for_each(|more| add(&mut sum, more));
+                allocation.metrics = sum;
+            }
         }
+        kept.allocations.retain(|allocation| !allocation.by_kernel.is_empty());
     }
     if let Some(part) = &filter.source {
         kept.lines.retain(|row| row.file.contains(part));

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use super::reuse;
-use super::text::{bytes, count, facts, notes, percent, plain_name, ratio};
+use super::text::{bytes, count, facts, notes, percent, plain_name, ratio, tables};
 use super::worst::{self, Group, Row, by_passes, by_sectors};
 use crate::metrics::SECTOR_BYTES;
 use crate::profile::Profile;
@@ -32,6 +32,10 @@ pub fn html(profile: &Profile, top: usize) -> String {
     reuses(&mut out, profile, top);
     allocations(&mut out, profile);
     branches(&mut out, profile, top);
+    let tables = tables(profile, top);
+    if !tables.is_empty() {
+        _ = writeln!(out, "<h2>Caches, estimates and idle lanes</h2>\n<pre class=\"facts\">{}</pre>", text(&tables));
+    }
     let notes = notes(profile);
     if !notes.is_empty() {
         _ = writeln!(out, "<pre class=\"facts\">{}</pre>", text(&notes));

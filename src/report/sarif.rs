@@ -64,7 +64,7 @@ fn lines(profile: &Profile, rule: usize, rows: &[Row<'_>], top: usize, unit: &st
         let text = format!(
             "{} {} in {kernel}: {} {unit} where {} would do ({} useful), {} of all that is avoidable",
             group.space,
-            group.op,
+            if row.groups.iter().all(|other| other.op == group.op) { group.op } else { "access" },
             count(row.total),
             count(row.total - row.excess),
             percent(useful),

@@ -59,12 +59,13 @@ impl Reorder {
         let shared = event.static_shared.saturating_add(event.dynamic_shared);
         let resident = self.device.resident_blocks(threads, event.registers, shared);
         if resident == 0 {
-            return Err(format!("launch {} does not fit an SM of {}", event.id, self.device.name));
+            return Err(format!("a block of it does not fit an SM of {}", self.device.name));
         }
         let same = self.device.sms as u64 * u64::from(resident) >= original.blocks;
         if event.block_share > 1 && !same {
-            let what = "recorded only a share of its blocks, so its order on another model is not known";
-            return Err(format!("launch {} {what}", event.id));
+            return Err(
+                "only a share of its blocks was recorded, so its order on another model is not known".to_owned()
+            );
         }
         event.resident_blocks = resident;
         let shape = Shape {

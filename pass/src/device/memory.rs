@@ -82,9 +82,8 @@ fn expand_inline(call: Value<'_>, operation: Operation, length: u64) {
         }
     };
     // The back end looks again how well the pointers are aligned, now that it knows their spaces.
-    let align_of = |argument: u32| {
-        u64::from(call.argument_alignment(argument)).max(known_alignment(call.operand(argument), call))
-    };
+    let align_of =
+        |argument: u32| u64::from(call.argument_alignment(argument)).max(known_alignment(call.operand(argument), call));
     let target_align = align_of(0);
     let source_align = if operation == Operation::Set { WIDEST } else { align_of(1) };
     let mut align = WIDEST.min(target_align).min(source_align).max(1);

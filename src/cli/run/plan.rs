@@ -104,8 +104,16 @@ impl Plan {
         Options { output: Output::Ring { descriptor }, ..self.options.clone() }
     }
 
+    /// The pattern of `--kernels`.
+    pub(super) fn kernels(&self) -> Option<&str> {
+        self.options.kernels.as_deref()
+    }
+
     /// Finds out before the run, which may be long, whether the profile can be written.
     pub(in crate::cli) fn check_output(&self) -> Result<(), Failure> {
+        if let Some(trace) = &self.trace {
+            crate::cli::output::refuse_same(trace, &self.output)?;
+        }
         let folder = match self.output.parent() {
             Some(folder) if !folder.as_os_str().is_empty() => folder,
             _ => Path::new("."),

@@ -7,17 +7,22 @@ use std::path::{Path, PathBuf};
 /// The copy.
 pub(super) struct Tee {
     file: Option<(PathBuf, File)>,
+    /// Something was written.
+    begun: bool,
     problem: Option<String>,
 }
 
 impl Tee {
-    /// Opens the file, if one is wanted.
+    /// Opens the file, if one is wanted. What it holds stays until there is something to replace it.
     pub(super) fn create(path: Option<&Path>) -> Result<Tee, (PathBuf, io::Error)> {
         let file = match path {
-            Some(path) => Some((path.to_owned(), File::create(path).map_err(|error| (path.to_owned(), error))?)),
+            Some(path) => {
+                let file = File::options().write(true).create(true).truncate(false).open(path);
+                Some((path.to_owned(), file.map_err(|error| (path.to_owned(), error))?))
+            }
             None => None,
         };
-        Ok(Tee { file, problem: None })
+        Ok(Tee { file, begun: false, problem: None })
     }
 
     /// Reads from `source` and copies what was read.
@@ -39,8 +44,12 @@ struct Copying<'a, R> {
 impl<R: Read> Read for Copying<'_, R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let count = self.source.read(buffer)?;
+        let begins = count > 0 && !self.tee.begun;
+        self.tee.begun |= begins;
+        // A pipe or a device has no length to set.
+        let emptied = |file: &File| if begins && file.metadata()?.is_file() { file.set_len(0) } else { Ok(()) };
         if let Some((path, file)) = &mut self.tee.file
-            && let Err(error) = file.write_all(&buffer[..count])
+            && let Err(error) = emptied(file).and_then(|()| file.write_all(&buffer[..count]))
         {
             // The analysis goes on; the part that was written stays readable.
             self.tee.problem = Some(format!("{}: the trace is cut short: {error}", path.display()));

@@ -89,7 +89,8 @@ pub(super) fn write_idle(out: &mut String, profile: &Profile, style: Style, top:
     let mut lines: BTreeMap<(&str, u32), (u64, u64, u64, u64)> = BTreeMap::new();
     for block in profile.blocks.iter().filter(|block: &&Block| block.partial > 0) {
         let (lost, partial, executions, lanes) = lines.entry((&block.file, block.line)).or_default();
-        *lost = lost.saturating_add(block.lanes_lost.saturating_mul(block.instructions));
+        let most = block.partial.saturating_mul(31).min(block.lanes_lost);
+        *lost = lost.saturating_add(most.saturating_mul(block.instructions));
         *partial = partial.saturating_add(block.partial);
         *executions = executions.saturating_add(block.executions);
         *lanes = lanes.saturating_add(block.lanes);

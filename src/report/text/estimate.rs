@@ -10,22 +10,26 @@ use crate::profile::Profile;
 use crate::profile::model::{Estimate, Kernel, Limit};
 
 pub(super) fn write(out: &mut String, profile: &Profile, style: Style, top: usize) {
+    let Some(model) = profile.run.models.first() else { return };
+    let of_model = |kernel: &'_ Kernel| kernel.estimates.iter().position(|estimate| estimate.model == *model);
     let mut rows: Vec<(&Kernel, &Estimate)> =
-        profile.kernels.iter().filter_map(|kernel| Some((kernel, kernel.estimates.first()?))).collect();
-    let Some((_, first)) = rows.first() else { return };
-    let heading =
-        format!("ESTIMATE of what limits each kernel on {}: what it asks of each part, over its rate", first.model);
+        profile.kernels.iter().filter_map(|kernel| Some((kernel, &kernel.estimates[of_model(kernel)?]))).collect();
+    if rows.is_empty() {
+        return;
+    }
+    let heading = format!("ESTIMATE of what limits each kernel on {model}: what it asks of each part, over its rate");
     _ = writeln!(out, "{}", style.heading(&heading));
     let head =
-        format!("  {:<18} {:>9}  {:<27}  {:<36}  kernel", "limited by", "at least", "next", "with ideal sectors");
+        format!("  {:<18} {:>9}  {:<27}  {:<36}  kernel", "limited by", "at least", "next", "with ideal requests");
     _ = writeln!(out, "{}", style.faint(&head));
     rows.sort_by(|one, other| other.1.seconds.total_cmp(&one.1.seconds).then(one.0.id.cmp(&other.0.id)));
     for (kernel, estimate) in rows.iter().take(top) {
-        let next = estimate.limits.get(1).map_or("-".to_owned(), figure);
+        let place = usize::from(limiter(estimate) != "not known");
+        let next = estimate.limits.get(place).map_or("-".to_owned(), figure);
         _ = writeln!(
             out,
             "  {:<18} {:>9}  {next:<27}  {:<36}  {}",
-            name(&estimate.limiter),
+            limiter(estimate),
             seconds(estimate.seconds),
             ideal(estimate),
             style.strong(places::plain_name(&kernel.name))
@@ -42,6 +46,15 @@ pub(super) fn write(out: &mut String, profile: &Profile, style: Style, top: usiz
     }
     _ = writeln!(out, "{}", style.faint(&format!("  ({notes})")));
     out.push('\n');
+}
+
+/// What limits, where enough rates are known to say so.
+pub(super) fn limiter(estimate: &Estimate) -> String {
+    let unknown = |part: &str| estimate.unknown.iter().any(|other| other == part);
+    if unknown("instructions") && unknown("l1_data") {
+        return "not known".to_owned();
+    }
+    name(&estimate.limiter).to_owned()
 }
 
 fn figure(limit: &Limit) -> String {

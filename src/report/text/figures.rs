@@ -1,6 +1,6 @@
 //! Numbers for people.
 
-use crate::profile::model::{Metrics, Spaces};
+use crate::profile::model::{CacheMetrics, DramMetrics, LevelMetrics, Metrics, Spaces};
 
 /// Bytes as `1.50 MiB`.
 pub(in crate::report) fn bytes(count: u64) -> String {
@@ -83,6 +83,32 @@ pub(super) fn memory(spaces: &Spaces) -> Metrics {
     sum
 }
 
+/// What requests of the spaces outside the SM did in the caches of a further model; `None` where nothing is known.
+pub(super) fn model_caches(spaces: &Spaces, model: &str) -> Option<CacheMetrics> {
+    let all = spaces.iter().filter(|(space, _)| MEMORY.contains(&space.as_str()));
+    let found: Vec<&CacheMetrics> = all.filter_map(|(_, metrics)| metrics.other_models.get(model)).collect();
+    let (first, rest) = found.split_first()?;
+    let mut sum = CacheMetrics { l1_wavefronts: None, ..(*first).clone() };
+    for more in rest {
+        add_level(&mut sum.l1, &more.l1);
+        add_level(&mut sum.l2, &more.l2);
+        add_dram(&mut sum.dram, &more.dram);
+    }
+    Some(sum)
+}
+
+fn add_level(sum: &mut LevelMetrics, more: &LevelMetrics) {
+    sum.lookups = sum.lookups.saturating_add(more.lookups);
+    sum.hits = sum.hits.saturating_add(more.hits);
+    sum.load_lookups = sum.load_lookups.saturating_add(more.load_lookups);
+    sum.load_hits = sum.load_hits.saturating_add(more.load_hits);
+}
+
+fn add_dram(sum: &mut DramMetrics, more: &DramMetrics) {
+    sum.read_sectors = sum.read_sectors.saturating_add(more.read_sectors);
+    sum.write_sectors = sum.write_sectors.saturating_add(more.write_sectors);
+}
+
 /// Adds the plain figures.
 pub(in crate::report) fn add(sum: &mut Metrics, more: &Metrics) {
     sum.requests = sum.requests.saturating_add(more.requests);
@@ -90,24 +116,20 @@ pub(in crate::report) fn add(sum: &mut Metrics, more: &Metrics) {
     sum.bytes = sum.bytes.saturating_add(more.bytes);
     sum.sectors = sum.sectors.saturating_add(more.sectors);
     sum.ideal_sectors = sum.ideal_sectors.saturating_add(more.ideal_sectors);
-    if let Some(shared) = &more.shared {
-        let passes = sum.shared.get_or_insert_default();
-        passes.wavefronts = passes.wavefronts.saturating_add(shared.wavefronts);
-        passes.ideal_wavefronts = passes.ideal_wavefronts.saturating_add(shared.ideal_wavefronts);
+    for (sum, more) in [(&mut sum.shared, &more.shared), (&mut sum.constant, &more.constant)] {
+        if let Some(more) = more {
+            let passes = sum.get_or_insert_default();
+            passes.wavefronts = passes.wavefronts.saturating_add(more.wavefronts);
+            passes.ideal_wavefronts = passes.ideal_wavefronts.saturating_add(more.ideal_wavefronts);
+        }
     }
     for (sum, more) in [(&mut sum.l1, &more.l1), (&mut sum.l2, &more.l2)] {
         if let Some(more) = more {
-            let sum = sum.get_or_insert_default();
-            sum.lookups = sum.lookups.saturating_add(more.lookups);
-            sum.hits = sum.hits.saturating_add(more.hits);
-            sum.load_lookups = sum.load_lookups.saturating_add(more.load_lookups);
-            sum.load_hits = sum.load_hits.saturating_add(more.load_hits);
+            add_level(sum.get_or_insert_default(), more);
         }
     }
     if let Some(more) = &more.dram {
-        let sum = sum.dram.get_or_insert_default();
-        sum.read_sectors = sum.read_sectors.saturating_add(more.read_sectors);
-        sum.write_sectors = sum.write_sectors.saturating_add(more.write_sectors);
+        add_dram(sum.dram.get_or_insert_default(), more);
     }
 }
 

@@ -85,7 +85,14 @@ fn write_group(out: &mut String, profile: &Profile, style: Style, group: &Group<
             )
         }
     };
+    let passes = sum.constant.as_ref().filter(|passes| passes.wavefronts > passes.ideal_wavefronts);
     _ = writeln!(out, "       {kind:<20} {text}");
+    if let Some(passes) = passes {
+        let each = ratio(passes.wavefronts, sum.requests);
+        let share = ratio(passes.ideal_wavefronts, passes.wavefronts);
+        let text = format!("{each:.2} passes per request, one for each address (ideal 1)");
+        _ = writeln!(out, "       {:<20} {}", "  serialised", style.quality(share, &text));
+    }
     let touched = touched(profile, group);
     if !touched.is_empty() {
         _ = writeln!(out, "       {:<20} {touched}", "  touches");

@@ -11,6 +11,7 @@ mod header;
 mod kernels;
 mod launches;
 mod lines;
+mod models;
 mod places;
 mod reuse;
 mod style;
@@ -39,6 +40,19 @@ pub(super) fn facts(profile: &Profile) -> String {
     out.trim_end().to_owned()
 }
 
+/// Tables that look alike everywhere: caches, estimates, models side by side, advice, statistics, idle lanes.
+pub(super) fn tables(profile: &Profile, top: usize) -> String {
+    let (mut out, style) = (String::new(), Style { color: false });
+    caches::write(&mut out, profile, style, top);
+    estimate::write(&mut out, profile, style, top);
+    models::write(&mut out, profile, style, top);
+    bypass::write(&mut out, profile, style, top);
+    bypass::write_pages(&mut out, profile, style, top);
+    launches::write(&mut out, profile, style, top);
+    branches::write_idle(&mut out, profile, style, top);
+    out.trim_end().to_owned()
+}
+
 /// What a reader should know, in lines; empty where there is nothing.
 pub(super) fn notes(profile: &Profile) -> String {
     let mut out = String::new();
@@ -58,6 +72,7 @@ pub fn text(profile: &Profile, options: &TextOptions) -> String {
     caches::write(&mut out, profile, style, options.top);
     reuse::write(&mut out, profile, style, options.top);
     estimate::write(&mut out, profile, style, options.top);
+    models::write(&mut out, profile, style, options.top);
     bypass::write(&mut out, profile, style, options.top);
     bypass::write_pages(&mut out, profile, style, options.top);
     allocations::write(&mut out, profile, style, options.top);
