@@ -7,7 +7,7 @@ __global__ void cleared(double *out) { __builtin_memset(out + TX, 0, 24); }
 __global__ void variable(char *out, const char *in, int n) { __builtin_memcpy(out, in, n); }
 struct Two { float4 first, second; };
 __global__ void whole(float4 *out, const float4 *in) { out[TX] = in[TX]; }
-__global__ void held(float4 *out, const float4 *in) { float4 one = in[TX]; __nvvm_barrier0(); out[TX] = one; }
+__global__ void held(float4 *out, const float4 *in) { float4 one = in[TX]; __nvvm_bar_sync(0); out[TX] = one; }
 __global__ void two(Two *out, const Two *in) { out[TX] = in[TX]; }
 __global__ void zero(Two *out) { out[TX] = Two{}; }
 
