@@ -13,7 +13,7 @@ use warpline::profile::{BuildInput, RunFacts, build};
 use warpline::simulation::{ReuseScope, ReuseSettings, Settings};
 use warpline::trace::TraceReader;
 use warpline_format::access::Space;
-use warpline_format::event::Event;
+use warpline_format::event::{Event, Launch};
 
 fn settings(model: &str) -> Settings {
     Settings::new(models::find(model).unwrap().hierarchy().unwrap())
@@ -356,4 +356,71 @@ fn advice_and_pages_come_with_sim() {
     let mut wrong = assert_cmd::Command::cargo_bin("warpline").unwrap();
     wrong.args(["sim", "--page-size", "3K"]).arg(&trace);
     wrong.assert().code(2);
+}
+
+/// Three launches, the second of which needs more shared memory than an SM of Turing has.
+fn too_large_for_turing() -> Vec<u8> {
+    let mut trace = TraceBuilder::default();
+    demo::begin(&mut trace, "/nowhere/columns.cu");
+    for number in 0..3 {
+        let dynamic_shared = if number == 1 { 100 << 10 } else { 0 };
+        trace.event(Event::Launch(Launch { dynamic_shared, resident_blocks: 1, ..demo::launch(number) }));
+        let mut batch = Batch::default();
+        batch.block(0, demo::WARPS, 0).turn(0);
+        batch.access(Space::Global, demo::site::MATRIX, u32::MAX, |lane| demo::MATRIX + 4 * lane);
+        trace.batch(number, &batch);
+        trace.event(demo::end(number, 0));
+    }
+    trace.event(Event::End { launches: 3 });
+    trace.finish()
+}
+
+#[test]
+fn a_launch_that_a_model_cannot_have_is_left_out_and_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let (trace, output) = (folder.path().join("large.wltrace"), folder.path().join("large.wlprof"));
+    std::fs::write(&trace, too_large_for_turing()).unwrap();
+    let sim = |gpus: &str, code: i32| {
+        let mut sim = assert_cmd::Command::cargo_bin("warpline").unwrap();
+        sim.args(["sim", "--gpu", gpus, "-o"]).arg(&output).arg(&trace).assert().code(code);
+        warpline::profile::read(&output).unwrap()
+    };
+    let told = |profile: &Profile| profile.run.notes.iter().filter(|note| note.contains("left out")).count();
+    // On the first model all ran; the other's figures lack one, and its estimate too.
+    let both = sim("a100,rtx2080ti", 0);
+    let kernel = &both.kernels[0];
+    assert_eq!((kernel.launches.len(), both.run.complete, told(&both)), (3, true, 1), "{:?}", both.run.notes);
+    let global = &kernel.metrics["global"];
+    assert_eq!((global.l1.unwrap().lookups, global.other_models["rtx2080ti"].l1.lookups), (12, 8));
+    let launches: Vec<u64> = kernel.estimates.iter().map(|estimate| estimate.launches).collect();
+    assert_eq!(launches, [3, 2]);
+    assert!(!kernel.launches[1].metrics["global"].other_models.contains_key("rtx2080ti"));
+    assert_eq!(kernel.launches[2].metrics["global"].other_models["rtx2080ti"].l1.lookups, 4);
+    // As the first model it is incomplete.
+    let turing = sim("rtx2080ti", 7);
+    assert_eq!((turing.kernels[0].launches.len(), turing.run.complete, told(&turing)), (2, false, 1));
+    let mut text = assert_cmd::Command::cargo_bin("warpline").unwrap();
+    let text = text.arg("report").arg(&output).output().unwrap().stdout;
+    assert!(String::from_utf8(text).unwrap().contains("rtx2080ti: launch 1 of"));
+}
+
+#[test]
+fn files_that_are_needed_are_not_written_over() {
+    let folder = tempfile::tempdir().unwrap();
+    let (trace, profile) = (folder.path().join("demo.wltrace"), folder.path().join("demo.wlprof"));
+    let bytes = demo::trace("/nowhere/columns.cu");
+    std::fs::write(&trace, &bytes).unwrap();
+    let warpline = || assert_cmd::Command::cargo_bin("warpline").unwrap();
+    let refused = |command: &mut assert_cmd::Command| {
+        let message = command.assert().code(2).get_output().stderr.clone();
+        assert!(String::from_utf8(message).unwrap().contains("would be written over"));
+    };
+    refused(warpline().arg("sim").arg(&trace).arg("-o").arg(&trace));
+    assert_eq!(std::fs::read(&trace).unwrap(), bytes);
+    warpline().arg("sim").arg(&trace).arg("-o").arg(&profile).assert().success();
+    refused(warpline().arg("report").arg(&profile).arg("-o").arg(folder.path().join(".").join("demo.wlprof")));
+    refused(warpline().args(["run", "--trace"]).arg(&trace).arg("-o").arg(&trace).args(["--", "true"]));
+    // A program that never begins leaves an older trace alone.
+    warpline().args(["run", "--trace"]).arg(&trace).args(["--", "./no-such-program"]).assert().failure();
+    assert_eq!(std::fs::read(&trace).unwrap(), bytes);
 }
