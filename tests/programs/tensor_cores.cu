@@ -47,6 +47,27 @@ __global__ void product(const typename Stored<T>::type *a, const typename Stored
     wmma::store_matrix_sync(d, sum, ldc, layout);
 }
 
+// The same without the doubling, from shared memory.
+template <int M, int N, int K, typename T, typename S, typename LayoutA, typename LayoutB>
+__global__ void from_shared(const typename Stored<T>::type *a, const typename Stored<T>::type *b, const S *c, S *d, int lda,
+                            int ldb, int ldc, int count_a, int count_b, wmma::layout_t layout)
+{
+    extern __shared__ __align__(32) unsigned char bytes[];
+    auto *held_a = reinterpret_cast<typename Stored<T>::type *>(bytes);
+    auto *held_b = held_a + count_a;
+    for (int i = threadIdx.x; i < count_a; i += 32) held_a[i] = a[i];
+    for (int i = threadIdx.x; i < count_b; i += 32) held_b[i] = b[i];
+    __syncthreads();
+    wmma::fragment<wmma::matrix_a, M, N, K, T, LayoutA> left;
+    wmma::fragment<wmma::matrix_b, M, N, K, T, LayoutB> right;
+    wmma::fragment<wmma::accumulator, M, N, K, S> sum;
+    wmma::load_matrix_sync(left, held_a, lda);
+    wmma::load_matrix_sync(right, held_b, ldb);
+    wmma::load_matrix_sync(sum, c, ldc, layout);
+    wmma::mma_sync(sum, left, right, sum);
+    wmma::store_matrix_sync(d, sum, ldc, layout);
+}
+
 template <int M, int N, int K, typename T, typename S, typename LayoutA, typename LayoutB>
 void check(const char *name, wmma::layout_t layout)
 {
@@ -82,6 +103,14 @@ void check(const char *name, wmma::layout_t layout)
         want_numbers.push_back(number(want[i]));
     }
     expect_equal(name, got_numbers, want_numbers);
+    if constexpr (M == 16 && !std::is_same<T, __nv_bfloat16>::value) {
+        d_d.write(std::vector<S>(c.size(), Make<S>::of(0)));
+        from_shared<M, N, K, T, S, LayoutA, LayoutB><<<1, 32, (a.size() + b.size()) * sizeof(Element)>>>(
+            d_a, d_b, d_c, d_d, lda, ldb, ldc, a.size(), b.size(), layout);
+        got = d_d.read();
+        for (size_t i = 0; i < got.size(); ++i) got_numbers[i] = 2 * number(got[i]);
+        expect_equal(name, got_numbers, want_numbers);
+    }
 }
 
 template <int M, int N, int K, typename T, typename S> void both_layouts(const char *name)

@@ -2,15 +2,15 @@
 //!
 //! A register is `<32 x i32>`, or `<32 x i64>` of doubles, whatever types the code has for it.
 
-use super::assembly::Machine;
 use super::emitter::{Emitted, Emitter};
 use super::error::Refusal;
 use super::leaf::{LANES, Leaf, leaf_types};
 use super::memory::Lay;
-use super::ptx::Operand;
+use crate::device::space_of;
 use crate::llvm::Value;
 use crate::llvm::types::Kind;
 use crate::matrix::{Fragment, Linear, Multiply, Part, Rows, Steps, Transfer};
+use warpline_format::access::Space;
 
 /// Bytes that the largest operand of a product takes: 8 registers of doubles.
 const OPERAND_BYTES: u64 = 8 * 8 * LANES as u64;
@@ -35,7 +35,11 @@ impl<'c> Emitter<'_, 'c> {
                 self.store_fragment(&transfer.fragment, pointer, stride, &registers);
                 return Ok(None);
             }
-            let loaded = self.load_fragment(&transfer.fragment, pointer, stride);
+            let groups = transfer.fragment.groups().filter(|_| space_of(others[0]) == Space::Shared);
+            let loaded = match groups {
+                Some(groups) => self.load_groups(&transfer.fragment, &groups, pointer, stride),
+                None => self.load_fragment(&transfer.fragment, pointer, stride),
+            };
             return self.from_registers(call, &loaded).ok_or_else(refuse).map(Some);
         }
         let product = match wmma {
@@ -104,7 +108,7 @@ impl<'c> Emitter<'_, 'c> {
     }
 
     /// D of the registers of A, B and C, tile by tile.
-    fn multiply(&mut self, product: Multiply, registers: &[Value<'c>]) -> Option<Vec<Value<'c>>> {
+    pub fn multiply(&mut self, product: Multiply, registers: &[Value<'c>]) -> Option<Vec<Value<'c>>> {
         let tile = product.tile;
         let [in_a, in_b, in_c, in_d] = tile.registers().map(|count| count as usize);
         let (rows, columns) = (product.tiles.0 as usize, product.tiles.1 as usize);
@@ -152,14 +156,53 @@ impl<'c> Emitter<'_, 'c> {
 
     /// Addresses of a part of a fragment.
     fn part_lay(&self, fragment: &Fragment, part: Part, base: Value<'c>, stride: Option<Value<'c>>) -> Lay<'c> {
+        let (row, column) = (self.linear(part.row), self.linear(part.column));
+        Lay::Scattered(self.elements_at(fragment, row, column, base, stride))
+    }
+
+    /// Addresses of elements of a fragment.
+    fn elements_at(
+        &self,
+        fragment: &Fragment,
+        row: Value<'c>,
+        column: Value<'c>,
+        base: Value<'c>,
+        stride: Option<Value<'c>>,
+    ) -> Value<'c> {
         let b = &self.b;
         let stride = match stride {
             Some(stride) => b.zext(stride, self.int_lanes(64)),
             None => self.same(base, u64::from(fragment.dense_stride())),
         };
-        let elements = b.add(b.mul(self.linear(part.row), stride), self.linear(part.column));
+        let elements = b.add(b.mul(row, stride), column);
         let bits = b.mul(elements, self.same(elements, u64::from(fragment.bits)));
-        Lay::Scattered(b.add(base, b.lshr(bits, self.same(bits, 3))))
+        b.add(base, b.lshr(bits, self.same(bits, 3)))
+    }
+
+    /// A fragment in shared memory, loaded as `ldmatrix` does.
+    fn load_groups(
+        &mut self,
+        fragment: &Fragment,
+        groups: &[Vec<(u32, u32)>],
+        base: Value<'c>,
+        stride: Option<Value<'c>>,
+    ) -> Vec<Value<'c>> {
+        let mask = self.access_mask();
+        let long = self.t.int(64);
+        let mut registers = Vec::new();
+        for group in groups {
+            // Lane l gives row l % 8 of block l / 8.
+            let block = |lane: u32| group[lane as usize / 8 % group.len()];
+            let vector = |value: &dyn Fn(u32) -> u32| {
+                let lanes: Vec<_> = (0..LANES).map(|lane| Value::int(long, u64::from(value(lane)))).collect();
+                Value::vector(&lanes)
+            };
+            let (row, column) = (vector(&|lane| block(lane).0 + lane % 8), vector(&|lane| block(lane).1));
+            let addresses = self.elements_at(fragment, row, column, base, stride);
+            let rows = Rows { count: group.len() as u32, transposed: !fragment.along_inner, store: false };
+            registers.extend(self.load_rows(rows, addresses, mask));
+        }
+        registers
     }
 
     fn load_fragment(&mut self, fragment: &Fragment, base: Value<'c>, stride: Option<Value<'c>>) -> Vec<Value<'c>> {
@@ -248,7 +291,7 @@ impl<'c> Emitter<'_, 'c> {
         Lay::Scattered(self.b.add(addresses, Value::vector(&place)))
     }
 
-    fn load_rows(&mut self, rows: Rows, addresses: Value<'c>, mask: Value<'c>) -> Vec<Value<'c>> {
+    pub fn load_rows(&mut self, rows: Rows, addresses: Value<'c>, mask: Value<'c>) -> Vec<Value<'c>> {
         let lay = self.row_lay(rows, addresses);
         let words: Vec<_> = (0..rows.count).map(|word| self.load_word(&lay, 32, word, mask)).collect();
         (0..rows.count)
@@ -261,7 +304,7 @@ impl<'c> Emitter<'_, 'c> {
             .collect()
     }
 
-    fn store_rows(&mut self, rows: Rows, addresses: Value<'c>, mask: Value<'c>, registers: &[Value<'c>]) {
+    pub fn store_rows(&mut self, rows: Rows, addresses: Value<'c>, mask: Value<'c>, registers: &[Value<'c>]) {
         let lay = self.row_lay(rows, addresses);
         for word in 0..rows.count {
             let value = self.halves_from(registers, |lane, half| rows.origin(lane, 2 * word + half));
@@ -270,7 +313,7 @@ impl<'c> Emitter<'_, 'c> {
     }
 
     /// A block of 8 by 8 elements of 16 bits, transposed; the inverse is the same.
-    fn transposed(&self, word: Value<'c>) -> Value<'c> {
+    pub fn transposed(&self, word: Value<'c>) -> Value<'c> {
         self.halves_from(&[word], |lane, half| {
             let (lane, half) = TRANSPOSED.place(0, lane, half);
             (0, lane, half)
@@ -293,90 +336,5 @@ impl<'c> Emitter<'_, 'c> {
             whole = self.b.shuffle(whole, word, &picks);
         }
         self.b.bitcast(whole, self.int_lanes(32))
-    }
-
-    /// The bits of a float rounded to `tf32`, whose low 13 bits are zero: to nearest, ties to even (`rn`) or away (`rna`).
-    pub fn tensor32(&self, bits: Value<'c>, parts: &[&str]) -> Option<Value<'c>> {
-        let b = &self.b;
-        let number = |value: u64| self.same(bits, value);
-        let half = match parts {
-            _ if parts.iter().any(|part| matches!(*part, "relu" | "satfinite" | "rz")) => return None,
-            _ if parts.contains(&"rna") => number(0x1000),
-            _ if parts.contains(&"rn") => b.add(number(0xfff), b.and(b.lshr(bits, number(13)), number(1))),
-            _ => return None,
-        };
-        let rounded = b.and(b.add(bits, half), number(!0x1fff & 0xffff_ffff));
-        let nan = b.ugt(b.and(bits, number(0x7fff_ffff)), number(0x7f80_0000));
-        Some(b.select(nan, number(0x7fff_ffff), rounded))
-    }
-
-    /// `mma`, `ldmatrix`, `stmatrix` and `movmatrix` of inline assembly; `None`: a form that is not supported.
-    pub fn asm_matrix(
-        &mut self,
-        machine: &mut Machine<'c>,
-        parts: &[&str],
-        operands: &[Operand],
-        guard: Option<Value<'c>>,
-    ) -> Option<()> {
-        if parts[0] == "mma" {
-            let product = Multiply::read_ptx(parts)?;
-            let [result, a, b, c] = operands else { return None };
-            let bits = product.tile.a.bits().max(32);
-            let mut registers = Vec::new();
-            for operand in [a, b, c] {
-                for register in members(operand) {
-                    registers.push(self.read(machine, register, bits)?);
-                }
-            }
-            let values = self.multiply(product, &registers)?;
-            return self.write_all(machine, members(result), &values, guard);
-        }
-        if parts[0] == "movmatrix" {
-            let [result, source] = operands else { return None };
-            let known = ["aligned", "m8n8", "trans", "b16"].iter().all(|part| parts.contains(part));
-            let word = self.read(machine, source, 32)?;
-            let value = self.transposed(word);
-            return known.then(|| self.write(machine, result, value, guard)).flatten();
-        }
-        let rows = Rows::read(parts)?;
-        let (address, group) =
-            if rows.store { (operands.first()?, operands.get(1)?) } else { (operands.get(1)?, &operands[0]) };
-        let group = members(group);
-        if group.len() != rows.count as usize {
-            return None;
-        }
-        let addresses = self.asm_address(machine, parts, address)?;
-        let mask = self.guarded_mask(guard);
-        if rows.store {
-            let mut registers = Vec::new();
-            for register in group {
-                registers.push(self.read(machine, register, 32)?);
-            }
-            self.store_rows(rows, addresses, mask, &registers);
-            return Some(());
-        }
-        let values = self.load_rows(rows, addresses, mask);
-        self.write_all(machine, group, &values, guard)
-    }
-
-    fn write_all(
-        &mut self,
-        machine: &mut Machine<'c>,
-        operands: &[Operand],
-        values: &[Value<'c>],
-        guard: Option<Value<'c>>,
-    ) -> Option<()> {
-        if operands.len() != values.len() {
-            return None;
-        }
-        operands.iter().zip(values).try_for_each(|(operand, value)| self.write(machine, operand, *value, guard))
-    }
-}
-
-/// The registers of an operand.
-fn members(operand: &Operand) -> &[Operand] {
-    match operand {
-        Operand::Group(members) => members,
-        one => std::slice::from_ref(one),
     }
 }

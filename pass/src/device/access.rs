@@ -23,6 +23,8 @@ pub(super) enum Lanewise<'c> {
     Own,
     /// A part of a fragment. The distance of its rows is `stride` or else `dense`, in elements of so many bits.
     Part { part: Part, stride: Option<Value<'c>>, dense: u32, bits: u32 },
+    /// A part of one of the rows of up to four blocks of a fragment, each block from a row and column on.
+    Blocks { blocks: [(u32, u32); 4], count: u32, stride: Option<Value<'c>>, dense: u32, bits: u32 },
     /// A part of one of the rows that all lanes' addresses are.
     Rows(Rows),
 }

@@ -241,6 +241,10 @@ impl<'c> Hooker<'_, '_, 'c, '_> {
             Lanewise::Part { part, stride, dense, bits } => {
                 builder.gep(builder.types().int(8), pointer, &[computed.part(part, stride, dense, bits)])
             }
+            Lanewise::Blocks { blocks, count, stride, dense, bits } => {
+                let offset = computed.block(&blocks[..count as usize], stride, dense, bits);
+                builder.gep(builder.types().int(8), pointer, &[offset])
+            }
             _ => pointer,
         };
         builder.call(function, &[self.number(site), pointer]);

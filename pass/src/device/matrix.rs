@@ -45,20 +45,34 @@ fn fragment<'c>(call: Value<'c>, transfer: Transfer) -> Vec<Seen<'c>> {
     let stride = if transfer.strided { call.arguments().last().copied() } else { None };
     let op = if transfer.store { Op::Store } else { Op::Load };
     let fragment = transfer.fragment;
+    let space = space_of(pointer);
+    if let Some(groups) = fragment.groups().filter(|_| space == Space::Shared) {
+        let blocks_of = |group: &Vec<(u32, u32)>| std::array::from_fn(|index| group[index % group.len()]);
+        return (groups.iter())
+            .map(|group| {
+                let (count, dense) = (group.len() as u32, fragment.dense_stride());
+                let lanewise = Lanewise::Blocks { blocks: blocks_of(group), count, stride, dense, bits: fragment.bits };
+                let address = Address { lanewise, ..Address::of(pointer) };
+                Seen::Access(Access::plain(address, op, space, 4 * count, CacheOp::Default))
+            })
+            .collect();
+    }
     (fragment.blocks().into_iter())
         .flat_map(|block| fragment.parts(block))
         .map(|part| {
             let lanewise = Lanewise::Part { part, stride, dense: fragment.dense_stride(), bits: fragment.bits };
             let address = Address { lanewise, ..Address::of(pointer) };
-            Seen::Access(Access::plain(address, op, space_of(pointer), part.bytes, CacheOp::Default))
+            Seen::Access(Access::plain(address, op, space, part.bytes, CacheOp::Default))
         })
         .collect()
 }
 
 /// The space of a pointer, also where it is generic only because an intrinsic takes no other: pointers in kernel parameters
 /// are global.
-fn space_of(mut pointer: Value<'_>) -> Space {
-    while let Some(Opcode::LLVMGetElementPtr | Opcode::LLVMBitCast | Opcode::LLVMAddrSpaceCast) = pointer.opcode() {
+pub(crate) fn space_of(mut pointer: Value<'_>) -> Space {
+    while let Some(Opcode::LLVMGetElementPtr | Opcode::LLVMBitCast | Opcode::LLVMAddrSpaceCast) =
+        pointer.opcode().or_else(|| pointer.constant_opcode())
+    {
         if pointer.address_space() != super::space::GENERIC {
             break;
         }
@@ -106,6 +120,28 @@ impl<'c> Addresses<'_, '_, 'c> {
         let stride = stride.map_or(self.number(64, dense), |stride| b.zext(stride, b.types().int(64)));
         let elements = b.add(b.mul(self.linear(part.row, lane), stride), self.linear(part.column, lane));
         b.lshr(b.mul(elements, self.number(64, bits)), self.number(64, 3))
+    }
+
+    /// Bytes from a fragment's address to what a lane moves of a group of blocks, whose rows are dealt out as those of
+    /// `ldmatrix`.
+    pub(super) fn block(&self, blocks: &[(u32, u32)], stride: Option<Value<'c>>, dense: u32, bits: u32) -> Value<'c> {
+        let b = self.builder;
+        let long = b.types().int(64);
+        let in_row = 4 / blocks.len() as u32;
+        let lane = b.zext(self.lane(), long);
+        let row = b.lshr(lane, self.number(64, in_row.ilog2()));
+        let (block, row) = (b.lshr(row, self.number(64, 3)), b.and(row, self.number(64, 7)));
+        let of_block = |part: fn(&(u32, u32)) -> u32| {
+            let first = self.number(64, part(&blocks[0]));
+            (1u32..).zip(&blocks[1..]).fold(first, |value, (index, one)| {
+                b.select(b.eq(block, self.number(64, index)), self.number(64, part(one)), value)
+            })
+        };
+        let stride = stride.map_or(self.number(64, dense), |stride| b.zext(stride, long));
+        let elements = b.add(b.mul(b.add(row, of_block(|one| one.0)), stride), of_block(|one| one.1));
+        let bytes = b.lshr(b.mul(elements, self.number(64, bits)), self.number(64, 3));
+        let place = b.mul(b.and(lane, self.number(64, in_row - 1)), self.number(64, 16 / in_row));
+        b.add(bytes, place)
     }
 
     /// What a lane moves of the rows whose addresses the lanes give: row `lane · bytes / 16`, from another lane.

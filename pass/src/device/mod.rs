@@ -22,6 +22,7 @@ mod table;
 pub use describe::describe;
 pub use globals::{device_globals, join_statics, mark_managed, reference_cycle};
 pub use hook::hook;
+pub(crate) use matrix::space_of;
 pub use note::note_locations;
 pub use optimize::optimize;
 pub use prepare::prepare;

@@ -137,6 +137,16 @@ impl Fragment {
         }
     }
 
+    /// Blocks that `ldmatrix` can load, as many at a time: each as its first row and column in memory, where it has 8 rows of 16
+    /// bytes. None where elements are too wide, or lie across the registers and are not of 16 bits.
+    pub fn groups(&self) -> Option<Vec<Vec<(u32, u32)>>> {
+        let fits = self.role != Role::C && self.bits <= 32 && (self.along_inner || self.bits == 16);
+        let place = |(outer, inner): (u32, u32)| if self.along_inner { (outer, inner) } else { (inner, outer) };
+        let blocks: Vec<_> = self.blocks().into_iter().map(place).collect();
+        let whole = blocks.len() <= 4 && blocks.len().is_power_of_two() || blocks.len().is_multiple_of(4);
+        (fits && whole).then(|| blocks.chunks(4).map(<[_]>::to_vec).collect())
+    }
+
     /// The distance of rows in memory where the instruction names none, in elements.
     pub fn dense_stride(&self) -> u32 {
         if self.along_inner { self.inner } else { self.outer }
@@ -191,6 +201,23 @@ mod tests {
             let all: BTreeMap<_, _> =
                 (0..rows).flat_map(|row| (0..columns).map(move |column| ((row, column), 1))).collect();
             assert_eq!(touched, all, "{fragment:?}");
+        }
+    }
+
+    #[test]
+    fn groups_of_blocks_cover_the_matrix_once() {
+        for fragment in fragments() {
+            let Some(groups) = fragment.groups() else { continue };
+            let mut touched = BTreeMap::new();
+            for (row, column) in groups.into_iter().flatten() {
+                for (row, column) in
+                    (row..row + 8).flat_map(|row| (column..column + 128 / fragment.bits).map(move |c| (row, c)))
+                {
+                    *touched.entry((row, column)).or_insert(0) += 1;
+                }
+            }
+            assert_eq!(touched.len() as u32, fragment.outer * fragment.inner, "{fragment:?}");
+            assert!(touched.values().all(|&times| times == 1), "{fragment:?}");
         }
     }
 

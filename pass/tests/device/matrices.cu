@@ -16,6 +16,8 @@ __global__ void matrices(int *a, int *halves, unsigned stride) {
   fragment[0] = low;
   fragment[1] = high;
   __hmma_m16n16k16_st_c_f16(halves, fragment, 24, 1);
+  __hmma_m16n16k16_ld_b(fragment, rows, 16, 0);
+  a[TX] = fragment[TX % 4];
 }
 
 // A fragment's part: row (lane / 4) of `stride` halves, column 2 (lane % 4), in bytes.
@@ -38,5 +40,6 @@ __global__ void matrices(int *a, int *halves, unsigned stride) {
 // CHECK: site 8 _Z8matricesPiS_j Load Shared 8 bytes align 8 Default at {{.*}} matrices.cu:12:3
 // CHECK: site 9 _Z8matricesPiS_j Store Global 4 bytes align 4 Default at {{.*}} matrices.cu:18:3
 // CHECK: site 12 _Z8matricesPiS_j Store Global 4 bytes align 4 Default at {{.*}} matrices.cu:18:3
-// CHECK-NOT: site 13
+// A fragment in shared memory is loaded as by ldmatrix: rows of 16 bytes, one per lane.
+// CHECK: site 13 _Z8matricesPiS_j Load Shared 16 bytes align 16 Default at {{.*}} matrices.cu:19:3
 // CHECK: not seen in _Z8matricesPiS_j: inline assembly: @p ldmatrix
