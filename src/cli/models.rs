@@ -66,7 +66,7 @@ pub(super) fn choose(
         let run = model.run_device().map_err(|error| usage(&error))?;
         let hierarchy = model.hierarchy().map_err(|error| usage(&error))?;
         if chosen.iter().any(|other| other.key == model.key) {
-            return Err(usage(&format!("--gpu names {} twice", model.key)));
+            return Err(usage(&format!("--gpu names {} twice (a file's name is its `key`)", model.key)));
         }
         let kepler = run.device.compute_capability.0 < 5;
         let mut simulation = Settings::new(hierarchy);

@@ -196,6 +196,10 @@ pub(super) fn check(model: &Model, text: &str) -> Result<(), (usize, String)> {
         .map_err(|(figure, reason)| (line_of(text, "rates", figure), format!("rates.{figure} {reason}")))?;
     super::device::check(&model.device)
         .map_err(|(figure, reason)| (line_of(text, "device", figure), format!("device.{figure}: {reason}")))?;
+    if model.key.is_empty() || !model.key.chars().all(super::is_of_key) {
+        let what = "key: it takes letters, digits, `_`, `-` and `.`".to_owned();
+        return Err((line_of(text, "", "key"), what));
+    }
     if !matches!(model.warp, 32 | 64) {
         return Err((line_of(text, "", "warp"), format!("warp: {} is neither 32 nor 64", model.warp)));
     }

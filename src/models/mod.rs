@@ -171,7 +171,19 @@ pub fn names() -> impl Iterator<Item = &'static str> {
 /// [`ModelError`] but for `Missing`.
 pub fn find(name: &str) -> Result<Model, ModelError> {
     let (text, path) = text(name)?;
-    parse(&text, &path)
+    let mut model = parse(&text, &path)?;
+    // A changed copy of a built-in model is another model, and can stand beside it.
+    if matches!(text, Cow::Owned(_)) && names().any(|built_in| built_in == model.key) {
+        let stem = path.file_stem().map_or("file".into(), |stem| stem.to_string_lossy());
+        let stem: String = stem.chars().map(|c| if is_of_key(c) { c } else { '_' }).collect();
+        model.key = if stem == model.key { format!("{stem}.toml") } else { stem };
+    }
+    Ok(model)
+}
+
+/// Characters of a model's key.
+fn is_of_key(character: char) -> bool {
+    character.is_ascii_alphanumeric() || matches!(character, '_' | '-' | '.')
 }
 
 /// The text of a model's file, found as by [`find`].
@@ -343,6 +355,19 @@ mod tests {
         assert_eq!(find("RTX 2080-Ti").unwrap().key, "rtx2080ti");
         assert!(find("gtx560ti").unwrap().run_device().unwrap_err().to_string().contains("sms"));
         assert!(find("nonesuch").unwrap_err().to_string().contains("a100"));
+    }
+
+    #[test]
+    fn a_changed_copy_is_another_model() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("my gpu.toml");
+        let text = include_str!("../../models/rtx2080ti.toml");
+        std::fs::write(&file, text).unwrap();
+        assert_eq!(find(file.to_str().unwrap()).unwrap().key, "my_gpu");
+        std::fs::write(&file, text.replacen("key = \"rtx2080ti\"", "key = \"mine\"", 1)).unwrap();
+        assert_eq!(find(file.to_str().unwrap()).unwrap().key, "mine");
+        std::fs::write(&file, text.replacen("key = \"rtx2080ti\"", "key = \"a\\u001b[1m\"", 1)).unwrap();
+        assert!(find(file.to_str().unwrap()).unwrap_err().to_string().contains("key: it takes"));
     }
 
     #[test]

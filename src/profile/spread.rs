@@ -154,7 +154,11 @@ fn ratios(launches: &[&LaunchData]) -> BTreeMap<String, RatioSpread> {
             add(name("sectors_per_request"), counters.sectors as f64, counters.requests);
             add(name("coalescing_efficiency"), counters.ideal_sectors as f64, counters.sectors);
             add(name("divergence_degree"), lines(counters) as f64, counters.requests);
+            if matches!(space, Space::Shared | Space::Constant) {
+                add(name("passes_useful"), counters.ideal_wavefronts as f64, counters.wavefronts);
+            }
             if let Some(traffic) = counters.traffic.first() {
+                add(name("l1.load_hit_rate"), traffic.l1.load_hits as f64, traffic.l1.load_lookups);
                 add(name("l1.hit_rate"), traffic.l1.hits as f64, traffic.l1.lookups);
                 add(name("l2.hit_rate"), traffic.l2.hits as f64, traffic.l2.lookups);
             }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use super::reuse;
-use super::text::{bytes, count, facts, notes, percent, plain_name, ratio, tables};
+use super::text::{bytes, count, facts, label, notes, percent, plain_name, ratio, tables};
 use super::worst::{self, Group, Row, by_passes, by_sectors};
 use crate::metrics::SECTOR_BYTES;
 use crate::profile::Profile;
@@ -154,7 +154,7 @@ fn kernels(out: &mut String, profile: &Profile) {
     ];
     table(out, "Kernels by memory traffic", &columns);
     for (kernel, sum) in rows {
-        _ = write!(out, "<tr><td title=\"{}\">{}", text(&kernel.name), text(plain_name(&kernel.name)));
+        _ = write!(out, "<tr><td title=\"{}\">{}", text(&kernel.name), text(&label(profile, kernel)));
         let paths: std::collections::BTreeSet<&Vec<Frame>> =
             kernel.launches.iter().map(|launch| &launch.path).collect();
         for frames in paths.into_iter().filter(|frames| !frames.is_empty()) {
@@ -204,7 +204,11 @@ fn lines(out: &mut String, profile: &Profile, title: &str, unit: &str, rows: &[R
             text(source.map_or("", |line| line.trim()))
         );
         row.groups.iter().for_each(|group| detail(out, profile, group));
-        _ = write!(out, "</details></td><td>{}</td>", text(kernel.map_or("?", |kernel| plain_name(&kernel.name))));
+        _ = write!(
+            out,
+            "</details></td><td>{}</td>",
+            text(&kernel.map_or("?".to_owned(), |kernel| label(profile, kernel)))
+        );
         let share = ratio(row.excess, all);
         number(out, share, &percent(share));
         number(out, row.total as f64, &count(row.total));
@@ -343,7 +347,7 @@ fn branches(out: &mut String, profile: &Profile, top: usize) {
             "<tr><td>{} <code>{}</code></td><td>{}</td>",
             text(&at(&branch.file, branch.line)),
             text(source.map_or("", |line| line.trim())),
-            text(kernel.map_or("?", |kernel| plain_name(&kernel.name)))
+            text(&kernel.map_or("?".to_owned(), |kernel| label(profile, kernel)))
         );
         number(out, branch.executions as f64, &count(branch.executions));
         number(out, branch.divergent as f64, &count(branch.divergent));

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::text::plain_name;
+use super::text::label;
 use crate::profile::Profile;
 use crate::profile::model::{Distances, ReuseMetrics};
 
@@ -59,7 +59,7 @@ pub(super) fn by_kernel(profile: &Profile) -> Vec<(String, Row)> {
     for kernel in &profile.kernels {
         let mut row = Row::default();
         kernel.metrics.values().filter_map(|metrics| metrics.reuse.as_ref()).for_each(|reuse| row.add(reuse));
-        rows.push((kernel.id, plain_name(&kernel.name).to_owned(), row));
+        rows.push((kernel.id, label(profile, kernel), row));
     }
     rows.retain(|(_, _, row)| row.uses > 0);
     rows.sort_by_key(|(id, _, row)| (std::cmp::Reverse(row.beyond[0]), std::cmp::Reverse(row.uses), *id));

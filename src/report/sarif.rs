@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use super::text::{count, fault_line, percent, plain_name, ratio};
+use super::text::{count, fault_line, label, percent, ratio};
 use super::worst::{Row, by_passes, by_sectors};
 use crate::profile::Profile;
 use crate::profile::model::Frame;
@@ -100,8 +100,9 @@ fn branches(profile: &Profile, top: usize, results: &mut Vec<Value>) {
     }
 }
 
-fn kernel_name(profile: &Profile, id: u32) -> &str {
-    profile.kernels.iter().find(|kernel| kernel.id == id).map_or("?", |kernel| plain_name(&kernel.name))
+fn kernel_name(profile: &Profile, id: u32) -> String {
+    let kernel = profile.kernels.iter().find(|kernel| kernel.id == id);
+    kernel.map_or("?".to_owned(), |kernel| label(profile, kernel))
 }
 
 fn result(

@@ -86,6 +86,9 @@ pub fn advise<E>(
     let mut all: BTreeMap<u32, Advice> = BTreeMap::new();
     for (id, kernel) in (0u32..).zip(&base.kernels) {
         let Some(module) = base.modules.get(&kernel.module) else { continue };
+        if !kernel.launches.iter().any(|launch| launch.spaces.contains_key(&Space::Global)) {
+            continue;
+        }
         all.insert(id, Advice { equation: equation(kernel, module, config, kepler), ..Advice::default() });
     }
     if !config.l1.caches_global_loads {

@@ -38,7 +38,7 @@ pub(super) fn write(out: &mut String, profile: &Profile, style: Style, top: usiz
         let place = format!(
             "{} in {}",
             places::at(&branch.file, branch.line),
-            kernel.map_or("?", |kernel| places::plain_name(&kernel.name))
+            kernel.map_or("?".to_owned(), |kernel| places::label(profile, kernel))
         );
         let quality = format!("{} {:>7} diverge", bar(share), percent(share));
         _ = writeln!(

@@ -15,7 +15,7 @@ pub(super) fn write(out: &mut String, profile: &Profile, style: Style, top: usiz
     let mut rows: Vec<(String, Metrics, u32)> = profile
         .kernels
         .iter()
-        .map(|kernel| (places::plain_name(&kernel.name).to_owned(), memory(&kernel.metrics), kernel.id))
+        .map(|kernel| (places::label(profile, kernel), memory(&kernel.metrics), kernel.id))
         .filter(|(_, sum, _)| sum.l1.is_some())
         .collect();
     if rows.is_empty() {

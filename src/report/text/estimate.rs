@@ -32,7 +32,7 @@ pub(super) fn write(out: &mut String, profile: &Profile, style: Style, top: usiz
             limiter(estimate),
             seconds(estimate.seconds),
             ideal(estimate),
-            style.strong(places::plain_name(&kernel.name))
+            style.strong(&places::label(profile, kernel))
         );
     }
     more(out, rows.len(), top, "kernels", style);

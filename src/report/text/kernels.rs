@@ -42,7 +42,7 @@ pub(super) fn write(out: &mut String, profile: &Profile, style: Style, top: usiz
             ratio(sum.ideal_sectors, sum.requests),
             style.quality(rate, &efficiency_text),
             count(kernel.launches.len() as u64),
-            style.strong(places::plain_name(&kernel.name)),
+            style.strong(&places::label(profile, kernel)),
         );
     }
     more(out, rows.len(), top, "kernels", style);

@@ -11,10 +11,12 @@ use crate::profile::Profile;
 use crate::profile::model::{Kernel, PathSpread, RatioSpread, Spread};
 
 /// Ratios that are shown, and their titles.
-const SHOWN: [(&str, &str); 4] = [
+const SHOWN: [(&str, &str); 6] = [
     ("global.coalescing_efficiency", "efficiency"),
-    ("global.l1.hit_rate", "L1 hits"),
+    ("global.l1.load_hit_rate", "L1 hits of loads"),
     ("global.l2.hit_rate", "L2 hits"),
+    ("shared.passes_useful", "shared passes useful"),
+    ("constant.passes_useful", "constant passes useful"),
     ("branches.divergent_share", "divergent branches"),
 ];
 
@@ -52,7 +54,7 @@ pub(super) fn write(out: &mut String, profile: &Profile, style: Style, top: usiz
         style.heading("LAUNCHES from one call path that differ: mean (least to most; standard deviation)")
     );
     for (kernel, path) in rows.iter().take(top) {
-        _ = writeln!(out, "  {} launches of {}", path.launches.len(), style.strong(places::plain_name(&kernel.name)));
+        _ = writeln!(out, "  {} launches of {}", path.launches.len(), style.strong(&places::label(profile, kernel)));
         let traffic = all(path);
         if traffic.max > 0 {
             let size = |sectors: f64| bytes((sectors * SECTOR_BYTES as f64).round() as u64);

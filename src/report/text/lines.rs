@@ -43,7 +43,7 @@ fn section(out: &mut String, profile: &Profile, style: Style, top: usize, rows: 
         let name = kernel_name(profile, row.kernel);
         let share =
             if all == 0 { String::new() } else { format!("  {} of the {what}", percent(ratio(row.excess, all))) };
-        let place = format!("{}  in {}", places::at(row.file, row.line), places::plain_name(name));
+        let place = format!("{}  in {}", places::at(row.file, row.line), name);
         _ = writeln!(out, "{:>3}. {}{}", number, style.strong(&place), style.faint(&share));
         if let Some(text) = places::source(profile, row.file, row.line) {
             _ = writeln!(out, "     {:>5} | {}", row.line, text.trim_start());
@@ -93,10 +93,34 @@ fn write_group(out: &mut String, profile: &Profile, style: Style, group: &Group<
         let text = format!("{each:.2} passes per request, one for each address (ideal 1)");
         _ = writeln!(out, "       {:<20} {}", "  serialised", style.quality(share, &text));
     }
+    if let Some(text) = spread_of_lines(group) {
+        _ = writeln!(out, "       {:<20} {text}", "  lines of 128 B");
+    }
     let touched = touched(profile, group);
     if !touched.is_empty() {
         _ = writeln!(out, "       {:<20} {touched}", "  touches");
     }
+}
+
+/// How many lines of 128 bytes the requests touch, where they differ: the commonest numbers and their shares.
+fn spread_of_lines(group: &Group<'_>) -> Option<String> {
+    let mut sums: BTreeMap<usize, u64> = BTreeMap::new();
+    for lines in group.sites.iter().filter_map(|site| site.metrics.lines_touched.get("128")) {
+        for (lines, requests) in (0..).zip(lines).filter(|(_, requests)| **requests > 0) {
+            *sums.entry(lines).or_default() += requests;
+        }
+    }
+    if sums.len() < 2 {
+        return None;
+    }
+    let all: u64 = sums.values().sum();
+    let mean = sums.iter().map(|(lines, requests)| *lines as u64 * requests).sum::<u64>() as f64 / all as f64;
+    let mut sums: Vec<(usize, u64)> = sums.into_iter().collect();
+    sums.sort_by_key(|(lines, requests)| (std::cmp::Reverse(*requests), *lines));
+    let shown: Vec<String> =
+        sums.iter().take(4).map(|(lines, requests)| format!("{lines} in {}", percent(ratio(*requests, all)))).collect();
+    let more = if sums.len() > 4 { ", …" } else { "" };
+    Some(format!("{mean:.2} per request: {}{more}", shown.join(", ")))
 }
 
 /// The allocations a group touches, by traffic.
@@ -147,8 +171,9 @@ fn allocation_name(profile: &Profile, id: u64) -> String {
     }
 }
 
-fn kernel_name(profile: &Profile, id: u32) -> &str {
-    profile.kernels.iter().find(|kernel| kernel.id == id).map_or("?", |kernel| &kernel.name)
+fn kernel_name(profile: &Profile, id: u32) -> String {
+    let kernel = profile.kernels.iter().find(|kernel| kernel.id == id);
+    kernel.map_or("?".to_owned(), |kernel| places::label(profile, kernel))
 }
 
 /// From `main` to the line: host path of the heaviest launch, the launch, the device calls.

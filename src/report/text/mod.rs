@@ -19,7 +19,7 @@ mod style;
 pub use faults::fault_line;
 
 pub(super) use figures::{add, bytes, count, percent, ratio};
-pub(super) use places::plain_name;
+pub(super) use places::{label, plain_name};
 
 use self::style::Style;
 use crate::profile::Profile;

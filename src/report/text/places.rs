@@ -1,7 +1,7 @@
 //! Files, lines and call paths for people.
 
 use crate::profile::Profile;
-use crate::profile::model::{Frame, Launch};
+use crate::profile::model::{Frame, Kernel, Launch};
 
 /// Whether a file is not the user's own.
 pub(super) fn is_system(file: &str) -> bool {
@@ -23,6 +23,19 @@ pub(super) fn at(file: &str, line: u32) -> String {
         (true, _) => "?".to_owned(),
         (false, 0) => short(file).to_owned(),
         (false, line) => format!("{}:{line}", short(file)),
+    }
+}
+
+/// A kernel's name, told apart from others of that name: by its parameters, or else by its place.
+pub fn label(profile: &Profile, kernel: &Kernel) -> String {
+    let plain = plain_name(&kernel.name);
+    let others = || profile.kernels.iter().filter(|other| other.id != kernel.id && plain_name(&other.name) == plain);
+    if others().next().is_none() {
+        plain.to_owned()
+    } else if others().all(|other| other.name != kernel.name) {
+        kernel.name.clone()
+    } else {
+        format!("{} ({})", plain, at(&kernel.file, kernel.line))
     }
 }
 
