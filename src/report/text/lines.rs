@@ -93,7 +93,9 @@ fn write_group(out: &mut String, profile: &Profile, style: Style, group: &Group<
         let text = format!("{each:.2} passes per request, one for each address (ideal 1)");
         _ = writeln!(out, "       {:<20} {}", "  serialised", style.quality(share, &text));
     }
-    if let Some(text) = spread_of_lines(group) {
+    if sum.shared.is_none()
+        && let Some(text) = spread_of_lines(group)
+    {
         _ = writeln!(out, "       {:<20} {text}", "  lines of 128 B");
     }
     let touched = touched(profile, group);
