@@ -43,6 +43,7 @@ int main()
     test<unsigned short>("unsigned short");
     test<int>("int");
     test<long>("long");
+    test<unsigned long>("unsigned long");
     test<unsigned long long>("unsigned long long");
     test<float>("float");
     test<double>("double");

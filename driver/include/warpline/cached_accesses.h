@@ -106,6 +106,10 @@ WARPLINE_STORES(__stwb, "wb")
 WARPLINE_STORES(__stcg, "cg")
 WARPLINE_STORES(__stcs, "cs")
 WARPLINE_LONGS(WARPLINE_STORE, __stwt, "wt")
+// The one type that clang's own lack.
+WARPLINE_LOAD(__ldcg, "cg", unsigned long, "u64", unsigned long long, "l")
+WARPLINE_LOAD(__ldcs, "cs", unsigned long, "u64", unsigned long long, "l")
+WARPLINE_LOAD(__ldcv, "cv", unsigned long, "u64", unsigned long long, "l")
 
 #undef WARPLINE_SCALARS
 #undef WARPLINE_LONGS
