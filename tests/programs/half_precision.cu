@@ -38,6 +38,8 @@ __global__ void pairs(const __half2 *x, const __half2 *y, float2 *r, int n)
     r[1 * n + i] = __half22float2(__hfma2(x[i], y[i], __float2half2_rn(0.5f)));
     r[2 * n + i] = __half22float2(__lowhigh2highlow(x[i]));
     r[3 * n + i] = make_float2(__low2float(y[i]), __high2float(x[i]));
+    r[4 * n + i] = __half22float2(__shfl_xor_sync(0xffffffffu, x[i], 5));
+    r[5 * n + i] = make_float2(__half2float(__shfl_down_sync(0xffffffffu, __low2half(x[i]), 3, 16)), 0);
 }
 
 static float rounded(double value)
@@ -94,8 +96,11 @@ int main()
     }
 
     std::vector<__half2> p(m), q(m);
-    std::vector<float> want_pairs(8 * m);
+    std::vector<float> want_pairs(12 * m);
     for (int i = 0; i < m; ++i) {
+        want_pairs[2 * (4 * m + i)] = a[i ^ 5];
+        want_pairs[2 * (4 * m + i) + 1] = b[i ^ 5];
+        want_pairs[2 * (5 * m + i)] = a[i % 16 + 3 < 16 ? i + 3 : i];
         float p0 = a[i], p1 = b[i], q0 = b[m - 1 - i], q1 = a[m - 1 - i];
         p[i] = __floats2half2_rn(p0, p1);
         q[i] = __floats2half2_rn(q0, q1);
@@ -107,7 +112,7 @@ int main()
         }
     }
     Device<__half2> d_p(p), d_q(q);
-    Device<float2> pair_results(4 * m);
+    Device<float2> pair_results(6 * m);
     pairs<<<1, m>>>(d_p, d_q, pair_results, m);
     std::vector<float2> got_pairs = pair_results.read();
     expect_equal("pairs", &got_pairs[0].x, want_pairs.data(), want_pairs.size());

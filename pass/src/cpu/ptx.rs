@@ -150,6 +150,10 @@ fn operand(text: &str) -> Option<Operand> {
         let digits = rest.trim_start_matches('{').trim_end_matches('}').split(':').next()?;
         return digits.parse().ok().map(Operand::Argument);
     }
+    // The one constant that has a name.
+    if text == "WARP_SZ" {
+        return Some(Operand::Number(32));
+    }
     if let Some(value) = number(text) {
         return Some(Operand::Number(value));
     }
@@ -234,6 +238,11 @@ mod tests {
     fn shuffles_have_pairs() {
         let list = parse("shfl.sync.up.b32 r0|p, $1, $2, $3, $4;").unwrap();
         assert!(matches!(&list[0].operands[0], Operand::Pair(..)));
+    }
+
+    #[test]
+    fn the_warp_s_size_has_a_name() {
+        assert_eq!(parse("{mov.u32 $0, WARP_SZ;\n}").unwrap()[0].operands[1], Operand::Number(32));
     }
 
     #[test]
