@@ -158,8 +158,31 @@ void check_arithmetic(const char *name, double (*round)(double, int))
     expect_equal(name, out.read(), want);
 }
 
+// Integers of 64 bits, which no other format holds on the way: a first rounding to it must not be seen in the second.
+__global__ void long_integers(const long long *x, int *out)
+{
+    int i = threadIdx.x;
+    out[4 * i] = __bfloat16_as_ushort(__ll2bfloat16_rn(x[i]));
+    out[4 * i + 1] = __bfloat16_as_ushort(__ll2bfloat16_ru(x[i]));
+    out[4 * i + 2] = __bfloat16_as_ushort(__ull2bfloat16_rn(static_cast<unsigned long long>(x[i])));
+    out[4 * i + 3] = __bfloat16_as_ushort(__ull2bfloat16_rz(static_cast<unsigned long long>(x[i])));
+}
+
+static void check_long_integers()
+{
+    const long long base = 1ll << 60, half = 1ll << 52;
+    std::vector<long long> x{base + half, base + half + 1, base + half - 1, base + 2 * half - 1, -base - half - 1, 77};
+    std::vector<int> want{0x5d80, 0x5d81, 0x5d80, 0x5d80, 0x5d81, 0x5d81, 0x5d81, 0x5d80, 0x5d80, 0x5d81, 0x5d80, 0x5d80,
+                          0x5d81, 0x5d81, 0x5d81, 0x5d80, 0xdd81, 0xdd80, 0x5f70, 0x5f6f, 0x429a, 0x429a, 0x429a, 0x429a};
+    Device<long long> d_x(x);
+    Device<int> out(want.size());
+    long_integers<<<1, x.size()>>>(d_x, out);
+    expect_equal("long integers", out.read(), want);
+}
+
 int main()
 {
+    check_long_integers();
     std::vector<float> x;
     for (int i = 0; i < 200; ++i) {
         x.push_back((i - 100) * 0.731f);

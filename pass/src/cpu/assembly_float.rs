@@ -346,8 +346,28 @@ impl<'c> Emitter<'_, 'c> {
         }
         // Up to 32 bits a double holds the integer exactly. Larger ones are inexact only where a half has long overflowed.
         let exact = bits <= 32 || (to.bits == 16 && !to.brain);
+        if !exact && to.bits == 64 {
+            return None;
+        }
+        let value = if exact { value } else { self.rounded_to_odd(value, signed) };
         let wide = self.b.cast(opcode, value, self.t.double().vector(LANES));
-        exact.then(|| self.narrowed(wide, to, parts))?
+        self.narrowed(wide, to, parts)
+    }
+
+    /// Integers of 64 bits as near ones that a double holds exactly. What is lost of a large one sets the last bit that
+    /// stays, so that rounding to 24 bits or fewer gives what it would have given for the integer itself.
+    fn rounded_to_odd(&self, value: Value<'c>, signed: bool) -> Value<'c> {
+        const EXACT: u64 = 1 << 53;
+        const LOST: u64 = (1 << 11) - 1;
+        let b = &self.b;
+        let number = |constant: u64| self.same(value, constant);
+        let large = match signed {
+            true => b.ugt(b.add(value, number(EXACT)), number(2 * EXACT)),
+            false => b.ugt(value, number(EXACT)),
+        };
+        let inexact = b.ne(b.and(value, number(LOST)), number(0));
+        let last = b.select(inexact, number(LOST + 1), number(0));
+        b.select(large, b.or(b.and(value, number(!LOST)), last), value)
     }
 
     /// `cvt.sat` between integers.
