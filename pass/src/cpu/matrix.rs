@@ -40,7 +40,7 @@ impl<'c> Emitter<'_, 'c> {
                 Some(groups) => self.load_groups(&transfer.fragment, &groups, pointer, stride),
                 None => self.load_fragment(&transfer.fragment, pointer, stride),
             };
-            return self.from_registers(call, &loaded).ok_or_else(refuse).map(Some);
+            return self.leaves_of_registers(call, &loaded).ok_or_else(refuse).map(Some);
         }
         let product = match wmma {
             Some(name) => Multiply::read_wmma(name),
@@ -49,7 +49,7 @@ impl<'c> Emitter<'_, 'c> {
         if let Some(product) = product {
             let registers = self.registers(&arguments)?;
             let result = self.multiply(product, &registers).ok_or_else(refuse)?;
-            return self.from_registers(call, &result).ok_or_else(refuse).map(Some);
+            return self.leaves_of_registers(call, &result).ok_or_else(refuse).map(Some);
         }
         let parts: Vec<&str> = rest.split('.').collect();
         let rows = Rows::read(&parts).ok_or_else(refuse)?;
@@ -61,7 +61,7 @@ impl<'c> Emitter<'_, 'c> {
             return Ok(None);
         }
         let loaded = self.load_rows(rows, pointer, mask);
-        self.from_registers(call, &loaded).ok_or_else(refuse).map(Some)
+        self.leaves_of_registers(call, &loaded).ok_or_else(refuse).map(Some)
     }
 
     /// Arguments as registers: each is one, be it a number or two halves.
@@ -84,7 +84,7 @@ impl<'c> Emitter<'_, 'c> {
     }
 
     /// Registers as the leaves of the call's result. Where it has more than there are, they begin anew.
-    fn from_registers(&mut self, call: Value<'c>, registers: &[Value<'c>]) -> Option<Vec<Leaf<'c>>> {
+    fn leaves_of_registers(&mut self, call: Value<'c>, registers: &[Value<'c>]) -> Option<Vec<Leaf<'c>>> {
         let mut leaves = Vec::new();
         let (mut register, mut taken) = (0, 0);
         for ty in leaf_types(call.ty()) {

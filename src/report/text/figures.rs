@@ -88,7 +88,7 @@ pub(super) fn model_caches(spaces: &Spaces, model: &str) -> Option<CacheMetrics>
     let all = spaces.iter().filter(|(space, _)| MEMORY.contains(&space.as_str()));
     let found: Vec<&CacheMetrics> = all.filter_map(|(_, metrics)| metrics.other_models.get(model)).collect();
     let (first, rest) = found.split_first()?;
-    let mut sum = CacheMetrics { l1_wavefronts: None, ..(*first).clone() };
+    let mut sum = CacheMetrics { l1_wavefronts: None, ..**first };
     for more in rest {
         add_level(&mut sum.l1, &more.l1);
         add_level(&mut sum.l2, &more.l2);
