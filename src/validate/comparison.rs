@@ -325,7 +325,7 @@ pub fn summarize(comparisons: &[Comparison]) -> Vec<Summary> {
             metric: (*metric).to_owned(),
             kernels: errors.len() as u64,
             mean: errors.iter().map(|(error, ..)| error).sum::<f64>() / errors.len() as f64,
-            median: errors[errors.len() / 2].0,
+            median: (errors[(errors.len() - 1) / 2].0 + errors[errors.len() / 2].0) / 2.0,
             worst,
             worst_kernel: worst_kernel.to_owned(),
             points,
