@@ -119,15 +119,15 @@ fn a_case_worked_by_hand() {
 }
 
 #[test]
-fn ideal_sectors_gain_where_sectors_limit() {
+fn ideal_requests_gain_where_sectors_and_conflicts_limit() {
     let fast = Rates { fp64: Some(64.0), dram: Some(1e12), ..rates() };
     let estimate = of(vec![launch(0, 10)], &fast).unwrap();
     assert_eq!(estimate.limiter, "l2");
-    // 4000 sectors leave level 1 instead of 32 000; then the data stage limits: its passes stay.
+    // 4000 sectors leave level 1 instead of 32 000; then the data stage limits, with 1000 passes of shared memory for 5000.
     close(estimate.seconds, 32_000.0 * 32.0 / 1e12);
     assert_eq!(estimate.ideal.limiter, "l1_data");
-    close(estimate.ideal.seconds, 6000.0 / 1e10);
-    close(estimate.ideal.gain, 1.024e-6 / 6e-7);
+    close(estimate.ideal.seconds, 2000.0 / 1e10);
+    close(estimate.ideal.gain, 1.024e-6 / 2e-7);
 }
 
 #[test]

@@ -254,12 +254,12 @@ mod tests {
     }
 
     #[test]
-    fn a_newer_version_is_refused_by_name() {
+    fn another_version_is_refused_by_name() {
         let mut bytes = small();
         bytes[8] = 99;
         let (_, ending) = read(&bytes);
         let Ending::Damaged(damage) = ending else { panic!("{ending:?}") };
-        assert!(damage.to_string().contains("version 99 is newer"), "{damage}");
+        assert!(damage.to_string().contains("version 99 is not the one"), "{damage}");
     }
 
     proptest! {
