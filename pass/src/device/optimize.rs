@@ -3,7 +3,7 @@
 use super::{DeviceError, copies, space};
 use crate::llvm::module::verify;
 use crate::llvm::shim::{Tuning, run_pipeline};
-use crate::llvm::{Machine, ModuleItems};
+use crate::llvm::{Layout, Machine, ModuleItems};
 use inkwell::module::Module;
 
 /// Runs LLVM's `default<On>` for `level` 0 to 3 as clang would have done, with the machine of
@@ -12,7 +12,7 @@ use inkwell::module::Module;
 /// the start (`copies.rs`).
 pub fn optimize(module: &Module<'_>, machine: &Machine, level: u8) -> Result<(), DeviceError> {
     machine.adopt(module);
-    align_dynamic_shared(module);
+    align_shared(module);
     let level = level.min(3);
     let tuning = Tuning { keep_notes: true, ..Tuning::of_level(level) };
     if level > 0 {
@@ -20,20 +20,27 @@ pub fn optimize(module: &Module<'_>, machine: &Machine, level: u8) -> Result<(),
         copies::widen(module);
     }
     run_pipeline(module, machine, &format!("default<O{level}>"), tuning)?;
+    if level > 0 {
+        // Once it is known that a pointer leads to an array in shared memory, more is known of its alignment.
+        run_pipeline(module, machine, "function(infer-address-spaces,infer-alignment)", tuning)?;
+        copies::widen(module);
+    }
     verify(module, "optimisation of device code")?;
     Ok(())
 }
 
-/// Where dynamic shared memory begins at least, in bytes.
-const DYNAMIC_SHARED_ALIGN: u32 = 16;
+/// Where shared memory that can hold so much begins at least, in bytes: the widest access.
+const SHARED_ALIGN: u32 = 16;
 
-/// Gives dynamic shared memory the alignment that it has. clang takes that of the array's type, and would copy
-/// `((float4 *)bytes)[i]` byte by byte where nvcc, which believes the cast, moves 16 bytes at once.
-fn align_dynamic_shared(module: &Module<'_>) {
-    for variable in module.variables() {
-        let dynamic = variable.is_declaration() && variable.address_space() == space::SHARED;
-        if dynamic && variable.alignment() < DYNAMIC_SHARED_ALIGN {
-            variable.set_alignment(DYNAMIC_SHARED_ALIGN);
+/// Gives dynamic shared memory the alignment that it has, and as much to arrays that wide accesses fit in. clang takes that of
+/// the array's type, and would copy `((float4 *)floats)[i]` piece by piece where nvcc, which believes the cast, moves 16
+/// bytes at once.
+fn align_shared(module: &Module<'_>) {
+    let layout = Layout::of(module);
+    for variable in module.variables().into_iter().filter(|variable| variable.address_space() == space::SHARED) {
+        let wide = variable.is_declaration() || layout.size(variable.value_type()) >= u64::from(SHARED_ALIGN);
+        if wide && variable.alignment() < SHARED_ALIGN {
+            variable.set_alignment(SHARED_ALIGN);
         }
     }
 }
