@@ -180,7 +180,7 @@ fn the_text_shows_every_analysis_within_a_terminal() {
         path: launch.path,
         launches: vec![0, 1],
         counts: [("global.sectors".to_owned(), spread(1000, 3000))].into(),
-        ratios: [("global.l1.hit_rate".to_owned(), RatioSpread { mean: 0.5, min: 0.25, max: 0.75, stddev: 0.25 })]
+        ratios: [("global.l1.load_hit_rate".to_owned(), RatioSpread { mean: 0.5, min: 0.25, max: 0.75, stddev: 0.25 })]
             .into(),
     });
     let shown = text(&profile, &TextOptions { color: false, top: 10 });
