@@ -277,7 +277,10 @@ mod tests {
                         _ => value(a, x) * value(a, y),
                     }
                 }).sum();
-                prop_assert_eq!(read(&result), read(&start) + sum);
+                let wanted = read(&start) + sum;
+                // Integers wrap.
+                let wanted = if d == Accumulator::Integer { f64::from(wanted as i64 as i32) } else { wanted };
+                prop_assert_eq!(read(&result), wanted);
             }
         }
     }
