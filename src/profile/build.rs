@@ -86,6 +86,7 @@ pub fn build(input: BuildInput<'_>) -> Profile {
         not_seen: not_seen(analysis, on_cpu),
         sources: BTreeMap::new(),
     };
+    let left_out: BTreeSet<_> = analysis.left_out.iter().map(|left| (left.model, left.launch)).collect();
     let mut by_allocation: BTreeMap<AllocationId, BTreeMap<u32, Counters>> = BTreeMap::new();
     for (id, kernel) in (0u32..).zip(&analysis.kernels) {
         if kernel.launches.is_empty() {
@@ -95,9 +96,8 @@ pub fn build(input: BuildInput<'_>) -> Profile {
         // Without addresses nothing was simulated.
         if let Some(row) = profile.kernels.last_mut().filter(|row| row.id == id && !analysis.counted) {
             let models = profile.run.models.iter().zip(&facts.rates);
-            let left_out =
-                |model, launch| analysis.left_out.iter().any(|left| (left.model, left.launch) == (model, launch));
-            row.estimates = super::estimate::estimates(kernel, models, &left_out);
+            let without = |model, launch| left_out.contains(&(model, launch));
+            row.estimates = super::estimate::estimates(kernel, models, &without);
             row.bypass = facts.bypass.get(&id).map(super::advice::bypass);
             let counted = facts.pages.as_ref().zip(kernel.pages.as_ref());
             row.pages = counted.map(|(settings, counts)| super::advice::pages(settings, counts));
@@ -111,7 +111,7 @@ pub fn build(input: BuildInput<'_>) -> Profile {
     }
     add_allocations(&mut profile, analysis, &mut paths, &by_allocation);
     profile.faults = analysis.faults.iter().map(|fault| fault_row(analysis, &mut paths, fault)).collect();
-    notes.extend(left_out(analysis, &profile.run.models));
+    notes.extend(left_out_notes(analysis, &profile.run.models));
     notes.extend(paths.problems().iter().cloned());
     super::caches::name_models(&mut profile);
     let missing = sources::collect(&mut profile);
@@ -126,7 +126,7 @@ pub fn build(input: BuildInput<'_>) -> Profile {
 }
 
 /// Says which launches some model's figures lack, by kernel and reason.
-fn left_out(analysis: &Analysis, models: &[String]) -> Vec<String> {
+fn left_out_notes(analysis: &Analysis, models: &[String]) -> Vec<String> {
     let mut groups: BTreeMap<(usize, u32, &str), Vec<u64>> = BTreeMap::new();
     for left in &analysis.left_out {
         groups.entry((left.model, left.kernel, &left.why)).or_default().push(left.launch);

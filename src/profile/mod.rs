@@ -18,3 +18,4 @@ mod spread;
 pub use build::{BuildInput, RunFacts, build};
 pub use file::{ProfileError, read, write};
 pub use model::Profile;
+pub(crate) use rows::idle_in_part;

@@ -98,14 +98,17 @@ pub(super) fn add_lane_slots(sum: &mut LaneSlots, mix: &InstructionMix, block: &
     let active = block.lanes.saturating_mul(instructions);
     sum.issued = sum.issued.saturating_add(issued);
     sum.active = sum.active.saturating_add(active);
-    sum.lost_partial = sum.lost_partial.saturating_add(lost_partial(block).saturating_mul(instructions));
+    sum.lost_partial = sum.lost_partial.saturating_add(
+        idle_in_part(block.executions.saturating_mul(32).saturating_sub(block.lanes), block.partial)
+            .saturating_mul(instructions),
+    );
     instructions
 }
 
-/// Idle lanes in executions by part of a warp's live lanes, at most: a lane at least ran each of these.
-pub(super) fn lost_partial(block: &BlockSum) -> u64 {
-    let idle = block.executions.saturating_mul(32).saturating_sub(block.lanes);
-    idle.min(block.partial.saturating_mul(31))
+/// Of a block's `idle` lanes those in its `partial` executions, by part of a warp's live lanes, at most: a lane at least ran
+/// each of these.
+pub(crate) fn idle_in_part(idle: u64, partial: u64) -> u64 {
+    idle.min(partial.saturating_mul(31))
 }
 
 /// Pairs of a warp and a basic block as the profile tells them.

@@ -7,8 +7,8 @@ use super::figures::{count, percent, ratio};
 use super::kernels::more;
 use super::places;
 use super::style::{Style, bar};
-use crate::profile::Profile;
 use crate::profile::model::{Block, Branch};
+use crate::profile::{Profile, idle_in_part};
 
 pub(super) fn write(out: &mut String, profile: &Profile, style: Style, top: usize) {
     let executed: u64 = profile.branches.iter().map(|branch| branch.executions).sum();
@@ -89,7 +89,7 @@ pub(super) fn write_idle(out: &mut String, profile: &Profile, style: Style, top:
     let mut lines: BTreeMap<(&str, u32), (u64, u64, u64, u64)> = BTreeMap::new();
     for block in profile.blocks.iter().filter(|block: &&Block| block.partial > 0) {
         let (lost, partial, executions, lanes) = lines.entry((&block.file, block.line)).or_default();
-        let most = block.partial.saturating_mul(31).min(block.lanes_lost);
+        let most = idle_in_part(block.lanes_lost, block.partial);
         *lost = lost.saturating_add(most.saturating_mul(block.instructions));
         *partial = partial.saturating_add(block.partial);
         *executions = executions.saturating_add(block.executions);

@@ -11,9 +11,11 @@ use crate::profile::model::{Estimate, Kernel, Limit};
 
 pub(super) fn write(out: &mut String, profile: &Profile, style: Style, top: usize) {
     let Some(model) = profile.run.models.first() else { return };
-    let of_model = |kernel: &'_ Kernel| kernel.estimates.iter().position(|estimate| estimate.model == *model);
-    let mut rows: Vec<(&Kernel, &Estimate)> =
-        profile.kernels.iter().filter_map(|kernel| Some((kernel, &kernel.estimates[of_model(kernel)?]))).collect();
+    let mut rows: Vec<(&Kernel, &Estimate)> = profile
+        .kernels
+        .iter()
+        .filter_map(|kernel| Some((kernel, kernel.estimates.iter().find(|estimate| estimate.model == *model)?)))
+        .collect();
     if rows.is_empty() {
         return;
     }
