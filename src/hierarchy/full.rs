@@ -1,6 +1,6 @@
 //! Fully associative cache arrays, one per SM, with LRU or tree pseudo-LRU replacement: what level 1 mostly is.
 //!
-//! A hash table of buckets finds the lines: a bucket has places for 16, with a byte of each line's hash, all of which are
+//! A hash table of buckets finds the lines: a bucket has places for 32, with a byte of each line's hash, all of which are
 //! compared at once, and is half full on average. What does not fit is in a list, which is nearly always empty. So looking
 //! for a line, dropping one and adding one have no branch that cannot be foreseen. The arrays of all SMs lie in a row.
 
@@ -30,7 +30,7 @@ const NOWHERE: u16 = u16::MAX - 1;
 /// No way.
 const NO_WAY: u16 = u16::MAX;
 /// Places of a bucket.
-const PLACES: usize = 16;
+const PLACES: usize = 32;
 
 /// See the module's page. A set is an SM's array.
 #[derive(Clone, Debug)]

@@ -44,6 +44,39 @@ pub(super) struct Lookup {
 /// Most lookups of a request.
 pub(super) const MOST_PARTS: usize = 4;
 
+/// How the sectors of a request divide into lookups.
+struct Split {
+    /// Parts of the 128-byte line and the sectors of each, one after another.
+    parts: [(u8, u8); MOST_PARTS],
+    count: usize,
+}
+
+/// By the number of parts, as a power of two, and the sectors. Which parts of a line a scattered request asks for cannot be
+/// foreseen, so asking part by part would make the processor guess wrong every other time.
+const SPLITS: [[Split; 16]; 3] = {
+    let mut table = [const { [const { Split { parts: [(0, 0); MOST_PARTS], count: 0 } }; 16] }; 3];
+    let mut log = 0;
+    while log < 3 {
+        let width = 4 >> log;
+        let mut sectors = 0;
+        while sectors < 16 {
+            let split = &mut table[log][sectors];
+            let mut part = 0;
+            while part < 1 << log {
+                let here = sectors >> (part * width) & ((1 << width) - 1);
+                if here != 0 {
+                    split.parts[split.count] = (part as u8, here as u8);
+                    split.count += 1;
+                }
+                part += 1;
+            }
+            sectors += 1;
+        }
+        log += 1;
+    }
+    table
+};
+
 /// All slices and partitions of the cache.
 pub struct Level2(Kind);
 
@@ -148,22 +181,21 @@ impl<C: Bring> Level2Of<C> {
         sectors: u8,
         out: &mut [Lookup; MOST_PARTS],
     ) -> usize {
-        let width = 4 >> PARTS_LOG;
-        let mut count = 0;
-        for part in 0..1 << PARTS_LOG {
-            let here = sectors >> (part * width) & ((1u32 << width) - 1) as u8;
-            if here != 0 {
-                let set = self.placement.set(line << PARTS_LOG | u64::from(part));
-                match &self.partitions[..] {
-                    [only] => only.prefetch(set),
-                    partitions => partitions.iter().for_each(|partition| partition.prefetch(set)),
-                }
-                let key = number << PARTS_LOG | part;
-                out[count % MOST_PARTS] = Lookup { set, key, sectors: here, part: part as u8 };
-                count += 1;
+        let split = &SPLITS[PARTS_LOG as usize][usize::from(sectors & 15)];
+        // Known when this is compiled, so that there is no loop.
+        for index in 0..1 << PARTS_LOG {
+            if index >= split.count {
+                break;
             }
+            let (part, here) = split.parts[index];
+            let set = self.placement.set(line << PARTS_LOG | u64::from(part));
+            match &self.partitions[..] {
+                [only] => only.prefetch(set),
+                partitions => partitions.iter().for_each(|partition| partition.prefetch(set)),
+            }
+            out[index] = Lookup { set, key: number << PARTS_LOG | u32::from(part), sectors: here, part };
         }
-        count
+        split.count
     }
 
     /// Serves lookups of loads, or of stores of whole sectors, where there is one partition and no sector of it is partly

@@ -39,6 +39,10 @@ impl Order {
     /// The least recently used way, which becomes the most recently used.
     #[inline(always)]
     pub(super) fn take_oldest(&mut self, ways: u32) -> u32 {
+        if ways == WAYS {
+            self.0 = self.0.rotate_left(4);
+            return (self.0 & 15) as u32;
+        }
         let way = self.oldest(ways);
         let used = u64::MAX >> (60 - 4 * (ways - 1));
         self.0 = self.0 & !used | (self.0 << 4 | u64::from(way)) & used;

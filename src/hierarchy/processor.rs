@@ -82,17 +82,18 @@ pub fn equal_of_16(numbers: &[u32; 16], wanted: u32) -> u32 {
     }
 }
 
-/// Which of 16 bytes equal `wanted`, a bit each.
+/// Which of 32 bytes equal `wanted`, a bit each.
 #[inline(always)]
-pub fn equal_bytes(bytes: &[u8; 16], wanted: u8) -> u32 {
+pub fn equal_bytes(bytes: &[u8; 32], wanted: u8) -> u32 {
     #[cfg(target_arch = "x86_64")]
     {
         use std::arch::x86_64::{_mm_cmpeq_epi8, _mm_loadu_si128, _mm_movemask_epi8, _mm_set1_epi8};
-        // SAFETY: SSE2 is part of x86-64, and the load stays within the array.
-        unsafe {
-            let equal = _mm_cmpeq_epi8(_mm_loadu_si128(bytes.as_ptr().cast()), _mm_set1_epi8(wanted.cast_signed()));
-            _mm_movemask_epi8(equal).cast_unsigned()
-        }
+        // SAFETY: SSE2 is part of x86-64, and both loads stay within the array.
+        let half = |index: usize| unsafe {
+            let half = _mm_loadu_si128(bytes.as_ptr().add(16 * index).cast());
+            _mm_movemask_epi8(_mm_cmpeq_epi8(half, _mm_set1_epi8(wanted.cast_signed()))).cast_unsigned()
+        };
+        half(0) | half(1) << 16
     }
     #[cfg(not(target_arch = "x86_64"))]
     {

@@ -44,17 +44,17 @@ impl processor::Job for Scattered<'_> {
         if descents != 0 {
             sectors = sorted(&sectors);
         }
-        // By piece.
+        // By piece. What is known of the last one stays in registers: reading it back would take longer than all else.
         let (mut lines, mut bits) = ([0; LANES], [0u8; LANES]);
-        let (mut last, mut sector) = (0, sectors[0]);
-        lines[0] = sector >> 2;
+        let (mut last, mut sector, mut here) = (0, sectors[0], 0u8);
         for &next in &sectors {
             // What is lower is a gap that lanes of one sector leave.
+            let (before, line) = (sector >> 2, sector.max(next) >> 2);
             sector = sector.max(next);
-            let line = sector >> 2;
-            last += usize::from(line != lines[last % LANES]);
+            last += usize::from(line != before);
+            here = if line != before { 0 } else { here } | 1 << (sector & 3);
             lines[last % LANES] = line;
-            bits[last % LANES] |= 1 << (sector & 3);
+            bits[last % LANES] = here;
         }
         let count = (last + 1).min(LANES);
         self.pieces.extend(lines[..count].iter().zip(&bits[..count]).map(|(&line, &sectors)| Piece {

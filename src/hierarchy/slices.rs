@@ -48,7 +48,23 @@ impl Divisor {
         let count = count.max(1);
         let bits = count.is_power_of_two().then(|| count.trailing_zeros());
         let inverse = (u64::MAX / u64::from(count)).wrapping_add(1);
-        Divisor { count, bits, inverse, limit: u64::MAX / u64::from(count) }
+        // The inverse of 1 does not fit.
+        let limit = if count == 1 { 0 } else { u64::MAX / u64::from(count) };
+        Divisor { count, bits, inverse, limit }
+    }
+
+    /// The remainder, without asking whether the divisor is a power of two.
+    #[inline(always)]
+    fn remainder(&self, line: u64) -> u64 {
+        if line <= self.limit { self.by_inverse(line).1 } else { line % u64::from(self.count) }
+    }
+
+    /// Quotient and remainder of a line up to the limit. The inverse times `count` exceeds 2^64 by at most `count`, so the
+    /// quotient is exact while line · count stays below 2^64 (Granlund and Montgomery, PLDI 1994, theorem 4.2).
+    #[inline(always)]
+    fn by_inverse(&self, line: u64) -> (u64, u64) {
+        let quotient = ((u128::from(line) * u128::from(self.inverse)) >> 64) as u64;
+        (quotient, line - quotient * u64::from(self.count))
     }
 
     /// Quotient and remainder.
@@ -58,13 +74,7 @@ impl Divisor {
         if let Some(bits) = self.bits {
             return (line >> bits, line & (count - 1));
         }
-        // The inverse times `count` exceeds 2^64 by less than `count`, so the quotient is exact while line · count stays
-        // below 2^64 (Granlund and Montgomery, PLDI 1994, theorem 4.2).
-        if line <= self.limit {
-            let quotient = ((u128::from(line) * u128::from(self.inverse)) >> 64) as u64;
-            return (quotient, line - quotient * count);
-        }
-        (line / count, line % count)
+        if line <= self.limit { self.by_inverse(line) } else { (line / count, line % count) }
     }
 }
 
@@ -128,7 +138,7 @@ impl Placement {
     pub fn set(&self, line: u64) -> u32 {
         match self.form {
             Form::One => 0,
-            Form::Rest => self.sets.split(line).1 as u32,
+            Form::Rest => self.sets.remainder(line) as u32,
             Form::Any => self.any_set(line),
         }
     }
@@ -221,6 +231,7 @@ mod tests {
             for near in [0, 1, wide, 7 * wide, 1 << 32, 1 << 41, (1 << 57) / wide * wide, u64::MAX / wide * wide] {
                 for line in [near.wrapping_sub(1), near, near.saturating_add(1)] {
                     assert_eq!(divisor.split(line), (line / wide, line % wide), "{line} / {count}");
+                    assert_eq!(divisor.remainder(line), line % wide, "{line} / {count}");
                 }
             }
         }
