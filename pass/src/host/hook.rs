@@ -144,7 +144,7 @@ fn allocation<'c>(module: &Module<'c>, call: Value<'c>, containers: &HashMap<usi
 
 /// The instruction before which the call's result is known: the next one, or the start of the block that an `invoke`
 /// continues in. Where others come to that block too, the edge gets a block of its own.
-fn place_after(call: Value<'_>) -> Option<Value<'_>> {
+pub(super) fn place_after(call: Value<'_>) -> Option<Value<'_>> {
     if call.opcode() == Some(Opcode::LLVMCall) {
         return call.next();
     }

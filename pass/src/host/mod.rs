@@ -3,6 +3,7 @@
 
 mod calls;
 mod hook;
+mod library;
 mod managed;
 mod names;
 mod note;

@@ -1,6 +1,8 @@
 //! Before optimisation: names of allocations, and call paths that stay whole.
 
 use super::calls::{base_name, cuda_allocation, host_allocation};
+use super::hook::place_after;
+use super::library::{fills_device_vector, is_container_call, is_standard, is_toolkit};
 use super::names::{Name, object_at, pointer_at, result_of};
 use super::wrappers::Wrappers;
 use crate::llvm::debug::Location;
@@ -33,7 +35,9 @@ pub fn note(module: &Module<'_>) {
             function.add_attribute(OF_FUNCTION, "uwtable", 2);
         }
         // Inside the toolkit's typed templates the variable is called devPtr, in the user's own wrappers perhaps p.
-        let wrapper = cuda_allocation(base_name(&function.name())).is_some() || wrappers.contains(function);
+        let own = function.name();
+        let toolkit = is_toolkit(&own);
+        let wrapper = toolkit || cuda_allocation(base_name(&own)).is_some() || wrappers.contains(function);
         for call in function.blocks().into_iter().flat_map(|block| block.instructions()) {
             let Some(callee) = call.direct_callee() else { continue };
             let callee = callee.name();
@@ -49,8 +53,15 @@ pub fn note(module: &Module<'_>) {
                 if let Some(name) = name {
                     metadata::set_text(call, NAME, &static_text(&name));
                 }
+            } else if !toolkit
+                && fills_device_vector(&callee)
+                && let Some(after) = place_after(call)
+                && let Some(name) = call.call_arguments().first().and_then(|&object| object_at(object, layout))
+            {
+                emit_name(module, call, &name);
+                forget_name(module, after);
             } else if is_container_call(&callee)
-                && !is_library(&function.name())
+                && !is_standard(&own)
                 && let Some(location) = Location::of(call)
                 && let Some(name) = call.call_arguments().first().and_then(|&object| object_at(object, layout))
             {
@@ -58,15 +69,6 @@ pub fn note(module: &Module<'_>) {
             }
         }
     }
-}
-
-/// Methods of the standard library's classes, and what makes smart pointers in place.
-fn is_container_call(callee: &str) -> bool {
-    ["_ZNSt", "_ZSt11make_unique", "_ZSt11make_shared"].iter().any(|prefix| callee.starts_with(prefix))
-}
-
-fn is_library(function: &str) -> bool {
-    ["_ZNSt", "_ZSt", "_ZNKSt", "_ZN9__gnu_cxx"].iter().any(|prefix| function.starts_with(prefix))
 }
 
 fn static_text(name: &Name<'_>) -> String {
@@ -100,6 +102,16 @@ fn emit_name<'c>(module: &Module<'c>, call: Value<'c>, name: &Name<'c>) {
     }
     builder.call(print, &arguments);
     builder.call(hook, &[buffer]);
+}
+
+/// `__warpline_name(null)`: what the call was to allocate has been.
+fn forget_name<'c>(module: &Module<'c>, after: Value<'c>) {
+    let types = ModuleItems::types(module);
+    let pointer = types.pointer(0);
+    let hook = module.declare("__warpline_name", types.void().function(&[pointer]));
+    let builder = Builder::new(types);
+    builder.before(after);
+    builder.call(hook, &[Value::zero(pointer)]);
 }
 
 /// A private zero-terminated string.

@@ -2,6 +2,7 @@
 //! `allocate(&pointer, n)`, the constructor of a buffer class. The caller's variable is the better name.
 
 use super::calls::{Names, base_name, cuda_allocation};
+use super::library::is_toolkit;
 use super::names::{Name, object_at, pointer_at, result_of};
 use crate::llvm::value::{Linkage, Opcode};
 use crate::llvm::{Layout, ModuleItems, Value};
@@ -20,7 +21,7 @@ enum Via {
 #[derive(Clone, Debug)]
 struct Wrapper {
     via: Via,
-    /// What the wrapper itself calls it, for callers where nothing better is found.
+    /// What the wrapper itself calls it, for callers where nothing better is found; empty where that tells them nothing.
     own_name: String,
 }
 
@@ -48,8 +49,11 @@ impl<'c> Wrappers<'c> {
                 // Memory that a callee gives itself a name for would take this function's.
                 if is_candidate(*function)
                     && callees.iter().all(|callee| wrappers.known.contains_key(callee))
-                    && let Some(wrapper) = wrappers.examine(*function, layout)
+                    && let Some(mut wrapper) = wrappers.examine(*function, layout)
                 {
+                    if is_toolkit(&function.name()) {
+                        wrapper.own_name.clear();
+                    }
                     wrappers.known.insert(*function, wrapper);
                 }
             }
@@ -80,7 +84,8 @@ impl<'c> Wrappers<'c> {
                     .map(|object| object.with_suffix(suffix)),
                 Via::Result => result_of(call, layout),
             };
-            return Some(Some(name.unwrap_or_else(|| Name::of_text(&wrapper.own_name))));
+            let own = || (!wrapper.own_name.is_empty()).then(|| Name::of_text(&wrapper.own_name));
+            return Some(name.or_else(own));
         }
         Some(match cuda_allocation(base_name(&callee.name()))? {
             Names::Target(index) => arguments.get(index).and_then(|&target| pointer_at(target, layout)),
