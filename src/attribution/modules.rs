@@ -1,6 +1,6 @@
 //! A device module as the analysis uses it.
 
-use warpline_format::site_table::{FrameId, SiteTable, SiteTableError};
+use warpline_format::site_table::{File, FrameId, SiteTable, SiteTableError};
 
 use crate::metrics::{MAX_WIDTH, Width};
 
@@ -48,13 +48,51 @@ impl Module {
         Ok(Module { table, widths })
     }
 
-    /// Position in a chain (innermost first) of the user frame: the innermost one in the user's own
-    /// code, or else the outermost. `None` for an empty chain.
+    /// Position in a chain (innermost first) of the user frame: the innermost one in the user's own code. Where there is none,
+    /// as in the kernels of Thrust and CUB, the innermost one that is no intrinsic function's; or else the
+    /// outermost. `None` for an empty chain.
     pub fn user_frame(&self, chain: &[FrameId]) -> Option<usize> {
-        let users = |frame: &FrameId| {
-            let frame = &self.table.frames[*frame as usize];
-            frame.line != 0 && !self.table.files[frame.file as usize].system
+        let find = |wanted: fn(&File) -> bool| {
+            chain.iter().position(|frame| {
+                let frame = &self.table.frames[*frame as usize];
+                frame.line != 0 && wanted(&self.table.files[frame.file as usize])
+            })
         };
-        chain.iter().position(users).or(chain.len().checked_sub(1))
+        find(|file| !file.system).or_else(|| find(|file| !is_intrinsic(&file.path))).or(chain.len().checked_sub(1))
+    }
+}
+
+/// Whether a system file is one of the headers in which compiler and toolkit define intrinsic functions: those lie in the
+/// include folders themselves, libraries in folders of their own.
+fn is_intrinsic(path: &str) -> bool {
+    let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
+    path.is_empty() || ["/include", "/crt"].iter().any(|end| folder.ends_with(end)) || path.contains("/lib/clang/")
+}
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use warpline_format::site_table::Frame;
+
+    #[test]
+    fn an_access_belongs_to_the_user_or_to_the_library_that_it_is_deepest_in() {
+        let paths = [
+            ("/home/me/app.cu", false),
+            ("/opt/cuda/include/sm_32_intrinsics.hpp", true),
+            ("/opt/cuda/include/cccl/cub/agent/agent_scan.cuh", true),
+            ("/opt/cuda/include/cccl/cub/block/block_load.cuh", true),
+        ];
+        let table = SiteTable {
+            files: paths.map(|(path, system)| File { path: path.into(), system }).to_vec(),
+            frames: (0..)
+                .zip(paths)
+                .map(|(file, _)| Frame { function: String::new(), file, line: 1, column: 0 })
+                .collect(),
+            ..SiteTable::default()
+        };
+        let module = Module { table, widths: Vec::new() };
+        assert_eq!(module.user_frame(&[1, 3, 0]), Some(2), "the user's");
+        assert_eq!(module.user_frame(&[1, 3, 2]), Some(1), "a library's kernel");
+        assert_eq!(module.user_frame(&[1, 1]), Some(1), "nothing but intrinsic functions");
+        assert_eq!(module.user_frame(&[]), None);
     }
 }
