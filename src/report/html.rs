@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use super::reuse;
-use super::text::{bytes, count, facts, label, notes, percent, plain_name, ratio, tables};
+use super::text::{bytes, count, facts, label, notes, percent, plain_name, ratio, short, tables};
 use super::worst::{self, Group, Row, by_passes, by_sectors};
 use crate::metrics::SECTOR_BYTES;
 use crate::profile::Profile;
@@ -106,7 +106,7 @@ fn at(file: &str, line: u32) -> String {
 fn path(frames: &[Frame]) -> String {
     let parts: Vec<String> = frames
         .iter()
-        .map(|frame| format!("{} ({})", plain_name(&frame.function), at(&frame.file, frame.line)))
+        .map(|frame| format!("{} ({})", short(plain_name(&frame.function)), at(&frame.file, frame.line)))
         .collect();
     text(&parts.join(" › "))
 }

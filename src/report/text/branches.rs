@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 
 use super::figures::{count, percent, ratio};
 use super::kernels::more;
+use super::names;
 use super::places;
 use super::style::{Style, bar};
 use crate::profile::model::{Block, Branch};
@@ -38,7 +39,7 @@ pub(super) fn write(out: &mut String, profile: &Profile, style: Style, top: usiz
         let place = format!(
             "{} in {}",
             places::at(&branch.file, branch.line),
-            kernel.map_or("?".to_owned(), |kernel| places::label(profile, kernel))
+            kernel.map_or("?".to_owned(), |kernel| names::label(profile, kernel))
         );
         let quality = format!("{} {:>7} diverge", bar(share), percent(share));
         _ = writeln!(

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use super::figures::{bytes, count, percent, ratio};
 use super::kernels::more;
+use super::names;
 use super::places;
 use super::style::Style;
 use crate::profile::Profile;
@@ -19,7 +20,7 @@ pub(super) fn write(out: &mut String, profile: &Profile, style: Style, top: usiz
     let heading = format!("BYPASSING level 1 of {model}: loads of global memory that go past it, simulated");
     _ = writeln!(out, "{}", style.heading(&heading));
     for (kernel, advice) in rows.iter().take(top) {
-        _ = writeln!(out, "  {}", style.strong(&places::label(profile, kernel)));
+        _ = writeln!(out, "  {}", style.strong(&names::label(profile, kernel)));
         match &advice.equation {
             Some(equation) => {
                 _ = writeln!(
@@ -131,7 +132,7 @@ pub(super) fn write_pages(out: &mut String, profile: &Profile, style: Style, top
             pages.mean,
             count(pages.most),
             count(pages.distinct),
-            style.strong(&places::label(profile, kernel))
+            style.strong(&names::label(profile, kernel))
         );
     }
     more(out, rows.len(), top, "kernels", style);

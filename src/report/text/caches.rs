@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 
 use super::figures::{add, bytes, memory, percent, ratio};
 use super::kernels::more;
+use super::names;
 use super::places;
 use super::style::Style;
 use crate::metrics::SECTOR_BYTES;
@@ -15,7 +16,7 @@ pub(super) fn write(out: &mut String, profile: &Profile, style: Style, top: usiz
     let mut rows: Vec<(String, Metrics, u32)> = profile
         .kernels
         .iter()
-        .map(|kernel| (places::label(profile, kernel), memory(&kernel.metrics), kernel.id))
+        .map(|kernel| (names::label(profile, kernel), memory(&kernel.metrics), kernel.id))
         .filter(|(_, sum, _)| sum.l1.is_some())
         .collect();
     if rows.is_empty() {

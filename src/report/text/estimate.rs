@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::figures::seconds;
 use super::kernels::more;
-use super::places;
+use super::names;
 use super::style::Style;
 use crate::profile::Profile;
 use crate::profile::model::{Estimate, Kernel, Limit};
@@ -34,7 +34,7 @@ pub(super) fn write(out: &mut String, profile: &Profile, style: Style, top: usiz
             limiter(estimate),
             seconds(estimate.seconds),
             ideal(estimate),
-            style.strong(&places::label(profile, kernel))
+            style.strong(&names::label(profile, kernel))
         );
     }
     more(out, rows.len(), top, "kernels", style);

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use super::figures::bytes;
+use super::names;
 use super::places;
 use super::style::Style;
 use crate::profile::Profile;
@@ -22,7 +23,7 @@ pub fn fault_line(profile: &Profile, fault: &Fault) -> String {
         (op, bytes) => format!("{op} of {bytes} bytes"),
     };
     let kernel = fault.kernel.and_then(|id| profile.kernels.iter().find(|kernel| kernel.id == id));
-    let kernel = kernel.map_or("a kernel".to_owned(), |kernel| places::label(profile, kernel));
+    let kernel = kernel.map_or("a kernel".to_owned(), |kernel| names::label(profile, kernel));
     let at = places::at(&fault.frame.file, fault.frame.line);
     let mut text = format!("{kind} {what} at {at} in {kernel}, block {}, thread {}", fault.block, fault.thread);
     let nearest = fault.allocation.and_then(|id| profile.allocations.iter().find(|allocation| allocation.id == id));

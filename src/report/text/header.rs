@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use super::names;
 use super::places;
 use super::style::Style;
 use crate::profile::Profile;
@@ -76,7 +77,7 @@ pub(super) fn write_notes(out: &mut String, profile: &Profile, style: Style) {
     }
     for entry in &profile.not_seen {
         let place = places::at(&entry.file, entry.line);
-        let function = places::plain_name(&entry.function);
+        let function = names::short(names::plain_name(&entry.function));
         _ = writeln!(out, "  - not seen: {} in {function} at {place}", entry.what);
     }
     out.push('\n');

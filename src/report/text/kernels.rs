@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::figures::{bytes, count, memory, percent, ratio};
-use super::places;
+use super::names;
 use super::style::Style;
 use crate::metrics::SECTOR_BYTES;
 use crate::profile::Profile;
@@ -42,10 +42,16 @@ pub(super) fn write(out: &mut String, profile: &Profile, style: Style, top: usiz
             ratio(sum.ideal_sectors, sum.requests),
             style.quality(rate, &efficiency_text),
             count(kernel.launches.len() as u64),
-            style.strong(&places::label(profile, kernel)),
+            style.strong(&names::label(profile, kernel)),
         );
     }
     more(out, rows.len(), top, "kernels", style);
+    for (kernel, _) in rows.iter().take(top) {
+        let whole = names::plain_name(&kernel.name);
+        if names::is_long(whole) {
+            _ = writeln!(out, "{}", style.faint(&format!("  {} is {whole}", names::label(profile, kernel))));
+        }
+    }
     out.push('\n');
 }
 

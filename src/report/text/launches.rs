@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use super::figures::{bytes, percent};
 use super::kernels::more;
+use super::names;
 use super::places;
 use super::style::Style;
 use crate::metrics::SECTOR_BYTES;
@@ -54,7 +55,7 @@ pub(super) fn write(out: &mut String, profile: &Profile, style: Style, top: usiz
         style.heading("LAUNCHES from one call path that differ: mean (least to most; standard deviation)")
     );
     for (kernel, path) in rows.iter().take(top) {
-        _ = writeln!(out, "  {} launches of {}", path.launches.len(), style.strong(&places::label(profile, kernel)));
+        _ = writeln!(out, "  {} launches of {}", path.launches.len(), style.strong(&names::label(profile, kernel)));
         let traffic = all(path);
         if traffic.max > 0 {
             let size = |sectors: f64| bytes((sectors * SECTOR_BYTES as f64).round() as u64);

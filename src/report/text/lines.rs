@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 
 use super::figures::{bytes, count, percent, ratio};
 use super::kernels::more;
+use super::names;
 use super::places;
 use super::style::{Style, bar};
 use crate::profile::Profile;
@@ -175,7 +176,7 @@ fn allocation_name(profile: &Profile, id: u64) -> String {
 
 fn kernel_name(profile: &Profile, id: u32) -> String {
     let kernel = profile.kernels.iter().find(|kernel| kernel.id == id);
-    kernel.map_or("?".to_owned(), |kernel| places::label(profile, kernel))
+    kernel.map_or("?".to_owned(), |kernel| names::label(profile, kernel))
 }
 
 /// From `main` to the line: host path of the heaviest launch, the launch, the device calls.

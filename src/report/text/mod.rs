@@ -12,6 +12,7 @@ mod kernels;
 mod launches;
 mod lines;
 mod models;
+mod names;
 mod places;
 mod reuse;
 mod style;
@@ -19,7 +20,7 @@ mod style;
 pub use faults::fault_line;
 
 pub(super) use figures::{add, bytes, count, percent, ratio};
-pub(super) use places::{label, plain_name};
+pub(super) use names::{label, plain_name, short};
 
 use self::style::Style;
 use crate::profile::Profile;

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::figures::{memory, model_caches, seconds};
 use super::kernels::more;
-use super::places;
+use super::names;
 use super::style::Style;
 use super::{caches, estimate};
 use crate::profile::Profile;
@@ -31,7 +31,7 @@ pub(super) fn write(out: &mut String, profile: &Profile, style: Style, top: usiz
     _ = writeln!(out, "{}", style.heading(heading));
     let head = format!("{}  {:>9}  limited by", caches::head("model"), "at least");
     for (kernel, figures) in rows.iter().take(top) {
-        _ = writeln!(out, "  {}", style.strong(&places::label(profile, kernel)));
+        _ = writeln!(out, "  {}", style.strong(&names::label(profile, kernel)));
         _ = writeln!(out, "{}", style.faint(&head.replacen("model", &format!("{:<12}", "model"), 1)));
         for model in models {
             let Some((_, figures)) = figures.iter().find(|(name, _)| name == model) else {

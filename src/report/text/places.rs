@@ -1,7 +1,8 @@
 //! Files, lines and call paths for people.
 
+use super::names;
 use crate::profile::Profile;
-use crate::profile::model::{Frame, Kernel, Launch};
+use crate::profile::model::{Frame, Launch};
 
 /// Whether a file is not the user's own.
 pub(super) fn is_system(file: &str) -> bool {
@@ -26,48 +27,12 @@ pub(super) fn at(file: &str, line: u32) -> String {
     }
 }
 
-/// A kernel's name, told apart from others of that name: by its parameters, or else by its place.
-pub fn label(profile: &Profile, kernel: &Kernel) -> String {
-    let plain = plain_name(&kernel.name);
-    let others = || profile.kernels.iter().filter(|other| other.id != kernel.id && plain_name(&other.name) == plain);
-    if others().next().is_none() {
-        plain.to_owned()
-    } else if others().all(|other| other.name != kernel.name) {
-        kernel.name.clone()
-    } else {
-        format!("{} ({})", plain, at(&kernel.file, kernel.line))
-    }
-}
-
-/// A function's name without its parameters, template arguments kept. Names of templates have their result before them:
-/// a kernel's, `void`, goes.
-pub(in crate::report) fn plain_name(function: &str) -> &str {
-    let function = function.strip_prefix("void ").unwrap_or(function);
-    let mut depth = 0i32;
-    for (index, character) in function.char_indices() {
-        match character {
-            '<' | '{' => depth += 1,
-            '>' | '}' => depth -= 1,
-            // `operator()` and `(anonymous namespace)` do not begin a parameter list.
-            '(' if depth <= 0
-                && index > 0
-                && !function[..index].ends_with("operator")
-                && !function[index..].starts_with("(anonymous") =>
-            {
-                return function[..index].trim_end();
-            }
-            _ => {}
-        }
-    }
-    function
-}
-
 /// `function (file:line)`; a place outside of functions, where variables are declared, has no function.
 pub(super) fn frame(frame: &Frame) -> String {
-    let function = plain_name(&frame.function);
+    let function = names::short(names::plain_name(&frame.function));
     match (function.is_empty(), frame.file.is_empty()) {
         (true, _) => at(&frame.file, frame.line),
-        (false, true) => function.to_owned(),
+        (false, true) => function,
         (false, false) => format!("{function} ({})", at(&frame.file, frame.line)),
     }
 }
@@ -88,7 +53,7 @@ pub(super) fn host_path(path: &[Frame]) -> Vec<String> {
 
 /// `name<<<grid, block>>>`.
 pub(super) fn launch(name: &str, launch: &Launch) -> String {
-    format!("{}<<<{}, {}>>>", plain_name(name), sizes(launch.grid), sizes(launch.block))
+    format!("{}<<<{}, {}>>>", names::short(names::plain_name(name)), sizes(launch.grid), sizes(launch.block))
 }
 
 fn sizes(sizes: [u32; 3]) -> String {
@@ -130,14 +95,6 @@ pub(super) fn wrapped(parts: &[String], indent: &str, width: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn names_lose_their_parameters_only() {
-        assert_eq!(plain_name("bicg(float*, int)"), "bicg");
-        assert_eq!(plain_name("void scan<int, (Op)1>(int*)"), "scan<int, (Op)1>");
-        assert_eq!(plain_name("(anonymous namespace)::f(int)"), "(anonymous namespace)::f");
-        assert_eq!(plain_name("main::{lambda(int)#1}::operator()(int) const"), "main::{lambda(int)#1}::operator()");
-    }
 
     #[test]
     fn places_without_a_function_are_told_by_line() {
