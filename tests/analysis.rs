@@ -12,7 +12,9 @@ use warpline::profile::{BuildInput, RunFacts, build};
 use warpline::report::TextOptions;
 use warpline::trace::TraceReader;
 use warpline_format::access::Space;
-use warpline_format::event::{Allocation, AllocationKind, Event, SiteCount};
+use warpline_format::event::{
+    Allocation, AllocationKind, BlockCount, BranchCount, Event, LaunchEnd, SiteCount, WarpBlockCount,
+};
 
 fn analysis(bytes: &[u8], threads: usize) -> Analysis {
     match TraceReader::new(bytes) {
@@ -332,6 +334,62 @@ proptest! {
         let got: BTreeMap<(u32, Option<u64>), [u64; 5]> = profile.sites.iter()
             .flat_map(|site| site.by_allocation.iter().map(|row| ((site.id, row.allocation), plain(&row.metrics)))).collect();
         prop_assert_eq!(got, want);
+    }
+
+    /// Counts of blocks and branches, launch by launch and warp by warp, against plain sums.
+    #[test]
+    fn divergence_agrees_with_plain_sums(
+        launches in prop::collection::vec(
+            (prop::array::uniform2((0u64..50, 0u64..50, 1u64..33)), (0u64..40, 0u64..40), prop::option::of(prop::array::uniform2((1u64..20, 0u64..20, 0u64..20))), any::<bool>()),
+            1..5),
+    ) {
+        let mut trace = TraceBuilder::default();
+        demo::begin(&mut trace, "/nowhere/columns.cu");
+        let mut blocks = [[0u64; 3]; 2];
+        let mut branch = [0u64; 4];
+        let mut pairs = [[0u64; 3]; 2];
+        let mut told = [false; 2];
+        for (id, (counts, (reached, parted), by_warp, ended)) in (0..).zip(&launches) {
+            trace.event(Event::Launch(demo::launch(id)));
+            if let Some(by_warp) = by_warp {
+                let rows = (0..).zip(by_warp).map(|(block, &(warps, uneven, partial))|
+                    WarpBlockCount { block, warps, uneven: uneven.min(warps), partial: partial.min(warps) }).collect();
+                trace.event(Event::WarpBlocks { launch: id, blocks: rows });
+            }
+            if !ended { continue }
+            let mut rows = Vec::new();
+            for (block, &(executions, partial, lanes)) in (0..).zip(counts) {
+                let (partial, lanes) = (partial.min(executions), lanes * executions);
+                rows.push(BlockCount { block, executions, lanes, partial });
+                for (sum, more) in blocks[block as usize].iter_mut().zip([executions, lanes, partial]) { *sum += more }
+                if let Some(by_warp) = by_warp {
+                    let (warps, uneven, partial) = by_warp[block as usize];
+                    told[block as usize] = true;
+                    for (sum, more) in pairs[block as usize].iter_mut().zip([warps, uneven.min(warps), partial.min(warps)]) { *sum += more }
+                }
+            }
+            let (divergent, sides) = ((*parted).min(*reached), vec![reached * 20, reached * 12]);
+            for (sum, more) in branch.iter_mut().zip([*reached, divergent, sides[0], sides[1]]) { *sum += more }
+            let branches = vec![BranchCount { branch: 0, executions: *reached, divergent, lanes: sides }];
+            trace.event(Event::LaunchEnd(LaunchEnd { id, error: 0, blocks: rows, branches }));
+        }
+        trace.event(Event::End { launches: launches.len() as u64 });
+        let profile = profile(&trace.finish(), 1);
+        if !launches.iter().any(|launch| launch.3) {
+            prop_assert!(profile.blocks.is_empty() && profile.branches.is_empty());
+            return Ok(());
+        }
+        for (number, row) in profile.blocks.iter().enumerate() {
+            prop_assert_eq!([row.executions, row.lanes, row.partial], blocks[number]);
+            let want = told[number].then_some(pairs[number]);
+            prop_assert_eq!(row.warp_blocks.map(|pairs| [pairs.count, pairs.divergent, pairs.partial]), want);
+        }
+        let [row] = &profile.branches[..] else { panic!("{:?}", profile.branches) };
+        prop_assert_eq!([row.executions, row.divergent, row.lanes[0], row.lanes[1]], branch);
+        // CUDAAdvisor's share is that of all pairs of a kernel.
+        let kernel = profile.kernels[0].warp_blocks.map(|pairs| [pairs.count, pairs.divergent, pairs.partial]);
+        let sum = |at: usize| pairs[0][at] + pairs[1][at];
+        prop_assert_eq!(kernel, (told[0] || told[1]).then(|| [sum(0), sum(1), sum(2)]));
     }
 
     /// Whatever the chunks hold, the analysis ends and does not panic.

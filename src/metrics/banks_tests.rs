@@ -115,6 +115,27 @@ proptest! {
     }
 
     #[test]
+    fn constant_passes_are_the_distinct_addresses(mask in 1u32.., places in prop::collection::vec(0u64..40, 32), bytes in 1u32..17,
+                                                  step in 1u64..9, form in 0u32..3) {
+        // Scattered, in a row, and all the same.
+        let address = |lane: usize| match form {
+            0 => 4096 + step * places[lane],
+            1 => 4096 + step * lane as u64,
+            _ => 4096,
+        };
+        let addresses: Vec<u64> = (0..32).filter(|lane| mask >> lane & 1 == 1).map(address).collect();
+        let mut items = Vec::new();
+        push_access(&mut items, Space::Constant, 0, mask, &addresses);
+        let Some(Ok(Item::Access(access))) = Items::new(&items).next() else { panic!() };
+        let distinct: std::collections::BTreeSet<u64> = addresses.into_iter().collect();
+        let (mut memo, mut words) = (WavefrontMemo::default(), Vec::new());
+        for scattered in [None, Scattered::of(&access, Width::solid(bytes))] {
+            let got = wavefronts(&access, Width::solid(bytes), &BankRules::default(), &mut memo, &mut words, scattered.as_ref());
+            prop_assert_eq!(got, Wavefronts { passes: distinct.len() as u32, ideal: 1 });
+        }
+    }
+
+    #[test]
     fn what_a_site_remembers_holds_for_shifted_requests(starts in prop::collection::vec(0u64..600, 2..8), stride in 0u64..300, bytes in 1u32..17,
                                                         banks in any_banks()) {
         let rules = BankRules { shared: banks, data: None };

@@ -219,3 +219,44 @@ pub(super) fn lines(
         })
         .collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        /// Executions of a block one by one: by how many lanes, of how many live. What divergence costs is known there, the
+        /// bound has only their sums.
+        #[test]
+        fn idle_lanes_are_bounded_from_both_sides(
+            executions in prop::collection::vec((prop_oneof![Just(1u64), 1u64..=32], 1u64..=32), 0..60),
+            fp32 in 0u32..5, int in 0u32..5,
+        ) {
+            let (mut block, mut diverged, mut in_part) = (BlockSum::default(), 0, 0);
+            for (lanes, live) in executions.into_iter().map(|(one, other)| (one.min(other), one.max(other))) {
+                block.executions += 1;
+                block.lanes += lanes;
+                if lanes < live {
+                    block.partial += 1;
+                    diverged += live - lanes;
+                    in_part += 32 - lanes;
+                }
+            }
+            let mix = InstructionMix { fp32, int, ..InstructionMix::default() };
+            let instructions = u64::from(fp32 + int);
+            let mut slots = LaneSlots { issued: 5, active: 3, lost_partial: 2 };
+            prop_assert_eq!(add_lane_slots(&mut slots, &mix, &block), instructions);
+            prop_assert_eq!(slots.issued - 5, 32 * block.executions * instructions);
+            prop_assert_eq!(slots.active - 3, block.lanes * instructions);
+            let (lost, idle) = (slots.lost_partial - 2, (32 * block.executions - block.lanes) * instructions);
+            // At least what diverged, and all idle lanes of these executions; never more than there are in all.
+            prop_assert!(lost >= in_part * instructions && in_part >= diverged && lost <= idle);
+            prop_assert!(lost <= 31 * block.partial * instructions);
+            if block.partial == block.executions {
+                prop_assert_eq!(lost, in_part * instructions);
+            }
+        }
+    }
+}
