@@ -86,7 +86,8 @@ pub fn advise<E>(
     let mut all: BTreeMap<u32, Advice> = BTreeMap::new();
     for (id, kernel) in (0u32..).zip(&base.kernels) {
         let Some(module) = base.modules.get(&kernel.module) else { continue };
-        if !kernel.launches.iter().any(|launch| launch.spaces.contains_key(&Space::Global)) {
+        // Where nothing is loaded that level 1 may cache, there is nothing to choose.
+        if loads(kernel, module).is_empty() {
             continue;
         }
         all.insert(id, Advice { equation: equation(kernel, module, config, kepler), ..Advice::default() });
