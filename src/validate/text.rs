@@ -21,7 +21,7 @@ pub fn validation_text(validation: &Validation) -> String {
             chase.bytes,
             chase.stride,
             chase.loads(),
-            misses(&case.l1),
+            if chase.past_level_1 { past(&case.l1) } else { misses(&case.l1) },
             misses(&case.l2),
             case.what
         );
@@ -48,6 +48,15 @@ pub fn validation_text(validation: &Validation) -> String {
 
 fn place(device: &str) -> &'static str {
     if device == "gpu" { "run on a GPU" } else { "run on the CPU device" }
+}
+
+/// What loads that go past a level do there: nothing, or more than they should.
+fn past(level: &Level) -> String {
+    if level.closed_form.is_none() && level.simulated == 0 && level.counted.is_none_or(|misses| misses == 0.0) {
+        "past level 1".to_owned()
+    } else {
+        misses(level)
+    }
 }
 
 fn misses(level: &Level) -> String {
@@ -110,4 +119,41 @@ fn unit(points: bool) -> &'static str {
 /// Counts whole, rates and means with three places.
 fn short(number: f64) -> String {
     if number.fract() == 0.0 { format!("{number:.0}") } else { format!("{number:.3}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::chase::Chase;
+    use super::super::outcome::CaseRow;
+    use super::*;
+
+    #[test]
+    fn loads_past_level_1_do_not_look_like_hits() {
+        let case = |past_level_1, l1| CaseRow {
+            what: "of a test".to_owned(),
+            chase: Chase::laps(4096, 128, 2, past_level_1),
+            l1,
+            l2: Level { closed_form: Some(32), simulated: 32, counted: None },
+        };
+        let none = Level::default();
+        let told = Validation {
+            device: "cpu".to_owned(),
+            model: "mine".to_owned(),
+            cases: vec![
+                case(true, none),
+                case(true, Level { simulated: 7, ..none }),
+                case(true, Level { counted: Some(5.0), ..none }),
+                case(false, Level { simulated: 7, ..none }),
+            ],
+            figures: Vec::new(),
+            curves: Vec::new(),
+            measured: false,
+            notes: Vec::new(),
+        };
+        let told = validation_text(&told);
+        let rows: Vec<&str> = told.lines().filter(|line| line.ends_with("of a test")).collect();
+        for (row, want) in rows.iter().zip(["  past level 1  ", "  -, 7  ", "  -, 0, counted 5  ", "  -, 7  "]) {
+            assert!(row.contains(want), "{row}");
+        }
+    }
 }
