@@ -148,7 +148,7 @@ fn kernels(out: &mut String, profile: &Profile) {
         "#sectors / request",
         "#ideal",
         "#efficiency",
-        "#L1 hits",
+        "#L1 hits of loads",
         "#L2 hits",
         "#launches",
     ];
@@ -171,10 +171,13 @@ fn kernels(out: &mut String, profile: &Profile) {
             number(out, value, &format!("{value:.2}"));
         }
         quality(out, if sum.sectors == 0 { 1.0 } else { ratio(sum.ideal_sectors, sum.sectors) });
-        for level in [sum.l1, sum.l2] {
-            match level.filter(|level| level.lookups > 0) {
-                Some(level) => {
-                    let rate = ratio(level.hits, level.lookups);
+        // A store that finds its sector in level 1 is written through all the same.
+        let l1 = sum.l1.map(|level| (level.load_hits, level.load_lookups));
+        let l2 = sum.l2.map(|level| (level.hits, level.lookups));
+        for level in [l1, l2] {
+            match level.filter(|(_, lookups)| *lookups > 0) {
+                Some((hits, lookups)) => {
+                    let rate = ratio(hits, lookups);
                     number(out, rate, &percent(rate));
                 }
                 None => number(out, -1.0, "-"),
