@@ -4,18 +4,22 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use crate::profile::Profile;
+use crate::profile::model::Distances;
 
 /// Raised whenever a column changes its meaning or goes away; new ones come at the end.
 const SCHEMA_VERSION: u32 = 1;
 
 /// The first line names the columns. Counts are exact; `l1_*`, `l2_*` and `dram_*` are empty where no
-/// cache was simulated. `allocations` holds the names of the allocations touched, most traffic first,
-/// separated by `;`.
+/// cache was simulated, `l1_wavefronts_*` and `l1_words` where the model has no stages of level 1, `reuse_*` where no
+/// distances were taken (means also where nothing was used again). `allocations` holds the names of the allocations
+/// touched, most traffic first, separated by `;`.
 pub fn csv(profile: &Profile) -> String {
     let mut out = String::from(
         "schema_version,kernel,module,file,line,column,function,op,space,bytes_per_lane,requests,lanes,bytes,sectors,\
          ideal_sectors,wavefronts,ideal_wavefronts,l1_lookups,l1_hits,l2_lookups,l2_hits,dram_read_sectors,\
-         dram_write_sectors,approximate,library,allocations\n",
+         dram_write_sectors,approximate,library,allocations,l1_load_lookups,l1_load_hits,l1_wavefronts_data,\
+         l1_wavefronts_ideal_data,l1_wavefronts_tag,l1_words,reuse_element_mean,reuse_element_first,\
+         reuse_element_used_once,reuse_sector_mean,reuse_sector_first,reuse_line_mean,reuse_line_first\n",
     );
     let known: BTreeMap<u64, Option<&String>> =
         profile.allocations.iter().map(|allocation| (allocation.id, allocation.name.as_ref())).collect();
@@ -32,6 +36,13 @@ pub fn csv(profile: &Profile) -> String {
             })
             .collect();
         let optional = |value: Option<u64>| value.map(|value| value.to_string()).unwrap_or_default();
+        let mean = |distances: Option<&Distances>| {
+            distances.and_then(|distances| distances.mean).map(|mean| mean.to_string()).unwrap_or_default()
+        };
+        let first = |distances: Option<&Distances>| optional(distances.map(|distances| distances.infinite));
+        let (stages, reuse) = (metrics.l1_wavefronts, metrics.reuse.as_ref());
+        let (element, sector, line) =
+            (reuse.map(|reuse| &reuse.element), reuse.map(|reuse| &reuse.sector), reuse.map(|reuse| &reuse.line));
         let passes = metrics.shared.as_ref().or(metrics.constant.as_ref());
         let fields = [
             SCHEMA_VERSION.to_string(),
@@ -60,6 +71,19 @@ pub fn csv(profile: &Profile) -> String {
             site.approximate.to_string(),
             site.library.to_string(),
             quoted(&names.join(";")),
+            optional(metrics.l1.map(|level| level.load_lookups)),
+            optional(metrics.l1.map(|level| level.load_hits)),
+            optional(stages.map(|stages| stages.data)),
+            optional(stages.map(|stages| stages.ideal_data)),
+            optional(stages.map(|stages| stages.tag)),
+            optional(stages.map(|stages| stages.words)),
+            mean(element),
+            first(element),
+            optional(reuse.map(|reuse| reuse.streaming)),
+            mean(sector),
+            first(sector),
+            mean(line),
+            first(line),
         ];
         _ = writeln!(out, "{}", fields.join(","));
     }
