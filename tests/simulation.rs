@@ -13,7 +13,7 @@ use warpline::profile::{BuildInput, RunFacts, build};
 use warpline::simulation::{ReuseScope, ReuseSettings, Settings};
 use warpline::trace::TraceReader;
 use warpline_format::access::Space;
-use warpline_format::event::{Event, Launch};
+use warpline_format::event::{Allocation, AllocationKind, Event, Launch};
 
 fn settings(model: &str) -> Settings {
     Settings::new(models::find(model).unwrap().hierarchy().unwrap())
@@ -329,6 +329,63 @@ fn launches_are_compared_by_call_path() {
     let fp32 = path.counts["instructions.fp32.warps"];
     assert_eq!((fp32.min, fp32.stddev), (demo::BLOCKS * u64::from(demo::WARPS) * (demo::ROW + 1), 0.0));
     assert_eq!(path.ratios["global.coalescing_efficiency"].mean, 1.0);
+    let all = &kernel.ratios_over_launches;
+    assert_eq!(all["global.lanes_per_request"].mean, 32.0);
+    assert!(!all.contains_key("estimate.seconds"), "there are no rates");
+}
+
+#[test]
+fn host_memory_that_kernels_reach_is_told_apart() {
+    const PINNED: u64 = 0x1100_0000_0000;
+    let mut trace = TraceBuilder::default();
+    demo::begin(&mut trace, "/nowhere/columns.cu");
+    let allocation = |id, kind, address, bytes| {
+        Event::Allocation(Allocation { id, kind, address, bytes, name: None, path: 0, global: None })
+    };
+    trace.event(allocation(10, AllocationKind::Host, PINNED, 65536));
+    trace.event(allocation(11, AllocationKind::Named, PINNED + 4096, 4096));
+    trace.event(Event::Launch(demo::launch(0)));
+    let mut batch = Batch::default();
+    batch.block(0, demo::WARPS, 0).turn(0);
+    // Cold: 2 lines of the part with a name, 3 beside it, 1 of device memory that no copy left in level 2.
+    for at in [PINNED + 4096, PINNED + 4224, PINNED, PINNED + 128, PINNED + 256, demo::SUMS] {
+        batch.access(Space::Global, demo::site::MATRIX, u32::MAX, |lane| at + 4 * lane);
+    }
+    trace.batch(0, &batch).event(demo::end(0, 0)).event(Event::End { launches: 1 });
+    let bytes = trace.finish();
+    let folder = tempfile::tempdir().unwrap();
+    let (trace, output) = (folder.path().join("host.wltrace"), folder.path().join("host.wlprof"));
+    std::fs::write(&trace, bytes).unwrap();
+    let mut sim = assert_cmd::Command::cargo_bin("warpline").unwrap();
+    sim.args(["sim", "--gpu", "rtx2080ti,gtx480", "-o"]).arg(&output).arg(&trace).assert().success();
+    let profile = warpline::profile::read(&output).unwrap();
+    let kernel = &profile.kernels[0];
+    assert_eq!(kernel.metrics["global"].dram.unwrap().read_sectors, 6 * 4);
+    let read = |model: &str| kernel.host_memory[model].read_sectors;
+    assert_eq!((read("rtx2080ti"), read("gtx480")), (5 * 4, 5 * 4));
+    let estimate = &kernel.estimates[0];
+    assert_eq!((estimate.bytes.dram, estimate.bytes.bus), (4 * 32, 20 * 32));
+    assert!(estimate.unknown.contains(&"bus".to_owned()));
+    let seconds = kernel.ratios_over_launches["estimate.seconds"];
+    assert_eq!((seconds.mean, seconds.stddev), (estimate.seconds, 0.0));
+    let text = warpline::report::text(&profile, &warpline::report::TextOptions { color: false, top: 10 });
+    assert!(text.contains("host memory, over the bus on a GPU: 640 B of the DRAM reads, 0 B of the writes"), "{text}");
+    assert!(text.contains("lookups, in bytes of the level's own sectors (32 B and 32 B)"), "{text}");
+    // Each lookup of Fermi's level 1 is a whole line.
+    assert_eq!(profile.run.lookup_bytes["gtx480"].l1, 128);
+    // The table for spreadsheets has what was simulated.
+    let csv = warpline::report::csv(&profile);
+    let rows: Vec<Vec<&str>> = csv.lines().map(|line| line.split(',').collect()).collect();
+    let cell = |name: &str| {
+        let column = rows[0].iter().position(|title| *title == name).unwrap();
+        // Names at the front of the row have commas of their own.
+        rows[1][rows[1].len() - (rows[0].len() - column)]
+    };
+    let loads = ["l1_load_lookups", "l1_load_hits", "l1_wavefronts_data", "l1_words"].map(cell);
+    assert_eq!(loads, ["24", "0", "6", "6"]);
+    let reuse =
+        ["reuse_element_mean", "reuse_element_first", "reuse_element_used_once", "reuse_sector_first"].map(cell);
+    assert_eq!(reuse, ["", "192", "192", "24"]);
 }
 
 #[test]

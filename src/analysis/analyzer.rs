@@ -6,14 +6,16 @@ use std::sync::Arc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use warpline_format::device::Device;
-use warpline_format::event::{Copy, Event, Launch, LaunchEnd, LaunchId, SiteCount, WarpBlockCount};
+use warpline_format::event::{
+    AllocationId, AllocationKind, Copy, Event, Launch, LaunchEnd, LaunchId, SiteCount, WarpBlockCount,
+};
 
 use super::pool::{Pool, WorkerLost};
-use super::results::{HostAllocationData, LeftOut, ObjectData, direction_key};
+use super::results::{HostAllocationData, HostTraffic, LeftOut, ObjectData, direction_key};
 use super::worker::LaunchWork;
 use super::{
     AllocationData, Analysis, BlockSum, BranchSum, CellKey, Cells, Finish, InstructionSums, KernelData, LaunchData,
-    LaunchShape, ProgramData, Progress, Status, WarpSum, check_batch, counted,
+    LaunchShape, Owner, ProgramData, Progress, Status, WarpSum, check_batch, counted,
 };
 use crate::attribution::{AllocationMap, ContextTree, Module, ROOT};
 use crate::metrics::Counters;
@@ -58,6 +60,8 @@ pub struct Analyzer {
     reorder: Option<Reorder>,
     /// Launches that this device cannot have, until they end.
     left_out: FxHashSet<LaunchId>,
+    /// Allocations in host memory that kernels reach where it is.
+    in_host_memory: FxHashSet<AllocationId>,
 }
 
 /// Analyses a whole stream with `threads` workers. Damage does not make it fail: it is told in
@@ -138,6 +142,7 @@ impl Analyzer {
             current: None,
             reorder: None,
             left_out: FxHashSet::default(),
+            in_host_memory: FxHashSet::default(),
         }
     }
 
@@ -173,6 +178,14 @@ impl Analyzer {
                 self.analysis.paths.insert(id, frames);
             }
             Event::Allocation(event) => {
+                let within = || self.map.find(event.address).allocation;
+                if match event.kind {
+                    AllocationKind::Host | AllocationKind::Registered => true,
+                    AllocationKind::Named => within().is_some_and(|around| self.in_host_memory.contains(&around)),
+                    _ => false,
+                } {
+                    self.in_host_memory.insert(event.id);
+                }
                 Arc::make_mut(&mut self.map)
                     .insert(event.id, event.address, event.bytes)
                     .map_err(|error| error.to_string())?;
@@ -389,6 +402,7 @@ impl Analyzer {
         let works = self.pool.end(launch)?;
         let kernel = &mut self.analysis.kernels[open.shape.kernel as usize];
         let mut spaces = BTreeMap::new();
+        let mut host_memory = Vec::new();
         for work in &works {
             merge(kernel, work);
             if let Some(pages) = &work.pages {
@@ -397,6 +411,11 @@ impl Analyzer {
             self.analysis.requests += work.requests;
             for (key, counters) in work.cells.iter().filter(|(key, _)| key.owner.whole()) {
                 spaces.entry(key.space).or_insert_with(Counters::default).add(counters);
+                let Owner::Allocation(id) = key.owner else { continue };
+                if let Some(traffic) = counters.traffic.first().filter(|_| self.in_host_memory.contains(&id)) {
+                    host_memory.resize(1, HostTraffic::default());
+                    host_memory[0].add(traffic.dram_reads, traffic.dram_writes);
+                }
             }
         }
         for (key, counters) in &open.site_counts {
@@ -408,6 +427,7 @@ impl Analyzer {
         kernel.launches.push(LaunchData {
             event: open.event,
             spaces,
+            host_memory,
             error,
             instructions: InstructionSums::default(),
             blocks: BlockSum::default(),

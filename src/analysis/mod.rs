@@ -33,7 +33,7 @@ pub use pool::WorkerLost;
 pub use progress::{NoProgress, Progress, Status};
 pub use request::{Follower, Part, Request};
 pub use results::{
-    AllocationData, Analysis, BlockSum, BranchSum, CopyKey, CopySum, Finish, HostAllocationData, KernelData,
-    LaunchData, ObjectData, ProgramData, WarpSum,
+    AllocationData, Analysis, BlockSum, BranchSum, CopyKey, CopySum, Finish, HostAllocationData, HostTraffic,
+    KernelData, LaunchData, ObjectData, ProgramData, WarpSum,
 };
 pub use worker::Worker;

@@ -91,6 +91,23 @@ pub struct BranchSum {
     pub lanes: Vec<u64>,
 }
 
+/// Sectors of host memory that kernels reach, in simulated traffic of device memory.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct HostTraffic {
+    /// Read.
+    pub reads: u64,
+    /// Written.
+    pub writes: u64,
+}
+
+impl HostTraffic {
+    /// Adds other traffic.
+    pub fn add(&mut self, reads: u64, writes: u64) {
+        self.reads = self.reads.saturating_add(reads);
+        self.writes = self.writes.saturating_add(writes);
+    }
+}
+
 /// A launch and its sums.
 #[derive(Clone, Debug)]
 pub struct LaunchData {
@@ -98,6 +115,8 @@ pub struct LaunchData {
     pub event: Launch,
     /// Sums by space; only spaces that occur.
     pub spaces: BTreeMap<Space, Counters>,
+    /// What of the traffic of device memory is mapped or registered host memory, by model; none where it was not touched.
+    pub host_memory: Vec<HostTraffic>,
     /// CUDA error code; `None` when the stream ended before the launch.
     pub error: Option<i32>,
     /// Executed instructions; none where the stream ended before the launch.
@@ -266,6 +285,11 @@ impl Analysis {
                 let Some(others) = others.get(&launch.event.id) else { continue };
                 for (space, counters) in &others.spaces {
                     launch.spaces.entry(*space).or_default().add(&only(counters));
+                }
+                if let Some(host) = others.host_memory.first() {
+                    let known = launch.host_memory.len().max(number + 1);
+                    launch.host_memory.resize(known, HostTraffic::default());
+                    launch.host_memory[number] = *host;
                 }
             }
         }

@@ -2,12 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use warpline_format::event::{AllocationId, AllocationKind, Fault as FaultEvent, FaultKind};
+use warpline_format::event::{AllocationId, AllocationKind, Fault as FaultEvent, FaultKind, LaunchId};
 
 use super::model::{self, Profile};
 use super::paths::{Paths, chain_place, device_frame};
 use super::rows::{self, SpaceSums};
-use super::{sources, spread};
+use super::{notes, sources, spread};
 use crate::analysis::{Analysis, Finish, KernelData, WarpSum};
 use crate::metrics::Counters;
 use crate::models::Rates;
@@ -50,8 +50,13 @@ pub struct BuildInput<'a> {
 pub fn build(input: BuildInput<'_>) -> Profile {
     let BuildInput { analysis, facts } = input;
     let mut paths = Paths::new(analysis);
-    let mut notes = finish_notes(analysis, &facts);
+    let mut notes = notes::of_finish(analysis, &facts);
     let on_cpu = facts.device == "cpu";
+    // Without addresses nothing was simulated.
+    let simulated = facts.models.iter().zip(&facts.rates).filter(|_| !analysis.counted);
+    let lookup_bytes = simulated
+        .map(|(model, Rates { lookup_bytes: (l1, l2), .. })| (model.clone(), model::LookupBytes { l1: *l1, l2: *l2 }))
+        .collect();
     let mut profile = Profile {
         schema: model::SCHEMA.to_owned(),
         version: model::VERSION,
@@ -73,6 +78,7 @@ pub fn build(input: BuildInput<'_>) -> Profile {
                 .cloned()
                 .collect(),
             notes: Vec::new(),
+            lookup_bytes,
             environment: facts.environment,
         },
         kernels: Vec::new(),
@@ -92,11 +98,12 @@ pub fn build(input: BuildInput<'_>) -> Profile {
         if kernel.launches.is_empty() {
             continue;
         }
-        add_kernel(&mut profile, analysis, &mut paths, id, kernel);
-        // Without addresses nothing was simulated.
+        let without = |model, launch| left_out.contains(&(model, launch));
+        let rates = facts.rates.first().filter(|_| !analysis.counted);
+        let seconds = rates.map(|rates| super::estimate::seconds(kernel, rates, &without)).unwrap_or_default();
+        add_kernel(&mut profile, analysis, &mut paths, id, (kernel, &seconds));
         if let Some(row) = profile.kernels.last_mut().filter(|row| row.id == id && !analysis.counted) {
             let models = profile.run.models.iter().zip(&facts.rates);
-            let without = |model, launch| left_out.contains(&(model, launch));
             row.estimates = super::estimate::estimates(kernel, models, &without);
             row.bypass = facts.bypass.get(&id).map(super::advice::bypass);
             let counted = facts.pages.as_ref().zip(kernel.pages.as_ref());
@@ -111,7 +118,7 @@ pub fn build(input: BuildInput<'_>) -> Profile {
     }
     add_allocations(&mut profile, analysis, &mut paths, &by_allocation);
     profile.faults = analysis.faults.iter().map(|fault| fault_row(analysis, &mut paths, fault)).collect();
-    notes.extend(left_out_notes(analysis, &profile.run.models));
+    notes.extend(notes::of_left_out(analysis, &profile.run.models));
     notes.extend(paths.problems().iter().cloned());
     super::caches::name_models(&mut profile);
     let missing = sources::collect(&mut profile);
@@ -125,27 +132,7 @@ pub fn build(input: BuildInput<'_>) -> Profile {
     profile
 }
 
-/// Says which launches some model's figures lack, by kernel and reason.
-fn left_out_notes(analysis: &Analysis, models: &[String]) -> Vec<String> {
-    let mut groups: BTreeMap<(usize, u32, &str), Vec<u64>> = BTreeMap::new();
-    for left in &analysis.left_out {
-        groups.entry((left.model, left.kernel, &left.why)).or_default().push(left.launch);
-    }
-    let line = |((model, kernel, why), launches): ((usize, u32, &str), Vec<u64>)| {
-        let name = analysis.kernels.get(kernel as usize).and_then(|kernel| {
-            let module = analysis.modules.get(&kernel.module)?;
-            Some(module.table.functions[kernel.function as usize].name.split('(').next().unwrap_or_default())
-        });
-        let what = match launches[..] {
-            [one] => format!("launch {one} of {}", name.unwrap_or("?")),
-            _ => format!("{} launches of {}", launches.len(), name.unwrap_or("?")),
-        };
-        format!("{}: {what} left out, {why}", models.get(model).map_or("?", String::as_str))
-    };
-    groups.into_iter().map(line).collect()
-}
-
-fn sampled(analysis: &Analysis) -> bool {
+pub(super) fn sampled(analysis: &Analysis) -> bool {
     analysis.kernels.iter().flat_map(|kernel| &kernel.launches).any(|launch| launch.event.block_share != 1)
 }
 
@@ -156,48 +143,14 @@ fn assumptions(analysis: &Analysis, mut known: BTreeMap<String, String>) -> BTre
     known
 }
 
-const COUNTERS_MODE: &str = "requests were counted on the GPU and no trace was kept: which allocations they touch, bank \
-                             conflicts, caches and reuse distances are not known";
-
-fn finish_notes(analysis: &Analysis, facts: &RunFacts) -> Vec<String> {
-    let mut notes = Vec::new();
-    match &analysis.finish {
-        Finish::Complete => {}
-        Finish::Nothing | Finish::Unfinished => {
-            notes.push("the program ended before its trace did: figures cover what it had sent until then".to_owned())
-        }
-        Finish::Damaged(what) => {
-            notes.push(format!("the trace is damaged: {what}; figures cover what came before"));
-        }
-    }
-    if analysis.counted {
-        notes.push(COUNTERS_MODE.to_owned());
-        let modules = analysis.kernels.iter().map(|kernel| kernel.module).collect::<BTreeSet<_>>();
-        let sites = modules.iter().filter_map(|id| analysis.modules.get(id)).flat_map(|module| &module.table.sites);
-        let odd = sites.filter(|site| !warpline_format::gpu::is_counted(site)).count();
-        if odd > 0 {
-            notes.push(format!("{odd} accesses of unusual width or alignment were not counted"));
-        }
-    }
-    if analysis.dropped > 0 {
-        notes.push(format!("{} records were dropped, as asked for: all counts are too low by them", analysis.dropped));
-    }
-    if sampled(analysis) {
-        let what = "only a part of the launches or blocks was recorded: counts are those of that part, and the simulated \
-                    caches saw nothing else";
-        notes.push(what.to_owned());
-    }
-    let cut = analysis.kernels.iter().flat_map(|kernel| &kernel.launches).filter(|launch| launch.error.is_none());
-    for launch in cut {
-        notes.push(format!("launch {} did not end; its blocks and branches are not counted", launch.event.id));
-    }
-    if analysis.kernels.is_empty() && matches!(analysis.finish, Finish::Complete) && facts.ended_by_itself {
-        notes.push("the program launched no kernel".to_owned());
-    }
-    notes
-}
-
-fn add_kernel(profile: &mut Profile, analysis: &Analysis, paths: &mut Paths<'_>, id: u32, kernel: &KernelData) {
+/// Adds a kernel; `seconds` are estimates of its launches.
+fn add_kernel(
+    profile: &mut Profile,
+    analysis: &Analysis,
+    paths: &mut Paths<'_>,
+    id: u32,
+    (kernel, seconds): (&KernelData, &BTreeMap<LaunchId, f64>),
+) {
     let Some(module) = analysis.modules.get(&kernel.module) else { return };
     let function = &module.table.functions[kernel.function as usize];
     let definition = device_frame(module, function.frame);
@@ -274,7 +227,9 @@ fn add_kernel(profile: &mut Profile, analysis: &Analysis, paths: &mut Paths<'_>,
         warp_blocks: warp_blocks.map(rows::warp_blocks),
         launches,
         over_launches: spread::over_launches(&kernel.launches),
-        over_paths: spread::over_paths(&kernel.launches, paths),
+        host_memory: super::caches::host_memory(kernel, &profile.run.models),
+        ratios_over_launches: spread::ratios_over_launches(&kernel.launches, seconds),
+        over_paths: spread::over_paths(&kernel.launches, seconds, paths),
         spill_bytes: analysis.spills.get(&(kernel.module, kernel.function)).copied().unwrap_or(0),
         estimates: Vec::new(),
         bypass: None,

@@ -6,6 +6,7 @@ use super::model::{
     Beyond, CacheMetrics, DistanceBucket, Distances, DramMetrics, LevelMetrics, Metrics, Profile, ReuseMetrics,
     StageMetrics,
 };
+use crate::analysis::{HostTraffic, KernelData};
 use crate::hierarchy::{LevelCounts, StageCounts, Traffic};
 use crate::locality::{ReuseCounters, ReuseHistogram};
 use crate::metrics::Counters;
@@ -69,6 +70,20 @@ pub(super) fn name_models(profile: &mut Profile) {
         rename(&mut allocation.metrics);
         allocation.by_kernel.iter_mut().for_each(|row| rename(&mut row.metrics));
     }
+}
+
+/// Traffic of host memory over a kernel's launches, by model; only models that have some.
+pub(super) fn host_memory(kernel: &KernelData, models: &[String]) -> BTreeMap<String, DramMetrics> {
+    let mut all: BTreeMap<String, DramMetrics> = BTreeMap::new();
+    for launch in &kernel.launches {
+        for (model, host) in models.iter().zip(&launch.host_memory).filter(|(_, host)| **host != HostTraffic::default())
+        {
+            let sum = all.entry(model.clone()).or_default();
+            sum.read_sectors = sum.read_sectors.saturating_add(host.reads);
+            sum.write_sectors = sum.write_sectors.saturating_add(host.writes);
+        }
+    }
+    all
 }
 
 /// Figures whose spread over launches is told.

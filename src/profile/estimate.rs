@@ -5,6 +5,8 @@
 //! latencies. So the time is a lower bound, and the slowest part is what limits. Parts whose rate the model does not
 //! know are left out and named.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 use warpline_format::access::Space;
 use warpline_format::event::LaunchId;
@@ -41,14 +43,17 @@ pub struct Bytes {
     pub l1: u64,
     /// Looked up in level 2.
     pub l2: u64,
-    /// Read from and written to device memory.
+    /// Read from and written to device memory, without what is [`Bytes::bus`].
     pub dram: u64,
+    /// Read from and written to host memory that kernels reach where it is.
+    #[serde(default, skip_serializing_if = "super::metrics::is_zero")]
+    pub bus: u64,
 }
 
 /// One part of the GPU.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Limit {
-    /// `instructions`, `fp32`, `fp64`, `special`, `l1_data`, `l1_tag`, `l1_lanes`, `shared`, `l2`, `dram`.
+    /// `instructions`, `fp32`, `fp64`, `special`, `l1_data`, `l1_tag`, `l1_lanes`, `shared`, `l2`, `dram`, `bus`.
     pub name: String,
     /// What the kernel asks of it.
     pub amount: u64,
@@ -100,9 +105,7 @@ pub(super) fn estimates<'a>(
     models: impl Iterator<Item = (&'a String, &'a Rates)>,
     left_out: &dyn Fn(usize, LaunchId) -> bool,
 ) -> Vec<Estimate> {
-    let mut launches: Vec<&LaunchData> =
-        kernel.launches.iter().filter(|launch| launch.event.block_share == 1 && launch.error.is_some()).collect();
-    launches.sort_by_key(|launch| launch.event.id);
+    let launches = whole(kernel);
     let mut first_banks = None;
     let mut all = Vec::new();
     for (number, (name, rates)) in models.enumerate() {
@@ -112,6 +115,25 @@ pub(super) fn estimates<'a>(
         all.extend(estimate(name, number, rates, banks == rates.shared_banks, &launches));
     }
     all
+}
+
+/// Seconds of each launch on the first model, whose rates these are; launches that [`estimates`] leaves out have none.
+pub(super) fn seconds(
+    kernel: &KernelData,
+    rates: &Rates,
+    left_out: &dyn Fn(usize, LaunchId) -> bool,
+) -> BTreeMap<LaunchId, f64> {
+    let whole = whole(kernel).into_iter().filter(|launch| !left_out(0, launch.event.id));
+    whole.filter_map(|launch| Some((launch.event.id, estimate("", 0, rates, true, &[launch])?.seconds))).collect()
+}
+
+/// Launches that were recorded whole, in order.
+fn whole(kernel: &KernelData) -> Vec<&LaunchData> {
+    let all = kernel.launches.iter();
+    let mut launches: Vec<&LaunchData> =
+        all.filter(|launch| launch.event.block_share == 1 && launch.error.is_some()).collect();
+    launches.sort_by_key(|launch| launch.event.id);
+    launches
 }
 
 /// `None` where nothing of it is known. `same_banks`: shared memory was counted for this model's banks.
@@ -182,7 +204,7 @@ pub(super) fn nine_digits(value: f64) -> f64 {
 }
 
 /// The parts, in the order of [`demands`].
-fn parts(rates: &Rates, same_banks: bool) -> [Part; 10] {
+fn parts(rates: &Rates, same_banks: bool) -> [Part; 11] {
     // Per cycle and SM, of which there are `sms`.
     let per_cycle = |rate: Option<f64>| Some(rate? * rates.clock_hz? * f64::from(rates.sms));
     let per_sm = |name, unit, rate| Part { name, unit, rate: per_cycle(rate), per_sm: true };
@@ -198,11 +220,13 @@ fn parts(rates: &Rates, same_banks: bool) -> [Part; 10] {
         per_sm("shared", "passes", shared),
         Part { name: "l2", unit: "bytes", rate: rates.l2, per_sm: false },
         Part { name: "dram", unit: "bytes", rate: rates.dram, per_sm: false },
+        // To host memory: it is the machine's, no model knows how fast it is.
+        Part { name: "bus", unit: "bytes", rate: None, per_sm: false },
     ]
 }
 
 /// What a launch asks of each part; its bytes are added up.
-fn demands(launch: &LaunchData, number: usize, rates: &Rates, bytes: &mut Bytes) -> [Demand; 10] {
+fn demands(launch: &LaunchData, number: usize, rates: &Rates, bytes: &mut Bytes) -> [Demand; 11] {
     // An instruction takes its unit's lanes for the whole warp, active or not.
     let lanes = |class| Demand::same(launch.instructions.warps(class).saturating_mul(32));
     let (mut data, mut tag, mut words) = (Demand::default(), Demand::default(), 0u64);
@@ -225,8 +249,13 @@ fn demands(launch: &LaunchData, number: usize, rates: &Rates, bytes: &mut Bytes)
         dram.ideal = dram.ideal.saturating_add(dram_bytes.min(ideal));
         bytes.l1 = bytes.l1.saturating_add(traffic.l1.lookups.saturating_mul(rates.lookup_bytes.0));
     }
+    let host = launch.host_memory.get(number).copied().unwrap_or_default();
+    let bus = host.reads.saturating_add(host.writes).saturating_mul(SECTOR_BYTES);
+    dram.amount = dram.amount.saturating_sub(bus);
+    dram.ideal = dram.ideal.min(dram.amount);
     bytes.l2 = bytes.l2.saturating_add(l2.amount);
     bytes.dram = bytes.dram.saturating_add(dram.amount);
+    bytes.bus = bytes.bus.saturating_add(bus);
     let none = Counters::default();
     let shared = launch.spaces.get(&Space::Shared).unwrap_or(&none);
     let mut shared = Demand { amount: shared.wavefronts, ideal: shared.ideal_wavefronts };
@@ -237,7 +266,19 @@ fn demands(launch: &LaunchData, number: usize, rates: &Rates, bytes: &mut Bytes)
         shared = Demand::default();
     }
     let issued = Demand::same(launch.instructions.all_warps());
-    [issued, lanes("fp32"), lanes("fp64"), lanes("special"), data, tag, Demand::same(words), shared, l2, dram]
+    [
+        issued,
+        lanes("fp32"),
+        lanes("fp64"),
+        lanes("special"),
+        data,
+        tag,
+        Demand::same(words),
+        shared,
+        l2,
+        dram,
+        Demand::same(bus),
+    ]
 }
 
 #[cfg(test)]

@@ -1,7 +1,9 @@
 use std::collections::BTreeMap;
 
+use proptest::prelude::*;
+
 use super::*;
-use crate::analysis::{BlockSum, BranchSum, Cells, InstructionSums};
+use crate::analysis::{BlockSum, BranchSum, Cells, HostTraffic, InstructionSums};
 use crate::attribution::ContextTree;
 use crate::hierarchy::{Banks, LevelCounts, StageCounts, Traffic};
 use warpline_format::event::Launch;
@@ -66,6 +68,7 @@ fn launch(id: u64, blocks: u32) -> LaunchData {
             path: 0,
         },
         spaces: BTreeMap::from([(Space::Global, global), (Space::Shared, shared)]),
+        host_memory: Vec::new(),
         error: Some(0),
         instructions,
         blocks: BlockSum::default(),
@@ -113,7 +116,7 @@ fn a_case_worked_by_hand() {
     close(seconds(&estimate, "l2"), 32_000.0 * 32.0 / 1e12);
     close(seconds(&estimate, "dram"), 3_200.0 * 32.0 / 1e11);
     assert_eq!(estimate.limiter, "fp64");
-    assert_eq!(estimate.bytes, Bytes { l1: 1_024_000, l2: 1_024_000, dram: 102_400 });
+    assert_eq!(estimate.bytes, Bytes { l1: 1_024_000, l2: 1_024_000, dram: 102_400, bus: 0 });
     assert_eq!(estimate.unknown, ["special"]);
     close(estimate.ideal.gain, 1.0);
 }
@@ -174,4 +177,174 @@ fn banks_that_were_not_counted_give_no_limit() {
     assert_eq!(all.len(), 2);
     assert!(all[1].unknown.contains(&"shared".to_owned()));
     assert!(all[1].limits.iter().any(|limit| limit.name == "l2"));
+}
+
+#[test]
+fn host_memory_takes_the_bus_and_not_device_memory() {
+    let mut data = launch(0, 10);
+    data.host_memory = vec![HostTraffic { reads: 3_000, writes: 0 }];
+    let estimate = of(vec![data], &rates()).unwrap();
+    close(seconds(&estimate, "dram"), 200.0 * 32.0 / 1e11);
+    assert_eq!((estimate.bytes.dram, estimate.bytes.bus), (200 * 32, 3_000 * 32));
+    assert_eq!(estimate.unknown, ["special", "bus"]);
+}
+
+/// What a launch asks of a part, as docs/report.md says it: name, amount, amount with ideal requests, per second, and
+/// whether each SM has such a part.
+type Asked = (&'static str, f64, f64, Option<f64>, bool);
+
+fn asked(launch: &LaunchData, rates: &Rates) -> Vec<Asked> {
+    let per_second = |rate: Option<f64>| match (rate, rates.clock_hz) {
+        (Some(rate), Some(clock)) => Some(rate * clock * f64::from(rates.sms)),
+        _ => None,
+    };
+    let global = &launch.spaces[&Space::Global];
+    let traffic = &global.traffic[0];
+    let shared = &launch.spaces[&Space::Shared];
+    let (conflicts, ideal_conflicts) = (shared.wavefronts as f64, shared.ideal_wavefronts as f64);
+    let in_l1 = if rates.unified { (conflicts, ideal_conflicts) } else { (0.0, 0.0) };
+    let apart = if rates.unified { (0.0, 0.0) } else { (conflicts, ideal_conflicts) };
+    let filled = global.ideal_sectors as f64 * 32.0;
+    let l2 = traffic.l2.lookups as f64 * rates.lookup_bytes.1 as f64;
+    let beyond = (traffic.dram_reads + traffic.dram_writes) as f64 * 32.0;
+    let host = launch.host_memory.first().map_or(0.0, |host| (host.reads + host.writes) as f64 * 32.0);
+    let dram = beyond - host;
+    let results = |class| launch.instructions.warps(class) as f64 * 32.0;
+    let (stages, words) = (traffic.stages, traffic.stages.words as f64 * 32.0);
+    let issued = launch.instructions.all_warps() as f64;
+    vec![
+        ("instructions", issued, issued, per_second(rates.issue), true),
+        ("fp32", results("fp32"), results("fp32"), per_second(rates.fp32), true),
+        ("fp64", results("fp64"), results("fp64"), per_second(rates.fp64), true),
+        ("special", results("special"), results("special"), per_second(rates.special), true),
+        (
+            "l1_data",
+            stages.data as f64 + in_l1.0,
+            stages.ideal_data as f64 + in_l1.1,
+            per_second(rates.stage_passes),
+            true,
+        ),
+        (
+            "l1_tag",
+            stages.tag as f64,
+            f64::min(stages.tag as f64, global.requests as f64),
+            per_second(rates.stage_passes),
+            true,
+        ),
+        ("l1_lanes", words, words, per_second(rates.lane_words), true),
+        ("shared", apart.0, apart.1, per_second(rates.shared_passes), true),
+        ("l2", l2, f64::min(l2, filled), rates.l2, false),
+        ("dram", dram, f64::min(f64::min(beyond, f64::min(l2, filled)), dram), rates.dram, false),
+        ("bus", host, host, None, false),
+    ]
+}
+
+prop_compose! {
+    fn any_rates()(
+        numbers in prop::collection::vec(prop::option::weighted(0.8, 1u32..200), 8),
+        sms in 1u32..40, unified in any::<bool>(), l1 in 0u32..3, l2 in 0u32..2,
+    ) -> Rates {
+        let rate = |index: usize| numbers[index].map(f64::from);
+        Rates {
+            sms,
+            clock_hz: rate(0).map(|mhz| mhz * 1e7),
+            issue: rate(1),
+            fp32: rate(2),
+            fp64: rate(3),
+            special: rate(4),
+            stage_passes: rate(5),
+            lane_words: rate(5),
+            shared_passes: rate(1),
+            shared_banks: Some(Banks::USUAL),
+            lookup_bytes: (32 << l1, 32 << l2),
+            unified,
+            l2: rate(6).map(|gbs| gbs * 1e9),
+            dram: rate(7).map(|gbs| gbs * 1e9),
+        }
+    }
+}
+
+prop_compose! {
+    fn any_launch()(
+        id in 0u64..1000, blocks in 1u32..60, mix in prop::array::uniform4(0u32..5), executions in 0u64..1000,
+        requests in 0u64..1000, excess in prop::array::uniform4(0u64..5000), dram in 0u64..4000, host in 0u64..4000,
+    ) -> LaunchData {
+        let mut data = launch(id, blocks);
+        let [fp32, fp64, special, memory] = mix;
+        data.instructions = InstructionSums::default();
+        let mix = InstructionMix { fp32, fp64, special, memory, ..InstructionMix::default() };
+        data.instructions.add_block(&mix, executions, executions * 7);
+        let global = data.spaces.get_mut(&Space::Global).unwrap();
+        (global.requests, global.ideal_sectors) = (requests, 2 * requests);
+        global.sectors = global.ideal_sectors + excess[0];
+        let traffic = &mut global.traffic[0];
+        traffic.l2.lookups = global.sectors - excess[0] / 2;
+        (traffic.dram_reads, traffic.dram_writes) = (dram / 2, dram - dram / 2);
+        let data_passes = requests + excess[1];
+        traffic.stages = StageCounts { data: data_passes, ideal_data: requests, tag: requests + excess[2], words: requests };
+        let shared = data.spaces.get_mut(&Space::Shared).unwrap();
+        (shared.wavefronts, shared.ideal_wavefronts) = (requests + excess[3], requests);
+        data.host_memory = vec![HostTraffic { reads: host.min(dram), writes: 0 }];
+        data
+    }
+}
+
+proptest! {
+    #[test]
+    fn agrees_with_a_table_of_every_part_and_launch(
+        rates in any_rates(), launches in prop::collection::vec(any_launch(), 1..5), lost in 0usize..8,
+    ) {
+        let mut launches = launches;
+        (0..).zip(&mut launches).for_each(|(id, launch)| launch.event.id = id);
+        // One may have been sampled, or not have ended.
+        if let Some(launch) = launches.get_mut(lost) {
+            if lost % 2 == 0 { launch.event.block_share = 2 } else { launch.error = None }
+        }
+        let all: Vec<LaunchData> = launches.iter().enumerate().filter(|(index, _)| *index != lost).map(|(_, launch)| launch.clone()).collect();
+        let mut times: BTreeMap<&str, (f64, f64, f64, bool)> = BTreeMap::new();
+        let (mut total, mut ideal_total, mut each) = (0.0, 0.0, Vec::new());
+        for launch in &all {
+            let (mut worst, mut ideal_worst) = (0.0f64, 0.0f64);
+            for (name, amount, ideal, rate, per_sm) in asked(launch, &rates) {
+                let busy = if per_sm { f64::min(1.0, f64::from(launch.event.grid[0]) / f64::from(rates.sms)) } else { 1.0 };
+                let seconds = rate.map_or(0.0, |rate| amount / (rate * busy));
+                let ideal_seconds = rate.map_or(0.0, |rate| ideal / (rate * busy));
+                let row = times.entry(name).or_insert((0.0, 0.0, 0.0, rate.is_some()));
+                *row = (row.0 + amount, row.1 + seconds, row.2 + ideal_seconds, row.3);
+                (worst, ideal_worst) = (worst.max(seconds), ideal_worst.max(ideal_seconds));
+            }
+            (total, ideal_total) = (total + worst, ideal_total + ideal_worst);
+            each.push((launch.event.id, worst));
+        }
+        let asked_for = |known: bool| times.iter().filter(move |(_, row)| row.0 > 0.0 && row.3 == known);
+        let name = "mine".to_owned();
+        let kernel = kernel(launches);
+        let got = estimates(&kernel, [(&name, &rates)].into_iter(), &|_, _| false).pop();
+        let Some(got) = got else {
+            prop_assert_eq!(asked_for(true).count(), 0);
+            return Ok(());
+        };
+        prop_assert_eq!(got.launches, all.len() as u64);
+        let near = |got: f64, want: f64| (got - want).abs() <= 1e-7 * want.abs();
+        prop_assert_eq!(got.limits.len(), asked_for(true).count());
+        for limit in &got.limits {
+            let (amount, seconds, ..) = times[&*limit.name];
+            prop_assert!(limit.amount as f64 == amount && near(limit.seconds, seconds), "{limit:?}: {amount}, {seconds}");
+        }
+        let mut unknown: Vec<&str> = asked_for(false).map(|(name, _)| *name).collect();
+        let mut told: Vec<&str> = got.unknown.iter().map(String::as_str).collect();
+        unknown.sort_unstable();
+        told.sort_unstable();
+        prop_assert_eq!(told, unknown);
+        prop_assert!(near(got.seconds, total) && near(got.ideal.seconds, ideal_total), "{got:?}: {total}, {ideal_total}");
+        let slowest = asked_for(true).map(|(_, row)| row.1).fold(0.0, f64::max);
+        prop_assert!(near(times[&*got.limiter].1, slowest), "{got:?}");
+        prop_assert!(got.ideal.gain >= 1.0 - 1e-7 && (ideal_total == 0.0 || near(got.ideal.gain, total / ideal_total)));
+        // By launch, as the statistics over launches have it.
+        let by_launch = super::seconds(&kernel, &rates, &|_, _| false);
+        for (id, seconds) in each {
+            prop_assert!(near(by_launch.get(&id).copied().unwrap_or(0.0), seconds), "launch {id}: {by_launch:?}, {seconds}");
+        }
+        prop_assert!(by_launch.keys().all(|id| *id != lost as u64));
+    }
 }

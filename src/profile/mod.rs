@@ -10,6 +10,7 @@ mod estimate;
 pub mod file;
 mod metrics;
 pub mod model;
+mod notes;
 mod paths;
 mod rows;
 mod sources;

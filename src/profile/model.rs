@@ -88,8 +88,20 @@ pub struct Run {
     /// What a reader should know; the same for identical runs.
     #[serde(default)]
     pub notes: Vec<String>,
+    /// Bytes of a lookup at each level, by model; absent where nothing was simulated.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub lookup_bytes: BTreeMap<String, LookupBytes>,
     /// Whatever may differ between identical runs.
     pub environment: Environment,
+}
+
+/// Bytes of a lookup: what one of a level's own sectors, or its whole line, holds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LookupBytes {
+    /// Level 1.
+    pub l1: u64,
+    /// Level 2.
+    pub l2: u64,
 }
 
 /// Whatever may differ between identical runs.
@@ -149,10 +161,17 @@ pub struct Kernel {
     /// Basic blocks by warp, over all launches; absent where the device does not tell them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub warp_blocks: Option<WarpBlocks>,
+    /// What of the sectors of `dram` is host memory that the kernel reaches where it is, by model: a GPU moves it over
+    /// its bus. Requests that touch several allocations are not in it.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub host_memory: BTreeMap<String, DramMetrics>,
     /// In order.
     pub launches: Vec<Launch>,
     /// Spread of the launches' figures, by `space.metric`.
     pub over_launches: BTreeMap<String, Spread>,
+    /// Spread of the launches' ratios, mean reuse distances and estimated seconds, each over the launches that have it.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub ratios_over_launches: BTreeMap<String, RatioSpread>,
     /// Spread of the figures of launches from the same call path, for paths with two or more.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub over_paths: Vec<PathSpread>,

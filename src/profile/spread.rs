@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use warpline_format::access::Space;
-use warpline_format::event::PathId;
+use warpline_format::event::{LaunchId, PathId};
 
 use super::estimate::nine_digits;
 use super::model::Frame;
@@ -64,8 +64,20 @@ pub(super) fn over_launches(launches: &[LaunchData]) -> BTreeMap<String, Spread>
     counts(&recorded(launches))
 }
 
+/// Ratios over all launches of a kernel, with their estimated `seconds` where these are known.
+pub(super) fn ratios_over_launches(
+    launches: &[LaunchData],
+    seconds: &BTreeMap<LaunchId, f64>,
+) -> BTreeMap<String, RatioSpread> {
+    ratios(&recorded(launches), seconds)
+}
+
 /// Over the launches from each call path that made two or more.
-pub(super) fn over_paths(launches: &[LaunchData], paths: &mut Paths<'_>) -> Vec<PathSpread> {
+pub(super) fn over_paths(
+    launches: &[LaunchData],
+    seconds: &BTreeMap<LaunchId, f64>,
+    paths: &mut Paths<'_>,
+) -> Vec<PathSpread> {
     let mut by_path: BTreeMap<PathId, Vec<&LaunchData>> = BTreeMap::new();
     for launch in recorded(launches) {
         by_path.entry(launch.event.path).or_default().push(launch);
@@ -76,7 +88,7 @@ pub(super) fn over_paths(launches: &[LaunchData], paths: &mut Paths<'_>) -> Vec<
             path: paths.host(path),
             launches: launches.iter().map(|launch| launch.event.id).collect(),
             counts: counts(&launches),
-            ratios: ratios(&launches),
+            ratios: ratios(&launches, seconds),
         })
         .collect()
 }
@@ -140,7 +152,7 @@ fn counts_of(launch: &LaunchData) -> BTreeMap<String, u64> {
     all
 }
 
-fn ratios(launches: &[&LaunchData]) -> BTreeMap<String, RatioSpread> {
+fn ratios(launches: &[&LaunchData], seconds: &BTreeMap<LaunchId, f64>) -> BTreeMap<String, RatioSpread> {
     let mut all: BTreeMap<String, Vec<f64>> = BTreeMap::new();
     for launch in launches {
         let mut add = |name: String, part: f64, whole: u64| {
@@ -162,12 +174,21 @@ fn ratios(launches: &[&LaunchData]) -> BTreeMap<String, RatioSpread> {
                 add(name("l1.hit_rate"), traffic.l1.hits as f64, traffic.l1.lookups);
                 add(name("l2.hit_rate"), traffic.l2.hits as f64, traffic.l2.lookups);
             }
-            if let Some(mean) = counters.reuse.as_ref().and_then(|reuse| reuse.element.mean()) {
-                add(name("reuse.element.mean"), mean, 1);
+            if let Some(reuse) = &counters.reuse {
+                for (of, histogram) in [("element", &reuse.element), ("sector", &reuse.sector), ("line", &reuse.line)] {
+                    add(
+                        name(&format!("reuse.{of}.mean")),
+                        histogram.mean().unwrap_or(0.0),
+                        histogram.mean().is_some().into(),
+                    );
+                }
             }
         }
         add("branches.divergent_share".to_owned(), launch.branches.divergent as f64, launch.branches.executions);
         add("blocks.partial_share".to_owned(), launch.blocks.partial as f64, launch.blocks.executions);
+        if let Some(&seconds) = seconds.get(&launch.event.id) {
+            add("estimate.seconds".to_owned(), seconds, 1);
+        }
     }
     all.into_iter().map(|(name, values)| (name, ratio_spread(&values))).collect()
 }
@@ -202,14 +223,5 @@ fn ratio_spread(values: &[f64]) -> RatioSpread {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn spread_is_that_of_the_population() {
-        let got = spread(&[2, 4, 4, 4, 5, 5, 7, 9]);
-        assert_eq!(got, Spread { mean: 5.0, min: 2, max: 9, stddev: 2.0 });
-        let got = ratio_spread(&[0.25, 0.75]);
-        assert_eq!(got, RatioSpread { mean: 0.5, min: 0.25, max: 0.75, stddev: 0.25 });
-    }
-}
+#[path = "spread_tests.rs"]
+mod tests;

@@ -2,11 +2,13 @@
 
 use std::fmt::Write as _;
 
+use super::caches;
 use super::figures::{bytes, count, percent, ratio};
 use super::kernels::more;
 use super::names;
 use super::places;
 use super::style::Style;
+use crate::metrics::SECTOR_BYTES;
 use crate::profile::Profile;
 use crate::profile::model::{BypassAdvice, DramMetrics, Kernel, LevelMetrics, PageMetrics};
 
@@ -17,6 +19,7 @@ pub(super) fn write(out: &mut String, profile: &Profile, style: Style, top: usiz
         return;
     }
     let model = profile.run.models.first().map_or("", String::as_str);
+    let unit = profile.run.lookup_bytes.get(model).map(|unit| unit.l2);
     let heading = format!("BYPASSING level 1 of {model}: loads of global memory that go past it, simulated");
     _ = writeln!(out, "{}", style.heading(&heading));
     for (kernel, advice) in rows.iter().take(top) {
@@ -44,19 +47,18 @@ pub(super) fn write(out: &mut String, profile: &Profile, style: Style, top: usiz
             _ = writeln!(out, "      the model does not cache loads of global memory in level 1");
             continue;
         }
-        let head =
-            format!("      {:>8} {:>8} {:>10} {:>12}  using level 1", "L1 hits", "L2 hits", "to L2", "DRAM sectors");
+        let head = format!("      {:>8} {:>8} {:>10} {:>12}  using level 1", "L1 hits", "L2 hits", "to L2", "DRAM");
         _ = writeln!(out, "{}", style.faint(&head));
         for row in &advice.warps {
             let mark = if Some(row.warps) == advice.best_warps { ", least to L2" } else { "" };
             let all = advice.warps.last().is_some_and(|last| last.warps == row.warps);
             let text = format!("{}{} warps of a block{mark}", if all { "all " } else { "" }, row.warps);
-            _ = writeln!(out, "{}  {text}", figures(&row.l1, &row.l2, &row.dram));
+            _ = writeln!(out, "{}  {text}", figures(&row.l1, &row.l2, &row.dram, unit));
         }
         let best = advice.sites.iter().find(|row| row.sites == advice.best_sites && !row.sites.is_empty());
         match best {
             Some(row) => {
-                _ = writeln!(out, "{}  all loads but these, least to L2:", figures(&row.l1, &row.l2, &row.dram));
+                _ = writeln!(out, "{}  all loads but these, least to L2:", figures(&row.l1, &row.l2, &row.dram, unit));
                 let loads = places_of(profile, kernel.id, &row.sites).join(", ");
                 _ = writeln!(out, "      {:>43}  {loads}", "");
             }
@@ -102,12 +104,16 @@ fn places_of(profile: &Profile, kernel: u32, sites: &[u32]) -> Vec<String> {
     texts
 }
 
-fn figures(l1: &LevelMetrics, l2: &LevelMetrics, dram: &DramMetrics) -> String {
-    let rate = |level: &LevelMetrics| {
-        if level.lookups == 0 { "-".to_owned() } else { percent(ratio(level.hits, level.lookups)) }
-    };
+fn figures(l1: &LevelMetrics, l2: &LevelMetrics, dram: &DramMetrics, unit: Option<u64>) -> String {
+    let rate = |hits, lookups| if lookups == 0 { "-".to_owned() } else { percent(ratio(hits, lookups)) };
     let sectors = dram.read_sectors.saturating_add(dram.write_sectors);
-    format!("      {:>8} {:>8} {:>10} {:>12}", rate(l1), rate(l2), count(l2.lookups), count(sectors))
+    format!(
+        "      {:>8} {:>8} {:>10} {:>12}",
+        rate(l1.load_hits, l1.load_lookups),
+        rate(l2.hits, l2.lookups),
+        caches::lookups(l2.lookups, unit),
+        bytes(sectors.saturating_mul(SECTOR_BYTES))
+    )
 }
 
 /// Pages touched per window of requests.

@@ -10,7 +10,7 @@ use super::places;
 use super::style::Style;
 use crate::metrics::SECTOR_BYTES;
 use crate::profile::Profile;
-use crate::profile::model::{DramMetrics, LevelMetrics, Metrics, Site};
+use crate::profile::model::{DramMetrics, LevelMetrics, LookupBytes, Metrics, Site};
 
 pub(super) fn write(out: &mut String, profile: &Profile, style: Style, top: usize) {
     let mut rows: Vec<(String, Metrics, u32)> = profile
@@ -30,13 +30,16 @@ pub(super) fn write(out: &mut String, profile: &Profile, style: Style, top: usiz
         assumed("l2_copies")
     );
     _ = writeln!(out, "{}", style.heading(&heading));
+    _ = writeln!(out, "{}", style.faint(&legend(profile, model)));
+    let unit = profile.run.lookup_bytes.get(model).copied();
     _ = writeln!(out, "{}", style.faint(&head("kernel")));
     let dram = |sum: &Metrics| sum.dram.unwrap_or_default();
     rows.sort_by_key(|(_, sum, id)| (std::cmp::Reverse(dram(sum).read_sectors + dram(sum).write_sectors), *id));
     for (name, sum, _) in rows.iter().take(top) {
-        _ = writeln!(out, "{}{}", of_sum(sum), style.strong(name));
+        _ = writeln!(out, "{}{}", of_sum(sum, unit), style.strong(name));
     }
     more(out, rows.len(), top, "kernels", style);
+    write_host_memory(out, profile, model, top);
     let mut lines: BTreeMap<(&str, u32), Metrics> = BTreeMap::new();
     for site in profile.sites.iter().filter(|site: &&Site| site.metrics.l1.is_some()) {
         add(lines.entry((&site.file, site.line)).or_default(), &site.metrics);
@@ -47,7 +50,7 @@ pub(super) fn write(out: &mut String, profile: &Profile, style: Style, top: usiz
     lines.sort_by_key(|(place, sum)| (std::cmp::Reverse(dram(sum).read_sectors + dram(sum).write_sectors), *place));
     _ = writeln!(out, "{}", style.faint(&head("line, by DRAM traffic")));
     for ((file, line), sum) in lines.iter().take(top) {
-        _ = writeln!(out, "{}{}", of_sum(sum), places::at(file, *line));
+        _ = writeln!(out, "{}{}", of_sum(sum, unit), places::at(file, *line));
     }
     more(out, lines.len(), top, "lines", style);
     out.push('\n');
@@ -60,20 +63,49 @@ pub(super) fn head(what: &str) -> String {
     )
 }
 
-fn of_sum(sum: &Metrics) -> String {
-    figures(&sum.l1.unwrap_or_default(), &sum.l2.unwrap_or_default(), &sum.dram.unwrap_or_default())
+/// What of the traffic a GPU would not move from and to its own memory.
+fn write_host_memory(out: &mut String, profile: &Profile, model: &str, top: usize) {
+    let rows = profile.kernels.iter().filter_map(|kernel| Some((kernel, kernel.host_memory.get(model)?)));
+    for (kernel, host) in rows.take(top) {
+        _ = writeln!(
+            out,
+            "  host memory, over the bus on a GPU: {} of the DRAM reads, {} of the writes of {}",
+            bytes(host.read_sectors.saturating_mul(SECTOR_BYTES)),
+            bytes(host.write_sectors.saturating_mul(SECTOR_BYTES)),
+            places::label(profile, kernel)
+        );
+    }
+}
+
+/// What the columns of traffic say.
+fn legend(profile: &Profile, model: &str) -> String {
+    match profile.run.lookup_bytes.get(model) {
+        Some(LookupBytes { l1, l2 }) => {
+            format!("  to L1 and to L2: lookups, in bytes of the level's own sectors ({l1} B and {l2} B)")
+        }
+        None => "  to L1 and to L2: lookups, each of one of the level's own sectors".to_owned(),
+    }
+}
+
+fn of_sum(sum: &Metrics, unit: Option<LookupBytes>) -> String {
+    figures(&sum.l1.unwrap_or_default(), &sum.l2.unwrap_or_default(), &sum.dram.unwrap_or_default(), unit)
+}
+
+/// Lookups in bytes; their number where the profile does not tell the bytes of one.
+pub(super) fn lookups(count: u64, each: Option<u64>) -> String {
+    each.map_or_else(|| super::figures::count(count), |each| bytes(count.saturating_mul(each)))
 }
 
 /// The columns of [`head`] but for the last. What stores find at level 1 saves nothing: it writes through.
-pub(super) fn figures(l1: &LevelMetrics, l2: &LevelMetrics, dram: &DramMetrics) -> String {
+pub(super) fn figures(l1: &LevelMetrics, l2: &LevelMetrics, dram: &DramMetrics, unit: Option<LookupBytes>) -> String {
     let rate = |hits, lookups| if lookups == 0 { "-".to_owned() } else { percent(ratio(hits, lookups)) };
     let sectors = |count: u64| bytes(count.saturating_mul(SECTOR_BYTES));
     format!(
         "  {:>8} {:>8} {:>10} {:>10} {:>10} {:>10}  ",
         rate(l1.load_hits, l1.load_lookups),
         rate(l2.hits, l2.lookups),
-        super::figures::count(l1.lookups),
-        super::figures::count(l2.lookups),
+        lookups(l1.lookups, unit.map(|unit| unit.l1)),
+        lookups(l2.lookups, unit.map(|unit| unit.l2)),
         sectors(dram.read_sectors),
         sectors(dram.write_sectors)
     )

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::figures::{bytes, percent};
+use super::figures::{bytes, count, percent, seconds};
 use super::kernels::more;
 use super::names;
 use super::places;
@@ -11,26 +11,68 @@ use crate::metrics::SECTOR_BYTES;
 use crate::profile::Profile;
 use crate::profile::model::{Kernel, PathSpread, RatioSpread, Spread};
 
-/// Ratios that are shown, and their titles.
-const SHOWN: [(&str, &str); 6] = [
-    ("global.coalescing_efficiency", "efficiency"),
-    ("global.l1.load_hit_rate", "L1 hits of loads"),
-    ("global.l2.hit_rate", "L2 hits"),
-    ("shared.passes_useful", "shared passes useful"),
-    ("constant.passes_useful", "constant passes useful"),
-    ("branches.divergent_share", "divergent branches"),
+/// A row of the table: the figure's name in the profile, its title, and how it is told.
+type Shown = (&'static str, &'static str, Told);
+
+/// How a figure is told, and whether launches that differ in it alone are news.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Told {
+    /// A count of sectors, as bytes.
+    Sectors,
+    /// A count.
+    Count,
+    /// A ratio, in per cent.
+    Share,
+    /// A mean.
+    Mean,
+    /// Seconds. They follow from the others, so they are no news by themselves.
+    Seconds,
+}
+
+const SHOWN: [Shown; 11] = [
+    ("global.sectors", "global traffic", Told::Sectors),
+    ("global.coalescing_efficiency", "efficiency", Told::Share),
+    ("global.l1.load_hit_rate", "L1 hits of loads", Told::Share),
+    ("global.l2.hit_rate", "L2 hits", Told::Share),
+    ("global.reuse.element.mean", "mean reuse distance", Told::Mean),
+    ("shared.wavefronts", "shared passes", Told::Count),
+    ("shared.passes_useful", "shared passes useful", Told::Share),
+    ("constant.wavefronts", "constant passes", Told::Count),
+    ("constant.passes_useful", "constant passes useful", Told::Share),
+    ("branches.divergent_share", "divergent branches", Told::Share),
+    ("estimate.seconds", "estimated time", Told::Seconds),
 ];
 
-/// Differences below this share of the traffic, or below as many points, are no news: caches alone make them.
+/// Differences below this share of the greatest figure, or below as many points, are no news: caches alone make them.
 const TELLING: f64 = 0.01;
+
+/// Mean, least, greatest and standard deviation of a figure over the launches of a path; `None` where none has it.
+fn of(path: &PathSpread, (name, _, told): Shown) -> Option<[f64; 4]> {
+    if matches!(told, Told::Sectors | Told::Count) {
+        let Spread { mean, min, max, stddev } = *path.counts.get(name).filter(|spread| spread.max > 0)?;
+        return Some([mean, min as f64, max as f64, stddev]);
+    }
+    let RatioSpread { mean, min, max, stddev } = *path.ratios.get(name)?;
+    Some([mean, min, max, stddev])
+}
 
 /// Whether the launches of a path differ in a figure that is shown.
 fn differ(path: &PathSpread) -> bool {
-    let far = |min: f64, max: f64, whole: f64| max - min >= TELLING * whole && max > min;
-    let spread = path.counts.get("global.sectors");
-    let traffic = spread.is_some_and(|spread| far(spread.min as f64, spread.max as f64, spread.max as f64));
-    let ratio = |(name, _): &(&str, &str)| path.ratios.get(*name).is_some_and(|ratio| far(ratio.min, ratio.max, 1.0));
-    traffic || SHOWN.iter().any(ratio)
+    SHOWN.into_iter().any(|shown| {
+        let Some([_, min, max, _]) = of(path, shown) else { return false };
+        let whole = if shown.2 == Told::Share { 1.0 } else { max };
+        shown.2 != Told::Seconds && max > min && max - min >= TELLING * whole
+    })
+}
+
+fn figure(value: f64, told: Told) -> String {
+    match told {
+        Told::Sectors => bytes((value * SECTOR_BYTES as f64).round() as u64),
+        Told::Count => count(value.round() as u64),
+        Told::Share => percent(value),
+        Told::Mean => format!("{value:.1}"),
+        Told::Seconds => seconds(value),
+    }
 }
 
 pub(super) fn write(out: &mut String, profile: &Profile, style: Style, top: usize) {
@@ -56,22 +98,14 @@ pub(super) fn write(out: &mut String, profile: &Profile, style: Style, top: usiz
     );
     for (kernel, path) in rows.iter().take(top) {
         _ = writeln!(out, "  {} launches of {}", path.launches.len(), style.strong(&names::label(profile, kernel)));
-        let traffic = all(path);
-        if traffic.max > 0 {
-            let size = |sectors: f64| bytes((sectors * SECTOR_BYTES as f64).round() as u64);
-            let Spread { mean, min, max, stddev } = traffic;
-            let text = format!("{} ({} to {}; {})", size(mean), size(min as f64), size(max as f64), size(stddev));
-            _ = writeln!(out, "      {:<20} {text}", "global traffic");
-        }
-        for (name, title) in SHOWN {
-            if let Some(RatioSpread { mean, min, max, stddev }) = path.ratios.get(name) {
-                let text = format!("{} ({} to {}; {})", percent(*mean), percent(*min), percent(*max), percent(*stddev));
-                _ = writeln!(out, "      {title:<20} {text}");
-            }
+        for shown in SHOWN {
+            let Some(figures) = of(path, shown) else { continue };
+            let [mean, min, max, stddev] = figures.map(|value| figure(value, shown.2));
+            _ = writeln!(out, "      {:<22} {mean} ({min} to {max}; {stddev})", shown.1);
         }
         let host = places::host_path(&path.path);
         if !host.is_empty() {
-            _ = writeln!(out, "      {:<20} {}", "path", places::wrapped(&host, "                           ", 112));
+            _ = writeln!(out, "      {:<22} {}", "path", places::wrapped(&host, "                             ", 112));
         }
     }
     more(out, rows.len(), top, "call paths", style);
@@ -99,5 +133,18 @@ mod tests {
         assert!(differ(&path([1000, 1000], [0.2, 0.3])));
         assert!(!differ(&path([1000, 1005], [0.5, 0.5])));
         assert!(differ(&path([1000, 1500], [0.5, 0.5])));
+        // Passes alone are news, time alone is not.
+        let only = |name: &str, max: u64| {
+            let mut path = path([7, 7], [0.5, 0.5]);
+            path.counts.insert(name.to_owned(), Spread { min: 4, max, ..Spread::default() });
+            path
+        };
+        assert!(differ(&only("constant.wavefronts", 57)) && differ(&only("shared.wavefronts", 5)));
+        assert!(!differ(&only("shared.wavefronts", 4)) && !differ(&only("global.lanes", 5)));
+        let mut timed = path([7, 7], [0.5, 0.5]);
+        timed
+            .ratios
+            .insert("estimate.seconds".to_owned(), RatioSpread { min: 1e-6, max: 1.0, ..RatioSpread::default() });
+        assert!(!differ(&timed));
     }
 }

@@ -41,7 +41,8 @@ pub(super) fn write(out: &mut String, profile: &Profile, style: Style, top: usiz
             let estimate = kernel.estimates.iter().find(|estimate| estimate.model == *model);
             let limit = estimate.map_or("-".to_owned(), estimate::limiter);
             let time = estimate.map_or("-".to_owned(), |estimate| seconds(estimate.seconds));
-            let told = caches::figures(&figures.l1, &figures.l2, &figures.dram);
+            let told =
+                caches::figures(&figures.l1, &figures.l2, &figures.dram, profile.run.lookup_bytes.get(model).copied());
             _ = writeln!(out, "{told}{model:<12}  {time:>9}  {limit}");
         }
     }

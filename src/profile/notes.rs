@@ -1,0 +1,68 @@
+//! What a reader of the profile should know of how it came about.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::build::{RunFacts, sampled};
+use crate::analysis::{Analysis, Finish};
+
+const COUNTERS_MODE: &str = "requests were counted on the GPU and no trace was kept: which allocations they touch, bank \
+                             conflicts, caches and reuse distances are not known";
+
+/// Says how the run and its trace ended, and what is missing for it.
+pub(super) fn of_finish(analysis: &Analysis, facts: &RunFacts) -> Vec<String> {
+    let mut notes = Vec::new();
+    match &analysis.finish {
+        Finish::Complete => {}
+        Finish::Nothing | Finish::Unfinished => {
+            notes.push("the program ended before its trace did: figures cover what it had sent until then".to_owned())
+        }
+        Finish::Damaged(what) => {
+            notes.push(format!("the trace is damaged: {what}; figures cover what came before"));
+        }
+    }
+    if analysis.counted {
+        notes.push(COUNTERS_MODE.to_owned());
+        let modules = analysis.kernels.iter().map(|kernel| kernel.module).collect::<BTreeSet<_>>();
+        let sites = modules.iter().filter_map(|id| analysis.modules.get(id)).flat_map(|module| &module.table.sites);
+        let odd = sites.filter(|site| !warpline_format::gpu::is_counted(site)).count();
+        if odd > 0 {
+            notes.push(format!("{odd} accesses of unusual width or alignment were not counted"));
+        }
+    }
+    if analysis.dropped > 0 {
+        notes.push(format!("{} records were dropped, as asked for: all counts are too low by them", analysis.dropped));
+    }
+    if sampled(analysis) {
+        let what = "only a part of the launches or blocks was recorded: counts are those of that part, and the simulated \
+                    caches saw nothing else";
+        notes.push(what.to_owned());
+    }
+    let cut = analysis.kernels.iter().flat_map(|kernel| &kernel.launches).filter(|launch| launch.error.is_none());
+    for launch in cut {
+        notes.push(format!("launch {} did not end; its blocks and branches are not counted", launch.event.id));
+    }
+    if analysis.kernels.is_empty() && matches!(analysis.finish, Finish::Complete) && facts.ended_by_itself {
+        notes.push("the program launched no kernel".to_owned());
+    }
+    notes
+}
+
+/// Says which launches some model's figures lack, by kernel and reason.
+pub(super) fn of_left_out(analysis: &Analysis, models: &[String]) -> Vec<String> {
+    let mut groups: BTreeMap<(usize, u32, &str), Vec<u64>> = BTreeMap::new();
+    for left in &analysis.left_out {
+        groups.entry((left.model, left.kernel, &left.why)).or_default().push(left.launch);
+    }
+    let line = |((model, kernel, why), launches): ((usize, u32, &str), Vec<u64>)| {
+        let name = analysis.kernels.get(kernel as usize).and_then(|kernel| {
+            let module = analysis.modules.get(&kernel.module)?;
+            Some(module.table.functions[kernel.function as usize].name.split('(').next().unwrap_or_default())
+        });
+        let what = match launches[..] {
+            [one] => format!("launch {one} of {}", name.unwrap_or("?")),
+            _ => format!("{} launches of {}", launches.len(), name.unwrap_or("?")),
+        };
+        format!("{}: {what} left out, {why}", models.get(model).map_or("?", String::as_str))
+    };
+    groups.into_iter().map(line).collect()
+}

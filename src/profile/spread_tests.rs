@@ -1,0 +1,161 @@
+use proptest::prelude::*;
+use warpline_format::event::Launch;
+
+use super::*;
+use crate::analysis::{BlockSum, BranchSum, InstructionSums, WarpSum};
+use crate::metrics::{Footprint, Wavefronts};
+
+#[test]
+fn spread_is_that_of_the_population() {
+    let got = spread(&[2, 4, 4, 4, 5, 5, 7, 9]);
+    assert_eq!(got, Spread { mean: 5.0, min: 2, max: 9, stddev: 2.0 });
+    let got = ratio_spread(&[0.25, 0.75]);
+    assert_eq!(got, RatioSpread { mean: 0.5, min: 0.25, max: 0.75, stddev: 0.25 });
+}
+
+/// Figures of one made-up launch.
+#[derive(Clone, Debug)]
+struct Made {
+    path: u32,
+    recorded: bool,
+    /// Lanes, sectors and lines of each request.
+    requests: Vec<(u32, u32, u32)>,
+    passes: Vec<(u32, u32)>,
+    branches: Option<(u64, u64)>,
+    seconds: Option<f64>,
+}
+
+fn made() -> impl Strategy<Value = Made> {
+    let request = (1u32..=32, 1u32..=32).prop_flat_map(|(lanes, sectors)| (Just(lanes), Just(sectors), 1..=sectors));
+    let branches = (1u64..9).prop_flat_map(|all| (Just(all), 0..=all));
+    (
+        (1u32..4, prop::bool::weighted(0.9)),
+        prop::collection::vec(request, 0..6),
+        prop::collection::vec((1u32..33, 1u32..2), 0..4),
+        prop::option::of(branches),
+        prop::option::of(1e-9f64..1.0),
+    )
+        .prop_map(|((path, recorded), requests, passes, branches, seconds)| Made {
+            path,
+            recorded,
+            requests,
+            passes,
+            branches,
+            seconds,
+        })
+}
+
+fn data(id: u64, made: &Made) -> LaunchData {
+    let mut spaces: BTreeMap<Space, Counters> = BTreeMap::new();
+    for &(lanes, sectors, lines) in &made.requests {
+        let footprint = Footprint { sectors, lines, bytes: 4 * lanes };
+        spaces.entry(Space::Global).or_default().count(lanes, 4, footprint, Wavefronts::default());
+    }
+    for &(passes, ideal) in &made.passes {
+        let footprint = Footprint { sectors: 1, lines: 1, bytes: 4 };
+        spaces.entry(Space::Constant).or_default().count(1, 4, footprint, Wavefronts { passes, ideal });
+    }
+    let (executions, divergent) = made.branches.unwrap_or_default();
+    LaunchData {
+        event: Launch {
+            id,
+            module: 0,
+            function: 0,
+            grid: [1; 3],
+            block: [32, 1, 1],
+            dynamic_shared: 0,
+            static_shared: 0,
+            registers: 32,
+            registers_assumed: false,
+            local_bytes: 0,
+            resident_blocks: 1,
+            block_share: made.recorded.into(),
+            stream: 0,
+            path: made.path,
+        },
+        spaces,
+        host_memory: Vec::new(),
+        error: Some(0),
+        instructions: InstructionSums::default(),
+        blocks: BlockSum {
+            executions,
+            lanes: executions,
+            partial: divergent,
+            by_warp: Some(WarpSum { pairs: executions, uneven: divergent, partial: divergent }),
+        },
+        branches: BranchSum { executions, divergent, lanes: Vec::new() },
+    }
+}
+
+/// Mean and standard deviation from the sums of values and of squares.
+fn textbook(values: &[f64]) -> (f64, f64) {
+    let count = values.len() as f64;
+    let (sum, squares) = values.iter().fold((0.0, 0.0), |(sum, squares), value| (sum + value, squares + value * value));
+    (sum / count, ((squares - sum * sum / count) / count).max(0.0).sqrt())
+}
+
+fn agrees(values: &[f64], mean: f64, min: f64, max: f64, stddev: f64) {
+    let (wanted_mean, wanted_stddev) = textbook(values);
+    let least = values.iter().copied().fold(f64::INFINITY, f64::min);
+    let most = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let near = |got: f64, want: f64| (got - want).abs() <= 1e-6 * most.abs().max(1e-9);
+    let all = near(mean, wanted_mean) && near(stddev, wanted_stddev) && near(min, least) && near(max, most);
+    assert!(all, "{mean} {min} {max} {stddev} of {values:?}");
+}
+
+/// Checks counts and ratios of launches against lists of the made-up figures.
+fn check(launches: &[(u64, &Made)], counts: &BTreeMap<String, Spread>, ratios: &BTreeMap<String, RatioSpread>) {
+    let count = |name: &str, of: &dyn Fn(&Made) -> u64| {
+        let values: Vec<f64> = launches.iter().map(|(_, made)| of(made) as f64).collect();
+        match counts.get(name) {
+            Some(Spread { mean, min, max, stddev }) => agrees(&values, *mean, *min as f64, *max as f64, *stddev),
+            None => assert!(values.iter().all(|value| *value == 0.0), "no {name}"),
+        }
+    };
+    count("global.requests", &|made| made.requests.len() as u64);
+    count("global.sectors", &|made| made.requests.iter().map(|request| u64::from(request.1)).sum());
+    count("constant.wavefronts", &|made| made.passes.iter().map(|passes| u64::from(passes.0)).sum());
+    count("branches.divergent", &|made| made.branches.map_or(0, |branches| branches.1));
+    count("warp_blocks.divergent", &|made| made.branches.map_or(0, |branches| branches.1));
+    let ratio = |name: &str, of: &dyn Fn(&Made) -> Option<f64>| {
+        let values: Vec<f64> = launches.iter().filter_map(|(_, made)| of(made)).collect();
+        match ratios.get(name) {
+            Some(RatioSpread { mean, min, max, stddev }) => agrees(&values, *mean, *min, *max, *stddev),
+            None => assert!(values.is_empty(), "no {name}"),
+        }
+    };
+    let mean = |values: &[u32]| {
+        let sum: u32 = values.iter().sum();
+        (!values.is_empty()).then(|| f64::from(sum) / values.len() as f64)
+    };
+    ratio("global.divergence_degree", &|made| mean(&made.requests.iter().map(|request| request.2).collect::<Vec<_>>()));
+    ratio("global.lanes_per_request", &|made| mean(&made.requests.iter().map(|request| request.0).collect::<Vec<_>>()));
+    ratio("constant.passes_useful", &|made| {
+        Some(1.0 / mean(&made.passes.iter().map(|passes| passes.0).collect::<Vec<_>>())?)
+    });
+    ratio("branches.divergent_share", &|made| made.branches.map(|(all, some)| some as f64 / all as f64));
+    ratio("estimate.seconds", &|made| made.seconds);
+}
+
+proptest! {
+    #[test]
+    fn spreads_agree_with_lists_of_every_launch(launches in prop::collection::vec(made(), 1..8)) {
+        let mut all: Vec<LaunchData> = (0..).zip(&launches).map(|(id, made)| data(id, made)).collect();
+        all.reverse();
+        let seconds: BTreeMap<LaunchId, f64> =
+            (0..).zip(&launches).filter_map(|(id, made)| Some((id, made.seconds?))).collect();
+        let recorded: Vec<(u64, &Made)> = (0..).zip(&launches).filter(|(_, made)| made.recorded).collect();
+        check(&recorded, &over_launches(&all), &ratios_over_launches(&all, &seconds));
+        let analysis = crate::analysis::Analysis::empty(crate::analysis::Finish::Complete);
+        let rows = over_paths(&all, &seconds, &mut Paths::new(&analysis));
+        let paths: Vec<Vec<(u64, &Made)>> = (1..4)
+            .map(|path| recorded.iter().copied().filter(|(_, made)| made.path == path).collect::<Vec<_>>())
+            .filter(|launches| launches.len() > 1)
+            .collect();
+        prop_assert_eq!(rows.len(), paths.len());
+        for (row, launches) in rows.iter().zip(&paths) {
+            prop_assert_eq!(&row.launches, &launches.iter().map(|(id, _)| *id).collect::<Vec<_>>());
+            check(launches, &row.counts, &row.ratios);
+        }
+    }
+}
