@@ -42,6 +42,60 @@ __global__ void pairs(const __half2 *x, const __half2 *y, float2 *r, int n)
     r[5 * n + i] = make_float2(__half2float(__shfl_down_sync(0xffffffffu, __low2half(x[i]), 3, 16)), 0);
 }
 
+__global__ void fused(const uint3 *operands, unsigned *bits, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) {
+        __half r = __hfma(__ushort_as_half(operands[i].x), __ushort_as_half(operands[i].y), __ushort_as_half(operands[i].z));
+        bits[i] = __hisnan(r) ? 0x7fff : __half_as_ushort(r);
+    }
+}
+
+static long double number(unsigned bits)
+{
+    unsigned short pattern = bits;
+    _Float16 value;
+    std::memcpy(&value, &pattern, sizeof value);
+    return value;
+}
+
+// The product and, but for what cannot matter, the sum are exact in 64 bits.
+static unsigned fused_bits(uint3 operands)
+{
+    _Float16 value = static_cast<_Float16>(number(operands.x) * number(operands.y) + number(operands.z));
+    unsigned short pattern;
+    std::memcpy(&pattern, &value, sizeof value);
+    return value != value ? 0x7fff : pattern;
+}
+
+static void check_fused()
+{
+    std::vector<uint3> operands;
+    unsigned state = 1;
+    auto random = [&](unsigned below) { return (state = state * 1664525u + 1013904223u) / 65536 % below; };
+    for (int i = 0; i < 100000; ++i) {
+        operands.push_back(make_uint3(random(65536), random(65536), random(65536)));
+        // Products a little above or below half of the addend's last place: (1 + 2^-10) (1 - 2^-10) and its like.
+        unsigned exponent = 12 + random(18), sign = random(2) << 15;
+        operands.push_back(make_uint3(sign | (exponent - 11) << 10 | random(3), 0x3bfe + random(4), exponent << 10 | random(1024)));
+    }
+    for (unsigned special : {0u, 0x8000u, 1u, 0x3ffu, 0x400u, 0x3c00u, 0x7bffu, 0xfbffu, 0x7c00u, 0xfc00u, 0x7e00u}) {
+        for (unsigned other : {0u, 0x8000u, 1u, 0x8001u, 0x3800u, 0x3c00u, 0x7bffu, 0x7c00u}) {
+            operands.push_back(make_uint3(special, other, special));
+            operands.push_back(make_uint3(special, special, other));
+        }
+    }
+    int n = static_cast<int>(operands.size());
+    std::vector<unsigned> want(n);
+    for (int i = 0; i < n; ++i) {
+        want[i] = fused_bits(operands[i]);
+    }
+    Device<uint3> d_operands(operands);
+    Device<unsigned> bits(n);
+    fused<<<(n + 63) / 64, 64>>>(d_operands, bits, n);
+    expect_equal("fused", bits.read(), want);
+}
+
 static float rounded(double value)
 {
     return static_cast<float>(static_cast<_Float16>(value));
@@ -49,6 +103,7 @@ static float rounded(double value)
 
 int main()
 {
+    check_fused();
     std::vector<float> x;
     for (int i = 0; i < 300; ++i) {
         x.push_back((i - 150) * 0.731f);

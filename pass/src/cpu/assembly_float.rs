@@ -169,7 +169,7 @@ impl<'c> Emitter<'_, 'c> {
             "sub" => b.binary(Opcode::LLVMFSub, x, *values.get(1)?),
             "mul" => b.binary(Opcode::LLVMFMul, x, *values.get(1)?),
             "div" => b.binary(Opcode::LLVMFDiv, x, *values.get(1)?),
-            "fma" => call("llvm.fma", &[x, *values.get(1)?, *values.get(2)?]),
+            "fma" => self.fma(x, *values.get(1)?, *values.get(2)?),
             "neg" => b.fneg(x),
             "abs" => call("llvm.fabs", &[x]),
             // The sign of the first, the rest of the second.

@@ -75,6 +75,9 @@ impl<'c> Emitter<'_, 'c> {
             } else {
                 vec![shaped]
             };
+            if this.is_half_fma(&base, operands[0]) {
+                return this.half_fma(&arguments);
+            }
             if this.is_libm_call(&base, operands[0]) {
                 return this.libm_call(&base, &arguments, result);
             }
@@ -156,6 +159,9 @@ impl<'c> Emitter<'_, 'c> {
     }
 
     pub(super) fn fma(&self, a: Value<'c>, b: Value<'c>, c: Value<'c>) -> Value<'c> {
+        if self.is_half_fma("llvm.fma", a) {
+            return self.half_fma(&[a, b, c]);
+        }
         if self.is_libm_call("llvm.fma", a) {
             return self.libm_call("llvm.fma", &[a, b, c], a.ty().element());
         }

@@ -28,6 +28,7 @@ mod flow;
 mod fusion;
 mod graph;
 mod guess;
+mod half;
 mod helpers;
 mod hooks;
 mod leaf;

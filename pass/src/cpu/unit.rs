@@ -393,6 +393,11 @@ impl<'c> Unit<'c> {
         self.vectors >= Vectors::Avx2 && matches!(kind, Kind::Float | Kind::Double)
     }
 
+    /// Whether the host computes with halves.
+    pub fn has_half_arithmetic(&self) -> bool {
+        self.processor.1.split(',').any(|feature| feature == "+avx512fp16")
+    }
+
     /// Whether the host reads and writes this type under a mask.
     pub fn has_masks(&self, ty: Type<'c>) -> bool {
         self.vectors == Vectors::Avx512 || self.vectors == Vectors::Avx2 && is_wide(ty)
