@@ -1,7 +1,7 @@
 //! NVIDIA's libraries, of which the CPU device has none: what a failed compilation or link has to do with them.
 
 /// Beginnings of headers' and libraries' names, and what they belong to.
-const LIBRARIES: [(&str, &str); 13] = [
+const LIBRARIES: [(&str, &str); 12] = [
     ("cublas", "cuBLAS"),
     ("cudnn", "cuDNN"),
     ("cufft", "cuFFT"),
@@ -13,7 +13,6 @@ const LIBRARIES: [(&str, &str); 13] = [
     ("npp", "NPP"),
     ("nvgraph", "nvGRAPH"),
     ("nvjpeg", "nvJPEG"),
-    ("nvml", "NVML"),
     ("nvrtc", "NVRTC"),
 ];
 

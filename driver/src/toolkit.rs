@@ -17,6 +17,9 @@ const RUNTIME_NEEDS: &str = "-lgcc_s -lutil -lrt -lpthread -lm -ldl";
 const DRIVER_LIBRARIES: [&str; 3] =
     ["/usr/lib/x86_64-linux-gnu/libcuda.so", "/usr/lib64/libcuda.so", "/usr/lib/libcuda.so"];
 
+/// Raised when what is in the folder changes, so that an older one is not taken for it.
+const LAYOUT: u32 = 2;
+
 /// An archive without members.
 const EMPTY_ARCHIVE: &str = "!<arch>\n";
 
@@ -25,7 +28,9 @@ pub fn folder(cuda: &Cuda) -> Result<PathBuf, DriverError> {
     let runtime = embedded::runtime_library()?;
     let driver = std::env::current_exe().map_err(DriverError::reading("/proc/self/exe"))?;
     let has_driver = DRIVER_LIBRARIES.iter().any(|path| Path::new(path).exists());
-    let identity = format!("{}\0{}\0{}\0{has_driver}", cuda.root.display(), runtime.display(), driver.display());
+    let own_headers = embedded::include_folder()?;
+    let parts = [&cuda.root, &runtime, &own_headers, &driver].map(|part| part.display().to_string()).join("\0");
+    let identity = format!("{LAYOUT}\0{parts}\0{has_driver}");
     let cache = cache::folder()?;
     let folder = cache.join(format!("toolkit-{:016x}", content_hash(identity.as_bytes())));
     if folder.join(SHIM_MARKER).is_file() {
@@ -34,22 +39,47 @@ pub fn folder(cuda: &Cuda) -> Result<PathBuf, DriverError> {
     // Made under another name and renamed: compilers running at the same time see all of it or nothing.
     let partial = cache.join(format!(".toolkit.{}", std::process::id()));
     let made =
-        fill(&partial, cuda, &runtime, &driver, has_driver).and_then(|()| match std::fs::rename(&partial, &folder) {
-            Err(_) if folder.join(SHIM_MARKER).is_file() => std::fs::remove_dir_all(&partial),
-            result => result,
+        fill(&partial, cuda, (&runtime, &own_headers), &driver, has_driver).and_then(|()| {
+            match std::fs::rename(&partial, &folder) {
+                Err(_) if folder.join(SHIM_MARKER).is_file() => std::fs::remove_dir_all(&partial),
+                result => result,
+            }
         });
     made.map(|()| folder).map_err(DriverError::writing(partial))
 }
 
-fn fill(folder: &Path, cuda: &Cuda, runtime: &Path, driver: &Path, has_driver: bool) -> io::Result<()> {
+/// The toolkit's headers, and ours where it has none: host files that another compiler compiles find them, too. NVML's is
+/// ours in any case, as there is no library behind the toolkit's.
+fn headers(folder: &Path, cuda: &Path, own: &Path) -> io::Result<()> {
+    std::fs::create_dir(folder)?;
+    for entry in std::fs::read_dir(cuda)?.flatten() {
+        if entry.file_name() != "nvml.h" {
+            symlink(entry.path(), folder.join(entry.file_name()))?;
+        }
+    }
+    for name in ["nvml.h", "cuda_profiler_api.h", "nvToolsExt.h", "nvtx3", "warpline.h"] {
+        let place = folder.join(name);
+        if !place.exists() {
+            symlink(own.join(name), place)?;
+        }
+    }
+    Ok(())
+}
+
+fn fill(
+    folder: &Path,
+    cuda: &Cuda,
+    (runtime, own_headers): (&Path, &Path),
+    driver: &Path,
+    has_driver: bool,
+) -> io::Result<()> {
     if folder.exists() {
         std::fs::remove_dir_all(folder)?;
     }
     std::fs::create_dir_all(folder.join("bin"))?;
     std::fs::create_dir(folder.join("lib64"))?;
-    for part in ["include", "nvvm"] {
-        symlink(cuda.root.join(part), folder.join(part))?;
-    }
+    symlink(cuda.root.join("nvvm"), folder.join("nvvm"))?;
+    headers(&folder.join("include"), &cuda.include(), own_headers)?;
     symlink("lib64", folder.join("lib"))?;
     symlink(driver, folder.join("bin/nvcc"))?;
     for entry in std::fs::read_dir(cuda.root.join("bin"))?.flatten() {
@@ -72,5 +102,7 @@ fn fill(folder: &Path, cuda: &Cuda, runtime: &Path, driver: &Path, has_driver: b
     if !nvtx.iter().any(|library| library.exists()) {
         std::fs::write(folder.join("lib64/libnvToolsExt.a"), EMPTY_ARCHIVE)?;
     }
+    // NVML is in our header.
+    std::fs::write(folder.join("lib64/libnvidia-ml.a"), EMPTY_ARCHIVE)?;
     std::fs::write(folder.join(SHIM_MARKER), format!("{}\n", cuda.root.display()))
 }

@@ -133,6 +133,8 @@ impl Tools {
         folders
             .into_iter()
             .chain(resource)
+            // The look-alike toolkit, by whose name a makefile may give its headers.
+            .chain(warpline_toolchain::cache::folder().ok())
             .flat_map(|path| resolved(path.clone()).into_iter().chain([path]))
             .map(|path| path.display().to_string())
             .collect()
