@@ -9,6 +9,7 @@ use crate::libraries;
 use crate::overlay;
 use crate::sources;
 use crate::stages::{self, StageOptions};
+use crate::standard;
 use crate::tools::Tools;
 use crate::trace;
 use std::path::{Path, PathBuf};
@@ -65,10 +66,16 @@ fn cuda_object(tools: &Tools, invocation: &Invocation, input: &Input, output: &P
     let (device_file, host_file) = (intermediate("device"), intermediate("host"));
     let mut device = clang_jobs::cuda_bitcode(tools, invocation, input, Side::Device, &device_file);
     let mut host = clang_jobs::cuda_bitcode(tools, invocation, input, Side::Host, &host_file);
-    let files = sources::files(Path::new(&input.path), &invocation.include_folders());
+    let folders = invocation.include_folders();
+    let files = sources::files(Path::new(&input.path), &folders);
     if files.iter().any(|(_, text)| sources::has_texture_references(text)) {
         [device, host] = [device, host].map(|command| command.args(["-DWARPLINE_TEXTURE_REFERENCES"]));
     }
+    let raised = tools
+        .cuda
+        .cccl_include()
+        .and_then(|_| standard::raised(&invocation.common, || sources::all_files(Path::new(&input.path), &folders)));
+    [device, host] = [device, host].map(|command| command.args(raised));
     let mut texts = overlay::respelled_files(&files, invocation.dialect);
     if let Some(folder) = tools.cuda.cccl_include().filter(|_| cccl::concerns(&files)) {
         texts.extend(cccl::changed(&folder, invocation.gpu));

@@ -24,6 +24,7 @@ mod percent_signs;
 pub mod registers;
 pub mod sources;
 mod stages;
+mod standard;
 pub mod toolkit;
 pub mod tools;
 mod trace;

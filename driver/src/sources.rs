@@ -9,6 +9,15 @@ const MOST_FILES: usize = 1000;
 /// The source and the files that it includes, directly or not, by `#include "…"` from their own folders or else from
 /// `folders`, with their texts. What cannot be read clang will speak of, or it is no text.
 pub fn files(source: &Path, folders: &[PathBuf]) -> Vec<(PathBuf, String)> {
+    follow(source, folders, false)
+}
+
+/// These and what they include by `#include <…>` from `folders`: also the headers of libraries that a project brings along.
+pub fn all_files(source: &Path, folders: &[PathBuf]) -> Vec<(PathBuf, String)> {
+    follow(source, folders, true)
+}
+
+fn follow(source: &Path, folders: &[PathBuf], libraries: bool) -> Vec<(PathBuf, String)> {
     let mut found = Vec::new();
     let mut seen = HashSet::new();
     let mut left = vec![std::path::absolute(source).unwrap_or_else(|_| source.into())];
@@ -18,21 +27,24 @@ pub fn files(source: &Path, folders: &[PathBuf]) -> Vec<(PathBuf, String)> {
         }
         let Ok(text) = std::fs::read_to_string(&path) else { continue };
         let beside = path.parent().unwrap_or(Path::new("/"));
-        let find = |name: &str| {
-            let mut places = std::iter::once(beside).chain(folders.iter().map(PathBuf::as_path));
+        let find = |(name, quoted): (&str, bool)| {
+            let mut places = quoted.then_some(beside).into_iter().chain(folders.iter().map(PathBuf::as_path));
             places.find_map(|folder| Some(folder.join(name)).filter(|path| path.is_file()))
         };
-        left.extend(included(&text).filter_map(find));
+        left.extend(included(&text).filter(|(_, quoted)| *quoted || libraries).filter_map(find));
         found.push((path, text));
     }
     found
 }
 
-/// Names in `#include "…"`.
-fn included(text: &str) -> impl Iterator<Item = &str> {
+/// Names in `#include "…"` and `#include <…>`, and whether they are in quotation marks.
+pub fn included(text: &str) -> impl Iterator<Item = (&str, bool)> {
     text.lines().filter_map(|line| {
-        let rest = line.trim_start().strip_prefix('#')?.trim_start().strip_prefix("include")?;
-        rest.trim_start().strip_prefix('"')?.split('"').next()
+        let rest = line.trim_start().strip_prefix('#')?.trim_start().strip_prefix("include")?.trim_start();
+        match rest.strip_prefix('"') {
+            Some(rest) => rest.split('"').next().map(|name| (name, true)),
+            None => rest.strip_prefix('<')?.split('>').next().map(|name| (name, false)),
+        }
     })
 }
 

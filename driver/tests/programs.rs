@@ -314,3 +314,82 @@ fn large_files_are_generated_in_parts() {
     assert_eq!(driver.program("parts").succeeded().stdout, expected);
     assert_eq!(driver.program("linked").succeeded().stdout, expected);
 }
+
+#[test]
+fn nvml_tells_what_the_gpu_is_without_a_driver() {
+    let driver = Driver::new();
+    driver.write(
+        "gpu.cpp",
+        r#"
+#include <cstdio>
+#include <cstring>
+#include <nvml.h>
+int main() {
+  unsigned count = 0, clock = 0, power = 0;
+  nvmlDevice_t first, same;
+  nvmlMemory_t memory;
+  nvmlPciInfo_t pci;
+  char name[NVML_DEVICE_NAME_BUFFER_SIZE], uuid[NVML_DEVICE_UUID_BUFFER_SIZE];
+  if (nvmlInit_v2() != NVML_SUCCESS || nvmlDeviceGetCount(&count) != NVML_SUCCESS || count != 1)
+    return 1;
+  if (nvmlDeviceGetHandleByIndex(1, &first) != NVML_ERROR_INVALID_ARGUMENT)
+    return 2;
+  if (nvmlDeviceGetHandleByIndex_v2(0, &first) != NVML_SUCCESS || nvmlDeviceGetPciInfo(first, &pci) != NVML_SUCCESS)
+    return 3;
+  if (nvmlDeviceGetHandleByPciBusId(pci.busIdLegacy, &same) != NVML_SUCCESS || same != first)
+    return 4;
+  cudaDeviceProp properties;
+  cudaGetDeviceProperties(&properties, 0);
+  if (nvmlDeviceGetName(first, name, sizeof name) != NVML_SUCCESS || strcmp(name, properties.name))
+    return 5;
+  if (nvmlDeviceGetName(first, name, 3) != NVML_ERROR_INSUFFICIENT_SIZE)
+    return 6;
+  if (nvmlDeviceGetClockInfo(first, NVML_CLOCK_SM, &clock) != NVML_SUCCESS || clock < 100 || clock > 10000)
+    return 7;
+  if (nvmlDeviceGetMemoryInfo(first, &memory) != NVML_SUCCESS || memory.total != properties.totalGlobalMem)
+    return 8;
+  if (nvmlDeviceGetUUID(first, uuid, sizeof uuid) != NVML_SUCCESS || strncmp(uuid, "GPU-", 4) || strlen(uuid) != 40)
+    return 9;
+  if (nvmlDeviceGetPowerUsage(first, &power) != NVML_ERROR_NOT_SUPPORTED)
+    return 10;
+  puts(nvmlErrorString(nvmlShutdown()));
+}
+"#,
+    );
+    driver.run("warpline-nvcc", "-Xcompiler -Wall,-Werror gpu.cpp -lnvidia-ml -o gpu").succeeded();
+    assert_eq!(driver.program("gpu").succeeded().stdout, "Success\n");
+    driver.write("gpu.c", "#include <nvml.h>\nint main(void) { return nvmlInit(); }");
+    let toolkit = driver.run("warpline-cc", "--warpline-toolkit").succeeded().stdout;
+    let toolkit = toolkit.trim();
+    let mut gcc = driver.command("gcc");
+    gcc.args(["gpu.c", "-o", "plain", "-lnvidia-ml", "-lcudart"]);
+    gcc.args([format!("-I{toolkit}/include"), format!("-L{toolkit}/lib64")]);
+    driver.output(&mut gcc).succeeded();
+    driver.program("plain").succeeded();
+}
+
+/// The toolkit's headers of today end a compilation for less than C++17, which older projects ask for.
+#[test]
+fn an_older_standard_is_raised_for_the_toolkits_headers() {
+    let driver = Driver::new();
+    driver.write("include/part.h", "#include <cooperative_groups.h>\n");
+    driver.write(
+        "groups.cu",
+        r#"
+#include <part.h>
+__global__ void number(int *values) {
+  cooperative_groups::thread_block block = cooperative_groups::this_thread_block();
+  values[block.thread_rank()] = __cplusplus / 100;
+}
+int main() {
+  int *values;
+  cudaMallocManaged(&values, 128);
+  number<<<1, 32>>>(values);
+  cudaDeviceSynchronize();
+  return values[31] == 2017 ? 0 : 1;
+}
+"#,
+    );
+    driver.run("warpline-nvcc", "-std=c++11 -Iinclude groups.cu -o groups").succeeded();
+    driver.program("groups").succeeded();
+}

@@ -1,0 +1,55 @@
+//! The standard of C++ of a CUDA source.
+//!
+//! Since CUDA 13 CCCL (Thrust, CUB, libcu++) and the toolkit's headers that stand on it want C++17, and end a compilation
+//! with less. Projects made for older toolkits ask for C++11 or 14 and mean "at least": nothing that they say changes its
+//! meaning in 17 but `register` and exception specifications, which become warnings.
+
+use crate::sources::included;
+use std::path::PathBuf;
+
+/// Beginnings of the names of headers that need C++17.
+const HEADERS: [&str; 6] = ["thrust/", "cub/", "cuda/", "cooperative_groups", "curand_kernel.h", "nvtx3/nvtx3.hpp"];
+
+/// The argument that raises the standard that `arguments` ask for to C++17, where it is lower and one of the files includes a
+/// header that needs more.
+pub fn raised(arguments: &[String], files: impl FnOnce() -> Vec<(PathBuf, String)>) -> Option<&'static str> {
+    let asked = arguments.iter().rev().find_map(|argument| argument.strip_prefix("-std="))?;
+    let (raised, year) = match (asked.strip_prefix("gnu++"), asked.strip_prefix("c++")) {
+        (Some(year), _) => ("-std=gnu++17", year),
+        (_, Some(year)) => ("-std=c++17", year),
+        _ => return None,
+    };
+    let old = matches!(year, "98" | "03" | "0x" | "11" | "1y" | "14");
+    let needs = |text: &str| included(text).any(|(name, _)| HEADERS.iter().any(|header| name.starts_with(header)));
+    (old && files().iter().any(|(_, text)| needs(text))).then_some(raised)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::raised;
+
+    fn of(argument: &str, text: &str) -> Option<&'static str> {
+        raised(&["-DA".into(), argument.into(), "-Ib".into()], || vec![("a.cu".into(), text.into())])
+    }
+
+    #[test]
+    fn old_standards_are_raised_for_headers_that_need_it() {
+        for text in
+            ["#include <thrust/sort.h>", "int x;\n # include \"cub/cub.cuh\"", "#include <cooperative_groups.h>\n"]
+        {
+            assert_eq!(of("-std=c++11", text), Some("-std=c++17"));
+            assert_eq!(of("-std=gnu++14", text), Some("-std=gnu++17"));
+            assert_eq!(of("-std=c++17", text), None);
+            assert_eq!(of("-std=c++20", text), None);
+            assert_eq!(of("-O2", text), None);
+        }
+        assert_eq!(of("-std=c++11", "#include <vector>\n// thrust/sort.h"), None);
+    }
+
+    #[test]
+    fn the_last_standard_counts() {
+        let files = || vec![("a.cu".into(), "#include <cub/cub.cuh>".to_string())];
+        assert_eq!(raised(&["-std=c++20".into(), "-std=c++14".into()], files), Some("-std=c++17"));
+        assert_eq!(raised(&["-std=c++14".into(), "-std=c++20".into()], files), None);
+    }
+}
