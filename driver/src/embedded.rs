@@ -7,9 +7,11 @@ use warpline_toolchain::{ToolchainError, cache};
 const RUNTIME: &[u8] = include_bytes!(env!("WARPLINE_RUNTIME_LIBRARY"));
 
 /// Headers, by their name under the include folder.
-const HEADERS: [(&str, &str); 9] = [
+const HEADERS: [(&str, &str); 11] = [
     ("warpline.h", include_str!("../include/warpline.h")),
     ("cuda_profiler_api.h", include_str!("../include/cuda_profiler_api.h")),
+    ("cublas_v2.h", include_str!("../include/cublas_v2.h")),
+    ("cublasLt.h", include_str!("../include/cublasLt.h")),
     ("nvToolsExt.h", include_str!("../include/nvToolsExt.h")),
     ("nvtx3/nvToolsExt.h", include_str!("../include/nvtx3/nvToolsExt.h")),
     ("nvml.h", include_str!("../include/nvml.h")),

@@ -18,7 +18,7 @@ const DRIVER_LIBRARIES: [&str; 3] =
     ["/usr/lib/x86_64-linux-gnu/libcuda.so", "/usr/lib64/libcuda.so", "/usr/lib/libcuda.so"];
 
 /// Raised when what is in the folder changes, so that an older one is not taken for it.
-const LAYOUT: u32 = 2;
+const LAYOUT: u32 = 3;
 
 /// An archive without members.
 const EMPTY_ARCHIVE: &str = "!<arch>\n";
@@ -57,7 +57,7 @@ fn headers(folder: &Path, cuda: &Path, own: &Path) -> io::Result<()> {
             symlink(entry.path(), folder.join(entry.file_name()))?;
         }
     }
-    for name in ["nvml.h", "cuda_profiler_api.h", "nvToolsExt.h", "nvtx3", "warpline.h"] {
+    for name in ["nvml.h", "cublas_v2.h", "cublasLt.h", "cuda_profiler_api.h", "nvToolsExt.h", "nvtx3", "warpline.h"] {
         let place = folder.join(name);
         if !place.exists() {
             symlink(own.join(name), place)?;
@@ -97,10 +97,13 @@ fn fill(
     if !has_driver {
         std::fs::write(folder.join("lib64/libcuda.a"), EMPTY_ARCHIVE)?;
     }
-    // NVTX is in its headers, ours or NVIDIA's; before version 3 it was a library.
-    let nvtx = ["lib", "lib64"].map(|part| cuda.root.join(part).join("libnvToolsExt.so"));
-    if !nvtx.iter().any(|library| library.exists()) {
-        std::fs::write(folder.join("lib64/libnvToolsExt.a"), EMPTY_ARCHIVE)?;
+    // NVTX is in its headers, ours or NVIDIA's; before version 3 it was a library. Many a project links cuBLAS to all of its
+    // programs, also to those that call nothing of it.
+    for name in ["nvToolsExt", "cublas", "cublasLt"] {
+        let real = ["lib", "lib64"].map(|part| cuda.root.join(part).join(format!("lib{name}.so")));
+        if !real.iter().any(|library| library.exists()) {
+            std::fs::write(folder.join("lib64").join(format!("lib{name}.a")), EMPTY_ARCHIVE)?;
+        }
     }
     // NVML is in our header.
     std::fs::write(folder.join("lib64/libnvidia-ml.a"), EMPTY_ARCHIVE)?;

@@ -128,10 +128,28 @@ fn an_unwritable_output_is_an_error() {
 #[test]
 fn libraries_that_are_not_provided_are_named() {
     let driver = Driver::new();
-    driver.write("a.cu", "#include <cublas_v2.h>\nint main() {}\n");
+    driver.write("a.cu", "#include <cufft.h>\nint main() {}\n");
     let ran = driver.run("warpline-nvcc", "-c a.cu");
-    assert!(ran.code != 0 && ran.stderr.contains("note: cuBLAS is a library of NVIDIA's"), "{}", ran.stderr);
+    assert!(ran.code != 0 && ran.stderr.contains("note: cuFFT is a library of NVIDIA's"), "{}", ran.stderr);
     driver.write("b.cu", "int main() {}\n");
     let ran = driver.run("warpline-nvcc", "b.cu -lcusparse -o b");
     assert!(ran.code != 0 && ran.stderr.contains("note: cuSPARSE is a library of NVIDIA's"), "{}", ran.stderr);
+}
+
+/// Many a project's shared header includes cuBLAS's; who calls nothing of it needs no library.
+#[test]
+fn cublas_is_declared_and_its_calls_are_named_at_the_link() {
+    let driver = Driver::new();
+    driver.write("common.h", "#include <cublas_v2.h>\n#include <cublasLt.h>\nextern cublasHandle_t handle;\n");
+    driver.write("a.cu", "#include \"common.h\"\nint main() { return CUBLAS_OP_T - 1; }\n");
+    driver.run("warpline-nvcc", "a.cu -lcublas -lcublasLt -o a").succeeded();
+    driver.program("a").succeeded();
+    driver.write("b.cu", "#include \"common.h\"\nint main() { return cublasCreate((cublasHandle_t *)nullptr); }\n");
+    let ran = driver.run("warpline-nvcc", "b.cu -lcublas -o b");
+    assert_ne!(ran.code, 0);
+    assert!(
+        ran.stderr.contains("cublasCreate_v2") && ran.stderr.contains("note: cuBLAS is a library"),
+        "{}",
+        ran.stderr
+    );
 }
