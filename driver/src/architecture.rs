@@ -22,6 +22,15 @@ pub fn parse(value: &str) -> Option<Vec<u32>> {
     Some(found)
 }
 
+/// Architectures of NVIDIA's GPUs that nvcc's releases have known.
+const KNOWN: [u32; 23] =
+    [30, 35, 37, 50, 52, 53, 60, 61, 62, 70, 72, 75, 80, 86, 87, 88, 89, 90, 100, 103, 110, 120, 121];
+
+/// Those that can be asked for, in order.
+pub fn known(oldest: u32) -> impl Iterator<Item = u32> {
+    KNOWN.into_iter().filter(move |&number| number >= oldest)
+}
+
 /// The choice among several, with what to tell the user when it is not what was asked for.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Choice {

@@ -48,7 +48,8 @@ fn toolkit_headers(command: Command, tools: &Tools) -> Command {
 
 /// Errors of clang where nvcc and Debian's g++ and gcc warn at most: `register` in C++17, numbers that are not constant and
 /// narrowed in braces, `x.template f(1)`, and in C functions without declaration and pointers of other types.
-const ONLY_WARNINGS: [&str; 7] = [
+/// Then there are warnings that g++ alone has, and flags for the linker, of which it takes no notice when it compiles.
+const ONLY_WARNINGS: [&str; 9] = [
     "-Wno-error=register",
     "-Wno-error=c++11-narrowing",
     "-Wno-error=missing-template-arg-list-after-template-kw",
@@ -56,6 +57,8 @@ const ONLY_WARNINGS: [&str; 7] = [
     "-Wno-error=implicit-int",
     "-Wno-error=int-conversion",
     "-Wno-error=incompatible-function-pointer-types",
+    "-Wno-unused-command-line-argument",
+    "-Wno-unknown-warning-option",
 ];
 
 /// What every compilation of an input gets.
@@ -87,7 +90,7 @@ pub fn cuda_bitcode(tools: &Tools, invocation: &Invocation, input: &Input, side:
         Side::Host => command
             .args(["--cuda-host-only".into(), format!("-O{}", invocation.host_level())])
             .args(wrapping(invocation))
-            .args(tools.without_openmp(&invocation.host))
+            .args(host_arguments(tools, invocation))
             .args(["-Xclang", "-fcuda-include-gpubinary", "-Xclang", &input.path]),
     };
     let command = match is_cmake_probe(invocation, input) {
@@ -107,6 +110,12 @@ pub fn cuda_bitcode(tools: &Tools, invocation: &Invocation, input: &Input, side:
     bitcode(command, input, output)
 }
 
+/// What `-Xcompiler` and its like give to host compilations. What is for the linker, of which g++ takes no notice there, is not.
+fn host_arguments(tools: &Tools, invocation: &Invocation) -> Vec<String> {
+    let ours = invocation.host.iter().filter(|argument| !argument.starts_with("-Wl,"));
+    tools.without_openmp(&ours.cloned().collect::<Vec<_>>())
+}
+
 /// nvcc's host compiler, g++, leaves an overflowing `i * i` alone in many places where clang does not. Programs whose
 /// check of the results overflows passed there, and would seem to compute wrong results here.
 fn wrapping(invocation: &Invocation) -> Option<&'static str> {
@@ -124,7 +133,7 @@ pub fn host_bitcode(tools: &Tools, invocation: &Invocation, input: &Input, outpu
     let command = compilation(tools, invocation, input)
         .args([format!("-O{}", invocation.host_level())])
         .args(wrapping(invocation))
-        .args(tools.without_openmp(&invocation.host));
+        .args(host_arguments(tools, invocation));
     let command = toolkit_headers(command, tools).args(["-isystem"]).path(&tools.cuda.include());
     bitcode(command, input, output)
 }
@@ -132,7 +141,7 @@ pub fn host_bitcode(tools: &Tools, invocation: &Invocation, input: &Input, outpu
 /// Any other source, as clang compiles it.
 pub fn plain_object(tools: &Tools, invocation: &Invocation, input: &Input, output: &Path) -> Command {
     compilation(tools, invocation, input)
-        .args(tools.without_openmp(&invocation.host))
+        .args(host_arguments(tools, invocation))
         .args(["-c", &input.path, "-o"])
         .path(output)
 }
@@ -186,8 +195,7 @@ pub fn clang_only(tools: &Tools, invocation: &Invocation) -> Command {
     if for_device {
         command = command.args(invocation.device.iter().cloned());
     }
-    let host = invocation.host.iter().filter(|argument| !argument.starts_with("-Wl,")).cloned().collect::<Vec<_>>();
-    command = command.args(tools.without_openmp(&host));
+    command = command.args(host_arguments(tools, invocation));
     command = command.args(invocation.dependency_targets.iter().flat_map(|(flag, target)| [*flag, target.as_str()]));
     if let Some(file) = &invocation.dependency_file {
         command = command.args(["-MF"]).path(file);

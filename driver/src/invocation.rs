@@ -26,6 +26,8 @@ pub enum Action {
     Help,
     /// The path of the look-alike toolkit.
     Toolkit,
+    /// The architectures, with this beginning of their names.
+    Architectures(&'static str),
 }
 
 /// What a file is, by `-x` or its name.
@@ -345,6 +347,7 @@ impl Parser {
                 made.action = Action::Clang;
                 made.clang_only.extend(["--cuda-device-only".into(), "-S".into()]);
             }
+            Meaning::ListArchitectures(name) => made.action = Action::Architectures(name),
             Meaning::NvccOnly => return Err(UsageError::NvccOnly(spelled)),
             Meaning::Language if value == "none" => self.language = None,
             Meaning::Language => {
@@ -389,7 +392,11 @@ impl Parser {
             Meaning::Relocatable => self.relocatable = Some(boolean(&value, &spelled)?),
             Meaning::RelocatableOn => self.relocatable = Some(true),
             Meaning::RelocatableOff => self.relocatable = Some(false),
-            Meaning::DefaultStream => made.common.push(format!("-fgpu-default-stream={value}")),
+            // clang's driver takes this for HIP alone; its compiler knows it for CUDA, too.
+            Meaning::DefaultStream if value == "per-thread" => {
+                made.common.extend(["-Xclang".into(), "-fgpu-default-stream=per-thread".into()]);
+            }
+            Meaning::DefaultStream => {}
             Meaning::CudaPath => made.cuda_path = Some(value.into()),
             Meaning::Common(name) => made.common.extend(spell(name, value)),
             Meaning::CompileAndLink => {
@@ -445,7 +452,10 @@ impl Parser {
             let folder = made.output_folder.as_deref().unwrap_or(Path::new(""));
             made.output = name.map(|name| folder.join(format!("{}.cpp.ii", name.to_string_lossy())));
         }
-        let stands_alone = matches!(made.action, Action::Version | Action::Help | Action::Toolkit | Action::Clang);
+        let stands_alone = matches!(
+            made.action,
+            Action::Version | Action::Help | Action::Toolkit | Action::Architectures(_) | Action::Clang
+        );
         if made.inputs.is_empty() && !stands_alone && !made.verbose {
             return Err(UsageError::NoInput);
         }

@@ -77,6 +77,12 @@ fn serve(dialect: Dialect, arguments: &[String]) -> Result<(), DriverError> {
             println!("{}", tools.toolkit()?.display());
             Ok(())
         }
+        Action::Architectures(name) => {
+            for number in architecture::known(tools.cuda.oldest_architecture()) {
+                println!("{name}_{number}");
+            }
+            Ok(())
+        }
         Action::Clang => compile::clang_only(&tools, &invocation),
         Action::Object => compile::objects(&tools, &invocation),
         Action::Archive => link::archive(&tools, &invocation),

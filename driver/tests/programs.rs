@@ -393,3 +393,28 @@ int main() {
     driver.run("warpline-nvcc", "-std=c++11 -Iinclude groups.cu -o groups").succeeded();
     driver.program("groups").succeeded();
 }
+
+/// Build scripts ask which architectures there are, and take all or the newest.
+#[test]
+fn architectures_are_listed_and_accepted() {
+    let driver = Driver::new();
+    let listed = driver.run("warpline-nvcc", "--list-gpu-arch").succeeded().stdout;
+    assert!(listed.contains("compute_80\ncompute_86\n"), "{listed}");
+    let listed = driver.run("warpline-nvcc", "--list-gpu-code").succeeded().stdout;
+    let newest = listed.lines().last().unwrap();
+    driver.write("add.cu", PROGRAM);
+    driver.run("warpline-nvcc", &format!("-arch={newest} add.cu -o add")).succeeded();
+    driver.program("add").succeeded();
+}
+
+#[test]
+fn streams_per_thread_are_the_default_where_asked_for() {
+    let driver = Driver::new();
+    driver.write("add.cu", &format!("{PROGRAM}\nstatic_assert(CUDA_API_PER_THREAD_DEFAULT_STREAM, \"\");\n"));
+    driver
+        .run("warpline-nvcc", "--default-stream per-thread -Xcompiler -Werror,-Wlogical-op,-Wl,-z,now add.cu -o add")
+        .succeeded();
+    driver.program("add").succeeded();
+    driver.write("b.cpp", "int f() { return 0; }\n");
+    driver.run("warpline-nvcc", "--default-stream per-thread -Xcompiler -Werror  -c b.cpp").succeeded();
+}

@@ -58,6 +58,8 @@ pub enum Meaning {
     ClangOnly,
     /// A result that only nvcc makes.
     NvccOnly,
+    /// Print the architectures that can be compiled for, with this beginning of their names.
+    ListArchitectures(&'static str),
     /// Language of the inputs after it.
     Language,
     /// Virtual or real architecture, as `sm_75`, `compute_75`, `native`, or a list.
@@ -207,7 +209,9 @@ pub const TABLE: &[Spec] = &[
     ),
     both(&["offload-device-only", "offload-host-only"], Flag, Meaning::ClangOnly),
     both(&["print-"], Joined, Meaning::ClangOnly),
-    nvcc(&["cubin", "fatbin", "optix-ir", "ltoir", "run", "list-gpu-code", "list-gpu-arch"], Flag, Meaning::NvccOnly),
+    nvcc(&["cubin", "fatbin", "optix-ir", "ltoir", "run"], Flag, Meaning::NvccOnly),
+    nvcc(&["list-gpu-arch"], Flag, Meaning::ListArchitectures("compute")),
+    nvcc(&["list-gpu-code"], Flag, Meaning::ListArchitectures("sm")),
     both(&["x"], JoinedOrSeparate, Meaning::Language),
     both(&["language"], Value, Meaning::Language),
     // Architectures.
