@@ -1,4 +1,4 @@
-// cuBLASLt declared, as cublas_v2.h declares cuBLAS: for programs that include it and call nothing of it.
+// cuBLASLt declared, as cublas_v2.h declares cuBLAS: for programs that include it and compute nothing with it.
 #if defined(__has_include_next)
 #if __has_include_next(<cublasLt.h>)
 #define WARPLINE_CUBLASLT_IS_THERE
@@ -16,7 +16,7 @@
 extern "C" {
 #endif
 
-typedef struct cublasLtContext *cublasLtHandle_t;
+typedef struct cublasContext *cublasLtHandle_t;
 typedef struct cublasLtMatrixLayoutOpaque *cublasLtMatrixLayout_t;
 typedef struct cublasLtMatmulDescOpaque *cublasLtMatmulDesc_t;
 typedef struct cublasLtMatmulPreferenceOpaque *cublasLtMatmulPreference_t;
@@ -73,8 +73,8 @@ typedef enum {
   CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES = 1
 } cublasLtMatmulPreferenceAttributes_t;
 
-cublasStatus_t cublasLtCreate(cublasLtHandle_t *handle);
-cublasStatus_t cublasLtDestroy(cublasLtHandle_t handle);
+static inline cublasStatus_t cublasLtCreate(cublasLtHandle_t *handle) { return cublasCreate_v2(handle); }
+static inline cublasStatus_t cublasLtDestroy(cublasLtHandle_t handle) { return cublasDestroy_v2(handle); }
 cublasStatus_t cublasLtMatrixLayoutCreate(cublasLtMatrixLayout_t *layout, cudaDataType type, uint64_t rows,
                                           uint64_t cols, int64_t ld);
 cublasStatus_t cublasLtMatrixLayoutDestroy(cublasLtMatrixLayout_t layout);

@@ -1,6 +1,6 @@
-// cuBLAS declared, for programs whose shared header includes it and that call nothing of it, or could do without. There is
-// no library behind this: a call is an undefined symbol of the link, which names it. The names and values are cuBLAS's.
-// Where the toolkit has its own header that one is taken.
+// cuBLAS declared, for programs whose shared header includes it, and perhaps makes a handle, and that compute nothing with
+// it. Handles, their settings and copies are here; there is no library behind the rest: a call is an undefined symbol of the
+// link, which names it. The names and values are cuBLAS's. Where the toolkit has its own header that one is taken.
 #if defined(__has_include_next)
 #if __has_include_next(<cublas_v2.h>)
 #define WARPLINE_CUBLAS_IS_THERE
@@ -25,6 +25,7 @@
 #include <cuda_runtime_api.h>
 #include <library_types.h>
 #include <stdint.h>
+#include <stdlib.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -137,40 +138,110 @@ typedef enum {
   CUBLAS_COMPUTE_32F_FAST_TF32 = 77
 } cublasComputeType_t;
 typedef cudaDataType cublasDataType_t;
+struct cublasContext {
+  cudaStream_t stream;
+  cublasPointerMode_t pointers;
+  cublasAtomicsMode_t atomics;
+  cublasMath_t math;
+};
 typedef struct cublasContext *cublasHandle_t;
 
-cublasStatus_t cublasCreate_v2(cublasHandle_t *handle);
 #define cublasCreate cublasCreate_v2
-cublasStatus_t cublasDestroy_v2(cublasHandle_t handle);
 #define cublasDestroy cublasDestroy_v2
-cublasStatus_t cublasGetVersion_v2(cublasHandle_t handle, int *version);
 #define cublasGetVersion cublasGetVersion_v2
-cublasStatus_t cublasSetStream_v2(cublasHandle_t handle, cudaStream_t stream);
 #define cublasSetStream cublasSetStream_v2
-cublasStatus_t cublasGetStream_v2(cublasHandle_t handle, cudaStream_t *stream);
 #define cublasGetStream cublasGetStream_v2
-cublasStatus_t cublasSetWorkspace_v2(cublasHandle_t handle, void *workspace, size_t size);
 #define cublasSetWorkspace cublasSetWorkspace_v2
-cublasStatus_t cublasGetPointerMode_v2(cublasHandle_t handle, cublasPointerMode_t *mode);
-#define cublasGetPointerMode cublasGetPointerMode_v2
-cublasStatus_t cublasSetPointerMode_v2(cublasHandle_t handle, cublasPointerMode_t mode);
 #define cublasSetPointerMode cublasSetPointerMode_v2
-cublasStatus_t cublasGetMathMode(cublasHandle_t handle, cublasMath_t *mode);
-cublasStatus_t cublasSetMathMode(cublasHandle_t handle, cublasMath_t mode);
-cublasStatus_t cublasGetAtomicsMode(cublasHandle_t handle, cublasAtomicsMode_t *mode);
-cublasStatus_t cublasSetAtomicsMode(cublasHandle_t handle, cublasAtomicsMode_t mode);
-const char *cublasGetStatusName(cublasStatus_t status);
-const char *cublasGetStatusString(cublasStatus_t status);
-cublasStatus_t cublasSetVector(int n, int size, const void *x, int incx, void *y, int incy);
-cublasStatus_t cublasSetVectorAsync(int n, int size, const void *x, int incx, void *y, int incy, cudaStream_t stream);
-cublasStatus_t cublasSetMatrix(int rows, int cols, int size, const void *a, int lda, void *b, int ldb);
-cublasStatus_t cublasSetMatrixAsync(int rows, int cols, int size, const void *a, int lda, void *b, int ldb,
-                                    cudaStream_t stream);
-cublasStatus_t cublasGetVector(int n, int size, const void *x, int incx, void *y, int incy);
-cublasStatus_t cublasGetVectorAsync(int n, int size, const void *x, int incx, void *y, int incy, cudaStream_t stream);
-cublasStatus_t cublasGetMatrix(int rows, int cols, int size, const void *a, int lda, void *b, int ldb);
-cublasStatus_t cublasGetMatrixAsync(int rows, int cols, int size, const void *a, int lda, void *b, int ldb,
-                                    cudaStream_t stream);
+#define cublasGetPointerMode cublasGetPointerMode_v2
+
+static inline cublasStatus_t cublasCreate_v2(cublasHandle_t *handle) {
+  if (!handle)
+    return CUBLAS_STATUS_INVALID_VALUE;
+  *handle = (cublasHandle_t)calloc(1, sizeof(struct cublasContext));
+  return *handle ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_ALLOC_FAILED;
+}
+static inline cublasStatus_t cublasDestroy_v2(cublasHandle_t handle) {
+  if (!handle)
+    return CUBLAS_STATUS_NOT_INITIALIZED;
+  free(handle);
+  return CUBLAS_STATUS_SUCCESS;
+}
+static inline cublasStatus_t cublasGetVersion_v2(cublasHandle_t handle, int *version) {
+  (void)handle;
+  *version = CUBLAS_VERSION;
+  return CUBLAS_STATUS_SUCCESS;
+}
+static inline cublasStatus_t cublasSetWorkspace_v2(cublasHandle_t handle, void *workspace, size_t size) {
+  (void)workspace;
+  (void)size;
+  return handle ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_NOT_INITIALIZED;
+}
+#define WARPLINE_CUBLAS_SETTING(set, get, type, member)                                                                \
+  static inline cublasStatus_t set(cublasHandle_t handle, type value) {                                                \
+    if (!handle)                                                                                                       \
+      return CUBLAS_STATUS_NOT_INITIALIZED;                                                                            \
+    handle->member = value;                                                                                            \
+    return CUBLAS_STATUS_SUCCESS;                                                                                      \
+  }                                                                                                                    \
+  static inline cublasStatus_t get(cublasHandle_t handle, type *value) {                                               \
+    if (!handle)                                                                                                       \
+      return CUBLAS_STATUS_NOT_INITIALIZED;                                                                            \
+    *value = handle->member;                                                                                           \
+    return CUBLAS_STATUS_SUCCESS;                                                                                      \
+  }
+WARPLINE_CUBLAS_SETTING(cublasSetStream_v2, cublasGetStream_v2, cudaStream_t, stream)
+WARPLINE_CUBLAS_SETTING(cublasSetPointerMode_v2, cublasGetPointerMode_v2, cublasPointerMode_t, pointers)
+WARPLINE_CUBLAS_SETTING(cublasSetAtomicsMode, cublasGetAtomicsMode, cublasAtomicsMode_t, atomics)
+WARPLINE_CUBLAS_SETTING(cublasSetMathMode, cublasGetMathMode, cublasMath_t, math)
+#undef WARPLINE_CUBLAS_SETTING
+
+static inline const char *cublasGetStatusName(cublasStatus_t status) {
+  switch (status) {
+  case CUBLAS_STATUS_SUCCESS:
+    return "CUBLAS_STATUS_SUCCESS";
+  case CUBLAS_STATUS_NOT_INITIALIZED:
+    return "CUBLAS_STATUS_NOT_INITIALIZED";
+  case CUBLAS_STATUS_ALLOC_FAILED:
+    return "CUBLAS_STATUS_ALLOC_FAILED";
+  case CUBLAS_STATUS_INVALID_VALUE:
+    return "CUBLAS_STATUS_INVALID_VALUE";
+  case CUBLAS_STATUS_MAPPING_ERROR:
+    return "CUBLAS_STATUS_MAPPING_ERROR";
+  default:
+    return "CUBLAS_STATUS_INTERNAL_ERROR";
+  }
+}
+static inline const char *cublasGetStatusString(cublasStatus_t status) {
+  return status == CUBLAS_STATUS_SUCCESS ? "success" : cublasGetStatusName(status);
+}
+
+// Columns of a matrix, and vectors as matrices of one row.
+#define WARPLINE_CUBLAS_COPY(vector, matrix, direction)                                                                \
+  static inline cublasStatus_t matrix##Async(int rows, int columns, int size, const void *from, int from_rows,         \
+                                             void *to, int to_rows, cudaStream_t stream) {                             \
+    if (rows < 0 || columns < 0 || size <= 0 || from_rows <= 0 || to_rows <= 0)                                        \
+      return CUBLAS_STATUS_INVALID_VALUE;                                                                              \
+    cudaError_t copied = cudaMemcpy2DAsync(to, (size_t)to_rows * size, from, (size_t)from_rows * size,                 \
+                                           (size_t)rows * size, columns, direction, stream);                           \
+    return copied == cudaSuccess ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_MAPPING_ERROR;                                \
+  }                                                                                                                    \
+  static inline cublasStatus_t matrix(int rows, int columns, int size, const void *from, int from_rows, void *to,      \
+                                      int to_rows) {                                                                   \
+    cublasStatus_t copied = matrix##Async(rows, columns, size, from, from_rows, to, to_rows, 0);                       \
+    return cudaStreamSynchronize(0) == cudaSuccess ? copied : CUBLAS_STATUS_MAPPING_ERROR;                             \
+  }                                                                                                                    \
+  static inline cublasStatus_t vector##Async(int count, int size, const void *from, int from_step, void *to,           \
+                                             int to_step, cudaStream_t stream) {                                       \
+    return matrix##Async(1, count, size, from, from_step, to, to_step, stream);                                        \
+  }                                                                                                                    \
+  static inline cublasStatus_t vector(int count, int size, const void *from, int from_step, void *to, int to_step) {   \
+    return matrix(1, count, size, from, from_step, to, to_step);                                                       \
+  }
+WARPLINE_CUBLAS_COPY(cublasSetVector, cublasSetMatrix, cudaMemcpyHostToDevice)
+WARPLINE_CUBLAS_COPY(cublasGetVector, cublasGetMatrix, cudaMemcpyDeviceToHost)
+#undef WARPLINE_CUBLAS_COPY
+
 cublasStatus_t cublasSaxpy_v2(cublasHandle_t handle, int n, const float *alpha, const float *x, int incx, float *y,
                               int incy);
 #define cublasSaxpy cublasSaxpy_v2

@@ -136,19 +136,42 @@ fn libraries_that_are_not_provided_are_named() {
     assert!(ran.code != 0 && ran.stderr.contains("note: cuSPARSE is a library of NVIDIA's"), "{}", ran.stderr);
 }
 
-/// Many a project's shared header includes cuBLAS's; who calls nothing of it needs no library.
+/// Many a project's shared header includes cuBLAS's and makes a handle; who computes nothing with it needs no library.
 #[test]
 fn cublas_is_declared_and_its_calls_are_named_at_the_link() {
     let driver = Driver::new();
-    driver.write("common.h", "#include <cublas_v2.h>\n#include <cublasLt.h>\nextern cublasHandle_t handle;\n");
-    driver.write("a.cu", "#include \"common.h\"\nint main() { return CUBLAS_OP_T - 1; }\n");
+    driver.write("common.h", "#include <cublas_v2.h>\n#include <cublasLt.h>\n");
+    driver.write(
+        "a.cu",
+        r#"
+#include "common.h"
+int main() {
+  cublasHandle_t handle;
+  cublasLtHandle_t light;
+  cublasMath_t math;
+  if (cublasCreate(&handle) || cublasLtCreate(&light) || cublasSetMathMode(handle, CUBLAS_TF32_TENSOR_OP_MATH))
+    return 1;
+  if (cublasGetMathMode(handle, &math) || math != CUBLAS_TF32_TENSOR_OP_MATH)
+    return 2;
+  // Columns of two of three rows.
+  float from[] = {1, 2, 3, 4, 5, 6}, to[] = {0, 0, 0, 0}, *device;
+  cudaMalloc(&device, sizeof to);
+  if (cublasSetMatrix(2, 2, 4, from, 3, device, 2) || cublasGetVector(2, 4, device, 2, to, 3))
+    return 3;
+  if (to[0] != 1 || to[1] != 0 || to[3] != 4 || cublasSetVector(2, 0, from, 1, device, 1) != CUBLAS_STATUS_INVALID_VALUE)
+    return 4;
+  return cublasLtDestroy(light) || cublasDestroy(handle) ? 5 : 0;
+}
+"#,
+    );
     driver.run("warpline-nvcc", "a.cu -lcublas -lcublasLt -o a").succeeded();
     driver.program("a").succeeded();
-    driver.write("b.cu", "#include \"common.h\"\nint main() { return cublasCreate((cublasHandle_t *)nullptr); }\n");
+    let call = "cublasSgemv(0, CUBLAS_OP_N, 1, 1, 0, 0, 1, 0, 1, 0, 0, 1)";
+    driver.write("b.cu", &format!("#include \"common.h\"\nint main() {{ return {call}; }}\n"));
     let ran = driver.run("warpline-nvcc", "b.cu -lcublas -o b");
     assert_ne!(ran.code, 0);
     assert!(
-        ran.stderr.contains("cublasCreate_v2") && ran.stderr.contains("note: cuBLAS is a library"),
+        ran.stderr.contains("cublasSgemv_v2") && ran.stderr.contains("note: cuBLAS is a library"),
         "{}",
         ran.stderr
     );
