@@ -298,10 +298,7 @@ impl<'c> Analysis<'c> {
                 bound.map(|high| Range { low: 0, high })
             }
             Some(Opcode::LLVMOr) if left_range.is_natural() && right_range.is_natural() => {
-                let most = (left_range.high | right_range.high) as u64;
-                let high =
-                    most.checked_next_power_of_two().map_or(i64::MAX, |power| (power.wrapping_mul(2) - 1) as i64);
-                Some(Range { low: 0, high: high.max(left_range.high).max(right_range.high) })
+                Some(left_range.or(right_range))
             }
             _ => exact.filter(|range| range.fits(bits)),
         };

@@ -76,6 +76,12 @@ impl Range {
         Some(Range { low: self.low.checked_sub(other.high)?, high: self.high.checked_sub(other.low)? })
     }
 
+    /// Bitwise or of natural numbers: nothing above the highest bit that either can have.
+    pub fn or(self, other: Range) -> Range {
+        let bits = (self.high | other.high) as u64;
+        Range { low: 0, high: u64::MAX.checked_shr(bits.leading_zeros()).unwrap_or(0) as i64 }
+    }
+
     /// Product.
     pub fn times(self, other: Range) -> Option<Range> {
         let mut ends = [0; 4];
@@ -180,6 +186,22 @@ mod tests {
         let range = Range::full(32).plus(Range { low: 0, high: 1023 });
         let shape = combine(1, EXACT, SAME, Flags::default(), range, 32);
         assert_eq!(shape, Shape::Affine(Affine { stride: 1, signed: false, unsigned: false }));
+    }
+
+    #[test]
+    fn the_bits_of_an_or_bound_it() {
+        let natural = |high| Range { low: 0, high };
+        for (left, right, high) in
+            [(0, 0, 0), (1, 0, 1), (4, 3, 7), (8, 8, 15), (1 << 62, 1 << 61, i64::MAX), (i64::MAX, 0, i64::MAX)]
+        {
+            assert_eq!(natural(left).or(natural(right)), natural(high), "{left} | {right}");
+        }
+        for left in 0..40 {
+            for right in 0..40 {
+                let most = (0..=left).flat_map(|a| (0..=right).map(move |b| a | b)).max();
+                assert!(Some(natural(left).or(natural(right)).high) >= most, "{left} | {right}");
+            }
+        }
     }
 
     #[test]
