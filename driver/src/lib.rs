@@ -60,7 +60,7 @@ fn serve(dialect: Dialect, arguments: &[String]) -> Result<(), DriverError> {
     let invocation = Invocation::parse(arguments, dialect)?;
     match invocation.action {
         Action::Help => {
-            print!("{}", version::HELP);
+            print!("{}{}", version::HELP, version::architectures());
             return Ok(());
         }
         Action::Version => {

@@ -1,5 +1,6 @@
 //! `--version` and `--help`.
 
+use crate::architecture;
 use crate::error::DriverError;
 use crate::options::Dialect;
 use warpline_toolchain::{clang, cuda, programs};
@@ -19,6 +20,14 @@ pub fn text(dialect: Dialect) -> Result<String, DriverError> {
             ))
         }
     }
+}
+
+/// The architectures that can be asked for, for the end of `--help`: configure scripts look for them there. Empty without a
+/// toolkit.
+pub fn architectures() -> String {
+    let Ok(cuda) = cuda::find(None) else { return String::new() };
+    let names = architecture::known(cuda.oldest_architecture()).map(|number| format!(" compute_{number} sm_{number}"));
+    format!("\nArchitectures of -arch:{}\n", names.collect::<String>())
 }
 
 /// `--help`.

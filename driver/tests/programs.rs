@@ -402,6 +402,7 @@ fn architectures_are_listed_and_accepted() {
     assert!(listed.contains("compute_80\ncompute_86\n"), "{listed}");
     let listed = driver.run("warpline-nvcc", "--list-gpu-code").succeeded().stdout;
     let newest = listed.lines().last().unwrap();
+    assert!(driver.run("warpline-nvcc", "--help").succeeded().stdout.contains(newest));
     driver.write("add.cu", PROGRAM);
     driver.run("warpline-nvcc", &format!("-arch={newest} add.cu -o add")).succeeded();
     driver.program("add").succeeded();
