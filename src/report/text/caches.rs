@@ -72,7 +72,7 @@ fn write_host_memory(out: &mut String, profile: &Profile, model: &str, top: usiz
             "  host memory, over the bus on a GPU: {} of the DRAM reads, {} of the writes of {}",
             bytes(host.read_sectors.saturating_mul(SECTOR_BYTES)),
             bytes(host.write_sectors.saturating_mul(SECTOR_BYTES)),
-            places::label(profile, kernel)
+            names::label(profile, kernel)
         );
     }
 }
