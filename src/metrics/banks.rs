@@ -91,6 +91,10 @@ pub fn wavefronts(
         && width.bytes <= 4
         && group_lanes(width.bytes, banks.pass_bytes()) == 32
     {
+        if banks.bank_bytes == 4 && banks.word_bytes == 4 {
+            let [all, passes] = scattered.words_by_bank(banks.banks);
+            return Wavefronts { passes, ideal: all.div_ceil(banks.pass_bytes() / 4) };
+        }
         return group_of(scattered.words(), banks);
     }
     let Addresses::Affine { bases, stride } = access.addresses else {

@@ -3,17 +3,25 @@
 use warpline_format::access::{Access, Addresses, LANES, Space};
 
 use super::{Footprint, LINE_BYTES, Width};
+use crate::hierarchy::processor;
 
 /// The elements of a request in rising order, where each lane touches one naturally aligned element of up to 32 bytes: so
 /// no lane crosses a sector, and lanes share an element or nothing.
 pub struct Scattered {
     /// Multiple of a line's bytes.
     start: u64,
-    /// Distances of the elements from there, rising; equal ones where lanes share an element.
-    keys: [u32; LANES],
-    count: usize,
+    /// Distances of the elements from there, rising; equal ones where lanes share an element. Lanes that take no part
+    /// repeat the last one.
+    keys: [i32; LANES],
+    /// Distinct elements, sectors and lines.
+    elements: u32,
+    sectors: u32,
+    lines: u32,
     bytes: u32,
 }
+
+/// The highest distance.
+const FARTHEST: u32 = i32::MAX as u32 - LINE_BYTES as u32;
 
 impl Scattered {
     /// `None` for requests of any other kind.
@@ -21,65 +29,118 @@ impl Scattered {
     pub fn of(access: &Access<'_>, width: Width) -> Option<Scattered> {
         let Addresses::Delta(base, deltas) = access.addresses else { return None };
         let natural = width.holes.is_none() && width.bytes.is_power_of_two() && width.bytes <= 32;
-        if !natural || access.space == Space::Local {
+        if !natural || access.space == Space::Local || base > u64::MAX - u64::from(u32::MAX) {
             return None;
         }
-        let start = base & !(LINE_BYTES - 1);
-        let offset = (base - start) as u32;
-        start.checked_add(u64::from(u32::MAX))?;
-        let count = access.mask.count_ones() as usize;
-        let mut keys = [u32::MAX; LANES];
-        let (mut low_bits, mut highest) = (0, 0);
-        for (key, delta) in keys.iter_mut().zip(deltas.as_chunks::<4>().0).take(count) {
-            let delta = u32::from_le_bytes(*delta);
-            highest = highest.max(delta);
-            *key = delta.wrapping_add(offset);
-            low_bits |= *key;
-        }
-        if highest > u32::MAX - LINE_BYTES as u32 || low_bits & (width.bytes - 1) != 0 {
-            return None;
-        }
-        if !keys[..count].is_sorted() {
-            keys[..count].sort_unstable();
-        }
-        Some(Scattered { start, keys, count, bytes: width.bytes })
-    }
-
-    fn keys(&self) -> &[u32] {
-        &self.keys[..self.count]
-    }
-
-    /// Distinct ones of what the keys are divided into.
-    fn distinct(&self, log: u32) -> u32 {
-        let changes = self.keys().windows(2).filter(|pair| pair[0] >> log != pair[1] >> log).count();
-        changes as u32 + u32::from(self.count > 0)
+        processor::with_newer_instructions(Sort { base, deltas, mask: access.mask, bytes: width.bytes })
     }
 
     /// First and last byte; `None` where they wrap.
     pub fn extent(&self) -> Option<(u64, u64)> {
-        let (low, high) = (self.keys().first()?, self.keys().last()?);
-        let end = (self.start + u64::from(*high)).checked_add(u64::from(self.bytes - 1))?;
-        Some((self.start + u64::from(*low), end))
+        let at = |key: i32| self.start + u64::from(key.cast_unsigned());
+        Some((at(self.keys[0]), at(self.keys[LANES - 1]).checked_add(u64::from(self.bytes - 1))?))
     }
 
     /// Distinct elements.
     pub fn elements(&self) -> u32 {
-        self.distinct(0)
+        self.elements
     }
 
     /// Distinct sectors, lines and bytes.
     pub fn footprint(&self) -> Footprint {
-        Footprint { sectors: self.distinct(5), lines: self.distinct(7), bytes: self.elements() * self.bytes }
+        Footprint { sectors: self.sectors, lines: self.lines, bytes: self.elements * self.bytes }
     }
 
     /// Distinct 4-byte words of elements that are no larger, rising, as numbers of words from address 0.
     pub fn words(&self) -> impl Iterator<Item = u64> + '_ {
         let mut last = u64::MAX;
-        self.keys().iter().filter_map(move |key| {
-            let word = self.start / 4 + u64::from(key / 4);
+        self.keys.iter().filter_map(move |key| {
+            let word = self.start / 4 + u64::from(key.cast_unsigned() / 4);
             (std::mem::replace(&mut last, word) != word).then_some(word)
         })
     }
+
+    /// How many of those words there are in all, and at most in one of `banks` banks of one word, which are a power of two
+    /// up to 64.
+    #[inline]
+    pub fn words_by_bank(&self, banks: u32) -> [u32; 2] {
+        // Rows of a bank; which lanes share a word cannot be foreseen, so nothing depends on it.
+        let mut rows = [0u8; 64];
+        let first = (self.start / 4) as u32;
+        let (mut all, mut last) = (0, -1);
+        for key in self.keys {
+            let word = key >> 2;
+            let new = u8::from(word != last);
+            rows[(first.wrapping_add(word.cast_unsigned()) & (banks - 1) & 63) as usize] += new;
+            all += u32::from(new);
+            last = word;
+        }
+        [all, rows.iter().copied().max().map_or(0, u32::from)]
+    }
+}
+
+/// Brings the elements of a request into order.
+struct Sort<'a> {
+    base: u64,
+    deltas: &'a [u8],
+    mask: u32,
+    bytes: u32,
+}
+
+impl processor::Job for Sort<'_> {
+    type Output = Option<Scattered>;
+
+    #[inline(always)]
+    fn run(self) -> Option<Scattered> {
+        let Sort { base, deltas, mask, bytes } = self;
+        let start = base & !(LINE_BYTES - 1);
+        let offset = (base - start) as u32;
+        let count = (mask.count_ones() as usize).clamp(1, LANES);
+        let mut keys = [i32::MAX; LANES];
+        let (mut low_bits, mut highest) = (0, 0);
+        for (key, delta) in keys.iter_mut().zip(deltas.as_chunks::<4>().0).take(count) {
+            let delta = u32::from_le_bytes(*delta);
+            highest = highest.max(delta);
+            let distance = delta.wrapping_add(offset);
+            *key = distance.cast_signed();
+            low_bits |= distance;
+        }
+        if highest > FARTHEST || low_bits & (bytes - 1) != 0 {
+            return None;
+        }
+        let descents: u32 = (1..LANES).map(|lane| u32::from(keys[lane - 1] > keys[lane])).sum();
+        if descents != 0 {
+            keys = sorted(&keys);
+        }
+        let last = keys[count - 1];
+        keys.iter_mut().for_each(|key| *key = last.min(*key));
+        let distinct =
+            |log: u32| 1 + (1..LANES).map(|lane| u32::from(keys[lane - 1] >> log != keys[lane] >> log)).sum::<u32>();
+        let (elements, sectors, lines) = (distinct(0), distinct(5), distinct(7));
+        Some(Scattered { start, keys, elements, sectors, lines, bytes })
+    }
+}
+
+/// Sorts numbers that are not negative: the place of each is how many are lower, 32 by 32 comparisons without a branch. What
+/// equal ones leave free is filled with the one before.
+#[inline(always)]
+fn sorted(numbers: &[i32; LANES]) -> [i32; LANES] {
+    let mut places = [0i32; LANES];
+    for other in numbers {
+        for (place, number) in places.iter_mut().zip(numbers) {
+            *place += i32::from(number > other);
+        }
+    }
+    let mut sorted = [0; LANES];
+    for (place, number) in places.iter().zip(numbers) {
+        sorted[*place as usize % LANES] = *number;
+    }
+    let mut highest = 0;
+    for number in &mut sorted {
+        highest = highest.max(*number);
+        *number = highest;
+    }
+    sorted
 }
 
 #[cfg(test)]
@@ -126,7 +187,12 @@ mod tests {
             distinct.sort_unstable();
             distinct.dedup();
             if width.bytes <= 4 {
-                prop_assert_eq!(scattered.words().collect::<Vec<_>>(), distinct);
+                prop_assert_eq!(scattered.words().collect::<Vec<_>>(), &distinct[..]);
+                for banks in [16, 32] {
+                    let most = (0..banks).map(|bank| distinct.iter().filter(|word| **word % banks == bank).count()).max();
+                    let wanted = [distinct.len() as u32, most.unwrap_or(0) as u32];
+                    prop_assert_eq!(scattered.words_by_bank(banks as u32), wanted);
+                }
             }
         }
     }
