@@ -87,6 +87,11 @@ pub fn wavefronts(
         Space::Local if rules.data.is_some() => return stacks(width),
         Space::Local | Space::Generic => return Wavefronts::default(),
     };
+    if banks == Banks::USUAL
+        && let Some([passes, ideal]) = scattered.and_then(Scattered::passes_in_groups)
+    {
+        return Wavefronts { passes, ideal };
+    }
     if let Some(scattered) = scattered
         && width.bytes <= 4
         && group_lanes(width.bytes, banks.pass_bytes()) == 32

@@ -18,6 +18,9 @@ pub struct Scattered {
     sectors: u32,
     lines: u32,
     bytes: u32,
+    /// Of elements of 8 or 16 bytes, which are served in groups of lanes: passes over 32 banks of 4 bytes, and passes if no
+    /// two rows of a bank were needed.
+    in_groups: [u32; 2],
 }
 
 /// The highest distance.
@@ -58,6 +61,11 @@ impl Scattered {
             let word = self.start / 4 + u64::from(key.cast_unsigned() / 4);
             (std::mem::replace(&mut last, word) != word).then_some(word)
         })
+    }
+
+    /// Passes of elements of 8 or 16 bytes over 32 banks of 4 bytes, and the least that as many distinct ones need.
+    pub fn passes_in_groups(&self) -> Option<[u32; 2]> {
+        matches!(self.bytes, 8 | 16).then_some(self.in_groups)
     }
 
     /// How many of those words there are in all, and at most in one of `banks` banks of one word, which are a power of two
@@ -108,6 +116,11 @@ impl processor::Job for Sort<'_> {
         if highest > FARTHEST || low_bits & (bytes - 1) != 0 {
             return None;
         }
+        let in_groups = match bytes {
+            8 => passes_in_groups::<16>(&keys, mask),
+            16 => passes_in_groups::<8>(&keys, mask),
+            _ => [0; 2],
+        };
         let descents: u32 = (1..LANES).map(|lane| u32::from(keys[lane - 1] > keys[lane])).sum();
         if descents != 0 {
             keys = sorted(&keys);
@@ -117,23 +130,54 @@ impl processor::Job for Sort<'_> {
         let distinct =
             |log: u32| 1 + (1..LANES).map(|lane| u32::from(keys[lane - 1] >> log != keys[lane] >> log)).sum::<u32>();
         let (elements, sectors, lines) = (distinct(0), distinct(5), distinct(7));
-        Some(Scattered { start, keys, elements, sectors, lines, bytes })
+        Some(Scattered { start, keys, elements, sectors, lines, bytes, in_groups })
     }
+}
+
+/// Passes of elements of which `COUNT` take a pass of 128 bytes, by groups of as many lanes, and the least there could be.
+/// `keys` are those of the lanes in `mask`, one after another.
+#[inline(always)]
+fn passes_in_groups<const COUNT: usize>(keys: &[i32; LANES], mask: u32) -> [u32; 2] {
+    let log = 7 - COUNT.trailing_zeros();
+    let (mut passes, mut ideal, mut at) = (0, 0, 0);
+    for group in 0..LANES / COUNT {
+        let lanes = (mask >> (group * COUNT) & ((1u32 << COUNT) - 1)).count_ones() as usize;
+        let Some(here) = keys.get(at..at + lanes).filter(|here| !here.is_empty()) else { continue };
+        at += lanes;
+        // Lanes that take no part repeat the group's last one.
+        let mut own = [here[lanes - 1]; COUNT];
+        own[..lanes].copy_from_slice(here);
+        let descents: u32 = (1..COUNT).map(|lane| u32::from(own[lane - 1] > own[lane])).sum();
+        if descents != 0 {
+            own = sorted(&own);
+        }
+        let mut rows = [0u8; COUNT];
+        let (mut all, mut last) = (0, -1);
+        for key in own {
+            let new = u8::from(key != last);
+            rows[(key >> log) as usize % COUNT] += new;
+            all += usize::from(new);
+            last = key;
+        }
+        passes += rows.iter().copied().max().map_or(0, u32::from);
+        ideal += all.div_ceil(COUNT) as u32;
+    }
+    [passes, ideal]
 }
 
 /// Sorts numbers that are not negative: the place of each is how many are lower, 32 by 32 comparisons without a branch. What
 /// equal ones leave free is filled with the one before.
 #[inline(always)]
-fn sorted(numbers: &[i32; LANES]) -> [i32; LANES] {
-    let mut places = [0i32; LANES];
+fn sorted<const COUNT: usize>(numbers: &[i32; COUNT]) -> [i32; COUNT] {
+    let mut places = [0i32; COUNT];
     for other in numbers {
         for (place, number) in places.iter_mut().zip(numbers) {
             *place += i32::from(number > other);
         }
     }
-    let mut sorted = [0; LANES];
+    let mut sorted = [0; COUNT];
     for (place, number) in places.iter().zip(numbers) {
-        sorted[*place as usize % LANES] = *number;
+        sorted[*place as usize % COUNT] = *number;
     }
     let mut highest = 0;
     for number in &mut sorted {
