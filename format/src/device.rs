@@ -158,6 +158,12 @@ impl Device {
         }
     }
 
+    /// Shared memory that a block takes of an SM's, with what the system keeps for itself.
+    pub fn shared_taken(&self, shared_per_block: u32) -> u32 {
+        let bytes = shared_per_block.saturating_add(self.shared_reserved_per_block);
+        bytes.checked_next_multiple_of(self.shared_unit.max(1)).unwrap_or(bytes)
+    }
+
     /// Blocks of a kernel that fit on one SM: the least of what threads, blocks, registers and
     /// shared memory allow (CUDA C++ Programming Guide, "Hardware Multithreading"). 0 means that
     /// the block does not fit at all.
@@ -166,7 +172,7 @@ impl Device {
         let by_threads = self.threads_per_sm / 32 / warps;
         let registers_per_warp = (registers_per_thread * 32).next_multiple_of(self.register_unit.max(1));
         let by_registers = self.registers_per_sm.checked_div(registers_per_warp).map_or(u32::MAX, |fit| fit / warps);
-        let shared = (shared_per_block + self.shared_reserved_per_block).next_multiple_of(self.shared_unit.max(1));
+        let shared = self.shared_taken(shared_per_block);
         let by_shared = self.shared_per_sm.checked_div(shared).unwrap_or(u32::MAX);
         self.blocks_per_sm.min(by_threads).min(by_registers).min(by_shared)
     }

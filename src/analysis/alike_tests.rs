@@ -2,6 +2,7 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 use warpline_format::access::{Kind, Space, bundle_field, bundle_of, head, push_access};
+use warpline_format::device::Device;
 use warpline_format::event::Launch;
 use warpline_format::site_table::{Bundle, CacheOp, CallSite, File, Frame, Function, Member, Op, Site, SiteTable};
 
@@ -127,7 +128,9 @@ fn counted<F: Follower>(steps: &[Step], banks: BankRules, follower: F) -> Vec<(C
         stream: 0,
         path: 0,
     };
-    let shape = Arc::new(LaunchShape::new(&launch, module(), 0, 1).expect("a good launch"));
+    let shape = Arc::new(
+        LaunchShape::new(&launch, module(), 0, &Device { sms: 1, ..Device::rtx_2080_ti() }).expect("a good launch"),
+    );
     let mut worker = Worker::new(0, 1, banks, follower);
     worker.start(&shape);
     let map = AllocationMap::default();

@@ -253,8 +253,7 @@ impl Analyzer {
     }
 
     fn launch(&mut self, mut event: Launch) -> Result<(), Refusal> {
-        let recorded_sms =
-            self.device().map(|device| device.sms).ok_or("a launch before the program record".to_owned())?;
+        let recorded = self.device().cloned().ok_or("a launch before the program record".to_owned())?;
         let module = self.analysis.modules.get(&event.module).cloned();
         let module = module.ok_or_else(|| format!("launch {} of the unknown module {}", event.id, event.module))?;
         if event.function as usize >= module.table.functions.len() {
@@ -274,7 +273,7 @@ impl Analyzer {
             });
             kernels.len() as u32 - 1
         });
-        let mut shape = LaunchShape::new(&event, module, kernel, recorded_sms)?;
+        let mut shape = LaunchShape::new(&event, module, kernel, &recorded)?;
         if let Some(reorder) = &mut self.reorder {
             let module = Arc::clone(&shape.module.1);
             if let Err(why) = reorder.launch(&mut event, shape) {
@@ -282,7 +281,7 @@ impl Analyzer {
                 self.analysis.left_out.push(LeftOut { model: 0, launch: event.id, kernel, why });
                 return Ok(());
             }
-            shape = LaunchShape::new(&event, module, kernel, reorder.device().sms)?;
+            shape = LaunchShape::new(&event, module, kernel, reorder.device())?;
         }
         let shape = Arc::new(shape);
         self.pool.start(&shape)?;

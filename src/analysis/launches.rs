@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use warpline_format::access::SITE_BITS;
+use warpline_format::device::Device;
 use warpline_format::event::{Launch, LaunchId};
 
 use crate::attribution::Module;
@@ -24,18 +25,19 @@ pub struct LaunchShape {
     pub slots_per_sm: u32,
     /// Warp slots of the device.
     pub slots: u32,
-    /// Shared memory of the blocks that share an SM, bytes.
+    /// Shared memory of the blocks that share an SM, with what the system keeps for itself of each block's, bytes. The
+    /// driver sizes level 1 by it.
     pub shared_per_sm: u64,
     /// Bytes of a lane's stack.
     pub local_bytes: u32,
 }
 
 impl LaunchShape {
-    /// From a launch record and the number of SMs.
+    /// From a launch record and the device that its blocks are placed on.
     ///
     /// # Errors
     /// What is impossible about the record.
-    pub fn new(launch: &Launch, module: Arc<Module>, kernel: u32, sms: u32) -> Result<LaunchShape, String> {
+    pub fn new(launch: &Launch, module: Arc<Module>, kernel: u32, device: &Device) -> Result<LaunchShape, String> {
         let product = |sizes: [u32; 3]| {
             let product = sizes.iter().try_fold(1u64, |product, &size| product.checked_mul(u64::from(size)));
             product.filter(|&product| product > 0)
@@ -46,7 +48,7 @@ impl LaunchShape {
             .ok_or_else(|| format!("launch {} has an impossible block size", launch.id))?;
         let warps = threads.div_ceil(32) as u32;
         let per_sm = u64::from(warps) * u64::from(launch.resident_blocks.max(1));
-        let slots = per_sm * u64::from(sms.max(1));
+        let slots = per_sm * u64::from(device.sms.max(1));
         if slots > 1 << SITE_BITS {
             return Err(format!("launch {} claims {slots} warp slots", launch.id));
         }
@@ -58,8 +60,8 @@ impl LaunchShape {
             blocks,
             slots_per_sm: per_sm as u32,
             slots: slots as u32,
-            shared_per_sm: (u64::from(launch.static_shared) + u64::from(launch.dynamic_shared))
-                .saturating_mul(u64::from(launch.resident_blocks.max(1))),
+            shared_per_sm: u64::from(device.shared_taken(launch.static_shared.saturating_add(launch.dynamic_shared)))
+                * u64::from(launch.resident_blocks.max(1)),
             local_bytes: launch.local_bytes,
         })
     }

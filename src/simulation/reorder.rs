@@ -376,7 +376,7 @@ mod tests {
 
             let mut reorder = Reorder::new(to);
             let mut event = recorded.clone();
-            let original = LaunchShape::new(&recorded, module(), 0, from.sms).unwrap();
+            let original = LaunchShape::new(&recorded, module(), 0, &from).unwrap();
             reorder.launch(&mut event, original).unwrap();
             reorder.batch(0, &trace).unwrap();
             let mut got = Vec::new();
