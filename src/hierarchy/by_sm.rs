@@ -80,7 +80,7 @@ fn serve_sm((one, recency): (One<'_>, OneRecency<'_>), numbers: &[u32], requests
 fn serve_with(mut one: One<'_>, mut recency: impl Recency, numbers: &[u32], requests: &[Waiting], parts: &mut [Part]) {
     for &number in numbers {
         for part in &mut parts[requests[number as usize].pieces()] {
-            part.missing = one.bring(part.number, part.sectors, &mut recency);
+            (part.missing, part.present) = one.bring(part.number, part.sectors, &mut recency);
         }
     }
 }

@@ -16,7 +16,8 @@ pub enum StorePolicy {
     Update,
     /// The line is allocated and the whole stored sector counts as present (profiner's model).
     Allocate,
-    /// The line is allocated; a sector can be read once all its bytes have been stored.
+    /// The line is allocated; a sector can be read once all its bytes have been stored. A store hits with all its sectors
+    /// where the line is present, whatever of it is known: so count the counters of a GV100 (AccelWattch's `hw_perf.csv`).
     AllocateBytes,
 }
 

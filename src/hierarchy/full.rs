@@ -199,9 +199,10 @@ impl One<'_> {
         (way, std::mem::replace(&mut self.slots[usize::from(way)], new))
     }
 
-    /// Uses sectors of a line, which are present from now on; returns those that were not. For clean arrays.
+    /// Uses sectors of a line, which are present from now on; returns those that were not, and whether the line was there.
+    /// For clean arrays.
     #[inline(always)]
-    pub(super) fn bring(&mut self, key: u32, sectors: u8, recency: &mut impl Recency) -> u8 {
+    pub(super) fn bring(&mut self, key: u32, sectors: u8, recency: &mut impl Recency) -> (u8, bool) {
         let (bucket, tag) = self.bucket(key);
         let way = self.find_in(bucket, tag, key);
         if way != NO_WAY {
@@ -209,12 +210,12 @@ impl One<'_> {
             let missing = sectors & !*state;
             *state |= missing;
             recency.touch(way);
-            return missing;
+            return (missing, true);
         }
         let (way, old) = self.replace(key, sectors, recency);
         self.drop_place(way, old.place);
         self.put_place(way, bucket, tag);
-        sectors
+        (sectors, false)
     }
 }
 

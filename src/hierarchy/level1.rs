@@ -228,7 +228,7 @@ impl processor::Job for ServeAll<'_> {
             match kind {
                 Kind::Full(cache) if plain && cache.is_clean() => {
                     by_sm.serve(here, parts, cache);
-                    hand_on(here, parts, &mut masks, cells, out);
+                    hand_on(here, parts, &mut masks, rules.stores_hit_lines(), cells, out);
                 }
                 _ => {
                     for request in here {
@@ -252,6 +252,7 @@ fn hand_on(
     mut requests: &[Waiting],
     parts: &[Part],
     masks: &mut Masks<'_>,
+    stores_hit_lines: bool,
     cells: &mut TrafficCells,
     out: &mut Leaving,
 ) {
@@ -264,7 +265,10 @@ fn hand_on(
             for request in alike {
                 let Waiting { place, sm, cell, .. } = *request;
                 out.place = place;
-                for part in sum.count(&parts[request.pieces()]) {
+                for part in &parts[request.pieces()] {
+                    let there = if part.present { part.sectors } else { 0 };
+                    sum.lookups += count(part.sectors);
+                    sum.hits += count(if stores_hit_lines { there } else { part.sectors & !part.missing });
                     out.push(sm, cell, part.line, part.sectors, Ask::Store, masks.next(part));
                 }
             }

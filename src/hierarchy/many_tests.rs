@@ -138,3 +138,22 @@ proptest! {
         }
     }
 }
+
+/// Two stores to a new line, half a sector each, in different sectors: the second finds the line, if not its sector, which no
+/// load could read. Where sectors count as stored, it finds nothing.
+#[test]
+fn a_store_hits_where_the_line_is() {
+    let stores = [Piece { line: 7, sectors: 1, bytes: 0xffff }, Piece { line: 7, sectors: 4, bytes: 0xffff << 64 }];
+    for (policy, hits) in [(StorePolicy::AllocateBytes, 1), (StorePolicy::Allocate, 0), (StorePolicy::Update, 0)] {
+        let config = l1(Replacement::Lru, policy, Atomics::Bypass);
+        let (mut cache, mut dense) = (Level1::new(&config, 4), DenseLines::default());
+        cache.resize(1);
+        let mut outcome = L1Outcome::default();
+        for piece in &stores {
+            let number = dense.number(piece.line).expect("few lines");
+            let L1Outcome { lookups, hits } = cache.serve(0, Route::Store, piece, number, |_| ());
+            outcome = L1Outcome { lookups: outcome.lookups + lookups, hits: outcome.hits + hits };
+        }
+        assert_eq!(outcome, L1Outcome { lookups: 2, hits }, "{policy:?}");
+    }
+}

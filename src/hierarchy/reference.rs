@@ -182,8 +182,10 @@ impl SlowL1 {
     pub(super) fn serve(&mut self, route: Route, piece: &Piece, out: &mut Asked) -> L1Outcome {
         let (line_bytes, unit) = (self.config.line_bytes, self.config.sector_bytes);
         let mut outcome = L1Outcome::default();
-        // Bytes of the 128-byte line, unit by unit.
         let mut stores = Vec::new();
+        // The line of the unit before, and whether it was there before the piece came.
+        let mut there = (None, false);
+        // Bytes of the 128-byte line, unit by unit.
         for from in (0..128).step_by(unit as usize) {
             let bytes: Vec<bool> = (from..from + unit).map(|byte| piece.bytes >> byte & 1 == 1).collect();
             if !bytes.contains(&true) {
@@ -191,6 +193,9 @@ impl SlowL1 {
             }
             let address = piece.line * 128 + u64::from(from);
             let (line, at) = (address / u64::from(line_bytes), (address % u64::from(line_bytes)) as u32);
+            if there.0 != Some(line) {
+                there = (Some(line), self.array.present(line).is_some());
+            }
             let sectors = |out: &mut Asked, ask, whole: bool| {
                 for (index, sector) in bytes.chunks(32).enumerate() {
                     let mask: u32 = sector.iter().enumerate().map(|(bit, set)| u32::from(*set) << bit).sum();
@@ -252,7 +257,7 @@ impl SlowL1 {
                                     }
                                 }
                             }
-                            outcome.hits += u32::from(hit);
+                            outcome.hits += u32::from(if local { hit } else { there.1 });
                         }
                     }
                     if local {

@@ -42,6 +42,11 @@ impl RulesOf1 {
         let whole = load || allocates || store && self.store == StorePolicy::AllocateBytes;
         [self.usual && whole, self.usual && allocates]
     }
+
+    /// Whether a store hits with all its sectors if the line is present, whatever it holds of them.
+    pub(super) fn stores_hit_lines(&self) -> bool {
+        self.store == StorePolicy::AllocateBytes
+    }
 }
 
 /// Takes what level 1 asks for.
@@ -119,22 +124,25 @@ impl<C: LineCache> OneSm<'_, C> {
                 self.cache.touch(set, number).map_or(0, |entry| count(sectors & self.cache.valid(entry)))
             }
             StorePolicy::Allocate | StorePolicy::AllocateBytes => {
-                let entry = match self.cache.touch(set, number) {
+                let found = self.cache.touch(set, number);
+                let entry = match found {
                     Some(entry) => entry,
                     None => self.allocate(set, number, out),
                 };
                 let present = sectors & self.cache.valid(entry);
                 let rest = sectors & !present;
-                let whole = bytes & bytes_of(rest) == bytes_of(rest);
                 if self.rules.store == StorePolicy::Allocate || rest == 0 {
                     self.cache.fill(entry, rest);
-                    count(present)
-                } else if whole {
-                    let known = self.cache.take_partial(set, number, rest, |_, _| ());
+                } else if bytes & bytes_of(rest) == bytes_of(rest) {
+                    self.cache.take_partial(set, number, rest, |_, _| ());
                     self.cache.fill(entry, rest);
-                    count(present | known)
                 } else {
-                    self.write(set, entry, sectors, bytes)
+                    self.write(set, entry, sectors, bytes);
+                }
+                match (self.rules.store, found) {
+                    (StorePolicy::Allocate, _) => count(present),
+                    (_, Some(_)) => count(sectors),
+                    (_, None) => 0,
                 }
             }
         };
@@ -249,7 +257,8 @@ impl<C: LineCache> OneSm<'_, C> {
                     }
                     StorePolicy::AllocateBytes => {
                         let entry = present.unwrap_or_else(|| self.allocate(set, key, out));
-                        self.write(set, entry, sectors, bytes)
+                        self.write(set, entry, sectors, bytes);
+                        if present.is_some() { lookups } else { 0 }
                     }
                 };
                 out.ask(to_l2(Ask::Store, sectors, bytes));

@@ -49,6 +49,8 @@ pub(super) struct Part {
     pub(super) sectors: u8,
     /// Of these, those that level 1 did not have, once it was asked.
     pub(super) missing: u8,
+    /// Whether level 1 had the line, with or without them.
+    pub(super) present: bool,
     /// Whether all bytes of the sectors are touched.
     whole: bool,
 }
@@ -95,7 +97,7 @@ impl Queue {
                 self.masks.push(bytes);
                 plain &= plain_if_not_whole;
             }
-            self.parts.push(Part { line, number, sectors, missing: sectors, whole });
+            self.parts.push(Part { line, number, sectors, missing: sectors, present: false, whole });
         }
         let end = self.parts.len() as u32;
         self.requests.push(Waiting { start, end, cell, place, sm, route, plain });
