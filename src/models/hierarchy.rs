@@ -260,10 +260,10 @@ mod tests {
     #[test]
     fn the_carve_out_follows_the_shared_memory() {
         let a100 = find("a100").unwrap().hierarchy().unwrap();
-        // 16 KiB are the least that the driver takes by itself.
-        assert_eq!(a100.l1.lines(0), (172 - 16) * 1024 / 128);
-        assert_eq!(a100.l1.lines(20_000), (172 - 32) * 1024 / 128);
-        assert_eq!(a100.l1.lines(167_936), (172 - 164) * 1024 / 128);
+        // 32 KiB are the least that the driver takes by itself.
+        assert_eq!(a100.l1.lines(0), (188 - 32) * 1024 / 128);
+        assert_eq!(a100.l1.lines(40_000), (188 - 64) * 1024 / 128);
+        assert_eq!(a100.l1.lines(167_936), (188 - 164) * 1024 / 128);
     }
 
     fn wrong(from: &str, to: &str) -> String {
