@@ -46,6 +46,7 @@ programs![
     graphs,
     grid_sync,
     grids,
+    guarded_assembly,
     half_precision,
     host_errors,
     host_memory,
@@ -179,6 +180,32 @@ fn feature_program(name: &str) {
         assert_eq!(complete, Some(false), "a crashed program's profile must say so");
         assert_eq!(report["kernels"].as_array().map(Vec::len), Some(1), "what was sent before the crash is kept");
     }
+}
+
+/// Requests, lanes and sectors of each site, behind the line that it is in.
+#[test]
+fn guarded_accesses_are_counted() {
+    let folder = work_folder("guarded_sites");
+    let source = root().join("tests/programs/guarded_assembly.cu");
+    let executable = build(std::slice::from_ref(&source), &["-arch=sm_80".to_owned()], &folder);
+    let outcome = profile(&executable, &[], &folder);
+    assert!(outcome.status.success(), "{}", outcome.describe());
+    let report = report(&folder);
+    let text = std::fs::read_to_string(&source).expect("the program's source");
+    for (line, text) in (1u64..).zip(text.lines()) {
+        let expected = text.split_once("// sites ").map_or("", |(_, expected)| expected);
+        let sites = report["sites"].as_array().into_iter().flatten().filter(|site| site["line"] == line);
+        let found: Vec<String> = sites
+            .map(|site| {
+                let of = |name: &str| site["metrics"][name].as_u64().unwrap_or(u64::MAX);
+                let op = site["op"].as_str().unwrap_or_default();
+                format!("{op} {} {} {}", of("requests"), of("lanes"), of("sectors"))
+            })
+            .collect();
+        assert_eq!(found.join(", "), expected, "line {line}");
+    }
+    // Copies of a part, which the program does not make.
+    assert_eq!(report["not_seen"].as_array().map(Vec::len), Some(1), "{}", report["not_seen"]);
 }
 
 /// Pairs of a warp and a basic block, by the line that the block begins at: all, divergent as CUDAAdvisor counts, partial.

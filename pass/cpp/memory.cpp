@@ -54,3 +54,8 @@ LLVMBasicBlockRef wl_split_normal_edge(LLVMValueRef value) {
   auto *invoke = cast<InvokeInst>(llvm::unwrap(value));
   return llvm::wrap(SplitEdge(invoke->getParent(), invoke->getNormalDest()));
 }
+
+LLVMValueRef wl_split_if(LLVMValueRef condition, LLVMValueRef before) {
+  auto *instruction = cast<Instruction>(llvm::unwrap(before));
+  return llvm::wrap(SplitBlockAndInsertIfThen(llvm::unwrap(condition), instruction->getIterator(), false));
+}

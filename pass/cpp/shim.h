@@ -78,6 +78,8 @@ char *wl_demangle(const char *name);
 
 // A new block on the edge on which an invoke continues.
 LLVMBasicBlockRef wl_split_normal_edge(LLVMValueRef invoke);
+// The end of a new block that runs before an instruction where a condition holds.
+LLVMValueRef wl_split_if(LLVMValueRef condition, LLVMValueRef before);
 
 // Replaces a memcpy, memmove or memset call by the loop that the NVPTX back end makes of it. False: left as it was.
 unsigned wl_known_alignment(LLVMValueRef pointer, LLVMValueRef at);

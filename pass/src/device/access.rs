@@ -2,7 +2,7 @@
 
 use super::{assembly, matrix, space};
 use crate::llvm::types::Kind;
-use crate::llvm::value::{Opcode, Ordering};
+use crate::llvm::value::{IntPredicate, Opcode, Ordering};
 use crate::llvm::{Layout, Type, Value};
 use crate::matrix::{Part, Rows};
 use warpline_format::access::Space;
@@ -46,6 +46,15 @@ pub(super) struct Access<'c> {
     pub(super) align: u32,
     pub(super) byte_mask: Option<u64>,
     pub(super) cache: CacheOp,
+    pub(super) guard: Option<Guard<'c>>,
+}
+
+/// A comparison that holds for the lanes that make the access.
+#[derive(Clone, Copy)]
+pub(super) struct Guard<'c> {
+    pub(super) predicate: IntPredicate,
+    pub(super) left: Value<'c>,
+    pub(super) right: Value<'c>,
 }
 
 /// What an instruction does to memory.
@@ -62,7 +71,7 @@ pub(super) enum Seen<'c> {
 impl<'c> Access<'c> {
     /// An access that requires the alignment of its size, as PTX does.
     pub(super) fn plain(address: Address<'c>, op: Op, space: Space, bytes: u32, cache: CacheOp) -> Self {
-        Access { address, op, space, bytes, align: natural(bytes), byte_mask: None, cache }
+        Access { address, op, space, bytes, align: natural(bytes), byte_mask: None, cache, guard: None }
     }
 }
 

@@ -1,8 +1,9 @@
 //! Memory operations in inline PTX.
 
-use super::access::{Access, Address, Seen};
+use super::access::{Access, Address, Guard, Seen};
 use super::matrix;
 use crate::llvm::Value;
+use crate::llvm::value::IntPredicate;
 use crate::matrix::Rows;
 use warpline_format::access::Space;
 use warpline_format::site_table::{CacheOp, Op};
@@ -53,18 +54,26 @@ const OPAQUE: [&str; 8] = ["sured", "ldmatrix", "stmatrix", "wmma", "mbarrier", 
 const TEXELS: [u32; warpline_format::abi::texture::SIZES as usize] = [1, 2, 4, 8, 16];
 
 /// What a call of inline assembly does to memory.
-pub(super) fn inspect(call: Value<'_>) -> Vec<Seen<'_>> {
+pub(super) fn inspect<'c>(call: Value<'c>) -> Vec<Seen<'c>> {
     let Some(callee) = call.called_value() else { return Vec::new() };
     let text = callee.asm_text();
     let outputs = callee.asm_constraints().split(',').filter(|part| part.starts_with('=')).count();
     let arguments = call.arguments();
     let mut seen = Vec::new();
-    for statement in statements(&text) {
-        let opcode = opcode(&statement).to_owned();
+    let all = statements(&text);
+    for statement in &all {
+        let opcode = opcode(statement).to_owned();
         let parts: Vec<&str> = opcode.split('.').collect();
         let root = parts.first().copied().unwrap_or_default();
-        let unknown = || Seen::Not(format!("inline assembly: {}", shorten(&statement)));
-        let operands = Operands { statement: &statement, outputs, arguments: &arguments };
+        let unknown = || Seen::Not(format!("inline assembly: {}", shorten(statement)));
+        let operands = Operands { statement, outputs, arguments: &arguments };
+        let guard = guard_of(&all, statement).map(|(definition, holds)| {
+            Operands { statement: definition, outputs, arguments: &arguments }.comparison(holds)
+        });
+        // Guarded by something that cannot be computed before the assembly.
+        let is_open = statement.starts_with('@') && guard.is_none_or(|guard| guard.is_none());
+        let guard = guard.flatten();
+        let guarded = |access: Access<'c>| Seen::Access(Access { guard, ..access });
         match root {
             "ld" | "st" | "atom" | "red" if parts.contains(&"param") => {}
             "ld" | "st" | "atom" | "red" => {
@@ -73,39 +82,45 @@ pub(super) fn inspect(call: Value<'_>) -> Vec<Seen<'_>> {
                     "st" => Op::Store,
                     _ => Op::Atomic,
                 };
-                let guarded = statement.starts_with('@');
                 match (operands.address(0), bytes_of(&parts)) {
-                    (Some(address), Some(bytes)) if !guarded => {
-                        seen.push(Seen::Access(Access::plain(address, op, space_of(&parts), bytes, cache_of(&parts))))
+                    (Some(address), Some(bytes)) if !is_open => {
+                        seen.push(guarded(Access::plain(address, op, space_of(&parts), bytes, cache_of(&parts))))
                     }
                     _ => seen.push(unknown()),
                 }
             }
             "cp" if is_waiting(&parts) => {}
-            "cp" if parts.get(1) == Some(&"async") && !parts.contains(&"bulk") && !statement.starts_with('@') => {
+            "cp" if parts.get(1) == Some(&"async") && !parts.contains(&"bulk") && !is_open => {
                 match (operands.address(0), operands.address(1), operands.copied_bytes()) {
-                    (Some(target), Some(source), Some(bytes)) => {
+                    (Some(target), Some(source), Some(sizes)) => {
                         let cache = if parts.contains(&"cg") { CacheOp::Global } else { CacheOp::Default };
-                        seen.push(Seen::Access(Access::plain(source, Op::Load, Space::Global, bytes, cache)));
-                        seen.push(Seen::Access(Access::plain(
-                            target,
-                            Op::Store,
-                            Space::Shared,
-                            bytes,
-                            CacheOp::Default,
-                        )));
+                        let load = |bytes| Access::plain(source, Op::Load, Space::Global, bytes, cache);
+                        match sizes.read {
+                            Read::Number(0) => {}
+                            Read::Number(bytes) => seen.push(guarded(load(bytes))),
+                            // Almost always all or nothing; what is between has no site of its size.
+                            Read::Variable(_) if guard.is_some() => seen.push(unknown()),
+                            Read::Variable(read) => {
+                                let (predicate, all) = (IntPredicate::LLVMIntEQ, u64::from(sizes.written));
+                                let guard = Guard { predicate, left: read, right: Value::int(read.ty(), all) };
+                                seen.push(Seen::Access(Access { guard: Some(guard), ..load(sizes.written) }));
+                                seen.push(Seen::Not(format!("asynchronous copy of a part: {}", shorten(statement))));
+                            }
+                        }
+                        let (op, space, cache) = (Op::Store, Space::Shared, CacheOp::Default);
+                        seen.push(guarded(Access::plain(target, op, space, sizes.written, cache)));
                     }
                     _ => seen.push(unknown()),
                 }
             }
             "tex" | "tld4" => {
                 let (op, cache) = (Op::Load, CacheOp::NonCoherent);
-                seen.push(Seen::Texture { op, cache, sizes: TEXELS.to_vec(), what: shorten(&statement) });
+                seen.push(Seen::Texture { op, cache, sizes: TEXELS.to_vec(), what: shorten(statement) });
             }
             "suld" | "sust" => seen.push(match bytes_of(&parts) {
                 Some(bytes) => {
                     let op = if root == "suld" { Op::Load } else { Op::Store };
-                    Seen::Texture { op, cache: CacheOp::Default, sizes: vec![bytes], what: shorten(&statement) }
+                    Seen::Texture { op, cache: CacheOp::Default, sizes: vec![bytes], what: shorten(statement) }
                 }
                 None => unknown(),
             }),
@@ -121,6 +136,29 @@ pub(super) fn inspect(call: Value<'_>) -> Vec<Seen<'_>> {
         }
     }
     seen
+}
+
+/// The statement that defines a guarded statement's predicate, and whether the predicate or its contrary guards. `None`
+/// where it is not the only one to define it, or is guarded itself.
+fn guard_of<'s>(all: &'s [String], statement: &str) -> Option<(&'s str, bool)> {
+    let name = statement.strip_prefix('@')?.split_whitespace().next()?;
+    let (name, holds) = name.strip_prefix('!').map_or((name, true), |name| (name, false));
+    let result = |statement: &str| -> Option<String> {
+        let unguarded = match statement.strip_prefix('@') {
+            Some(rest) => rest.split_once(char::is_whitespace)?.1,
+            None => statement,
+        };
+        let operands = unguarded.trim_start().split_once(char::is_whitespace)?.1;
+        Some(operands.split(',').next()?.trim().to_owned())
+    };
+    // A predicate may also be the second of a pair of results, `p|q`.
+    let defines = |statement: &&String| {
+        !statement.starts_with(".reg")
+            && result(statement).is_some_and(|result| result.split('|').any(|part| part.trim() == name))
+    };
+    let mut definitions = all.iter().filter(defines);
+    let definition = definitions.next()?;
+    (definitions.next().is_none() && !definition.starts_with('@')).then_some((definition.as_str(), holds))
 }
 
 /// Commit and wait of asynchronous copies move nothing themselves.
@@ -201,22 +239,79 @@ impl<'c> Operands<'_, 'c> {
         Some(Address { offset, ..Address::of(value) })
     }
 
-    /// Size operand of `cp.async dst, src, size`. A fourth operand makes the source shorter: not understood.
-    fn copied_bytes(&self) -> Option<u32> {
-        let after = self.statement.rsplit(']').next()?;
-        let mut numbers = after.split(',').map(str::trim).filter(|part| !part.is_empty());
-        let first = numbers.next()?;
-        if numbers.next().is_some() {
+    /// The comparison of `setp.ne.b32 p, $1, 0` and its kin, of arguments and numbers; the contrary unless it `holds`.
+    fn comparison(&self, holds: bool) -> Option<Guard<'c>> {
+        let (opcode, operands) = self.statement.split_once(char::is_whitespace)?;
+        let [root, name, ty] = opcode.split('.').collect::<Vec<_>>()[..] else { return None };
+        let [_, left, right] = operands.split(',').map(str::trim).collect::<Vec<_>>()[..] else { return None };
+        let bits: u32 = ty.get(1..)?.parse().ok()?;
+        if root != "setp" || !ty.starts_with(['b', 's', 'u']) {
             return None;
         }
-        match first.strip_prefix('$') {
-            Some(number) => {
-                let number: usize = number.parse().ok()?;
-                self.arguments.get(number.checked_sub(self.outputs)?)?.as_u64().map(|bytes| bytes as u32)
-            }
-            None => first.parse().ok(),
-        }
+        let argument = |text: &str| {
+            let number: usize = text.strip_prefix('$')?.trim_matches(['{', '}']).parse().ok()?;
+            let value = *self.arguments.get(number.checked_sub(self.outputs)?)?;
+            (value.ty().int_bits() == Some(bits)).then_some(value)
+        };
+        let like = argument(left).or_else(|| argument(right))?;
+        let value = |text: &str| {
+            let number = || Some(Value::int(like.ty(), text.parse::<i64>().ok()? as u64));
+            argument(text).or_else(number)
+        };
+        let signed = ty.starts_with('s');
+        let predicate = match (name, holds) {
+            ("eq", true) | ("ne", false) => IntPredicate::LLVMIntEQ,
+            ("ne", true) | ("eq", false) => IntPredicate::LLVMIntNE,
+            ("lt", true) | ("ge", false) if signed => IntPredicate::LLVMIntSLT,
+            ("le", true) | ("gt", false) if signed => IntPredicate::LLVMIntSLE,
+            ("gt", true) | ("le", false) if signed => IntPredicate::LLVMIntSGT,
+            ("ge", true) | ("lt", false) if signed => IntPredicate::LLVMIntSGE,
+            ("lt", true) | ("ge", false) => IntPredicate::LLVMIntULT,
+            ("le", true) | ("gt", false) => IntPredicate::LLVMIntULE,
+            ("gt", true) | ("le", false) => IntPredicate::LLVMIntUGT,
+            ("ge", true) | ("lt", false) => IntPredicate::LLVMIntUGE,
+            _ => return None,
+        };
+        Some(Guard { predicate, left: value(left)?, right: value(right)? })
     }
+
+    /// Sizes of `cp.async dst, src, written, read`; without the last all is read. Where less is read zeros are written.
+    fn copied_bytes(&self) -> Option<Copied<'c>> {
+        let after = self.statement.rsplit(']').next()?;
+        let numbers: Vec<&str> = after.split(',').map(str::trim).filter(|part| !part.is_empty()).collect();
+        let argument = |text: &str| {
+            let number: usize = text.strip_prefix('$')?.trim_matches(['{', '}']).parse().ok()?;
+            self.arguments.get(number.checked_sub(self.outputs)?).copied()
+        };
+        let number = |text: &str| match argument(text) {
+            Some(value) => value.as_u64().map(|bytes| bytes as u32),
+            None => text.parse().ok(),
+        };
+        let (written, read) = match numbers[..] {
+            [written] => (number(written)?, None),
+            [written, read] => (number(written)?, Some(read)),
+            _ => return None,
+        };
+        let read = match read {
+            None => Read::Number(written),
+            Some(read) => match number(read) {
+                Some(bytes) => Read::Number(bytes.min(written)),
+                None => Read::Variable(argument(read).filter(|value| value.ty().int_bits().is_some())?),
+            },
+        };
+        Some(Copied { written, read })
+    }
+}
+
+/// What an asynchronous copy writes, and how much of that it reads.
+struct Copied<'c> {
+    written: u32,
+    read: Read<'c>,
+}
+
+enum Read<'c> {
+    Number(u32),
+    Variable(Value<'c>),
 }
 
 #[cfg(test)]
@@ -231,6 +326,22 @@ mod tests {
         assert_eq!(all[2], "@p ld.global.v2.f32 {$1, $2}, [$3+8]");
         assert_eq!(opcode(&all[2]), "ld.global.v2.f32");
         assert_eq!(all.len(), 3);
+    }
+
+    #[test]
+    fn a_guard_is_the_one_definition_of_its_predicate() {
+        let guard = |text: &str| {
+            let all = statements(text);
+            guard_of(&all, all.last()?).map(|(definition, holds)| (definition.to_owned(), holds))
+        };
+        let setp = || "setp.ne.b32 p, $1, 0".to_owned();
+        assert_eq!(guard("{ .reg .pred p; setp.ne.b32 p, $1, 0; @p ld.global.u32 $0, [$2]; }"), Some((setp(), true)));
+        assert_eq!(guard("setp.ne.b32 p, $1, 0; @!p st.shared.u32 [$0], $2;"), Some((setp(), false)));
+        assert_eq!(guard("setp.ne.b32 p, $1, 0; not.pred p, p; @p st.shared.u32 [$0], $2;"), None);
+        assert_eq!(guard("setp.ne.b32 q|p, $1, 0; setp.eq.b32 p, $2, 0; @p st.shared.u32 [$0], $2;"), None);
+        assert_eq!(guard("@q setp.ne.b32 p, $1, 0; @p st.shared.u32 [$0], $2;"), None);
+        assert_eq!(guard("@p st.shared.u32 [$0], $2;"), None);
+        assert_eq!(guard("st.shared.u32 [$0], $2;"), None);
     }
 
     #[test]

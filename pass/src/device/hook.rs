@@ -216,6 +216,15 @@ impl<'c> Hooker<'_, '_, 'c, '_> {
         let (space, function) = self.hooks.access(access.space);
         let builder = &self.builder;
         builder.before(instruction);
+        if let Some(guard) = access.guard {
+            let condition = builder.icmp(guard.predicate, guard.left, guard.right);
+            match condition.as_u64() {
+                Some(0) => return,
+                Some(_) => {}
+                // The hook stands in a block of its own. It is not counted and its branch is none of the program's.
+                None => builder.before(instruction.split_if(condition)),
+            }
+        }
         let wanted = builder.types().pointer(space);
         let computed = Addresses { builder, module: self.module };
         let address = match access.address.lanewise {

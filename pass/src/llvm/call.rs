@@ -77,6 +77,11 @@ impl<'c> Value<'c> {
         invoke.then(|| Block::new(unsafe { super::shim::wl_split_normal_edge(self.raw()) }))
     }
 
+    /// The end of a new block that runs before this instruction where `condition` holds.
+    pub fn split_if(self, condition: Value<'c>) -> Value<'c> {
+        Value::new(unsafe { super::shim::wl_split_if(condition.raw(), self.raw()) })
+    }
+
     /// Value of the case that goes to successor `index` of a switch; none for the default, successor 0.
     pub fn switch_case(self, index: u32) -> Option<Value<'c>> {
         if self.opcode() != Some(Opcode::LLVMSwitch) || index == 0 || index as usize >= self.successors().len() {

@@ -50,6 +50,7 @@ unsafe extern "C" {
     pub(super) fn wl_scope_qualifier(scope: LLVMMetadataRef) -> *mut c_char;
     pub(super) fn wl_scope_result(subprogram: LLVMMetadataRef) -> LLVMMetadataRef;
     pub(super) fn wl_split_normal_edge(invoke: LLVMValueRef) -> LLVMBasicBlockRef;
+    pub(super) fn wl_split_if(condition: LLVMValueRef, before: LLVMValueRef) -> LLVMValueRef;
     pub(super) fn wl_location_with_inlined_at(location: LLVMMetadataRef, outer: LLVMMetadataRef) -> LLVMMetadataRef;
     pub(super) fn wl_pack_location(location: LLVMMetadataRef) -> LLVMMetadataRef;
     pub(super) fn wl_unpack_location(packed: LLVMMetadataRef) -> LLVMMetadataRef;
