@@ -127,7 +127,12 @@ fn trace<'c>(address: Value<'c>, layout: Layout<'_>, depth: u32) -> Option<Name<
         Some(Opcode::LLVMCall | Opcode::LLVMInvoke) => subscript(address, layout, depth),
         None if address.is_argument() => {
             let variable = Variable::of_value(address)?;
-            Some(Name::of_variable(address, variable)?.pointee())
+            let name = Name::of_variable(address, variable)?;
+            // A structure that is returned or passed by value lies where the argument leads to; it is no pointer.
+            match name.ty.is_some_and(|ty| ty.pointee().is_none()) {
+                true => Some(name),
+                false => Some(name.pointee()),
+            }
         }
         _ => None,
     }

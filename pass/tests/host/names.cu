@@ -70,3 +70,19 @@ void globals(size_t n) {
 // CHECK: call void @__warpline_name(ptr nonnull @__warpline_text.local)
 // CHECK: call void @__warpline_name(ptr nonnull @__warpline_text.local)
 // CHECK-NOT: devPtr
+
+// A structure that is returned, or passed by value, lies where an argument of the code leads to.
+struct Tables {
+  long size[20];
+  double *grid;
+};
+Tables returned(Tables given) {
+  Tables made = given;
+  cudaMalloc((void **)&made.grid, 4);
+  cudaMalloc((void **)&given.grid, 4);
+  made.size[0] = given.grid != nullptr;
+  return made;
+}
+// CHECK-LABEL: define {{.*}} @_Z8returned6Tables(
+// CHECK: call void @__warpline_name(ptr nonnull @__warpline_text.made.grid)
+// CHECK: call void @__warpline_name(ptr nonnull @__warpline_text.given.grid)
