@@ -71,12 +71,11 @@ fn cuda_object(tools: &Tools, invocation: &Invocation, input: &Input, output: &P
     if files.iter().any(|(_, text)| sources::has_texture_references(text)) {
         [device, host] = [device, host].map(|command| command.args(["-DWARPLINE_TEXTURE_REFERENCES"]));
     }
-    let raised = tools
-        .cuda
-        .cccl_include()
-        .and_then(|_| standard::raised(&invocation.common, || sources::all_files(Path::new(&input.path), &folders)));
+    let all = sources::all_files(Path::new(&input.path), &folders);
+    let raised = tools.cuda.cccl_include().and_then(|_| standard::raised(&invocation.common, &all));
     [device, host] = [device, host].map(|command| command.args(raised));
     let mut texts = overlay::respelled_files(&files, invocation.dialect);
+    texts.extend(overlay::respelled_libraries(&all, &files));
     if let Some(folder) = tools.cuda.cccl_include().filter(|_| cccl::concerns(&files)) {
         texts.extend(cccl::changed(&folder, invocation.gpu));
     }

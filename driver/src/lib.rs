@@ -21,6 +21,7 @@ mod object_parts;
 pub mod options;
 mod overlay;
 mod percent_signs;
+mod pragmas;
 pub mod registers;
 pub mod sources;
 mod stages;

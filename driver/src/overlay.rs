@@ -2,13 +2,20 @@
 
 use crate::error::DriverError;
 use crate::options::Dialect;
-use crate::{compiler_macro, launches, percent_signs};
+use crate::{compiler_macro, launches, percent_signs, pragmas};
 use std::path::{Path, PathBuf};
 
 /// The files among `files`, a source and what it includes ([`files`](crate::sources::files)), that clang has to see
 /// otherwise, with their new texts.
 pub fn respelled_files(files: &[(PathBuf, String)], dialect: Dialect) -> Vec<(PathBuf, String)> {
     files.iter().filter_map(|(path, text)| Some((path.clone(), respelled(text, dialect)?))).collect()
+}
+
+/// What clang has to see otherwise in headers of libraries that a project brings along, `libraries`: their pragmas. (What they
+/// make of a compiler is their own affair.)
+pub fn respelled_libraries(libraries: &[(PathBuf, String)], own: &[(PathBuf, String)]) -> Vec<(PathBuf, String)> {
+    let others = libraries.iter().filter(|(path, _)| !own.iter().any(|(other, _)| other == path));
+    others.filter_map(|(path, text)| Some((path.clone(), pragmas::respelled(text)?))).collect()
 }
 
 /// A file for clang's `-ivfsoverlay` that puts other texts in the place of files; `None` where there are none. Intermediate
@@ -41,7 +48,8 @@ fn quoted(text: &str) -> String {
 fn respelled(text: &str, dialect: Dialect) -> Option<String> {
     let answered = (dialect == Dialect::Nvcc).then(|| compiler_macro::answered(text)).flatten();
     let launches = launches::respelled(answered.as_deref().unwrap_or(text)).or(answered);
-    percent_signs::doubled(launches.as_deref().unwrap_or(text)).or(launches)
+    let percent_signs = percent_signs::doubled(launches.as_deref().unwrap_or(text)).or(launches);
+    pragmas::respelled(percent_signs.as_deref().unwrap_or(text)).or(percent_signs)
 }
 
 #[cfg(test)]

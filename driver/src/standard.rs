@@ -12,7 +12,7 @@ const HEADERS: [&str; 6] = ["thrust/", "cub/", "cuda/", "cooperative_groups", "c
 
 /// The argument that raises the standard that `arguments` ask for to C++17, where it is lower and one of the files includes a
 /// header that needs more.
-pub fn raised(arguments: &[String], files: impl FnOnce() -> Vec<(PathBuf, String)>) -> Option<&'static str> {
+pub fn raised(arguments: &[String], files: &[(PathBuf, String)]) -> Option<&'static str> {
     let asked = arguments.iter().rev().find_map(|argument| argument.strip_prefix("-std="))?;
     let (raised, year) = match (asked.strip_prefix("gnu++"), asked.strip_prefix("c++")) {
         (Some(year), _) => ("-std=gnu++17", year),
@@ -21,7 +21,7 @@ pub fn raised(arguments: &[String], files: impl FnOnce() -> Vec<(PathBuf, String
     };
     let old = matches!(year, "98" | "03" | "0x" | "11" | "1y" | "14");
     let needs = |text: &str| included(text).any(|(name, _)| HEADERS.iter().any(|header| name.starts_with(header)));
-    (old && files().iter().any(|(_, text)| needs(text))).then_some(raised)
+    (old && files.iter().any(|(_, text)| needs(text))).then_some(raised)
 }
 
 #[cfg(test)]
@@ -29,7 +29,7 @@ mod tests {
     use super::raised;
 
     fn of(argument: &str, text: &str) -> Option<&'static str> {
-        raised(&["-DA".into(), argument.into(), "-Ib".into()], || vec![("a.cu".into(), text.into())])
+        raised(&["-DA".into(), argument.into(), "-Ib".into()], &[("a.cu".into(), text.into())])
     }
 
     #[test]
@@ -48,7 +48,7 @@ mod tests {
 
     #[test]
     fn the_last_standard_counts() {
-        let files = || vec![("a.cu".into(), "#include <cub/cub.cuh>".to_string())];
+        let files = &[("a.cu".into(), "#include <cub/cub.cuh>".to_string())];
         assert_eq!(raised(&["-std=c++20".into(), "-std=c++14".into()], files), Some("-std=c++17"));
         assert_eq!(raised(&["-std=c++14".into(), "-std=c++20".into()], files), None);
     }

@@ -419,3 +419,31 @@ fn streams_per_thread_are_the_default_where_asked_for() {
     driver.write("b.cpp", "int f() { return 0; }\n");
     driver.run("warpline-nvcc", "--default-stream per-thread -Xcompiler -Werror  -c b.cpp").succeeded();
 }
+
+/// nvcc reads the preprocessed text again, where a macro's pragma is one.
+#[test]
+fn macros_that_stand_for_pragmas_are_taken() {
+    let driver = Driver::new();
+    driver.write("library/unroll.h", "#define UNROLL #pragma unroll\n");
+    driver.write(
+        "sum.cu",
+        r#"
+#include <unroll.h>
+__global__ void sum(int *values) {
+  UNROLL
+  for (int i = 1; i < 4; i++)
+    values[0] += values[i];
+}
+int main() {
+  int *values;
+  cudaMallocManaged(&values, 16);
+  for (int i = 0; i < 4; i++)
+    values[i] = i + 1;
+  sum<<<1, 1>>>(values);
+  return cudaDeviceSynchronize() || values[0] != 10;
+}
+"#,
+    );
+    driver.run("warpline-nvcc", "-Ilibrary sum.cu -o sum").succeeded();
+    driver.program("sum").succeeded();
+}
