@@ -185,12 +185,10 @@ fn a_store_ends_the_life_of_what_it_writes() {
 }
 
 #[test]
-fn many_accesses_take_milliseconds() {
-    let start = std::time::Instant::now();
+fn many_elements_in_turn_are_all_as_far_apart() {
     let counters = single((0..160_000u64).map(|step| (Op::Load, 4096 + step % 16_000 * 4)));
     assert_eq!(counters.element.mean(), Some(15_999.0));
-    // A quadratic walk takes ten seconds; this bound holds without optimisation on a loaded machine.
-    assert!(start.elapsed().as_secs_f64() < 3.0, "{:?}", start.elapsed());
+    assert_eq!((counters.element.infinite, counters.element.finite()), (16_000, 144_000));
 }
 
 /// A request: mask, addresses, width, op, cell.
