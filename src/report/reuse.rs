@@ -89,5 +89,5 @@ pub(super) fn heading(profile: &Profile) -> String {
     };
     let about = if said("reuse_distances").is_some() { "APPROXIMATE " } else { "" };
     let article = if scope.starts_with('S') { "an" } else { "a" };
-    format!("{about}REUSE of loaded sectors within {article} {scope} ({stores})")
+    format!("{about}REUSE of loaded sectors within {article} {scope} ({stores}; used once: of elements)")
 }

@@ -82,17 +82,20 @@ fn copies(profile: &Profile, allocation: &Allocation) -> String {
             _ = write!(part, " in {count}");
         }
         let hosts: std::collections::BTreeSet<u64> = rows.iter().filter_map(|row| row.host).collect();
-        let names: Vec<String> = profile
+        let mut names: Vec<String> = profile
             .host_allocations
             .iter()
             .filter(|host| hosts.contains(&host.id))
-            .take(3)
             .map(|host| match (&host.name, places::user_frame(&host.path)) {
                 (Some(name), _) => format!("{name} ({})", host.kind),
                 (None, Some(frame)) => format!("{} at {}", host.kind, places::at(&frame.file, frame.line)),
                 (None, None) => format!("unnamed memory ({})", host.kind),
             })
             .collect();
+        // Memory that is allocated anew for each copy has one name.
+        let mut told = std::collections::BTreeSet::new();
+        names.retain(|name| told.insert(name.clone()));
+        names.truncate(3);
         if !names.is_empty() {
             _ = write!(part, " {towards} {}", names.join(", "));
         }

@@ -29,32 +29,59 @@ pub(super) fn write(out: &mut String, profile: &Profile, style: Style, top: usiz
         );
         _ = writeln!(out, "{}", style.faint(&text));
     }
-    let mut rows: Vec<&Branch> = profile.branches.iter().filter(|branch| branch.divergent > 0).collect();
-    rows.sort_by_key(|branch| (std::cmp::Reverse(branch.divergent), branch.kernel, branch.line, branch.column));
-    for branch in rows.iter().take(top) {
-        let kernel = profile.kernels.iter().find(|kernel| kernel.id == branch.kernel);
-        let share = ratio(branch.divergent, branch.executions);
-        let lanes: u64 = branch.lanes.iter().sum();
-        let sides: Vec<String> = branch.lanes.iter().take(6).map(|&side| percent(ratio(side, lanes))).collect();
+    // Inlining and unrolling make several branches of one of the source.
+    let mut places: BTreeMap<(u32, &str, u32, u32), Copies> = BTreeMap::new();
+    for branch in &profile.branches {
+        places.entry((branch.kernel, &branch.file, branch.line, branch.column)).or_default().add(branch);
+    }
+    let mut rows: Vec<_> = places.into_iter().filter(|(_, copies)| copies.divergent > 0).collect();
+    rows.sort_by_key(|(place, copies)| (std::cmp::Reverse(copies.divergent), place.0, place.2, place.3));
+    for ((kernel, file, line, _), copies) in rows.iter().take(top) {
+        let kernel = profile.kernels.iter().find(|other| other.id == *kernel);
+        let share = ratio(copies.divergent, copies.executions);
         let place = format!(
             "{} in {}",
-            places::at(&branch.file, branch.line),
+            places::at(file, *line),
             kernel.map_or("?".to_owned(), |kernel| names::label(profile, kernel))
         );
         let quality = format!("{} {:>7} diverge", bar(share), percent(share));
         _ = writeln!(
             out,
-            "  {place:<40} {} of {:>9}, lanes {}",
+            "  {place:<40} {} of {:>9}, {}",
             style.quality(1.0 - share, &quality),
-            count(branch.executions),
-            sides.join(" / ")
+            count(copies.executions),
+            copies.sides()
         );
-        if let Some(text) = places::source(profile, &branch.file, branch.line) {
-            _ = writeln!(out, "     {:>5} | {}", branch.line, text.trim_start());
+        if let Some(text) = places::source(profile, file, *line) {
+            _ = writeln!(out, "     {line:>5} | {}", text.trim_start());
         }
     }
     more(out, rows.len(), top, "divergent branches", style);
     out.push('\n');
+}
+
+/// Branches of one place in the source.
+#[derive(Default)]
+struct Copies<'a> {
+    all: Vec<&'a Branch>,
+    executions: u64,
+    divergent: u64,
+}
+
+impl<'a> Copies<'a> {
+    fn add(&mut self, branch: &'a Branch) {
+        self.executions = self.executions.saturating_add(branch.executions);
+        self.divergent = self.divergent.saturating_add(branch.divergent);
+        self.all.push(branch);
+    }
+
+    /// Where the lanes go. Copies may have their sides in another order, so theirs are not told.
+    fn sides(&self) -> String {
+        let [branch] = self.all[..] else { return format!("in {} copies", self.all.len()) };
+        let lanes: u64 = branch.lanes.iter().sum();
+        let sides: Vec<String> = branch.lanes.iter().take(6).map(|&side| percent(ratio(side, lanes))).collect();
+        format!("lanes {}", sides.join(" / "))
+    }
 }
 
 /// Pairs of a warp and a basic block, and those divergent, of all kernels; `None` where one does not tell them.
@@ -113,4 +140,28 @@ pub(super) fn write_idle(out: &mut String, profile: &Profile, style: Style, top:
     }
     more(out, rows.len(), top, "lines", style);
     out.push('\n');
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn copies_of_a_branch_are_one_row() {
+        let branch = |executions, divergent| Branch {
+            kernel: 0,
+            file: "/a.cu".to_owned(),
+            line: 7,
+            column: 3,
+            executions,
+            divergent,
+            lanes: vec![executions * 8, executions * 24],
+        };
+        let mut copies = Copies::default();
+        let (one, other) = (branch(10, 4), branch(30, 6));
+        copies.add(&one);
+        assert_eq!(copies.sides(), "lanes 25.0 % / 75.0 %");
+        copies.add(&other);
+        assert_eq!((copies.executions, copies.divergent, copies.sides()), (40, 10, "in 2 copies".to_owned()));
+    }
 }

@@ -52,8 +52,11 @@ pub(super) fn write(out: &mut String, profile: &Profile, style: Style, top: usiz
 
 /// What limits, where enough rates are known to say so.
 pub(super) fn limiter(estimate: &Estimate) -> String {
-    let unknown = |part: &str| estimate.unknown.iter().any(|other| other == part);
-    if unknown("instructions") && unknown("l1_data") {
+    let known = |part: &str| estimate.limits.iter().any(|limit| limit.name == part);
+    // Passes of level 1 are not even counted for models without its stages.
+    // Nor is it known where host memory is used, whose bus is slower than anything else.
+    let bus = estimate.unknown.iter().any(|part| part == "bus");
+    if bus || !known("instructions") && !known("l1_data") {
         return "not known".to_owned();
     }
     name(&estimate.limiter).to_owned()

@@ -56,13 +56,19 @@ fn of(path: &PathSpread, (name, _, told): Shown) -> Option<[f64; 4]> {
     Some([mean, min, max, stddev])
 }
 
-/// Whether the launches of a path differ in a figure that is shown.
-fn differ(path: &PathSpread) -> bool {
-    SHOWN.into_iter().any(|shown| {
-        let Some([_, min, max, _]) = of(path, shown) else { return false };
-        let whole = if shown.2 == Told::Share { 1.0 } else { max };
-        shown.2 != Told::Seconds && max > min && max - min >= TELLING * whole
+/// The figures in which the launches of a path differ.
+fn differing(path: &PathSpread) -> Vec<(Shown, [f64; 4])> {
+    let all = SHOWN.into_iter().filter_map(|shown| Some((shown, of(path, shown)?)));
+    all.filter(|((.., told), [_, min, max, _])| {
+        let whole = if *told == Told::Share { 1.0 } else { *max };
+        max > min && max - min >= TELLING * whole
     })
+    .collect()
+}
+
+/// Whether they differ in anything that is news.
+fn differ(path: &PathSpread) -> bool {
+    differing(path).iter().any(|((.., told), _)| *told != Told::Seconds)
 }
 
 fn figure(value: f64, told: Told) -> String {
@@ -94,12 +100,11 @@ pub(super) fn write(out: &mut String, profile: &Profile, style: Style, top: usiz
     _ = writeln!(
         out,
         "{}",
-        style.heading("LAUNCHES from one call path that differ: mean (least to most; standard deviation)")
+        style.heading("LAUNCHES from one call path that differ, and in what: mean (least to most; standard deviation)")
     );
     for (kernel, path) in rows.iter().take(top) {
         _ = writeln!(out, "  {} launches of {}", path.launches.len(), style.strong(&names::label(profile, kernel)));
-        for shown in SHOWN {
-            let Some(figures) = of(path, shown) else { continue };
+        for (shown, figures) in differing(path) {
             let [mean, min, max, stddev] = figures.map(|value| figure(value, shown.2));
             _ = writeln!(out, "      {:<22} {mean} ({min} to {max}; {stddev})", shown.1);
         }
