@@ -145,14 +145,15 @@ pub fn lock_for(architecture: impl FnOnce() -> Option<u32>) -> Option<MutexGuard
     runtime.as_ref().map(|runtime| runtime.lock().unwrap_or_else(std::sync::PoisonError::into_inner))
 }
 
-/// End of the program: what is collected goes out, and the trace is complete. A forked child has
-/// neither output nor trace of its own.
+/// End of the program: what is collected goes out, and the trace is complete. What a forked child finds collected is its
+/// parent's; whether it has a trace of its own the writer knows.
 fn finish() {
     if let Some(Some(runtime)) = RUNTIME.get()
         && let Ok(mut runtime) = runtime.try_lock()
-        && runtime.process == std::process::id()
     {
-        printf::flush(&mut runtime.printed);
+        if runtime.process == std::process::id() {
+            printf::flush(&mut runtime.printed);
+        }
         let launches = runtime.launches;
         runtime.trace.finish(launches);
     }

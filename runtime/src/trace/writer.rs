@@ -15,7 +15,7 @@ enum State {
     Waiting(Vec<Event>),
     /// Writing.
     Open(Sink),
-    /// Finished, failed, not wanted, or a forked child.
+    /// Finished, failed, not wanted, or a forked child that launched something.
     Off,
 }
 
@@ -50,6 +50,13 @@ impl Writer {
 
     /// Writes one event.
     pub fn event(&mut self, event: Event) {
+        if self.forked() && matches!(event, Event::Launch(_)) {
+            let process = std::process::id();
+            crate::message::note(&format!(
+                "process {process} was forked from the one that is profiled; what it launches is not in the trace"
+            ));
+            self.state = State::Off;
+        }
         match &mut self.state {
             State::Off => (),
             State::Waiting(events) => {
@@ -77,7 +84,8 @@ impl Writer {
 
     /// Writes the end record and closes the sink.
     pub fn finish(&mut self, launches: u64) {
-        if self.forked() {
+        // A forked child that never used the device leaves the sink to others, too.
+        if std::process::id() != self.owner {
             return;
         }
         self.event(Event::End { launches });
@@ -89,9 +97,8 @@ impl Writer {
 
     fn open(&mut self) {
         let State::Waiting(events) = std::mem::replace(&mut self.state, State::Off) else { return };
-        if std::process::id() != self.owner {
-            return;
-        }
+        // A child that was forked before anybody used the device has a trace of its own.
+        self.owner = std::process::id();
         match Sink::open(&self.output, &self.program) {
             Ok(mut sink) => match sink.write(&header()) {
                 Ok(()) => self.state = State::Open(sink),
@@ -104,13 +111,9 @@ impl Writer {
         }
     }
 
-    /// A forked child shares the sink with its parent and must not write to it.
-    fn forked(&mut self) -> bool {
-        let forked = std::process::id() != self.owner;
-        if forked {
-            self.state = State::Off;
-        }
-        forked
+    /// A forked child shares the open sink with its parent and must not write to it.
+    fn forked(&self) -> bool {
+        matches!(self.state, State::Open(_)) && std::process::id() != self.owner
     }
 
     fn chunk(&mut self, kind: ChunkKind, parts: &[&[u8]]) {
@@ -140,4 +143,53 @@ impl Writer {
 /// Says once why the trace ends here; the program goes on.
 fn fail(error: &SinkError) {
     crate::message::note(&error.to_string());
+}
+
+#[cfg(test)]
+mod tests {
+    use warpline_format::event::Launch;
+
+    use super::*;
+
+    fn launch(id: u64) -> Event {
+        Event::Launch(Launch {
+            id,
+            module: 0,
+            function: 0,
+            grid: [1; 3],
+            block: [32, 1, 1],
+            dynamic_shared: 0,
+            static_shared: 0,
+            registers: 32,
+            registers_assumed: false,
+            local_bytes: 0,
+            resident_blocks: 1,
+            block_share: 1,
+            stream: 0,
+            path: 0,
+        })
+    }
+
+    #[test]
+    fn a_child_forked_before_the_first_use_has_a_trace_and_one_forked_later_leaves_its_parent_s_alone() {
+        let path = std::env::temp_dir().join(format!("warpline-writer-{}.wltrace", std::process::id()));
+        let length = || std::fs::metadata(&path).map_or(0, |data| data.len());
+        let mut writer = Writer::new(Output::File(path.to_string_lossy().into_owned()), "/a".to_owned());
+        let parent = std::process::id() + 1;
+        // As if another process had made the writer and forked this one.
+        writer.owner = parent;
+        writer.finish(0);
+        assert_eq!(length(), 0, "it did nothing with the device");
+        writer.event(launch(0));
+        let first = length();
+        assert!(first > 0 && writer.is_on());
+        // And as if this one was forked from the one that opened the file.
+        writer.owner = parent;
+        writer.batch(0, &[0; 16]);
+        writer.finish(1);
+        assert!(length() == first && writer.is_on());
+        writer.event(launch(1));
+        assert!(length() == first && !writer.is_on());
+        std::fs::remove_file(&path).unwrap();
+    }
 }
