@@ -49,6 +49,9 @@ pub enum HeaderError {
         "trace version {0} is not the one this warpline reads ({VERSION}); use the warpline that belongs to the program's build"
     )]
     Version(u32),
+    /// Bytes that every writer leaves zero are not.
+    #[error("the trace's header is damaged")]
+    Damaged,
 }
 
 /// Checks a stream header and returns its version.
@@ -59,6 +62,9 @@ pub fn check_header(bytes: &[u8; HEADER_BYTES]) -> Result<u32, HeaderError> {
     let version = u32::from_le_bytes([bytes[8], bytes[9], bytes[10], bytes[11]]);
     if !version.is_power_of_two() || version > VERSION {
         return Err(HeaderError::Version(version));
+    }
+    if bytes[12..] != [0; 4] {
+        return Err(HeaderError::Damaged);
     }
     Ok(version)
 }
@@ -158,6 +164,22 @@ impl ChunkHead {
             Ok(())
         } else {
             Err(ChunkError::Checksum(self.sequence))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_byte_of_a_header_is_checked() {
+        let good = header();
+        assert_eq!(check_header(&good), Ok(VERSION));
+        for byte in 0..HEADER_BYTES {
+            let mut wrong = good;
+            wrong[byte] ^= 0x41;
+            assert!(check_header(&wrong).is_err(), "byte {byte}");
         }
     }
 }
