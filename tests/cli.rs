@@ -108,10 +108,16 @@ fn reuse_distances_are_taken_as_asked_for() {
     };
     let (exact, heading) = said(&[]);
     assert!(exact["line"]["beyond"]["l1"].is_u64() && exact["element"]["beyond"].is_null(), "{exact}");
-    assert_eq!(heading.unwrap(), "REUSE of loaded sectors within a thread block (a store begins anew)");
+    assert_eq!(
+        heading.unwrap(),
+        "REUSE of loaded sectors within a thread block (a store begins anew; used once: of elements)"
+    );
     let (approximate, heading) = said(&["--reuse", "approximate", "--reuse-scope", "sm", "--restart", "off"]);
     assert!(approximate["line"]["buckets"].is_array());
-    assert_eq!(heading.unwrap(), "APPROXIMATE REUSE of loaded sectors within an SM (stores are uses)");
+    assert_eq!(
+        heading.unwrap(),
+        "APPROXIMATE REUSE of loaded sectors within an SM (stores are uses; used once: of elements)"
+    );
     assert_eq!(said(&["--reuse", "off"]), (serde_json::Value::Null, None));
 }
 
@@ -256,11 +262,40 @@ fn full_disks_are_told() {
     assert_eq!(output.status.code(), Some(125), "{}", stderr(&output));
     assert!(stderr(&output).contains("cut short"), "{}", stderr(&output));
     assert_eq!(json(folder.path(), "out.wlprof")["run"]["complete"], true);
+    // What was measured goes to the folder for temporary files.
+    let spare = tempfile::tempdir().unwrap();
     let mut command = warpline();
-    command.env(ROLE, "good").args(["run", "-o", "/dev/full", "--"]).arg(std::env::current_exe().unwrap());
+    command.env(ROLE, "good").env("TMPDIR", spare.path());
+    command.args(["run", "-o", "/dev/full", "--"]).arg(std::env::current_exe().unwrap());
     let output = command.args(["--exact", "stand_in", "--ignored"]).output().unwrap();
     assert_eq!(output.status.code(), Some(125), "{}", stderr(&output));
     assert!(stderr(&output).contains("/dev/full: cannot write"), "{}", stderr(&output));
+    let kept = std::fs::read_dir(spare.path()).unwrap().next().unwrap().unwrap().path();
+    assert!(stderr(&output).contains(&format!("the profile is in {} instead", kept.display())), "{}", stderr(&output));
+    assert!(!warpline::profile::read(&kept).unwrap().kernels.is_empty());
+}
+
+#[test]
+fn limits_on_file_sizes_are_told() {
+    let folder = tempfile::tempdir().unwrap();
+    run("good", folder.path(), &[]).assert().success();
+    let limited = |command: &str| {
+        let script = format!("ulimit -f 1; {} {command}", env!("CARGO_BIN_EXE_warpline"));
+        Command::new("bash").current_dir(folder.path()).args(["-c", &script]).output().unwrap()
+    };
+    let output = limited("run -o small.wlprof -- true");
+    assert_eq!(output.status.code(), Some(125), "{}", stderr(&output));
+    assert!(stderr(&output).contains("ulimit -f"), "{}", stderr(&output));
+    let output = limited("report out.wlprof --format json -o out.json");
+    assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
+    assert!(stderr(&output).contains("out.json: cannot write"), "{}", stderr(&output));
+}
+
+#[test]
+fn devices_without_end_are_no_profiles() {
+    let output = warpline().args(["report", "/dev/zero"]).output().unwrap();
+    assert_eq!(output.status.code(), Some(3));
+    assert!(stderr(&output).contains("not a Warpline profile"), "{}", stderr(&output));
 }
 
 #[test]

@@ -38,6 +38,7 @@ impl Failure {
 
 /// Runs the command line and returns the exit code.
 pub fn main() -> ExitCode {
+    run::survive_large_files();
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => {

@@ -40,7 +40,7 @@ pub(super) fn execute(arguments: &ProfileArguments, color: Color) -> Result<u8, 
         let message = "the program sent nothing: it never reached the CUDA runtime; there is nothing to report";
         return Err(Failure::new(if outcome.code == 0 { exit_code::RUN_NOT_PROFILED } else { outcome.code }, message));
     };
-    crate::profile::write(&profile, &plan.output).map_err(|error| Failure::new(exit_code::RUN_NOT_PROFILED, error))?;
+    super::run::write(&profile, &plan)?;
     let filter = Filter { kernel: None, source: None, top: 10 };
     output::print(&report::render(&profile, Format::Text, &filter, color.stdout)?)?;
     eprintln!("warpline: wrote {}", plan.output.display());

@@ -153,7 +153,11 @@ fn checksum(bytes: &[u8]) -> u32 {
 pub fn read(path: &Path) -> Result<Profile, ProfileError> {
     let mut bytes = Vec::new();
     File::open(path)
-        .and_then(|mut file| file.read_to_end(&mut bytes))
+        .and_then(|mut file| {
+            // Of what is no profile, a device without end perhaps, only the begin is read.
+            Read::by_ref(&mut file).take(HEAD_BYTES as u64).read_to_end(&mut bytes)?;
+            if bytes.starts_with(&MAGIC) { file.read_to_end(&mut bytes) } else { Ok(0) }
+        })
         .map_err(|error| ProfileError::Read { path: path.to_owned(), error })?;
     from_bytes(&bytes, path)
 }

@@ -9,11 +9,13 @@ mod signals;
 mod tee;
 
 use std::collections::BTreeMap;
+use std::ffi::OsStr;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 use self::child::{Child, Ended};
 pub(super) use self::plan::{Plan, default_threads};
+pub(super) use self::signals::survive_large_files;
 use self::tee::Tee;
 use super::Failure;
 use super::args::RunArguments;
@@ -45,12 +47,25 @@ pub(super) fn execute(arguments: &RunArguments) -> Result<u8, Failure> {
         // A program's own failure is what its caller has to see first.
         return Ok(if outcome.code == 0 { exit_code::RUN_NOT_PROFILED } else { outcome.code });
     };
-    profile::write(profile, &plan.output).map_err(|error| Failure::new(exit_code::RUN_NOT_PROFILED, error))?;
+    write(profile, &plan)?;
     tell(&plan, profile);
     if let Some(message) = outcome.trace_lost {
         return Err(Failure::new(exit_code::RUN_NOT_PROFILED, message));
     }
     Ok(outcome.code)
+}
+
+/// Writes the profile where it was asked for; where that fails, it goes to the folder for temporary files, as the run may
+/// have taken hours.
+pub(super) fn write(profile: &Profile, plan: &Plan) -> Result<(), Failure> {
+    let Err(error) = profile::write(profile, &plan.output) else { return Ok(()) };
+    let name = plan.output.file_name().unwrap_or(OsStr::new("profile"));
+    let spare = std::env::temp_dir().join(format!("{}.{}.wlprof", name.to_string_lossy(), std::process::id()));
+    let where_it_is = match profile::write(profile, &spare) {
+        Ok(()) => format!("the profile is in {} instead", spare.display()),
+        Err(_) => format!("nor to {}; the profile is lost", spare.display()),
+    };
+    Err(Failure::new(exit_code::RUN_NOT_PROFILED, format!("{error}; {where_it_is}")))
 }
 
 /// Runs and analyses; the profile is not written yet.
@@ -68,7 +83,12 @@ pub(super) fn run(plan: &Plan) -> Result<Outcome, Failure> {
     let trace = plan.trace.as_deref().or(kept.as_deref());
     let mut tee = Tee::create(trace)
         .map_err(|(path, error)| not_profiled(&format!("{}: cannot write", path.display()), &error))?;
-    let memory = RingMemory::create(RING_BYTES).map_err(|error| not_profiled("no shared memory", &error))?;
+    let memory = RingMemory::create(RING_BYTES).map_err(|error| match error.kind() {
+        std::io::ErrorKind::FileTooLarge => {
+            not_profiled("no shared memory", &"raise the limit on file sizes (ulimit -f)")
+        }
+        _ => not_profiled("no shared memory", &error),
+    })?;
     let started = Instant::now();
     let mut child = Child::start(plan, memory.descriptor())?;
     let mut bar = progress::Bar::new();
@@ -158,7 +178,8 @@ fn environment(plan: &Plan, child: &Child) -> Environment {
 
 fn not_instrumented(plan: &Plan) -> String {
     format!(
-        "{} sent nothing: it was not built with `warpline cc`, or never reached the CUDA runtime; no profile is written",
+        "{} sent nothing: it was not built with `warpline cc`, never reached the CUDA runtime, or said why it cannot; no \
+         profile is written",
         plan.program.to_string_lossy()
     )
 }
