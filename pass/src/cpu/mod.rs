@@ -6,6 +6,7 @@ mod analysis;
 mod arithmetic;
 mod assembly;
 mod assembly_float;
+mod assembly_integer;
 mod assembly_matrix;
 mod assembly_memory;
 mod assembly_texture;
