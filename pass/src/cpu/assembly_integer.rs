@@ -6,7 +6,7 @@ use super::ptx::Operand;
 use crate::llvm::Value;
 
 impl<'c> Emitter<'_, 'c> {
-    /// An arithmetic or logic instruction on integers, or a comparison into a value.
+    /// An arithmetic or logic instruction on integers.
     pub fn asm_integer(
         &mut self,
         machine: &mut Machine<'c>,
