@@ -245,6 +245,29 @@ pub struct Launch {
     pub path: PathId,
 }
 
+impl Launch {
+    /// Of the first kernel of the first module, in a row of blocks without shared memory, one to an SM, all of them traced, by
+    /// the default stream: what a launch is where nothing else is said of it.
+    pub fn of(id: LaunchId, blocks: u32, threads: u32) -> Launch {
+        Launch {
+            id,
+            module: 0,
+            function: 0,
+            grid: [blocks, 1, 1],
+            block: [threads, 1, 1],
+            dynamic_shared: 0,
+            static_shared: 0,
+            registers: 32,
+            registers_assumed: false,
+            local_bytes: 0,
+            resident_blocks: 1,
+            block_share: 1,
+            stream: 0,
+            path: 0,
+        }
+    }
+}
+
 /// Counts of one basic block in one launch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BlockCount {

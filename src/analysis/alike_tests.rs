@@ -112,22 +112,7 @@ fn module() -> Arc<Module> {
 }
 
 fn counted<F: Follower>(steps: &[Step], banks: BankRules, follower: F) -> Vec<(CellKey, Counters)> {
-    let launch = Launch {
-        id: 3,
-        module: 0,
-        function: 0,
-        grid: [1, 1, 1],
-        block: [128, 1, 1],
-        dynamic_shared: 0,
-        static_shared: 0,
-        registers: 32,
-        registers_assumed: false,
-        local_bytes: 0,
-        resident_blocks: 1,
-        block_share: 1,
-        stream: 0,
-        path: 0,
-    };
+    let launch = Launch::of(3, 1, 128);
     let shape = Arc::new(
         LaunchShape::new(&launch, module(), 0, &Device { sms: 1, ..Device::rtx_2080_ti() }).expect("a good launch"),
     );

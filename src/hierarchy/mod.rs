@@ -20,6 +20,7 @@ mod order;
 mod plru;
 mod policy;
 pub(crate) mod processor;
+pub(crate) mod ranks;
 mod recency;
 #[cfg(test)]
 mod reference;

@@ -1,11 +1,11 @@
 //! Pieces of lanes that lie anywhere, each within one sector.
 //!
-//! Sorting is what costs. With all numbers in 32 bits the place of each lane is how many others lie before it: 32 by 32
-//! comparisons without a branch, eight at a time where the processor can.
+//! Sorting is what costs, see [`super::ranks`].
 
 use super::coalesce::Piece;
 use super::dense::SECTOR_BYTES;
 use super::processor;
+use super::ranks::sorted;
 
 const LANES: usize = 32;
 
@@ -46,13 +46,12 @@ impl processor::Job for Scattered<'_> {
         }
         // By piece. What is known of the last one stays in registers: reading it back would take longer than all else.
         let (mut lines, mut bits) = ([0; LANES], [0u8; LANES]);
-        let (mut last, mut sector, mut here) = (0, sectors[0], 0u8);
-        for &next in &sectors {
-            // What is lower is a gap that lanes of one sector leave.
-            let (before, line) = (sector >> 2, sector.max(next) >> 2);
-            sector = sector.max(next);
+        let (mut last, mut before, mut here) = (0, sectors[0] >> 2, 0u8);
+        for sector in sectors {
+            let line = sector >> 2;
             last += usize::from(line != before);
             here = if line != before { 0 } else { here } | 1 << (sector & 3);
+            before = line;
             lines[last % LANES] = line;
             bits[last % LANES] = here;
         }
@@ -64,20 +63,4 @@ impl processor::Job for Scattered<'_> {
         }));
         true
     }
-}
-
-/// Sorts numbers that are not negative. Of equal ones a single one is left, with zeros behind it.
-#[inline(always)]
-fn sorted(numbers: &[i32; LANES]) -> [i32; LANES] {
-    let mut places = [0i32; LANES];
-    for other in numbers {
-        for (place, number) in places.iter_mut().zip(numbers) {
-            *place += i32::from(number > other);
-        }
-    }
-    let mut sorted = [0; LANES];
-    for (place, number) in places.iter().zip(numbers) {
-        sorted[*place as usize % LANES] = *number;
-    }
-    sorted
 }

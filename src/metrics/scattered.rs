@@ -4,6 +4,7 @@ use warpline_format::access::{Access, Addresses, LANES, Space};
 
 use super::{Footprint, LINE_BYTES, Width};
 use crate::hierarchy::processor;
+use crate::hierarchy::ranks::sorted;
 
 /// The elements of a request in rising order, where each lane touches one naturally aligned element of up to 32 bytes: so
 /// no lane crosses a sector, and lanes share an element or nothing.
@@ -163,28 +164,6 @@ fn passes_in_groups<const COUNT: usize>(keys: &[i32; LANES], mask: u32) -> [u32;
         ideal += all.div_ceil(COUNT) as u32;
     }
     [passes, ideal]
-}
-
-/// Sorts numbers that are not negative: the place of each is how many are lower, 32 by 32 comparisons without a branch. What
-/// equal ones leave free is filled with the one before.
-#[inline(always)]
-fn sorted<const COUNT: usize>(numbers: &[i32; COUNT]) -> [i32; COUNT] {
-    let mut places = [0i32; COUNT];
-    for other in numbers {
-        for (place, number) in places.iter_mut().zip(numbers) {
-            *place += i32::from(number > other);
-        }
-    }
-    let mut sorted = [0; COUNT];
-    for (place, number) in places.iter().zip(numbers) {
-        sorted[*place as usize % COUNT] = *number;
-    }
-    let mut highest = 0;
-    for number in &mut sorted {
-        highest = highest.max(*number);
-        *number = highest;
-    }
-    sorted
 }
 
 #[cfg(test)]

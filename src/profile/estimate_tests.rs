@@ -51,22 +51,7 @@ fn launch(id: u64, blocks: u32) -> LaunchData {
     };
     let shared = Counters { requests: 1000, wavefronts: 5_000, ideal_wavefronts: 1_000, ..Counters::default() };
     LaunchData {
-        event: Launch {
-            id,
-            module: 0,
-            function: 0,
-            grid: [blocks, 1, 1],
-            block: [32, 1, 1],
-            dynamic_shared: 0,
-            static_shared: 0,
-            registers: 32,
-            registers_assumed: false,
-            local_bytes: 0,
-            resident_blocks: 1,
-            block_share: 1,
-            stream: 0,
-            path: 0,
-        },
+        event: Launch::of(id, blocks, 32),
         spaces: BTreeMap::from([(Space::Global, global), (Space::Shared, shared)]),
         host_memory: Vec::new(),
         error: Some(0),

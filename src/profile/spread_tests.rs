@@ -57,22 +57,7 @@ fn data(id: u64, made: &Made) -> LaunchData {
     }
     let (executions, divergent) = made.branches.unwrap_or_default();
     LaunchData {
-        event: Launch {
-            id,
-            module: 0,
-            function: 0,
-            grid: [1; 3],
-            block: [32, 1, 1],
-            dynamic_shared: 0,
-            static_shared: 0,
-            registers: 32,
-            registers_assumed: false,
-            local_bytes: 0,
-            resident_blocks: 1,
-            block_share: made.recorded.into(),
-            stream: 0,
-            path: made.path,
-        },
+        event: Launch { block_share: made.recorded.into(), path: made.path, ..Launch::of(id, 1, 32) },
         spaces,
         host_memory: Vec::new(),
         error: Some(0),

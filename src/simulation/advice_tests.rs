@@ -55,22 +55,7 @@ fn trace_of(sites: Vec<Site>, blocks: u32, loads: &[Load]) -> Vec<u8> {
         sites,
         ..SiteTable::default()
     };
-    let launch = Launch {
-        id: 0,
-        module: 0,
-        function: 0,
-        grid: [blocks, 1, 1],
-        block: [128, 1, 1],
-        dynamic_shared: 0,
-        static_shared: 0,
-        registers: 32,
-        registers_assumed: false,
-        local_bytes: 0,
-        resident_blocks: blocks,
-        block_share: 1,
-        stream: 0,
-        path: 0,
-    };
+    let launch = Launch { resident_blocks: blocks, ..Launch::of(0, blocks, 128) };
     let mut items = Vec::new();
     for block in 0..blocks {
         items.extend(head(Kind::BlockStart, Space::Generic, 4 * block).to_le_bytes());

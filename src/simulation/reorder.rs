@@ -341,22 +341,7 @@ mod tests {
     }
 
     fn launch(device: &Device, blocks: u32, threads: u32) -> Launch {
-        Launch {
-            id: 0,
-            module: 0,
-            function: 0,
-            grid: [blocks, 1, 1],
-            block: [threads, 1, 1],
-            dynamic_shared: 0,
-            static_shared: 0,
-            registers: 32,
-            registers_assumed: false,
-            local_bytes: 0,
-            resident_blocks: device.resident_blocks(threads, 32, 0),
-            block_share: 1,
-            stream: 0,
-            path: 0,
-        }
+        Launch { resident_blocks: device.resident_blocks(threads, 32, 0), ..Launch::of(0, blocks, threads) }
     }
 
     fn step() -> impl Strategy<Value = Step> {

@@ -133,22 +133,7 @@ pub const BLOCKS: u64 = 3;
 
 /// The launch record.
 pub fn launch(id: u64) -> Launch {
-    Launch {
-        id,
-        module: 0,
-        function: 0,
-        grid: [BLOCKS as u32, 1, 1],
-        block: [WARPS * 32, 1, 1],
-        dynamic_shared: 0,
-        static_shared: 4096,
-        registers: 24,
-        registers_assumed: false,
-        local_bytes: 0,
-        resident_blocks: 8,
-        block_share: 1,
-        stream: 0,
-        path: 0,
-    }
+    Launch { static_shared: 4096, registers: 24, resident_blocks: 8, ..Launch::of(id, BLOCKS as u32, WARPS * 32) }
 }
 
 /// Requests of one launch, block by block.

@@ -152,22 +152,7 @@ mod tests {
     use super::*;
 
     fn launch(id: u64) -> Event {
-        Event::Launch(Launch {
-            id,
-            module: 0,
-            function: 0,
-            grid: [1; 3],
-            block: [32, 1, 1],
-            dynamic_shared: 0,
-            static_shared: 0,
-            registers: 32,
-            registers_assumed: false,
-            local_bytes: 0,
-            resident_blocks: 1,
-            block_share: 1,
-            stream: 0,
-            path: 0,
-        })
+        Event::Launch(Launch::of(id, 1, 32))
     }
 
     #[test]
