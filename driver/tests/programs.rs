@@ -447,3 +447,36 @@ int main() {
     driver.run("warpline-nvcc", "-Ilibrary sum.cu -o sum").succeeded();
     driver.program("sum").succeeded();
 }
+
+/// Functions whose parameters CUDA 13 changed are called as before, too.
+#[test]
+fn graphs_are_built_with_the_calls_of_older_toolkits() {
+    let driver = Driver::new();
+    driver.write(
+        "graph.cu",
+        r#"
+int main() {
+  cudaGraph_t graph;
+  cudaGraphNode_t first, second, from, to, before;
+  size_t edges = 1, count = 1;
+  cudaStreamCaptureStatus status;
+  cudaGraphCreate(&graph, 0);
+  cudaGraphAddEmptyNode(&first, graph, nullptr, 0);
+  cudaGraphAddEmptyNode(&second, graph, nullptr, 0);
+  if (cudaGraphAddDependencies(graph, &first, &second, 1) || cudaGraphGetEdges(graph, &from, &to, &edges))
+    return 1;
+  if (edges != 1 || from != first || to != second)
+    return 2;
+  if (cudaGraphNodeGetDependencies(second, &before, &count) || count != 1 || before != first)
+    return 3;
+  if (cudaGraphRemoveDependencies(graph, &first, &second, 1) || cudaGraphGetEdges(graph, nullptr, nullptr, &edges))
+    return 4;
+  if (cudaStreamGetCaptureInfo_v2(0, &status) || status != cudaStreamCaptureStatusNone)
+    return 5;
+  return edges;
+}
+"#,
+    );
+    driver.run("warpline-nvcc", "graph.cu -o graph").succeeded();
+    driver.program("graph").succeeded();
+}

@@ -101,6 +101,31 @@ static inline __host__ cudaError_t cudaMemAdvise(const void *pointer, size_t byt
   return ::cudaMemAdvise(pointer, bytes, advice, warpline_location(device));
 }
 
+// Until CUDA 13 the edges of graphs carried no data.
+static inline __host__ cudaError_t cudaGraphAddDependencies(cudaGraph_t graph, const cudaGraphNode_t *from,
+                                                            const cudaGraphNode_t *to, size_t count) {
+  return ::cudaGraphAddDependencies(graph, from, to, (const cudaGraphEdgeData *)nullptr, count);
+}
+static inline __host__ cudaError_t cudaGraphRemoveDependencies(cudaGraph_t graph, const cudaGraphNode_t *from,
+                                                               const cudaGraphNode_t *to, size_t count) {
+  return ::cudaGraphRemoveDependencies(graph, from, to, (const cudaGraphEdgeData *)nullptr, count);
+}
+static inline __host__ cudaError_t cudaGraphGetEdges(cudaGraph_t graph, cudaGraphNode_t *from, cudaGraphNode_t *to,
+                                                     size_t *count) {
+  return ::cudaGraphGetEdges(graph, from, to, (cudaGraphEdgeData *)nullptr, count);
+}
+static inline __host__ cudaError_t cudaGraphNodeGetDependencies(cudaGraphNode_t node, cudaGraphNode_t *before,
+                                                                size_t *count) {
+  return ::cudaGraphNodeGetDependencies(node, before, (cudaGraphEdgeData *)nullptr, count);
+}
+static inline __host__ cudaError_t cudaStreamGetCaptureInfo_v2(cudaStream_t stream, cudaStreamCaptureStatus *status,
+                                                               unsigned long long *id = nullptr,
+                                                               cudaGraph_t *graph = nullptr,
+                                                               const cudaGraphNode_t **before = nullptr,
+                                                               size_t *count = nullptr) {
+  return ::cudaStreamGetCaptureInfo(stream, status, id, graph, before, (const cudaGraphEdgeData **)nullptr, count);
+}
+
 // Members of cudaDeviceProp that CUDA 13 dropped; asked for one by one, as NVIDIA's release notes recommend.
 struct warpline_device_properties : cudaDeviceProp {
   int clockRate;
