@@ -23,6 +23,23 @@ fn known<'c>(instruction: Value<'c>) -> Option<Location<'c>> {
     Location::of(instruction).filter(|location| location.line() != 0)
 }
 
+/// How many steps a value is followed to its uses.
+const STEPS: u32 = 3;
+
+/// Where the value of a load is used first in the source. A load that was moved out of a loop, or made of several, has lost its
+/// own location, and what stands beside it is other code.
+fn first_use(load: Value<'_>) -> Option<Location<'_>> {
+    let mut users = load.users();
+    for _ in 0..STEPS {
+        let places = users.iter().filter_map(|&user| known(user));
+        if let Some(first) = places.min_by_key(|place| (place.chain().len(), place.line(), place.column())) {
+            return Some(first);
+        }
+        users = users.into_iter().flat_map(Value::users).collect();
+    }
+    None
+}
+
 impl<'c> Places<'c> {
     pub(super) fn of(function: Value<'c>) -> Self {
         let mut inlined: HashMap<Scope<'c>, Vec<Location<'c>>> = HashMap::new();
@@ -39,8 +56,8 @@ impl<'c> Places<'c> {
         Places { function: Scope::of_function(function).and_then(Scope::subprogram), inlined }
     }
 
-    /// The location of an access: its own, the note's, that of an access merged into it, or the nearest known one
-    /// of its block.
+    /// The location of an access: its own, the note's, that of an access merged into it, where its value is first used, or the
+    /// nearest known one of its block.
     pub(super) fn access(&self, instruction: Value<'c>) -> Option<Found<'c>> {
         if let Some(location) = known(instruction) {
             return Some(Found { location, approximate: false });
@@ -51,7 +68,8 @@ impl<'c> Places<'c> {
         if let Some(note) = location(instruction, NEAR) {
             return Some(self.rooted(note, true));
         }
-        self.nearest(instruction).map(|location| Found { location, approximate: true })
+        let location = first_use(instruction).or_else(|| self.nearest(instruction))?;
+        Some(Found { location, approximate: true })
     }
 
     /// The location of a branch or call.
