@@ -183,17 +183,17 @@ impl<C: Bring> Level2Of<C> {
     ) -> usize {
         let split = &SPLITS[PARTS_LOG as usize][usize::from(sectors & 15)];
         // Known when this is compiled, so that there is no loop.
-        for index in 0..1 << PARTS_LOG {
+        let rooms = out.iter_mut().zip(&split.parts).take(1 << PARTS_LOG);
+        for (index, (room, &(part, here))) in rooms.enumerate() {
             if index >= split.count {
                 break;
             }
-            let (part, here) = split.parts[index];
             let set = self.placement.set(line << PARTS_LOG | u64::from(part));
             match &self.partitions[..] {
                 [only] => only.prefetch(set),
                 partitions => partitions.iter().for_each(|partition| partition.prefetch(set)),
             }
-            out[index] = Lookup { set, key: number << PARTS_LOG | u32::from(part), sectors: here, part };
+            *room = Lookup { set, key: number << PARTS_LOG | u32::from(part), sectors: here, part };
         }
         split.count
     }

@@ -119,7 +119,7 @@ proptest! {
     fn aligned_elements_agree_with_the_reference(mask in prop_oneof![Just(u32::MAX), 1u32..], log in 0u32..5, spread in 2u64..5000,
                                                  places in prop::collection::vec(any::<u64>(), 32), in_shared in any::<bool>()) {
         let addresses: Vec<u64> =
-            (0..32).filter(|lane| mask >> lane & 1 == 1).map(|lane: usize| 4096 + (places[lane] % spread << log)).collect();
+            (0..32).filter(|lane| mask >> lane & 1 == 1).map(|lane: usize| 4096 + ((places[lane] % spread) << log)).collect();
         let space = if in_shared { Space::Shared } else { Space::Global };
         let rules = BankRules { shared: Banks::USUAL, data: Some(Banks::USUAL) };
         passes_in(space, rules, mask, &addresses, Width::solid(1 << log));
