@@ -64,9 +64,16 @@ pub(super) fn write(out: &mut String, profile: &Profile, style: Style, top: usiz
     out.push('\n');
 }
 
-/// Says how many rows are not shown.
+/// Says how many rows are not shown; `what` they are, as several.
 pub(super) fn more(out: &mut String, all: usize, top: usize, what: &str, style: Style) {
     if all > top {
-        _ = writeln!(out, "{}", style.faint(&format!("  … and {} more {what} (--top {all} shows all)", all - top)));
+        let rest = all - top;
+        let what = match rest {
+            1 => what
+                .strip_suffix("ches")
+                .map_or_else(|| what.trim_end_matches('s').to_owned(), |stem| format!("{stem}ch")),
+            _ => what.to_owned(),
+        };
+        _ = writeln!(out, "{}", style.faint(&format!("  … and {rest} more {what} (--top {all} shows all)")));
     }
 }
