@@ -180,7 +180,18 @@ mod tests {
     fn site(space: Space, bytes: u32, align: u32) -> Site {
         let (op, cache) = (Op::Load, CacheOp::Default);
         let chain = vec![0];
-        Site { function: 0, op, space, bytes, byte_mask: None, align, cache, chain, approximate: false, library: false }
+        Site {
+            function: 0,
+            op,
+            space,
+            bytes,
+            byte_mask: None,
+            align,
+            cache,
+            chain,
+            approximate: false,
+            in_library: false,
+        }
     }
 
     #[test]

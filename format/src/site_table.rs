@@ -94,7 +94,7 @@ pub struct Function {
     /// Launchable.
     pub kernel: bool,
     /// Part of libdevice or of Warpline itself.
-    pub library: bool,
+    pub in_library: bool,
 }
 
 /// What an instruction does to memory.
@@ -148,7 +148,7 @@ pub struct Site {
     /// Taken from the nearest known position; the instruction had lost its own.
     pub approximate: bool,
     /// Inside libdevice or another library function.
-    pub library: bool,
+    pub in_library: bool,
 }
 
 /// Instruction classes counted per block.
@@ -332,7 +332,7 @@ mod tests {
             cache: CacheOp::Default,
             chain: vec![0],
             approximate: false,
-            library: false,
+            in_library: false,
         };
         SiteTable {
             files: vec![File::default()],

@@ -47,7 +47,7 @@ fn table() -> SiteTable {
         cache: CacheOp::Default,
         chain: vec![0],
         approximate: false,
-        library: false,
+        in_library: false,
     });
     SiteTable { blocks, branches, sites: sites.collect(), ..SiteTable::default() }
 }

@@ -25,7 +25,7 @@ fn table(space: Space, bytes: u32, byte_mask: Option<u64>) -> SiteTable {
         cache: CacheOp::Default,
         chain: vec![0],
         approximate: false,
-        library: false,
+        in_library: false,
     };
     SiteTable { sites: vec![site], ..SiteTable::default() }
 }

@@ -97,7 +97,7 @@ fn module() -> Arc<Module> {
         cache: CacheOp::Default,
         chain: vec![0],
         approximate: false,
-        library: false,
+        in_library: false,
     };
     let table = SiteTable {
         files: vec![File::default()],

@@ -68,6 +68,7 @@ fn is_intrinsic(path: &str) -> bool {
     let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
     path.is_empty() || ["/include", "/crt"].iter().any(|end| folder.ends_with(end)) || path.contains("/lib/clang/")
 }
+
 #[cfg(test)]
 mod tests {
     use super::*;

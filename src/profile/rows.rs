@@ -162,7 +162,7 @@ pub(super) fn sites(id: u32, module: &Module, cells: &[(CellKey, Vec<u32>, &Coun
             op: op_name(entry.op).to_owned(),
             space: space_name(key.space).to_owned(),
             bytes: entry.bytes,
-            library: entry.library,
+            library: entry.in_library,
             approximate: entry.approximate,
             metrics: metrics(&total, space),
             by_allocation: by_allocation

@@ -39,7 +39,7 @@ fn site(cache: CacheOp) -> Site {
         cache,
         chain: vec![0],
         approximate: false,
-        library: false,
+        in_library: false,
     }
 }
 

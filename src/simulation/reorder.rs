@@ -333,7 +333,7 @@ mod tests {
                 cache: CacheOp::Default,
                 chain: vec![0],
                 approximate: false,
-                library: false,
+                in_library: false,
             }],
             ..SiteTable::default()
         };

@@ -58,7 +58,7 @@ fn site(function: u32, op: Op, space: Space, chain: &[u32]) -> Site {
         cache: CacheOp::Default,
         chain: chain.to_vec(),
         approximate: false,
-        library: false,
+        in_library: false,
     }
 }
 
@@ -90,14 +90,14 @@ pub fn table(source: &str) -> SiteTable {
                 name: kernel.into(),
                 frame: 0,
                 kernel: true,
-                library: false,
+                in_library: false,
             },
             Function {
                 mangled: "_Z5weighf".into(),
                 name: "weigh(float)".into(),
                 frame: 5,
                 kernel: false,
-                library: false,
+                in_library: false,
             },
         ],
         sites: vec![

@@ -16,7 +16,7 @@ fn write(table: &SiteTable, out: &mut String) -> std::fmt::Result {
     writeln!(out, "module {} sm_{} {}", table.module, table.arch, table.hash)?;
     for (index, entry) in table.functions.iter().enumerate() {
         let kind = if entry.kernel { "kernel" } else { "function" };
-        let library = if entry.library { " library" } else { "" };
+        let library = if entry.in_library { " library" } else { "" };
         writeln!(out, "{kind} {index} {}{library} {}", entry.mangled, frame(table, entry.frame))?;
     }
     for (index, site) in table.sites.iter().enumerate() {
@@ -25,7 +25,7 @@ fn write(table: &SiteTable, out: &mut String) -> std::fmt::Result {
         if let Some(mask) = site.byte_mask {
             write!(out, " mask {mask:#x}")?;
         }
-        for (flag, name) in [(site.approximate, "approximate"), (site.library, "library")] {
+        for (flag, name) in [(site.approximate, "approximate"), (site.in_library, "library")] {
             if flag {
                 write!(out, " {name}")?;
             }

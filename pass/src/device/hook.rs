@@ -28,7 +28,7 @@ pub fn hook(module: &Module<'_>, machine: &Machine, options: &HookOptions) -> Re
     let functions: Vec<_> = module.functions().into_iter().filter(|function| !function.is_declaration()).collect();
     let numbers: HashMap<_, _> = functions.iter().map(|&function| (function, table.function(function))).collect();
     for &function in &functions {
-        let library = table.table.functions[numbers[&function] as usize].library;
+        let in_library = table.table.functions[numbers[&function] as usize].in_library;
         let mut hooker = Hooker {
             table: &mut table,
             hooks: &hooks,
@@ -36,7 +36,7 @@ pub fn hook(module: &Module<'_>, machine: &Machine, options: &HookOptions) -> Re
             places: Places::of(function),
             function: numbers[&function],
             value: function,
-            library,
+            in_library,
             layout,
             module,
         };
@@ -120,7 +120,7 @@ struct Hooker<'t, 'o, 'c, 'm> {
     places: Places<'c>,
     function: u32,
     value: Value<'c>,
-    library: bool,
+    in_library: bool,
     layout: Layout<'m>,
     module: &'m Module<'c>,
 }
@@ -167,7 +167,7 @@ impl<'c> Hooker<'_, '_, 'c, '_> {
             None => vec![self.table.definition(self.value)],
         };
         let approximate = found.is_none_or(|found| found.approximate);
-        let library = self.library || instruction.has_note(LIBRARY);
+        let in_library = self.in_library || instruction.has_note(LIBRARY);
         for entry in seen {
             match entry {
                 Seen::Access(access) => {
@@ -182,7 +182,7 @@ impl<'c> Hooker<'_, '_, 'c, '_> {
                         cache: access.cache,
                         chain: chain.clone(),
                         approximate,
-                        library,
+                        in_library,
                     });
                     self.access(instruction, site, access);
                 }
@@ -200,7 +200,7 @@ impl<'c> Hooker<'_, '_, 'c, '_> {
                         cache,
                         chain: chain.clone(),
                         approximate,
-                        library,
+                        in_library,
                     }));
                     let what = format!("{}{what}", NotSeen::ON_GPU);
                     self.table.table.not_seen.push(NotSeen { function: self.function, chain: chain.clone(), what });

@@ -95,7 +95,7 @@ impl<'o> Table<'o> {
             name: demangle(&mangled),
             frame: self.definition(function),
             kernel: function.calling_convention() == KERNEL_CONVENTION,
-            library: is_library_name(&mangled),
+            in_library: is_library_name(&mangled),
             mangled,
         };
         self.table.functions.push(entry);

@@ -47,7 +47,7 @@ pub fn site(function: u32, op: Op, space: Space, line_frame: u32) -> Site {
         cache: CacheOp::Default,
         chain: vec![line_frame],
         approximate: false,
-        library: false,
+        in_library: false,
     }
 }
 
@@ -66,7 +66,7 @@ pub fn table(kernels: &[KernelSpec], sites: Vec<Site>, globals: &[(&str, GlobalK
                 name: format!("{}(float*)", kernel.name.to_str().unwrap()),
                 frame: 0,
                 kernel: true,
-                library: false,
+                in_library: false,
             })
             .collect(),
         sites,
