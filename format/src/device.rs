@@ -170,7 +170,9 @@ impl Device {
     pub fn resident_blocks(&self, threads_per_block: u32, registers_per_thread: u32, shared_per_block: u32) -> u32 {
         let warps = threads_per_block.div_ceil(32).max(1);
         let by_threads = self.threads_per_sm / 32 / warps;
-        let registers_per_warp = (registers_per_thread * 32).next_multiple_of(self.register_unit.max(1));
+        let unit = u64::from(self.register_unit.max(1));
+        let registers_per_warp = u32::try_from((u64::from(registers_per_thread) * 32).next_multiple_of(unit));
+        let registers_per_warp = registers_per_warp.unwrap_or(u32::MAX);
         let by_registers = self.registers_per_sm.checked_div(registers_per_warp).map_or(u32::MAX, |fit| fit / warps);
         let shared = self.shared_taken(shared_per_block);
         let by_shared = self.shared_per_sm.checked_div(shared).unwrap_or(u32::MAX);
@@ -190,5 +192,7 @@ mod tests {
         assert_eq!(device.resident_blocks(256, 128, 0), 2);
         assert_eq!(device.resident_blocks(256, 32, 33 << 10), 1);
         assert_eq!(device.resident_blocks(1024, 128, 0), 0);
+        // What a damaged record may claim.
+        assert_eq!(device.resident_blocks(u32::MAX, u32::MAX, u32::MAX), 0);
     }
 }

@@ -1,6 +1,8 @@
 //! Reads a stream in order, keeps what control records say and hands batches to the workers.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+use std::fmt::Display;
 use std::io::Read;
 use std::sync::Arc;
 
@@ -10,6 +12,7 @@ use warpline_format::event::{
     AllocationId, AllocationKind, Copy, Event, Launch, LaunchEnd, LaunchId, SiteCount, WarpBlockCount,
 };
 
+use super::limits::{self, copied_bytes};
 use super::pool::{Pool, WorkerLost};
 use super::results::{HostAllocationData, HostTraffic, LeftOut, ObjectData, direction_key};
 use super::worker::LaunchWork;
@@ -18,6 +21,7 @@ use super::{
     LaunchShape, Owner, ProgramData, Progress, Status, WarpSum, check_batch, counted,
 };
 use crate::attribution::{AllocationMap, ContextTree, Module, ROOT};
+use crate::hierarchy::Written;
 use crate::metrics::Counters;
 use crate::simulation::{Reorder, Settings};
 use crate::trace::{Damage, Ending, Message, TraceReader};
@@ -56,6 +60,8 @@ pub struct Analyzer {
     open: BTreeMap<LaunchId, OpenLaunch>,
     status: Status,
     current: Option<LaunchId>,
+    /// The launch that began last.
+    last_launch: Option<LaunchId>,
     /// Puts launches into another device's order.
     reorder: Option<Reorder>,
     /// Launches that this device cannot have, until they end.
@@ -140,6 +146,7 @@ impl Analyzer {
             open: BTreeMap::new(),
             status: Status::default(),
             current: None,
+            last_launch: None,
             reorder: None,
             left_out: FxHashSet::default(),
             in_host_memory: FxHashSet::default(),
@@ -166,18 +173,23 @@ impl Analyzer {
             }
             Event::OnGpu => self.analysis.on_gpu = true,
             Event::Object { id, path, build_id } => {
-                self.analysis.objects.insert(id, ObjectData { path, build_id });
+                announce(&mut self.analysis.objects, id, ObjectData { path, build_id }, "object")?;
             }
             Event::Module { id, site_table } => {
-                let module = Module::new(&site_table).map_err(|error| error.to_string())?;
-                if self.analysis.modules.insert(id, Arc::new(module)).is_some() {
+                // Kernels of the first one may have run: their numbers must keep their meaning.
+                if self.analysis.modules.contains_key(&id) {
                     return Err(format!("module {id} is announced twice").into());
                 }
+                let module = Module::new(&site_table).map_err(|error| error.to_string())?;
+                self.analysis.modules.insert(id, Arc::new(module));
             }
             Event::Path { id, frames } => {
-                self.analysis.paths.insert(id, frames);
+                announce(&mut self.analysis.paths, id, frames, "call path")?;
             }
             Event::Allocation(event) => {
+                if self.analysis.allocations.contains_key(&event.id) {
+                    return Err(format!("allocation {} is announced twice", event.id).into());
+                }
                 let within = || self.map.find(event.address).allocation;
                 if match event.kind {
                     AllocationKind::Host | AllocationKind::Registered => true,
@@ -205,9 +217,10 @@ impl Analyzer {
                 self.map_version += 1;
             }
             Event::HostAllocation { id, kind, bytes, name, path } => {
-                self.analysis.host_allocations.insert(id, HostAllocationData { kind, bytes, name, path });
+                let data = HostAllocationData { kind, bytes, name, path };
+                announce(&mut self.analysis.host_allocations, id, data, "host allocation")?;
             }
-            Event::Copy(copy) => self.copy(&copy),
+            Event::Copy(copy) => self.copy(&copy)?,
             Event::Launch(launch) => self.launch(launch)?,
             Event::LaunchEnd(end) => self.launch_end(&end)?,
             Event::Fault(fault) => self.analysis.faults.push(fault),
@@ -223,10 +236,13 @@ impl Analyzer {
     }
 
     /// Counts a copy for the allocations at both its ends.
-    fn copy(&mut self, copy: &Copy) {
-        let bytes = copy.width.saturating_mul(copy.height);
-        if let Some(destination) = copy.destination {
-            self.copied(copy, destination);
+    fn copy(&mut self, copy: &Copy) -> Result<(), Refusal> {
+        let bytes = copied_bytes(copy)?;
+        if let Some(destination) = copy.destination
+            && bytes != 0
+        {
+            let written = Written::new(destination, copy.width, copy.height, copy.destination_pitch);
+            self.pool.copied(written.ok_or_else(|| format!("a copy to {destination:#x} ends past the last address"))?);
         }
         let ends = [copy.destination, copy.source].map(|end| end.and_then(|at| self.map.find(at).allocation));
         let second = ends[1].filter(|_| ends[0] != ends[1]);
@@ -236,24 +252,14 @@ impl Analyzer {
             sum.count += 1;
             sum.bytes = sum.bytes.saturating_add(bytes);
         }
-    }
-
-    /// Tells level 2 what a copy writes, row by row where rows are apart.
-    fn copied(&mut self, copy: &Copy, destination: u64) {
-        if copy.height <= 1 || copy.destination_pitch == copy.width {
-            self.pool.copied(destination, copy.width.saturating_mul(copy.height));
-            return;
-        }
-        // Rows beyond what any level 2 holds push each other out.
-        for row in copy.height.saturating_sub(1 << 20)..copy.height {
-            let start = row.checked_mul(copy.destination_pitch).and_then(|offset| destination.checked_add(offset));
-            let Some(start) = start else { return };
-            self.pool.copied(start, copy.width);
-        }
+        Ok(())
     }
 
     fn launch(&mut self, mut event: Launch) -> Result<(), Refusal> {
         let recorded = self.device().cloned().ok_or("a launch before the program record".to_owned())?;
+        if self.last_launch.replace(event.id).is_some_and(|last| last >= event.id) {
+            return Err(format!("launch {} begins twice, or behind a later one", event.id).into());
+        }
         let module = self.analysis.modules.get(&event.module).cloned();
         let module = module.ok_or_else(|| format!("launch {} of the unknown module {}", event.id, event.module))?;
         if event.function as usize >= module.table.functions.len() {
@@ -286,11 +292,7 @@ impl Analyzer {
         let shape = Arc::new(shape);
         self.pool.start(&shape)?;
         self.current = Some(event.id);
-        if let Some(before) =
-            self.open.insert(event.id, OpenLaunch { shape, event, warp_blocks: Vec::new(), site_counts: Vec::new() })
-        {
-            return Err(format!("launch {} begins twice", before.event.id).into());
-        }
+        self.open.insert(event.id, OpenLaunch { shape, event, warp_blocks: Vec::new(), site_counts: Vec::new() });
         Ok(())
     }
 
@@ -315,10 +317,7 @@ impl Analyzer {
         }
         let open = self.open.get_mut(&launch);
         let open = open.ok_or_else(|| format!("blocks of launch {launch}, which is not running"))?;
-        let known = open.shape.module.1.table.blocks.len();
-        if let Some(count) = blocks.iter().find(|count| count.block as usize >= known) {
-            return Err(format!("launch {launch}: block {} of {known}", count.block).into());
-        }
+        limits::warp_blocks(launch, &blocks, &open.shape.module.1.table)?;
         open.warp_blocks = blocks;
         Ok(())
     }
@@ -342,17 +341,7 @@ impl Analyzer {
         }
         let open = self.open.get(&end.id).ok_or_else(|| format!("launch {} ends and never began", end.id))?;
         let table = &open.shape.module.1.table;
-        for count in &end.blocks {
-            if count.block as usize >= table.blocks.len() {
-                return Err(format!("launch {}: block {} of {}", end.id, count.block, table.blocks.len()).into());
-            }
-        }
-        for count in &end.branches {
-            let branch = table.branches.get(count.branch as usize);
-            if branch.is_none_or(|branch| branch.sides as usize != count.lanes.len()) {
-                return Err(format!("launch {}: counts of branch {} do not fit it", end.id, count.branch).into());
-            }
-        }
+        limits::launch_end(end, table)?;
         let by_warp = self.open.get_mut(&end.id).map(|open| std::mem::take(&mut open.warp_blocks)).unwrap_or_default();
         let Some(kernel) = self.close(end.id, Some(end.error))? else { return Ok(()) };
         let kernel = &mut self.analysis.kernels[kernel as usize];
@@ -361,9 +350,9 @@ impl Analyzer {
         for count in &end.blocks {
             let sum = kernel.blocks.entry(count.block).or_default();
             for sum in [sum, &mut launch.blocks] {
-                sum.executions += count.executions;
-                sum.lanes += count.lanes;
-                sum.partial += count.partial;
+                sum.executions = sum.executions.saturating_add(count.executions);
+                sum.lanes = sum.lanes.saturating_add(count.lanes);
+                sum.partial = sum.partial.saturating_add(count.partial);
             }
             if let Some(module) = module {
                 let mix = &module.table.blocks[count.block as usize].mix;
@@ -379,13 +368,16 @@ impl Analyzer {
         }
         for count in &end.branches {
             let sum = kernel.branches.entry(count.branch).or_default();
-            launch.branches.executions += count.executions;
-            launch.branches.divergent += count.divergent;
-            sum.executions += count.executions;
-            sum.divergent += count.divergent;
+            for (executions, divergent) in [
+                (&mut launch.branches.executions, &mut launch.branches.divergent),
+                (&mut sum.executions, &mut sum.divergent),
+            ] {
+                *executions = executions.saturating_add(count.executions);
+                *divergent = divergent.saturating_add(count.divergent);
+            }
             sum.lanes.resize(count.lanes.len(), 0);
             for (sum, lanes) in sum.lanes.iter_mut().zip(&count.lanes) {
-                *sum += lanes;
+                *sum = sum.saturating_add(*lanes);
             }
         }
         Ok(())
@@ -447,6 +439,25 @@ impl Analyzer {
         self.analysis.bytes = self.status.bytes;
         self.analysis.finish = finish;
         Ok(self.analysis)
+    }
+}
+
+/// Keeps an announcement. The same once more does no harm.
+fn announce<K: Ord + Display, V: PartialEq>(
+    known: &mut BTreeMap<K, V>,
+    id: K,
+    data: V,
+    what: &str,
+) -> Result<(), Refusal> {
+    match known.entry(id) {
+        Entry::Occupied(before) if *before.get() != data => {
+            Err(format!("{what} {} is announced twice, with different content", before.key()).into())
+        }
+        Entry::Occupied(_) => Ok(()),
+        Entry::Vacant(free) => {
+            free.insert(data);
+            Ok(())
+        }
     }
 }
 

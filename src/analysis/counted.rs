@@ -10,7 +10,7 @@ use crate::metrics::Counters;
 /// Most sectors or lines of a request that is counted: 32 lanes, eight words each in a place of its own.
 const MOST_PIECES: u32 = 32 * 8;
 /// Most requests of a site in a launch; more would take a GPU years.
-const MOST_REQUESTS: u64 = 1 << 52;
+const MOST_REQUESTS: u64 = 1 << 48;
 
 /// What a site's counts are, and where they belong. Whose memory was touched and from which device calls is not known.
 ///

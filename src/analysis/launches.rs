@@ -48,7 +48,7 @@ impl LaunchShape {
             .ok_or_else(|| format!("launch {} has an impossible block size", launch.id))?;
         let warps = threads.div_ceil(32) as u32;
         let per_sm = u64::from(warps) * u64::from(launch.resident_blocks.max(1));
-        let slots = per_sm * u64::from(device.sms.max(1));
+        let slots = per_sm.saturating_mul(u64::from(device.sms.max(1)));
         if slots > 1 << SITE_BITS {
             return Err(format!("launch {} claims {slots} warp slots", launch.id));
         }

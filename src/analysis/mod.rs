@@ -15,6 +15,7 @@ mod counted;
 pub(crate) mod decode;
 mod instructions;
 mod launches;
+mod limits;
 mod pool;
 mod progress;
 mod request;

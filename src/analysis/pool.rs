@@ -9,6 +9,7 @@ use warpline_format::event::LaunchId;
 use super::worker::LaunchWork;
 use super::{LaunchShape, Worker};
 use crate::attribution::AllocationMap;
+use crate::hierarchy::Written;
 use crate::metrics::BankRules;
 use crate::simulation::{Settings, SharedStage, Simulation};
 
@@ -58,9 +59,9 @@ impl Pool {
     }
 
     /// A copy writes device memory.
-    pub(super) fn copied(&self, address: u64, bytes: u64) {
+    pub(super) fn copied(&self, written: Written) {
         if let Some(stage) = &self.stage {
-            stage.copied(self.batches, address, bytes);
+            stage.copied(self.batches, written);
         }
     }
 

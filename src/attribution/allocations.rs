@@ -85,7 +85,7 @@ impl AllocationMap {
             around = live.inside.map(|key| (key, self.live[&key]));
         }
         let inside = around.map(|(key, _)| key);
-        let after = (key.0, key.1, key.2 + 1)..=(high, u64::MAX, AllocationId::MAX);
+        let after = (key.0, key.1, key.2.saturating_add(1))..=(high, u64::MAX, AllocationId::MAX);
         if let Some((other, _)) = self.live.range(after.clone()).find(|(_, live)| live.high > high) {
             return Err(AllocationError::Overlap { new: id, old: other.2 });
         }

@@ -62,6 +62,12 @@ impl DenseLines {
         Some(index)
     }
 
+    /// The number of a line, where its region has been touched before.
+    pub fn known(&self, line: u64) -> Option<u32> {
+        let index = self.index_of.get(&(line >> REGION_LINE_BITS))?;
+        Some(index << REGION_LINE_BITS | (line % REGION_LINES) as u32)
+    }
+
     /// The line that has a number given out before.
     #[inline]
     pub fn line(&self, number: u32) -> u64 {

@@ -2,13 +2,14 @@
 
 use super::cache::{Bring, SectorCache};
 use super::config::{DramConfig, L2Config};
-use super::dense::DenseLines;
+use super::dense::{DenseLines, LINE_BYTES};
 use super::level1::{Ask, ToL2};
 use super::order::WAYS;
 use super::policy::Replacement;
 use super::rows::RowCache;
 use super::rules::{Rules, WholeSum};
 use super::slices::Placement;
+use super::written::Written;
 
 /// What one request did at level 2.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -122,10 +123,10 @@ impl Level2 {
 
     /// A copy wrote `bytes` bytes from `address` on. Warm, its lines are left here clean (the copy's
     /// own traffic belongs to no kernel); cold, they are gone. Only sets that are `mine` are looked at.
-    pub fn copied(&mut self, address: u64, bytes: u64, warm: bool, lines: &mut DenseLines, mine: impl Fn(u32) -> bool) {
+    pub fn copied(&mut self, written: &Written, warm: bool, lines: &mut DenseLines, mine: impl Fn(u32) -> bool) {
         match &mut self.0 {
-            Kind::Rows(level) => level.copied(address, bytes, warm, lines, mine),
-            Kind::General(level) => level.copied(address, bytes, warm, lines, mine),
+            Kind::Rows(level) => level.copied(written, warm, lines, mine),
+            Kind::General(level) => level.copied(written, warm, lines, mine),
         }
     }
 }
@@ -288,16 +289,29 @@ impl<C: Bring> Level2Of<C> {
         *copy.state |= self.rules.lookup.widen(missing);
     }
 
-    fn copied(&mut self, address: u64, bytes: u64, warm: bool, lines: &mut DenseLines, mine: impl Fn(u32) -> bool) {
-        let Some(last) = bytes.checked_sub(1).and_then(|rest| address.checked_add(rest)) else { return };
-        let mut first = address / 128;
+    fn copied(&mut self, written: &Written, warm: bool, lines: &mut DenseLines, mine: impl Fn(u32) -> bool) {
         if warm {
             // Earlier lines would be gone again at the end, whatever was there before them.
-            first = first.max((last / 128).saturating_sub(2 * self.config.bytes() / 128));
+            for line in written.last_lines(2 * self.config.bytes() / LINE_BYTES) {
+                let Some(number) = lines.number(line) else { return };
+                self.install(line, number, true, &mine);
+            }
+            return;
         }
-        for line in first..=last / 128 {
-            let Some(number) = lines.number(line) else { return };
-            self.install(line, number, warm, &mine);
+        // What was never asked for is not here, so that the size of a copy alone costs nothing.
+        if written.line_count() <= lines.bound() as u64 {
+            for line in written.last_lines(u64::MAX) {
+                if let Some(number) = lines.known(line) {
+                    self.install(line, number, false, &mine);
+                }
+            }
+        } else {
+            for number in 0..lines.bound() as u32 {
+                let line = lines.line(number);
+                if written.covers(line) {
+                    self.install(line, number, false, &mine);
+                }
+            }
         }
     }
 

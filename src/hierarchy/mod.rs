@@ -33,6 +33,7 @@ mod slices;
 mod stages;
 mod units;
 mod waiting;
+mod written;
 
 pub use cache::{Evicted, SectorCache};
 pub use coalesce::{Coalescer, Groups, Piece, Reach};
@@ -50,3 +51,4 @@ pub use policy::Replacement;
 pub use second::SecondLevel;
 pub use slices::{Index, Placement, Shares};
 pub use stages::{StageCounts, tag_passes};
+pub use written::Written;

@@ -10,6 +10,7 @@ use super::level2::{L2Outcome, Level2, Level2Of, Lookup, MOST_PARTS, Visit};
 use super::processor;
 use super::rules::WholeSum;
 use super::slices::Shares;
+use super::written::Written;
 
 /// Requests that are split, and whose memory is asked for, before the first of them is served.
 const AHEAD: usize = 16;
@@ -35,8 +36,8 @@ impl SecondLevel {
     }
 
     /// A copy wrote device memory; see [`Level2::copied`]. What lies in another share is left alone.
-    pub fn copied(&mut self, address: u64, bytes: u64, warm: bool, shares: Shares, share: u32) {
-        self.level.copied(address, bytes, warm, &mut self.lines, |set| shares.of(set) == share);
+    pub fn copied(&mut self, written: &Written, warm: bool, shares: Shares, share: u32) {
+        self.level.copied(written, warm, &mut self.lines, |set| shares.of(set) == share);
     }
 }
 

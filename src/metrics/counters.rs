@@ -34,10 +34,11 @@ impl Histogram {
     /// Adds another one.
     pub fn add(&mut self, other: &Histogram) {
         for (sum, count) in self.dense.iter_mut().zip(&other.dense) {
-            *sum += count;
+            *sum = sum.saturating_add(*count);
         }
         for (pieces, count) in &other.sparse {
-            *self.sparse.entry(*pieces).or_default() += count;
+            let sum = self.sparse.entry(*pieces).or_default();
+            *sum = sum.saturating_add(*count);
         }
     }
 
@@ -136,15 +137,19 @@ impl Counters {
         if let Some(reuse) = &other.reuse {
             self.add_reuse(reuse);
         }
-        self.requests += other.requests;
-        self.lanes += other.lanes;
-        self.bytes += other.bytes;
-        self.sectors += other.sectors;
-        self.ideal_sectors += other.ideal_sectors;
+        for (sum, more) in [
+            (&mut self.requests, other.requests),
+            (&mut self.lanes, other.lanes),
+            (&mut self.bytes, other.bytes),
+            (&mut self.sectors, other.sectors),
+            (&mut self.ideal_sectors, other.ideal_sectors),
+            (&mut self.wavefronts, other.wavefronts),
+            (&mut self.ideal_wavefronts, other.ideal_wavefronts),
+        ] {
+            *sum = sum.saturating_add(more);
+        }
         self.by_sectors.add(&other.by_sectors);
         self.by_lines.add(&other.by_lines);
-        self.wavefronts += other.wavefronts;
-        self.ideal_wavefronts += other.ideal_wavefronts;
     }
 }
 

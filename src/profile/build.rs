@@ -8,7 +8,7 @@ use super::model::{self, Profile};
 use super::paths::{Paths, chain_place, device_frame};
 use super::rows::{self, SpaceSums};
 use super::{notes, sources, spread};
-use crate::analysis::{Analysis, Finish, KernelData, WarpSum};
+use crate::analysis::{Analysis, Finish, KernelData, LaunchData, WarpSum};
 use crate::metrics::Counters;
 use crate::models::Rates;
 use crate::simulation::{Advice, PageSettings};
@@ -117,7 +117,8 @@ pub fn build(input: BuildInput<'_>) -> Profile {
         }
     }
     add_allocations(&mut profile, analysis, &mut paths, &by_allocation);
-    profile.faults = analysis.faults.iter().map(|fault| fault_row(analysis, &mut paths, fault)).collect();
+    let launches = launches_with_faults(analysis);
+    profile.faults = analysis.faults.iter().map(|fault| fault_row(analysis, &launches, &mut paths, fault)).collect();
     notes.extend(notes::of_left_out(analysis, &profile.run.models));
     notes.extend(paths.problems().iter().cloned());
     super::caches::name_models(&mut profile);
@@ -193,7 +194,7 @@ fn add_kernel(
             lanes: sum.lanes.clone(),
         });
     }
-    let mut launches: Vec<&crate::analysis::LaunchData> = kernel.launches.iter().collect();
+    let mut launches: Vec<&LaunchData> = kernel.launches.iter().collect();
     launches.sort_by_key(|launch| launch.event.id);
     let launches = launches
         .into_iter()
@@ -320,11 +321,23 @@ fn direction_name(direction: u8) -> &'static str {
     }
 }
 
-fn fault_row(analysis: &Analysis, paths: &mut Paths<'_>, fault: &FaultEvent) -> model::Fault {
-    let launch = analysis.kernels.iter().zip(0u32..).find_map(|(kernel, id)| {
-        let launch = kernel.launches.iter().find(|launch| launch.event.id == fault.launch)?;
-        Some((id, kernel, launch))
-    });
+/// Kernel, its number, and launch.
+type Launched<'a> = (u32, &'a KernelData, &'a LaunchData);
+
+fn launches_with_faults(analysis: &Analysis) -> BTreeMap<LaunchId, Launched<'_>> {
+    let wanted: BTreeSet<LaunchId> = analysis.faults.iter().map(|fault| fault.launch).collect();
+    let kernels = analysis.kernels.iter().zip(0u32..).filter(|_| !wanted.is_empty());
+    let all = kernels.flat_map(|(kernel, id)| kernel.launches.iter().map(move |launch| (id, kernel, launch)));
+    all.filter(|(.., launch)| wanted.contains(&launch.event.id)).map(|found| (found.2.event.id, found)).collect()
+}
+
+fn fault_row(
+    analysis: &Analysis,
+    launches: &BTreeMap<LaunchId, Launched<'_>>,
+    paths: &mut Paths<'_>,
+    fault: &FaultEvent,
+) -> model::Fault {
+    let launch = launches.get(&fault.launch).copied();
     let module = launch.and_then(|(_, kernel, _)| analysis.modules.get(&kernel.module));
     let site = module.and_then(|module| Some((module, module.table.sites.get(fault.site as usize)?)));
     let nearest = fault.nearest.and_then(|id| analysis.allocations.get(&id));

@@ -8,6 +8,9 @@ use crate::analysis::{Analysis, Finish};
 const COUNTERS_MODE: &str = "requests were counted on the GPU and no trace was kept: which allocations they touch, bank \
                              conflicts, caches and reuse distances are not known";
 
+/// Launches without an end that are named one by one.
+const MOST_CUT: usize = 8;
+
 /// Says how the run and its trace ended, and what is missing for it.
 pub(super) fn of_finish(analysis: &Analysis, facts: &RunFacts) -> Vec<String> {
     let mut notes = Vec::new();
@@ -38,8 +41,12 @@ pub(super) fn of_finish(analysis: &Analysis, facts: &RunFacts) -> Vec<String> {
         notes.push(what.to_owned());
     }
     let cut = analysis.kernels.iter().flat_map(|kernel| &kernel.launches).filter(|launch| launch.error.is_none());
-    for launch in cut {
-        notes.push(format!("launch {} did not end; its blocks and branches are not counted", launch.event.id));
+    let cut: Vec<u64> = cut.map(|launch| launch.event.id).collect();
+    for launch in cut.iter().take(MOST_CUT) {
+        notes.push(format!("launch {launch} did not end; its blocks and branches are not counted"));
+    }
+    if cut.len() > MOST_CUT {
+        notes.push(format!("{} more launches did not end either", cut.len() - MOST_CUT));
     }
     if analysis.kernels.is_empty() && matches!(analysis.finish, Finish::Complete) && facts.ended_by_itself {
         notes.push("the program launched no kernel".to_owned());

@@ -18,6 +18,12 @@ use crate::analysis::{LaunchShape, check_batch};
 
 /// Bytes of items after which a batch is handed on.
 const BATCH_BYTES: usize = 256 << 10;
+/// Blocks without a record are dealt out too, since they take their turns, up to so many and [`EMPTY_PER_BLOCK`] for each
+/// block that has one. The grid of a larger launch is its own claim, which nothing in the trace bears out: then only
+/// blocks with records are dealt out.
+const MOST_EMPTY: u64 = 1 << 22;
+/// See [`MOST_EMPTY`].
+const EMPTY_PER_BLOCK: u64 = 64;
 
 /// Takes launches apart and hands them on in a device's order.
 pub struct Reorder {
@@ -31,12 +37,27 @@ struct Taken {
     original: LaunchShape,
     /// As dealt out again.
     shape: Shape,
-    /// Block of each first slot.
-    blocks: FxHashMap<u32, u64>,
+    /// The blocks that have started, numbered as they came.
+    started: FxHashMap<u64, usize>,
+    /// Number, as in `started`, of the block on each first slot.
+    on_slot: FxHashMap<u32, usize>,
     /// All batches, one after another.
     bytes: Vec<u8>,
-    /// Pieces of `bytes` per warp, by block · warps + warp.
+    /// Pieces of `bytes` per warp, by the block's number · warps + warp.
     streams: Vec<Vec<Range<usize>>>,
+}
+
+impl Taken {
+    /// Blocks that are dealt out, in order; `None` means all of the grid.
+    fn dealt(&self) -> Option<Vec<u64>> {
+        let started = self.started.len() as u64;
+        if self.shape.blocks <= MOST_EMPTY + EMPTY_PER_BLOCK * started {
+            return None;
+        }
+        let mut blocks: Vec<u64> = self.started.keys().copied().collect();
+        blocks.sort_unstable();
+        Some(blocks)
+    }
 }
 
 impl Reorder {
@@ -75,7 +96,14 @@ impl Reorder {
             resident,
             turn: self.device.turn,
         };
-        let taken = Taken { original, shape, blocks: FxHashMap::default(), bytes: Vec::new(), streams: Vec::new() };
+        let taken = Taken {
+            original,
+            shape,
+            started: FxHashMap::default(),
+            on_slot: FxHashMap::default(),
+            bytes: Vec::new(),
+            streams: Vec::new(),
+        };
         self.launches.insert(event.id, taken);
         Ok(())
     }
@@ -95,10 +123,10 @@ impl Reorder {
                 let from = at + decode::TURN_BYTES;
                 at = from + bytes as usize;
                 let first = slot / taken.original.warps * taken.original.warps;
-                let Some(block) = taken.blocks.get(&first) else {
+                let Some(block) = taken.on_slot.get(&first) else {
                     return Err(format!("warp slot {slot} has a turn and no block"));
                 };
-                let index = (block * u64::from(taken.original.warps)) as usize + (slot - first) as usize;
+                let index = block * taken.original.warps as usize + (slot - first) as usize;
                 if taken.streams.len() <= index {
                     taken.streams.resize(index + 1, Vec::new());
                 }
@@ -112,7 +140,11 @@ impl Reorder {
             match reader.next() {
                 Some(Ok(Item::BlockStart { slot, block, .. })) => {
                     at += reader.position();
-                    taken.blocks.insert(slot, block);
+                    let number = taken.started.len();
+                    if taken.started.insert(block, number).is_some() {
+                        return Err(format!("block {block} of launch {launch} starts twice"));
+                    }
+                    taken.on_slot.insert(slot, number);
                 }
                 _ => return Err("an item lies outside a turn".to_owned()),
             }
@@ -130,14 +162,19 @@ impl Reorder {
             return Ok(());
         }
         let slots = (taken.shape.slots_per_sm() * taken.shape.sms) as usize;
-        let mut dealer = Dealer { taken: &taken, slots: vec![(0, 0, 0); slots], batch: Vec::new(), out };
-        schedule::run(&taken.shape, &mut dealer)?;
+        let dealt = taken.dealt();
+        let blocks = dealt.as_ref().map_or(taken.shape.blocks, |blocks| blocks.len() as u64);
+        let shape = Shape { blocks, ..taken.shape };
+        let mut dealer = Dealer { taken: &taken, dealt, slots: vec![(0, 0, 0); slots], batch: Vec::new(), out };
+        schedule::run(&shape, &mut dealer)?;
         dealer.hand_on()
     }
 }
 
 struct Dealer<'a, F> {
     taken: &'a Taken,
+    /// See [`Taken::dealt`].
+    dealt: Option<Vec<u64>>,
     /// Per slot: stream, piece, byte in the piece.
     slots: Vec<(usize, usize, usize)>,
     batch: Vec<u8>,
@@ -186,8 +223,11 @@ impl<E, F: FnMut(&[u8]) -> Result<(), E>> WarpStreams for Dealer<'_, F> {
 
     fn start_block(&mut self, block: u64, first_slot: u32) -> Result<(), E> {
         let warps = self.taken.shape.warps;
+        let block = self.dealt.as_ref().map_or(block, |blocks| blocks[block as usize]);
+        let number = self.taken.started.get(&block);
         for warp in 0..warps {
-            let stream = (block * u64::from(warps)) as usize + warp as usize;
+            // A block without a record has no items either.
+            let stream = number.map_or(usize::MAX, |number| number * warps as usize + warp as usize);
             self.slots[(first_slot + warp) as usize] = (stream, 0, 0);
         }
         self.batch.extend_from_slice(&head(Kind::BlockStart, Space::Generic, first_slot).to_le_bytes());

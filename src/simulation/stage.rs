@@ -11,19 +11,15 @@ use rustc_hash::FxHashMap;
 use warpline_format::event::LaunchId;
 
 use super::Settings;
-use crate::hierarchy::{Leaving, Outgoing, SecondLevel, Shares, SumOf, Traffic, TrafficCells};
+use crate::hierarchy::{LINE_BYTES, Leaving, Outgoing, SecondLevel, Shares, SumOf, Traffic, TrafficCells, Written};
 
 /// Most shares: more would wait for each other's batches.
 const MOST_SHARES: u32 = 8;
 /// Batches that may wait to be served before workers wait for the shares.
 const CROWDED: usize = 16;
-
-/// A change of device memory that is no request.
-#[derive(Clone, Copy, Debug)]
-struct Copied {
-    address: u64,
-    bytes: u64,
-}
+/// Of the copies before a batch, the last that write so many times the size of level 2 leave their data there; what was
+/// before them has been pushed out.
+const LAST_COPIES: u64 = 16;
 
 /// A batch, or the parts of it that have come so far.
 #[derive(Default)]
@@ -33,7 +29,7 @@ struct Batch {
     parts: Vec<Leaving>,
     workers: Vec<u32>,
     /// Copies before it.
-    copies: Vec<Copied>,
+    copies: Vec<Written>,
 }
 
 /// Which batches have come, and how far each share is.
@@ -42,7 +38,9 @@ struct Order {
     next: u64,
     waiting: BTreeMap<u64, Batch>,
     /// Copies by the number of the batch they come before.
-    copies: BTreeMap<u64, Vec<Copied>>,
+    copies: BTreeMap<u64, Vec<Written>>,
+    /// Lines that copies before one batch are followed for.
+    copied_lines: u64,
     /// Complete ones that a share has still to serve; the first one's number is `first`.
     ready: VecDeque<Arc<Batch>>,
     first: u64,
@@ -110,6 +108,7 @@ impl SharedStage {
                 next: 0,
                 waiting: BTreeMap::new(),
                 copies: BTreeMap::new(),
+                copied_lines: if settings.warm_copies { LAST_COPIES * l2.bytes() / LINE_BYTES } else { u64::MAX },
                 ready: VecDeque::new(),
                 first: 0,
                 served: vec![0; division.count() as usize],
@@ -125,8 +124,8 @@ impl SharedStage {
     }
 
     /// A copy writes device memory before batch number `batch`.
-    pub fn copied(&self, batch: u64, address: u64, bytes: u64) {
-        lock(&self.0.order).copies.entry(batch).or_default().push(Copied { address, bytes });
+    pub fn copied(&self, batch: u64, written: Written) {
+        lock(&self.0.order).copies.entry(batch).or_default().push(written);
     }
 
     /// A worker's part of a batch; `left` comes back empty.
@@ -188,9 +187,8 @@ impl Stage {
     }
 
     fn serve_share(&self, share: &mut Share, index: usize, batch: &Batch) {
-        for copied in &batch.copies {
-            let warm = self.settings.warm_copies;
-            share.level.copied(copied.address, copied.bytes, warm, self.division, index as u32);
+        for written in &batch.copies {
+            share.level.copied(written, self.settings.warm_copies, self.division, index as u32);
         }
         if self.settings.flush_at_launch && share.launch.replace(batch.launch) != Some(batch.launch) {
             share.level = SecondLevel::new(&self.settings.hierarchy);
@@ -214,6 +212,12 @@ impl Order {
             while let Some(entry) = self.copies.first_entry().filter(|entry| *entry.key() <= number) {
                 batch.copies.append(&mut entry.remove());
             }
+            let mut lines = 0u64;
+            let last = batch.copies.iter().rposition(|written| {
+                lines = lines.saturating_add(written.line_count());
+                lines >= self.copied_lines
+            });
+            batch.copies.drain(..last.unwrap_or(0));
             self.ready.push_back(Arc::new(batch));
         }
     }

@@ -182,9 +182,7 @@ pub fn begin(trace: &mut TraceBuilder, source: &str) {
         device: Device::rtx_2080_ti(),
     });
     trace.event(Event::Module { id: 0, site_table: table(source).to_bytes() });
-    trace.event(allocation(1, AllocationKind::Constant, SCALE, 4, "scale"));
-    trace.event(allocation(2, AllocationKind::Malloc, MATRIX, 4 * ROW * 32 * 6, "d_matrix"));
-    trace.event(allocation(3, AllocationKind::Malloc, SUMS, 4 * 32 * 6, "d_sums"));
+    begin_memory(trace);
     trace.event(Event::HostAllocation {
         id: 1,
         kind: "new".into(),
@@ -203,6 +201,13 @@ pub fn begin(trace: &mut TraceBuilder, source: &str) {
         host: Some(1),
         path: 0,
     }));
+}
+
+/// The allocations.
+pub fn begin_memory(trace: &mut TraceBuilder) {
+    trace.event(allocation(1, AllocationKind::Constant, SCALE, 4, "scale"));
+    trace.event(allocation(2, AllocationKind::Malloc, MATRIX, 4 * ROW * 32 * 6, "d_matrix"));
+    trace.event(allocation(3, AllocationKind::Malloc, SUMS, 4 * 32 * 6, "d_sums"));
 }
 
 /// Blocks of a launch by warp.

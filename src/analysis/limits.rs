@@ -1,0 +1,69 @@
+//! Figures that no run can give. A record that has them is damaged, whatever its checksum says.
+
+use std::collections::BTreeSet;
+
+use warpline_format::event::{BlockCount, BranchCount, Copy, LaunchEnd, LaunchId, WarpBlockCount};
+use warpline_format::site_table::SiteTable;
+
+/// Most executions of a block, a branch or a warp in one launch: a GPU would take months.
+const MOST_EXECUTIONS: u64 = 1 << 48;
+/// Most bytes of a copy: device addresses have 48 bits.
+const MOST_COPIED: u64 = 1 << 48;
+
+/// Bytes of a copy.
+///
+/// # Errors
+/// No memory is that large.
+pub(super) fn copied_bytes(copy: &Copy) -> Result<u64, String> {
+    let bytes = copy.width.checked_mul(copy.height).filter(|&bytes| bytes <= MOST_COPIED);
+    bytes.ok_or_else(|| format!("a copy of {} rows of {} bytes is larger than any memory", copy.height, copy.width))
+}
+
+/// Whether a launch's counts of blocks and branches are possible, and of what its module has.
+///
+/// # Errors
+/// What is wrong.
+pub(super) fn launch_end(end: &LaunchEnd, table: &SiteTable) -> Result<(), String> {
+    let mut seen = BTreeSet::new();
+    for &BlockCount { block, executions, lanes, partial } in &end.blocks {
+        if block as usize >= table.blocks.len() {
+            return Err(format!("launch {}: block {block} of {}", end.id, table.blocks.len()));
+        }
+        if executions > MOST_EXECUTIONS || lanes > 32 * executions || partial > executions || !seen.insert(block) {
+            return Err(format!("launch {}: impossible counts of block {block}", end.id));
+        }
+    }
+    seen.clear();
+    for BranchCount { branch, executions, divergent, lanes } in &end.branches {
+        let sides = table.branches.get(*branch as usize).map(|branch| branch.sides as usize);
+        if sides != Some(lanes.len()) {
+            return Err(format!("launch {}: counts of branch {branch} do not fit it", end.id));
+        }
+        let all = lanes.iter().try_fold(0u64, |sum, &lanes| sum.checked_add(lanes));
+        let possible = *executions <= MOST_EXECUTIONS
+            && divergent <= executions
+            && all.is_some_and(|all| all <= 32 * executions)
+            && seen.insert(*branch);
+        if !possible {
+            return Err(format!("launch {}: impossible counts of branch {branch}", end.id));
+        }
+    }
+    Ok(())
+}
+
+/// Whether a launch's counts of blocks by warp are possible, and of what its module has.
+///
+/// # Errors
+/// What is wrong.
+pub(super) fn warp_blocks(launch: LaunchId, counts: &[WarpBlockCount], table: &SiteTable) -> Result<(), String> {
+    let mut seen = BTreeSet::new();
+    for &WarpBlockCount { block, warps, uneven, partial } in counts {
+        if block as usize >= table.blocks.len() {
+            return Err(format!("launch {launch}: block {block} of {}", table.blocks.len()));
+        }
+        if warps > MOST_EXECUTIONS || uneven > warps || partial > warps || !seen.insert(block) {
+            return Err(format!("launch {launch}: impossible warps of block {block}"));
+        }
+    }
+    Ok(())
+}
