@@ -7,9 +7,10 @@
 use std::time::Instant;
 
 use warpline::analysis::read_request;
+use warpline::geometry::Width;
 use warpline::hierarchy::{
-    Atomics, Coalescer, Copies, DramConfig, FirstLevel, Groups, HierarchyConfig, Index, L1Config, L2Config, Leaving,
-    Reach, Replacement, SecondLevel, StoreFill, StorePolicy, Traffic, TrafficCells,
+    Atomics, Coalescer, Copies, DramConfig, Egress, FirstLevel, Groups, HierarchyConfig, Index, L1Config, L2Config,
+    Replacement, SecondLevel, StoreFill, StorePolicy, Traffic, TrafficCells,
 };
 use warpline::locality::{Axis, Clock, Distances, Reuse, ReuseCells, SAMPLED_LINES, Stores, Timeline};
 use warpline_format::access::{Access, Space, push_access};
@@ -251,14 +252,14 @@ fn simulate(stream: &Stream, config: &HierarchyConfig) -> Traffic {
     let mut first = FirstLevel::new(config);
     let mut second = SecondLevel::new(config);
     let mut cells = TrafficCells::default();
-    let mut left = Leaving::default();
-    let reach = Reach { bytes: 4, holes: None };
+    let mut left = Egress::default();
+    let width = Width { bytes: 4, holes: None };
     let mut place = 0;
     stream.for_each(|sm, access| {
         let op = if access.site & 1 == STORE { Op::Store } else { Op::Load };
         let cell = access.site >> 1;
         place += 1;
-        first.request(sm, 0, access, reach, op, CacheOp::Default, cell, place, &mut cells, &mut left);
+        first.request(sm, 0, access, width, op, CacheOp::Default, cell, place, &mut cells, &mut left);
         if left.share(0).requests().len() >= 4096 {
             second.serve(&[left.share(0)], &mut cells);
             left.clear();
@@ -280,7 +281,7 @@ type Maker = fn(u64) -> Stream;
 
 fn main() {
     let thousands = std::env::args().filter_map(|argument| argument.parse::<u64>().ok()).next().unwrap_or(2000);
-    let reach = Reach { bytes: 4, holes: None };
+    let width = Width { bytes: 4, holes: None };
     let wide = thousands * 1000;
     let scattered = wide / 8;
     let makers: [(Maker, u64); 5] =
@@ -294,7 +295,7 @@ fn main() {
             let mut coalescer = Coalescer::default();
             let mut pieces = 0;
             stream.for_each(|_, access| {
-                pieces += coalescer.pieces(access, reach, Groups::WARP, access.site & 1 == STORE).len();
+                pieces += coalescer.pieces(access, width, Groups::WARP, access.site & 1 == STORE).len();
             });
             format!("{:.2} lines a request", pieces as f64 / stream.requests as f64)
         });
@@ -316,14 +317,14 @@ fn main() {
 }
 
 fn reuse<T: Timeline>(stream: &Stream, most: usize) -> String {
-    let reach = Reach { bytes: 4, holes: None };
+    let width = Width { bytes: 4, holes: None };
     let mut scopes: Vec<Reuse<T>> = (0..SMS).map(|_| Reuse::of_at_most(most, Stores::Restart)).collect();
     let mut coalescer = Coalescer::default();
     let mut cells = ReuseCells::new();
     stream.for_each(|sm, access| {
         let op = if access.site & 1 == STORE { Op::Store } else { Op::Load };
-        let pieces = coalescer.pieces(access, reach, Groups::WARP, op == Op::Store);
-        scopes[sm as usize].request(access, reach, op, pieces, access.site, &mut cells);
+        let pieces = coalescer.pieces(access, width, Groups::WARP, op == Op::Store);
+        scopes[sm as usize].request(access, width, op, pieces, access.site, &mut cells);
     });
     scopes.iter_mut().for_each(|scope| scope.finish(&mut cells));
     let finite: u64 = cells.iter().map(|cell| cell.element.finite()).sum();

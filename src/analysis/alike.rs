@@ -7,7 +7,7 @@
 use warpline_format::access::{Access, Addresses, Space};
 
 use crate::attribution::ContextId;
-use crate::metrics::{BankRules, LINE_BYTES};
+use crate::geometry::{BankRules, LINE_BYTES};
 
 /// Addresses below this cannot wrap, whatever the stride.
 const SMALL: u64 = 1 << 40;

@@ -8,8 +8,8 @@ use warpline_format::site_table::{Bundle, CacheOp, CallSite, File, Frame, Functi
 
 use crate::analysis::{CellKey, Follower, LaunchShape, Request, Worker};
 use crate::attribution::{AllocationMap, Module};
-use crate::hierarchy::Banks;
-use crate::metrics::{BankRules, Counters};
+use crate::geometry::{BankRules, Banks};
+use crate::metrics::Counters;
 
 /// Site and offset of the members of each bundle.
 const BUNDLES: [&[(u32, i32)]; 2] = [&[(0, 0), (1, 8), (0, -12)], &[(1, 0), (1, 256)]];

@@ -9,8 +9,8 @@ use warpline_format::event::LaunchId;
 use super::worker::LaunchWork;
 use super::{LaunchShape, Worker};
 use crate::attribution::AllocationMap;
+use crate::geometry::BankRules;
 use crate::hierarchy::Written;
-use crate::metrics::BankRules;
 use crate::simulation::{Settings, SharedStage, Simulation};
 
 /// Batches that may wait for a worker; more make the reader wait.

@@ -5,7 +5,8 @@ use warpline_format::event::LaunchId;
 use warpline_format::site_table::Site;
 
 use super::{CellId, LaunchShape};
-use crate::metrics::{Footprint, Wavefronts, Width};
+use crate::geometry::Width;
+use crate::metrics::{Footprint, Wavefronts};
 use crate::simulation::PageCounts;
 
 /// The share of one owner in a request that several own.

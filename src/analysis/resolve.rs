@@ -6,9 +6,9 @@ use warpline_format::event::AllocationId;
 use super::alike::{Alike, Waiting};
 use super::{CellId, CellKey, Cells, Owner, Part};
 use crate::attribution::{AllocationMap, ContextId, ROOT, Segment};
+use crate::geometry::{BankRules, Width};
 use crate::metrics::{
-    BankRules, Footprint, FootprintMemo, LineTable, Scattered, WavefrontMemo, Wavefronts, Width, footprint, together,
-    wavefronts,
+    Footprint, FootprintMemo, LineTable, Scattered, WavefrontMemo, Wavefronts, footprint, together, wavefronts,
 };
 
 /// What a worker remembers of a site's last request. Valid while `epoch` is the worker's.

@@ -12,7 +12,7 @@ use super::resolve::{Cost, Resolver, Scratch, SiteState};
 use super::waves::{Held, Made, Waves};
 use super::{Cells, Follower, LaunchShape, Request, decode};
 use crate::attribution::{AllocationMap, ContextId, ContextTree, Module, ROOT, WarpContext};
-use crate::metrics::{BankRules, Width};
+use crate::geometry::{BankRules, Width};
 use crate::simulation::PageCounts;
 
 /// Places per byte of a batch. An access takes 16 bytes or more, so that the places of a bundle's requests, two each, stay

@@ -2,7 +2,7 @@
 
 use warpline_format::site_table::{File, FrameId, SiteTable, SiteTableError};
 
-use crate::metrics::{MAX_WIDTH, Width};
+use crate::geometry::{MAX_WIDTH, Width};
 
 /// Why a module record cannot be used.
 #[derive(Debug, thiserror::Error)]

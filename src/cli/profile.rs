@@ -161,7 +161,7 @@ mod tests {
         let parts = split(&words("app.cu --gpu a100,v100 --check report --output out.wlprof -- 7")).unwrap();
         let read = parsed(parts.run, "app".into(), parts.program).unwrap();
         assert_eq!(read.gpu.as_deref(), Some("a100,v100"));
-        assert_eq!(read.check, super::super::args::CheckChoice::Report);
+        assert_eq!(read.check, crate::cli::args::CheckChoice::Report);
         assert_eq!(read.output, Some("out.wlprof".into()));
         assert_eq!(read.program, words("app 7"));
         let wrong = parsed(words("--check maybe"), "app".into(), vec![]).unwrap_err();

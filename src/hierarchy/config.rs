@@ -1,12 +1,12 @@
 //! What the memory hierarchy of a GPU is made of, as the model files say it.
 
+use super::array::Replacement;
 use super::coalesce::Groups;
-use super::policy::Replacement;
-use super::slices::Index;
-use crate::metrics::BankRules;
+use super::l2::Index;
+use crate::geometry::{BankRules, Banks};
 use serde::{Deserialize, Serialize};
 
-/// How stores treat a level-1 cache. All of them write through to level 2.
+/// How stores treat a L1 cache. All of them write through to L2.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum StorePolicy {
@@ -21,7 +21,7 @@ pub enum StorePolicy {
     AllocateBytes,
 }
 
-/// What becomes of atomics at level 1.
+/// What becomes of atomics at L1.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Atomics {
@@ -32,7 +32,7 @@ pub enum Atomics {
     Miss,
 }
 
-/// A level-1 cache of one SM.
+/// A L1 cache of one SM.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct L1Config {
@@ -84,7 +84,7 @@ impl L1Config {
     }
 }
 
-/// How a level-2 store miss is treated.
+/// How a L2 store miss is treated.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum StoreFill {
@@ -96,7 +96,7 @@ pub enum StoreFill {
     Whole,
 }
 
-/// The level-2 cache.
+/// The L2 cache.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct L2Config {
@@ -142,7 +142,7 @@ impl L2Config {
     }
 }
 
-/// What copies leave in level 2.
+/// What copies leave in L2.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Copies {
@@ -163,31 +163,7 @@ pub struct DramConfig {
     pub write_bytes: u32,
 }
 
-/// Banks that shared memory or a cache's data array has. Words go round the banks; a pass takes one
-/// row of each bank.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Banks {
-    /// How many.
-    pub banks: u32,
-    /// Bytes of a row: what a bank delivers in a pass.
-    pub bank_bytes: u32,
-    /// Bytes of the words that lie in neighbouring banks. Smaller than a row in Kepler's 32-bit mode,
-    /// where words `i` and `i + 32` of an aligned segment of 64 share a row.
-    pub word_bytes: u32,
-}
-
-impl Banks {
-    /// 32 banks of 4 bytes: shared memory of every compute capability but 3.x.
-    pub const USUAL: Banks = Banks { banks: 32, bank_bytes: 4, word_bytes: 4 };
-
-    /// Bytes of one row of every bank.
-    pub fn pass_bytes(&self) -> u32 {
-        self.banks * self.bank_bytes
-    }
-}
-
-/// Stages of level 1 that a request occupies: tags are looked up in one, data is read in another.
+/// Stages of L1 that a request occupies: tags are looked up in one, data is read in another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct L1Stages {
@@ -199,13 +175,13 @@ pub struct L1Stages {
     pub lanes: u32,
 }
 
-/// Reach of the TLBs: distinct pages among `window` requests of an SM.
+/// Width of the TLBs: distinct pages among `window` requests of an SM.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TlbConfig {
     /// Bytes of a page.
     pub page_bytes: u64,
-    /// Bytes that the entries reach.
+    /// Bytes that the entries width.
     pub reach_bytes: u64,
 }
 
@@ -218,12 +194,12 @@ pub struct HierarchyConfig {
     /// Lanes of a wave: 32, or 64 where two neighbouring warps make one request.
     #[serde(default = "lanes")]
     pub wave_lanes: u32,
-    /// Level 1.
+    /// L1.
     pub l1: L1Config,
-    /// Stages of level 1, where they are known.
+    /// Stages of L1, where they are known.
     #[serde(default)]
     pub stages: Option<L1Stages>,
-    /// Level 2.
+    /// L2.
     pub l2: L2Config,
     /// Device memory.
     pub dram: DramConfig,
@@ -288,7 +264,7 @@ impl HierarchyConfig {
             ("l1.bytes", ways * u64::from(self.l1.sets) * u64::from(self.l1.tags_per_line.unwrap_or(1)), ways),
             ("l2.ways", self.l2.bytes() / u64::from(self.l2.line_bytes), u64::from(self.l2.ways)),
         ] {
-            if ways > u64::from(super::finder::MOST_SCANNED) && lines > super::finder::MOST_HASHED {
+            if ways > u64::from(super::array::MOST_SCANNED) && lines > super::array::MOST_HASHED {
                 return Err((
                     name,
                     format!(

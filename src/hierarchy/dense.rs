@@ -4,12 +4,8 @@
 //! space is cut into regions, and a region gets the next free range of numbers at its first touch,
 //! so every table grows with the footprint and never with the address space.
 
+use crate::geometry::LINE_BYTES;
 use rustc_hash::FxHashMap;
-
-/// Bytes of a line as the whole module counts them; caches with other lines split or join these.
-pub const LINE_BYTES: u64 = 128;
-/// Bytes of a sector.
-pub const SECTOR_BYTES: u64 = 32;
 
 const REGION_BITS: u32 = 18;
 /// Lines of a region.

@@ -2,18 +2,15 @@
 
 use proptest::prelude::*;
 
-use super::coalesce::{bytes_of, sectors_of};
-use super::config::StoreFill;
-use super::engine::TrafficCells;
-use super::level1::{Ask, Level1, Route, ToL2};
-use super::reference::{Asked, SlowL1, SlowL2, flatten};
-use super::second::add;
-use super::waiting::{From, Queue};
-use super::{
-    Atomics, Copies, DenseLines, DramConfig, HierarchyConfig, Index, L1Config, L2Config, Leaving, Piece, Replacement,
-    SecondLevel, StorePolicy,
-};
-use super::{Groups, L1Outcome};
+use super::array::Replacement;
+use super::coalesce::{Groups, Piece};
+use super::config::{Atomics, Copies, DramConfig, HierarchyConfig, L1Config, L2Config, StoreFill, StorePolicy};
+use super::dense::DenseLines;
+use super::l1::{L1Outcome, Level1, Origin, RequestQueue, Route};
+use super::l2::{Egress, Index, L2Access, L2Op, SecondLevel, add};
+use super::reference::{SentToL2, SlowL1, SlowL2, flatten};
+use super::traffic::TrafficCells;
+use crate::geometry::sectors::{bytes_of, sectors_of};
 
 fn piece() -> impl Strategy<Value = Piece> {
     let bytes = prop_oneof![4 => (1u8..16).prop_map(bytes_of), 1 => (0u32..100, 1u32..28).prop_map(|(from, count)| ((1u128 << count) - 1) << from)];
@@ -43,8 +40,8 @@ fn l1(replacement: Replacement, store: StorePolicy, atomics: Atomics) -> L1Confi
     }
 }
 
-/// Place in the trace, SM, cell, and what was asked of level 2: how, line and sectors.
-type Served = (u32, u16, u32, (Ask, u64, u32));
+/// Place in the trace, SM, cell, and what was asked of L2: how, line and sectors.
+type Served = (u32, u16, u32, (L2Op, u64, u32));
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 300, ..ProptestConfig::default() })]
@@ -58,9 +55,9 @@ proptest! {
         let mut fast = Level1::new(&config, ways);
         fast.resize(sms as u32);
         let mut slow: Vec<_> = (0..sms).map(|_| SlowL1::new(&config, ways)).collect();
-        let (mut dense, mut queue) = (DenseLines::default(), Queue::default());
+        let (mut dense, mut queue) = (DenseLines::default(), RequestQueue::default());
         let (mut cells, mut want_cells) = (TrafficCells::default(), TrafficCells::default());
-        let (mut left, mut want) = (Leaving::default(), Vec::new());
+        let (mut left, mut want) = (Egress::default(), Vec::new());
         for (place, (sm, which, cell, piece)) in (0..).zip(requests) {
             let sm = sm % sms;
             // Mostly loads and stores; the others now and then, or never.
@@ -70,8 +67,8 @@ proptest! {
                 _ => Route::Load,
             };
             let piece = if route.is_load() { Piece { bytes: bytes_of(piece.sectors), ..piece } } else { piece };
-            queue.push(From { sm: sm as u16, cell, place, route, plain: fast.plain(route) }, &[piece], |line| dense.number(line));
-            let mut asked = Asked::new();
+            queue.push(Origin { sm: sm as u16, cell, place, route, plain: fast.plain(route) }, &[piece], |line| dense.number(line));
+            let mut asked = SentToL2::new();
             let L1Outcome { lookups, hits } = slow[sm].serve(route, &piece, &mut asked);
             want_cells.cell(cell).l1.count(route.is_load(), lookups, hits);
             asked.sort_unstable_by_key(|asked| (asked.1, asked.2));
@@ -80,9 +77,9 @@ proptest! {
         fast.serve_all(&mut queue, &dense, &mut cells, &mut left);
         let mut got = Vec::new();
         for request in left.share(0).requests() {
-            let mut asked = Asked::new();
+            let mut asked = SentToL2::new();
             let bytes = left.share(0).bytes(request);
-            flatten(&ToL2 { ask: request.ask, number: 0, sectors: request.sectors, bytes }, request.line, &mut asked);
+            flatten(&L2Access { op: request.op, number: 0, sectors: request.sectors, bytes }, request.line, &mut asked);
             got.extend(asked.into_iter().map(|asked| (request.place, request.sm, request.cell, asked)));
         }
         // What one piece asks for may come in any order.
@@ -119,18 +116,18 @@ proptest! {
             tlb: None,
         };
         let (mut fast, mut slow) = (SecondLevel::new(&config), SlowL2::new(&l2, config.dram));
-        let (mut cells, mut want, mut left) = (TrafficCells::default(), TrafficCells::default(), Leaving::default());
+        let (mut cells, mut want, mut left) = (TrafficCells::default(), TrafficCells::default(), Egress::default());
         for (which, cell, piece) in requests {
-            let ask = match which {
-                which if which < rare => [Ask::Atomic, Ask::AtomicMiss][which as usize % 2],
-                which if which % 3 == 0 => Ask::Store,
-                _ => Ask::Load,
+            let op = match which {
+                which if which < rare => [L2Op::Atomic, L2Op::AtomicMiss][which as usize % 2],
+                which if which % 3 == 0 => L2Op::Store,
+                _ => L2Op::Load,
             };
-            let bytes = if ask == Ask::Store { piece.bytes } else { bytes_of(piece.sectors) };
-            left.push(0, cell, piece.line, piece.sectors, ask, bytes);
+            let bytes = if op == L2Op::Store { piece.bytes } else { bytes_of(piece.sectors) };
+            left.push(0, cell, piece.line, piece.sectors, op, bytes);
             left.place += 1;
-            let outcome = slow.serve(piece.line, &ToL2 { ask, number: 0, sectors: piece.sectors, bytes });
-            add(want.cell(cell), ask, &outcome);
+            let outcome = slow.serve(piece.line, &L2Access { op, number: 0, sectors: piece.sectors, bytes });
+            add(want.cell(cell), op, &outcome);
         }
         fast.serve(&[left.share(0)], &mut cells);
         for cell in 0..3 {

@@ -1,10 +1,11 @@
 //! The slow, obvious version of both levels: one lookup unit at a time, one flag per byte, sets as
 //! lists. Used by tests only.
 
+use super::array::Replacement;
+use super::coalesce::Piece;
 use super::config::{Atomics, DramConfig, L1Config, L2Config, StoreFill, StorePolicy};
-use super::level1::{Ask, L1Outcome, Route, ToL2};
-use super::level2::L2Outcome;
-use super::{Piece, Placement, Replacement};
+use super::l1::{L1Outcome, Route};
+use super::l2::{L2Access, L2Op, L2Outcome, Placement};
 
 #[derive(Clone)]
 struct Line {
@@ -94,7 +95,7 @@ impl Array {
     }
 
     /// The line, used; allocated where it was not. Also what left.
-    fn bring(&mut self, line: u64) -> (&mut Line, Option<Line>) {
+    fn lookup_or_allocate(&mut self, line: u64) -> (&mut Line, Option<Line>) {
         let set = self.placement.set(line) as usize;
         let bytes = self.line_bytes;
         let set = &mut self.sets[set];
@@ -143,31 +144,31 @@ impl Array {
     }
 }
 
-/// Level 1 without its separate read-only cache.
+/// L1 without its separate read-only cache.
 pub(super) struct SlowL1 {
     config: L1Config,
     array: Array,
 }
 
-/// What level 2 is asked for, sector by sector, with the bytes of stores.
-pub(super) type Asked = Vec<(Ask, u64, u32)>;
+/// What L2 is asked for, sector by sector, with the bytes of stores.
+pub(super) type SentToL2 = Vec<(L2Op, u64, u32)>;
 
-/// A request to level 2 in the form of [`Asked`].
-pub(super) fn flatten(request: &ToL2, line: u64, out: &mut Asked) {
+/// A request to L2 in the form of [`SentToL2`].
+pub(super) fn flatten(request: &L2Access, line: u64, out: &mut SentToL2) {
     for sector in 0..4u64 {
         if request.sectors >> sector & 1 == 1 {
             let bytes = (request.bytes >> (32 * sector)) as u32;
-            out.push((request.ask, line * 4 + sector, if request.ask == Ask::Store { bytes } else { u32::MAX }));
+            out.push((request.op, line * 4 + sector, if request.op == L2Op::Store { bytes } else { u32::MAX }));
         }
     }
 }
 
-fn write_back(left: Option<Line>, line_bytes: u32, out: &mut Asked) {
+fn write_back(left: Option<Line>, line_bytes: u32, out: &mut SentToL2) {
     let Some(left) = left else { return };
     for (index, sector) in left.known.chunks(32).enumerate() {
         if left.dirty[index] {
             let bytes = sector.iter().enumerate().map(|(bit, known)| u32::from(*known) << bit).sum();
-            out.push((Ask::Store, left.line * u64::from(line_bytes / 32) + index as u64, bytes));
+            out.push((L2Op::Store, left.line * u64::from(line_bytes / 32) + index as u64, bytes));
         }
     }
 }
@@ -179,7 +180,7 @@ impl SlowL1 {
         SlowL1 { config: config.clone(), array }
     }
 
-    pub(super) fn serve(&mut self, route: Route, piece: &Piece, out: &mut Asked) -> L1Outcome {
+    pub(super) fn serve(&mut self, route: Route, piece: &Piece, out: &mut SentToL2) -> L1Outcome {
         let (line_bytes, unit) = (self.config.line_bytes, self.config.sector_bytes);
         let mut outcome = L1Outcome::default();
         let mut stores = Vec::new();
@@ -196,30 +197,30 @@ impl SlowL1 {
             if there.0 != Some(line) {
                 there = (Some(line), self.array.present(line).is_some());
             }
-            let sectors = |out: &mut Asked, ask, whole: bool| {
+            let sectors = |out: &mut SentToL2, op, whole: bool| {
                 for (index, sector) in bytes.chunks(32).enumerate() {
                     let mask: u32 = sector.iter().enumerate().map(|(bit, set)| u32::from(*set) << bit).sum();
                     if whole || mask != 0 {
-                        out.push((ask, address / 32 + index as u64, if ask == Ask::Store { mask } else { u32::MAX }));
+                        out.push((op, address / 32 + index as u64, if op == L2Op::Store { mask } else { u32::MAX }));
                     }
                 }
             };
             match route {
-                Route::LoadPast => sectors(out, Ask::Load, false),
+                Route::LoadPast => sectors(out, L2Op::Load, false),
                 Route::Atomic if self.config.atomics == Atomics::Miss => {
                     outcome.lookups += 1;
-                    sectors(out, Ask::AtomicMiss, false);
+                    sectors(out, L2Op::AtomicMiss, false);
                 }
-                Route::Atomic => sectors(out, Ask::Atomic, false),
+                Route::Atomic => sectors(out, L2Op::Atomic, false),
                 Route::Load | Route::ReadOnly => {
                     outcome.lookups += 1;
-                    let (entry, left) = self.array.bring(line);
+                    let (entry, left) = self.array.lookup_or_allocate(line);
                     write_back(left, line_bytes, out);
                     if entry.readable(at, unit) {
                         outcome.hits += 1;
                     } else {
                         entry.learn(at, unit);
-                        sectors(out, Ask::Load, true);
+                        sectors(out, L2Op::Load, true);
                     }
                 }
                 Route::Store | Route::LocalStore => {
@@ -235,17 +236,17 @@ impl SlowL1 {
                             let hit = self.array.present(line).is_some_and(|entry| entry.readable(at, unit));
                             outcome.hits += u32::from(hit);
                             if self.array.present(line).is_some() {
-                                self.array.bring(line);
+                                self.array.lookup_or_allocate(line);
                             }
                         }
                         StorePolicy::Allocate => {
-                            let (entry, left) = self.array.bring(line);
+                            let (entry, left) = self.array.lookup_or_allocate(line);
                             write_back(left, line_bytes, out);
                             outcome.hits += u32::from(entry.readable(at, unit));
                             entry.learn(at, unit);
                         }
                         StorePolicy::AllocateBytes => {
-                            let (entry, left) = self.array.bring(line);
+                            let (entry, left) = self.array.lookup_or_allocate(line);
                             write_back(left, line_bytes, out);
                             let mut hit = true;
                             for (index, sector) in bytes.chunks(32).enumerate() {
@@ -261,12 +262,12 @@ impl SlowL1 {
                         }
                     }
                     if local {
-                        let (entry, _) = self.array.bring(line);
+                        let (entry, _) = self.array.lookup_or_allocate(line);
                         for (index, sector) in bytes.chunks(32).enumerate() {
                             entry.dirty[at as usize / 32 + index] |= sector.contains(&true);
                         }
                     } else {
-                        sectors(&mut stores, Ask::Store, false);
+                        sectors(&mut stores, L2Op::Store, false);
                     }
                 }
             }
@@ -276,7 +277,7 @@ impl SlowL1 {
     }
 }
 
-/// Level 2 with one partition.
+/// L2 with one partition.
 pub(super) struct SlowL2 {
     config: L2Config,
     dram: DramConfig,
@@ -290,7 +291,7 @@ impl SlowL2 {
         SlowL2 { config: config.clone(), dram, array }
     }
 
-    pub(super) fn serve(&mut self, line: u64, request: &ToL2) -> L2Outcome {
+    pub(super) fn serve(&mut self, line: u64, request: &L2Access) -> L2Outcome {
         let config = &self.config;
         let mut outcome = L2Outcome::default();
         for from in (0..128).step_by(config.sector_bytes as usize) {
@@ -303,19 +304,19 @@ impl SlowL2 {
                 continue;
             }
             outcome.lookups += 1;
-            if request.ask == Ask::AtomicMiss {
+            if request.op == L2Op::AtomicMiss {
                 continue;
             }
             let address = line * 128 + u64::from(from);
             let (own, at) = (address / u64::from(config.line_bytes), (address % u64::from(config.line_bytes)) as usize);
-            let (entry, left) = self.array.bring(own);
+            let (entry, left) = self.array.lookup_or_allocate(own);
             for sector in left.iter().flat_map(|left| left.known.chunks(32)) {
                 let known = sector.iter().filter(|known| **known).count();
                 outcome.dram_reads += u32::from(known != 0 && known != 32);
             }
             // Sectors of the line that the unit's touched ones are.
             let sectors: Vec<usize> = touched.iter().map(|sector| at / 32 + sector - from as usize / 32).collect();
-            if request.ask != Ask::Store {
+            if request.op != L2Op::Store {
                 if sectors.iter().all(|sector| entry.readable(*sector as u32 * 32, 32)) {
                     outcome.hits += 1;
                 } else {
@@ -370,7 +371,7 @@ impl SlowL2 {
                     outcome.allocated += 1;
                 }
             }
-            if request.ask != Ask::Load {
+            if request.op != L2Op::Load {
                 let grain = (self.dram.write_bytes as usize).min(config.line_bytes as usize);
                 for sector in sectors {
                     for part in (sector * 32 / grain * grain..sector * 32 / grain * grain + grain).step_by(32) {
@@ -386,9 +387,11 @@ impl SlowL2 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{DenseLines, Index, Level1, Level2};
     use super::*;
-    use crate::hierarchy::coalesce::{bytes_of, sectors_of};
+    use crate::geometry::sectors::{bytes_of, sectors_of};
+    use crate::hierarchy::dense::DenseLines;
+    use crate::hierarchy::l1::Level1;
+    use crate::hierarchy::l2::{Index, Level2};
     use proptest::prelude::*;
 
     fn piece() -> impl Strategy<Value = Piece> {
@@ -440,7 +443,7 @@ mod tests {
                 let slow = &mut sms[sm];
                 let piece = if route.is_load() { Piece { bytes: bytes_of(piece.sectors), ..piece } } else { piece };
                 let number = dense.number(piece.line).unwrap();
-                let (mut got, mut want) = (Asked::new(), Asked::new());
+                let (mut got, mut want) = (SentToL2::new(), SentToL2::new());
                 let outcome = fast.serve(sm as u32, route, &piece, number, |request| flatten(&request, dense.line(request.number), &mut got));
                 prop_assert_eq!(outcome, slow.serve(route, &piece, &mut want), "{:?} {:?}", route, piece);
                 // Parts of one piece are independent lines; only what is asked for matters.
@@ -463,10 +466,10 @@ mod tests {
             let dram = DramConfig { read_bytes: 32, write_bytes: 32 };
             let (mut fast, mut slow) = (Level2::new(&config, dram), SlowL2::new(&config, dram));
             let mut dense = DenseLines::default();
-            for (ask, piece) in requests {
-                let ask = [Ask::Load, Ask::Store, Ask::Load, Ask::Atomic, Ask::AtomicMiss][ask as usize];
-                let bytes = if ask == Ask::Store { piece.bytes } else { bytes_of(piece.sectors) };
-                let request = ToL2 { ask, number: dense.number(piece.line).unwrap(), sectors: piece.sectors, bytes };
+            for (op, piece) in requests {
+                let op = [L2Op::Load, L2Op::Store, L2Op::Load, L2Op::Atomic, L2Op::AtomicMiss][op as usize];
+                let bytes = if op == L2Op::Store { piece.bytes } else { bytes_of(piece.sectors) };
+                let request = L2Access { op, number: dense.number(piece.line).unwrap(), sectors: piece.sectors, bytes };
                 prop_assert_eq!(fast.serve(0, piece.line, &request), slow.serve(piece.line, &request), "{:?}", request);
             }
         }

@@ -6,7 +6,7 @@
 //! block, each block of 512, 32 of those and 32 of those again is kept. So a query reads one number of each level,
 //! and an update takes something off all numbers behind it, a few vectors of them: neither has loops of unknown length.
 
-use crate::hierarchy::processor;
+use crate::simd::processor;
 
 const BLOCK_WORDS: usize = 8;
 const FAN: usize = 32;

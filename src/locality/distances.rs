@@ -1,7 +1,7 @@
 //! Exact reuse distances of a stream of dense numbers: a direct table of last uses and the axis.
 
 use super::axis::Axis;
-use crate::hierarchy::processor;
+use crate::simd::processor;
 
 /// Not used so far.
 const NEVER: u32 = u32::MAX;

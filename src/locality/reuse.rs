@@ -12,7 +12,8 @@ use super::elements::{CLASSES, Groups, NONE, Use, class_of, elements_in_line, en
 use super::sample::Sample;
 use super::timeline::{Notes, Timeline};
 use super::uses::{ELEMENT, LINE, SECTOR, Times, count_found, end_time, runs_of, use_times};
-use crate::hierarchy::{Piece, Reach};
+use crate::geometry::Width;
+use crate::hierarchy::Piece;
 
 /// Reuse figures of one cell.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -138,7 +139,7 @@ impl<T: Timeline> Reuse<T> {
     pub fn request(
         &mut self,
         access: &Access<'_>,
-        reach: Reach,
+        width: Width,
         op: Op,
         pieces: &[Piece],
         cell: u32,
@@ -146,14 +147,14 @@ impl<T: Timeline> Reuse<T> {
     ) {
         let load = op == Op::Load;
         if !load && self.stores == Stores::Restart {
-            self.restart(access, reach, pieces);
+            self.restart(access, width, pieces);
             return;
         }
         counters(cells, cell);
         if T::SAMPLED {
             self.make_room_for_all(cells);
             let lanes = access.mask.count_ones();
-            let uniform = reach.holes.is_none() && matches!(access.addresses, Addresses::Uniform(_));
+            let uniform = width.holes.is_none() && matches!(access.addresses, Addresses::Uniform(_));
             let elements = if uniform { 1 } else { lanes };
             let sectors = pieces.iter().map(|piece| u32::from(piece.sectors).count_ones()).sum();
             if load {
@@ -172,7 +173,7 @@ impl<T: Timeline> Reuse<T> {
             }
         }
         self.use_pieces(pieces, load, cell, cells);
-        self.use_elements(access, reach, load, cell, cells);
+        self.use_elements(access, width, load, cell, cells);
     }
 
     #[inline(always)]
@@ -236,31 +237,31 @@ impl<T: Timeline> Reuse<T> {
     }
 
     #[inline(always)]
-    fn use_elements(&mut self, access: &Access<'_>, reach: Reach, load: bool, cell: u32, cells: &mut ReuseCells) {
+    fn use_elements(&mut self, access: &Access<'_>, width: Width, load: bool, cell: u32, cells: &mut ReuseCells) {
         if !self.elements.line.has_room(160) {
             self.make_element_room();
         }
-        if reach.holes.is_none() {
+        if width.holes.is_none() {
             match access.addresses {
                 Addresses::Uniform(address) => {
-                    self.use_element(address, reach.bytes, load, cell, cells);
+                    self.use_element(address, width.bytes, load, cell, cells);
                     let again = access.mask.count_ones() - 1;
                     if again > 0 {
                         self.elements.notes.repeated(again, load, cell, ELEMENT, cells);
                     }
                     if again > 0
                         && (!T::SAMPLED || self.sample.takes(address / 128))
-                        && let Some(first) = mark_reused(self.element(address, reach.bytes))
+                        && let Some(first) = mark_reused(self.element(address, width.bytes))
                     {
                         let streaming = &mut cells[first as usize].streaming;
                         *streaming = streaming.wrapping_sub(self.sample.weight().into());
                     }
                     return;
                 }
-                Addresses::Affine { bases, stride } if i64::from(stride) == i64::from(reach.bytes) => {
-                    if let Some(runs) = runs_of(bases, access.mask, reach.bytes) {
+                Addresses::Affine { bases, stride } if i64::from(stride) == i64::from(width.bytes) => {
+                    if let Some(runs) = runs_of(bases, access.mask, width.bytes) {
                         for (base, count) in runs {
-                            self.use_run(base, count, reach.bytes, load, cell, cells);
+                            self.use_run(base, count, width.bytes, load, cell, cells);
                         }
                         return;
                     }
@@ -268,7 +269,7 @@ impl<T: Timeline> Reuse<T> {
                 _ => {}
             }
         }
-        access.for_each_lane(|_, address| self.use_element(address, reach.bytes, load, cell, cells));
+        access.for_each_lane(|_, address| self.use_element(address, width.bytes, load, cell, cells));
     }
 
     /// Elements of a common width one after another.
@@ -339,7 +340,7 @@ impl<T: Timeline> Reuse<T> {
     }
 
     /// A store ends the life of every element, sector and line that it touches.
-    fn restart(&mut self, access: &Access<'_>, reach: Reach, pieces: &[Piece]) {
+    fn restart(&mut self, access: &Access<'_>, width: Width, pieces: &[Piece]) {
         for piece in pieces {
             let Some(index) = self.find(piece.line) else { continue };
             let line = &mut self.lines[index as usize];
@@ -371,10 +372,10 @@ impl<T: Timeline> Reuse<T> {
         if !self.odd.is_empty() {
             let widest = u64::from(self.widest_odd);
             access.for_each_lane(|_, address| {
-                let last = address.saturating_add(u64::from(reach.bytes) - 1);
+                let last = address.saturating_add(u64::from(width.bytes) - 1);
                 let first = (address.saturating_sub(widest), 0);
                 for (&(start, bytes), element) in self.odd.range_mut(first..=(last, u32::MAX)) {
-                    let touched = match reach.holes {
+                    let touched = match width.holes {
                         None => start.saturating_add(u64::from(bytes)) > address,
                         Some(holes) => (0..64).any(|byte| {
                             let at = address.wrapping_add(byte);

@@ -5,7 +5,8 @@ use warpline_format::access::{Access, Item, Items, Space, push_access};
 use warpline_format::site_table::Op;
 
 use super::{Axis, Clock, Reuse, ReuseCells, ReuseCounters, SAMPLED_LINES, Stores, Timeline};
-use crate::hierarchy::{Coalescer, Groups, Reach};
+use crate::geometry::Width;
+use crate::hierarchy::{Coalescer, Groups};
 
 /// Two small caches.
 const CACHE_BYTES: [u64; 2] = [512, 2048];
@@ -93,10 +94,10 @@ fn feed(
     let mut trace = Vec::new();
     push_access(&mut trace, Space::Global, 0, mask, addresses);
     let Some(Ok(Item::Access(access))) = Items::new(&trace).next() else { panic!("no access") };
-    let reach = Reach { bytes, holes: None };
+    let width = Width { bytes, holes: None };
     let mut coalescer = Coalescer::default();
-    let pieces = coalescer.pieces(&access, reach, Groups::WARP, op != Op::Load);
-    reuse.request(&access, reach, op, pieces, cell, cells);
+    let pieces = coalescer.pieces(&access, width, Groups::WARP, op != Op::Load);
+    reuse.request(&access, width, op, pieces, cell, cells);
     if let Some((slow, stores, want)) = slow {
         slow.request(&access, bytes, op, stores, cell, want);
     }

@@ -8,7 +8,9 @@ use warpline_format::access::{Access, Addresses, Space};
 use warpline_format::site_table::Op;
 
 use super::{Axis, Clock, Reuse, ReuseCells, Stores};
-use crate::hierarchy::{Coalescer, Groups, Reach, processor};
+use crate::geometry::Width;
+use crate::hierarchy::{Coalescer, Groups};
+use crate::simd::processor;
 
 /// Largest request in a queue, in bytes: a head and 32 addresses.
 const LARGEST: usize = 40 + 8 * 32;
@@ -22,13 +24,13 @@ struct Queue {
 /// What is kept of a request.
 struct Waiting<'a> {
     access: Access<'a>,
-    reach: Reach,
+    width: Width,
     op: Op,
     cell: u32,
 }
 
 impl Queue {
-    fn push(&mut self, access: &Access<'_>, reach: Reach, op: Op, cell: u32) {
+    fn push(&mut self, access: &Access<'_>, width: Width, op: Op, cell: u32) {
         let (form, base, more): (u8, u64, &[u8]) = match access.addresses {
             Addresses::Uniform(address) => (0, address, &[]),
             Addresses::Affine { bases: [low, _], .. } => (1, low, &[]),
@@ -43,11 +45,11 @@ impl Queue {
         let mut head = [0; 32];
         head[0] = form;
         head[1] = op;
-        head[2] = u8::from(reach.holes.is_some());
+        head[2] = u8::from(width.holes.is_some());
         head[4..8].copy_from_slice(&access.mask.to_le_bytes());
         head[8..12].copy_from_slice(&cell.to_le_bytes());
-        head[12..16].copy_from_slice(&reach.bytes.to_le_bytes());
-        head[16..24].copy_from_slice(&reach.holes.unwrap_or(0).to_le_bytes());
+        head[12..16].copy_from_slice(&width.bytes.to_le_bytes());
+        head[16..24].copy_from_slice(&width.holes.unwrap_or(0).to_le_bytes());
         head[24..32].copy_from_slice(&base.to_le_bytes());
         self.bytes.extend_from_slice(&head);
         if let Addresses::Affine { bases: [_, high], stride } = access.addresses {
@@ -81,10 +83,10 @@ impl Queue {
             _ => (Addresses::Full(rest.get(..8 * lanes)?), 8 * lanes),
         };
         let op = [Op::Load, Op::Store, Op::Atomic][usize::from(head[1].min(2))];
-        let reach = Reach { bytes: word(12), holes: (head[2] == 1).then(|| long(&head[16..])) };
+        let width = Width { bytes: word(12), holes: (head[2] == 1).then(|| long(&head[16..])) };
         // The site does not matter any more.
         let access = Access { site: 0, space: Space::Global, mask, addresses };
-        Some((Waiting { access, reach, op, cell: word(8) }, at + 32 + length))
+        Some((Waiting { access, width, op, cell: word(8) }, at + 32 + length))
     }
 }
 
@@ -158,7 +160,7 @@ impl Scope {
     pub fn request(
         &mut self,
         access: &Access<'_>,
-        reach: Reach,
+        width: Width,
         op: Op,
         cell: u32,
         room: usize,
@@ -166,14 +168,14 @@ impl Scope {
     ) {
         match &mut self.engine {
             Engine::Exact(_) => {
-                self.queue.push(access, reach, op, cell);
+                self.queue.push(access, width, op, cell);
                 if self.queue.bytes.len() + LARGEST > room {
                     self.serve(serve);
                 }
             }
             // Its state is small, and of most requests it only counts what they use.
             Engine::Approximate(reuse) => {
-                processor::with_newer_instructions(ServeOne { reuse, access, reach, op, cell, serve });
+                processor::with_newer_instructions(ServeOne { reuse, access, width, op, cell, serve });
             }
         }
     }
@@ -191,7 +193,7 @@ impl Scope {
 struct ServeOne<'a, 'b> {
     reuse: &'a mut Reuse<Clock>,
     access: &'a Access<'a>,
-    reach: Reach,
+    width: Width,
     op: Op,
     cell: u32,
     serve: &'a mut Serve<'b>,
@@ -202,9 +204,9 @@ impl processor::Job for ServeOne<'_, '_> {
 
     #[inline(always)]
     fn run(self) {
-        let ServeOne { reuse, access, reach, op, cell, serve: Serve { coalescer, cells } } = self;
-        let pieces = coalescer.pieces(access, reach, Groups::WARP, op != Op::Load);
-        reuse.request(access, reach, op, pieces, cell, cells);
+        let ServeOne { reuse, access, width, op, cell, serve: Serve { coalescer, cells } } = self;
+        let pieces = coalescer.pieces(access, width, Groups::WARP, op != Op::Load);
+        reuse.request(access, width, op, pieces, cell, cells);
     }
 }
 
@@ -222,9 +224,9 @@ impl processor::Job for ServeAll<'_, '_> {
         let ServeAll { reuse, queue, serve: Serve { coalescer, cells } } = self;
         let mut at = 0;
         while let Some((waiting, next)) = queue.read(at) {
-            let Waiting { access, reach, op, cell } = waiting;
-            let pieces = coalescer.pieces(&access, reach, Groups::WARP, op != Op::Load);
-            reuse.request(&access, reach, op, pieces, cell, cells);
+            let Waiting { access, width, op, cell } = waiting;
+            let pieces = coalescer.pieces(&access, width, Groups::WARP, op != Op::Load);
+            reuse.request(&access, width, op, pieces, cell, cells);
             at = next;
         }
         queue.bytes.clear();
@@ -260,16 +262,16 @@ mod tests {
             let mut items = Vec::new();
             push_access(&mut items, Space::Global, 0, mask, &addresses);
             let Some(Ok(Item::Access(access))) = Items::new(&items).next() else { panic!() };
-            let reach = Reach { bytes, holes };
+            let width = Width { bytes, holes };
             let op = [Op::Load, Op::Store, Op::Atomic][op];
             let mut queue = Queue::default();
             for _ in 0..2 {
-                queue.push(&access, reach, op, cell);
+                queue.push(&access, width, op, cell);
             }
             let mut at = 0;
             for _ in 0..2 {
                 let (waiting, next) = queue.read(at).expect("two were pushed");
-                prop_assert_eq!((waiting.access, waiting.reach.bytes, waiting.reach.holes), (access, bytes, holes));
+                prop_assert_eq!((waiting.access, waiting.width.bytes, waiting.width.holes), (access, bytes, holes));
                 prop_assert_eq!((waiting.op, waiting.cell), (op, cell));
                 at = next;
             }

@@ -5,37 +5,9 @@
 //! most as wide as all rows together, so with 32 banks of 4 bytes half warps are served for 8 bytes a lane
 //! and quarters for 16. Constant memory serves one address per pass.
 
-use super::{Scattered, Width};
-use crate::hierarchy::Banks;
+use super::Scattered;
+use crate::geometry::{BankRules, Banks, Width, period};
 use warpline_format::access::{Access, Addresses, Space};
-
-/// Banks of the memories that requests are counted for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct BankRules {
-    /// Shared memory.
-    pub shared: Banks,
-    /// Data stage of level 1, where it is to be counted.
-    pub data: Option<Banks>,
-}
-
-impl Default for BankRules {
-    fn default() -> Self {
-        BankRules { shared: Banks::USUAL, data: None }
-    }
-}
-
-impl BankRules {
-    /// Requests to shared memory that are alike but for a shift of all addresses by a multiple of this (a power of two)
-    /// need as many passes.
-    pub fn shared_period(&self) -> u32 {
-        period(self.shared)
-    }
-}
-
-/// A shift by whole words only renames the banks; where rows hold several words, one by whole rounds does.
-fn period(banks: Banks) -> u32 {
-    if banks.bank_bytes == banks.word_bytes { banks.word_bytes } else { banks.pass_bytes() }
-}
 
 /// Passes of one request.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -6,28 +6,8 @@
 
 use warpline_format::access::{Access, Addresses, Space};
 
-use super::{LINE_BYTES, LineTable, SECTOR_BYTES};
-
-/// What the lanes of a site touch from their address on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Width {
-    /// Bytes from first to last, 1 to [`super::MAX_WIDTH`].
-    pub bytes: u32,
-    /// For accesses with holes: bit per byte that is touched.
-    pub holes: Option<u64>,
-}
-
-impl Width {
-    /// Without holes.
-    pub fn solid(bytes: u32) -> Width {
-        Width { bytes, holes: None }
-    }
-
-    /// Bytes that are really touched, per lane.
-    pub fn useful(&self) -> u32 {
-        self.holes.map_or(self.bytes, u64::count_ones)
-    }
-}
+use super::LineTable;
+use crate::geometry::{LINE_BYTES, SECTOR_BYTES, Width};
 
 /// Counts of distinct things that a request touches.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -236,8 +216,8 @@ fn run(mask: u32, base: u64, stride: i64, width: u32) -> Option<Run> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::reference;
     use super::*;
+    use crate::metrics::reference;
     use proptest::prelude::*;
     use warpline_format::access::{Item, Items, push_access};
 

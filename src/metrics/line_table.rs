@@ -1,6 +1,7 @@
 //! The set of bytes a request touches, as 128-byte lines with one bit per byte.
 
-use super::{Footprint, LINE_BYTES};
+use super::Footprint;
+use crate::geometry::LINE_BYTES;
 use std::collections::BTreeMap;
 
 /// Places in the table. At most [`LIMIT`] are used, so that probing stays short.

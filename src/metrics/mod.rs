@@ -12,15 +12,8 @@ mod line_table;
 mod reference;
 mod scattered;
 
-pub use banks::{BankRules, WavefrontMemo, Wavefronts, wavefronts};
+pub use banks::{WavefrontMemo, Wavefronts, wavefronts};
 pub use counters::{Counters, Histogram};
-pub use footprint::{Footprint, FootprintMemo, Width, footprint, together};
+pub use footprint::{Footprint, FootprintMemo, footprint, together};
 pub use line_table::LineTable;
 pub use scattered::Scattered;
-
-/// Bytes of a sector.
-pub const SECTOR_BYTES: u64 = 32;
-/// Bytes of a line.
-pub const LINE_BYTES: u64 = 128;
-/// Widest access per lane that is accepted, in bytes. The widest that exist are masked vectors of 64.
-pub const MAX_WIDTH: u32 = 4096;

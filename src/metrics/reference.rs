@@ -1,7 +1,7 @@
 //! Slow, obvious versions of the counts, for the tests.
 
-use super::{Footprint, Width};
-use crate::hierarchy::Banks;
+use super::Footprint;
+use crate::geometry::{Banks, Width};
 use std::collections::{BTreeMap, BTreeSet};
 use warpline_format::access::{Access, Space};
 

@@ -2,9 +2,9 @@
 
 use warpline_format::access::{Access, Addresses, LANES, Space};
 
-use super::{Footprint, LINE_BYTES, Width};
-use crate::hierarchy::processor;
-use crate::hierarchy::ranks::sorted;
+use super::Footprint;
+use crate::geometry::{LINE_BYTES, Width};
+use crate::simd::{processor, sorted};
 
 /// The elements of a request in rising order, where each lane touches one naturally aligned element of up to 32 bytes: so
 /// no lane crosses a sector, and lanes share an element or nothing.

@@ -42,7 +42,7 @@ pub(super) fn check(figures: &DeviceFigures) -> Result<(), (&'static str, String
 
 #[cfg(test)]
 mod tests {
-    use super::super::parse;
+    use crate::models::parse;
 
     #[test]
     fn impossible_devices_are_told_with_their_line() {

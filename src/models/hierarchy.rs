@@ -3,9 +3,10 @@
 use serde::Deserialize;
 
 use super::{Figure, Model, ModelError};
+use crate::geometry::Banks;
 use crate::hierarchy::{
-    Atomics, Banks, Copies, DramConfig, Groups, HierarchyConfig, Index, L1Config, L1Stages, L2Config, Replacement,
-    StoreFill, StorePolicy, TlbConfig,
+    Atomics, Copies, DramConfig, Groups, HierarchyConfig, Index, L1Config, L1Stages, L2Config, Replacement, StoreFill,
+    StorePolicy, TlbConfig,
 };
 
 /// `[coalescing]`: see [`Groups`].
@@ -235,7 +236,7 @@ fn line_of(text: &str, section: &str, key: &str) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{find, names};
+    use crate::models::{find, names};
 
     #[test]
     fn every_built_in_model_has_a_hierarchy_of_its_size() {
@@ -268,7 +269,7 @@ mod tests {
 
     fn wrong(from: &str, to: &str) -> String {
         let text = include_str!("../../models/v100.toml").replace(from, to);
-        super::super::parse(&text, std::path::Path::new("mine.toml")).unwrap_err().to_string()
+        crate::models::parse(&text, std::path::Path::new("mine.toml")).unwrap_err().to_string()
     }
 
     #[test]

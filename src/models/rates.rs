@@ -3,7 +3,7 @@
 use serde::Deserialize;
 
 use super::{Figure, Model};
-use crate::hierarchy::{Banks, SECTOR_BYTES};
+use crate::geometry::{Banks, SECTOR_BYTES};
 
 /// `[rates]`, for the bottleneck estimate.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
@@ -114,7 +114,7 @@ impl Model {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{find, parse};
+    use crate::models::{find, parse};
 
     #[test]
     fn rates_are_per_second_and_absent_where_unknown() {

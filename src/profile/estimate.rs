@@ -12,7 +12,8 @@ use warpline_format::access::Space;
 use warpline_format::event::LaunchId;
 
 use crate::analysis::{KernelData, LaunchData};
-use crate::metrics::{Counters, SECTOR_BYTES};
+use crate::geometry::SECTOR_BYTES;
+use crate::metrics::Counters;
 use crate::models::Rates;
 
 /// What limits a kernel on a model, over its launches that were recorded whole.

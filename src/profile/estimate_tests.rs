@@ -5,7 +5,8 @@ use proptest::prelude::*;
 use super::*;
 use crate::analysis::{BlockSum, BranchSum, Cells, HostTraffic, InstructionSums};
 use crate::attribution::ContextTree;
-use crate::hierarchy::{Banks, LevelCounts, StageCounts, Traffic};
+use crate::geometry::Banks;
+use crate::hierarchy::{LevelCounts, StageCounts, Traffic};
 use warpline_format::event::Launch;
 use warpline_format::site_table::InstructionMix;
 

@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 use super::reuse;
 use super::text::{bytes, count, facts, label, notes, percent, plain_name, ratio, short, tables};
 use super::worst::{self, Group, Row, by_passes, by_sectors};
-use crate::metrics::SECTOR_BYTES;
+use crate::geometry::SECTOR_BYTES;
 use crate::profile::Profile;
 use crate::profile::model::{Frame, Metrics};
 

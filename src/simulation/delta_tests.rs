@@ -4,7 +4,8 @@
 use warpline_format::access::{Item, Items, Space, push_access};
 use warpline_format::site_table::{CacheOp, Op};
 
-use crate::hierarchy::{FirstLevel, HierarchyConfig, Leaving, Reach, SecondLevel, Traffic, TrafficCells};
+use crate::geometry::Width;
+use crate::hierarchy::{Egress, FirstLevel, HierarchyConfig, SecondLevel, Traffic, TrafficCells};
 use crate::models;
 
 fn model(name: &str) -> HierarchyConfig {
@@ -16,7 +17,7 @@ struct Chase {
     second: SecondLevel,
     cells: TrafficCells,
     item: Vec<u8>,
-    left: Leaving,
+    left: Egress,
 }
 
 const BASE: u64 = 1 << 44;
@@ -28,7 +29,7 @@ impl Chase {
             second: SecondLevel::new(config),
             cells: TrafficCells::default(),
             item: Vec::new(),
-            left: Leaving::default(),
+            left: Egress::default(),
         }
     }
 
@@ -36,8 +37,8 @@ impl Chase {
         self.item.clear();
         push_access(&mut self.item, Space::Global, 0, 1, &[BASE + 4 * index]);
         let Some(Ok(Item::Access(access))) = Items::new(&self.item).next() else { panic!("no access") };
-        let reach = Reach { bytes: 4, holes: None };
-        self.first.request(0, 0, &access, reach, op, cache, 0, 0, &mut self.cells, &mut self.left);
+        let width = Width { bytes: 4, holes: None };
+        self.first.request(0, 0, &access, width, op, cache, 0, 0, &mut self.cells, &mut self.left);
         self.first.finish(&mut self.cells, &mut self.left);
         self.second.serve(&[self.left.share(0)], &mut self.cells);
         self.left.clear();

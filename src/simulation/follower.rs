@@ -10,7 +10,7 @@ use super::pages::{PageCounts, Pages};
 use super::stage::SharedStage;
 use super::{ReuseScope, ReuseSettings, Settings};
 use crate::analysis::{Cells, Follower, LaunchShape, Request};
-use crate::hierarchy::{Coalescer, FirstLevel, Leaving, LocalLayout, Reach, StageCounts, TrafficCells, tag_passes};
+use crate::hierarchy::{Coalescer, Egress, FirstLevel, LocalLayout, StageCounts, TrafficCells, tag_passes};
 use crate::locality::{ReuseCells, Scope, Serve};
 
 /// Bytes that waiting requests of all resident blocks may take, about, and limits for one block.
@@ -53,7 +53,7 @@ pub struct Simulation {
     launches: FxHashMap<LaunchId, Running>,
     current: Option<(LaunchId, Running)>,
     batch: u64,
-    left: Leaving,
+    left: Egress,
     coalescer: Coalescer,
     idle: Vec<FirstLevel>,
     spare: Vec<Scope>,
@@ -127,7 +127,7 @@ impl Follower for Simulation {
             return;
         }
         let Some((_, running)) = &mut self.current else { return };
-        let reach = Reach { bytes: request.width.bytes, holes: request.width.holes };
+        let width = request.width;
         let sm = request.slot / running.slots_per_sm;
         let op = request.site.op;
         let access = request.access;
@@ -141,7 +141,7 @@ impl Follower for Simulation {
             cache = CacheOp::Global;
         }
         let (slot, cell, place) = (request.slot, request.cell, request.place);
-        let pieces = running.first.request(sm, slot, access, reach, op, cache, cell, place, traffic, left);
+        let pieces = running.first.request(sm, slot, access, width, op, cache, cell, place, traffic, left);
         if let Some(pages) = &mut running.pages {
             pages.request(sm, pieces);
         }
@@ -168,7 +168,7 @@ impl Follower for Simulation {
             }
             if let Some(Some(scope)) = running.scopes.get_mut(place) {
                 let mut serve = Serve { coalescer: &mut self.coalescer, cells: &mut running.reuse };
-                scope.request(access, reach, op, request.cell, running.room, &mut serve);
+                scope.request(access, width, op, request.cell, running.room, &mut serve);
             }
         }
     }

@@ -2,7 +2,8 @@
 
 use rustc_hash::FxHashSet;
 
-use crate::hierarchy::{LINE_BYTES, Piece};
+use crate::geometry::LINE_BYTES;
+use crate::hierarchy::Piece;
 
 /// What is counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -11,7 +11,8 @@ use rustc_hash::FxHashMap;
 use warpline_format::event::LaunchId;
 
 use super::Settings;
-use crate::hierarchy::{LINE_BYTES, Leaving, Outgoing, SecondLevel, Shares, SumOf, Traffic, TrafficCells, Written};
+use crate::geometry::LINE_BYTES;
+use crate::hierarchy::{Egress, EgressQueue, SecondLevel, Shares, SumOf, Traffic, TrafficCells, Written};
 
 /// Most shares: more would wait for each other's batches.
 const MOST_SHARES: u32 = 8;
@@ -26,7 +27,7 @@ const LAST_COPIES: u64 = 16;
 struct Batch {
     launch: LaunchId,
     /// What each worker handed on, and which they are.
-    parts: Vec<Leaving>,
+    parts: Vec<Egress>,
     workers: Vec<u32>,
     /// Copies before it.
     copies: Vec<Written>,
@@ -46,7 +47,7 @@ struct Order {
     first: u64,
     /// By share: number of the batch that it serves next.
     served: Vec<u64>,
-    spare: Vec<Leaving>,
+    spare: Vec<Egress>,
 }
 
 /// Some sets of level 2.
@@ -119,8 +120,8 @@ impl SharedStage {
     }
 
     /// Where a worker puts what leaves its SMs.
-    pub(super) fn leaving(&self) -> Leaving {
-        Leaving::new(&self.0.settings.hierarchy.l2, self.0.division)
+    pub(super) fn leaving(&self) -> Egress {
+        Egress::new(&self.0.settings.hierarchy.l2, self.0.division)
     }
 
     /// A copy writes device memory before batch number `batch`.
@@ -129,7 +130,7 @@ impl SharedStage {
     }
 
     /// A worker's part of a batch; `left` comes back empty.
-    pub(super) fn submit(&self, batch: u64, launch: LaunchId, worker: u32, left: &mut Leaving) {
+    pub(super) fn submit(&self, batch: u64, launch: LaunchId, worker: u32, left: &mut Egress) {
         let mut order = lock(&self.0.order);
         let spare = order.spare.pop().unwrap_or_else(|| self.leaving());
         let waiting = order.waiting.entry(batch).or_default();
@@ -195,7 +196,7 @@ impl Stage {
         }
         let cells = share.sums.entry(batch.launch).or_default();
         cells.resize_with(self.workers as usize, TrafficCells::default);
-        let parts: Vec<&Outgoing> = batch.parts.iter().map(|part| part.share(index)).collect();
+        let parts: Vec<&EgressQueue> = batch.parts.iter().map(|part| part.share(index)).collect();
         share.level.serve(&parts, &mut Sums { workers: &batch.workers, cells });
     }
 }
@@ -234,7 +235,7 @@ impl Order {
         while self.first < all {
             self.first += 1;
             let Some(Ok(mut batch)) = self.ready.pop_front().map(Arc::try_unwrap) else { continue };
-            batch.parts.iter_mut().for_each(Leaving::clear);
+            batch.parts.iter_mut().for_each(Egress::clear);
             self.spare.append(&mut batch.parts);
         }
     }

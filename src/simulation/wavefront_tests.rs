@@ -4,8 +4,9 @@
 
 use warpline_format::access::{Item, Items, Space, push_access};
 
-use crate::hierarchy::{Coalescer, Groups, L1Stages, Reach, tag_passes};
-use crate::metrics::{BankRules, WavefrontMemo, Width, wavefronts};
+use crate::geometry::{BankRules, Width};
+use crate::hierarchy::{Coalescer, Groups, L1Stages, tag_passes};
+use crate::metrics::{WavefrontMemo, wavefronts};
 use crate::models::find;
 
 /// Threads' elements.
@@ -102,8 +103,8 @@ fn modelled(stages: &L1Stages, bytes: u32, pattern: Pattern) -> (f64, f64, f64) 
             push_access(&mut items, Space::Global, 0, u32::MAX, &addresses);
             let Some(Ok(Item::Access(access))) = Items::new(&items).next() else { panic!("no access") };
             data += wavefronts(&access, Width::solid(bytes), &rules, &mut memo, &mut words, None).passes;
-            let reach = Reach { bytes, holes: None };
-            tag += tag_passes(coalescer.pieces(&access, reach, Groups::WARP, false), stages.tag_banks);
+            let width = Width { bytes, holes: None };
+            tag += tag_passes(coalescer.pieces(&access, width, Groups::WARP, false), stages.tag_banks);
             loads += 1;
         }
     }

@@ -123,9 +123,9 @@ fn short(number: f64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::chase::Chase;
-    use super::super::outcome::CaseRow;
     use super::*;
+    use crate::validate::chase::Chase;
+    use crate::validate::outcome::CaseRow;
 
     #[test]
     fn loads_past_level_1_do_not_look_like_hits() {

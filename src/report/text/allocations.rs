@@ -6,7 +6,7 @@ use super::figures::{bytes, percent, ratio};
 use super::kernels::more;
 use super::places;
 use super::style::Style;
-use crate::metrics::SECTOR_BYTES;
+use crate::geometry::SECTOR_BYTES;
 use crate::profile::Profile;
 use crate::profile::model::Allocation;
 use crate::report::worst;

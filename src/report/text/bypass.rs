@@ -2,13 +2,11 @@
 
 use std::fmt::Write as _;
 
-use super::caches;
 use super::figures::{bytes, count, percent, ratio};
 use super::kernels::more;
-use super::names;
-use super::places;
 use super::style::Style;
-use crate::metrics::SECTOR_BYTES;
+use super::{caches, names, places};
+use crate::geometry::SECTOR_BYTES;
 use crate::profile::Profile;
 use crate::profile::model::{BypassAdvice, DramMetrics, Kernel, LevelMetrics, PageMetrics};
 

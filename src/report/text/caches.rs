@@ -5,10 +5,9 @@ use std::fmt::Write as _;
 
 use super::figures::{add, bytes, memory, percent, ratio};
 use super::kernels::more;
-use super::names;
-use super::places;
 use super::style::Style;
-use crate::metrics::SECTOR_BYTES;
+use super::{names, places};
+use crate::geometry::SECTOR_BYTES;
 use crate::profile::Profile;
 use crate::profile::model::{DramMetrics, LevelMetrics, LookupBytes, Metrics, Site};
 

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use super::figures::{bytes, count, memory, percent, ratio};
 use super::names;
 use super::style::Style;
-use crate::metrics::SECTOR_BYTES;
+use crate::geometry::SECTOR_BYTES;
 use crate::profile::Profile;
 use crate::profile::model::{Kernel, Metrics};
 

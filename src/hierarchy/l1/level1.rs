@@ -1,81 +1,21 @@
-//! The level-1 caches of all SMs.
+//! The L1 caches of all SMs.
 
 use super::by_sm::BySm;
-use super::cache::{LineCache, SectorCache};
-use super::coalesce::{Piece, bytes_of};
-use super::config::L1Config;
-use super::dense::DenseLines;
-use super::engine::TrafficCells;
-use super::full::FullCache;
-use super::leaving::{L2Request, Leaving};
-use super::policy::Replacement;
-use super::processor;
-use super::rules1::{Next, OneSm, RulesOf1};
-use super::units::count;
-use super::waiting::{Masks, Part, Queue, Waiting};
-
-/// How level 1 treats a request.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Route {
-    /// A load that is cached.
-    Load,
-    /// A load through the read-only path.
-    ReadOnly,
-    /// A load that goes straight to level 2.
-    LoadPast,
-    /// A store to global memory.
-    Store,
-    /// A store to the lanes' own stacks: written back, not through.
-    LocalStore,
-    /// An atomic.
-    Atomic,
-}
-
-impl Route {
-    /// Reads memory and nothing else.
-    pub fn is_load(self) -> bool {
-        matches!(self, Route::Load | Route::ReadOnly | Route::LoadPast)
-    }
-}
-
-/// What level 2 is asked for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ask {
-    /// Sectors are read.
-    Load,
-    /// Bytes are written.
-    Store,
-    /// Sectors are read and written as one.
-    Atomic,
-    /// As [`Ask::Atomic`], in a model whose atomics miss without touching the caches.
-    AtomicMiss,
-}
-
-/// A line-sized request from level 1 to level 2.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ToL2 {
-    /// What.
-    pub ask: Ask,
-    /// Dense number of the line (see [`super::DenseLines`]).
-    pub number: u32,
-    /// Sectors.
-    pub sectors: u8,
-    /// Bytes, for stores.
-    pub bytes: u128,
-}
-
-/// What one piece did at level 1.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct L1Outcome {
-    /// Lookups, in the level's own sectors.
-    pub lookups: u32,
-    /// Of these, hits.
-    pub hits: u32,
-}
+use super::queue::{Masks, QueuedPiece, QueuedRequest, RequestQueue};
+use super::request::{L1Outcome, Route};
+use super::rules::{L1Rules, NextLevel, OneSm};
+use crate::geometry::sectors::{bytes_of, count};
+use crate::hierarchy::array::{FullCache, LineCache, Replacement, SectorCache};
+use crate::hierarchy::coalesce::Piece;
+use crate::hierarchy::config::L1Config;
+use crate::hierarchy::dense::DenseLines;
+use crate::hierarchy::l2::{Egress, L2Access, L2Op, L2Request};
+use crate::hierarchy::traffic::TrafficCells;
+use crate::simd::processor;
 
 /// The caches of all SMs.
 pub struct Level1 {
-    rules: RulesOf1,
+    rules: L1Rules,
     kind: Kind,
     by_sm: BySm,
 }
@@ -128,7 +68,7 @@ impl Level1 {
         } else {
             Kind::General { config: Box::new(config.clone()), ways, sms: Vec::new() }
         };
-        Level1 { rules: RulesOf1::new(config), kind, by_sm: BySm::default() }
+        Level1 { rules: L1Rules::new(config), kind, by_sm: BySm::default() }
     }
 
     /// Makes room for so many SMs.
@@ -155,25 +95,32 @@ impl Level1 {
         }
     }
 
-    /// Serves what waits, in order: counts it, and appends to `out` what level 2 has to do.
-    pub(super) fn serve_all(
+    /// Serves what waits, in order: counts it, and appends to `out` what L2 has to do.
+    pub(crate) fn serve_all(
         &mut self,
-        queue: &mut Queue,
+        queue: &mut RequestQueue,
         lines: &DenseLines,
         cells: &mut TrafficCells,
-        out: &mut Leaving,
+        out: &mut Egress,
     ) {
         processor::with_newer_instructions(ServeAll { level: self, queue, lines, cells, out });
     }
 
-    /// Whether pieces that go this way are plain (see [`RulesOf1::plain`]).
+    /// Whether pieces that go this way are plain (see [`L1Rules::plain`]).
     #[inline(always)]
-    pub(super) fn plain(&self, route: Route) -> [bool; 2] {
+    pub(crate) fn plain(&self, route: Route) -> [bool; 2] {
         self.rules.plain(route)
     }
 
-    /// Serves a piece of an SM with the dense number `number`; what level 2 has to do goes to `out`.
-    pub fn serve(&mut self, sm: u32, route: Route, piece: &Piece, number: u32, mut out: impl FnMut(ToL2)) -> L1Outcome {
+    /// Serves a piece of an SM with the dense number `number`; what L2 has to do goes to `out`.
+    pub fn serve(
+        &mut self,
+        sm: u32,
+        route: Route,
+        piece: &Piece,
+        number: u32,
+        mut out: impl FnMut(L2Access),
+    ) -> L1Outcome {
         match &mut self.kind {
             Kind::Full(cache) => OneSm { rules: &self.rules, cache, read_only: None, first_set: sm }
                 .serve(route, piece, number, &mut out),
@@ -188,29 +135,29 @@ impl Level1 {
 
 /// Where what a piece asks for goes.
 struct Exit<'a> {
-    request: &'a Waiting,
-    part: &'a Part,
+    request: &'a QueuedRequest,
+    part: &'a QueuedPiece,
     lines: &'a DenseLines,
-    out: &'a mut Leaving,
+    out: &'a mut Egress,
 }
 
-impl Next for Exit<'_> {
+impl NextLevel for Exit<'_> {
     #[inline(always)]
-    fn ask(&mut self, request: ToL2) {
-        let Waiting { sm, cell, place, .. } = *self.request;
-        let Part { line, number, .. } = *self.part;
+    fn send(&mut self, request: L2Access) {
+        let QueuedRequest { sm, cell, place, .. } = *self.request;
+        let QueuedPiece { line, number, .. } = *self.part;
         let line = if request.number == number { line } else { self.lines.line(request.number) };
         self.out.place = place;
-        self.out.push(sm, cell, line, request.sectors, request.ask, request.bytes);
+        self.out.push(sm, cell, line, request.sectors, request.op, request.bytes);
     }
 }
 
 struct ServeAll<'a> {
     level: &'a mut Level1,
-    queue: &'a mut Queue,
+    queue: &'a mut RequestQueue,
     lines: &'a DenseLines,
     cells: &'a mut TrafficCells,
-    out: &'a mut Leaving,
+    out: &'a mut Egress,
 }
 
 impl processor::Job for ServeAll<'_> {
@@ -246,15 +193,15 @@ impl processor::Job for ServeAll<'_> {
     }
 }
 
-/// Counts plain requests of which it is known what was missing, and hands on what goes to level 2.
+/// Counts plain requests of which it is known what was missing, and hands on what goes to L2.
 #[inline(always)]
 fn hand_on(
-    mut requests: &[Waiting],
-    parts: &[Part],
+    mut requests: &[QueuedRequest],
+    parts: &[QueuedPiece],
     masks: &mut Masks<'_>,
     stores_hit_lines: bool,
     cells: &mut TrafficCells,
-    out: &mut Leaving,
+    out: &mut Egress,
 ) {
     while let Some(first) = requests.first() {
         let length = requests.iter().take_while(|request| request.is_like(first)).count();
@@ -263,28 +210,28 @@ fn hand_on(
         let mut sum = L1Outcome::default();
         if first.route == Route::Store {
             for request in alike {
-                let Waiting { place, sm, cell, .. } = *request;
+                let QueuedRequest { place, sm, cell, .. } = *request;
                 out.place = place;
                 for part in &parts[request.pieces()] {
                     let there = if part.present { part.sectors } else { 0 };
                     sum.lookups += count(part.sectors);
                     sum.hits += count(if stores_hit_lines { there } else { part.sectors & !part.missing });
-                    out.push(sm, cell, part.line, part.sectors, Ask::Store, masks.next(part));
+                    out.push(sm, cell, part.line, part.sectors, L2Op::Store, masks.next(part));
                 }
             }
         } else if let Some(out) = out.only_share() {
             for request in alike {
-                let Waiting { place, sm, cell, .. } = *request;
+                let QueuedRequest { place, sm, cell, .. } = *request;
                 for part in sum.count(&parts[request.pieces()]).filter(|part| part.missing != 0) {
-                    out.push(L2Request::whole(place, sm, cell, part.line, part.missing, Ask::Load));
+                    out.push(L2Request::whole(place, sm, cell, part.line, part.missing, L2Op::Load));
                 }
             }
         } else {
             for request in alike {
-                let Waiting { place, sm, cell, .. } = *request;
+                let QueuedRequest { place, sm, cell, .. } = *request;
                 out.place = place;
                 for part in sum.count(&parts[request.pieces()]).filter(|part| part.missing != 0) {
-                    out.push(sm, cell, part.line, part.missing, Ask::Load, bytes_of(part.missing));
+                    out.push(sm, cell, part.line, part.missing, L2Op::Load, bytes_of(part.missing));
                 }
             }
         }
@@ -295,7 +242,7 @@ fn hand_on(
 impl L1Outcome {
     /// Hands the pieces of a plain request on, counting them.
     #[inline(always)]
-    fn count<'a>(&mut self, parts: &'a [Part]) -> impl Iterator<Item = &'a Part> {
+    fn count<'a>(&mut self, parts: &'a [QueuedPiece]) -> impl Iterator<Item = &'a QueuedPiece> {
         parts.iter().inspect(|part| {
             self.lookups += count(part.sectors);
             self.hits += count(part.sectors & !part.missing);
@@ -305,7 +252,7 @@ impl L1Outcome {
 
 /// Serves a piece by itself.
 #[inline(never)]
-fn serve_one(rules: &RulesOf1, kind: &mut Kind, piece: &Piece, mut exit: Exit<'_>) -> L1Outcome {
+fn serve_one(rules: &L1Rules, kind: &mut Kind, piece: &Piece, mut exit: Exit<'_>) -> L1Outcome {
     let (sm, route, number) = (exit.request.sm, exit.request.route, exit.part.number);
     match kind {
         Kind::Full(cache) => {

@@ -1,18 +1,10 @@
-//! One cache array: sets, ways, sector bits, replacement. Levels 1 and 2 are both built on it.
+//! One cache array: sets, ways, sector bits, replacement. L1 and L2 are both built on it.
 
 use super::finder::{EMPTY, Ways};
+use super::line_cache::{Evicted, LineCache, LookupOrAllocate, ResidentLine};
+use super::partial::Partial;
 use super::policy::{Policy, Replacement};
-use super::processor;
-use rustc_hash::FxHashMap;
-
-/// What left the cache to make room.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Evicted {
-    /// The line's key.
-    pub key: u32,
-    /// Its sectors that have to be written back.
-    pub dirty: u8,
-}
+use crate::simd::processor;
 
 /// State of one line: in the low four bits the sectors all of whose bytes are here, in the high ones
 /// those with bytes that the next level has not.
@@ -38,105 +30,6 @@ struct Data {
     room: u32,
     /// Sectors in use, per set.
     used: Vec<u32>,
-}
-
-/// Bytes written to sectors that are not whole.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Partial(FxHashMap<u64, u32>);
-
-impl Partial {
-    #[inline(always)]
-    pub(super) fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
-    /// Notes bytes written to a sector of a line that cannot be read. Whether some of them were known before, and
-    /// whether all of the sector's are now; what is whole is forgotten here.
-    pub(super) fn write(&mut self, key: u64, sector: u32, bytes: u32) -> (bool, bool) {
-        let place = key << 2 | u64::from(sector);
-        if bytes == u32::MAX {
-            return (!self.0.is_empty() && self.0.remove(&place).is_some(), true);
-        }
-        let known = self.0.entry(place).or_default();
-        let before = *known != 0;
-        *known |= bytes;
-        let whole = *known == u32::MAX;
-        if whole {
-            self.0.remove(&place);
-        }
-        (before, whole)
-    }
-
-    /// Takes out what is known of some sectors of a line: which, and calls `f` with each one's bytes.
-    #[inline(always)]
-    pub(super) fn take(&mut self, key: u64, sectors: u8, mut f: impl FnMut(u32, u32)) -> u8 {
-        if self.0.is_empty() { 0 } else { self.take_slowly(key, sectors, &mut f) }
-    }
-
-    #[inline(never)]
-    fn take_slowly(&mut self, key: u64, sectors: u8, f: &mut dyn FnMut(u32, u32)) -> u8 {
-        let mut taken = 0;
-        for sector in 0..4 {
-            if sectors >> sector & 1 == 1
-                && let Some(bytes) = self.0.remove(&(key << 2 | u64::from(sector)))
-            {
-                taken |= 1 << sector;
-                f(sector, bytes);
-            }
-        }
-        taken
-    }
-
-    pub(super) fn clear(&mut self) {
-        self.0.clear();
-    }
-}
-
-/// An array of sectored lines: sets, ways, replacement. A sector is 32 bytes; caches without sectors fill all sectors of
-/// a line at once. Lines are found by key, and used by entry, which stays valid until the next allocation.
-pub(super) trait LineCache {
-    /// An empty cache.
-    fn new(sets: u32, ways: u32, replacement: &Replacement) -> Self;
-    /// Finds a line and notes the use.
-    fn touch(&mut self, set: u32, key: u32) -> Option<usize>;
-    /// Asks for the memory of a set.
-    fn prefetch(&self, set: u32);
-    /// Sectors of an entry that can be read.
-    fn valid(&self, entry: usize) -> u8;
-    /// Makes room for a line that is not present, and notes the use.
-    fn allocate(&mut self, set: u32, key: u32) -> (usize, Option<Evicted>);
-    /// Adds readable sectors to an entry.
-    fn fill(&mut self, entry: usize, sectors: u8);
-    /// Marks sectors as written; returns those that were not so before.
-    fn soil(&mut self, entry: usize, sectors: u8) -> u8;
-    /// Notes bytes written to a sector; the sector becomes readable when all 32 are known. Returns whether some of them
-    /// were known before.
-    fn write_bytes(&mut self, set: u32, entry: usize, sector: u32, bytes: u32) -> bool;
-    /// Takes out what is known of the partly written sectors among `sectors` of a line of a set that is being completed
-    /// or has left: which, and calls `f` with each one's bytes.
-    fn take_partial(&mut self, set: u32, key: u32, sectors: u8, f: impl FnMut(u32, u32)) -> u8;
-    /// Whether any sector is partly written.
-    fn is_partial(&self) -> bool;
-    /// Drops sectors of a line; the whole line where none is left. Dirty data is lost.
-    fn invalidate(&mut self, set: u32, key: u32, sectors: u8);
-    /// Empties the cache; nothing is written back.
-    fn clear(&mut self);
-}
-
-/// A line as level 2 works on it.
-pub(super) struct Brought<'a> {
-    /// In the low four bits the sectors that can be read, in the high ones those that are dirty.
-    pub(super) state: &'a mut u8,
-    /// Sectors of the whole cache that are not whole.
-    pub(super) partial: &'a mut Partial,
-    /// The line that left to make room, or [`EMPTY`].
-    pub(super) evicted: u32,
-}
-
-/// An array without shared data sectors, for level 2.
-pub(super) trait Bring: LineCache {
-    /// Finds a line, or makes room for it where it is not there, and notes the use.
-    fn bring(&mut self, set: u32, key: u32) -> Brought<'_>;
 }
 
 /// A set-associative cache of sectored lines. A sector is 32 bytes; caches without sectors fill all
@@ -276,7 +169,7 @@ impl LineCache for SectorCache {
     }
 
     #[inline(always)]
-    fn soil(&mut self, entry: usize, sectors: u8) -> u8 {
+    fn mark_dirty(&mut self, entry: usize, sectors: u8) -> u8 {
         let line = &mut self.lines[entry];
         let new = sectors & !line.dirty();
         line.0 |= sectors << 4;
@@ -334,15 +227,15 @@ impl LineCache for SectorCache {
     }
 }
 
-impl Bring for SectorCache {
+impl LookupOrAllocate for SectorCache {
     #[inline(always)]
-    fn bring(&mut self, set: u32, key: u32) -> Brought<'_> {
+    fn lookup_or_allocate(&mut self, set: u32, key: u32) -> ResidentLine<'_> {
         let (entry, evicted) = match self.touch(set, key) {
             Some(entry) => (entry, None),
             None => self.allocate(set, key),
         };
         let evicted = evicted.map_or(EMPTY, |evicted| evicted.key);
-        Brought { state: &mut self.lines[entry].0, partial: &mut self.partial, evicted }
+        ResidentLine { state: &mut self.lines[entry].0, partial: &mut self.partial, evicted }
     }
 }
 

@@ -1,22 +1,22 @@
 //! What happens behind the SMs.
 
-use super::cache::Bring;
-use super::config::HierarchyConfig;
-use super::dense::DenseLines;
-use super::engine::{SumOf, Traffic};
-use super::leaving::{L2Request, Outgoing};
-use super::level1::Ask;
-use super::level2::{L2Outcome, Level2, Level2Of, Lookup, MOST_PARTS, Visit};
-use super::processor;
+use super::egress::{EgressQueue, L2Request};
+use super::level2::{Level2, Level2Of, Lookup, MOST_PARTS, Visit};
+use super::placement::Shares;
+use super::request::{L2Op, L2Outcome};
 use super::rules::WholeSum;
-use super::slices::Shares;
 use super::written::Written;
+use crate::hierarchy::array::LookupOrAllocate;
+use crate::hierarchy::config::HierarchyConfig;
+use crate::hierarchy::dense::DenseLines;
+use crate::hierarchy::traffic::{SumOf, Traffic};
+use crate::simd::processor;
 
 /// Requests that are split, and whose memory is asked for, before the first of them is served.
 const AHEAD: usize = 16;
 const _: () = assert!(MOST_PARTS * AHEAD <= WholeSum::MOST);
 
-/// Level 2 and DRAM, or one share of them.
+/// L2 and DRAM, or one share of them.
 pub struct SecondLevel {
     level: Level2,
     lines: DenseLines,
@@ -30,7 +30,7 @@ impl SecondLevel {
     }
 
     /// Serves what left the SMs, in the order of its places. Each part is in that order; no place is in two parts.
-    pub fn serve(&mut self, parts: &[&Outgoing], sums: &mut impl SumOf) {
+    pub fn serve(&mut self, parts: &[&EgressQueue], sums: &mut impl SumOf) {
         let SecondLevel { level, lines } = self;
         level.visit(Serve { lines, parts, sums });
     }
@@ -43,8 +43,8 @@ impl SecondLevel {
 
 /// Adds what one request did.
 #[inline(always)]
-pub(super) fn add(traffic: &mut Traffic, ask: Ask, outcome: &L2Outcome) {
-    traffic.l2.count(ask == Ask::Load, outcome.lookups, outcome.hits);
+pub(crate) fn add(traffic: &mut Traffic, op: L2Op, outcome: &L2Outcome) {
+    traffic.l2.count(op == L2Op::Load, outcome.lookups, outcome.hits);
     traffic.l2_allocated += u64::from(outcome.allocated);
     traffic.l2_far += u64::from(outcome.far);
     traffic.dram_reads += u64::from(outcome.dram_reads);
@@ -53,7 +53,7 @@ pub(super) fn add(traffic: &mut Traffic, ask: Ask, outcome: &L2Outcome) {
 
 struct Serve<'a, S> {
     lines: &'a mut DenseLines,
-    parts: &'a [&'a Outgoing],
+    parts: &'a [&'a EgressQueue],
     sums: &'a mut S,
 }
 
@@ -61,7 +61,7 @@ impl<S: SumOf> Visit for Serve<'_, S> {
     type Output = ();
 
     #[inline(always)]
-    fn visit<C: Bring, const PARTS_LOG: u32>(self, level: &mut Level2Of<C>) {
+    fn visit<C: LookupOrAllocate, const PARTS_LOG: u32>(self, level: &mut Level2Of<C>) {
         processor::with_newer_instructions(ServeOn::<C, S, PARTS_LOG> { level, serve: self });
     }
 }
@@ -71,7 +71,7 @@ struct ServeOn<'a, 'b, C, S, const PARTS_LOG: u32> {
     serve: Serve<'b, S>,
 }
 
-impl<C: Bring, S: SumOf, const PARTS_LOG: u32> processor::Job for ServeOn<'_, '_, C, S, PARTS_LOG> {
+impl<C: LookupOrAllocate, S: SumOf, const PARTS_LOG: u32> processor::Job for ServeOn<'_, '_, C, S, PARTS_LOG> {
     type Output = ();
 
     #[inline(always)]
@@ -106,17 +106,17 @@ impl<C: Bring, S: SumOf, const PARTS_LOG: u32> processor::Job for ServeOn<'_, '_
     }
 }
 
-impl<C: Bring, S: SumOf, const PARTS_LOG: u32> ServeOn<'_, '_, C, S, PARTS_LOG> {
+impl<C: LookupOrAllocate, S: SumOf, const PARTS_LOG: u32> ServeOn<'_, '_, C, S, PARTS_LOG> {
     /// Serves a few requests of one part.
     #[inline(always)]
-    fn some(&mut self, part: usize, from: &Outgoing, requests: &[L2Request]) {
+    fn some(&mut self, part: usize, from: &EgressQueue, requests: &[L2Request]) {
         let (level, Serve { lines, sums, .. }) = (&mut *self.level, &mut self.serve);
         let mut lookups = [Lookup::default(); MOST_PARTS * AHEAD];
         // Where the lookups of each request end.
         let mut ends = [0; AHEAD];
         let mut end = 0;
         for (request, place) in requests.iter().zip(&mut ends) {
-            // Of more lines than can be numbered, the rest is left out, as at level 1.
+            // Of more lines than can be numbered, the rest is left out, as at L1.
             if let Some(number) = lines.number(request.line)
                 && let Some(room) = lookups.get_mut(end..).and_then(<[Lookup]>::first_chunk_mut)
             {
@@ -128,31 +128,31 @@ impl<C: Bring, S: SumOf, const PARTS_LOG: u32> ServeOn<'_, '_, C, S, PARTS_LOG> 
         let mut start = 0;
         while let Some(first) = rest.first() {
             // Neighbours often go the same way and count in one cell.
-            let count = rest.iter().take_while(|other| (other.cell, other.ask) == (first.cell, first.ask)).count();
+            let count = rest.iter().take_while(|other| (other.cell, other.op) == (first.cell, first.op)).count();
             let (run, later) = rest.split_at(count);
             let ends = &ends[requests.len() - rest.len()..];
             rest = later;
             let end = ends.get(count - 1).copied().unwrap_or(start).max(start);
             let mut sum = L2Outcome::default();
             let here = &lookups[start..end];
-            let done = match first.ask {
-                Ask::Load => level.look_up_all::<false>(here, &mut sum),
-                Ask::Store if run.iter().all(Outgoing::is_whole) => level.look_up_all::<true>(here, &mut sum),
+            let done = match first.op {
+                L2Op::Load => level.look_up_all::<false>(here, &mut sum),
+                L2Op::Store if run.iter().all(EgressQueue::is_whole) => level.look_up_all::<true>(here, &mut sum),
                 _ => false,
             };
             if !done {
                 for (request, end) in run.iter().zip(ends) {
                     let near = level.partition_of_sm(u32::from(request.sm));
-                    let bytes = if request.ask == Ask::Store { from.bytes(request) } else { 0 };
+                    let bytes = if request.op == L2Op::Store { from.bytes(request) } else { 0 };
                     for lookup in &lookups[start..*end] {
-                        level.look_up(near, request.line, lookup, request.ask, bytes, &mut sum);
+                        level.look_up(near, request.line, lookup, request.op, bytes, &mut sum);
                     }
                     start = *end;
                 }
             }
             start = end;
             if sum.lookups != 0 {
-                add(sums.sum(part, first.cell), first.ask, &sum);
+                add(sums.sum(part, first.cell), first.op, &sum);
             }
         }
     }

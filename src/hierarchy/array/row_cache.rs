@@ -1,11 +1,12 @@
 //! A cache array of few ways with LRU replacement, a set to a row: tags, states and order lie side by side, so that a
-//! lookup fetches two lines of the host's memory. What level 2 mostly is.
+//! lookup fetches two lines of the host's memory. What L2 mostly is.
 
-use super::cache::{Bring, Brought, Evicted, LineCache, Partial};
 use super::finder::EMPTY;
+use super::line_cache::{Evicted, LineCache, LookupOrAllocate, ResidentLine};
 use super::order::{Order, WAYS};
+use super::partial::Partial;
 use super::policy::Replacement;
-use super::processor;
+use crate::simd::processor;
 
 #[derive(Clone, Debug)]
 #[repr(C, align(32))]
@@ -45,9 +46,9 @@ impl RowCache {
     }
 }
 
-impl Bring for RowCache {
+impl LookupOrAllocate for RowCache {
     #[inline(always)]
-    fn bring(&mut self, set: u32, key: u32) -> Brought<'_> {
+    fn lookup_or_allocate(&mut self, set: u32, key: u32) -> ResidentLine<'_> {
         let row = &mut self.rows[set as usize];
         let (way, evicted) = match row.find(key) {
             Some(way) => {
@@ -60,7 +61,7 @@ impl Bring for RowCache {
                 (way, std::mem::replace(&mut row.keys[way], key))
             }
         };
-        Brought { state: &mut row.lines[way], partial: &mut self.partial, evicted }
+        ResidentLine { state: &mut row.lines[way], partial: &mut self.partial, evicted }
     }
 }
 
@@ -107,7 +108,7 @@ impl LineCache for RowCache {
     }
 
     #[inline(always)]
-    fn soil(&mut self, entry: usize, sectors: u8) -> u8 {
+    fn mark_dirty(&mut self, entry: usize, sectors: u8) -> u8 {
         let line = self.line(entry);
         let new = sectors & !(*line >> 4);
         *line |= sectors << 4;

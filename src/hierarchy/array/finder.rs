@@ -1,18 +1,18 @@
 //! Finding a line's way: by looking at every way of the set where there are few, by a hash table
 //! over the whole cache where there are many.
 
-use super::processor;
+use crate::simd::processor;
 
 /// No line.
-pub(super) const EMPTY: u32 = u32::MAX;
+pub(crate) const EMPTY: u32 = u32::MAX;
 /// Most ways that are searched one by one.
-pub(super) const MOST_SCANNED: u32 = 32;
+pub(crate) const MOST_SCANNED: u32 = 32;
 /// Most entries of a cache with more ways than that.
-pub(super) const MOST_HASHED: u64 = u16::MAX as u64 - 1;
+pub(crate) const MOST_HASHED: u64 = u16::MAX as u64 - 1;
 
 /// Keys of all ways, and the way to find them.
 #[derive(Clone, Debug)]
-pub(super) struct Ways {
+pub(crate) struct Ways {
     ways: usize,
     keys: Vec<u32>,
     /// First entry + 1 of the chain of each hash, 0 where there is none; empty when sets are scanned.
@@ -23,7 +23,7 @@ pub(super) struct Ways {
 }
 
 impl Ways {
-    pub(super) fn new(sets: u32, ways: u32) -> Ways {
+    pub(crate) fn new(sets: u32, ways: u32) -> Ways {
         let entries = sets as usize * ways as usize;
         let hashed = ways > MOST_SCANNED;
         let heads = if hashed { (2 * entries).next_power_of_two() } else { 0 };
@@ -34,13 +34,13 @@ impl Ways {
 
     /// The key in an entry, or [`EMPTY`].
     #[inline]
-    pub(super) fn key(&self, entry: usize) -> u32 {
+    pub(crate) fn key(&self, entry: usize) -> u32 {
         self.keys[entry]
     }
 
     /// Asks for the keys of a set that is scanned.
     #[inline(always)]
-    pub(super) fn prefetch(&self, set: u32) {
+    pub(crate) fn prefetch(&self, set: u32) {
         if self.heads.is_empty() {
             processor::read(&self.keys, set as usize * self.ways);
         }
@@ -53,7 +53,7 @@ impl Ways {
 
     /// The entry that holds `key` in the set.
     #[inline(always)]
-    pub(super) fn find(&self, set: u32, key: u32) -> Option<usize> {
+    pub(crate) fn find(&self, set: u32, key: u32) -> Option<usize> {
         if self.heads.is_empty() {
             let first = set as usize * self.ways;
             let keys = &self.keys[first..first + self.ways];
@@ -79,7 +79,7 @@ impl Ways {
 
     /// Puts `key` in an entry; what was there is forgotten.
     #[inline]
-    pub(super) fn put(&mut self, entry: usize, key: u32) {
+    pub(crate) fn put(&mut self, entry: usize, key: u32) {
         let old = std::mem::replace(&mut self.keys[entry], key);
         if self.heads.is_empty() {
             return;
@@ -105,7 +105,7 @@ impl Ways {
         }
     }
 
-    pub(super) fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         self.keys.fill(EMPTY);
         self.heads.fill(0);
     }

@@ -1,19 +1,18 @@
 //! Serves requests SM by SM.
 //!
 //! SMs take turns in the trace, so in its order each request would find the array of its SM gone from the host's nearest
-//! cache. SMs do not see each other at level 1: in whatever order they are served, each one's requests in theirs, the
+//! cache. SMs do not see each other at L1: in whatever order they are served, each one's requests in theirs, the
 //! outcome is the same.
 
-use super::full::{FullCache, One};
-use super::recency::{OneRecency, Recency, Tree};
-use super::waiting::{Part, Waiting};
+use super::queue::{QueuedPiece, QueuedRequest};
+use crate::hierarchy::array::{FullCache, One, OneRecency, Recency, Tree};
 
 /// Fewer requests are not worth sorting.
 const FEW: usize = 64;
 
 /// Keeps its buffers.
 #[derive(Clone, Debug, Default)]
-pub(super) struct BySm {
+pub(crate) struct BySm {
     /// Numbers of the requests, SM by SM.
     sorted: Vec<u32>,
     /// Per SM: where its next request goes.
@@ -21,9 +20,9 @@ pub(super) struct BySm {
 }
 
 impl BySm {
-    /// Serves plain requests (see [`super::rules1::RulesOf1::plain`]) in a clean cache: notes what each piece was missing.
+    /// Serves plain requests (see [`super::rules::L1Rules::plain`]) in a clean cache: notes what each piece was missing.
     #[inline(always)]
-    pub(super) fn serve(&mut self, requests: &[Waiting], parts: &mut [Part], cache: &mut FullCache) {
+    pub(crate) fn serve(&mut self, requests: &[QueuedRequest], parts: &mut [QueuedPiece], cache: &mut FullCache) {
         if requests.len() < FEW {
             for request in requests {
                 serve_sm(cache.one(u32::from(request.sm)), &[0], std::slice::from_ref(request), parts);
@@ -47,7 +46,7 @@ impl BySm {
 
 /// Puts requests into the order of their SMs. `ends` are zero, and in the end where each SM's requests end.
 #[inline(always)]
-fn sort(requests: &[Waiting], ends: &mut [u32], sorted: &mut [u32]) {
+fn sort(requests: &[QueuedRequest], ends: &mut [u32], sorted: &mut [u32]) {
     for request in requests {
         ends[usize::from(request.sm)] += 1;
     }
@@ -64,7 +63,12 @@ fn sort(requests: &[Waiting], ends: &mut [u32], sorted: &mut [u32]) {
 
 /// Serves some requests, of one SM.
 #[inline(always)]
-fn serve_sm((one, recency): (One<'_>, OneRecency<'_>), numbers: &[u32], requests: &[Waiting], parts: &mut [Part]) {
+fn serve_sm(
+    (one, recency): (One<'_>, OneRecency<'_>),
+    numbers: &[u32],
+    requests: &[QueuedRequest],
+    parts: &mut [QueuedPiece],
+) {
     match recency {
         OneRecency::Ring(ring) => serve_with(one, ring, numbers, requests, parts),
         OneRecency::Tree(Tree { shape, bytes }) => match shape.steps() {
@@ -77,10 +81,16 @@ fn serve_sm((one, recency): (One<'_>, OneRecency<'_>), numbers: &[u32], requests
 }
 
 #[inline(always)]
-fn serve_with(mut one: One<'_>, mut recency: impl Recency, numbers: &[u32], requests: &[Waiting], parts: &mut [Part]) {
+fn serve_with(
+    mut one: One<'_>,
+    mut recency: impl Recency,
+    numbers: &[u32],
+    requests: &[QueuedRequest],
+    parts: &mut [QueuedPiece],
+) {
     for &number in numbers {
         for part in &mut parts[requests[number as usize].pieces()] {
-            (part.missing, part.present) = one.bring(part.number, part.sectors, &mut recency);
+            (part.missing, part.present) = one.lookup_or_allocate(part.number, part.sectors, &mut recency);
         }
     }
 }

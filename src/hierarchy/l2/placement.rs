@@ -15,7 +15,7 @@ pub enum Index {
     Linear,
     /// Higher bits folded in.
     Hashed,
-    /// Fermi's level 1 of 32 sets: bits 7 to 11 xor bits 13, 14, 15, 17 and 19; of 64 sets (the
+    /// Fermi's L1 of 32 sets: bits 7 to 11 xor bits 13, 14, 15, 17 and 19; of 64 sets (the
     /// 48 KiB form): bit 12 above them.
     Fermi,
 }

@@ -1,22 +1,22 @@
 //! The order in which up to 16 ways were used, in one word.
 
 /// Most ways.
-pub(super) const WAYS: u32 = 16;
+pub(crate) const WAYS: u32 = 16;
 
 /// Ways as nibbles, the most recently used lowest; ways that the cache does not have stay highest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Order(u64);
+pub(crate) struct Order(u64);
 
 impl Order {
     /// Way 0 is the oldest: empty ways are filled in order.
-    pub(super) fn new(ways: u32) -> Order {
+    pub(crate) fn new(ways: u32) -> Order {
         let place = |way: u32| if way < ways { ways - 1 - way } else { way };
         Order((0..WAYS).map(|way| u64::from(way) << (4 * place(way))).sum())
     }
 
     /// Notes a use.
     #[inline(always)]
-    pub(super) fn touch(&mut self, way: u32) {
+    pub(crate) fn touch(&mut self, way: u32) {
         const ONES: u64 = 0x1111_1111_1111_1111;
         let (order, way) = (self.0, u64::from(way));
         if order & 15 == way {
@@ -32,13 +32,13 @@ impl Order {
 
     /// The least recently used of `ways`.
     #[inline(always)]
-    pub(super) fn oldest(self, ways: u32) -> u32 {
+    pub(crate) fn oldest(self, ways: u32) -> u32 {
         (self.0 >> (4 * (ways - 1)) & 15) as u32
     }
 
     /// The least recently used way, which becomes the most recently used.
     #[inline(always)]
-    pub(super) fn take_oldest(&mut self, ways: u32) -> u32 {
+    pub(crate) fn take_oldest(&mut self, ways: u32) -> u32 {
         if ways == WAYS {
             self.0 = self.0.rotate_left(4);
             return (self.0 & 15) as u32;
@@ -50,7 +50,7 @@ impl Order {
     }
 
     /// Makes a way the least recently used: it is taken next.
-    pub(super) fn retire(&mut self, way: u32, ways: u32) {
+    pub(crate) fn retire(&mut self, way: u32, ways: u32) {
         self.touch(way);
         let top = 4 * (ways - 1);
         let used = u64::MAX >> (60 - top);

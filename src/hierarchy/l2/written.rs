@@ -1,6 +1,6 @@
 //! Device memory that a copy or a fill wrote.
 
-use super::dense::LINE_BYTES;
+use crate::geometry::LINE_BYTES;
 
 /// Rows of bytes, each `pitch` bytes behind the one before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

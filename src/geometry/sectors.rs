@@ -1,8 +1,40 @@
-//! Sectors of 32 bytes as the lookup units of a cache: 32, 64 or 128 bytes.
+//! Sets of the four sectors of a line, as bits: their bytes, and the lookup units of a cache (32, 64 or 128 bytes) that
+//! hold them.
+
+/// Sectors that have a byte in `bytes`.
+#[cfg(test)]
+pub(crate) fn sectors_of(bytes: u128) -> u8 {
+    let (low, high) = (bytes as u64, (bytes >> 64) as u64);
+    u8::from(low as u32 != 0)
+        | u8::from(low >> 32 != 0) << 1
+        | u8::from(high as u32 != 0) << 2
+        | u8::from(high >> 32 != 0) << 3
+}
+
+/// Every byte of the sectors.
+#[inline]
+pub(crate) fn bytes_of(sectors: u8) -> u128 {
+    const NIBBLE: [u128; 16] = {
+        let mut table = [0u128; 16];
+        let mut index = 0;
+        while index < 16 {
+            let mut sector = 0;
+            while sector < 4 {
+                if index >> sector & 1 == 1 {
+                    table[index] |= 0xffff_ffff << (32 * sector);
+                }
+                sector += 1;
+            }
+            index += 1;
+        }
+        table
+    };
+    NIBBLE[(sectors & 15) as usize]
+}
 
 /// Units that hold one of the sectors.
 #[inline]
-pub(super) fn collapse(sectors: u8, unit: u32) -> u8 {
+pub(crate) fn collapse(sectors: u8, unit: u32) -> u8 {
     match unit {
         32 => sectors,
         64 => u8::from(sectors & 3 != 0) | u8::from(sectors & 12 != 0) << 1,
@@ -12,7 +44,7 @@ pub(super) fn collapse(sectors: u8, unit: u32) -> u8 {
 
 /// All sectors of the units.
 #[inline]
-pub(super) fn expand(units: u8, unit: u32) -> u8 {
+pub(crate) fn expand(units: u8, unit: u32) -> u8 {
     match unit {
         32 => units,
         64 => ((units & 1) * 3) | ((units >> 1 & 1) * 12),
@@ -22,13 +54,13 @@ pub(super) fn expand(units: u8, unit: u32) -> u8 {
 
 /// Number of sectors in a set of up to four.
 #[inline(always)]
-pub(super) fn count(sectors: u8) -> u32 {
+pub(crate) fn count(sectors: u8) -> u32 {
     (sectors & 15).count_ones()
 }
 
 /// [`collapse`] and [`expand`] for one unit size, as tables.
 #[derive(Clone, Debug)]
-pub(super) struct Units {
+pub(crate) struct Units {
     counts: [u8; 16],
     sectors: [u8; 16],
     widths: [u8; 16],
@@ -36,7 +68,7 @@ pub(super) struct Units {
 
 impl Units {
     /// For lookup units of `bytes` bytes.
-    pub(super) fn new(bytes: u32) -> Units {
+    pub(crate) fn new(bytes: u32) -> Units {
         let all = |f: &dyn Fn(u8) -> u8| std::array::from_fn(|sectors| f(sectors as u8));
         let wide = |sectors| expand(collapse(sectors, bytes), bytes);
         Units {
@@ -48,19 +80,19 @@ impl Units {
 
     /// How many units hold one of the sectors.
     #[inline(always)]
-    pub(super) fn count(&self, sectors: u8) -> u32 {
+    pub(crate) fn count(&self, sectors: u8) -> u32 {
         u32::from(self.counts[(sectors & 15) as usize])
     }
 
     /// How many sectors the units have that hold one of the sectors.
     #[inline(always)]
-    pub(super) fn width(&self, sectors: u8) -> u32 {
+    pub(crate) fn width(&self, sectors: u8) -> u32 {
         u32::from(self.widths[(sectors & 15) as usize])
     }
 
     /// All sectors of the units that hold one of the sectors.
     #[inline(always)]
-    pub(super) fn widen(&self, sectors: u8) -> u8 {
+    pub(crate) fn widen(&self, sectors: u8) -> u8 {
         self.sectors[(sectors & 15) as usize]
     }
 }

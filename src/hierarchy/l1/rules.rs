@@ -1,14 +1,14 @@
-//! What level 1 does with a piece of a request, on any form of array.
+//! What L1 does with a piece of a request, on any form of array.
 
-use super::cache::{LineCache, SectorCache};
-use super::coalesce::{Piece, bytes_of};
-use super::config::{Atomics, L1Config, StorePolicy};
-use super::level1::{Ask, L1Outcome, Route, ToL2};
-use super::slices::Placement;
-use super::units::{collapse, count, expand};
+use super::request::{L1Outcome, Route};
+use crate::geometry::sectors::{bytes_of, collapse, count, expand};
+use crate::hierarchy::array::{LineCache, SectorCache};
+use crate::hierarchy::coalesce::Piece;
+use crate::hierarchy::config::{Atomics, L1Config, StorePolicy};
+use crate::hierarchy::l2::{L2Access, L2Op, Placement};
 
 /// The rules of a model.
-pub(super) struct RulesOf1 {
+pub(crate) struct L1Rules {
     placement: Placement,
     /// Lines of 128 bytes with sectors of 32.
     usual: bool,
@@ -18,9 +18,9 @@ pub(super) struct RulesOf1 {
     atomics: Atomics,
 }
 
-impl RulesOf1 {
-    pub(super) fn new(config: &L1Config) -> RulesOf1 {
-        RulesOf1 {
+impl L1Rules {
+    pub(crate) fn new(config: &L1Config) -> L1Rules {
+        L1Rules {
             placement: Placement::new(1, config.sets, config.index, config.line_bytes),
             usual: config.sector_bytes == 32 && config.line_bytes == 128,
             line_bytes: config.line_bytes,
@@ -31,11 +31,11 @@ impl RulesOf1 {
     }
 }
 
-impl RulesOf1 {
+impl L1Rules {
     /// Whether a request that goes this way only needs to know which of its sectors are present, in a clean fully associative
     /// cache, and leaves them there: if all bytes of its sectors are touched, and if not.
     #[inline(always)]
-    pub(super) fn plain(&self, route: Route) -> [bool; 2] {
+    pub(crate) fn plain(&self, route: Route) -> [bool; 2] {
         let store = route == Route::Store;
         let load = matches!(route, Route::Load | Route::ReadOnly);
         let allocates = store && self.store == StorePolicy::Allocate;
@@ -44,38 +44,38 @@ impl RulesOf1 {
     }
 
     /// Whether a store hits with all its sectors if the line is present, whatever it holds of them.
-    pub(super) fn stores_hit_lines(&self) -> bool {
+    pub(crate) fn stores_hit_lines(&self) -> bool {
         self.store == StorePolicy::AllocateBytes
     }
 }
 
-/// Takes what level 1 asks for.
-pub(super) trait Next {
+/// Takes what L1 asks for.
+pub(crate) trait NextLevel {
     /// Takes one request.
-    fn ask(&mut self, request: ToL2);
+    fn send(&mut self, request: L2Access);
 }
 
-impl<F: FnMut(ToL2)> Next for F {
+impl<F: FnMut(L2Access)> NextLevel for F {
     #[inline(always)]
-    fn ask(&mut self, request: ToL2) {
+    fn send(&mut self, request: L2Access) {
         self(request);
     }
 }
 
 /// The cache of one SM.
-pub(super) struct OneSm<'a, C> {
-    pub(super) rules: &'a RulesOf1,
-    pub(super) cache: &'a mut C,
+pub(crate) struct OneSm<'a, C> {
+    pub(crate) rules: &'a L1Rules,
+    pub(crate) cache: &'a mut C,
     /// The read-only path's, where that has one of its own.
-    pub(super) read_only: Option<&'a mut SectorCache>,
+    pub(crate) read_only: Option<&'a mut SectorCache>,
     /// Where the SM's sets begin in the array.
-    pub(super) first_set: u32,
+    pub(crate) first_set: u32,
 }
 
 impl<C: LineCache> OneSm<'_, C> {
-    /// Serves a piece with the dense number `number`; what level 2 has to do goes to `out`.
+    /// Serves a piece with the dense number `number`; what L2 has to do goes to `out`.
     #[inline(always)]
-    pub(super) fn serve(mut self, route: Route, piece: &Piece, number: u32, out: &mut impl Next) -> L1Outcome {
+    pub(crate) fn serve(mut self, route: Route, piece: &Piece, number: u32, out: &mut impl NextLevel) -> L1Outcome {
         if self.rules.usual {
             match route {
                 Route::Load => return self.load(piece, number, out),
@@ -95,7 +95,7 @@ impl<C: LineCache> OneSm<'_, C> {
 
     /// A cached load, in a cache of usual lines.
     #[inline(always)]
-    fn load(&mut self, piece: &Piece, number: u32, out: &mut impl Next) -> L1Outcome {
+    fn load(&mut self, piece: &Piece, number: u32, out: &mut impl NextLevel) -> L1Outcome {
         let set = self.set(piece.line);
         let entry = match self.cache.touch(set, number) {
             Some(entry) => entry,
@@ -105,14 +105,14 @@ impl<C: LineCache> OneSm<'_, C> {
         if missing != 0 {
             self.cache.take_partial(set, number, missing, |_, _| ());
             self.cache.fill(entry, missing);
-            out.ask(ToL2 { ask: Ask::Load, number, sectors: missing, bytes: bytes_of(missing) });
+            out.send(L2Access { op: L2Op::Load, number, sectors: missing, bytes: bytes_of(missing) });
         }
         L1Outcome { lookups: count(piece.sectors), hits: count(piece.sectors & !missing) }
     }
 
     /// A store to global memory, in a cache of usual lines.
     #[inline(always)]
-    fn store(&mut self, piece: &Piece, number: u32, out: &mut impl Next) -> L1Outcome {
+    fn store(&mut self, piece: &Piece, number: u32, out: &mut impl NextLevel) -> L1Outcome {
         let Piece { sectors, bytes, .. } = *piece;
         let set = self.set(piece.line);
         let hits = match self.rules.store {
@@ -146,21 +146,21 @@ impl<C: LineCache> OneSm<'_, C> {
                 }
             }
         };
-        out.ask(ToL2 { ask: Ask::Store, number, sectors, bytes });
+        out.send(L2Access { op: L2Op::Store, number, sectors, bytes });
         L1Outcome { lookups: count(sectors), hits }
     }
 
     #[inline(never)]
-    fn serve_any(&mut self, route: Route, piece: &Piece, number: u32, out: &mut impl Next) -> L1Outcome {
+    fn serve_any(&mut self, route: Route, piece: &Piece, number: u32, out: &mut impl NextLevel) -> L1Outcome {
         match route {
             Route::LoadPast => {
-                out.ask(ToL2 { ask: Ask::Load, number, sectors: piece.sectors, bytes: piece.bytes });
+                out.send(L2Access { op: L2Op::Load, number, sectors: piece.sectors, bytes: piece.bytes });
                 L1Outcome::default()
             }
             Route::Atomic => {
                 let miss = self.rules.atomics == Atomics::Miss;
-                let ask = if miss { Ask::AtomicMiss } else { Ask::Atomic };
-                out.ask(ToL2 { ask, number, sectors: piece.sectors, bytes: piece.bytes });
+                let op = if miss { L2Op::AtomicMiss } else { L2Op::Atomic };
+                out.send(L2Access { op, number, sectors: piece.sectors, bytes: piece.bytes });
                 let lookups = if miss { collapse(piece.sectors, self.rules.unit).count_ones() } else { 0 };
                 L1Outcome { lookups, hits: 0 }
             }
@@ -200,13 +200,13 @@ impl<C: LineCache> OneSm<'_, C> {
         sectors: u8,
         bytes: u128,
         shift: u32,
-        out: &mut impl Next,
+        out: &mut impl NextLevel,
     ) -> L1Outcome {
         let set = self.set(line);
         let parts = 128 / self.rules.line_bytes;
         let number = key / parts;
-        let to_l2 = |ask, sectors: u8, bytes: u128| ToL2 {
-            ask,
+        let to_l2 = |op, sectors: u8, bytes: u128| L2Access {
+            op,
             number,
             sectors: sectors << shift,
             bytes: if shift == 0 { bytes } else { bytes << (32 * shift) },
@@ -222,7 +222,7 @@ impl<C: LineCache> OneSm<'_, C> {
                 if missing != 0 {
                     let fill = expand(missing, self.rules.unit);
                     cache.fill(entry, fill);
-                    out.ask(to_l2(Ask::Load, fill, bytes_of(fill)));
+                    out.send(to_l2(L2Op::Load, fill, bytes_of(fill)));
                 }
                 L1Outcome { lookups, hits: lookups - missing.count_ones() }
             }
@@ -236,7 +236,7 @@ impl<C: LineCache> OneSm<'_, C> {
                     let fill = expand(missing, self.rules.unit);
                     self.cache.take_partial(set, key, fill, |_, _| ());
                     self.cache.fill(entry, fill);
-                    out.ask(to_l2(Ask::Load, fill, bytes_of(fill)));
+                    out.send(to_l2(L2Op::Load, fill, bytes_of(fill)));
                 }
                 L1Outcome { lookups, hits: lookups - missing.count_ones() }
             }
@@ -261,7 +261,7 @@ impl<C: LineCache> OneSm<'_, C> {
                         if present.is_some() { lookups } else { 0 }
                     }
                 };
-                out.ask(to_l2(Ask::Store, sectors, bytes));
+                out.send(to_l2(L2Op::Store, sectors, bytes));
                 L1Outcome { lookups, hits }
             }
             Route::LocalStore => {
@@ -276,7 +276,7 @@ impl<C: LineCache> OneSm<'_, C> {
                 } else {
                     self.write(set, entry, sectors, bytes)
                 };
-                self.cache.soil(entry, sectors);
+                self.cache.mark_dirty(entry, sectors);
                 L1Outcome { lookups, hits }
             }
         }
@@ -295,9 +295,9 @@ impl<C: LineCache> OneSm<'_, C> {
         collapse(sectors, self.rules.unit).count_ones() - collapse(unknown, self.rules.unit).count_ones()
     }
 
-    /// Makes room for a line; a dirty one that leaves goes to level 2.
+    /// Makes room for a line; a dirty one that leaves goes to L2.
     #[inline(always)]
-    fn allocate(&mut self, set: u32, key: u32, out: &mut impl Next) -> usize {
+    fn allocate(&mut self, set: u32, key: u32, out: &mut impl NextLevel) -> usize {
         let (entry, evicted) = self.cache.allocate(set, key);
         if let Some(evicted) = evicted
             && (evicted.dirty != 0 || self.cache.is_partial())
@@ -311,8 +311,8 @@ impl<C: LineCache> OneSm<'_, C> {
                 let parts = 128 / self.rules.line_bytes;
                 let shift = (evicted.key % parts) * (self.rules.line_bytes / 32);
                 let bytes = bytes & bytes_of(evicted.dirty);
-                out.ask(ToL2 {
-                    ask: Ask::Store,
+                out.send(L2Access {
+                    op: L2Op::Store,
                     number: evicted.key / parts,
                     sectors: evicted.dirty << shift,
                     bytes: bytes << (32 * shift),

@@ -25,14 +25,14 @@ pub enum Replacement {
 
 impl Replacement {
     /// Whether empty ways are looked for before the policy is asked. An LRU finds them by itself.
-    pub(super) fn empty_first(&self) -> bool {
+    pub(crate) fn empty_first(&self) -> bool {
         matches!(self, Replacement::TreePlru | Replacement::Weighted(_) | Replacement::Random)
     }
 }
 
 /// The state of a policy for all sets of a cache.
 #[derive(Clone, Debug)]
-pub(super) enum Policy {
+pub(crate) enum Policy {
     /// Up to 16 ways: their order in one word per set.
     Short(Short),
     Lru(Rings),
@@ -41,7 +41,7 @@ pub(super) enum Policy {
 }
 
 impl Policy {
-    pub(super) fn new(replacement: &Replacement, sets: u32, ways: u32) -> Policy {
+    pub(crate) fn new(replacement: &Replacement, sets: u32, ways: u32) -> Policy {
         match replacement {
             Replacement::Lru if ways <= WAYS => Policy::Short(Short::new(sets, ways)),
             Replacement::Lru => Policy::Lru(Rings::new(sets, ways)),
@@ -57,7 +57,7 @@ impl Policy {
 
     /// Notes a use of a way.
     #[inline(always)]
-    pub(super) fn touch(&mut self, set: u32, way: u32) {
+    pub(crate) fn touch(&mut self, set: u32, way: u32) {
         match self {
             Policy::Short(short) => short.touch(set, way),
             Policy::Lru(rings) => rings.ring(set).touch(way as u16),
@@ -68,9 +68,9 @@ impl Policy {
 
     /// Asks for the order of a set.
     #[inline(always)]
-    pub(super) fn prefetch(&self, set: u32) {
+    pub(crate) fn prefetch(&self, set: u32) {
         match self {
-            Policy::Short(short) => super::processor::read(&short.orders, set as usize),
+            Policy::Short(short) => crate::simd::processor::read(&short.orders, set as usize),
             Policy::Lru(rings) => rings.prefetch(set),
             Policy::Plru(_) | Policy::Drawn(_) => {}
         }
@@ -78,7 +78,7 @@ impl Policy {
 
     /// The way that leaves.
     #[inline(always)]
-    pub(super) fn victim(&mut self, set: u32) -> u32 {
+    pub(crate) fn victim(&mut self, set: u32) -> u32 {
         match self {
             Policy::Short(short) => short.oldest(set),
             Policy::Lru(rings) => u32::from(rings.ring(set).oldest()),
@@ -89,7 +89,7 @@ impl Policy {
 
     /// The way that leaves, noted as used: its new line is the youngest.
     #[inline(always)]
-    pub(super) fn replace(&mut self, set: u32) -> u32 {
+    pub(crate) fn replace(&mut self, set: u32) -> u32 {
         match self {
             Policy::Plru(trees) => trees.take_victim(set),
             Policy::Short(short) => short.take_oldest(set),
@@ -100,7 +100,7 @@ impl Policy {
 
     /// A way's line is gone: an LRU takes this way next.
     #[inline]
-    pub(super) fn forget(&mut self, set: u32, way: u32) {
+    pub(crate) fn forget(&mut self, set: u32, way: u32) {
         match self {
             Policy::Short(short) => short.retire(set, way),
             Policy::Lru(rings) => rings.ring(set).retire(way as u16),
@@ -108,7 +108,7 @@ impl Policy {
         }
     }
 
-    pub(super) fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         match self {
             Policy::Short(short) => *short = Short::new(short.orders.len() as u32, short.ways),
             Policy::Lru(rings) => rings.clear(),
@@ -120,7 +120,7 @@ impl Policy {
 
 /// The order of up to 16 ways, a word per set.
 #[derive(Clone, Debug)]
-pub(super) struct Short {
+pub(crate) struct Short {
     ways: u32,
     orders: Vec<Order>,
 }
@@ -153,7 +153,7 @@ impl Short {
 /// Ways drawn from a fixed sequence that depends on the set and on how often it was drawn from, so
 /// that sets stay independent of each other.
 #[derive(Clone, Debug)]
-pub(super) struct Drawn {
+pub(crate) struct Drawn {
     sums: Vec<u32>,
     draws: Vec<u32>,
 }

@@ -1,26 +1,25 @@
 //! Pieces of lanes that lie anywhere, each within one sector.
 //!
-//! Sorting is what costs, see [`super::ranks`].
+//! Sorting is what costs, see [`crate::simd::sorted`].
 
-use super::coalesce::Piece;
-use super::dense::SECTOR_BYTES;
-use super::processor;
-use super::ranks::sorted;
+use super::coalescer::Piece;
+use crate::geometry::SECTOR_BYTES;
+use crate::simd::{processor, sorted};
 
 const LANES: usize = 32;
 
 /// Lanes by their distance from an address, at most [`FARTHEST`]. Lanes that take no part repeat others.
-pub(super) struct Scattered<'a> {
-    pub(super) base: u64,
-    pub(super) distances: &'a [u32; LANES],
+pub(crate) struct Scattered<'a> {
+    pub(crate) base: u64,
+    pub(crate) distances: &'a [u32; LANES],
     /// Bytes of each lane, at most a sector.
-    pub(super) bytes: u32,
+    pub(crate) bytes: u32,
     /// Where the pieces go, in rising order.
-    pub(super) pieces: &'a mut Vec<Piece>,
+    pub(crate) pieces: &'a mut Vec<Piece>,
 }
 
 /// The highest distance.
-pub(super) const FARTHEST: u32 = i32::MAX as u32 - SECTOR_BYTES as u32;
+pub(crate) const FARTHEST: u32 = i32::MAX as u32 - SECTOR_BYTES as u32;
 
 impl processor::Job for Scattered<'_> {
     /// Whether all lanes lie within sectors. Else there are no pieces.

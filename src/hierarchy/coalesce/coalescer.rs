@@ -4,9 +4,9 @@
 //! older architectures split a request before the tags are looked up: then a sector that two groups
 //! touch is looked up twice. Volta and later take the whole warp as one group.
 
-use super::dense::{LINE_BYTES, SECTOR_BYTES};
-use super::processor;
-use super::scatter::{FARTHEST, Scattered};
+use super::scattered::{FARTHEST, Scattered};
+use crate::geometry::{LINE_BYTES, SECTOR_BYTES, Width};
+use crate::simd::processor;
 use serde::{Deserialize, Serialize};
 use warpline_format::access::{Access, Addresses};
 
@@ -19,15 +19,6 @@ pub struct Piece {
     pub sectors: u8,
     /// Touched bytes. Where [`Coalescer`] was told not to look, no more than the sectors are known from it.
     pub bytes: u128,
-}
-
-/// What the lanes of a site touch from their address on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Reach {
-    /// Bytes from first to last, at least 1.
-    pub bytes: u32,
-    /// For accesses with holes: bit per byte that is touched.
-    pub holes: Option<u64>,
 }
 
 /// How many neighbouring lanes are served together, by bytes per lane.
@@ -67,37 +58,6 @@ pub struct Coalescer {
 #[inline]
 fn byte_range(offset: u64, length: u64) -> u128 {
     (if length >= LINE_BYTES { u128::MAX } else { (1u128 << length) - 1 }) << offset
-}
-
-/// Sectors that have a byte in `bytes`.
-#[cfg(test)]
-pub(super) fn sectors_of(bytes: u128) -> u8 {
-    let (low, high) = (bytes as u64, (bytes >> 64) as u64);
-    u8::from(low as u32 != 0)
-        | u8::from(low >> 32 != 0) << 1
-        | u8::from(high as u32 != 0) << 2
-        | u8::from(high >> 32 != 0) << 3
-}
-
-/// Every byte of the sectors.
-#[inline]
-pub(super) fn bytes_of(sectors: u8) -> u128 {
-    const NIBBLE: [u128; 16] = {
-        let mut table = [0u128; 16];
-        let mut index = 0;
-        while index < 16 {
-            let mut sector = 0;
-            while sector < 4 {
-                if index >> sector & 1 == 1 {
-                    table[index] |= 0xffff_ffff << (32 * sector);
-                }
-                sector += 1;
-            }
-            index += 1;
-        }
-        table
-    };
-    NIBBLE[(sectors & 15) as usize]
 }
 
 /// Where distances up to [`FARTHEST`] lie before the end of the address space.
@@ -147,34 +107,34 @@ fn distances_of(access: &Access<'_>, distances: &mut [u32; 32]) -> Option<u64> {
 impl Coalescer {
     /// The pieces of a request. With `exact_bytes` off (loads), only sectors are worked out.
     #[inline(always)]
-    pub fn pieces(&mut self, access: &Access<'_>, reach: Reach, groups: Groups, exact_bytes: bool) -> &[Piece] {
+    pub fn pieces(&mut self, access: &Access<'_>, width: Width, groups: Groups, exact_bytes: bool) -> &[Piece] {
         self.pieces.clear();
         self.exact_bytes = exact_bytes;
         // What is most frequent: neighbouring lanes use neighbouring numbers, all in one line.
         if let Addresses::Affine { bases, stride } = access.addresses
-            && (access.mask, reach.holes, groups == Groups::WARP) == (u32::MAX, None, true)
-            && i64::from(stride) == i64::from(reach.bytes)
-            && bases[1] == bases[0].wrapping_add(u64::from(16 * reach.bytes))
-            && reach.bytes <= 4
-            && bases[0] % LINE_BYTES + 32 * u64::from(reach.bytes) <= LINE_BYTES
+            && (access.mask, width.holes, groups == Groups::WARP) == (u32::MAX, None, true)
+            && i64::from(stride) == i64::from(width.bytes)
+            && bases[1] == bases[0].wrapping_add(u64::from(16 * width.bytes))
+            && width.bytes <= 4
+            && bases[0] % LINE_BYTES + 32 * u64::from(width.bytes) <= LINE_BYTES
         {
-            let (offset, length) = (bases[0] % LINE_BYTES, 32 * u64::from(reach.bytes));
+            let (offset, length) = (bases[0] % LINE_BYTES, 32 * u64::from(width.bytes));
             self.pieces.push(self.one_line(bases[0] / LINE_BYTES, offset, length));
             return &self.pieces;
         }
-        self.other_pieces(access, reach, groups, exact_bytes)
+        self.other_pieces(access, width, groups, exact_bytes)
     }
 
-    fn other_pieces(&mut self, access: &Access<'_>, reach: Reach, groups: Groups, exact_bytes: bool) -> &[Piece] {
-        let lanes = groups.lanes(reach.bytes);
+    fn other_pieces(&mut self, access: &Access<'_>, width: Width, groups: Groups, exact_bytes: bool) -> &[Piece] {
+        let lanes = groups.lanes(width.bytes);
         if lanes == 32 {
-            self.group(access, reach, exact_bytes);
+            self.group(access, width, exact_bytes);
         } else {
             let mut first = 0;
             while first < 32 {
                 let group = (u32::MAX >> (32 - lanes)) << first;
                 if access.mask & group != 0 {
-                    self.part(access, group, reach, exact_bytes);
+                    self.part(access, group, width, exact_bytes);
                 }
                 first += lanes;
             }
@@ -186,11 +146,11 @@ impl Coalescer {
     /// 4-byte word of the lanes of a warp fills one line, so word `w` of the warp whose stacks begin
     /// at line `first_line` is line `first_line + w` (equation 1 of the profiner paper).
     #[inline]
-    pub fn local_pieces(&mut self, access: &Access<'_>, reach: Reach, first_line: u64) -> &[Piece] {
+    pub fn local_pieces(&mut self, access: &Access<'_>, width: Width, first_line: u64) -> &[Piece] {
         self.pieces.clear();
-        if let (Addresses::Uniform(offset), None) = (access.addresses, reach.holes)
+        if let (Addresses::Uniform(offset), None) = (access.addresses, width.holes)
             && offset.is_multiple_of(4)
-            && reach.bytes.is_multiple_of(4)
+            && width.bytes.is_multiple_of(4)
         {
             let mut bytes = 0u128;
             let mut sectors = 0;
@@ -201,15 +161,15 @@ impl Coalescer {
                 bytes |= 15 << (4 * lane);
                 sectors |= 1 << (lane / 8);
             }
-            for word in 0..u64::from(reach.bytes / 4) {
+            for word in 0..u64::from(width.bytes / 4) {
                 let line = first_line.wrapping_add(offset / 4 + word) & (u64::MAX / LINE_BYTES);
                 self.pieces.push(Piece { line, sectors, bytes });
             }
             return &self.pieces;
         }
         access.for_each_lane(|lane, address| {
-            for byte in 0..reach.bytes {
-                if reach.holes.is_some_and(|holes| byte > 63 || holes >> byte & 1 == 0) {
+            for byte in 0..width.bytes {
+                if width.holes.is_some_and(|holes| byte > 63 || holes >> byte & 1 == 0) {
                     continue;
                 }
                 let offset = address.wrapping_add(u64::from(byte));
@@ -229,13 +189,13 @@ impl Coalescer {
     }
 
     #[inline]
-    fn group(&mut self, access: &Access<'_>, reach: Reach, exact_bytes: bool) {
-        if reach.holes.is_none() {
+    fn group(&mut self, access: &Access<'_>, width: Width, exact_bytes: bool) {
+        if width.holes.is_none() {
             match access.addresses {
-                Addresses::Uniform(address) => return self.range(address, u64::from(reach.bytes)),
+                Addresses::Uniform(address) => return self.range(address, u64::from(width.bytes)),
                 Addresses::Affine { bases, stride } => {
                     let step = i64::from(stride);
-                    let bytes = u64::from(reach.bytes);
+                    let bytes = u64::from(width.bytes);
                     let joined = bases[1] == bases[0].wrapping_add((16 * step) as u64);
                     if joined && access.mask == u32::MAX && step == bytes as i64 {
                         return self.range(bases[0], 32 * bytes);
@@ -254,7 +214,7 @@ impl Coalescer {
                 _ => {}
             }
         }
-        self.part(access, u32::MAX, reach, exact_bytes);
+        self.part(access, u32::MAX, width, exact_bytes);
     }
 
     /// Lanes at least a line apart, in rising order, each within one sector: a piece each. Whether that is so.
@@ -298,18 +258,18 @@ impl Coalescer {
         }
     }
 
-    fn part(&mut self, access: &Access<'_>, group: u32, reach: Reach, exact_bytes: bool) {
+    fn part(&mut self, access: &Access<'_>, group: u32, width: Width, exact_bytes: bool) {
         let start = self.pieces.len();
-        let within_sector = reach.bytes <= 32 && reach.bytes.is_power_of_two() && reach.holes.is_none();
-        if !exact_bytes && within_sector && group == u32::MAX && self.sectors_only(access, reach) {
+        let within_sector = width.bytes <= 32 && width.bytes.is_power_of_two() && width.holes.is_none();
+        if !exact_bytes && within_sector && group == u32::MAX && self.sectors_only(access, width) {
             return;
         }
         access.for_each_lane(|lane, address| {
             if group >> lane & 1 == 0 {
                 return;
             }
-            match reach.holes {
-                None => self.range(address, u64::from(reach.bytes)),
+            match width.holes {
+                None => self.range(address, u64::from(width.bytes)),
                 Some(holes) => {
                     let mut at = 0;
                     while at < 64 && holes >> at != 0 {
@@ -343,7 +303,7 @@ impl Coalescer {
 
     /// Loads that never cross a sector, of a whole warp. False where a lane is misaligned or far from the others.
     #[inline]
-    fn sectors_only(&mut self, access: &Access<'_>, reach: Reach) -> bool {
+    fn sectors_only(&mut self, access: &Access<'_>, width: Width) -> bool {
         let mut distances = [0; 32];
         let base = match access.addresses {
             Addresses::Delta(base, deltas) => {
@@ -366,7 +326,7 @@ impl Coalescer {
             }
         };
         let pieces = &mut self.pieces;
-        processor::with_newer_instructions(Scattered { base, distances: &distances, bytes: reach.bytes, pieces })
+        processor::with_newer_instructions(Scattered { base, distances: &distances, bytes: width.bytes, pieces })
     }
 
     /// Sorts the pieces from `start` on and joins those of one line.
@@ -398,6 +358,7 @@ impl Coalescer {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::geometry::sectors::sectors_of;
     use proptest::prelude::*;
     use std::collections::BTreeMap;
     use warpline_format::access::{Item, Items, Space, push_access};
@@ -410,12 +371,12 @@ mod tests {
     }
 
     /// Byte by byte.
-    fn slow(access: &Access<'_>, reach: Reach, group: u32) -> BTreeMap<u64, u128> {
+    fn slow(access: &Access<'_>, width: Width, group: u32) -> BTreeMap<u64, u128> {
         let mut lines = BTreeMap::new();
         access.for_each_lane(|lane, address| {
             if group >> lane & 1 == 1 {
-                for byte in 0..reach.bytes {
-                    if reach.holes.is_none_or(|holes| byte < 64 && holes >> byte & 1 == 1) {
+                for byte in 0..width.bytes {
+                    if width.holes.is_none_or(|holes| byte < 64 && holes >> byte & 1 == 1) {
                         let at = address.wrapping_add(u64::from(byte));
                         *lines.entry(at / 128).or_insert(0u128) |= 1 << (at % 128);
                     }
@@ -435,7 +396,7 @@ mod tests {
                                    lanes_log in 0u32..6, exact in any::<bool>()) {
             let bytes = if natural { 1 << log } else { odd };
             let holes = holes.map(|holes| holes & (u64::MAX >> (64 - bytes.min(64)))).filter(|holes| *holes != 0);
-            let reach = Reach { bytes, holes };
+            let width = Width { bytes, holes };
             let base = base + 2000 * 32;
             let addresses: Vec<u64> = (0..32u64).filter(|lane| mask >> lane & 1 == 1)
                 .map(|lane| if random { base + noise[lane as usize] } else { base.wrapping_add((stride * lane as i64) as u64) }).collect();
@@ -445,10 +406,10 @@ mod tests {
                 let mut want = Vec::new();
                 for first in (0..32).step_by(lanes as usize) {
                     let group = (u32::MAX >> (32 - lanes)) << first;
-                    want.extend(slow(access, reach, group));
+                    want.extend(slow(access, width, group));
                 }
                 let mut coalescer = Coalescer::default();
-                let got = coalescer.pieces(access, reach, groups, exact);
+                let got = coalescer.pieces(access, width, groups, exact);
                 prop_assert_eq!(got.len(), want.len());
                 for (piece, (line, bytes)) in got.iter().zip(want) {
                     prop_assert_eq!(piece.line, line);
@@ -474,7 +435,7 @@ mod tests {
                     }
                 });
                 let mut coalescer = Coalescer::default();
-                let got = coalescer.local_pieces(access, Reach { bytes, holes: None }, 1000);
+                let got = coalescer.local_pieces(access, Width { bytes, holes: None }, 1000);
                 let got: Vec<_> = got.iter().map(|piece| (piece.line, piece.bytes, piece.sectors)).collect();
                 let want: Vec<_> = want.into_iter().map(|(line, bytes)| (line, bytes, sectors_of(bytes))).collect();
                 prop_assert_eq!(got, want);
@@ -488,11 +449,11 @@ mod tests {
         // Lanes 7 and 8 lie in one sector.
         let addresses: Vec<u64> = (0..32).map(|lane| 4096 + 16 + 4 * lane).collect();
         with_access(u32::MAX, &addresses, |access| {
-            let reach = Reach { bytes: 4, holes: None };
+            let width = Width { bytes: 4, holes: None };
             let eight = Groups { bytes_4: 8, ..Groups::WARP };
             let count = |pieces: &[Piece]| pieces.iter().map(|piece| piece.sectors.count_ones()).sum::<u32>();
-            assert_eq!(count(Coalescer::default().pieces(access, reach, Groups::WARP, false)), 5);
-            assert_eq!(count(Coalescer::default().pieces(access, reach, eight, false)), 8);
+            assert_eq!(count(Coalescer::default().pieces(access, width, Groups::WARP, false)), 5);
+            assert_eq!(count(Coalescer::default().pieces(access, width, eight, false)), 8);
         });
     }
 }

@@ -1,10 +1,10 @@
-//! Passes of a request through the stages of level 1: tags, then data.
+//! Passes of a request through the stages of L1: tags, then data.
 //!
-//! The rule for the data stage is that of banks (see [`Banks`](super::Banks)); the one for the tag stage was fitted to
+//! The rule for the data stage is that of banks (see [`Banks`](crate::geometry::Banks)); the one for the tag stage was fitted to
 //! hardware counters of an A100 and checked on an H200: a pass looks up one line per tag bank, and the
 //! bank of a line is the exclusive or of all groups of bits of its number.
 
-use super::coalesce::Piece;
+use super::coalescer::Piece;
 
 /// Passes of a set of requests.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

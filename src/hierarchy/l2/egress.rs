@@ -1,16 +1,16 @@
-//! Requests on their way from the SMs to level 2.
+//! Requests on their way from the SMs to L2.
 
-use super::coalesce::bytes_of;
-use super::config::L2Config;
-use super::level1::Ask;
-use super::slices::{Placement, Shares};
+use super::placement::{Placement, Shares};
+use super::request::L2Op;
+use crate::geometry::sectors::bytes_of;
+use crate::hierarchy::config::L2Config;
 
 /// A request that left an SM: at most one line of 128 bytes.
 #[derive(Clone, Copy, Debug)]
 pub struct L2Request {
     /// Address / 128.
     pub line: u64,
-    /// Place in the trace, see [`Leaving::place`].
+    /// Place in the trace, see [`Egress::place`].
     pub place: u32,
     /// Where it is counted.
     pub cell: u32,
@@ -21,29 +21,29 @@ pub struct L2Request {
     /// Sectors.
     pub sectors: u8,
     /// What.
-    pub ask: Ask,
+    pub op: L2Op,
 }
 
 impl L2Request {
     /// One that touches all bytes of its sectors.
     #[inline(always)]
-    pub(super) fn whole(place: u32, sm: u16, cell: u32, line: u64, sectors: u8, ask: Ask) -> L2Request {
-        L2Request { line, place, cell, mask: WHOLE, sm, sectors, ask }
+    pub(crate) fn whole(place: u32, sm: u16, cell: u32, line: u64, sectors: u8, op: L2Op) -> L2Request {
+        L2Request { line, place, cell, mask: WHOLE, sm, sectors, op }
     }
 }
 
 /// No mask: every byte of the sectors.
 const WHOLE: u32 = u32::MAX;
 
-/// What is on its way to one share of level 2, in order. Few requests write only some bytes of their sectors; the masks
+/// What is on its way to one share of L2, in order. Few requests write only some bytes of their sectors; the masks
 /// of those lie apart, so that the others are short.
 #[derive(Clone, Debug, Default)]
-pub struct Outgoing {
+pub struct EgressQueue {
     requests: Vec<L2Request>,
     masks: Vec<u128>,
 }
 
-impl Outgoing {
+impl EgressQueue {
     /// The requests.
     pub fn requests(&self) -> &[L2Request] {
         &self.requests
@@ -51,7 +51,7 @@ impl Outgoing {
 
     /// Whether one of the requests touches all bytes of its sectors.
     #[inline(always)]
-    pub(super) fn is_whole(request: &L2Request) -> bool {
+    pub(crate) fn is_whole(request: &L2Request) -> bool {
         request.mask == WHOLE
     }
 
@@ -66,7 +66,7 @@ impl Outgoing {
 
     #[inline(always)]
     fn push(&mut self, mut request: L2Request, bytes: u128) {
-        if request.ask == Ask::Store && bytes & bytes_of(request.sectors) != bytes_of(request.sectors) {
+        if request.op == L2Op::Store && bytes & bytes_of(request.sectors) != bytes_of(request.sectors) {
             request.mask = self.masks.len() as u32;
             self.masks.push(bytes);
         }
@@ -74,7 +74,7 @@ impl Outgoing {
     }
 }
 
-/// Tells the shares of level 2 apart.
+/// Tells the shares of L2 apart.
 #[derive(Clone, Debug)]
 struct Division {
     placement: Placement,
@@ -83,7 +83,7 @@ struct Division {
 }
 
 impl Division {
-    /// Sectors of a 128-byte line by the share that their lines of level 2 belong to.
+    /// Sectors of a 128-byte line by the share that their lines of L2 belong to.
     fn sectors(&self, line: u64, sectors: u8) -> impl Iterator<Item = (u32, u8)> {
         let width = self.line_bytes / 32;
         let parts = 4 / width;
@@ -98,27 +98,27 @@ impl Division {
 
 /// What left the SMs of one worker.
 #[derive(Clone, Debug)]
-pub struct Leaving {
-    shares: Vec<Outgoing>,
+pub struct Egress {
+    shares: Vec<EgressQueue>,
     /// Where there are several shares.
     division: Option<Division>,
     /// Place of what is pushed next, the same for all that one request of a warp causes. Rises.
     pub place: u32,
 }
 
-impl Default for Leaving {
+impl Default for Egress {
     fn default() -> Self {
-        Leaving { shares: vec![Outgoing::default()], division: None, place: 0 }
+        Egress { shares: vec![EgressQueue::default()], division: None, place: 0 }
     }
 }
 
-impl Leaving {
-    /// For a level 2 in shares.
-    pub fn new(config: &L2Config, shares: Shares) -> Leaving {
+impl Egress {
+    /// For a L2 in shares.
+    pub fn new(config: &L2Config, shares: Shares) -> Egress {
         let placement = Placement::new(config.slices, config.sets, config.index, config.line_bytes);
         let division = Division { placement, shares, line_bytes: config.line_bytes };
-        Leaving {
-            shares: vec![Outgoing::default(); shares.count() as usize],
+        Egress {
+            shares: vec![EgressQueue::default(); shares.count() as usize],
             division: (shares.count() > 1).then_some(division),
             place: 0,
         }
@@ -126,8 +126,8 @@ impl Leaving {
 
     /// Appends a request. `bytes` matters for stores only.
     #[inline(always)]
-    pub fn push(&mut self, sm: u16, cell: u32, line: u64, sectors: u8, ask: Ask, bytes: u128) {
-        let request = L2Request { line, place: self.place, cell, mask: WHOLE, sm, sectors, ask };
+    pub fn push(&mut self, sm: u16, cell: u32, line: u64, sectors: u8, op: L2Op, bytes: u128) {
+        let request = L2Request { line, place: self.place, cell, mask: WHOLE, sm, sectors, op };
         match &self.division {
             None => self.shares[0].push(request, bytes),
             Some(division) => {
@@ -140,7 +140,7 @@ impl Leaving {
 
     /// Where requests go that touch all bytes of their sectors, if there is one share.
     #[inline(always)]
-    pub(super) fn only_share(&mut self) -> Option<&mut Vec<L2Request>> {
+    pub(crate) fn only_share(&mut self) -> Option<&mut Vec<L2Request>> {
         match (&mut self.shares[..], &self.division) {
             ([share], None) => Some(&mut share.requests),
             _ => None,
@@ -148,7 +148,7 @@ impl Leaving {
     }
 
     /// What goes to one of the shares.
-    pub fn share(&self, share: usize) -> &Outgoing {
+    pub fn share(&self, share: usize) -> &EgressQueue {
         &self.shares[share]
     }
 

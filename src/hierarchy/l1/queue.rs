@@ -1,94 +1,95 @@
-//! Requests on their way to level 1.
+//! Requests on their way to L1.
 //!
 //! They are put off and served some hundred pieces at a time: the loops that serve them then run long enough to keep what
 //! they need at hand, and SMs can be served one after the other (see [`super::by_sm`]).
 
-use super::coalesce::{Piece, bytes_of};
-use super::level1::Route;
+use super::request::Route;
+use crate::geometry::sectors::bytes_of;
+use crate::hierarchy::coalesce::Piece;
 
 /// A request.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Waiting {
+pub(crate) struct QueuedRequest {
     /// Its pieces.
     start: u32,
     end: u32,
     /// Where it is counted.
-    pub(super) cell: u32,
-    /// Place of the request in the trace, see [`super::Leaving::place`].
-    pub(super) place: u32,
+    pub(crate) cell: u32,
+    /// Place of the request in the trace, see [`crate::hierarchy::Egress::place`].
+    pub(crate) place: u32,
     /// SM that made it.
-    pub(super) sm: u16,
-    /// Its way at level 1.
-    pub(super) route: Route,
-    /// Whether level 1 may serve it out of order, see [`super::by_sm`].
-    pub(super) plain: bool,
+    pub(crate) sm: u16,
+    /// Its way at L1.
+    pub(crate) route: Route,
+    /// Whether L1 may serve it out of order, see [`super::by_sm`].
+    pub(crate) plain: bool,
 }
 
-impl Waiting {
+impl QueuedRequest {
     /// Whether two requests are counted in one place and go the same way.
     #[inline(always)]
-    pub(super) fn is_like(&self, other: &Waiting) -> bool {
+    pub(crate) fn is_like(&self, other: &QueuedRequest) -> bool {
         self.cell == other.cell && self.route == other.route
     }
 
     /// Where its pieces are.
     #[inline(always)]
-    pub(super) fn pieces(&self) -> std::ops::Range<usize> {
+    pub(crate) fn pieces(&self) -> std::ops::Range<usize> {
         self.start as usize..self.end as usize
     }
 }
 
 /// A piece of a request.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Part {
+pub(crate) struct QueuedPiece {
     /// Address / 128.
-    pub(super) line: u64,
+    pub(crate) line: u64,
     /// The line's dense number.
-    pub(super) number: u32,
+    pub(crate) number: u32,
     /// Sectors.
-    pub(super) sectors: u8,
-    /// Of these, those that level 1 did not have, once it was asked.
-    pub(super) missing: u8,
-    /// Whether level 1 had the line, with or without them.
-    pub(super) present: bool,
+    pub(crate) sectors: u8,
+    /// Of these, those that L1 did not have, once it was asked.
+    pub(crate) missing: u8,
+    /// Whether L1 had the line, with or without them.
+    pub(crate) present: bool,
     /// Whether all bytes of the sectors are touched.
     whole: bool,
 }
 
 /// What is known of a request before its pieces.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct From {
-    pub(super) sm: u16,
-    pub(super) cell: u32,
-    pub(super) place: u32,
-    pub(super) route: Route,
+pub(crate) struct Origin {
+    pub(crate) sm: u16,
+    pub(crate) cell: u32,
+    pub(crate) place: u32,
+    pub(crate) route: Route,
     /// Whether it is plain if all bytes of its sectors are touched, and if not.
-    pub(super) plain: [bool; 2],
+    pub(crate) plain: [bool; 2],
 }
 
 /// Requests in order.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Queue {
-    requests: Vec<Waiting>,
-    parts: Vec<Part>,
+pub(crate) struct RequestQueue {
+    requests: Vec<QueuedRequest>,
+    parts: Vec<QueuedPiece>,
     /// Touched bytes of those pieces that do not touch all of their sectors, in order.
     masks: Vec<u128>,
 }
 
-impl Queue {
+impl RequestQueue {
     /// How many pieces are served together. The last request can add some.
     const MANY: usize = 512;
 
     /// Whether it is time to serve them.
     #[inline(always)]
-    pub(super) fn is_full(&self) -> bool {
+    pub(crate) fn is_full(&self) -> bool {
         self.parts.len() >= Self::MANY
     }
 
     /// Appends a request with the dense numbers of its pieces' lines; those without one are left out.
     #[inline(always)]
-    pub(super) fn push(&mut self, from: From, pieces: &[Piece], mut number: impl FnMut(u64) -> Option<u32>) {
-        let From { sm, cell, place, route, plain: [mut plain, plain_if_not_whole] } = from;
+    pub(crate) fn push(&mut self, from: Origin, pieces: &[Piece], mut number: impl FnMut(u64) -> Option<u32>) {
+        let Origin { sm, cell, place, route, plain: [mut plain, plain_if_not_whole] } = from;
         let start = self.parts.len() as u32;
         for &Piece { line, sectors, bytes } in pieces {
             let Some(number) = number(line) else { continue };
@@ -97,19 +98,19 @@ impl Queue {
                 self.masks.push(bytes);
                 plain &= plain_if_not_whole;
             }
-            self.parts.push(Part { line, number, sectors, missing: sectors, present: false, whole });
+            self.parts.push(QueuedPiece { line, number, sectors, missing: sectors, present: false, whole });
         }
         let end = self.parts.len() as u32;
-        self.requests.push(Waiting { start, end, cell, place, sm, route, plain });
+        self.requests.push(QueuedRequest { start, end, cell, place, sm, route, plain });
     }
 
     /// The requests, their pieces, and the bytes of these.
     #[inline(always)]
-    pub(super) fn split(&mut self) -> (&[Waiting], &mut [Part], Masks<'_>) {
+    pub(crate) fn split(&mut self) -> (&[QueuedRequest], &mut [QueuedPiece], Masks<'_>) {
         (&self.requests, &mut self.parts, Masks(&self.masks))
     }
 
-    pub(super) fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         self.requests.clear();
         self.parts.clear();
         self.masks.clear();
@@ -117,12 +118,12 @@ impl Queue {
 }
 
 /// Touched bytes of pieces, to be asked for in their order.
-pub(super) struct Masks<'a>(&'a [u128]);
+pub(crate) struct Masks<'a>(&'a [u128]);
 
 impl Masks<'_> {
     /// Those of the next piece.
     #[inline(always)]
-    pub(super) fn next(&mut self, part: &Part) -> u128 {
+    pub(crate) fn next(&mut self, part: &QueuedPiece) -> u128 {
         if part.whole {
             return bytes_of(part.sectors);
         }

@@ -1,15 +1,16 @@
-//! Fully associative cache arrays, one per SM, with LRU or tree pseudo-LRU replacement: what level 1 mostly is.
+//! Fully associative cache arrays, one per SM, with LRU or tree pseudo-LRU replacement: what L1 mostly is.
 //!
 //! A hash table of buckets finds the lines: a bucket has places for 32, with a byte of each line's hash, all of which are
 //! compared at once, and is half full on average. What does not fit is in a list, which is nearly always empty. So looking
 //! for a line, dropping one and adding one have no branch that cannot be foreseen. The arrays of all SMs lie in a row.
 
-use super::cache::{Evicted, LineCache, Partial};
 use super::finder::EMPTY;
+use super::line_cache::{Evicted, LineCache};
+use super::partial::Partial;
 use super::plru::TreePlru;
 use super::policy::Replacement;
-use super::processor;
 use super::recency::{OneRecency, Recencies, Recency, Rings};
+use crate::simd::processor;
 
 /// One line.
 #[derive(Clone, Copy, Debug)]
@@ -52,7 +53,7 @@ pub struct FullCache {
     empty_first: bool,
     partial: Partial,
     /// Whether a line may be dirty.
-    soiled: bool,
+    dirtied: bool,
 }
 
 impl FullCache {
@@ -86,12 +87,12 @@ impl FullCache {
 
     /// Whether no line is dirty and no sector partly written, so that what leaves needs no thought.
     pub fn is_clean(&self) -> bool {
-        !self.soiled && self.partial.is_empty()
+        !self.dirtied && self.partial.is_empty()
     }
 
     /// One SM's array and its order of use.
     #[inline(always)]
-    pub(super) fn one(&mut self, set: u32) -> (One<'_>, OneRecency<'_>) {
+    pub(crate) fn one(&mut self, set: u32) -> (One<'_>, OneRecency<'_>) {
         let ways = self.ways as usize;
         let buckets = (set as usize) << self.buckets_log..(set as usize + 1) << self.buckets_log;
         let one = One {
@@ -112,7 +113,7 @@ impl FullCache {
 }
 
 /// The array of one SM.
-pub(super) struct One<'a> {
+pub(crate) struct One<'a> {
     slots: &'a mut [Slot],
     tags: &'a mut [[u8; PLACES]],
     names: &'a mut [[u16; PLACES]],
@@ -202,7 +203,7 @@ impl One<'_> {
     /// Uses sectors of a line, which are present from now on; returns those that were not, and whether the line was there.
     /// For clean arrays.
     #[inline(always)]
-    pub(super) fn bring(&mut self, key: u32, sectors: u8, recency: &mut impl Recency) -> (u8, bool) {
+    pub(crate) fn lookup_or_allocate(&mut self, key: u32, sectors: u8, recency: &mut impl Recency) -> (u8, bool) {
         let (bucket, tag) = self.bucket(key);
         let way = self.find_in(bucket, tag, key);
         if way != NO_WAY {
@@ -237,7 +238,7 @@ impl LineCache for FullCache {
             free: Vec::new(),
             empty_first: replacement.empty_first(),
             partial: Partial::default(),
-            soiled: false,
+            dirtied: false,
         };
         cache.resize(sets);
         cache
@@ -273,8 +274,8 @@ impl LineCache for FullCache {
         self.slots[entry].state |= sectors;
     }
 
-    fn soil(&mut self, entry: usize, sectors: u8) -> u8 {
-        self.soiled = true;
+    fn mark_dirty(&mut self, entry: usize, sectors: u8) -> u8 {
+        self.dirtied = true;
         let state = &mut self.slots[entry].state;
         let new = sectors & !(*state >> 4);
         *state |= sectors << 4;
@@ -330,7 +331,7 @@ impl LineCache for FullCache {
         self.free.clear();
         self.recencies.clear();
         self.partial.clear();
-        self.soiled = false;
+        self.dirtied = false;
         self.resize(sets);
     }
 }

@@ -1,26 +1,24 @@
-//! What one partition of level 2 does with the sectors of one line, and what that costs behind it.
+//! What one partition of L2 does with the sectors of one line, and what that costs behind it.
 
-use super::cache::{Bring, Brought};
-use super::coalesce::bytes_of;
-use super::config::{DramConfig, L2Config, StoreFill};
-use super::finder::EMPTY;
-use super::level2::L2Outcome;
-use super::units::{Units, count};
+use super::request::L2Outcome;
+use crate::geometry::sectors::{Units, bytes_of, count};
+use crate::hierarchy::array::{EMPTY, LookupOrAllocate, ResidentLine};
+use crate::hierarchy::config::{DramConfig, L2Config, StoreFill};
 
 /// The rules of a model, as tables over the sectors of a line.
-pub(super) struct Rules {
+pub(crate) struct Rules {
     /// Lookups.
-    pub(super) lookup: Units,
+    pub(crate) lookup: Units,
     fill: Units,
     dram_read: Units,
     dram_write: Units,
     /// Sectors of a line.
     all: u8,
     store_fill: StoreFill,
-    /// What whole sectors do in a cache without partly written ones, see [`at`]: loads, stores, and what stores soil.
+    /// What whole sectors do in a cache without partly written ones, see [`at`]: loads, stores, and what stores mark_dirty.
     whole_load: [Effect; 256],
     whole_store: [Effect; 256],
-    whole_soil: [Effect; 256],
+    whole_dirty: [Effect; 256],
 }
 
 /// What a lookup adds to a [`WholeSum`], 12 bits each; in the highest 8 the state that it adds to the line's.
@@ -50,15 +48,15 @@ fn at(state: u8, sectors: u8) -> usize {
 
 /// What a few lookups did, all loads or all stores of whole sectors. States added up overflow harmlessly.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct WholeSum(u64);
+pub(crate) struct WholeSum(u64);
 
 impl WholeSum {
     /// Most lookups of a sum: each counts at most 8 of anything.
-    pub(super) const MOST: usize = (1 << COUNT_BITS) / 8 - 1;
+    pub(crate) const MOST: usize = (1 << COUNT_BITS) / 8 - 1;
 
     /// The sum.
     #[inline(always)]
-    pub(super) fn outcome(self, store: bool) -> L2Outcome {
+    pub(crate) fn outcome(self, store: bool) -> L2Outcome {
         let count = |place: u32| (self.0 >> (COUNT_BITS * place)) as u32 & ((1 << COUNT_BITS) - 1);
         let (dram_reads, dram_writes) = if store { (0, count(3)) } else { (count(3), 0) };
         L2Outcome { lookups: count(0), hits: count(1), allocated: count(2), far: 0, dram_reads, dram_writes }
@@ -66,11 +64,11 @@ impl WholeSum {
 }
 
 impl Rules {
-    pub(super) fn new(config: &L2Config, dram: DramConfig) -> Rules {
+    pub(crate) fn new(config: &L2Config, dram: DramConfig) -> Rules {
         let mut rules = Rules {
             whole_load: [Effect::default(); 256],
             whole_store: [Effect::default(); 256],
-            whole_soil: [Effect::default(); 256],
+            whole_dirty: [Effect::default(); 256],
             lookup: Units::new(config.sector_bytes),
             fill: Units::new(config.fill_bytes),
             dram_read: Units::new(dram.read_bytes),
@@ -83,7 +81,7 @@ impl Rules {
                 let index = at(state, sectors);
                 rules.whole_load[index] = rules.load_effect(state, sectors);
                 rules.whole_store[index] = rules.store_effect(state, sectors);
-                rules.whole_soil[index] = rules.soil_effect(state, sectors);
+                rules.whole_dirty[index] = rules.dirty_effect(state, sectors);
             }
         }
         rules
@@ -111,17 +109,23 @@ impl Rules {
         )
     }
 
-    fn soil_effect(&self, dirty: u8, sectors: u8) -> Effect {
-        let soiled = self.dram_write.widen(sectors) & self.all;
-        let dram_writes = count(soiled & !dirty);
-        Effect::new(soiled << 4, &L2Outcome { dram_writes, ..L2Outcome::default() })
+    fn dirty_effect(&self, dirty: u8, sectors: u8) -> Effect {
+        let dirtied = self.dram_write.widen(sectors) & self.all;
+        let dram_writes = count(dirtied & !dirty);
+        Effect::new(dirtied << 4, &L2Outcome { dram_writes, ..L2Outcome::default() })
     }
 
     /// The line, made where it is not there. Sectors of the old line that were never completed are completed from DRAM
     /// before they can be written back.
     #[inline(always)]
-    pub(super) fn bring<'a, C: Bring>(&self, cache: &'a mut C, set: u32, key: u32, sum: &mut L2Outcome) -> Brought<'a> {
-        let brought = cache.bring(set, key);
+    pub(crate) fn line<'a, C: LookupOrAllocate>(
+        &self,
+        cache: &'a mut C,
+        set: u32,
+        key: u32,
+        sum: &mut L2Outcome,
+    ) -> ResidentLine<'a> {
+        let brought = cache.lookup_or_allocate(set, key);
         if brought.evicted != EMPTY {
             sum.dram_reads += count(brought.partial.take(u64::from(brought.evicted), 15, |_, _| ()));
         }
@@ -130,7 +134,7 @@ impl Rules {
 
     /// Reads sectors, from DRAM what is missing. Returns the lookups that missed.
     #[inline(always)]
-    pub(super) fn load(&self, line: &mut Brought<'_>, key: u32, sectors: u8, sum: &mut L2Outcome) -> u32 {
+    pub(crate) fn load(&self, line: &mut ResidentLine<'_>, key: u32, sectors: u8, sum: &mut L2Outcome) -> u32 {
         let valid = *line.state & 15;
         let missing = sectors & !valid;
         if missing == 0 {
@@ -146,7 +150,7 @@ impl Rules {
 
     /// Writes `bytes` of the line.
     #[inline(always)]
-    pub(super) fn store(&self, line: &mut Brought<'_>, key: u32, sectors: u8, bytes: u128, sum: &mut L2Outcome) {
+    pub(crate) fn store(&self, line: &mut ResidentLine<'_>, key: u32, sectors: u8, bytes: u128, sum: &mut L2Outcome) {
         let rest = sectors & !(*line.state & 15);
         let unknown = match self.store_fill {
             _ if rest == 0 => 0,
@@ -164,12 +168,12 @@ impl Rules {
         };
         sum.hits += self.lookup.count(sectors) - unknown;
         sum.allocated += unknown;
-        self.soil(line, sectors, sum);
+        self.mark_dirty(line, sectors, sum);
     }
 
     /// [`Rules::load`], lookups included, of a line in a cache without partly written sectors.
     #[inline(always)]
-    pub(super) fn load_whole(&self, state: &mut u8, sectors: u8, sum: &mut WholeSum) {
+    pub(crate) fn load_whole(&self, state: &mut u8, sectors: u8, sum: &mut WholeSum) {
         let effect = self.whole_load[at(*state, sectors)];
         *state |= effect.state();
         sum.0 = sum.0.wrapping_add(effect.0);
@@ -177,22 +181,22 @@ impl Rules {
 
     /// [`Rules::store`] of whole sectors, lookups included, of a line in a cache without partly written sectors.
     #[inline(always)]
-    pub(super) fn store_whole(&self, state: &mut u8, sectors: u8, sum: &mut WholeSum) {
-        let (fill, soil) = (self.whole_store[at(*state, sectors)], self.whole_soil[at(*state >> 4, sectors)]);
-        *state |= fill.state() | soil.state();
-        sum.0 = sum.0.wrapping_add(fill.0).wrapping_add(soil.0);
+    pub(crate) fn store_whole(&self, state: &mut u8, sectors: u8, sum: &mut WholeSum) {
+        let (fill, mark_dirty) = (self.whole_store[at(*state, sectors)], self.whole_dirty[at(*state >> 4, sectors)]);
+        *state |= fill.state() | mark_dirty.state();
+        sum.0 = sum.0.wrapping_add(fill.0).wrapping_add(mark_dirty.0);
     }
 
     /// Reads and writes sectors as one. Returns the lookups that missed.
     #[inline(always)]
-    pub(super) fn atomic(&self, line: &mut Brought<'_>, key: u32, sectors: u8, sum: &mut L2Outcome) -> u32 {
+    pub(crate) fn atomic(&self, line: &mut ResidentLine<'_>, key: u32, sectors: u8, sum: &mut L2Outcome) -> u32 {
         let missed = self.load(line, key, sectors, sum);
-        self.soil(line, sectors, sum);
+        self.mark_dirty(line, sectors, sum);
         missed
     }
 
     #[inline(always)]
-    fn soil(&self, line: &mut Brought<'_>, sectors: u8, sum: &mut L2Outcome) {
+    fn mark_dirty(&self, line: &mut ResidentLine<'_>, sectors: u8, sum: &mut L2Outcome) {
         let dirty = self.dram_write.widen(sectors) & self.all;
         sum.dram_writes += count(dirty & !(*line.state >> 4));
         *line.state |= dirty << 4;
@@ -202,7 +206,7 @@ impl Rules {
 /// Notes bytes written to sectors that cannot be read; those become readable when all their bytes are known. Returns
 /// the sectors of which some bytes were known before.
 #[inline(never)]
-fn write_bytes(line: &mut Brought<'_>, key: u32, sectors: u8, bytes: u128) -> u8 {
+fn write_bytes(line: &mut ResidentLine<'_>, key: u32, sectors: u8, bytes: u128) -> u8 {
     let mut known = 0;
     for sector in (0..4).filter(|sector| sectors >> sector & 1 == 1) {
         let (before, whole) = line.partial.write(u64::from(key), sector, (bytes >> (32 * sector)) as u32);

@@ -1,10 +1,10 @@
 //! Which line of a set leaves next, by what was used when: an exact order, or a tree that remembers half of it.
 
 use super::plru::{Shape, TreePlru};
-use super::processor;
+use crate::simd::processor;
 
 /// The order of one set.
-pub(super) trait Recency {
+pub(crate) trait Recency {
     /// Notes a use of a way.
     fn touch(&mut self, way: u16);
     /// The way that leaves. Its new line is noted as used.
@@ -12,9 +12,9 @@ pub(super) trait Recency {
 }
 
 /// The tree of a set, of `STEPS` bytes on a path (see [`Shape::steps`]), or of as many as its shape says where `STEPS` is 0.
-pub(super) struct Tree<'a, const STEPS: u32> {
-    pub(super) shape: Shape,
-    pub(super) bytes: &'a mut [u8],
+pub(crate) struct Tree<'a, const STEPS: u32> {
+    pub(crate) shape: Shape,
+    pub(crate) bytes: &'a mut [u8],
 }
 
 impl<const STEPS: u32> Tree<'_, STEPS> {
@@ -40,7 +40,7 @@ impl<const STEPS: u32> Recency for Tree<'_, STEPS> {
 
 /// The ways of all sets in rings, each from the most to the least recently used.
 #[derive(Clone, Debug)]
-pub(super) struct Rings {
+pub(crate) struct Rings {
     ways: u16,
     /// Per way: next older and next younger one. The ring closes from the oldest to the youngest.
     links: Vec<(u16, u16)>,
@@ -49,14 +49,14 @@ pub(super) struct Rings {
 
 impl Rings {
     /// Way 0 of each set is the oldest: empty ways are filled in order. `ways` has 1 to 65 535.
-    pub(super) fn new(sets: u32, ways: u32) -> Rings {
+    pub(crate) fn new(sets: u32, ways: u32) -> Rings {
         let mut rings = Rings { ways: ways as u16, links: Vec::new(), youngest: Vec::new() };
         rings.resize(sets);
         rings
     }
 
     /// Makes room for so many sets.
-    pub(super) fn resize(&mut self, sets: u32) {
+    pub(crate) fn resize(&mut self, sets: u32) {
         let ways = u32::from(self.ways);
         let link = |entry: usize| {
             let way = entry as u32 % ways;
@@ -69,7 +69,7 @@ impl Rings {
     }
 
     /// Back to the order of new sets.
-    pub(super) fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         let sets = self.youngest.len() as u32;
         self.resize(0);
         self.resize(sets);
@@ -77,13 +77,13 @@ impl Rings {
 
     /// Asks for the start of a set's ring.
     #[inline(always)]
-    pub(super) fn prefetch(&self, set: u32) {
+    pub(crate) fn prefetch(&self, set: u32) {
         processor::read(&self.youngest, set as usize);
     }
 
     /// The ring of a set.
     #[inline(always)]
-    pub(super) fn ring(&mut self, set: u32) -> Ring<'_> {
+    pub(crate) fn ring(&mut self, set: u32) -> Ring<'_> {
         let ways = usize::from(self.ways);
         let links = &mut self.links[set as usize * ways..][..ways];
         Ring { links, youngest: &mut self.youngest[set as usize] }
@@ -91,7 +91,7 @@ impl Rings {
 }
 
 /// The ring of one set.
-pub(super) struct Ring<'a> {
+pub(crate) struct Ring<'a> {
     links: &'a mut [(u16, u16)],
     youngest: &'a mut u16,
 }
@@ -99,12 +99,12 @@ pub(super) struct Ring<'a> {
 impl Ring<'_> {
     /// The least recently used way.
     #[inline(always)]
-    pub(super) fn oldest(&self) -> u16 {
+    pub(crate) fn oldest(&self) -> u16 {
         self.links[usize::from(*self.youngest)].1
     }
 
     /// Makes a way the least recently used: it is taken next.
-    pub(super) fn retire(&mut self, way: u16) {
+    pub(crate) fn retire(&mut self, way: u16) {
         self.touch(way);
         // The youngest becomes the oldest by turning the ring.
         *self.youngest = self.links[usize::from(way)].0;
@@ -140,7 +140,7 @@ impl Recency for Ring<'_> {
 
 /// The orders of all sets of an array.
 #[derive(Clone, Debug)]
-pub(super) enum Recencies {
+pub(crate) enum Recencies {
     /// Pseudo-LRU.
     Trees(TreePlru),
     /// LRU.
@@ -149,7 +149,7 @@ pub(super) enum Recencies {
 
 impl Recencies {
     /// Makes room for so many sets.
-    pub(super) fn resize(&mut self, sets: u32) {
+    pub(crate) fn resize(&mut self, sets: u32) {
         match self {
             Recencies::Trees(trees) => trees.resize(sets),
             Recencies::Rings(rings) => rings.resize(sets),
@@ -157,7 +157,7 @@ impl Recencies {
     }
 
     /// All sets back to the fresh state.
-    pub(super) fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         match self {
             Recencies::Trees(trees) => trees.clear(),
             Recencies::Rings(rings) => rings.clear(),
@@ -166,7 +166,7 @@ impl Recencies {
 
     /// The order of a set.
     #[inline(always)]
-    pub(super) fn one(&mut self, set: u32) -> OneRecency<'_> {
+    pub(crate) fn one(&mut self, set: u32) -> OneRecency<'_> {
         match self {
             Recencies::Trees(trees) => {
                 let (shape, bytes) = trees.tree(set);
@@ -178,7 +178,7 @@ impl Recencies {
 }
 
 /// The order of one set, of either kind.
-pub(super) enum OneRecency<'a> {
+pub(crate) enum OneRecency<'a> {
     Tree(Tree<'a, 0>),
     Ring(Ring<'a>),
 }

@@ -1,37 +1,17 @@
-//! The level-2 cache and the DRAM traffic behind it.
+//! The L2 cache and the DRAM traffic behind it.
 
-use super::cache::{Bring, SectorCache};
-use super::config::{DramConfig, L2Config};
-use super::dense::{DenseLines, LINE_BYTES};
-use super::level1::{Ask, ToL2};
-use super::order::WAYS;
-use super::policy::Replacement;
-use super::rows::RowCache;
+use super::placement::Placement;
+use super::request::{L2Access, L2Op, L2Outcome};
 use super::rules::{Rules, WholeSum};
-use super::slices::Placement;
 use super::written::Written;
-
-/// What one request did at level 2.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct L2Outcome {
-    /// Lookups, in the level's own sectors.
-    pub lookups: u32,
-    /// Of these, present before.
-    pub hits: u32,
-    /// Store lookups whose line or sector had to be allocated. Hardware counts them as hits.
-    pub allocated: u32,
-    /// Lookups that the near partition passed on to the far one.
-    pub far: u32,
-    /// Sectors read from DRAM.
-    pub dram_reads: u32,
-    /// Sectors that will be written to DRAM: counted when a clean sector becomes dirty, since each
-    /// such is written exactly once, at its eviction or at the end.
-    pub dram_writes: u32,
-}
+use crate::geometry::LINE_BYTES;
+use crate::hierarchy::array::{LookupOrAllocate, Replacement, RowCache, SectorCache, WAYS};
+use crate::hierarchy::config::{DramConfig, L2Config};
+use crate::hierarchy::dense::DenseLines;
 
 /// The part of a request that lies in one line of this cache.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Lookup {
+pub(crate) struct Lookup {
     /// Set, over all slices.
     set: u32,
     /// The line's key: its dense number.
@@ -43,7 +23,7 @@ pub(super) struct Lookup {
 }
 
 /// Most lookups of a request.
-pub(super) const MOST_PARTS: usize = 4;
+pub(crate) const MOST_PARTS: usize = 4;
 
 /// How the sectors of a request divide into lookups.
 struct Split {
@@ -87,12 +67,12 @@ enum Kind {
     General(Level2Of<SectorCache>),
 }
 
-/// Something to do with a level 2 of either kind.
-pub(super) trait Visit {
+/// Something to do with a L2 of either kind.
+pub(crate) trait Visit {
     /// What comes of it.
     type Output;
     /// Does it. `PARTS_LOG` is the level's `parts_log`, known when this is compiled.
-    fn visit<C: Bring, const PARTS_LOG: u32>(self, level: &mut Level2Of<C>) -> Self::Output;
+    fn visit<C: LookupOrAllocate, const PARTS_LOG: u32>(self, level: &mut Level2Of<C>) -> Self::Output;
 }
 
 impl Level2 {
@@ -106,7 +86,7 @@ impl Level2 {
     }
 
     #[inline(always)]
-    pub(super) fn visit<V: Visit>(&mut self, visit: V) -> V::Output {
+    pub(crate) fn visit<V: Visit>(&mut self, visit: V) -> V::Output {
         match &mut self.0 {
             Kind::Rows(level) => level.visit(visit),
             Kind::General(level) => level.visit(visit),
@@ -114,7 +94,7 @@ impl Level2 {
     }
 
     /// Serves a request that came through the partition `near`; `line` is the address / 128.
-    pub fn serve(&mut self, near: u32, line: u64, request: &ToL2) -> L2Outcome {
+    pub fn serve(&mut self, near: u32, line: u64, request: &L2Access) -> L2Outcome {
         match &mut self.0 {
             Kind::Rows(level) => level.serve(near, line, request),
             Kind::General(level) => level.serve(near, line, request),
@@ -131,8 +111,8 @@ impl Level2 {
     }
 }
 
-/// A level 2 on one form of array.
-pub(super) struct Level2Of<C> {
+/// A L2 on one form of array.
+pub(crate) struct Level2Of<C> {
     config: L2Config,
     placement: Placement,
     partitions: Vec<C>,
@@ -141,7 +121,7 @@ pub(super) struct Level2Of<C> {
     rules: Rules,
 }
 
-impl<C: Bring> Level2Of<C> {
+impl<C: LookupOrAllocate> Level2Of<C> {
     fn new(config: &L2Config, dram: DramConfig) -> Level2Of<C> {
         let sets = config.slices * config.sets;
         Level2Of {
@@ -155,7 +135,7 @@ impl<C: Bring> Level2Of<C> {
 
     /// Partition that serves an SM. Which SMs sit on which half is not published; they alternate here.
     #[inline(always)]
-    pub(super) fn partition_of_sm(&self, sm: u32) -> u32 {
+    pub(crate) fn partition_of_sm(&self, sm: u32) -> u32 {
         if self.config.partitions == 1 { 0 } else { sm % self.config.partitions }
     }
 
@@ -168,14 +148,14 @@ impl<C: Bring> Level2Of<C> {
         }
     }
 
-    fn serve(&mut self, near: u32, line: u64, request: &ToL2) -> L2Outcome {
+    fn serve(&mut self, near: u32, line: u64, request: &L2Access) -> L2Outcome {
         self.visit(ServeOne { near, line, request })
     }
 
     /// Splits a request into its lookups, and asks for the memory of their sets. Returns how many there are, at the start
     /// of `out`.
     #[inline(always)]
-    pub(super) fn split<const PARTS_LOG: u32>(
+    pub(crate) fn split<const PARTS_LOG: u32>(
         &self,
         line: u64,
         number: u32,
@@ -202,14 +182,14 @@ impl<C: Bring> Level2Of<C> {
     /// Serves lookups of loads, or of stores of whole sectors, where there is one partition and no sector of it is partly
     /// written: the same as [`Level2Of::look_up`] for each of them. Whether it could be done. At most [`WholeSum::MOST`].
     #[inline(always)]
-    pub(super) fn look_up_all<const STORE: bool>(&mut self, lookups: &[Lookup], sum: &mut L2Outcome) -> bool {
+    pub(crate) fn look_up_all<const STORE: bool>(&mut self, lookups: &[Lookup], sum: &mut L2Outcome) -> bool {
         let [cache] = &mut self.partitions[..] else { return false };
         if cache.is_partial() {
             return false;
         }
         let (rules, mut done) = (&self.rules, WholeSum::default());
         for &Lookup { set, key, sectors, .. } in lookups {
-            let state = cache.bring(set, key).state;
+            let state = cache.lookup_or_allocate(set, key).state;
             if STORE {
                 rules.store_whole(state, sectors, &mut done)
             } else {
@@ -223,22 +203,22 @@ impl<C: Bring> Level2Of<C> {
     /// Serves a lookup that came through the partition `near`. `line` is the address / 128, `bytes` are those of the whole
     /// request, for stores.
     #[inline(always)]
-    pub(super) fn look_up(
+    pub(crate) fn look_up(
         &mut self,
         near: u32,
         line: u64,
         lookup: &Lookup,
-        ask: Ask,
+        op: L2Op,
         bytes: u128,
         sum: &mut L2Outcome,
     ) {
         // A bit to a byte.
         let bytes = bytes >> (u32::from(lookup.part) * self.config.line_bytes);
         if let [cache] = &mut self.partitions[..] {
-            look_up_in(&self.rules, cache, lookup, ask, bytes, sum);
+            look_up_in(&self.rules, cache, lookup, op, bytes, sum);
         } else {
             let home = self.home(line << self.parts_log | u64::from(lookup.part));
-            self.look_up_in_halves(near, home, lookup, ask, bytes, sum);
+            self.look_up_in_halves(near, home, lookup, op, bytes, sum);
         }
     }
 
@@ -252,12 +232,12 @@ impl<C: Bring> Level2Of<C> {
         ((line ^ line >> 7 ^ line >> 13 ^ line >> 21) & 1) as u32
     }
 
-    fn look_up_in_halves(&mut self, near: u32, home: u32, lookup: &Lookup, ask: Ask, bytes: u128, sum: &mut L2Outcome) {
-        if ask == Ask::Load && near != home {
+    fn look_up_in_halves(&mut self, near: u32, home: u32, lookup: &Lookup, op: L2Op, bytes: u128, sum: &mut L2Outcome) {
+        if op == L2Op::Load && near != home {
             return self.load_from_far(near, home, lookup, sum);
         }
         let Lookup { set, key, sectors, .. } = *lookup;
-        if matches!(ask, Ask::Store | Ask::Atomic) {
+        if matches!(op, L2Op::Store | L2Op::Atomic) {
             // The other side's copy is out of date.
             let copy = &mut self.partitions[1 - home as usize];
             copy.invalidate(set, key, self.rules.lookup.widen(sectors));
@@ -265,7 +245,7 @@ impl<C: Bring> Level2Of<C> {
                 sum.far += self.rules.lookup.count(sectors);
             }
         }
-        look_up_in(&self.rules, &mut self.partitions[home as usize], lookup, ask, bytes, sum);
+        look_up_in(&self.rules, &mut self.partitions[home as usize], lookup, op, bytes, sum);
     }
 
     /// A load whose line belongs to the other partition: the near one keeps a copy, and what it lacks comes from the
@@ -282,9 +262,9 @@ impl<C: Bring> Level2Of<C> {
             return;
         }
         sum.far += self.rules.lookup.count(missing);
-        let mut line = self.rules.bring(&mut self.partitions[home as usize], set, key, sum);
+        let mut line = self.rules.line(&mut self.partitions[home as usize], set, key, sum);
         sum.hits += lookups - self.rules.load(&mut line, key, missing, sum);
-        let copy = self.rules.bring(&mut self.partitions[near as usize], set, key, sum);
+        let copy = self.rules.line(&mut self.partitions[near as usize], set, key, sum);
         // Copies are clean.
         *copy.state |= self.rules.lookup.widen(missing);
     }
@@ -332,7 +312,7 @@ impl<C: Bring> Level2Of<C> {
             if warm {
                 let home = self.home(own);
                 let cache = &mut self.partitions[home as usize];
-                *self.rules.bring(cache, set, key, &mut L2Outcome::default()).state |= all;
+                *self.rules.line(cache, set, key, &mut L2Outcome::default()).state |= all;
             }
         }
     }
@@ -340,24 +320,24 @@ impl<C: Bring> Level2Of<C> {
 
 /// Serves one line's part of a request in the partition that the line belongs to.
 #[inline(always)]
-fn look_up_in<C: Bring>(
+fn look_up_in<C: LookupOrAllocate>(
     rules: &Rules,
     cache: &mut C,
     &Lookup { set, key, sectors, .. }: &Lookup,
-    ask: Ask,
+    op: L2Op,
     bytes: u128,
     sum: &mut L2Outcome,
 ) {
     let lookups = rules.lookup.count(sectors);
     sum.lookups += lookups;
-    if ask == Ask::AtomicMiss {
+    if op == L2Op::AtomicMiss {
         return;
     }
-    let mut line = rules.bring(cache, set, key, sum);
-    match ask {
-        Ask::Load => sum.hits += lookups - rules.load(&mut line, key, sectors, sum),
-        Ask::Store => rules.store(&mut line, key, sectors, bytes, sum),
-        Ask::Atomic | Ask::AtomicMiss => sum.hits += lookups - rules.atomic(&mut line, key, sectors, sum),
+    let mut line = rules.line(cache, set, key, sum);
+    match op {
+        L2Op::Load => sum.hits += lookups - rules.load(&mut line, key, sectors, sum),
+        L2Op::Store => rules.store(&mut line, key, sectors, bytes, sum),
+        L2Op::Atomic | L2Op::AtomicMiss => sum.hits += lookups - rules.atomic(&mut line, key, sectors, sum),
     }
 }
 
@@ -365,19 +345,19 @@ fn look_up_in<C: Bring>(
 struct ServeOne<'a> {
     near: u32,
     line: u64,
-    request: &'a ToL2,
+    request: &'a L2Access,
 }
 
 impl Visit for ServeOne<'_> {
     type Output = L2Outcome;
 
-    fn visit<C: Bring, const PARTS_LOG: u32>(self, level: &mut Level2Of<C>) -> L2Outcome {
-        let ToL2 { ask, number, sectors, bytes } = *self.request;
+    fn visit<C: LookupOrAllocate, const PARTS_LOG: u32>(self, level: &mut Level2Of<C>) -> L2Outcome {
+        let L2Access { op, number, sectors, bytes } = *self.request;
         let mut sum = L2Outcome::default();
         let mut lookups = [Lookup::default(); MOST_PARTS];
         let count = level.split::<PARTS_LOG>(self.line, number, sectors, &mut lookups);
         for lookup in &lookups[..count] {
-            level.look_up(self.near, self.line, lookup, ask, bytes, &mut sum);
+            level.look_up(self.near, self.line, lookup, op, bytes, &mut sum);
         }
         sum
     }

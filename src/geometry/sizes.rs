@@ -1,0 +1,6 @@
+//! The pieces that memory is counted in.
+
+/// Bytes of a sector.
+pub const SECTOR_BYTES: u64 = 32;
+/// Bytes of a line.
+pub const LINE_BYTES: u64 = 128;

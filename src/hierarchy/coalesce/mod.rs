@@ -1,0 +1,8 @@
+//! From the lanes of a request to pieces of lines, and the stages of L1 that these pass through.
+
+mod coalescer;
+mod scattered;
+mod stages;
+
+pub use coalescer::{Coalescer, Groups, Piece};
+pub use stages::{StageCounts, tag_passes};

@@ -1,0 +1,139 @@
+//! What happens at the SMs: coalescing and L1.
+//!
+//! SMs do not see each other, so any number of [`FirstLevel`]s can share them out. Each hands the
+//! requests that leave its SMs on, and one [`SecondLevel`](super::SecondLevel) serves them in the order of the trace.
+
+use super::traffic::TrafficCells;
+use warpline_format::access::{Access, Space};
+use warpline_format::site_table::{CacheOp, Op};
+
+use super::coalesce::{Coalescer, Piece};
+use super::config::{HierarchyConfig, L1Config};
+use super::dense::DenseLines;
+use super::l1::{Level1, Origin, RequestQueue, Route};
+use super::l2::Egress;
+use crate::geometry::Width;
+
+/// Where the lanes' stacks lie.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LocalLayout {
+    /// First address of all stacks, a multiple of 128.
+    pub base: u64,
+    /// Bytes of a lane's stack.
+    pub bytes_per_lane: u64,
+}
+
+impl LocalLayout {
+    /// The line with word 0 of a resident warp's stacks.
+    #[inline]
+    fn first_line(&self, slot: u32) -> u64 {
+        self.base / 128 + u64::from(slot) * self.bytes_per_lane.div_ceil(4).max(1)
+    }
+}
+
+/// Coalescing and L1 of some or all SMs.
+pub struct FirstLevel {
+    config: HierarchyConfig,
+    coalescer: Coalescer,
+    lines: DenseLines,
+    queue: RequestQueue,
+    level: Level1,
+    /// SMs that it has room for.
+    sms: u32,
+    /// Lines of each L1 cache in this launch.
+    capacity: u32,
+    local: LocalLayout,
+}
+
+impl FirstLevel {
+    /// For a model.
+    pub fn new(config: &HierarchyConfig) -> FirstLevel {
+        let capacity = config.l1.lines(0);
+        FirstLevel {
+            coalescer: Coalescer::default(),
+            lines: DenseLines::default(),
+            queue: RequestQueue::default(),
+            level: Level1::new(&config.l1, capacity),
+            sms: 0,
+            capacity,
+            local: LocalLayout::default(),
+            config: config.clone(),
+        }
+    }
+
+    /// A launch begins: L1 is empty and as large as the resident blocks' `shared` bytes per SM
+    /// leave it.
+    pub fn start(&mut self, shared: u64, local: LocalLayout) {
+        self.local = local;
+        self.queue.clear();
+        let capacity = self.config.l1.lines(shared);
+        if capacity == self.capacity {
+            self.level.clear();
+        } else {
+            self.capacity = capacity;
+            self.level = Level1::new(&self.config.l1, capacity);
+            self.sms = 0;
+        }
+    }
+
+    /// A request of a warp slot of an SM. Shared and constant memory do not come this way. `place` is the request's place
+    /// in the trace and rises (see [`Egress::place`]). The pieces are returned; they are served some time later, at the
+    /// latest by [`FirstLevel::finish`]. Then they are counted in `cells`, and what goes to L2 is appended to `out`.
+    #[inline]
+    #[expect(clippy::too_many_arguments, reason = "the request of another part of the analyzer, taken apart")]
+    pub fn request(
+        &mut self,
+        sm: u32,
+        slot: u32,
+        access: &Access<'_>,
+        width: Width,
+        op: Op,
+        cache: CacheOp,
+        cell: u32,
+        place: u32,
+        cells: &mut TrafficCells,
+        out: &mut Egress,
+    ) -> &[Piece] {
+        if self.queue.is_full() {
+            self.finish(cells, out);
+        }
+        let local = access.space == Space::Local;
+        let route = route(&self.config.l1, local, op, cache);
+        let pieces = if local {
+            self.coalescer.local_pieces(access, width, self.local.first_line(slot))
+        } else {
+            self.coalescer.pieces(access, width, self.config.coalescing, !route.is_load())
+        };
+        if self.sms <= sm {
+            self.sms = sm + 1;
+            self.level.resize(self.sms);
+        }
+        let from = Origin { sm: sm as u16, cell, place, route, plain: self.level.plain(route) };
+        // What is left out once more lines were touched than can be numbered no GPU could hold.
+        self.queue.push(from, pieces, |line| self.lines.number(line));
+        pieces
+    }
+
+    /// Serves all requests that still wait.
+    pub fn finish(&mut self, cells: &mut TrafficCells, out: &mut Egress) {
+        self.level.serve_all(&mut self.queue, &self.lines, cells, out);
+        self.queue.clear();
+    }
+}
+
+/// The way an access takes at L1.
+#[inline]
+fn route(config: &L1Config, local: bool, op: Op, cache: CacheOp) -> Route {
+    match (op, local) {
+        (Op::Atomic, _) => Route::Atomic,
+        (Op::Store, true) => Route::LocalStore,
+        (Op::Store, false) => Route::Store,
+        (Op::Load, true) => Route::Load,
+        (Op::Load, false) => match cache {
+            CacheOp::Global | CacheOp::Volatile => Route::LoadPast,
+            CacheOp::NonCoherent if config.caches_read_only_loads => Route::ReadOnly,
+            _ if config.caches_global_loads => Route::Load,
+            _ => Route::LoadPast,
+        },
+    }
+}
