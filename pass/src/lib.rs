@@ -6,6 +6,7 @@ pub mod cpu;
 pub mod device;
 pub mod gpu;
 pub mod host;
+mod ir;
 pub mod llvm;
 pub mod matrix;
 pub mod object;

@@ -1,23 +1,24 @@
 //! Building a warp function: where values live. How control goes from block to block is in [`control`].
 
+pub(super) mod context;
 mod control;
 mod dispatch;
+pub(super) mod lanes;
+pub(super) mod leaf;
 mod slots;
 mod values;
 
-use super::analysis::{Analysis, Version};
-use super::body::Body;
-use super::class::gives_way;
-use super::detour::Allowed;
 use super::error::Refusal;
-use super::guess::Guess;
-use super::leaf::{Leaf, leaf_types};
-use super::memory::Evenness;
-use super::record::Room;
-use super::shape::Shape;
-use super::unit::Unit;
+use super::shapes::analysis::{Analysis, Version};
+use super::shapes::body::Body;
+use super::shapes::shape::Shape;
+use super::target::unit::Unit;
+use crate::ir::class::gives_way;
+use crate::ir::kernel::is_kernel;
 use crate::llvm::{Block, Builder, Type, Types, Value};
 use dispatch::Dispatcher;
+use lanes::{Allowed, Evenness, Guess, Room};
+use leaf::{Leaf, leaf_types};
 use std::collections::{BTreeMap, HashMap, VecDeque};
 
 /// Result of lowering a piece.
@@ -118,7 +119,7 @@ impl<'u, 'c> Emitter<'u, 'c> {
     /// Lowers a function into `job.function`, which has no blocks yet.
     pub fn lower(job: Job<'u, 'c>) -> Emitted<()> {
         let t = job.function.types();
-        let is_kernel = job.unit.is_kernel(job.body.function);
+        let is_kernel = is_kernel(job.body.function);
         let entry_block = job.function.append_block("entry");
         let entry = Builder::new(t);
         entry.at_end(entry_block);
@@ -222,7 +223,7 @@ impl<'u, 'c> Emitter<'u, 'c> {
     }
 
     fn load_argument(&self, ty: Type<'c>, address: Value<'c>) -> Vec<Leaf<'c>> {
-        let offsets = super::leaf::leaf_offsets(self.unit.layout(), ty);
+        let offsets = leaf::leaf_offsets(self.unit.layout(), ty);
         (leaf_types(ty).into_iter().zip(offsets))
             .map(|(ty, offset)| {
                 let place = self.entry.offset(address, offset);
@@ -293,7 +294,7 @@ impl<'u, 'c> Emitter<'u, 'c> {
                 break;
             }
             self.index = index;
-            if super::body::is_thread_exit(value) {
+            if super::shapes::body::is_thread_exit(value) {
                 self.end_threads();
                 break;
             }

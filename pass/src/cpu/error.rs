@@ -40,7 +40,7 @@ pub enum LowerError {
     Machine(#[from] MachineError),
     /// Not device code.
     #[error(transparent)]
-    Device(#[from] crate::device::DeviceError),
+    Target(#[from] crate::ir::machine::TargetError),
     /// The site table does not belong to the module.
     #[error("lowering to the CPU device: the site table does not fit the module: {0}")]
     Table(String),

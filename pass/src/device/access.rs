@@ -1,6 +1,7 @@
 //! Which instructions access memory, and how.
 
-use super::{assembly, matrix, space};
+use super::{assembly, matrix};
+use crate::ir::space::{self, space_of};
 use crate::llvm::types::Kind;
 use crate::llvm::value::{IntPredicate, Opcode, Ordering};
 use crate::llvm::{Layout, Type, Value};
@@ -78,19 +79,6 @@ impl<'c> Access<'c> {
 /// Largest power of two that divides a size.
 fn natural(bytes: u32) -> u32 {
     if bytes == 0 { 1 } else { 1 << bytes.trailing_zeros().min(5) }
-}
-
-/// Space of a pointer type's address space; `None` for kernel parameters, which are no memory traffic.
-pub(super) fn space_of(number: u32) -> Option<Space> {
-    Some(match number {
-        space::GLOBAL => Space::Global,
-        space::SHARED => Space::Shared,
-        space::CONSTANT => Space::Constant,
-        space::LOCAL => Space::Local,
-        space::PARAMETER => return None,
-        // Shared memory of the cluster may be another block's; the records resolve it.
-        _ => Space::Generic,
-    })
 }
 
 /// The accesses of an instruction, in the order in which it makes them.

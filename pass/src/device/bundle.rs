@@ -9,7 +9,7 @@
 //! memory meet no cache; among themselves their order means nothing, and bundles of several addresses grow side by side.
 
 use super::distance::Sum;
-use crate::cpu::class::gives_way;
+use crate::ir::class::gives_way;
 use crate::llvm::value::{Opcode, Ordering};
 use crate::llvm::{Block, Builder, Layout, ModuleItems, Value};
 use inkwell::module::Module;

@@ -1,6 +1,6 @@
 //! How far apart two addresses are, where that is a constant.
 
-use crate::cpu::address::steps;
+use crate::ir::address::steps;
 use crate::llvm::value::Opcode;
 use crate::llvm::{Layout, Value};
 

@@ -1,29 +1,15 @@
 //! Device variables and the globals that the compiler makes.
 
-use super::space;
 use super::table::Table;
-use crate::llvm::annotations;
+use crate::ir::globals::device_globals;
+use crate::ir::space;
 use crate::llvm::debug::Variable;
 use crate::llvm::metadata::compile_units;
 use crate::llvm::shim::demangle;
-use crate::llvm::{Layout, ModuleItems, Value};
+use crate::llvm::{Layout, ModuleItems, Value, annotations};
 use inkwell::module::Module;
 use std::collections::{HashMap, HashSet};
 use warpline_format::site_table::{Frame, Global, GlobalKind};
-
-/// The module's globals in memory that kernels can address: defined, not shared memory, in the module's own order.
-/// Their index is that of the module's descriptor and of the site table.
-pub fn device_globals<'c>(module: &Module<'c>) -> Vec<Value<'c>> {
-    module
-        .variables()
-        .into_iter()
-        .filter(|variable| {
-            let addressable = matches!(variable.address_space(), space::GENERIC | space::GLOBAL | space::CONSTANT);
-            // `llvm.used` and its kin are lists for the compiler.
-            addressable && !variable.is_declaration() && !variable.name().starts_with("llvm.")
-        })
-        .collect()
-}
 
 /// Tells of the variables that the source declares `__managed__`. To run on the front end's output.
 pub fn mark_managed(module: &Module<'_>) {

@@ -5,8 +5,8 @@
 //! transposed on the way, others one by one. `ldmatrix` is one request of all lanes, however many of them give addresses.
 
 use super::access::{Access, Address, Lanewise, Seen};
+use crate::ir::space::space_of_pointer;
 use crate::llvm::function::ModuleItems;
-use crate::llvm::value::Opcode;
 use crate::llvm::{Builder, Value};
 use crate::matrix::{Linear, Part, Rows, Transfer};
 use inkwell::module::Module;
@@ -26,7 +26,7 @@ pub(super) fn inspect<'c>(call: Value<'c>, base: &str) -> Option<Vec<Seen<'c>>> 
         let parts: Vec<&str> = base.split('.').collect();
         let pointer = call.operand(0);
         return Some(match Rows::read(&parts) {
-            Some(rows) => vec![Seen::Access(self::rows(rows, Address::of(pointer), space_of(pointer)))],
+            Some(rows) => vec![Seen::Access(self::rows(rows, Address::of(pointer), space_of_pointer(pointer)))],
             None => vec![Seen::Not(format!("matrix access: {base}"))],
         });
     }
@@ -45,7 +45,7 @@ fn fragment<'c>(call: Value<'c>, transfer: Transfer) -> Vec<Seen<'c>> {
     let stride = if transfer.strided { call.arguments().last().copied() } else { None };
     let op = if transfer.store { Op::Store } else { Op::Load };
     let fragment = transfer.fragment;
-    let space = space_of(pointer);
+    let space = space_of_pointer(pointer);
     if let Some(groups) = fragment.groups().filter(|_| space == Space::Shared) {
         let blocks_of = |group: &Vec<(u32, u32)>| std::array::from_fn(|index| group[index % group.len()]);
         return (groups.iter())
@@ -65,23 +65,6 @@ fn fragment<'c>(call: Value<'c>, transfer: Transfer) -> Vec<Seen<'c>> {
             Seen::Access(Access::plain(address, op, space, part.bytes, CacheOp::Default))
         })
         .collect()
-}
-
-/// The space of a pointer, also where it is generic only because an intrinsic takes no other: pointers in kernel parameters
-/// are global.
-pub(crate) fn space_of(mut pointer: Value<'_>) -> Space {
-    while let Some(Opcode::LLVMGetElementPtr | Opcode::LLVMBitCast | Opcode::LLVMAddrSpaceCast) =
-        pointer.opcode().or_else(|| pointer.constant_opcode())
-    {
-        if pointer.address_space() != super::space::GENERIC {
-            break;
-        }
-        pointer = pointer.operand(0);
-    }
-    if pointer.argument_of().is_some_and(|function| function.calling_convention() == super::KERNEL_CONVENTION) {
-        return Space::Global;
-    }
-    super::access::space_of(pointer.address_space()).unwrap_or(Space::Generic)
 }
 
 /// Computes addresses in device code, as a lane of its own sees them.

@@ -1,6 +1,7 @@
 //! The user's `-O` level, run in process.
 
-use super::{DeviceError, copies, space};
+use super::{DeviceError, copies};
+use crate::ir::space;
 use crate::llvm::module::verify;
 use crate::llvm::shim::{Tuning, run_pipeline};
 use crate::llvm::{Layout, Machine, ModuleItems};

@@ -1,7 +1,7 @@
 //! Splits accesses that no single GPU instruction performs, as the NVPTX back end does when it selects
 //! instructions: wide vectors, structures, odd sizes, and accesses below their natural alignment.
 
-use super::space;
+use crate::ir::space;
 use crate::llvm::debug::Location;
 use crate::llvm::metadata::{self, LIBRARY, LOCATION, NEAR};
 use crate::llvm::types::Kind;

@@ -1,6 +1,7 @@
 //! Builds the site table: interned files and frames, and the functions.
 
-use super::{HookOptions, KERNEL_CONVENTION};
+use super::HookOptions;
+use crate::ir::kernel::is_kernel;
 use crate::llvm::Value;
 use crate::llvm::debug::{Location, Scope};
 use crate::llvm::shim::demangle;
@@ -94,7 +95,7 @@ impl<'o> Table<'o> {
         let entry = Function {
             name: demangle(&mangled),
             frame: self.definition(function),
-            kernel: function.calling_convention() == KERNEL_CONVENTION,
+            kernel: is_kernel(function),
             in_library: is_library_name(&mangled),
             mangled,
         };

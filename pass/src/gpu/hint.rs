@@ -2,8 +2,8 @@
 //! narrower than a warp, lanes may have parted. The hook that is given a hint looks with one warp operation whether the
 //! lanes agree with it, and if they do, it need not search for the form of the record.
 
-use crate::cpu::address::steps;
-use crate::cpu::class::{Call, Register, classify};
+use crate::ir::address::steps;
+use crate::ir::class::{Call, Register, classify};
 use crate::llvm::value::Opcode;
 use crate::llvm::{Layout, Value};
 use std::collections::HashMap;

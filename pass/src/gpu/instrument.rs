@@ -7,11 +7,11 @@
 
 use super::hint::Strides;
 use super::{DEVICE_RUNTIME, GpuError, machine};
-use crate::device::{KERNEL_CONVENTION, space};
-use crate::llvm::annotations;
+use crate::ir::kernel::is_kernel;
+use crate::ir::space;
 use crate::llvm::module::verify;
 use crate::llvm::value::{Linkage, Opcode};
-use crate::llvm::{Builder, Layout, ModuleItems, Type, Value};
+use crate::llvm::{Builder, Layout, ModuleItems, Type, Value, annotations};
 use inkwell::memory_buffer::MemoryBuffer;
 use inkwell::module::Module;
 use std::collections::{BTreeSet, HashMap};
@@ -97,7 +97,7 @@ pub fn instrument<'c>(hooked: &Module<'c>, table: &SiteTable) -> Result<Instrume
         // The processor is the code generator's choice; differing ones would keep the hooks from being inlined.
         function.remove_string_attribute("target-cpu");
         function.remove_string_attribute("target-features");
-        if !function.is_declaration() && function.calling_convention() != KERNEL_CONVENTION {
+        if !function.is_declaration() && !is_kernel(function) {
             function.set_linkage(Linkage::LLVMInternalLinkage);
         }
     }
@@ -130,10 +130,6 @@ fn space_of(name: &str) -> Option<Space> {
         "constant" => Space::Constant,
         _ => return None,
     })
-}
-
-fn is_kernel(function: Value<'_>) -> bool {
-    function.calling_convention() == KERNEL_CONVENTION
 }
 
 /// PTX version in the module's feature strings; 0 when there is none.

@@ -1,11 +1,10 @@
 //! How control goes from block to block of a warp function.
 
-use super::{Emitted, Emitter};
-use crate::cpu::context;
+use super::leaf::Leaf;
+use super::{Emitted, Emitter, context};
 use crate::cpu::error::Refusal;
-use crate::cpu::flow::End;
-use crate::cpu::leaf::Leaf;
-use crate::cpu::shape::Shape;
+use crate::cpu::shapes::flow::End;
+use crate::cpu::shapes::shape::Shape;
 use crate::llvm::Value;
 use crate::llvm::value::IntPredicate;
 use std::collections::BTreeSet;

@@ -1,8 +1,8 @@
 //! Memory for values that live longer than their block.
 
+use super::leaf::{LANES, Leaf, leaf_types};
 use super::{Emitter, Slot};
-use crate::cpu::leaf::{LANES, Leaf, leaf_types};
-use crate::cpu::shape::Shape;
+use crate::cpu::shapes::shape::Shape;
 use crate::llvm::{Type, Value};
 
 impl<'c> Emitter<'_, 'c> {

@@ -1,9 +1,8 @@
 //! Small values that lowered code is made of: masks, constants, fields of the warp's context, lanes.
 
-use super::Emitter;
-use crate::cpu::context;
-use crate::cpu::leaf::{LANES, Leaf, held, spread, steps};
-use crate::cpu::shape::Shape;
+use super::leaf::{LANES, Leaf, held, spread, steps};
+use super::{Emitter, context};
+use crate::cpu::shapes::shape::Shape;
 use crate::llvm::types::Kind;
 use crate::llvm::{Type, Value};
 

@@ -1,0 +1,455 @@
+//! Loads and stores.
+
+use crate::cpu::compute::arithmetic::scalar_bits;
+use crate::cpu::emitter::lanes::{Evenness, Guess, Lay};
+use crate::cpu::emitter::leaf::{LANES, Leaf, leaf_offsets, leaf_types};
+use crate::cpu::emitter::{Emitted, Emitter};
+use crate::cpu::shapes::analysis::Version;
+use crate::cpu::shapes::shape::Shape;
+use crate::llvm::types::Kind;
+use crate::llvm::value::Ordering;
+use crate::llvm::{Type, Value};
+
+/// Bytes that are read in the place of memory that may not be: more than one load instruction asks for.
+const SPARE_BYTES: u64 = 1024;
+
+impl<'c> Emitter<'_, 'c> {
+    /// How an access through `pointer` lies, host addresses.
+    pub fn lay(&mut self, pointer: Value<'c>) -> Emitted<Lay<'c>> {
+        let leaf = self.leaf(pointer)?;
+        if matches!(pointer.ty().kind(), Kind::Pointer(5)) {
+            let stacks = self.lane_stacks();
+            let offsets = leaf.lanes(&self.b);
+            return Ok(Lay::Scattered(self.b.add(stacks, offsets)));
+        }
+        Ok(self.lay_of(pointer, leaf))
+    }
+
+    /// The lay of a pointer with these addresses.
+    pub fn lay_of(&self, pointer: Value<'c>, leaf: Leaf<'c>) -> Lay<'c> {
+        match leaf {
+            Leaf::Lanes(addresses) if self.analysis.shape(pointer).may_be_affine() => {
+                Lay::Likely(addresses, self.guesses.get(&pointer).cloned())
+            }
+            Leaf::Uniform(address) => Lay::Same(address),
+            Leaf::Affine { bases, stride, .. } => Lay::Strided(bases, stride),
+            Leaf::Lanes(addresses) => Lay::Scattered(addresses),
+        }
+    }
+
+    /// The lay moved by a constant.
+    pub fn moved(&self, lay: &Lay<'c>, bytes: u64) -> Lay<'c> {
+        if bytes == 0 {
+            return lay.clone();
+        }
+        self.map_lay(lay, |value| self.b.add(value, self.same(value, bytes)))
+    }
+
+    /// The lay with a function applied to its addresses, which shifts them all alike.
+    pub fn map_lay(&self, lay: &Lay<'c>, shift: impl Fn(Value<'c>) -> Value<'c>) -> Lay<'c> {
+        let all = |bases: &[Value<'c>]| bases.iter().map(|base| shift(*base)).collect::<Vec<_>>();
+        match lay {
+            Lay::Same(address) => Lay::Same(shift(*address)),
+            Lay::Strided(bases, stride) => Lay::Strided(all(bases), *stride),
+            Lay::Scattered(lanes) => Lay::Scattered(shift(*lanes)),
+            Lay::Likely(lanes, guess) => {
+                let guess = guess.as_ref().map(|guess| Guess { bases: all(&guess.bases), ..guess.clone() });
+                Lay::Likely(shift(*lanes), guess)
+            }
+        }
+    }
+
+    /// All addresses, `<32 x i64>`.
+    pub fn addresses(&self, lay: &Lay<'c>) -> Value<'c> {
+        match lay {
+            Lay::Same(address) => self.b.splat(*address, LANES),
+            Lay::Strided(bases, stride) => {
+                let spread = self.spread(bases);
+                if *stride == 0 { spread } else { self.b.add(spread, self.steps(self.t.int(64), *stride)) }
+            }
+            Lay::Scattered(lanes) | Lay::Likely(lanes, _) => *lanes,
+        }
+    }
+
+    /// Lanes of the access: those that run the block, less those that its check held back.
+    pub fn access_mask(&mut self) -> Value<'c> {
+        self.allowed.take().map_or(self.mask, |allowed| allowed.mask)
+    }
+
+    /// Lowers a load.
+    pub fn load(&mut self, load: Value<'c>) -> Emitted<Vec<Leaf<'c>>> {
+        let mut lay = self.lay(load.operand(0))?;
+        let allowed = self.allowed.take();
+        let mask = allowed.as_ref().map_or(self.mask, |allowed| allowed.mask);
+        // Such bases can be read whatever the mask says.
+        let readable = match (&mut lay, allowed) {
+            (Lay::Same(address), Some(allowed)) => {
+                *address = allowed.bases.first().copied().unwrap_or(*address);
+                true
+            }
+            (Lay::Strided(bases, 0), Some(allowed)) if allowed.bases.len() == bases.len() => {
+                *bases = allowed.bases;
+                true
+            }
+            _ => false,
+        };
+        let uniform = self.analysis.shape(load) == Shape::Uniform;
+        let align = u64::from(load.alignment().max(1));
+        let volatile = load.is_volatile() || is_atomic(load);
+        let types = leaf_types(load.ty());
+        let offsets = leaf_offsets(self.unit.layout(), load.ty());
+        let mut values = Vec::with_capacity(types.len());
+        for (ty, offset) in types.iter().zip(&offsets) {
+            let lay = self.moved(&lay, *offset);
+            let align = common_align(align, *offset);
+            values.push(match lay {
+                Lay::Same(address) => self.load_one(*ty, address, align, volatile),
+                Lay::Strided(bases, 0) if readable => {
+                    let scalars: Vec<_> = bases.iter().map(|base| self.load_one(*ty, *base, align, volatile)).collect();
+                    self.spread(&scalars)
+                }
+                lay => self.load_lanes(*ty, &lay, mask, align),
+            });
+        }
+        let one = matches!(lay, Lay::Same(_));
+        let leaf = |value: Value<'c>| match (one, uniform) {
+            (true, true) => Leaf::Uniform(value),
+            (true, false) => Leaf::Lanes(self.b.splat(value, LANES)),
+            _ => Leaf::Lanes(value),
+        };
+        Ok(values.into_iter().map(leaf).collect())
+    }
+
+    /// An address that can be read even where no lane may read this one.
+    pub fn readable(&mut self, address: Value<'c>, mask: Value<'c>) -> Value<'c> {
+        let spare = self.once("spare", |this| {
+            let spare = this.entry.alloca(this.t.int(8).array(SPARE_BYTES), 64);
+            this.entry.ptr_to_int(spare, this.t.int(64))
+        });
+        self.b.select(self.b.ne(mask, self.i32(0)), address, spare)
+    }
+
+    /// One scalar for all lanes.
+    fn load_one(&mut self, ty: Type<'c>, address: Value<'c>, align: u64, volatile: bool) -> Value<'c> {
+        let pointer = self.b.int_to_ptr(address, self.t.pointer(0));
+        let (memory, bool_like) = self.memory_type(ty);
+        let value = self.b.load(memory, pointer, align as u32);
+        value.set_volatile(volatile);
+        if bool_like { self.b.trunc(value, ty) } else { value }
+    }
+
+    /// Type that a scalar has in memory: `i1` takes a byte.
+    fn memory_type(&self, ty: Type<'c>) -> (Type<'c>, bool) {
+        if ty.int_bits() == Some(1) { (self.t.int(8), true) } else { (ty, false) }
+    }
+
+    /// One scalar per lane.
+    pub fn load_lanes(&mut self, ty: Type<'c>, lay: &Lay<'c>, mask: Value<'c>, align: u64) -> Value<'c> {
+        let (memory, bool_like) = self.memory_type(ty);
+        let size = self.unit.layout().store_size(memory) as i64;
+        let value = match lay {
+            Lay::Strided(bases, stride) if *stride == size => self.load_contiguous(memory, bases, mask, align),
+            Lay::Strided(bases, 0) => self.load_per_group(memory, bases, mask, align),
+            Lay::Likely(addresses, guess) => {
+                let (even, likely) = self.evenness(*addresses, guess.as_ref(), size);
+                let (near, far, done) = (self.new_block("near"), self.new_block("far"), self.new_block("loaded"));
+                self.b.branch_if(even, near, far);
+                self.b.at_end(near);
+                let close = self.load_lanes(memory, &likely, mask, align);
+                let near = self.b.block();
+                self.b.branch(done);
+                self.b.at_end(far);
+                let spread = self.gather(memory, *addresses, mask, align);
+                let far = self.b.block();
+                self.b.branch(done);
+                self.b.at_end(done);
+                let value = self.b.phi(memory.vector(LANES));
+                value.add_incoming(&[(close, near), (spread, far)]);
+                value
+            }
+            lay => {
+                let addresses = self.addresses(lay);
+                self.gather(memory, addresses, mask, align)
+            }
+        };
+        if bool_like { self.b.trunc(value, ty.vector(LANES)) } else { value }
+    }
+
+    /// Whether all active lanes of each group lie evenly, as guessed or else `stride` apart, and how they lie then.
+    pub fn evenness(&mut self, addresses: Value<'c>, guess: Option<&Guess<'c>>, stride: i64) -> Evenness<'c> {
+        if let Some(guess) = guess {
+            let condition = guess.holds.unwrap_or(Value::int(self.t.int(1), 1));
+            return (condition, Lay::Strided(guess.bases.clone(), guess.stride));
+        }
+        match &self.looked {
+            Some((of, by, found)) if *of == addresses && *by == stride => return found.clone(),
+            _ => {}
+        }
+        // The first lane follows the same formula even when it does not run; where it wraps apart, lanes are gathered.
+        let groups = self.version.groups();
+        let bases: Vec<_> = (0..groups as u64)
+            .map(|group| self.b.extract_element(addresses, self.i64(group * u64::from(LANES) / groups as u64)))
+            .collect();
+        let expected = self.b.add(self.spread(&bases), self.steps(self.t.int(64), stride));
+        let different = self.bits(self.b.ne(addresses, expected));
+        let found = (self.b.eq(different, self.i32(0)), Lay::Strided(bases, stride));
+        self.looked = Some((addresses, stride, found.clone()));
+        found
+    }
+
+    /// Whether a mask has all lanes: the usual case, which needs no masks at all.
+    fn is_full(&self, mask: Value<'c>) -> Value<'c> {
+        self.b.eq(mask, self.i32(u32::MAX))
+    }
+
+    fn load_contiguous(&mut self, ty: Type<'c>, bases: &[Value<'c>], mask: Value<'c>, align: u64) -> Value<'c> {
+        let (whole, part, done) = (self.new_block("whole"), self.new_block("part"), self.new_block("loaded"));
+        let groups = bases.len() as u32;
+        let vector = ty.vector(LANES / groups);
+        self.b.branch_if(self.is_full(mask), whole, part);
+        self.b.at_end(whole);
+        let pointers: Vec<_> = bases.iter().map(|base| self.b.int_to_ptr(*base, self.t.pointer(0))).collect();
+        let pieces: Vec<_> = pointers.iter().map(|pointer| self.b.load(vector, *pointer, align as u32)).collect();
+        let all = self.joined(&pieces);
+        self.b.branch(done);
+        self.b.at_end(part);
+        let some = if self.hooked && self.unit.has_masks(ty) {
+            let to = self.lane_room(ty);
+            let mut arguments = vec![to, mask];
+            arguments.extend(bases);
+            self.b.call(self.unit.part_helper(ty, groups, align as u32, false), &arguments);
+            self.b.load(ty.vector(LANES), to, 64)
+        } else if self.unit.has_masks(ty) {
+            let mut pieces = Vec::new();
+            for (group, base) in bases.iter().enumerate() {
+                let lanes = self.group_mask(mask, group as u32, groups);
+                let pointer = self.b.int_to_ptr(*base, self.t.pointer(0));
+                let load = self.unit.intrinsic("llvm.masked.load", &[vector, pointer.ty()]);
+                let call = self.b.call(load, &[pointer, lanes, Value::zero(vector)]);
+                call.set_argument_alignment(0, align as u32);
+                pieces.push(call);
+            }
+            self.joined(&pieces)
+        } else {
+            let size = self.unit.layout().store_size(ty) as i64;
+            let place = self.addresses_in_memory(&Lay::Strided(bases.to_vec(), size));
+            self.gather_from(ty, place, mask, align)
+        };
+        self.b.branch(done);
+        self.b.at_end(done);
+        let value = self.b.phi(ty.vector(LANES));
+        value.add_incoming(&[(all, whole), (some, part)]);
+        value
+    }
+
+    fn load_per_group(&mut self, ty: Type<'c>, bases: &[Value<'c>], mask: Value<'c>, align: u64) -> Value<'c> {
+        let bases = self.active_bases(bases, mask);
+        let scalars: Vec<_> = bases
+            .iter()
+            .map(|base| self.b.load(ty, self.b.int_to_ptr(*base, self.t.pointer(0)), align as u32))
+            .collect();
+        self.spread(&scalars)
+    }
+
+    /// Bases of groups without active lanes replaced by the other one: they may point anywhere.
+    pub fn active_bases(&self, bases: &[Value<'c>], mask: Value<'c>) -> Vec<Value<'c>> {
+        let [low, high] = bases else { return bases.to_vec() };
+        let low_active = self.b.ne(self.b.and(mask, self.i32(0xffff)), self.i32(0));
+        let high_active = self.b.ugt(mask, self.i32(0xffff));
+        vec![self.b.select(low_active, *low, *high), self.b.select(high_active, *high, *low)]
+    }
+
+    /// Lanes of a mask that belong to one group, as a vector.
+    fn group_mask(&self, mask: Value<'c>, group: u32, groups: u32) -> Value<'c> {
+        let lanes = self.lanes_of(mask);
+        self.group_part(lanes, group, groups)
+    }
+
+    fn group_part(&self, lanes: Value<'c>, group: u32, groups: u32) -> Value<'c> {
+        if groups == 1 {
+            return lanes;
+        }
+        let wanted: Vec<_> = (16 * group..16 * group + 16).map(Some).collect();
+        self.b.shuffle(lanes, Value::poison(lanes.ty()), &wanted)
+    }
+
+    fn joined(&self, pieces: &[Value<'c>]) -> Value<'c> {
+        match pieces {
+            [low, high] => {
+                let all: Vec<_> = (0..LANES).map(Some).collect();
+                self.b.shuffle(*low, *high, &all)
+            }
+            _ => pieces[0],
+        }
+    }
+
+    /// Reads one scalar per active lane from anywhere.
+    pub fn gather(&mut self, ty: Type<'c>, addresses: Value<'c>, mask: Value<'c>, align: u64) -> Value<'c> {
+        // A loop over the lanes is as fast where it was measured (AMD), and far less code; versions that are large, or
+        // hardly ever run, are better off with it.
+        let large = self.hooked || !matches!(self.version, Version::Linear | Version::Half);
+        if !self.unit.has_gather(ty) || large {
+            return self.gather_by_loop(ty, addresses, mask, align);
+        }
+        let vector = ty.vector(LANES);
+        let pointers = self.b.int_to_ptr(addresses, self.t.pointer(0).vector(LANES));
+        let lanes = self.lanes_of(mask);
+        let gather = self.unit.intrinsic("llvm.masked.gather", &[vector, pointers.ty()]);
+        let call = self.b.call(gather, &[pointers, lanes, Value::zero(vector)]);
+        call.set_argument_alignment(0, align as u32);
+        call
+    }
+
+    /// Writes one scalar per active lane to anywhere; of lanes that write to one place the highest wins.
+    pub fn scatter(&mut self, value: Value<'c>, addresses: Value<'c>, mask: Value<'c>, align: u64) {
+        if !self.unit.has_scatter(value.ty().element()) {
+            return self.scatter_by_loop(value, addresses, mask, align);
+        }
+        let pointers = self.b.int_to_ptr(addresses, self.t.pointer(0).vector(LANES));
+        let lanes = self.lanes_of(mask);
+        let scatter = self.unit.intrinsic("llvm.masked.scatter", &[value.ty(), pointers.ty()]);
+        let call = self.b.call(scatter, &[value, pointers, lanes]);
+        call.set_argument_alignment(1, align as u32);
+    }
+
+    fn gather_by_loop(&mut self, ty: Type<'c>, addresses: Value<'c>, mask: Value<'c>, align: u64) -> Value<'c> {
+        let from = self.spill(addresses);
+        self.gather_from(ty, from, mask, align)
+    }
+
+    /// The same with the addresses in memory.
+    fn gather_from(&mut self, ty: Type<'c>, from: Value<'c>, mask: Value<'c>, align: u64) -> Value<'c> {
+        let to = self.lane_room(ty);
+        let helper = self.unit.gather_helper(ty, align as u32);
+        self.b.call(helper, &[from, mask, to]);
+        self.b.load(ty.vector(LANES), to, 64)
+    }
+
+    fn scatter_by_loop(&mut self, value: Value<'c>, addresses: Value<'c>, mask: Value<'c>, align: u64) {
+        let to = self.spill(addresses);
+        self.scatter_to(value, to, mask, align);
+    }
+
+    /// The same with the addresses in memory.
+    fn scatter_to(&mut self, value: Value<'c>, to: Value<'c>, mask: Value<'c>, align: u64) {
+        let from = self.lane_room(value.ty().element());
+        self.b.store(value, from, 64);
+        let helper = self.unit.scatter_helper(value.ty().element(), align as u32);
+        self.b.call(helper, &[to, mask, from]);
+    }
+
+    /// A vector of addresses in memory.
+    pub fn spill(&mut self, vector: Value<'c>) -> Value<'c> {
+        let place = self.address_room();
+        debug_assert!(vector.ty() == self.t.int(64).vector(LANES));
+        self.b.store(vector, place, 64);
+        place
+    }
+
+    /// A place for one `ty` per lane, on its way to or from a loop over the lanes.
+    fn lane_room(&mut self, ty: Type<'c>) -> Value<'c> {
+        let name = match self.unit.layout().store_size(ty) {
+            1 => "bytes",
+            2 => "halves",
+            4 => "words",
+            8 => "longs",
+            _ => return self.entry.alloca(ty.vector(LANES), 64),
+        };
+        self.once(name, |this| this.entry.alloca(ty.vector(LANES), 64))
+    }
+
+    /// A place for 32 addresses, which all accesses share.
+    pub fn address_room(&mut self) -> Value<'c> {
+        self.once("addresses", |this| this.entry.alloca(this.t.int(64).vector(LANES), 64))
+    }
+
+    /// Lowers a store.
+    pub fn store(&mut self, store: Value<'c>) -> Emitted<()> {
+        let lay = self.lay(store.operand(1))?;
+        let mask = self.access_mask();
+        let value = self.leaves(store.operand(0))?;
+        let align = u64::from(store.alignment().max(1));
+        let offsets = leaf_offsets(self.unit.layout(), store.operand(0).ty());
+        for (leaf, offset) in value.iter().zip(&offsets) {
+            let align = common_align(align, *offset);
+            let lay = self.moved(&lay, *offset);
+            self.store_leaf(leaf, &lay, mask, align);
+        }
+        Ok(())
+    }
+
+    /// The lanes of a leaf as they are stored: `i1` takes a byte.
+    fn in_memory(&self, leaf: &Leaf<'c>) -> Value<'c> {
+        let value = leaf.lanes(&self.b);
+        if scalar_bits(value.ty()) == 1 { self.b.zext(value, self.t.int(8).vector(LANES)) } else { value }
+    }
+
+    /// Stores one scalar per lane.
+    pub fn store_leaf(&mut self, leaf: &Leaf<'c>, lay: &Lay<'c>, mask: Value<'c>, align: u64) {
+        let value = self.in_memory(leaf);
+        let size = self.unit.layout().store_size(value.ty().element()) as i64;
+        match lay {
+            Lay::Strided(bases, stride) if *stride == size => self.store_contiguous(value, bases, mask, align),
+            Lay::Likely(addresses, guess) => {
+                let (even, likely) = self.evenness(*addresses, guess.as_ref(), size);
+                let (near, far, done) = (self.new_block("near"), self.new_block("far"), self.new_block("stored"));
+                self.b.branch_if(even, near, far);
+                self.b.at_end(near);
+                self.store_leaf(&Leaf::Lanes(value), &likely, mask, align);
+                self.b.branch(done);
+                self.b.at_end(far);
+                self.scatter(value, *addresses, mask, align);
+                self.b.branch(done);
+                self.b.at_end(done);
+            }
+            lay => {
+                let addresses = self.addresses(lay);
+                self.scatter(value, addresses, mask, align);
+            }
+        }
+    }
+
+    fn store_contiguous(&mut self, value: Value<'c>, bases: &[Value<'c>], mask: Value<'c>, align: u64) {
+        let (whole, part, done) = (self.new_block("whole"), self.new_block("part"), self.new_block("stored"));
+        let groups = bases.len() as u32;
+        let pieces: Vec<_> = (0..groups).map(|group| self.group_part(value, group, groups)).collect();
+        self.b.branch_if(self.is_full(mask), whole, part);
+        self.b.at_end(whole);
+        for (piece, base) in pieces.iter().zip(bases) {
+            self.b.store(*piece, self.b.int_to_ptr(*base, self.t.pointer(0)), align as u32);
+        }
+        self.b.branch(done);
+        self.b.at_end(part);
+        if self.hooked && self.unit.has_masks(value.ty().element()) {
+            let ty = value.ty().element();
+            let from = self.lane_room(ty);
+            self.b.store(value, from, 64);
+            let mut arguments = vec![from, mask];
+            arguments.extend(bases);
+            self.b.call(self.unit.part_helper(ty, groups, align as u32, true), &arguments);
+        } else if self.unit.has_masks(value.ty().element()) {
+            for (group, (piece, base)) in pieces.iter().zip(bases).enumerate() {
+                let lanes = self.group_mask(mask, group as u32, groups);
+                let pointer = self.b.int_to_ptr(*base, self.t.pointer(0));
+                let masked = self.unit.intrinsic("llvm.masked.store", &[piece.ty(), pointer.ty()]);
+                let call = self.b.call(masked, &[*piece, pointer, lanes]);
+                call.set_argument_alignment(1, align as u32);
+            }
+        } else {
+            let size = self.unit.layout().store_size(value.ty().element()) as i64;
+            let place = self.addresses_in_memory(&Lay::Strided(bases.to_vec(), size));
+            self.scatter_to(value, place, mask, align);
+        }
+        self.b.branch(done);
+        self.b.at_end(done);
+    }
+}
+
+/// Alignment at an offset from an aligned place.
+pub fn common_align(align: u64, offset: u64) -> u64 {
+    if offset == 0 { align } else { align.min(1 << offset.trailing_zeros()) }
+}
+
+fn is_atomic(value: Value<'_>) -> bool {
+    value.ordering().is_some_and(|order| order != Ordering::LLVMAtomicOrderingNotAtomic)
+}

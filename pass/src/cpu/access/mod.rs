@@ -1,0 +1,11 @@
+//! Accesses to memory: how lanes lie, checks, records, and what becomes of lanes that may not go on.
+
+pub(super) mod atomics;
+pub(super) mod check;
+pub(super) mod compact;
+pub(super) mod copies;
+pub(super) mod detour;
+pub(super) mod guess;
+pub(super) mod memory;
+pub(super) mod places;
+pub(super) mod record;

@@ -1,0 +1,235 @@
+//! Records: items that lowered code writes into its warp's buffer.
+
+use crate::cpu::emitter::lanes::{Lay, Room};
+use crate::cpu::emitter::leaf::LANES;
+use crate::cpu::emitter::{Emitter, context};
+use crate::cpu::shapes::shape::Shape;
+use crate::cpu::target::checked::Checked;
+use crate::ir::class::{self, Call, Hook, gives_way};
+use crate::llvm::Value;
+use crate::llvm::types::Kind;
+use warpline_format::access::{self, Kind as ItemKind, MAX_ITEM_BYTES, Space};
+
+/// Bytes of an item for all lanes at one address, and for evenly spaced ones: in short, or with a base for each half.
+const UNIFORM_BYTES: u64 = 16;
+const EVEN_BYTES: u64 = 16;
+const AFFINE_BYTES: u64 = 32;
+/// Room is not asked for further ahead than this; a warp's buffer holds at least 8 KiB.
+const MOST_AHEAD: u64 = 1024;
+
+/// An item that was written and does not count yet.
+pub struct Written<'c> {
+    /// Where it stands.
+    pub place: Value<'c>,
+    /// Its length, `i64`.
+    pub bytes: Value<'c>,
+    /// Whether a lane may be where it must not, `i1`.
+    pub bad: Value<'c>,
+}
+
+fn most_bytes(lay: &Lay<'_>) -> u64 {
+    match lay {
+        Lay::Same(_) => UNIFORM_BYTES,
+        Lay::Strided(bases, stride) => strided_bytes(bases.len(), *stride),
+        Lay::Scattered(_) | Lay::Likely(..) => MAX_ITEM_BYTES as u64,
+    }
+}
+
+/// Bytes of an item for lanes with so many bases.
+fn strided_bytes(bases: usize, stride: i64) -> u64 {
+    if bases == 1 && i16::try_from(stride).is_ok() { EVEN_BYTES } else { AFFINE_BYTES }
+}
+
+/// First word of the raw item of one access.
+pub fn raw_head(what: &Checked) -> u32 {
+    access::head(ItemKind::Raw, what.space, what.site)
+}
+
+impl<'c> Emitter<'_, 'c> {
+    /// Room for an item of this many bytes: the place to write it. Nothing that may switch to another warp may
+    /// happen until [`Self::commit`]. One look at the buffer serves what follows in the block, too.
+    fn reserve(&mut self, bytes: u64) -> Value<'c> {
+        debug_assert!(bytes as usize <= MAX_ITEM_BYTES);
+        if let Some(room) = &mut self.room
+            && room.left >= bytes
+        {
+            room.left -= bytes;
+            return room.cursor;
+        }
+        let all = self.bytes_ahead().max(bytes);
+        let place = self.make_room(all);
+        self.room = Some(Room { cursor: place, left: all - bytes });
+        place
+    }
+
+    /// The buffer's next place, with `bytes` behind it.
+    fn make_room(&mut self, bytes: u64) -> Value<'c> {
+        let pointer = self.t.pointer(0);
+        let cursor = self.field_now(context::RECORD_CURSOR);
+        let end = self.field_now(context::RECORD_END);
+        let long = self.t.int(64);
+        let after = self.b.add(self.b.ptr_to_int(cursor, long), self.i64(bytes));
+        let full = self.b.ugt(after, self.b.ptr_to_int(end, long));
+        let before = self.b.block();
+        let (flush, room) = (self.new_block("flush"), self.new_block("room"));
+        self.branch_unlikely(full, flush, room);
+        self.b.at_end(flush);
+        self.b.call(self.unit.quiet(self.unit.runtime().flush()), &[self.context]);
+        let fresh = self.field_now(context::RECORD_CURSOR);
+        self.b.branch(room);
+        self.b.at_end(room);
+        let place = self.b.phi(pointer);
+        place.add_incoming(&[(cursor, before), (fresh, flush)]);
+        place
+    }
+
+    /// Bytes that the block's items from here on take at most, as far as no other warp can run between.
+    fn bytes_ahead(&self) -> u64 {
+        let body = self.body;
+        let mut bytes = 0;
+        for &instruction in &body.blocks[self.position].instructions[self.index..] {
+            if gives_way(instruction) {
+                break;
+            }
+            if let Some(callee) = instruction.direct_callee()
+                && class::classify(&callee.name()) == Call::Hook(Hook::Access)
+            {
+                let more = self.item_bytes(instruction.operand(1));
+                if bytes + more > MOST_AHEAD {
+                    break;
+                }
+                bytes += more;
+            }
+        }
+        bytes
+    }
+
+    /// Bytes of an access through this pointer, at most.
+    fn item_bytes(&self, pointer: Value<'c>) -> u64 {
+        let local = matches!(pointer.ty().kind(), Kind::Pointer(5));
+        match self.analysis.shape(pointer) {
+            Shape::Uniform if !local => UNIFORM_BYTES,
+            Shape::Affine(_) if !local => AFFINE_BYTES,
+            _ => MAX_ITEM_BYTES as u64,
+        }
+    }
+
+    /// Makes the item count.
+    pub fn commit(&mut self, place: Value<'c>, bytes: Value<'c>) {
+        let after = self.b.gep(self.t.int(8), place, &[bytes]);
+        self.set_field(context::RECORD_CURSOR, after);
+        if let Some(room) = &mut self.room {
+            room.cursor = after;
+        }
+    }
+
+    fn head(&self, place: Value<'c>, kind: ItemKind, space: Space, number: u32, second: Value<'c>) {
+        self.b.store(self.i32(access::head(kind, space, number)), place, 8);
+        self.b.store(second, self.b.offset(place, 4), 4);
+    }
+
+    /// Writes the item of an access by all lanes of the block and looks whether one of them is suspicious. The item
+    /// does not count until [`Self::commit`]. `lay` has host addresses; items have them less `shift`.
+    pub fn write_checked(&mut self, what: &Checked, lay: &Lay<'c>, shift: Option<Value<'c>>) -> Written<'c> {
+        let place = self.reserve(most_bytes(lay));
+        let known = self.known_range(what);
+        let (bad, bytes) = self.write_at(place, what, lay, shift, Some(known));
+        Written { place, bytes, bad }
+    }
+
+    /// Writes the item of an access that is not checked.
+    pub fn record(&mut self, what: &Checked, lay: &Lay<'c>) {
+        let place = self.reserve(most_bytes(lay));
+        let (_, bytes) = self.write_at(place, what, lay, None, None);
+        self.commit(place, bytes);
+    }
+
+    /// Bytes that the items to come may take without another look at the buffer.
+    pub fn promised(&self) -> u64 {
+        self.room.as_ref().map_or(0, |room| room.left)
+    }
+
+    fn write_at(
+        &mut self,
+        place: Value<'c>,
+        what: &Checked,
+        lay: &Lay<'c>,
+        shift: Option<Value<'c>>,
+        known: Option<[Value<'c>; 2]>,
+    ) -> (Value<'c>, Value<'c>) {
+        let (site, space, mask) = (what.field(), what.space, self.mask);
+        let never = Value::int(self.t.int(1), 0);
+        let shifted = |this: &Self, at: Value<'c>| shift.map_or(at, |shift| this.b.sub(at, shift));
+        match lay {
+            Lay::Same(address) => {
+                self.head(place, ItemKind::Uniform, space, site, mask);
+                self.b.store(shifted(self, *address), self.b.offset(place, 8), 8);
+                let bad = known.map_or(never, |known| self.suspicion(&[*address], 0, what, known));
+                (bad, self.i64(UNIFORM_BYTES))
+            }
+            Lay::Strided(bases, stride) if strided_bytes(bases.len(), *stride) == EVEN_BYTES => {
+                self.head(place, ItemKind::Even, space, site, mask);
+                let low = self.b.and(shifted(self, bases[0]), self.i64((1 << access::EVEN_ADDRESS_BITS) - 1));
+                let step = (*stride as u64) << access::EVEN_ADDRESS_BITS;
+                self.b.store(self.b.or(low, self.i64(step)), self.b.offset(place, 8), 8);
+                let bad = known.map_or(never, |known| self.suspicion(bases, *stride, what, known));
+                (bad, self.i64(EVEN_BYTES))
+            }
+            Lay::Strided(bases, stride) => {
+                let second = match bases.get(1) {
+                    Some(second) => *second,
+                    None => self.b.add(bases[0], self.i64((16 * stride) as u64)),
+                };
+                self.head(place, ItemKind::Affine, space, site, mask);
+                self.b.store(shifted(self, bases[0]), self.b.offset(place, 8), 8);
+                self.b.store(shifted(self, second), self.b.offset(place, 16), 8);
+                // The stride and a zero word.
+                self.b.store(self.i64(*stride as u64 & 0xffff_ffff), self.b.offset(place, 24), 8);
+                let bad = known.map_or(never, |known| self.suspicion(bases, *stride, what, known));
+                (bad, self.i64(AFFINE_BYTES))
+            }
+            Lay::Scattered(lanes) => {
+                self.write_raw(place, site, space, mask, self.less(*lanes, shift));
+                let (bytes, bad) = self.compact(place, shift, what, known);
+                (bad, bytes)
+            }
+            Lay::Likely(lanes, guess) => {
+                let (even, likely) = self.evenness(*lanes, guess.as_ref(), i64::from(what.bytes));
+                let (near, far, done) = (self.new_block("near"), self.new_block("far"), self.new_block("written"));
+                self.b.branch_if(even, near, far);
+                let mut outcomes = Vec::new();
+                for (block, lay) in [(near, likely), (far, Lay::Scattered(*lanes))] {
+                    self.b.at_end(block);
+                    let outcome = self.write_at(place, what, &lay, shift, known);
+                    outcomes.push((outcome, self.b.block()));
+                    self.b.branch(done);
+                }
+                self.b.at_end(done);
+                let (bad, bytes) = (self.b.phi(self.t.int(1)), self.b.phi(self.t.int(64)));
+                for ((is_bad, size), from) in outcomes {
+                    bad.add_incoming(&[(is_bad, from)]);
+                    bytes.add_incoming(&[(size, from)]);
+                }
+                (bad, bytes)
+            }
+        }
+    }
+
+    /// Lanes less a scalar.
+    pub fn less(&self, lanes: Value<'c>, shift: Option<Value<'c>>) -> Value<'c> {
+        shift.map_or(lanes, |shift| self.b.sub(lanes, self.b.splat(shift, LANES)))
+    }
+
+    fn write_raw(&self, place: Value<'c>, site: u32, space: Space, mask: Value<'c>, lanes: Value<'c>) {
+        debug_assert_eq!(lanes.ty().kind(), Kind::Vector(LANES));
+        self.head(place, ItemKind::Raw, space, site, mask);
+        self.b.store(lanes, self.b.offset(place, 8), 8);
+    }
+
+    /// Writes an item of 8 bytes.
+    pub fn mark(&mut self, kind: ItemKind, number: u32, second: Value<'c>) {
+        let place = self.reserve(8);
+        self.head(place, kind, Space::Generic, number, second);
+        self.commit(place, self.i64(8));
+    }
+}

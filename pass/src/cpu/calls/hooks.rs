@@ -1,0 +1,151 @@
+//! Hooks: accesses, and the counts of blocks and branches.
+
+use crate::cpu::emitter::lanes::Lay;
+use crate::cpu::emitter::leaf::Leaf;
+use crate::cpu::emitter::{Emitted, Emitter, context};
+use crate::cpu::error::Refusal;
+use crate::cpu::target::checked::Checked;
+use crate::llvm::Value;
+use crate::llvm::types::Kind;
+use warpline_format::abi::count_cells;
+use warpline_format::access::Space;
+
+impl<'c> Emitter<'_, 'c> {
+    /// Lowers `__warpline_access_*`: checks the addresses and records them. Lanes that may not go on are kept from
+    /// the access itself, which follows.
+    pub fn access_hook(&mut self, hook: Value<'c>) -> Emitted<()> {
+        let (what, pointer) = self.hooked_access(hook)?;
+        let leaf = self.leaf(pointer)?;
+        let lay = self.lay_of(pointer, leaf);
+        if what.space == Space::Local {
+            // The record holds the offset in the lane's stack; a pointer to local memory is that already.
+            let offsets = if matches!(pointer.ty().kind(), Kind::Pointer(5)) {
+                lay
+            } else {
+                let stacks = self.lane_stacks();
+                Lay::Scattered(self.b.sub(self.addresses(&lay), stacks))
+            };
+            self.record(&what, &offsets);
+            return Ok(());
+        }
+        let shift = (what.space == Space::Shared).then(|| self.field(context::SHARED));
+        let written = self.write_checked(&what, &lay, shift);
+        if let Some(bundle) = &what.bundle {
+            self.suspicions.insert(bundle.field, written.bad);
+        }
+        // Some instructions have several accesses: a lane does it if it may do all of them.
+        let before = self.allowed.take();
+        let mut allowed = self.settle(&what, &lay, shift, Some(&written), written.bad);
+        if let Some(before) = before {
+            allowed.mask = self.b.and(allowed.mask, before.mask);
+        }
+        self.allowed = Some(allowed);
+        Ok(())
+    }
+
+    /// Lowers `__warpline_member_*`: an access that was checked and recorded with the first one of its bundle, unless
+    /// something about the bundle was bad.
+    pub fn member_hook(&mut self, hook: Value<'c>) -> Emitted<()> {
+        let (what, pointer) = self.hooked_access(hook)?;
+        if what.space == Space::Local {
+            return Ok(());
+        }
+        let bundle = hook.arguments().get(2).and_then(|index| index.as_u64());
+        let bad = bundle.and_then(|index| self.unit.bundle_field(index as u32));
+        let Some(&bad) = bad.and_then(|field| self.suspicions.get(&field)) else {
+            return Err(Refusal::of(hook, "a hook of a bundle that has not begun"));
+        };
+        let leaf = self.leaf(pointer)?;
+        let lay = self.lay_of(pointer, leaf);
+        let shift = (what.space == Space::Shared).then(|| self.field(context::SHARED));
+        self.allowed = Some(self.settle(&what, &lay, shift, None, bad));
+        Ok(())
+    }
+
+    /// Site and pointer of a hook.
+    fn hooked_access(&self, hook: Value<'c>) -> Emitted<(Checked, Value<'c>)> {
+        let arguments = hook.arguments();
+        let Some(number) = arguments.first().and_then(|site| site.as_u64()) else {
+            return Err(Refusal::of(hook, "a hook without a site number"));
+        };
+        let Some(what) = self.unit.checked(number as u32) else {
+            return Err(Refusal::of(hook, "a hook whose site is not in the table"));
+        };
+        Ok((what, arguments[1]))
+    }
+
+    fn add_to_cell(&self, cells: Value<'c>, cell: u64, amount: Value<'c>) {
+        let place = self.b.offset(cells, 8 * cell);
+        let before = self.b.load(self.t.int(64), place, 8);
+        self.b.store(self.b.add(before, amount), place, 8);
+    }
+
+    /// Lowers `__warpline_block`: the clock, and with hooks the counts.
+    pub fn block_hook(&mut self, hook: Value<'c>) -> Emitted<()> {
+        let Some(number) = hook.operand(0).as_u64() else { return Err(Refusal::of(hook, "a hook without a number")) };
+        let Some(instructions) = self.unit.block_instructions(number as usize) else {
+            return Err(Refusal::of(hook, "a hook whose block is not in the table"));
+        };
+        if self.hooked || self.unit.reads_clock() {
+            let clock = self.field_now(context::CLOCK);
+            self.set_field(context::CLOCK, self.b.add(clock, self.i64(instructions)));
+        }
+        if !self.hooked {
+            return Ok(());
+        }
+        let live = self.live();
+        let long = self.t.int(64);
+        let cells = self.field_now(context::COUNTS);
+        let first = number * count_cells::PER_BLOCK;
+        self.add_to_cell(cells, first, self.i64(1));
+        let lanes = self.b.zext(self.count(self.mask), long);
+        self.add_to_cell(cells, first + 1, lanes);
+        let partial = self.b.zext(self.b.ne(self.mask, live), long);
+        self.add_to_cell(cells, first + 2, partial);
+        Ok(())
+    }
+
+    /// Lowers `__warpline_branch` and `__warpline_switch`.
+    pub fn branch_hook(&mut self, hook: Value<'c>, switch: bool) -> Emitted<()> {
+        let Some(number) = hook.operand(0).as_u64() else { return Err(Refusal::of(hook, "a hook without a number")) };
+        let Some((cell, sides)) = self.unit.branch_cells(number as usize) else {
+            return Err(Refusal::of(hook, "a hook whose branch is not in the table"));
+        };
+        let chooser = self.leaf(hook.operand(1))?;
+        let cells = self.field_now(context::COUNTS);
+        let long = self.t.int(64);
+        let first_side = cell + count_cells::BRANCH_FIXED;
+        self.add_to_cell(cells, cell, self.i64(1));
+        if let Leaf::Uniform(chooser) = chooser {
+            let lanes = self.b.zext(self.count(self.mask), long);
+            let side =
+                if switch { self.b.zext(chooser, long) } else { self.b.select(chooser, self.i64(0), self.i64(1)) };
+            let index = self.b.add(side, self.i64(first_side));
+            let place = self.b.gep(long, cells, &[index]);
+            let before = self.b.load(long, place, 8);
+            self.b.store(self.b.add(before, lanes), place, 8);
+            return Ok(());
+        }
+        let chooser = chooser.lanes(&self.b);
+        let mut used = self.i64(0);
+        for side in 0..sides {
+            let taken = match (switch, side) {
+                (false, 0) => self.bits(chooser),
+                (false, _) => {
+                    let taken = self.bits(chooser);
+                    self.b.and(self.mask, self.b.not(taken))
+                }
+                (true, _) => {
+                    let equal = self.b.eq(chooser, self.same(chooser, u64::from(side)));
+                    self.bits(equal)
+                }
+            };
+            let lanes = self.b.zext(self.count(taken), long);
+            self.add_to_cell(cells, first_side + u64::from(side), lanes);
+            used = self.b.add(used, self.b.zext(self.b.ne(taken, self.i32(0)), long));
+        }
+        let divergent = self.b.zext(self.b.ugt(used, self.i64(1)), long);
+        self.add_to_cell(cells, cell + 1, divergent);
+        Ok(())
+    }
+}

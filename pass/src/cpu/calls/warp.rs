@@ -1,0 +1,360 @@
+//! Operations of a whole warp: barriers, votes, shuffles, match, reduce; fences and traps.
+
+use crate::cpu::emitter::leaf::{LANES, Leaf};
+use crate::cpu::emitter::{Emitted, Emitter};
+use crate::cpu::error::Refusal;
+use crate::llvm::Value;
+use crate::llvm::value::{IntPredicate, Ordering};
+use warpline_format::abi::barrier;
+use warpline_format::access::Kind as ItemKind;
+
+impl<'c> Emitter<'_, 'c> {
+    /// Lowers intrinsics that are more than a function of one lane.
+    pub fn special_call(&mut self, call: Value<'c>, name: &str) -> Emitted<Option<Vec<Leaf<'c>>>> {
+        let rest = name.strip_prefix("llvm.nvvm.").unwrap_or("");
+        if rest.starts_with("bar.warp.sync") || rest.starts_with("griddepcontrol") || rest.starts_with("setmaxnreg") {
+            // Lanes of a warp run in lockstep: what they wrote is visible.
+            return Ok(None);
+        }
+        if rest.starts_with("barrier") || rest.starts_with("bar.") {
+            return self.block_barrier(call, rest);
+        }
+        if rest.starts_with("membar") || rest.starts_with("fence") {
+            self.b.fence(Ordering::LLVMAtomicOrderingSequentiallyConsistent);
+            return Ok(None);
+        }
+        if rest.starts_with("vote.") {
+            return self.vote(call, rest).map(|leaf| Some(vec![leaf]));
+        }
+        if rest.starts_with("activemask") {
+            return Ok(Some(self.like_shape(call, vec![Leaf::Uniform(self.mask)])));
+        }
+        if rest.starts_with("texsurf.handle") {
+            let handle = self.texture_handle(call)?;
+            return Ok(Some(self.like_shape(call, vec![handle])));
+        }
+        if rest.starts_with("shfl.") {
+            return self.shuffle(call, rest).map(Some);
+        }
+        if rest.starts_with("match.") {
+            return self.match_lanes(call, rest).map(Some);
+        }
+        if rest.starts_with("redux.sync") {
+            return self.reduce(call, rest).map(|leaf| Some(vec![leaf]));
+        }
+        if ["wmma.", "mma.", "ldmatrix.", "stmatrix."].iter().any(|prefix| rest.starts_with(prefix)) {
+            return self.matrix_call(call, rest);
+        }
+        if rest.starts_with("isspacep") {
+            return self.is_space(call, rest).map(|leaf| Some(vec![leaf]));
+        }
+        if rest.starts_with("atomic.") {
+            return self.nvvm_atomic(call, rest).map(|leaf| Some(vec![leaf]));
+        }
+        if ["llvm.memcpy", "llvm.memmove", "llvm.memset"].iter().any(|prefix| name.starts_with(prefix)) {
+            self.memory_intrinsic(call, name)?;
+            return Ok(None);
+        }
+        if name.starts_with("llvm.masked.") {
+            return self.masked_access(call, name);
+        }
+        match name {
+            "llvm.trap" | "llvm.debugtrap" | "llvm.ubsantrap" => {
+                self.b.call(self.unit.runtime().trap(), &[self.context, self.mask]);
+                Ok(None)
+            }
+            "llvm.stacksave.p0" | "llvm.stacksave" => Ok(Some(vec![Leaf::Uniform(self.i64(0))])),
+            _ if name.starts_with("llvm.stackrestore") => Ok(None),
+            _ => Err(Refusal::of(call, format!("the intrinsic {name}"))),
+        }
+    }
+
+    /// `__syncthreads` and its kin. A barrier for part of a block's threads is taken as one for all.
+    fn block_barrier(&mut self, call: Value<'c>, rest: &str) -> Emitted<Option<Vec<Leaf<'c>>>> {
+        let (kind, predicate) = if rest.contains("red.popc") || rest.starts_with("barrier0.popc") {
+            (barrier::COUNT, true)
+        } else if rest.contains("red.and") || rest.starts_with("barrier0.and") {
+            (barrier::AND, true)
+        } else if rest.contains("red.or") || rest.starts_with("barrier0.or") {
+            (barrier::OR, true)
+        } else if rest.contains("sync") || rest == "barrier0" || rest.starts_with("barrier.n") || rest == "barrier" {
+            (barrier::SYNC, false)
+        } else {
+            return Err(Refusal::of(call, format!("the barrier {rest}")));
+        };
+        let arguments = call.arguments();
+        let bits = match arguments.last() {
+            Some(&last) if predicate => {
+                let mut condition = self.vector(last)?;
+                if condition.ty().element().int_bits() != Some(1) {
+                    condition = self.b.ne(condition, self.same(condition, 0));
+                }
+                self.bits(condition)
+            }
+            _ => self.i32(0),
+        };
+        self.barrier(kind, bits).map(|result| {
+            if call.ty().is_void() {
+                return None;
+            }
+            let result = if call.ty().int_bits() == Some(1) { self.b.ne(result, self.i32(0)) } else { result };
+            Some(self.like_shape(call, vec![Leaf::Uniform(result)]))
+        })
+    }
+
+    /// Waits for the block's other warps.
+    pub fn barrier(&mut self, kind: u32, predicates: Value<'c>) -> Emitted<Value<'c>> {
+        if self.hooked {
+            self.mark(ItemKind::Barrier, 0, self.i32(0));
+        }
+        self.unit.clear_uppers(&self.b);
+        Ok(self.b.call(self.unit.runtime().barrier(), &[self.context, self.mask, self.i32(kind), predicates]))
+    }
+
+    /// Lanes that take part in a warp-wide operation: those that run it.
+    fn vote(&mut self, call: Value<'c>, rest: &str) -> Emitted<Leaf<'c>> {
+        let arguments = call.arguments();
+        let synced = rest.contains(".sync");
+        let predicate = self.vector(arguments[if synced { 1 } else { 0 }])?;
+        let ballot = self.bits(predicate);
+        let all = self.mask;
+        let members = if synced { Some(self.leaf(arguments[0])?) } else { None };
+        if let Some(Leaf::Lanes(members)) = members {
+            // Each group of lanes votes by itself.
+            let mine = self.b.and(members, self.b.splat(ballot, LANES));
+            let whole = self.b.and(members, self.b.splat(all, LANES));
+            return Ok(Leaf::Lanes(self.verdict(call, rest, mine, whole)?));
+        }
+        let members = members.and_then(|leaf| leaf.scalar()).unwrap_or(all);
+        let mine = self.b.and(ballot, members);
+        let whole = self.b.and(all, members);
+        let result = self.verdict(call, rest, mine, whole)?;
+        Ok(self.like_shape(call, vec![Leaf::Uniform(result)]).remove(0))
+    }
+
+    fn verdict(&self, call: Value<'c>, rest: &str, mine: Value<'c>, whole: Value<'c>) -> Emitted<Value<'c>> {
+        let zero = self.same(mine, 0);
+        if rest.contains("ballot") {
+            Ok(mine)
+        } else if rest.contains("any") {
+            Ok(self.b.ne(mine, zero))
+        } else if rest.contains("all") {
+            Ok(self.b.eq(mine, whole))
+        } else if rest.contains("uni") || rest.contains("eq") {
+            Ok(self.b.or(self.b.eq(mine, whole), self.b.eq(mine, zero)))
+        } else {
+            Err(Refusal::of(call, format!("the vote {rest}")))
+        }
+    }
+
+    /// `shfl`: source lane by PTX's rules, from the `c` operand with clamp and segment mask.
+    fn shuffle(&mut self, call: Value<'c>, rest: &str) -> Emitted<Vec<Leaf<'c>>> {
+        let mut arguments = call.arguments();
+        if rest.starts_with("shfl.sync") {
+            arguments.remove(0);
+        }
+        let [value, amount, control] = arguments[..] else { return Err(Refusal::of(call, "this shuffle")) };
+        let mode = ["down", "up", "bfly", "idx"].into_iter().find(|mode| rest.contains(mode));
+        let Some(mode) = mode else { return Err(Refusal::of(call, "this shuffle")) };
+        let value = self.vector(value)?;
+        let (amount, control) = (self.leaf(amount)?, self.leaf(control)?);
+        let (result, valid) = self.shuffle_lanes(value, mode, &amount, &control);
+        let mut leaves = vec![Leaf::Lanes(result)];
+        if rest.ends_with('p') {
+            leaves.push(Leaf::Lanes(valid));
+        }
+        Ok(leaves)
+    }
+
+    /// The shuffled value, and per lane whether its source was in range.
+    pub fn shuffle_lanes(
+        &mut self,
+        value: Value<'c>,
+        mode: &str,
+        amount: &Leaf<'c>,
+        control: &Leaf<'c>,
+    ) -> (Value<'c>, Value<'c>) {
+        let (amount_scalar, control_scalar) = (amount.scalar(), control.scalar());
+        if let (Some(amount), Some(control)) =
+            (amount_scalar.and_then(|a| a.as_u64()), control_scalar.and_then(|c| c.as_u64()))
+        {
+            let sources: Vec<_> =
+                (0..LANES).map(|lane| shuffle_source(mode, lane, amount as u32, control as u32)).collect();
+            let mask: Vec<_> = sources.iter().map(|source| Some(source.0)).collect();
+            let shuffled = self.b.shuffle(value, Value::poison(value.ty()), &mask);
+            let valid: Vec<_> = sources.iter().map(|source| Value::int(self.t.int(1), u64::from(source.1))).collect();
+            return (shuffled, Value::vector(&valid));
+        }
+        // The rules of `shuffle_source`, for all lanes at once.
+        let lanes: Vec<_> = (0..LANES).map(|lane| self.i32(lane)).collect();
+        let lane = Value::vector(&lanes);
+        let amount = amount.lanes(&self.b);
+        let amount = self.b.and(amount, self.same(amount, 31));
+        let control = control.lanes(&self.b);
+        let clamp = self.b.and(control, self.same(control, 31));
+        let segment = self.b.and(self.b.lshr(control, self.same(control, 8)), self.same(control, 31));
+        let outside = self.b.not(segment);
+        let limit = self.b.or(self.b.and(lane, segment), self.b.and(clamp, outside));
+        let first = self.b.and(lane, segment);
+        let (source, valid) = match mode {
+            "up" => {
+                let source = self.b.sub(lane, amount);
+                (source, self.b.icmp(IntPredicate::LLVMIntSGE, source, limit))
+            }
+            "down" => {
+                let source = self.b.add(lane, amount);
+                (source, self.b.icmp(IntPredicate::LLVMIntSLE, source, limit))
+            }
+            "bfly" => {
+                let source = self.b.xor(lane, amount);
+                (source, self.b.icmp(IntPredicate::LLVMIntSLE, source, limit))
+            }
+            _ => {
+                let source = self.b.or(first, self.b.and(amount, outside));
+                (source, self.b.icmp(IntPredicate::LLVMIntSLE, source, limit))
+            }
+        };
+        let source = self.b.select(valid, source, lane);
+        (self.permute(value, source), valid)
+    }
+
+    /// `value[source[lane]]` for each lane; sources are below 32.
+    pub fn permute(&mut self, value: Value<'c>, source: Value<'c>) -> Value<'c> {
+        let place = self.entry.alloca(value.ty(), 64);
+        self.b.store(value, place, 64);
+        let element = value.ty().element();
+        let size = self.unit.layout().store_size(element);
+        let long = self.t.int(64);
+        let wide = self.b.zext(source, long.vector(LANES));
+        let bytes = self.b.mul(wide, self.same(wide, size));
+        let base = self.b.ptr_to_int(place, long);
+        let addresses = self.b.add(bytes, self.b.splat(base, LANES));
+        // All lanes read, also those that do not run: the place is always good.
+        self.gather(element, addresses, self.i32(u32::MAX), size)
+    }
+
+    fn match_lanes(&mut self, call: Value<'c>, rest: &str) -> Emitted<Vec<Leaf<'c>>> {
+        let arguments = call.arguments();
+        let members = self.vector(arguments[0])?;
+        let value = self.vector(arguments[1])?;
+        let running = self.b.splat(self.mask, LANES);
+        let members = self.b.and(members, running);
+        // For each lane that runs, in turn: who agrees with it.
+        let mut matches = Value::zero(members.ty());
+        for lane in 0..LANES {
+            let index = self.i64(u64::from(lane));
+            let one = self.b.extract_element(value, index);
+            let equal = self.b.eq(value, self.b.splat(one, LANES));
+            let equal = self.bits(equal);
+            let bit = self.i32(1 << lane);
+            // The lane's own bit stands in the result of every lane that agrees with it.
+            let agreeing = self.b.and(self.lanes_splat(equal), running);
+            let lanes: Vec<_> = (0..LANES).map(|other| self.i32(1 << other)).collect();
+            let hit = self.b.ne(self.b.and(agreeing, Value::vector(&lanes)), self.same(members, 0));
+            matches = self.b.or(matches, self.b.select(hit, self.b.splat(bit, LANES), self.same(members, 0)));
+        }
+        let matches = self.b.and(matches, members);
+        if rest.contains("any") {
+            return Ok(vec![Leaf::Lanes(matches)]);
+        }
+        let all = self.b.eq(matches, members);
+        let mask = self.b.select(all, members, self.same(members, 0));
+        Ok(vec![Leaf::Lanes(mask), Leaf::Lanes(all)])
+    }
+
+    fn lanes_splat(&self, scalar: Value<'c>) -> Value<'c> {
+        self.b.splat(scalar, LANES)
+    }
+
+    /// `redux.sync`: one result for all lanes of the mask.
+    fn reduce(&mut self, call: Value<'c>, rest: &str) -> Emitted<Leaf<'c>> {
+        let arguments = call.arguments();
+        let value = self.vector(arguments[0])?;
+        let members = self.leaf(arguments[1])?;
+        let operation = rest.strip_prefix("redux.sync.").unwrap_or("");
+        let (name, neutral) = match operation {
+            "add" => ("llvm.vector.reduce.add", 0),
+            "and" => ("llvm.vector.reduce.and", u64::MAX),
+            "or" => ("llvm.vector.reduce.or", 0),
+            "xor" => ("llvm.vector.reduce.xor", 0),
+            "min" => ("llvm.vector.reduce.smin", i32::MAX as u64),
+            "max" => ("llvm.vector.reduce.smax", i32::MIN as u32 as u64),
+            "umin" => ("llvm.vector.reduce.umin", u64::from(u32::MAX)),
+            "umax" => ("llvm.vector.reduce.umax", 0),
+            _ => return Err(Refusal::of(call, format!("the reduction {operation}"))),
+        };
+        let Some(members) = members.scalar() else {
+            // Tiles of a warp, each with a mask of its own.
+            let members = members.lanes(&self.b);
+            let running = self.b.and(members, self.b.splat(self.mask, LANES));
+            let result = self.b.call(self.unit.reduction_helper(name, neutral), &[value, running]);
+            return Ok(Leaf::Lanes(result));
+        };
+        let lanes = self.b.and(self.mask, members);
+        let kept = self.b.select(self.lanes_of(lanes), value, self.same(value, neutral));
+        let result = self.b.call(self.unit.intrinsic(name, &[kept.ty()]), &[kept]);
+        Ok(Leaf::Lanes(self.b.splat(result, LANES)))
+    }
+
+    /// Whether a generic pointer lies in a space, by the windows of the CPU device.
+    fn is_space(&mut self, call: Value<'c>, rest: &str) -> Emitted<Leaf<'c>> {
+        use warpline_format::abi::windows;
+        let (start, bytes, inside) = if rest.contains("shared") {
+            (windows::SHARED, windows::SHARED_BYTES, true)
+        } else if rest.contains("local") {
+            (windows::LOCAL, windows::LOCAL_BYTES, true)
+        } else if rest.contains("global") {
+            // Everything that is neither shared nor local, constants among them.
+            (windows::SHARED, windows::LOCAL + windows::LOCAL_BYTES - windows::SHARED, false)
+        } else {
+            return Err(Refusal::of(call, format!("the query {rest}")));
+        };
+        let pointer = self.leaf(call.operand(0))?;
+        let test = |this: &Self, address: Value<'c>| {
+            let offset = this.b.sub(address, this.same(address, start));
+            let within = this.b.ult(offset, this.same(offset, bytes));
+            if inside { within } else { this.b.not(within) }
+        };
+        Ok(Leaf::Lanes(test(self, pointer.lanes(&self.b))))
+    }
+}
+
+/// Source lane of a shuffle, and whether it is in range, as PTX defines it.
+fn shuffle_source(mode: &str, lane: u32, amount: u32, control: u32) -> (u32, bool) {
+    let (amount, clamp, segment) = (amount & 31, control & 31, control >> 8 & 31);
+    let limit = (lane & segment) | (clamp & !segment);
+    let (source, valid) = match mode {
+        "up" => {
+            let source = lane as i32 - amount as i32;
+            (source, source >= limit as i32)
+        }
+        "down" => ((lane + amount) as i32, lane + amount <= limit),
+        "bfly" => ((lane ^ amount) as i32, lane ^ amount <= limit),
+        _ => {
+            let source = (lane & segment) | (amount & !segment & 31);
+            (source as i32, source <= limit)
+        }
+    };
+    if valid { (source as u32, true) } else { (lane, false) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shuffles_follow_the_ptx_rules() {
+        // __shfl_down_sync(m, v, 16): width 32 gives c = 0x1f.
+        assert_eq!(shuffle_source("down", 3, 16, 0x1f), (19, true));
+        assert_eq!(shuffle_source("down", 20, 16, 0x1f), (20, false));
+        // Width 8: c = (32 - 8) << 8 | 0x1f.
+        assert_eq!(shuffle_source("down", 6, 1, 0x181f), (7, true));
+        assert_eq!(shuffle_source("down", 7, 1, 0x181f), (7, false));
+        // __shfl_up_sync clamps at 0.
+        assert_eq!(shuffle_source("up", 3, 4, 0), (3, false));
+        assert_eq!(shuffle_source("up", 9, 1, 0x1800), (8, true));
+        assert_eq!(shuffle_source("up", 8, 1, 0x1800), (8, false));
+        assert_eq!(shuffle_source("bfly", 5, 3, 0x1f), (6, true));
+        assert_eq!(shuffle_source("idx", 13, 2, 0x181f), (10, true));
+    }
+}

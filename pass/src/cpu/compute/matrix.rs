@@ -1,0 +1,340 @@
+//! Tensor cores: products are calls of the runtime, tile by tile; loads and stores move registers of 32 bits.
+//!
+//! A register is `<32 x i32>`, or `<32 x i64>` of doubles, whatever types the code has for it.
+
+use crate::cpu::emitter::lanes::Lay;
+use crate::cpu::emitter::leaf::{LANES, Leaf, leaf_types};
+use crate::cpu::emitter::{Emitted, Emitter};
+use crate::cpu::error::Refusal;
+use crate::ir::space::space_of_pointer;
+use crate::llvm::Value;
+use crate::llvm::types::Kind;
+use crate::matrix::{Fragment, Linear, Multiply, Part, Rows, Steps, Transfer};
+use warpline_format::access::Space;
+
+/// Bytes that the largest operand of a product takes: 8 registers of doubles.
+const OPERAND_BYTES: u64 = 8 * 8 * LANES as u64;
+/// What `movmatrix` does, as the place of a matrix's halves in its transposed.
+const TRANSPOSED: Rows = Rows { count: 1, transposed: true, store: false };
+
+impl<'c> Emitter<'_, 'c> {
+    /// Lowers `wmma`, `mma`, `ldmatrix` and `stmatrix`.
+    pub fn matrix_call(&mut self, call: Value<'c>, rest: &str) -> Emitted<Option<Vec<Leaf<'c>>>> {
+        let refuse = || Refusal::of(call, format!("the intrinsic llvm.nvvm.{rest}"));
+        let arguments = call.arguments();
+        let wmma = rest.strip_prefix("wmma.");
+        if let Some(transfer) = wmma.and_then(Transfer::read) {
+            let (stride, others) = match arguments.split_last() {
+                Some((stride, others)) if transfer.strided => (Some(*stride), others),
+                _ => (None, &arguments[..]),
+            };
+            let stride = stride.map(|stride| self.vector(stride)).transpose()?;
+            let pointer = self.leaf(others[0])?.lanes(&self.b);
+            if transfer.store {
+                let registers = self.registers(&others[1..])?;
+                self.store_fragment(&transfer.fragment, pointer, stride, &registers);
+                return Ok(None);
+            }
+            let groups = transfer.fragment.groups().filter(|_| space_of_pointer(others[0]) == Space::Shared);
+            let loaded = match groups {
+                Some(groups) => self.load_groups(&transfer.fragment, &groups, pointer, stride),
+                None => self.load_fragment(&transfer.fragment, pointer, stride),
+            };
+            return self.leaves_of_registers(call, &loaded).ok_or_else(refuse).map(Some);
+        }
+        let product = match wmma {
+            Some(name) => Multiply::read_wmma(name),
+            None => rest.strip_prefix("mma.").and_then(Multiply::read_mma),
+        };
+        if let Some(product) = product {
+            let registers = self.registers(&arguments)?;
+            let result = self.multiply(product, &registers).ok_or_else(refuse)?;
+            return self.leaves_of_registers(call, &result).ok_or_else(refuse).map(Some);
+        }
+        let parts: Vec<&str> = rest.split('.').collect();
+        let rows = Rows::read(&parts).ok_or_else(refuse)?;
+        let pointer = self.leaf(arguments[0])?.lanes(&self.b);
+        let mask = self.access_mask();
+        if rows.store {
+            let registers = self.registers(&arguments[1..])?;
+            self.store_rows(rows, pointer, mask, &registers);
+            return Ok(None);
+        }
+        let loaded = self.load_rows(rows, pointer, mask);
+        self.leaves_of_registers(call, &loaded).ok_or_else(refuse).map(Some)
+    }
+
+    /// Arguments as registers: each is one, be it a number or two halves.
+    fn registers(&mut self, arguments: &[Value<'c>]) -> Emitted<Vec<Value<'c>>> {
+        let mut registers = Vec::new();
+        for argument in arguments {
+            let leaves = self.leaves(*argument)?;
+            let mut whole: Option<Value<'c>> = None;
+            for (index, leaf) in leaves.iter().enumerate() {
+                let lanes = leaf.lanes(&self.b);
+                let bits = super::arithmetic::scalar_bits(lanes.ty());
+                let word = self.b.bitcast(lanes, self.int_lanes(bits));
+                let word = self.b.fit_lanes(word, self.int_lanes(bits.max(32)));
+                let placed = self.b.shl(word, self.same(word, u64::from(bits) * index as u64));
+                whole = Some(whole.map_or(placed, |lower| self.b.or(lower, placed)));
+            }
+            registers.extend(whole);
+        }
+        Ok(registers)
+    }
+
+    /// Registers as the leaves of the call's result. Where it has more than there are, they begin anew.
+    fn leaves_of_registers(&mut self, call: Value<'c>, registers: &[Value<'c>]) -> Option<Vec<Leaf<'c>>> {
+        let mut leaves = Vec::new();
+        let (mut register, mut taken) = (0, 0);
+        for ty in leaf_types(call.ty()) {
+            let bits = match ty.kind() {
+                Kind::Half | Kind::BFloat => 16,
+                Kind::Double => 64,
+                Kind::Float => 32,
+                _ => ty.int_bits()?,
+            };
+            let word = *registers.get(register % registers.len().max(1))?;
+            let width = super::arithmetic::scalar_bits(word.ty());
+            let part = self.b.lshr(word, self.same(word, u64::from(taken)));
+            let part = self.b.fit_lanes(part, self.int_lanes(bits));
+            leaves.push(Leaf::Lanes(self.b.bitcast(part, ty.vector(LANES))));
+            taken += bits;
+            if taken >= width {
+                (register, taken) = (register + 1, 0);
+            }
+        }
+        Some(leaves)
+    }
+
+    /// D of the registers of A, B and C, tile by tile.
+    pub fn multiply(&mut self, product: Multiply, registers: &[Value<'c>]) -> Option<Vec<Value<'c>>> {
+        let tile = product.tile;
+        let [in_a, in_b, in_c, in_d] = tile.registers().map(|count| count as usize);
+        let (rows, columns) = (product.tiles.0 as usize, product.tiles.1 as usize);
+        let (held_a, held_b) = match product.held {
+            Some((a, b)) => (a as usize, b as usize),
+            None => (in_a * rows, in_b * columns),
+        };
+        if registers.len() != held_a + held_b + in_c * rows * columns {
+            return None;
+        }
+        let (a, rest) = registers.split_at(held_a);
+        let (b, c) = rest.split_at(held_b);
+        let place = self.once("matrix", |this| this.entry.alloca(this.t.int(8).array(4 * OPERAND_BYTES), 64));
+        let places = [0, 1, 2, 3].map(|operand| self.b.offset(place, operand * OPERAND_BYTES));
+        let bytes = u64::from(tile.a.bits().max(32) / 8 * LANES);
+        let word = if bytes == 8 * u64::from(LANES) { self.int_lanes(64) } else { self.int_lanes(32) };
+        let put = |this: &Self, operand: usize, registers: &[Value<'c>]| {
+            for (index, register) in registers.iter().enumerate() {
+                this.b.store(*register, this.b.offset(places[operand], bytes * index as u64), 64);
+            }
+        };
+        let mut result = Vec::new();
+        for row in 0..rows {
+            put(self, 0, &a[row * in_a..(row + 1) * in_a]);
+            for column in 0..columns {
+                let sum = row * columns + column;
+                put(self, 1, &b[column * in_b..(column + 1) * in_b]);
+                put(self, 2, &c[sum * in_c..(sum + 1) * in_c]);
+                let operation = self.i32(tile.to_bits());
+                let arguments = [operation, places[0], places[1], places[2], places[3]];
+                self.b.call(self.unit.runtime().matrix(), &arguments);
+                for index in 0..in_d as u64 {
+                    result.push(self.b.load(word, self.b.offset(places[3], bytes * index), 64));
+                }
+            }
+        }
+        Some(result)
+    }
+
+    fn linear(&self, linear: Linear) -> Value<'c> {
+        let long = self.t.int(64);
+        let lanes: Vec<_> = (0..LANES).map(|lane| Value::int(long, u64::from(linear.of_lane(lane)))).collect();
+        Value::vector(&lanes)
+    }
+
+    /// Addresses of a part of a fragment.
+    fn part_lay(&self, fragment: &Fragment, part: Part, base: Value<'c>, stride: Option<Value<'c>>) -> Lay<'c> {
+        let (row, column) = (self.linear(part.row), self.linear(part.column));
+        Lay::Scattered(self.elements_at(fragment, row, column, base, stride))
+    }
+
+    /// Addresses of elements of a fragment.
+    fn elements_at(
+        &self,
+        fragment: &Fragment,
+        row: Value<'c>,
+        column: Value<'c>,
+        base: Value<'c>,
+        stride: Option<Value<'c>>,
+    ) -> Value<'c> {
+        let b = &self.b;
+        let stride = match stride {
+            Some(stride) => b.zext(stride, self.int_lanes(64)),
+            None => self.same(base, u64::from(fragment.dense_stride())),
+        };
+        let elements = b.add(b.mul(row, stride), column);
+        let bits = b.mul(elements, self.same(elements, u64::from(fragment.bits)));
+        b.add(base, b.lshr(bits, self.same(bits, 3)))
+    }
+
+    /// A fragment in shared memory, loaded as `ldmatrix` does.
+    fn load_groups(
+        &mut self,
+        fragment: &Fragment,
+        groups: &[Vec<(u32, u32)>],
+        base: Value<'c>,
+        stride: Option<Value<'c>>,
+    ) -> Vec<Value<'c>> {
+        let mask = self.access_mask();
+        let long = self.t.int(64);
+        let mut registers = Vec::new();
+        for group in groups {
+            // Lane l gives row l % 8 of block l / 8.
+            let block = |lane: u32| group[lane as usize / 8 % group.len()];
+            let vector = |value: &dyn Fn(u32) -> u32| {
+                let lanes: Vec<_> = (0..LANES).map(|lane| Value::int(long, u64::from(value(lane)))).collect();
+                Value::vector(&lanes)
+            };
+            let (row, column) = (vector(&|lane| block(lane).0 + lane % 8), vector(&|lane| block(lane).1));
+            let addresses = self.elements_at(fragment, row, column, base, stride);
+            let rows = Rows { count: group.len() as u32, transposed: !fragment.along_inner, store: false };
+            registers.extend(self.load_rows(rows, addresses, mask));
+        }
+        registers
+    }
+
+    fn load_fragment(&mut self, fragment: &Fragment, base: Value<'c>, stride: Option<Value<'c>>) -> Vec<Value<'c>> {
+        let mask = self.access_mask();
+        let width = fragment.register_bits();
+        let mut registers = Vec::new();
+        for block in fragment.blocks() {
+            let parts = fragment.parts(block);
+            match fragment.steps() {
+                Steps::Whole => {
+                    let lay = self.part_lay(fragment, parts[0], base, stride);
+                    for register in 0..fragment.registers() {
+                        registers.push(self.load_word(&lay, width, register, mask));
+                    }
+                }
+                Steps::Transposed => {
+                    let lay = self.part_lay(fragment, parts[0], base, stride);
+                    let word = self.load_word(&lay, 32, 0, mask);
+                    registers.push(self.transposed(word));
+                }
+                Steps::Elements => {
+                    let mut elements = Vec::new();
+                    for part in parts {
+                        let lay = self.part_lay(fragment, part, base, stride);
+                        let element = self.load_word(&lay, fragment.bits, 0, mask);
+                        elements.push(self.b.fit_lanes(element, self.int_lanes(width)));
+                    }
+                    let per_register = (width / fragment.bits) as usize;
+                    for elements in elements.chunks(per_register) {
+                        let placed = elements.iter().zip(0u64..).map(|(element, at)| {
+                            self.b.shl(*element, self.same(*element, at * u64::from(fragment.bits)))
+                        });
+                        registers.extend(placed.reduce(|lower, upper| self.b.or(lower, upper)));
+                    }
+                }
+            }
+        }
+        registers
+    }
+
+    fn store_fragment(
+        &mut self,
+        fragment: &Fragment,
+        base: Value<'c>,
+        stride: Option<Value<'c>>,
+        registers: &[Value<'c>],
+    ) {
+        let mask = self.access_mask();
+        let count = fragment.registers() as usize;
+        for (block, registers) in fragment.blocks().into_iter().zip(registers.chunks(count)) {
+            let parts = fragment.parts(block);
+            if fragment.steps() == Steps::Transposed {
+                let lay = self.part_lay(fragment, parts[0], base, stride);
+                let word = self.transposed(registers[0]);
+                self.store_word(&lay, word, 0, mask);
+                continue;
+            }
+            for (index, register) in registers.iter().enumerate() {
+                // Results are of 16 bits or fill their registers: along rows a block is one part, else each element is.
+                let (part, place) = if parts.len() == 1 { (parts[0], index) } else { (parts[index], 0) };
+                let lay = self.part_lay(fragment, part, base, stride);
+                self.store_word(&lay, *register, place as u32, mask);
+            }
+        }
+    }
+
+    /// The `index`-th word of so many bits from each lane's address on.
+    fn load_word(&mut self, lay: &Lay<'c>, bits: u32, index: u32, mask: Value<'c>) -> Value<'c> {
+        let lay = self.moved(lay, u64::from(bits / 8 * index));
+        self.load_lanes(self.t.int(bits), &lay, mask, u64::from(bits / 8))
+    }
+
+    fn store_word(&mut self, lay: &Lay<'c>, word: Value<'c>, index: u32, mask: Value<'c>) {
+        let bytes = super::arithmetic::scalar_bits(word.ty()) / 8;
+        let lay = self.moved(lay, u64::from(bytes * index));
+        self.store_leaf(&Leaf::Lanes(word), &lay, mask, u64::from(bytes));
+    }
+
+    /// What the lanes move of the rows at their addresses: all lanes take part, whoever gave the address.
+    fn row_lay(&self, rows: Rows, addresses: Value<'c>) -> Lay<'c> {
+        let bytes = rows.bytes();
+        let from: Vec<_> = (0..LANES).map(|lane| Some(lane * bytes / 16)).collect();
+        let long = self.t.int(64);
+        let place: Vec<_> = (0..LANES).map(|lane| Value::int(long, u64::from(lane * bytes % 16))).collect();
+        let addresses = self.b.shuffle(addresses, Value::poison(addresses.ty()), &from);
+        Lay::Scattered(self.b.add(addresses, Value::vector(&place)))
+    }
+
+    pub fn load_rows(&mut self, rows: Rows, addresses: Value<'c>, mask: Value<'c>) -> Vec<Value<'c>> {
+        let lay = self.row_lay(rows, addresses);
+        let words: Vec<_> = (0..rows.count).map(|word| self.load_word(&lay, 32, word, mask)).collect();
+        (0..rows.count)
+            .map(|register| {
+                self.halves_from(&words, |lane, half| {
+                    let (lane, half) = rows.place(register, lane, half);
+                    (half / 2, lane, half % 2)
+                })
+            })
+            .collect()
+    }
+
+    pub fn store_rows(&mut self, rows: Rows, addresses: Value<'c>, mask: Value<'c>, registers: &[Value<'c>]) {
+        let lay = self.row_lay(rows, addresses);
+        for word in 0..rows.count {
+            let value = self.halves_from(registers, |lane, half| rows.origin(lane, 2 * word + half));
+            self.store_word(&lay, value, word, mask);
+        }
+    }
+
+    /// A block of 8 by 8 elements of 16 bits, transposed; the inverse is the same.
+    pub fn transposed(&self, word: Value<'c>) -> Value<'c> {
+        self.halves_from(&[word], |lane, half| {
+            let (lane, half) = TRANSPOSED.place(0, lane, half);
+            (0, lane, half)
+        })
+    }
+
+    /// A register whose halves come from others: for lane and half, the number of a word and a lane and half of it.
+    fn halves_from(&self, words: &[Value<'c>], source: impl Fn(u32, u32) -> (u32, u32, u32)) -> Value<'c> {
+        let halves = self.t.int(16).vector(2 * LANES);
+        let mut whole = Value::poison(halves);
+        for (number, word) in (0u32..).zip(words) {
+            let word = self.b.bitcast(*word, halves);
+            let picks: Vec<_> = (0..2 * LANES)
+                .map(|to| match source(to / 2, to % 2) {
+                    (from, lane, half) if from == number => Some(2 * LANES + 2 * lane + half),
+                    (from, ..) if from < number => Some(to),
+                    _ => None,
+                })
+                .collect();
+            whole = self.b.shuffle(whole, word, &picks);
+        }
+        self.b.bitcast(whole, self.int_lanes(32))
+    }
+}

@@ -1,0 +1,10 @@
+//! What a lane computes: arithmetic, math functions, conversions, tensor cores.
+
+pub(super) mod arithmetic;
+pub(super) mod fusion;
+pub(super) mod half;
+pub(super) mod math;
+pub(super) mod matrix;
+pub(super) mod nvvm;
+pub(super) mod reduction;
+pub(super) mod rounding;

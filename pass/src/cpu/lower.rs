@@ -1,0 +1,304 @@
+//! The lowering of a module from end to end.
+
+use super::emitter::{Emitter, Job};
+use super::error::{LowerError, Refusal};
+use super::shapes::analysis::{Analysis, Version};
+use super::shapes::body::Body;
+use super::shapes::cautious::find_regions;
+use super::target::descriptor::{KernelFunctions, Tables};
+use super::target::unit::{Host, Unit, Vectors};
+use crate::ir::class::{Register, register};
+use crate::ir::kernel::is_kernel;
+use crate::llvm::module::{new_module, verify};
+use crate::llvm::{Builder, Machine, ModuleItems, Value};
+use inkwell::module::Module;
+use std::collections::hash_map::Entry;
+use std::collections::{BTreeMap, HashMap};
+use warpline_format::site_table::SiteTable;
+
+/// What ptxas says of a kernel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Registers {
+    /// Registers per thread; 0 unknown.
+    pub count: u32,
+    /// Bytes spilled, stores and loads.
+    pub spill_bytes: u32,
+}
+
+/// How to lower.
+#[derive(Clone, Debug)]
+pub struct Options<'a> {
+    /// Host processor as clang's `-march`; `native` is the one that this runs on.
+    pub processor: &'a str,
+    /// Symbol of the `ModuleDescriptor`.
+    pub descriptor: &'a str,
+    /// Whether other objects may refer to the descriptor.
+    pub visible: bool,
+    /// The fat binary for GPUs, empty where there is none.
+    pub fat_binary: &'a [u8],
+    /// Registers of kernels, by mangled name; may be empty.
+    pub registers: &'a BTreeMap<String, Registers>,
+    /// Lower everything in the cautious way: slow, for comparison.
+    pub cautious: bool,
+    /// Whether to run LLVM's optimiser on the result; off for reading the IR.
+    pub optimize: bool,
+}
+
+/// Lowers prepared device code to a module for the host.
+///
+/// `device` is left as it is; the result belongs to the same context. With a `table`, which must be the one that the
+/// hooks of `device` belong to, every kernel gets functions with and without hooks; else only the latter.
+///
+/// # Errors
+/// [`LowerError::Unsupported`] names the first instruction, with its source line, that has no lowering.
+pub fn lower<'c>(
+    device: &Module<'c>,
+    table: Option<&SiteTable>,
+    options: &Options<'_>,
+) -> Result<Module<'c>, LowerError> {
+    let machine = Machine::host(options.processor)?;
+    let source = super::target::prepare::prepared(device)?;
+    let target = new_module(&source, "warpline.device");
+    machine.adopt(&target);
+    let host = Host {
+        vectors: vectors_of(&machine),
+        gathers: crate::llvm::shim::gathers(&machine, &target),
+        processor: (machine.processor(), machine.features()),
+    };
+    let unit = Unit::new(source, target, table, host);
+    let mut lowering =
+        Lowering { unit: &unit, hooks: table.is_some(), cautious: options.cautious, bodies: HashMap::new() };
+    let kernels = lowering.run()?;
+    Tables { unit: &unit, table }.emit(&kernels, options)?;
+    let target = unit.target;
+    verify(&target, "lowering to the CPU device")?;
+    if options.optimize {
+        super::target::optimize::run(&target, &machine)?;
+    }
+    Ok(target)
+}
+
+/// Processor features that code for these vectors needs.
+pub(super) fn features(vectors: Vectors) -> &'static str {
+    match vectors {
+        Vectors::Sse => "",
+        Vectors::Avx2 => "avx2,fma",
+        Vectors::Avx512 => "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma",
+    }
+}
+
+fn vectors_of(machine: &Machine) -> Vectors {
+    let features = machine.features();
+    let has = |name: &str| features.split(',').any(|feature| feature.strip_prefix('+') == Some(name));
+    let processor = machine.processor();
+    let one_of = |names: &[&str]| names.iter().any(|name| processor.starts_with(name));
+    let no_512 = features.split(',').any(|feature| feature == "-avx512f");
+    const WITH_512: [&str; 12] = [
+        "x86-64-v4",
+        "skylake-avx512",
+        "skx",
+        "cascadelake",
+        "cooperlake",
+        "cannonlake",
+        "icelake",
+        "tigerlake",
+        "rocketlake",
+        "sapphirerapids",
+        "znver4",
+        "znver5",
+    ];
+    const WITH_AVX2: [&str; 14] = [
+        "x86-64-v3",
+        "haswell",
+        "core-avx2",
+        "broadwell",
+        "skylake",
+        "alderlake",
+        "raptorlake",
+        "arrowlake",
+        "meteorlake",
+        "lunarlake",
+        "znver",
+        "emeraldrapids",
+        "graniterapids",
+        "bdver4",
+    ];
+    if !no_512 && (has("avx512f") && has("avx512bw") && has("avx512vl") || one_of(&WITH_512)) {
+        Vectors::Avx512
+    } else if has("avx2") || one_of(&WITH_AVX2) {
+        Vectors::Avx2
+    } else {
+        Vectors::Sse
+    }
+}
+
+struct Lowering<'u, 'c> {
+    unit: &'u Unit<'c>,
+    hooks: bool,
+    cautious: bool,
+    bodies: HashMap<Value<'c>, Body<'c>>,
+}
+
+impl<'c> Lowering<'_, 'c> {
+    fn run(&mut self) -> Result<Vec<(Value<'c>, KernelFunctions<'c>)>, LowerError> {
+        let functions: Vec<_> = self.unit.source.functions();
+        for &function in &functions {
+            if let Some(warp) = self.unit.functions.get(&function) {
+                self.fill(function, Version::General, false, warp.native)?;
+                if self.hooks {
+                    self.fill(function, Version::General, true, warp.hooked)?;
+                }
+                if let Some(entry) = warp.entry {
+                    self.fill_entry(entry, warp.native, warp.hooked);
+                }
+            }
+        }
+        let mut kernels = Vec::new();
+        for (kernel, _) in &self.unit.reach.kernels {
+            kernels.push((*kernel, self.kernel(*kernel)?));
+        }
+        Ok(kernels)
+    }
+
+    fn kernel(&mut self, kernel: Value<'c>) -> Result<KernelFunctions<'c>, LowerError> {
+        let mut functions = KernelFunctions::default();
+        let reached = self.unit.reach.kernels.iter().find(|(one, _)| *one == kernel);
+        for function in reached.map(|(_, reached)| reached.clone()).unwrap_or_default() {
+            functions.may_wait |= self.body(function)?.spins.contains(&true);
+        }
+        self.body(kernel)?;
+        let versions = if self.cautious { vec![Version::General] } else { self.versions(kernel) };
+        for hooked in [false, true] {
+            if hooked && !self.hooks {
+                continue;
+            }
+            let mut made = BTreeMap::new();
+            for &version in &versions {
+                let kind = if hooked { "hooked" } else { "native" };
+                let name = format!("warpline.{kind}.{}.{}", version.suffix(), kernel.name());
+                let ty = self.unit.t.void().function(&[self.unit.t.pointer(0)]);
+                made.insert(version, self.unit.new_warp_function(&name, ty));
+            }
+            for &version in &versions {
+                let mut into = made[&version];
+                if version != Version::General && self.reads_grid(kernel) {
+                    let body = self.unit.new_warp_function(&format!("{}.body", into.name()), into.value_type());
+                    self.guard(into, body, made[&Version::General]);
+                    into = body;
+                }
+                self.fill(kernel, version, hooked, into)?;
+            }
+            // A version that is not worth having is the general one.
+            let general = made[&Version::General];
+            for version in [Version::Linear, Version::Half] {
+                made.entry(version).or_insert(general);
+            }
+            *(if hooked { &mut functions.hooked } else { &mut functions.native }) = made;
+        }
+        Ok(functions)
+    }
+
+    /// Versions that are worth making for a kernel.
+    fn versions(&self, kernel: Value<'c>) -> Vec<Version> {
+        let reads = |wanted: fn(usize) -> bool| {
+            self.registers(kernel).any(|one| matches!(one, Register::Thread(dimension) if wanted(dimension)))
+        };
+        let wanted: &[Version] = if !reads(|_| true) {
+            &[]
+        } else if reads(|dimension| dimension > 0) {
+            &[Version::Linear, Version::Half]
+        } else {
+            &[Version::Linear]
+        };
+        let layout = self.unit.layout();
+        let kernels = self.unit.reach.kernels.len();
+        let worth = |version: &Version| {
+            self.bodies
+                .get(&kernel)
+                .is_some_and(|body| super::shapes::worth::is_worth_it(body, *version, layout, kernels))
+        };
+        wanted.iter().copied().filter(worth).chain([Version::General]).collect()
+    }
+
+    fn registers(&self, kernel: Value<'c>) -> impl Iterator<Item = Register> + use<'c> {
+        let values = kernel.blocks().into_iter().flat_map(|block| block.instructions());
+        values.filter_map(|value| register(&value.callee_name()))
+    }
+
+    fn reads_grid(&self, kernel: Value<'c>) -> bool {
+        self.registers(kernel).any(|one| matches!(one, Register::Block(_) | Register::GridSize(_)))
+    }
+
+    fn body(&mut self, function: Value<'c>) -> Result<&Body<'c>, LowerError> {
+        Ok(match self.bodies.entry(function) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(place) => {
+                let mut body = Body::new(function).ok_or_else(|| {
+                    Refusal::of(function, "a loop with several entries that could not be taken apart")
+                })?;
+                if self.cautious {
+                    body.regions.push(0..body.end());
+                } else {
+                    find_regions(&mut body, is_kernel(function), self.unit.layout());
+                }
+                place.insert(body)
+            }
+        })
+    }
+
+    fn fill(&mut self, function: Value<'c>, version: Version, hooked: bool, into: Value<'c>) -> Result<(), LowerError> {
+        self.body(function)?;
+        let body = &self.bodies[&function];
+        let analysis = Analysis::new(body, version, is_kernel(function), self.unit.layout());
+        let job = Job { unit: self.unit, body, analysis: &analysis, version, hooked, function: into };
+        Emitter::lower(job).map_err(|mut refusal| {
+            if refusal.function.is_empty() {
+                refusal.function = function.name();
+            }
+            LowerError::from(refusal)
+        })
+    }
+
+    /// What a function's address names: with a record buffer the launch is hooked.
+    fn fill_entry(&self, entry: Value<'c>, native: Value<'c>, hooked: Value<'c>) {
+        let b = Builder::new(self.unit.t);
+        let (start, with, without) =
+            (entry.append_block("entry"), entry.append_block("hooked"), entry.append_block("native"));
+        b.at_end(start);
+        let parameters = entry.parameters();
+        let field = super::emitter::context::RECORD_END;
+        let end = b.load(field.ty(self.unit.t), b.offset(parameters[0], field.offset), field.align());
+        b.branch_if(b.ne(end, Value::zero(end.ty())), with, without);
+        for (block, target) in [(with, hooked), (without, native)] {
+            b.at_end(block);
+            let result = b.call(target, &parameters);
+            if result.ty().is_void() {
+                b.return_void();
+            } else {
+                b.return_value(result);
+            }
+        }
+    }
+
+    /// Sends launches of very large grids to the general version, which does not count on small block numbers.
+    fn guard(&self, function: Value<'c>, usual: Value<'c>, general: Value<'c>) {
+        let start = function.append_block("entry");
+        let (small, large) = (function.append_block("small"), function.append_block("large"));
+        let b = Builder::new(self.unit.t);
+        b.at_end(start);
+        let parameters = function.parameters();
+        let limit = Value::int(self.unit.t.int(32), crate::ir::class::LARGEST_GRID as u64);
+        let mut too_large = Value::int(self.unit.t.int(1), 0);
+        for dimension in 0..3 {
+            let field = super::emitter::context::GRID_DIM.dimension(dimension);
+            let size = b.load(field.ty(self.unit.t), b.offset(parameters[0], field.offset), field.align());
+            too_large = b.or(too_large, b.ugt(size, limit));
+        }
+        b.branch_if(too_large, large, small);
+        for (block, target) in [(small, usual), (large, general)] {
+            b.at_end(block);
+            b.call(target, &[parameters[0]]);
+            b.return_void();
+        }
+    }
+}

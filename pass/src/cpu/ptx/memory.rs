@@ -1,0 +1,232 @@
+//! Memory instructions of inline assembly.
+
+use super::assembly::{Machine, TypeKind};
+use super::parse::Operand;
+use crate::cpu::emitter::lanes::Lay;
+use crate::cpu::emitter::leaf::{LANES, Leaf};
+use crate::cpu::emitter::{Emitter, context};
+use crate::llvm::Value;
+use crate::llvm::value::AtomicOp;
+
+/// Whether an operation names shared memory.
+fn shared_part(parts: &[&str]) -> bool {
+    parts.iter().any(|part| part.starts_with("shared"))
+}
+
+impl<'c> Emitter<'_, 'c> {
+    /// Host addresses of an assembly's memory operand. Shared pointers in 32 bits get their upper half back.
+    pub fn asm_address(&mut self, machine: &Machine<'c>, parts: &[&str], operand: &Operand) -> Option<Value<'c>> {
+        let Operand::Memory(base, offset) = operand else { return None };
+        let narrow = match &**base {
+            Operand::Argument(number) => {
+                let value = number.checked_sub(machine.outputs.len()).and_then(|input| machine.inputs.get(input));
+                value.is_some_and(|value| crate::cpu::compute::arithmetic::scalar_bits(value.ty()) <= 32)
+            }
+            Operand::Register(name) => machine
+                .registers
+                .get(name)
+                .is_some_and(|value| crate::cpu::compute::arithmetic::scalar_bits(value.ty()) <= 32),
+            _ => false,
+        };
+        let value = if narrow {
+            if !parts.iter().any(|part| part.starts_with("shared")) {
+                return None;
+            }
+            let low = self.read(machine, base, 32)?;
+            self.widen_shared(low)
+        } else {
+            self.read(machine, base, 64)?
+        };
+        Some(self.b.add(value, self.same(value, *offset as u64)))
+    }
+
+    /// Host addresses of shared pointers that were cut to 32 bits.
+    pub fn widen_shared(&mut self, low: Value<'c>) -> Value<'c> {
+        let shared = self.field(context::SHARED);
+        let long = self.t.int(64);
+        let low_base = self.b.trunc(shared, self.t.int(32));
+        let (low_base, shared) = match low.ty().int_bits() {
+            Some(_) => (low_base, shared),
+            None => (self.b.splat(low_base, LANES), self.b.splat(shared, LANES)),
+        };
+        let offset = self.b.sub(low, low_base);
+        self.b.add(shared, self.b.sext(offset, self.shaped(low, long)))
+    }
+
+    /// Lanes that the guard lets through.
+    pub fn guarded_mask(&mut self, guard: Option<Value<'c>>) -> Value<'c> {
+        let mask = self.access_mask();
+        match guard {
+            Some(guard) => {
+                let bits = self.bits(guard);
+                self.b.and(mask, bits)
+            }
+            None => mask,
+        }
+    }
+
+    /// `ld`; `None`: a form that is not supported.
+    pub fn asm_load(
+        &mut self,
+        machine: &mut Machine<'c>,
+        parts: &[&str],
+        operands: &[Operand],
+        guard: Option<Value<'c>>,
+        bits: u32,
+    ) -> Option<()> {
+        let address = self.asm_address(machine, parts, operands.get(1)?)?;
+        let mask = self.guarded_mask(guard);
+        let targets = match &operands[0] {
+            Operand::Group(parts) => parts.clone(),
+            one => vec![one.clone()],
+        };
+        let bytes = u64::from(bits / 8);
+        for (index, target) in targets.iter().enumerate() {
+            let lay = self.moved(&Lay::Scattered(address), bytes * index as u64);
+            let value = self.load_lanes(self.t.int(bits), &lay, mask, bytes);
+            self.write(machine, target, value, guard)?;
+        }
+        Some(())
+    }
+
+    /// `st`; `None`: a form that is not supported.
+    pub fn asm_store(
+        &mut self,
+        machine: &mut Machine<'c>,
+        parts: &[&str],
+        operands: &[Operand],
+        guard: Option<Value<'c>>,
+        bits: u32,
+    ) -> Option<()> {
+        let address = self.asm_address(machine, parts, operands.first()?)?;
+        let mask = self.guarded_mask(guard);
+        let sources = match operands.get(1)? {
+            Operand::Group(parts) => parts.clone(),
+            one => vec![one.clone()],
+        };
+        let bytes = u64::from(bits / 8);
+        for (index, source) in sources.iter().enumerate() {
+            let value = self.read(machine, source, bits)?;
+            let lay = self.moved(&Lay::Scattered(address), bytes * index as u64);
+            self.store_leaf(&Leaf::Lanes(value), &lay, mask, bytes);
+        }
+        Some(())
+    }
+
+    /// `cp.async`: source bytes, zero-filled to the size.
+    pub fn copy_async(
+        &mut self,
+        machine: &mut Machine<'c>,
+        parts: &[&str],
+        operands: &[Operand],
+        guard: Option<Value<'c>>,
+    ) -> Option<()> {
+        if !parts.contains(&"async") || parts.contains(&"bulk") {
+            return None;
+        }
+        let to = self.asm_address(machine, &["shared"], operands.first()?)?;
+        let from = self.asm_address(machine, &["global"], operands.get(1)?)?;
+        let mask = self.guarded_mask(guard);
+        let size = match operands.get(2)? {
+            Operand::Number(size) => *size,
+            argument => self.read(machine, argument, 32)?.constant_element(0)?.as_u64()?,
+        };
+        let given = match operands.get(3) {
+            Some(given) => Some(self.read(machine, given, 32)?),
+            None => None,
+        };
+        for word in 0..size / 4 {
+            let source = self.moved(&Lay::Scattered(from), 4 * word);
+            let mut lanes = mask;
+            if let Some(given) = given {
+                let there = self.b.ugt(given, self.same(given, 4 * word));
+                let there = self.bits(there);
+                lanes = self.b.and(lanes, there);
+            }
+            let mut value = self.load_lanes(self.t.int(32), &source, lanes, 4);
+            value = self.b.select(self.lanes_of(lanes), value, self.same(value, 0));
+            let target = self.moved(&Lay::Scattered(to), 4 * word);
+            self.store_leaf(&Leaf::Lanes(value), &target, mask, 4);
+        }
+        Some(())
+    }
+
+    /// `atom` and `red`; `None`: a form that is not supported.
+    pub fn asm_atomic(
+        &mut self,
+        machine: &mut Machine<'c>,
+        parts: &[&str],
+        operands: &[Operand],
+        guard: Option<Value<'c>>,
+        kind: TypeKind,
+        bits: u32,
+    ) -> Option<()> {
+        let has = |part: &str| parts.contains(&part);
+        let reduces = parts[0] == "red";
+        let rest = if reduces { operands } else { operands.get(1..)? };
+        let address = self.asm_address(machine, parts, rest.first()?)?;
+        let mask = self.guarded_mask(guard);
+        if let Operand::Group(values) = rest.get(1)? {
+            let sums = has("add") && kind == TypeKind::Float && bits == 32;
+            let Some(Operand::Group(results)) = (if reduces { Some(&rest[1]) } else { operands.first() }) else {
+                return None;
+            };
+            if !sums || results.len() != values.len() {
+                return None;
+            }
+            // As on a GPU, each element is an atomic of its own.
+            for (index, (value, result)) in values.iter().zip(results).enumerate() {
+                let value = self.read(machine, value, bits)?;
+                let value = self.as_float(value, bits)?;
+                let place = self.b.add(address, self.same(address, 4 * index as u64));
+                let sum = AtomicOp::LLVMAtomicRMWBinOpFAdd;
+                let old = self.update_lanes(sum, place, value, mask, shared_part(parts), 4);
+                if !reduces {
+                    let old = self.b.bitcast(old, self.int_lanes(bits));
+                    self.write(machine, result, old, guard)?;
+                }
+            }
+            return Some(());
+        }
+        let mut value = self.read(machine, rest.get(1)?, bits)?;
+        let old = if has("cas") {
+            let new = self.read(machine, rest.get(2)?, bits)?;
+            self.swap_lanes(address, value, new, mask)
+        } else {
+            use AtomicOp::*;
+            let signed = kind == TypeKind::Signed;
+            let op = match (parts, kind) {
+                _ if has("exch") => LLVMAtomicRMWBinOpXchg,
+                (_, TypeKind::Float) if has("add") => LLVMAtomicRMWBinOpFAdd,
+                _ if has("add") => LLVMAtomicRMWBinOpAdd,
+                _ if has("and") => LLVMAtomicRMWBinOpAnd,
+                _ if has("or") => LLVMAtomicRMWBinOpOr,
+                _ if has("xor") => LLVMAtomicRMWBinOpXor,
+                _ if has("inc") => LLVMAtomicRMWBinOpUIncWrap,
+                _ if has("dec") => LLVMAtomicRMWBinOpUDecWrap,
+                _ if has("min") && signed => LLVMAtomicRMWBinOpMin,
+                _ if has("max") && signed => LLVMAtomicRMWBinOpMax,
+                _ if has("min") => LLVMAtomicRMWBinOpUMin,
+                _ if has("max") => LLVMAtomicRMWBinOpUMax,
+                _ => return None,
+            };
+            let packed = parts.iter().any(|part| part.ends_with("x2"));
+            if parts.contains(&"bf16") {
+                let old = self.update_viewed(op, address, value, mask, shared_part(parts), 2, self.t.bfloat());
+                return if reduces { Some(()) } else { self.write(machine, &operands[0], old, guard) };
+            }
+            if kind == TypeKind::Float && op == LLVMAtomicRMWBinOpFAdd && !packed {
+                value = self.as_float(value, bits)?;
+            }
+            let shared = shared_part(parts);
+            if let Some(packed) = parts.iter().find(|part| part.ends_with("x2")) {
+                let half = if packed.starts_with('b') { self.t.bfloat() } else { self.t.half() };
+                let old = self.update_viewed(op, address, value, mask, shared, 4, half.vector(2));
+                return if reduces { Some(()) } else { self.write(machine, &operands[0], old, guard) };
+            }
+            let old = self.update_lanes(op, address, value, mask, shared, bits / 8);
+            self.b.bitcast(old, self.int_lanes(bits))
+        };
+        if reduces { Some(()) } else { self.write(machine, &operands[0], old, guard) }
+    }
+}

@@ -1,0 +1,11 @@
+//! Inline assembly.
+
+pub(super) mod assembly;
+pub(super) mod float;
+pub(super) mod integer;
+pub(super) mod matrix;
+pub(super) mod memory;
+pub(super) mod parse;
+pub(super) mod registers;
+pub(super) mod texture;
+pub(super) mod video;

@@ -1,0 +1,126 @@
+//! Loops that may wait for other threads.
+
+use super::body::{Body, BodyLoop};
+use crate::cpu::target::prepare::is_block_barrier;
+use crate::ir::class::{Call, classify};
+use crate::llvm::Value;
+use crate::llvm::value::{Opcode, Ordering};
+use std::collections::HashSet;
+
+/// For each loop of a body, whether leaving it can depend on what other threads write: an exit condition that comes
+/// from a volatile or atomic access, or from a call, inside the loop.
+pub fn spinning_loops(body: &Body<'_>) -> Vec<bool> {
+    body.loops.iter().map(|one| spins(body, one)).collect()
+}
+
+fn spins<'c>(body: &Body<'c>, one: &BodyLoop) -> bool {
+    let mut instructions = one.blocks.iter().flat_map(|&block| &body.blocks[block].instructions);
+    if !instructions.any(|value| reads_from_others(*value)) {
+        return false;
+    }
+    let inside = |block: usize| one.blocks.binary_search(&block).is_ok();
+    let condition = |block: usize| body.blocks[block].terminator().condition();
+    let mut work: Vec<Value<'c>> = leaving(body, one).into_iter().filter_map(condition).collect();
+    let mut seen: HashSet<Value<'c>> = work.iter().copied().collect();
+    let mut control = false;
+    while let Some(value) = work.pop() {
+        let Some(&block) = value.block().and_then(|block| body.positions.get(&block)) else { continue };
+        if !inside(block) {
+            continue;
+        }
+        if reads_from_others(value) {
+            return true;
+        }
+        let mut next = value.operands();
+        // Which value a phi takes depends on the branches of the loop; but those at its entry take the last round's.
+        if value.is_phi() && block != one.header && !control {
+            control = true;
+            next.extend(one.blocks.iter().copied().filter_map(condition));
+        }
+        work.extend(next.into_iter().filter(|operand| operand.is_instruction() && seen.insert(*operand)));
+    }
+    false
+}
+
+/// Blocks of a loop whose branches decide whether it is left: those that leave it, and those that decide whether a round
+/// comes by one of these.
+fn leaving(body: &Body<'_>, one: &BodyLoop) -> Vec<usize> {
+    let inside = |block: usize| one.blocks.binary_search(&block).is_ok();
+    let successors = |block: usize| body.blocks[block].successors.iter().copied();
+    let exits: Vec<usize> = one.blocks.iter().copied().filter(|&at| successors(at).any(|next| !inside(next))).collect();
+    let mut deciding: Vec<bool> = one.blocks.iter().map(|at| exits.contains(at)).collect();
+    for &exit in &exits {
+        // Blocks from which a round still comes by the exit. In warp order only edges back go to lower blocks, and the
+        // blocks of a loop are neighbours.
+        let mut comes = vec![false; one.blocks.len()];
+        let mut changed = true;
+        while changed {
+            changed = false;
+            for (index, &at) in one.blocks.iter().enumerate().rev() {
+                let by =
+                    |next: usize| next != one.header && one.blocks.binary_search(&next).is_ok_and(|next| comes[next]);
+                let now = at == exit || successors(at).any(by);
+                changed |= now != comes[index];
+                comes[index] = now;
+            }
+        }
+        for (index, &at) in one.blocks.iter().enumerate().filter(|(_, at)| **at != exit) {
+            let by = |next: usize| next != one.header && one.blocks.binary_search(&next).is_ok_and(|next| comes[next]);
+            let ways = successors(at).filter(|&next| inside(next));
+            deciding[index] |= ways.clone().any(by) && !ways.clone().all(by);
+        }
+    }
+    one.blocks.iter().zip(deciding).filter(|(_, decides)| *decides).map(|(at, _)| *at).collect()
+}
+
+/// Whether lanes that wait at a block have nothing to do for others of their warp: on every way from there they come to
+/// a block-wide barrier, which needs the others too, before they could change anything that another thread sees. So
+/// they may stay where they are for as long as others wait in a loop. `kernel`: the function's end is the thread's.
+pub fn idle_until_barrier(body: &Body<'_>, block: usize, kernel: bool) -> bool {
+    let (mut work, mut seen) = (vec![block], HashSet::from([block]));
+    while let Some(at) = work.pop() {
+        let Some(block) = body.blocks.get(at) else { return kernel };
+        let deed = block.instructions.iter().find(|value| is_block_barrier(**value) || is_seen_by_others(**value));
+        match deed {
+            Some(barrier) if is_block_barrier(*barrier) => continue,
+            Some(_) => return false,
+            None if block.successors.is_empty() && !kernel => return false,
+            None => work.extend(block.successors.iter().copied().filter(|next| seen.insert(*next))),
+        }
+    }
+    true
+}
+
+/// Whether other threads may see that an instruction was executed.
+fn is_seen_by_others(value: Value<'_>) -> bool {
+    match value.opcode() {
+        Some(Opcode::LLVMStore | Opcode::LLVMAtomicRMW | Opcode::LLVMAtomicCmpXchg) => true,
+        Some(Opcode::LLVMCall) => {
+            let name = value.callee_name();
+            let silent = [Call::Nothing, Call::PassThrough, Call::Pure].contains(&classify(&name));
+            let fence = ["llvm.nvvm.membar", "llvm.nvvm.fence"].iter().any(|prefix| name.starts_with(prefix));
+            !(silent || fence || matches!(classify(&name), Call::Hook(_) | Call::Register(_)))
+        }
+        _ => false,
+    }
+}
+
+/// Whether what an instruction reads may be written by other threads meanwhile.
+pub fn reads_from_others(value: Value<'_>) -> bool {
+    match value.opcode() {
+        Some(Opcode::LLVMLoad) => {
+            value.is_volatile() || value.ordering().is_some_and(|order| order != Ordering::LLVMAtomicOrderingNotAtomic)
+        }
+        Some(Opcode::LLVMAtomicRMW | Opcode::LLVMAtomicCmpXchg) => true,
+        Some(Opcode::LLVMCall) => {
+            let Some(callee) = value.called_value() else { return false };
+            if callee.is_inline_asm() {
+                let text = callee.asm_text();
+                return ["ld.", "atom."].iter().any(|part| text.contains(part));
+            }
+            // A function of the module may read anything; intrinsics other than atomics read nothing that changes.
+            !callee.is_intrinsic() || callee.name().starts_with("llvm.nvvm.atomic")
+        }
+        _ => false,
+    }
+}

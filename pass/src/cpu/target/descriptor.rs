@@ -1,0 +1,332 @@
+//! The tables that the runtime reads: `ModuleDescriptor` and what it points to, as constants.
+
+use super::unit::{Place, Unit};
+use crate::cpu::error::{LowerError, Refusal};
+use crate::cpu::shapes::analysis::Version;
+use crate::cpu::{Options, Registers};
+use crate::llvm::types::Kind;
+use crate::llvm::value::{Linkage, Opcode, Visibility};
+use crate::llvm::{ModuleItems, Value};
+use std::collections::BTreeMap;
+use warpline_format::abi::{ABI_VERSION, MODULE_MAGIC, kernel_flags, module_flags};
+use warpline_format::site_table::{GlobalKind, SiteTable};
+
+/// Warp functions of a kernel by version, without and with hooks.
+#[derive(Default)]
+pub struct KernelFunctions<'c> {
+    /// Without hooks.
+    pub native: BTreeMap<Version, Value<'c>>,
+    /// With hooks.
+    pub hooked: BTreeMap<Version, Value<'c>>,
+    /// May wait for other warps.
+    pub may_wait: bool,
+}
+
+/// Builds the descriptor tables.
+pub struct Tables<'u, 'c> {
+    /// The module's facts.
+    pub unit: &'u Unit<'c>,
+    /// Names and kinds.
+    pub table: Option<&'u SiteTable>,
+}
+
+/// A pointer inside an image that the runtime fills in.
+struct ImagePointer {
+    offset: u64,
+    target: u64,
+    addend: i64,
+}
+
+impl<'c> Tables<'_, 'c> {
+    fn int(&self, bits: u32, value: u64) -> Value<'c> {
+        Value::int(self.unit.t.int(bits), value)
+    }
+
+    fn null(&self) -> Value<'c> {
+        Value::zero(self.unit.t.pointer(0))
+    }
+
+    /// A private constant.
+    fn constant(&self, name: &str, value: Value<'c>, align: u32) -> Value<'c> {
+        let variable = self.unit.target.new_variable(name, value.ty(), 0);
+        variable.set_linkage(Linkage::LLVMPrivateLinkage);
+        variable.set_constant(true);
+        variable.set_initializer(value);
+        variable.set_alignment(align);
+        variable
+    }
+
+    fn text(&self, text: &str) -> Value<'c> {
+        let mut bytes = text.as_bytes().to_vec();
+        bytes.push(0);
+        self.constant("warpline.text", Value::bytes(self.unit.t, &bytes), 1)
+    }
+
+    fn bytes(&self, name: &str, bytes: &[u8], align: u32) -> Value<'c> {
+        if bytes.is_empty() { self.null() } else { self.constant(name, Value::bytes(self.unit.t, bytes), align) }
+    }
+
+    fn list(&self, name: &str, items: &[Value<'c>]) -> Value<'c> {
+        match items.first() {
+            Some(first) => self.constant(name, Value::array(first.ty(), items), 8),
+            None => self.null(),
+        }
+    }
+
+    fn record(&self, fields: &[Value<'c>]) -> Value<'c> {
+        Value::structure(self.unit.t, fields, false)
+    }
+
+    /// Makes the module's descriptor under the name that the caller asks for.
+    pub fn emit(&self, kernels: &[(Value<'c>, KernelFunctions<'c>)], options: &Options<'_>) -> Result<(), LowerError> {
+        let mut kernel_list = Vec::new();
+        // Once for all kernels: it looks at every instruction.
+        let large = self.unit.has_large_functions();
+        for (kernel, functions) in kernels {
+            kernel_list.push(self.kernel(*kernel, functions, large, options)?);
+        }
+        let mut globals = Vec::new();
+        for index in 0..self.unit.slots.len() {
+            globals.push(self.global(index)?);
+        }
+        let table_bytes = self.table.map(SiteTable::to_bytes).unwrap_or_default();
+        let (branch_cells, cells) = self.unit.cells();
+        let branches: Vec<_> = branch_cells.iter().map(|&cell| self.int(32, u64::from(cell))).collect();
+        let flags = if self.table.is_some() { module_flags::HOOKED } else { 0 };
+        let fields = [
+            self.int(64, MODULE_MAGIC),
+            self.int(32, u64::from(ABI_VERSION)),
+            self.int(32, u64::from(flags)),
+            self.bytes("warpline.site_table", &table_bytes, 16),
+            self.int(64, table_bytes.len() as u64),
+            self.list("warpline.kernels", &kernel_list),
+            self.int(64, kernel_list.len() as u64),
+            self.list("warpline.globals", &globals),
+            self.int(64, globals.len() as u64),
+            self.unit.ranges.unwrap_or_else(|| self.null()),
+            self.int(64, self.unit.site_count() as u64),
+            self.int(64, cells),
+            self.int(64, self.table.map_or(0, |table| table.blocks.len()) as u64),
+            self.list("warpline.branch_cells", &branches),
+            self.int(64, branches.len() as u64),
+            self.text(crate::cpu::lower::features(self.unit.vectors)),
+            self.bytes("warpline.fat_binary", options.fat_binary, 64),
+            self.int(64, options.fat_binary.len() as u64),
+        ];
+        let value = self.record(&fields);
+        let descriptor = self.unit.target.new_variable(options.descriptor, value.ty(), 0);
+        descriptor.set_initializer(value);
+        descriptor.set_constant(true);
+        descriptor.set_alignment(16);
+        descriptor.set_linkage(Linkage::LLVMExternalLinkage);
+        if !options.visible {
+            descriptor.set_visibility(Visibility::LLVMHiddenVisibility);
+        }
+        Ok(())
+    }
+
+    fn kernel(
+        &self,
+        kernel: Value<'c>,
+        functions: &KernelFunctions<'c>,
+        large: bool,
+        options: &Options<'_>,
+    ) -> Result<Value<'c>, LowerError> {
+        let name = kernel.name();
+        let number = match self.table {
+            Some(table) => (table.functions.iter().position(|one| one.mangled == name))
+                .ok_or_else(|| LowerError::Table(format!("it does not list the kernel {name}")))?,
+            None => 0,
+        };
+        let (local, unbounded) = self.unit.reach.stack(kernel);
+        let mut flags = 0;
+        if self.unit.reach.has_barrier(kernel) {
+            flags |= kernel_flags::BARRIER;
+        }
+        if functions.may_wait {
+            flags |= kernel_flags::MAY_WAIT;
+        }
+        if unbounded {
+            flags |= kernel_flags::UNBOUNDED_STACK;
+        }
+        if large {
+            flags |= kernel_flags::LARGE_FRAMES;
+        }
+        let parameters = self.unit.parameters(kernel);
+        let bytes = parameters.iter().map(|one| one.offset + one.size).max().unwrap_or(0);
+        let list: Vec<_> = (parameters.iter())
+            .map(|one| self.record(&[self.int(32, u64::from(one.offset)), self.int(32, u64::from(one.size))]))
+            .collect();
+        let pick = |map: &BTreeMap<Version, Value<'c>>, version| map.get(&version).copied().unwrap_or(self.null());
+        let registers = options.registers.get(&name).copied().unwrap_or(Registers { count: 0, spill_bytes: 0 });
+        let bound = |key: &str| {
+            let text = kernel.string_attribute(key).unwrap_or_default();
+            let numbers: Vec<u64> = text.split(',').filter_map(|part| part.trim().parse().ok()).collect();
+            if numbers.is_empty() { 0 } else { numbers.iter().product() }
+        };
+        Ok(self.record(&[
+            self.text(&name),
+            self.int(32, number as u64),
+            self.int(32, u64::from(flags)),
+            pick(&functions.native, Version::Linear),
+            pick(&functions.native, Version::Half),
+            pick(&functions.native, Version::General),
+            pick(&functions.hooked, Version::Linear),
+            pick(&functions.hooked, Version::Half),
+            pick(&functions.hooked, Version::General),
+            self.list("warpline.parameters", &list),
+            self.int(32, list.len() as u64),
+            self.int(32, u64::from(bytes)),
+            self.int(32, u64::from(self.unit.shared.static_bytes(kernel))),
+            self.int(32, local),
+            self.int(32, u64::from(registers.count)),
+            self.int(32, u64::from(registers.spill_bytes)),
+            self.int(32, bound("nvvm.maxntid")),
+            self.int(32, bound("nvvm.minctasm")),
+        ]))
+    }
+
+    fn global(&self, index: usize) -> Result<Value<'c>, LowerError> {
+        let (global, slot) = self.unit.slots[index];
+        let layout = self.unit.layout();
+        let ty = global.value_type();
+        let kind = match self.table {
+            Some(table) => {
+                let entry = table.globals.get(index);
+                entry.ok_or_else(|| LowerError::Table(format!("it does not list the variable {}", global.name())))?.kind
+            }
+            None if global.address_space() == 4 => GlobalKind::Constant,
+            None => GlobalKind::Device,
+        };
+        let mut pointers = Vec::new();
+        let image = match global.initializer() {
+            Some(value) if !value.is_zero() && !value.is_undef() => {
+                let image = self.image(value, 0, &mut pointers)?;
+                self.constant("warpline.image", image, 16)
+            }
+            _ => self.null(),
+        };
+        let relocations: Vec<_> = (pointers.iter())
+            .map(|one| {
+                self.record(&[self.int(64, one.offset), self.int(64, one.target), self.int(64, one.addend as u64)])
+            })
+            .collect();
+        let align = layout.align(ty).max(u64::from(global.alignment()));
+        Ok(self.record(&[
+            self.text(&global.name()),
+            image,
+            self.int(64, layout.size(ty)),
+            self.int(64, align),
+            self.int(32, kind as u64),
+            self.int(32, 0),
+            slot,
+            self.list("warpline.relocations", &relocations),
+            self.int(64, relocations.len() as u64),
+        ]))
+    }
+
+    /// The initialiser with device pointers taken out. Functions stay: their addresses are known to the linker.
+    fn image(&self, value: Value<'c>, offset: u64, found: &mut Vec<ImagePointer>) -> Result<Value<'c>, LowerError> {
+        let ty = value.ty();
+        if value.is_undef() || value.is_zero() {
+            let held = if ty.is_pointer() { self.unit.t.pointer(0) } else { ty };
+            return if contains_pointers(held) { self.zero_image(held) } else { Ok(Value::zero(held)) };
+        }
+        if value.is_plain_data()
+            || matches!(ty.kind(), Kind::Int(_) if !value.is_constant_expression())
+            || ty.is_float()
+        {
+            return Ok(value);
+        }
+        let layout = self.unit.layout();
+        match ty.kind() {
+            Kind::Pointer(_) => self.image_pointer(value, offset, found),
+            Kind::Int(64) => {
+                let pointer = self.image_pointer(value, offset, found)?;
+                Ok(if pointer.is_zero() { self.int(64, 0) } else { pointer })
+            }
+            Kind::Struct => {
+                let mut fields = Vec::new();
+                for index in 0..ty.fields().len() as u32 {
+                    let element = self.element(value, index)?;
+                    fields.push(self.image(element, offset + layout.offset(ty, index), found)?);
+                }
+                Ok(Value::structure(self.unit.t, &fields, ty.is_packed()))
+            }
+            Kind::Array(count) => {
+                let size = layout.size(ty.element());
+                let mut elements = Vec::new();
+                for index in 0..count {
+                    let element = self.element(value, index as u32)?;
+                    elements.push(self.image(element, offset + index * size, found)?);
+                }
+                // Elements keep their size, not always their type: a structure holds them whatever they became.
+                Ok(Value::structure(self.unit.t, &elements, false))
+            }
+            Kind::Vector(_) => Ok(value),
+            _ => Err(Refusal::of(value, "this constant in a variable's initial value").into()),
+        }
+    }
+
+    fn zero_image(&self, ty: crate::llvm::Type<'c>) -> Result<Value<'c>, LowerError> {
+        let bytes = self.unit.layout().size(ty);
+        // As pointers, so that the alignment stays.
+        let words = self.unit.t.int(64).array(bytes / 8);
+        Ok(Value::zero(words))
+    }
+
+    fn element(&self, value: Value<'c>, index: u32) -> Result<Value<'c>, LowerError> {
+        value
+            .constant_element(index)
+            .ok_or_else(|| Refusal::of(value, "this constant in a variable's initial value").into())
+    }
+
+    fn image_pointer(
+        &self,
+        value: Value<'c>,
+        offset: u64,
+        found: &mut Vec<ImagePointer>,
+    ) -> Result<Value<'c>, LowerError> {
+        let (mut base, mut addend) = (value, 0i64);
+        loop {
+            match base.constant_opcode() {
+                Some(Opcode::LLVMAddrSpaceCast | Opcode::LLVMPtrToInt | Opcode::LLVMIntToPtr | Opcode::LLVMBitCast) => {
+                    base = base.operand(0);
+                }
+                Some(Opcode::LLVMGetElementPtr) => {
+                    let steps =
+                        crate::ir::address::steps(base, self.unit.layout()).filter(|steps| steps.variable.is_empty());
+                    let Some(steps) = steps else {
+                        return Err(Refusal::of(value, "this address in a variable's initial value").into());
+                    };
+                    addend = addend.wrapping_add(steps.constant);
+                    base = base.operand(0);
+                }
+                _ => break,
+            }
+        }
+        if let Some(number) = base.as_u64() {
+            let address = self.int(64, number.wrapping_add(addend as u64));
+            return Ok(address);
+        }
+        if let Some(target) = self.unit.slots.iter().position(|(global, _)| *global == base) {
+            found.push(ImagePointer { offset, target: target as u64, addend });
+            return Ok(self.null());
+        }
+        match self.unit.place(None, base) {
+            Some(Place::Function(function)) if addend == 0 => Ok(function),
+            Some(Place::Kernel(number)) if addend == 0 => Ok(self.int(64, number)),
+            // A pure virtual function or a type description that no kernel can reach.
+            None if base.is_global() => Ok(self.null()),
+            _ => Err(Refusal::of(value, "this address in a variable's initial value").into()),
+        }
+    }
+}
+
+fn contains_pointers(ty: crate::llvm::Type<'_>) -> bool {
+    match ty.kind() {
+        Kind::Array(_) | Kind::Vector(_) => contains_pointers(ty.element()),
+        Kind::Struct => ty.fields().into_iter().any(contains_pointers),
+        _ => false,
+    }
+}

@@ -1,0 +1,11 @@
+//! The lowered module: variables and functions, tables that the runtime reads, helpers, optimisation.
+
+pub(super) mod checked;
+pub(super) mod descriptor;
+pub(super) mod helpers;
+pub(super) mod optimize;
+pub(super) mod prepare;
+pub(super) mod reach;
+pub(super) mod runtime;
+pub(super) mod shared;
+pub(super) mod unit;

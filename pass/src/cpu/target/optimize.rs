@@ -1,0 +1,67 @@
+//! LLVM's optimiser on lowered code.
+
+use crate::llvm::{Machine, MachineError};
+use inkwell::module::Module;
+use inkwell::passes::PassBuilderOptions;
+
+/// Simplifies control flow and keeps the form that loop passes want.
+const SIMPLIFY: &str = "simplifycfg<bonus-inst-threshold=1;no-forward-switch-cond;switch-range-to-icmp;\
+                        no-switch-to-lookup;keep-loops;no-hoist-common-insts;no-sink-common-insts;speculate-blocks;\
+                        simplify-cond-branch>";
+
+/// The same once that form does not matter any more.
+const FINISH: &str = "simplifycfg<bonus-inst-threshold=1;forward-switch-cond;switch-range-to-icmp;switch-to-lookup;\
+                      no-keep-loops;hoist-common-insts;sink-common-insts;speculate-blocks;simplify-cond-branch>";
+
+/// Combines instructions. It looks into constant vectors lane by lane, so that one round is an eighth of `default<O2>`'s time.
+const COMBINE: &str = "instcombine<max-iterations=1;no-verify-fixpoint>";
+
+/// LLVM 22's `default<O2>`, without what lowered code has no use for (vectorisers, unrolling, coroutines, OpenMP) and with
+/// two of its eight rounds of combining, the first and the last: the others find hardly anything. Branch weights are made by
+/// `lower-expect`.
+fn pipeline() -> String {
+    let early = format!("lower-expect,{SIMPLIFY},sroa<modify-cfg>,early-cse<>");
+    let first = format!("mem2reg,{COMBINE},{SIMPLIFY}");
+    let scalars = format!(
+        "sroa<modify-cfg>,early-cse<memssa>,jump-threading,correlated-propagation,{SIMPLIFY},aggressive-instcombine,\
+         tailcallelim,{SIMPLIFY},reassociate,constraint-elimination"
+    );
+    let loops = format!(
+        "loop-mssa(loop-instsimplify,loop-simplifycfg,licm<no-allowspeculation>,\
+         loop-rotate<header-duplication;no-prepare-for-lto>,licm<allowspeculation>,\
+         simple-loop-unswitch<no-nontrivial;trivial>),{SIMPLIFY},loop(loop-idiom,indvars,loop-deletion)"
+    );
+    let redundant = format!(
+        "sroa<modify-cfg>,vector-combine,mldst-motion<no-split-footer-bb>,gvn<>,sccp,bdce,jump-threading,\
+         correlated-propagation,adce,memcpyopt,dse,loop-mssa(licm<allowspeculation>),{SIMPLIFY},instsimplify"
+    );
+    let late = format!(
+        "drop-unnecessary-assumes,float2int,lower-constant-intrinsics,\
+         loop(loop-rotate<header-duplication;no-prepare-for-lto>,loop-deletion),infer-alignment,loop-load-elim,{FINISH},\
+         vector-combine,sroa<preserve-cfg>,infer-alignment,{COMBINE},loop-mssa(licm<allowspeculation>),loop-sink,\
+         instsimplify,div-rem-pairs,tailcallelim,{SIMPLIFY}"
+    );
+    format!(
+        "inferattrs,function<eager-inv>({early}),ipsccp,called-value-propagation,globalopt,function<eager-inv>({first}),\
+         require<globals-aa>,function(invalidate<aa>),require<profile-summary>,\
+         cgscc(devirt<4>(inline,function-attrs<skip-non-recursive-function-attrs>,\
+         function<eager-inv;no-rerun>({scalars},{loops},{redundant}),function-attrs)),\
+         deadargelim,globalopt,globaldce,rpo-function-attrs,recompute-globalsaa,function<eager-inv>({late}),\
+         globaldce,constmerge"
+    )
+}
+
+/// Optimises a lowered module, or a part of one, for a host processor as in [`crate::cpu::Options::processor`].
+pub fn optimize(module: &Module<'_>, processor: &str) -> Result<(), MachineError> {
+    run(module, &Machine::host(processor)?)
+}
+
+/// Has LLVM find out what functions do to memory and to their arguments, which callers in other parts of the module
+/// cannot see.
+pub fn infer_attributes(module: &Module<'_>, processor: &str) -> Result<(), MachineError> {
+    Machine::host(processor)?.run(module, "cgscc(function-attrs)")
+}
+
+pub(crate) fn run(module: &Module<'_>, machine: &Machine) -> Result<(), MachineError> {
+    machine.run_with(module, &pipeline(), PassBuilderOptions::create())
+}

@@ -1,0 +1,62 @@
+//! Bringing a copy of the device code into the form that the lowering starts from.
+
+use crate::cpu::error::LowerError;
+use crate::cpu::ptx::registers::name_registers;
+use crate::cpu::shapes::spin::reads_from_others;
+use crate::llvm::{Builder, ModuleItems, Value};
+use inkwell::module::Module;
+
+/// A copy with plain branches only, reducible loops with one latch and preheader, in loop-closed form.
+pub fn prepared<'c>(device: &Module<'c>) -> Result<Module<'c>, LowerError> {
+    let copy = device.clone();
+    isolate_barriers(&copy);
+    name_registers(&copy);
+    crate::ir::machine::machine(device)?.run(&copy, "function(lower-switch,fix-irreducible,loop-simplify,lcssa)")?;
+    Ok(copy)
+}
+
+/// Where lanes may have to wait for others of their warp, block-wide barriers get blocks of their own: lanes that went
+/// ahead must be able to do everything before a barrier, and must not pass it without the others.
+fn isolate_barriers(module: &Module<'_>) {
+    for function in module.functions() {
+        let instructions: Vec<_> = function.blocks().into_iter().flat_map(|block| block.instructions()).collect();
+        if instructions.iter().any(|value| reads_from_others(*value)) {
+            for value in instructions.into_iter().filter(|value| is_block_barrier(*value)) {
+                split_before(value);
+            }
+        }
+    }
+}
+
+/// Whether an instruction is a block-wide barrier.
+pub fn is_block_barrier(value: Value<'_>) -> bool {
+    let Some(callee) = value.called_value() else { return false };
+    if callee.is_inline_asm() {
+        let text = callee.asm_text();
+        return text.contains("bar.sync") || text.contains("barrier.");
+    }
+    callee.is_function() && callee.name().starts_with("llvm.nvvm.barrier")
+}
+
+/// Moves what stands before an instruction into a new block. The old block keeps its end, so that the phis behind it
+/// need no change.
+fn split_before(instruction: Value<'_>) {
+    let Some(block) = instruction.block() else { return };
+    let function = block.function();
+    let head = function.insert_block_before(block, "before_barrier");
+    for other in function.blocks() {
+        if let Some(terminator) = other.terminator() {
+            terminator.retarget(block, head);
+        }
+    }
+    let b = Builder::new(function.types());
+    b.at_end(head);
+    for value in block.instructions() {
+        if value == instruction {
+            break;
+        }
+        value.detach();
+        b.insert(value);
+    }
+    b.branch(block);
+}

@@ -1,0 +1,199 @@
+//! Which functions and variables each kernel may use.
+
+use crate::cpu::shapes::body::is_thread_exit;
+use crate::ir::kernel::is_kernel;
+use crate::llvm::{Layout, ModuleItems, Type, Value};
+use inkwell::module::Module;
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+/// Uses and calls of a module's functions.
+pub struct Reach<'c> {
+    /// Kernels in module order, each with all functions it may run, itself first.
+    pub kernels: Vec<(Value<'c>, Vec<Value<'c>>)>,
+    /// Globals that each function names.
+    pub used: HashMap<Value<'c>, Vec<Value<'c>>>,
+    /// Functions whose address is taken, in module order.
+    pub address_taken: Vec<Value<'c>>,
+    /// Whether any function reads the clock.
+    pub reads_clock: bool,
+    callees: HashMap<Value<'c>, Vec<Value<'c>>>,
+    facts: HashMap<Value<'c>, Facts>,
+}
+
+/// What a function does itself.
+#[derive(Clone, Copy, Debug, Default)]
+struct Facts {
+    barrier: bool,
+    indirect: bool,
+    frame: u64,
+    exits: bool,
+}
+
+impl<'c> Reach<'c> {
+    /// Reads a module.
+    pub fn new(module: &Module<'c>) -> Reach<'c> {
+        let functions: Vec<_> = module.functions().into_iter().filter(|one| !one.is_declaration()).collect();
+        let mut reach = Reach {
+            kernels: Vec::new(),
+            used: HashMap::new(),
+            address_taken: Vec::new(),
+            reads_clock: false,
+            callees: HashMap::new(),
+            facts: HashMap::new(),
+        };
+        let mut taken = HashSet::new();
+        for variable in module.variables().into_iter().filter(|one| !one.name().starts_with("llvm.")) {
+            if let Some(initializer) = variable.initializer() {
+                globals_in(initializer, &mut |global| {
+                    taken.insert(global);
+                });
+            }
+        }
+        let layout = Layout::of(module);
+        for &function in &functions {
+            reach.read(function, layout, &mut taken);
+        }
+        // Pointers to kernels are for launches; nothing calls through them.
+        reach.address_taken = functions.iter().copied().filter(|one| taken.contains(one) && !is_kernel(*one)).collect();
+        for &kernel in functions.iter().filter(|one| is_kernel(**one)) {
+            let reached = reach.from(kernel);
+            reach.kernels.push((kernel, reached));
+        }
+        reach
+    }
+
+    fn read(&mut self, function: Value<'c>, layout: Layout<'_>, taken: &mut HashSet<Value<'c>>) {
+        let mut facts = Facts::default();
+        let mut callees = Vec::new();
+        let mut used = Vec::new();
+        for value in function.blocks().into_iter().flat_map(|block| block.instructions()) {
+            if let Some(ty) = value.allocated_type() {
+                let count = value.operand(0).as_u64().unwrap_or(1);
+                facts.frame = facts.frame.next_multiple_of(u64::from(value.alignment().max(1)));
+                facts.frame += layout.size(ty) * count;
+            }
+            facts.exits |= is_thread_exit(value);
+            let mut operands = value.operands();
+            if let Some(callee) = value.called_value() {
+                operands.pop();
+                if callee.is_function() {
+                    let name = callee.name();
+                    if !callee.is_declaration() {
+                        callees.push(callee);
+                    }
+                    facts.barrier |= name.starts_with("llvm.nvvm.barrier");
+                    self.reads_clock |= name.contains("sreg.clock") || name.contains("readcyclecounter");
+                } else if callee.is_inline_asm() {
+                    let text = callee.asm_text();
+                    self.reads_clock |= text.contains("%clock");
+                    facts.barrier |= text.contains("bar.sync") || text.contains("barrier.");
+                } else {
+                    facts.indirect = true;
+                }
+            }
+            for operand in operands {
+                globals_in(operand, &mut |global| {
+                    if global.is_function() {
+                        taken.insert(global);
+                    } else {
+                        used.push(global);
+                    }
+                });
+            }
+        }
+        facts.frame = facts.frame.next_multiple_of(16);
+        self.callees.insert(function, callees);
+        self.used.insert(function, used);
+        self.facts.insert(function, facts);
+    }
+
+    fn next(&self, function: Value<'c>) -> Vec<Value<'c>> {
+        let mut next = self.callees.get(&function).cloned().unwrap_or_default();
+        if self.facts.get(&function).is_some_and(|facts| facts.indirect) {
+            next.extend(&self.address_taken);
+        }
+        next
+    }
+
+    fn from(&self, kernel: Value<'c>) -> Vec<Value<'c>> {
+        let mut seen = HashSet::from([kernel]);
+        let mut list = vec![kernel];
+        let mut at = 0;
+        while at < list.len() {
+            for next in self.next(list[at]) {
+                if seen.insert(next) {
+                    list.push(next);
+                }
+            }
+            at += 1;
+        }
+        list
+    }
+
+    /// Whether any kernel may run the function.
+    pub fn lives(&self, function: Value<'c>) -> bool {
+        self.address_taken.contains(&function) || self.kernels.iter().any(|(_, reached)| reached.contains(&function))
+    }
+
+    /// Whether a kernel may reach a block-wide barrier.
+    pub fn has_barrier(&self, kernel: Value<'c>) -> bool {
+        self.from(kernel).iter().any(|one| self.facts.get(one).is_some_and(|facts| facts.barrier))
+    }
+
+    /// Whether a function, or one that it calls, may end a thread.
+    pub fn may_exit(&self, function: Value<'c>) -> bool {
+        self.from(function).iter().any(|one| self.facts.get(one).is_some_and(|facts| facts.exits))
+    }
+
+    /// Bytes of lane stack from a function on, and whether that is no bound.
+    pub fn stack(&self, function: Value<'c>) -> (u64, bool) {
+        let mut known = BTreeMap::new();
+        self.depth(function, &mut Vec::new(), &mut known)
+    }
+
+    fn depth(
+        &self,
+        function: Value<'c>,
+        path: &mut Vec<Value<'c>>,
+        known: &mut BTreeMap<usize, (u64, bool)>,
+    ) -> (u64, bool) {
+        let key = function.raw() as usize;
+        if let Some(found) = known.get(&key) {
+            return *found;
+        }
+        if path.contains(&function) {
+            return (0, true);
+        }
+        path.push(function);
+        let facts = self.facts.get(&function).copied().unwrap_or_default();
+        let mut below = 0;
+        let mut unbounded = facts.indirect;
+        for next in self.next(function) {
+            let (bytes, more) = self.depth(next, path, known);
+            below = below.max(bytes);
+            unbounded |= more;
+        }
+        path.pop();
+        let result = (facts.frame + below, unbounded);
+        known.insert(key, result);
+        result
+    }
+
+    /// Functions that a pointer of this function type may name, in module order.
+    pub fn candidates(&self, ty: Type<'c>) -> Vec<Value<'c>> {
+        self.address_taken.iter().copied().filter(|function| function.value_type() == ty).collect()
+    }
+}
+
+/// Calls `found` for each global in a constant, through expressions and aggregates.
+pub fn globals_in<'c>(value: Value<'c>, found: &mut impl FnMut(Value<'c>)) {
+    if value.is_global() {
+        found(value);
+    } else if value.is_constant() && !value.is_plain_data() {
+        for operand in value.operands() {
+            if operand.is_constant() {
+                globals_in(operand, found);
+            }
+        }
+    }
+}

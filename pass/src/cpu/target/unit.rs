@@ -1,0 +1,410 @@
+//! What the lowering knows of a module: where its variables and functions go, and what the host processor can do.
+
+use super::checked::{Checked, Whole};
+use super::reach::Reach;
+use super::runtime::Runtime;
+use super::shared::SharedLayout;
+use crate::cpu::emitter::leaf::{LANES, leaf_types};
+use crate::ir::globals::device_globals;
+use crate::ir::kernel::is_kernel;
+use crate::llvm::function::OF_FUNCTION;
+use crate::llvm::types::Kind;
+use crate::llvm::value::Linkage;
+use crate::llvm::{Builder, Layout, ModuleItems, Type, Types, Value};
+use inkwell::module::Module;
+use std::collections::HashMap;
+use warpline_format::abi::{count_cells, windows};
+use warpline_format::access::{Space, bundle_field, bundle_of};
+use warpline_format::site_table::{Bundle, SiteTable};
+
+/// Vector instructions of the host.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Vectors {
+    /// Up to SSE4.2.
+    Sse,
+    /// AVX2 and FMA.
+    Avx2,
+    /// AVX-512 F, BW, DQ, VL.
+    Avx512,
+}
+
+/// The host processor.
+pub struct Host {
+    /// Vector instructions.
+    pub vectors: Vectors,
+    /// Whether LLVM has it gather.
+    pub gathers: bool,
+    /// Name and features, for function attributes.
+    pub processor: (String, String),
+}
+
+/// Where a global is found.
+#[derive(Clone, Copy, Debug)]
+pub enum Place<'c> {
+    /// The variable of the lowered module that holds its address.
+    Slot(Value<'c>),
+    /// Offset in the block's shared memory.
+    Shared(u32),
+    /// A device function: the function that calls through pointers reach.
+    Function(Value<'c>),
+    /// A kernel: what a launch from device code knows it by.
+    Kernel(u64),
+}
+
+/// A kernel parameter in the parameter buffer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ParameterPlace {
+    /// Byte offset.
+    pub offset: u32,
+    /// Bytes.
+    pub size: u32,
+}
+
+/// The warp functions of a device function.
+#[derive(Clone, Copy)]
+pub struct WarpFunctions<'c> {
+    /// Without hooks.
+    pub native: Value<'c>,
+    /// With hooks; the same where there are none.
+    pub hooked: Value<'c>,
+    /// What its address is: chooses between the two when called.
+    pub entry: Option<Value<'c>>,
+}
+
+/// Facts of a module that is being lowered.
+pub struct Unit<'c> {
+    /// Prepared device code.
+    pub source: Module<'c>,
+    /// What is being made.
+    pub target: Module<'c>,
+    /// Types.
+    pub t: Types<'c>,
+    /// Vector instructions of the host.
+    pub vectors: Vectors,
+    gathers: bool,
+    /// Processor and features, for function attributes.
+    pub processor: (String, String),
+    /// Who calls whom.
+    pub reach: Reach<'c>,
+    /// Shared memory.
+    pub shared: SharedLayout<'c>,
+    /// Slot of each device variable, in the order of the descriptor.
+    pub slots: Vec<(Value<'c>, Value<'c>)>,
+    slot_of: HashMap<Value<'c>, Value<'c>>,
+    /// Device functions.
+    pub functions: HashMap<Value<'c>, WarpFunctions<'c>>,
+    /// Table of known-good ranges, one per site.
+    pub ranges: Option<Value<'c>>,
+    sites: Vec<(Space, u32, u32)>,
+    bundles: Vec<Bundle>,
+    blocks: Vec<u64>,
+    branches: Vec<(u64, u32)>,
+    reads_clock: bool,
+}
+
+impl<'c> Unit<'c> {
+    /// Collects the facts of `source` and declares what `target` needs.
+    pub fn new(source: Module<'c>, target: Module<'c>, table: Option<&SiteTable>, host: Host) -> Unit<'c> {
+        let t = ModuleItems::types(&source);
+        let reach = Reach::new(&source);
+        let shared = SharedLayout::new(&source, &reach.kernels, &reach.used);
+        let mut unit = Unit {
+            t,
+            vectors: host.vectors,
+            gathers: host.gathers,
+            processor: host.processor,
+            shared,
+            slots: Vec::new(),
+            slot_of: HashMap::new(),
+            functions: HashMap::new(),
+            ranges: None,
+            sites: Vec::new(),
+            bundles: Vec::new(),
+            blocks: Vec::new(),
+            branches: Vec::new(),
+            reads_clock: reach.reads_clock,
+            reach,
+            source,
+            target,
+        };
+        unit.read_table(table);
+        unit.declare_variables();
+        unit.declare_functions(table.is_some());
+        unit
+    }
+
+    fn read_table(&mut self, table: Option<&SiteTable>) {
+        let Some(table) = table else { return };
+        self.sites = table.sites.iter().map(|site| (site.space, site.bytes, site.align)).collect();
+        self.bundles = table.bundles.clone();
+        self.blocks = (table.blocks.iter())
+            .map(|block| {
+                let m = &block.mix;
+                let all =
+                    [m.fp16, m.fp32, m.fp64, m.int, m.special, m.conversion, m.control, m.memory, m.barrier, m.tensor];
+                all.iter().map(|&count| u64::from(count)).sum()
+            })
+            .collect();
+        let mut cell = table.blocks.len() as u64 * count_cells::PER_BLOCK;
+        for branch in &table.branches {
+            self.branches.push((cell, branch.sides));
+            cell += count_cells::BRANCH_FIXED + u64::from(branch.sides);
+        }
+        if !self.sites.is_empty() {
+            let ty = self.t.structure(&[self.t.int(64), self.t.int(64)], false).array(self.sites.len() as u64);
+            let ranges = self.target.new_variable("warpline.ranges", ty, 0);
+            ranges.set_linkage(Linkage::LLVMInternalLinkage);
+            // An empty range has its low end above the high one; the first access goes to the runtime.
+            let empty =
+                Value::structure(self.t, &[Value::int(self.t.int(64), u64::MAX), Value::int(self.t.int(64), 0)], false);
+            ranges.set_initializer(Value::array(empty.ty(), &vec![empty; self.sites.len()]));
+            ranges.set_alignment(16);
+            self.ranges = Some(ranges);
+        }
+    }
+
+    fn declare_variables(&mut self) {
+        for global in device_globals(&self.source) {
+            let slot = self.target.new_variable(&format!("warpline.slot.{}", global.name()), self.t.int(64), 0);
+            slot.set_linkage(Linkage::LLVMInternalLinkage);
+            slot.set_initializer(Value::zero(self.t.int(64)));
+            slot.set_alignment(8);
+            self.slots.push((global, slot));
+            self.slot_of.insert(global, slot);
+        }
+    }
+
+    fn declare_functions(&mut self, hooked: bool) {
+        for function in self.source.functions() {
+            if function.is_declaration() || is_kernel(function) || !self.reach.lives(function) {
+                continue;
+            }
+            let ty = self.warp_type(function);
+            let name = function.name();
+            let native = self.new_warp_function(&format!("warpline.native.{name}"), ty);
+            let hooked = if hooked { self.new_warp_function(&format!("warpline.hooked.{name}"), ty) } else { native };
+            let taken = self.reach.address_taken.contains(&function);
+            let entry = taken.then(|| self.new_warp_function(&format!("warpline.entry.{name}"), ty));
+            self.functions.insert(function, WarpFunctions { native, hooked, entry });
+        }
+    }
+
+    /// Type of the warp function of a device function: context, mask, one vector per leaf of each argument.
+    fn warp_type(&self, function: Value<'c>) -> Type<'c> {
+        self.warp_type_of(function.value_type())
+    }
+
+    /// The same from the device function's type.
+    pub fn warp_type_of(&self, ty: Type<'c>) -> Type<'c> {
+        let mut parameters = vec![self.t.pointer(0), self.t.int(32)];
+        for parameter in ty.parameters() {
+            parameters.extend(leaf_types(parameter).into_iter().map(|leaf| leaf.vector(LANES)));
+        }
+        let results: Vec<_> = leaf_types(ty.result()).into_iter().map(|leaf| leaf.vector(LANES)).collect();
+        let result = match results.len() {
+            0 => self.t.void(),
+            1 => results[0],
+            _ => self.t.structure(&results, false),
+        };
+        result.function(&parameters)
+    }
+
+    /// Adds a function with the attributes that all lowered code has.
+    pub fn new_warp_function(&self, name: &str, ty: Type<'c>) -> Value<'c> {
+        let function = self.target.new_function(name, ty);
+        function.set_linkage(Linkage::LLVMInternalLinkage);
+        self.dress(function);
+        // The context overlaps nothing that kernels reach.
+        function.add_attribute(1, "noalias", 0);
+        function.add_attribute(1, "nonnull", 0);
+        let bytes = std::mem::size_of::<warpline_format::abi::WarpContext>() as u64;
+        function.add_attribute(1, "dereferenceable", bytes);
+        function.add_attribute(1, "align", 64);
+        function
+    }
+
+    /// Gives a function fresh attributes: nothing that held for the device function holds for its warp function.
+    pub fn dress(&self, function: Value<'c>) {
+        function.add_attribute(OF_FUNCTION, "nounwind", 0);
+        function.set_string_attribute("target-cpu", &self.processor.0);
+        // LLVM would clear the registers' upper halves at calls and returns, also where `preserve_all` says that they
+        // survive. [`Self::clear_uppers`] does it where it is right.
+        let separator = if self.processor.1.is_empty() { "" } else { "," };
+        function.set_string_attribute("target-features", &format!("{}{separator}-vzeroupper", self.processor.1));
+        // A frame larger than the guard page below a stack must not step over it.
+        function.set_string_attribute("probe-stack", "inline-asm");
+        if self.vectors == Vectors::Avx512 {
+            function.set_string_attribute("min-legal-vector-width", "512");
+            function.set_string_attribute("prefer-vector-width", "512");
+        }
+    }
+
+    /// Clears the upper halves of the vector registers, before code that uses their lower halves only: with dirty ones
+    /// that is slow on some processors.
+    pub fn clear_uppers(&self, b: &Builder<'c>) {
+        if self.vectors >= Vectors::Avx2 {
+            b.call(self.intrinsic("llvm.x86.avx.vzeroupper", &[]), &[]);
+        }
+    }
+
+    /// Whether a lowered function is so large that its frame may take much of an ordinary host stack: values of 128
+    /// bytes that live at the same time, and without optimisation all of them.
+    pub fn has_large_functions(&self) -> bool {
+        const LARGE: usize = 4000;
+        let size = |function: Value<'c>| function.blocks().into_iter().map(|block| block.instructions().len()).sum();
+        self.target.functions().into_iter().map(size).any(|instructions: usize| instructions > LARGE)
+    }
+
+    /// Data layout of the device code.
+    pub fn layout(&self) -> Layout<'_> {
+        Layout::of(&self.source)
+    }
+
+    /// Runtime functions.
+    pub fn runtime(&self) -> Runtime<'_, 'c> {
+        Runtime { module: &self.target }
+    }
+
+    /// An intrinsic of the lowered module.
+    pub fn intrinsic(&self, name: &str, overloads: &[Type<'c>]) -> Value<'c> {
+        self.target.intrinsic(name, overloads)
+    }
+
+    /// Where a kernel's parameter lies.
+    pub fn parameter(&self, kernel: Value<'c>, index: usize) -> ParameterPlace {
+        self.parameters(kernel)[index]
+    }
+
+    /// Where a kernel's parameters lie: each at its own alignment, in order.
+    pub fn parameters(&self, kernel: Value<'c>) -> Vec<ParameterPlace> {
+        let layout = self.layout();
+        let mut end = 0u64;
+        (kernel.parameters().into_iter().enumerate())
+            .map(|(index, parameter)| {
+                let attribute = index as u32 + 1;
+                let (size, align) = match kernel.type_attribute(attribute, "byval") {
+                    Some(ty) => {
+                        let natural = layout.align(ty);
+                        (layout.size(ty), kernel.int_attribute(attribute, "align").unwrap_or(natural).max(natural))
+                    }
+                    None => (layout.size(parameter.ty()), layout.align(parameter.ty())),
+                };
+                end = end.next_multiple_of(align.max(1));
+                let place = ParameterPlace { offset: end as u32, size: size as u32 };
+                end += size;
+                place
+            })
+            .collect()
+    }
+
+    /// Where a global is, as seen from a kernel or from a function that kernels share.
+    pub fn place(&self, kernel: Option<Value<'c>>, global: Value<'c>) -> Option<Place<'c>> {
+        if let Some(slot) = self.slot_of.get(&global) {
+            return Some(Place::Slot(*slot));
+        }
+        if let Some(number) = self.reach.kernels.iter().position(|(kernel, _)| *kernel == global) {
+            return Some(Place::Kernel(windows::KERNELS + number as u64));
+        }
+        if global.is_function() {
+            return self.functions.get(&global).and_then(|functions| functions.entry).map(Place::Function);
+        }
+        self.shared.offset(kernel, global).map(Place::Shared)
+    }
+
+    /// Space, bytes and alignment of a site.
+    pub fn site(&self, number: u32) -> Option<(Space, u32, u32)> {
+        self.sites.get(number as usize).copied()
+    }
+
+    /// What the hook of an access with this number checks: that of a site, or of a bundle.
+    pub fn checked(&self, number: u32) -> Option<Checked> {
+        let Some(index) = bundle_of(number) else {
+            let (space, bytes, align) = self.site(number)?;
+            return Some(Checked { site: number, space, bytes, align, bundle: None });
+        };
+        let members = &self.bundles.get(index as usize)?.members;
+        let site = members.first()?.site;
+        let (space, bytes, align) = self.site(site)?;
+        let mut whole = Whole { field: number, bytes: [0, 0], align: 1 };
+        for member in members {
+            let (_, bytes, align) = self.site(member.site)?;
+            let first = i64::from(member.offset);
+            whole.bytes = [whole.bytes[0].min(first), whole.bytes[1].max(first + i64::from(bytes.max(1)) - 1)];
+            whole.align = whole.align.max(align);
+        }
+        Some(Checked { site, space, bytes, align, bundle: Some(whole) })
+    }
+
+    /// Site field of a bundle's records.
+    pub fn bundle_field(&self, index: u32) -> Option<u32> {
+        Some(bundle_field(index, self.bundles.get(index as usize)?.members.len() as u32))
+    }
+
+    /// Number of sites.
+    pub fn site_count(&self) -> usize {
+        self.sites.len()
+    }
+
+    /// Address of a site's range.
+    pub fn site_range(&self, number: u32) -> Value<'c> {
+        let Some(ranges) = self.ranges else { return Value::zero(self.t.pointer(0)) };
+        let index = Value::int(self.t.int(64), 16 * u64::from(number));
+        Value::constant_offset(ranges, index)
+    }
+
+    /// Instructions of a block.
+    pub fn block_instructions(&self, number: usize) -> Option<u64> {
+        self.blocks.get(number).copied()
+    }
+
+    /// First cell and sides of a branch.
+    pub fn branch_cells(&self, number: usize) -> Option<(u64, u32)> {
+        self.branches.get(number).copied()
+    }
+
+    /// First cells of all branches, and the number of all cells.
+    pub fn cells(&self) -> (Vec<u32>, u64) {
+        let end = self.blocks.len() as u64 * count_cells::PER_BLOCK;
+        let end =
+            self.branches.last().map_or(end, |(cell, sides)| cell + count_cells::BRANCH_FIXED + u64::from(*sides));
+        (self.branches.iter().map(|(cell, _)| *cell as u32).collect(), end)
+    }
+
+    /// Whether any function of the module reads the clock.
+    pub fn reads_clock(&self) -> bool {
+        self.reads_clock
+    }
+
+    /// Whether the host gathers this type itself. Otherwise LLVM would make a branch per lane in the place of each.
+    pub fn has_gather(&self, ty: Type<'c>) -> bool {
+        self.gathers && is_wide(ty)
+    }
+
+    /// Whether products and sums of this type, or vector of it, are fused: the host must have the instruction.
+    pub fn has_fused(&self, ty: Type<'c>) -> bool {
+        let kind = match ty.kind() {
+            Kind::Vector(_) => ty.element().kind(),
+            kind => kind,
+        };
+        self.vectors >= Vectors::Avx2 && matches!(kind, Kind::Float | Kind::Double)
+    }
+
+    /// Whether the host computes with halves.
+    pub fn has_half_arithmetic(&self) -> bool {
+        self.processor.1.split(',').any(|feature| feature == "+avx512fp16")
+    }
+
+    /// Whether the host reads and writes this type under a mask.
+    pub fn has_masks(&self, ty: Type<'c>) -> bool {
+        self.vectors == Vectors::Avx512 || self.vectors == Vectors::Avx2 && is_wide(ty)
+    }
+
+    /// Whether the host scatters this type itself.
+    pub fn has_scatter(&self, ty: Type<'c>) -> bool {
+        self.vectors >= Vectors::Avx512 && is_wide(ty)
+    }
+}
+
+fn is_wide(ty: Type<'_>) -> bool {
+    matches!(ty.kind(), Kind::Float | Kind::Double | Kind::Int(32) | Kind::Int(64))
+}

@@ -1,0 +1,305 @@
+//! What kinds of call there are in device code, by name.
+
+use crate::ir::range::Range;
+use crate::llvm::Value;
+
+/// A thread-index register or the like.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Register {
+    /// `%tid`, dimension 0 to 2.
+    Thread(usize),
+    /// `%ntid`.
+    BlockSize(usize),
+    /// `%ctaid`.
+    Block(usize),
+    /// `%nctaid`.
+    GridSize(usize),
+    /// `%laneid`.
+    Lane,
+    /// `%warpid`.
+    WarpSlot,
+    /// `%nwarpid`.
+    WarpSlots,
+    /// `%smid`.
+    Sm,
+    /// `%nsmid`.
+    Sms,
+    /// `WARP_SZ`.
+    WarpSize,
+    /// `%lanemask_eq`, `_le`, `_lt`, `_ge`, `_gt`.
+    LaneMask(LaneMask),
+    /// `%clock`.
+    Clock,
+    /// `%clock64`.
+    Clock64,
+    /// `%globaltimer`.
+    GlobalTimer,
+    /// `%envreg1` or `%envreg2`: bits from `0` on of the address of a cooperative launch's workspace.
+    Workspace(u32),
+    /// `%gridid`, other environment registers and others that are zero here.
+    Zero,
+}
+
+/// Which lanes a lane-mask register names, relative to the lane that reads it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub enum LaneMask {
+    Equal,
+    LessEqual,
+    Less,
+    GreaterEqual,
+    Greater,
+}
+
+/// Reach of a hook.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Hook {
+    /// `__warpline_access_*`.
+    Access,
+    /// `__warpline_member_*`: an access that shares the record of an earlier one.
+    Member,
+    /// `__warpline_block`.
+    Block,
+    /// `__warpline_branch`.
+    Branch,
+    /// `__warpline_switch`.
+    Switch,
+    /// `__warpline_call`.
+    Call,
+    /// `__warpline_return`.
+    Return,
+    /// `__warpline_texture`: the site of the next texture fetch or surface access.
+    Texture,
+}
+
+/// A call with no meaning of its own for the lowering, or the operand that it hands through.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Call {
+    /// A hook.
+    Hook(Hook),
+    /// Reads a register.
+    Register(Register),
+    /// Nothing to do.
+    Nothing,
+    /// Its first argument.
+    PassThrough,
+    /// Result depends on the arguments of the same lane alone.
+    Pure,
+    /// Result is the same for all lanes that take part when the arguments are.
+    WarpWide,
+    /// Anything else.
+    Other,
+}
+
+/// The register that an intrinsic reads.
+pub fn register(name: &str) -> Option<Register> {
+    let name = name.strip_prefix("llvm.nvvm.read.ptx.sreg.")?;
+    let dimension = |suffix: &str| ["x", "y", "z"].iter().position(|one| *one == suffix);
+    if let Some((base, suffix)) = name.split_once('.') {
+        let one = match base {
+            "tid" => Register::Thread,
+            "ntid" => Register::BlockSize,
+            "ctaid" => Register::Block,
+            "nctaid" => Register::GridSize,
+            "lanemask" => {
+                return Some(Register::LaneMask(match suffix {
+                    "eq" => LaneMask::Equal,
+                    "le" => LaneMask::LessEqual,
+                    "lt" => LaneMask::Less,
+                    "ge" => LaneMask::GreaterEqual,
+                    "gt" => LaneMask::Greater,
+                    _ => return None,
+                }));
+            }
+            _ => return None,
+        };
+        return dimension(suffix).map(one);
+    }
+    named_register(name)
+}
+
+/// The register of a PTX name, as `laneid`.
+pub fn named_register(name: &str) -> Option<Register> {
+    Some(match name {
+        "laneid" => Register::Lane,
+        "warpid" => Register::WarpSlot,
+        "nwarpid" => Register::WarpSlots,
+        "smid" => Register::Sm,
+        "nsmid" => Register::Sms,
+        "warpsize" => Register::WarpSize,
+        "clock" => Register::Clock,
+        "clock64" => Register::Clock64,
+        "globaltimer" | "globaltimer.lo" => Register::GlobalTimer,
+        "gridid" => Register::Zero,
+        "envreg1" => Register::Workspace(32),
+        "envreg2" => Register::Workspace(0),
+        "lanemask_eq" => Register::LaneMask(LaneMask::Equal),
+        "lanemask_le" => Register::LaneMask(LaneMask::LessEqual),
+        "lanemask_lt" => Register::LaneMask(LaneMask::Less),
+        "lanemask_ge" => Register::LaneMask(LaneMask::GreaterEqual),
+        "lanemask_gt" => Register::LaneMask(LaneMask::Greater),
+        _ => return name.starts_with("envreg").then_some(Register::Zero),
+    })
+}
+
+/// What a register can hold. Grids of 2^21 blocks or more in a dimension run the general version, which relies on
+/// none of this for blocks.
+pub fn register_range(register: Register) -> Range {
+    let (low, high) = match register {
+        Register::Thread(_) => (0, 1023),
+        Register::BlockSize(_) => (1, 1024),
+        Register::Block(_) => (0, LARGEST_GRID - 1),
+        Register::GridSize(_) => (1, LARGEST_GRID),
+        Register::Lane => (0, 31),
+        Register::WarpSize => (32, 32),
+        Register::WarpSlot | Register::WarpSlots | Register::Sm | Register::Sms => (0, 1 << 16),
+        Register::Zero => (0, 0),
+        Register::LaneMask(_) | Register::Clock | Register::Workspace(_) => return Range::full(32),
+        Register::Clock64 | Register::GlobalTimer => return Range::full(64),
+    };
+    Range { low, high }
+}
+
+/// Largest extent of a grid for which the versions that follow affine values may run.
+pub const LARGEST_GRID: i64 = 1 << 21;
+
+/// Sorts a call by the name of its callee.
+pub fn classify(name: &str) -> Call {
+    if let Some(hook) = name.strip_prefix("__warpline_") {
+        return match hook {
+            "block" => Call::Hook(Hook::Block),
+            "branch" => Call::Hook(Hook::Branch),
+            "switch" => Call::Hook(Hook::Switch),
+            "call" => Call::Hook(Hook::Call),
+            "return" => Call::Hook(Hook::Return),
+            "texture" => Call::Hook(Hook::Texture),
+            _ if hook.starts_with("access_") => Call::Hook(Hook::Access),
+            _ if hook.starts_with("member_") => Call::Hook(Hook::Member),
+            _ => Call::Other,
+        };
+    }
+    if let Some(register) = register(name) {
+        return Call::Register(register);
+    }
+    const NOTHING: [&str; 9] = [
+        "llvm.lifetime.",
+        "llvm.assume",
+        "llvm.dbg.",
+        "llvm.experimental.noalias.scope.decl",
+        "llvm.donothing",
+        "llvm.prefetch",
+        "llvm.nvvm.prefetch",
+        "llvm.nvvm.nanosleep",
+        "llvm.invariant.",
+    ];
+    if NOTHING.iter().any(|prefix| name.starts_with(prefix)) {
+        return Call::Nothing;
+    }
+    const PASS: [&str; 8] = [
+        "llvm.nvvm.internal.addrspace.wrap",
+        "llvm.expect.",
+        "llvm.launder.invariant.group",
+        "llvm.strip.invariant.group",
+        "llvm.ptr.annotation",
+        "llvm.annotation.",
+        "llvm.ssa.copy",
+        "llvm.nvvm.ptr.",
+    ];
+    if PASS.iter().any(|prefix| name.starts_with(prefix)) {
+        return Call::PassThrough;
+    }
+    const WARP_WIDE: [&str; 4] =
+        ["llvm.nvvm.vote.", "llvm.nvvm.activemask", "llvm.nvvm.barrier", "llvm.nvvm.texsurf.handle"];
+    if WARP_WIDE.iter().any(|prefix| name.starts_with(prefix)) {
+        return Call::WarpWide;
+    }
+    if is_pure(name) { Call::Pure } else { Call::Other }
+}
+
+fn is_pure(name: &str) -> bool {
+    let Some(rest) = name.strip_prefix("llvm.") else { return false };
+    const NOT_PURE: [&str; 41] = [
+        "nvvm.shfl",
+        "nvvm.vote",
+        "nvvm.match",
+        "nvvm.redux",
+        "nvvm.bar",
+        "nvvm.membar",
+        "nvvm.fence",
+        "nvvm.atomic",
+        "nvvm.ldg",
+        "nvvm.ldu",
+        "nvvm.wmma",
+        "nvvm.mma",
+        "nvvm.ldmatrix",
+        "nvvm.stmatrix",
+        "nvvm.cp",
+        "nvvm.mbarrier",
+        "nvvm.activemask",
+        "nvvm.exit",
+        "nvvm.elect",
+        "nvvm.tex",
+        "nvvm.suld",
+        "nvvm.sust",
+        "nvvm.texsurf",
+        "nvvm.isspacep",
+        "nvvm.reflect",
+        "nvvm.setmaxnreg",
+        "nvvm.griddepcontrol",
+        "nvvm.read",
+        "nvvm.mapa",
+        "nvvm.tcgen05",
+        "nvvm.cluster",
+        "memcpy",
+        "memmove",
+        "memset",
+        "masked",
+        "trap",
+        "debugtrap",
+        "ubsantrap",
+        "stack",
+        "va_",
+        "nvvm.pm",
+    ];
+    !NOT_PURE.iter().any(|prefix| rest.starts_with(prefix))
+}
+
+/// Whether other warps may run during an instruction, or other code may write records: room for records does not outlast
+/// it, and no bundle of accesses goes across it.
+pub fn gives_way(instruction: Value<'_>) -> bool {
+    if !instruction.is_call() {
+        return instruction.is_terminator();
+    }
+    let Some(callee) = instruction.called_value().filter(|callee| callee.is_function()) else { return true };
+    let name = callee.name();
+    match classify(&name) {
+        Call::Hook(hook) => !matches!(hook, Hook::Access | Hook::Member | Hook::Block | Hook::Branch | Hook::Switch),
+        Call::Register(_) => name.contains("globaltimer"),
+        Call::Nothing | Call::PassThrough | Call::Pure => false,
+        Call::WarpWide | Call::Other => true,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn registers_are_known_by_name() {
+        assert_eq!(register("llvm.nvvm.read.ptx.sreg.tid.y"), Some(Register::Thread(1)));
+        assert_eq!(register("llvm.nvvm.read.ptx.sreg.lanemask.lt"), Some(Register::LaneMask(LaneMask::Less)));
+        assert_eq!(register("llvm.nvvm.read.ptx.sreg.tid.w"), None);
+        assert_eq!(register("llvm.nvvm.read.ptx.sreg.envreg1"), Some(Register::Workspace(32)));
+        assert_eq!(register("llvm.nvvm.read.ptx.sreg.envreg3"), Some(Register::Zero));
+    }
+
+    #[test]
+    fn calls_are_sorted() {
+        assert_eq!(classify("__warpline_access_global"), Call::Hook(Hook::Access));
+        assert_eq!(classify("__warpline_member_shared"), Call::Hook(Hook::Member));
+        assert_eq!(classify("llvm.fma.f32"), Call::Pure);
+        assert_eq!(classify("llvm.nvvm.shfl.sync.idx.i32"), Call::Other);
+        assert_eq!(classify("llvm.nvvm.vote.ballot.sync"), Call::WarpWide);
+        assert_eq!(classify("vprintf"), Call::Other);
+    }
+}

@@ -1,0 +1,65 @@
+//! Ranges of values.
+
+/// Values of all active lanes as signed 64-bit numbers, inclusive; sign-extended where the type is narrower.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Range {
+    /// Smallest.
+    pub low: i64,
+    /// Largest.
+    pub high: i64,
+}
+
+impl Range {
+    /// Every value of an integer of this width, as signed.
+    pub fn full(bits: u32) -> Range {
+        match bits {
+            0..=63 => Range { low: -(1 << (bits.max(1) - 1)), high: (1 << (bits.max(1) - 1)) - 1 },
+            _ => Range { low: i64::MIN, high: i64::MAX },
+        }
+    }
+
+    /// One value.
+    pub fn of(value: i64) -> Range {
+        Range { low: value, high: value }
+    }
+
+    /// Whether it lies in the signed range of this width.
+    pub fn fits(self, bits: u32) -> bool {
+        let full = Range::full(bits);
+        self.low >= full.low && self.high <= full.high
+    }
+
+    /// Whether no value is negative.
+    pub fn is_natural(self) -> bool {
+        self.low >= 0
+    }
+
+    /// Sum, or `None` where 64 bits do not hold it.
+    pub fn plus(self, other: Range) -> Option<Range> {
+        Some(Range { low: self.low.checked_add(other.low)?, high: self.high.checked_add(other.high)? })
+    }
+
+    /// Difference.
+    pub fn minus(self, other: Range) -> Option<Range> {
+        Some(Range { low: self.low.checked_sub(other.high)?, high: self.high.checked_sub(other.low)? })
+    }
+
+    /// Bitwise or of natural numbers: nothing above the highest bit that either can have.
+    pub fn or(self, other: Range) -> Range {
+        let bits = (self.high | other.high) as u64;
+        Range { low: 0, high: u64::MAX.checked_shr(bits.leading_zeros()).unwrap_or(0) as i64 }
+    }
+
+    /// Product.
+    pub fn times(self, other: Range) -> Option<Range> {
+        let mut ends = [0; 4];
+        for (index, (left, right)) in
+            [(self.low, other.low), (self.low, other.high), (self.high, other.low), (self.high, other.high)]
+                .into_iter()
+                .enumerate()
+        {
+            ends[index] = left.checked_mul(right)?;
+        }
+        Some(Range { low: ends.into_iter().min()?, high: ends.into_iter().max()? })
+    }
+}

@@ -1,0 +1,49 @@
+//! Address spaces of device code, as the NVPTX target numbers them.
+
+use super::kernel::is_kernel;
+use crate::llvm::Value;
+use crate::llvm::value::Opcode;
+use warpline_format::access::Space;
+
+/// Not known at compile time.
+pub const GENERIC: u32 = 0;
+/// Global memory.
+pub const GLOBAL: u32 = 1;
+/// The block's shared memory.
+pub const SHARED: u32 = 3;
+/// Constant memory.
+pub const CONSTANT: u32 = 4;
+/// The thread's own stack.
+pub const LOCAL: u32 = 5;
+/// Kernel parameters.
+pub const PARAMETER: u32 = 101;
+
+/// Space of a pointer type's address space; `None` for kernel parameters, which are no memory traffic.
+pub(crate) fn space_of(number: u32) -> Option<Space> {
+    Some(match number {
+        GLOBAL => Space::Global,
+        SHARED => Space::Shared,
+        CONSTANT => Space::Constant,
+        LOCAL => Space::Local,
+        PARAMETER => return None,
+        // Shared memory of the cluster may be another block's; the records resolve it.
+        _ => Space::Generic,
+    })
+}
+
+/// The space of a pointer, also where it is generic only because an intrinsic takes no other: pointers in kernel parameters
+/// are global.
+pub(crate) fn space_of_pointer(mut pointer: Value<'_>) -> Space {
+    while let Some(Opcode::LLVMGetElementPtr | Opcode::LLVMBitCast | Opcode::LLVMAddrSpaceCast) =
+        pointer.opcode().or_else(|| pointer.constant_opcode())
+    {
+        if pointer.address_space() != GENERIC {
+            break;
+        }
+        pointer = pointer.operand(0);
+    }
+    if pointer.argument_of().is_some_and(is_kernel) {
+        return Space::Global;
+    }
+    space_of(pointer.address_space()).unwrap_or(Space::Generic)
+}
