@@ -113,6 +113,62 @@ pub enum Event {
     },
     /// Kernels run on the GPU that the program's record names, not on the CPU device; comes right behind that record.
     OnGpu,
+    /// The launch that is running was stopped; comes before its end.
+    Stopped {
+        /// Number.
+        launch: LaunchId,
+        /// Why.
+        cause: StopCause,
+        /// Linear number of the block that was running.
+        block: u64,
+    },
+    /// Launches that the program asked for and that did not begin, since the last such record with the same reason.
+    NotLaunched {
+        /// Why.
+        why: NotLaunched,
+        /// How many.
+        launches: u64,
+    },
+}
+
+/// Why a kernel did not run to its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub enum StopCause {
+    /// An access outside every allocation, or one that the processor refused.
+    IllegalAddress,
+    /// An access that is not a multiple of its size.
+    Misaligned,
+    /// `assert`.
+    Assert,
+    /// `__trap` and what ends in it.
+    Trap,
+    /// A thread's stack was full.
+    StackOverflow,
+    /// A call through a pointer to no function, or an instruction that the processor does not know.
+    IllegalInstruction,
+    /// The host had no memory for the kernel's stacks and buffers.
+    OutOfMemory,
+}
+
+/// Why launches did not begin.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub enum NotLaunched {
+    /// This launch was stopped, and its error stands until the device is reset.
+    AfterStop(LaunchId),
+    /// The kernel was compiled without Warpline.
+    NotInstrumented {
+        /// Its mangled name.
+        kernel: String,
+    },
+    /// The GPU would refuse it, too.
+    Refused {
+        /// Its demangled name.
+        kernel: String,
+        /// CUDA error code.
+        error: i32,
+        /// In words.
+        reason: String,
+    },
 }
 
 /// A return address, relative to its object.

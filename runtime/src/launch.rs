@@ -18,7 +18,7 @@ use std::ffi::c_void;
 use std::ops::Range;
 use std::ptr::null_mut;
 use warpline_format::abi::{KernelDescriptor, WarpFunction, count_cells, kernel_flags};
-use warpline_format::event::{BlockCount, BranchCount, Event, FaultKind, Launch, LaunchEnd};
+use warpline_format::event::{BlockCount, BranchCount, Event, FaultKind, Launch, LaunchEnd, NotLaunched};
 use warpline_format::options::Check;
 use warpline_format::schedule::{self, Shape};
 
@@ -69,6 +69,10 @@ impl Runtime {
         arguments: *const *const c_void,
         entry: Entry,
     ) -> Result<(), Error> {
+        if let Some(Kernel::Foreign(kernel)) = self.kernels.get(&(stub as usize)) {
+            let why = NotLaunched::NotInstrumented { kernel: kernel.clone() };
+            self.not_launched(why, 1);
+        }
         // SAFETY: handed through.
         let parameters = unsafe { self.pack_arguments(stub, arguments)? };
         self.launch_packed(stub, configuration, parameters, entry)
@@ -102,6 +106,7 @@ impl Runtime {
             if self.trace.is_on() {
                 let kernel = self.modules[member.module].kernel_name(member.index);
                 note_once(format!("a launch of {kernel} was refused (CUDA error {}): {}", refusal.code, refusal.why));
+                self.not_launched(NotLaunched::Refused { kernel, error: refusal.code, reason: refusal.why }, 1);
             }
             refusal.code
         })?;
@@ -282,6 +287,8 @@ impl Runtime {
             }
         }
         self.clock += running.clock_end;
+        // SAFETY: null, or a warp of this launch, which still stands in the arena.
+        let last_block = unsafe { running.fault_warp.as_ref() }.map_or(0, |warp| warp.context.block);
         let Running { stop, faults, .. } = running;
         for fault in faults {
             self.trace.event(Event::Fault(fault));
@@ -291,6 +298,9 @@ impl Runtime {
         }
         let (blocks, branches) = count_events(&self.modules[member.module], &counts);
         let error = stop.as_ref().map_or(error::SUCCESS, code_of);
+        if let Some(cause) = stop {
+            self.stopped(id, cause, last_block);
+        }
         self.trace.event(Event::LaunchEnd(LaunchEnd { id, error, blocks, branches }));
         for live in std::mem::take(&mut self.heap.freed) {
             self.memory.reclaim(&live);

@@ -16,6 +16,7 @@ mod cooperative;
 pub mod copy;
 pub mod cuda;
 pub mod execution;
+pub mod failures;
 pub mod faults;
 pub mod gpu;
 pub mod graphs;

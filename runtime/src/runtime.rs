@@ -4,6 +4,7 @@ use crate::children::queue::Children;
 use crate::cuda::error::{self, Error};
 use crate::execution::arena::Arena;
 use crate::execution::warp::{Heap, Running};
+use crate::failures::Failures;
 use crate::graphs::{Captures, Graphs};
 use crate::memory::host::HostAllocations;
 use crate::memory::windows::WindowError;
@@ -90,6 +91,8 @@ pub struct Runtime {
     pub sticky: Error,
     /// Error of a kernel that no call has returned yet.
     pub deferred: Error,
+    /// Kernels that ended early, launches that did not begin.
+    pub failures: Failures,
     /// Launches so far.
     pub launches: u64,
     /// Between `cudaProfilerStop` and `cudaProfilerStart` it is not.
@@ -154,6 +157,7 @@ fn finish() {
         if runtime.process == std::process::id() {
             printf::flush(&mut runtime.printed);
         }
+        runtime.tell_failures();
         let launches = runtime.launches;
         runtime.trace.finish(launches);
     }
@@ -161,8 +165,13 @@ fn finish() {
 
 /// Runs an API call; its error becomes the thread's last one.
 pub fn call(body: impl FnOnce(&mut Runtime) -> Result<(), Error>) -> Error {
+    call_for(0, body)
+}
+
+/// [`call`] for functions that make `launches` launches, which are counted where an error stands in their way.
+pub fn call_for(launches: u64, body: impl FnOnce(&mut Runtime) -> Result<(), Error>) -> Error {
     call_any(|runtime| {
-        runtime.settle()?;
+        runtime.settle().inspect_err(|_| runtime.refused(launches))?;
         body(runtime)
     })
 }
@@ -277,6 +286,7 @@ impl Runtime {
             printed: Vec::new(),
             sticky: error::SUCCESS,
             deferred: error::SUCCESS,
+            failures: Failures::default(),
             launches: 0,
             profiling: true,
             filter,
@@ -321,6 +331,7 @@ impl Runtime {
         self.limits = Limits::DEFAULT;
         self.sticky = error::SUCCESS;
         self.deferred = error::SUCCESS;
+        self.failures.reset();
     }
 
     /// Returns the error that a kernel left behind.

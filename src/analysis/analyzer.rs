@@ -9,7 +9,7 @@ use std::sync::Arc;
 use rustc_hash::{FxHashMap, FxHashSet};
 use warpline_format::device::Device;
 use warpline_format::event::{
-    AllocationId, AllocationKind, Copy, Event, Launch, LaunchEnd, LaunchId, SiteCount, WarpBlockCount,
+    AllocationId, AllocationKind, Copy, Event, Launch, LaunchEnd, LaunchId, SiteCount, StopCause, WarpBlockCount,
 };
 
 use super::limits::{self, copied_bytes};
@@ -17,8 +17,8 @@ use super::pool::{Pool, WorkerLost};
 use super::results::{HostAllocationData, HostTraffic, LeftOut, ObjectData, direction_key};
 use super::worker::LaunchWork;
 use super::{
-    AllocationData, Analysis, BlockSum, BranchSum, CellKey, Cells, Finish, InstructionSums, KernelData, LaunchData,
-    LaunchShape, Owner, ProgramData, Progress, Status, WarpSum, check_batch, counted,
+    AllocationData, Analysis, BlockSum, BranchSum, CellKey, Cells, FailedLaunch, Finish, InstructionSums, KernelData,
+    LaunchData, LaunchShape, Owner, ProgramData, Progress, Status, WarpSum, check_batch, counted,
 };
 use crate::attribution::{AllocationMap, ContextTree, Module, ROOT};
 use crate::hierarchy::Written;
@@ -68,6 +68,8 @@ pub struct Analyzer {
     left_out: FxHashSet<LaunchId>,
     /// Allocations in host memory that kernels reach where it is.
     in_host_memory: FxHashSet<AllocationId>,
+    /// The launch that was stopped and has not ended yet, why and in which block.
+    stopped: Option<(LaunchId, StopCause, u64)>,
 }
 
 /// Analyses a whole stream with `threads` workers. Damage does not make it fail: it is told in
@@ -150,6 +152,7 @@ impl Analyzer {
             reorder: None,
             left_out: FxHashSet::default(),
             in_host_memory: FxHashSet::default(),
+            stopped: None,
         }
     }
 
@@ -230,6 +233,8 @@ impl Analyzer {
                 self.analysis.spills.extend(kernels.into_iter().map(|(function, bytes)| ((module, function), bytes)));
             }
             Event::SiteCounts { launch, sites } => self.site_counts(launch, &sites)?,
+            Event::Stopped { launch, cause, block } => self.stopped = Some((launch, cause, block)),
+            Event::NotLaunched { why, launches } => self.analysis.failures.add_not_launched(why, launches),
             Event::End { .. } => {}
         }
         Ok(())
@@ -344,6 +349,11 @@ impl Analyzer {
         limits::launch_end(end, table)?;
         let by_warp = self.open.get_mut(&end.id).map(|open| std::mem::take(&mut open.warp_blocks)).unwrap_or_default();
         let Some(kernel) = self.close(end.id, Some(end.error))? else { return Ok(()) };
+        if end.error != 0 {
+            let stopped = self.stopped.take().filter(|(launch, ..)| *launch == end.id);
+            let stopped = stopped.map(|(_, cause, block)| (cause, block));
+            self.analysis.failures.launches.push(FailedLaunch { launch: end.id, kernel, error: end.error, stopped });
+        }
         let kernel = &mut self.analysis.kernels[kernel as usize];
         let Some(launch) = kernel.launches.last_mut() else { return Ok(()) };
         let module = self.analysis.modules.get(&kernel.module);

@@ -9,7 +9,7 @@ use warpline_format::event::{
     Allocation, AllocationId, Direction, Fault, HostAllocationId, Launch, LaunchId, PathFrame, PathId,
 };
 
-use super::{CellKey, Cells, InstructionSums};
+use super::{CellKey, Cells, Failures, InstructionSums};
 use crate::attribution::{ContextTree, Module, ROOT};
 use crate::hierarchy::Traffic;
 use crate::metrics::Counters;
@@ -219,6 +219,8 @@ pub struct Analysis {
     pub copies: BTreeMap<CopyKey, CopySum>,
     /// In order.
     pub faults: Vec<Fault>,
+    /// What did not run, or not to its end.
+    pub failures: Failures,
     /// Records the user allowed to drop.
     pub dropped: u64,
     /// Requests counted.
@@ -249,6 +251,7 @@ impl Analysis {
             host_allocations: BTreeMap::new(),
             copies: BTreeMap::new(),
             faults: Vec::new(),
+            failures: Failures::default(),
             dropped: 0,
             requests: 0,
             on_gpu: false,

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use warpline_format::event::{AllocationId, AllocationKind, Fault as FaultEvent, FaultKind, LaunchId};
 
+use super::missing::{self, Missing};
 use super::model::{self, Profile};
 use super::paths::{Paths, chain_place, device_frame};
 use super::rows::{self, SpaceSums};
@@ -50,7 +51,9 @@ pub struct BuildInput<'a> {
 pub fn build(input: BuildInput<'_>) -> Profile {
     let BuildInput { analysis, facts } = input;
     let mut paths = Paths::new(analysis);
+    let missing = missing::rows(analysis);
     let mut notes = notes::of_finish(analysis, &facts);
+    notes.extend(missing::notes(analysis, &missing));
     let on_cpu = facts.device == "cpu";
     // Without addresses nothing was simulated.
     let simulated = facts.models.iter().zip(&facts.rates).filter(|_| !analysis.counted);
@@ -65,6 +68,7 @@ pub fn build(input: BuildInput<'_>) -> Profile {
             models: facts.models,
             complete: analysis.finish == Finish::Complete
                 && facts.ended_by_itself
+                && !missing.iter().any(Missing::is_work)
                 && analysis.left_out.iter().all(|left| left.model != 0),
             dropped_records: analysis.dropped,
             mode: if analysis.counted { "counters" } else { "trace" }.to_owned(),
@@ -78,6 +82,7 @@ pub fn build(input: BuildInput<'_>) -> Profile {
                 .cloned()
                 .collect(),
             notes: Vec::new(),
+            missing,
             lookup_bytes,
             environment: facts.environment,
         },

@@ -9,6 +9,7 @@ mod caches;
 mod estimate;
 pub mod file;
 mod metrics;
+mod missing;
 pub mod model;
 mod notes;
 mod paths;

@@ -11,6 +11,7 @@ pub use super::metrics::{
     Beyond, CacheMetrics, DistanceBucket, Distances, DramMetrics, InstructionCount, Instructions, LevelMetrics,
     Metrics, PassMetrics, ReuseMetrics, Spaces, StageMetrics,
 };
+pub use super::missing::Missing;
 pub use super::spread::{PathSpread, RatioSpread, Spread};
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "the form that serde asks for")]
@@ -69,7 +70,7 @@ pub struct Run {
     pub device: String,
     /// GPU models; the first one's scheduler gave the order.
     pub models: Vec<String>,
-    /// The program ended by itself and its trace is whole.
+    /// The program ended by itself, its trace is whole, and no kernel ended early or is missing.
     pub complete: bool,
     /// Records that the user allowed to drop.
     pub dropped_records: u64,
@@ -88,6 +89,9 @@ pub struct Run {
     /// What a reader should know; the same for identical runs.
     #[serde(default)]
     pub notes: Vec<String>,
+    /// What did not run, or not to its end.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub missing: Vec<Missing>,
     /// Bytes of a lookup at each level, by model; absent where nothing was simulated.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub lookup_bytes: BTreeMap<String, LookupBytes>,

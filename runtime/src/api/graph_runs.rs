@@ -8,7 +8,7 @@ use crate::cuda::error::{self, Error};
 use crate::cuda::types::{EventHandle, Memcpy3D, StreamHandle};
 use crate::graphs::{CopyWork, Graph, Work};
 use crate::paths::Entry;
-use crate::runtime::{Runtime, call};
+use crate::runtime::{Runtime, call_any, call_for};
 use std::ffi::{c_int, c_uint, c_ulonglong, c_void};
 
 /// `cudaGraphExec_t`.
@@ -300,7 +300,9 @@ api! {
 /// # Safety
 /// As for [`Runtime::perform`].
 unsafe fn run(graph: &Graph, stream: StreamHandle, entry: Entry) -> Error {
+    let mut left = graph.launches();
     for node in graph.nodes.iter().filter(|node| node.enabled) {
+        left -= node.work.launches();
         let code = match &node.work {
             Work::Host(host) => {
                 // SAFETY: by the contract.
@@ -309,14 +311,17 @@ unsafe fn run(graph: &Graph, stream: StreamHandle, entry: Entry) -> Error {
             }
             // SAFETY: handed through.
             Work::Child(child) => unsafe { run(child, stream, entry) },
-            work => call(|runtime| {
+            work => call_for(work.launches(), |runtime| {
                 let number = runtime.streams.get(stream as usize)?.number;
                 // SAFETY: handed through.
                 unsafe { runtime.perform(work, number, entry) }
             }),
         };
         if code != error::SUCCESS {
-            return code;
+            return call_any(|runtime| {
+                runtime.refused(left);
+                Err(code)
+            });
         }
     }
     error::SUCCESS
@@ -335,7 +340,9 @@ pub unsafe extern "C" fn cudaGraphLaunch(executable: ExecutableHandle, stream: S
             crate::gpu::graphs::launch);
     }
     let mut graph = None;
-    let known = call(|runtime| {
+    let known = call_any(|runtime| {
+        let launches = runtime.graphs.executable(executable as usize).map_or(0, |graph| graph.launches());
+        runtime.settle().inspect_err(|_| runtime.refused(launches))?;
         runtime.streams.get(stream as usize)?;
         let found = runtime.graphs.executable(executable as usize)?.clone();
         if runtime.captures.of(stream as usize).is_some() {

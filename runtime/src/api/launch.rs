@@ -115,7 +115,7 @@ api! {
         arguments: *mut *mut c_void,
         shared: usize,
         stream: StreamHandle,
-    ) |runtime, entry| => crate::gpu::calls::launch_kernel {
+    ) |runtime, entry| => crate::gpu::calls::launch_kernel, launches 1 {
         let configuration = configuration(runtime, grid, block, shared, stream, false)?;
         // SAFETY: by the contract.
         unsafe { launch(runtime, stream, function, configuration, arguments, entry) }
@@ -129,7 +129,7 @@ api! {
         arguments: *mut *mut c_void,
         shared: usize,
         stream: StreamHandle,
-    ) |runtime, entry| => crate::gpu::calls::launch_kernel {
+    ) |runtime, entry| => crate::gpu::calls::launch_kernel, launches 1 {
         let configuration = configuration(runtime, grid, block, shared, stream, true)?;
         // SAFETY: by the contract.
         unsafe { launch(runtime, stream, function, configuration, arguments, entry) }
@@ -141,7 +141,7 @@ api! {
         config: *const LaunchConfig,
         function: *const c_void,
         arguments: *mut *mut c_void,
-    ) |runtime, entry| => crate::gpu::calls::launch_configured {
+    ) |runtime, entry| => crate::gpu::calls::launch_configured, launches 1 {
         // SAFETY: null or valid by the contract.
         let config = unsafe { config.as_ref() }.ok_or(error::INVALID_VALUE)?;
         let mut cooperative = false;

@@ -26,10 +26,11 @@ use crate::cuda::error::{self, Error};
 
 /// Defines exported functions. `entry` names the place in the caller's stack from which call paths
 /// start; the body runs with the runtime locked and answers with a CUDA error code. On a real GPU the call
-/// goes to CUDA's own function instead, through the handler that `=>` names where the profile needs to know.
+/// goes to CUDA's own function instead, through the handler that `=>` names where the profile needs to know. `launches` is
+/// the number of launches that it makes.
 macro_rules! api {
     ($($(#[$meta:meta])* fn $name:ident($($argument:ident: $type:ty),* $(,)?) |$runtime:ident, $entry:ident|
-        $(=> $handler:path)? $body:block)*) => {$(
+        $(=> $handler:path)? $(, launches $launches:literal)? $body:block)*) => {$(
         $(#[$meta])*
         ///
         /// # Safety
@@ -41,7 +42,7 @@ macro_rules! api {
             if $crate::gpu::active() {
                 return $crate::gpu::forward!($name, ($($argument: $type),*) $(, $entry, $handler)?);
             }
-            $crate::runtime::call(|$runtime| $body)
+            $crate::runtime::call_for(0 $(+ $launches)?, |$runtime| $body)
         }
     )*};
 }

@@ -38,6 +38,7 @@ impl Runtime {
     /// Forgets what was launched and did not begin.
     pub fn drop_children(&mut self) {
         self.children.take();
+        self.refused(self.children.waiting);
         self.children.waiting = 0;
     }
 

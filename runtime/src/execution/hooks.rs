@@ -7,6 +7,7 @@ use super::native;
 use super::scheduled::warp_of;
 use super::warp::{Mode, PATIENCE, Pause, Stop, Warp, pause, stop};
 use crate::faults::check::{self, Access};
+use crate::faults::message;
 use crate::printf;
 use std::ffi::c_char;
 use warpline_format::abi::{SiteRange, WarpContext};
@@ -215,7 +216,11 @@ pub unsafe extern "C" fn __wl_free(context: *mut WarpContext, mask: u32, pointer
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __wl_stack_overflow(context: *mut WarpContext) {
     // SAFETY: by the contract.
-    unsafe { stop(warp_of(context), Stop::StackOverflow) }
+    unsafe {
+        let warp = warp_of(context);
+        message::stack_overflow(warp, (*context).local_limit);
+        stop(warp, Stop::StackOverflow)
+    }
 }
 
 /// A call through a pointer that is no device function.

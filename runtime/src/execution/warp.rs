@@ -16,24 +16,7 @@ use warpline_format::options::Check;
 /// Rounds of a waiting loop before another warp has its chance.
 pub const PATIENCE: i64 = 4096;
 
-/// Why a kernel was stopped.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Stop {
-    /// An access outside every allocation, or one the processor refused.
-    IllegalAddress,
-    /// An access that is not a multiple of its size.
-    Misaligned,
-    /// `assert`.
-    Assert,
-    /// `trap`.
-    Trap,
-    /// A lane's stack, or the host stack behind it, is full.
-    StackOverflow,
-    /// A call through a pointer that is no device function, or an instruction the processor does not know.
-    IllegalInstruction,
-    /// The host had no memory for stacks or buffers.
-    OutOfMemory,
-}
+pub use warpline_format::event::StopCause as Stop;
 
 /// Why a fibre came back to the scheduler.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,7 +52,7 @@ pub struct Running {
     pub pause: Pause,
     /// Set when the kernel has to end.
     pub stop: Option<Stop>,
-    /// Warp whose fibre the processor interrupted for good.
+    /// Warp that ended the kernel, by itself or because the processor interrupted its fibre for good.
     pub fault_warp: *mut Warp,
     /// The trace.
     pub trace: *mut Trace,
@@ -321,7 +304,10 @@ pub unsafe fn stop(warp: *mut Warp, why: Stop) -> ! {
     // SAFETY: by the contract.
     unsafe {
         let running = (*warp).running;
-        (*running).stop.get_or_insert(why);
+        if (*running).stop.is_none() {
+            (*running).stop = Some(why);
+            (*running).fault_warp = warp;
+        }
         pause(warp, Pause::Finished);
     }
     std::process::abort()

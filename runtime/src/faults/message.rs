@@ -81,6 +81,19 @@ pub unsafe fn at_site(warp: *mut Warp, lane: usize, what: &str, site: u32, stopp
     crate::message::note(&text);
 }
 
+/// A lane's stack is full: `limit` bytes were not enough.
+///
+/// # Safety
+/// `warp` is the running one.
+pub unsafe fn stack_overflow(warp: *mut Warp, limit: u64) {
+    let what = format!(
+        "Stack overflow in device code: {limit} bytes per thread are not enough; \
+         cudaDeviceSetLimit(cudaLimitStackSize, …) gives more"
+    );
+    // SAFETY: by the contract; a warp that runs has a live lane.
+    unsafe { pointer(warp, ((*warp).context.live.trailing_zeros() & 31) as usize, &what) }
+}
+
 /// What became of the kernel.
 fn how_on(stopped: bool) -> &'static str {
     if stopped {

@@ -61,6 +61,11 @@ impl Graph {
         }
         if nodes.len() == self.nodes.len() { Ok(Graph { nodes }) } else { Err(error::INVALID_VALUE) }
     }
+
+    /// Launches that one run of it makes.
+    pub fn launches(&self) -> u64 {
+        self.nodes.iter().filter(|node| node.enabled).map(|node| node.work.launches()).sum()
+    }
 }
 
 /// Handles look like pointers.

@@ -93,6 +93,15 @@ pub enum Work {
 }
 
 impl Work {
+    /// Launches that it makes.
+    pub fn launches(&self) -> u64 {
+        match self {
+            Work::Kernel(_) => 1,
+            Work::Child(graph) => graph.launches(),
+            _ => 0,
+        }
+    }
+
     /// `cudaGraphNodeType`.
     pub fn kind(&self) -> c_int {
         match self {

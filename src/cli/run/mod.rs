@@ -197,10 +197,11 @@ fn tell(plan: &Plan, profile: &Profile) {
     let requests: u64 =
         profile.kernels.iter().flat_map(|kernel| kernel.metrics.values()).map(|metrics| metrics.requests).sum();
     eprintln!(
-        "warpline: {} kernel{}, {requests} memory requests; wrote {}",
+        "warpline: {} kernel{}, {requests} memory requests; wrote {}{}",
         profile.kernels.len(),
         if profile.kernels.len() == 1 { "" } else { "s" },
-        plan.output.display()
+        plan.output.display(),
+        if profile.run.complete { "" } else { " (INCOMPLETE, see the notes)" },
     );
     eprintln!("warpline: next: warpline report {}", plan.output.display());
 }

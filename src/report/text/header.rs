@@ -1,5 +1,6 @@
 //! What was run, how far it can be trusted, and the notes.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use super::names;
@@ -29,6 +30,17 @@ pub(super) fn write(out: &mut String, profile: &Profile, style: Style) {
         line("device", format!("{device}, blocks placed as on {model}"));
     }
     let mut status = if run.complete { "complete".to_owned() } else { style.warning("INCOMPLETE, see the notes") };
+    for (what, one, several) in [
+        ("ended_early", "launch ended early", "launches ended early"),
+        ("after_stop", "launch after that was refused", "launches after that were refused"),
+        ("not_instrumented", "launch of foreign code was not possible", "launches of foreign code were not possible"),
+    ] {
+        match run.missing.iter().filter(|row| row.what == what).map(|row| row.launches).sum() {
+            0 => {}
+            1 => _ = write!(status, ", {}", style.warning(&format!("1 {one}"))),
+            sum => _ = write!(status, ", {}", style.warning(&format!("{sum} {several}"))),
+        }
+    }
     match run.exit_code {
         Some(0) => {}
         Some(code) => _ = write!(status, ", {}", style.warning(&format!("program ended with exit code {code}"))),
@@ -42,7 +54,24 @@ pub(super) fn write(out: &mut String, profile: &Profile, style: Style) {
         _ = write!(status, ", {}", style.warning(&text));
     }
     line("status", status);
-    line("counted", "requests, lanes, bytes, sectors, branches and blocks: exact, from the executed code".to_owned());
+    let counted = "requests, lanes, bytes, sectors, branches and blocks: exact, from the executed code";
+    let cut: BTreeSet<u32> = run.missing.iter().filter(|row| row.ended_early()).filter_map(|row| row.kernel).collect();
+    let cut: Vec<String> = profile
+        .kernels
+        .iter()
+        .filter(|kernel| cut.contains(&kernel.id))
+        .map(|kernel| names::label(profile, kernel))
+        .collect();
+    line("counted", counted.to_owned());
+    match &cut[..] {
+        [] => {}
+        [first, second, third, rest @ ..] if !rest.is_empty() => {
+            let text =
+                format!("not exact for {first}, {second}, {third} and {} other kernels, which ended early", rest.len());
+            line("", style.warning(&text));
+        }
+        _ => line("", style.warning(&format!("not exact for {}: ended early", cut.join(", ")))),
+    }
     if run.mode == "counters" {
         out.push('\n');
         return;

@@ -53,6 +53,17 @@ pub(super) fn write(out: &mut String, profile: &Profile, style: Style, top: usiz
             count(kernel.launches.len() as u64),
             style.strong(&names::label(profile, kernel)),
         );
+        let early = profile.run.missing.iter().filter(|row| row.ended_early() && row.kernel == Some(kernel.id));
+        match early.map(|row| row.launches).sum::<u64>() {
+            0 => {}
+            1 => {
+                _ = writeln!(out, "    {}", style.warning("1 launch ended early: the row is what was done until then"))
+            }
+            sum => {
+                let text = format!("{sum} launches ended early: the row is what was done until then");
+                _ = writeln!(out, "    {}", style.warning(&text));
+            }
+        }
     }
     more(out, rows.len(), top, "kernels", style);
     for (kernel, _) in rows.iter().take(top) {
