@@ -13,6 +13,7 @@ pub mod hierarchy;
 pub mod locality;
 pub mod metrics;
 pub mod models;
+mod named_files;
 pub mod profile;
 pub mod report;
 mod simd;

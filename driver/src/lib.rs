@@ -23,6 +23,7 @@ mod overlay;
 mod percent_signs;
 mod pragmas;
 pub mod registers;
+mod source_digests;
 pub mod sources;
 mod stages;
 mod standard;

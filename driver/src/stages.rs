@@ -195,7 +195,8 @@ fn write_unit<'c>(
     let table = match options.hooks {
         true => {
             let hooks = HookOptions { system_folders: options.system_folders.clone(), bundles: options.bundles };
-            let table = device::hook(&device, &machine, &hooks).map_err(|cause| options.failed(cause))?;
+            let mut table = device::hook(&device, &machine, &hooks).map_err(|cause| options.failed(cause))?;
+            crate::source_digests::add(&mut table);
             options.dump.write(&device, "device-3-hooked")?;
             Some(table)
         }

@@ -4,8 +4,15 @@
 use crate::access::{MOST_BUNDLES, MOST_MEMBERS, MOST_SITES, Space};
 use serde::{Deserialize, Serialize};
 
-/// Version of the encoding; the first byte of the bytes.
-pub const VERSION: u8 = 2;
+/// Version of the encoding; the first byte of the bytes. Version 2 added bundles, version 4 the checksum and the digests of
+/// source files. Versions are powers of two, so that no single flipped bit makes one of another.
+pub const VERSION: u8 = 4;
+/// Bytes before the encoded table: the version and, since version 4, the CRC-32 of the version and the encoded table.
+#[cfg(test)]
+const HEAD_BYTES: usize = 5;
+
+/// MD5 of a source file, which is what DWARF 5 has of it too.
+pub type Digest = [u8; 16];
 
 /// Index into [`SiteTable::files`].
 pub type FileId = u32;
@@ -41,6 +48,9 @@ pub struct SiteTable {
     pub not_seen: Vec<NotSeen>,
     /// Accesses that share a record. Since version 2.
     pub bundles: Vec<Bundle>,
+    /// Of each file in [`Self::files`] as the compiler read it, where it could be read; empty where nobody looked. Since
+    /// version 4.
+    pub digests: Vec<Option<Digest>>,
 }
 
 /// Accesses of one basic block that lie at constant distances from each other and have one record
@@ -268,8 +278,10 @@ pub enum SiteTableError {
 impl SiteTable {
     /// The bytes that travel in the executable and the trace.
     pub fn to_bytes(&self) -> Vec<u8> {
+        let table = postcard::to_stdvec(self).expect("plain data always encodes");
         let mut bytes = vec![VERSION];
-        bytes.extend(postcard::to_stdvec(self).expect("plain data always encodes"));
+        bytes.extend(checksum(&table).to_le_bytes());
+        bytes.extend(table);
         bytes
     }
 
@@ -277,18 +289,28 @@ impl SiteTable {
     pub fn from_bytes(bytes: &[u8]) -> Result<SiteTable, SiteTableError> {
         let (&version, rest) = bytes.split_first().ok_or_else(|| SiteTableError::Damaged("empty".into()))?;
         let mut whole;
+        let damaged = |what: &str| SiteTableError::Damaged(what.into());
         let rest = match version {
-            VERSION => rest,
-            // Version 1 ends before the bundles; a zero is a list without any.
-            1 => {
+            VERSION => {
+                let (stored, rest) = rest.split_first_chunk().ok_or_else(|| damaged("it is cut short"))?;
+                if u32::from_le_bytes(*stored) != checksum(rest) {
+                    return Err(damaged("its checksum does not match"));
+                }
+                rest
+            }
+            // Version 1 ends before the bundles, version 2 before the digests; a zero is a list without any.
+            1 | 2 => {
                 whole = rest.to_vec();
-                whole.push(0);
+                whole.extend(vec![0; if version == 1 { 2 } else { 1 }]);
                 &whole
             }
             _ => return Err(SiteTableError::Version(version)),
         };
-        let table: SiteTable =
-            postcard::from_bytes(rest).map_err(|error| SiteTableError::Damaged(error.to_string()))?;
+        let (table, left): (SiteTable, _) =
+            postcard::take_from_bytes(rest).map_err(|error| SiteTableError::Damaged(error.to_string()))?;
+        if !left.is_empty() {
+            return Err(damaged("something stands behind it"));
+        }
         table.check().map_err(|what| SiteTableError::Damaged(what.into()))?;
         Ok(table)
     }
@@ -302,6 +324,9 @@ impl SiteTable {
                 && members[0].offset == 0
                 && members.iter().all(|member| (member.site as usize) < self.sites.len())
         };
+        if !self.digests.is_empty() && self.digests.len() != self.files.len() {
+            return Err("digests of other files");
+        }
         if self.sites.len() > MOST_SITES || self.bundles.len() > MOST_BUNDLES || !self.bundles.iter().all(bundle) {
             return Err("sites or bundles that no record can name");
         }
@@ -315,6 +340,13 @@ impl SiteTable {
             && self.not_seen.iter().all(|entry| entry.function < functions && chain(&entry.chain));
         if good { Ok(()) } else { Err("an index points outside its table") }
     }
+}
+
+fn checksum(table: &[u8]) -> u32 {
+    let mut hasher = crc32fast::Hasher::new();
+    hasher.update(&[VERSION]);
+    hasher.update(table);
+    hasher.finalize()
 }
 
 #[cfg(test)]
@@ -344,11 +376,28 @@ mod tests {
     }
 
     #[test]
-    fn the_first_version_is_read() {
-        let mut bytes = table().to_bytes();
-        assert_eq!(bytes.pop(), Some(0));
-        bytes[0] = 1;
-        assert_eq!(SiteTable::from_bytes(&bytes).unwrap(), table());
+    fn earlier_versions_are_read() {
+        let now = table().to_bytes();
+        for (version, added) in [(1, 2), (2, 1)] {
+            let mut bytes = vec![version];
+            bytes.extend(&now[HEAD_BYTES..now.len() - added]);
+            assert_eq!(SiteTable::from_bytes(&bytes).unwrap(), table(), "version {version}");
+        }
+    }
+
+    #[test]
+    fn every_flipped_bit_and_every_cut_is_found() {
+        let good = SiteTable { digests: vec![Some([7; 16])], ..table() }.to_bytes();
+        assert!(SiteTable::from_bytes(&good).is_ok());
+        for bit in 0..good.len() * 8 {
+            let mut bytes = good.clone();
+            bytes[bit / 8] ^= 1 << (bit % 8);
+            assert!(SiteTable::from_bytes(&bytes).is_err(), "bit {bit}");
+        }
+        for length in 0..good.len() {
+            assert!(SiteTable::from_bytes(&good[..length]).is_err(), "{length} bytes");
+        }
+        assert!(SiteTable::from_bytes(&[&good[..], &[0]].concat()).is_err());
     }
 
     #[test]

@@ -3,10 +3,12 @@
 
 mod allocations;
 mod contexts;
+mod host_sources;
 mod modules;
 mod symbols;
 
 pub use allocations::{AllocationError, AllocationMap, Segment};
 pub use contexts::{ContextId, ContextTree, MAX_DEPTH, ROOT, WarpContext};
+pub use host_sources::HostSources;
 pub use modules::{Module, ModuleError};
 pub use symbols::{HostFrame, Symbolizer, demangle};

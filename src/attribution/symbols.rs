@@ -1,10 +1,19 @@
 //! Host call paths as functions and source lines, inlined frames included.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::Path;
 
 use object::Object as _;
+use object::read::ReadCache;
 use warpline_format::event::PathFrame;
+
+use super::host_sources::{self, HostSources};
+use crate::named_files;
+
+/// Larger objects are none.
+const MAX_OBJECT_BYTES: u64 = 16 << 30;
+/// Programs load fewer objects; of more, a trace is wrong.
+const MOST_OBJECTS: usize = 1 << 14;
 
 /// Functions that call the program's own entry points; they and what is outside them is not shown.
 const OUTSIDE: &[&str] = &[
@@ -41,7 +50,11 @@ pub struct HostFrame {
 }
 
 enum Loaded {
-    Ready(Box<addr2line::Loader>),
+    Ready {
+        loader: Box<addr2line::Loader>,
+        /// Its build id is that of the run's.
+        fits: bool,
+    },
     Missing,
 }
 
@@ -57,28 +70,40 @@ impl Symbolizer {
     pub fn new<'a>(objects: impl IntoIterator<Item = (u32, &'a str, &'a [u8])>) -> Symbolizer {
         let mut problems = Vec::new();
         let mut open = |path: &str, build_id: &[u8]| {
-            match check_build_id(Path::new(path), build_id) {
-                Ok(true) => {}
-                Ok(false) => {
+            let fits = match check_build_id(Path::new(path), build_id) {
+                Ok(Some(false)) => {
                     problems.push(format!("{path} has changed since the run; call paths through it show no lines"));
                     return Loaded::Missing;
                 }
+                Ok(fits) => fits.is_some(),
                 Err(error) => {
                     problems.push(format!("{path} cannot be read ({error}); call paths through it show no lines"));
                     return Loaded::Missing;
                 }
-            }
+            };
             match addr2line::Loader::new(path) {
-                Ok(loader) => Loaded::Ready(Box::new(loader)),
+                Ok(loader) => Loaded::Ready { loader: Box::new(loader), fits },
                 Err(error) => {
                     problems.push(format!("{path} has no readable debug information: {error}"));
                     Loaded::Missing
                 }
             }
         };
-        let objects =
-            objects.into_iter().map(|(id, path, build_id)| (id, (path.to_owned(), open(path, build_id)))).collect();
+        let objects = objects.into_iter().take(MOST_OBJECTS);
+        let objects = objects.map(|(id, path, build_id)| (id, (path.to_owned(), open(path, build_id)))).collect();
         Symbolizer { objects, known: HashMap::new(), problems }
+    }
+
+    /// What the objects of the run know of these source files.
+    pub fn sources(&self, wanted: &BTreeSet<&str>) -> HostSources {
+        let mut sources = HostSources::default();
+        for (path, loaded) in self.objects.values() {
+            if matches!(loaded, Loaded::Ready { fits: true, .. }) {
+                // Debug information that cannot be read knows of none.
+                _ = host_sources::add(Path::new(path), MAX_OBJECT_BYTES, wanted, &mut sources);
+            }
+        }
+        sources
     }
 
     /// What stood in the way, for notes.
@@ -109,7 +134,7 @@ impl Symbolizer {
     fn frames(&mut self, object: u32, address: u64) -> &[HostFrame] {
         let objects = &self.objects;
         self.known.entry((object, address)).or_insert_with(|| match objects.get(&object) {
-            Some((_, Loaded::Ready(loader))) => resolve(loader, address),
+            Some((_, Loaded::Ready { loader, .. })) => resolve(loader, address),
             Some((path, Loaded::Missing)) => {
                 vec![HostFrame { function: format!("{path}+{address:#x}"), ..HostFrame::default() }]
             }
@@ -155,14 +180,14 @@ fn base_name(function: &str) -> &str {
     &function[..end]
 }
 
-/// Whether the file still is the one of the run.
-fn check_build_id(path: &Path, build_id: &[u8]) -> std::io::Result<bool> {
-    let bytes = std::fs::read(path)?;
+/// Whether the file still is the one of the run; `None` where one of them has no build id.
+fn check_build_id(path: &Path, build_id: &[u8]) -> std::io::Result<Option<bool>> {
+    let cache = ReadCache::new(named_files::open(path, MAX_OBJECT_BYTES)?);
     if build_id.is_empty() {
-        return Ok(true);
+        return Ok(None);
     }
-    let file = object::File::parse(&bytes[..]).map_err(std::io::Error::other)?;
-    Ok(file.build_id().ok().flatten().is_none_or(|found| found == build_id))
+    let file = object::File::parse(&cache).map_err(std::io::Error::other)?;
+    Ok(file.build_id().ok().flatten().map(|found| found == build_id))
 }
 
 #[cfg(test)]

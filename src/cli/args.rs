@@ -295,6 +295,10 @@ pub struct SimArguments {
     /// Requests of an SM within which pages are counted
     #[arg(long, value_name = "N", default_value_t = DEFAULT_WINDOW, value_parser = clap::value_parser!(u32).range(1..))]
     pub page_window: u32,
+    /// Show the lines of source files below this folder, whatever their checksums; others are shown where they are what the
+    /// program was built from
+    #[arg(long, value_name = "FOLDER")]
+    pub source_root: Vec<PathBuf>,
     /// Threads of the analysis; the result does not depend on it [default: by the machine]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=256))]
     pub threads: Option<u32>,

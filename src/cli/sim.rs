@@ -13,7 +13,7 @@ use super::{Failure, run};
 use crate::analysis::{self, Analysis, Finish};
 use crate::exit_code;
 use crate::profile::model::Environment;
-use crate::profile::{self, BuildInput, RunFacts};
+use crate::profile::{self, BuildInput, RunFacts, Sources};
 use crate::simulation::{self, PageSettings};
 use crate::trace::TraceReader;
 
@@ -43,6 +43,7 @@ pub(super) fn execute(arguments: &SimArguments) -> Result<u8, Failure> {
         pages: first.simulation.pages,
         exit_code: None,
         ended_by_itself: analysis.finish == Finish::Complete,
+        sources: Sources::Fitting { roots: arguments.source_root.clone() },
         assumptions: first.assumptions(),
         notes: Vec::new(),
         environment: Environment {

@@ -31,6 +31,8 @@ pub struct RunFacts {
     pub exit_code: Option<i32>,
     /// The program ended by itself, not by a signal.
     pub ended_by_itself: bool,
+    /// Source files that may be read.
+    pub sources: sources::Sources,
     /// More assumptions than the analysis knows.
     pub assumptions: BTreeMap<String, String>,
     /// More notes.
@@ -127,8 +129,8 @@ pub fn build(input: BuildInput<'_>) -> Profile {
     notes.extend(notes::of_left_out(analysis, &profile.run.models));
     notes.extend(paths.problems().iter().cloned());
     super::caches::name_models(&mut profile);
-    let missing = sources::collect(&mut profile);
-    notes.extend(missing.iter().map(|file| format!("source file {file} cannot be read: its lines are not shown")));
+    let evidence = sources::Evidence { allowed: &facts.sources, analysis, paths: &mut paths };
+    notes.extend(sources::collect(&mut profile, evidence));
     notes.extend(profile.kernels.iter().filter(|kernel| kernel.spill_bytes > 0).map(|kernel| {
         let name = kernel.name.split('(').next().unwrap_or_default();
         format!("{name}: ptxas spills {} bytes per thread: local traffic that no figure shows", kernel.spill_bytes)

@@ -21,3 +21,4 @@ pub use build::{BuildInput, RunFacts, build};
 pub use file::{ProfileError, read, write};
 pub use model::Profile;
 pub(crate) use rows::idle_in_part;
+pub use sources::Sources;

@@ -1,13 +1,13 @@
 //! Host call paths and device inline chains as frames of the profile.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use warpline_format::event::PathId;
 use warpline_format::site_table::FrameId;
 
 use super::model::Frame;
 use crate::analysis::Analysis;
-use crate::attribution::{Module, Symbolizer};
+use crate::attribution::{HostSources, Module, Symbolizer};
 
 /// Resolves each path once.
 pub(super) struct Paths<'a> {
@@ -36,6 +36,11 @@ impl<'a> Paths<'a> {
             .collect();
         self.known.insert(path, resolved.clone());
         resolved
+    }
+
+    /// What the objects know of these source files.
+    pub(super) fn host_sources(&mut self, wanted: &BTreeSet<&str>) -> HostSources {
+        self.symbols.sources(wanted)
     }
 
     pub(super) fn problems(&self) -> &[String] {

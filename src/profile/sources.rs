@@ -1,17 +1,104 @@
 //! Takes the source lines that a profile refers to into the profile, so that it can be read anywhere.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use warpline_format::site_table::Digest;
 
 use super::Profile;
 use super::model::Frame;
+use super::paths::Paths;
+use crate::analysis::Analysis;
+use crate::named_files;
 
 /// Larger files are no sources.
 const MAX_SOURCE_BYTES: u64 = 64 << 20;
+/// Most that is read of files which a trace names and which may turn out not to be the ones it means.
+const MAX_CHECKED_BYTES: u64 = 1 << 30;
 /// Longer lines are cut.
 const MAX_LINE_CHARACTERS: usize = 400;
+/// Files without lines that are named one by one.
+const MOST_NAMED: usize = 8;
 
-/// Reads the lines; returns the user's files that could not be read.
-pub(super) fn collect(profile: &mut Profile) -> Vec<String> {
+/// Which source files may be read.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Sources {
+    /// All that the program names: it was just run here, and could have read them itself.
+    #[default]
+    All,
+    /// A trace from elsewhere may name any file. Read are those that are what the compiler read, by the checksum in the site
+    /// table or in the debug information, and those below these folders.
+    Fitting {
+        /// Folders whose files are read whatever the checksums say.
+        roots: Vec<PathBuf>,
+    },
+}
+
+/// Where the checksums of source files come from.
+pub(super) struct Evidence<'a, 'b> {
+    pub(super) allowed: &'b Sources,
+    pub(super) analysis: &'a Analysis,
+    pub(super) paths: &'b mut Paths<'a>,
+}
+
+/// Why a file's lines are not shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Missing {
+    Unreadable,
+    NotVouchedFor,
+}
+
+/// Says whether a file is the one that a program was built from.
+struct Judge {
+    roots: Vec<PathBuf>,
+    /// What the file has to be, by one module or another; empty where nobody knows.
+    digests: BTreeMap<String, BTreeSet<Digest>>,
+    /// Files without a checksum in the debug information of an object that is the reader's own and of the run.
+    vouched: BTreeSet<String>,
+    checked_bytes: u64,
+}
+
+impl Judge {
+    fn new(evidence: Evidence<'_, '_>, wanted: &BTreeSet<&str>) -> Option<Judge> {
+        let Sources::Fitting { roots } = evidence.allowed else { return None };
+        let roots = roots.iter().filter_map(|root| root.canonicalize().ok()).collect();
+        let mut digests: BTreeMap<String, BTreeSet<Digest>> = BTreeMap::new();
+        for module in evidence.analysis.modules.values() {
+            for (file, digest) in module.table.files.iter().zip(&module.table.digests) {
+                if let Some(digest) = digest
+                    && wanted.contains(file.path.as_str())
+                {
+                    digests.entry(file.path.clone()).or_default().insert(*digest);
+                }
+            }
+        }
+        let host = evidence.paths.host_sources(wanted);
+        for (file, digest) in host.digests {
+            digests.entry(file).or_default().insert(digest);
+        }
+        Some(Judge { roots, digests, vouched: host.vouched, checked_bytes: 0 })
+    }
+
+    /// The file's content, if it may be shown.
+    fn read(&mut self, file: &str) -> Result<Vec<u8>, Missing> {
+        let path = Path::new(file);
+        let below_root = || path.canonicalize().is_ok_and(|real| self.roots.iter().any(|root| real.starts_with(root)));
+        if below_root() {
+            return named_files::read(path, MAX_SOURCE_BYTES).map_err(|_| Missing::Unreadable);
+        }
+        let digests = self.digests.get(file);
+        if digests.is_none() && !self.vouched.contains(file) || self.checked_bytes > MAX_CHECKED_BYTES {
+            return Err(Missing::NotVouchedFor);
+        }
+        let bytes = named_files::read(path, MAX_SOURCE_BYTES).map_err(|_| Missing::Unreadable)?;
+        self.checked_bytes += bytes.len() as u64;
+        let fits = digests.is_none_or(|digests| digests.contains(&md5::compute(&bytes).0));
+        if fits { Ok(bytes) } else { Err(Missing::NotVouchedFor) }
+    }
+}
+
+/// Reads the lines; returns notes on the user's files that are not shown.
+pub(super) fn collect(profile: &mut Profile, evidence: Evidence<'_, '_>) -> Vec<String> {
     let mut wanted: BTreeMap<String, BTreeSet<u32>> = BTreeMap::new();
     let mut want = |file: &str, line: u32| {
         if line != 0 && !file.is_empty() {
@@ -61,15 +148,22 @@ pub(super) fn collect(profile: &mut Profile) -> Vec<String> {
     }
 
     let users: BTreeSet<&str> = profile.lines.iter().map(|line| line.file.as_str()).collect();
-    let mut missing = Vec::new();
+    let mut judge = Judge::new(evidence, &wanted.keys().map(String::as_str).collect());
+    let mut missing = BTreeMap::<Missing, Vec<String>>::new();
     let mut sources = BTreeMap::new();
     for (file, lines) in wanted {
-        let small = std::fs::metadata(&file).is_ok_and(|there| there.is_file() && there.len() <= MAX_SOURCE_BYTES);
-        let Some(bytes) = small.then(|| std::fs::read(&file).ok()).flatten() else {
-            if users.contains(file.as_str()) {
-                missing.push(file);
+        let read = match &mut judge {
+            Some(judge) => judge.read(&file),
+            None => named_files::read(Path::new(&file), MAX_SOURCE_BYTES).map_err(|_| Missing::Unreadable),
+        };
+        let bytes = match read {
+            Ok(bytes) => bytes,
+            Err(why) => {
+                if users.contains(file.as_str()) {
+                    missing.entry(why).or_default().push(file);
+                }
+                continue;
             }
-            continue;
         };
         let text = String::from_utf8_lossy(&bytes);
         let mut kept = BTreeMap::new();
@@ -81,5 +175,21 @@ pub(super) fn collect(profile: &mut Profile) -> Vec<String> {
         sources.insert(file, kept);
     }
     profile.sources = sources;
-    missing
+    missing.into_iter().flat_map(|(why, files)| notes(why, &files)).collect()
+}
+
+fn notes(why: Missing, files: &[String]) -> Vec<String> {
+    let what = match why {
+        Missing::Unreadable => "cannot be read: its lines are not shown",
+        Missing::NotVouchedFor => {
+            "is not known to be the file that the program was built from: its lines are not shown \
+             (--source-root FOLDER shows the files below FOLDER)"
+        }
+    };
+    let mut notes: Vec<String> =
+        files.iter().take(MOST_NAMED).map(|file| format!("source file {file} {what}")).collect();
+    if files.len() > MOST_NAMED {
+        notes.push(format!("the same is true of {} more source files", files.len() - MOST_NAMED));
+    }
+    notes
 }

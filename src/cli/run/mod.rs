@@ -22,7 +22,7 @@ use super::args::RunArguments;
 use crate::analysis::{self, Analysis, Finish};
 use crate::exit_code;
 use crate::profile::model::Environment;
-use crate::profile::{self, BuildInput, Profile, RunFacts};
+use crate::profile::{self, BuildInput, Profile, RunFacts, Sources};
 use crate::trace::{Damage, RingMemory, RingReader, TraceReader};
 
 /// Bytes of the ring: a few milliseconds of records, small enough to stay in the processor's caches.
@@ -135,6 +135,7 @@ pub(super) fn run(plan: &Plan) -> Result<Outcome, Failure> {
         pages: plan.model.simulation.pages,
         exit_code: Some(i32::from(end.code())),
         ended_by_itself: matches!(end.how, Ended::Exit(_)),
+        sources: Sources::All,
         assumptions: plan.model.assumptions(),
         notes,
         environment,

@@ -1,0 +1,129 @@
+//! What the debug information of a program's objects knows of source files: their checksums, in DWARF 5.
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
+use std::os::unix::fs::MetadataExt as _;
+use std::path::Path;
+
+use addr2line::gimli::{self, EndianSlice, RunTimeEndian};
+use object::read::ReadCache;
+use object::{Object as _, ObjectSection as _};
+use warpline_format::site_table::Digest;
+
+use crate::named_files;
+
+/// What is known of source files.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct HostSources {
+    /// What a file has to be.
+    pub digests: Vec<(String, Digest)>,
+    /// Files without a checksum, as g++ leaves them, that are named by an object which is the reader's own or the system's, and
+    /// that have the name of a source.
+    pub vouched: BTreeSet<String>,
+}
+
+/// Endings of files that hold C++ for the host.
+const ENDINGS: [&str; 18] = [
+    "c", "cc", "cp", "cpp", "cppm", "cu", "cuh", "cxx", "h", "hh", "hpp", "hxx", "i", "ii", "inc", "inl", "ipp", "tcc",
+];
+
+type Error = Box<dyn std::error::Error>;
+
+/// Adds what an object of at most `most` bytes knows of the `wanted` files.
+///
+/// # Errors
+/// Why it cannot be read.
+pub(super) fn add(path: &Path, most: u64, wanted: &BTreeSet<&str>, known: &mut HostSources) -> Result<(), Error> {
+    let file = named_files::open(path, most)?;
+    let owner = file.metadata()?.uid();
+    // SAFETY: asks for a number of this process.
+    let trusted = owner == 0 || owner == unsafe { libc::geteuid() };
+    let cache = ReadCache::new(file);
+    let object = object::File::parse(&cache)?;
+    let endian = if object.is_little_endian() { RunTimeEndian::Little } else { RunTimeEndian::Big };
+    let section = |id: gimli::SectionId| -> Result<Cow<'_, [u8]>, Error> {
+        Ok(match object.section_by_name(id.name()) {
+            Some(section) => section.uncompressed_data()?,
+            None => Cow::Borrowed(&[]),
+        })
+    };
+    let sections = gimli::DwarfSections::load(section)?;
+    let dwarf = sections.borrow(|data| EndianSlice::new(data, endian));
+    let mut found = BTreeMap::<String, Option<Digest>>::new();
+    let mut units = dwarf.units();
+    while let Ok(Some(header)) = units.next() {
+        let Ok(unit) = dwarf.unit(header) else { continue };
+        files_of(unit.unit_ref(&dwarf), wanted, &mut found);
+    }
+    for (file, digest) in found {
+        match digest {
+            Some(digest) => known.digests.push((file, digest)),
+            None if trusted && is_source(&file) => _ = known.vouched.insert(file),
+            None => {}
+        }
+    }
+    Ok(())
+}
+
+fn is_source(file: &str) -> bool {
+    let ending = Path::new(file).extension().and_then(|ending| ending.to_str());
+    ending.is_some_and(|ending| ENDINGS.contains(&ending.to_ascii_lowercase().as_str()))
+}
+
+type Slice<'a> = EndianSlice<'a, RunTimeEndian>;
+
+/// The wanted files of a unit, with their checksums where it has them.
+fn files_of(
+    unit: gimli::UnitRef<'_, Slice<'_>>,
+    wanted: &BTreeSet<&str>,
+    found: &mut BTreeMap<String, Option<Digest>>,
+) {
+    let Some(program) = &unit.line_program else { return };
+    let header = program.header();
+    for file in header.file_names() {
+        let Some(path) = path_of(unit, header, file) else { continue };
+        if wanted.contains(path.as_str()) {
+            let digest = header.file_has_md5().then(|| *file.md5());
+            let known = found.entry(path).or_default();
+            *known = digest.or(*known);
+        }
+    }
+}
+
+/// A file's path, put together as addr2line does it.
+fn path_of<'a>(
+    unit: gimli::UnitRef<'_, Slice<'a>>,
+    header: &gimli::LineProgramHeader<Slice<'a>>,
+    file: &gimli::FileEntry<Slice<'a>>,
+) -> Option<String> {
+    let text =
+        |value: gimli::AttributeValue<Slice<'a>>| Some(unit.attr_string(value).ok()?.to_string_lossy().into_owned());
+    let mut path = unit.comp_dir.map(|folder| folder.to_string_lossy().into_owned()).unwrap_or_default();
+    if file.directory_index() != 0
+        && let Some(folder) = file.directory(header)
+    {
+        push(&mut path, &text(folder)?);
+    }
+    push(&mut path, &text(file.path_name())?);
+    Some(path)
+}
+
+fn push(path: &mut String, part: &str) {
+    if part.starts_with('/') {
+        path.clear();
+    } else if !path.is_empty() && !path.ends_with('/') {
+        path.push('/');
+    }
+    path.push_str(part);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sources_are_known_by_their_ending() {
+        assert!(is_source("/home/me/a.CU") && is_source("b.hpp"));
+        assert!(!is_source("/etc/shadow") && !is_source("/home/me/.ssh/id_rsa") && !is_source("/home/me/.cpp"));
+    }
+}
