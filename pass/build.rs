@@ -3,8 +3,14 @@
 use std::path::Path;
 use std::process::Command;
 
-const FILES: [&str; 5] =
-    ["cpp/clone.cpp", "cpp/debug_info.cpp", "cpp/diagnostics.cpp", "cpp/memory.cpp", "cpp/pipeline.cpp"];
+const FILES: [&str; 6] = [
+    "cpp/clone.cpp",
+    "cpp/debug_info.cpp",
+    "cpp/diagnostics.cpp",
+    "cpp/intrinsics.cpp",
+    "cpp/memory.cpp",
+    "cpp/pipeline.cpp",
+];
 
 fn main() {
     println!("cargo:rerun-if-changed=cpp");

@@ -24,6 +24,20 @@ struct WlTuning {
   bool keep_notes;
 };
 
+// What LLVM says of an intrinsic.
+struct WlIntrinsic {
+  bool touches_memory;
+  bool convergent;
+  // Its vector form does to each element what its scalar form does to a scalar; of intrinsics that no target owns.
+  bool elementwise;
+};
+
+// The number of the intrinsic of this name, which may have suffixes for types; 0 if there is none. Numbers are less than the count.
+unsigned wl_intrinsic_number(const char *name, size_t size);
+unsigned wl_intrinsic_count();
+WlText wl_intrinsic_name(unsigned number);
+void wl_intrinsic_facts(unsigned number, WlIntrinsic *facts);
+
 // Frees a string that a function below returned.
 void wl_free(char *text);
 

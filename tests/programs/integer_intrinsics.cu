@@ -1,7 +1,7 @@
 // Bit counting, byte shuffling, wide products and the like, against plain C++.
 #include "test.h"
 
-constexpr int KINDS = 27;
+constexpr int KINDS = 30;
 
 __device__ void on_device(unsigned a, unsigned b, unsigned long long c, long long *r)
 {
@@ -33,6 +33,10 @@ __device__ void on_device(unsigned a, unsigned b, unsigned long long c, long lon
     r[24] = abs(s >> 1) + llabs(static_cast<long long>(c) >> 1);
     r[25] = __rhadd(s >> 1, t >> 1);
     r[26] = __fns(a, b & 31, static_cast<int>(c % 11) - 5);
+    // LLVM makes one three-way comparison of each, and a mask of the pointer.
+    r[27] = (s > t) - (s < t);
+    r[28] = (c > b) - (c < b);
+    r[29] = reinterpret_cast<char *>(r) + 512 - __builtin_align_down(reinterpret_cast<char *>(r) + 512 - a % 512, 64) <= 512 + 64;
 }
 
 // The bit that is `offset` set bits further than `base`, in either direction.
@@ -104,6 +108,9 @@ static void on_host(unsigned a, unsigned b, unsigned long long c, long long *r)
     r[24] = std::abs(s >> 1) + std::llabs(static_cast<long long>(c) >> 1);
     r[25] = (static_cast<long long>(s >> 1) + (t >> 1) + 1) >> 1;
     r[26] = nth_set(a, b & 31, static_cast<int>(c % 11) - 5);
+    r[27] = (s > t) - (s < t);
+    r[28] = (c > b) - (c < b);
+    r[29] = 1;
 }
 
 __global__ void evaluate(const unsigned *a, const unsigned *b, const unsigned long long *c, long long *results)

@@ -1,7 +1,7 @@
 //! What kinds of call there are in device code, by name.
 
 use crate::ir::range::Range;
-use crate::llvm::Value;
+use crate::llvm::{Value, intrinsics};
 
 /// A thread-index register or the like.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -216,53 +216,48 @@ pub fn classify(name: &str) -> Call {
     if is_pure(name) { Call::Pure } else { Call::Other }
 }
 
+/// Whether the result depends on the arguments of the same lane alone. LLVM says so of each intrinsic; one that it does not know, or
+/// that is neither a target's nor one of elements, is none: the lowering then refuses it by name.
 fn is_pure(name: &str) -> bool {
-    let Some(rest) = name.strip_prefix("llvm.") else { return false };
-    const NOT_PURE: [&str; 41] = [
-        "nvvm.shfl",
-        "nvvm.vote",
-        "nvvm.match",
-        "nvvm.redux",
-        "nvvm.bar",
-        "nvvm.membar",
-        "nvvm.fence",
-        "nvvm.atomic",
-        "nvvm.ldg",
-        "nvvm.ldu",
-        "nvvm.wmma",
-        "nvvm.mma",
-        "nvvm.ldmatrix",
-        "nvvm.stmatrix",
-        "nvvm.cp",
-        "nvvm.mbarrier",
-        "nvvm.activemask",
-        "nvvm.exit",
-        "nvvm.elect",
-        "nvvm.tex",
-        "nvvm.suld",
-        "nvvm.sust",
-        "nvvm.texsurf",
-        "nvvm.isspacep",
-        "nvvm.reflect",
-        "nvvm.setmaxnreg",
-        "nvvm.griddepcontrol",
-        "nvvm.read",
-        "nvvm.mapa",
-        "nvvm.tcgen05",
-        "nvvm.cluster",
-        "memcpy",
-        "memmove",
-        "memset",
-        "masked",
-        "trap",
-        "debugtrap",
-        "ubsantrap",
-        "stack",
-        "va_",
-        "nvvm.pm",
-    ];
-    !NOT_PURE.iter().any(|prefix| rest.starts_with(prefix))
+    let Some(facts) = intrinsics::facts(name).filter(|facts| !facts.touches_memory && !facts.convergent) else {
+        return false;
+    };
+    match name.strip_prefix("llvm.nvvm.") {
+        Some(rest) => !NOT_OF_ARGUMENTS.iter().any(|prefix| rest.starts_with(prefix)),
+        None => {
+            facts.elementwise
+                || name.starts_with("llvm.vector.reduce.")
+                || ELEMENTWISE
+                    .iter()
+                    .any(|own| name.strip_prefix(own).is_some_and(|rest| rest.is_empty() || rest.starts_with('.')))
+        }
+    }
 }
+
+/// Intrinsics of the target that LLVM gives no effects, and whose results depend on more than the arguments of the same lane:
+/// registers, where pointers point, products of a whole warp.
+const NOT_OF_ARGUMENTS: [&str; 10] = [
+    "read.",
+    "isspacep",
+    "reflect",
+    "mapa",
+    "texsurf",
+    "wmma.",
+    "mma.",
+    "clusterlaunchcontrol.",
+    "getctarank",
+    "is_explicit_cluster",
+];
+
+/// Operations on elements that LLVM's vectoriser has no word for.
+const ELEMENTWISE: [&str; 6] = [
+    "llvm.arithmetic.fence",
+    "llvm.convert.from.fp16",
+    "llvm.convert.to.fp16",
+    "llvm.ptrmask",
+    "llvm.sshl.sat",
+    "llvm.ushl.sat",
+];
 
 /// Whether other warps may run during an instruction, or other code may write records: room for records does not outlast
 /// it, and no bundle of accesses goes across it.
@@ -294,10 +289,33 @@ mod tests {
     }
 
     #[test]
+    fn nothing_with_effects_is_pure() {
+        let mut own = Vec::new();
+        for name in intrinsics::names().filter(|name| classify(name) == Call::Pure) {
+            let facts = intrinsics::facts(&name).expect("LLVM named it");
+            assert!(!facts.touches_memory && !facts.convergent, "{name}");
+            for word in ["mma", "shfl", "vote", "match", "redux", "ldmatrix", "nvvm.tex", "tld4", "sreg", "cluster"] {
+                assert!(!name.contains(word), "{name} depends on more than its arguments");
+            }
+            if !name.starts_with("llvm.nvvm.") {
+                own.push(name);
+            }
+        }
+        // With another LLVM, look at each name that is new here: is it an operation on elements, and lowered right?
+        assert_eq!(own.join("\n"), include_str!("elementwise.txt").trim_end());
+    }
+
+    #[test]
     fn calls_are_sorted() {
         assert_eq!(classify("__warpline_access_global"), Call::Hook(Hook::Access));
         assert_eq!(classify("__warpline_member_shared"), Call::Hook(Hook::Member));
         assert_eq!(classify("llvm.fma.f32"), Call::Pure);
+        assert_eq!(classify("llvm.nvvm.fma.rn.ftz.f"), Call::Pure);
+        assert_eq!(classify("llvm.vector.reduce.add.v4i32"), Call::Pure);
+        assert_eq!(classify("llvm.uadd.with.overflow.i32"), Call::Pure);
+        for unknown in ["llvm.of.tomorrow", "llvm.nvvm.of.tomorrow.f32", "llvm.get.rounding", "llvm.returnaddress"] {
+            assert_eq!(classify(unknown), Call::Other, "{unknown}");
+        }
         assert_eq!(classify("llvm.nvvm.shfl.sync.idx.i32"), Call::Other);
         assert_eq!(classify("llvm.nvvm.vote.ballot.sync"), Call::WarpWide);
         assert_eq!(classify("vprintf"), Call::Other);

@@ -34,6 +34,16 @@ impl<'c> Emitter<'_, 'c> {
         let vector_of_float = |ty: Type<'c>| ty.is_float();
         let results = leaf_types(call.ty());
         let result = results[0];
+        if base == "llvm.ptrmask" {
+            let [pointer, mask] = [call.operand(0), call.operand(1)].map(|operand| leaf_types(operand.ty())[0]);
+            if pointer != mask {
+                return Err(Refusal::of(
+                    call,
+                    format!("the intrinsic {name} with a mask that is not as wide as the pointer"),
+                ));
+            }
+            return self.lanewise(call, |this, operands| this.b.and(operands[0], operands[1]));
+        }
         if base == "llvm.powi" {
             // The vector form takes one exponent for all lanes.
             return self.lanewise(call, |this, operands| {
@@ -57,6 +67,8 @@ impl<'c> Emitter<'_, 'c> {
                 | "llvm.llround"
                 | "llvm.fptosi.sat"
                 | "llvm.fptoui.sat"
+                | "llvm.scmp"
+                | "llvm.ucmp"
         );
         let from_argument = base == "llvm.is.fpclass";
         debug_assert!(!two_types || vector_of_float(result) || result.int_bits().is_some());
