@@ -12,7 +12,7 @@ pub mod clone;
 pub mod debug;
 pub mod function;
 pub mod instruction;
-pub(crate) mod intrinsics;
+pub mod intrinsics;
 pub mod metadata;
 pub mod module;
 pub mod options;
