@@ -7,7 +7,7 @@ use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use support_programs::{Outcome, build, counts, directives::Directives, root, run, warpline, work_folder};
+use support_programs::{Outcome, build, counts, directives::Directives, root, run, warpline, warpline_cc, work_folder};
 
 /// One test per feature program, and their names for the check that none is forgotten.
 macro_rules! programs {
@@ -406,6 +406,64 @@ fn the_model_follows_the_architecture() {
     };
     assert_eq!(model("sm_90"), ("h100".into(), "the program was built for sm_90".into()));
     assert_eq!(model("sm_60"), ("p100".into(), "the program was built for sm_60".into()));
+}
+
+/// Registers are those of the code as it is built without hooks and debug information, each model's of its own architecture,
+/// in a run and in `sim`, unless they are stated.
+#[test]
+fn registers_are_those_of_the_code_that_runs_on_a_gpu() {
+    let folder = work_folder("registers");
+    let source = root().join("examples/matmul/matmul.cu");
+    let said = |program: &Path, arguments: &[&str]| {
+        let outcome = run(Command::new(program).args(arguments), &folder, "tool");
+        assert!(outcome.status.success(), "{program:?} {arguments:?}: {}", outcome.describe());
+        outcome.stdout + &outcome.stderr
+    };
+    // What the user's own build has, without any of our passes.
+    said(warpline_cc(), &["-ptx", "-O3", "-arch=sm_75", "-o", "plain.ptx", source.to_str().expect("a plain path")]);
+    let ptxas = Path::new(said(warpline_cc(), &["--warpline-toolkit"]).trim()).join("bin/ptxas");
+    let models = [("rtx2080ti", "sm_75", 37), ("a100", "sm_80", 32), ("rtx3090", "sm_86", 36)];
+    let counts = models.map(|(_, architecture, known)| {
+        let text = said(&ptxas, &["-v", "-arch", architecture, "plain.ptx", "-o", "plain.cubin"]);
+        let used = text.split("Used ").nth(1).and_then(|rest| rest.split(' ').next()).and_then(|n| n.parse().ok());
+        let used: u64 = used.unwrap_or_else(|| panic!("{text}"));
+        if said(&ptxas, &["--version"]).contains("V13.0.88") {
+            assert_eq!(used, known, "{architecture}");
+        }
+        used
+    });
+    let flags = ["-O3", "-lineinfo", "-arch=sm_75"].map(str::to_owned);
+    let program = build(&[source], &flags, &folder);
+    let mut command = Command::new(warpline());
+    command.args(["run", "--gpu", "rtx2080ti", "--trace", "kept.wltrace", "-o", "profile.wlprof", "--"]).arg(&program);
+    let outcome = run(command.arg("64"), &folder, "profiled");
+    assert!(outcome.status.success(), "{}", outcome.describe());
+    let launch = || {
+        let report = report(&folder);
+        let launch = &report["kernels"][0]["launches"][0];
+        let number = |key: &str| launch[key].as_u64();
+        let about = |key: &str| report["run"]["assumptions"][key].as_str().unwrap_or_default().to_owned();
+        ((number("registers"), number("resident_blocks")), about("occupancy"), about("registers"))
+    };
+    for (index, (model, architecture, _)) in models.into_iter().enumerate() {
+        if index > 0 {
+            said(warpline(), &["sim", "kept.wltrace", "--gpu", model, "-o", "profile.wlprof"]);
+        }
+        let ((registers, _), occupancy, text) = launch();
+        assert_eq!((registers, occupancy.as_str()), (Some(counts[index]), "ptxas"), "{model}");
+        assert_eq!(text, format!("as built for {architecture}"));
+    }
+    // No ptxas makes code for a K40c.
+    said(warpline(), &["sim", "kept.wltrace", "--gpu", "k40c", "-o", "profile.wlprof"]);
+    let (_, occupancy, text) = launch();
+    assert!(occupancy == "assumed" && text.contains("the nearest to sm_35"), "{occupancy} {text}");
+    said(warpline(), &["sim", "kept.wltrace", "--registers", "128", "-o", "profile.wlprof"]);
+    assert_eq!(launch(), ((Some(128), Some(2)), "stated".into(), "stated: 128 per thread".into()));
+    let run_stated =
+        ["run", "--occupancy", "3", "-o", "profile.wlprof", "--", program.to_str().expect("a plain path"), "64"];
+    said(warpline(), &run_stated);
+    let ((registers, blocks), occupancy, _) = launch();
+    assert_eq!((registers, blocks, occupancy.as_str()), (Some(counts[0]), Some(3), "stated"));
 }
 
 /// DELTA's pointer chases (Zhang and Shcherbakov, MEMSYS 2020) through the whole tool: misses of the loads at level 1 and 2, as

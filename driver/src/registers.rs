@@ -1,63 +1,133 @@
-//! Registers per thread, from ptxas: it assembles the code as it would run on a GPU, without hooks, and says what each
-//! kernel takes. Occupancy follows from it.
+//! Registers per thread, from ptxas: it assembles the code as it would be built for a GPU, without hooks and without debug
+//! information, and says what each kernel takes on each architecture. Occupancy follows from it.
 
-use std::collections::BTreeMap;
-use std::path::PathBuf;
-use std::process::{Child, Command, Stdio};
-use warpline_pass::cpu::Registers;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::thread::JoinHandle;
+use warpline_format::occupancy::Resources;
+use warpline_toolchain::cuda::Cuda;
 
-/// An assembly under way.
+/// Architectures of the GPU models that a ptxas of CUDA 12 or 13 knows. A test holds them against the models.
+const MODELS: [u32; 9] = [52, 60, 70, 75, 80, 86, 89, 90, 100];
+
+/// PTX beyond this is assembled only for the architectures asked for. ptxas takes some three seconds per megabyte.
+const LARGE_BYTES: usize = 4 << 20;
+
+/// What is known of kernels, by mangled name, each by rising architecture.
+pub type Known = BTreeMap<String, Vec<Resources>>;
+
+/// Assemblies under way.
 pub struct Assembly {
-    child: Option<Child>,
+    thread: Option<JoinHandle<Known>>,
 }
 
 /// What assembling needs to know.
 #[derive(Clone, Debug)]
 pub struct Assembler {
-    /// ptxas; absent when the toolkit has none.
-    pub program: Option<PathBuf>,
+    /// ptxas, with the oldest architecture that it knows, best first.
+    programs: Vec<(PathBuf, u32)>,
     /// `-Xptxas`, `-maxrregcount`.
-    pub arguments: Vec<String>,
+    arguments: Vec<String>,
+    /// Architectures that the user asked for.
+    asked: Vec<u32>,
     /// Folder of intermediate files.
-    pub folder: PathBuf,
+    folder: PathBuf,
+    /// Assemblies at a time.
+    at_once: usize,
 }
 
 impl Assembler {
-    /// Starts ptxas on PTX for an architecture (75 is `sm_75`). Registers are a finer point of the model: where they
-    /// cannot be had, the profile says that occupancy is assumed.
-    pub fn start(&self, ptx: &[u8], architecture: u32) -> Assembly {
-        let source = self.folder.join("registers.ptx");
-        let started = self.program.as_ref().filter(|_| std::fs::write(&source, ptx).is_ok()).and_then(|program| {
+    /// With the toolkit's ptxas, and that of CUDA 12 for what it does not know. `asked` are the user's architectures.
+    pub fn new(cuda: &Cuda, arguments: &[String], asked: Vec<u32>, folder: &Path, at_once: usize) -> Assembler {
+        let first = Some((cuda.ptxas(), cuda.oldest_architecture()));
+        let older = cuda.older_ptxas().map(|path| (path, 0));
+        Assembler {
+            programs: first.into_iter().chain(older).filter(|(path, _)| path.is_file()).collect(),
+            arguments: arguments.to_vec(),
+            asked,
+            folder: folder.into(),
+            at_once: at_once.max(1),
+        }
+    }
+
+    /// Starts ptxas on PTX that was made for an architecture (75 is `sm_75`). Registers are a finer point of the model: where
+    /// they cannot be had, the profile says that occupancy is assumed.
+    pub fn start(self, ptx: Vec<u8>, made_for: u32) -> Assembly {
+        if self.programs.is_empty() || ptx.is_empty() {
+            return Assembly::none();
+        }
+        let further: &[u32] = if ptx.len() > LARGE_BYTES { &[] } else { &MODELS };
+        let wanted: BTreeSet<u32> = self.asked.iter().chain([&made_for]).chain(further).copied().collect();
+        let thread = std::thread::Builder::new().name("registers".into());
+        Assembly { thread: thread.spawn(move || self.all(&ptx, made_for, &wanted)).ok() }
+    }
+
+    fn all(&self, ptx: &[u8], made_for: u32, wanted: &BTreeSet<u32>) -> Known {
+        let mut known = Known::new();
+        let text = String::from_utf8_lossy(ptx);
+        let wanted: Vec<u32> = wanted.iter().copied().collect();
+        for some in wanted.chunks(self.at_once) {
+            let found = std::thread::scope(|scope| {
+                let threads: Vec<_> = (some.iter())
+                    .map(|&architecture| {
+                        scope.spawn({
+                            let text = &text;
+                            move || self.one(text, made_for, architecture)
+                        })
+                    })
+                    .collect();
+                threads.into_iter().map(|thread| thread.join().ok().flatten()).collect::<Vec<_>>()
+            });
+            for (kernel, resources) in found.into_iter().flatten().flatten() {
+                known.entry(kernel).or_default().push(resources);
+            }
+        }
+        known
+    }
+
+    /// What the first ptxas says that takes the code for an architecture.
+    fn one(&self, text: &str, made_for: u32, architecture: u32) -> Option<Vec<(String, Resources)>> {
+        let source = self.folder.join(format!("registers-{architecture}.ptx"));
+        std::fs::write(&source, for_target(text, made_for, architecture).as_bytes()).ok()?;
+        self.programs.iter().filter(|(_, oldest)| architecture >= *oldest).find_map(|(program, _)| {
             let mut command = Command::new(program);
+            // Virtual architectures have registers of their own: only the machine code's count.
             command.args(["-v", &format!("-arch=sm_{architecture}")]).args(&self.arguments).arg(&source);
             // The device runtime, for kernels that launch kernels, is not linked here.
-            command.args(String::from_utf8_lossy(ptx).contains("__cudaCDP2").then_some("-c"));
-            command.arg("-o").arg(self.folder.join("registers.cubin"));
-            command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().ok()
-        });
-        Assembly { child: started }
+            command.args(text.contains("__cudaCDP2").then_some("-c"));
+            command.arg("-o").arg(source.with_extension("cubin"));
+            let output = command.stdin(Stdio::null()).stdout(Stdio::null()).output().ok()?;
+            output.status.success().then(|| parse(&String::from_utf8_lossy(&output.stderr), architecture))
+        })
+    }
+}
+
+/// PTX for another architecture: ptxas refuses code that names a newer one than it is to be assembled for. Where the code
+/// needs the newer one it refuses this as well.
+fn for_target(text: &str, made_for: u32, architecture: u32) -> std::borrow::Cow<'_, str> {
+    let named = format!(".target sm_{made_for}");
+    match architecture < made_for && text.contains(&named) {
+        true => text.replacen(&named, &format!(".target sm_{architecture}"), 1).into(),
+        false => text.into(),
     }
 }
 
 impl Assembly {
     /// Of code that there is no PTX for.
     pub fn none() -> Assembly {
-        Assembly { child: None }
+        Assembly { thread: None }
     }
 
-    /// Waits for ptxas. Registers by the kernel's mangled name; empty when it failed.
-    pub fn finish(self) -> BTreeMap<String, Registers> {
-        let output = self.child.and_then(|child| child.wait_with_output().ok());
-        match output.filter(|output| output.status.success()) {
-            Some(output) => parse(&String::from_utf8_lossy(&output.stderr)),
-            None => BTreeMap::new(),
-        }
+    /// Waits for ptxas. Without what it refused.
+    pub fn finish(self) -> Known {
+        self.thread.and_then(|thread| thread.join().ok()).unwrap_or_default()
     }
 }
 
 /// Reads what `ptxas -v` says: a line that names the function, then its stack and spills, then its registers.
-fn parse(text: &str) -> BTreeMap<String, Registers> {
-    let mut registers = BTreeMap::new();
+fn parse(text: &str, architecture: u32) -> Vec<(String, Resources)> {
+    let mut found: Vec<(String, Resources)> = Vec::new();
     let mut function = "";
     let mut spill_bytes = 0;
     let number_before = |line: &str, words: &str| -> Option<u32> {
@@ -70,13 +140,13 @@ fn parse(text: &str) -> BTreeMap<String, Registers> {
         } else if let Some(stores) = number_before(line, " bytes spill stores") {
             spill_bytes = stores + number_before(line, " bytes spill loads").unwrap_or(0);
         } else if let Some((_, used)) = line.split_once(": Used ")
-            && let Some(count) = number_before(used, " registers")
+            && let Some(registers) = number_before(used, " registers")
             && !function.is_empty()
         {
-            registers.insert(function.into(), Registers { count, spill_bytes });
+            found.push((function.into(), Resources { architecture, registers, spill_bytes }));
         }
     }
-    registers
+    found
 }
 
 #[cfg(test)]
@@ -94,10 +164,28 @@ mod tests {
             ptxas info    : Function properties for helper\n    \
             0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads\n\
             ptxas info    : Used 8 registers, 356 bytes cmem[0]\n";
-        let registers = parse(text);
-        assert_eq!(registers["_Z1kPf"], Registers { count: 31, spill_bytes: 20 });
-        assert_eq!(registers["plain"], Registers { count: 8, spill_bytes: 0 });
-        assert_eq!(registers.len(), 2);
-        assert!(parse("garbage 'x'\n: Used many registers").is_empty());
+        let of = |registers, spill_bytes| Resources { architecture: 75, registers, spill_bytes };
+        assert_eq!(parse(text, 75), [("_Z1kPf".into(), of(31, 20)), ("plain".into(), of(8, 0))]);
+        assert!(parse("garbage 'x'\n: Used many registers", 75).is_empty());
+    }
+
+    #[test]
+    fn code_is_retargeted_downwards_only() {
+        let text = "//\n.version 8.8\n.target sm_75\n.address_size 64\n";
+        assert_eq!(for_target(text, 75, 70), text.replace("sm_75", "sm_70"));
+        assert_eq!(for_target(text, 75, 80), text);
+    }
+
+    #[test]
+    fn every_model_that_ptxas_knows_is_assembled_for() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../models");
+        for model in std::fs::read_dir(folder).unwrap() {
+            let text = std::fs::read_to_string(model.unwrap().path()).unwrap();
+            let Some((_, rest)) = text.split_once("compute_capability = { value = [") else { continue };
+            let numbers: Vec<u32> =
+                (rest.split(']').next().unwrap().split(',')).map(|number| number.trim().parse().unwrap()).collect();
+            let architecture = numbers[0] * 10 + numbers[1];
+            assert!(architecture < 50 || MODELS.contains(&architecture), "sm_{architecture}");
+        }
     }
 }

@@ -77,11 +77,7 @@ impl StageOptions {
             bundles: invocation.bundles,
             profiled: tools.profiled,
             gpu: GpuBuild::new(tools, invocation),
-            assembler: Assembler {
-                program: Some(tools.cuda.ptxas()).filter(|path| path.is_file()),
-                arguments: invocation.ptxas.clone(),
-                folder: tools.temporary().into(),
-            },
+            assembler: assembler(tools, invocation),
             linker: clang_jobs::linker(tools),
             temporary: tools.temporary().into(),
             dump: Dump::new(invocation.dump.clone(), source),
@@ -104,6 +100,15 @@ impl StageOptions {
     fn failed(&self, cause: impl Display) -> DriverError {
         DriverError::Pass { source_file: self.source.clone(), cause: cause.to_string() }
     }
+}
+
+/// Assembles for the architectures asked for, and for those of the GPU models. Code for debugging has the registers that
+/// it is debugged with.
+fn assembler(tools: &Tools, invocation: &Invocation) -> Assembler {
+    let mut arguments = invocation.ptxas.clone();
+    arguments.extend(invocation.device_debug.then(|| "-O0".into()));
+    let asked = invocation.architectures.iter().copied().chain([tools.profiled]).collect();
+    Assembler::new(&tools.cuda, &arguments, asked, tools.temporary(), object_parts::threads())
 }
 
 /// clang's default on this target, unless the last word on it says otherwise.
@@ -299,15 +304,17 @@ fn gpu_code(device: &Module<'_>, table: Option<&SiteTable>, options: &StageOptio
     Ok(bytes)
 }
 
-/// Starts ptxas on a copy of the code that knows no hooks. Where LLVM has no PTX for it, occupancy is assumed.
+/// Starts ptxas on a copy of the code that knows neither hooks nor debug information, for which ptxas keeps variables in
+/// registers that nobody uses any more. Where LLVM has no PTX for it, occupancy is assumed.
 fn assemble(device: &Module<'_>, machine: &Machine, options: &StageOptions) -> Assembly {
     if device::reference_cycle(device).is_some() {
         return Assembly::none();
     }
     let copy = device.clone();
+    copy.strip_debug_info();
     machine.adopt(&copy);
     let ptx = machine.emit_assembly(&copy).unwrap_or_default();
-    options.assembler.start(&ptx, device::architecture(machine))
+    options.assembler.clone().start(ptx, device::architecture(machine))
 }
 
 fn host_stages(module: &Module<'_>, descriptor: Option<&str>, options: &StageOptions) -> Result<(), DriverError> {

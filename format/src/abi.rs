@@ -1,6 +1,7 @@
 //! The binary border between lowered device code (made by the pass) and the CPU device (in the
 //! runtime). `docs/design/cpu-device.md` explains it; both sides take every offset from here.
 
+use crate::occupancy::Resources;
 use core::ffi::{c_char, c_void};
 
 /// Section of an executable with a 32-bit word from each unit that has kernels: the architecture that it was built for, as
@@ -10,7 +11,7 @@ pub const ARCHITECTURE_SECTION: &str = ".warpline.arch";
 /// First word of a [`ModuleDescriptor`]; tells it from a real fat binary.
 pub const MODULE_MAGIC: u64 = u64::from_le_bytes(*b"WLMODULE");
 /// Version of everything on this page.
-pub const ABI_VERSION: u32 = 2;
+pub const ABI_VERSION: u32 = 3;
 
 /// State of one warp, handed to every warp function. Lowered code reads and writes the fields
 /// through their offsets.
@@ -167,10 +168,10 @@ pub struct KernelDescriptor {
     pub static_shared: u32,
     /// Bytes of lane stack that the kernel and its callees use as far as known.
     pub local_bytes: u32,
-    /// Registers per thread from ptxas; 0 unknown.
-    pub registers: u32,
-    /// Bytes that ptxas spills, stores and loads; 0 unknown or none.
-    pub spill_bytes: u32,
+    /// What ptxas says of it, by rising architecture.
+    pub resources: *const Resources,
+    /// Their number; 0: nothing is known.
+    pub resource_count: u64,
     /// `__launch_bounds__` first argument, or 0.
     pub max_threads: u32,
     /// `__launch_bounds__` second argument, or 0.

@@ -7,7 +7,8 @@
 /// First bytes of a trace.
 pub const MAGIC: [u8; 8] = *b"WLTRACE\0";
 /// Version this code writes; it reads this one and all earlier. Version 2 added events, version 4 even items and bundles,
-/// version 8 spills, version 16 the mark of a GPU, version 32 what did not run.
+/// version 8 spills, version 16 the mark of a GPU, version 32 what did not run, and registers by
+/// architecture.
 /// Versions are powers of two, so that no single flipped bit makes one of another.
 pub const VERSION: u32 = 32;
 /// Bytes of the stream header: magic, version, four zero bytes.

@@ -2,6 +2,7 @@
 
 use crate::access::Space;
 use crate::device::Device;
+use crate::occupancy::Resources;
 use serde::{Deserialize, Serialize};
 
 /// Index of an interned call path; 0 is the empty path.
@@ -128,6 +129,13 @@ pub enum Event {
         why: NotLaunched,
         /// How many.
         launches: u64,
+    },
+    /// What ptxas says of a module's original kernels, for each architecture; comes after the module, if it said anything.
+    Assembled {
+        /// The module.
+        module: u32,
+        /// Index into the site table's functions, and what is known by rising architecture.
+        kernels: Vec<(u32, Vec<Resources>)>,
     },
 }
 

@@ -11,6 +11,7 @@ pub mod device;
 pub mod event;
 pub mod gpu;
 pub mod matrix;
+pub mod occupancy;
 pub mod options;
 mod pack;
 pub mod ring;

@@ -2,6 +2,7 @@
 //! A program started by hand has none and uses the defaults.
 
 use crate::device::Device;
+use crate::occupancy::Stated;
 use serde::{Deserialize, Serialize};
 
 /// Holds the hexadecimal postcard bytes of [`Options`].
@@ -69,6 +70,8 @@ pub struct Options {
     pub all_host_allocations: bool,
     /// What is kept of requests.
     pub mode: Mode,
+    /// What the user states about occupancy.
+    pub stated: Stated,
 }
 
 impl Default for Options {
@@ -82,6 +85,7 @@ impl Default for Options {
             check: Check::default(),
             all_host_allocations: false,
             mode: Mode::default(),
+            stated: Stated::default(),
         }
     }
 }

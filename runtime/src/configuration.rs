@@ -1,11 +1,12 @@
 //! What a program gives with a launch, and whether a device can do it.
 
 use crate::cuda::error::{self, Error};
-use crate::module::Module;
+use crate::module::{Module, resources};
 use crate::runtime::{Member, Runtime};
 use warpline_format::abi::KernelDescriptor;
-use warpline_format::access::LANES;
 use warpline_format::device::Device;
+use warpline_format::occupancy::{self, Registers};
+use warpline_format::options::Options;
 
 /// Threads per block that CUDA allows.
 pub const MAX_THREADS: u32 = 1024;
@@ -13,8 +14,6 @@ pub const MAX_THREADS: u32 = 1024;
 pub const MAX_BLOCK: [u32; 3] = [1024, 1024, 64];
 /// Largest grid, by axis.
 pub const MAX_GRID: [u32; 3] = [0x7fff_ffff, 65535, 65535];
-/// Registers per thread where ptxas did not say.
-const ASSUMED_REGISTERS: u32 = 32;
 
 /// What a program gives with a launch.
 #[derive(Clone, Copy, Debug)]
@@ -31,24 +30,14 @@ pub struct Configuration {
     pub cooperative: bool,
 }
 
-/// Registers per thread, and whether they are a guess.
-pub fn registers(kernel: &KernelDescriptor, registers_per_sm: u32) -> (u32, bool) {
-    if kernel.registers != 0 {
-        return (kernel.registers, false);
-    }
-    let bound = kernel.max_threads * kernel.min_blocks.max(1);
-    let allowed = registers_per_sm.checked_div(bound).map_or(ASSUMED_REGISTERS, |each| each & !7);
-    (allowed.clamp(8, ASSUMED_REGISTERS), true)
+/// What is known of a kernel's registers.
+pub fn known(kernel: &KernelDescriptor) -> occupancy::Kernel<'_> {
+    occupancy::Kernel { known: resources(kernel), max_threads: kernel.max_threads, min_blocks: kernel.min_blocks }
 }
 
-/// Registers per thread in a block of `threads`, and whether they are a guess. Where ptxas took more than such a block
-/// can have, as many as it can have: a compiler that is told the size of the block, or another one, makes the kernel fit,
-/// and nothing here runs out of registers.
-pub fn registers_in(kernel: &KernelDescriptor, device: &Device, threads: u32) -> (u32, bool) {
-    let (wanted, assumed) = registers(kernel, device.registers_per_sm);
-    let unit = device.register_unit.max(1);
-    let fit = device.registers_per_sm / threads.div_ceil(LANES as u32).max(1) / unit * unit / LANES as u32;
-    if (1..wanted).contains(&fit) { (fit, true) } else { (wanted, assumed) }
+/// Registers per thread in a block of `threads`.
+pub fn registers_in(kernel: &KernelDescriptor, options: &Options, threads: u32) -> Registers {
+    options.device.fitting(options.device.registers(known(kernel), options.stated), threads)
 }
 
 /// Why a launch cannot be.
@@ -67,7 +56,7 @@ impl Runtime {
 
     /// Blocks that are resident on an SM together.
     pub(crate) fn check_configuration(&self, member: Member, configuration: &Configuration) -> Result<u32, Refusal> {
-        check(&self.modules[member.module], member.index, &self.options.device, configuration)
+        check(&self.modules[member.module], member.index, &self.options, configuration)
     }
 }
 
@@ -80,7 +69,7 @@ fn shared_limit(module: &Module, index: usize, device: &Device) -> u32 {
 pub(crate) fn check(
     module: &Module,
     index: usize,
-    device: &Device,
+    options: &Options,
     configuration: &Configuration,
 ) -> Result<u32, Refusal> {
     let Configuration { grid, block, shared, .. } = *configuration;
@@ -97,6 +86,7 @@ pub(crate) fn check(
         let why = format!("a block has at most {MAX_THREADS} threads, not {threads}");
         return refuse(error::INVALID_CONFIGURATION, why);
     }
+    let device = &options.device;
     let limit = shared_limit(module, index, device);
     if shared > u64::from(limit) {
         let why = format!(
@@ -108,8 +98,8 @@ pub(crate) fn check(
         let why = format!("its __launch_bounds__ allow {} threads, not {threads}", kernel.max_threads);
         return refuse(error::LAUNCH_OUT_OF_RESOURCES, why);
     }
-    let (registers, _) = registers_in(kernel, device, threads as u32);
-    let resident = device.resident_blocks(threads as u32, registers, kernel.static_shared + shared as u32);
+    let registers = registers_in(kernel, options, threads as u32).count;
+    let resident = device.blocks_on_sm(threads as u32, registers, kernel.static_shared + shared as u32, options.stated);
     if resident == 0 {
         let bytes = u64::from(kernel.static_shared) + shared;
         let why = format!(
@@ -126,22 +116,4 @@ pub(crate) fn check(
         return refuse(error::COOPERATIVE_LAUNCH_TOO_LARGE, why);
     }
     Ok(resident)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn registers_fit_the_block() {
-        let device = Device::rtx_2080_ti();
-        // SAFETY: all fields are numbers, pointers or optional functions, for which zeroes are valid.
-        let mut kernel: KernelDescriptor = unsafe { std::mem::zeroed() };
-        kernel.registers = 72;
-        assert_eq!(registers_in(&kernel, &device, 256), (72, false));
-        assert_eq!(registers_in(&kernel, &device, 1024), (64, true));
-        assert_eq!(device.resident_blocks(1024, 64, 0), 1);
-        kernel.registers = 0;
-        assert_eq!(registers_in(&kernel, &device, 1024), (ASSUMED_REGISTERS, true));
-    }
 }

@@ -1,6 +1,6 @@
 //! A kernel launch: checks, filters, the choice of the warp function, and its events.
 
-use crate::configuration::{Configuration, registers_in};
+use crate::configuration::{Configuration, known};
 use crate::cuda::error::{self, Error};
 use crate::execution::fibre::{DEEP_STACK_BYTES, STACK_BYTES};
 use crate::execution::native::{run_direct, run_plain};
@@ -153,9 +153,12 @@ impl Runtime {
             workspace,
         };
         let share = self.options.block_share.max(1);
-        let (registers, registers_assumed) = registers_in(kernel, &self.options.device, geometry.threads());
-        if registers < kernel.registers {
-            let (name, threads, wanted) = (module.kernel_name(member.index), geometry.threads(), kernel.registers);
+        let device = &self.options.device;
+        let wanted = device.registers(known(kernel), self.options.stated);
+        let registers = device.fitting(wanted, geometry.threads());
+        if registers.count < wanted.count {
+            let (name, threads) = (module.kernel_name(member.index), geometry.threads());
+            let (wanted, registers) = (wanted.count, registers.count);
             note_once(format!(
                 "kernel {name}: {wanted} registers per thread, of which a block of {threads} threads can have {registers}; it \
                  runs as with these (a GPU would refuse this build with cudaErrorLaunchOutOfResources unless \
@@ -172,8 +175,8 @@ impl Runtime {
             block: configuration.block,
             dynamic_shared: configuration.shared as u32,
             static_shared: kernel.static_shared,
-            registers,
-            registers_assumed,
+            registers: registers.count,
+            registers_assumed: registers.assumed,
             local_bytes: kernel.local_bytes,
             resident_blocks: resident,
             block_share: if traced { share } else { 0 },

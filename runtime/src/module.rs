@@ -5,6 +5,7 @@ use std::ops::Range;
 use std::slice;
 use warpline_format::abi::{ABI_VERSION, KernelDescriptor, MODULE_MAGIC, ModuleDescriptor, SiteRange, module_flags};
 use warpline_format::event::Event;
+use warpline_format::occupancy::{Resources, nearest};
 use warpline_format::options::Check;
 use warpline_format::site_table::{Block, SiteTable};
 
@@ -123,11 +124,25 @@ impl Module {
         unsafe { array(self.descriptor().kernels, self.descriptor().kernel_count) }
     }
 
-    /// The event that tells of its kernels' spills, where ptxas said that there are some.
-    pub fn spills(&self) -> Option<Event> {
-        let spilling = self.kernels().iter().filter(|kernel| kernel.spill_bytes != 0);
-        let kernels: Vec<(u32, u32)> = spilling.map(|kernel| (kernel.function, kernel.spill_bytes)).collect();
+    /// The events that tell what ptxas said of its kernels, where it said anything.
+    pub fn assembly(&self, capability: (u32, u32)) -> impl Iterator<Item = Event> {
+        self.spills(capability).into_iter().chain(self.assembled())
+    }
+
+    /// Spills on a device.
+    fn spills(&self, capability: (u32, u32)) -> Option<Event> {
+        let each =
+            |kernel: &KernelDescriptor| Some((kernel.function, nearest(resources(kernel), capability)?.spill_bytes));
+        let kernels: Vec<(u32, u32)> =
+            self.kernels().iter().filter_map(each).filter(|(_, bytes)| *bytes != 0).collect();
         (!kernels.is_empty()).then_some(Event::Spills { module: self.id, kernels })
+    }
+
+    /// Registers on all architectures.
+    fn assembled(&self) -> Option<Event> {
+        let known = self.kernels().iter().map(|kernel| (kernel.function, resources(kernel).to_vec()));
+        let kernels: Vec<_> = known.filter(|(_, resources)| !resources.is_empty()).collect();
+        (!kernels.is_empty()).then_some(Event::Assembled { module: self.id, kernels })
     }
 
     /// Variables.
@@ -197,6 +212,12 @@ impl Module {
             unsafe { descriptor.site_ranges.add(site).write(range) };
         }
     }
+}
+
+/// What ptxas said of a registered module's kernel.
+pub fn resources(kernel: &KernelDescriptor) -> &[Resources] {
+    // SAFETY: the module's own array, which is there as long as the descriptor.
+    unsafe { array(kernel.resources, kernel.resource_count) }
 }
 
 /// # Safety

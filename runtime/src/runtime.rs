@@ -274,7 +274,7 @@ impl Runtime {
             process: std::process::id(),
             memory: DeviceMemory::new(options.device.memory_bytes)?,
             arena: Arena::new()?,
-            children: Children::new(&options.device),
+            children: Children::new(&options),
             options,
             trace,
             modules: Vec::new(),

@@ -109,7 +109,8 @@ pub fn analyze_for<R: Read>(
     device: Device,
     progress: &mut dyn Progress,
 ) -> Result<Analysis, WorkerLost> {
-    let analyzer = Analyzer { reorder: Some(Reorder::new(device)), ..Analyzer::new(threads, Some(simulation)) };
+    let analyzer =
+        Analyzer { reorder: Some(Reorder::new(device, simulation.stated)), ..Analyzer::new(threads, Some(simulation)) };
     follow(reader, analyzer, progress)
 }
 
@@ -232,6 +233,10 @@ impl Analyzer {
             Event::Spills { module, kernels } => {
                 self.analysis.spills.extend(kernels.into_iter().map(|(function, bytes)| ((module, function), bytes)));
             }
+            Event::Assembled { module, kernels } => {
+                let each = kernels.into_iter().map(|(function, known)| ((module, function), known));
+                self.analysis.resources.extend(each);
+            }
             Event::SiteCounts { launch, sites } => self.site_counts(launch, &sites)?,
             Event::Stopped { launch, cause, block } => self.stopped = Some((launch, cause, block)),
             Event::NotLaunched { why, launches } => self.analysis.failures.add_not_launched(why, launches),
@@ -287,7 +292,8 @@ impl Analyzer {
         let mut shape = LaunchShape::new(&event, module, kernel, &recorded)?;
         if let Some(reorder) = &mut self.reorder {
             let module = Arc::clone(&shape.module.1);
-            if let Err(why) = reorder.launch(&mut event, shape) {
+            let known = self.analysis.resources.get(&(event.module, event.function));
+            if let Err(why) = reorder.launch(&mut event, shape, known.map_or(&[], Vec::as_slice)) {
                 self.left_out.insert(event.id);
                 self.analysis.left_out.push(LeftOut { model: 0, launch: event.id, kernel, why });
                 return Ok(());

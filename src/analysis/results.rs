@@ -9,6 +9,8 @@ use warpline_format::event::{
     Allocation, AllocationId, Direction, Fault, HostAllocationId, Launch, LaunchId, PathFrame, PathId,
 };
 
+use warpline_format::occupancy::Resources;
+
 use super::{CellKey, Cells, Failures, InstructionSums};
 use crate::attribution::{ContextTree, Module, ROOT};
 use crate::hierarchy::Traffic;
@@ -209,6 +211,8 @@ pub struct Analysis {
     pub modules: BTreeMap<u32, Arc<Module>>,
     /// Bytes per thread that kernels keep in local memory for lack of registers, by module and function.
     pub spills: BTreeMap<(u32, u32), u32>,
+    /// What ptxas says of kernels by rising architecture, by module and function.
+    pub resources: BTreeMap<(u32, u32), Vec<Resources>>,
     /// In order of first launch.
     pub kernels: Vec<KernelData>,
     /// By number.
@@ -246,6 +250,7 @@ impl Analysis {
             paths: BTreeMap::new(),
             modules: BTreeMap::new(),
             spills: BTreeMap::new(),
+            resources: BTreeMap::new(),
             kernels: Vec::new(),
             allocations: BTreeMap::new(),
             host_allocations: BTreeMap::new(),

@@ -123,6 +123,12 @@ pub struct StateArguments {
     /// Whether copies to the device leave their data in the L2 cache [default: as the model says]
     #[arg(long, value_enum)]
     pub l2_copies: Option<CopiesChoice>,
+    /// Registers per thread of every kernel, for occupancy [default: what ptxas says of the code without hooks, for the model's architecture]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=255))]
+    pub registers: Option<u32>,
+    /// Blocks that share an SM, as far as threads and shared memory allow [default: by registers, threads and shared memory]
+    #[arg(long, value_name = "BLOCKS", value_parser = clap::value_parser!(u32).range(1..=64))]
+    pub occupancy: Option<u32>,
     /// Whether the L2 cache keeps its content from launch to launch, or is emptied before each, as `ncu` does by default
     #[arg(long, value_enum, default_value_t = LaunchesChoice::Kept)]
     pub l2_launches: LaunchesChoice,

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use warpline_format::device::Device;
+use warpline_format::occupancy::Stated;
 
 use super::args::{CopiesChoice, LaunchesChoice, RestartChoice, ReuseChoice, ReuseScopeChoice, StateArguments};
 use super::default_model::DefaultModel;
@@ -73,6 +74,7 @@ pub(super) fn choose(
         if let Some(choice) = state.l2_copies {
             simulation.warm_copies = choice == CopiesChoice::Warm;
         }
+        simulation.stated = Stated { registers: state.registers, blocks: state.occupancy };
         simulation.flush_at_launch = state.l2_launches == LaunchesChoice::Flushed;
         if state.restart == RestartChoice::Off {
             simulation.stores = Stores::Use;

@@ -8,7 +8,7 @@ use super::missing::{self, Missing};
 use super::model::{self, Profile};
 use super::paths::{Paths, chain_place, device_frame};
 use super::rows::{self, SpaceSums};
-use super::{notes, sources, spread};
+use super::{notes, occupancy, sources, spread};
 use crate::analysis::{Analysis, Finish, KernelData, LaunchData, WarpSum};
 use crate::metrics::Counters;
 use crate::models::Rates;
@@ -145,9 +145,7 @@ pub(super) fn sampled(analysis: &Analysis) -> bool {
 }
 
 fn assumptions(analysis: &Analysis, mut known: BTreeMap<String, String>) -> BTreeMap<String, String> {
-    let assumed =
-        analysis.kernels.iter().flat_map(|kernel| &kernel.launches).any(|launch| launch.event.registers_assumed);
-    known.insert("occupancy".to_owned(), if assumed { "assumed" } else { "ptxas" }.to_owned());
+    known.extend(occupancy::assumptions(analysis, &known));
     known
 }
 
@@ -238,7 +236,7 @@ fn add_kernel(
         host_memory: super::caches::host_memory(kernel, &profile.run.models),
         ratios_over_launches: spread::ratios_over_launches(&kernel.launches, seconds),
         over_paths: spread::over_paths(&kernel.launches, seconds, paths),
-        spill_bytes: analysis.spills.get(&(kernel.module, kernel.function)).copied().unwrap_or(0),
+        spill_bytes: occupancy::spill_bytes(analysis, kernel),
         estimates: Vec::new(),
         bypass: None,
         pages: None,

@@ -12,6 +12,7 @@ mod metrics;
 mod missing;
 pub mod model;
 mod notes;
+mod occupancy;
 mod paths;
 mod rows;
 mod sources;

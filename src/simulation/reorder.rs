@@ -11,6 +11,7 @@ use rustc_hash::FxHashMap;
 use warpline_format::access::{Item, Items, Kind, Space, head};
 use warpline_format::device::Device;
 use warpline_format::event::{Launch, LaunchId};
+use warpline_format::occupancy::{Kernel, Registers, Resources, Stated};
 use warpline_format::schedule::{self, Shape, TurnEnd, WarpStreams};
 
 use crate::analysis::decode::{self, Step};
@@ -28,6 +29,7 @@ const EMPTY_PER_BLOCK: u64 = 64;
 /// Takes launches apart and hands them on in a device's order.
 pub struct Reorder {
     device: Device,
+    stated: Stated,
     launches: FxHashMap<LaunchId, Taken>,
 }
 
@@ -61,9 +63,9 @@ impl Taken {
 }
 
 impl Reorder {
-    /// For a device.
-    pub fn new(device: Device) -> Reorder {
-        Reorder { device, launches: FxHashMap::default() }
+    /// For a device, with what the user states about occupancy.
+    pub fn new(device: Device, stated: Stated) -> Reorder {
+        Reorder { device, stated, launches: FxHashMap::default() }
     }
 
     /// The device whose order comes out.
@@ -71,14 +73,22 @@ impl Reorder {
         &self.device
     }
 
-    /// A launch begins; its resident blocks become those of the device.
+    /// A launch begins; its registers and resident blocks become those of the device. `known` is what ptxas says of its
+    /// kernel; a trace that does not tell has the registers of the run.
     ///
     /// # Errors
     /// Why it cannot be put into the device's order.
-    pub fn launch(&mut self, event: &mut Launch, original: LaunchShape) -> Result<(), String> {
+    pub fn launch(&mut self, event: &mut Launch, original: LaunchShape, known: &[Resources]) -> Result<(), String> {
         let threads = event.block.iter().product();
         let shared = event.static_shared.saturating_add(event.dynamic_shared);
-        let resident = self.device.resident_blocks(threads, event.registers, shared);
+        let wanted = match (self.stated.registers, known) {
+            (None, []) => Registers { count: event.registers, assumed: event.registers_assumed },
+            _ => self.device.registers(Kernel { known, max_threads: 0, min_blocks: 0 }, self.stated),
+        };
+        let registers = self.device.fitting(wanted, threads);
+        event.registers = registers.count;
+        event.registers_assumed = registers.assumed;
+        let resident = self.device.blocks_on_sm(threads, registers.count, shared, self.stated);
         if resident == 0 {
             return Err(format!("a block of it does not fit an SM of {}", self.device.name));
         }
@@ -399,10 +409,10 @@ mod tests {
             let trace = produce(&programs, &from, &recorded);
             let want = produce(&programs, &to, &launch(&to, blocks, threads));
 
-            let mut reorder = Reorder::new(to);
+            let mut reorder = Reorder::new(to, Stated::default());
             let mut event = recorded.clone();
             let original = LaunchShape::new(&recorded, module(), 0, &from).unwrap();
-            reorder.launch(&mut event, original).unwrap();
+            reorder.launch(&mut event, original, &[]).unwrap();
             reorder.batch(0, &trace).unwrap();
             let mut got = Vec::new();
             let Ok(()) = reorder.finish(0, |items| { got.extend_from_slice(items); Ok::<(), Infallible>(()) });

@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use warpline_format::occupancy::Stated;
+
 use super::{Bypass, DEFAULT_WINDOW, PageSettings};
 use crate::hierarchy::{Copies, HierarchyConfig};
 use crate::locality::{Distance, Stores};
@@ -56,6 +58,8 @@ pub struct Settings {
     pub stores: Stores,
     /// How reuse distances are taken, if they are.
     pub reuse: Option<ReuseSettings>,
+    /// What the user states about occupancy; further models and `sim` go by it as the run does.
+    pub stated: Stated,
     /// Loads that go past level 1 whatever the program says; `None`: none.
     pub bypass: Option<Arc<Bypass>>,
     /// Pages to count.
@@ -70,6 +74,7 @@ impl Settings {
             flush_at_launch: false,
             stores: Stores::Restart,
             reuse: Some(ReuseSettings::default()),
+            stated: Stated::default(),
             bypass: None,
             pages: hierarchy.tlb.map(|tlb| PageSettings {
                 page_bytes: tlb.page_bytes,
@@ -99,6 +104,12 @@ impl Settings {
             if reuse.distance == Distance::Approximate {
                 all.insert("reuse_distances".to_owned(), APPROXIMATE.to_owned());
             }
+        }
+        if let Some(count) = self.stated.registers {
+            all.insert("registers".to_owned(), format!("stated: {count} per thread"));
+        }
+        if let Some(blocks) = self.stated.blocks {
+            all.insert("blocks_per_sm".to_owned(), format!("stated: {blocks}"));
         }
         if self.hierarchy.wave_lanes == 64 {
             let what = "64: two neighbouring warps make one request; blocks and branches are of warps of 32";

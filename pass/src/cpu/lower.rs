@@ -14,16 +14,8 @@ use crate::llvm::{Builder, Machine, ModuleItems, Value};
 use inkwell::module::Module;
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, HashMap};
+use warpline_format::occupancy::Resources;
 use warpline_format::site_table::SiteTable;
-
-/// What ptxas says of a kernel.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Registers {
-    /// Registers per thread; 0 unknown.
-    pub count: u32,
-    /// Bytes spilled, stores and loads.
-    pub spill_bytes: u32,
-}
 
 /// How to lower.
 #[derive(Clone, Debug)]
@@ -36,8 +28,8 @@ pub struct Options<'a> {
     pub visible: bool,
     /// The fat binary for GPUs, empty where there is none.
     pub fat_binary: &'a [u8],
-    /// Registers of kernels, by mangled name; may be empty.
-    pub registers: &'a BTreeMap<String, Registers>,
+    /// What ptxas says of kernels, by mangled name; may be empty.
+    pub registers: &'a BTreeMap<String, Vec<Resources>>,
     /// Lower everything in the cautious way: slow, for comparison.
     pub cautious: bool,
     /// Whether to run LLVM's optimiser on the result; off for reading the IR.

@@ -12,7 +12,7 @@ mod shapes;
 mod target;
 
 pub use error::{LowerError, Refusal};
-pub use lower::{Options, Registers, lower};
+pub use lower::{Options, lower};
 pub use shapes::analysis::Version;
 pub use target::optimize::{infer_attributes, optimize};
 pub use target::unit::Vectors;

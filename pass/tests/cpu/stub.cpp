@@ -36,7 +36,10 @@ struct Kernel {
     uint32_t function, flags;
     WarpFunction versions[6];
     const Parameter *parameters;
-    uint32_t parameter_count, parameter_bytes, static_shared, local_bytes, registers, spill, threads, blocks;
+    uint32_t parameter_count, parameter_bytes, static_shared, local_bytes;
+    const uint32_t *resources;
+    uint64_t resource_count;
+    uint32_t threads, blocks;
 };
 struct Global {
     const char *name;

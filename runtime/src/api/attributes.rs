@@ -1,7 +1,7 @@
 //! What a kernel needs and how many of its blocks fit on an SM.
 
 use super::{api, put};
-use crate::configuration::{MAX_THREADS, registers, registers_in};
+use crate::configuration::{MAX_THREADS, known, registers_in};
 use crate::cuda::error::{self, Error};
 use crate::cuda::types::FuncAttributes;
 use crate::module::Module;
@@ -29,8 +29,8 @@ fn resident(runtime: &Runtime, function: *const c_void, threads: c_int, dynamic:
     if threads > MAX_THREADS || shared > u64::from(device.shared_per_block_optin) {
         return Ok(0);
     }
-    let (registers, _) = registers_in(kernel, device, threads);
-    Ok(device.resident_blocks(threads, registers, shared as u32))
+    let registers = registers_in(kernel, &runtime.options, threads).count;
+    Ok(device.blocks_on_sm(threads, registers, shared as u32, runtime.options.stated))
 }
 
 api! {
@@ -41,7 +41,7 @@ api! {
         let device = &runtime.options.device;
         let module = module(runtime, member);
         let kernel = &module.kernels()[member.index];
-        let (registers, _) = registers(kernel, device.registers_per_sm);
+        let registers = device.registers(known(kernel), runtime.options.stated).count;
         // As many warps as the register file can feed, within the launch bounds.
         let per_warp = (registers * 32).next_multiple_of(device.register_unit.max(1)).max(1);
         let fed = (device.registers_per_sm / per_warp * 32).min(MAX_THREADS);

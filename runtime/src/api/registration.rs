@@ -71,8 +71,8 @@ unsafe fn register(runtime: &mut Runtime, data: *const u8) -> Registered {
         }
         Some(Ok(mut module)) => {
             runtime.trace.event(Event::Module { id, site_table: module.table_bytes().to_vec() });
-            if let Some(spills) = module.spills() {
-                runtime.trace.event(spills);
+            for event in module.assembly(runtime.options.device.compute_capability) {
+                runtime.trace.event(event);
             }
             place_globals(runtime, &mut module);
             runtime.modules.push(module);

@@ -7,7 +7,7 @@ use crate::memory::windows::{PAGE, Window};
 use crate::module::Module;
 use std::collections::HashMap;
 use warpline_format::abi::windows;
-use warpline_format::device::Device;
+use warpline_format::options::Options;
 
 /// Alignment of parameter buffers.
 const ALIGN: u64 = 64;
@@ -64,7 +64,7 @@ pub struct Request {
 /// The state of dynamic parallelism.
 #[derive(Debug)]
 pub struct Children {
-    device: Device,
+    options: Options,
     window: Option<Window>,
     /// Bytes of the window that are open.
     open: u64,
@@ -85,9 +85,9 @@ pub struct Children {
 
 impl Children {
     /// None yet.
-    pub fn new(device: &Device) -> Children {
+    pub fn new(options: &Options) -> Children {
         Children {
-            device: device.clone(),
+            options: options.clone(),
             window: None,
             open: 0,
             used: 0,
@@ -185,7 +185,7 @@ impl Children {
         let Some(kernel) = module.kernels().get(index) else {
             return self.fail(thread, error::INVALID_DEVICE_FUNCTION);
         };
-        if let Err(refusal) = check(module, index, &self.device, &request.configuration) {
+        if let Err(refusal) = check(module, index, &self.options, &request.configuration) {
             let name = module.kernel_name(index);
             note_once(format!(
                 "a kernel's launch of {name} was refused (CUDA error {}): {}",
@@ -223,7 +223,7 @@ mod tests {
 
     #[test]
     fn tail_launches_come_last_and_the_first_is_taken_first() {
-        let mut children = Children::new(&Device::rtx_2080_ti());
+        let mut children = Children::new(&Options::default());
         let fill = |value| Work::Fill { to: 0, value, bytes: 0 };
         children.add(fill(1));
         children.tail.push(fill(3));
@@ -239,7 +239,7 @@ mod tests {
 
     #[test]
     fn errors_belong_to_their_thread() {
-        let mut children = Children::new(&Device::rtx_2080_ti());
+        let mut children = Children::new(&Options::default());
         assert_eq!(children.buffer((0, 3), 8), 0, "no launch may wait");
         assert_eq!(children.last_error((0, 4), true), error::SUCCESS);
         assert_eq!(children.last_error((0, 3), false), error::LAUNCH_PENDING_COUNT_EXCEEDED);

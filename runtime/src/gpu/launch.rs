@@ -9,6 +9,7 @@ use super::register::place_variables;
 use super::session::{Begun, TicketPlace};
 use super::state::{Kernel, note_once, registry, stream_number};
 use super::times::{self, Form};
+use crate::configuration::known;
 use crate::cuda::error::{self, Error};
 use crate::cuda::types::{Dim3, StreamHandle};
 use crate::paths::Entry;
@@ -268,6 +269,7 @@ pub(super) fn note_launch(
     let stream = stream_number(wanted.stream as usize);
     let module = runtime.modules.get(kernel.module)?;
     let descriptor = module.kernels().get(kernel.index)?;
+    let registers = runtime.options.device.registers(known(descriptor), runtime.options.stated);
     let launch = Launch {
         id,
         module: module.id,
@@ -276,8 +278,8 @@ pub(super) fn note_launch(
         block: wanted.block.into(),
         dynamic_shared: wanted.shared as u32,
         static_shared: descriptor.static_shared,
-        registers: descriptor.registers,
-        registers_assumed: descriptor.registers == 0,
+        registers: registers.count,
+        registers_assumed: registers.assumed,
         local_bytes: descriptor.local_bytes,
         resident_blocks: resident,
         block_share: if traced { share } else { 0 },

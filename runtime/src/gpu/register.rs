@@ -98,8 +98,8 @@ unsafe fn enter_module(runtime: &mut Runtime, data: *const u8) -> Option<Entered
     }
     let layout = CountLayout::of(&module.table);
     runtime.trace.event(Event::Module { id, site_table: module.table_bytes().to_vec() });
-    if let Some(spills) = module.spills() {
-        runtime.trace.event(spills);
+    for event in module.assembly(runtime.options.device.compute_capability) {
+        runtime.trace.event(event);
     }
     runtime.modules.push(module);
     Some(Entered { module: id as usize, binary, layout })

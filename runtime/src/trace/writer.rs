@@ -67,6 +67,7 @@ impl Writer {
                         | Event::Object { .. }
                         | Event::Module { .. }
                         | Event::Spills { .. }
+                        | Event::Assembled { .. }
                 ) || matches!(&event, Event::Allocation(allocation) if allocation.global.is_some());
                 events.push(event);
                 if !quiet {

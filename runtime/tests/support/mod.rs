@@ -14,12 +14,16 @@ use warpline_format::abi::{
 use warpline_format::access::{Item, Items, Kind, MAX_ITEM_BYTES, Space, head};
 use warpline_format::chunk::{CHUNK_HEAD_BYTES, ChunkHead, ChunkKind, HEADER_BYTES, check_header};
 use warpline_format::event::Event;
+use warpline_format::occupancy::Resources;
 use warpline_format::options::{ENABLE_VARIABLE, Options, Output, VARIABLE};
 use warpline_format::site_table::{Branch, CacheOp, File, Frame, Function, Global, GlobalKind, Op, Site, SiteTable};
 use warpline_runtime::api::registration::{
     __cudaRegisterFatBinary, __cudaRegisterFatBinaryEnd, __cudaRegisterFunction, __cudaRegisterVar,
 };
 use warpline_runtime::execution::hooks::__wl_flush;
+
+/// What ptxas says of each kernel.
+static RESOURCES: Resources = Resources { architecture: 75, registers: 32, spill_bytes: 0 };
 
 /// One kernel of the module.
 pub struct KernelSpec {
@@ -123,8 +127,8 @@ pub fn register_with_binary(
                 parameters: parameters.leak().as_ptr(),
                 static_shared: kernel.static_shared,
                 local_bytes: 0,
-                registers: 32,
-                spill_bytes: 0,
+                resources: &raw const RESOURCES,
+                resource_count: 1,
                 max_threads: 0,
                 min_blocks: 0,
             }

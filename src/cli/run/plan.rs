@@ -82,6 +82,7 @@ impl Plan {
             },
             options: Options {
                 mode,
+                stated: model.simulation.stated,
                 output: Output::DefaultFile,
                 device: model.device.clone(),
                 kernels: arguments.kernels.clone(),

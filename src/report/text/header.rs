@@ -79,8 +79,14 @@ pub(super) fn write(out: &mut String, profile: &Profile, style: Style) {
     let mut modelled = "order of warps and blocks; bank conflicts (32 banks of 4 bytes)".to_owned();
     match run.assumptions.get("occupancy").map(String::as_str) {
         Some("ptxas") => modelled.push_str("; occupancy from ptxas registers"),
+        Some("stated") => modelled.push_str("; occupancy as stated"),
         Some(_) => modelled.push_str("; occupancy with assumed registers"),
         None => {}
+    }
+    for (key, what) in [("registers", ""), ("blocks_per_sm", "blocks per SM ")] {
+        if let Some(text) = run.assumptions.get(key) {
+            _ = write!(modelled, " ({what}{text})");
+        }
     }
     line("modelled", modelled);
     if let Some(waves) = run.assumptions.get("wave_lanes") {

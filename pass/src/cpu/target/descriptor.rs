@@ -1,9 +1,9 @@
 //! The tables that the runtime reads: `ModuleDescriptor` and what it points to, as constants.
 
 use super::unit::{Place, Unit};
+use crate::cpu::Options;
 use crate::cpu::error::{LowerError, Refusal};
 use crate::cpu::shapes::analysis::Version;
-use crate::cpu::{Options, Registers};
 use crate::llvm::types::Kind;
 use crate::llvm::value::{Linkage, Opcode, Visibility};
 use crate::llvm::{ModuleItems, Value};
@@ -158,7 +158,12 @@ impl<'c> Tables<'_, 'c> {
             .map(|one| self.record(&[self.int(32, u64::from(one.offset)), self.int(32, u64::from(one.size))]))
             .collect();
         let pick = |map: &BTreeMap<Version, Value<'c>>, version| map.get(&version).copied().unwrap_or(self.null());
-        let registers = options.registers.get(&name).copied().unwrap_or(Registers { count: 0, spill_bytes: 0 });
+        let resources: Vec<_> = (options.registers.get(&name).into_iter().flatten())
+            .map(|one| {
+                let fields = [one.architecture, one.registers, one.spill_bytes];
+                self.record(&fields.map(|field| self.int(32, u64::from(field))))
+            })
+            .collect();
         let bound = |key: &str| {
             let text = kernel.string_attribute(key).unwrap_or_default();
             let numbers: Vec<u64> = text.split(',').filter_map(|part| part.trim().parse().ok()).collect();
@@ -179,8 +184,8 @@ impl<'c> Tables<'_, 'c> {
             self.int(32, u64::from(bytes)),
             self.int(32, u64::from(self.unit.shared.static_bytes(kernel))),
             self.int(32, local),
-            self.int(32, u64::from(registers.count)),
-            self.int(32, u64::from(registers.spill_bytes)),
+            self.list("warpline.resources", &resources),
+            self.int(64, resources.len() as u64),
             self.int(32, bound("nvvm.maxntid")),
             self.int(32, bound("nvvm.minctasm")),
         ]))
