@@ -1,17 +1,13 @@
 //! From sources to objects.
 
-use crate::cccl;
 use crate::clang_jobs::{self, Side};
 use crate::command::{Command, Finished};
 use crate::error::DriverError;
 use crate::invocation::{Input, Invocation, Language};
-use crate::libraries;
-use crate::overlay;
-use crate::sources;
+use crate::source::{cccl, overlay, standard, unit};
 use crate::stages::{self, StageOptions};
-use crate::standard;
 use crate::tools::Tools;
-use crate::trace;
+use crate::{libraries, trace};
 use std::path::{Path, PathBuf};
 
 /// What clang makes alone, with its own streams and exit code.
@@ -67,11 +63,11 @@ fn cuda_object(tools: &Tools, invocation: &Invocation, input: &Input, output: &P
     let mut device = clang_jobs::cuda_bitcode(tools, invocation, input, Side::Device, &device_file);
     let mut host = clang_jobs::cuda_bitcode(tools, invocation, input, Side::Host, &host_file);
     let folders = invocation.include_folders();
-    let files = sources::files(Path::new(&input.path), &folders);
-    if files.iter().any(|(_, text)| sources::has_texture_references(text)) {
+    let files = unit::files(Path::new(&input.path), &folders);
+    if files.iter().any(|(_, text)| unit::has_texture_references(text)) {
         [device, host] = [device, host].map(|command| command.args(["-DWARPLINE_TEXTURE_REFERENCES"]));
     }
-    let all = sources::all_files(Path::new(&input.path), &folders);
+    let all = unit::all_files(Path::new(&input.path), &folders);
     let raised = tools.cuda.cccl_include().and_then(|_| standard::raised(&invocation.common, &all));
     [device, host] = [device, host].map(|command| command.args(raised));
     let mut texts = overlay::respelled_files(&files, invocation.dialect);

@@ -5,28 +5,20 @@
 //! [`compile`] and [`link`] do the work with the commands of [`clang_jobs`] and the stages of [`stages`].
 
 pub mod architecture;
-mod cccl;
 pub mod clang_jobs;
 pub mod command;
 pub mod compile;
-mod compiler_macro;
 pub mod embedded;
 pub mod error;
 pub mod gpu;
 pub mod invocation;
-pub mod launches;
 mod libraries;
 pub mod link;
 mod object_parts;
 pub mod options;
-mod overlay;
-mod percent_signs;
-mod pragmas;
 pub mod registers;
-mod source_digests;
-pub mod sources;
+pub mod source;
 mod stages;
-mod standard;
 pub mod toolkit;
 pub mod tools;
 mod trace;

@@ -1,13 +1,12 @@
 //! The stages of the pass, one after the other, from clang's bitcode to an object. `docs/design/borders.md`, section 1.
 
-use crate::clang_jobs;
 use crate::command::Command;
 use crate::error::DriverError;
 use crate::gpu::GpuBuild;
 use crate::invocation::Invocation;
-use crate::object_parts;
 use crate::registers::{Assembler, Assembly};
 use crate::tools::Tools;
+use crate::{clang_jobs, object_parts};
 use inkwell::context::Context;
 use inkwell::memory_buffer::MemoryBuffer;
 use inkwell::module::{Linkage, Module};
@@ -201,7 +200,7 @@ fn write_unit<'c>(
         true => {
             let hooks = HookOptions { system_folders: options.system_folders.clone(), bundles: options.bundles };
             let mut table = device::hook(&device, &machine, &hooks).map_err(|cause| options.failed(cause))?;
-            crate::source_digests::add(&mut table);
+            crate::source::digests::add(&mut table);
             options.dump.write(&device, "device-3-hooked")?;
             Some(table)
         }

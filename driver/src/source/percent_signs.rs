@@ -1,6 +1,6 @@
 //! Registers of PTX in inline assembly with operands: `%laneid` where clang wants `%%laneid`. nvcc takes either.
 
-use crate::sources::code;
+use super::unit::code;
 
 /// Special registers, or beginnings of their names.
 const REGISTERS: [&str; 19] = [

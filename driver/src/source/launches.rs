@@ -1,7 +1,7 @@
 //! Launches written `kernel << <grid, block>> >(…)`, as some editors format them. nvcc reads `<<<` with blanks between;
 //! clang does not. All that follows keeps its line and column.
 
-use crate::sources::code;
+use super::unit::code;
 
 /// The text with `<<<` and `>>>` of launches written together; `None` where they are already.
 pub fn respelled(text: &str) -> Option<String> {

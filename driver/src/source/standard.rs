@@ -4,7 +4,7 @@
 //! with less. Projects made for older toolkits ask for C++11 or 14 and mean "at least": nothing that they say changes its
 //! meaning in 17 but `register` and exception specifications, which become warnings.
 
-use crate::sources::included;
+use super::unit::included;
 use std::path::PathBuf;
 
 /// Beginnings of the names of headers that need C++17.

@@ -1,11 +1,11 @@
 //! Texts that clang is shown in the place of files, where nvcc understands what clang does not.
 
+use super::{compiler_macro, launches, percent_signs, pragmas};
 use crate::error::DriverError;
 use crate::options::Dialect;
-use crate::{compiler_macro, launches, percent_signs, pragmas};
 use std::path::{Path, PathBuf};
 
-/// The files among `files`, a source and what it includes ([`files`](crate::sources::files)), that clang has to see
+/// The files among `files`, a source and what it includes ([`files`](super::unit::files)), that clang has to see
 /// otherwise, with their new texts.
 pub fn respelled_files(files: &[(PathBuf, String)], dialect: Dialect) -> Vec<(PathBuf, String)> {
     files.iter().filter_map(|(path, text)| Some((path.clone(), respelled(text, dialect)?))).collect()
@@ -55,7 +55,7 @@ fn respelled(text: &str, dialect: Dialect) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sources::files;
+    use crate::source::unit::files;
 
     #[test]
     fn included_files_are_followed() {

@@ -1,0 +1,12 @@
+//! Sources before clang reads them: what nvcc understands and clang does not is rewritten in the texts that clang is shown.
+//! The files stay as they are.
+
+pub(crate) mod cccl;
+pub(crate) mod compiler_macro;
+pub(crate) mod digests;
+pub mod launches;
+pub(crate) mod overlay;
+pub(crate) mod percent_signs;
+pub(crate) mod pragmas;
+pub(crate) mod standard;
+pub mod unit;
