@@ -29,6 +29,7 @@ use invocation::{Action, Invocation};
 use options::Dialect;
 use std::process::ExitCode;
 use tools::Tools;
+use warpline_format::visible;
 
 /// Set to `1`, programs are built without hooks: they run on the CPU device and record nothing.
 pub const DISABLE_VARIABLE: &str = "WARPLINE_CC_DISABLE";
@@ -43,7 +44,7 @@ pub fn main(program: &str, arguments: &[String]) -> ExitCode {
         Err(error) => {
             // The compiler has said what is wrong in its own words.
             if !matches!(error, DriverError::Compiler(_)) {
-                eprintln!("warpline-cc: error: {error}");
+                eprintln!("warpline-cc: error: {}", visible::message(&error.to_string()));
             }
             ExitCode::from(error.exit_code())
         }
@@ -88,9 +89,9 @@ fn serve(dialect: Dialect, arguments: &[String]) -> Result<(), DriverError> {
 /// What differs from what was asked for, in one line each.
 fn note(invocation: &Invocation, tools: &Tools) {
     if !invocation.ignored.is_empty() {
-        eprintln!("warpline-cc: note: without effect here: {}", invocation.ignored.join(", "));
+        eprintln!("warpline-cc: note: without effect here: {}", visible::message(&invocation.ignored.join(", ")));
     }
     for note in &tools.notes {
-        eprintln!("warpline-cc: note: {note}");
+        eprintln!("warpline-cc: note: {}", visible::message(note));
     }
 }

@@ -15,6 +15,7 @@ use std::fmt::Display;
 use std::path::{Path, PathBuf};
 use warpline_format::abi::ARCHITECTURE_SECTION;
 use warpline_format::site_table::SiteTable;
+use warpline_format::visible;
 use warpline_pass::device::HookOptions;
 use warpline_pass::host::HostHooks;
 use warpline_pass::llvm::Machine;
@@ -90,9 +91,10 @@ impl StageOptions {
     fn note_huge(&self, huge: Option<&Huge>) {
         let Some(Huge { name, instructions }) = huge else { return };
         eprintln!(
-            "warpline-cc: note: {}: {name} has {instructions} instructions; it and the code beside it are generated \
+            "warpline-cc: note: {}: {} has {instructions} instructions; it and the code beside it are generated \
              without optimisation, and run slower",
-            self.source
+            visible::name(&self.source),
+            visible::name(name)
         );
     }
 
@@ -298,7 +300,7 @@ fn gpu_code(device: &Module<'_>, table: Option<&SiteTable>, options: &StageOptio
     }
     let (bytes, notes) = gpu.fat_binary(device, table).map_err(|cause| options.failed(cause))?;
     for note in notes {
-        eprintln!("warpline-cc: note: {}: {note}", options.source);
+        eprintln!("warpline-cc: note: {}: {}", visible::name(&options.source), visible::message(&note));
     }
     Ok(bytes)
 }

@@ -17,3 +17,4 @@ mod pack;
 pub mod ring;
 pub mod schedule;
 pub mod site_table;
+pub mod visible;

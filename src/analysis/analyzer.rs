@@ -11,6 +11,7 @@ use warpline_format::device::Device;
 use warpline_format::event::{
     AllocationId, AllocationKind, Copy, Event, Launch, LaunchEnd, LaunchId, SiteCount, StopCause, WarpBlockCount,
 };
+use warpline_format::visible;
 
 use super::limits::{self, copied_bytes};
 use super::pool::{Pool, WorkerLost};
@@ -169,7 +170,8 @@ impl Analyzer {
 
     fn event(&mut self, event: Event) -> Result<(), Refusal> {
         match event {
-            Event::Program { executable, arguments, device } => {
+            Event::Program { mut executable, mut arguments, mut device } => {
+                arguments.iter_mut().chain([&mut executable, &mut device.name]).for_each(visible::make_name);
                 if self.analysis.program.is_some() {
                     return Err("a second program record".to_owned().into());
                 }
@@ -190,7 +192,8 @@ impl Analyzer {
             Event::Path { id, frames } => {
                 announce(&mut self.analysis.paths, id, frames, "call path")?;
             }
-            Event::Allocation(event) => {
+            Event::Allocation(mut event) => {
+                event.name.iter_mut().for_each(visible::make_name);
                 if self.analysis.allocations.contains_key(&event.id) {
                     return Err(format!("allocation {} is announced twice", event.id).into());
                 }
@@ -220,7 +223,8 @@ impl Analyzer {
                 }
                 self.map_version += 1;
             }
-            Event::HostAllocation { id, kind, bytes, name, path } => {
+            Event::HostAllocation { id, mut kind, bytes, mut name, path } => {
+                name.iter_mut().chain([&mut kind]).for_each(visible::make_name);
                 let data = HostAllocationData { kind, bytes, name, path };
                 announce(&mut self.analysis.host_allocations, id, data, "host allocation")?;
             }

@@ -1,6 +1,7 @@
 //! A device module as the analysis uses it.
 
 use warpline_format::site_table::{File, FrameId, SiteTable, SiteTableError};
+use warpline_format::visible;
 
 use crate::geometry::{MAX_WIDTH, Width};
 
@@ -35,7 +36,8 @@ impl Module {
     /// # Errors
     /// [`ModuleError`].
     pub fn new(site_table: &[u8]) -> Result<Module, ModuleError> {
-        let table = SiteTable::from_bytes(site_table)?;
+        let mut table = SiteTable::from_bytes(site_table)?;
+        show_names(&mut table);
         let width = |(site, entry): (usize, &warpline_format::site_table::Site)| {
             if entry.bytes == 0 || entry.bytes > MAX_WIDTH {
                 return Err(ModuleError::Width { site, bytes: entry.bytes });
@@ -60,6 +62,20 @@ impl Module {
         };
         find(|file| !file.system).or_else(|| find(|file| !is_intrinsic(&file.path))).or(chain.len().checked_sub(1))
     }
+}
+
+/// Names go to terminals and tables.
+fn show_names(table: &mut SiteTable) {
+    let SiteTable { module, hash, files, frames, functions, globals, not_seen, .. } = table;
+    let functions = functions.iter_mut().flat_map(|function| [&mut function.mangled, &mut function.name]);
+    [module, hash]
+        .into_iter()
+        .chain(files.iter_mut().map(|file| &mut file.path))
+        .chain(frames.iter_mut().map(|frame| &mut frame.function))
+        .chain(functions)
+        .chain(globals.iter_mut().map(|global| &mut global.name))
+        .chain(not_seen.iter_mut().map(|entry| &mut entry.what))
+        .for_each(visible::make_name);
 }
 
 /// Whether a system file is one of the headers in which compiler and toolkit define intrinsic functions: those lie in the

@@ -6,6 +6,7 @@ use std::path::Path;
 use object::Object as _;
 use object::read::ReadCache;
 use warpline_format::event::PathFrame;
+use warpline_format::visible;
 
 use super::host_sources::{self, HostSources};
 use crate::named_files;
@@ -136,7 +137,7 @@ impl Symbolizer {
         self.known.entry((object, address)).or_insert_with(|| match objects.get(&object) {
             Some((_, Loaded::Ready { loader, .. })) => resolve(loader, address),
             Some((path, Loaded::Missing)) => {
-                vec![HostFrame { function: format!("{path}+{address:#x}"), ..HostFrame::default() }]
+                vec![HostFrame { function: format!("{}+{address:#x}", visible::name(path)), ..HostFrame::default() }]
             }
             None => Vec::new(),
         })
@@ -150,8 +151,8 @@ fn resolve(loader: &addr2line::Loader, address: u64) -> Vec<HostFrame> {
             let function = frame.function.and_then(|name| name.demangle().ok().map(|name| name.into_owned()));
             let place = frame.location.as_ref();
             found.push(HostFrame {
-                function: function.unwrap_or_default(),
-                file: place.and_then(|place| place.file).unwrap_or_default().to_owned(),
+                function: visible::name(&function.unwrap_or_default()).into_owned(),
+                file: visible::name(place.and_then(|place| place.file).unwrap_or_default()).into_owned(),
                 line: place.and_then(|place| place.line).unwrap_or(0),
                 column: place.and_then(|place| place.column).unwrap_or(0),
             });
@@ -160,7 +161,7 @@ fn resolve(loader: &addr2line::Loader, address: u64) -> Vec<HostFrame> {
     // Without debug information there is at most a symbol.
     let nameless = found.last().is_none_or(|frame| frame.function.is_empty());
     if nameless && let Some(symbol) = loader.find_symbol(address) {
-        let function = demangle(symbol);
+        let function = visible::name(&demangle(symbol)).into_owned();
         match found.last_mut() {
             Some(frame) => frame.function = function,
             None => found.push(HostFrame { function, ..HostFrame::default() }),

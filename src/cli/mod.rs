@@ -62,7 +62,7 @@ pub fn main() -> ExitCode {
         Ok(code) => ExitCode::from(code),
         Err(failure) => {
             if !failure.message.is_empty() {
-                eprintln!("warpline: {}", failure.message);
+                output::say(failure.message);
             }
             ExitCode::from(failure.code)
         }

@@ -3,6 +3,8 @@
 use std::io::{IsTerminal as _, Write as _};
 use std::path::Path;
 
+use warpline_format::visible;
+
 use super::Failure;
 use super::args::ColorChoice;
 use crate::exit_code;
@@ -29,6 +31,11 @@ impl Color {
             }
         }
     }
+}
+
+/// Says something on standard error.
+pub(super) fn say(text: impl std::fmt::Display) {
+    eprintln!("warpline: {}", visible::message(&text.to_string()));
 }
 
 /// Writes to standard output. A reader that has gone away is no error.

@@ -43,9 +43,9 @@ pub(super) fn execute(arguments: &ProfileArguments, color: Color) -> Result<u8, 
     super::run::write(&profile, &plan)?;
     let filter = Filter { kernel: None, source: None, top: 10 };
     output::print(&report::render(&profile, Format::Text, &filter, color.stdout)?)?;
-    eprintln!("warpline: wrote {}", plan.output.display());
+    output::say(format_args!("wrote {}", plan.output.display()));
     if outcome.code != 0 {
-        eprintln!("warpline: the program ended with exit code {}", outcome.code);
+        output::say(format_args!("the program ended with exit code {}", outcome.code));
     }
     Ok(outcome.code)
 }

@@ -56,10 +56,10 @@ pub(super) fn execute(arguments: &SimArguments) -> Result<u8, Failure> {
     let profile = profile::build(BuildInput { analysis: &analysis, facts });
     profile::write(&profile, &output).map_err(|error| Failure::new(exit_code::UNEXPECTED, error))?;
     for note in &profile.run.notes {
-        eprintln!("warpline: note: {note}");
+        super::output::say(format_args!("note: {note}"));
     }
-    eprintln!("warpline: wrote {}", output.display());
-    eprintln!("warpline: next: warpline report {}", output.display());
+    super::output::say(format_args!("wrote {}", output.display()));
+    super::output::say(format_args!("next: warpline report {}", output.display()));
     Ok(if profile.run.complete { exit_code::OK } else { exit_code::PARTIAL })
 }
 

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use warpline_format::event::{AllocationId, AllocationKind, Fault as FaultEvent, FaultKind, LaunchId};
+use warpline_format::visible;
 
 use super::missing::{self, Missing};
 use super::model::{self, Profile};
@@ -136,7 +137,12 @@ pub fn build(input: BuildInput<'_>) -> Profile {
         format!("{name}: ptxas spills {} bytes per thread: local traffic that no figure shows", kernel.spill_bytes)
     }));
     notes.extend(facts.notes);
-    profile.run.notes = notes;
+    let run = &mut profile.run;
+    run.notes = notes;
+    let environment = &mut run.environment;
+    let texts =
+        run.notes.iter_mut().chain(&mut run.models).chain(&mut environment.command).chain(&mut environment.host);
+    texts.for_each(visible::make_name);
     profile
 }
 

@@ -15,8 +15,8 @@ use std::fs::File;
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
-use super::Profile;
 use super::model::{SCHEMA, VERSION};
+use super::{Profile, shown};
 
 const MAGIC: [u8; 8] = *b"WLPROF\r\n";
 const CONTAINER_VERSION: u32 = 1;
@@ -129,7 +129,7 @@ pub fn from_bytes(bytes: &[u8], path: &Path) -> Result<Profile, ProfileError> {
     }
     let document =
         lz4_flex::block::decompress(payload, unpacked as usize).map_err(|error| damaged(&error.to_string()))?;
-    let profile: Profile = serde_json::from_slice(&document).map_err(|error| damaged(&error.to_string()))?;
+    let profile = shown::read(&document).map_err(|error| damaged(&error.to_string()))?;
     if profile.schema != SCHEMA {
         return Err(damaged("its document is of another kind"));
     }

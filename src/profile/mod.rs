@@ -15,6 +15,7 @@ mod notes;
 mod occupancy;
 mod paths;
 mod rows;
+mod shown;
 mod sources;
 mod spread;
 

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use warpline_format::site_table::Digest;
+use warpline_format::visible;
 
 use super::Profile;
 use super::model::Frame;
@@ -169,7 +170,8 @@ pub(super) fn collect(profile: &mut Profile, evidence: Evidence<'_, '_>) -> Vec<
         let mut kept = BTreeMap::new();
         for (number, line) in (1u32..).zip(text.lines()) {
             if lines.contains(&number) {
-                kept.insert(number, line.trim_end().chars().take(MAX_LINE_CHARACTERS).collect());
+                let line: String = line.trim_end().chars().take(MAX_LINE_CHARACTERS).collect();
+                kept.insert(number, visible::source_line(&line).into_owned());
             }
         }
         sources.insert(file, kept);

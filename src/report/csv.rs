@@ -92,7 +92,11 @@ pub fn csv(profile: &Profile) -> String {
 
 /// A field as RFC 4180 has it.
 fn quoted(text: &str) -> String {
-    if text.contains([',', '"', '\n', '\r']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text.to_owned() }
+    if text.contains([',', '"', '\n', '\r', '\t']) {
+        format!("\"{}\"", text.replace('"', "\"\""))
+    } else {
+        text.to_owned()
+    }
 }
 
 #[cfg(test)]

@@ -43,7 +43,7 @@ pub(super) fn execute(arguments: &RunArguments) -> Result<u8, Failure> {
     plan.check_output()?;
     let outcome = run(&plan)?;
     let Some(profile) = &outcome.profile else {
-        eprintln!("warpline: {}", not_instrumented(&plan));
+        crate::cli::output::say(format_args!("{}", not_instrumented(&plan)));
         // A program's own failure is what its caller has to see first.
         return Ok(if outcome.code == 0 { exit_code::RUN_NOT_PROFILED } else { outcome.code });
     };
@@ -188,21 +188,24 @@ fn not_instrumented(plan: &Plan) -> String {
 /// One line for the user, and the command that shows more.
 fn tell(plan: &Plan, profile: &Profile) {
     for note in &profile.run.notes {
-        eprintln!("warpline: note: {note}");
+        crate::cli::output::say(format_args!("note: {note}"));
     }
     // The program's runtime has told each bad access when it happened.
     if !profile.faults.is_empty() {
         let count = profile.faults.len();
-        eprintln!("warpline: {count} bad {}, see the report", if count == 1 { "access" } else { "accesses" });
+        crate::cli::output::say(format_args!(
+            "{count} bad {}, see the report",
+            if count == 1 { "access" } else { "accesses" }
+        ));
     }
     let requests: u64 =
         profile.kernels.iter().flat_map(|kernel| kernel.metrics.values()).map(|metrics| metrics.requests).sum();
-    eprintln!(
-        "warpline: {} kernel{}, {requests} memory requests; wrote {}{}",
+    crate::cli::output::say(format_args!(
+        "{} kernel{}, {requests} memory requests; wrote {}{}",
         profile.kernels.len(),
         if profile.kernels.len() == 1 { "" } else { "s" },
         plan.output.display(),
         if profile.run.complete { "" } else { " (INCOMPLETE, see the notes)" },
-    );
-    eprintln!("warpline: next: warpline report {}", plan.output.display());
+    ));
+    crate::cli::output::say(format_args!("next: warpline report {}", plan.output.display()));
 }

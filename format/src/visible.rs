@@ -1,0 +1,70 @@
+//! Text that somebody else chose, names of files and functions and lines of sources, as it is shown: what would steer a
+//! terminal, break a line of a table or turn the text around is written out instead.
+
+use std::borrow::Cow;
+use std::fmt::Write as _;
+
+/// Whether a character does something to what is around it instead of being seen.
+pub fn is_hidden(character: char) -> bool {
+    character.is_control()
+        || matches!(character,
+            // Line and paragraph ends, marks and overrides of direction, byte order.
+            '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
+}
+
+/// A name: one line, everything hidden written out, as `\x1b`.
+pub fn name(text: &str) -> Cow<'_, str> {
+    shown(text, |_| false)
+}
+
+/// A line of a source: tabs stay.
+pub fn source_line(text: &str) -> Cow<'_, str> {
+    shown(text, |character| character == '\t')
+}
+
+/// A message, perhaps of several lines: their ends and tabs stay.
+pub fn message(text: &str) -> Cow<'_, str> {
+    shown(text, |character| matches!(character, '\n' | '\t'))
+}
+
+/// A name that is kept.
+pub fn make_name(text: &mut String) {
+    if let Cow::Owned(shown) = name(text) {
+        *text = shown;
+    }
+}
+
+fn shown(text: &str, stays: impl Fn(char) -> bool) -> Cow<'_, str> {
+    let hides = |character: char| is_hidden(character) && !stays(character);
+    if !text.chars().any(hides) {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(text.len() + 16);
+    for character in text.chars() {
+        match character {
+            _ if !hides(character) => out.push(character),
+            '\n' => out.push_str("\\n"),
+            '\r' => out.push_str("\\r"),
+            '\t' => out.push_str("\\t"),
+            _ => {
+                let number = u32::from(character);
+                _ = if number < 0x100 { write!(out, "\\x{number:02x}") } else { write!(out, "\\u{{{number:x}}}") };
+            }
+        }
+    }
+    Cow::Owned(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_hidden_is_written_out_and_nothing_else() {
+        assert_eq!(name("a\x1b[2J\u{9b}1m\u{202e}b\r\n\tc\0\x7f"), "a\\x1b[2J\\x9b1m\\u{202e}b\\r\\n\\tc\\x00\\x7f");
+        assert_eq!(source_line("\tif (x)\r\n"), "\tif (x)\\r\\n");
+        assert_eq!(message("one\n\ttwo\x07"), "one\n\ttwo\\x07");
+        let plain = "operator<=>(größe, 漢字 \u{1f600}, \"\\n\")";
+        assert!(matches!(name(plain), Cow::Borrowed(same) if same == plain));
+    }
+}
