@@ -10,6 +10,7 @@ pub mod chunk;
 pub mod device;
 pub mod event;
 pub mod gpu;
+pub mod hooks;
 pub mod matrix;
 pub mod occupancy;
 pub mod options;

@@ -9,11 +9,13 @@
 //! memory meet no cache; among themselves their order means nothing, and bundles of several addresses grow side by side.
 
 use super::distance::Sum;
+use crate::ir::border;
 use crate::ir::class::gives_way;
 use crate::llvm::value::{Opcode, Ordering};
 use crate::llvm::{Block, Builder, Layout, ModuleItems, Value};
 use inkwell::module::Module;
 use warpline_format::access::{MOST_BUNDLES, MOST_MEMBERS, Space, bundle_field};
+use warpline_format::hooks::Hook;
 use warpline_format::site_table::{Bundle, Member, SiteTable};
 
 /// Accesses that go through caches, at most: as many as a warp makes in a turn of the models. More would keep other
@@ -134,10 +136,9 @@ impl<'c> Bundler<'_, 'c> {
         let field = bundle_field(index, open.members.len() as u32);
         open.hooks[0].set_operand(0, Value::int(number, u64::from(field)));
         for (hook, member) in open.hooks.iter().zip(&open.members).skip(1) {
-            let name = hook.callee_name().replacen("access", "member", 1);
+            let Some(Hook::Access(space)) = Hook::of_name(&hook.callee_name()) else { continue };
             let pointer = hook.operand(1);
-            let function = self.module.declare(&name, types.void().function(&[number, pointer.ty(), number]));
-            function.add_attribute(crate::llvm::function::OF_FUNCTION, "nounwind", 0);
+            let function = border::hook(self.module, Hook::Member(space));
             let builder = Builder::new(types);
             builder.before(*hook);
             let constant = |value: u32| Value::int(number, u64::from(value));

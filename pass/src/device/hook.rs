@@ -5,14 +5,16 @@ use super::locate::Places;
 use super::matrix::Addresses;
 use super::table::Table;
 use super::{DeviceError, HookOptions, architecture, bundle, globals, mix};
-use crate::ir::space;
+use crate::ir::border;
+use crate::ir::space::number_of;
 use crate::llvm::metadata::{self, LIBRARY};
 use crate::llvm::module::verify;
 use crate::llvm::value::Opcode;
-use crate::llvm::{Block, Builder, Layout, Machine, ModuleItems, Type, Value};
+use crate::llvm::{Block, Builder, Layout, Machine, ModuleItems, Value};
 use inkwell::module::Module;
 use std::collections::HashMap;
 use warpline_format::access::{MOST_SITES, Space};
+use warpline_format::hooks::Hook;
 use warpline_format::site_table::{Branch, CallSite, NotSeen, Site, SiteTable};
 
 /// Hooks every access, block, branch and surviving call of the module, and returns what their numbers mean.
@@ -64,52 +66,17 @@ fn fingerprint(bytes: &[u8]) -> u64 {
 }
 
 /// The hook functions, declared in the module.
-struct Hooks<'c> {
-    access: [(u32, Value<'c>); 5],
-    block: Value<'c>,
-    branch: Value<'c>,
-    switch: Value<'c>,
-    call: Value<'c>,
-    returned: Value<'c>,
-    texture: Value<'c>,
-}
+struct Hooks<'c>(HashMap<Hook, Value<'c>>);
 
 impl<'c> Hooks<'c> {
     fn declare(module: &Module<'c>) -> Self {
-        let types = ModuleItems::types(module);
-        let declare = |name: &str, parameters: &[Type<'c>]| {
-            let function = module.declare(name, types.void().function(parameters));
-            function.add_attribute(crate::llvm::function::OF_FUNCTION, "nounwind", 0);
-            function
-        };
-        let number = types.int(32);
-        let access = [
-            ("generic", space::GENERIC),
-            ("global", space::GLOBAL),
-            ("shared", space::SHARED),
-            ("constant", space::CONSTANT),
-            ("local", space::LOCAL),
-        ]
-        .map(|(name, space)| (space, declare(&format!("__warpline_access_{name}"), &[number, types.pointer(space)])));
-        Hooks {
-            access,
-            block: declare("__warpline_block", &[number]),
-            branch: declare("__warpline_branch", &[number, types.int(1)]),
-            switch: declare("__warpline_switch", &[number, number]),
-            call: declare("__warpline_call", &[number]),
-            returned: declare("__warpline_return", &[]),
-            texture: declare("__warpline_texture", &[number]),
-        }
+        // Members come into being with their bundles.
+        let now = Hook::all().filter(|hook| !matches!(hook, Hook::Member(_)));
+        Hooks(now.map(|hook| (hook, border::hook(module, hook))).collect())
     }
 
-    fn access(&self, space: Space) -> (u32, Value<'c>) {
-        self.access[match space {
-            Space::Generic => 0,
-            Space::Global => 1,
-            Space::Shared => 2,
-            Space::Constant => 3,
-            Space::Local => 4,
-        }]
+    fn get(&self, hook: Hook) -> Value<'c> {
+        self.0[&hook]
     }
 }
 
@@ -138,7 +105,7 @@ impl<'c> Hooker<'_, '_, 'c, '_> {
         self.table.table.blocks.push(entry);
         if let Some(&first) = instructions.iter().find(|instruction| !instruction.is_phi()) {
             self.builder.before(first);
-            self.builder.call(self.hooks.block, &[self.number(self.table.table.blocks.len() - 1)]);
+            self.builder.call(self.hooks.get(Hook::Block), &[self.number(self.table.table.blocks.len() - 1)]);
         }
         for instruction in instructions {
             match instruction.opcode() {
@@ -190,7 +157,7 @@ impl<'c> Hooker<'_, '_, 'c, '_> {
                 Seen::Texture { op, cache, sizes, what } => {
                     self.builder.before(instruction);
                     let first = self.number(self.table.table.sites.len());
-                    self.builder.call(self.hooks.texture, &[first]);
+                    self.builder.call(self.hooks.get(Hook::Texture), &[first]);
                     self.table.table.sites.extend(sizes.into_iter().map(|bytes| Site {
                         function: self.function,
                         op,
@@ -214,7 +181,8 @@ impl<'c> Hooker<'_, '_, 'c, '_> {
     }
 
     fn access(&self, instruction: Value<'c>, site: usize, access: Access<'c>) {
-        let (space, function) = self.hooks.access(access.space);
+        let space = number_of(access.space);
+        let function = self.hooks.get(Hook::Access(access.space));
         let builder = &self.builder;
         builder.before(instruction);
         if let Some(guard) = access.guard {
@@ -270,7 +238,7 @@ impl<'c> Hooker<'_, '_, 'c, '_> {
         let number = self.table.table.branches.len();
         self.table.table.branches.push(Branch { function: self.function, chain, sides: 2 });
         self.builder.before(branch);
-        self.builder.call(self.hooks.branch, &[self.number(number), condition]);
+        self.builder.call(self.hooks.get(Hook::Branch), &[self.number(number), condition]);
     }
 
     /// The side is the index of the distinct target, the default's first. Neighbouring cases with one target are
@@ -314,7 +282,7 @@ impl<'c> Hooker<'_, '_, 'c, '_> {
             side = builder.select(test, self.number(target), side);
             at = end;
         }
-        builder.call(self.hooks.switch, &[self.number(number), side]);
+        builder.call(self.hooks.get(Hook::Switch), &[self.number(number), side]);
     }
 
     /// Calls of functions of the module, and through pointers. What is only declared is the device runtime's.
@@ -327,10 +295,10 @@ impl<'c> Hooker<'_, '_, 'c, '_> {
         let number = self.table.table.calls.len();
         self.table.table.calls.push(CallSite { caller: self.function, chain });
         self.builder.before(call);
-        self.builder.call(self.hooks.call, &[self.number(number)]);
+        self.builder.call(self.hooks.get(Hook::Call), &[self.number(number)]);
         if let Some(next) = call.next() {
             self.builder.before(next);
-            self.builder.call(self.hooks.returned, &[]);
+            self.builder.call(self.hooks.get(Hook::Return), &[]);
         }
     }
 }

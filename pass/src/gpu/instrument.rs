@@ -8,7 +8,7 @@
 use super::hint::Strides;
 use super::{DEVICE_RUNTIME, GpuError, machine};
 use crate::ir::kernel::is_kernel;
-use crate::ir::space;
+use crate::ir::space::GENERIC;
 use crate::llvm::module::verify;
 use crate::llvm::value::{Linkage, Opcode};
 use crate::llvm::{Builder, Layout, ModuleItems, Type, Value, annotations};
@@ -17,6 +17,7 @@ use inkwell::module::Module;
 use std::collections::{BTreeSet, HashMap};
 use warpline_format::access::{SITE_BITS, Space, bundle_of};
 use warpline_format::gpu::{COUNTED_SUFFIX, CountLayout, HOOKED_SUFFIX, TARGET_PARAMETERS};
+use warpline_format::hooks::{GpuHook, Hook};
 use warpline_format::site_table::SiteTable;
 
 /// What the clone of a function does with its requests.
@@ -121,17 +122,6 @@ fn refuse_device_runtime(module: &Module<'_>) -> Result<(), GpuError> {
     Ok(())
 }
 
-/// The space that a hook's name says; none where each lane's address tells.
-fn space_of(name: &str) -> Option<Space> {
-    Some(match name {
-        "global" => Space::Global,
-        "shared" => Space::Shared,
-        "local" => Space::Local,
-        "constant" => Space::Constant,
-        _ => return None,
-    })
-}
-
 /// PTX version in the module's feature strings; 0 when there is none.
 fn wanted_ptx(module: &Module<'_>) -> u32 {
     let versions = module.functions().into_iter().filter_map(|function| {
@@ -185,7 +175,7 @@ impl<'c> Rewriter<'_, 'c> {
         for block in clone.blocks() {
             for instruction in block.instructions() {
                 if instruction.opcode() == Some(Opcode::LLVMRet) && kernel {
-                    self.mark(instruction, "exit");
+                    self.mark(instruction, GpuHook::Exit);
                     continue;
                 }
                 if !instruction.is_call() {
@@ -195,33 +185,31 @@ impl<'c> Rewriter<'_, 'c> {
                     let called = instruction.called_value();
                     indirect |= called.is_some_and(|value| !value.is_inline_asm());
                     if called.is_some_and(|value| value.is_inline_asm() && value.asm_text().trim() == "exit;") {
-                        self.mark(instruction, "exit");
+                        self.mark(instruction, GpuHook::Exit);
                     }
                     continue;
                 };
                 let name = callee.name();
-                if let Some(hook) = name.strip_prefix("__warpline_").filter(|_| !name.starts_with("__warpline_gpu_")) {
+                if let Some(hook) = Hook::of_name(&name) {
                     self.hook(instruction, hook);
                 } else if let Some(&clone) = self.clones.get(&callee) {
                     self.redirect(instruction, clone);
                 } else if name.starts_with("llvm.nvvm.barrier") {
-                    self.mark(instruction, "barrier");
+                    self.mark(instruction, GpuHook::Barrier);
                 } else if name == "llvm.nvvm.exit" {
-                    self.mark(instruction, "exit");
+                    self.mark(instruction, GpuHook::Exit);
                 }
             }
         }
         indirect
     }
 
-    fn gpu_hook(&self, name: &str) -> Value<'c> {
-        self.module
-            .function(&format!("__warpline_gpu_{name}"))
-            .expect("hooks.cu defines every hook that the pass calls")
+    fn gpu_hook(&self, hook: GpuHook) -> Value<'c> {
+        self.module.function(&hook.name()).expect("hooks.cu defines every hook that the pass calls")
     }
 
     /// A record that is no request; nobody needs one where requests are only counted.
-    fn mark(&self, before: Value<'c>, hook: &str) {
+    fn mark(&self, before: Value<'c>, hook: GpuHook) {
         if self.form == Form::Counted {
             return;
         }
@@ -230,7 +218,7 @@ impl<'c> Rewriter<'_, 'c> {
     }
 
     /// Replaces a call of a hook of the device IR by one of the device's.
-    fn hook(&self, call: Value<'c>, hook: &str) {
+    fn hook(&self, call: Value<'c>, hook: Hook) {
         let builder = &self.builder;
         builder.before(call);
         let number = builder.types().int(32);
@@ -238,54 +226,58 @@ impl<'c> Rewriter<'_, 'c> {
         let of_call = call.arguments();
         let cell = |cell: u64| Value::int(number, cell);
         let index = of_call.first().and_then(|value| value.as_u64()).unwrap_or(0) as u32;
-        match hook {
+        let traced = self.form == Form::Traced;
+        let of_gpu = match hook {
             // The hardware's texture unit is not watched.
-            "texture" => return call.erase(),
-            "block" => arguments.push(cell(self.layout.block(index))),
-            "branch" | "switch" => arguments.extend([cell(self.layout.branch(index)), of_call[1]]),
-            "return" | "call" if self.form == Form::Counted => {
-                call.erase();
-                return;
+            Hook::Texture => return call.erase(),
+            Hook::Block => {
+                arguments.push(cell(self.layout.block(index)));
+                GpuHook::Block
             }
-            "return" => (),
-            "call" => arguments.push(of_call[0]),
-            // The record of the bundle's first access tells of this one, too.
-            _ if hook.starts_with("member_") && self.form == Form::Traced => return call.erase(),
-            _ => {
-                let name = hook.strip_prefix("access_").or_else(|| hook.strip_prefix("member_"));
-                return self.access(call, name.unwrap_or(hook), arguments);
+            Hook::Branch | Hook::Switch => {
+                arguments.extend([cell(self.layout.branch(index)), of_call[1]]);
+                if hook == Hook::Branch { GpuHook::Branch } else { GpuHook::Switch }
             }
-        }
-        builder.call(self.gpu_hook(hook), &arguments);
+            Hook::Return | Hook::Call if !traced => return call.erase(),
+            Hook::Return => GpuHook::Return,
+            Hook::Call => {
+                arguments.push(of_call[0]);
+                GpuHook::Call
+            }
+            // The record of the bundle's first access covers this one, too.
+            Hook::Member(_) if traced => return call.erase(),
+            Hook::Access(space) | Hook::Member(space) => return self.access(call, space, arguments),
+        };
+        builder.call(self.gpu_hook(of_gpu), &arguments);
         call.erase();
     }
 
     /// Replaces the hook of an access to a space, whose call of the device's hook begins with `arguments`.
-    fn access(&self, call: Value<'c>, name: &str, mut arguments: Vec<Value<'c>>) {
+    fn access(&self, call: Value<'c>, space: Space, mut arguments: Vec<Value<'c>>) {
         let builder = &self.builder;
         let types = builder.types();
         let (word, word32) = (types.int(64), types.int(32));
         let of_call = call.arguments();
         let mut pointer = of_call[1];
-        if name == "constant" {
-            pointer = builder.cast(Opcode::LLVMAddrSpaceCast, pointer, types.pointer(space::GENERIC));
+        if space == Space::Constant {
+            pointer = builder.cast(Opcode::LLVMAddrSpaceCast, pointer, types.pointer(GENERIC));
         }
         let mut address = builder.ptr_to_int(pointer, word);
-        if matches!(name, "shared" | "local") {
+        if matches!(space, Space::Shared | Space::Local) {
             address = builder.trunc(address, word32);
         }
         let hook = match self.form {
-            Form::Traced => match (space_of(name), self.strides.hint(of_call[1])) {
-                (Some(space), Some(stride)) => {
+            Form::Traced => match self.strides.hint(of_call[1]).filter(|_| space != Space::Generic) {
+                Some(stride) => {
                     let site = of_call[0].as_u64().unwrap_or(0);
                     let address = builder.zext(address, word);
                     let constant = |value| Value::int(word32, value);
                     arguments.extend([constant((space as u64) << SITE_BITS | site), address, constant(stride.into())]);
-                    "access_hinted".to_owned()
+                    GpuHook::AccessHinted
                 }
                 _ => {
                     arguments.extend([of_call[0], address]);
-                    format!("access_{name}")
+                    GpuHook::Access(space)
                 }
             },
             Form::Counted => {
@@ -300,10 +292,10 @@ impl<'c> Rewriter<'_, 'c> {
                 };
                 let useful = entry.byte_mask.map_or(entry.bytes, u64::count_ones);
                 arguments.extend([Value::int(word32, first), Value::int(word32, u64::from(useful)), address]);
-                format!("count_{name}")
+                GpuHook::Count(space)
             }
         };
-        builder.call(self.gpu_hook(&hook), &arguments);
+        builder.call(self.gpu_hook(hook), &arguments);
         call.erase();
     }
 
@@ -322,7 +314,7 @@ fn remove_hooks(function: Value<'_>) {
     for block in function.blocks() {
         for instruction in block.instructions() {
             let name = instruction.callee_name();
-            if name.starts_with("__warpline_") {
+            if Hook::of_name(&name).is_some() {
                 instruction.erase();
             }
         }

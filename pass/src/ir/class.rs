@@ -2,6 +2,7 @@
 
 use crate::ir::range::Range;
 use crate::llvm::{Value, intrinsics};
+use warpline_format::hooks::Hook;
 
 /// A thread-index register or the like.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,27 +50,6 @@ pub enum LaneMask {
     Less,
     GreaterEqual,
     Greater,
-}
-
-/// Reach of a hook.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Hook {
-    /// `__warpline_access_*`.
-    Access,
-    /// `__warpline_member_*`: an access that shares the record of an earlier one.
-    Member,
-    /// `__warpline_block`.
-    Block,
-    /// `__warpline_branch`.
-    Branch,
-    /// `__warpline_switch`.
-    Switch,
-    /// `__warpline_call`.
-    Call,
-    /// `__warpline_return`.
-    Return,
-    /// `__warpline_texture`: the site of the next texture fetch or surface access.
-    Texture,
 }
 
 /// A call with no meaning of its own for the lowering, or the operand that it hands through.
@@ -165,18 +145,8 @@ pub const LARGEST_GRID: i64 = 1 << 21;
 
 /// Sorts a call by the name of its callee.
 pub fn classify(name: &str) -> Call {
-    if let Some(hook) = name.strip_prefix("__warpline_") {
-        return match hook {
-            "block" => Call::Hook(Hook::Block),
-            "branch" => Call::Hook(Hook::Branch),
-            "switch" => Call::Hook(Hook::Switch),
-            "call" => Call::Hook(Hook::Call),
-            "return" => Call::Hook(Hook::Return),
-            "texture" => Call::Hook(Hook::Texture),
-            _ if hook.starts_with("access_") => Call::Hook(Hook::Access),
-            _ if hook.starts_with("member_") => Call::Hook(Hook::Member),
-            _ => Call::Other,
-        };
+    if let Some(hook) = Hook::of_name(name) {
+        return Call::Hook(hook);
     }
     if let Some(register) = register(name) {
         return Call::Register(register);
@@ -268,7 +238,9 @@ pub fn gives_way(instruction: Value<'_>) -> bool {
     let Some(callee) = instruction.called_value().filter(|callee| callee.is_function()) else { return true };
     let name = callee.name();
     match classify(&name) {
-        Call::Hook(hook) => !matches!(hook, Hook::Access | Hook::Member | Hook::Block | Hook::Branch | Hook::Switch),
+        Call::Hook(hook) => {
+            !matches!(hook, Hook::Access(_) | Hook::Member(_) | Hook::Block | Hook::Branch | Hook::Switch)
+        }
         Call::Register(_) => name.contains("globaltimer"),
         Call::Nothing | Call::PassThrough | Call::Pure => false,
         Call::WarpWide | Call::Other => true,
@@ -278,6 +250,7 @@ pub fn gives_way(instruction: Value<'_>) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use warpline_format::access::Space;
 
     #[test]
     fn registers_are_known_by_name() {
@@ -307,8 +280,8 @@ mod tests {
 
     #[test]
     fn calls_are_sorted() {
-        assert_eq!(classify("__warpline_access_global"), Call::Hook(Hook::Access));
-        assert_eq!(classify("__warpline_member_shared"), Call::Hook(Hook::Member));
+        assert_eq!(classify("__warpline_access_global"), Call::Hook(Hook::Access(Space::Global)));
+        assert_eq!(classify("__warpline_member_shared"), Call::Hook(Hook::Member(Space::Shared)));
         assert_eq!(classify("llvm.fma.f32"), Call::Pure);
         assert_eq!(classify("llvm.nvvm.fma.rn.ftz.f"), Call::Pure);
         assert_eq!(classify("llvm.vector.reduce.add.v4i32"), Call::Pure);

@@ -18,6 +18,17 @@ pub const LOCAL: u32 = 5;
 /// Kernel parameters.
 pub const PARAMETER: u32 = 101;
 
+/// Address space of the pointers of a space.
+pub(crate) fn number_of(space: Space) -> u32 {
+    match space {
+        Space::Generic => GENERIC,
+        Space::Global => GLOBAL,
+        Space::Shared => SHARED,
+        Space::Constant => CONSTANT,
+        Space::Local => LOCAL,
+    }
+}
+
 /// Space of a pointer type's address space; `None` for kernel parameters, which are no memory traffic.
 pub(crate) fn space_of(number: u32) -> Option<Space> {
     Some(match number {

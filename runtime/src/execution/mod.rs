@@ -1,6 +1,7 @@
 //! The CPU device: runs warp functions, in the scheduler's order where their records are wanted.
 
 pub mod arena;
+mod border;
 pub mod buffers;
 mod drain;
 pub mod fibre;

@@ -5,10 +5,11 @@ use crate::cpu::emitter::leaf::LANES;
 use crate::cpu::emitter::{Emitter, context};
 use crate::cpu::shapes::shape::Shape;
 use crate::cpu::target::checked::Checked;
-use crate::ir::class::{self, Call, Hook, gives_way};
+use crate::ir::class::{self, Call, gives_way};
 use crate::llvm::Value;
 use crate::llvm::types::Kind;
 use warpline_format::access::{self, Kind as ItemKind, MAX_ITEM_BYTES, Space};
+use warpline_format::hooks::Hook;
 
 /// Bytes of an item for all lanes at one address, and for evenly spaced ones: in short, or with a base for each half.
 const UNIFORM_BYTES: u64 = 16;
@@ -92,7 +93,7 @@ impl<'c> Emitter<'_, 'c> {
                 break;
             }
             if let Some(callee) = instruction.direct_callee()
-                && class::classify(&callee.name()) == Call::Hook(Hook::Access)
+                && matches!(class::classify(&callee.name()), Call::Hook(Hook::Access(_)))
             {
                 let more = self.item_bytes(instruction.operand(1));
                 if bytes + more > MOST_AHEAD {

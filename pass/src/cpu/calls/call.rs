@@ -4,9 +4,10 @@ use crate::cpu::emitter::leaf::{LANES, Leaf, leaf_types};
 use crate::cpu::emitter::{Emitted, Emitter, context};
 use crate::cpu::error::Refusal;
 use crate::cpu::shapes::shape::{Shape, VARYING};
-use crate::ir::class::{self, Call, Hook, LaneMask, Register};
+use crate::ir::class::{self, Call, LaneMask, Register};
 use crate::llvm::{Type, Value};
 use warpline_format::access::Kind as ItemKind;
+use warpline_format::hooks::Hook;
 
 impl<'c> Emitter<'_, 'c> {
     /// Lowers a call. `None`: it has no result.
@@ -41,8 +42,8 @@ impl<'c> Emitter<'_, 'c> {
         match hook {
             Hook::Block => self.block_hook(call),
             _ if !self.hooked => Ok(()),
-            Hook::Access => self.access_hook(call),
-            Hook::Member => self.member_hook(call),
+            Hook::Access(_) => self.access_hook(call),
+            Hook::Member(_) => self.member_hook(call),
             Hook::Branch => self.branch_hook(call, false),
             Hook::Switch => self.branch_hook(call, true),
             Hook::Call => {

@@ -1,0 +1,337 @@
+//! The hooks of device code, and the functions that lowered code and code for GPUs calls: names, arguments and meanings, each
+//! once. Who emits, recognises or defines one takes it from here.
+
+use crate::access::Space;
+
+/// Type of an argument or a result, as LLVM IR has it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Type {
+    /// `void`
+    Void,
+    /// `i1`
+    Bit,
+    /// `i32`
+    Word,
+    /// `i64`
+    Long,
+    /// `ptr`: of a hook, in the address space of the access; of a runtime function, of the host.
+    Pointer,
+}
+
+/// A call that stands directly before the instruction that it is about (after it: [`Hook::Return`]).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Hook {
+    /// A memory access: the site, or what `access::bundle_field` makes of a bundle that begins here; the address.
+    Access(Space),
+    /// An access that shares the record of an earlier one: its site, its address, the bundle.
+    Member(Space),
+    /// The first insertion point of a basic block: the block.
+    Block,
+    /// A conditional branch: the branch, its condition. Side 0 is taken where the condition holds.
+    Branch,
+    /// A switch: the branch, the side, which is the index of the distinct target; 0 is the default.
+    Switch,
+    /// A call that survives inlining: the call site.
+    Call,
+    /// Behind it.
+    Return,
+    /// A texture fetch or surface access: its first site.
+    Texture,
+}
+
+/// Spaces by name, as hooks end with it.
+const SPACES: [(Space, &str); 5] = [
+    (Space::Generic, "generic"),
+    (Space::Global, "global"),
+    (Space::Shared, "shared"),
+    (Space::Constant, "constant"),
+    (Space::Local, "local"),
+];
+
+/// What every hook of device code begins with.
+const PREFIX: &str = "__warpline_";
+
+fn space_name(space: Space) -> &'static str {
+    SPACES.iter().find(|(one, _)| *one == space).map_or("generic", |(_, name)| name)
+}
+
+fn space_of(name: &str) -> Option<Space> {
+    SPACES.iter().find(|(_, one)| *one == name).map(|(space, _)| *space)
+}
+
+impl Hook {
+    /// Every hook.
+    pub fn all() -> impl Iterator<Item = Hook> {
+        let of_spaces = SPACES.into_iter().flat_map(|(space, _)| [Hook::Access(space), Hook::Member(space)]);
+        let others = [Hook::Block, Hook::Branch, Hook::Switch, Hook::Call, Hook::Return, Hook::Texture];
+        of_spaces.chain(others)
+    }
+
+    /// Name of its function.
+    pub fn name(self) -> String {
+        match self {
+            Hook::Access(space) => format!("{PREFIX}access_{}", space_name(space)),
+            Hook::Member(space) => format!("{PREFIX}member_{}", space_name(space)),
+            Hook::Block => format!("{PREFIX}block"),
+            Hook::Branch => format!("{PREFIX}branch"),
+            Hook::Switch => format!("{PREFIX}switch"),
+            Hook::Call => format!("{PREFIX}call"),
+            Hook::Return => format!("{PREFIX}return"),
+            Hook::Texture => format!("{PREFIX}texture"),
+        }
+    }
+
+    /// Types of its arguments. There is no result.
+    pub fn arguments(self) -> &'static [Type] {
+        match self {
+            Hook::Access(_) => &[Type::Word, Type::Pointer],
+            Hook::Member(_) => &[Type::Word, Type::Pointer, Type::Word],
+            Hook::Block | Hook::Call | Hook::Texture => &[Type::Word],
+            Hook::Branch => &[Type::Word, Type::Bit],
+            Hook::Switch => &[Type::Word, Type::Word],
+            Hook::Return => &[],
+        }
+    }
+
+    /// The hook of this name.
+    pub fn of_name(name: &str) -> Option<Hook> {
+        let rest = name.strip_prefix(PREFIX)?;
+        if let Some(space) = rest.strip_prefix("access_") {
+            return space_of(space).map(Hook::Access);
+        }
+        if let Some(space) = rest.strip_prefix("member_") {
+            return space_of(space).map(Hook::Member);
+        }
+        Some(match rest {
+            "block" => Hook::Block,
+            "branch" => Hook::Branch,
+            "switch" => Hook::Switch,
+            "call" => Hook::Call,
+            "return" => Hook::Return,
+            "texture" => Hook::Texture,
+            _ => return None,
+        })
+    }
+}
+
+/// A function of `runtime/device/hooks.cu` that instrumented code for a GPU calls. Four arguments, the launch's `Target`, come
+/// before those named here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum GpuHook {
+    /// Sends the record of an access: site, address.
+    Access(Space),
+    /// The same where a stride from lane to lane is expected: space and site in one word, address, stride.
+    AccessHinted,
+    /// Counts an access: its first cell, the useful bytes of a lane, the address.
+    Count(Space),
+    /// Counts a block: its first cell.
+    Block,
+    /// Counts a branch: its first cell, the condition.
+    Branch,
+    /// Counts a switch: its first cell, the side.
+    Switch,
+    /// Sends the record of a call: the call site.
+    Call,
+    /// Sends the record of its return.
+    Return,
+    /// Sends the record of a block-wide barrier.
+    Barrier,
+    /// Sends the record of lanes that leave the kernel.
+    Exit,
+}
+
+impl GpuHook {
+    /// Every hook.
+    pub fn all() -> impl Iterator<Item = GpuHook> {
+        use GpuHook::{AccessHinted, Barrier, Block, Branch, Call, Exit, Return, Switch};
+        let of_spaces = SPACES.into_iter().flat_map(|(space, _)| [GpuHook::Access(space), GpuHook::Count(space)]);
+        of_spaces.chain([AccessHinted, Block, Branch, Switch, Call, Return, Barrier, Exit])
+    }
+
+    /// Name of its function.
+    pub fn name(self) -> String {
+        let rest = match self {
+            GpuHook::Access(space) => return format!("__warpline_gpu_access_{}", space_name(space)),
+            GpuHook::Count(space) => return format!("__warpline_gpu_count_{}", space_name(space)),
+            GpuHook::AccessHinted => "access_hinted",
+            GpuHook::Block => "block",
+            GpuHook::Branch => "branch",
+            GpuHook::Switch => "switch",
+            GpuHook::Call => "call",
+            GpuHook::Return => "return",
+            GpuHook::Barrier => "barrier",
+            GpuHook::Exit => "exit",
+        };
+        format!("__warpline_gpu_{rest}")
+    }
+
+    /// Types of its arguments behind the target. Addresses in shared and local memory are offsets of 32 bits.
+    pub fn arguments(self) -> &'static [Type] {
+        match self {
+            GpuHook::Access(Space::Shared | Space::Local) => &[Type::Word, Type::Word],
+            GpuHook::Access(_) => &[Type::Word, Type::Long],
+            GpuHook::Count(Space::Shared | Space::Local) => &[Type::Word, Type::Word, Type::Word],
+            GpuHook::Count(_) => &[Type::Word, Type::Word, Type::Long],
+            GpuHook::AccessHinted => &[Type::Word, Type::Long, Type::Word],
+            GpuHook::Block | GpuHook::Call => &[Type::Word],
+            GpuHook::Branch => &[Type::Word, Type::Bit],
+            GpuHook::Switch => &[Type::Word, Type::Word],
+            GpuHook::Return | GpuHook::Barrier | GpuHook::Exit => &[],
+        }
+    }
+}
+
+/// A Rust type of a runtime function's argument or result, as LLVM IR has it.
+pub trait Border {
+    /// The type.
+    const TYPE: Type;
+}
+
+impl Border for () {
+    const TYPE: Type = Type::Void;
+}
+
+impl Border for u32 {
+    const TYPE: Type = Type::Word;
+}
+
+impl Border for u64 {
+    const TYPE: Type = Type::Long;
+}
+
+impl<T> Border for *const T {
+    const TYPE: Type = Type::Pointer;
+}
+
+impl<T> Border for *mut T {
+    const TYPE: Type = Type::Pointer;
+}
+
+/// The functions of the runtime that lowered code calls, handed to a macro: `name = symbol(argument: type, …) -> result;`.
+///
+/// All are `extern "C"` and may not unwind. `context` is the warp's; masks have a bit per lane; `Lanes<T>` is one value per
+/// lane, of which those of the active lanes are defined.
+#[macro_export]
+macro_rules! runtime_functions {
+    ($use:ident) => {
+        $use! {
+            /// Makes room for at least `MAX_ITEM_BYTES`; may switch to another warp.
+            flush = __wl_flush(context: *mut WarpContext) -> ();
+            /// Slow path of the access check: the range did not cover the access. Gives the lanes that may go on, and refreshes
+            /// the range. `space` as in `access::Space`.
+            check = __wl_check(
+                context: *mut WarpContext, range: *mut SiteRange, site: u32, space: u32, mask: u32,
+                addresses: *const Lanes<u64>, bytes: u32, align: u32
+            ) -> u32;
+            /// Block-wide barrier; `kind` from `abi::barrier`. Gives the count, all, or any. In hooked code the lowered code has
+            /// already written the `Barrier` item.
+            barrier = __wl_barrier(context: *mut WarpContext, mask: u32, kind: u32, predicates: u32) -> u32;
+            /// A loop that may wait ran out of patience; refills `patience`.
+            yield_now = __wl_yield(context: *mut WarpContext) -> ();
+            /// `printf`.
+            vprintf = __wl_vprintf(
+                context: *mut WarpContext, mask: u32, formats: *const Lanes<u64>, arguments: *const Lanes<u64>,
+                results: *mut Lanes<i32>
+            ) -> ();
+            /// `__assertfail`; stops the kernel.
+            assert = __wl_assert(
+                context: *mut WarpContext, mask: u32, message: *const Lanes<u64>, file: *const Lanes<u64>,
+                line: *const Lanes<u32>, function: *const Lanes<u64>
+            ) -> ();
+            /// `trap`; stops the kernel.
+            trap = __wl_trap(context: *mut WarpContext, mask: u32) -> ();
+            /// Device heap.
+            malloc = __wl_malloc(
+                context: *mut WarpContext, mask: u32, sizes: *const Lanes<u64>, results: *mut Lanes<u64>
+            ) -> ();
+            /// Device heap.
+            free = __wl_free(context: *mut WarpContext, mask: u32, pointers: *const Lanes<u64>) -> ();
+            /// A lane's stack is full; stops the kernel.
+            stack_overflow = __wl_stack_overflow(context: *mut WarpContext) -> ();
+            /// Call through a pointer that is no device function; stops the kernel.
+            bad_call = __wl_bad_call(context: *mut WarpContext, mask: u32, targets: *const Lanes<u64>) -> ();
+            /// Texture fetch. Bits of `operation` in `abi::texture`; records by itself unless `site` is `NO_SITE`.
+            texture = __wl_texture(
+                context: *mut WarpContext, mask: u32, site: u32, operation: u32, handles: *const Lanes<u64>,
+                coordinates: *const [Lanes<u32>; 4], results: *mut [Lanes<u32>; 4]
+            ) -> ();
+            /// Surface access. Bits of `operation` in `abi::surface`; records by itself unless `site` is `NO_SITE`.
+            surface = __wl_surface(
+                context: *mut WarpContext, mask: u32, site: u32, operation: u32, handles: *const Lanes<u64>,
+                coordinates: *const [Lanes<u32>; 4], values: *mut [Lanes<u64>; 4]
+            ) -> ();
+            /// CUDA's device runtime: launches of kernels by kernels, and what goes with them; `which` from `abi::device_call`.
+            device_call = __wl_device_call(
+                context: *mut WarpContext, mask: u32, which: u32,
+                arguments: *const [Lanes<u64>; ARGUMENTS as usize], results: *mut Lanes<u64>
+            ) -> ();
+            /// `%globaltimer`: the virtual clock in nanoseconds.
+            globaltimer = __wl_globaltimer(context: *mut WarpContext) -> u64;
+            /// D = A · B + C of one tile of a tensor core. `format/src/matrix.rs` has the bits of `operation` and the layout of
+            /// registers.
+            matrix = __wl_matrix(operation: u32, a: *const u8, b: *const u8, c: *const u8, d: *mut u8) -> ();
+        }
+    };
+}
+
+macro_rules! names {
+    ($($(#[$meta:meta])* $name:ident = $symbol:ident($($argument:ident: $type:ty),*) -> $result:ty;)*) => {
+        /// Names of the runtime's functions.
+        pub const RUNTIME_FUNCTIONS: &[&str] = &[$(stringify!($symbol)),*];
+    };
+}
+
+runtime_functions!(names);
+
+/// One value per lane.
+pub type Lanes<T> = [T; 32];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What cannot be made from the tables: the device's hooks in CUDA, and the page that people read.
+    #[test]
+    fn sources_and_pages_have_the_same_hooks() {
+        let cuda = include_str!("../../runtime/device/hooks.cu");
+        let defined = cuda.lines().filter_map(|line| line.strip_prefix("HOOK void ")?.strip_suffix(") {"));
+        let mut defined: Vec<(String, Vec<Type>)> = defined
+            .filter_map(|line| {
+                let (name, arguments) = line.split_once('(')?;
+                let types = arguments.split(", ").skip(1).map(|argument| match argument.split(' ').next() {
+                    Some("u32") => Type::Word,
+                    Some("u64") => Type::Long,
+                    Some("bool") => Type::Bit,
+                    other => panic!("{name} has an argument of type {other:?}"),
+                });
+                assert_eq!(arguments.split(", ").next(), Some("TARGET"), "{name}");
+                Some((name.to_owned(), types.collect()))
+            })
+            .collect();
+        let mut listed: Vec<_> = GpuHook::all().map(|hook| (hook.name(), hook.arguments().to_vec())).collect();
+        let by_name = |one: &(String, Vec<Type>), other: &(String, Vec<Type>)| one.0.cmp(&other.0);
+        defined.sort_by(by_name);
+        listed.sort_by(by_name);
+        assert_eq!(defined, listed);
+
+        let page = include_str!("../../docs/design/borders.md");
+        for name in RUNTIME_FUNCTIONS {
+            assert!(page.contains(&format!("`{name}(")), "docs/design/borders.md says nothing of {name}");
+        }
+        for hook in Hook::all()
+            .filter(|hook| !matches!(hook, Hook::Access(space) | Hook::Member(space) if *space != Space::Generic))
+        {
+            assert!(page.contains(&hook.name()), "docs/design/borders.md says nothing of {}", hook.name());
+        }
+    }
+
+    #[test]
+    fn hooks_are_known_by_their_names() {
+        for hook in Hook::all() {
+            assert_eq!(Hook::of_name(&hook.name()), Some(hook));
+        }
+        assert_eq!(Hook::of_name("__warpline_access_heap"), None);
+        assert_eq!(Hook::of_name("__warpline_name"), None);
+        assert_eq!(Hook::of_name("warpline_block"), None);
+    }
+}
