@@ -8,7 +8,7 @@ use std::sync::atomic::Ordering;
 
 use assert_cmd::assert::OutputAssertExt as _;
 use support::demo;
-use warpline_format::event::Event;
+use warpline_format::event::{Event, PathFrame};
 use warpline_format::options::{Options, Output, VARIABLE};
 use warpline_format::ring::Ring;
 
@@ -44,6 +44,15 @@ fn stand_in() {
     ring.control().owner.store(std::process::id(), Ordering::Release);
     let trace = match role.as_str() {
         "garbage" => vec![0xa5; 5000],
+        "large" => {
+            let mut trace = support::TraceBuilder::default();
+            demo::begin(&mut trace, "/nowhere/columns.cu");
+            let frame = |number| PathFrame { object: 0, offset: u64::MAX - number };
+            trace.event(Event::Path { id: 1, frames: (0..2_500_000).map(frame).collect() });
+            trace.event(Event::Launch(demo::launch(0))).batch(0, &demo::batch()).event(demo::end(0, 0));
+            trace.event(Event::End { launches: 1 });
+            trace.finish()
+        }
         _ => demo::trace("/nowhere/columns.cu"),
     };
     let end = match role.as_str() {
@@ -289,6 +298,107 @@ fn limits_on_file_sizes_are_told() {
     let output = limited("report out.wlprof --format json -o out.json");
     assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
     assert!(stderr(&output).contains("out.json: cannot write"), "{}", stderr(&output));
+}
+
+#[test]
+fn a_further_model_without_room_for_the_trace_is_missing_for_the_true_reason() {
+    let folder = tempfile::tempdir().unwrap();
+    let program = std::env::current_exe().unwrap();
+    let run = |limit: &str, role: &str, more: &str| {
+        let script = format!(
+            "{limit} exec {} run --gpu rtx2080ti,a100,v100 {more} -o out.wlprof -- {} --exact stand_in --ignored",
+            env!("CARGO_BIN_EXE_warpline"),
+            program.display()
+        );
+        let mut command = Command::new("bash");
+        command.env(ROLE, role).env("TMPDIR", folder.path()).current_dir(folder.path()).args(["-c", &script]);
+        command.output().unwrap()
+    };
+    let output = run("", "good", "");
+    let said = stderr(&output);
+    assert_eq!(output.status.code(), Some(0), "{said}");
+    let place = format!("the trace is kept in {}, where ", folder.path().display());
+    assert!(said.contains(&place) && said.contains("are free"), "{said}");
+    let profile = json(folder.path(), "out.wlprof");
+    assert_eq!(profile["run"]["models"], serde_json::json!(["rtx2080ti", "a100", "v100"]));
+    assert_eq!(profile["run"]["complete"], true);
+
+    for (more, cure) in [("", "TMPDIR"), ("--trace kept.wltrace", "by --trace")] {
+        let output = run("ulimit -f 20000;", "large", more);
+        let said = stderr(&output);
+        assert_eq!(output.status.code(), Some(125), "{said}");
+        let profile = json(folder.path(), "out.wlprof");
+        assert_eq!(profile["run"]["models"], serde_json::json!(["rtx2080ti"]));
+        assert_eq!(profile["run"]["complete"], false);
+        let notes = profile["run"]["notes"].to_string();
+        assert!(
+            notes.contains("no figures for a100, v100: ") && notes.contains("cut short: File too large"),
+            "{notes}"
+        );
+        assert!(notes.contains(cure) && said.contains(cure), "{said}");
+    }
+    // Nothing stays in the folder for temporary files.
+    let left = std::fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    let mut left: Vec<String> = left.collect();
+    left.sort();
+    assert_eq!(left, ["kept.wltrace", "out.wlprof"]);
+}
+
+#[test]
+fn two_processes_do_not_write_one_trace() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.wltrace");
+    std::fs::write(&path, "of another").unwrap();
+    let other = std::fs::File::open(&path).unwrap();
+    other.try_lock().unwrap();
+    let output = run("good", folder.path(), &["--trace", "a.wltrace"]).output().unwrap();
+    assert_eq!(output.status.code(), Some(125));
+    assert!(stderr(&output).contains("another process is writing or reading it"), "{}", stderr(&output));
+    assert_eq!(std::fs::read(&path).unwrap(), b"of another");
+    drop(other);
+    run("good", folder.path(), &["--trace", "a.wltrace"]).assert().success();
+    let writer = std::fs::File::open(&path).unwrap();
+    writer.try_lock().unwrap();
+    let output = warpline().current_dir(folder.path()).args(["sim", "a.wltrace", "-o", "b.wlprof"]).output().unwrap();
+    assert!(output.status.success() && stderr(&output).contains("still writing"), "{}", stderr(&output));
+}
+
+#[test]
+fn a_trace_may_come_through_a_pipe() {
+    let folder = tempfile::tempdir().unwrap();
+    let trace = demo::trace("/nowhere/columns.cu");
+    std::fs::write(folder.path().join("a.wltrace"), &trace).unwrap();
+    let shell = |script: &str| {
+        let script = script.replace("warpline", env!("CARGO_BIN_EXE_warpline"));
+        let output = Command::new("bash").current_dir(folder.path()).args(["-c", &script]).output().unwrap();
+        (output.status.code().unwrap(), stderr(&output))
+    };
+    assert_eq!(shell("warpline sim a.wltrace --gpu a100,v100 -o file.out").0, 0);
+    let wanted = json(folder.path(), "file.out")["kernels"].clone();
+    for (number, script) in [
+        "cat a.wltrace | warpline sim - --gpu a100,v100 -o",
+        "cat a.wltrace | warpline sim /dev/stdin --gpu a100,v100 -o",
+        "warpline sim <(cat a.wltrace) --gpu a100,v100 -o",
+        "mkfifo p; (cat a.wltrace > p &); warpline sim p --gpu a100,v100 -o",
+    ]
+    .iter()
+    .enumerate()
+    {
+        let name = format!("{number}.out");
+        let (code, said) = shell(&format!("{script} {name}"));
+        assert_eq!(code, 0, "{script}: {said}");
+        assert_eq!(json(folder.path(), &name)["kernels"], wanted, "{script}");
+    }
+    let (code, said) = shell(&format!("head -c {} a.wltrace | warpline sim - -o cut.out", trace.len() / 2));
+    assert_eq!(code, 7, "{said}");
+    for (script, what) in [
+        ("warpline sim /dev/zero", "not a Warpline trace"),
+        ("true | warpline sim -", "empty or shorter"),
+        ("cat a.wltrace | TMPDIR=/no/such/folder warpline sim -", "TMPDIR"),
+    ] {
+        let (code, said) = shell(script);
+        assert!(matches!(code, 1 | 3) && said.contains(what), "{script}: {code} {said}");
+    }
 }
 
 #[test]

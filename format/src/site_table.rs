@@ -271,7 +271,7 @@ pub enum SiteTableError {
     #[error("site table version {0}, this warpline reads {VERSION}: rebuild the program with the same release")]
     Version(u8),
     /// No bytes, or not the encoding.
-    #[error("damaged site table: {0}")]
+    #[error("damaged site table: {0}; build the program again")]
     Damaged(String),
 }
 

@@ -282,7 +282,7 @@ pub enum Format {
 /// Arguments of `sim`.
 #[derive(Clone, Debug, Args)]
 pub struct SimArguments {
-    /// Trace kept by `warpline run --trace`, or written by a program started by hand
+    /// Trace kept by `warpline run --trace`, or written by a program started by hand; `-` is standard input
     pub trace: PathBuf,
     /// GPU models, see `warpline gpus`; figures of further ones stand beside the first's [default: by the architecture of the build, or the GPU found]
     #[arg(long, value_name = "MODEL[,MODEL…]")]

@@ -7,6 +7,7 @@ mod doctor;
 mod gpus;
 mod models;
 mod output;
+mod piped;
 mod profile;
 mod report;
 mod run;

@@ -1,7 +1,7 @@
 //! `warpline sim`: analyses a kept trace, on one model or several, each in its own order.
 
 use std::collections::BTreeMap;
-use std::fs::File;
+use std::fs::{File, TryLockError};
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -9,6 +9,7 @@ use std::sync::Arc;
 use super::args::SimArguments;
 use super::default_model;
 use super::models::{Chosen, choose};
+use super::piped::Whole;
 use super::{Failure, run};
 use crate::analysis::{self, Analysis, Finish};
 use crate::exit_code;
@@ -18,7 +19,9 @@ use crate::simulation::{self, PageSettings};
 use crate::trace::TraceReader;
 
 pub(super) fn execute(arguments: &SimArguments) -> Result<u8, Failure> {
-    let mut models = choose(arguments.gpu.as_deref(), || default_model::of_trace(&arguments.trace), &arguments.state)?;
+    let whole = Whole::of(&arguments.trace)?;
+    let trace = whole.path();
+    let mut models = choose(arguments.gpu.as_deref(), || default_model::of_trace(trace), &arguments.state)?;
     if let Some(text) = &arguments.page_size {
         let page_bytes = page_size(text)?;
         for model in &mut models {
@@ -32,9 +35,9 @@ pub(super) fn execute(arguments: &SimArguments) -> Result<u8, Failure> {
     let output = arguments.output.clone().unwrap_or_else(|| default_output(&arguments.trace));
     super::output::refuse_same(&arguments.trace, &output)?;
     let threads = arguments.threads.unwrap_or_else(run::default_threads);
-    let analysis = analyze(&arguments.trace, &models, threads)?;
+    let analysis = analyze(trace, &models, threads)?;
     let Some((first, _)) = models.split_first() else { return Ok(exit_code::USAGE) };
-    let bypass = if arguments.bypass { advice(&arguments.trace, &analysis, first, threads)? } else { BTreeMap::new() };
+    let bypass = if arguments.bypass { advice(trace, &analysis, first, threads)? } else { BTreeMap::new() };
     let facts = RunFacts {
         device: if analysis.on_gpu { "gpu" } else { "cpu" }.to_owned(),
         models: models.iter().map(|model| model.key.clone()).collect(),
@@ -44,6 +47,7 @@ pub(super) fn execute(arguments: &SimArguments) -> Result<u8, Failure> {
         exit_code: None,
         ended_by_itself: analysis.finish == Finish::Complete,
         sources: Sources::Fitting { roots: arguments.source_root.clone() },
+        lost: Vec::new(),
         assumptions: first.assumptions(),
         notes: Vec::new(),
         environment: Environment {
@@ -112,6 +116,10 @@ pub(super) fn analyze_one(trace: &Path, model: &Chosen, threads: u32) -> Result<
     let unreadable =
         |what: &dyn std::fmt::Display| Failure::new(exit_code::UNREADABLE, format!("{}: {what}", trace.display()));
     let file = File::open(trace).map_err(|error| unreadable(&error))?;
+    // Held while it is read, so that nobody begins to write it anew.
+    if let Err(TryLockError::WouldBlock) = file.try_lock_shared() {
+        super::output::say(format_args!("note: {}: a process is still writing this trace", trace.display()));
+    }
     let reader = TraceReader::new(BufReader::with_capacity(1 << 20, file)).map_err(|damage| unreadable(&damage))?;
     let device = model.device.clone();
     analysis::analyze_for(reader, threads as usize, &model.simulation, device, &mut analysis::NoProgress)
@@ -120,7 +128,8 @@ pub(super) fn analyze_one(trace: &Path, model: &Chosen, threads: u32) -> Result<
 
 /// `warpline.<trace>.wlprof`, without the trace's own dress.
 fn default_output(trace: &Path) -> PathBuf {
-    let name = trace.file_name().map_or("trace".into(), |name| name.to_string_lossy());
+    let name = if trace.as_os_str() == "-" { None } else { trace.file_name() };
+    let name = name.map_or("stdin".into(), |name| name.to_string_lossy());
     let name = name.strip_suffix(".wltrace").unwrap_or(&name);
     let name = name.strip_prefix("warpline.").unwrap_or(name);
     PathBuf::from(format!("warpline.{name}.wlprof"))

@@ -34,6 +34,8 @@ pub struct RunFacts {
     pub ended_by_itself: bool,
     /// Source files that may be read.
     pub sources: sources::Sources,
+    /// What figures lack, and why; each makes the profile incomplete.
+    pub lost: Vec<String>,
     /// More assumptions than the analysis knows.
     pub assumptions: BTreeMap<String, String>,
     /// More notes.
@@ -71,6 +73,7 @@ pub fn build(input: BuildInput<'_>) -> Profile {
             models: facts.models,
             complete: analysis.finish == Finish::Complete
                 && facts.ended_by_itself
+                && facts.lost.is_empty()
                 && !missing.iter().any(Missing::is_work)
                 && analysis.left_out.iter().all(|left| left.model != 0),
             dropped_records: analysis.dropped,
@@ -136,6 +139,7 @@ pub fn build(input: BuildInput<'_>) -> Profile {
         let name = kernel.name.split('(').next().unwrap_or_default();
         format!("{name}: ptxas spills {} bytes per thread: local traffic that no figure shows", kernel.spill_bytes)
     }));
+    notes.extend(facts.lost);
     notes.extend(facts.notes);
     let run = &mut profile.run;
     run.notes = notes;

@@ -1,6 +1,6 @@
 //! Where the bytes of the trace go: a file, or the ring of `warpline run`.
 
-use std::fs::File;
+use std::fs::{File, TryLockError};
 use std::io::Write;
 use std::os::fd::FromRawFd;
 use std::sync::atomic::Ordering;
@@ -18,6 +18,14 @@ pub enum SinkError {
         path: String,
         /// The system's reason.
         source: std::io::Error,
+    },
+    /// Somebody else has it.
+    #[error(
+        "another process is writing or reading the trace {path}; this one runs without a trace: give each process a file of its own"
+    )]
+    Locked {
+        /// Path of the trace.
+        path: String,
     },
     /// The file cannot be extended.
     #[error(
@@ -83,10 +91,17 @@ impl Sink {
     }
 
     fn create(path: String) -> Result<Sink, SinkError> {
-        match File::create(&path) {
-            Ok(file) => Ok(Sink::File { file, path }),
-            Err(source) => Err(SinkError::Create { path, source }),
+        let failed = |source| SinkError::Create { path: path.clone(), source };
+        // What it holds goes only when nobody else is at it.
+        let file = File::options().write(true).create(true).truncate(false).open(&path).map_err(failed)?;
+        if file.metadata().map_err(failed)?.is_file() {
+            // The lock goes with the process. Where a file system has none, nothing is known of others.
+            if let Err(TryLockError::WouldBlock) = file.try_lock() {
+                return Err(SinkError::Locked { path });
+            }
+            file.set_len(0).map_err(failed)?;
         }
+        Ok(Sink::File { file, path })
     }
 
     /// Writes everything, waiting where the ring is full.
@@ -167,5 +182,26 @@ impl RingSink {
             }
         };
         if ring.write_all(bytes, wait) { Ok(()) } else { Err(SinkError::Abandoned) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_trace_file_has_one_writer() {
+        let path = std::env::temp_dir().join(format!("warpline-sink-{}.wltrace", std::process::id()));
+        let output = Output::File(path.to_string_lossy().into_owned());
+        let mut first = Sink::open(&output, "/a").unwrap();
+        first.write(b"first").unwrap();
+        let refused = Sink::open(&output, "/b").unwrap_err();
+        assert!(matches!(refused, SinkError::Locked { .. }), "{refused}");
+        assert_eq!(std::fs::read(&path).unwrap(), b"first");
+        drop(first);
+        // What it leaves behind is replaced.
+        Sink::open(&output, "/b").unwrap().write(b"2").unwrap();
+        assert_eq!(std::fs::read(&path).unwrap(), b"2");
+        std::fs::remove_file(&path).unwrap();
     }
 }

@@ -2,6 +2,7 @@
 //! the program runs, and writes the profile.
 
 mod child;
+mod further;
 mod naming;
 mod plan;
 mod progress;
@@ -14,6 +15,7 @@ use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 use self::child::{Child, Ended};
+use self::further::Kept;
 pub(super) use self::plan::{Plan, default_threads};
 pub(super) use self::signals::survive_large_files;
 use self::tee::Tee;
@@ -73,15 +75,8 @@ pub(super) fn run(plan: &Plan) -> Result<Outcome, Failure> {
     let not_profiled = |what: &str, error: &dyn std::fmt::Display| {
         Failure::new(exit_code::RUN_NOT_PROFILED, format!("{what}: {error}"))
     };
-    // Further models need the trace once more, in another order.
-    let kept = if plan.others.is_empty() || plan.trace.is_some() {
-        None
-    } else {
-        let file = tempfile::NamedTempFile::with_suffix(".wltrace");
-        Some(file.map_err(|error| not_profiled("no temporary file for the trace", &error))?.into_temp_path())
-    };
-    let trace = plan.trace.as_deref().or(kept.as_deref());
-    let mut tee = Tee::create(trace)
+    let kept = Kept::new(plan)?;
+    let mut tee = Tee::create(kept.path())
         .map_err(|(path, error)| not_profiled(&format!("{}: cannot write", path.display()), &error))?;
     let memory = RingMemory::create(RING_BYTES).map_err(|error| match error.kind() {
         std::io::ErrorKind::FileTooLarge => {
@@ -114,11 +109,8 @@ pub(super) fn run(plan: &Plan) -> Result<Outcome, Failure> {
         return Ok(Outcome { profile: None, code: end.code(), trace_lost });
     };
     let mut analysis = analysis;
-    if let Some(trace) = trace.filter(|_| !plan.others.is_empty() && trace_lost.is_none()) {
-        for (number, model) in (1..).zip(&plan.others) {
-            analysis.add_model(number, &super::sim::analyze_one(trace, model, plan.threads)?);
-        }
-    }
+    let (further, lost) = kept.simulate(plan, &mut analysis, trace_lost.as_deref());
+    let models = || std::iter::once(&plan.model).chain(&plan.others[..further]);
     let mut environment = environment(plan, &child);
     environment.seconds.insert("program".to_owned(), round(end.seconds));
     environment.seconds.insert("analysis".to_owned(), round(analysis_seconds));
@@ -129,13 +121,14 @@ pub(super) fn run(plan: &Plan) -> Result<Outcome, Failure> {
     notes.extend(unmatched(plan, &analysis));
     let facts = RunFacts {
         device: plan.device.to_owned(),
-        models: std::iter::once(&plan.model).chain(&plan.others).map(|model| model.key.clone()).collect(),
-        rates: std::iter::once(&plan.model).chain(&plan.others).map(|model| model.rates.clone()).collect(),
+        models: models().map(|model| model.key.clone()).collect(),
+        rates: models().map(|model| model.rates.clone()).collect(),
         bypass: BTreeMap::new(),
         pages: plan.model.simulation.pages,
         exit_code: Some(i32::from(end.code())),
         ended_by_itself: matches!(end.how, Ended::Exit(_)),
         sources: Sources::All,
+        lost: lost.into_iter().collect(),
         assumptions: plan.model.assumptions(),
         notes,
         environment,

@@ -1,6 +1,6 @@
 //! Keeps a copy of the trace while it is analysed.
 
-use std::fs::File;
+use std::fs::{File, TryLockError};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
@@ -17,7 +17,7 @@ impl Tee {
     pub(super) fn create(path: Option<&Path>) -> Result<Tee, (PathBuf, io::Error)> {
         let file = match path {
             Some(path) => {
-                let file = File::options().write(true).create(true).truncate(false).open(path);
+                let file = File::options().write(true).create(true).truncate(false).open(path).and_then(locked);
                 Some((path.to_owned(), file.map_err(|error| (path.to_owned(), error))?))
             }
             None => None,
@@ -33,6 +33,17 @@ impl Tee {
     /// What went wrong with the copy, if anything.
     pub(super) fn finish(self) -> Option<String> {
         self.problem
+    }
+}
+
+/// Keeps others from writing the same file. Where a file system has no locks, nothing is known of others.
+fn locked(file: File) -> io::Result<File> {
+    match file.try_lock() {
+        Err(TryLockError::WouldBlock) if file.metadata()?.is_file() => Err(io::Error::new(
+            io::ErrorKind::ResourceBusy,
+            "another process is writing or reading it; name another file",
+        )),
+        _ => Ok(file),
     }
 }
 

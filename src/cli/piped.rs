@@ -1,0 +1,71 @@
+//! A trace that comes through a pipe. It is read several times, by each model and before to choose one, so it goes to a
+//! temporary file first.
+
+use std::fs::File;
+use std::io::{Read as _, Write as _};
+use std::path::{Path, PathBuf};
+
+use tempfile::NamedTempFile;
+use warpline_format::chunk::{HEADER_BYTES, check_header};
+
+use super::Failure;
+use crate::exit_code;
+
+/// A trace that can be read more than once.
+pub(super) enum Whole {
+    /// As it was named.
+    File(PathBuf),
+    /// What came through the pipe.
+    Copy(NamedTempFile),
+}
+
+impl Whole {
+    /// Copies what is no file; `-` is standard input.
+    ///
+    /// # Errors
+    /// It is no trace, or there is no room for it.
+    pub(super) fn of(named: &Path) -> Result<Whole, Failure> {
+        let source = if named.as_os_str() == "-" { Path::new("/dev/stdin") } else { named };
+        // Folders, and what is not there, are refused by whoever reads them.
+        if std::fs::metadata(source).map_or(true, |there| there.is_file() || there.is_dir()) {
+            return Ok(Whole::File(source.to_owned()));
+        }
+        let unreadable =
+            |what: &dyn std::fmt::Display| Failure::new(exit_code::UNREADABLE, format!("{}: {what}", named.display()));
+        let mut pipe = File::open(source).map_err(|error| unreadable(&error))?;
+        let mut header = [0; HEADER_BYTES];
+        let mut got = 0;
+        while got < HEADER_BYTES {
+            match pipe.read(&mut header[got..]).map_err(|error| unreadable(&error))? {
+                0 => return Err(unreadable(&format!("the trace is empty or shorter than its header ({got} bytes)"))),
+                more => got += more,
+            }
+        }
+        // A device without end is no trace.
+        check_header(&header).map_err(|error| unreadable(&error))?;
+        let folder = std::env::temp_dir();
+        let copied = tempfile::Builder::new().prefix("warpline.").suffix(".wltrace").tempfile_in(&folder).and_then(
+            |mut copy| {
+                copy.write_all(&header)?;
+                std::io::copy(&mut pipe, &mut copy)?;
+                Ok(copy)
+            },
+        );
+        copied.map(Whole::Copy).map_err(|error| {
+            let message = format!(
+                "{}: cannot be copied to {}: {error}; TMPDIR names another folder",
+                named.display(),
+                folder.display()
+            );
+            Failure::new(exit_code::UNEXPECTED, message)
+        })
+    }
+
+    /// Where it is.
+    pub(super) fn path(&self) -> &Path {
+        match self {
+            Whole::File(path) => path,
+            Whole::Copy(copy) => copy.path(),
+        }
+    }
+}

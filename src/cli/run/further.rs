@@ -1,0 +1,104 @@
+//! Further models of a run: they need the trace once more, each in its own order, so it is kept meanwhile.
+
+use std::path::{Path, PathBuf};
+
+use tempfile::TempPath;
+
+use super::plan::Plan;
+use crate::analysis::{Analysis, Finish};
+use crate::cli::{Failure, output, sim};
+use crate::exit_code;
+
+/// The trace as it is kept for further models, or because the user wants it.
+pub(super) struct Kept {
+    temporary: Option<TempPath>,
+    wanted: Option<PathBuf>,
+}
+
+impl Kept {
+    /// Makes the file where one is needed, and says where it is and how large it may become.
+    ///
+    /// # Errors
+    /// No file can be made.
+    pub(super) fn new(plan: &Plan) -> Result<Kept, Failure> {
+        if plan.others.is_empty() || plan.trace.is_some() {
+            return Ok(Kept { temporary: None, wanted: plan.trace.clone() });
+        }
+        let folder = std::env::temp_dir();
+        let file = tempfile::Builder::new().prefix("warpline.").suffix(".wltrace").tempfile_in(&folder);
+        let file = file.map_err(|error| {
+            let message = format!("{}: no temporary file for the trace: {error}", folder.display());
+            Failure::new(exit_code::RUN_NOT_PROFILED, message)
+        })?;
+        let free = free_bytes(&folder).map_or(String::new(), |free| format!(", where {} are free", sizes(free)));
+        output::say(format_args!(
+            "note: the trace is kept in {}{free}, until {} been simulated: 16 to 32 bytes for each regular memory request of a \
+             warp, up to 264 for scattered ones; TMPDIR names another folder, --trace a file that stays",
+            folder.display(),
+            if plan.others.len() == 1 { "the second model has" } else { "all models have" },
+        ));
+        Ok(Kept { temporary: Some(file.into_temp_path()), wanted: None })
+    }
+
+    /// The file.
+    pub(super) fn path(&self) -> Option<&Path> {
+        self.wanted.as_deref().or(self.temporary.as_deref())
+    }
+
+    /// Simulates the further models. Returns how many could be, and why the rest could not; what the first model gave is not
+    /// lost with them. `problem` is what befell the file while it was written.
+    pub(super) fn simulate(
+        &self,
+        plan: &Plan,
+        analysis: &mut Analysis,
+        problem: Option<&str>,
+    ) -> (usize, Option<String>) {
+        let Some(trace) = self.path().filter(|_| !plan.others.is_empty()) else { return (0, None) };
+        let lost = |from: usize, why: &str| {
+            let names: Vec<&str> = plan.others[from..].iter().map(|model| model.key.as_str()).collect();
+            let cure = match self.temporary {
+                Some(_) => "free space there, or name another folder by TMPDIR or a file by --trace",
+                None => "name a file on a disk with more space by --trace",
+            };
+            Some(format!("no figures for {}: {why}; {cure}", names.join(", ")))
+        };
+        if let Some(problem) = problem {
+            return (0, lost(0, problem));
+        }
+        for (done, model) in plan.others.iter().enumerate() {
+            let other = match sim::analyze_one(trace, model, plan.threads) {
+                Ok(other) => other,
+                Err(failure) => return (done, lost(done, &failure.message)),
+            };
+            // The same stream was read to its end before, so only the file can be at fault.
+            if let (Finish::Complete, Finish::Damaged(_) | Finish::Unfinished | Finish::Nothing) =
+                (&analysis.finish, &other.finish)
+            {
+                return (done, lost(done, &format!("{}: the kept trace cannot be read to its end", trace.display())));
+            }
+            analysis.add_model(done + 1, &other);
+        }
+        (plan.others.len(), None)
+    }
+}
+
+/// Free space of a folder's file system for its users.
+fn free_bytes(folder: &Path) -> Option<u64> {
+    let path = std::ffi::CString::new(folder.as_os_str().as_encoded_bytes()).ok()?;
+    // SAFETY: plain numbers, of which all zeros are some.
+    let mut there: libc::statvfs = unsafe { std::mem::zeroed() };
+    // SAFETY: a terminated path and a place for the answer.
+    let answered = unsafe { libc::statvfs(path.as_ptr(), &mut there) } == 0;
+    answered.then(|| there.f_bavail.saturating_mul(there.f_frsize))
+}
+
+fn sizes(bytes: u64) -> String {
+    const UNITS: [&str; 4] = ["KiB", "MiB", "GiB", "TiB"];
+    let mut size = bytes as f64 / 1024.0;
+    let mut unit = 0;
+    while size >= 1024.0 && unit + 1 < UNITS.len() {
+        size /= 1024.0;
+        unit += 1;
+    }
+    format!("{size:.1} {}", UNITS[unit])
+}
