@@ -37,6 +37,14 @@ fn the_demo_gives_its_closed_form() {
     assert_eq!(kernel.name, "columns(float const*, float*, int)");
     assert_eq!(kernel.launches.len(), 2);
     let warps = 2 * demo::BLOCKS * u64::from(demo::WARPS);
+    for launch in &kernel.launches {
+        let (metrics, by_op) = (&launch.metrics["global"], &launch.by_op["global"]);
+        let [load, atomic] = ["load", "atomic"].map(|op| by_op[op]);
+        assert_eq!((load.requests, atomic.requests), (demo::BLOCKS * u64::from(demo::WARPS) * demo::ROW, 6));
+        assert_eq!(load.sectors + atomic.sectors, metrics.sectors);
+        assert_eq!((load.lanes + atomic.lanes, load.bytes + atomic.bytes), (metrics.lanes, metrics.bytes));
+        assert_eq!((by_op.len(), launch.by_op["shared"]["store"].requests), (2, load.requests));
+    }
     let matrix = profile.sites.iter().find(|site| site.id == demo::site::MATRIX).unwrap();
     // Neighbouring lanes are a row of 256 bytes apart: one sector and one line each.
     assert_eq!(matrix.metrics.requests, warps * demo::ROW);

@@ -108,7 +108,7 @@ pub struct Function {
 }
 
 /// What an instruction does to memory.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Op {
     /// Reads.
     Load,

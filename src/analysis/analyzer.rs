@@ -9,17 +9,20 @@ use std::sync::Arc;
 use rustc_hash::{FxHashMap, FxHashSet};
 use warpline_format::device::Device;
 use warpline_format::event::{
-    AllocationId, AllocationKind, Copy, Event, Launch, LaunchEnd, LaunchId, SiteCount, StopCause, WarpBlockCount,
+    AllocationId, AllocationKind, Copy, Event, Fault, Launch, LaunchEnd, LaunchId, SiteCount, StopCause, WarpBlockCount,
 };
 use warpline_format::visible;
 
 use super::limits::{self, copied_bytes};
 use super::pool::{Pool, WorkerLost};
-use super::results::{HostAllocationData, HostTraffic, LeftOut, ObjectData, direction_key};
+use super::results::{HostTraffic, LeftOut, ObjectData, direction_key};
+use super::rows::{self, AllocationRows, HostRows};
+use super::sharing::{LAUNCHES, Place, Sharing};
 use super::worker::LaunchWork;
 use super::{
-    AllocationData, Analysis, BlockSum, BranchSum, CellKey, Cells, FailedLaunch, Finish, InstructionSums, KernelData,
-    LaunchData, LaunchShape, Owner, ProgramData, Progress, Status, WarpSum, check_batch, counted,
+    Analysis, BlockSum, BranchSum, CellKey, Cells, FailedLaunch, FaultData, Finish, HostAllocationData,
+    InstructionSums, KernelData, LaunchData, LaunchGroup, LaunchKind, LaunchShape, OpSum, Owner, ProgramData, Progress,
+    Status, WarpSum, check_batch, counted,
 };
 use crate::attribution::{AllocationMap, ContextTree, Module, ROOT};
 use crate::hierarchy::Written;
@@ -42,9 +45,16 @@ impl From<String> for Refusal {
     }
 }
 
+/// Bad accesses that are kept.
+const MOST_FAULTS: usize = 10_000;
+/// Failed launches that are told by themselves, wherever they would be told otherwise.
+const MOST_FAILED: u64 = 1000;
+
 struct OpenLaunch {
     shape: Arc<LaunchShape>,
     event: Launch,
+    /// Whether it is told by itself.
+    place: Place,
     /// Its blocks by warp, until they are added to its kernel's.
     warp_blocks: Vec<WarpBlockCount>,
     /// Its requests, where the GPU counted them.
@@ -58,6 +68,10 @@ pub struct Analyzer {
     map: Arc<AllocationMap>,
     map_version: u64,
     kernels: FxHashMap<(u32, u32), u32>,
+    launches: Sharing<LaunchKind>,
+    failed: u64,
+    allocations: AllocationRows,
+    host_allocations: HostRows,
     open: BTreeMap<LaunchId, OpenLaunch>,
     status: Status,
     current: Option<LaunchId>,
@@ -147,6 +161,10 @@ impl Analyzer {
             map: Arc::default(),
             map_version: 0,
             kernels: FxHashMap::default(),
+            launches: Sharing::new(LAUNCHES),
+            failed: 0,
+            allocations: AllocationRows::default(),
+            host_allocations: HostRows::default(),
             open: BTreeMap::new(),
             status: Status::default(),
             current: None,
@@ -198,40 +216,41 @@ impl Analyzer {
                     return Err(format!("allocation {} is announced twice", event.id).into());
                 }
                 let within = || self.map.find(event.address).allocation;
-                if match event.kind {
+                let in_host_memory = match event.kind {
                     AllocationKind::Host | AllocationKind::Registered => true,
                     AllocationKind::Named => within().is_some_and(|around| self.in_host_memory.contains(&around)),
                     _ => false,
-                } {
-                    self.in_host_memory.insert(event.id);
+                };
+                let row = self.allocations.row(&event);
+                if in_host_memory {
+                    self.in_host_memory.insert(row);
                 }
                 Arc::make_mut(&mut self.map)
-                    .insert(event.id, event.address, event.bytes)
+                    .insert_for(event.id, row, event.address, event.bytes)
                     .map_err(|error| error.to_string())?;
                 self.map_version += 1;
-                self.analysis.allocations.insert(event.id, AllocationData { event, freed: false });
+                rows::enter(&mut self.analysis.allocations, row, event);
             }
             Event::Free { id, .. } => {
-                let Some(known) = self.analysis.allocations.get_mut(&id) else {
+                if !self.freed(id) {
                     return Err(format!("allocation {id} is freed and was never announced").into());
-                };
-                known.freed = true;
-                for part in Arc::make_mut(&mut self.map).remove(id) {
-                    if let Some(part) = self.analysis.allocations.get_mut(&part) {
-                        part.freed = true;
-                    }
+                }
+                for part in Arc::make_mut(&mut self.map).remove(id).into_iter().filter(|part| *part != id) {
+                    self.freed(part);
                 }
                 self.map_version += 1;
             }
             Event::HostAllocation { id, mut kind, bytes, mut name, path } => {
                 name.iter_mut().chain([&mut kind]).for_each(visible::make_name);
-                let data = HostAllocationData { kind, bytes, name, path };
-                announce(&mut self.analysis.host_allocations, id, data, "host allocation")?;
+                let data = HostAllocationData { kind, bytes, name, path, count: 1 };
+                if !self.host_allocations.enter(&mut self.analysis.host_allocations, id, data) {
+                    return Err(format!("host allocation {id} is announced twice").into());
+                }
             }
             Event::Copy(copy) => self.copy(&copy)?,
             Event::Launch(launch) => self.launch(launch)?,
             Event::LaunchEnd(end) => self.launch_end(&end)?,
-            Event::Fault(fault) => self.analysis.faults.push(fault),
+            Event::Fault(fault) => self.fault(fault),
             Event::Dropped { records } => self.analysis.dropped = self.analysis.dropped.saturating_add(records),
             Event::WarpBlocks { launch, blocks } => self.warp_blocks(launch, blocks)?,
             Event::Spills { module, kernels } => {
@@ -249,6 +268,29 @@ impl Analyzer {
         Ok(())
     }
 
+    /// Counts the end of an allocation for its row; `false` where it was never announced.
+    fn freed(&mut self, id: AllocationId) -> bool {
+        let row = self.allocations.find(id, &self.analysis.allocations).map(|(row, _)| row);
+        self.allocations.end(id);
+        let Some(data) = row.and_then(|row| self.analysis.allocations.get_mut(&row)) else { return false };
+        data.freed = (data.freed + 1).min(data.count);
+        true
+    }
+
+    /// Keeps a bad access with what it happened to, which may not be told by itself later.
+    fn fault(&mut self, event: Fault) {
+        if self.analysis.faults.len() >= MOST_FAULTS {
+            self.analysis.more_faults += 1;
+            return;
+        }
+        let launch = self.open.get(&event.launch).map(|open| (open.shape.kernel, open.event.path));
+        let nearest = event.nearest.and_then(|id| {
+            let (row, address) = self.allocations.find(id, &self.analysis.allocations)?;
+            Some((row, event.address.wrapping_sub(address) as i64))
+        });
+        self.analysis.faults.push(FaultData { event, launch, nearest });
+    }
+
     /// Counts a copy for the allocations at both its ends.
     fn copy(&mut self, copy: &Copy) -> Result<(), Refusal> {
         let bytes = copied_bytes(copy)?;
@@ -260,8 +302,9 @@ impl Analyzer {
         }
         let ends = [copy.destination, copy.source].map(|end| end.and_then(|at| self.map.find(at).allocation));
         let second = ends[1].filter(|_| ends[0] != ends[1]);
+        let host = copy.host.map(|id| self.host_allocations.row(id));
         for allocation in ends[0].into_iter().chain(second) {
-            let key = (allocation, direction_key(copy.direction), copy.host, copy.path);
+            let key = (allocation, direction_key(copy.direction), host, copy.path);
             let sum = self.analysis.copies.entry(key).or_default();
             sum.count += 1;
             sum.bytes = sum.bytes.saturating_add(bytes);
@@ -287,6 +330,7 @@ impl Analyzer {
                 cells: Cells::default(),
                 contexts: ContextTree::default(),
                 launches: Vec::new(),
+                groups: BTreeMap::new(),
                 blocks: BTreeMap::new(),
                 branches: BTreeMap::new(),
                 pages: None,
@@ -294,11 +338,15 @@ impl Analyzer {
             kernels.len() as u32 - 1
         });
         let mut shape = LaunchShape::new(&event, module, kernel, &recorded)?;
+        // Before the model has its say: analyses of one trace for several models tell the same launches.
+        let place = self.launches.place(&LaunchKind::of(kernel, &event));
         if let Some(reorder) = &mut self.reorder {
             let module = Arc::clone(&shape.module.1);
             let known = self.analysis.resources.get(&(event.module, event.function));
             if let Err(why) = reorder.launch(&mut event, shape, known.map_or(&[], Vec::as_slice)) {
                 self.left_out.insert(event.id);
+                let last = self.analysis.left_out.last().map(|left| &left.why).filter(|last| ***last == *why);
+                let why = last.map_or_else(|| Arc::from(why), Arc::clone);
                 self.analysis.left_out.push(LeftOut { model: 0, launch: event.id, kernel, why });
                 return Ok(());
             }
@@ -307,7 +355,8 @@ impl Analyzer {
         let shape = Arc::new(shape);
         self.pool.start(&shape)?;
         self.current = Some(event.id);
-        self.open.insert(event.id, OpenLaunch { shape, event, warp_blocks: Vec::new(), site_counts: Vec::new() });
+        self.open
+            .insert(event.id, OpenLaunch { shape, event, place, warp_blocks: Vec::new(), site_counts: Vec::new() });
         Ok(())
     }
 
@@ -358,14 +407,14 @@ impl Analyzer {
         let table = &open.shape.module.1.table;
         limits::launch_end(end, table)?;
         let by_warp = self.open.get_mut(&end.id).map(|open| std::mem::take(&mut open.warp_blocks)).unwrap_or_default();
-        let Some(kernel) = self.close(end.id, Some(end.error))? else { return Ok(()) };
+        let Some((number, place, mut launch)) = self.close(end.id, Some(end.error))? else { return Ok(()) };
         if end.error != 0 {
             let stopped = self.stopped.take().filter(|(launch, ..)| *launch == end.id);
             let stopped = stopped.map(|(_, cause, block)| (cause, block));
-            self.analysis.failures.launches.push(FailedLaunch { launch: end.id, kernel, error: end.error, stopped });
+            let failed = FailedLaunch { launch: end.id, kernel: number, error: end.error, stopped };
+            self.analysis.failures.launches.push(failed);
         }
-        let kernel = &mut self.analysis.kernels[kernel as usize];
-        let Some(launch) = kernel.launches.last_mut() else { return Ok(()) };
+        let kernel = &mut self.analysis.kernels[number as usize];
         let module = self.analysis.modules.get(&kernel.module);
         for count in &end.blocks {
             let sum = kernel.blocks.entry(count.block).or_default();
@@ -400,11 +449,29 @@ impl Analyzer {
                 *sum = sum.saturating_add(*lanes);
             }
         }
+        self.keep(number, place, launch);
         Ok(())
     }
 
-    /// Collects the workers' figures of a launch.
-    fn close(&mut self, launch: LaunchId, error: Option<i32>) -> Result<Option<u32>, WorkerLost> {
+    /// Keeps a launch's figures, by themselves or in its group's. Those that failed are told by themselves, the first ones.
+    fn keep(&mut self, kernel: u32, place: Place, launch: LaunchData) {
+        let kernel = &mut self.analysis.kernels[kernel as usize];
+        let failed = launch.error != Some(0) && self.failed < MOST_FAILED;
+        match place {
+            Place::Shared(number) if !failed => match kernel.groups.entry(number) {
+                Entry::Occupied(mut group) => group.get_mut().add(&launch),
+                Entry::Vacant(place) => _ = place.insert(LaunchGroup::new(launch)),
+            },
+            _ => {
+                self.failed += u64::from(failed);
+                kernel.launches.push(launch);
+            }
+        }
+        self.status.launches += 1;
+    }
+
+    /// Collects the workers' figures of a launch; with its kernel's number.
+    fn close(&mut self, launch: LaunchId, error: Option<i32>) -> Result<Option<(u32, Place, LaunchData)>, WorkerLost> {
         let Some(open) = self.open.remove(&launch) else { return Ok(None) };
         if let Some(reorder) = &mut self.reorder {
             let (pool, map, version) = (&mut self.pool, &self.map, self.map_version);
@@ -413,7 +480,9 @@ impl Analyzer {
         let works = self.pool.end(launch)?;
         let kernel = &mut self.analysis.kernels[open.shape.kernel as usize];
         let mut spaces = BTreeMap::new();
+        let mut by_op: BTreeMap<_, OpSum> = BTreeMap::new();
         let mut host_memory = Vec::new();
+        let sites = &open.shape.module.1.table.sites;
         for work in &works {
             merge(kernel, work);
             if let Some(pages) = &work.pages {
@@ -422,6 +491,9 @@ impl Analyzer {
             self.analysis.requests += work.requests;
             for (key, counters) in work.cells.iter().filter(|(key, _)| key.owner.whole()) {
                 spaces.entry(key.space).or_insert_with(Counters::default).add(counters);
+                if let Some(site) = sites.get(key.site as usize) {
+                    by_op.entry((key.space, site.op)).or_default().count(counters);
+                }
                 let Owner::Allocation(id) = key.owner else { continue };
                 if let Some(traffic) = counters.traffic.first().filter(|_| self.in_host_memory.contains(&id)) {
                     host_memory.resize(1, HostTraffic::default());
@@ -433,25 +505,30 @@ impl Analyzer {
             let cell = kernel.cells.id(*key);
             kernel.cells.counters(cell).add(counters);
             spaces.entry(key.space).or_default().add(counters);
+            if let Some(site) = sites.get(key.site as usize) {
+                by_op.entry((key.space, site.op)).or_default().count(counters);
+            }
             self.analysis.requests += counters.requests;
         }
-        kernel.launches.push(LaunchData {
+        let data = LaunchData {
             event: open.event,
             spaces,
+            by_op,
             host_memory,
             error,
             instructions: InstructionSums::default(),
             blocks: BlockSum::default(),
             branches: BranchSum::default(),
-        });
-        self.status.launches += 1;
-        Ok(Some(open.shape.kernel))
+        };
+        Ok(Some((open.shape.kernel, open.place, data)))
     }
 
     fn finish(mut self, finish: Finish) -> Result<Analysis, WorkerLost> {
         let open: Vec<LaunchId> = self.open.keys().copied().collect();
         for launch in open {
-            self.close(launch, None)?;
+            if let Some((kernel, place, data)) = self.close(launch, None)? {
+                self.keep(kernel, place, data);
+            }
         }
         if let (Some(reorder), Some(program)) = (&self.reorder, &mut self.analysis.program) {
             program.device = reorder.device().clone();

@@ -41,6 +41,14 @@ impl InstructionSums {
         }
     }
 
+    /// Adds other sums.
+    pub fn add(&mut self, other: &InstructionSums) {
+        for (sum, more) in self.0.iter_mut().zip(&other.0) {
+            sum.warps = sum.warps.saturating_add(more.warps);
+            sum.lanes = sum.lanes.saturating_add(more.lanes);
+        }
+    }
+
     /// The classes that occur.
     pub fn iter(&self) -> impl Iterator<Item = (&'static str, ClassSum)> {
         let named = CLASSES.iter().zip(self.0).map(|((name, _), sum)| (*name, sum));

@@ -14,6 +14,8 @@ mod cells;
 mod counted;
 pub(crate) mod decode;
 mod failures;
+mod figures;
+mod groups;
 mod instructions;
 mod launches;
 mod limits;
@@ -22,6 +24,8 @@ mod progress;
 mod request;
 mod resolve;
 mod results;
+mod rows;
+pub(crate) mod sharing;
 mod waves;
 mod worker;
 
@@ -30,13 +34,16 @@ pub use batch::check_batch;
 pub use cells::{CellId, CellKey, Cells, Owner};
 pub use decode::request as read_request;
 pub use failures::{FailedLaunch, Failures};
+pub use figures::{CountMoments, Figures, RatioMoments, space_name};
+pub use groups::{LaunchGroup, LaunchKind};
 pub use instructions::{ClassSum, InstructionSums};
 pub use launches::LaunchShape;
 pub use pool::WorkerLost;
 pub use progress::{NoProgress, Progress, Status};
 pub use request::{Follower, Part, Request};
 pub use results::{
-    AllocationData, Analysis, BlockSum, BranchSum, CopyKey, CopySum, Finish, HostAllocationData, HostTraffic,
-    KernelData, LaunchData, ObjectData, ProgramData, WarpSum,
+    Analysis, BlockSum, BranchSum, CopyKey, CopySum, FaultData, Finish, HostTraffic, KernelData, LaunchData,
+    ObjectData, OpSum, ProgramData, WarpSum,
 };
+pub use rows::{AllocationData, HostAllocationData};
 pub use worker::Worker;

@@ -5,13 +5,12 @@ use std::sync::Arc;
 
 use warpline_format::access::Space;
 use warpline_format::device::Device;
-use warpline_format::event::{
-    Allocation, AllocationId, Direction, Fault, HostAllocationId, Launch, LaunchId, PathFrame, PathId,
-};
+use warpline_format::event::{AllocationId, Direction, Fault, HostAllocationId, Launch, LaunchId, PathFrame, PathId};
+use warpline_format::site_table::Op;
 
 use warpline_format::occupancy::Resources;
 
-use super::{CellKey, Cells, Failures, InstructionSums};
+use super::{AllocationData, CellKey, Cells, Failures, HostAllocationData, InstructionSums, LaunchGroup};
 use crate::attribution::{ContextTree, Module, ROOT};
 use crate::hierarchy::Traffic;
 use crate::metrics::Counters;
@@ -26,15 +25,6 @@ pub struct ProgramData {
     pub arguments: Vec<String>,
     /// Device whose scheduler numbers the stream followed.
     pub device: Device,
-}
-
-/// An allocation and its end.
-#[derive(Clone, Debug)]
-pub struct AllocationData {
-    /// As announced.
-    pub event: Allocation,
-    /// It was freed before the stream's end.
-    pub freed: bool,
 }
 
 /// Copies of one kind that touch one allocation.
@@ -60,6 +50,18 @@ pub struct BlockSum {
     pub partial: u64,
     /// By warp, where the stream tells it.
     pub by_warp: Option<WarpSum>,
+}
+
+impl BlockSum {
+    /// Adds other executions.
+    pub fn add(&mut self, other: &BlockSum) {
+        self.executions = self.executions.saturating_add(other.executions);
+        self.lanes = self.lanes.saturating_add(other.lanes);
+        self.partial = self.partial.saturating_add(other.partial);
+        if let Some(pairs) = other.by_warp {
+            self.by_warp.get_or_insert_default().add(pairs);
+        }
+    }
 }
 
 /// Pairs of a warp and a basic block that it ran.
@@ -110,6 +112,44 @@ impl HostTraffic {
     }
 }
 
+/// What one kind of instruction does in a launch.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct OpSum {
+    /// Requests.
+    pub requests: u64,
+    /// Active lanes.
+    pub lanes: u64,
+    /// Useful bytes of the active lanes.
+    pub bytes: u64,
+    /// Distinct sectors per request, summed.
+    pub sectors: u64,
+    /// Ideal sectors per request, summed.
+    pub ideal_sectors: u64,
+    /// What they cost on the first model, where caches were simulated.
+    pub traffic: Option<Traffic>,
+}
+
+impl OpSum {
+    /// Adds requests.
+    pub fn count(&mut self, counters: &Counters) {
+        let &Counters { requests, lanes, bytes, sectors, ideal_sectors, .. } = counters;
+        let traffic = counters.traffic.first().copied();
+        self.add(&OpSum { requests, lanes, bytes, sectors, ideal_sectors, traffic });
+    }
+
+    /// Adds another sum.
+    pub fn add(&mut self, other: &OpSum) {
+        self.requests += other.requests;
+        self.lanes += other.lanes;
+        self.bytes += other.bytes;
+        self.sectors += other.sectors;
+        self.ideal_sectors += other.ideal_sectors;
+        if let Some(traffic) = &other.traffic {
+            self.traffic.get_or_insert_default().add(traffic);
+        }
+    }
+}
+
 /// A launch and its sums.
 #[derive(Clone, Debug)]
 pub struct LaunchData {
@@ -117,6 +157,8 @@ pub struct LaunchData {
     pub event: Launch,
     /// Sums by space; only spaces that occur.
     pub spaces: BTreeMap<Space, Counters>,
+    /// The same by space and by what the instructions do.
+    pub by_op: BTreeMap<(Space, Op), OpSum>,
     /// What of the traffic of device memory is mapped or registered host memory, by model; none where it was not touched.
     pub host_memory: Vec<HostTraffic>,
     /// CUDA error code; `None` when the stream ended before the launch.
@@ -140,14 +182,28 @@ pub struct KernelData {
     pub cells: Cells,
     /// Contexts that the cells refer to.
     pub contexts: ContextTree,
-    /// Launches, in order.
+    /// Launches that are told one by one, in order of their ends.
     pub launches: Vec<LaunchData>,
+    /// The others, by number of the group.
+    pub groups: BTreeMap<u32, LaunchGroup>,
     /// By index in the module's blocks.
     pub blocks: BTreeMap<u32, BlockSum>,
     /// By index in the module's branches.
     pub branches: BTreeMap<u32, BranchSum>,
     /// Pages touched, where they were counted.
     pub pages: Option<PageCounts>,
+}
+
+impl KernelData {
+    /// Its launches, with the sums of groups of launches among them.
+    pub fn all(&self) -> impl Iterator<Item = &LaunchData> {
+        self.launches.iter().chain(self.groups.values().map(|group| &group.sum))
+    }
+
+    /// How many launches it had.
+    pub fn launch_count(&self) -> u64 {
+        self.groups.values().fold(self.launches.len() as u64, |sum, group| sum.saturating_add(group.launches))
+    }
 }
 
 /// A launch that a model cannot have.
@@ -160,7 +216,7 @@ pub struct LeftOut {
     /// Its kernel.
     pub kernel: u32,
     /// Why.
-    pub why: String,
+    pub why: Arc<str>,
 }
 
 /// How the stream ended.
@@ -185,17 +241,15 @@ pub struct ObjectData {
     pub build_id: Vec<u8>,
 }
 
-/// A host allocation.
+/// A bad access, and what it happened to.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct HostAllocationData {
-    /// Call that made it.
-    pub kind: String,
-    /// Size.
-    pub bytes: u64,
-    /// Variable's name.
-    pub name: Option<String>,
-    /// Where.
-    pub path: PathId,
+pub struct FaultData {
+    /// As announced.
+    pub event: Fault,
+    /// Kernel, by number, and host call path of the launch.
+    pub launch: Option<(u32, PathId)>,
+    /// Row of the nearest allocation, and the bytes from its start.
+    pub nearest: Option<(AllocationId, i64)>,
 }
 
 /// Everything that a trace told.
@@ -221,8 +275,10 @@ pub struct Analysis {
     pub host_allocations: BTreeMap<HostAllocationId, HostAllocationData>,
     /// By allocation, direction (as a number), host allocation and path.
     pub copies: BTreeMap<CopyKey, CopySum>,
-    /// In order.
-    pub faults: Vec<Fault>,
+    /// The first ones, in order.
+    pub faults: Vec<FaultData>,
+    /// Bad accesses beyond those.
+    pub more_faults: u64,
     /// What did not run, or not to its end.
     pub failures: Failures,
     /// Records the user allowed to drop.
@@ -257,6 +313,7 @@ impl Analysis {
             copies: BTreeMap::new(),
             faults: Vec::new(),
             failures: Failures::default(),
+            more_faults: 0,
             dropped: 0,
             requests: 0,
             on_gpu: false,
@@ -278,6 +335,16 @@ impl Analysis {
             traffic[number] = counters.traffic.first().copied().unwrap_or_default();
             Counters { traffic: if counters.traffic.is_empty() { Vec::new() } else { traffic }, ..Counters::default() }
         };
+        let add = |launch: &mut LaunchData, others: &LaunchData| {
+            for (space, counters) in &others.spaces {
+                launch.spaces.entry(*space).or_default().add(&only(counters));
+            }
+            if let Some(host) = others.host_memory.first() {
+                let known = launch.host_memory.len().max(number + 1);
+                launch.host_memory.resize(known, HostTraffic::default());
+                launch.host_memory[number] = *host;
+            }
+        };
         for (kernel, others) in self.kernels.iter_mut().zip(&other.kernels) {
             for (key, counters) in others.cells.iter() {
                 let calls = others.contexts.calls(key.context);
@@ -286,18 +353,17 @@ impl Analysis {
                 let cell = kernel.cells.id(CellKey { context, ..*key });
                 kernel.cells.counters(cell).add(&only(counters));
             }
+            let others_groups = &others.groups;
             // One of them may lack launches.
             let others: BTreeMap<LaunchId, &LaunchData> =
                 others.launches.iter().map(|launch| (launch.event.id, launch)).collect();
             for launch in &mut kernel.launches {
                 let Some(others) = others.get(&launch.event.id) else { continue };
-                for (space, counters) in &others.spaces {
-                    launch.spaces.entry(*space).or_default().add(&only(counters));
-                }
-                if let Some(host) = others.host_memory.first() {
-                    let known = launch.host_memory.len().max(number + 1);
-                    launch.host_memory.resize(known, HostTraffic::default());
-                    launch.host_memory[number] = *host;
+                add(launch, others);
+            }
+            for (group, others) in others_groups {
+                if let Some(group) = kernel.groups.get_mut(group) {
+                    add(&mut group.sum, &others.sum);
                 }
             }
         }

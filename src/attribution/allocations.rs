@@ -31,6 +31,8 @@ type Key = (u64, u64, AllocationId);
 #[derive(Clone, Copy, Debug)]
 struct Live {
     high: u64,
+    /// What requests to it count for.
+    row: AllocationId,
     inside: Option<Key>,
 }
 
@@ -66,6 +68,20 @@ impl AllocationMap {
     /// # Errors
     /// [`AllocationError`]; the map is then unchanged.
     pub fn insert(&mut self, id: AllocationId, address: u64, bytes: u64) -> Result<(), AllocationError> {
+        self.insert_for(id, id, address, bytes)
+    }
+
+    /// As [`Self::insert`]; requests count for `row`, which allocations may share.
+    ///
+    /// # Errors
+    /// [`AllocationError`]; the map is then unchanged.
+    pub fn insert_for(
+        &mut self,
+        id: AllocationId,
+        row: AllocationId,
+        address: u64,
+        bytes: u64,
+    ) -> Result<(), AllocationError> {
         if self.keys.contains_key(&id) {
             return Err(AllocationError::Twice(id));
         }
@@ -94,7 +110,7 @@ impl AllocationMap {
                 live.inside = Some(key);
             }
         }
-        self.live.insert(key, Live { high, inside });
+        self.live.insert(key, Live { high, row, inside });
         self.keys.insert(id, key);
         Ok(())
     }
@@ -123,7 +139,7 @@ impl AllocationMap {
         };
         while let Some((key, live)) = around {
             if live.high >= address {
-                return Segment { low: low.max(key.0), high: live.high.min(before_next), allocation: Some(key.2) };
+                return Segment { low: low.max(key.0), high: live.high.min(before_next), allocation: Some(live.row) };
             }
             low = live.high + 1;
             around = live.inside.map(|key| self.live.get_key_value(&key).expect("links lead to live entries"));

@@ -42,6 +42,12 @@ impl Histogram {
         }
     }
 
+    /// Numbers of pieces that occur, and requests that touched as many.
+    pub fn iter(&self) -> impl Iterator<Item = (u32, u64)> {
+        let sparse = self.sparse.iter().map(|(&pieces, &count)| (pieces, count));
+        (0..).zip(self.dense).filter(|(_, count)| *count != 0).chain(sparse)
+    }
+
     /// Counts by number of pieces, up to the last that occurs.
     pub fn to_vec(&self) -> Vec<u64> {
         let mut counts = self.dense.to_vec();

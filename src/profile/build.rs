@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use warpline_format::event::{AllocationId, AllocationKind, Fault as FaultEvent, FaultKind, LaunchId};
+use warpline_format::event::{AllocationId, AllocationKind, Fault, FaultKind, LaunchId};
 use warpline_format::visible;
 
 use super::missing::{self, Missing};
@@ -10,7 +10,7 @@ use super::model::{self, Profile};
 use super::paths::{Paths, chain_place, device_frame};
 use super::rows::{self, SpaceSums};
 use super::{notes, occupancy, sources, spread};
-use crate::analysis::{Analysis, Finish, KernelData, LaunchData, WarpSum};
+use crate::analysis::{Analysis, FaultData, Finish, KernelData, WarpSum};
 use crate::metrics::Counters;
 use crate::models::Rates;
 use crate::simulation::{Advice, PageSettings};
@@ -106,7 +106,7 @@ pub fn build(input: BuildInput<'_>) -> Profile {
     let left_out: BTreeSet<_> = analysis.left_out.iter().map(|left| (left.model, left.launch)).collect();
     let mut by_allocation: BTreeMap<AllocationId, BTreeMap<u32, Counters>> = BTreeMap::new();
     for (id, kernel) in (0u32..).zip(&analysis.kernels) {
-        if kernel.launches.is_empty() {
+        if kernel.launches.is_empty() && kernel.groups.is_empty() {
             continue;
         }
         let without = |model, launch| left_out.contains(&(model, launch));
@@ -128,8 +128,7 @@ pub fn build(input: BuildInput<'_>) -> Profile {
         }
     }
     add_allocations(&mut profile, analysis, &mut paths, &by_allocation);
-    let launches = launches_with_faults(analysis);
-    profile.faults = analysis.faults.iter().map(|fault| fault_row(analysis, &launches, &mut paths, fault)).collect();
+    profile.faults = analysis.faults.iter().map(|fault| fault_row(analysis, &mut paths, fault)).collect();
     notes.extend(notes::of_left_out(analysis, &profile.run.models));
     notes.extend(paths.problems().iter().cloned());
     super::caches::name_models(&mut profile);
@@ -151,7 +150,7 @@ pub fn build(input: BuildInput<'_>) -> Profile {
 }
 
 pub(super) fn sampled(analysis: &Analysis) -> bool {
-    analysis.kernels.iter().flat_map(|kernel| &kernel.launches).any(|launch| launch.event.block_share != 1)
+    analysis.kernels.iter().flat_map(KernelData::all).any(|launch| launch.event.block_share != 1)
 }
 
 fn assumptions(analysis: &Analysis, mut known: BTreeMap<String, String>) -> BTreeMap<String, String> {
@@ -209,25 +208,7 @@ fn add_kernel(
             lanes: sum.lanes.clone(),
         });
     }
-    let mut launches: Vec<&LaunchData> = kernel.launches.iter().collect();
-    launches.sort_by_key(|launch| launch.event.id);
-    let launches = launches
-        .into_iter()
-        .map(|launch| model::Launch {
-            id: launch.event.id,
-            grid: launch.event.grid,
-            block: launch.event.block,
-            dynamic_shared_bytes: launch.event.dynamic_shared,
-            static_shared_bytes: launch.event.static_shared,
-            registers: launch.event.registers,
-            resident_blocks: launch.event.resident_blocks,
-            block_share: launch.event.block_share,
-            stream: launch.event.stream,
-            error: launch.error,
-            path: paths.host(launch.event.path),
-            metrics: rows::spaces(&launch.spaces),
-        })
-        .collect();
+    let (over_launches, ratios_over_launches) = spread::over_launches(kernel, seconds);
     profile.lines.extend(rows::lines(id, module, kernel, &cells));
     profile.sites.extend(rows::sites(id, module, &cells));
     profile.kernels.push(model::Kernel {
@@ -241,11 +222,13 @@ fn add_kernel(
         instructions,
         lane_slots,
         warp_blocks: warp_blocks.map(rows::warp_blocks),
-        launches,
-        over_launches: spread::over_launches(&kernel.launches),
+        launches: super::launches::rows(kernel, paths),
+        launch_groups: super::launches::groups(kernel, paths),
+        launch_count: kernel.launch_count(),
+        over_launches,
         host_memory: super::caches::host_memory(kernel, &profile.run.models),
-        ratios_over_launches: spread::ratios_over_launches(&kernel.launches, seconds),
-        over_paths: spread::over_paths(&kernel.launches, seconds, paths),
+        ratios_over_launches,
+        over_paths: spread::over_paths(kernel, seconds, paths),
         spill_bytes: occupancy::spill_bytes(analysis, kernel),
         estimates: Vec::new(),
         bypass: None,
@@ -288,7 +271,9 @@ fn add_allocations(
             kind: allocation_kind(data.event.kind).to_owned(),
             bytes: data.event.bytes,
             path,
-            freed: data.freed,
+            freed: data.freed == data.count,
+            count: data.count,
+            freed_count: data.freed,
             copies,
             metrics: if analysis.counted { model::Metrics::default() } else { rows::metrics(&total, None) },
             by_kernel: by_kernel
@@ -303,6 +288,7 @@ fn add_allocations(
             name: data.name.clone(),
             kind: data.kind.clone(),
             bytes: data.bytes,
+            count: data.count,
             path: paths.host(data.path),
         });
     }
@@ -336,26 +322,11 @@ fn direction_name(direction: u8) -> &'static str {
     }
 }
 
-/// Kernel, its number, and launch.
-type Launched<'a> = (u32, &'a KernelData, &'a LaunchData);
-
-fn launches_with_faults(analysis: &Analysis) -> BTreeMap<LaunchId, Launched<'_>> {
-    let wanted: BTreeSet<LaunchId> = analysis.faults.iter().map(|fault| fault.launch).collect();
-    let kernels = analysis.kernels.iter().zip(0u32..).filter(|_| !wanted.is_empty());
-    let all = kernels.flat_map(|(kernel, id)| kernel.launches.iter().map(move |launch| (id, kernel, launch)));
-    all.filter(|(.., launch)| wanted.contains(&launch.event.id)).map(|found| (found.2.event.id, found)).collect()
-}
-
-fn fault_row(
-    analysis: &Analysis,
-    launches: &BTreeMap<LaunchId, Launched<'_>>,
-    paths: &mut Paths<'_>,
-    fault: &FaultEvent,
-) -> model::Fault {
-    let launch = launches.get(&fault.launch).copied();
-    let module = launch.and_then(|(_, kernel, _)| analysis.modules.get(&kernel.module));
+fn fault_row(analysis: &Analysis, paths: &mut Paths<'_>, fault: &FaultData) -> model::Fault {
+    let FaultData { event: fault, launch, nearest } = fault;
+    let kernel = launch.and_then(|(id, _)| analysis.kernels.get(id as usize));
+    let module = kernel.and_then(|kernel| analysis.modules.get(&kernel.module));
     let site = module.and_then(|module| Some((module, module.table.sites.get(fault.site as usize)?)));
-    let nearest = fault.nearest.and_then(|id| analysis.allocations.get(&id));
     let kind = match fault.kind {
         FaultKind::OutOfBounds => "out_of_bounds",
         FaultKind::Misaligned => "misaligned",
@@ -365,7 +336,7 @@ fn fault_row(
     };
     model::Fault {
         kind: kind.to_owned(),
-        kernel: launch.map(|(id, ..)| id),
+        kernel: launch.map(|(id, _)| id),
         launch: fault.launch,
         frame: site.map(|(module, site)| chain_place(module, &site.chain).user).unwrap_or_default(),
         op: site.map_or("", |(_, site)| rows::op_name(site.op)).to_owned(),
@@ -373,13 +344,13 @@ fn fault_row(
         block: fault.block,
         thread: fault.thread,
         address: match fault.address {
-            FaultEvent::HOST_MEMORY => "host".to_owned(),
+            Fault::HOST_MEMORY => "host".to_owned(),
             address => format!("{address:#x}"),
         },
-        allocation: fault.nearest,
-        offset: nearest.map(|nearest| fault.address.wrapping_sub(nearest.event.address) as i64),
+        allocation: nearest.map_or(fault.nearest, |(row, _)| Some(row)),
+        offset: nearest.map(|(_, offset)| offset),
         stopped: fault.stopped,
-        path: launch.map(|(.., launch)| paths.host(launch.event.path)).unwrap_or_default(),
+        path: launch.map(|(_, path)| paths.host(path)).unwrap_or_default(),
     }
 }
 

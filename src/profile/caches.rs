@@ -57,8 +57,13 @@ pub(super) fn name_models(profile: &mut Profile) {
         metrics.other_models = numbered.into_iter().map(|(number, figures)| (name(number), figures)).collect();
     };
     for kernel in &mut profile.kernels {
-        let launches = kernel.launches.iter_mut().flat_map(|launch| launch.metrics.values_mut());
-        kernel.metrics.values_mut().chain(launches).for_each(rename);
+        let launches = kernel.launches.iter_mut().map(|launch| &mut launch.metrics);
+        let groups = kernel.launch_groups.iter_mut().map(|group| &mut group.metrics);
+        kernel
+            .metrics
+            .values_mut()
+            .chain(launches.chain(groups).flat_map(|spaces| spaces.values_mut()))
+            .for_each(rename);
     }
     profile.lines.iter_mut().flat_map(|line| line.metrics.values_mut()).for_each(rename);
     for site in &mut profile.sites {
@@ -75,34 +80,13 @@ pub(super) fn name_models(profile: &mut Profile) {
 /// Traffic of host memory over a kernel's launches, by model; only models that have some.
 pub(super) fn host_memory(kernel: &KernelData, models: &[String]) -> BTreeMap<String, DramMetrics> {
     let mut all: BTreeMap<String, DramMetrics> = BTreeMap::new();
-    for launch in &kernel.launches {
+    for launch in kernel.all() {
         for (model, host) in models.iter().zip(&launch.host_memory).filter(|(_, host)| **host != HostTraffic::default())
         {
             let sum = all.entry(model.clone()).or_default();
             sum.read_sectors = sum.read_sectors.saturating_add(host.reads);
             sum.write_sectors = sum.write_sectors.saturating_add(host.writes);
         }
-    }
-    all
-}
-
-/// Figures whose spread over launches is told.
-pub(super) fn spread(traffic: &Traffic) -> Vec<(&'static str, u64)> {
-    let mut all = vec![
-        ("l1.lookups", traffic.l1.lookups),
-        ("l1.hits", traffic.l1.hits),
-        ("l1.load_lookups", traffic.l1.load_lookups),
-        ("l1.load_hits", traffic.l1.load_hits),
-        ("l2.lookups", traffic.l2.lookups),
-        ("l2.hits", traffic.l2.hits),
-        ("l2.load_lookups", traffic.l2.load_lookups),
-        ("l2.load_hits", traffic.l2.load_hits),
-        ("dram.read_sectors", traffic.dram_reads),
-        ("dram.write_sectors", traffic.dram_writes),
-    ];
-    if traffic.stages != StageCounts::default() {
-        all.push(("l1_wavefronts.data", traffic.stages.data));
-        all.push(("l1_wavefronts.tag", traffic.stages.tag));
     }
     all
 }

@@ -16,6 +16,9 @@ use crate::geometry::SECTOR_BYTES;
 use crate::metrics::Counters;
 use crate::models::Rates;
 
+/// A launch, or the sums of several of one shape, and how many.
+type Launches<'a> = (&'a LaunchData, u64);
+
 /// What limits a kernel on a model, over its launches that were recorded whole.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Estimate {
@@ -111,8 +114,8 @@ pub(super) fn estimates<'a>(
     let mut all = Vec::new();
     for (number, (name, rates)) in models.enumerate() {
         let banks = *first_banks.get_or_insert(rates.shared_banks);
-        let launches: Vec<&LaunchData> =
-            launches.iter().copied().filter(|launch| !left_out(number, launch.event.id)).collect();
+        let launches: Vec<Launches<'_>> =
+            launches.iter().copied().filter(|(launch, _)| !left_out(number, launch.event.id)).collect();
         all.extend(estimate(name, number, rates, banks == rates.shared_banks, &launches));
     }
     all
@@ -124,26 +127,33 @@ pub(super) fn seconds(
     rates: &Rates,
     left_out: &dyn Fn(usize, LaunchId) -> bool,
 ) -> BTreeMap<LaunchId, f64> {
-    let whole = whole(kernel).into_iter().filter(|launch| !left_out(0, launch.event.id));
-    whole.filter_map(|launch| Some((launch.event.id, estimate("", 0, rates, true, &[launch])?.seconds))).collect()
+    let alone = kernel.launches.iter().filter(|launch| is_whole(launch) && !left_out(0, launch.event.id));
+    alone.filter_map(|launch| Some((launch.event.id, estimate("", 0, rates, true, &[(launch, 1)])?.seconds))).collect()
 }
 
 /// Launches that were recorded whole, in order.
-fn whole(kernel: &KernelData) -> Vec<&LaunchData> {
-    let all = kernel.launches.iter();
-    let mut launches: Vec<&LaunchData> =
-        all.filter(|launch| launch.event.block_share == 1 && launch.error.is_some()).collect();
-    launches.sort_by_key(|launch| launch.event.id);
+///
+/// Launches of a group are one with their sums: it takes as long as they do where the same part is the slowest in all of
+/// them, else less.
+fn whole(kernel: &KernelData) -> Vec<Launches<'_>> {
+    let groups = kernel.groups.values().map(|group| (&group.sum, group.launches));
+    let all = kernel.launches.iter().map(|launch| (launch, 1)).chain(groups);
+    let mut launches: Vec<Launches<'_>> = all.filter(|(launch, _)| is_whole(launch)).collect();
+    launches.sort_by_key(|(launch, _)| launch.event.id);
     launches
 }
 
+fn is_whole(launch: &LaunchData) -> bool {
+    launch.event.block_share == 1 && launch.error.is_some()
+}
+
 /// `None` where nothing of it is known. `same_banks`: shared memory was counted for this model's banks.
-fn estimate(name: &str, number: usize, rates: &Rates, same_banks: bool, launches: &[&LaunchData]) -> Option<Estimate> {
+fn estimate(name: &str, number: usize, rates: &Rates, same_banks: bool, launches: &[Launches<'_>]) -> Option<Estimate> {
     let parts = parts(rates, same_banks);
     let mut sums = vec![(Demand::default(), 0.0f64, 0.0f64); parts.len()];
     let mut total = (0.0f64, 0.0f64);
     let mut bytes = Bytes::default();
-    for launch in launches {
+    for (launch, _) in launches {
         let demands = demands(launch, number, rates, &mut bytes);
         let blocks = launch.event.grid.iter().map(|&size| f64::from(size)).product::<f64>();
         let active = (blocks / f64::from(rates.sms.max(1))).min(1.0);
@@ -185,7 +195,7 @@ fn estimate(name: &str, number: usize, rates: &Rates, same_banks: bool, launches
     let limiter = limits.first()?.name.clone();
     Some(Estimate {
         model: name.to_owned(),
-        launches: launches.len() as u64,
+        launches: launches.iter().map(|(_, count)| count).sum(),
         limiter,
         seconds: nine_digits(total.0),
         bytes,

@@ -54,6 +54,7 @@ fn launch(id: u64, blocks: u32) -> LaunchData {
     LaunchData {
         event: Launch::of(id, blocks, 32),
         spaces: BTreeMap::from([(Space::Global, global), (Space::Shared, shared)]),
+        by_op: BTreeMap::new(),
         host_memory: Vec::new(),
         error: Some(0),
         instructions,
@@ -64,6 +65,7 @@ fn launch(id: u64, blocks: u32) -> LaunchData {
 
 fn kernel(launches: Vec<LaunchData>) -> KernelData {
     KernelData {
+        groups: BTreeMap::new(),
         module: 0,
         function: 0,
         cells: Cells::default(),

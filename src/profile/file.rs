@@ -129,13 +129,14 @@ pub fn from_bytes(bytes: &[u8], path: &Path) -> Result<Profile, ProfileError> {
     }
     let document =
         lz4_flex::block::decompress(payload, unpacked as usize).map_err(|error| damaged(&error.to_string()))?;
-    let profile = shown::read(&document).map_err(|error| damaged(&error.to_string()))?;
+    let mut profile = shown::read(&document).map_err(|error| damaged(&error.to_string()))?;
     if profile.schema != SCHEMA {
         return Err(damaged("its document is of another kind"));
     }
     if profile.version > VERSION {
         return Err(ProfileError::Newer { path: path(), version: profile.version, newest: VERSION });
     }
+    profile.put_in_order();
     Ok(profile)
 }
 

@@ -55,6 +55,33 @@ impl Metrics {
     }
 }
 
+/// Requests of launches by what their instructions do: `load`, `store`, `atomic`, within each space.
+pub type ByOp = BTreeMap<String, BTreeMap<String, OpMetrics>>;
+
+/// Metrics of the loads, stores or atomics of a launch.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OpMetrics {
+    /// As in [`Metrics`].
+    pub requests: u64,
+    /// As in [`Metrics`].
+    pub lanes: u64,
+    /// As in [`Metrics`].
+    pub bytes: u64,
+    /// As in [`Metrics`].
+    pub sectors: u64,
+    /// As in [`Metrics`].
+    pub ideal_sectors: u64,
+    /// As in [`Metrics`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub l1: Option<LevelMetrics>,
+    /// As in [`Metrics`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub l2: Option<LevelMetrics>,
+    /// As in [`Metrics`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dram: Option<DramMetrics>,
+}
+
 /// Lookups of one cache level, each of one of the level's own sectors.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LevelMetrics {

@@ -8,6 +8,7 @@ mod build;
 mod caches;
 mod estimate;
 pub mod file;
+mod launches;
 mod metrics;
 mod missing;
 pub mod model;

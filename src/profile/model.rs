@@ -1,15 +1,16 @@
 //! The JSON document of `report --format json`, version 1. `docs/profile-v1.schema.json` is its
 //! schema, `docs/report.md` says what each figure means. Fields are only ever added.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
 pub use super::advice::{BypassAdvice, BypassEquation, PageMetrics, SiteChoice, WarpChoice};
 pub use super::estimate::{Bytes, Estimate, IdealEstimate, Limit};
+pub use super::launches::LaunchGroup;
 pub use super::metrics::{
-    Beyond, CacheMetrics, DistanceBucket, Distances, DramMetrics, InstructionCount, Instructions, LevelMetrics,
-    Metrics, PassMetrics, ReuseMetrics, Spaces, StageMetrics,
+    Beyond, ByOp, CacheMetrics, DistanceBucket, Distances, DramMetrics, InstructionCount, Instructions, LevelMetrics,
+    Metrics, OpMetrics, PassMetrics, ReuseMetrics, Spaces, StageMetrics,
 };
 pub use super::missing::Missing;
 pub use super::spread::{PathSpread, RatioSpread, Spread};
@@ -17,6 +18,15 @@ pub use super::spread::{PathSpread, RatioSpread, Spread};
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "the form that serde asks for")]
 fn is_nothing(bytes: &u32) -> bool {
     *bytes == 0
+}
+
+fn one() -> u64 {
+    1
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "the form that serde asks for")]
+fn is_one(count: &u64) -> bool {
+    *count == 1
 }
 
 /// Value of [`Profile::schema`].
@@ -169,8 +179,14 @@ pub struct Kernel {
     /// its bus. Requests that touch several allocations are not in it.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub host_memory: BTreeMap<String, DramMetrics>,
-    /// In order.
+    /// The first ones of each call path and shape, in order; `run.notes` says so where there are more.
     pub launches: Vec<Launch>,
+    /// Those that are not in `launches`, summed up by call path and shape.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub launch_groups: Vec<LaunchGroup>,
+    /// All launches.
+    #[serde(default)]
+    pub launch_count: u64,
     /// Spread of the launches' figures, by `space.metric`.
     pub over_launches: BTreeMap<String, Spread>,
     /// Spread of the launches' ratios, mean reuse distances and estimated seconds, each over the launches that have it.
@@ -191,6 +207,33 @@ pub struct Kernel {
     /// Pages touched by global and local requests, where a page size is known or was given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pages: Option<PageMetrics>,
+}
+
+impl Kernel {
+    /// How many launches it had; profiles from before there were groups list them all.
+    pub fn launch_count(&self) -> u64 {
+        self.launch_count.max(self.launches.len() as u64)
+    }
+
+    /// Host call paths of its launches, each once.
+    pub fn paths(&self) -> BTreeSet<&[Frame]> {
+        let groups = self.launch_groups.iter().map(|group| &group.path[..]);
+        self.launches.iter().map(|launch| &launch.path[..]).chain(groups).collect()
+    }
+}
+
+impl Profile {
+    /// The row of an allocation.
+    pub fn allocation(&self, id: u64) -> Option<&Allocation> {
+        let index = self.allocations.binary_search_by_key(&id, |allocation| allocation.id).ok()?;
+        self.allocations.get(index)
+    }
+
+    /// Puts allocations into the order that [`Self::allocation`] relies on.
+    pub(super) fn put_in_order(&mut self) {
+        self.allocations.sort_by_key(|allocation| allocation.id);
+        self.host_allocations.sort_by_key(|allocation| allocation.id);
+    }
 }
 
 /// A launch.
@@ -226,6 +269,9 @@ pub struct Launch {
     pub path: Vec<Frame>,
     /// Sums.
     pub metrics: Spaces,
+    /// Sums of loads, stores and atomics apart.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub by_op: ByOp,
 }
 
 /// A source line in a kernel.
@@ -311,8 +357,15 @@ pub struct Allocation {
     pub bytes: u64,
     /// Where it was made; for a device variable its declaration.
     pub path: Vec<Frame>,
-    /// Freed before the end.
+    /// Freed before the end; all of them.
     pub freed: bool,
+    /// How many allocations share this row, as they have its name, kind, path and size; `bytes` and all other figures are
+    /// sums over them.
+    #[serde(default = "one", skip_serializing_if = "is_one")]
+    pub count: u64,
+    /// How many of these were freed before the end.
+    #[serde(default, skip_serializing_if = "super::metrics::is_zero")]
+    pub freed_count: u64,
     /// Copies and fills.
     pub copies: Vec<CopyRow>,
     /// Over all spaces; absent where requests were counted without their addresses.
@@ -355,10 +408,13 @@ pub struct HostAllocation {
     pub name: Option<String>,
     /// `malloc`, `new`, ….
     pub kind: String,
-    /// Size.
+    /// Size; of all of them.
     pub bytes: u64,
     /// Where.
     pub path: Vec<Frame>,
+    /// How many allocations share this row.
+    #[serde(default = "one", skip_serializing_if = "is_one")]
+    pub count: u64,
 }
 
 /// A conditional branch or switch.

@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::build::{RunFacts, sampled};
-use crate::analysis::{Analysis, Finish};
+use crate::analysis::sharing::{ALLOCATIONS, LAUNCHES};
+use crate::analysis::{Analysis, Finish, KernelData};
 
 const COUNTERS_MODE: &str = "requests were counted on the GPU and no trace was kept: which allocations they touch, bank \
                              conflicts, caches and reuse distances are not known";
@@ -39,6 +40,33 @@ pub(super) fn of_finish(analysis: &Analysis, facts: &RunFacts) -> Vec<String> {
         let what = "only a part of the launches or blocks was recorded: counts are those of that part, and the simulated \
                     caches saw nothing else";
         notes.push(what.to_owned());
+    }
+    let grouped: u64 =
+        analysis.kernels.iter().flat_map(|kernel| kernel.groups.values()).map(|group| group.launches).sum();
+    if grouped > 0 {
+        let all: u64 = analysis.kernels.iter().map(KernelData::launch_count).sum();
+        notes.push(format!(
+            "{grouped} of {all} launches are summed up in groups: told one by one are the first {} of each call path and \
+             shape, and no more than {} in all",
+            LAUNCHES.of_a_kind, LAUNCHES.in_all
+        ));
+    }
+    let shared = |counts: &mut dyn Iterator<Item = u64>| counts.filter(|count| *count > 1).sum::<u64>();
+    for (what, shared) in [
+        ("allocations", shared(&mut analysis.allocations.values().map(|data| data.count))),
+        ("host allocations", shared(&mut analysis.host_allocations.values().map(|data| data.count))),
+    ] {
+        if shared > 0 {
+            notes.push(format!(
+                "{shared} {what} share rows: of each name, kind, call path and size the first {} have a row of their own, and \
+                 no more than {} in all",
+                ALLOCATIONS.of_a_kind, ALLOCATIONS.in_all
+            ));
+        }
+    }
+    if analysis.more_faults > 0 {
+        let (more, first) = (analysis.more_faults, analysis.faults.len());
+        notes.push(format!("{more} more bad accesses are not listed, only the first {first}"));
     }
     let cut = analysis.kernels.iter().flat_map(|kernel| &kernel.launches).filter(|launch| launch.error.is_none());
     let cut: Vec<u64> = cut.map(|launch| launch.event.id).collect();

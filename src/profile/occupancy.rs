@@ -22,7 +22,7 @@ pub(super) fn spill_bytes(analysis: &Analysis, kernel: &KernelData) -> u32 {
 /// What occupancy rests on; `known` has what the user stated.
 pub(super) fn assumptions(analysis: &Analysis, known: &BTreeMap<String, String>) -> BTreeMap<String, String> {
     let stated = ["registers", "blocks_per_sm"].iter().any(|key| known.contains_key(*key));
-    let mut launches = analysis.kernels.iter().flat_map(|kernel| &kernel.launches);
+    let mut launches = analysis.kernels.iter().flat_map(KernelData::all);
     let occupancy = match launches.any(|launch| launch.event.registers_assumed) {
         _ if stated => "stated",
         true => "assumed",

@@ -10,18 +10,9 @@ use super::model::{
     WarpBlocks,
 };
 use super::paths::{chain_place, device_frame};
-use crate::analysis::{BlockSum, CellKey, InstructionSums, KernelData, Owner, WarpSum};
+use crate::analysis::{BlockSum, CellKey, InstructionSums, KernelData, Owner, WarpSum, space_name};
 use crate::attribution::{Module, ROOT};
 use crate::metrics::Counters;
-
-pub(super) fn space_name(space: Space) -> &'static str {
-    match space {
-        Space::Global | Space::Generic => "global",
-        Space::Shared => "shared",
-        Space::Local => "local",
-        Space::Constant => "constant",
-    }
-}
 
 pub(super) fn op_name(op: Op) -> &'static str {
     match op {

@@ -116,6 +116,9 @@ pub(super) fn collect(profile: &mut Profile, evidence: Evidence<'_, '_>) -> Vec<
         for launch in &kernel.launches {
             each(&launch.path, &mut want);
         }
+        for group in &kernel.launch_groups {
+            each(&group.path, &mut want);
+        }
     }
     for line in &profile.lines {
         want(&line.file, line.line);

@@ -1,16 +1,27 @@
 use proptest::prelude::*;
+use warpline_format::access::Space;
 use warpline_format::event::Launch;
 
 use super::*;
-use crate::analysis::{BlockSum, BranchSum, InstructionSums, WarpSum};
-use crate::metrics::{Footprint, Wavefronts};
+use crate::analysis::{BlockSum, BranchSum, Cells, InstructionSums, WarpSum};
+use crate::attribution::ContextTree;
+use crate::metrics::{Counters, Footprint, Wavefronts};
 
 #[test]
 fn spread_is_that_of_the_population() {
-    let got = spread(&[2, 4, 4, 4, 5, 5, 7, 9]);
-    assert_eq!(got, Spread { mean: 5.0, min: 2, max: 9, stddev: 2.0 });
-    let got = ratio_spread(&[0.25, 0.75]);
-    assert_eq!(got, RatioSpread { mean: 0.5, min: 0.25, max: 0.75, stddev: 0.25 });
+    let mut figures = Figures::default();
+    for requests in [2, 4, 4, 4, 5, 5, 7, 9] {
+        let mut launch = data(
+            0,
+            &Made { path: 1, recorded: true, requests: Vec::new(), passes: Vec::new(), branches: None, seconds: None },
+        );
+        launch.spaces.insert(Space::Global, Counters { requests, lanes: 8 * (requests % 4), ..Counters::default() });
+        figures.add(&launch);
+    }
+    assert_eq!(counts(&figures)["global.requests"], Spread { mean: 5.0, min: 2, max: 9, stddev: 2.0 });
+    let mut figures = Figures::default();
+    [0.25, 0.75].into_iter().for_each(|seconds| figures.add_seconds(seconds));
+    assert_eq!(ratios(&figures)["estimate.seconds"], RatioSpread { mean: 0.5, min: 0.25, max: 0.75, stddev: 0.25 });
 }
 
 /// Figures of one made-up launch.
@@ -59,6 +70,7 @@ fn data(id: u64, made: &Made) -> LaunchData {
     LaunchData {
         event: Launch { block_share: made.recorded.into(), path: made.path, ..Launch::of(id, 1, 32) },
         spaces,
+        by_op: BTreeMap::new(),
         host_memory: Vec::new(),
         error: Some(0),
         instructions: InstructionSums::default(),
@@ -122,25 +134,56 @@ fn check(launches: &[(u64, &Made)], counts: &BTreeMap<String, Spread>, ratios: &
     ratio("estimate.seconds", &|made| made.seconds);
 }
 
+/// A kernel with these launches; those from `told` on are in groups by path, as long as one was recorded as another.
+fn kernel(launches: Vec<LaunchData>, told: usize) -> KernelData {
+    let mut groups: BTreeMap<u32, LaunchGroup> = BTreeMap::new();
+    let mut alone = launches;
+    for launch in alone.split_off(told.min(alone.len())) {
+        let number = 2 * launch.event.path + u32::from(launch.event.block_share != 0);
+        match groups.get_mut(&number) {
+            Some(group) => group.add(&launch),
+            None => _ = groups.insert(number, LaunchGroup::new(launch)),
+        }
+    }
+    KernelData {
+        module: 0,
+        function: 0,
+        cells: Cells::default(),
+        contexts: ContextTree::default(),
+        launches: alone,
+        groups,
+        blocks: BTreeMap::new(),
+        branches: BTreeMap::new(),
+        pages: None,
+    }
+}
+
 proptest! {
     #[test]
-    fn spreads_agree_with_lists_of_every_launch(launches in prop::collection::vec(made(), 1..8)) {
-        let mut all: Vec<LaunchData> = (0..).zip(&launches).map(|(id, made)| data(id, made)).collect();
-        all.reverse();
+    fn spreads_agree_with_lists_of_every_launch(launches in prop::collection::vec(made(), 1..8), told in 0usize..9) {
+        let mut launches = launches;
+        // Estimated times are of launches that are told by themselves.
+        launches.iter_mut().skip(told).for_each(|made| made.seconds = None);
+        let all: Vec<LaunchData> = (0..).zip(&launches).map(|(id, made)| data(id, made)).collect();
+        let mut kernel = kernel(all, told);
+        kernel.launches.reverse();
         let seconds: BTreeMap<LaunchId, f64> =
             (0..).zip(&launches).filter_map(|(id, made)| Some((id, made.seconds?))).collect();
         let recorded: Vec<(u64, &Made)> = (0..).zip(&launches).filter(|(_, made)| made.recorded).collect();
-        check(&recorded, &over_launches(&all), &ratios_over_launches(&all, &seconds));
+        let (counts, ratios) = over_launches(&kernel, &seconds);
+        check(&recorded, &counts, &ratios);
         let analysis = crate::analysis::Analysis::empty(crate::analysis::Finish::Complete);
-        let rows = over_paths(&all, &seconds, &mut Paths::new(&analysis));
+        let rows = over_paths(&kernel, &seconds, &mut Paths::new(&analysis));
         let paths: Vec<Vec<(u64, &Made)>> = (1..4)
             .map(|path| recorded.iter().copied().filter(|(_, made)| made.path == path).collect::<Vec<_>>())
             .filter(|launches| launches.len() > 1)
             .collect();
         prop_assert_eq!(rows.len(), paths.len());
         for (row, launches) in rows.iter().zip(&paths) {
-            prop_assert_eq!(&row.launches, &launches.iter().map(|(id, _)| *id).collect::<Vec<_>>());
+            let ids: Vec<u64> = launches.iter().map(|(id, _)| *id).filter(|id| (*id as usize) < told).collect();
+            prop_assert_eq!((&row.launches, row.count()), (&ids, launches.len() as u64));
             check(launches, &row.counts, &row.ratios);
         }
+        prop_assert_eq!(kernel.launch_count(), launches.len() as u64);
     }
 }

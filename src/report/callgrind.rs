@@ -52,18 +52,20 @@ pub fn callgrind(profile: &Profile) -> String {
         }
     }
     for kernel in &profile.kernels {
-        for launch in &kernel.launches {
+        let launches = kernel.launches.iter().map(|launch| (&launch.path, &launch.metrics, 1));
+        let groups = kernel.launch_groups.iter().map(|group| (&group.path, &group.metrics, group.launches));
+        for (path, metrics, launches) in launches.chain(groups) {
             let mut sum = Cost::default();
-            for (space, metrics) in &launch.metrics {
+            for (space, metrics) in metrics {
                 add(&mut sum, &cost(metrics, space));
             }
             let callee = (kernel.name.clone(), kernel.file.clone());
-            for (number, frame) in launch.path.iter().enumerate() {
-                let (next, line) = match launch.path.get(number + 1) {
+            for (number, frame) in path.iter().enumerate() {
+                let (next, line) = match path.get(number + 1) {
                     Some(next) => ((next.function.clone(), next.file.clone()), next.line),
                     None => (callee.clone(), kernel.line),
                 };
-                call(&mut functions, frame, next, line, &sum);
+                call(&mut functions, frame, next, line, &sum, launches);
             }
         }
     }
@@ -95,10 +97,10 @@ fn path(functions: &mut BTreeMap<Function, Costs>, start: &Frame, frames: &[Fram
     }
 }
 
-fn call(functions: &mut BTreeMap<Function, Costs>, from: &Frame, to: Function, line: u32, cost: &Cost) {
+fn call(functions: &mut BTreeMap<Function, Costs>, from: &Frame, to: Function, line: u32, cost: &Cost, times: u64) {
     let costs = functions.entry((from.function.clone(), from.file.clone())).or_default();
     let entry = costs.calls.entry((from.line, to)).or_insert((0, line, [0; 6]));
-    entry.0 += 1;
+    entry.0 += times;
     add(&mut entry.2, cost);
 }
 

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use super::reuse;
-use super::text::{bytes, count, facts, label, notes, percent, plain_name, ratio, short, tables};
+use super::text::{bytes, count, facts, label, name_of, notes, percent, plain_name, ratio, short, tables};
 use super::worst::{self, Group, Row, by_passes, by_sectors};
 use crate::geometry::SECTOR_BYTES;
 use crate::profile::Profile;
@@ -13,6 +13,11 @@ use crate::profile::model::{Frame, Metrics};
 
 const STYLE: &str = include_str!("html/style.css");
 const SCRIPT: &str = include_str!("html/sort.js");
+
+/// Call paths of a kernel that are shown.
+const MOST_PATHS: usize = 16;
+/// Rows of allocations that are shown, or more where more rows are asked for.
+const MOST_ALLOCATIONS: usize = 1000;
 
 /// The page; `top` rows per table of lines.
 pub fn html(profile: &Profile, top: usize) -> String {
@@ -30,7 +35,7 @@ pub fn html(profile: &Profile, top: usize) -> String {
     shared.retain(|row| row.excess > 0);
     lines(&mut out, profile, "Shared memory by bank conflicts", "passes", &shared, top);
     reuses(&mut out, profile, top);
-    allocations(&mut out, profile);
+    allocations(&mut out, profile, top);
     branches(&mut out, profile, top);
     let tables = tables(profile, top);
     if !tables.is_empty() {
@@ -155,10 +160,12 @@ fn kernels(out: &mut String, profile: &Profile) {
     table(out, "Kernels by memory traffic", &columns);
     for (kernel, sum) in rows {
         _ = write!(out, "<tr><td title=\"{}\">{}", text(&kernel.name), text(&label(profile, kernel)));
-        let paths: std::collections::BTreeSet<&Vec<Frame>> =
-            kernel.launches.iter().map(|launch| &launch.path).collect();
-        for frames in paths.into_iter().filter(|frames| !frames.is_empty()) {
+        let paths = kernel.paths();
+        for frames in paths.iter().filter(|frames| !frames.is_empty()).take(MOST_PATHS) {
             _ = write!(out, "<div class=\"path\">{}</div>", path(frames));
+        }
+        if paths.len() > MOST_PATHS {
+            _ = write!(out, "<div class=\"path\">and {} more call paths</div>", paths.len() - MOST_PATHS);
         }
         out.push_str("</td>");
         let share = ratio(sum.sectors, all);
@@ -183,7 +190,7 @@ fn kernels(out: &mut String, profile: &Profile) {
                 None => number(out, -1.0, "-"),
             }
         }
-        number(out, kernel.launches.len() as f64, &count(kernel.launches.len() as u64));
+        number(out, kernel.launch_count() as f64, &count(kernel.launch_count()));
         out.push_str("</tr>\n");
     }
     end(out);
@@ -253,7 +260,7 @@ fn detail(out: &mut String, profile: &Profile, group: &Group<'_>) {
         *touched.entry(row.allocation).or_default() += row.metrics.sectors;
     }
     if !touched.is_empty() {
-        let name = |id: &Option<u64>| match id.and_then(|id| profile.allocations.iter().find(|found| found.id == id)) {
+        let name = |id: &Option<u64>| match id.and_then(|id| profile.allocation(id)) {
             Some(allocation) => allocation.name.clone().unwrap_or_else(|| format!("#{}", allocation.id)),
             None => "memory of no known allocation".to_owned(),
         };
@@ -300,7 +307,7 @@ fn reuses(out: &mut String, profile: &Profile, top: usize) {
     end(out);
 }
 
-fn allocations(out: &mut String, profile: &Profile) {
+fn allocations(out: &mut String, profile: &Profile, top: usize) {
     let rows = worst::allocations(profile);
     if rows.is_empty() {
         return;
@@ -311,8 +318,9 @@ fn allocations(out: &mut String, profile: &Profile) {
         "Allocations by memory traffic",
         &["Allocation", "Kind", "#size", "#share", "#traffic", "#efficiency", "#kernels"],
     );
-    for row in rows {
-        let name = row.name.clone().unwrap_or_else(|| format!("#{}", row.id));
+    let more = rows.len().saturating_sub(top.max(MOST_ALLOCATIONS));
+    for row in rows.into_iter().take(top.max(MOST_ALLOCATIONS)) {
+        let name = name_of(row);
         _ = write!(
             out,
             "<tr><td>{}<div class=\"path\">{}</div></td><td>{}</td>",
@@ -333,6 +341,9 @@ fn allocations(out: &mut String, profile: &Profile) {
         out.push_str("</tr>\n");
     }
     end(out);
+    if more > 0 {
+        _ = writeln!(out, "<p>{more} more allocations (--top {})</p>", more + top.max(MOST_ALLOCATIONS));
+    }
 }
 
 fn branches(out: &mut String, profile: &Profile, top: usize) {

@@ -92,8 +92,10 @@ fn encode(profile: &Profile) -> Vec<u8> {
 
 /// The call path of the launches, where all have the same.
 fn host_path(kernel: &Kernel) -> &[Frame] {
-    match kernel.launches.split_first() {
-        Some((first, others)) if others.iter().all(|launch| launch.path == first.path) => &first.path,
+    let launches = kernel.launches.iter().map(|launch| &launch.path);
+    let mut paths = launches.chain(kernel.launch_groups.iter().map(|group| &group.path));
+    match paths.next() {
+        Some(first) if paths.all(|path| path == first) => first,
         _ => &[],
     }
 }

@@ -107,7 +107,7 @@ fn try_warps<E>(
 ) -> Result<(), E> {
     let mut wanted: BTreeMap<u32, BTreeSet<u32>> = BTreeMap::new();
     for (&id, advice) in &*all {
-        let most = base.kernels[id as usize].launches.iter().map(warps_per_block).max().unwrap_or(0);
+        let most = base.kernels[id as usize].all().map(warps_per_block).max().unwrap_or(0);
         let tried = WARPS.into_iter().chain(advice.equation.map(|equation| equation.warps));
         wanted.insert(id, tried.filter(|&warps| warps < most).collect());
     }
@@ -121,7 +121,7 @@ fn try_warps<E>(
     }
     for (&id, advice) in all {
         let kernel = &base.kernels[id as usize];
-        let most = kernel.launches.iter().map(warps_per_block).max().unwrap_or(0);
+        let most = kernel.all().map(warps_per_block).max().unwrap_or(0);
         advice.warps.push(Choice { what: most, traffic: traffic(kernel) });
     }
     Ok(())
@@ -178,7 +178,7 @@ fn equation(kernel: &KernelData, module: &Module, config: &HierarchyConfig, kepl
     let touched: u64 = (0u64..).zip(pieces.to_vec()).map(|(pieces, requests)| pieces * requests).sum();
     let divergence_degree = touched as f64 / sum.requests.max(1) as f64;
     let line_bytes = if kepler { 128 } else { 32 };
-    let launch = kernel.launches.iter().min_by_key(|launch| launch.event.id)?;
+    let launch = kernel.all().min_by_key(|launch| launch.event.id)?;
     let blocks_per_sm = launch.event.resident_blocks.max(1);
     let shared = u64::from(launch.event.static_shared) + u64::from(launch.event.dynamic_shared);
     let lines = config.l1.lines(shared.saturating_mul(blocks_per_sm.into()));

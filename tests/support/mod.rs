@@ -39,6 +39,11 @@ impl TraceBuilder {
         self
     }
 
+    /// What was appended since the last time; for streams that are made while they are read.
+    pub fn take(&mut self) -> Vec<u8> {
+        std::mem::take(&mut self.bytes)
+    }
+
     /// The stream.
     pub fn finish(self) -> Vec<u8> {
         self.bytes

@@ -36,7 +36,7 @@ pub(super) fn write(out: &mut String, profile: &Profile, style: Style, top: usiz
         } else {
             style.quality(efficiency, &format!("{:>10}", percent(efficiency)))
         };
-        let name = allocation.name.clone().unwrap_or_else(|| format!("#{}", allocation.id));
+        let name = name_of(allocation);
         let padding = " ".repeat(30usize.saturating_sub(name.chars().count()));
         _ = writeln!(
             out,
@@ -60,6 +60,16 @@ pub(super) fn write(out: &mut String, profile: &Profile, style: Style, top: usiz
     }
     more(out, rows.len(), top, "allocations", style);
     out.push('\n');
+}
+
+/// What the allocations of a row are called.
+pub(in crate::report) fn name_of(row: &Allocation) -> String {
+    match (&row.name, row.count) {
+        (Some(name), 1) => name.clone(),
+        (Some(name), count) => format!("{count} times {name}"),
+        (None, 1) => format!("#{}", row.id),
+        (None, count) => format!("{count} from #{} on", row.id),
+    }
 }
 
 /// Bytes copied in and out, and the host memory they come from and go to.

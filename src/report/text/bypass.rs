@@ -79,8 +79,7 @@ fn places_of(profile: &Profile, kernel: u32, sites: &[u32]) -> Vec<String> {
         let row = profile.sites.iter().find(|row| row.kernel == kernel && row.id == site && row.space == "global");
         let Some(row) = row else { continue };
         let touched = row.by_allocation.iter().max_by_key(|part| part.metrics.sectors).and_then(|part| part.allocation);
-        let name =
-            touched.and_then(|id| profile.allocations.iter().find(|allocation| allocation.id == id)?.name.as_deref());
+        let name = touched.and_then(|id| profile.allocation(id)?.name.as_deref());
         let place = match name {
             Some(name) => format!("{name} at {}", places::at(&row.file, row.line)),
             None => places::at(&row.file, row.line),

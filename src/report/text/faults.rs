@@ -26,7 +26,7 @@ pub fn fault_line(profile: &Profile, fault: &Fault) -> String {
     let kernel = kernel.map_or("a kernel".to_owned(), |kernel| names::label(profile, kernel));
     let at = places::at(&fault.frame.file, fault.frame.line);
     let mut text = format!("{kind} {what} at {at} in {kernel}, block {}, thread {}", fault.block, fault.thread);
-    let nearest = fault.allocation.and_then(|id| profile.allocations.iter().find(|allocation| allocation.id == id));
+    let nearest = fault.allocation.and_then(|id| profile.allocation(id));
     match (nearest, fault.offset) {
         (Some(allocation), Some(offset)) => {
             let name = allocation.name.as_deref().unwrap_or("an unnamed allocation");

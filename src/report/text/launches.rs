@@ -93,7 +93,7 @@ pub(super) fn write(out: &mut String, profile: &Profile, style: Style, top: usiz
         return;
     }
     rows.sort_by(|one, other| {
-        let total = |path: &PathSpread| all(path).mean * path.launches.len() as f64;
+        let total = |path: &PathSpread| all(path).mean * path.count() as f64;
         total(other.1).total_cmp(&total(one.1)).then(one.0.id.cmp(&other.0.id))
     });
     _ = writeln!(
@@ -102,7 +102,7 @@ pub(super) fn write(out: &mut String, profile: &Profile, style: Style, top: usiz
         style.heading("LAUNCHES from one call path that differ, and in what: mean (least to most; standard deviation)")
     );
     for (kernel, path) in rows.iter().take(top) {
-        _ = writeln!(out, "  {} launches of {}", path.launches.len(), style.strong(&names::label(profile, kernel)));
+        _ = writeln!(out, "  {} launches of {}", path.count(), style.strong(&names::label(profile, kernel)));
         for (shown, figures) in differing(path) {
             let [mean, min, max, stddev] = figures.map(|value| figure(value, shown.2));
             _ = writeln!(out, "      {:<22} {mean} ({min} to {max}; {stddev})", shown.1);
@@ -127,6 +127,7 @@ mod tests {
             let ratio = RatioSpread { min: hits[0], max: hits[1], ..RatioSpread::default() };
             PathSpread {
                 path: Vec::new(),
+                count: 2,
                 launches: vec![0, 1],
                 counts: [("global.sectors".to_owned(), count)].into(),
                 ratios: [("global.l2.hit_rate".to_owned(), ratio)].into(),

@@ -133,19 +133,19 @@ fn touched(profile: &Profile, group: &Group<'_>) -> String {
         *sums.entry(row.allocation).or_default() += row.metrics.sectors;
     }
     alike_together(sums.into_iter().map(|(id, sectors)| match id {
-        None => ("memory of no known allocation".to_owned(), sectors),
-        Some(id) => (allocation_name(profile, id), sectors),
+        None => ("memory of no known allocation".to_owned(), sectors, 1),
+        Some(id) => (allocation_name(profile, id), sectors, profile.allocation(id).map_or(1, |row| row.count as usize)),
     }))
 }
 
 /// What the parts of a sum are called, the largest first. Parts that are called the same are one, as a variable that is
 /// allocated in each of many iterations.
-fn alike_together(parts: impl Iterator<Item = (String, u64)>) -> String {
+fn alike_together(parts: impl Iterator<Item = (String, u64, usize)>) -> String {
     let mut sums: BTreeMap<String, (u64, usize)> = BTreeMap::new();
-    for (name, part) in parts {
+    for (name, part, allocations) in parts {
         let (sum, count) = sums.entry(name).or_default();
-        *sum += part;
-        *count += 1;
+        *sum = sum.saturating_add(part);
+        *count = count.saturating_add(allocations);
     }
     let total: u64 = sums.values().map(|(sum, _)| sum).sum();
     let mut sums: Vec<_> = sums.into_iter().collect();
@@ -165,10 +165,11 @@ fn alike_together(parts: impl Iterator<Item = (String, u64)>) -> String {
 }
 
 fn allocation_name(profile: &Profile, id: u64) -> String {
-    match profile.allocations.iter().find(|allocation| allocation.id == id) {
+    match profile.allocation(id) {
         Some(allocation) => {
             let name = allocation.name.clone().unwrap_or_else(|| format!("#{id}"));
-            format!("{name} ({}, {})", allocation.kind, bytes(allocation.bytes))
+            // Those that share a row have one size, or it says nothing.
+            format!("{name} ({}, {})", allocation.kind, bytes(allocation.bytes / allocation.count.max(1)))
         }
         None => format!("#{id}"),
     }
@@ -206,7 +207,7 @@ fn write_paths(out: &mut String, profile: &Profile, style: Style, row: &Row<'_>,
     }
     let path = places::wrapped(&parts, "                            ", WIDTH);
     _ = writeln!(out, "       {:<20} {path}", "path");
-    let paths: std::collections::BTreeSet<&Vec<Frame>> = kernel.launches.iter().map(|launch| &launch.path).collect();
+    let paths = kernel.paths();
     if paths.len() > 1 {
         let others = match paths.len() - 1 {
             1 => "1 other call path".to_owned(),
@@ -223,7 +224,7 @@ mod tests {
 
     #[test]
     fn allocations_that_are_called_the_same_are_told_once() {
-        let told = |parts: &[(&str, u64)]| alike_together(parts.iter().map(|&(name, part)| (name.to_owned(), part)));
+        let told = |parts: &[(&str, u64)]| alike_together(parts.iter().map(|&(name, part)| (name.to_owned(), part, 1)));
         assert_eq!(told(&[("d_a", 5)]), "d_a");
         assert_eq!(told(&[("d_a", 5), ("d_a", 7)]), "2 times d_a");
         assert_eq!(told(&[("d_a", 1), ("d_b", 6), ("d_a", 1)]), "d_b 75.0 %, 2 times d_a 25.0 %");

@@ -19,6 +19,7 @@ mod style;
 
 pub use faults::fault_line;
 
+pub(super) use allocations::name_of;
 pub(super) use figures::{add, bytes, count, percent, ratio};
 pub(super) use names::{label, plain_name, short};
 

@@ -1,0 +1,116 @@
+//! Launches as the profile tells them: the first ones of each call path and shape by themselves, the others in groups.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::model::{ByOp, Frame, Launch, OpMetrics, RatioSpread, Spaces, Spread};
+use super::paths::Paths;
+use super::{caches, rows, spread};
+use crate::analysis::{KernelData, LaunchData, space_name};
+
+/// Launches of a kernel that are summed up.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct LaunchGroup {
+    /// How many.
+    pub launches: u64,
+    /// Number of the first one.
+    pub first: u64,
+    /// Number of the last one.
+    pub last: u64,
+    /// Of these launches, that ended with an error.
+    #[serde(default, skip_serializing_if = "super::metrics::is_zero")]
+    pub failed: u64,
+    /// Blocks; `None` where they have several shapes.
+    pub grid: Option<[u32; 3]>,
+    /// Threads per block.
+    pub block: Option<[u32; 3]>,
+    /// Bytes.
+    pub dynamic_shared_bytes: Option<u32>,
+    /// Bytes.
+    pub static_shared_bytes: u32,
+    /// Registers per thread.
+    pub registers: u32,
+    /// Of every so many blocks one was recorded; 0: none.
+    pub block_share: u64,
+    /// Host call path; empty where they have several.
+    pub path: Vec<Frame>,
+    /// Sums over these launches.
+    pub metrics: Spaces,
+    /// Sums of loads, stores and atomics apart.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub by_op: ByOp,
+    /// Spread of the counts over these launches.
+    pub over_launches: BTreeMap<String, Spread>,
+    /// Spread of their ratios.
+    pub ratios_over_launches: BTreeMap<String, RatioSpread>,
+}
+
+/// Launches that are told by themselves, in order.
+pub(super) fn rows(kernel: &KernelData, paths: &mut Paths<'_>) -> Vec<Launch> {
+    let mut launches: Vec<&LaunchData> = kernel.launches.iter().collect();
+    launches.sort_by_key(|launch| launch.event.id);
+    let row = |launch: &LaunchData| Launch {
+        id: launch.event.id,
+        grid: launch.event.grid,
+        block: launch.event.block,
+        dynamic_shared_bytes: launch.event.dynamic_shared,
+        static_shared_bytes: launch.event.static_shared,
+        registers: launch.event.registers,
+        resident_blocks: launch.event.resident_blocks,
+        block_share: launch.event.block_share,
+        stream: launch.event.stream,
+        error: launch.error,
+        path: paths.host(launch.event.path),
+        metrics: rows::spaces(&launch.spaces),
+        by_op: by_op(launch),
+    };
+    launches.into_iter().map(row).collect()
+}
+
+/// The others, by their first launches.
+pub(super) fn groups(kernel: &KernelData, paths: &mut Paths<'_>) -> Vec<LaunchGroup> {
+    let mut groups: Vec<_> = kernel.groups.values().collect();
+    groups.sort_by_key(|group| group.sum.event.id);
+    let row = |group: &crate::analysis::LaunchGroup| {
+        let event = &group.sum.event;
+        LaunchGroup {
+            launches: group.launches,
+            first: event.id,
+            last: group.last,
+            failed: group.failed,
+            grid: group.same_shape.then_some(event.grid),
+            block: group.same_shape.then_some(event.block),
+            dynamic_shared_bytes: group.same_shape.then_some(event.dynamic_shared),
+            static_shared_bytes: event.static_shared,
+            registers: event.registers,
+            block_share: event.block_share,
+            path: if group.same_path { paths.host(event.path) } else { Vec::new() },
+            metrics: rows::spaces(&group.sum.spaces),
+            by_op: by_op(&group.sum),
+            over_launches: spread::counts(&group.figures),
+            ratios_over_launches: spread::ratios(&group.figures),
+        }
+    };
+    groups.into_iter().map(row).collect()
+}
+
+/// Loads, stores and atomics of launches, apart.
+fn by_op(launch: &LaunchData) -> ByOp {
+    let mut all = ByOp::new();
+    for (&(space, op), sum) in &launch.by_op {
+        let figures = sum.traffic.as_ref().map(caches::caches);
+        let row = OpMetrics {
+            requests: sum.requests,
+            lanes: sum.lanes,
+            bytes: sum.bytes,
+            sectors: sum.sectors,
+            ideal_sectors: sum.ideal_sectors,
+            l1: figures.map(|figures| figures.l1),
+            l2: figures.map(|figures| figures.l2),
+            dram: figures.map(|figures| figures.dram),
+        };
+        all.entry(space_name(space).to_owned()).or_default().insert(rows::op_name(op).to_owned(), row);
+    }
+    all
+}
