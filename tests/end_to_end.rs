@@ -392,6 +392,31 @@ fn managed_memory_is_reproducible() {
 }
 
 /// Without `--gpu` the profile is of the GPU that the program was built for, also where the toolkit is too new for it.
+/// The kernels of `bfs` take turns.
+#[test]
+fn launches_are_counted_among_the_chosen() {
+    let folder = work_folder("chosen_launches");
+    let program = build(&[root().join("examples/bfs/bfs.cu")], &["-O2".to_owned()], &folder);
+    let recorded = |options: &[&str]| {
+        let (_, profile) = trace_and_profile(&program, options, &[], &folder);
+        let recorded = |launch: &&Value| launch["block_share"] == 1;
+        let launches = profile["kernels"].as_array().expect("kernels").iter().flat_map(|kernel| {
+            kernel["launches"]
+                .as_array()
+                .expect("launches")
+                .iter()
+                .filter(recorded)
+                .filter_map(|launch| launch["id"].as_u64())
+        });
+        (launches.collect::<BTreeSet<u64>>(), profile["run"]["notes"].to_string())
+    };
+    assert_eq!(recorded(&["--kernels", "bfs_commit", "--launches", "0,2"]).0, [1, 5].into());
+    assert_eq!(recorded(&["--launches", "0,2"]).0, [0, 2].into());
+    let (none, notes) = recorded(&["--kernels", "bfs_commit", "--launches", "1000000-1000007"]);
+    assert!(none.is_empty() && notes.contains("--launches 1000000-1000007: there were"), "{notes}");
+    assert!(notes.contains("so no launch was recorded"), "{notes}");
+}
+
 #[test]
 fn the_model_follows_the_architecture() {
     let folder = work_folder("default_model");

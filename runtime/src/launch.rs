@@ -18,7 +18,7 @@ use std::ffi::c_void;
 use std::ops::Range;
 use std::ptr::null_mut;
 use warpline_format::abi::{KernelDescriptor, WarpFunction, count_cells, kernel_flags};
-use warpline_format::event::{BlockCount, BranchCount, Event, FaultKind, Launch, LaunchEnd, NotLaunched};
+use warpline_format::event::{BlockCount, BranchCount, Event, FaultKind, Launch, LaunchEnd, LaunchId, NotLaunched};
 use warpline_format::options::Check;
 use warpline_format::schedule::{self, Shape};
 
@@ -40,21 +40,29 @@ impl Runtime {
         }
     }
 
-    /// Whether the launch about to happen is traced.
-    pub fn is_traced(&self, member: Member) -> bool {
-        let number = self.launches;
+    /// Gives the next launch its number, and says whether it is traced. `--launches` counts the launches of the kernels
+    /// that `--kernels` chooses, as it would be of no use to count those of others.
+    pub fn count_launch(&mut self, member: Member) -> (LaunchId, bool) {
+        let id = self.launches;
+        self.launches += 1;
+        if !self.is_chosen(member) {
+            return (id, false);
+        }
+        let number = self.chosen;
+        self.chosen += 1;
         let ranges = &self.options.launches;
-        self.profiling
-            && (ranges.is_empty() || ranges.iter().any(|&(first, last)| (first..=last).contains(&number)))
-            && self.may_be_traced(member)
+        let wanted = ranges.is_empty() || ranges.iter().any(|&(first, last)| (first..=last).contains(&number));
+        (id, self.profiling && wanted && self.may_be_traced(member))
     }
 
     /// Whether some launch of the kernel can be traced.
     pub fn may_be_traced(&self, member: Member) -> bool {
-        let module = &self.modules[member.module];
-        self.trace.is_on()
-            && module.is_hooked()
-            && self.filter.as_ref().is_none_or(|filter| filter.is_match(&module.kernel_name(member.index)))
+        self.trace.is_on() && self.modules[member.module].is_hooked() && self.is_chosen(member)
+    }
+
+    fn is_chosen(&self, member: Member) -> bool {
+        let name = || self.modules[member.module].kernel_name(member.index);
+        self.filter.as_ref().is_none_or(|filter| filter.is_match(&name()))
     }
 
     /// Launches a kernel and runs it to its end. An error of the kernel itself is returned by the
@@ -134,7 +142,7 @@ impl Runtime {
         parameters: &[u64],
         entry: Entry,
     ) -> Option<Stop> {
-        let traced = self.is_traced(member);
+        let (id, traced) = self.count_launch(member);
         let path = self.path(entry);
         let module = &self.modules[member.module];
         let kernel = &module.kernels()[member.index];
@@ -165,8 +173,6 @@ impl Runtime {
                  __launch_bounds__({threads}) says so)"
             ));
         }
-        let id = self.launches;
-        self.launches += 1;
         let launch = Launch {
             id,
             module: module.id,

@@ -95,6 +95,8 @@ pub struct Runtime {
     pub failures: Failures,
     /// Launches so far.
     pub launches: u64,
+    /// Of these, of kernels that the filter chooses.
+    pub chosen: u64,
     /// Between `cudaProfilerStop` and `cudaProfilerStart` it is not.
     pub profiling: bool,
     /// Kernel filter.
@@ -288,6 +290,7 @@ impl Runtime {
             deferred: error::SUCCESS,
             failures: Failures::default(),
             launches: 0,
+            chosen: 0,
             profiling: true,
             filter,
             limits: Limits::DEFAULT,

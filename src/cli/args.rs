@@ -95,7 +95,7 @@ pub struct RunArguments {
     /// Record only kernels whose demangled name matches
     #[arg(long, value_name = "REGEX")]
     pub kernels: Option<String>,
-    /// Record only these launches, counted from 0, as 0,3-5
+    /// Record only these launches, counted from 0 among those that `--kernels` chooses, as 0,3-5
     #[arg(long, value_name = "NUMBERS")]
     pub launches: Option<String>,
     /// Record only this share of each launch's blocks, as 1/16

@@ -262,10 +262,9 @@ pub(super) fn note_launch(
     let resident = resident(if counted { kernel.counted } else { kernel.traced });
     let mut runtime = lock()?;
     let path = runtime.path(entry);
-    let traced = hooked && runtime.is_traced(Member { module: kernel.module, index: kernel.index });
+    let (id, chosen) = runtime.count_launch(Member { module: kernel.module, index: kernel.index });
+    let traced = hooked && chosen;
     let share = runtime.options.block_share.max(1);
-    let id = runtime.launches;
-    runtime.launches += 1;
     let stream = stream_number(wanted.stream as usize);
     let module = runtime.modules.get(kernel.module)?;
     let descriptor = module.kernels().get(kernel.index)?;

@@ -8,6 +8,7 @@ mod plan;
 mod progress;
 mod signals;
 mod tee;
+mod unmatched;
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -118,7 +119,7 @@ pub(super) fn run(plan: &Plan) -> Result<Outcome, Failure> {
     if let Ended::Signal(signal) = end.how {
         notes.push(format!("the program was ended by signal {signal} ({})", signals::name(signal)));
     }
-    notes.extend(unmatched(plan, &analysis));
+    notes.extend(unmatched::notes(plan.kernels(), plan.launches(), &analysis));
     let facts = RunFacts {
         device: plan.device.to_owned(),
         models: models().map(|model| model.key.clone()).collect(),
@@ -135,22 +136,6 @@ pub(super) fn run(plan: &Plan) -> Result<Outcome, Failure> {
     };
     let profile = profile::build(BuildInput { analysis: &analysis, facts });
     Ok(Outcome { profile: Some(profile), code: end.code(), trace_lost })
-}
-
-/// Says so where `--kernels` matched none of the kernels that were launched.
-fn unmatched(plan: &Plan, analysis: &Analysis) -> Option<String> {
-    let wanted = plan.kernels()?;
-    let pattern = regex::Regex::new(wanted).ok()?;
-    let names = analysis.kernels.iter().filter_map(|kernel| {
-        let module = analysis.modules.get(&kernel.module)?;
-        Some(module.table.functions.get(kernel.function as usize)?.name.as_str())
-    });
-    let names: Vec<&str> = names.collect();
-    if names.is_empty() || names.iter().any(|name| pattern.is_match(name)) {
-        return None;
-    }
-    let shown: Vec<&str> = names.iter().take(8).map(|name| name.split('(').next().unwrap_or(name)).collect();
-    Some(format!("no kernel matches --kernels {wanted}: launched were {}", shown.join(", ")))
 }
 
 fn round(seconds: f64) -> f64 {

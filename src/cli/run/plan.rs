@@ -110,6 +110,11 @@ impl Plan {
         self.options.kernels.as_deref()
     }
 
+    /// First and last numbers of `--launches`; none where all launches are wanted.
+    pub(super) fn launches(&self) -> &[(u64, u64)] {
+        &self.options.launches
+    }
+
     /// Finds out before the run, which may be long, whether the profile can be written.
     pub(in crate::cli) fn check_output(&self) -> Result<(), Failure> {
         if let Some(trace) = &self.trace {
