@@ -23,6 +23,7 @@ const WARPS_PER_SM: u32 = 16;
 fn profiner() -> HierarchyConfig {
     HierarchyConfig {
         coalescing: Groups::WARP,
+        whole_stores: false,
         wave_lanes: 32,
         l1: L1Config {
             bytes: 456 * 128,

@@ -481,3 +481,36 @@ fn files_that_are_needed_are_not_written_over() {
     warpline().args(["run", "--trace"]).arg(&trace).args(["--", "./no-such-program"]).assert().failure();
     assert_eq!(std::fs::read(&trace).unwrap(), bytes);
 }
+
+/// Lanes that share a sector across groups of 8: Pascal looks it up twice for loads, and sends it once for stores.
+#[test]
+fn pascal_sends_stores_once_per_request() {
+    let mut table = demo::table("/nowhere/columns.cu");
+    let (load, store) = (demo::site::MATRIX, demo::site::TILE);
+    table.sites[store as usize].space = Space::Global;
+    table.sites[store as usize].bytes = 4;
+    let of = |model: &str, site: u32, offset: u64, stride: u64| {
+        let mut trace = TraceBuilder::default();
+        trace.event(Event::Program {
+            executable: "/home/someone/columns".into(),
+            arguments: Vec::new(),
+            device: models::find(model).unwrap().run_device().unwrap().device,
+        });
+        trace.event(Event::Module { id: 0, site_table: table.to_bytes() });
+        trace.event(Event::Launch(Launch::of(0, 1, 32)));
+        let mut batch = Batch::default();
+        batch.block(0, 1, 0).turn(0);
+        batch.access(Space::Global, site, u32::MAX, |lane| demo::MATRIX + offset + stride * lane);
+        trace.batch(0, &batch);
+        trace.event(demo::end(0, 0));
+        trace.event(Event::End { launches: 1 });
+        let traffic = traffic(&analysis(&trace.finish(), 1, &settings(model)));
+        (traffic.l1.lookups, traffic.l2.lookups)
+    };
+    // Neighbouring words from the middle of a sector on: 5 sectors, 8 by groups. What a load finds again it asks for once.
+    assert_eq!((of("p100", load, 16, 4), of("p100", store, 16, 4).1), ((8, 5), 5));
+    assert_eq!((of("v100", load, 16, 4), of("v100", store, 16, 4).1), ((5, 5), 5));
+    // Aligned ones, and ones that are sectors apart, are the same either way.
+    assert_eq!((of("p100", load, 0, 4), of("p100", store, 0, 4).1), ((4, 4), 4));
+    assert_eq!((of("p100", load, 0, 32), of("p100", store, 0, 32).1), ((32, 32), 32));
+}

@@ -191,6 +191,9 @@ pub struct TlbConfig {
 pub struct HierarchyConfig {
     /// How lanes are grouped before tags are looked up.
     pub coalescing: Groups,
+    /// Stores leave the SM once per request: the sectors of all its lanes together, whatever the groups.
+    #[serde(default)]
+    pub whole_stores: bool,
     /// Lanes of a wave: 32, or 64 where two neighbouring warps make one request.
     #[serde(default = "lanes")]
     pub wave_lanes: u32,

@@ -7,7 +7,7 @@ use super::traffic::TrafficCells;
 use warpline_format::access::{Access, Space};
 use warpline_format::site_table::{CacheOp, Op};
 
-use super::coalesce::{Coalescer, Piece};
+use super::coalesce::{Coalescer, Groups, Piece};
 use super::config::{HierarchyConfig, L1Config};
 use super::dense::DenseLines;
 use super::l1::{Level1, Origin, RequestQueue, Route};
@@ -102,7 +102,11 @@ impl FirstLevel {
         let pieces = if local {
             self.coalescer.local_pieces(access, width, self.local.first_line(slot))
         } else {
-            self.coalescer.pieces(access, width, self.config.coalescing, !route.is_load())
+            let groups = match route {
+                Route::Store if self.config.whole_stores => Groups::WARP,
+                _ => self.config.coalescing,
+            };
+            self.coalescer.pieces(access, width, groups, !route.is_load())
         };
         if self.sms <= sm {
             self.sms = sm + 1;

@@ -107,6 +107,7 @@ proptest! {
         };
         let config = HierarchyConfig {
             coalescing: Groups::WARP,
+        whole_stores: false,
             wave_lanes: 32,
             l1: l1(Replacement::Lru, StorePolicy::Evict, Atomics::Bypass),
             stages: None,

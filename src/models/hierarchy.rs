@@ -17,6 +17,7 @@ pub struct CoalescingFigures {
     pub bytes_4: Figure<u32>,
     pub bytes_8: Figure<u32>,
     pub bytes_16: Figure<u32>,
+    pub whole_stores: Option<Figure<bool>>,
 }
 
 /// `[l1]`: see [`L1Config`].
@@ -114,6 +115,7 @@ impl Model {
                 bytes_8: coalescing.bytes_8.value,
                 bytes_16: coalescing.bytes_16.value,
             },
+            whole_stores: coalescing.whole_stores.as_ref().is_some_and(|figure| figure.value),
             wave_lanes: self.warp,
             l1: L1Config {
                 bytes: l1.bytes.value,
