@@ -47,6 +47,8 @@ pub struct LaunchGroup {
     pub launches: u64,
     /// Of these, that ended with an error.
     pub failed: u64,
+    /// Of these, that did not end before the stream did.
+    pub unended: u64,
     /// Number of the last one.
     pub last: LaunchId,
     /// All have the first one's call path.
@@ -67,6 +69,7 @@ impl LaunchGroup {
         LaunchGroup {
             launches: 1,
             failed: failed(&launch),
+            unended: u64::from(launch.error.is_none()),
             last: launch.event.id,
             same_path: true,
             same_shape: true,
@@ -81,6 +84,7 @@ impl LaunchGroup {
         let ours = LaunchKind::of(0, &self.sum.event);
         self.launches += 1;
         self.failed += failed(launch);
+        self.unended += u64::from(launch.error.is_none());
         self.last = self.last.max(launch.event.id);
         self.same_path &= kind.path == ours.path;
         self.same_shape &= kind.shape == ours.shape;

@@ -73,8 +73,11 @@ pub(super) fn of_finish(analysis: &Analysis, facts: &RunFacts) -> Vec<String> {
     for launch in cut.iter().take(MOST_CUT) {
         notes.push(format!("launch {launch} did not end; its blocks and branches are not counted"));
     }
-    if cut.len() > MOST_CUT {
-        notes.push(format!("{} more launches did not end either", cut.len() - MOST_CUT));
+    let in_groups: u64 =
+        analysis.kernels.iter().flat_map(|kernel| kernel.groups.values()).map(|group| group.unended).sum();
+    let more = cut.len().saturating_sub(MOST_CUT) as u64 + in_groups;
+    if more > 0 {
+        notes.push(format!("{more} more launches did not end either"));
     }
     if analysis.kernels.is_empty() && matches!(analysis.finish, Finish::Complete) && facts.ended_by_itself {
         notes.push("the program launched no kernel".to_owned());
