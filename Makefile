@@ -4,7 +4,7 @@ PREFIX ?= /usr/local
 TARGET = $(or $(CARGO_TARGET_DIR),target)
 DEMO = examples/bicg/bicg.cu
 
-.PHONY: all setup build demo test lint bench gpu-bundle gpu-test install clean
+.PHONY: all setup build demo test lint docs bench gpu-bundle gpu-test install clean
 
 all: build
 
@@ -26,6 +26,11 @@ test:
 lint: setup
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
+	@if command -v cargo-deny >/dev/null; then cargo deny check; else echo "lint: cargo-deny is not installed (cargo install cargo-deny); dependencies were not checked"; fi
+
+# Pages that are made from the code.
+docs:
+	WARPLINE_WRITE_DOCS=1 $(CARGO) test --locked -p warpline-runtime --test functions
 
 bench: build
 	$(CARGO) bench --locked
