@@ -48,6 +48,11 @@ install: build
 	install -m 755 $(TARGET)/release/warpline $(TARGET)/release/warpline-cc $(DESTDIR)$(PREFIX)/bin
 	ln -sf warpline-cc $(DESTDIR)$(PREFIX)/bin/warpline-nvcc
 	ln -sf warpline-cc $(DESTDIR)$(PREFIX)/bin/warpline-clang++
+	$(TARGET)/release/warpline man $(DESTDIR)$(PREFIX)/share/man/man1
+	install -d $(DESTDIR)$(PREFIX)/share/bash-completion/completions $(DESTDIR)$(PREFIX)/share/zsh/site-functions $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d
+	$(TARGET)/release/warpline completions bash > $(DESTDIR)$(PREFIX)/share/bash-completion/completions/warpline
+	$(TARGET)/release/warpline completions zsh > $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_warpline
+	$(TARGET)/release/warpline completions fish > $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/warpline.fish
 
 clean:
 	$(CARGO) clean

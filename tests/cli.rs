@@ -503,3 +503,17 @@ fn a_trace_from_a_gpu_is_told_as_one() {
         assert_eq!(json(folder.path(), "out.wlprof")["run"]["device"], device);
     }
 }
+
+#[test]
+fn completions_and_manual_pages_are_made_from_the_command_line() {
+    for shell in ["bash", "zsh", "fish"] {
+        let output = warpline().args(["completions", shell]).output().unwrap();
+        assert!(output.status.success());
+        assert!(String::from_utf8_lossy(&output.stdout).contains("validate"), "{shell}");
+    }
+    let folder = tempfile::tempdir().unwrap();
+    warpline().current_dir(folder.path()).args(["man", "share/man1"]).assert().success();
+    let page = std::fs::read_to_string(folder.path().join("share/man1/warpline-run.1")).unwrap();
+    assert!(page.contains(r"\-\-kernels"), "{page}");
+    assert!(folder.path().join("share/man1/warpline.1").is_file());
+}

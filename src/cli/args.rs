@@ -56,6 +56,11 @@ pub enum Command {
     Gpus(GpusArguments),
     /// Show what is installed, what is missing, and how to get it
     Doctor,
+    /// Print the completions of a shell
+    Completions(CompletionsArguments),
+    /// Write the manual pages
+    #[command(hide = true)]
+    Man(ManArguments),
 }
 
 /// Arguments of `cc`.
@@ -361,4 +366,19 @@ pub enum ValidateFormat {
 pub struct GpusArguments {
     /// Model to show
     pub model: Option<String>,
+}
+
+/// Arguments of `warpline completions`.
+#[derive(Debug, Args)]
+pub struct CompletionsArguments {
+    /// The shell
+    #[arg(value_enum)]
+    pub shell: clap_complete::Shell,
+}
+
+/// Arguments of `warpline man`.
+#[derive(Debug, Args)]
+pub struct ManArguments {
+    /// Folder for the pages
+    pub folder: PathBuf,
 }

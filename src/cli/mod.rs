@@ -5,6 +5,7 @@ mod cc;
 mod default_model;
 mod doctor;
 mod gpus;
+mod manual;
 mod models;
 mod output;
 mod piped;
@@ -58,6 +59,8 @@ pub fn main() -> ExitCode {
         Command::Validate(arguments) => validate::execute(&arguments),
         Command::Gpus(arguments) => gpus::execute(&arguments),
         Command::Doctor => doctor::execute(),
+        Command::Completions(arguments) => manual::completions(&arguments),
+        Command::Man(arguments) => manual::man(&arguments),
     };
     match result {
         Ok(code) => ExitCode::from(code),
