@@ -83,6 +83,7 @@ programs![
     rounded_conversions,
     ranges,
     read_only_loads,
+    retry_loops,
     shared_memory,
     shared_out_of_bounds,
     shuffles,
@@ -489,6 +490,43 @@ fn registers_are_those_of_the_code_that_runs_on_a_gpu() {
     said(warpline(), &run_stated);
     let ((registers, blocks), occupancy, _) = launch();
     assert_eq!((registers, blocks, occupancy.as_str()), (Some(counts[0]), Some(3), "stated"));
+}
+
+/// Lanes come together again behind loops in which they retry or wait for each other: what they load afterwards is loaded once
+/// for all of them, with `__syncwarp` behind the loop and without. Only where they waited in vain the profile says so.
+#[test]
+fn lanes_come_together_behind_retry_loops() {
+    let folder = work_folder("retry_loops_counts");
+    let source = root().join("tests/programs/retry_loops.cu");
+    let text = std::fs::read_to_string(&source).expect("the program can be read");
+    let line_of = |mark: &str| 1 + text.lines().position(|line| line.contains(mark)).expect(mark) as u64;
+    let program = build(&[source], &["-O3".to_owned()], &folder);
+    let outcome = profile(&program, &[], &folder);
+    assert!(outcome.status.success(), "{}", outcome.describe());
+    let report = report(&folder);
+    let kernels = report["kernels"].as_array().expect("kernels");
+    let named =
+        |part: &str| kernels.iter().find(|kernel| kernel["name"].as_str().is_some_and(|name| name.contains(part)));
+    for (kernel, mark) in [
+        ("histogram<false>", "// coalesced data"),
+        ("histogram<true>", "// coalesced data"),
+        ("lock_in_rounds", "// coalesced before the lock"),
+        ("lock_once", "// coalesced behind the lock"),
+    ] {
+        let id = &named(kernel).unwrap_or_else(|| panic!("no {kernel}"))["id"];
+        let sites = report["sites"].as_array().into_iter().flatten();
+        let here = |site: &&Value| site["kernel"] == *id && site["line"] == line_of(mark) && site["op"] == "load";
+        let sum =
+            |key: &str| -> u64 { sites.clone().filter(here).filter_map(|site| site["metrics"][key].as_u64()).sum() };
+        let (requests, lanes, sectors) = (sum("requests"), sum("lanes"), sum("sectors"));
+        assert!(
+            requests > 0 && lanes == 32 * requests && sectors == 4 * requests,
+            "{kernel}: {requests} {lanes} {sectors}"
+        );
+    }
+    let notes: Vec<&str> = report["run"]["notes"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+    let assumed: Vec<&&str> = notes.iter().filter(|note| note.contains("is assumed")).collect();
+    assert!(assumed.iter().all(|note| note.contains("lock_")) && assumed.len() == 2, "{notes:?}");
 }
 
 /// DELTA's pointer chases (Zhang and Shcherbakov, MEMSYS 2020) through the whole tool: misses of the loads at level 1 and 2, as

@@ -137,6 +137,14 @@ pub enum Event {
         /// Index into the site table's functions, and what is known by rising architecture.
         kernels: Vec<(u32, Vec<Resources>)>,
     },
+    /// Lanes of a warp waited in vain for others of it, which then went on ahead in an order that hardware need not have;
+    /// comes before the launch's end.
+    Parted {
+        /// Number.
+        launch: LaunchId,
+        /// Indices into the site table's branches: those that leave the loops in which lanes waited.
+        branches: Vec<u32>,
+    },
 }
 
 /// Why a kernel did not run to its end.

@@ -228,6 +228,9 @@ macro_rules! runtime_functions {
             barrier = __wl_barrier(context: *mut WarpContext, mask: u32, kind: u32, predicates: u32) -> u32;
             /// A loop that may wait ran out of patience; refills `patience`.
             yield_now = __wl_yield(context: *mut WarpContext) -> ();
+            /// In hooked code behind `yield_now`, in a cautious region: the branch that leaves the loop in which lanes wait, and the
+            /// lanes that are elsewhere in the region and go on ahead; none: nothing is told.
+            parted = __wl_parted(context: *mut WarpContext, branch: u32, others: u32) -> ();
             /// `printf`.
             vprintf = __wl_vprintf(
                 context: *mut WarpContext, mask: u32, formats: *const Lanes<u64>, arguments: *const Lanes<u64>,

@@ -13,7 +13,7 @@ use crate::message;
 use crate::module::Module;
 use crate::paths::Entry;
 use crate::runtime::{Kernel, Member, Runtime};
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::ffi::c_void;
 use std::ops::Range;
 use std::ptr::null_mut;
@@ -252,6 +252,7 @@ impl Runtime {
             check,
             parameters: addresses_of(parameters),
             told: HashSet::new(),
+            parted: BTreeSet::new(),
             faults: Vec::new(),
             printed: &raw mut self.printed,
             heap: &raw mut self.heap,
@@ -298,9 +299,12 @@ impl Runtime {
         self.clock += running.clock_end;
         // SAFETY: null, or a warp of this launch, which still stands in the arena.
         let last_block = unsafe { running.fault_warp.as_ref() }.map_or(0, |warp| warp.context.block);
-        let Running { stop, faults, .. } = running;
+        let Running { stop, faults, parted, .. } = running;
         for fault in faults {
             self.trace.event(Event::Fault(fault));
+        }
+        if share.is_some() && !parted.is_empty() {
+            self.trace.event(Event::Parted { launch: id, branches: parted.into_iter().collect() });
         }
         if !warp_blocks.is_empty() {
             self.trace.event(Event::WarpBlocks { launch: id, blocks: warp_blocks });

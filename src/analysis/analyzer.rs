@@ -256,6 +256,7 @@ impl Analyzer {
             Event::Spills { module, kernels } => {
                 self.analysis.spills.extend(kernels.into_iter().map(|(function, bytes)| ((module, function), bytes)));
             }
+            Event::Parted { launch, branches } => self.parted(launch, &branches)?,
             Event::Assembled { module, kernels } => {
                 let each = kernels.into_iter().map(|(function, known)| ((module, function), known));
                 self.analysis.resources.extend(each);
@@ -383,6 +384,20 @@ impl Analyzer {
         let open = open.ok_or_else(|| format!("blocks of launch {launch}, which is not running"))?;
         limits::warp_blocks(launch, &blocks, &open.shape.module.1.table)?;
         open.warp_blocks = blocks;
+        Ok(())
+    }
+
+    fn parted(&mut self, launch: LaunchId, branches: &[u32]) -> Result<(), Refusal> {
+        if self.left_out.contains(&launch) {
+            return Ok(());
+        }
+        let open = self.open.get(&launch);
+        let shape = &open.ok_or_else(|| format!("parted lanes of launch {launch}, which is not running"))?.shape;
+        let known = shape.module.1.table.branches.len();
+        if let Some(branch) = branches.iter().find(|&&branch| branch as usize >= known) {
+            return Err(format!("launch {launch} tells of the unknown branch {branch}").into());
+        }
+        self.analysis.parted.extend(branches.iter().map(|&branch| (shape.kernel, branch)));
         Ok(())
     }
 

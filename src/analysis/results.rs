@@ -1,6 +1,6 @@
 //! What an analysis found out, before it becomes a profile.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use warpline_format::access::Space;
@@ -267,6 +267,8 @@ pub struct Analysis {
     pub spills: BTreeMap<(u32, u32), u32>,
     /// What ptxas says of kernels by rising architecture, by module and function.
     pub resources: BTreeMap<(u32, u32), Vec<Resources>>,
+    /// Kernel and branch of loops in which lanes waited for others of their warp, which went on ahead in an assumed order.
+    pub parted: BTreeSet<(u32, u32)>,
     /// In order of first launch.
     pub kernels: Vec<KernelData>,
     /// By number.
@@ -307,6 +309,7 @@ impl Analysis {
             modules: BTreeMap::new(),
             spills: BTreeMap::new(),
             resources: BTreeMap::new(),
+            parted: BTreeSet::new(),
             kernels: Vec::new(),
             allocations: BTreeMap::new(),
             host_allocations: BTreeMap::new(),

@@ -129,6 +129,7 @@ pub fn build(input: BuildInput<'_>) -> Profile {
     }
     add_allocations(&mut profile, analysis, &mut paths, &by_allocation);
     profile.faults = analysis.faults.iter().map(|fault| fault_row(analysis, &mut paths, fault)).collect();
+    notes.extend(notes::of_parted_lanes(&profile));
     notes.extend(notes::of_left_out(analysis, &profile.run.models));
     notes.extend(paths.problems().iter().cloned());
     super::caches::name_models(&mut profile);
@@ -206,6 +207,7 @@ fn add_kernel(
             executions: sum.executions,
             divergent: sum.divergent,
             lanes: sum.lanes.clone(),
+            order_assumed: analysis.parted.contains(&(id, branch)),
         });
     }
     let (over_launches, ratios_over_launches) = spread::over_launches(kernel, seconds);

@@ -434,6 +434,9 @@ pub struct Branch {
     pub divergent: u64,
     /// Per side; the first is the one taken when the condition holds, or a switch's default.
     pub lanes: Vec<u64>,
+    /// Lanes waited in its loop for others of their warp, which went on ahead in an order that is assumed.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub order_assumed: bool,
 }
 
 /// What idle lanes cost: an instruction takes 32 lane slots, whoever runs it.

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::build::{RunFacts, sampled};
+use super::model::Profile;
 use crate::analysis::sharing::{ALLOCATIONS, LAUNCHES};
 use crate::analysis::{Analysis, Finish, KernelData};
 
@@ -83,6 +84,25 @@ pub(super) fn of_finish(analysis: &Analysis, facts: &RunFacts) -> Vec<String> {
         notes.push("the program launched no kernel".to_owned());
     }
     notes
+}
+
+/// Says where lanes of a warp went on ahead of others that waited, by kernel.
+pub(super) fn of_parted_lanes(profile: &Profile) -> Vec<String> {
+    let mut places: BTreeMap<u32, BTreeSet<(&str, u32)>> = BTreeMap::new();
+    for branch in profile.branches.iter().filter(|branch| branch.order_assumed) {
+        places.entry(branch.kernel).or_default().insert((&branch.file, branch.line));
+    }
+    let each = |(kernel, places): (u32, BTreeSet<(&str, u32)>)| {
+        let kernel = profile.kernels.iter().find(|one| one.id == kernel);
+        let name = kernel.map_or("?", |kernel| kernel.name.split('(').next().unwrap_or_default());
+        let places: Vec<String> = places.iter().map(|(file, line)| format!("{file}:{line}")).collect();
+        format!(
+            "{name}: lanes waited for others of their own warp at {}; the order in which lanes went on, and so how many \
+             requests they share, is assumed",
+            places.join(", ")
+        )
+    };
+    places.into_iter().map(each).collect()
 }
 
 /// Says which launches some model's figures lack, by kernel and reason.

@@ -5,6 +5,7 @@ mod control;
 mod dispatch;
 pub(super) mod lanes;
 pub(super) mod leaf;
+mod patience;
 mod slots;
 mod values;
 
@@ -74,6 +75,8 @@ pub struct Emitter<'u, 'c> {
     local: HashMap<Value<'c>, Vec<Leaf<'c>>>,
     /// Of each cautious region.
     dispatchers: Vec<Dispatcher<'c>>,
+    /// Of each loop of a cautious region that may wait, by its header: lanes that were in it.
+    held: BTreeMap<usize, Value<'c>>,
     /// Things of the entry block that are made at most once, by name.
     once: HashMap<&'static str, Value<'c>>,
     /// Offset of each local variable in the function's frame.
@@ -152,6 +155,7 @@ impl<'u, 'c> Emitter<'u, 'c> {
             fixed: HashMap::new(),
             local: HashMap::new(),
             dispatchers: Vec::new(),
+            held: BTreeMap::new(),
             once: HashMap::new(),
             frame: HashMap::new(),
             frame_bytes: 0,

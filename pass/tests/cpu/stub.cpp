@@ -103,6 +103,7 @@ uint32_t __wl_check(Context *, Range *range, uint32_t, uint32_t, uint32_t mask, 
 }
 uint32_t __wl_barrier(Context *, uint32_t, uint32_t, uint32_t) { abort(); }
 void __wl_yield(Context *c) { c->patience = 200; }
+void __wl_parted(Context *, uint32_t, uint32_t) {}
 void __wl_vprintf(Context *, uint32_t, const uint64_t *, const uint64_t *, int32_t *) { abort(); }
 void __wl_assert(Context *, uint32_t, const uint64_t *, const uint64_t *, const uint32_t *, const uint64_t *) { abort(); }
 void __wl_trap(Context *, uint32_t) { abort(); }

@@ -60,6 +60,18 @@ pub unsafe extern "C" fn __wl_yield(context: *mut WarpContext) {
     }
 }
 
+/// Lanes of a warp have waited for long in the loop that a branch leaves; `others` of it are elsewhere and go on ahead.
+///
+/// # Safety
+/// See [`__wl_flush`].
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __wl_parted(context: *mut WarpContext, branch: u32, others: u32) {
+    if others != 0 {
+        // SAFETY: by the contract.
+        unsafe { (*(*warp_of(context)).running).parted.insert(branch) };
+    }
+}
+
 /// Slow path of the access check; returns the lanes that may go on.
 ///
 /// # Safety

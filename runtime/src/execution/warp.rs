@@ -5,7 +5,7 @@ use crate::children::queue::Children;
 use crate::memory::DeviceMemory;
 use crate::module::Module;
 use crate::trace::Trace;
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::ops::Range;
 use std::ptr::null_mut;
 use warpline_format::abi::{Lanes, WarpContext, WarpFunction, barrier};
@@ -71,6 +71,8 @@ pub struct Running {
     pub parameters: Range<u64>,
     /// Sites that have had their fault told.
     pub told: HashSet<u32>,
+    /// Branches of loops in which lanes waited in vain while others of their warp went on ahead.
+    pub parted: BTreeSet<u32>,
     /// Faults for the trace.
     pub faults: Vec<Fault>,
     /// Output of `printf`.

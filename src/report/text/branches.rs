@@ -149,6 +149,7 @@ mod tests {
     #[test]
     fn copies_of_a_branch_are_one_row() {
         let branch = |executions, divergent| Branch {
+            order_assumed: false,
             kernel: 0,
             file: "/a.cu".to_owned(),
             line: 7,

@@ -1,24 +1,17 @@
 //! How control goes from block to block of a warp function.
 
 use super::leaf::Leaf;
-use super::{Emitted, Emitter, context};
+use super::{Emitted, Emitter};
 use crate::cpu::error::Refusal;
 use crate::cpu::shapes::flow::End;
 use crate::cpu::shapes::shape::Shape;
 use crate::llvm::Value;
-use crate::llvm::value::IntPredicate;
 use std::collections::BTreeSet;
-
-/// What one round of a waiting loop takes from the warp's patience. Rounds are dear: each is recorded, and what it
-/// waits for cannot happen meanwhile.
-const ROUND: u64 = 128;
 
 impl<'c> Emitter<'_, 'c> {
     pub(super) fn terminate(&mut self, position: usize) -> Emitted<()> {
         let body = self.body;
-        if body.blocks[position].successors.iter().any(|&to| body.closes_spinning_loop(position, to)) {
-            self.lose_patience(position);
-        }
+        self.look_back(position);
         let end = body.ends(|condition| self.analysis.shape(condition) != Shape::Uniform).swap_remove(position);
         let terminator = body.blocks[position].terminator();
         match end {
@@ -33,6 +26,7 @@ impl<'c> Emitter<'_, 'c> {
                 }
                 let values = self.incoming(position, to)?;
                 self.assign(position, to, self.mask, values);
+                self.close_rounds(position, &[to]);
                 self.jump(position, &[to]);
             }
             End::Either(yes, no) => {
@@ -50,6 +44,7 @@ impl<'c> Emitter<'_, 'c> {
                 for (block, to, values) in [(yes_block, yes, yes_values), (no_block, no, no_values)] {
                     self.b.at_end(block);
                     self.assign(position, to, self.mask, values);
+                    self.close_rounds(position, &[to]);
                     self.jump(position, &[to]);
                 }
             }
@@ -65,6 +60,7 @@ impl<'c> Emitter<'_, 'c> {
                 let no_values = self.incoming(position, no)?;
                 self.assign(position, yes, taken, yes_values);
                 self.assign(position, no, rest, no_values);
+                self.close_rounds(position, &[yes, no]);
                 self.jump(position, &[yes, no]);
             }
             End::Gone => self.jump(position, &[]),
@@ -109,19 +105,11 @@ impl<'c> Emitter<'_, 'c> {
         self.analysis.flow.accumulates(position, to)
     }
 
-    /// One more round of a loop that may wait for other threads. When that has been often enough others get a turn:
-    /// other warps, and in a cautious region the lanes of this warp that are elsewhere.
-    fn lose_patience(&mut self, position: usize) {
-        let left = self.b.sub(self.field_now(context::PATIENCE), self.i64(ROUND));
-        self.set_field(context::PATIENCE, left);
-        let out = self.b.icmp(IntPredicate::LLVMIntSLT, left, self.i64(0));
-        let (wait, go) = (self.new_block("wait"), self.new_block("go_on"));
-        self.branch_unlikely(out, wait, go);
-        self.b.at_end(wait);
-        self.b.call(self.unit.quiet(self.unit.runtime().yield_now()), &[self.context]);
-        self.look_behind(position);
-        self.b.branch(go);
-        self.b.at_end(go);
+    /// Of lanes that were handed to some of `targets`: where that closes loops that may wait for other threads.
+    fn close_rounds(&mut self, position: usize, targets: &[usize]) {
+        for &to in targets.iter().filter(|&&to| self.body.closes_spinning_loop(position, to)) {
+            self.lose_patience(position, to);
+        }
     }
 
     /// Hands lanes and phi values to a block.
@@ -134,6 +122,7 @@ impl<'c> Emitter<'_, 'c> {
                 self.store_slot(slot, leaf, blend);
             }
         }
+        self.note_entry(position, to, mask);
         if let Some(&pending) = self.pending.get(&to) {
             let mut all = mask;
             if accumulates {

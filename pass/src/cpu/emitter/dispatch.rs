@@ -14,7 +14,11 @@ pub struct Dispatcher<'c> {
     /// Chooses the next block.
     choice: Block<'c>,
     /// The lowest position that it may choose.
-    floor: Value<'c>,
+    pub(super) floor: Value<'c>,
+    /// The header of a loop in which lanes waited in vain, while those behind it go on; else 0.
+    pub(super) again: Value<'c>,
+    /// Not 0: lanes have waited in vain, and nobody has got on since.
+    pub(super) tired: Value<'c>,
     /// Entries to the region, by the position that lanes come in at.
     entries: Vec<(usize, Block<'c>)>,
 }
@@ -24,7 +28,7 @@ impl<'c> Emitter<'_, 'c> {
     pub(super) fn make_dispatchers(&mut self) {
         let body = self.body;
         for region in &body.regions {
-            let floor = self.entry.alloca(self.t.int(32), 4);
+            let [floor, again, tired] = [(); 3].map(|()| self.entry.alloca(self.t.int(32), 4));
             let outside = (0..body.end()).filter(|position| !region.contains(position));
             let mut entered: BTreeSet<usize> = outside
                 .flat_map(|position| &body.blocks[position].successors)
@@ -36,7 +40,7 @@ impl<'c> Emitter<'_, 'c> {
             }
             let entries = entered.into_iter().map(|position| (position, self.new_block("enter"))).collect();
             let choice = self.new_block("dispatch");
-            self.dispatchers.push(Dispatcher { choice, floor, entries });
+            self.dispatchers.push(Dispatcher { choice, floor, again, tired, entries });
         }
     }
 
@@ -80,9 +84,14 @@ impl<'c> Emitter<'_, 'c> {
     }
 
     /// After waiting for long the blocks behind a loop come first: a lane there may hold what others wait for.
-    pub(super) fn look_behind(&self, position: usize) {
+    /// Then the loop again, before those who have come round to before it.
+    pub(super) fn look_behind(&self, position: usize, header: usize) {
         if let Some(dispatcher) = self.dispatcher(position) {
             self.b.store(self.i32(position as u32 + 1), dispatcher.floor, 4);
+            let tired = self.b.ne(self.b.load(self.t.int(32), dispatcher.tired, 4), self.i32(0));
+            let again = self.b.select(tired, self.i32(0), self.i32(header as u32));
+            self.b.store(again, dispatcher.again, 4);
+            self.b.store(self.i32(1), dispatcher.tired, 4);
         }
     }
 
@@ -103,12 +112,15 @@ impl<'c> Emitter<'_, 'c> {
         let places = flow.blocks(number).chain(flow.behind(number));
         let stale: Vec<usize> = places.filter(|place| *place < self.body.end() && !valid(place)).collect();
         self.clear(&stale);
-        self.b.store(self.i32(0), self.dispatchers[number].floor, 4);
-        self.b.branch(self.dispatchers[number].choice);
+        let dispatcher = &self.dispatchers[number];
+        for slot in [dispatcher.floor, dispatcher.again, dispatcher.tired] {
+            self.b.store(self.i32(0), slot, 4);
+        }
+        self.b.branch(dispatcher.choice);
     }
 
     /// The choice of the next block: the lowest one with waiting lanes, from the floor on. When there is none the floor goes
-    /// back to the start. Blocks in which lanes meet (barriers, warp-wide operations) come last, so that all lanes that can
+    /// back to the loop that is to be tried again, then to the start. Blocks in which lanes meet (barriers, warp-wide operations) come last, so that all lanes that can
     /// come have come, and without any waiting lanes the region is done.
     fn choose(&self, number: usize) {
         let (b, dispatcher) = (&self.b, &self.dispatchers[number]);
@@ -126,7 +138,8 @@ impl<'c> Emitter<'_, 'c> {
         let (again, meet) = (self.new_block("again"), self.new_block("meet"));
         b.branch_if(b.eq(from, self.i32(0)), meet, again);
         b.at_end(again);
-        b.store(self.i32(0), dispatcher.floor, 4);
+        b.store(b.load(self.t.int(32), dispatcher.again, 4), dispatcher.floor, 4);
+        b.store(self.i32(0), dispatcher.again, 4);
         b.branch(dispatcher.choice);
         b.at_end(meet);
         for position in meetings {

@@ -87,6 +87,19 @@ impl<'c> Body<'c> {
         to <= from && self.loops.iter().zip(&self.spins).any(|(one, spins)| *spins && one.header == to)
     }
 
+    /// The loop with this header.
+    pub fn loop_at(&self, header: usize) -> Option<&BodyLoop> {
+        self.loops.iter().find(|one| one.header == header)
+    }
+
+    /// Whether the edge leads from outside into a loop that may wait for other threads.
+    pub fn enters_spinning_loop(&self, from: usize, to: usize) -> bool {
+        let loops = self.loops.iter().zip(&self.spins);
+        loops
+            .filter(|(one, spins)| **spins && one.header == to)
+            .any(|(one, _)| one.blocks.binary_search(&from).is_err())
+    }
+
     /// Position of the function's end.
     pub fn end(&self) -> usize {
         self.blocks.len()

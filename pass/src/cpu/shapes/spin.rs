@@ -92,7 +92,7 @@ pub fn idle_until_barrier(body: &Body<'_>, block: usize, kernel: bool) -> bool {
 }
 
 /// Whether other threads may see that an instruction was executed.
-fn is_seen_by_others(value: Value<'_>) -> bool {
+pub fn is_seen_by_others(value: Value<'_>) -> bool {
     match value.opcode() {
         Some(Opcode::LLVMStore | Opcode::LLVMAtomicRMW | Opcode::LLVMAtomicCmpXchg) => true,
         Some(Opcode::LLVMCall) => {

@@ -1,0 +1,129 @@
+//! Waiting in loops: how long the lanes of a warp stay together in one, and what is done when that was in vain.
+//!
+//! Hardware brings lanes together again at the exit of a loop, so those that have left wait there for those that are in it. Where
+//! what is left in the loop waits for somebody behind it, who holds a lock, that would last for ever. So:
+//!
+//! - A round in which a lane left the loop costs no patience: a loop that ends by itself, however many rounds it takes, never
+//!   parts the lanes.
+//! - When patience is out, lanes behind the loop go on, block by block. Once they did something that others can see, the loop is
+//!   tried again for a round, and so its lanes come after as soon as they can.
+//! - Lanes that have come round to before the loop wait there until nobody is left in it and behind it. Only if the
+//!   loop has run out of patience once more meanwhile, and nobody has left it, do they go on as well.
+
+use super::Emitter;
+use super::context;
+use crate::cpu::shapes::body::BodyLoop;
+use crate::cpu::shapes::spin::is_seen_by_others;
+use crate::ir::class::{Call, classify};
+use crate::llvm::Value;
+use crate::llvm::value::IntPredicate;
+use warpline_format::hooks::Hook;
+
+/// What one round of a waiting loop takes from the warp's patience. Rounds are dear: each is recorded, and what it
+/// waits for cannot happen meanwhile.
+const ROUND: u64 = 128;
+
+impl<'c> Emitter<'_, 'c> {
+    /// One more round of a loop that may wait for other threads, when its lanes have been handed to where they go. When that
+    /// has been often enough others get a turn: other warps, and in a cautious region the lanes of this warp that are elsewhere.
+    pub(super) fn lose_patience(&mut self, position: usize, header: usize) {
+        let stuck = self.is_cautious(position).then(|| self.stuck(position, header));
+        let cost = match stuck {
+            Some(stuck) => self.b.select(stuck, self.i64(ROUND), self.i64(0)),
+            None => self.i64(ROUND),
+        };
+        let left = self.b.sub(self.field_now(context::PATIENCE), cost);
+        self.set_field(context::PATIENCE, left);
+        let out = self.b.icmp(IntPredicate::LLVMIntSLT, left, self.i64(0));
+        let (wait, go) = (self.new_block("wait"), self.new_block("go_on"));
+        self.branch_unlikely(out, wait, go);
+        self.b.at_end(wait);
+        self.b.call(self.unit.quiet(self.unit.runtime().yield_now()), &[self.context]);
+        if stuck.is_some() {
+            self.note_parting(header);
+            self.look_behind(position, header);
+        }
+        self.b.branch(go);
+        self.b.at_end(go);
+    }
+
+    /// Whether no lane has left a loop of a cautious region since its last round.
+    fn stuck(&mut self, position: usize, header: usize) -> Value<'c> {
+        let inside = self.body.loop_at(header).map(|one| self.waiting_in(&one.blocks)).unwrap_or(self.i32(0));
+        let held = self.held(header);
+        let before = self.b.load(self.t.int(32), held, 4);
+        self.b.store(inside, held, 4);
+        let stuck = self.b.eq(self.b.and(before, self.b.not(inside)), self.i32(0));
+        if let Some(dispatcher) = self.dispatcher(position) {
+            let tired = self.b.load(self.t.int(32), dispatcher.tired, 4);
+            self.b.store(self.b.select(stuck, tired, self.i32(0)), dispatcher.tired, 4);
+        }
+        stuck
+    }
+
+    /// Lanes that wait in some blocks.
+    fn waiting_in(&self, blocks: &[usize]) -> Value<'c> {
+        let masks = blocks.iter().filter_map(|block| self.pending.get(block));
+        masks.fold(self.i32(0), |all, &mask| self.b.or(all, self.b.load(self.t.int(32), mask, 4)))
+    }
+
+    /// Lanes that were in a loop at its last round, or have come since.
+    fn held(&mut self, header: usize) -> Value<'c> {
+        let (entry, t) = (&self.entry, self.t);
+        *self.held.entry(header).or_insert_with(|| {
+            let held = entry.alloca(t.int(32), 4);
+            entry.store(Value::int(t.int(32), 0), held, 4);
+            held
+        })
+    }
+
+    /// Lanes go to a block: perhaps into a loop in which they may have to wait.
+    pub(super) fn note_entry(&mut self, position: usize, to: usize, mask: Value<'c>) {
+        if self.body.enters_spinning_loop(position, to) && self.is_cautious(to) {
+            let held = self.held(to);
+            self.b.store(self.b.or(self.b.load(self.t.int(32), held, 4), mask), held, 4);
+        }
+    }
+
+    /// Tells the runtime that lanes wait in a loop in vain, if others of the warp will go on ahead of them: from here on the
+    /// order is assumed.
+    fn note_parting(&self, header: usize) {
+        let (Some(one), Some(region)) = (self.body.loop_at(header), self.analysis.flow.region(header)) else { return };
+        let Some(branch) = self.branch_of(one).filter(|_| self.hooked) else { return };
+        let outside: Vec<usize> =
+            self.analysis.flow.blocks(region).filter(|block| one.blocks.binary_search(block).is_err()).collect();
+        let others = self.waiting_in(&outside);
+        let parted = self.unit.quiet(self.unit.runtime().parted());
+        self.b.call(parted, &[self.context, self.i32(branch), others]);
+    }
+
+    /// Number of the branch that leaves a loop.
+    fn branch_of(&self, one: &BodyLoop) -> Option<u32> {
+        let inside = |to: &usize| one.blocks.binary_search(to).is_ok();
+        let leaving = one.blocks.iter().filter(|&&block| !self.body.blocks[block].successors.iter().all(inside));
+        leaving.flat_map(|&block| &self.body.blocks[block].instructions).find_map(|value| {
+            let name = value.direct_callee()?.name();
+            let hook = matches!(classify(&name), Call::Hook(Hook::Branch | Hook::Switch));
+            hook.then(|| value.operand(0).as_u64()).flatten().map(|number| number as u32)
+        })
+    }
+
+    /// Behind a block of lanes that went on ahead: if it did something that others can see, those who wait try again.
+    pub(super) fn look_back(&self, position: usize) {
+        let Some(dispatcher) = self.dispatcher(position) else { return };
+        if !self.body.blocks[position].instructions.iter().any(|value| is_seen_by_others(*value)) {
+            return;
+        }
+        let (b, word) = (&self.b, self.t.int(32));
+        let again = b.load(word, dispatcher.again, 4);
+        let ahead = b.ne(again, self.i32(0));
+        let floor = b.load(word, dispatcher.floor, 4);
+        b.store(b.select(ahead, again, floor), dispatcher.floor, 4);
+        b.store(self.i32(0), dispatcher.again, 4);
+        let tired = b.load(word, dispatcher.tired, 4);
+        b.store(b.select(ahead, self.i32(0), tired), dispatcher.tired, 4);
+        // A round without success is enough to look behind once more.
+        let patience = self.field_now(context::PATIENCE);
+        self.set_field(context::PATIENCE, b.select(ahead, self.i64(0), patience));
+    }
+}
