@@ -7,7 +7,7 @@ use warpline_format::event::Launch;
 use warpline_format::site_table::{Bundle, CacheOp, CallSite, File, Frame, Function, Member, Op, Site, SiteTable};
 
 use crate::analysis::{CellKey, Follower, LaunchShape, Request, Worker};
-use crate::attribution::{AllocationMap, Module};
+use crate::attribution::Module;
 use crate::geometry::{BankRules, Banks};
 use crate::metrics::Counters;
 
@@ -118,8 +118,7 @@ fn counted<F: Follower>(steps: &[Step], banks: BankRules, follower: F) -> Vec<(C
     );
     let mut worker = Worker::new(0, 1, banks, follower);
     worker.start(&shape);
-    let map = AllocationMap::default();
-    let (mut version, mut slot) = (0, 0);
+    let mut slot = 0;
     let (mut items, mut turn) = (Vec::new(), Vec::new());
     let end_turn = |slot: u32, turn: &mut Vec<u8>, items: &mut Vec<u8>| {
         items.extend(head(Kind::Turn, Space::Generic, slot).to_le_bytes());
@@ -150,13 +149,15 @@ fn counted<F: Follower>(steps: &[Step], banks: BankRules, follower: F) -> Vec<(C
             }
             Step::Epoch | Step::Cut => {
                 end_turn(slot, &mut turn, &mut items);
-                worker.batch(3, &std::mem::take(&mut items), &map, version);
-                version += u64::from(matches!(step, Step::Epoch));
+                worker.batch(3, &std::mem::take(&mut items));
+                if matches!(step, Step::Epoch) {
+                    worker.apply(&[]);
+                }
             }
         }
     }
     end_turn(slot, &mut turn, &mut items);
-    worker.batch(3, &items, &map, version);
+    worker.batch(3, &items);
     let work = worker.end(3);
     let mut cells: Vec<_> = work.cells.iter().map(|(key, counters)| (*key, counters.clone())).collect();
     cells.sort_by_key(|(key, _)| format!("{key:?}"));

@@ -9,7 +9,8 @@ use std::sync::Arc;
 use rustc_hash::{FxHashMap, FxHashSet};
 use warpline_format::device::Device;
 use warpline_format::event::{
-    AllocationId, AllocationKind, Copy, Event, Fault, Launch, LaunchEnd, LaunchId, SiteCount, StopCause, WarpBlockCount,
+    Allocation, AllocationId, AllocationKind, Copy, Event, Fault, Launch, LaunchEnd, LaunchId, SiteCount, StopCause,
+    WarpBlockCount,
 };
 use warpline_format::visible;
 
@@ -24,7 +25,7 @@ use super::{
     InstructionSums, KernelData, LaunchData, LaunchGroup, LaunchKind, LaunchShape, OpSum, Owner, ProgramData, Progress,
     Status, WarpSum, check_batch, counted,
 };
-use crate::attribution::{AllocationMap, ContextTree, Module, ROOT};
+use crate::attribution::{AllocationMap, ContextTree, MapChange, Module, ROOT};
 use crate::hierarchy::Written;
 use crate::metrics::Counters;
 use crate::simulation::{Reorder, Settings};
@@ -65,8 +66,7 @@ struct OpenLaunch {
 pub struct Analyzer {
     analysis: Analysis,
     pool: Pool,
-    map: Arc<AllocationMap>,
-    map_version: u64,
+    map: AllocationMap,
     kernels: FxHashMap<(u32, u32), u32>,
     launches: Sharing<LaunchKind>,
     failed: u64,
@@ -158,8 +158,7 @@ impl Analyzer {
         Analyzer {
             analysis: Analysis::empty(Finish::Nothing),
             pool: Pool::new(threads, simulation),
-            map: Arc::default(),
-            map_version: 0,
+            map: AllocationMap::default(),
             kernels: FxHashMap::default(),
             launches: Sharing::new(LAUNCHES),
             failed: 0,
@@ -225,20 +224,19 @@ impl Analyzer {
                 if in_host_memory {
                     self.in_host_memory.insert(row);
                 }
-                Arc::make_mut(&mut self.map)
-                    .insert_for(event.id, row, event.address, event.bytes)
-                    .map_err(|error| error.to_string())?;
-                self.map_version += 1;
+                let Allocation { id, address, bytes, .. } = event;
+                self.map.insert_for(id, row, address, bytes).map_err(|error| error.to_string())?;
+                self.pool.changed(MapChange::Insert { id, row, address, bytes })?;
                 rows::enter(&mut self.analysis.allocations, row, event);
             }
             Event::Free { id, .. } => {
                 if !self.freed(id) {
                     return Err(format!("allocation {id} is freed and was never announced").into());
                 }
-                for part in Arc::make_mut(&mut self.map).remove(id).into_iter().filter(|part| *part != id) {
+                for part in self.map.remove(id).into_iter().filter(|part| *part != id) {
                     self.freed(part);
                 }
-                self.map_version += 1;
+                self.pool.changed(MapChange::Remove(id))?;
             }
             Event::HostAllocation { id, mut kind, bytes, mut name, path } => {
                 name.iter_mut().chain([&mut kind]).for_each(visible::make_name);
@@ -372,7 +370,7 @@ impl Analyzer {
             return Ok(());
         }
         self.status.requests += check_batch(items, &open.shape)?;
-        self.pool.batch(launch, items, &self.map, self.map_version)?;
+        self.pool.batch(launch, items)?;
         Ok(())
     }
 
@@ -489,8 +487,8 @@ impl Analyzer {
     fn close(&mut self, launch: LaunchId, error: Option<i32>) -> Result<Option<(u32, Place, LaunchData)>, WorkerLost> {
         let Some(open) = self.open.remove(&launch) else { return Ok(None) };
         if let Some(reorder) = &mut self.reorder {
-            let (pool, map, version) = (&mut self.pool, &self.map, self.map_version);
-            reorder.finish(launch, |items| pool.batch(launch, items, map, version))?;
+            let pool = &mut self.pool;
+            reorder.finish(launch, |items| pool.batch(launch, items))?;
         }
         let works = self.pool.end(launch)?;
         let kernel = &mut self.analysis.kernels[open.shape.kernel as usize];

@@ -8,7 +8,7 @@ use warpline_format::event::LaunchId;
 
 use super::worker::LaunchWork;
 use super::{LaunchShape, Worker};
-use crate::attribution::AllocationMap;
+use crate::attribution::MapChange;
 use crate::geometry::BankRules;
 use crate::hierarchy::Written;
 use crate::simulation::{Settings, SharedStage, Simulation};
@@ -16,9 +16,13 @@ use crate::simulation::{Settings, SharedStage, Simulation};
 /// Batches that may wait for a worker; more make the reader wait.
 const WAITING: usize = 32;
 
+/// Changes of memory that may wait for a batch.
+const MOST_CHANGES: usize = 4096;
+
 pub(super) enum Job {
     Start(Arc<LaunchShape>),
-    Batch { launch: LaunchId, items: Arc<[u8]>, map: Arc<AllocationMap>, version: u64 },
+    Apply(Arc<[MapChange]>),
+    Batch { launch: LaunchId, items: Arc<[u8]> },
     End(LaunchId),
 }
 
@@ -34,6 +38,8 @@ pub(super) struct Pool {
     workers: Workers,
     stage: Option<SharedStage>,
     batches: u64,
+    /// Changes of memory that the workers have not heard of.
+    changes: Vec<MapChange>,
     /// Workers count what is left of waves at a launch's end, as a batch of its own.
     wide: bool,
 }
@@ -55,7 +61,7 @@ impl Pool {
         let banks = simulation.map(|settings| settings.hierarchy.bank_rules()).unwrap_or_default();
         let workers = Workers::new(threads, banks, follower);
         let wide = simulation.is_some_and(|settings| settings.hierarchy.wave_lanes == 64);
-        Pool { workers, stage, batches: 0, wide }
+        Pool { workers, stage, batches: 0, changes: Vec::new(), wide }
     }
 
     /// A copy writes device memory.
@@ -69,15 +75,25 @@ impl Pool {
         self.workers.start(shape)
     }
 
-    pub(super) fn batch(
-        &mut self,
-        launch: LaunchId,
-        items: &[u8],
-        map: &Arc<AllocationMap>,
-        version: u64,
-    ) -> Result<(), WorkerLost> {
+    /// Memory changes. Workers hear of it before the next batch.
+    pub(super) fn changed(&mut self, change: MapChange) -> Result<(), WorkerLost> {
+        self.changes.push(change);
+        if self.changes.len() >= MOST_CHANGES { self.apply() } else { Ok(()) }
+    }
+
+    fn apply(&mut self) -> Result<(), WorkerLost> {
+        if self.changes.is_empty() {
+            return Ok(());
+        }
+        let told = self.workers.apply(&self.changes);
+        self.changes.clear();
+        told
+    }
+
+    pub(super) fn batch(&mut self, launch: LaunchId, items: &[u8]) -> Result<(), WorkerLost> {
+        self.apply()?;
         self.batches += 1;
-        self.workers.batch(launch, items, map, version)
+        self.workers.batch(launch, items)
     }
 
     pub(super) fn end(&mut self, launch: LaunchId) -> Result<Vec<LaunchWork>, WorkerLost> {
@@ -124,20 +140,26 @@ impl Workers {
         Ok(())
     }
 
-    fn batch(
-        &mut self,
-        launch: LaunchId,
-        items: &[u8],
-        map: &Arc<AllocationMap>,
-        version: u64,
-    ) -> Result<(), WorkerLost> {
+    fn apply(&mut self, changes: &[MapChange]) -> Result<(), WorkerLost> {
         match self {
-            Workers::Here(worker) => worker.batch(launch, items, map, version),
+            Workers::Here(worker) => worker.apply(changes),
+            Workers::Threads { jobs, .. } => {
+                let changes: Arc<[MapChange]> = changes.into();
+                for job in jobs {
+                    job.send(Job::Apply(Arc::clone(&changes))).map_err(|_| WorkerLost)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn batch(&mut self, launch: LaunchId, items: &[u8]) -> Result<(), WorkerLost> {
+        match self {
+            Workers::Here(worker) => worker.batch(launch, items),
             Workers::Threads { jobs, .. } => {
                 let items: Arc<[u8]> = items.into();
                 for job in jobs {
-                    let (items, map) = (Arc::clone(&items), Arc::clone(map));
-                    job.send(Job::Batch { launch, items, map, version }).map_err(|_| WorkerLost)?;
+                    job.send(Job::Batch { launch, items: Arc::clone(&items) }).map_err(|_| WorkerLost)?;
                 }
             }
         }
@@ -173,7 +195,8 @@ fn serve(mut worker: Following, queue: &Receiver<Job>, out: &Sender<LaunchWork>)
     for job in queue {
         match job {
             Job::Start(shape) => worker.start(&shape),
-            Job::Batch { launch, items, map, version } => worker.batch(launch, &items, &map, version),
+            Job::Apply(changes) => worker.apply(&changes),
+            Job::Batch { launch, items } => worker.batch(launch, &items),
             Job::End(launch) => {
                 if out.send(worker.end(launch)).is_err() {
                     return;

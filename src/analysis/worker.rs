@@ -11,7 +11,7 @@ use super::alike::{Alike, Shifts};
 use super::resolve::{Cost, Resolver, Scratch, SiteState};
 use super::waves::{Held, Made, Waves};
 use super::{Cells, Follower, LaunchShape, Request, decode};
-use crate::attribution::{AllocationMap, ContextId, ContextTree, Module, ROOT, WarpContext};
+use crate::attribution::{AllocationMap, ContextId, ContextTree, MapChange, Module, ROOT, WarpContext};
 use crate::geometry::{BankRules, Width};
 use crate::simulation::PageCounts;
 
@@ -50,8 +50,11 @@ pub struct Worker<F> {
     module: u32,
     /// Two neighbouring warps are a wave.
     wide: bool,
-    /// The map of the last batch, for the halves of waves that are left at a launch's end.
+    /// The memory as it is for the next batch; each worker has a map of its own, as copies of one would cost time in proportion
+    /// to it whenever memory is allocated between launches.
     map: AllocationMap,
+    /// Moves on with the map.
+    map_version: u64,
     follower: F,
 }
 
@@ -99,6 +102,7 @@ impl<F: Follower> Worker<F> {
             module: 0,
             wide,
             map: AllocationMap::default(),
+            map_version: 0,
             follower,
         }
     }
@@ -131,15 +135,18 @@ impl<F: Follower> Worker<F> {
         }
     }
 
-    /// Counts a batch that [`super::check_batch`] has passed. `map_version` changes with the map.
-    pub fn batch(&mut self, launch: LaunchId, items: &[u8], map: &AllocationMap, map_version: u64) {
-        if self.last != Some((launch, map_version)) {
+    /// Memory changes before the next batch.
+    pub fn apply(&mut self, changes: &[MapChange]) {
+        changes.iter().for_each(|change| self.map.apply(*change));
+        self.map_version += 1;
+    }
+
+    /// Counts a batch that [`super::check_batch`] has passed.
+    pub fn batch(&mut self, launch: LaunchId, items: &[u8]) {
+        if self.last != Some((launch, self.map_version)) {
             self.count_waiting();
-            self.last = Some((launch, map_version));
+            self.last = Some((launch, self.map_version));
             self.epoch += 1;
-            if self.wide {
-                self.map = map.clone();
-            }
         }
         let Some((shape, work)) = self.launches.get_mut(&launch) else {
             self.follower.batch_end();
@@ -159,7 +166,7 @@ impl<F: Follower> Worker<F> {
             waves: &mut work.waves,
             cells: &mut work.cells,
             state,
-            resolver: Resolver { map, epoch: self.epoch, banks: &self.banks, scratch: &mut self.scratch },
+            resolver: Resolver { map: &self.map, epoch: self.epoch, banks: &self.banks, scratch: &mut self.scratch },
             shifts: self.shifts,
             follower: &mut self.follower,
             slot: 0,

@@ -55,6 +55,24 @@ pub enum AllocationError {
     Twice(AllocationId),
 }
 
+/// A change of an [`AllocationMap`], for those who keep one of their own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MapChange {
+    /// See [`AllocationMap::insert_for`].
+    Insert {
+        /// Allocation.
+        id: AllocationId,
+        /// What requests to it count for.
+        row: AllocationId,
+        /// First byte.
+        address: u64,
+        /// Size.
+        bytes: u64,
+    },
+    /// See [`AllocationMap::remove`].
+    Remove(AllocationId),
+}
+
 /// The live allocations by address.
 #[derive(Clone, Debug, Default)]
 pub struct AllocationMap {
@@ -126,6 +144,15 @@ impl AllocationMap {
             self.keys.remove(&key.2);
         }
         gone.into_iter().map(|key| key.2).collect()
+    }
+
+    /// Follows a map that has made this change, and all before it.
+    pub fn apply(&mut self, change: MapChange) {
+        match change {
+            // The other map has taken it.
+            MapChange::Insert { id, row, address, bytes } => _ = self.insert_for(id, row, address, bytes),
+            MapChange::Remove(id) => _ = self.remove(id),
+        }
     }
 
     /// What `address` belongs to, with the neighbouring addresses that belong to the same.

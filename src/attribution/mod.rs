@@ -7,7 +7,7 @@ mod host_sources;
 mod modules;
 mod symbols;
 
-pub use allocations::{AllocationError, AllocationMap, Segment};
+pub use allocations::{AllocationError, AllocationMap, MapChange, Segment};
 pub use contexts::{ContextId, ContextTree, MAX_DEPTH, ROOT, WarpContext};
 pub use host_sources::HostSources;
 pub use modules::{Module, ModuleError};
