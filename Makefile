@@ -4,7 +4,7 @@ PREFIX ?= /usr/local
 TARGET = $(or $(CARGO_TARGET_DIR),target)
 DEMO = examples/bicg/bicg.cu
 
-.PHONY: all setup build demo test lint docs bench gpu-bundle gpu-test install clean
+.PHONY: all setup build demo test test-all fuzz sanitize lint docs bench gpu-bundle gpu-test install clean
 
 all: build
 
@@ -22,6 +22,19 @@ demo: build
 test:
 	@scripts/setup.sh --tests
 	$(CARGO) test --workspace --locked
+
+# Everything that `test` runs, then the broad and slow: tests marked `#[ignore = "test-all"]`, among them minutes of random
+# input to whatever reads other people's files (WARPLINE_FUZZ_SECONDS for each kind, WARPLINE_FUZZ_SEED to begin elsewhere).
+test-all: test
+	CARGO="$(CARGO)" scripts/test-all.sh
+
+# The same input led by coverage (libFuzzer, on stable Rust): `make fuzz SECONDS=600 TARGETS="trace profile"`.
+fuzz: setup
+	scripts/fuzz.sh $(or $(SECONDS),60) $(TARGETS)
+
+# AddressSanitizer and Miri where a nightly compiler is installed, valgrind where it is; says what it could not run.
+sanitize: setup
+	CARGO="$(CARGO)" scripts/sanitize.sh
 
 lint: setup
 	$(CARGO) fmt --all --check

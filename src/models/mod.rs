@@ -228,7 +228,11 @@ pub fn sections(name: &str) -> Result<Vec<Section>, ModelError> {
     Ok(sections.collect())
 }
 
-fn parse(text: &str, path: &Path) -> Result<Model, ModelError> {
+/// Reads the text of a model's file; `path` is for messages.
+///
+/// # Errors
+/// [`ModelError`]: what is wrong, and in which line.
+pub fn parse(text: &str, path: &Path) -> Result<Model, ModelError> {
     let model =
         toml::from_str(text).map_err(|error| ModelError::Parse { path: path.to_owned(), error: Box::new(error) })?;
     hierarchy::check(&model, text).map_err(|(line, what)| ModelError::Wrong { path: path.to_owned(), line, what })?;

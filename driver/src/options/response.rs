@@ -18,9 +18,14 @@ pub enum ResponseError {
     /// Files that include each other.
     #[error("options files are nested more than {LIMIT} deep at '{}': does a file name itself?", .0.display())]
     TooDeep(PathBuf),
+    /// Files that include one another again and again.
+    #[error("more than {MOST_FILES} options files are named, at last '{}': do they name each other?", .0.display())]
+    TooMany(PathBuf),
 }
 
 const LIMIT: usize = 16;
+/// Each file may name others twice, so that their number doubles with each.
+const MOST_FILES: usize = 1000;
 
 /// The whole command line: variables added for nvcc, files put in place of their names.
 pub fn expand(arguments: &[String], dialect: Dialect) -> Result<Vec<String>, ResponseError> {
@@ -34,7 +39,7 @@ pub fn expand(arguments: &[String], dialect: Dialect) -> Result<Vec<String>, Res
         whole.extend(variable("NVCC_APPEND_FLAGS"));
     }
     let mut result = Vec::new();
-    expand_into(&whole, dialect, 0, &mut result)?;
+    expand_into(&whole, dialect, 0, &mut 0, &mut result)?;
     Ok(result)
 }
 
@@ -42,6 +47,7 @@ fn expand_into(
     arguments: &[String],
     dialect: Dialect,
     depth: usize,
+    files_read: &mut usize,
     result: &mut Vec<String>,
 ) -> Result<(), ResponseError> {
     let mut rest = arguments.iter();
@@ -50,7 +56,7 @@ fn expand_into(
             // As with clang and gcc, a name that is no file stands for itself.
             let path = PathBuf::from(name);
             if path.is_file() {
-                read_into(path, dialect, depth, result)?;
+                read_into(path, dialect, depth, files_read, result)?;
                 continue;
             }
         }
@@ -64,7 +70,7 @@ fn expand_into(
         match files.filter(|_| dialect == Dialect::Nvcc) {
             Some(files) => {
                 for name in files.split(',') {
-                    read_into(PathBuf::from(name), dialect, depth, result)?;
+                    read_into(PathBuf::from(name), dialect, depth, files_read, result)?;
                 }
             }
             None => result.push(argument.clone()),
@@ -73,12 +79,22 @@ fn expand_into(
     Ok(())
 }
 
-fn read_into(path: PathBuf, dialect: Dialect, depth: usize, result: &mut Vec<String>) -> Result<(), ResponseError> {
+fn read_into(
+    path: PathBuf,
+    dialect: Dialect,
+    depth: usize,
+    files_read: &mut usize,
+    result: &mut Vec<String>,
+) -> Result<(), ResponseError> {
     if depth == LIMIT {
         return Err(ResponseError::TooDeep(path));
     }
+    *files_read += 1;
+    if *files_read > MOST_FILES {
+        return Err(ResponseError::TooMany(path));
+    }
     let text = std::fs::read(&path).map_err(|cause| ResponseError::Unreadable { path, cause })?;
-    expand_into(&split(&String::from_utf8_lossy(&text)), dialect, depth + 1, result)
+    expand_into(&split(&String::from_utf8_lossy(&text)), dialect, depth + 1, files_read, result)
 }
 
 /// Splits as a shell would, without expansion: blanks separate, quotes and backslashes protect.
@@ -138,6 +154,14 @@ mod tests {
         let own = folder.path().join("own.rsp").display().to_string();
         write("own.rsp", format!("@{own}"));
         assert!(matches!(expand(&[format!("@{own}")], Dialect::Clang), Err(ResponseError::TooDeep(_))));
+        // Ten files, each of which names the next ten times.
+        let many: Vec<String> =
+            (0..10).map(|number| folder.path().join(format!("{number}.rsp")).display().to_string()).collect();
+        for (number, next) in (0..9).zip(&many[1..]) {
+            write(&format!("{number}.rsp"), format!("@{next} ").repeat(10));
+        }
+        write("9.rsp", "-DA".into());
+        assert!(matches!(expand(&[format!("@{}", many[0])], Dialect::Clang), Err(ResponseError::TooMany(_))));
         assert_eq!(expand(&["@absent".into()], Dialect::Clang).unwrap(), ["@absent"]);
         let error = expand(&["--options-file=absent".into()], Dialect::Nvcc).unwrap_err().to_string();
         assert!(error.contains("'absent'"), "{error}");

@@ -13,6 +13,7 @@ mod target;
 
 pub use error::{LowerError, Refusal};
 pub use lower::{Options, lower};
+pub use ptx::parse::parse as statements;
 pub use shapes::analysis::Version;
 pub use target::optimize::{infer_attributes, optimize};
 pub use target::unit::Vectors;

@@ -1,0 +1,17 @@
+//! A GPU model of anybody's: what can be read can be simulated.
+
+use warpline::models;
+use warpline::simulation::Settings;
+
+/// Reads it, and sets up a simulation.
+pub fn run(data: &[u8]) {
+    let Ok(text) = std::str::from_utf8(data) else { return };
+    let Ok(model) = models::parse(text, std::path::Path::new("x.toml")) else { return };
+    _ = model.run_device();
+    _ = model.rates();
+    if let Ok(hierarchy) = model.hierarchy() {
+        let settings = Settings::new(hierarchy);
+        _ = warpline::hierarchy::FirstLevel::new(&settings.hierarchy);
+        _ = warpline::simulation::SharedStage::new(&settings, 2);
+    }
+}

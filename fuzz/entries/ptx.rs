@@ -1,0 +1,7 @@
+//! Inline assembly of anybody's.
+
+/// Parses it.
+pub fn run(data: &[u8]) {
+    let text = String::from_utf8_lossy(data);
+    _ = warpline_pass::cpu::statements(&text);
+}

@@ -1,0 +1,25 @@
+//! A site table out of anybody's executable.
+
+use warpline::attribution::Module;
+use warpline_format::site_table::{SiteTable, VERSION};
+
+/// Reads it, as it is and with its checksum made right; what is read must be usable, and come back.
+pub fn run(data: &[u8]) {
+    read(data);
+    read(&sealed(data));
+}
+
+fn read(bytes: &[u8]) {
+    _ = Module::new(bytes);
+    let Ok(table) = SiteTable::from_bytes(bytes) else { return };
+    assert_eq!(SiteTable::from_bytes(&table.to_bytes()).expect("what was just written"), table);
+}
+
+/// The same table under the present version and its checksum.
+pub fn sealed(bytes: &[u8]) -> Vec<u8> {
+    let Some(table) = bytes.get(5..) else { return bytes.to_vec() };
+    let mut hasher = crc32fast::Hasher::new();
+    hasher.update(&[VERSION]);
+    hasher.update(table);
+    [&[VERSION][..], &hasher.finalize().to_le_bytes(), table].concat()
+}

@@ -1,0 +1,69 @@
+//! A trace of anybody's: what `warpline sim` and `warpline report` make of it.
+
+use warpline::analysis::{NoProgress, analyze_for};
+use warpline::models;
+use warpline::profile::{self, BuildInput, RunFacts, Sources};
+use warpline::simulation::{PageSettings, Settings};
+use warpline::trace::TraceReader;
+use warpline_format::chunk::{CHUNK_HEAD_BYTES, ChunkHead, ChunkKind, HEADER_BYTES};
+use warpline_format::device::Device;
+use warpline_format::event::Event;
+
+/// Reads, simulates and reports, as it is and with all checksums made right.
+pub fn run(data: &[u8]) {
+    simulate(data);
+    if let Some(sealed) = sealed(data) {
+        simulate(&sealed);
+    }
+}
+
+fn simulate(trace: &[u8]) {
+    let Ok(reader) = TraceReader::new(trace) else { return };
+    let model = models::find("t4").expect("a built-in model");
+    let mut settings = Settings::new(model.hierarchy().expect("a built-in model"));
+    // Both kinds of copies and pages, by any bit of the input.
+    settings.warm_copies = trace.len() % 2 == 0;
+    settings.pages = Some(PageSettings { page_bytes: 4096, window: 16, reach_bytes: Some(1 << 20) });
+    let device = Device::rtx_2080_ti();
+    let Ok(analysis) = analyze_for(reader, 1, &settings, device, &mut NoProgress) else { panic!("a worker was lost") };
+    let facts = RunFacts {
+        device: "cpu".into(),
+        models: vec!["t4".into()],
+        rates: vec![model.rates()],
+        pages: settings.pages,
+        ended_by_itself: true,
+        // Nothing on this machine is to be read.
+        sources: Sources::Fitting { roots: Vec::new() },
+        ..RunFacts::default()
+    };
+    let profile = profile::build(BuildInput { analysis: &analysis, facts });
+    let bytes = profile::file::to_bytes(&profile);
+    let read = profile::file::from_bytes(&bytes, std::path::Path::new("x")).expect("what was just written");
+    assert_eq!(read.kernels.len(), profile.kernels.len());
+    super::profile::report(&profile);
+}
+
+/// The same chunks with their numbers and checksums as a writer would have made them; a site table has one of its own.
+/// `None` where there is not even a chunk.
+pub fn sealed(data: &[u8]) -> Option<Vec<u8>> {
+    let mut out = warpline_format::chunk::header().to_vec();
+    let mut rest = data.get(HEADER_BYTES..)?;
+    let mut sequence = 0;
+    while let Some(head) = rest.first_chunk::<CHUNK_HEAD_BYTES>() {
+        let word = |at: usize| u32::from_le_bytes([head[at], head[at + 1], head[at + 2], head[at + 3]]);
+        let behind = &rest[CHUNK_HEAD_BYTES..];
+        let payload = &behind[..behind.len().min(word(8) as usize)];
+        rest = &behind[payload.len()..];
+        let kind = if word(4) == ChunkKind::Access as u32 { ChunkKind::Access } else { ChunkKind::Event };
+        let payload = match Event::from_bytes(payload) {
+            Ok(Event::Module { id, site_table }) if kind == ChunkKind::Event => {
+                Event::Module { id, site_table: super::site_table::sealed(&site_table) }.to_bytes()
+            }
+            _ => payload.to_vec(),
+        };
+        out.extend(ChunkHead::new(kind, sequence, &[&payload]).to_bytes());
+        out.extend(payload);
+        sequence += 1;
+    }
+    (sequence > 0).then_some(out)
+}

@@ -1,0 +1,140 @@
+//! Changes inputs at random and runs an entry on them, on stable Rust and without coverage: a few seconds in `make test`,
+//! minutes in `make test-all`. An input that panics, takes too long or too much memory stays as a file.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+/// Longest that an input may take, with the slow code of tests on a machine with other things to do.
+const MOST_SECONDS: u64 = 30;
+/// Largest input that is made.
+const MOST_BYTES: usize = 1 << 16;
+
+/// SplitMix64: Sebastiano Vigna's, small and good enough to pick places.
+pub struct Random(pub u64);
+
+impl Random {
+    pub fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut value = self.0;
+        value = (value ^ (value >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        value = (value ^ (value >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        value ^ (value >> 31)
+    }
+
+    pub fn below(&mut self, end: usize) -> usize {
+        if end == 0 { 0 } else { (self.next() % end as u64) as usize }
+    }
+}
+
+/// Runs `entry` on changed `seeds`: `rounds` times, or for `WARPLINE_FUZZ_SECONDS`, from `WARPLINE_FUZZ_SEED` on.
+pub fn run(name: &str, seeds: &[Vec<u8>], rounds: u64, entry: fn(&[u8])) {
+    let number = |name: &str| std::env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
+    let seconds = number("WARPLINE_FUZZ_SECONDS");
+    let seed = number("WARPLINE_FUZZ_SEED").unwrap_or(1);
+    let until = seconds.map(|seconds| Instant::now() + Duration::from_secs(seconds));
+    limit_memory();
+    let kept = std::env::temp_dir().join(format!("warpline-fuzz-{name}.{}", std::process::id()));
+    let watch = Watch::new(name, kept.clone());
+    seeds.iter().for_each(|seed| entry(seed));
+    let mut random = Random(seed);
+    let mut round = 0;
+    while until.map_or(round < rounds, |until| Instant::now() < until) {
+        let input = changed(seeds, &mut random);
+        std::fs::write(&kept, &input).expect("room for the input");
+        watch.begin();
+        if let Err(panic) = std::panic::catch_unwind(|| entry(&input)) {
+            eprintln!("{name}: seed {seed}, round {round}: the input is {}", kept.display());
+            std::panic::resume_unwind(panic);
+        }
+        watch.end();
+        round += 1;
+    }
+    _ = std::fs::remove_file(&kept);
+    eprintln!("{name}: {round} inputs from seed {seed}");
+}
+
+/// An input of a few changes.
+fn changed(seeds: &[Vec<u8>], random: &mut Random) -> Vec<u8> {
+    let mut input = seeds[random.below(seeds.len())].clone();
+    for _ in 0..1 + random.below(4) {
+        change(&mut input, seeds, random);
+    }
+    input.truncate(MOST_BYTES);
+    input
+}
+
+fn change(input: &mut Vec<u8>, seeds: &[Vec<u8>], random: &mut Random) {
+    let at = random.below(input.len());
+    let length = (1 + random.below(64)).min(input.len() - at);
+    match random.below(9) {
+        0 if !input.is_empty() => input[at] ^= 1 << random.below(8),
+        1 if !input.is_empty() => input[at] = random.next() as u8,
+        // Numbers at the ends of their ranges, as they are and as postcard has them.
+        2 if !input.is_empty() => {
+            let width = [1, 2, 4, 8][random.below(4)].min(input.len() - at);
+            let value = [0, u64::MAX, 1 << 31, 1 << 63, 0x7fff_ffff, i64::MAX as u64, 1, 0x8000][random.below(8)];
+            input[at..at + width].copy_from_slice(&value.to_le_bytes()[..width]);
+        }
+        3 if !input.is_empty() => {
+            let width = 9.min(input.len() - at);
+            input[at..at + width].fill(0xff);
+            input.insert(at + width, 1);
+        }
+        4 => _ = input.drain(at..at + length),
+        5 => {
+            let piece = input[at..at + length].to_vec();
+            input.splice(at..at, piece);
+        }
+        // A piece of another one.
+        6 => {
+            let other = &seeds[random.below(seeds.len())];
+            let from = random.below(other.len());
+            let piece = &other[from..(from + 1 + random.below(512)).min(other.len())];
+            let end = if random.below(2) == 0 { at } else { (at + piece.len()).min(input.len()) };
+            input.splice(at..end, piece.iter().copied());
+        }
+        7 => input.truncate(at),
+        _ => input
+            .splice(at..at, (0..1 + random.below(8)).map(|_| random.next() as u8).collect::<Vec<_>>())
+            .for_each(drop),
+    }
+}
+
+/// Ends the process where an input takes too long: nothing else ends a loop.
+struct Watch(Arc<AtomicU64>, Instant);
+
+impl Watch {
+    fn new(name: &str, kept: PathBuf) -> Watch {
+        let begun = Arc::new(AtomicU64::new(0));
+        let watch = Watch(Arc::clone(&begun), Instant::now());
+        let (name, start) = (name.to_owned(), watch.1);
+        std::thread::spawn(move || {
+            while Arc::strong_count(&begun) > 1 {
+                std::thread::sleep(Duration::from_millis(200));
+                let at = begun.load(Ordering::Relaxed);
+                if at != 0 && start.elapsed().as_secs() > at + MOST_SECONDS {
+                    eprintln!("{name}: it takes more than {MOST_SECONDS} s: the input is {}", kept.display());
+                    std::process::abort();
+                }
+            }
+        });
+        watch
+    }
+
+    fn begin(&self) {
+        self.0.store(self.1.elapsed().as_secs().max(1), Ordering::Relaxed);
+    }
+
+    fn end(&self) {
+        self.0.store(0, Ordering::Relaxed);
+    }
+}
+
+/// A few gigabytes, so that an input that asks for all memory is found and nobody else suffers.
+fn limit_memory() {
+    let limit = libc::rlimit { rlim_cur: 6 << 30, rlim_max: libc::RLIM_INFINITY };
+    // SAFETY: lowers a limit of this process.
+    unsafe { libc::setrlimit(libc::RLIMIT_AS, &limit) };
+}

@@ -1,0 +1,13 @@
+#!/bin/sh
+# Runs the tests marked `#[ignore = "test-all"]`. The test harness cannot choose by that reason, so their names are looked up.
+set -eu
+
+cd "$(dirname "$0")/.."
+names=$(grep -rh -A4 --include='*.rs' 'ignore = "test-all"' src format pass runtime driver tests |
+    sed -n 's/^ *\(pub \)\?fn \([A-Za-z0-9_]*\).*/\2/p' | sort -u)
+[ -n "$names" ] || {
+    echo 'test-all: no test is marked "test-all"' >&2
+    exit 1
+}
+# shellcheck disable=SC2086  # one word per test
+exec ${CARGO:-cargo} test --workspace --locked -- --ignored $names
