@@ -392,7 +392,6 @@ fn managed_memory_is_reproducible() {
     reproducible("managed_memory", &sources_of("managed_memory"), &[]);
 }
 
-/// Without `--gpu` the profile is of the GPU that the program was built for, also where the toolkit is too new for it.
 /// The kernels of `bfs` take turns.
 #[test]
 fn launches_are_counted_among_the_chosen() {
@@ -418,6 +417,7 @@ fn launches_are_counted_among_the_chosen() {
     assert!(notes.contains("so no launch was recorded"), "{notes}");
 }
 
+/// Without `--gpu` the profile is of the GPU that the program's code was built for.
 #[test]
 fn the_model_follows_the_architecture() {
     let folder = work_folder("default_model");
@@ -431,7 +431,23 @@ fn the_model_follows_the_architecture() {
         (text(&run["models"][0]), text(&run["assumptions"]["model_chosen"]))
     };
     assert_eq!(model("sm_90"), ("h100".into(), "the program was built for sm_90".into()));
-    assert_eq!(model("sm_60"), ("p100".into(), "the program was built for sm_60".into()));
+    // Where the toolkit is too new for what was asked for, the model is that of the code that runs, and that is said.
+    let asked = model("sm_20");
+    assert_eq!(asked, ("rtx2080ti".into(), "the code of sm_75 runs, though sm_20 was asked for".into()));
+    let notes = report(&folder)["run"]["notes"].to_string();
+    assert!(notes.contains("--gpu gtx480"), "{notes}");
+    // By hand as well: the same rule.
+    let by_hand = run(Command::new(folder.join("program")).arg("4096"), &folder, "by_hand");
+    assert!(by_hand.status.success(), "{}", by_hand.describe());
+    let trace = std::fs::read_dir(&folder).expect("the test's folder").flatten().map(|entry| entry.path());
+    let trace = trace.into_iter().find(|path| path.extension().is_some_and(|end| end == "wltrace")).expect("a trace");
+    let simulated = folder.join("by_hand.wlprof");
+    let sim = run(Command::new(warpline()).arg("sim").arg(&trace).arg("-o").arg(&simulated), &folder, "sim");
+    assert!(sim.status.success(), "{}", sim.describe());
+    let json =
+        run(Command::new(warpline()).args(["report", "--format", "json"]).arg(&simulated), &folder, "by_hand_json");
+    let document: Value = serde_json::from_str(&json.stdout).expect("JSON");
+    assert_eq!(document["run"]["models"][0], "rtx2080ti");
 }
 
 /// Registers are those of the code as it is built without hooks and debug information, each model's of its own architecture,

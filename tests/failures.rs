@@ -67,3 +67,138 @@ fn a_kernel_that_ends_early_makes_the_profile_incomplete() {
     assert_eq!(document["run"]["complete"], true, "{}", outcome.describe());
     assert!(document["run"]["missing"].is_null() && !text.contains("ended early"), "{text}");
 }
+
+/// Numbers of the lines that end with this comment.
+fn lines_with(source: &Path, comment: &str) -> Vec<u64> {
+    let text = std::fs::read_to_string(source).expect("the test's own source");
+    (1u64..).zip(text.lines()).filter(|(_, line)| line.ends_with(comment)).map(|(number, _)| number).collect()
+}
+
+/// Kind and line of each bad access or barrier in the document.
+fn faults(document: &Value) -> Vec<(String, u64)> {
+    let rows = document["faults"].as_array().into_iter().flatten();
+    rows.map(|row| (row["kind"].as_str().unwrap_or_default().to_owned(), row["frame"]["line"].as_u64().unwrap_or(0)))
+        .collect()
+}
+
+#[test]
+fn strays_in_local_and_shared_memory_and_divergent_barriers_are_reported() {
+    let source = root().join("tests/failures/strays.cu");
+    let text = std::fs::read_to_string(&source).expect("the test's own source");
+    let bad = lines_with(&source, "// bad");
+    let line_of = |kernel: &str| {
+        let name = if kernel == "passed" { "void set(" } else { &format!("void {kernel}(") };
+        let start = text.lines().position(|line| line.contains(name)).expect("a kernel of the program") as u64 + 1;
+        *bad.iter().find(|line| **line > start).expect("a bad line")
+    };
+    for flags in [&[][..], &["-G".to_owned()][..]] {
+        let folder = work_folder(if flags.is_empty() { "strays" } else { "strays_debug" });
+        let executable = build(std::slice::from_ref(&source), flags, &folder);
+        for (kernel, kind, told) in [
+            ("constant", "local_out_of_bounds", "\n    offset 16 of "),
+            ("behind", "local_out_of_bounds", "\n    offset 16 of "),
+            ("below", "local_out_of_bounds", "12 bytes before the start of "),
+            ("far", "local_out_of_bounds", "offset 16000000 of "),
+            ("passed", "local_out_of_bounds", "is outside the stacks of all threads"),
+            ("member", "local_out_of_bounds", "offset 40 of "),
+            (
+                "shared_below",
+                "shared_out_of_bounds",
+                "4 bytes before the start of the block's 256 bytes of shared memory",
+            ),
+            ("half_barrier", "divergent_barrier", "16 lanes of a warp reached it while 16 did not"),
+            ("two_barriers", "divergent_barrier", "16 lanes of a warp reached it while 16 did not"),
+            ("loop_barrier", "divergent_barrier", "4 lanes of a warp reached it while 28 did not"),
+        ] {
+            let stops = kind != "divergent_barrier";
+            let (outcome, document, text) = profiled(&folder, &executable, &[], &[kernel]);
+            let all = format!("{kernel} {flags:?}: {}", outcome.describe());
+            let found = faults(&document);
+            assert!(found.contains(&(kind.to_owned(), line_of(kernel))), "{found:?} {all}");
+            assert!(outcome.stderr.contains(told), "{all}");
+            assert!(!outcome.stderr.contains("filters"), "{all}");
+            assert!(text.contains(&format!("strays.cu:{}", line_of(kernel))), "{text}");
+            assert_eq!(outcome.stdout.contains("cudaSuccess"), !stops, "{all}");
+            assert_eq!(document["run"]["complete"], !stops, "{all}");
+        }
+        let (outcome, document, _) = profiled(&folder, &executable, &["--check", "report"], &["behind"]);
+        assert!(
+            outcome.stdout.contains("cudaSuccess") && document["run"]["complete"] == true,
+            "{}",
+            outcome.describe()
+        );
+        assert_eq!(faults(&document).len(), 1, "{}", outcome.describe());
+
+        let (outcome, document, _) = profiled(&folder, &executable, &[], &["good"]);
+        assert!(outcome.stdout.contains("cudaSuccess"), "{flags:?}: {}", outcome.describe());
+        assert_eq!(faults(&document), [], "{flags:?}: {}", outcome.describe());
+        // What the toolkit's headers do for a line is that line's, without optimisation, too.
+        let sites = document["sites"].as_array().into_iter().flatten();
+        let global: Vec<_> = sites.filter(|site| site["space"] == "global").collect();
+        assert!(
+            global.iter().all(|site| site["file"].as_str().is_some_and(|file| file.ends_with("strays.cu"))),
+            "{flags:?}"
+        );
+        let atomics: Vec<_> = global.iter().filter(|site| site["op"] == "atomic").map(|site| &site["line"]).collect();
+        assert_eq!(atomics, lines_with(&source, "// atomic").iter().map(|line| *line).collect::<Vec<_>>(), "{flags:?}");
+    }
+}
+
+#[test]
+fn reads_just_outside_allocations_pass_where_a_gpu_lets_them_pass() {
+    let folder = work_folder("slack");
+    let source = root().join("tests/failures/slack.cu");
+    let executable = build(std::slice::from_ref(&source), &[], &folder);
+    let by_hand = |enabled: &str, off: &str| {
+        run(Command::new(&executable).env("WARPLINE", enabled).arg(off), &folder, &format!("by_hand_{enabled}_{off}"))
+    };
+    for off in ["0", "64"] {
+        for enabled in ["0", "1"] {
+            let outcome = by_hand(enabled, off);
+            assert!(outcome.stdout.contains("RIGHT"), "{enabled} {off}: {}", outcome.describe());
+            let told =
+                outcome.stderr.contains("A GPU would hardly notice") && outcome.stderr.contains("The read was done");
+            assert_eq!(told, enabled == "1" && off == "64", "{}", outcome.describe());
+        }
+        for check in ["off", "report"] {
+            let (outcome, document, _) = profiled(&folder, &executable, &["--check", check], &[off]);
+            assert!(outcome.stdout.contains("RIGHT"), "{check} {off}: {}", outcome.describe());
+            assert_eq!(document["run"]["complete"], true, "{}", outcome.describe());
+        }
+    }
+    let (outcome, document, _) = profiled(&folder, &executable, &[], &["64"]);
+    assert!(outcome.stdout.contains("cudaErrorIllegalAddress"), "{}", outcome.describe());
+    assert!(outcome.stderr.contains("A GPU would hardly notice"), "{}", outcome.describe());
+    assert_eq!(faults(&document), [("out_of_bounds".to_owned(), lines_with(&source, "// bad")[0])]);
+    // What a GPU notices is noticed by all.
+    for outcome in [by_hand("0", "100000000"), by_hand("1", "100000000")] {
+        assert!(outcome.stdout.contains("cudaErrorIllegalAddress"), "{}", outcome.describe());
+    }
+    let (outcome, ..) = profiled(&folder, &executable, &["--check", "off"], &["100000000"]);
+    assert!(outcome.stdout.contains("cudaErrorIllegalAddress"), "{}", outcome.describe());
+}
+
+#[test]
+fn device_output_is_bounded_as_on_a_gpu_and_that_of_a_stopped_kernel_appears() {
+    let folder = work_folder("prints");
+    let executable = build(&[root().join("tests/failures/prints.cu")], &[], &folder);
+    let printed = |how: &str| {
+        let outcome = run(Command::new(&executable).env("WARPLINE", "0").arg(how), &folder, "prints");
+        let lines = outcome.stdout.lines().count();
+        (outcome, lines)
+    };
+    let (outcome, lines) = printed("");
+    assert!((20_000..90_000).contains(&lines), "{lines} lines of 100000: {}", outcome.stderr);
+    assert!(
+        outcome.stdout.ends_with("line 99999 of many\n") && !outcome.stdout.contains("line 0 of"),
+        "{}",
+        outcome.stderr
+    );
+    assert!(outcome.stderr.contains(&format!("{} calls of printf", 100_000 - lines)), "{}", outcome.stderr);
+    for how in ["larger", "launches"] {
+        let (outcome, lines) = printed(how);
+        assert_eq!((lines, outcome.stderr.as_str()), (100_000, ""), "{how}");
+    }
+    let (outcome, _) = printed("stop");
+    assert!(outcome.stdout.contains("said before the end"), "{}", outcome.describe());
+}

@@ -36,9 +36,8 @@ pub fn known(oldest: u32) -> impl Iterator<Item = u32> {
 pub struct Choice {
     /// As 75 for `sm_75`.
     pub architecture: u32,
-    /// The architecture whose GPU the program is profiled for by default: another one where the toolkit is too new for
-    /// what was asked for.
-    pub profiled: u32,
+    /// The architecture that was asked for: another one where the toolkit is too new for it.
+    pub asked: u32,
     /// Set when the choice needs a word.
     pub note: Option<String>,
 }
@@ -52,16 +51,20 @@ pub fn choose(asked: &[u32], oldest: u32) -> Choice {
             // With `--device=gpu` the others are built too, for the GPU; hence the device in the words.
             let note = (asked.len() > 1)
                 .then(|| format!("of the architectures asked for, the CPU device runs the code of sm_{architecture}"));
-            Choice { architecture, profiled: architecture, note }
+            Choice { architecture, asked: architecture, note }
         }
         (None, Some(newest)) => {
             let architecture = DEFAULT.max(oldest);
             let note = Some(format!(
-                "sm_{newest} is older than this CUDA toolkit supports; the CPU device runs the code of sm_{architecture}"
+                "sm_{newest} is older than this CUDA toolkit supports; the CPU device runs the code of sm_{architecture}, and the \
+                 GPU model is one of sm_{architecture} unless --gpu names another"
             ));
-            Choice { architecture, profiled: *newest, note }
+            Choice { architecture, asked: *newest, note }
         }
-        (None, None) => Choice { architecture: DEFAULT.max(oldest), profiled: DEFAULT, note: None },
+        (None, None) => {
+            let architecture = DEFAULT.max(oldest);
+            Choice { architecture, asked: architecture, note: None }
+        }
     }
 }
 
@@ -84,13 +87,13 @@ mod tests {
 
     #[test]
     fn the_oldest_supported_is_chosen_and_told() {
-        assert_eq!(choose(&[], 75), Choice { architecture: 75, profiled: 75, note: None });
-        assert_eq!(choose(&[80], 75), Choice { architecture: 80, profiled: 80, note: None });
+        assert_eq!(choose(&[], 75), Choice { architecture: 75, asked: 75, note: None });
+        assert_eq!(choose(&[80], 75), Choice { architecture: 80, asked: 80, note: None });
         let several = choose(&[50, 90, 80], 75);
-        assert_eq!((several.architecture, several.profiled), (80, 80));
+        assert_eq!((several.architecture, several.asked), (80, 80));
         assert!(several.note.unwrap().contains("sm_80"));
         let old = choose(&[35, 52], 75);
-        assert_eq!((old.architecture, old.profiled), (75, 52));
+        assert_eq!((old.architecture, old.asked), (75, 52));
         assert!(old.note.unwrap().contains("sm_52 is older"));
     }
 }

@@ -13,7 +13,7 @@ use inkwell::module::{Linkage, Module};
 use std::cell::Cell;
 use std::fmt::Display;
 use std::path::{Path, PathBuf};
-use warpline_format::abi::ARCHITECTURE_SECTION;
+use warpline_format::abi::{ARCHITECTURE_SECTION, architecture_word};
 use warpline_format::site_table::SiteTable;
 use warpline_format::visible;
 use warpline_pass::device::HookOptions;
@@ -50,8 +50,8 @@ pub struct StageOptions {
     cautious: bool,
     /// Accesses may share records.
     bundles: bool,
-    /// Architecture whose GPU is profiled by default.
-    profiled: u32,
+    /// The word that says which architecture's code runs, and which was asked for.
+    architecture_word: u32,
     /// GPU code, where it is asked for.
     gpu: Option<GpuBuild>,
     assembler: Assembler,
@@ -75,7 +75,7 @@ impl StageOptions {
             pic: position_independent(invocation),
             cautious: invocation.cautious,
             bundles: invocation.bundles,
-            profiled: tools.profiled,
+            architecture_word: architecture_word(tools.architecture, tools.asked_architecture),
             gpu: GpuBuild::new(tools, invocation),
             assembler: assembler(tools, invocation),
             linker: clang_jobs::linker(tools),
@@ -108,7 +108,8 @@ impl StageOptions {
 fn assembler(tools: &Tools, invocation: &Invocation) -> Assembler {
     let mut arguments = invocation.ptxas.clone();
     arguments.extend(invocation.device_debug.then(|| "-O0".into()));
-    let asked = invocation.architectures.iter().copied().chain([tools.profiled]).collect();
+    let asked =
+        invocation.architectures.iter().copied().chain([tools.architecture, tools.asked_architecture]).collect();
     Assembler::new(&tools.cuda, &arguments, asked, tools.temporary(), object_parts::threads())
 }
 
@@ -192,6 +193,10 @@ fn write_unit<'c>(
     let machine = device::machine(&device).map_err(|cause| options.failed(cause))?;
     options.dump.write(&device, "device-0-clang")?;
     device::mark_managed(&device);
+    device::keep_stray_accesses(&device);
+    if options.device_level == 0 {
+        device::inline_headers(&device, &options.system_folders);
+    }
     device::note_locations(&device);
     device::optimize(&device, &machine, options.device_level).map_err(|cause| options.failed(cause))?;
     options.dump.write(&device, "device-1-optimised")?;
@@ -237,7 +242,7 @@ fn complete<'c>(
 ) -> Result<(), DriverError> {
     host_stages(host, Some(DESCRIPTOR), options)?;
     object::join(host, device, visible).map_err(|cause| options.failed(cause))?;
-    note_architecture(host, options.profiled);
+    note_architecture(host, options.architecture_word);
     Ok(())
 }
 
@@ -278,10 +283,10 @@ fn write_parts<'c>(
 }
 
 /// Tells `warpline run` which GPU model to take.
-fn note_architecture(host: &Module<'_>, architecture: u32) {
+fn note_architecture(host: &Module<'_>, value: u32) {
     let word = host.get_context().i32_type();
     let note = host.add_global(word, None, "warpline.architecture");
-    note.set_initializer(&word.const_int(architecture.into(), false));
+    note.set_initializer(&word.const_int(value.into(), false));
     note.set_constant(true);
     note.set_linkage(Linkage::Internal);
     note.set_section(Some(ARCHITECTURE_SECTION));

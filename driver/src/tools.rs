@@ -44,8 +44,8 @@ pub struct Tools {
     pub include: PathBuf,
     /// Chosen architecture, as 75 for `sm_75`.
     pub architecture: u32,
-    /// Architecture whose GPU is profiled by default.
-    pub profiled: u32,
+    /// Architecture that was asked for.
+    pub asked_architecture: u32,
     /// What differs from what was asked for, in a sentence each.
     pub notes: Vec<String>,
     /// Where `-fopenmp` cannot be had: the folder of g++'s `omp.h`, for programs that only call OpenMP's functions.
@@ -77,7 +77,7 @@ impl Tools {
             cuda,
             include: embedded::include_folder()?,
             architecture: choice.architecture,
-            profiled: choice.profiled,
+            asked_architecture: choice.asked,
             notes,
             openmp_functions,
             temporary,

@@ -4,9 +4,19 @@
 use crate::occupancy::Resources;
 use core::ffi::{c_char, c_void};
 
-/// Section of an executable with a 32-bit word from each unit that has kernels: the architecture that it was built for, as
-/// 80 for `sm_80`. `warpline run` takes the GPU model from it.
+/// Section of an executable with a 32-bit word from each unit that has kernels, see [`architecture_word`]. `warpline run` takes the GPU
+/// model from it.
 pub const ARCHITECTURE_SECTION: &str = ".warpline.arch";
+
+/// The word of [`ARCHITECTURE_SECTION`]: the architecture whose code runs, as 80 for `sm_80`, and the one that was asked for.
+pub const fn architecture_word(runs: u32, asked: u32) -> u32 {
+    (runs & 0xffff) | asked << 16
+}
+
+/// The two architectures of such a word.
+pub const fn architectures_of(word: u32) -> (u32, u32) {
+    (word & 0xffff, word >> 16)
+}
 
 /// First word of a [`ModuleDescriptor`]; tells it from a real fat binary.
 pub const MODULE_MAGIC: u64 = u64::from_le_bytes(*b"WLMODULE");

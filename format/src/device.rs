@@ -70,12 +70,69 @@ impl Device {
         }
     }
 
-    /// What a program that was started by hand finds, by the architecture that it was built for (80 for `sm_80`): a GPU that has
-    /// what such a program asks for. Figures as those of the models with these names. Below `sm_80` the default.
+    /// What a program finds that runs code of this architecture (80 for `sm_80`), if no model was asked for: the GPU that
+    /// [`model_for`] names. Figures as those of the model.
     pub fn for_architecture(architecture: u32) -> Device {
-        match architecture {
-            0..80 => Device::rtx_2080_ti(),
-            86..=88 => Device {
+        match model_for(architecture) {
+            "gtx480" => Device {
+                name: "NVIDIA GeForce GTX 480".into(),
+                compute_capability: (2, 0),
+                sms: 15,
+                threads_per_sm: 1536,
+                blocks_per_sm: 8,
+                registers_per_sm: 32768,
+                shared_per_sm: 48 << 10,
+                clock_khz: 700_000,
+                memory_clock_khz: 924_000,
+                memory_bus_bits: 384,
+                l2_bytes: 768 << 10,
+                ..Device::before_turing()
+            },
+            "k40c" => Device {
+                name: "NVIDIA Tesla K40c".into(),
+                compute_capability: (3, 5),
+                sms: 15,
+                blocks_per_sm: 16,
+                shared_per_sm: 48 << 10,
+                clock_khz: 745_000,
+                memory_clock_khz: 3_004_000,
+                memory_bus_bits: 384,
+                l2_bytes: 1536 << 10,
+                ..Device::before_turing()
+            },
+            "gtx980" => Device {
+                name: "NVIDIA GeForce GTX 980".into(),
+                compute_capability: (5, 2),
+                sms: 16,
+                shared_per_sm: 96 << 10,
+                clock_khz: 1_126_000,
+                ..Device::before_turing()
+            },
+            "p100" => Device {
+                name: "NVIDIA Tesla P100 16 GB".into(),
+                compute_capability: (6, 0),
+                sms: 56,
+                shared_per_sm: 64 << 10,
+                clock_khz: 1_329_000,
+                memory_clock_khz: 715_000,
+                memory_bus_bits: 4096,
+                l2_bytes: 4 << 20,
+                ..Device::before_turing()
+            },
+            "v100" => Device {
+                name: "NVIDIA Tesla V100".into(),
+                compute_capability: (7, 0),
+                sms: 80,
+                shared_per_sm: 96 << 10,
+                shared_per_block_optin: 96 << 10,
+                clock_khz: 1_380_000,
+                memory_clock_khz: 877_000,
+                memory_bus_bits: 4096,
+                l2_bytes: 6 << 20,
+                ..Device::before_turing()
+            },
+            "a100" => Device::a100(),
+            "rtx3090" => Device {
                 name: "NVIDIA GeForce RTX 3090".into(),
                 compute_capability: (8, 6),
                 sms: 82,
@@ -84,7 +141,7 @@ impl Device {
                 l2_bytes: 6 << 20,
                 ..Device::ga10x()
             },
-            89 => Device {
+            "rtx4090" => Device {
                 name: "NVIDIA GeForce RTX 4090".into(),
                 compute_capability: (8, 9),
                 sms: 128,
@@ -94,7 +151,7 @@ impl Device {
                 l2_bytes: 72 << 20,
                 ..Device::ga10x()
             },
-            90..=99 => Device {
+            "h100" => Device {
                 name: "NVIDIA H100 SXM5 80 GB".into(),
                 compute_capability: (9, 0),
                 sms: 132,
@@ -106,7 +163,7 @@ impl Device {
                 l2_bytes: 50 << 20,
                 ..Device::a100()
             },
-            100.. => Device {
+            "b200" => Device {
                 name: "NVIDIA B200".into(),
                 compute_capability: (10, 0),
                 sms: 148,
@@ -120,7 +177,21 @@ impl Device {
                 l2_bytes: 132_644_864,
                 ..Device::a100()
             },
-            _ => Device::a100(),
+            _ => Device::rtx_2080_ti(),
+        }
+    }
+
+    /// What most GPUs before Turing have in common, and what the models assume of them.
+    fn before_turing() -> Device {
+        Device {
+            threads_per_sm: 2048,
+            blocks_per_sm: 32,
+            shared_per_block_optin: 48 << 10,
+            memory_clock_khz: 1_000_000,
+            memory_bus_bits: 256,
+            memory_bytes: 16 << 30,
+            l2_bytes: 4 << 20,
+            ..Device::rtx_2080_ti()
         }
     }
 
@@ -177,6 +248,26 @@ impl Device {
         let shared = self.shared_taken(shared_per_block);
         let by_shared = self.shared_per_sm.checked_div(shared).unwrap_or(u32::MAX);
         self.blocks_per_sm.min(by_threads).min(by_registers).min(by_shared)
+    }
+}
+
+/// Name of the model that stands for an architecture: the GPU that code of this architecture is taken to run on where nobody
+/// asks for another one, however the program is started.
+pub fn model_for(architecture: u32) -> &'static str {
+    match architecture {
+        // Code that does not say what it is for.
+        0 => "rtx2080ti",
+        1..=34 => "gtx480",
+        35..=51 => "k40c",
+        52..=59 => "gtx980",
+        60..=69 => "p100",
+        70..=74 => "v100",
+        75..=79 => "rtx2080ti",
+        80..=85 => "a100",
+        86..=88 => "rtx3090",
+        89 => "rtx4090",
+        90..=99 => "h100",
+        100.. => "b200",
     }
 }
 

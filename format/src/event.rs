@@ -145,6 +145,27 @@ pub enum Event {
         /// Indices into the site table's branches: those that leave the loops in which lanes waited.
         branches: Vec<u32>,
     },
+    /// A warp came to `__syncthreads` with part of its lanes while others were elsewhere and went on; told once per barrier.
+    DivergentBarrier(DivergentBarrier),
+}
+
+/// A barrier that part of a warp came to.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DivergentBarrier {
+    /// Launch.
+    pub launch: LaunchId,
+    /// Where the barrier stands.
+    pub file: String,
+    /// Where the barrier stands.
+    pub line: u32,
+    /// Linear block.
+    pub block: u64,
+    /// Linear number, in the block, of the first thread that came.
+    pub thread: u32,
+    /// Lanes of its warp that came.
+    pub lanes: u32,
+    /// Lanes that were elsewhere.
+    pub absent: u32,
 }
 
 /// Why a kernel did not run to its end.
@@ -422,6 +443,8 @@ pub enum FaultKind {
     SharedOutOfBounds,
     /// The processor refused it (checking was off, or the original kernel ran).
     Hardware,
+    /// Outside its local variable, or outside what is in use of the thread's stack.
+    LocalOutOfBounds,
 }
 
 impl Fault {

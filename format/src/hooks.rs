@@ -226,6 +226,10 @@ macro_rules! runtime_functions {
             /// Block-wide barrier; `kind` from `abi::barrier`. Gives the count, all, or any. In hooked code the lowered code has
             /// already written the `Barrier` item.
             barrier = __wl_barrier(context: *mut WarpContext, mask: u32, kind: u32, predicates: u32) -> u32;
+            /// The lanes in `mask` come to `__syncthreads` while those in `absent` wait elsewhere and will go on.
+            divergent_barrier = __wl_divergent_barrier(
+                context: *mut WarpContext, mask: u32, absent: u32, file: *const u8, line: u32
+            ) -> ();
             /// A loop that may wait ran out of patience; refills `patience`.
             yield_now = __wl_yield(context: *mut WarpContext) -> ();
             /// In hooked code behind `yield_now`, in a cautious region: the branch that leaves the loop in which lanes wait, and the

@@ -88,9 +88,11 @@ impl Runtime {
             let one = |count: u64| if count == 1 { "launch" } else { "launches" };
             let (first, second) = (one(early), one(after));
             let trace = if self.trace.is_on() { "; the trace is incomplete" } else { "" };
-            crate::message::note(&format!(
-                "{early} {first} ended early, {after} {second} after that were refused{trace}"
-            ));
+            let refused = match after {
+                0 => String::new(),
+                _ => format!(", {after} {second} after that {} refused", if after == 1 { "was" } else { "were" }),
+            };
+            crate::message::note(&format!("{early} {first} ended early{refused}{trace}"));
         }
     }
 }

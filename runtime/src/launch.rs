@@ -250,11 +250,15 @@ impl Runtime {
             kernel: member.index,
             launch: id,
             check,
+            tolerant: self.by_hand,
             parameters: addresses_of(parameters),
             told: HashSet::new(),
             parted: BTreeSet::new(),
             faults: Vec::new(),
+            divergent: Vec::new(),
+            stacks_end: 0,
             printed: &raw mut self.printed,
+            printed_limit: self.limits.printf,
             heap: &raw mut self.heap,
             children: &raw mut self.children,
             clock_base: self.clock,
@@ -279,6 +283,7 @@ impl Runtime {
                     false
                 }
             });
+            (*running_now).stacks_end = self.arena.locals_end();
             match entry {
                 None => {
                     (*running_now).stop.get_or_insert(Stop::IllegalInstruction);
@@ -299,7 +304,10 @@ impl Runtime {
         self.clock += running.clock_end;
         // SAFETY: null, or a warp of this launch, which still stands in the arena.
         let last_block = unsafe { running.fault_warp.as_ref() }.map_or(0, |warp| warp.context.block);
-        let Running { stop, faults, parted, .. } = running;
+        let Running { stop, faults, divergent, parted, .. } = running;
+        for barrier in divergent {
+            self.trace.event(Event::DivergentBarrier(barrier));
+        }
         for fault in faults {
             self.trace.event(Event::Fault(fault));
         }
@@ -319,8 +327,17 @@ impl Runtime {
             self.memory.reclaim(&live);
             self.trace.event(Event::Free { id: live.id, path: 0 });
         }
-        if self.printed.len() as u64 > self.limits.printf {
-            // A GPU would lose the oldest output; here it only comes early.
+        let lost = self.printed.end_launch();
+        if lost > 0 {
+            let name = self.modules[member.module].kernel_name(member.index);
+            note_once(format!(
+                "kernel {name} printed more than the device's buffer holds ({} bytes): {lost} calls of printf, the oldest of the \
+                 launch, are lost, as on a GPU; cudaDeviceSetLimit(cudaLimitPrintfFifoSize, …) makes it larger",
+                self.limits.printf
+            ));
+        }
+        // What waits is fetched by the next launch on a GPU; and after a failure no call of the program would.
+        if stop.is_some() || self.printed.len() as u64 > self.limits.printf {
             self.synchronise();
         }
         stop
@@ -406,12 +423,14 @@ unsafe fn report_caught(running: *mut Running, caught: crate::faults::signal::Ca
             Some(Stop::IllegalAddress) => {
                 let mut text = format!("Invalid access to address {:#x}, found by the processor", caught.address);
                 fault_message::neighbourhood(&mut text, &(*(*running).memory).registry, caught.address, 1);
-                if (*running).check != Check::Off {
+                if (*running).check == Check::Off {
+                    text.push_str("\n    For the source line: warpline run --check stop");
+                } else if (*warp).hooked {
+                    text.push_str("\n    The check of accesses let it pass, so the line is not known.");
+                } else {
                     text.push_str(
                         "\n    The kernel ran without its hooks (filters, WARPLINE=0), so the line is not known.",
                     );
-                } else {
-                    text.push_str("\n    For the source line: warpline run --check stop");
                 }
                 fault_message::pointer(warp, lane, &text);
                 check::note(warp, lane, FaultKind::Hardware, u32::MAX, caught.address, true);

@@ -26,6 +26,7 @@ pub mod message;
 pub mod module;
 pub mod paths;
 pub mod pools;
+pub mod printed;
 pub mod printf;
 pub mod runtime;
 pub mod streams;

@@ -3,6 +3,9 @@
 
 use std::ffi::{CStr, c_char, c_int};
 
+/// Bytes of the device's buffer that a call takes beside its arguments: on a GPU the address of the format and the length.
+const CALL_BYTES: u64 = 16;
+
 /// Longest text of one conversion.
 const LONGEST: usize = 4096;
 
@@ -47,14 +50,14 @@ struct Conversion {
     letter: u8,
 }
 
-/// Appends what one lane prints, and returns what its `printf` returns: the number of arguments,
-/// or -1 without a format.
+/// Appends what one lane prints. Returns what its `printf` returns, the number of arguments or -1 without a format, and the bytes
+/// that the call takes of the device's buffer.
 ///
 /// # Safety
 /// `format` is null or a zero-terminated string; `arguments` holds the values that it asks for.
-pub unsafe fn print(out: &mut Vec<u8>, format: *const c_char, arguments: *const u8) -> i32 {
+pub unsafe fn print(out: &mut Vec<u8>, format: *const c_char, arguments: *const u8) -> (i32, u64) {
     if format.is_null() {
-        return -1;
+        return (-1, 0);
     }
     // SAFETY: by the contract.
     let mut text = unsafe { CStr::from_ptr(format) }.to_bytes();
@@ -82,7 +85,7 @@ pub unsafe fn print(out: &mut Vec<u8>, format: *const c_char, arguments: *const 
         }
     }
     out.extend_from_slice(text);
-    arguments.count
+    (arguments.count, CALL_BYTES + (arguments.offset as u64).next_multiple_of(8))
 }
 
 /// Reads the conversion that `text` starts with; also its length.
@@ -161,20 +164,6 @@ unsafe fn convert(out: &mut Vec<u8>, conversion: &Conversion, arguments: &mut Ar
     out.extend_from_slice(&text[..length]);
 }
 
-/// Writes collected output through C's standard output, so that it keeps its place among what the
-/// program prints itself.
-pub fn flush(out: &mut Vec<u8>) {
-    if out.is_empty() {
-        return;
-    }
-    unsafe extern "C" {
-        static stdout: *mut libc::FILE;
-    }
-    // SAFETY: the stream is C's own, and the bytes are the vector's.
-    unsafe { libc::fwrite(out.as_ptr().cast(), 1, out.len(), stdout) };
-    out.clear();
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -182,7 +171,7 @@ mod tests {
     fn printed(format: &CStr, arguments: &[u64]) -> (String, i32) {
         let mut out = Vec::new();
         // SAFETY: the tests pass what their formats ask for.
-        let count = unsafe { print(&mut out, format.as_ptr(), arguments.as_ptr().cast()) };
+        let (count, _) = unsafe { print(&mut out, format.as_ptr(), arguments.as_ptr().cast()) };
         (String::from_utf8(out).unwrap(), count)
     }
 
@@ -207,6 +196,6 @@ mod tests {
         assert_eq!(printed(c"%y", &[0; 4]), ("%y".into(), 0));
         assert_eq!(printed(c"%99999d", &[0; 4]), ("%99999d".into(), 0));
         // SAFETY: a null format is allowed.
-        assert_eq!(unsafe { print(&mut Vec::new(), std::ptr::null(), std::ptr::null()) }, -1);
+        assert_eq!(unsafe { print(&mut Vec::new(), std::ptr::null(), std::ptr::null()) }, (-1, 0));
     }
 }

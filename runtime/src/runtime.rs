@@ -9,14 +9,15 @@ use crate::graphs::{Captures, Graphs};
 use crate::memory::host::HostAllocations;
 use crate::memory::windows::WindowError;
 use crate::memory::{Description, DeviceMemory, MemoryError};
+use crate::message;
 use crate::module::{Module, Registered};
 use crate::paths::{Entry, Frames, capture};
 use crate::pools::Pools;
+use crate::printed::Printed;
 use crate::streams::Streams;
 use crate::texture::table::Images;
 use crate::trace::Trace;
 use crate::trace::writer::Writer;
-use crate::{message, printf};
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, OnceLock};
@@ -65,6 +66,8 @@ pub struct Runtime {
     process: u32,
     /// What `warpline run` asked for.
     pub options: Options,
+    /// The program was not started by it.
+    pub by_hand: bool,
     /// Device memory.
     pub memory: DeviceMemory,
     /// Execution memory.
@@ -86,7 +89,7 @@ pub struct Runtime {
     /// What the running kernel launches.
     pub children: Children,
     /// Collected `printf` output.
-    pub printed: Vec<u8>,
+    pub printed: Printed,
     /// Error that every call returns until the device is reset.
     pub sticky: Error,
     /// Error of a kernel that no call has returned yet.
@@ -157,7 +160,7 @@ fn finish() {
         && let Ok(mut runtime) = runtime.try_lock()
     {
         if runtime.process == std::process::id() {
-            printf::flush(&mut runtime.printed);
+            runtime.printed.flush();
         }
         runtime.tell_failures();
         let launches = runtime.launches;
@@ -278,6 +281,7 @@ impl Runtime {
             arena: Arena::new()?,
             children: Children::new(&options),
             options,
+            by_hand: std::env::var_os(VARIABLE).is_none(),
             trace,
             modules: Vec::new(),
             registered: Vec::new(),
@@ -285,7 +289,7 @@ impl Runtime {
             variables: HashMap::new(),
             host: HostAllocations::default(),
             heap: Heap::new(),
-            printed: Vec::new(),
+            printed: Printed::default(),
             sticky: error::SUCCESS,
             deferred: error::SUCCESS,
             failures: Failures::default(),
@@ -347,7 +351,7 @@ impl Runtime {
 
     /// The program waits for the device: what kernels printed becomes visible.
     pub fn synchronise(&mut self) {
-        printf::flush(&mut self.printed);
+        self.printed.flush();
     }
 
     /// The number of the call path that leads to the API function.

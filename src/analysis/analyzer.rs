@@ -261,6 +261,11 @@ impl Analyzer {
             }
             Event::SiteCounts { launch, sites } => self.site_counts(launch, &sites)?,
             Event::Stopped { launch, cause, block } => self.stopped = Some((launch, cause, block)),
+            Event::DivergentBarrier(barrier) if self.analysis.divergent.len() < MOST_FAULTS => {
+                let launch = self.open.get(&barrier.launch).map(|open| (open.shape.kernel, open.event.path));
+                self.analysis.divergent.push((barrier, launch));
+            }
+            Event::DivergentBarrier(_) => self.analysis.more_faults += 1,
             Event::NotLaunched { why, launches } => self.analysis.failures.add_not_launched(why, launches),
             Event::End { .. } => {}
         }

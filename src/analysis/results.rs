@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use warpline_format::access::Space;
 use warpline_format::device::Device;
-use warpline_format::event::{AllocationId, Direction, Fault, HostAllocationId, Launch, LaunchId, PathFrame, PathId};
+use warpline_format::event::{
+    AllocationId, Direction, DivergentBarrier, Fault, HostAllocationId, Launch, LaunchId, PathFrame, PathId,
+};
 use warpline_format::site_table::Op;
 
 use warpline_format::occupancy::Resources;
@@ -281,6 +283,8 @@ pub struct Analysis {
     pub faults: Vec<FaultData>,
     /// Bad accesses beyond those.
     pub more_faults: u64,
+    /// Barriers that part of a warp came to, in order, with kernel and host call path of the launch.
+    pub divergent: Vec<(DivergentBarrier, Option<(u32, PathId)>)>,
     /// What did not run, or not to its end.
     pub failures: Failures,
     /// Records the user allowed to drop.
@@ -315,6 +319,7 @@ impl Analysis {
             host_allocations: BTreeMap::new(),
             copies: BTreeMap::new(),
             faults: Vec::new(),
+            divergent: Vec::new(),
             failures: Failures::default(),
             more_faults: 0,
             dropped: 0,

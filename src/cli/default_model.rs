@@ -9,7 +9,8 @@ use std::process::{Command, Stdio};
 
 use object::read::ReadCache;
 use object::{Object as _, ObjectSection as _};
-use warpline_format::abi::ARCHITECTURE_SECTION;
+use warpline_format::abi::{ARCHITECTURE_SECTION, architectures_of};
+use warpline_format::device::model_for;
 use warpline_format::event::Event;
 use warpline_format::site_table::SiteTable;
 
@@ -21,28 +22,49 @@ use crate::trace::{Message, TraceReader};
 pub(super) struct DefaultModel {
     pub(super) model: String,
     pub(super) reason: String,
+    /// What the user should know of it.
+    pub(super) note: Option<String>,
 }
 
 impl DefaultModel {
     fn by_architecture(number: u32) -> DefaultModel {
-        let model = models::for_architecture(number).to_owned();
-        DefaultModel { model, reason: format!("the program was built for sm_{number}") }
+        let model = model_for(number).to_owned();
+        DefaultModel { model, reason: format!("the program was built for sm_{number}"), note: None }
+    }
+
+    /// Of a program whose code for `runs` runs, though `asked` was asked for.
+    fn by_architectures(runs: u32, asked: u32) -> DefaultModel {
+        let by_code = DefaultModel::by_architecture(runs);
+        if asked == runs || asked == 0 {
+            return by_code;
+        }
+        let (model, wanted) = (&by_code.model, model_for(asked));
+        let note = format!(
+            "the program was built for sm_{asked}, which the CUDA toolkit of the build does not support: the code of sm_{runs} runs, \
+             and the GPU model is {model}; --gpu {wanted} runs it on a GPU of the kind that was asked for"
+        );
+        let reason = format!("the code of sm_{runs} runs, though sm_{asked} was asked for");
+        DefaultModel { reason, note: Some(note), ..by_code }
     }
 
     fn none() -> DefaultModel {
-        DefaultModel { model: DEFAULT_MODEL.to_owned(), reason: "the default".to_owned() }
+        DefaultModel { model: DEFAULT_MODEL.to_owned(), reason: "the default".to_owned(), note: None }
     }
 
     fn by_gpu(name: &str) -> Option<DefaultModel> {
         let model = models::for_gpu(name)?.to_owned();
-        Some(DefaultModel { model, reason: format!("it runs on {name}") })
+        Some(DefaultModel { model, reason: format!("it runs on {name}"), note: None })
     }
 }
 
 /// For a program that is to be run.
 pub(super) fn of_program(program: &OsStr, on_gpu: bool) -> DefaultModel {
     let gpu = if on_gpu { first_gpu().and_then(|name| DefaultModel::by_gpu(&name)) } else { None };
-    let built = || found(program).and_then(|path| built_for(&path)).map(DefaultModel::by_architecture);
+    let built = || {
+        found(program)
+            .and_then(|path| built_for(&path))
+            .map(|(runs, asked)| DefaultModel::by_architectures(runs, asked))
+    };
     gpu.or_else(built).unwrap_or_else(DefaultModel::none)
 }
 
@@ -57,7 +79,11 @@ pub(super) fn of_trace(path: &Path) -> DefaultModel {
         match *event {
             Event::Program { device, .. } => {
                 let reason = format!("the trace was recorded for {}", device.name);
-                recorded = models::for_gpu(&device.name).map(|model| DefaultModel { model: model.to_owned(), reason });
+                recorded = models::for_gpu(&device.name).map(|model| DefaultModel {
+                    model: model.to_owned(),
+                    reason,
+                    note: None,
+                });
             }
             Event::Module { site_table, .. } => {
                 let Ok(table) = SiteTable::from_bytes(&site_table) else { break };
@@ -83,13 +109,13 @@ fn found(program: &OsStr) -> Option<PathBuf> {
     std::env::split_paths(&folders).map(|folder| folder.join(program)).find(|path| path.is_file())
 }
 
-/// The oldest architecture among an executable's units.
-fn built_for(path: &Path) -> Option<u32> {
+/// The oldest architecture whose code runs among an executable's units, and the one that was asked for there.
+fn built_for(path: &Path) -> Option<(u32, u32)> {
     let cache = ReadCache::new(File::open(path).ok()?);
     let file = object::File::parse(&cache).ok()?;
     let section = file.section_by_name(ARCHITECTURE_SECTION)?;
     let words = section.data().ok()?.as_chunks::<4>().0;
-    words.iter().map(|word| u32::from_le_bytes(*word)).filter(|number| *number != 0).min()
+    words.iter().map(|word| architectures_of(u32::from_le_bytes(*word))).filter(|(runs, _)| *runs != 0).min()
 }
 
 /// Name of the first GPU, from the driver's own tool.

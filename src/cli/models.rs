@@ -28,6 +28,8 @@ pub(super) struct Chosen {
     pub(super) rates: Rates,
     /// Why it was chosen, where it was not asked for.
     pub(super) reason: Option<String>,
+    /// What the user should know of that choice.
+    pub(super) note: Option<String>,
     /// Of compute capability 4 or less.
     pub(super) kepler: bool,
 }
@@ -55,11 +57,11 @@ pub(super) fn choose(
 ) -> Result<Vec<Chosen>, Failure> {
     let usage = |error: &dyn std::fmt::Display| Failure::new(exit_code::USAGE, error);
     let mut chosen: Vec<Chosen> = Vec::new();
-    let (names, reason) = match names {
-        Some(names) => (names.to_owned(), None),
+    let (names, reason, note) = match names {
+        Some(names) => (names.to_owned(), None, None),
         None => {
             let choice = default();
-            (choice.model, Some(choice.reason))
+            (choice.model, Some(choice.reason), choice.note)
         }
     };
     for name in names.split(',') {
@@ -98,6 +100,7 @@ pub(super) fn choose(
             rates,
             kepler,
             reason: reason.clone(),
+            note: note.clone(),
         });
     }
     Ok(chosen)

@@ -254,23 +254,6 @@ pub fn for_gpu(name: &str) -> Option<&'static str> {
     found.first().copied()
 }
 
-/// Name of the default model for an architecture, as 75 for `sm_75`.
-pub fn for_architecture(arch: u32) -> &'static str {
-    match arch {
-        0..=34 => "gtx480",
-        35..=51 => "k40c",
-        52..=59 => "gtx980",
-        60..=69 => "p100",
-        70..=74 => "v100",
-        75..=79 => "rtx2080ti",
-        80..=85 => "a100",
-        86..=88 => "rtx3090",
-        89 => "rtx4090",
-        90..=99 => "h100",
-        _ => "b200",
-    }
-}
-
 /// A device for the runtime, and which of its figures are no figures of the model.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunDevice {
@@ -345,6 +328,8 @@ impl Model {
 
 #[cfg(test)]
 mod tests {
+    use warpline_format::device::model_for;
+
     use super::*;
 
     #[test]
@@ -400,10 +385,9 @@ mod tests {
     #[test]
     fn the_default_model_is_the_runtime_s_default_device() {
         assert_eq!(find(DEFAULT_MODEL).unwrap().run_device().unwrap().device, Device::rtx_2080_ti());
-        for architecture in [75, 80, 86, 87, 89, 90, 100, 120] {
-            let model = find(for_architecture(architecture)).unwrap();
+        for architecture in [0, 20, 35, 52, 60, 70, 75, 80, 86, 87, 89, 90, 100, 120] {
+            let model = find(model_for(architecture)).unwrap();
             assert_eq!(model.run_device().unwrap().device, Device::for_architecture(architecture), "{architecture}");
         }
-        assert_eq!(Device::for_architecture(70), Device::rtx_2080_ti());
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use warpline_format::event::{AllocationId, AllocationKind, Fault, FaultKind, LaunchId};
+use warpline_format::event::{AllocationId, AllocationKind, DivergentBarrier, Fault, FaultKind, LaunchId, PathId};
 use warpline_format::visible;
 
 use super::missing::{self, Missing};
@@ -130,6 +130,8 @@ pub fn build(input: BuildInput<'_>) -> Profile {
     add_allocations(&mut profile, analysis, &mut paths, &by_allocation);
     profile.faults = analysis.faults.iter().map(|fault| fault_row(analysis, &mut paths, fault)).collect();
     notes.extend(notes::of_parted_lanes(&profile));
+    let barriers = analysis.divergent.iter().map(|(barrier, launch)| barrier_row(&mut paths, barrier, *launch));
+    profile.faults.extend(barriers);
     notes.extend(notes::of_left_out(analysis, &profile.run.models));
     notes.extend(paths.problems().iter().cloned());
     super::caches::name_models(&mut profile);
@@ -324,6 +326,24 @@ fn direction_name(direction: u8) -> &'static str {
     }
 }
 
+fn barrier_row(paths: &mut Paths<'_>, barrier: &DivergentBarrier, launch: Option<(u32, PathId)>) -> model::Fault {
+    model::Fault {
+        kind: "divergent_barrier".to_owned(),
+        kernel: launch.map(|(id, _)| id),
+        launch: barrier.launch,
+        frame: model::Frame { file: barrier.file.clone(), line: barrier.line, ..model::Frame::default() },
+        op: String::new(),
+        bytes: 0,
+        block: barrier.block,
+        thread: barrier.thread,
+        address: String::new(),
+        allocation: None,
+        offset: None,
+        stopped: false,
+        path: launch.map(|(_, path)| paths.host(path)).unwrap_or_default(),
+    }
+}
+
 fn fault_row(analysis: &Analysis, paths: &mut Paths<'_>, fault: &FaultData) -> model::Fault {
     let FaultData { event: fault, launch, nearest } = fault;
     let kernel = launch.and_then(|(id, _)| analysis.kernels.get(id as usize));
@@ -335,6 +355,7 @@ fn fault_row(analysis: &Analysis, paths: &mut Paths<'_>, fault: &FaultData) -> m
         FaultKind::Freed => "freed",
         FaultKind::SharedOutOfBounds => "shared_out_of_bounds",
         FaultKind::Hardware => "hardware",
+        FaultKind::LocalOutOfBounds => "local_out_of_bounds",
     };
     model::Fault {
         kind: kind.to_owned(),
@@ -347,6 +368,8 @@ fn fault_row(analysis: &Analysis, paths: &mut Paths<'_>, fault: &FaultData) -> m
         thread: fault.thread,
         address: match fault.address {
             Fault::HOST_MEMORY => "host".to_owned(),
+            // Offsets in shared and local memory may be negative.
+            address if (address as i64) < 0 => format!("-{:#x}", (address as i64).unsigned_abs()),
             address => format!("{address:#x}"),
         },
         allocation: nearest.map_or(fault.nearest, |(row, _)| Some(row)),

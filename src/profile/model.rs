@@ -490,7 +490,8 @@ pub struct Block {
 /// A bad access.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Fault {
-    /// `out_of_bounds`, `misaligned`, `freed`, `shared_out_of_bounds`, `hardware`.
+    /// `out_of_bounds`, `misaligned`, `freed`, `shared_out_of_bounds`, `local_out_of_bounds`, `hardware`, or `divergent_barrier`
+    /// (which is no access and has no address).
     pub kind: String,
     /// Kernel; `None` when unknown.
     pub kernel: Option<u32>,

@@ -68,7 +68,10 @@ pub struct Emitter<'u, 'c> {
     /// Sites of the texture fetches and surface accesses that follow.
     pub texture_sites: VecDeque<u32>,
     runs: Vec<Block<'c>>,
-    pending: BTreeMap<usize, Value<'c>>,
+    /// Lanes that wait at each block.
+    pub pending: BTreeMap<usize, Value<'c>>,
+    /// Lanes that the function was called with.
+    pub called_with: Value<'c>,
     slots: HashMap<Value<'c>, Vec<Slot<'c>>>,
     results: Vec<Slot<'c>>,
     fixed: HashMap<Value<'c>, Vec<Leaf<'c>>>,
@@ -150,6 +153,7 @@ impl<'u, 'c> Emitter<'u, 'c> {
             texture_sites: VecDeque::new(),
             runs: Vec::new(),
             pending: BTreeMap::new(),
+            called_with: parameters[0],
             slots: HashMap::new(),
             results: Vec::new(),
             fixed: HashMap::new(),
@@ -181,6 +185,7 @@ impl<'u, 'c> Emitter<'u, 'c> {
             Some(_) => self.live(),
             None => parameters[1],
         };
+        self.called_with = live;
         self.entry.store(live, self.pending[&0], 4);
         if !self.body.function.value_type().result().is_void() {
             let result = self.body.function.value_type().result();

@@ -9,6 +9,7 @@ mod describe;
 mod distance;
 mod globals;
 mod hook;
+mod inline;
 mod locate;
 mod matrix;
 mod memory;
@@ -17,14 +18,17 @@ mod note;
 mod optimize;
 mod prepare;
 mod split;
+mod stray;
 mod table;
 
 pub use describe::describe;
 pub use globals::{join_statics, mark_managed, reference_cycle};
 pub use hook::hook;
+pub use inline::inline_headers;
 pub use note::note_locations;
 pub use optimize::optimize;
 pub use prepare::prepare;
+pub use stray::keep_stray_accesses;
 
 pub use crate::ir::machine::{TargetError, architecture, machine};
 

@@ -105,7 +105,7 @@ impl<'o> Table<'o> {
 }
 
 /// Whether a path lies in a folder, compared by whole components.
-fn lies_in(path: &str, folder: &str) -> bool {
+pub(super) fn lies_in(path: &str, folder: &str) -> bool {
     let folder = folder.trim_end_matches('/');
     !folder.is_empty() && path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'))
 }

@@ -163,6 +163,15 @@ impl<'c> Value<'c> {
         }
     }
 
+    /// Takes an attribute away, if it is there.
+    pub fn remove_attribute(self, index: LLVMAttributeIndex, name: &str) {
+        assert!(self.is_function(), "{self} is no function");
+        unsafe {
+            let kind = LLVMGetEnumAttributeKindForName(name.as_ptr().cast(), name.len());
+            LLVMRemoveEnumAttributeAtIndex(self.raw(), index, kind);
+        }
+    }
+
     /// Whether a function, or one of its parameters, has the attribute.
     pub fn has_attribute(self, index: LLVMAttributeIndex, name: &str) -> bool {
         self.is_function()

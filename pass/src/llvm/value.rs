@@ -3,13 +3,13 @@
 use super::types::{Type, Types};
 use super::{copy_text, take_message};
 use inkwell::context::Context;
-use inkwell::llvm_sys::LLVMValueKind;
 use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::prelude::*;
 pub use inkwell::llvm_sys::{
     LLVMAtomicOrdering as Ordering, LLVMAtomicRMWBinOp as AtomicOp, LLVMIntPredicate as IntPredicate,
     LLVMLinkage as Linkage, LLVMOpcode as Opcode, LLVMRealPredicate as RealPredicate, LLVMVisibility as Visibility,
 };
+use inkwell::llvm_sys::{LLVMInlineAsmDialect, LLVMValueKind};
 use std::marker::PhantomData;
 
 /// A value: constant, global, function, argument or instruction.
@@ -28,6 +28,23 @@ pub struct Block<'c> {
 
 // SAFETY (whole file): handles wrap live LLVM objects (see the module documentation of `llvm`), and every query
 // that LLVM defines for one kind of value only is guarded by a check of that kind.
+
+/// Inline assembly of this function type, free of side effects.
+pub fn inline_asm<'c>(ty: Type<'c>, text: &str, constraints: &str) -> Value<'c> {
+    Value::new(unsafe {
+        LLVMGetInlineAsm(
+            ty.raw(),
+            text.as_ptr().cast(),
+            text.len(),
+            constraints.as_ptr().cast(),
+            constraints.len(),
+            0,
+            0,
+            LLVMInlineAsmDialect::LLVMInlineAsmDialectATT,
+            0,
+        )
+    })
+}
 
 impl<'c> Value<'c> {
     /// Wraps a raw value, which must belong to the context `'c`.

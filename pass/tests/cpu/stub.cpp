@@ -101,6 +101,7 @@ uint32_t __wl_check(Context *, Range *range, uint32_t, uint32_t, uint32_t mask, 
     *range = {0, ~0ull};
     return mask;
 }
+void __wl_divergent_barrier(Context *, uint32_t, uint32_t, const char *, uint32_t) { abort(); }
 uint32_t __wl_barrier(Context *, uint32_t, uint32_t, uint32_t) { abort(); }
 void __wl_yield(Context *c) { c->patience = 200; }
 void __wl_parted(Context *, uint32_t, uint32_t) {}

@@ -152,6 +152,11 @@ impl Arena {
         (windows::SHARED + index * shared_stride(geometry)) as *mut u8
     }
 
+    /// Behind the last lane stack.
+    pub fn locals_end(&self) -> u64 {
+        self.local.open
+    }
+
     /// Lane stacks of resident warp `index`.
     pub fn local(&self, geometry: &Geometry, index: u64) -> *mut u8 {
         (windows::LOCAL + index * 32 * geometry.local_stride) as *mut u8

@@ -2,8 +2,8 @@
 
 use crate::children::calls::__wl_device_call;
 use crate::execution::hooks::{
-    __wl_assert, __wl_bad_call, __wl_barrier, __wl_check, __wl_flush, __wl_free, __wl_globaltimer, __wl_malloc,
-    __wl_parted, __wl_stack_overflow, __wl_trap, __wl_vprintf, __wl_yield,
+    __wl_assert, __wl_bad_call, __wl_barrier, __wl_check, __wl_divergent_barrier, __wl_flush, __wl_free,
+    __wl_globaltimer, __wl_malloc, __wl_parted, __wl_stack_overflow, __wl_trap, __wl_vprintf, __wl_yield,
 };
 use crate::tensor::unit::__wl_matrix;
 use crate::texture::unit::{__wl_surface, __wl_texture};

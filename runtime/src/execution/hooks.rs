@@ -43,6 +43,22 @@ pub unsafe extern "C" fn __wl_barrier(context: *mut WarpContext, mask: u32, kind
     }
 }
 
+/// Part of a warp comes to `__syncthreads`, and lanes of it that are elsewhere will go on.
+///
+/// # Safety
+/// See [`__wl_flush`]; `file` is a zero-terminated string.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __wl_divergent_barrier(
+    context: *mut WarpContext,
+    mask: u32,
+    absent: u32,
+    file: *const u8,
+    line: u32,
+) {
+    // SAFETY: by the contract.
+    unsafe { crate::faults::barrier::divergent(warp_of(context), mask, absent, &printf::c_text(file.cast()), line) }
+}
+
 /// A loop that may wait for another warp has run for a while.
 ///
 /// # Safety
@@ -112,9 +128,13 @@ pub unsafe extern "C" fn __wl_vprintf(
     // SAFETY: by the contract; the output buffer is used by the running launch alone.
     unsafe {
         let running = (*warp_of(context)).running;
+        let mut text = Vec::new();
         for lane in lanes(mask) {
             let format = (*formats)[lane] as *const c_char;
-            (*results)[lane] = printf::print(&mut *(*running).printed, format, (*arguments)[lane] as *const u8);
+            let (result, bytes) = printf::print(&mut text, format, (*arguments)[lane] as *const u8);
+            (*results)[lane] = result;
+            (*(*running).printed).add(&text, bytes, (*running).printed_limit);
+            text.clear();
         }
     }
 }

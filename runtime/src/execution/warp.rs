@@ -4,13 +4,14 @@ use super::fibre::{Suspended, switch};
 use crate::children::queue::Children;
 use crate::memory::DeviceMemory;
 use crate::module::Module;
+use crate::printed::Printed;
 use crate::trace::Trace;
 use std::collections::{BTreeSet, HashSet};
 use std::ops::Range;
 use std::ptr::null_mut;
 use warpline_format::abi::{Lanes, WarpContext, WarpFunction, barrier};
 use warpline_format::access::LANES;
-use warpline_format::event::Fault;
+use warpline_format::event::{DivergentBarrier, Fault};
 use warpline_format::options::Check;
 
 /// Rounds of a waiting loop before another warp has its chance.
@@ -66,6 +67,8 @@ pub struct Running {
     pub launch: u64,
     /// Access check.
     pub check: Check,
+    /// Reads that a GPU lets pass are told and done: nobody asked for a check, the program was started by hand.
+    pub tolerant: bool,
     /// Addresses of the kernel's parameters, which pointers can lead to, too: LLVM turns `later ? *pointer : value` of a
     /// structure into one load from either.
     pub parameters: Range<u64>,
@@ -75,8 +78,14 @@ pub struct Running {
     pub parted: BTreeSet<u32>,
     /// Faults for the trace.
     pub faults: Vec<Fault>,
+    /// Barriers that part of a warp came to, each once.
+    pub divergent: Vec<DivergentBarrier>,
+    /// Behind the last byte of all threads' stacks.
+    pub stacks_end: u64,
     /// Output of `printf`.
-    pub printed: *mut Vec<u8>,
+    pub printed: *mut Printed,
+    /// Bytes of the device's buffer for it.
+    pub printed_limit: u64,
     /// Bytes of device heap in use, and its limit.
     pub heap: *mut Heap,
     /// What the grid launches.

@@ -5,6 +5,7 @@ use crate::execution::warp::Warp;
 use crate::memory::registry::{Live, Registry};
 use crate::memory::windows::{Region, region};
 use std::fmt::Write;
+use warpline_format::abi::SiteRange;
 use warpline_format::event::{Fault, FaultKind};
 use warpline_format::site_table::{Op, SiteTable};
 
@@ -16,7 +17,14 @@ const PADDING: u64 = 512;
 ///
 /// # Safety
 /// `warp` is the running one.
-pub unsafe fn access(warp: *mut Warp, lane: usize, kind: FaultKind, access: &Access, stopped: bool) {
+pub unsafe fn access(
+    warp: *mut Warp,
+    lane: usize,
+    kind: FaultKind,
+    access: &Access,
+    variable: &SiteRange,
+    outcome: Outcome,
+) {
     // SAFETY: by the contract.
     let (module, registry) = unsafe {
         let running = &*(*warp).running;
@@ -32,6 +40,7 @@ pub unsafe fn access(warp: *mut Warp, lane: usize, kind: FaultKind, access: &Acc
     let what = match kind {
         FaultKind::Misaligned => format!("Misaligned {op} of {} bytes", access.bytes),
         FaultKind::SharedOutOfBounds => format!("Invalid shared memory {op} of {} bytes", access.bytes),
+        FaultKind::LocalOutOfBounds => format!("Invalid local memory {op} of {} bytes", access.bytes),
         FaultKind::Freed => format!("Invalid {op} of {} bytes in freed memory", access.bytes),
         _ => format!("Invalid {op} of {} bytes", access.bytes),
     };
@@ -46,13 +55,43 @@ pub unsafe fn access(warp: *mut Warp, lane: usize, kind: FaultKind, access: &Acc
             let _ = write!(text, "\n    address {address:#x} is not a multiple of {}", access.align);
         }
         FaultKind::SharedOutOfBounds => {
-            let offset = if region(address) == Region::Shared { address.wrapping_sub(shared) } else { address };
-            let _ = write!(text, "\n    offset {offset} of the block's {shared_bytes} bytes of shared memory");
+            text.push_str(&shared_place(address.wrapping_sub(shared) as i64, shared_bytes));
+        }
+        FaultKind::LocalOutOfBounds if region(address) == Region::Local => {
+            let _ = write!(text, "\n    address {address:#x} is outside the stacks of all threads");
+        }
+        FaultKind::LocalOutOfBounds => {
+            // SAFETY: by the contract.
+            let used = unsafe { (*warp).context.local_used };
+            text.push_str(&local_place(address as i64, variable, used));
         }
         _ => neighbourhood(&mut text, registry, address, u64::from(access.bytes)),
     }
-    text.push_str(how_on(stopped));
+    text.push_str(how_on(outcome));
     crate::message::note(&text);
+}
+
+/// Where an offset lies that is outside the block's shared memory.
+fn shared_place(offset: i64, bytes: u64) -> String {
+    /// Farther away it is no offset but some other address.
+    const FAR: u64 = 1 << 40;
+    let memory = format!("the block's {bytes} bytes of shared memory");
+    match offset {
+        _ if offset.unsigned_abs() >= FAR => format!("\n    the address is not in {memory}, nor near it"),
+        ..0 => format!("\n    offset {offset}: {} bytes before the start of {memory}", offset.unsigned_abs()),
+        _ => format!("\n    offset {offset} of {memory}"),
+    }
+}
+
+/// Where an offset in a thread's stack lies that is outside its variable, or outside all that is in use (`used` bytes).
+fn local_place(offset: i64, variable: &SiteRange, used: u64) -> String {
+    let (low, bytes) = (variable.low as i64, variable.high - variable.low + 1);
+    let what = if low == 0 && bytes >= used { "the thread's local memory" } else { "a local variable" };
+    let from_start = offset.wrapping_sub(low);
+    match from_start {
+        ..0 => format!("\n    {} bytes before the start of {what} of {bytes} bytes", from_start.unsigned_abs()),
+        _ => format!("\n    offset {from_start} of {what} of {bytes} bytes"),
+    }
 }
 
 /// Tells of a bad pointer that is not a memory access.
@@ -77,7 +116,7 @@ pub unsafe fn at_site(warp: *mut Warp, lane: usize, what: &str, site: u32, stopp
         place(&mut text, warp, lane);
         source(&mut text, &(*(*(*warp).running).module).table, site);
     }
-    text.push_str(how_on(stopped));
+    text.push_str(how_on(if stopped { Outcome::Stopped } else { Outcome::LeftOut }));
     crate::message::note(&text);
 }
 
@@ -94,12 +133,24 @@ pub unsafe fn stack_overflow(warp: *mut Warp, limit: u64) {
     unsafe { pointer(warp, ((*warp).context.live.trailing_zeros() & 31) as usize, &what) }
 }
 
-/// What became of the kernel.
-fn how_on(stopped: bool) -> &'static str {
-    if stopped {
-        "\n    The kernel was stopped. To go on past bad accesses: warpline run --check report"
-    } else {
-        "\n    The lanes concerned did not perform it; further ones at this place are not told."
+/// What became of the access and of its kernel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// The kernel ended.
+    Stopped,
+    /// The lanes concerned left it out.
+    LeftOut,
+    /// It was done, as a GPU does it.
+    Passed,
+}
+
+fn how_on(outcome: Outcome) -> &'static str {
+    match outcome {
+        Outcome::Stopped => "\n    The kernel was stopped. To go on past bad accesses: warpline run --check report",
+        Outcome::LeftOut => "\n    The lanes concerned did not perform it; further ones at this place are not told.",
+        Outcome::Passed => {
+            "\n    The read was done and gave what lies there; `warpline run --check stop` ends the kernel instead."
+        }
     }
 }
 
@@ -155,7 +206,7 @@ pub fn neighbourhood(text: &mut String, registry: &Registry, address: u64, bytes
             "\n    address {address:#x} is {left} bytes before the end of {}: the access is longer",
             size(live)
         );
-        padding(text, live, address, bytes);
+        padding(text, registry, live, address, bytes);
     } else if let Some(old) = registry.find_freed(address) {
         let _ = write!(text, "\n    address {address:#x} is {} bytes into {}", address - old.start(), size(old));
         text.push_str(", which was freed");
@@ -171,16 +222,22 @@ pub fn neighbourhood(text: &mut String, registry: &Registry, address: u64, bytes
             near.offset.unsigned_abs(),
             size(near.allocation)
         );
-        padding(text, near.allocation, address, bytes);
+        padding(text, registry, near.allocation, address, bytes);
     } else {
         let _ = write!(text, "\n    address {address:#x}: there is no allocation");
     }
 }
 
 /// Says so where a GPU would have tolerated the access.
-fn padding(text: &mut String, live: &Live, address: u64, bytes: u64) {
+fn padding(text: &mut String, registry: &Registry, live: &Live, address: u64, bytes: u64) {
     let padded = live.bytes.next_multiple_of(PADDING);
-    if address >= live.start() && address - live.start() + bytes <= padded {
+    if !(address >= live.start() && address - live.start() + bytes <= padded) {
+        if registry.tolerates(address, bytes) {
+            text.push_str(
+                "\n    A GPU would hardly notice a read there: it maps memory in pages of 2 MiB. The access is wrong all the same.",
+            );
+        }
+    } else {
         let _ = write!(
             text,
             "\n    A GPU would not notice: it pads the allocation to {padded} bytes. \

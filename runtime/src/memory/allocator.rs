@@ -70,10 +70,11 @@ pub struct Allocator {
 }
 
 impl Allocator {
-    /// Allocates from `base .. base + bytes`; the first `small` bytes serve small allocations.
-    /// All three are multiples of [`LARGE_UNIT`].
-    pub fn new(base: u64, bytes: u64, small: u64) -> Allocator {
-        Allocator { small: Arena::new(base, small), large: Arena::new(base + small, bytes - small) }
+    /// Allocates from `base .. base + bytes`; the first `small` bytes serve small allocations, and the next `apart` none.
+    /// All four are multiples of [`LARGE_UNIT`].
+    pub fn new(base: u64, bytes: u64, small: u64, apart: u64) -> Allocator {
+        let large = small + apart;
+        Allocator { small: Arena::new(base, small), large: Arena::new(base + large, bytes - large) }
     }
 
     /// A place for `bytes` bytes, or `None` when the window is full.
@@ -102,7 +103,7 @@ mod tests {
     const BASE: u64 = 1 << 44;
 
     fn allocator() -> Allocator {
-        Allocator::new(BASE, 1 << 40, 1 << 30)
+        Allocator::new(BASE, 1 << 40, 1 << 30, LARGE_UNIT)
     }
 
     #[test]

@@ -15,9 +15,12 @@ use windows::{PAGE, Window, WindowError};
 /// Address space for small allocations.
 const SMALL_BYTES: u64 = 64 << 30;
 
-/// What stays closed at the window's start: an access just below the first allocation is then known as one, and not
-/// taken for one of ordinary host memory.
+/// What is never handed out at the window's start and between the two arenas: an access just below the first allocation is
+/// then known as one, and not taken for one of ordinary host memory. It can be read, as all around allocations: a GPU maps its
+/// memory in pages of 2 MiB, and programs read a little before or behind an array and throw the value away.
 const GUARD: u64 = LARGE_UNIT;
+/// Bytes behind the last small allocation that can be read.
+const SLACK: u64 = 64 << 10;
 
 /// Why an allocation failed.
 #[derive(Debug, thiserror::Error)]
@@ -72,7 +75,9 @@ impl DeviceMemory {
     pub fn new(total: u64) -> Result<DeviceMemory, WindowError> {
         let window = Window::reserve(places::DEVICE, places::DEVICE_BYTES)?;
         let open = window.base() + GUARD;
-        let allocator = Allocator::new(open, places::DEVICE_BYTES - GUARD, SMALL_BYTES);
+        let allocator = Allocator::new(open, places::DEVICE_BYTES - GUARD, SMALL_BYTES, GUARD);
+        window.open_for_reading(window.base(), GUARD)?;
+        window.open_for_reading(open + SMALL_BYTES, GUARD)?;
         Ok(DeviceMemory {
             window,
             allocator,
@@ -98,9 +103,12 @@ impl DeviceMemory {
         }
         let place = self.allocator.allocate(bytes).ok_or(MemoryError::Full { asked: bytes, free })?;
         let committed = if place.large {
-            self.window.commit(place.address, bytes.next_multiple_of(PAGE))
+            let pages = bytes.next_multiple_of(PAGE);
+            self.window
+                .commit(place.address, pages)
+                .and_then(|()| self.window.open_for_reading(place.address + pages, place.reserved - pages))
         } else {
-            let end = place.address + place.reserved;
+            let end = (place.address + place.reserved + SLACK).min(self.window.base() + GUARD + SMALL_BYTES);
             if end > self.open {
                 let grown = (end - self.open).next_multiple_of(LARGE_UNIT);
                 self.window.commit(self.open, grown).inspect(|()| self.open += grown)
@@ -160,6 +168,7 @@ impl DeviceMemory {
         let Some(place) = live.place else { return };
         if live.host.is_none() {
             if place.large {
+                // What lies behind it stays readable: it is in front of the next one.
                 self.window.decommit(place.address, live.bytes.next_multiple_of(PAGE));
             } else {
                 // SAFETY: the small arena is open up to `open`, and the allocation is over.

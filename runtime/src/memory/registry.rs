@@ -1,11 +1,15 @@
 //! Which device allocation an address belongs to, now and before it was freed.
 
 use super::allocator::Place;
+use super::windows::{Region, region};
 use std::collections::BTreeMap;
 use warpline_format::event::{AllocationId, AllocationKind, PathId};
 
 /// Freed allocations that are remembered to name a use after free.
 const REMEMBERED: usize = 4096;
+
+/// How far from an allocation reads go unnoticed, bytes.
+const NEAR: u64 = 4096;
 
 /// A live allocation.
 #[derive(Clone, Debug)]
@@ -140,6 +144,22 @@ impl Registry {
             (Some(low), Some(high)) => Some(if low.offset <= -high.offset { low } else { high }),
             (low, high) => low.or(high),
         }
+    }
+
+    /// Whether a read of `bytes` bytes outside all allocations is so close to a live one on the device that a GPU, which maps memory
+    /// in pages of 2 MiB, would hardly notice it.
+    pub fn tolerates(&self, address: u64, bytes: u64) -> bool {
+        if region(address) != Region::Device {
+            return false;
+        }
+        let near = |live: &Live| {
+            let (start, end) = (live.start(), live.start() + live.bytes);
+            // In front of it, or behind it, or over its end.
+            live.host.is_none()
+                && (address + bytes <= start && start - address <= NEAR
+                    || address >= start && address <= end + NEAR - bytes)
+        };
+        self.live.range(..=address + NEAR).rev().take(2).any(|(_, live)| near(live))
     }
 
     /// All live allocations, by address.

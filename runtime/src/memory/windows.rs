@@ -101,6 +101,14 @@ impl Window {
         Ok(())
     }
 
+    /// Makes the pages of `start .. start + bytes` readable, as zeroes: what lies around allocations, where GPUs let reads pass.
+    pub fn open_for_reading(&self, start: u64, bytes: u64) -> Result<(), WindowError> {
+        debug_assert!(self.holds_pages(start, bytes));
+        // SAFETY: the range lies in this window's own mapping.
+        let done = unsafe { libc::mprotect(start as *mut libc::c_void, bytes as usize, libc::PROT_READ) };
+        if done == 0 { Ok(()) } else { Err(WindowError::Commit { bytes, source: std::io::Error::last_os_error() }) }
+    }
+
     /// Gives the pages back and closes them.
     pub fn decommit(&self, start: u64, bytes: u64) {
         debug_assert!(self.holds_pages(start, bytes));

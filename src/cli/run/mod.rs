@@ -119,6 +119,7 @@ pub(super) fn run(plan: &Plan) -> Result<Outcome, Failure> {
     if let Ended::Signal(signal) = end.how {
         notes.push(format!("the program was ended by signal {signal} ({})", signals::name(signal)));
     }
+    notes.extend(plan.model.note.clone());
     notes.extend(unmatched::notes(plan.kernels(), plan.launches(), &analysis));
     let facts = RunFacts {
         device: plan.device.to_owned(),
@@ -168,13 +169,16 @@ fn tell(plan: &Plan, profile: &Profile) {
     for note in &profile.run.notes {
         crate::cli::output::say(format_args!("note: {note}"));
     }
-    // The program's runtime has told each bad access when it happened.
-    if !profile.faults.is_empty() {
-        let count = profile.faults.len();
-        crate::cli::output::say(format_args!(
-            "{count} bad {}, see the report",
-            if count == 1 { "access" } else { "accesses" }
-        ));
+    // The program's runtime has told each of them when it happened.
+    let barriers = profile.faults.iter().filter(|fault| fault.kind == "divergent_barrier").count();
+    for (count, one, several) in [
+        (profile.faults.len() - barriers, "bad access", "bad accesses"),
+        (barriers, "divergent barrier", "divergent barriers"),
+    ] {
+        if count > 0 {
+            let what = if count == 1 { one } else { several };
+            crate::cli::output::say(format_args!("{count} {what}, see the report"));
+        }
     }
     let requests: u64 =
         profile.kernels.iter().flat_map(|kernel| kernel.metrics.values()).map(|metrics| metrics.requests).sum();

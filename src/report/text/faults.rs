@@ -11,11 +11,15 @@ use crate::profile::model::Fault;
 
 /// A fault in one line.
 pub fn fault_line(profile: &Profile, fault: &Fault) -> String {
+    if fault.kind == "divergent_barrier" {
+        return divergent_line(profile, fault);
+    }
     let kind = match fault.kind.as_str() {
         "out_of_bounds" => "out-of-bounds",
         "misaligned" => "misaligned",
         "freed" => "use after free:",
         "shared_out_of_bounds" => "out-of-bounds shared",
+        "local_out_of_bounds" => "out-of-bounds local",
         _ => "faulting",
     };
     let what = match (fault.op.as_str(), fault.bytes) {
@@ -39,17 +43,34 @@ pub fn fault_line(profile: &Profile, fault: &Fault) -> String {
             };
             _ = write!(text, ": {place} {name} ({}, {size})", allocation.kind);
         }
+        _ if fault.kind.starts_with("shared") || fault.kind.starts_with("local") => {
+            let memory = if fault.kind.starts_with("shared") { "shared memory" } else { "local memory" };
+            _ = write!(text, ": offset {} of {memory}", fault.address);
+        }
         _ if fault.address == "host" => text.push_str(": ordinary host memory, which a kernel cannot reach"),
         _ => _ = write!(text, ": address {}", fault.address),
     }
     text
 }
 
+/// A barrier that part of a warp came to.
+fn divergent_line(profile: &Profile, fault: &Fault) -> String {
+    let kernel = fault.kernel.and_then(|id| profile.kernels.iter().find(|kernel| kernel.id == id));
+    let kernel = kernel.map_or("a kernel".to_owned(), |kernel| names::label(profile, kernel));
+    let at = places::at(&fault.frame.file, fault.frame.line);
+    format!(
+        "divergent __syncthreads at {at} in {kernel}, block {}, thread {}: other threads of its warp did not reach it and went on",
+        fault.block, fault.thread
+    )
+}
+
 pub(super) fn write(out: &mut String, profile: &Profile, style: Style) {
     if profile.faults.is_empty() {
         return;
     }
-    _ = writeln!(out, "{}", style.warning("BAD ACCESSES"));
+    let barriers = profile.faults.iter().any(|fault| fault.kind == "divergent_barrier");
+    let heading = if barriers { "BAD ACCESSES AND BARRIERS" } else { "BAD ACCESSES" };
+    _ = writeln!(out, "{}", style.warning(heading));
     for fault in &profile.faults {
         // The second half says which memory; it gets a line of its own.
         let line = fault_line(profile, fault);
@@ -67,8 +88,11 @@ pub(super) fn write(out: &mut String, profile: &Profile, style: Style) {
         if !path.is_empty() {
             _ = writeln!(out, "    launched from {}", places::wrapped(&path, "        ", 110));
         }
-        let end =
-            if fault.stopped { "the kernel was stopped" } else { "the access was not performed; the kernel went on" };
+        let end = match (fault.kind.as_str(), fault.stopped) {
+            (_, true) => "the kernel was stopped",
+            ("divergent_barrier", _) => "the barrier did not wait for them",
+            _ => "the access was not performed; the kernel went on",
+        };
         _ = writeln!(out, "    {}", style.faint(end));
     }
     out.push('\n');

@@ -32,7 +32,7 @@ impl<'c> Emitter<'_, 'c> {
     /// Makes the item of an access count, where it has one of its own, unless it is suspicious (`bad`) and the runtime says
     /// that not all lanes may go on: those that may get an item then. An access of a bundle with anything bad always gets an item of
     /// its own; the bundle's item says that all its accesses are as the first one. Addresses in items are less
-    /// `shift`.
+    /// `shift`. Of a `local` access it says what is good, which the runtime cannot know; its lay has offsets.
     pub fn settle(
         &mut self,
         what: &Checked,
@@ -40,9 +40,11 @@ impl<'c> Emitter<'_, 'c> {
         shift: Option<Value<'c>>,
         item: Option<&Written<'c>>,
         bad: Value<'c>,
+        local: Option<[Value<'c>; 2]>,
     ) -> Allowed<'c> {
         let (check, good, joined) = (self.new_block("check"), self.new_block("checked"), self.new_block("joined"));
         let per_group = match lay {
+            _ if local.is_some() => Vec::new(),
             Lay::Same(address) => vec![*address],
             Lay::Strided(bases, 0) => bases.clone(),
             _ => Vec::new(),
@@ -51,6 +53,11 @@ impl<'c> Emitter<'_, 'c> {
         self.branch_unlikely(bad, check, good);
 
         self.b.at_end(check);
+        if let Some([first, last]) = local {
+            let range = self.unit.site_range(what.site);
+            self.b.store(first, range, 8);
+            self.b.store(last, self.b.offset(range, 8), 8);
+        }
         let bytes = item.filter(|_| what.bundle.is_none()).map(|item| item.bytes);
         let (mask, cursor) = self.ask(what, lay, shift, bytes);
         let readable: Vec<_> =

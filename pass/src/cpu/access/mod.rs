@@ -6,6 +6,7 @@ pub(super) mod compact;
 pub(super) mod copies;
 pub(super) mod detour;
 pub(super) mod guess;
+pub(super) mod local;
 pub(super) mod memory;
 pub(super) mod places;
 pub(super) mod record;

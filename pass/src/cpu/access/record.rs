@@ -131,18 +131,17 @@ impl<'c> Emitter<'_, 'c> {
 
     /// Writes the item of an access by all lanes of the block and looks whether one of them is suspicious. The item
     /// does not count until [`Self::commit`]. `lay` has host addresses; items have them less `shift`.
-    pub fn write_checked(&mut self, what: &Checked, lay: &Lay<'c>, shift: Option<Value<'c>>) -> Written<'c> {
+    /// Good is what lies in `known`.
+    pub fn write_checked(
+        &mut self,
+        what: &Checked,
+        lay: &Lay<'c>,
+        shift: Option<Value<'c>>,
+        known: [Value<'c>; 2],
+    ) -> Written<'c> {
         let place = self.reserve(most_bytes(lay));
-        let known = self.known_range(what);
         let (bad, bytes) = self.write_at(place, what, lay, shift, Some(known));
         Written { place, bytes, bad }
-    }
-
-    /// Writes the item of an access that is not checked.
-    pub fn record(&mut self, what: &Checked, lay: &Lay<'c>) {
-        let place = self.reserve(most_bytes(lay));
-        let (_, bytes) = self.write_at(place, what, lay, None, None);
-        self.commit(place, bytes);
     }
 
     /// Bytes that the items to come may take without another look at the buffer.

@@ -6,7 +6,6 @@ use crate::cpu::emitter::{Emitted, Emitter, context};
 use crate::cpu::error::Refusal;
 use crate::cpu::target::checked::Checked;
 use crate::llvm::Value;
-use crate::llvm::types::Kind;
 use warpline_format::abi::count_cells;
 use warpline_format::access::Space;
 
@@ -15,27 +14,17 @@ impl<'c> Emitter<'_, 'c> {
     /// the access itself, which follows.
     pub fn access_hook(&mut self, hook: Value<'c>) -> Emitted<()> {
         let (what, pointer) = self.hooked_access(hook)?;
-        let leaf = self.leaf(pointer)?;
-        let lay = self.lay_of(pointer, leaf);
-        if what.space == Space::Local {
-            // The record holds the offset in the lane's stack; a pointer to local memory is that already.
-            let offsets = if matches!(pointer.ty().kind(), Kind::Pointer(5)) {
-                lay
-            } else {
-                let stacks = self.lane_stacks();
-                Lay::Scattered(self.b.sub(self.addresses(&lay), stacks))
-            };
-            self.record(&what, &offsets);
-            return Ok(());
-        }
+        let lay = self.checked_lay(&what, pointer)?;
+        let local = self.local_range_of(&what, pointer)?;
+        let known = local.unwrap_or_else(|| self.known_range(&what));
         let shift = (what.space == Space::Shared).then(|| self.field(context::SHARED));
-        let written = self.write_checked(&what, &lay, shift);
+        let written = self.write_checked(&what, &lay, shift, known);
         if let Some(bundle) = &what.bundle {
             self.suspicions.insert(bundle.field, written.bad);
         }
         // Some instructions have several accesses: a lane does it if it may do all of them.
         let before = self.allowed.take();
-        let mut allowed = self.settle(&what, &lay, shift, Some(&written), written.bad);
+        let mut allowed = self.settle(&what, &lay, shift, Some(&written), written.bad, local);
         if let Some(before) = before {
             allowed.mask = self.b.and(allowed.mask, before.mask);
         }
@@ -47,19 +36,30 @@ impl<'c> Emitter<'_, 'c> {
     /// something about the bundle was bad.
     pub fn member_hook(&mut self, hook: Value<'c>) -> Emitted<()> {
         let (what, pointer) = self.hooked_access(hook)?;
-        if what.space == Space::Local {
-            return Ok(());
-        }
         let bundle = hook.arguments().get(2).and_then(|index| index.as_u64());
         let bad = bundle.and_then(|index| self.unit.bundle_field(index as u32));
         let Some(&bad) = bad.and_then(|field| self.suspicions.get(&field)) else {
             return Err(Refusal::of(hook, "a hook of a bundle that has not begun"));
         };
-        let leaf = self.leaf(pointer)?;
-        let lay = self.lay_of(pointer, leaf);
+        let lay = self.checked_lay(&what, pointer)?;
+        let local = self.local_range_of(&what, pointer)?;
         let shift = (what.space == Space::Shared).then(|| self.field(context::SHARED));
-        self.allowed = Some(self.settle(&what, &lay, shift, None, bad));
+        self.allowed = Some(self.settle(&what, &lay, shift, None, bad, local));
         Ok(())
+    }
+
+    /// How the lanes of an access lie, as its check and its record see them.
+    fn checked_lay(&mut self, what: &Checked, pointer: Value<'c>) -> Emitted<Lay<'c>> {
+        if what.space == Space::Local {
+            return self.local_offsets(pointer);
+        }
+        let leaf = self.leaf(pointer)?;
+        Ok(self.lay_of(pointer, leaf))
+    }
+
+    /// What a local access may touch.
+    fn local_range_of(&mut self, what: &Checked, pointer: Value<'c>) -> Emitted<Option<[Value<'c>; 2]>> {
+        if what.space == Space::Local { self.local_range(pointer).map(Some) } else { Ok(None) }
     }
 
     /// Site and pointer of a hook.

@@ -2,5 +2,6 @@
 
 pub(super) mod call;
 pub(super) mod device_runtime;
+pub(super) mod divergence;
 pub(super) mod hooks;
 pub(super) mod warp;

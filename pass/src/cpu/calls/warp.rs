@@ -93,6 +93,10 @@ impl<'c> Emitter<'_, 'c> {
             }
             _ => self.i32(0),
         };
+        // Threads of a warp come to barriers that are not aligned one by one.
+        if rest.contains("aligned") || rest.starts_with("barrier0") {
+            self.look_for_absent_lanes(call);
+        }
         self.barrier(kind, bits).map(|result| {
             if call.ty().is_void() {
                 return None;

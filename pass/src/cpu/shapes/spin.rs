@@ -91,6 +91,20 @@ pub fn idle_until_barrier(body: &Body<'_>, block: usize, kernel: bool) -> bool {
     true
 }
 
+/// Whether lanes that wait at a block of a kernel have nothing left to do: on every way from there they come to its end, without a
+/// barrier and without doing anything that another thread sees.
+pub fn is_as_good_as_gone(body: &Body<'_>, block: usize) -> bool {
+    let (mut work, mut seen) = (vec![block], HashSet::from([block]));
+    while let Some(at) = work.pop() {
+        let Some(block) = body.blocks.get(at) else { continue };
+        if block.instructions.iter().any(|value| is_block_barrier(*value) || is_seen_by_others(*value)) {
+            return false;
+        }
+        work.extend(block.successors.iter().copied().filter(|next| seen.insert(*next)));
+    }
+    true
+}
+
 /// Whether other threads may see that an instruction was executed.
 pub fn is_seen_by_others(value: Value<'_>) -> bool {
     match value.opcode() {

@@ -1,0 +1,48 @@
+//! Local variables as access checks see them: by offset in the lane's stack.
+
+use crate::cpu::emitter::lanes::Lay;
+use crate::cpu::emitter::{Emitted, Emitter, context};
+use crate::llvm::Value;
+use crate::llvm::types::Kind;
+use crate::llvm::value::Opcode;
+
+impl<'c> Emitter<'_, 'c> {
+    /// Offsets of a local access in the lanes' stacks. A pointer to local memory is one already.
+    pub fn local_offsets(&mut self, pointer: Value<'c>) -> Emitted<Lay<'c>> {
+        let leaf = self.leaf(pointer)?;
+        let lay = self.lay_of(pointer, leaf);
+        if matches!(pointer.ty().kind(), Kind::Pointer(5)) {
+            return Ok(lay);
+        }
+        let stacks = self.lane_stacks();
+        Ok(Lay::Scattered(self.b.sub(self.addresses(&lay), stacks)))
+    }
+
+    /// First and last offset that an access through `pointer` may touch: those of its variable, or else of all that is in
+    /// use of the stack.
+    pub fn local_range(&mut self, pointer: Value<'c>) -> Emitted<[Value<'c>; 2]> {
+        if let Some(variable) = variable_of(pointer).filter(|variable| self.frame.contains_key(variable))
+            && let (Some(ty), Some(count)) = (variable.allocated_type(), variable.operand(0).as_u64())
+        {
+            let bytes = self.unit.layout().size(ty) * count;
+            let first = self.frame_offset(variable)?;
+            return Ok([first, self.b.add(first, self.i64(bytes.max(1) - 1))]);
+        }
+        let used = self.field(context::LOCAL_USED);
+        let last = self.b.add(used, self.i64(self.frame_bytes.wrapping_sub(1)));
+        Ok([self.i64(0), last])
+    }
+}
+
+/// The local variable that a pointer is computed from, where no other can be.
+fn variable_of(mut pointer: Value<'_>) -> Option<Value<'_>> {
+    loop {
+        if pointer.allocated_type().is_some() {
+            return Some(pointer);
+        }
+        pointer = match pointer.opcode()? {
+            Opcode::LLVMGetElementPtr | Opcode::LLVMAddrSpaceCast | Opcode::LLVMBitCast => pointer.operand(0),
+            _ => return None,
+        };
+    }
+}
