@@ -76,6 +76,25 @@ fn a_profile_survives_its_file() {
     assert_eq!(from_bytes(&to_bytes(&profile), Path::new("x")).unwrap(), profile);
 }
 
+/// Somebody else may have put a link where a temporary file's name can be foretold, in a folder that all can write to.
+#[test]
+fn links_in_the_place_of_temporary_files_lead_nowhere() {
+    let folder = tempfile::tempdir().unwrap();
+    let (path, victim) = (folder.path().join("out.wlprof"), folder.path().join("victim"));
+    std::fs::write(&victim, "theirs").unwrap();
+    let foretold = [format!("out.wlprof.{}.tmp", std::process::id()), format!(".warpline.{}.tmp", std::process::id())];
+    for name in &foretold {
+        std::os::unix::fs::symlink(&victim, folder.path().join(name)).unwrap();
+    }
+    warpline::profile::write(&profile(), &path).unwrap();
+    assert_eq!(warpline::profile::read(&path).unwrap(), profile());
+    assert_eq!(std::fs::read(&victim).unwrap(), b"theirs");
+    // Ordinary permissions, and nothing left behind.
+    let mode = |path: &Path| std::os::unix::fs::PermissionsExt::mode(&path.metadata().unwrap().permissions());
+    assert_eq!(mode(&path), mode(&victim));
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 2 + foretold.len());
+}
+
 #[test]
 fn every_flipped_bit_of_a_profile_is_found() {
     let good = to_bytes(&profile());

@@ -104,15 +104,15 @@ fn renamed(original: &Path, bytes: &[u8], names: &BTreeSet<String>) -> Result<Pa
         return Ok(target);
     }
     std::fs::create_dir_all(&folder).map_err(DriverError::writing(&folder))?;
-    let unique = std::process::id();
-    let (list, partial) = (folder.join(format!(".names.{unique}")), folder.join(format!(".real.{unique}.a")));
+    let holder = tempfile::Builder::new().prefix(".cudart.").tempdir_in(&folder);
+    let holder = holder.map_err(DriverError::writing(&folder))?;
+    let (list, partial) = (holder.path().join("names"), holder.path().join("real.a"));
     let lines: String = names.iter().map(|name| format!("{name} {REAL_PREFIX}{name}\n")).collect();
     std::fs::write(&list, lines).map_err(DriverError::writing(&list))?;
     let mut option = std::ffi::OsString::from("--redefine-syms=");
     option.push(&list);
     let output = Command::new("objcopy").arg(option).arg(original).arg(&partial).output();
     let renamed = output.map_err(DriverError::reading("objcopy"))?;
-    let _ = std::fs::remove_file(&list);
     if !renamed.status.success() {
         let cause = String::from_utf8_lossy(&renamed.stderr).trim().to_owned();
         return Err(DriverError::Object { path: original.into(), cause: format!("objcopy: {cause}") });

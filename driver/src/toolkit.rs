@@ -37,7 +37,10 @@ pub fn folder(cuda: &Cuda) -> Result<PathBuf, DriverError> {
         return Ok(folder);
     }
     // Made under another name and renamed: compilers running at the same time see all of it or nothing.
-    let partial = cache.join(format!(".toolkit.{}", std::process::id()));
+    std::fs::create_dir_all(&cache).map_err(DriverError::writing(&cache))?;
+    let holder = tempfile::Builder::new().prefix(".toolkit.").tempdir_in(&cache);
+    let holder = holder.map_err(DriverError::writing(&cache))?;
+    let partial = holder.path().join("toolkit");
     let made =
         fill(&partial, cuda, (&runtime, &own_headers), &driver, has_driver).and_then(|()| {
             match std::fs::rename(&partial, &folder) {

@@ -11,9 +11,12 @@
 //!
 //! All numbers little endian. A CRC finds every single flipped bit and every burst of up to 32.
 
-use std::fs::File;
+use std::fs::{File, Permissions};
 use std::io::{Read, Write};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
+
+use tempfile::NamedTempFile;
 
 use super::model::{SCHEMA, VERSION};
 use super::{Profile, shown};
@@ -178,17 +181,29 @@ pub(crate) fn write_bytes(bytes: &[u8], path: &Path) -> std::io::Result<()> {
     if std::fs::metadata(path).is_ok_and(|there| !there.is_file()) {
         return File::options().write(true).open(path).and_then(|mut file| file.write_all(bytes));
     }
-    let mut name = path.file_name().map(|name| name.to_owned()).unwrap_or_default();
-    name.push(format!(".{}.tmp", std::process::id()));
-    let temporary = path.with_file_name(name);
-    let result = File::create(&temporary)
-        .and_then(|mut file| {
-            file.write_all(bytes)?;
-            file.sync_all()
-        })
-        .and_then(|()| std::fs::rename(&temporary, path));
-    if result.is_err() {
-        _ = std::fs::remove_file(&temporary);
-    }
-    result
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let mut file = new_in(folder)?;
+    file.write_all(bytes)?;
+    file.as_file().sync_all()?;
+    file.persist(path).map_err(|error| error.error).map(drop)
+}
+
+/// A new file in a folder, with ordinary permissions and a random name, in whose place nobody else can have put anything. It
+/// goes unless it is renamed.
+fn new_in(folder: &Path) -> std::io::Result<NamedTempFile> {
+    let ordinary = Permissions::from_mode(0o666);
+    tempfile::Builder::new().prefix(".warpline.").suffix(".tmp").permissions(ordinary).tempfile_in(folder)
+}
+
+/// Writes a profile to a new file in the folder for temporary files, for its owner alone.
+pub(crate) fn write_spare(profile: &Profile, name: &str) -> std::io::Result<PathBuf> {
+    let mut file = tempfile::Builder::new().prefix(&format!("{name}.")).suffix(".wlprof").tempfile()?;
+    file.write_all(&to_bytes(profile))?;
+    file.keep().map(|(_, path)| path).map_err(|error| error.error)
+}
+
+/// Whether a file can be written at a path, or why not.
+pub(crate) fn probe(path: &Path) -> std::io::Result<()> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    new_in(folder).map(drop)
 }

@@ -22,6 +22,7 @@ mod spread;
 
 pub use build::{BuildInput, RunFacts, build};
 pub use file::{ProfileError, read, write};
+pub(crate) use file::{probe, write_spare};
 pub use model::Profile;
 pub(crate) use rows::idle_in_part;
 pub use sources::Sources;

@@ -2,6 +2,7 @@
 
 use crate::ToolchainError;
 use std::io::Write;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 /// `$XDG_CACHE_HOME/warpline`, or `~/.cache/warpline`. It need not exist.
@@ -27,14 +28,11 @@ pub fn keep_in(folder: &Path, name: &str, bytes: &[u8]) -> Result<PathBuf, Toolc
     let failed = |cause| ToolchainError::Cache { path: path.clone(), cause };
     std::fs::create_dir_all(folder).map_err(failed)?;
     // Written under another name and renamed, so that compilers running at the same time see all of it or nothing.
-    let partial = folder.join(format!(".{name}.{}", std::process::id()));
-    let written = std::fs::File::create(&partial)
-        .and_then(|mut file| file.write_all(bytes))
-        .and_then(|()| std::fs::rename(&partial, &path));
-    if let Err(cause) = written {
-        let _ = std::fs::remove_file(&partial);
-        return Err(failed(cause));
-    }
+    let permissions = std::fs::Permissions::from_mode(0o666);
+    let partial = tempfile::Builder::new().prefix(&format!(".{name}.")).permissions(permissions).tempfile_in(folder);
+    let mut partial = partial.map_err(failed)?;
+    partial.write_all(bytes).map_err(failed)?;
+    partial.persist(&path).map_err(|error| failed(error.error))?;
     Ok(path)
 }
 
@@ -56,6 +54,10 @@ mod tests {
         keep_in(&folder, "a.txt", b"hello").unwrap();
         assert_eq!(std::fs::read(&path).unwrap(), b"hello");
         assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 1, "no partial file stays");
+        // A link whose name was foretold leads nowhere.
+        std::os::unix::fs::symlink(&path, folder.join(format!(".b.txt.{}", std::process::id()))).unwrap();
+        keep_in(&folder, "b.txt", b"other").unwrap();
+        assert_eq!(std::fs::read(&path).unwrap(), b"hello");
         std::fs::remove_dir_all(&folder).unwrap();
     }
 

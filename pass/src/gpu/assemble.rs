@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::atomic::{AtomicU64, Ordering};
+use tempfile::TempDir;
 
 /// What ptxas says of a kernel.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -143,22 +143,19 @@ fn resources(said: &str) -> BTreeMap<String, Resources> {
     kernels
 }
 
-/// A folder for the tools' files; removed at the end.
+/// A folder for the tools' files, which nobody else can enter or foretell the name of; removed at the end.
 struct Scratch {
-    path: PathBuf,
+    folder: TempDir,
 }
 
 impl Scratch {
     fn new() -> Result<Scratch, GpuError> {
-        static NEXT: AtomicU64 = AtomicU64::new(0);
-        let name = format!("warpline-gpu-{}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
-        let path = std::env::temp_dir().join(name);
-        std::fs::create_dir_all(&path).map_err(|source| GpuError::File { path: path.clone(), source })?;
-        Ok(Scratch { path })
+        let folder = tempfile::Builder::new().prefix("warpline-gpu.").tempdir();
+        folder.map(|folder| Scratch { folder }).map_err(|source| GpuError::File { path: std::env::temp_dir(), source })
     }
 
     fn path(&self, name: &str) -> PathBuf {
-        self.path.join(name)
+        self.folder.path().join(name)
     }
 
     fn write(&self, name: &str, bytes: &[u8]) -> Result<PathBuf, GpuError> {
@@ -168,16 +165,21 @@ impl Scratch {
     }
 }
 
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        // Nothing depends on it; a folder that cannot be removed is the system's to clean.
-        let _ = std::fs::remove_dir_all(&self.path);
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::os::unix::fs::PermissionsExt;
+
+    #[test]
+    fn scratch_folders_are_private_and_their_names_random() {
+        let (one, other) = (Scratch::new().unwrap(), Scratch::new().unwrap());
+        assert_eq!(one.folder.path().metadata().unwrap().permissions().mode() & 0o777, 0o700);
+        assert_ne!(one.folder.path(), other.folder.path());
+        assert!(!one.folder.path().display().to_string().contains(&std::process::id().to_string()));
+        let place = one.write("code.ptx", b"//").unwrap();
+        drop(one);
+        assert!(!place.exists());
+    }
 
     #[test]
     fn resources_are_read_from_the_assembler() {

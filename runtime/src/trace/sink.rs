@@ -3,6 +3,7 @@
 use std::fs::{File, TryLockError};
 use std::io::Write;
 use std::os::fd::FromRawFd;
+use std::os::unix::fs::OpenOptionsExt;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 use warpline_format::options::Output;
@@ -82,18 +83,20 @@ impl Sink {
     pub fn open(output: &Output, program: &str) -> Result<Sink, SinkError> {
         match output {
             Output::Ring { descriptor } => RingSink::open(*descriptor).map(Sink::Ring),
-            Output::File(path) => Sink::create(path.clone()),
+            Output::File(path) => Sink::create(path.clone(), 0),
             Output::DefaultFile => {
                 let name = program.rsplit('/').next().unwrap_or("program");
-                Sink::create(format!("warpline.{name}.{}.wltrace", std::process::id()))
+                // Others can foretell this name: a link in its place is theirs, and leads to what they want overwritten.
+                Sink::create(format!("warpline.{name}.{}.wltrace", std::process::id()), libc::O_NOFOLLOW)
             }
         }
     }
 
-    fn create(path: String) -> Result<Sink, SinkError> {
+    fn create(path: String, flags: i32) -> Result<Sink, SinkError> {
         let failed = |source| SinkError::Create { path: path.clone(), source };
         // What it holds goes only when nobody else is at it.
-        let file = File::options().write(true).create(true).truncate(false).open(&path).map_err(failed)?;
+        let file =
+            File::options().write(true).create(true).truncate(false).custom_flags(flags).open(&path).map_err(failed)?;
         if file.metadata().map_err(failed)?.is_file() {
             // The lock goes with the process. Where a file system has none, nothing is known of others.
             if let Err(TryLockError::WouldBlock) = file.try_lock() {
@@ -202,6 +205,13 @@ mod tests {
         // What it leaves behind is replaced.
         Sink::open(&output, "/b").unwrap().write(b"2").unwrap();
         assert_eq!(std::fs::read(&path).unwrap(), b"2");
+        // Where the name can be foretold, a link in its place is not followed.
+        let link = path.with_extension("link");
+        std::os::unix::fs::symlink(&path, &link).unwrap();
+        let refused = Sink::create(link.to_string_lossy().into_owned(), libc::O_NOFOLLOW).unwrap_err();
+        assert!(matches!(refused, SinkError::Create { .. }), "{refused}");
+        assert_eq!(std::fs::read(&path).unwrap(), b"2");
+        std::fs::remove_file(&link).unwrap();
         std::fs::remove_file(&path).unwrap();
     }
 }

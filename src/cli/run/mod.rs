@@ -63,10 +63,9 @@ pub(super) fn execute(arguments: &RunArguments) -> Result<u8, Failure> {
 pub(super) fn write(profile: &Profile, plan: &Plan) -> Result<(), Failure> {
     let Err(error) = profile::write(profile, &plan.output) else { return Ok(()) };
     let name = plan.output.file_name().unwrap_or(OsStr::new("profile"));
-    let spare = std::env::temp_dir().join(format!("{}.{}.wlprof", name.to_string_lossy(), std::process::id()));
-    let where_it_is = match profile::write(profile, &spare) {
-        Ok(()) => format!("the profile is in {} instead", spare.display()),
-        Err(_) => format!("nor to {}; the profile is lost", spare.display()),
+    let where_it_is = match profile::write_spare(profile, &name.to_string_lossy()) {
+        Ok(spare) => format!("the profile is in {} instead", spare.display()),
+        Err(_) => format!("nor to {}; the profile is lost", std::env::temp_dir().display()),
     };
     Err(Failure::new(exit_code::RUN_NOT_PROFILED, format!("{error}; {where_it_is}")))
 }

@@ -120,19 +120,12 @@ impl Plan {
         if let Some(trace) = &self.trace {
             crate::cli::output::refuse_same(trace, &self.output)?;
         }
-        let folder = match self.output.parent() {
-            Some(folder) if !folder.as_os_str().is_empty() => folder,
-            _ => Path::new("."),
-        };
         let problem = if self.output.is_dir() {
             Some("it is a folder".to_owned())
         } else if self.output.exists() && !self.output.is_file() {
             None
         } else {
-            let probe = folder.join(format!(".warpline.{}.tmp", std::process::id()));
-            let made = std::fs::File::create(&probe);
-            _ = std::fs::remove_file(&probe);
-            made.err().map(|error| error.to_string())
+            crate::profile::probe(&self.output).err().map(|error| error.to_string())
         };
         match problem {
             None => Ok(()),
