@@ -28,19 +28,31 @@ impl Random {
     }
 }
 
-/// Runs `entry` on changed `seeds`: `rounds` times, or for `WARPLINE_FUZZ_SECONDS`, from `WARPLINE_FUZZ_SEED` on.
+fn number(name: &str) -> Option<u64> {
+    std::env::var(name).ok()?.parse().ok()
+}
+
+/// Runs `entry` on changed `seeds` so many times, always the same ones.
 pub fn run(name: &str, seeds: &[Vec<u8>], rounds: u64, entry: fn(&[u8])) {
-    let number = |name: &str| std::env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
-    let seconds = number("WARPLINE_FUZZ_SECONDS");
-    let seed = number("WARPLINE_FUZZ_SEED").unwrap_or(1);
-    let until = seconds.map(|seconds| Instant::now() + Duration::from_secs(seconds));
+    inputs(name, seeds, Some(rounds), Duration::MAX, 1, entry);
+}
+
+/// Runs `entry` on changed `seeds` for `WARPLINE_FUZZ_SECONDS` (two minutes), from `WARPLINE_FUZZ_SEED` on (others each time).
+pub fn at_length(name: &str, seeds: &[Vec<u8>], entry: fn(&[u8])) {
+    let now = || std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_or(1, |now| now.as_secs());
+    let seconds = Duration::from_secs(number("WARPLINE_FUZZ_SECONDS").unwrap_or(120));
+    inputs(name, seeds, None, seconds, number("WARPLINE_FUZZ_SEED").unwrap_or_else(now), entry);
+}
+
+fn inputs(name: &str, seeds: &[Vec<u8>], rounds: Option<u64>, seconds: Duration, seed: u64, entry: fn(&[u8])) {
+    let begun = Instant::now();
     limit_memory();
     let kept = std::env::temp_dir().join(format!("warpline-fuzz-{name}.{}", std::process::id()));
     let watch = Watch::new(name, kept.clone());
     seeds.iter().for_each(|seed| entry(seed));
     let mut random = Random(seed);
     let mut round = 0;
-    while until.map_or(round < rounds, |until| Instant::now() < until) {
+    while rounds.is_none_or(|rounds| round < rounds) && begun.elapsed() < seconds {
         let input = changed(seeds, &mut random);
         std::fs::write(&kept, &input).expect("room for the input");
         watch.begin();

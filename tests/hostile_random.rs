@@ -136,10 +136,10 @@ fn changed_models() {
 #[test]
 #[ignore = "test-all"]
 fn changed_inputs_at_length() {
-    harness::run("trace", &traces(), 20_000, trace::run);
-    harness::run("profile", &profiles(), 20_000, profile::run);
-    harness::run("site_table", &tables(), 1_000_000, site_table::run);
-    harness::run("model", &texts(), 10_000, model::run);
+    harness::at_length("trace", &traces(), trace::run);
+    harness::at_length("profile", &profiles(), profile::run);
+    harness::at_length("site_table", &tables(), site_table::run);
+    harness::at_length("model", &texts(), model::run);
 }
 
 /// The seeds as files, for `make fuzz`.

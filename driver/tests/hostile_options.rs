@@ -18,11 +18,11 @@ fn seeds() -> Vec<Vec<u8>> {
 
 #[test]
 fn changed_options() {
-    harness::run("response", &seeds(), 500, response::run);
+    harness::run("response", &seeds(), 200, response::run);
 }
 
 #[test]
 #[ignore = "test-all"]
 fn changed_options_at_length() {
-    harness::run("response", &seeds(), 100_000, response::run);
+    harness::at_length("response", &seeds(), response::run);
 }

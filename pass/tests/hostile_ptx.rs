@@ -29,11 +29,11 @@ fn every_text_is_understood_as_it_is() {
 
 #[test]
 fn changed_assembly() {
-    harness::run("ptx", &seeds(), 3000, ptx::run);
+    harness::run("ptx", &seeds(), 1000, ptx::run);
 }
 
 #[test]
 #[ignore = "test-all"]
 fn changed_assembly_at_length() {
-    harness::run("ptx", &seeds(), 2_000_000, ptx::run);
+    harness::at_length("ptx", &seeds(), ptx::run);
 }
