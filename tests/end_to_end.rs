@@ -195,7 +195,9 @@ fn feature_program(name: &str) {
     let missing = report["run"]["missing"].as_array().into_iter().flatten();
     let early = missing.filter(|row| row["what"] == "ended_early").count();
     assert_eq!(early > 0, fails, "{name}: {}", report["run"]);
-    assert!(complete == Some(!fails) || crashed, "{name}: {}", report["run"]);
+    // Its parent's work is not in the profile of the child, which was first.
+    let partial = crashed || name == "fork";
+    assert!(complete == Some(!fails) || partial, "{name}: {}", report["run"]);
     if name == "crash_after_kernels" {
         assert_eq!(complete, Some(false), "a crashed program's profile must say so");
         assert_eq!(report["kernels"].as_array().map(Vec::len), Some(1), "what was sent before the crash is kept");

@@ -140,7 +140,7 @@ fn strays_in_local_and_shared_memory_and_divergent_barriers_are_reported() {
             "{flags:?}"
         );
         let atomics: Vec<_> = global.iter().filter(|site| site["op"] == "atomic").map(|site| &site["line"]).collect();
-        assert_eq!(atomics, lines_with(&source, "// atomic").iter().map(|line| *line).collect::<Vec<_>>(), "{flags:?}");
+        assert_eq!(atomics, lines_with(&source, "// atomic"), "{flags:?}");
     }
 }
 
@@ -201,4 +201,15 @@ fn device_output_is_bounded_as_on_a_gpu_and_that_of_a_stopped_kernel_appears() {
     }
     let (outcome, _) = printed("stop");
     assert!(outcome.stdout.contains("said before the end"), "{}", outcome.describe());
+}
+
+#[test]
+fn processes_whose_work_is_not_in_the_profile_are_counted() {
+    let folder = work_folder("other_processes");
+    let executable = build(&[root().join("tests/programs/fork.cu")], &[], &folder);
+    let (outcome, document, text) = profiled(&folder, &executable, &[], &[]);
+    assert!(outcome.status.success(), "{}", outcome.describe());
+    assert_eq!(document["run"]["complete"], false, "{}", outcome.describe());
+    let note = "1 other process of this run used the device";
+    assert!(outcome.stderr.contains(note) && text.contains(note), "{}", outcome.describe());
 }

@@ -22,7 +22,9 @@ pub struct Control {
     pub closed: AtomicU32,
     /// 1 when the consumer is gone: the producer stops writing.
     pub abandoned: AtomicU32,
-    _pad: [u8; 44],
+    /// Processes that used the device and could not write, because another one does.
+    pub refused: AtomicU32,
+    _pad: [u8; 40],
     /// Bytes written so far.
     pub head: AtomicU64,
     _pad2: [u8; 56],

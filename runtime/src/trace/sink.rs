@@ -117,6 +117,13 @@ impl Sink {
         }
     }
 
+    /// A forked process, whose parent writes, uses the device: the reader is told that its work is missing.
+    pub fn count_refused(&self) {
+        if let Sink::Ring(sink) = self {
+            sink.ring.control().refused.fetch_add(1, Ordering::AcqRel);
+        }
+    }
+
     /// Marks the stream as finished.
     pub fn close(&mut self) {
         if let Sink::Ring(sink) = self {
@@ -156,6 +163,7 @@ impl RingSink {
             return Err(SinkError::Ring(format!("descriptor {descriptor} is no ring")));
         }
         if let Err(owner) = control.owner.compare_exchange(0, std::process::id(), Ordering::AcqRel, Ordering::Acquire) {
+            control.refused.fetch_add(1, Ordering::AcqRel);
             return Err(SinkError::Taken(owner));
         }
         Ok(RingSink { ring, parent: std::os::unix::process::parent_id() })

@@ -55,6 +55,9 @@ impl Writer {
             crate::message::note(&format!(
                 "process {process} was forked from the one that is profiled; what it launches is not in the trace"
             ));
+            if let State::Open(sink) = &self.state {
+                sink.count_refused();
+            }
             self.state = State::Off;
         }
         match &mut self.state {

@@ -129,7 +129,10 @@ pub(super) fn run(plan: &Plan) -> Result<Outcome, Failure> {
         exit_code: Some(i32::from(end.code())),
         ended_by_itself: matches!(end.how, Ended::Exit(_)),
         sources: Sources::All,
-        lost: lost.into_iter().collect(),
+        lost: lost
+            .into_iter()
+            .chain(other_processes(memory.ring().control().refused.load(Ordering::Acquire)))
+            .collect(),
         assumptions: plan.model.assumptions(),
         notes,
         environment,
@@ -153,6 +156,17 @@ fn environment(plan: &Plan, child: &Child) -> Environment {
         date: Some(plan::utc_now()),
         threads: Some(plan.threads),
     }
+}
+
+/// Says so where further processes of the program used the device: one of them is in a profile.
+fn other_processes(refused: u32) -> Option<String> {
+    let (processes, their) = if refused == 1 { ("process", "its") } else { ("processes", "their") };
+    (refused > 0).then(|| {
+        format!(
+            "{refused} other {processes} of this run used the device, and {their} work is not in the profile; to profile each, start it \
+             with a `warpline run -o` of its own"
+        )
+    })
 }
 
 fn not_instrumented(plan: &Plan) -> String {
