@@ -22,7 +22,7 @@ fn simulate(trace: &[u8]) {
     let model = models::find("t4").expect("a built-in model");
     let mut settings = Settings::new(model.hierarchy().expect("a built-in model"));
     // Both kinds of copies and pages, by any bit of the input.
-    settings.warm_copies = trace.len() % 2 == 0;
+    settings.warm_copies = trace.len().is_multiple_of(2);
     settings.pages = Some(PageSettings { page_bytes: 4096, window: 16, reach_bytes: Some(1 << 20) });
     let device = Device::rtx_2080_ti();
     let Ok(analysis) = analyze_for(reader, 1, &settings, device, &mut NoProgress) else { panic!("a worker was lost") };
