@@ -3,6 +3,8 @@
 use crate::error::DriverError;
 use crate::invocation::Invocation;
 use crate::{architecture, embedded};
+use std::fs::Permissions;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 use warpline_toolchain::clang::{self, Clang};
@@ -61,6 +63,7 @@ impl Tools {
         let choice = architecture::choose(&invocation.architectures, cuda.oldest_architecture());
         let temporary = tempfile::Builder::new()
             .prefix("warpline-cc.")
+            .permissions(Permissions::from_mode(0o700))
             .tempdir()
             .map_err(DriverError::writing(std::env::temp_dir()))?;
         let mut notes: Vec<String> = choice.note.into_iter().collect();

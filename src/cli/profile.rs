@@ -16,6 +16,7 @@ pub(super) fn execute(arguments: &ProfileArguments, color: Color) -> Result<u8, 
     let Parts { compiler, run: run_options, program } = split(&arguments.arguments)?;
     let folder = tempfile::Builder::new()
         .prefix("warpline-profile-")
+        .permissions(std::os::unix::fs::PermissionsExt::from_mode(0o700))
         .tempdir()
         .map_err(|error| Failure::new(exit_code::UNEXPECTED, format!("no temporary folder: {error}")))?;
     let executable = folder.path().join(executable_name(&compiler));

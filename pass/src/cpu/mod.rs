@@ -7,7 +7,7 @@ mod compute;
 mod emitter;
 mod error;
 mod lower;
-mod ptx;
+pub(crate) mod ptx;
 mod shapes;
 mod target;
 

@@ -2,6 +2,7 @@
 
 use super::access::{Access, Address, Guard, Seen};
 use super::matrix;
+use crate::cpu::ptx::parse::number;
 use crate::llvm::Value;
 use crate::llvm::value::IntPredicate;
 use crate::matrix::Rows;
@@ -231,7 +232,7 @@ impl<'c> Operands<'_, 'c> {
     fn address(&self, index: usize) -> Option<Address<'c>> {
         let inside = self.statement.split('[').nth(index + 1)?.split(']').next()?;
         let (base, offset) = match inside.split_once('+') {
-            Some((base, offset)) => (base.trim(), offset.trim().parse::<u64>().ok()?),
+            Some((base, offset)) => (base.trim(), number(offset.trim())?),
             None => (inside.trim(), 0),
         };
         let number: usize = base.strip_prefix('$')?.trim_matches(['{', '}']).parse().ok()?;
@@ -255,7 +256,7 @@ impl<'c> Operands<'_, 'c> {
         };
         let like = argument(left).or_else(|| argument(right))?;
         let value = |text: &str| {
-            let number = || Some(Value::int(like.ty(), text.parse::<i64>().ok()? as u64));
+            let number = || Some(Value::int(like.ty(), number(text)?));
             argument(text).or_else(number)
         };
         let signed = ty.starts_with('s');
@@ -285,9 +286,12 @@ impl<'c> Operands<'_, 'c> {
         };
         let number = |text: &str| match argument(text) {
             Some(value) => value.as_u64().map(|bytes| bytes as u32),
-            None => text.parse().ok(),
+            None => number(text).and_then(|bytes| u32::try_from(bytes).ok()),
         };
         let (written, read) = match numbers[..] {
+            // The policy comes last.
+            [written, _] if self.statement.contains("cache_hint") => (number(written)?, None),
+            [written, read, _] if self.statement.contains("cache_hint") => (number(written)?, Some(read)),
             [written] => (number(written)?, None),
             [written, read] => (number(written)?, Some(read)),
             _ => return None,
@@ -326,6 +330,33 @@ mod tests {
         assert_eq!(all[2], "@p ld.global.v2.f32 {$1, $2}, [$3+8]");
         assert_eq!(opcode(&all[2]), "ld.global.v2.f32");
         assert_eq!(all.len(), 3);
+    }
+
+    /// What the lowering executes is counted, in whatever base the sizes are written.
+    #[test]
+    fn sizes_of_asynchronous_copies_are_read_in_every_base() {
+        for (sizes, written, read) in [
+            ("16", 16, 16),
+            ("0x10", 16, 16),
+            (" 0X10 ", 16, 16),
+            ("020", 16, 16),
+            ("0b10000", 16, 16),
+            ("16U,0x8", 16, 8),
+            ("0x4 , 0", 4, 0),
+        ] {
+            let text = format!("cp.async.ca.shared.global [$0], [$1 + 0], {sizes};");
+            let all = statements(&text);
+            let copied = Operands { statement: &all[0], outputs: 0, arguments: &[] }.copied_bytes().expect(sizes);
+            assert!(
+                copied.written == written && matches!(copied.read, Read::Number(bytes) if bytes == read),
+                "{sizes}"
+            );
+            let parsed = crate::cpu::ptx::parse::parse(&text).expect("the lowering reads it");
+            assert_eq!(parsed[0].operands[2], crate::cpu::ptx::parse::Operand::Number(written.into()), "{sizes}");
+        }
+        let text = "cp.async.cg.shared.global.L2::cache_hint [$0], [$1], 0x10, $2";
+        let copied = Operands { statement: text, outputs: 0, arguments: &[] }.copied_bytes().expect("a policy");
+        assert!(copied.written == 16 && matches!(copied.read, Read::Number(16)));
     }
 
     #[test]

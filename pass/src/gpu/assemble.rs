@@ -4,6 +4,8 @@
 use super::GpuError;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
+use std::fs::Permissions;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use tempfile::TempDir;
@@ -150,7 +152,8 @@ struct Scratch {
 
 impl Scratch {
     fn new() -> Result<Scratch, GpuError> {
-        let folder = tempfile::Builder::new().prefix("warpline-gpu.").tempdir();
+        let private = Permissions::from_mode(0o700);
+        let folder = tempfile::Builder::new().prefix("warpline-gpu.").permissions(private).tempdir();
         folder.map(|folder| Scratch { folder }).map_err(|source| GpuError::File { path: std::env::temp_dir(), source })
     }
 
@@ -168,7 +171,6 @@ impl Scratch {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::os::unix::fs::PermissionsExt;
 
     #[test]
     fn scratch_folders_are_private_and_their_names_random() {

@@ -22,7 +22,10 @@ impl Chases {
     pub(super) fn new(arguments: &ValidateArguments) -> Result<Chases, Failure> {
         let unexpected =
             |what: &str, error: std::io::Error| Failure::new(exit_code::UNEXPECTED, format!("{what}: {error}"));
-        let folder = tempfile::Builder::new().prefix("warpline-validate-").tempdir();
+        let folder = tempfile::Builder::new()
+            .prefix("warpline-validate-")
+            .permissions(std::os::unix::fs::PermissionsExt::from_mode(0o700))
+            .tempdir();
         let folder = folder.map_err(|error| unexpected("no temporary folder", error))?;
         if let Some(program) = &arguments.program {
             let executable = std::path::absolute(program).map_err(|error| unexpected("no working folder", error))?;

@@ -124,6 +124,9 @@ impl<'c> Emitter<'_, 'c> {
         if !parts.contains(&"async") || parts.contains(&"bulk") {
             return None;
         }
+        // A cache policy comes last, and changes no byte.
+        let policy = usize::from(parts.contains(&"cache_hint"));
+        let operands = operands.get(..operands.len().checked_sub(policy)?)?;
         let to = self.asm_address(machine, &["shared"], operands.first()?)?;
         let from = self.asm_address(machine, &["global"], operands.get(1)?)?;
         let mask = self.guarded_mask(guard);

@@ -5,7 +5,7 @@ pub(super) mod float;
 pub(super) mod integer;
 pub(super) mod matrix;
 pub(super) mod memory;
-pub(super) mod parse;
+pub(crate) mod parse;
 pub(super) mod registers;
 pub(super) mod texture;
 pub(super) mod video;

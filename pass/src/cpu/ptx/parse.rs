@@ -162,9 +162,10 @@ fn operand(text: &str) -> Option<Operand> {
     (good && !name.is_empty()).then(|| Operand::Register(name.to_string()))
 }
 
-fn number(text: &str) -> Option<u64> {
+/// A number as PTX writes it: decimal, hexadecimal, octal (from a 0 on), binary, or the bits of a floating-point number.
+pub(crate) fn number(text: &str) -> Option<u64> {
     let (negative, text) = match text.strip_prefix('-') {
-        Some(rest) => (true, rest),
+        Some(rest) => (true, rest.trim_start()),
         None => (false, text),
     };
     let text = text.trim_end_matches('U');
@@ -174,6 +175,10 @@ fn number(text: &str) -> Option<u64> {
         u64::from(u32::from_str_radix(bits, 16).ok()?)
     } else if let Some(bits) = text.strip_prefix("0d").or(text.strip_prefix("0D")) {
         u64::from_str_radix(bits, 16).ok()?
+    } else if let Some(bits) = text.strip_prefix("0b").or(text.strip_prefix("0B")) {
+        u64::from_str_radix(bits, 2).ok()?
+    } else if text.len() > 1 && text.starts_with('0') {
+        u64::from_str_radix(text, 8).ok()?
     } else {
         text.parse().ok()?
     };
@@ -238,6 +243,17 @@ mod tests {
     fn shuffles_have_pairs() {
         let list = parse("shfl.sync.up.b32 r0|p, $1, $2, $3, $4;").unwrap();
         assert!(matches!(&list[0].operands[0], Operand::Pair(..)));
+    }
+
+    #[test]
+    fn numbers_of_every_base_are_read() {
+        let forms = ["16", "0x10", "0X10", "020", "0b10000", "0B10000", "16U", "0x10U", "020U"];
+        assert_eq!(forms.map(number), [Some(16); 9]);
+        assert_eq!(
+            (number("0"), number("-0x10"), number("- 4")),
+            (Some(0), Some(16u64.wrapping_neg()), Some(4u64.wrapping_neg()))
+        );
+        assert_eq!((number("08"), number("0x"), number("p"), number("")), (None, None, None, None));
     }
 
     #[test]
