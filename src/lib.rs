@@ -15,6 +15,7 @@ pub mod metrics;
 pub mod models;
 mod named_files;
 pub mod profile;
+pub mod races;
 pub mod report;
 mod simd;
 pub mod simulation;

@@ -72,6 +72,9 @@ pub struct WarpContext {
     /// Workspace of a cooperative launch, through which its blocks meet (`%envreg1` and `%envreg2` hold the address's
     /// upper and lower half); else 0.
     pub workspace: u64,
+    /// First and last byte of shared memory that may be accessed without `__wl_check`: the block's own, or
+    /// [`NOWHERE`].
+    pub shared_range: [u64; 2],
     /// `threadIdx.x` of each lane.
     pub thread_x: Lanes,
     /// `threadIdx.y` of each lane.
@@ -79,6 +82,10 @@ pub struct WarpContext {
     /// `threadIdx.z` of each lane.
     pub thread_z: Lanes,
 }
+
+/// An address that no program can have and none can be below as a signed number: the ends of a range that nothing fits
+/// into.
+pub const NOWHERE: u64 = i64::MAX as u64;
 
 /// One value per lane, aligned for vector loads.
 #[repr(C, align(64))]

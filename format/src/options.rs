@@ -10,6 +10,9 @@ pub const VARIABLE: &str = "WARPLINE_RUN";
 /// `0` runs the original kernels and writes nothing.
 pub const ENABLE_VARIABLE: &str = "WARPLINE";
 
+/// `1`: warps take turns at their accesses, as on a GPU, also in launches that are not recorded.
+pub const INTERLEAVE_VARIABLE: &str = "WARPLINE_INTERLEAVE";
+
 /// `cpu` or `gpu`: where the kernels of a program that carries code for both run. Without it a GPU is used where there
 /// is one.
 pub const DEVICE_VARIABLE: &str = "WARPLINE_DEVICE";
@@ -72,6 +75,8 @@ pub struct Options {
     pub mode: Mode,
     /// What the user states about occupancy.
     pub stated: Stated,
+    /// Warps take turns at their accesses.
+    pub interleave: bool,
 }
 
 impl Default for Options {
@@ -86,6 +91,7 @@ impl Default for Options {
             all_host_allocations: false,
             mode: Mode::default(),
             stated: Stated::default(),
+            interleave: false,
         }
     }
 }

@@ -5,8 +5,8 @@ use crate::access::{MOST_BUNDLES, MOST_MEMBERS, MOST_SITES, Space};
 use serde::{Deserialize, Serialize};
 
 /// Version of the encoding; the first byte of the bytes. Version 2 added bundles, version 4 the checksum and the digests of
-/// source files. Versions are powers of two, so that no single flipped bit makes one of another.
-pub const VERSION: u8 = 4;
+/// source files, version 8 hints. Versions are powers of two, so that no single flipped bit makes one of another.
+pub const VERSION: u8 = 8;
 /// Bytes before the encoded table: the version and, since version 4, the CRC-32 of the version and the encoded table.
 #[cfg(test)]
 const HEAD_BYTES: usize = 5;
@@ -51,6 +51,35 @@ pub struct SiteTable {
     /// Of each file in [`Self::files`] as the compiler read it, where it could be read; empty where nobody looked. Since
     /// version 4.
     pub digests: Vec<Option<Digest>>,
+    /// What is known of some sites beside what they do, by rising site. Since version 8.
+    pub hints: Vec<Hint>,
+    /// Shared variables that hints name. Since version 8.
+    pub shared: Vec<String>,
+}
+
+/// What helps to judge whether two accesses of one place get in each other's way.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Hint {
+    /// Index into [`SiteTable::sites`].
+    pub site: u32,
+    /// Variable in shared memory that is accessed, an index into [`SiteTable::shared`].
+    pub shared: Option<u32>,
+    /// What a store stores.
+    pub stored: Stored,
+    /// Nobody uses what an atomic operation returns, so nobody waits for anything by it.
+    pub unused: bool,
+}
+
+/// What is known of the value that a store stores.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Stored {
+    /// Nothing.
+    #[default]
+    Anything,
+    /// This, in all threads; the bits of integers and of doubles.
+    Constant(u64),
+    /// An argument of the kernel, so that all threads of a launch store the same.
+    Argument,
 }
 
 /// Accesses of one basic block that lie at constant distances from each other and have one record
@@ -280,7 +309,7 @@ impl SiteTable {
     pub fn to_bytes(&self) -> Vec<u8> {
         let table = postcard::to_stdvec(self).expect("plain data always encodes");
         let mut bytes = vec![VERSION];
-        bytes.extend(checksum(&table).to_le_bytes());
+        bytes.extend(checksum(VERSION, &table).to_le_bytes());
         bytes.extend(table);
         bytes
     }
@@ -288,31 +317,40 @@ impl SiteTable {
     /// Reads [`Self::to_bytes`] and checks every index, so that users of a table need not.
     pub fn from_bytes(bytes: &[u8]) -> Result<SiteTable, SiteTableError> {
         let (&version, rest) = bytes.split_first().ok_or_else(|| SiteTableError::Damaged("empty".into()))?;
-        let mut whole;
         let damaged = |what: &str| SiteTableError::Damaged(what.into());
         let rest = match version {
-            VERSION => {
+            VERSION | 4 => {
                 let (stored, rest) = rest.split_first_chunk().ok_or_else(|| damaged("it is cut short"))?;
-                if u32::from_le_bytes(*stored) != checksum(rest) {
+                if u32::from_le_bytes(*stored) != checksum(version, rest) {
                     return Err(damaged("its checksum does not match"));
                 }
                 rest
             }
-            // Version 1 ends before the bundles, version 2 before the digests; a zero is a list without any.
-            1 | 2 => {
-                whole = rest.to_vec();
-                whole.extend(vec![0; if version == 1 { 2 } else { 1 }]);
-                &whole
-            }
+            1 | 2 => rest,
             _ => return Err(SiteTableError::Version(version)),
         };
+        // Each version ends before what the next ones added; a zero is a list without any.
+        let lists = match version {
+            1 => 4,
+            2 => 3,
+            4 => 2,
+            _ => 0,
+        };
+        let mut whole = rest.to_vec();
+        whole.resize(rest.len() + lists, 0);
         let (table, left): (SiteTable, _) =
-            postcard::take_from_bytes(rest).map_err(|error| SiteTableError::Damaged(error.to_string()))?;
+            postcard::take_from_bytes(&whole).map_err(|error| SiteTableError::Damaged(error.to_string()))?;
         if !left.is_empty() {
             return Err(damaged("something stands behind it"));
         }
         table.check().map_err(|what| SiteTableError::Damaged(what.into()))?;
         Ok(table)
+    }
+
+    /// What is known of a site beside its entry.
+    pub fn hint(&self, site: u32) -> Hint {
+        let found = self.hints.binary_search_by_key(&site, |hint| hint.site);
+        found.map_or(Hint { site, ..Hint::default() }, |index| self.hints[index])
     }
 
     fn check(&self) -> Result<(), &'static str> {
@@ -330,6 +368,12 @@ impl SiteTable {
         if self.sites.len() > MOST_SITES || self.bundles.len() > MOST_BUNDLES || !self.bundles.iter().all(bundle) {
             return Err("sites or bundles that no record can name");
         }
+        let shared = |hint: &Hint| hint.shared.is_none_or(|name| (name as usize) < self.shared.len());
+        let rising = self.hints.windows(2).all(|pair| pair[0].site < pair[1].site);
+        let named = |hint: &Hint| (hint.site as usize) < self.sites.len() && shared(hint);
+        if !rising || !self.hints.iter().all(named) {
+            return Err("hints about sites or variables that it does not have");
+        }
         let good = self.frames.iter().all(|frame| (frame.file as usize) < self.files.len())
             && self.functions.iter().all(|function| (function.frame as usize) < self.frames.len())
             && self.sites.iter().all(|site| site.function < functions && !site.chain.is_empty() && chain(&site.chain))
@@ -342,9 +386,9 @@ impl SiteTable {
     }
 }
 
-fn checksum(table: &[u8]) -> u32 {
+fn checksum(version: u8, table: &[u8]) -> u32 {
     let mut hasher = crc32fast::Hasher::new();
-    hasher.update(&[VERSION]);
+    hasher.update(&[version]);
     hasher.update(table);
     hasher.finalize()
 }
@@ -378,9 +422,13 @@ mod tests {
     #[test]
     fn earlier_versions_are_read() {
         let now = table().to_bytes();
-        for (version, added) in [(1, 2), (2, 1)] {
+        for (version, added) in [(1, 4), (2, 3), (4, 2)] {
+            let table_bytes = &now[HEAD_BYTES..now.len() - added];
             let mut bytes = vec![version];
-            bytes.extend(&now[HEAD_BYTES..now.len() - added]);
+            if version == 4 {
+                bytes.extend(checksum(4, table_bytes).to_le_bytes());
+            }
+            bytes.extend(table_bytes);
             assert_eq!(SiteTable::from_bytes(&bytes).unwrap(), table(), "version {version}");
         }
     }
@@ -398,6 +446,18 @@ mod tests {
             assert!(SiteTable::from_bytes(&good[..length]).is_err(), "{length} bytes");
         }
         assert!(SiteTable::from_bytes(&[&good[..], &[0]].concat()).is_err());
+    }
+
+    #[test]
+    fn hints_are_checked() {
+        let with = |hints: &[(u32, Option<u32>)]| {
+            let hints = hints.iter().map(|&(site, shared)| Hint { site, shared, ..Hint::default() }).collect();
+            SiteTable::from_bytes(&SiteTable { hints, shared: vec!["tile".into()], ..table() }.to_bytes())
+        };
+        assert!(with(&[(0, Some(0)), (1, None)]).is_ok());
+        for wrong in [&[(2, None)][..], &[(0, Some(1))], &[(1, None), (0, None)], &[(1, None), (1, None)]] {
+            assert!(matches!(with(wrong), Err(SiteTableError::Damaged(_))), "{wrong:?}");
+        }
     }
 
     #[test]

@@ -207,8 +207,10 @@ impl Runtime {
         let epoch = self.memory.registry.epoch;
         let check = self.options.check;
         let module = &mut self.modules[member.module];
-        module.refresh_ranges(epoch, check);
-        let mut counts = vec![0u64; if share.is_some() { module.descriptor().count_cells as usize } else { 0 }];
+        let interleave = self.options.interleave && module.is_hooked();
+        module.refresh_ranges(epoch, check, interleave);
+        let count_cells = module.descriptor().count_cells as usize;
+        let mut counts = vec![0u64; if share.is_some() { count_cells } else { 0 }];
         let kernel = &module.kernels()[member.index];
         let waits = kernel.flags & kernel_flags::MAY_WAIT != 0;
         let barrier = kernel.flags & kernel_flags::BARRIER != 0;
@@ -225,9 +227,9 @@ impl Runtime {
         let threads = geometry.thread_table();
         let plan = Plan {
             geometry,
-            hooked: share.and(hooked),
+            hooked: hooked.filter(|_| interleave || share.is_some()),
             native,
-            share: share.unwrap_or(1),
+            share: share.unwrap_or(0),
             arguments: parameters.as_ptr().cast(),
             counts: counts.as_mut_ptr(),
             cells: counts.len(),
@@ -235,7 +237,9 @@ impl Runtime {
             stack_bytes: if deep { DEEP_STACK_BYTES } else { STACK_BYTES },
             slots_per_sm: shape.slots_per_sm(),
             threads: &threads,
-            waits,
+            // Each turn goes to one access then, and no block runs ahead of the others.
+            waits: waits || interleave,
+            interleave,
         };
         let mut running = Running {
             scheduler: null_mut(),
@@ -251,6 +255,7 @@ impl Runtime {
             launch: id,
             check,
             tolerant: self.by_hand,
+            interleave,
             parameters: addresses_of(parameters),
             told: HashSet::new(),
             parted: BTreeSet::new(),
@@ -271,7 +276,8 @@ impl Runtime {
         unsafe {
             let guard = Guard::install(running_now);
             let entry = plan.hooked.or(plan.native);
-            let scheduled = plan.hooked.is_some() || waits;
+            let scheduled = plan.hooked.is_some() || plan.waits;
+            self.arena.spare_counts.resize(count_cells, 0);
             // Blocks go to the SMs in turn, so a small grid leaves the last ones empty.
             let used_sms = u64::from(shape.sms).min(shape.blocks);
             let residents = if scheduled { u64::from(resident) * used_sms } else { 1 };

@@ -3,7 +3,9 @@
 use std::ffi::CStr;
 use std::ops::Range;
 use std::slice;
-use warpline_format::abi::{ABI_VERSION, KernelDescriptor, MODULE_MAGIC, ModuleDescriptor, SiteRange, module_flags};
+use warpline_format::abi::{
+    ABI_VERSION, KernelDescriptor, MODULE_MAGIC, ModuleDescriptor, NOWHERE, SiteRange, module_flags,
+};
 use warpline_format::event::Event;
 use warpline_format::occupancy::{Resources, nearest};
 use warpline_format::options::Check;
@@ -188,9 +190,11 @@ impl Module {
         self.kernels().get(kernel).map_or_else(String::new, |kernel| name(kernel.name))
     }
 
-    /// Makes all site ranges fit the registry's state `epoch`.
-    pub fn refresh_ranges(&mut self, epoch: u64, check: Check) {
-        if check == Check::Off {
+    /// Makes all site ranges fit the registry's state `epoch`; empty ones where `every` access is to be asked for.
+    pub fn refresh_ranges(&mut self, epoch: u64, check: Check, every: bool) {
+        if every {
+            self.clear_ranges();
+        } else if check == Check::Off {
             self.fill_ranges(SiteRange { low: 0, high: i64::MAX as u64 });
         } else if self.epoch != epoch || self.passing {
             self.clear_ranges();
@@ -202,7 +206,7 @@ impl Module {
     /// Empties all site ranges: every site goes through the slow path once.
     pub fn clear_ranges(&mut self) {
         // Lowered code takes differences as signed numbers; this is a byte that no program can have.
-        self.fill_ranges(SiteRange { low: i64::MAX as u64, high: i64::MAX as u64 });
+        self.fill_ranges(SiteRange { low: NOWHERE, high: NOWHERE });
     }
 
     fn fill_ranges(&mut self, range: SiteRange) {

@@ -23,7 +23,7 @@ use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, OnceLock};
 use warpline_format::device::Device;
 use warpline_format::event::{Allocation, AllocationId, AllocationKind, Event, PathId};
-use warpline_format::options::{ENABLE_VARIABLE, Options, VARIABLE};
+use warpline_format::options::{ENABLE_VARIABLE, INTERLEAVE_VARIABLE, Options, VARIABLE};
 
 /// A kernel or variable of a module.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -254,6 +254,7 @@ impl Runtime {
             // Slots and SMs in the trace are those of the GPU that the kernels run on.
             options.device = device.clone();
         }
+        options.interleave |= std::env::var(INTERLEAVE_VARIABLE).is_ok_and(|value| value == "1");
         let enabled = std::env::var(ENABLE_VARIABLE).map_or(true, |value| value != "0");
         let executable = std::fs::read_link("/proc/self/exe")
             .map(|path| path.to_string_lossy().into_owned())

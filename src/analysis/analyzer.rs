@@ -28,6 +28,7 @@ use super::{
 use crate::attribution::{AllocationMap, ContextTree, MapChange, Module, ROOT};
 use crate::hierarchy::Written;
 use crate::metrics::Counters;
+use crate::races::Watch;
 use crate::simulation::{Reorder, Settings};
 use crate::trace::{Damage, Ending, Message, TraceReader};
 
@@ -85,6 +86,8 @@ pub struct Analyzer {
     in_host_memory: FxHashSet<AllocationId>,
     /// The launch that was stopped and has not ended yet, why and in which block.
     stopped: Option<(LaunchId, StopCause, u64)>,
+    /// Looks for conflicts between warps; not on a GPU, whose records do not tell barriers.
+    watch: Option<Watch>,
 }
 
 /// Analyses a whole stream with `threads` workers. Damage does not make it fail: it is told in
@@ -172,6 +175,7 @@ impl Analyzer {
             left_out: FxHashSet::default(),
             in_host_memory: FxHashSet::default(),
             stopped: None,
+            watch: Some(Watch::new(simulation.map(|settings| settings.races).unwrap_or_default())),
         }
     }
 
@@ -194,7 +198,10 @@ impl Analyzer {
                 }
                 self.analysis.program = Some(ProgramData { executable, arguments, device });
             }
-            Event::OnGpu => self.analysis.on_gpu = true,
+            Event::OnGpu => {
+                self.analysis.on_gpu = true;
+                self.watch = None;
+            }
             Event::Object { id, path, build_id } => {
                 announce(&mut self.analysis.objects, id, ObjectData { path, build_id }, "object")?;
             }
@@ -374,7 +381,11 @@ impl Analyzer {
             self.status.requests += reorder.batch(launch, items)?;
             return Ok(());
         }
-        self.status.requests += check_batch(items, &open.shape)?;
+        let requests = check_batch(items, &open.shape)?;
+        self.status.requests += requests;
+        if let Some(watch) = &mut self.watch {
+            watch.batch(&open.shape, open.event.path, items, requests, &self.map);
+        }
         self.pool.batch(launch, items)?;
         Ok(())
     }
@@ -492,8 +503,18 @@ impl Analyzer {
     fn close(&mut self, launch: LaunchId, error: Option<i32>) -> Result<Option<(u32, Place, LaunchData)>, WorkerLost> {
         let Some(open) = self.open.remove(&launch) else { return Ok(None) };
         if let Some(reorder) = &mut self.reorder {
-            let pool = &mut self.pool;
-            reorder.finish(launch, |items| pool.batch(launch, items))?;
+            let (pool, map) = (&mut self.pool, &self.map);
+            let watch = &mut self.watch;
+            reorder.finish(launch, |items| {
+                if let Some(watch) = watch {
+                    let requests = check_batch(items, &open.shape).unwrap_or(0);
+                    watch.batch(&open.shape, open.event.path, items, requests, map);
+                }
+                pool.batch(launch, items)
+            })?;
+        }
+        if let Some(watch) = &mut self.watch {
+            watch.end(launch);
         }
         let works = self.pool.end(launch)?;
         let kernel = &mut self.analysis.kernels[open.shape.kernel as usize];
@@ -551,6 +572,7 @@ impl Analyzer {
         if let (Some(reorder), Some(program)) = (&self.reorder, &mut self.analysis.program) {
             program.device = reorder.device().clone();
         }
+        self.analysis.conflicts = self.watch.map(Watch::finish);
         self.analysis.bytes = self.status.bytes;
         self.analysis.finish = finish;
         Ok(self.analysis)

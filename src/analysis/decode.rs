@@ -96,7 +96,7 @@ pub(crate) fn step(bytes: &[u8]) -> Option<(Step, usize)> {
 }
 
 /// The item at the start of `bytes`, whatever it is, and its length.
-pub(super) fn item(bytes: &[u8]) -> Option<(Result<Item<'_>, ItemError>, usize)> {
+pub(crate) fn item(bytes: &[u8]) -> Option<(Result<Item<'_>, ItemError>, usize)> {
     let mut items = Items::new(bytes);
     let item = items.next()?;
     Some((item, items.position()))

@@ -16,6 +16,7 @@ use super::{AllocationData, CellKey, Cells, Failures, HostAllocationData, Instru
 use crate::attribution::{ContextTree, Module, ROOT};
 use crate::hierarchy::Traffic;
 use crate::metrics::Counters;
+use crate::races::{Conflict, RaceCheck};
 use crate::simulation::PageCounts;
 
 /// The program as it told of itself.
@@ -295,6 +296,8 @@ pub struct Analysis {
     pub on_gpu: bool,
     /// Requests came as counts by site, without addresses.
     pub counted: bool,
+    /// Conflicts between warps, and how much was looked at; `None` where nothing was.
+    pub conflicts: Option<(Vec<Conflict>, RaceCheck)>,
     /// Launches that are in the trace and not in the figures.
     pub left_out: Vec<LeftOut>,
     /// Bytes of trace read.
@@ -326,6 +329,7 @@ impl Analysis {
             requests: 0,
             on_gpu: false,
             counted: false,
+            conflicts: None,
             left_out: Vec::new(),
             bytes: 0,
             finish,

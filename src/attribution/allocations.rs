@@ -155,6 +155,18 @@ impl AllocationMap {
         }
     }
 
+    /// First address of the allocation that `address` belongs to.
+    pub fn start(&self, address: u64) -> Option<u64> {
+        let mut around = self.live.range(..=(address, u64::MAX, AllocationId::MAX)).next_back();
+        while let Some((key, live)) = around {
+            if live.high >= address {
+                return Some(key.0);
+            }
+            around = live.inside.and_then(|key| self.live.get_key_value(&key));
+        }
+        None
+    }
+
     /// What `address` belongs to, with the neighbouring addresses that belong to the same.
     pub fn find(&self, address: u64) -> Segment {
         let mut low = 0;
@@ -184,7 +196,7 @@ mod tests {
     fn a_reused_address_belongs_to_the_newer_allocation() {
         let mut map = AllocationMap::default();
         map.insert(1, 100, 50).unwrap();
-        assert_eq!(map.find(149).allocation, Some(1));
+        assert_eq!((map.find(149).allocation, map.start(149), map.start(150)), (Some(1), Some(100), None));
         assert_eq!(map.remove(1), [1]);
         assert_eq!(map.find(120).allocation, None);
         map.insert(2, 120, 10).unwrap();

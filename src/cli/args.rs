@@ -112,6 +112,9 @@ pub struct RunArguments {
     /// Host allocations to tell: those that copies use, or all from 1 KiB on
     #[arg(long, value_enum, default_value_t = HostAllocationChoice::Used)]
     pub host_allocations: HostAllocationChoice,
+    /// Let warps take turns at each access, as a GPU does, not run to their next barrier: for programs that lean on it
+    #[arg(long)]
+    pub interleave: bool,
     #[command(flatten)]
     pub state: StateArguments,
     /// Threads of the analysis; the result does not depend on it [default: by the machine]
@@ -146,6 +149,9 @@ pub struct StateArguments {
     /// Within what reuse distances are taken; `launch` makes the analysis use one thread
     #[arg(long, value_enum, default_value_t = ReuseScopeChoice::Block)]
     pub reuse_scope: ReuseScopeChoice,
+    /// Look at every access for conflicts between warps and blocks without a barrier, not at a sample
+    #[arg(long)]
+    pub check_race: bool,
 }
 
 /// How reuse distances are taken.

@@ -11,6 +11,7 @@ use super::{Failure, gpus};
 use crate::exit_code;
 use crate::locality::{Distance, Stores};
 use crate::models::Rates;
+use crate::races::RaceCheck;
 use crate::simulation::{ReuseScope, ReuseSettings, Settings};
 
 /// A model, ready to be simulated.
@@ -91,6 +92,9 @@ pub(super) fn choose(
             ReuseChoice::Approximate => Some(ReuseSettings { distance: Distance::Approximate, scope }),
             ReuseChoice::Off => None,
         };
+        if state.check_race {
+            simulation.races = RaceCheck::Full;
+        }
         let rates = model.rates();
         chosen.push(Chosen {
             key: model.key,

@@ -79,6 +79,7 @@ pub fn build(input: BuildInput<'_>) -> Profile {
             dropped_records: analysis.dropped,
             mode: if analysis.counted { "counters" } else { "trace" }.to_owned(),
             sampled: sampled(analysis),
+            race_check: super::conflicts::extent(analysis),
             exit_code: facts.exit_code,
             assumptions: assumptions(analysis, facts.assumptions),
             program: analysis
@@ -100,6 +101,7 @@ pub fn build(input: BuildInput<'_>) -> Profile {
         branches: Vec::new(),
         blocks: Vec::new(),
         faults: Vec::new(),
+        conflicts: Vec::new(),
         not_seen: not_seen(analysis, on_cpu),
         sources: BTreeMap::new(),
     };
@@ -132,6 +134,7 @@ pub fn build(input: BuildInput<'_>) -> Profile {
     notes.extend(notes::of_parted_lanes(&profile));
     let barriers = analysis.divergent.iter().map(|(barrier, launch)| barrier_row(&mut paths, barrier, *launch));
     profile.faults.extend(barriers);
+    profile.conflicts = super::conflicts::rows(analysis, &mut paths);
     notes.extend(notes::of_left_out(analysis, &profile.run.models));
     notes.extend(paths.problems().iter().cloned());
     super::caches::name_models(&mut profile);

@@ -6,6 +6,7 @@
 mod advice;
 mod build;
 mod caches;
+mod conflicts;
 mod estimate;
 pub mod file;
 mod launches;

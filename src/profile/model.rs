@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 
 pub use super::advice::{BypassAdvice, BypassEquation, PageMetrics, SiteChoice, WarpChoice};
+pub use super::conflicts::{Conflict, ConflictParty};
 pub use super::estimate::{Bytes, Estimate, IdealEstimate, Limit};
 pub use super::launches::LaunchGroup;
 pub use super::metrics::{
@@ -60,6 +61,9 @@ pub struct Profile {
     /// Bad accesses, in order.
     #[serde(default)]
     pub faults: Vec<Fault>,
+    /// Accesses of the same bytes by different warps that nothing orders; what matters most first.
+    #[serde(default)]
+    pub conflicts: Vec<Conflict>,
     /// Memory operations that were executed or may have been, and are not counted.
     #[serde(default)]
     pub not_seen: Vec<NotSeen>,
@@ -89,6 +93,9 @@ pub struct Run {
     pub mode: String,
     /// Only a share of the launches or blocks was recorded.
     pub sampled: bool,
+    /// How much was looked at for conflicts between warps: `sampled` or `full`; absent where nothing was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub race_check: Option<String>,
     /// Exit code of the program (128 + n for a signal); `None` when it is not known.
     pub exit_code: Option<i32>,
     /// What the figures rest on.

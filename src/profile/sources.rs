@@ -147,6 +147,10 @@ pub(super) fn collect(profile: &mut Profile, evidence: Evidence<'_, '_>) -> Vec<
         want(&fault.frame.file, fault.frame.line);
         each(&fault.path, &mut want);
     }
+    for conflict in &profile.conflicts {
+        conflict.accesses.iter().for_each(|access| want(&access.frame.file, access.frame.line));
+        each(&conflict.path, &mut want);
+    }
     for entry in &profile.not_seen {
         want(&entry.file, entry.line);
     }

@@ -32,6 +32,7 @@ pub fn apply(profile: &Profile, filter: &Filter) -> Option<Profile> {
         kept.sites.retain(|row| ids.contains(&row.kernel));
         kept.branches.retain(|row| ids.contains(&row.kernel));
         kept.blocks.retain(|row| ids.contains(&row.kernel));
+        kept.conflicts.retain(|row| ids.contains(&row.kernel));
         kept.faults.retain(|row| row.kernel.is_none_or(|kernel| ids.contains(&kernel)));
         for allocation in &mut kept.allocations {
             allocation.by_kernel.retain(|row| ids.contains(&row.kernel));
@@ -45,6 +46,7 @@ pub fn apply(profile: &Profile, filter: &Filter) -> Option<Profile> {
         kept.allocations.retain(|allocation| !allocation.by_kernel.is_empty());
     }
     if let Some(part) = &filter.source {
+        kept.conflicts.retain(|row| row.accesses.iter().any(|access| access.frame.file.contains(part)));
         kept.lines.retain(|row| row.file.contains(part));
         kept.sites.retain(|row| row.file.contains(part));
         kept.branches.retain(|row| row.file.contains(part));

@@ -29,6 +29,7 @@ pub fn html(profile: &Profile, top: usize) -> String {
         text(&facts(profile))
     );
     faults(&mut out, profile);
+    conflicts(&mut out, profile);
     kernels(&mut out, profile);
     lines(&mut out, profile, "Lines by avoidable traffic", "sectors", &by_sectors(profile), top);
     let mut shared = by_passes(profile);
@@ -129,6 +130,28 @@ fn faults(out: &mut String, profile: &Profile) {
             text(&super::fault_line(profile, fault)),
             text(source.map_or("", |line| line.trim()))
         );
+    }
+    out.push_str("</ul>\n");
+}
+
+fn conflicts(out: &mut String, profile: &Profile) {
+    if profile.conflicts.is_empty() {
+        return;
+    }
+    out.push_str("<h2 class=\"bad\">Conflicts between warps</h2>\n<ul>\n");
+    for conflict in &profile.conflicts {
+        _ = write!(
+            out,
+            "<li>{}: {}<br>{}",
+            text(&conflict.severity),
+            text(&super::conflict_line(profile, conflict)),
+            text(&super::conflict_place(profile, conflict)),
+        );
+        for access in &conflict.accesses {
+            let source = profile.sources.get(&access.frame.file).and_then(|lines| lines.get(&access.frame.line));
+            _ = write!(out, "<pre>{}</pre>", text(source.map_or("", |line| line.trim())));
+        }
+        out.push_str("</li>\n");
     }
     out.push_str("</ul>\n");
 }

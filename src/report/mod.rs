@@ -16,7 +16,7 @@ pub use filter::{Filter, apply};
 pub use html::html;
 pub use pprof::pprof;
 pub use sarif::sarif;
-pub use text::{TextOptions, fault_line, text};
+pub use text::{TextOptions, conflict_line, conflict_place, conflicts_in_short, fault_line, text};
 
 use crate::profile::Profile;
 

@@ -1,19 +1,20 @@
 //! SARIF 2.1.0 (OASIS, "Static Analysis Results Interchange Format"), for editors and code review: one result per source
-//! line that costs more than it needs to, per divergent branch, and per bad access.
+//! line that costs more than it needs to, per divergent branch, per bad access, and per conflict between warps.
 
 use serde_json::{Value, json};
 
-use super::text::{count, fault_line, label, percent, ratio};
+use super::text::{conflict_line, conflict_place, count, fault_line, label, percent, ratio};
 use super::worst::{Row, by_passes, by_sectors};
 use crate::profile::Profile;
 use crate::profile::model::Frame;
 
 /// Number, name and explanation of each rule.
-const RULES: [(&str, &str, &str); 4] = [
+const RULES: [(&str, &str, &str); 5] = [
     ("WL001", "UncoalescedAccess", "The lanes of a warp touch more sectors of 32 bytes than their bytes need."),
     ("WL002", "BankConflict", "A request to shared memory takes more passes over the banks than it needs."),
     ("WL003", "DivergentBranch", "The lanes of a warp leave the branch by several sides, one side after the other."),
     ("WL004", "BadAccess", "An access outside its allocation, misaligned, or after the memory was freed."),
+    ("WL005", "WarpConflict", "Different warps touch the same bytes, one of them writes, and nothing orders them."),
 ];
 /// Lines whose avoidable share is below this are left out: nobody gains by them.
 const LEAST_SHARE: f64 = 0.01;
@@ -22,12 +23,22 @@ const GOOD: f64 = 0.9;
 /// Branches that diverge less often are left out.
 const LEAST_DIVERGENT: f64 = 0.1;
 
-/// The findings of the profile, at most `top` per rule but for bad accesses, which are all told.
+/// The findings of the profile, at most `top` per rule but for bad accesses and conflicts, which are all told.
 pub fn sarif(profile: &Profile, top: usize) -> String {
     let mut results = Vec::new();
     for fault in &profile.faults {
         let text = fault_line(profile, fault);
         results.push(result(profile, 3, "error", &text, &fault.frame, 100.0, json!({ "launch": fault.launch })));
+    }
+    for conflict in &profile.conflicts {
+        let text = format!("{}; {}", conflict_line(profile, conflict), conflict_place(profile, conflict));
+        let [first, second] = &conflict.accesses;
+        let numbers = json!({ "launch": conflict.launch, "verdict": conflict.verdict, "scope": conflict.scope });
+        let mut found = result(profile, 4, &conflict.severity, &text, &first.frame, 100.0, numbers);
+        found["relatedLocations"] = json!([{ "physicalLocation": {
+            "artifactLocation": { "uri": uri(&second.frame.file) }, "region": { "startLine": second.frame.line.max(1) },
+        } }]);
+        results.push(found);
     }
     lines(profile, 0, &by_sectors(profile), top, "sectors", &mut results);
     lines(profile, 1, &by_passes(profile), top, "passes over the banks", &mut results);

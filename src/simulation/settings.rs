@@ -8,6 +8,7 @@ use warpline_format::occupancy::Stated;
 use super::{Bypass, DEFAULT_WINDOW, PageSettings};
 use crate::hierarchy::{Copies, HierarchyConfig};
 use crate::locality::{Distance, Stores};
+use crate::races::RaceCheck;
 
 /// Within what uses are of the same data.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -64,6 +65,8 @@ pub struct Settings {
     pub bypass: Option<Arc<Bypass>>,
     /// Pages to count.
     pub pages: Option<PageSettings>,
+    /// How many accesses are looked at for conflicts between warps.
+    pub races: RaceCheck,
 }
 
 impl Settings {
@@ -76,6 +79,7 @@ impl Settings {
             reuse: Some(ReuseSettings::default()),
             stated: Stated::default(),
             bypass: None,
+            races: RaceCheck::default(),
             pages: hierarchy.tlb.map(|tlb| PageSettings {
                 page_bytes: tlb.page_bytes,
                 window: DEFAULT_WINDOW,

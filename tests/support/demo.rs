@@ -121,6 +121,8 @@ pub fn table(source: &str) -> SiteTable {
         bundles: Vec::new(),
         // Of what tests write to `source`.
         digests: vec![Some(md5::compute(SOURCE).0), None],
+        hints: Vec::new(),
+        shared: Vec::new(),
     }
 }
 
@@ -150,7 +152,7 @@ pub fn batch() -> Batch {
             let thread = (block * u64::from(WARPS) + u64::from(warp)) * 32;
             for j in 0..ROW {
                 batch.access(Space::Global, site::MATRIX, u32::MAX, |lane| MATRIX + 4 * ((thread + lane) * ROW + j));
-                batch.access(Space::Shared, site::TILE, u32::MAX, |lane| 128 * lane);
+                batch.access(Space::Shared, site::TILE, u32::MAX, |lane| 128 * lane + 4 * u64::from(warp));
             }
             batch.call(0);
             batch.access(Space::Constant, site::SCALE, u32::MAX, |_| SCALE);

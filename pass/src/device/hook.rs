@@ -4,7 +4,7 @@ use super::access::{Access, Lanewise, Seen, inspect};
 use super::locate::Places;
 use super::matrix::Addresses;
 use super::table::Table;
-use super::{DeviceError, HookOptions, architecture, bundle, globals, mix};
+use super::{DeviceError, HookOptions, architecture, bundle, globals, hint, mix};
 use crate::ir::border;
 use crate::ir::space::number_of;
 use crate::llvm::metadata::{self, LIBRARY};
@@ -152,6 +152,9 @@ impl<'c> Hooker<'_, '_, 'c, '_> {
                         approximate,
                         in_library,
                     });
+                    if let Some(hint) = hint::of(instruction, site as u32, &access, &mut self.table.table.shared) {
+                        self.table.table.hints.push(hint);
+                    }
                     self.access(instruction, site, access);
                 }
                 Seen::Texture { op, cache, sizes, what } => {

@@ -8,6 +8,7 @@ mod copies;
 mod describe;
 mod distance;
 mod globals;
+mod hint;
 mod hook;
 mod inline;
 mod locate;

@@ -119,6 +119,8 @@ pub struct Arena {
     pub batch: Vec<u8>,
     /// Records of warps that are over.
     pub shelves: Vec<u64>,
+    /// Where blocks count that run with hooks and are not traced.
+    pub spare_counts: Vec<u64>,
 }
 
 impl Arena {
@@ -134,6 +136,7 @@ impl Arena {
             local: Growing { open: local.base(), window: local },
             batch: Vec::new(),
             shelves: Vec::new(),
+            spare_counts: Vec::new(),
         })
     }
 

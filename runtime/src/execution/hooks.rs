@@ -11,6 +11,7 @@ use crate::faults::message;
 use crate::printf;
 use std::ffi::c_char;
 use warpline_format::abi::{SiteRange, WarpContext};
+use warpline_format::access::Space;
 use warpline_format::options::Check;
 
 /// Makes room in the record buffer.
@@ -106,6 +107,9 @@ pub unsafe extern "C" fn __wl_check(
     // SAFETY: by the contract.
     unsafe {
         let warp = warp_of(context);
+        if (*(*warp).running).interleave && mask != 0 && space != Space::Local as u32 {
+            pause(warp, Pause::Turn);
+        }
         match check::check(warp, range, Access { site, space, mask, addresses: &*addresses, bytes, align }) {
             Ok(lanes) => lanes,
             Err(why) => stop(warp, why),

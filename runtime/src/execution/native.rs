@@ -53,6 +53,7 @@ unsafe fn fill(
         warp_slot: warp,
         block: 0,
         workspace: geometry.workspace,
+        shared_range: geometry.shared_range(arena.shared(geometry, 0), false),
         thread_x: threads[0],
         thread_y: threads[1],
         thread_z: threads[2],

@@ -75,11 +75,13 @@ impl Scheduled<'_> {
         let resident = (index as u32 / self.warps) as usize;
         let placed = self.placed[resident].ok_or(Stop::IllegalInstruction)?;
         let number = index as u32 - placed.first_slot;
-        let traced = placed.traced;
+        let hooked = placed.hooked;
+        let counts = if placed.traced { self.plan.counts } else { self.arena.spare_counts.as_mut_ptr() };
         let place = self.arena.warps.take().ok_or(Stop::OutOfMemory)?;
         let mut stack = self.arena.stacks.take(self.plan.stack_bytes).map_err(|_| Stop::OutOfMemory)?;
         let (shared, local) =
             (self.arena.shared(&geometry, resident as u64), self.arena.local(&geometry, index as u64));
+        let range = geometry.shared_range(shared, self.plan.interleave);
         let fibre = stack.prepare(warp_main, place.cast());
         let block = &raw mut self.blocks[resident];
         let threads = &self.plan.threads[number as usize];
@@ -91,6 +93,7 @@ impl Scheduled<'_> {
                 let warp = &mut *place;
                 let context = &mut warp.context;
                 (context.shared, context.local, context.local_used) = (shared, local, 0);
+                (context.shared_range, context.counts) = (range, counts);
                 (context.clock, context.patience) = (0, PATIENCE);
                 (context.block_index, context.block) = (placed.index, placed.number);
                 (context.sm, context.warp_slot) = (placed.sm, placed.first_on_sm + number);
@@ -101,7 +104,7 @@ impl Scheduled<'_> {
                         (context.thread_y, context.thread_z) = (threads[1], threads[2]);
                     }
                 }
-                (warp.block, warp.entry, warp.hooked) = (block, placed.entry, traced);
+                (warp.block, warp.entry, warp.hooked) = (block, placed.entry, hooked);
                 (warp.fibre, warp.guard, warp.barriers) = (fibre, stack.guard(), 0);
             } else {
                 place.write(Warp {
@@ -115,7 +118,7 @@ impl Scheduled<'_> {
                         local_stride: geometry.local_stride,
                         local_used: 0,
                         local_limit: geometry.local_limit,
-                        counts: self.plan.counts,
+                        counts,
                         clock: 0,
                         patience: PATIENCE,
                         runtime: place.cast(),
@@ -128,6 +131,7 @@ impl Scheduled<'_> {
                         warp_slot: placed.first_on_sm + number,
                         block: placed.number,
                         workspace: geometry.workspace,
+                        shared_range: range,
                         thread_x: threads[0],
                         thread_y: threads[1],
                         thread_z: threads[2],
@@ -140,7 +144,7 @@ impl Scheduled<'_> {
                     barriers: 0,
                     next: null_mut(),
                     previous: null_mut(),
-                    hooked: traced,
+                    hooked,
                     filled_for: launch,
                 });
             }
@@ -148,7 +152,7 @@ impl Scheduled<'_> {
         let cold = &mut self.cold[index];
         cold.warp = Some(place);
         cold.stack = Some(stack);
-        if traced {
+        if hooked {
             cold.buffer = self.arena.buffers.take();
         }
         Ok(place)
@@ -169,7 +173,7 @@ impl Scheduled<'_> {
         unsafe {
             let running = self.running;
             let (start, bytes) = cold.buffer.map_or((null_mut(), 0), |buffer| (buffer.start, buffer.bytes));
-            if hot.read == hot.limit {
+            if hot.read == hot.limit && hot.flags & flags::MIDST == 0 {
                 (hot.read, hot.limit) = (start, start);
             }
             (*warp).context.record_cursor = hot.limit.cast_mut();
@@ -179,8 +183,10 @@ impl Scheduled<'_> {
             (*running).current = null_mut();
             hot.limit = (*warp).context.record_cursor;
             hot.stack = (*warp).fibre;
-            hot.flags &= !flags::FULL;
-            if (*warp).hooked {
+            hot.flags &= !(flags::FULL | flags::MIDST);
+            if (*warp).hooked
+                && (!self.plan.interleave || self.placed[index / self.warps as usize].is_some_and(|one| one.traced))
+            {
                 let cells = std::slice::from_raw_parts(self.plan.counts, self.plan.cells);
                 self.warp_blocks.ran(index, cells, (*running).pause == Pause::Finished);
             }
@@ -190,6 +196,7 @@ impl Scheduled<'_> {
             match (*running).pause {
                 Pause::Full => hot.flags |= flags::FULL,
                 Pause::Yield => hot.flags |= flags::YIELDED,
+                Pause::Turn => hot.flags |= flags::MIDST,
                 Pause::Barrier if !self.plan.waits => hot.flags |= flags::AT_BARRIER,
                 Pause::Barrier if (*warp).hooked => (),
                 Pause::Barrier => hot.flags |= flags::WAITS,

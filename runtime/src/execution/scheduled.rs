@@ -30,7 +30,7 @@ pub struct Plan<'a> {
     pub hooked: Option<WarpFunction>,
     /// Warp function without hooks.
     pub native: Option<WarpFunction>,
-    /// Of every so many blocks the first is traced.
+    /// Of every so many blocks the first is traced; 0: none is.
     pub share: u64,
     /// Kernel parameters.
     pub arguments: *const u8,
@@ -48,6 +48,8 @@ pub struct Plan<'a> {
     pub threads: &'a [[Lanes; 3]],
     /// The kernel may wait for other blocks, so that none may run far ahead of them.
     pub waits: bool,
+    /// Warps take turns at their accesses; all run with hooks for that.
+    pub interleave: bool,
 }
 
 /// The kernel was stopped; the reason is in the launch.
@@ -125,7 +127,7 @@ impl<'a> Scheduled<'a> {
             if stopped {
                 let at = open_turn(&mut self.arena.batch, index as u32);
                 while self.drain(index, u32::MAX) == Ok(TurnEnd::Barrier) {}
-                close_turn(&mut self.arena.batch, at);
+                self.end_turn(index, at);
                 self.write_full_batch();
             }
             self.release(index);
@@ -163,6 +165,46 @@ impl<'a> Scheduled<'a> {
         }
     }
 
+    /// Whether the block of a slot is traced. Without turns at accesses, others have no items at all.
+    pub(super) fn is_traced(&self, index: usize) -> bool {
+        self.placed[index / self.warps as usize].is_some_and(|placed| placed.traced)
+    }
+
+    /// Closes the turn that was opened at `at`, or takes it back where the block is not traced.
+    fn end_turn(&mut self, index: usize, at: usize) {
+        if self.plan.interleave && !self.is_traced(index) {
+            self.arena.batch.truncate(at);
+        } else {
+            close_turn(&mut self.arena.batch, at);
+        }
+    }
+
+    /// A turn of a warp that takes turns with all others at their accesses: it goes on to its next one.
+    fn step(&mut self, index: usize) -> Result<TurnEnd, Stopped> {
+        let mut moved = false;
+        loop {
+            loop {
+                match self.drain(index, u32::MAX) {
+                    Ok(TurnEnd::Barrier) => return Ok(TurnEnd::Barrier),
+                    Ok(_) => {}
+                    Err(_) => break,
+                }
+            }
+            let hot = &mut self.hot[index];
+            if hot.flags & flags::FINISHED != 0 {
+                self.release(index);
+                return Ok(TurnEnd::Finished);
+            }
+            hot.flags &= !flags::YIELDED;
+            if moved {
+                return Ok(TurnEnd::Budget);
+            }
+            self.resume(index)?;
+            // A full buffer has been emptied by the time it is looked at again.
+            moved = self.hot[index].flags & flags::FULL == 0;
+        }
+    }
+
     #[inline]
     fn turn_items(&mut self, index: usize, mut requests: u32) -> Result<TurnEnd, Stopped> {
         loop {
@@ -195,8 +237,10 @@ impl WarpStreams for Scheduled<'_> {
         let geometry = self.plan.geometry;
         let warps = self.warps;
         let resident = first_slot / warps;
-        let traced = self.plan.hooked.is_some() && block.is_multiple_of(self.plan.share.max(1));
-        let entry = if traced { self.plan.hooked } else { self.plan.native };
+        let share = self.plan.share;
+        let traced = self.plan.hooked.is_some() && share != 0 && block.is_multiple_of(share);
+        let hooked = traced || self.plan.interleave;
+        let entry = if hooked { self.plan.hooked } else { self.plan.native };
         let Some(entry) = entry.or(self.plan.hooked) else {
             // SAFETY: by the contract of `new`.
             unsafe { (*self.running).stop = Some(Stop::IllegalInstruction) };
@@ -210,6 +254,7 @@ impl WarpStreams for Scheduled<'_> {
             first_slot,
             first_on_sm: first_slot % self.plan.slots_per_sm,
             entry,
+            hooked,
             traced,
         });
         self.hot[first_slot as usize..][..warps as usize].fill(Hot::EMPTY);
@@ -222,8 +267,9 @@ impl WarpStreams for Scheduled<'_> {
     fn turn(&mut self, slot: u32, requests: u32) -> Result<TurnEnd, Stopped> {
         self.fetch_ahead(slot as usize + 1);
         let at = open_turn(&mut self.arena.batch, slot);
-        let end = self.turn_items(slot as usize, requests);
-        close_turn(&mut self.arena.batch, at);
+        let end =
+            if self.plan.interleave { self.step(slot as usize) } else { self.turn_items(slot as usize, requests) };
+        self.end_turn(slot as usize, at);
         self.write_full_batch();
         end
     }

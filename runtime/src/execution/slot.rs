@@ -36,6 +36,8 @@ pub(super) mod flags {
     pub const AT_BARRIER: u32 = 16;
     /// Its buffer had no room left.
     pub const FULL: u32 = 32;
+    /// It stands before an access whose item is written and does not count yet: its buffer stays as it is.
+    pub const MIDST: u32 = 64;
 }
 
 /// A resident block before its warps start.
@@ -48,6 +50,9 @@ pub(super) struct Placed {
     pub(super) first_slot: u32,
     pub(super) first_on_sm: u32,
     pub(super) entry: WarpFunction,
+    /// Its warps run with hooks.
+    pub(super) hooked: bool,
+    /// What they record goes into the trace.
     pub(super) traced: bool,
 }
 

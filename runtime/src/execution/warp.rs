@@ -9,7 +9,7 @@ use crate::trace::Trace;
 use std::collections::{BTreeSet, HashSet};
 use std::ops::Range;
 use std::ptr::null_mut;
-use warpline_format::abi::{Lanes, WarpContext, WarpFunction, barrier};
+use warpline_format::abi::{Lanes, NOWHERE, WarpContext, WarpFunction, barrier};
 use warpline_format::access::LANES;
 use warpline_format::event::{DivergentBarrier, Fault};
 use warpline_format::options::Check;
@@ -28,6 +28,8 @@ pub enum Pause {
     Barrier,
     /// It waits for another warp.
     Yield,
+    /// It is about to access memory, and another warp has its turn first.
+    Turn,
     /// It is over.
     Finished,
 }
@@ -69,6 +71,8 @@ pub struct Running {
     pub check: Check,
     /// Reads that a GPU lets pass are told and done: nobody asked for a check, the program was started by hand.
     pub tolerant: bool,
+    /// Warps take turns at their accesses, all of which come to the access check for that.
+    pub interleave: bool,
     /// Addresses of the kernel's parameters, which pointers can lead to, too: LLVM turns `later ? *pointer : value` of a
     /// structure into one load from either.
     pub parameters: Range<u64>,
@@ -234,6 +238,13 @@ impl Geometry {
             return [block as u32, 0, 0];
         }
         [(block % x) as u32, (block / x % y) as u32, (block / x / y) as u32]
+    }
+
+    /// First and last byte that a block with its shared memory at `shared` may touch without asking; `none` where it has
+    /// to ask each time.
+    pub fn shared_range(&self, shared: *mut u8, none: bool) -> [u64; 2] {
+        let first = shared as u64;
+        if none || self.shared_bytes == 0 { [NOWHERE; 2] } else { [first, first + self.shared_bytes - 1] }
     }
 
     /// Lanes that exist in a warp.

@@ -101,7 +101,7 @@ pub unsafe fn check(warp: *mut Warp, range: *mut SiteRange, access: Access) -> R
             }
         }
     }
-    if let Some(new) = last.or(passing).filter(|_| !shared_site && !local_site) {
+    if let Some(new) = last.or(passing).filter(|_| !shared_site && !local_site && !running.interleave) {
         // SAFETY: by the contract; the module belongs to the launch.
         unsafe {
             range.write(new);

@@ -120,6 +120,12 @@ pub(super) fn run(plan: &Plan) -> Result<Outcome, Failure> {
     }
     notes.extend(plan.model.note.clone());
     notes.extend(unmatched::notes(plan.kernels(), plan.launches(), &analysis));
+    if plan.interleaves() {
+        notes.push(
+            "--interleave: warps took turns at each access, which all figures of order follow (caches, reuse)"
+                .to_owned(),
+        );
+    }
     let facts = RunFacts {
         device: plan.device.to_owned(),
         models: models().map(|model| model.key.clone()).collect(),
@@ -192,6 +198,9 @@ fn tell(plan: &Plan, profile: &Profile) {
             let what = if count == 1 { one } else { several };
             crate::cli::output::say(format_args!("{count} {what}, see the report"));
         }
+    }
+    if let Some(line) = crate::report::conflicts_in_short(profile) {
+        crate::cli::output::say(format_args!("{line}"));
     }
     let requests: u64 =
         profile.kernels.iter().flat_map(|kernel| kernel.metrics.values()).map(|metrics| metrics.requests).sum();

@@ -54,6 +54,9 @@ impl Plan {
             Some(text) => share(text).ok_or_else(|| usage(format!("--blocks takes a share as 1/16, not `{text}`")))?,
             None => 1,
         };
+        if arguments.interleave && arguments.device == DeviceChoice::Gpu {
+            return Err(usage("--interleave is for the CPU device: a GPU's warps advance as they do".to_owned()));
+        }
         let mode = match arguments.mode {
             ModeChoice::Trace => Mode::Trace,
             ModeChoice::Counters if arguments.device == DeviceChoice::Cpu => {
@@ -93,6 +96,7 @@ impl Plan {
                     CheckChoice::Report => Check::Report,
                     CheckChoice::Off => Check::Off,
                 },
+                interleave: arguments.interleave,
                 all_host_allocations: arguments.host_allocations == HostAllocationChoice::All,
             },
             model,
@@ -103,6 +107,11 @@ impl Plan {
     /// The options for a program whose ring has this descriptor.
     pub(super) fn options(&self, descriptor: i32) -> Options {
         Options { output: Output::Ring { descriptor }, ..self.options.clone() }
+    }
+
+    /// Whether warps take turns at their accesses.
+    pub(super) fn interleaves(&self) -> bool {
+        self.options.interleave
     }
 
     /// The pattern of `--kernels`.

@@ -4,6 +4,7 @@ mod allocations;
 mod branches;
 mod bypass;
 mod caches;
+mod conflicts;
 mod estimate;
 mod faults;
 mod figures;
@@ -17,6 +18,7 @@ mod places;
 mod reuse;
 mod style;
 
+pub use conflicts::{conflict_line, conflict_place, in_short as conflicts_in_short};
 pub use faults::fault_line;
 
 pub(super) use allocations::name_of;
@@ -68,6 +70,7 @@ pub fn text(profile: &Profile, options: &TextOptions) -> String {
     let mut out = String::new();
     header::write(&mut out, profile, style);
     faults::write(&mut out, profile, style);
+    conflicts::write(&mut out, profile, style);
     kernels::write(&mut out, profile, style, options.top);
     launches::write(&mut out, profile, style, options.top);
     lines::write(&mut out, profile, style, options.top);

@@ -11,7 +11,7 @@ impl<'c> Emitter<'_, 'c> {
     /// First and last byte known to be good for a site.
     pub fn known_range(&mut self, what: &Checked) -> [Value<'c>; 2] {
         if what.space == Space::Shared {
-            return [self.field(context::SHARED), self.shared_end()];
+            return [0, 1].map(|end| self.field(context::SHARED_RANGE.dimension(end)));
         }
         let range = self.unit.site_range(what.site);
         [self.b.load(self.t.int(64), range, 8), self.b.load(self.t.int(64), self.b.offset(range, 8), 8)]
@@ -77,12 +77,6 @@ impl<'c> Emitter<'_, 'c> {
             return Value::int(self.t.int(1), 0);
         }
         self.b.ne(self.b.and(bits, self.i64(u64::from(align) - 1)), self.i64(0))
-    }
-
-    /// Last byte of the block's shared memory.
-    fn shared_end(&mut self) -> Value<'c> {
-        let (shared, size) = (self.field(context::SHARED), self.field(context::SHARED_BYTES));
-        self.once("shared end", |this| this.entry.sub(this.entry.add(shared, size), this.i64(1)))
     }
 
     /// A branch that is hardly ever taken.

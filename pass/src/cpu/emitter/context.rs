@@ -45,9 +45,10 @@ impl Field {
         let names: [&'static str; 3] = match self.name {
             "block_index" => ["block_index.x", "block_index.y", "block_index.z"],
             "block_dim" => ["block_dim.x", "block_dim.y", "block_dim.z"],
+            "shared_range" => ["shared_range.low", "shared_range.high", ""],
             _ => ["grid_dim.x", "grid_dim.y", "grid_dim.z"],
         };
-        Field { name: names[index], offset: self.offset + 4 * index as u64, kind: self.kind }
+        Field { name: names[index], offset: self.offset + u64::from(self.align()) * index as u64, kind: self.kind }
     }
 }
 
@@ -81,6 +82,7 @@ fields! {
     SM = sm: FieldKind::Int(32);
     WARP_SLOT = warp_slot: FieldKind::Int(32);
     WORKSPACE = workspace: FieldKind::Int(64);
+    SHARED_RANGE = shared_range: FieldKind::Int(64);
     THREAD_X = thread_x: FieldKind::Lanes;
     THREAD_Y = thread_y: FieldKind::Lanes;
     THREAD_Z = thread_z: FieldKind::Lanes;

@@ -1,0 +1,53 @@
+//! Which stretches between barriers are looked at, where not all are.
+//!
+//! What a check costs must not depend on how long a program runs: each stretch of code gets a fixed number of requests,
+//! and beyond that all together a small share of what there is.
+
+use rustc_hash::FxHashMap;
+
+/// Blocks of a launch that are looked at: the first ones, and those that follow in their places.
+pub(super) const BLOCKS: u64 = 4;
+/// Requests per stretch of code, told by the kernel and the site it begins with.
+const PER_STRETCH: u64 = 4 << 10;
+/// Requests after which a stretch without barriers is left.
+const LONGEST: u64 = 16 << 10;
+/// Of so many requests one is looked at beyond that.
+const SHARE: u64 = 128;
+/// Pages of device memory that are remembered per launch, 16 KiB each.
+pub(super) const PAGES: usize = 2048;
+
+/// What was spent.
+#[derive(Default)]
+pub(super) struct Sample {
+    stretches: FxHashMap<(u32, u32), u64>,
+    spent: u64,
+    seen: u64,
+}
+
+impl Sample {
+    /// So many requests have come.
+    pub(super) fn saw(&mut self, requests: u64) {
+        self.seen += requests;
+    }
+
+    /// So many of a stretch were looked at.
+    pub(super) fn spend(&mut self, kernel: u32, first_site: u32, requests: u64) {
+        self.spent += requests;
+        *self.stretches.entry((kernel, first_site)).or_default() += requests;
+    }
+
+    fn within_share(&self) -> bool {
+        self.spent < self.seen / SHARE
+    }
+
+    /// Whether to look at another stretch that begins with this site.
+    pub(super) fn begins(&self, kernel: u32, first_site: u32) -> bool {
+        let spent = self.stretches.get(&(kernel, first_site)).copied().unwrap_or(0);
+        spent < PER_STRETCH || self.within_share()
+    }
+
+    /// Whether to go on with one of which so many requests were looked at.
+    pub(super) fn goes_on(&self, requests: u64) -> bool {
+        requests < LONGEST || self.within_share()
+    }
+}

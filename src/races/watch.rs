@@ -1,0 +1,329 @@
+//! Follows blocks through a launch and collects their conflicts.
+
+use std::collections::BTreeMap;
+
+use rustc_hash::FxHashMap;
+use warpline_format::access::{Access, Addresses, Item, LANES, Space, bundle_of};
+use warpline_format::event::{AllocationId, LaunchId, PathId};
+use warpline_format::site_table::{CacheOp, Op};
+
+use super::RaceCheck;
+use super::sample::{self, Sample};
+use super::shadow::{GlobalShadow, Mark, WORD, Word, flags};
+use super::verdict::{Scope, Verdict, judge};
+use crate::analysis::{LaunchShape, decode};
+use crate::attribution::AllocationMap;
+
+/// Shared memory of a block, at most; offsets beyond are a damaged trace's.
+const MOST_SHARED: u64 = 1 << 20;
+
+/// One side of a conflict.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Party {
+    /// Site.
+    pub site: u32,
+    /// Linear block.
+    pub block: u64,
+    /// Warp in the block.
+    pub warp: u32,
+}
+
+/// Two sites whose accesses by different warps touched the same bytes, at least one of them writing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Conflict {
+    /// Kernel, as numbered by the analysis.
+    pub kernel: u32,
+    /// Launch of the example.
+    pub launch: LaunchId,
+    /// Shared or global.
+    pub space: Space,
+    /// Whose warps.
+    pub scope: Scope,
+    /// What it is worth.
+    pub verdict: Verdict,
+    /// The example: first who writes, then who reads or writes too.
+    pub parties: [Party; 2],
+    /// Host call path of the launch.
+    pub path: PathId,
+    /// Place of the example: bytes from the start of its allocation, or of the block's shared memory; else an address.
+    pub offset: u64,
+    /// What lies there.
+    pub allocation: Option<AllocationId>,
+    /// Words of four bytes, each as often as it was met.
+    pub count: u64,
+}
+
+type Key = (u32, Space, u32, u32, Scope, Verdict, Option<AllocationId>);
+
+/// A block that is looked at.
+struct Watched {
+    block: u32,
+    /// Per warp: barriers passed.
+    intervals: Vec<u32>,
+    /// Per warp: the last interval, from 1, in which it read what may order it.
+    knows: Vec<u32>,
+    /// A warp of the block did in this launch.
+    knows_blocks: bool,
+    /// Newest interval, and whether it is looked at.
+    newest: Option<u32>,
+    on: bool,
+    /// Site that it began with, and its requests that were looked at.
+    first_site: u32,
+    requests: u64,
+    shared: Vec<Word>,
+}
+
+#[derive(Default)]
+struct Running {
+    blocks: FxHashMap<u32, Watched>,
+    global: GlobalShadow,
+}
+
+/// Follows all launches of a stream.
+#[derive(Default)]
+pub struct Watch {
+    check: RaceCheck,
+    sample: Sample,
+    launches: FxHashMap<LaunchId, Running>,
+    found: BTreeMap<Key, Conflict>,
+}
+
+impl Watch {
+    /// Looks at as much as `check` says.
+    pub fn new(check: RaceCheck) -> Watch {
+        Watch { check, ..Watch::default() }
+    }
+
+    /// Takes a batch that was checked, of a launch with its host call path, with its requests' number.
+    pub fn batch(&mut self, shape: &LaunchShape, path: PathId, items: &[u8], requests: u64, map: &AllocationMap) {
+        self.sample.saw(requests);
+        let mut running = self.launches.remove(&shape.id).unwrap_or_default();
+        let warps = shape.warps.max(1);
+        let mut at = 0;
+        while at < items.len() {
+            if let Some((slot, bytes)) = decode::turn(&items[at..]) {
+                let end = (at + decode::TURN_BYTES + bytes as usize).min(items.len());
+                if let Some(block) = running.blocks.get_mut(&(slot / warps)) {
+                    let mut turn =
+                        Turn { watch: self, shape, path, map, block, global: &mut running.global, warp: slot % warps };
+                    turn.items(&items[at + decode::TURN_BYTES..end]);
+                }
+                at = end;
+                continue;
+            }
+            let Some((Ok(item), length)) = decode::item(&items[at..]) else { break };
+            at += length;
+            if let Item::BlockStart { slot, block, .. } = item {
+                self.starts(&mut running, shape, slot / warps, block);
+            }
+        }
+        self.launches.insert(shape.id, running);
+    }
+
+    fn starts(&self, running: &mut Running, shape: &LaunchShape, resident: u32, block: u64) {
+        let wanted = self.check == RaceCheck::Full || block < sample::BLOCKS || running.blocks.contains_key(&resident);
+        let Ok(block) = u32::try_from(block) else { return };
+        if !wanted || block == Mark::NONE.block {
+            return;
+        }
+        let shared = running.blocks.remove(&resident).map(|before| before.shared).unwrap_or_default();
+        let warps = shape.warps as usize;
+        let watched = Watched {
+            block,
+            intervals: vec![0; warps],
+            knows: vec![0; warps],
+            knows_blocks: false,
+            newest: None,
+            on: false,
+            first_site: 0,
+            requests: 0,
+            shared,
+        };
+        running.blocks.insert(resident, watched);
+    }
+
+    /// A launch is over.
+    pub fn end(&mut self, launch: LaunchId) {
+        self.launches.remove(&launch);
+    }
+
+    /// What was found, in an order that depends on the trace alone, and how much was looked at.
+    pub fn finish(self) -> (Vec<Conflict>, RaceCheck) {
+        (self.found.into_values().collect(), self.check)
+    }
+}
+
+/// A warp's turn.
+struct Turn<'a> {
+    watch: &'a mut Watch,
+    shape: &'a LaunchShape,
+    path: PathId,
+    map: &'a AllocationMap,
+    block: &'a mut Watched,
+    global: &'a mut GlobalShadow,
+    warp: u32,
+}
+
+impl Turn<'_> {
+    fn items(&mut self, items: &[u8]) {
+        let mut at = 0;
+        while at < items.len() {
+            if let Some((access, length)) = decode::request(&items[at..]) {
+                at += length;
+                self.item(&access);
+                continue;
+            }
+            let Some((Ok(item), length)) = decode::item(&items[at..]) else { return };
+            at += length;
+            if item == Item::Barrier {
+                self.block.intervals[self.warp as usize] += 1;
+            }
+        }
+    }
+
+    /// Whether the interval that the warp is in is looked at.
+    fn looks(&mut self, site: u32) -> bool {
+        if self.watch.check == RaceCheck::Full {
+            return true;
+        }
+        let interval = self.block.intervals[self.warp as usize];
+        if self.block.newest.is_none_or(|newest| newest < interval) {
+            (self.block.newest, self.block.first_site, self.block.requests) = (Some(interval), site, 0);
+            self.block.on = self.watch.sample.begins(self.shape.kernel, site);
+        }
+        self.block.on &= self.watch.sample.goes_on(self.block.requests) && self.global.pages() < sample::PAGES;
+        self.block.on
+    }
+
+    fn item(&mut self, access: &Access<'_>) {
+        if !matches!(access.space, Space::Global | Space::Shared) {
+            return;
+        }
+        let table = &self.shape.module.1.table;
+        let Some(index) = bundle_of(access.site) else {
+            let on = self.looks(access.site);
+            return self.request(access, on);
+        };
+        let members = &table.bundles[index as usize].members;
+        let on = self.looks(members[0].site);
+        let mut spare = [0; 8 * LANES];
+        for member in members {
+            self.request(&access.member(member.site, member.offset, &mut spare), on);
+        }
+    }
+
+    fn request(&mut self, access: &Access<'_>, on: bool) {
+        let module = &self.shape.module.1;
+        let site = &module.table.sites[access.site as usize];
+        let warp = self.warp as usize;
+        let interval = self.block.intervals[warp];
+        let volatile = site.cache == CacheOp::Volatile;
+        // What orders has to be known of stretches that are not looked at, too.
+        let learns = match site.op {
+            Op::Load => volatile,
+            Op::Store => false,
+            Op::Atomic => !module.table.hint(access.site).unused,
+        };
+        if learns {
+            self.block.knows[warp] = interval + 1;
+            self.block.knows_blocks |= access.space == Space::Global;
+        }
+        if !on {
+            return;
+        }
+        self.block.requests += 1;
+        if self.watch.check == RaceCheck::Sampled {
+            self.watch.sample.spend(self.shape.kernel, self.block.first_site, 1);
+        }
+        let flag = |set: bool, bit: u8| if set { bit } else { 0 };
+        let mark = Mark {
+            block: self.block.block,
+            interval,
+            site: access.site,
+            warp: warp as u16,
+            bytes: 0,
+            flags: flag(volatile || site.op == Op::Atomic, flags::MEETS)
+                | flag(volatile, flags::VOLATILE)
+                | flag(self.block.knows[warp] == interval + 1, flags::WARP_KNOWS)
+                | flag(self.block.knows_blocks, flags::BLOCK_KNOWS)
+                | flag(site.op != Op::Load, flags::WRITES),
+        };
+        let width = module.widths[access.site as usize];
+        let mut access = *access;
+        if matches!(access.addresses, Addresses::Uniform(_)) {
+            // One lane stands for all: they share a warp.
+            access.mask = 1 << access.mask.trailing_zeros();
+        }
+        access.for_each_lane(|_, address| {
+            let mut place = 0;
+            while place < width.bytes {
+                let from = address.wrapping_add(u64::from(place));
+                let count = (WORD - from % WORD).min(u64::from(width.bytes - place)) as u32;
+                let held = width.holes.map_or(u64::MAX, |mask| mask >> place) as u32 & ((1 << count) - 1);
+                place += count;
+                let bytes = (held << (from % WORD)) as u8;
+                if bytes != 0 {
+                    self.word(access.space, from & !(WORD - 1), Mark { bytes, ..mark });
+                }
+            }
+        });
+    }
+
+    fn word(&mut self, space: Space, address: u64, mark: Mark) {
+        let mut met = [Mark::NONE; Word::MARKS];
+        let mut count = 0;
+        let meet = |other: &Mark| {
+            met[count] = *other;
+            count += 1;
+        };
+        match space {
+            Space::Shared => {
+                if address >= MOST_SHARED {
+                    return;
+                }
+                let index = (address / WORD) as usize;
+                let shared = &mut self.block.shared;
+                if shared.len() <= index {
+                    shared.resize((index + 1).next_power_of_two(), Word::EMPTY);
+                }
+                shared[index].touch(mark, meet);
+            }
+            _ => self.global.word(address).touch(mark, meet),
+        }
+        for other in &met[..count] {
+            // Shared memory was another block's before.
+            if space != Space::Shared || other.block == mark.block {
+                self.meeting(space, address, &mark, other);
+            }
+        }
+    }
+
+    #[cold]
+    fn meeting(&mut self, space: Space, address: u64, mine: &Mark, other: &Mark) {
+        let Some((scope, verdict)) = judge(&self.shape.module.1.table, mine, other) else { return };
+        if verdict == Verdict::MaybeOrdered && self.watch.check != RaceCheck::Full {
+            return;
+        }
+        let address = address + u64::from((mine.bytes & other.bytes).trailing_zeros());
+        // Who writes comes first; of two that do, the lower site.
+        let rank = |mark: &Mark| (!mark.writes(), mark.site, mark.block, mark.warp);
+        let (first, second) = if rank(mine) <= rank(other) { (mine, other) } else { (other, mine) };
+        let allocation = if space == Space::Shared { None } else { self.map.find(address).allocation };
+        let start = allocation.and_then(|_| self.map.start(address)).unwrap_or(0);
+        let key = (self.shape.kernel, space, first.site, second.site, scope, verdict, allocation);
+        let party = |mark: &Mark| Party { site: mark.site, block: mark.block.into(), warp: mark.warp.into() };
+        let conflict = self.watch.found.entry(key).or_insert_with(|| Conflict {
+            kernel: self.shape.kernel,
+            launch: self.shape.id,
+            space,
+            scope,
+            verdict,
+            parties: [first, second].map(party),
+            path: self.path,
+            offset: address - start,
+            allocation,
+            count: 0,
+        });
+        conflict.count += 1;
+    }
+}

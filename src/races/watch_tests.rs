@@ -1,0 +1,280 @@
+//! Conflicts that are there, and cured twins without any.
+
+use std::sync::Arc;
+
+use proptest::prelude::*;
+use warpline_format::access::{Kind, Space, head, push_access};
+use warpline_format::device::Device;
+use warpline_format::event::Launch;
+use warpline_format::site_table::{CacheOp, File, Frame, Function, Hint, Op, Site, SiteTable, Stored};
+
+use super::{Conflict, RaceCheck, Scope, Verdict, Watch};
+use crate::analysis::LaunchShape;
+use crate::attribution::{AllocationMap, Module};
+
+const LOAD: u32 = 0;
+const STORE: u32 = 1;
+const OTHER_STORE: u32 = 2;
+const CONSTANT: u32 = 3;
+const REDUCTION: u32 = 4;
+const EXCHANGE: u32 = 5;
+const VOLATILE_LOAD: u32 = 6;
+const VOLATILE_STORE: u32 = 7;
+const BYTE: u32 = 8;
+const ARGUMENT: u32 = 9;
+const SAME_CONSTANT: u32 = 10;
+
+const DATA: u64 = 0x1000_0000_0000;
+
+fn module() -> Arc<Module> {
+    let site = |op, bytes, cache| Site {
+        function: 0,
+        op,
+        space: Space::Global,
+        bytes,
+        byte_mask: None,
+        align: 1,
+        cache,
+        chain: vec![0],
+        approximate: false,
+        in_library: false,
+    };
+    let plain = |op| site(op, 4, CacheOp::Default);
+    let hint = |site, stored, unused| Hint { site, shared: None, stored, unused };
+    let table = SiteTable {
+        files: vec![File::default()],
+        frames: vec![Frame::default(); 2],
+        functions: vec![Function { kernel: true, ..Function::default() }],
+        sites: vec![
+            plain(Op::Load),
+            plain(Op::Store),
+            Site { chain: vec![1], ..plain(Op::Store) },
+            plain(Op::Store),
+            plain(Op::Atomic),
+            plain(Op::Atomic),
+            site(Op::Load, 4, CacheOp::Volatile),
+            site(Op::Store, 4, CacheOp::Volatile),
+            Site { chain: vec![1], ..site(Op::Store, 1, CacheOp::Default) },
+            Site { chain: vec![1], ..plain(Op::Store) },
+            plain(Op::Store),
+        ],
+        hints: vec![
+            hint(CONSTANT, Stored::Constant(1), false),
+            hint(REDUCTION, Stored::Anything, true),
+            hint(ARGUMENT, Stored::Argument, false),
+            hint(SAME_CONSTANT, Stored::Constant(1), false),
+        ],
+        ..SiteTable::default()
+    };
+    Arc::new(Module::new(&table.to_bytes()).expect("a good table"))
+}
+
+/// What a warp does.
+#[derive(Clone, Copy, Debug)]
+enum Step {
+    /// Block, warp, site, address; lanes are `stride` bytes apart.
+    Access(u32, u32, Space, u32, u64, u64),
+    /// Block, warp.
+    Barrier(u32, u32),
+}
+
+const WARPS: u32 = 4;
+
+fn conflicts(check: RaceCheck, steps: &[Step]) -> Vec<Conflict> {
+    let launch = Launch::of(3, 8, WARPS * 32);
+    let shape = LaunchShape::new(&launch, module(), 0, &Device { sms: 8, ..Device::rtx_2080_ti() });
+    let shape = shape.expect("a good launch");
+    let word = |one: u32, two: u32| u64::from(one) | u64::from(two) << 32;
+    let slot = |block: u32| block * shape.slots_per_sm;
+    let mut items = Vec::new();
+    for block in 0..8 {
+        items.extend(word(head(Kind::BlockStart, Space::Generic, slot(block)), WARPS).to_le_bytes());
+        items.extend(u64::from(block).to_le_bytes());
+    }
+    for step in steps {
+        let mut turn = Vec::new();
+        let (block, warp) = match *step {
+            Step::Access(block, warp, space, site, address, stride) => {
+                let lanes: Vec<u64> = (0..32).map(|lane| address + stride * lane).collect();
+                push_access(&mut turn, space, site, u32::MAX, &lanes);
+                (block, warp)
+            }
+            Step::Barrier(block, warp) => {
+                turn.extend(word(head(Kind::Barrier, Space::Generic, 0), 0).to_le_bytes());
+                (block, warp)
+            }
+        };
+        items.extend(word(head(Kind::Turn, Space::Generic, slot(block) + warp), turn.len() as u32).to_le_bytes());
+        items.extend(turn);
+    }
+    let mut watch = Watch::new(check);
+    watch.batch(&shape, 0, &items, steps.len() as u64, &AllocationMap::default());
+    watch.end(3);
+    watch.finish().0
+}
+
+fn verdicts(check: RaceCheck, steps: &[Step]) -> Vec<(Scope, Verdict)> {
+    conflicts(check, steps).iter().map(|conflict| (conflict.scope, conflict.verdict)).collect()
+}
+
+/// In a sample and in full, which agree unless something may be ordered.
+fn both(steps: &[Step]) -> Vec<(Scope, Verdict)> {
+    let found = verdicts(RaceCheck::Full, steps);
+    assert_eq!(verdicts(RaceCheck::Sampled, steps), found);
+    found
+}
+
+fn shared(warp: u32, site: u32, address: u64) -> Step {
+    Step::Access(0, warp, Space::Shared, site, address, 4)
+}
+
+fn one(block: u32, warp: u32, site: u32, address: u64) -> Step {
+    Step::Access(block, warp, Space::Global, site, DATA + address, 0)
+}
+
+#[test]
+fn a_missing_barrier_is_found_and_a_barrier_cures_it() {
+    let tile = [shared(0, STORE, 0), shared(1, STORE, 128), shared(0, LOAD, 128), shared(1, LOAD, 0)];
+    assert_eq!(both(&tile), [(Scope::Block, Verdict::Race)]);
+    let found = &conflicts(RaceCheck::Full, &tile)[0];
+    assert_eq!(
+        (found.count, found.offset, found.parties.map(|party| (party.site, party.warp))),
+        (64, 128, [(STORE, 1), (LOAD, 0)])
+    );
+    let mut cured = tile[..2].to_vec();
+    cured.extend((0..WARPS).map(|warp| Step::Barrier(0, warp)));
+    cured.extend(&tile[2..]);
+    assert_eq!(both(&cured), []);
+    // The same offset is another block's memory, and another time the same warp's.
+    let apart = [shared(0, STORE, 0), Step::Access(1, 1, Space::Shared, LOAD, 0, 4), shared(0, LOAD, 0)];
+    assert_eq!(both(&apart), []);
+}
+
+#[test]
+fn order_within_an_interval_does_not_matter() {
+    assert_eq!(both(&[shared(3, LOAD, 0), shared(0, STORE, 0)]), [(Scope::Block, Verdict::Race)]);
+    // Two readers, one of them the writer itself.
+    let readers = [shared(0, LOAD, 0), shared(1, LOAD, 0), shared(1, STORE, 0)];
+    assert_eq!(both(&readers), [(Scope::Block, Verdict::Race)]);
+    assert_eq!(both(&[shared(1, LOAD, 0), shared(1, STORE, 0), shared(1, LOAD, 0)]), []);
+}
+
+#[test]
+fn bytes_of_a_word_are_told_apart() {
+    assert_eq!(both(&[one(0, 0, BYTE, 0), one(0, 1, BYTE, 1)]), []);
+    assert_eq!(both(&[one(0, 0, BYTE, 1), one(0, 1, BYTE, 1)]), [(Scope::Block, Verdict::OneStore)]);
+    // An access that begins in the middle of a word.
+    assert_eq!(both(&[one(0, 0, STORE, 2), one(0, 1, BYTE, 5)]), [(Scope::Block, Verdict::Race)]);
+    assert_eq!(both(&[one(0, 0, STORE, 2), one(0, 1, BYTE, 6)]), []);
+}
+
+#[test]
+fn stores_of_one_value_are_no_conflict() {
+    assert_eq!(both(&[one(0, 0, CONSTANT, 0), one(1, 0, CONSTANT, 0), one(0, 1, SAME_CONSTANT, 0)]), []);
+    assert_eq!(both(&[one(0, 0, ARGUMENT, 0), one(1, 0, ARGUMENT, 0)]), []);
+    assert_eq!(both(&[one(0, 0, ARGUMENT, 0), one(1, 0, CONSTANT, 0)]), [(Scope::Grid, Verdict::Race)]);
+    assert_eq!(both(&[one(0, 0, STORE, 0), one(1, 0, STORE, 0)]), [(Scope::Grid, Verdict::OneStore)]);
+    assert_eq!(both(&[one(0, 0, STORE, 0), one(1, 0, OTHER_STORE, 0)]), [(Scope::Grid, Verdict::Race)]);
+}
+
+#[test]
+fn blocks_meet_in_device_memory() {
+    assert_eq!(
+        both(&[one(0, 0, LOAD, 0), one(0, 0, STORE, 0), one(1, 0, LOAD, 0), one(1, 0, STORE, 0)]),
+        [(Scope::Grid, Verdict::Race), (Scope::Grid, Verdict::OneStore)]
+    );
+    assert_eq!(both(&[one(0, 0, CONSTANT, 0), one(1, 0, LOAD, 0)]), [(Scope::Grid, Verdict::Flag)]);
+    assert_eq!(both(&[one(0, 0, REDUCTION, 0), one(1, 0, LOAD, 0)]), [(Scope::Grid, Verdict::Flag)]);
+}
+
+#[test]
+fn atomics_do_not_meet_each_other_but_what_is_plain() {
+    assert_eq!(both(&[shared(0, REDUCTION, 0), shared(1, REDUCTION, 0), shared(2, EXCHANGE, 0)]), []);
+    assert_eq!(both(&[shared(0, REDUCTION, 0), shared(1, LOAD, 0)]), [(Scope::Block, Verdict::Race)]);
+    // Also where the reader's own came last.
+    let own_last = [shared(0, REDUCTION, 0), shared(1, REDUCTION, 0), shared(1, LOAD, 0)];
+    assert_eq!(both(&own_last), [(Scope::Block, Verdict::Race)]);
+    assert_eq!(both(&[one(0, 0, VOLATILE_STORE, 0), one(1, 0, VOLATILE_LOAD, 0)]), []);
+}
+
+#[test]
+fn what_flags_may_order_is_told_in_full_only_and_as_such() {
+    // The last block reads what the others wrote, behind an atomic operation whose result it looked at.
+    let last = [
+        one(0, 0, STORE, 0),
+        one(0, 0, EXCHANGE, 64),
+        one(1, 0, STORE, 4),
+        one(1, 0, EXCHANGE, 64),
+        Step::Barrier(1, 0),
+        Step::Barrier(1, 1),
+        one(1, 1, LOAD, 0),
+    ];
+    assert_eq!(verdicts(RaceCheck::Sampled, &last), []);
+    assert_eq!(verdicts(RaceCheck::Full, &last), [(Scope::Grid, Verdict::MaybeOrdered)]);
+    // Without looking at a result nobody knows.
+    let blind = last.map(|step| match step {
+        Step::Access(block, warp, space, EXCHANGE, address, stride) => {
+            Step::Access(block, warp, space, REDUCTION, address, stride)
+        }
+        other => other,
+    });
+    assert_eq!(both(&blind), [(Scope::Grid, Verdict::Race)]);
+    // A warp that waits for another's flag.
+    let flag = [shared(0, STORE, 0), shared(0, VOLATILE_STORE, 512), shared(1, VOLATILE_LOAD, 512), shared(1, LOAD, 0)];
+    assert_eq!(verdicts(RaceCheck::Sampled, &flag), []);
+    assert_eq!(verdicts(RaceCheck::Full, &flag), [(Scope::Block, Verdict::MaybeOrdered)]);
+}
+
+#[test]
+fn a_sample_leaves_out_blocks_and_comes_back_to_new_code() {
+    let far = [one(6, 0, STORE, 0), one(7, 0, LOAD, 0)];
+    assert_eq!((verdicts(RaceCheck::Sampled, &far), verdicts(RaceCheck::Full, &far).len()), (vec![], 1));
+    // A long stretch uses up its share; what begins elsewhere behind the next barrier is looked at again.
+    let mut steps: Vec<Step> = (0..100_000).map(|_| shared(0, LOAD, 0)).collect();
+    steps.push(shared(1, STORE, 0));
+    assert_eq!(verdicts(RaceCheck::Sampled, &steps), []);
+    steps.extend((0..WARPS).map(|warp| Step::Barrier(0, warp)));
+    steps.extend([shared(0, STORE, 0), shared(1, LOAD, 0)]);
+    assert_eq!(verdicts(RaceCheck::Sampled, &steps), [(Scope::Block, Verdict::Race)]);
+}
+
+/// All pairs of accesses, looked at one by one: the first meeting of each pair of sites and scope.
+fn reference(steps: &[Step]) -> bool {
+    let mut intervals = [[0; WARPS as usize]; 8];
+    let mut known: Vec<(u32, u32, u32, bool, u64)> = Vec::new();
+    for step in steps {
+        match *step {
+            Step::Barrier(block, warp) => intervals[block as usize][warp as usize] += 1,
+            Step::Access(block, warp, _, site, address, _) => {
+                let interval = intervals[block as usize][warp as usize];
+                let writes = site != LOAD;
+                let meets = |other: &(u32, u32, u32, bool, u64)| {
+                    other.4 == address
+                        && (other.3 || writes)
+                        && (other.0 != block || (other.1 != warp && other.2 == interval))
+                };
+                if known.iter().any(meets) {
+                    return true;
+                }
+                known.push((block, warp, interval, writes, address));
+            }
+        }
+    }
+    false
+}
+
+proptest! {
+    #[test]
+    fn there_is_a_conflict_where_any_pair_has_one(
+        choices in prop::collection::vec((0u32..2, 0..WARPS, 0u32..2, 0u64..3, 0u32..8), 0..40),
+    ) {
+        let steps: Vec<Step> = choices
+            .into_iter()
+            .flat_map(|(block, warp, site, address, barrier)| match barrier {
+                0 => (0..WARPS).map(|warp| Step::Barrier(block, warp)).collect(),
+                _ => vec![one(block, warp, if site == 0 { LOAD } else { STORE }, 4 * address)],
+            })
+            .collect();
+        prop_assert_eq!(!conflicts(RaceCheck::Full, &steps).is_empty(), reference(&steps));
+    }
+}
