@@ -156,10 +156,14 @@ impl<'c> Emitter<'_, 'c> {
         self.go_on(&candidates, &behind);
     }
 
-    /// Whether lanes of a warp wait for each other in a block.
+    /// Whether lanes of a warp wait for each other in a block, or look which of them run it.
     fn meets(&self, position: usize) -> bool {
-        const MEETINGS: [&str; 6] = ["barrier", "bar.warp", "shfl.sync", "vote", "match", "redux"];
+        const MEETINGS: [&str; 7] = ["barrier", "bar.warp", "shfl.sync", "vote", "match", "redux", "activemask"];
         let Some(block) = self.body.blocks.get(position) else { return false };
+        let looks = |value: Value<'c>| value.is_inline_asm() && value.asm_text().contains("activemask");
+        if block.instructions.iter().filter_map(|value| value.called_value()).any(looks) {
+            return true;
+        }
         block.instructions.iter().filter_map(|value| value.direct_callee()).any(|callee| {
             let name = callee.name();
             let intrinsic = name.strip_prefix("llvm.nvvm.");
