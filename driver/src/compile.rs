@@ -3,7 +3,7 @@
 use crate::clang_jobs::{self, Side};
 use crate::command::{Command, Finished};
 use crate::error::DriverError;
-use crate::invocation::{Input, Invocation, Language};
+use crate::invocation::{GpuCode, Input, Invocation, Language};
 use crate::source::{cccl, overlay, standard, unit};
 use crate::stages::{self, StageOptions};
 use crate::tools::Tools;
@@ -73,7 +73,7 @@ fn cuda_object(tools: &Tools, invocation: &Invocation, input: &Input, output: &P
     let mut texts = overlay::respelled_files(&files, invocation.dialect);
     texts.extend(overlay::respelled_libraries(&all, &files));
     if let Some(folder) = tools.cuda.cccl_include().filter(|_| cccl::concerns(&files)) {
-        texts.extend(cccl::changed(&folder, invocation.gpu));
+        texts.extend(cccl::changed(&folder, invocation.gpu == GpuCode::Real));
     }
     if let Some(overlay) = overlay::overlay(Path::new(&input.path), &texts, tools.temporary())? {
         [device, host] = [device, host].map(|command| command.args(["-ivfsoverlay"]).path(&overlay));

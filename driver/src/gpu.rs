@@ -4,7 +4,7 @@
 //! functions of the old names stand before it, and what we do not offer leads to it directly.
 
 use crate::error::DriverError;
-use crate::invocation::Invocation;
+use crate::invocation::{GpuCode, Invocation};
 use crate::tools::Tools;
 use inkwell::module::Module;
 use object::read::archive::ArchiveFile;
@@ -12,12 +12,10 @@ use object::{Object, ObjectSymbol};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use warpline_format::gpu::REAL_PREFIX;
 use warpline_format::site_table::SiteTable;
 use warpline_pass::gpu::{self, Assembler, GpuError, Plan};
 use warpline_toolchain::cache::{self, content_hash};
-
-/// Prefix of CUDA's own functions.
-const REAL_PREFIX: &str = "__wlreal_";
 
 /// The oldest architecture that hooks run on.
 const OLDEST: u32 = 70;
@@ -32,7 +30,7 @@ pub struct GpuBuild {
 impl GpuBuild {
     /// For a command line that asks for GPU code; `None` for others.
     pub fn new(tools: &Tools, invocation: &Invocation) -> Option<GpuBuild> {
-        if !invocation.gpu {
+        if invocation.gpu != GpuCode::Real {
             return None;
         }
         let mut numbers: BTreeSet<u32> = invocation.architectures.iter().copied().filter(|&n| n >= OLDEST).collect();

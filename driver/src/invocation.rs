@@ -5,6 +5,7 @@ use crate::options::lex::{Item, MissingValue, lex};
 use crate::options::table::Meaning;
 use crate::options::{Dialect, response};
 use std::path::{Path, PathBuf};
+use warpline_format::options::EMULATED;
 
 /// What to make of the inputs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -100,6 +101,17 @@ pub enum LinkItem {
 /// Optimisation level, as the letter or digit after `-O`.
 pub type Level = String;
 
+/// Code for GPUs that travels beside that for the CPU device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GpuCode {
+    /// None.
+    None,
+    /// For NVIDIA's.
+    Real,
+    /// For the emulated one.
+    Emulated,
+}
+
 /// A command line, understood.
 #[derive(Clone, Debug)]
 pub struct Invocation {
@@ -153,8 +165,8 @@ pub struct Invocation {
     pub cautious: bool,
     /// No `--warpline-no-bundles`: accesses at constant distances from each other share a record.
     pub bundles: bool,
-    /// `--device=gpu`: code for GPUs, too.
-    pub gpu: bool,
+    /// `--device`: code for GPUs, too.
+    pub gpu: GpuCode,
     /// For [`Action::Clang`]: the arguments that ask for it, in clang's words.
     pub clang_only: Vec<String>,
     /// Flags that are dropped and could be missed.
@@ -176,8 +188,11 @@ pub enum UsageError {
     /// A language that is not compiled here.
     #[error("language not recognized: '{0}'")]
     Language(String),
-    /// `--device` with anything but `cpu` and `gpu`.
-    #[error("--device={0}: expected cpu or gpu (code for both; the program chooses when it starts)")]
+    /// `--device` with anything else.
+    #[error(
+        "--device={0}: expected cpu, gpu (code for both; the program chooses when it starts) or {EMULATED} (the GPU's code, \
+         for a GPU that is emulated)"
+    )]
     Device(String),
     /// Results of nvcc alone.
     #[error("{0} asks for a result that only nvcc makes: warpline-cc makes objects, libraries, executables and PTX")]
@@ -274,7 +289,7 @@ impl Parser {
             processor: None,
             cautious: false,
             bundles: true,
-            gpu: false,
+            gpu: GpuCode::None,
             clang_only: Vec::new(),
             ignored: Vec::new(),
         };
@@ -437,8 +452,14 @@ impl Parser {
             Meaning::WarplineCautious => made.cautious = true,
             Meaning::WarplineNoBundles => made.bundles = false,
             Meaning::WarplineMarch => made.processor = Some(value),
-            Meaning::WarplineDevice if matches!(value.as_str(), "cpu" | "gpu") => made.gpu = value == "gpu",
-            Meaning::WarplineDevice => return Err(UsageError::Device(value)),
+            Meaning::WarplineDevice => {
+                made.gpu = match value.as_str() {
+                    "cpu" => GpuCode::None,
+                    "gpu" => GpuCode::Real,
+                    EMULATED => GpuCode::Emulated,
+                    _ => return Err(UsageError::Device(value)),
+                }
+            }
         }
         Ok(())
     }

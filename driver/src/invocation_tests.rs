@@ -129,7 +129,7 @@ fn wrong_lines_say_why() {
     assert_eq!(error("-c a.cu b.cu -o x.o"), "cannot specify -o when generating multiple output files");
     assert_eq!(error("-arch=gfx90a a.cu"), "unsupported CUDA gpu architecture: gfx90a");
     assert_eq!(error("-x fortran a.f"), "language not recognized: 'fortran'");
-    assert!(error("--device=tpu a.cu").contains("expected cpu or gpu"));
+    assert!(error("--device=tpu a.cu").contains("expected cpu, gpu"));
     assert!(error("-cubin a.cu").contains("-cubin asks for a result that only nvcc makes"));
     assert_eq!(error("-rdc=maybe a.cu"), "-rdc=maybe: expected true or false");
 }

@@ -9,6 +9,7 @@ pub mod clang_jobs;
 pub mod command;
 pub mod compile;
 pub mod embedded;
+mod emulation;
 pub mod error;
 pub mod gpu;
 pub mod invocation;

@@ -3,7 +3,7 @@
 use crate::command::Command;
 use crate::error::DriverError;
 use crate::gpu::GpuBuild;
-use crate::invocation::Invocation;
+use crate::invocation::{GpuCode, Invocation};
 use crate::registers::{Assembler, Assembly};
 use crate::tools::Tools;
 use crate::{clang_jobs, object_parts};
@@ -22,7 +22,7 @@ use warpline_pass::llvm::Machine;
 use warpline_pass::llvm::shim::quiet_context;
 use warpline_pass::object::{EmitOptions, Huge, Output};
 use warpline_pass::parts::{self, GenerateOptions, Split};
-use warpline_pass::{cpu, device, host, object};
+use warpline_pass::{cpu, device, gpu, host, object};
 
 /// clang's variable that ties a host module to its device code.
 const WRAPPER: &str = "__cuda_fatbin_wrapper";
@@ -54,6 +54,8 @@ pub struct StageOptions {
     architecture_word: u32,
     /// GPU code, where it is asked for.
     gpu: Option<GpuBuild>,
+    /// The GPU's code lowered for the emulated one.
+    emulated: bool,
     assembler: Assembler,
     /// Joins objects.
     linker: Command,
@@ -77,6 +79,7 @@ impl StageOptions {
             bundles: invocation.bundles,
             architecture_word: architecture_word(tools.architecture, tools.asked_architecture),
             gpu: GpuBuild::new(tools, invocation),
+            emulated: invocation.gpu == GpuCode::Emulated,
             assembler: assembler(tools, invocation),
             linker: clang_jobs::linker(tools),
             temporary: tools.temporary().into(),
@@ -96,6 +99,12 @@ impl StageOptions {
             visible::name(&self.source),
             visible::name(name)
         );
+    }
+
+    fn note(&self, notes: &[String]) {
+        for note in notes {
+            eprintln!("warpline-cc: note: {}: {}", visible::name(&self.source), visible::message(note));
+        }
     }
 
     fn failed(&self, cause: impl Display) -> DriverError {
@@ -214,16 +223,26 @@ fn write_unit<'c>(
         false => None,
     };
     let fat_binary = gpu_code(&device, table.as_ref(), options)?;
+    let registers = registers.finish();
+    let emulated = table.as_ref().filter(|_| options.emulated);
     let lowering = cpu::Options {
         processor: &options.processor,
         descriptor: DESCRIPTOR,
         visible: false,
         fat_binary: &fat_binary,
-        registers: &registers.finish(),
+        emulated: emulated.map(|_| gpu::EMULATED_DESCRIPTOR),
+        registers: &registers,
         cautious: options.cautious,
         optimize: false,
     };
     let lowered = cpu::lower(&device, table.as_ref(), &lowering).map_err(|cause| options.failed(cause))?;
+    if let Some(table) = emulated {
+        let made = gpu::emulate(&device, table, &options.processor, &registers);
+        let made = made.map_err(|cause| options.failed(cause))?;
+        options.note(&made.notes);
+        options.dump.write(&made.module, "device-4-emulated")?;
+        gpu::join_emulated(&lowered, made.module).map_err(|cause| options.failed(cause))?;
+    }
     let Some(split) = parts::split(&lowered, &options.processor).map_err(|cause| options.failed(cause))? else {
         cpu::optimize(&lowered, &options.processor).map_err(|cause| options.failed(cause))?;
         options.dump.write(&lowered, "device-4-lowered")?;
@@ -295,7 +314,7 @@ fn note_architecture(host: &Module<'_>, value: u32) {
 /// The fat binary for GPUs, empty where none is asked for. A build without hooks has none either: the runtime would
 /// not find the hooked kernels in it.
 fn gpu_code(device: &Module<'_>, table: Option<&SiteTable>, options: &StageOptions) -> Result<Vec<u8>, DriverError> {
-    let (Some(gpu), Some(table)) = (&options.gpu, table) else { return Ok(Vec::new()) };
+    let (Some(build), Some(table)) = (&options.gpu, table) else { return Ok(Vec::new()) };
     if let Some(cycle) = device::reference_cycle(device) {
         let names = cycle.join(", ");
         return Err(options.failed(format!(
@@ -303,10 +322,8 @@ fn gpu_code(device: &Module<'_>, table: Option<&SiteTable>, options: &StageOptio
              which LLVM cannot write as PTX; set one of the pointers when the program runs, or build without --device=gpu"
         )));
     }
-    let (bytes, notes) = gpu.fat_binary(device, table).map_err(|cause| options.failed(cause))?;
-    for note in notes {
-        eprintln!("warpline-cc: note: {}: {}", visible::name(&options.source), visible::message(&note));
-    }
+    let (bytes, notes) = build.fat_binary(device, table).map_err(|cause| options.failed(cause))?;
+    options.note(&notes);
     Ok(bytes)
 }
 

@@ -75,7 +75,7 @@ fn usage_errors_say_what_is_wrong() {
         ("-o", "argument to '-o' is missing"),
         ("-c a.cu b.cu -o x.o", "cannot specify -o when generating multiple output files"),
         ("-arch=gfx90a a.cu", "unsupported CUDA gpu architecture: gfx90a"),
-        ("--device=tpu a.cu", "expected cpu or gpu"),
+        ("--device=tpu a.cu", "expected cpu, gpu"),
         ("--options-file absent.rsp a.cu", "cannot read the options file 'absent.rsp'"),
     ];
     for (line, message) in cases {

@@ -11,6 +11,9 @@ pub const HOOKED_SUFFIX: &str = "__warpline";
 pub const COUNTED_SUFFIX: &str = "__warpline_counted";
 /// Kernel that runs behind a hooked one, in the same stream.
 pub const FINISH_KERNEL: &str = "__warpline_finish";
+/// Put before the names of the CUDA runtime that stands behind ours: that of NVIDIA, or a second copy of ours as the
+/// emulated GPU.
+pub const REAL_PREFIX: &str = "__wlreal_";
 /// Parameters that a hooked kernel has after its own: `rings`, `data`, `counts`, `flags`, 64 bits each.
 pub const TARGET_PARAMETERS: usize = 4;
 

@@ -16,6 +16,8 @@ pub const INTERLEAVE_VARIABLE: &str = "WARPLINE_INTERLEAVE";
 /// `cpu` or `gpu`: where the kernels of a program that carries code for both run. Without it a GPU is used where there
 /// is one.
 pub const DEVICE_VARIABLE: &str = "WARPLINE_DEVICE";
+/// Its value, and the option's of the compiler, for the emulated GPU.
+pub const EMULATED: &str = "gpu-emulated";
 
 /// What happens at an out-of-bounds or misaligned device access.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -30,6 +30,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         descriptor: "warpline_module",
         visible: true,
         fat_binary: &[],
+        emulated: None,
         registers: &BTreeMap::new(),
         cautious: flag("--cautious"),
         optimize: !flag("--plain"),

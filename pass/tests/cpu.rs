@@ -37,6 +37,7 @@ fn lowered<'c>(module: &Module<'c>, table: &SiteTable, processor: &str, cautious
         descriptor: "warpline_module",
         visible: true,
         fat_binary: &[],
+        emulated: None,
         registers: &BTreeMap::new(),
         cautious,
         optimize: true,

@@ -5,6 +5,7 @@ use crate::cuda::error::{self, Error};
 use crate::execution::arena::Arena;
 use crate::execution::warp::{Heap, Running};
 use crate::failures::Failures;
+use crate::gpu::emulation;
 use crate::graphs::{Captures, Graphs};
 use crate::memory::host::HostAllocations;
 use crate::memory::windows::WindowError;
@@ -250,12 +251,15 @@ impl Runtime {
             }),
             Err(_) => by_hand(),
         };
-        if let Some(device) = crate::gpu::chosen() {
+        if let Some(device) = crate::gpu::found() {
             // Slots and SMs in the trace are those of the GPU that the kernels run on.
             options.device = device.clone();
+        } else if crate::gpu::active() {
+            options.device.name.push_str(" (emulated)");
         }
         options.interleave |= std::env::var(INTERLEAVE_VARIABLE).is_ok_and(|value| value == "1");
-        let enabled = std::env::var(ENABLE_VARIABLE).map_or(true, |value| value != "0");
+        // The program's copy writes the trace.
+        let enabled = std::env::var(ENABLE_VARIABLE).map_or(true, |value| value != "0") && !emulation::is_the_gpu();
         let executable = std::fs::read_link("/proc/self/exe")
             .map(|path| path.to_string_lossy().into_owned())
             .unwrap_or_else(|_| "program".into());
@@ -268,7 +272,7 @@ impl Runtime {
             arguments: arguments.map(|argument| String::from_utf8_lossy(argument).into_owned()).collect(),
             device: options.device.clone(),
         });
-        if crate::gpu::chosen().is_some() {
+        if crate::gpu::active() {
             trace.event(Event::OnGpu);
         }
         let filter = options.kernels.as_deref().and_then(|pattern| {
@@ -279,7 +283,7 @@ impl Runtime {
         Ok(Runtime {
             process: std::process::id(),
             memory: DeviceMemory::new(options.device.memory_bytes)?,
-            arena: Arena::new()?,
+            arena: Arena::new(emulation::is_the_gpu().then_some(options.device.shared_reserved_per_block.into()))?,
             children: Children::new(&options),
             options,
             by_hand: std::env::var_os(VARIABLE).is_none(),

@@ -210,6 +210,9 @@ pub enum DeviceChoice {
     Cpu,
     /// On a GPU.
     Gpu,
+    /// On an emulated GPU: the code and the host side of a GPU without one, for comparison. The program is built with
+    /// `warpline cc --device=gpu-emulated`.
+    GpuEmulated,
 }
 
 /// What is kept of memory requests.

@@ -1,8 +1,10 @@
 //! Building and running CUDA programs with the two finished binaries.
+#![allow(dead_code, reason = "each user takes what it needs")]
 
 pub mod counts;
 pub mod directives;
 pub mod formula;
+pub mod streams;
 
 use std::fs::File;
 use std::path::{Path, PathBuf};

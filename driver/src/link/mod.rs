@@ -7,7 +7,7 @@ use crate::clang_jobs;
 use crate::command::Command;
 use crate::compile;
 use crate::error::DriverError;
-use crate::invocation::{Invocation, Language, LinkItem};
+use crate::invocation::{GpuCode, Invocation, Language, LinkItem};
 use crate::libraries;
 use crate::tools::Tools;
 use crate::trace;
@@ -34,8 +34,14 @@ pub fn link(tools: &Tools, invocation: &Invocation) -> Result<(), DriverError> {
         command = command.path(&object);
     }
     command = command.args(["-lcudadevrt", "-lcudart_static"]);
-    if invocation.gpu {
-        command = command.args(crate::gpu::link_arguments(tools, &crate::embedded::runtime_library()?)?);
+    match invocation.gpu {
+        GpuCode::None => {}
+        GpuCode::Real => {
+            command = command.args(crate::gpu::link_arguments(tools, &crate::embedded::runtime_library()?)?);
+        }
+        GpuCode::Emulated => {
+            command = command.path(&crate::emulation::runtime(tools, &crate::embedded::runtime_library()?)?);
+        }
     }
     let linked = run(invocation, &command);
     if linked.is_err() {

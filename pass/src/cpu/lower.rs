@@ -28,6 +28,8 @@ pub struct Options<'a> {
     pub visible: bool,
     /// The fat binary for GPUs, empty where there is none.
     pub fat_binary: &'a [u8],
+    /// Symbol of a descriptor that stands in the fat binary's place: that of the emulated GPU's code.
+    pub emulated: Option<&'a str>,
     /// What ptxas says of kernels, by mangled name; may be empty.
     pub registers: &'a BTreeMap<String, Vec<Resources>>,
     /// Lower everything in the cautious way: slow, for comparison.

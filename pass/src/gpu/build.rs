@@ -4,7 +4,7 @@ use super::{Assembled, Assembler, GpuError, Image, Instrumented, Resources, emit
 use crate::llvm::ModuleItems;
 use inkwell::module::Module;
 use std::collections::BTreeMap;
-use warpline_format::gpu::{COUNTED_SUFFIX, HOOKED_SUFFIX, is_counted};
+use warpline_format::gpu::{COUNTED_SUFFIX, HOOKED_SUFFIX};
 use warpline_format::site_table::SiteTable;
 
 /// What the driver asks for.
@@ -45,16 +45,7 @@ fn launchable(registers: u32) -> u32 {
 /// As for [`instrument`], [`emit_ptx`] and the assembler.
 pub fn build(hooked: &Module<'_>, table: &SiteTable, plan: &Plan<'_>) -> Result<Built, GpuError> {
     let code = instrument(hooked, table)?;
-    let mut built = Built::default();
-    for function in &code.not_covered {
-        built
-            .notes
-            .push(format!("{function} calls functions through pointers: on a GPU what they do is not in the profile"));
-    }
-    let odd = table.sites.iter().filter(|site| !is_counted(site)).count();
-    if odd != 0 {
-        built.notes.push(format!("{odd} accesses of unusual width or alignment are not counted in counters mode"));
-    }
+    let mut built = Built { notes: code.notes(table), ..Built::default() };
     let mut assembled: Vec<(&String, Assembled)> = Vec::new();
     let mut texts: Vec<(&String, Vec<u8>)> = Vec::new();
     for (index, processor) in plan.processors.iter().enumerate() {

@@ -16,7 +16,7 @@ use inkwell::memory_buffer::MemoryBuffer;
 use inkwell::module::Module;
 use std::collections::{BTreeSet, HashMap};
 use warpline_format::access::{SITE_BITS, Space, bundle_of};
-use warpline_format::gpu::{COUNTED_SUFFIX, CountLayout, HOOKED_SUFFIX, TARGET_PARAMETERS};
+use warpline_format::gpu::{COUNTED_SUFFIX, CountLayout, HOOKED_SUFFIX, TARGET_PARAMETERS, is_counted};
 use warpline_format::hooks::{GpuHook, Hook};
 use warpline_format::site_table::SiteTable;
 
@@ -48,6 +48,21 @@ pub struct Instrumented<'c> {
     pub not_covered: Vec<String>,
     /// PTX version the code was compiled for.
     pub(super) ptx: u32,
+}
+
+impl Instrumented<'_> {
+    /// What the user should know of the code.
+    pub(super) fn notes(&self, table: &SiteTable) -> Vec<String> {
+        let uncovered = |function: &String| {
+            format!("{function} calls functions through pointers: on a GPU what they do is not in the profile")
+        };
+        let mut notes: Vec<String> = self.not_covered.iter().map(uncovered).collect();
+        let odd = table.sites.iter().filter(|site| !is_counted(site)).count();
+        if odd != 0 {
+            notes.push(format!("{odd} accesses of unusual width or alignment are not counted in counters mode"));
+        }
+        notes
+    }
 }
 
 /// Makes all forms of each kernel of a hooked module, which stays as it is. `table` is what the hook stage

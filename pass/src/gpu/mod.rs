@@ -4,11 +4,13 @@
 
 mod assemble;
 mod build;
+mod emulate;
 mod hint;
 mod instrument;
 
 pub use assemble::{Assembled, Assembler, Image, Resources};
 pub use build::{Built, Plan, build};
+pub use emulate::{EMULATED_DESCRIPTOR, EmulateError, Emulated, emulate, join_emulated};
 pub use instrument::{Instrumented, instrument};
 
 use crate::llvm::{Machine, MachineError};

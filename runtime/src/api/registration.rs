@@ -8,6 +8,7 @@ use crate::message;
 use crate::module::{Module, Registered, name};
 use crate::runtime::{Kernel, Member, Runtime, lock, lock_for};
 use std::ffi::{CStr, c_char, c_int, c_void};
+use warpline_format::abi::GlobalDescriptor;
 use warpline_format::event::{AllocationKind, Event};
 use warpline_format::site_table::GlobalKind;
 
@@ -85,19 +86,7 @@ unsafe fn register(runtime: &mut Runtime, data: *const u8) -> Registered {
 fn place_globals(runtime: &mut Runtime, module: &mut Module) {
     let mut globals = Vec::with_capacity(module.variables().len());
     for (index, global) in module.variables().iter().enumerate() {
-        let kind = match global.kind {
-            0 => AllocationKind::DeviceGlobal,
-            1 => AllocationKind::Constant,
-            2 => AllocationKind::ManagedGlobal,
-            _ => AllocationKind::Compiler,
-        };
-        let entry = module.table.globals.get(index);
-        let label = entry.filter(|global| global.kind != GlobalKind::Compiler || !global.name.is_empty());
-        let what = Description {
-            kind,
-            name: Some(label.map_or_else(|| name(global.name), |global| global.name.clone())),
-            path: 0,
-        };
+        let what = variable_of(module, index, global);
         let placed = runtime.allocate_as(global.size.max(1), what, Some((module.id, index as u32)));
         let Ok((_, address)) = placed else {
             message::note(&format!("no device memory for the variable {}", name(global.name)));
@@ -112,6 +101,20 @@ fn place_globals(runtime: &mut Runtime, module: &mut Module) {
     }
     module.globals = globals;
     fill_globals(module);
+}
+
+/// What the trace says of a module's variable.
+pub fn variable_of(module: &Module, index: usize, global: &GlobalDescriptor) -> Description {
+    let kind = match global.kind {
+        0 => AllocationKind::DeviceGlobal,
+        1 => AllocationKind::Constant,
+        2 => AllocationKind::ManagedGlobal,
+        _ => AllocationKind::Compiler,
+    };
+    let entry = module.table.globals.get(index);
+    let label = entry.filter(|global| global.kind != GlobalKind::Compiler || !global.name.is_empty());
+    let name = Some(label.map_or_else(|| name(global.name), |global| global.name.clone()));
+    Description { kind, name, path: 0 }
 }
 
 /// Gives a module's globals their initial content.

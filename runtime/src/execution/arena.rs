@@ -3,6 +3,7 @@
 use super::buffers::Buffers;
 use super::fibre::StackPool;
 use super::warp::{Geometry, Warp};
+use crate::gpu::emulation::SHARED_STRIDE;
 use crate::memory::windows::{PAGE, Window, WindowError};
 use std::alloc::{Layout, alloc_zeroed, dealloc};
 use warpline_format::abi::windows;
@@ -114,6 +115,8 @@ pub struct Arena {
     /// Record buffers.
     pub buffers: Buffers,
     shared: Growing,
+    /// On the emulated GPU: what the system keeps at the start of each block's shared memory.
+    reserved: Option<u64>,
     local: Growing,
     /// Batch of items that fills.
     pub batch: Vec<u8>,
@@ -124,15 +127,17 @@ pub struct Arena {
 }
 
 impl Arena {
-    /// Reserves the windows.
-    pub fn new() -> Result<Arena, WindowError> {
-        let shared = Window::reserve(windows::SHARED, windows::SHARED_BYTES)?;
-        let local = Window::reserve(windows::LOCAL, windows::LOCAL_BYTES)?;
+    /// Reserves the windows. `reserved`: on the emulated GPU, the bytes that the system keeps at the start of each block's
+    /// shared memory.
+    pub fn new(reserved: Option<u64>) -> Result<Arena, WindowError> {
+        let shared = Window::new(windows::SHARED, windows::SHARED_BYTES)?;
+        let local = Window::new(windows::LOCAL, windows::LOCAL_BYTES)?;
         Ok(Arena {
             stacks: StackPool::default(),
             warps: WarpArena::new(),
             buffers: Buffers::default(),
             shared: Growing { open: shared.base(), window: shared },
+            reserved,
             local: Growing { open: local.base(), window: local },
             batch: Vec::new(),
             shelves: Vec::new(),
@@ -143,7 +148,7 @@ impl Arena {
     /// Makes room for `blocks` resident blocks of `warps` warps in all three places.
     pub fn prepare(&mut self, geometry: &Geometry, blocks: u64) -> Result<(), WindowError> {
         let warps = blocks * u64::from(geometry.warps());
-        self.shared.ensure(blocks * shared_stride(geometry))?;
+        self.shared.ensure(blocks * self.shared_stride(geometry))?;
         self.local.ensure(warps * 32 * geometry.local_stride)?;
         self.warps.reserve(warps as usize);
         self.buffers.prepare(warps as usize);
@@ -152,7 +157,7 @@ impl Arena {
 
     /// Shared memory of resident block `index`.
     pub fn shared(&self, geometry: &Geometry, index: u64) -> *mut u8 {
-        (windows::SHARED + index * shared_stride(geometry)) as *mut u8
+        (windows::SHARED + index * self.shared_stride(geometry) + self.reserved.unwrap_or(0)) as *mut u8
     }
 
     /// Behind the last lane stack.
@@ -164,12 +169,15 @@ impl Arena {
     pub fn local(&self, geometry: &Geometry, index: u64) -> *mut u8 {
         (windows::LOCAL + index * 32 * geometry.local_stride) as *mut u8
     }
-}
 
-/// Bytes between the shared memories of neighbouring blocks; not a power of two, so that equal
-/// offsets do not fight for one set of the host's cache.
-fn shared_stride(geometry: &Geometry) -> u64 {
-    geometry.shared_bytes.next_multiple_of(256) + 256
+    /// Bytes between the shared memories of neighbouring blocks; not a power of two, so that equal
+    /// offsets do not fight for one set of the host's cache, unless addresses must tell offsets.
+    fn shared_stride(&self, geometry: &Geometry) -> u64 {
+        match self.reserved {
+            Some(_) => SHARED_STRIDE,
+            None => geometry.shared_bytes.next_multiple_of(256) + 256,
+        }
+    }
 }
 
 // SAFETY: the pointers lead to memory that the arena owns; the runtime's lock is held while it is used.

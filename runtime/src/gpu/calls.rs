@@ -4,7 +4,7 @@
 use super::devices::{returned, settle};
 use super::launch::{Wanted, launch};
 use super::real::real;
-use super::register::enter;
+use super::register::{enter, place_variable_of};
 use super::state::ADDRESSES;
 use crate::copy::Rows;
 use crate::cuda::error::{self, Error};
@@ -41,7 +41,7 @@ unsafe fn allocated(code: Error, place: Place, bytes: usize, kind: AllocationKin
         let noted = HostAllocation { bytes: bytes as u64, kind: call, name: name.clone(), frames, id: None };
         runtime.host.insert(address, noted);
     }
-    if let Some(event) = enter(&mut runtime, address, bytes as u64, Description { kind, name, path }, None) {
+    if let Some(event) = enter(&mut runtime, address, bytes as u64, Description { kind, name, path }) {
         runtime.trace.event(Event::Allocation(event));
     }
     code
@@ -278,6 +278,7 @@ moving! {
 fn symbol(symbol: *const c_void, offset: usize) -> *mut c_void {
     let mut address = std::ptr::null_mut();
     if let Some(real) = real() {
+        place_variable_of(real, symbol as usize);
         // SAFETY: the real runtime checks the symbol; the result goes to a local.
         unsafe { (real.symbol_address)(&raw mut address, symbol) };
     }

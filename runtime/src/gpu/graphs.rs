@@ -3,6 +3,7 @@
 //! twin is never started again.
 
 use super::devices::{Gpu, current, current_number, returned};
+use super::emulation::shared_bits;
 use super::graph_functions::{ExecutableHandle, GraphFunctions, graph_functions};
 use super::graph_twin::{Draft, Maker, Run, kernels_of, slots};
 use super::launch::{Wanted, end, is_capturing, note_launch};
@@ -273,6 +274,7 @@ impl Known {
                 resident,
                 sms: self.gpu.sms,
                 shared_reserved: self.gpu.shared_reserved,
+                shared_bits: shared_bits(),
                 block_share: noted.share,
             };
             let ticket = TicketPlace(hook.memory.ticket as *mut u64);

@@ -18,6 +18,8 @@ pub struct LaunchShape {
     pub sms: u32,
     /// Bytes that the system keeps at the start of each block's shared memory.
     pub shared_reserved: u32,
+    /// Bits of a shared address that tell the place in the block's shared memory.
+    pub shared_bits: u64,
     /// Of every `n` blocks the first is traced.
     pub block_share: u64,
 }
@@ -125,9 +127,9 @@ impl ItemWriter {
             _ => Space::Global,
         };
         let (site, mask) = (record.site, record.mask);
-        let reserved = u64::from(self.shape.shared_reserved);
+        let (reserved, bits) = (u64::from(self.shape.shared_reserved), self.shape.shared_bits);
         let mut place = |address: u64| match space {
-            Space::Shared => address.saturating_sub(reserved),
+            Space::Shared => (address & bits).saturating_sub(reserved),
             Space::Local => address,
             _ => translator.translate(site, address),
         };
@@ -209,7 +211,15 @@ mod tests {
     use warpline_format::access::{Item, Items};
 
     fn shape() -> LaunchShape {
-        LaunchShape { id: 3, threads: 64, resident: 2, sms: 2, shared_reserved: 1024, block_share: 1 }
+        LaunchShape {
+            id: 3,
+            threads: 64,
+            resident: 2,
+            sms: 2,
+            shared_reserved: 1024,
+            shared_bits: u64::MAX,
+            block_share: 1,
+        }
     }
 
     fn record(kind: Kind, block: u64, warp: u32, mask: u32, base: u64) -> Record {

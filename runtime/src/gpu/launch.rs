@@ -2,6 +2,7 @@
 //! kernel behind a hooked one.
 
 use super::devices::{Gpu, SlotMemory, current, returned};
+use super::emulation::shared_bits;
 use super::graphs;
 use super::items::LaunchShape;
 use super::real::Real;
@@ -146,6 +147,7 @@ unsafe fn launch_hooked(
         resident: resident(real, wanted, noted.form(kernel)),
         sms: gpu.sms,
         shared_reserved: gpu.shared_reserved,
+        shared_bits: shared_bits(),
         block_share: noted.share,
     };
     let ticket = TicketPlace(memory.ticket as *mut u64);

@@ -5,6 +5,7 @@ pub mod addresses;
 pub mod calls;
 pub mod devices;
 pub mod driver;
+pub mod emulation;
 pub mod graph_calls;
 pub mod graph_changes;
 pub mod graph_functions;
@@ -21,7 +22,7 @@ pub mod state;
 pub mod times;
 pub mod wire;
 
-pub use state::{active, chosen};
+pub use state::{active, found};
 
 use crate::cuda::types::StreamHandle;
 

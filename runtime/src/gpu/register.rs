@@ -3,8 +3,9 @@
 use super::devices::current_number;
 use super::real::Real;
 use super::state::{Kernel, Variable, know, registry};
-use crate::api::registration::FatBinaryWrapper;
+use crate::api::registration::{FatBinaryWrapper, variable_of};
 use crate::memory::Description;
+use crate::memory::registry::Live;
 use crate::message;
 use crate::module::{Module, name};
 use crate::runtime::{Runtime, lock};
@@ -12,7 +13,7 @@ use std::ffi::{CString, c_char, c_int, c_void};
 use std::ptr::{null, null_mut};
 use std::sync::Arc;
 use warpline_format::abi::ModuleDescriptor;
-use warpline_format::event::{Allocation, AllocationKind, Event};
+use warpline_format::event::{Allocation, Event};
 use warpline_format::gpu::{COUNTED_SUFFIX, CountLayout, FINISH_KERNEL, HOOKED_SUFFIX};
 
 /// First word of `__fatBinC_Wrapper_t`.
@@ -101,6 +102,7 @@ unsafe fn enter_module(runtime: &mut Runtime, data: *const u8) -> Option<Entered
     for event in module.assembly(runtime.options.device.compute_capability) {
         runtime.trace.event(event);
     }
+    reserve_variables(runtime, &module);
     runtime.modules.push(module);
     Some(Entered { module: id as usize, binary, layout })
 }
@@ -166,7 +168,7 @@ pub unsafe fn function(
 }
 
 /// `__cudaRegisterVar` and `__cudaRegisterManagedVar`, after the real ones: the address is asked for at the module's
-/// first launch, because the driver has not loaded it yet.
+/// first launch, or the first copy to one of its variables, because the driver has not loaded it yet.
 pub fn variable(handle: *mut *mut c_void, shadow: usize, device_name: *const c_char) {
     let (_, Some((module, _))) = handle_of(handle) else { return };
     let wanted = name(device_name);
@@ -174,7 +176,7 @@ pub fn variable(handle: *mut *mut c_void, shadow: usize, device_name: *const c_c
         runtime.modules.get(module)?.variables().iter().position(|global| name(global.name) == wanted)
     });
     if let Some(index) = index {
-        registry().variables.push(Variable { shadow, module, index, synthetic: None });
+        registry().variables.push(Variable { shadow, module, index });
     }
 }
 
@@ -187,6 +189,14 @@ pub unsafe fn unregister(real: &Real, handle: *mut *mut c_void) {
     if handle != 0 {
         // SAFETY: the real runtime's own handle.
         unsafe { (real.unregister_binary)(handle as _) };
+    }
+}
+
+/// [`place_variables`] of the module that a variable belongs to.
+pub fn place_variable_of(real: &Real, shadow: usize) {
+    let module = registry().variables.iter().find(|variable| variable.shadow == shadow).map(|variable| variable.module);
+    if let Some(module) = module {
+        place_variables(real, module);
     }
 }
 
@@ -213,49 +223,45 @@ pub fn place_variables(real: &Real, module: usize) {
     }
 }
 
-fn place_variable(Variable { shadow, module, index, .. }: Variable, address: u64) {
+/// Gives a module's variables their places in the trace, where the CPU device gives them: so all addresses are the same on
+/// both. The addresses on the devices follow when they are known; until then the descriptors' stand for them.
+fn reserve_variables(runtime: &mut Runtime, module: &Module) {
+    for (index, global) in module.variables().iter().enumerate() {
+        let (what, token) = (variable_of(module, index, global), std::ptr::from_ref(global) as u64);
+        let Ok(live) = runtime.memory.register(token, global.size.max(1), what) else { continue };
+        let event = allocation(live, global.size.max(1), Some((module.id, index as u32)));
+        runtime.trace.event(Event::Allocation(event));
+    }
+}
+
+fn place_variable(Variable { module, index, .. }: Variable, address: u64) {
     let Some(mut runtime) = lock() else { return };
-    let Some(entry) = runtime.modules.get(module) else { return };
-    let Some(global) = entry.variables().get(index) else { return };
-    let bytes = global.size.max(1);
-    // Looked at under the runtime's lock: another thread may place it for another device.
-    let place_of = |variable: &Variable| if variable.shadow == shadow { variable.synthetic } else { None };
-    if let Some(synthetic) = registry().variables.iter().find_map(place_of) {
-        return know(address, bytes, synthetic);
-    }
-    let kind = match global.kind {
-        0 => AllocationKind::DeviceGlobal,
-        1 => AllocationKind::Constant,
-        2 => AllocationKind::ManagedGlobal,
-        _ => AllocationKind::Compiler,
+    let Some(global) = runtime.modules.get(module).and_then(|entry| entry.variables().get(index)) else { return };
+    let (bytes, token) = (global.size.max(1), std::ptr::from_ref(global) as u64);
+    let mut registry = registry();
+    // Each device has its own copy of the variable; the program's calls know it by the first.
+    let synthetic = match registry.placed_variables.get(&(module, index)) {
+        Some(&known) => known,
+        None => {
+            let Some(live) = runtime.memory.registry.at(token) else { return };
+            let synthetic = live.address;
+            runtime.memory.registry.move_to(token, address);
+            registry.placed_variables.insert((module, index), synthetic);
+            synthetic
+        }
     };
-    let label = entry.table.globals.get(index).map(|global| global.name.clone()).filter(|name| !name.is_empty());
-    let id = entry.id;
-    let what = Description { kind, name: Some(label.unwrap_or_else(|| name(global.name))), path: 0 };
-    let Some(event) = enter(&mut runtime, address, bytes, what, Some((id, index as u32))) else { return };
-    for variable in registry().variables.iter_mut().filter(|variable| variable.shadow == shadow) {
-        variable.synthetic = Some(event.address);
-    }
-    runtime.trace.event(Event::Allocation(event));
+    drop(registry);
+    know(address, bytes, synthetic);
 }
 
 /// Gives an allocation on the device its place in the trace's address space.
-pub fn enter(
-    runtime: &mut Runtime,
-    device: u64,
-    bytes: u64,
-    what: Description,
-    global: Option<(u32, u32)>,
-) -> Option<Allocation> {
+pub fn enter(runtime: &mut Runtime, device: u64, bytes: u64, what: Description) -> Option<Allocation> {
     let live = runtime.memory.register(device, bytes, what).ok()?;
     know(device, bytes.max(1), live.address);
-    Some(Allocation {
-        id: live.id,
-        kind: live.kind,
-        address: live.address,
-        bytes,
-        name: live.name.clone(),
-        path: live.path,
-        global,
-    })
+    Some(allocation(live, bytes, None))
+}
+
+fn allocation(live: &Live, bytes: u64, global: Option<(u32, u32)>) -> Allocation {
+    let (name, path) = (live.name.clone(), live.path);
+    Allocation { id: live.id, kind: live.kind, address: live.address, bytes, name, path, global }
 }

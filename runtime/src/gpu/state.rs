@@ -2,6 +2,7 @@
 
 use super::addresses::{AddressMap, Range};
 use super::driver::first_device;
+use super::emulation;
 use super::real::real;
 use crate::message;
 use std::collections::{HashMap, HashSet};
@@ -9,50 +10,84 @@ use std::ffi::c_int;
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard, OnceLock, PoisonError};
 use warpline_format::device::Device as DeviceNumbers;
 use warpline_format::gpu::CountLayout;
-use warpline_format::options::DEVICE_VARIABLE;
+use warpline_format::options::{DEVICE_VARIABLE, EMULATED};
 
 /// Allocations of all GPUs: their addresses never overlap.
 pub static ADDRESSES: LazyLock<AddressMap> = LazyLock::new(AddressMap::default);
 
-/// The GPU that is used, decided at first use.
-static CHOICE: OnceLock<Option<DeviceNumbers>> = OnceLock::new();
+/// Where kernels run.
+#[derive(Clone, Debug)]
+enum Choice {
+    /// On the CPU device.
+    Cpu,
+    /// On the first GPU of the machine.
+    Gpu(Box<DeviceNumbers>),
+    /// On the emulated one, which is of the model that the program is profiled for.
+    Emulated,
+}
 
-/// Whether kernels run on a real GPU.
+/// Decided at first use.
+static CHOICE: OnceLock<Choice> = OnceLock::new();
+
+fn choice() -> &'static Choice {
+    CHOICE.get_or_init(choose)
+}
+
+/// Whether kernels run on a GPU, a real one or the emulated one.
 pub fn active() -> bool {
-    chosen().is_some()
+    !matches!(choice(), Choice::Cpu)
 }
 
-/// The GPU that kernels run on, if they do.
-pub fn chosen() -> Option<&'static DeviceNumbers> {
-    CHOICE.get_or_init(choose).as_ref()
+/// The real GPU that kernels run on, if they do.
+pub fn found() -> Option<&'static DeviceNumbers> {
+    match choice() {
+        Choice::Gpu(device) => Some(device),
+        _ => None,
+    }
 }
 
-fn choose() -> Option<DeviceNumbers> {
-    let wish = std::env::var(DEVICE_VARIABLE).unwrap_or_default();
-    let asked = wish.eq_ignore_ascii_case("gpu");
-    if wish.eq_ignore_ascii_case("cpu") || (real().is_none() && !asked) {
-        return None;
+fn choose() -> Choice {
+    if emulation::is_the_gpu() {
+        return Choice::Cpu;
+    }
+    let wish = std::env::var(DEVICE_VARIABLE).unwrap_or_default().to_ascii_lowercase();
+    let asked = wish == "gpu";
+    if wish == EMULATED {
+        if emulation::is_linked() {
+            return Choice::Emulated;
+        }
+        refuse(&format!(
+            "{DEVICE_VARIABLE}={EMULATED}: this executable carries no emulated GPU: build it with `warpline cc \
+             --device={EMULATED}`"
+        ));
+    }
+    if wish == "cpu" || ((real().is_none() || emulation::is_linked()) && !asked) {
+        return Choice::Cpu;
     }
     if !asked && !wish.is_empty() {
         message::note(&format!(
-            "{DEVICE_VARIABLE}={wish} is neither `cpu` nor `gpu`; a GPU is used where there is one"
+            "{DEVICE_VARIABLE}={wish} is none of `cpu`, `gpu` and `{EMULATED}`; a GPU is used where there is one"
         ));
     }
-    let cause = if real().is_none() {
+    let cause = if real().is_none() || emulation::is_linked() {
         "this executable carries no GPU code: build it with `warpline cc --device=gpu`".to_owned()
     } else {
         match first_device(&DeviceNumbers::rtx_2080_ti()) {
-            Ok(device) => return Some(device),
+            Ok(device) => return Choice::Gpu(Box::new(device)),
             Err(error) => error.to_string(),
         }
     };
     if asked {
-        // Asked for by name: nothing else will do, and a program that went on would measure something else.
-        message::note(&format!("{DEVICE_VARIABLE}=gpu: {cause}; without the variable the CPU device is used"));
-        std::process::exit(125);
+        refuse(&format!("{DEVICE_VARIABLE}=gpu: {cause}; without the variable the CPU device is used"));
     }
     message::note(&format!("{cause}; kernels run on the CPU device"));
-    None
+    Choice::Cpu
+}
+
+/// Asked for by name: nothing else will do, and a program that went on would measure something else.
+fn refuse(why: &str) -> ! {
+    message::note(why);
+    std::process::exit(125);
 }
 
 /// A kernel in all forms.
@@ -79,8 +114,6 @@ pub struct Variable {
     pub module: usize,
     /// Index among the module's variables.
     pub index: usize,
-    /// Its address in the trace, once an address on some device is known.
-    pub synthetic: Option<u64>,
 }
 
 /// What the program registered.
@@ -96,6 +129,8 @@ pub struct Registry {
     pub variables: Vec<Variable>,
     /// Modules whose variables have been asked for, with the device: each has its own copies.
     pub placed: HashSet<(c_int, usize)>,
+    /// Addresses in the trace of those whose address on some device is known, by module and index.
+    pub placed_variables: HashMap<(usize, usize), u64>,
     /// Layout of each module's count cells.
     pub layouts: HashMap<usize, Arc<CountLayout>>,
     /// Numbers of the streams in the trace.

@@ -73,7 +73,7 @@ fn on_device(kind: AllocationKind) -> bool {
 impl DeviceMemory {
     /// Reserves the window for a device with `total` bytes of memory.
     pub fn new(total: u64) -> Result<DeviceMemory, WindowError> {
-        let window = Window::reserve(places::DEVICE, places::DEVICE_BYTES)?;
+        let window = Window::new(places::DEVICE, places::DEVICE_BYTES)?;
         let open = window.base() + GUARD;
         let allocator = Allocator::new(open, places::DEVICE_BYTES - GUARD, SMALL_BYTES, GUARD);
         window.open_for_reading(window.base(), GUARD)?;

@@ -98,6 +98,13 @@ impl Registry {
         self.live.insert(start, allocation);
     }
 
+    /// Gives registered memory the address that kernels use for it, once that is known.
+    pub fn move_to(&mut self, start: u64, host: u64) {
+        if let Some(live) = self.live.remove(&start) {
+            self.live.insert(host, Live { host: Some(host), ..live });
+        }
+    }
+
     /// The live allocation that starts at `start`.
     pub fn at(&self, start: u64) -> Option<&Live> {
         self.live.get(&start)

@@ -65,6 +65,16 @@ impl Window {
         Ok(Window { base, bytes })
     }
 
+    /// Addresses in which nothing ever lies: those of a trace whose kernels run on a GPU.
+    pub fn of_trace(base: u64, bytes: u64) -> Window {
+        Window { base, bytes }
+    }
+
+    /// The window that kernels, or the trace of those on a GPU, need.
+    pub fn new(base: u64, bytes: u64) -> Result<Window, WindowError> {
+        if crate::gpu::active() { Ok(Window::of_trace(base, bytes)) } else { Window::reserve(base, bytes) }
+    }
+
     /// First address.
     pub fn base(&self) -> u64 {
         self.base

@@ -4,7 +4,7 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use warpline_format::options::{Check, Mode, Options, Output};
+use warpline_format::options::{Check, EMULATED, Mode, Options, Output};
 
 use super::naming::filled_in;
 use crate::cli::Failure;
@@ -25,7 +25,7 @@ pub(in crate::cli) struct Plan {
     pub(super) model: Chosen,
     /// Further models, simulated from the trace after the run.
     pub(super) others: Vec<Chosen>,
-    /// Where kernels run: `cpu` or `gpu`.
+    /// Where kernels run, as `WARPLINE_DEVICE` names it.
     pub(super) device: &'static str,
     options: Options,
 }
@@ -60,7 +60,9 @@ impl Plan {
         let mode = match arguments.mode {
             ModeChoice::Trace => Mode::Trace,
             ModeChoice::Counters if arguments.device == DeviceChoice::Cpu => {
-                return Err(usage("--mode counters counts on a GPU: it needs --device gpu".to_owned()));
+                return Err(usage(
+                    "--mode counters counts on a GPU: it needs --device gpu, or gpu-emulated".to_owned(),
+                ));
             }
             ModeChoice::Counters if block_share != 1 => {
                 return Err(usage("--mode counters counts all blocks of a launch: leave --blocks out".to_owned()));
@@ -82,6 +84,7 @@ impl Plan {
             device: match arguments.device {
                 DeviceChoice::Cpu => "cpu",
                 DeviceChoice::Gpu => "gpu",
+                DeviceChoice::GpuEmulated => EMULATED,
             },
             options: Options {
                 mode,

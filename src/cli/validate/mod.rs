@@ -4,7 +4,7 @@ mod chases;
 mod counters;
 mod program;
 
-use super::args::{ValidateArguments, ValidateFormat};
+use super::args::{DeviceChoice, ValidateArguments, ValidateFormat};
 use super::{Failure, output};
 use crate::exit_code;
 use crate::validate::METRICS;
@@ -13,6 +13,10 @@ pub(super) fn execute(arguments: &ValidateArguments) -> Result<u8, Failure> {
     if arguments.list_counters {
         output::print(format!("{}\n", METRICS.join(",")).as_bytes())?;
         return Ok(exit_code::OK);
+    }
+    if arguments.device == DeviceChoice::GpuEmulated {
+        let why = "there is nothing to measure on an emulated GPU: validate takes --device cpu or gpu";
+        return Err(Failure::new(exit_code::USAGE, why.to_owned()));
     }
     if arguments.profiles.is_empty() { chases::execute(arguments) } else { counters::execute(arguments) }
 }

@@ -300,26 +300,30 @@ impl<'c> Emitter<'_, 'c> {
         Ok(Leaf::Lanes(self.b.splat(result, LANES)))
     }
 
-    /// Whether a generic pointer lies in a space, by the windows of the CPU device.
+    /// Whether a generic pointer lies in a space.
     fn is_space(&mut self, call: Value<'c>, rest: &str) -> Emitted<Leaf<'c>> {
+        let pointer = self.leaf(call.operand(0))?.lanes(&self.b);
+        let space = rest.strip_prefix("isspacep.").unwrap_or(rest);
+        let inside = self.lies_in(space, pointer).ok_or_else(|| Refusal::of(call, format!("the query {rest}")))?;
+        Ok(Leaf::Lanes(inside))
+    }
+
+    /// Whether addresses lie in a space, by the windows of the CPU device.
+    pub fn lies_in(&self, space: &str, address: Value<'c>) -> Option<Value<'c>> {
         use warpline_format::abi::windows;
-        let (start, bytes, inside) = if rest.contains("shared") {
+        let (start, bytes, inside) = if space.starts_with("shared") {
             (windows::SHARED, windows::SHARED_BYTES, true)
-        } else if rest.contains("local") {
+        } else if space == "local" {
             (windows::LOCAL, windows::LOCAL_BYTES, true)
-        } else if rest.contains("global") {
+        } else if space == "global" {
             // Everything that is neither shared nor local, constants among them.
             (windows::SHARED, windows::LOCAL + windows::LOCAL_BYTES - windows::SHARED, false)
         } else {
-            return Err(Refusal::of(call, format!("the query {rest}")));
+            return None;
         };
-        let pointer = self.leaf(call.operand(0))?;
-        let test = |this: &Self, address: Value<'c>| {
-            let offset = this.b.sub(address, this.same(address, start));
-            let within = this.b.ult(offset, this.same(offset, bytes));
-            if inside { within } else { this.b.not(within) }
-        };
-        Ok(Leaf::Lanes(test(self, pointer.lanes(&self.b))))
+        let offset = self.b.sub(address, self.same(address, start));
+        let within = self.b.ult(offset, self.same(offset, bytes));
+        Some(if inside { within } else { self.b.not(within) })
     }
 }
 

@@ -259,25 +259,14 @@ impl<'c> Emitter<'_, 'c> {
                 let value = self.read(machine, &sources[0], bits)?;
                 return self.write(machine, result, value, guard);
             }
-            ("cvta", _) => self.shared_pointer(machine, &parts, &sources[0], bits)?,
+            ("cvta", _) => self.asm_converted_pointer(machine, &parts, &sources[0], bits)?,
+            ("isspacep", _) => self.asm_is_space(machine, &parts, &sources[0])?,
             ("cvt", _) => self.asm_convert(machine, &parts, sources)?,
             ("set", _) => self.asm_set(machine, &parts, sources)?,
             (_, TypeKind::Float) => self.asm_float(machine, &parts, sources, bits)?,
             _ => self.asm_integer(machine, &parts, sources, kind, bits)?,
         };
         self.write(machine, result, value, guard)
-    }
-
-    /// `cvta` between generic and shared pointers: both are host addresses, but 32-bit shared ones lack the upper half.
-    fn shared_pointer(
-        &mut self,
-        machine: &Machine<'c>,
-        parts: &[&str],
-        source: &Operand,
-        bits: u32,
-    ) -> Option<Value<'c>> {
-        let value = self.read(machine, source, bits)?;
-        if parts.contains(&"to") || bits == 64 { Some(value) } else { None }
     }
 
     /// Numbers or integers, compared.

@@ -6,6 +6,7 @@ pub(super) mod integer;
 pub(super) mod matrix;
 pub(super) mod memory;
 pub(crate) mod parse;
+pub(super) mod pointer;
 pub(super) mod registers;
 pub(super) mod texture;
 pub(super) mod video;

@@ -110,7 +110,10 @@ impl<'c> Tables<'_, 'c> {
             self.list("warpline.branch_cells", &branches),
             self.int(64, branches.len() as u64),
             self.text(crate::cpu::lower::features(self.unit.vectors)),
-            self.bytes("warpline.fat_binary", options.fat_binary, 64),
+            match options.emulated {
+                Some(name) => self.unit.target.new_variable(name, self.unit.t.int(8), 0),
+                None => self.bytes("warpline.fat_binary", options.fat_binary, 64),
+            },
             self.int(64, options.fat_binary.len() as u64),
         ];
         let value = self.record(&fields);

@@ -1,0 +1,35 @@
+//! Pointers and the spaces that they lead to, in inline assembly.
+
+use super::assembly::Machine;
+use super::parse::Operand;
+use crate::cpu::emitter::Emitter;
+use crate::llvm::Value;
+
+impl<'c> Emitter<'_, 'c> {
+    /// `cvta`. Generic, global and shared pointers are host addresses, of which 32-bit shared ones lack the upper half; those
+    /// to the lanes' stacks are offsets.
+    pub fn asm_converted_pointer(
+        &mut self,
+        machine: &Machine<'c>,
+        parts: &[&str],
+        source: &Operand,
+        bits: u32,
+    ) -> Option<Value<'c>> {
+        let value = self.read(machine, source, bits)?;
+        let back = parts.contains(&"to");
+        if parts.contains(&"local") {
+            if bits != 64 {
+                return None;
+            }
+            let stacks = self.lane_stacks();
+            return Some(if back { self.b.sub(value, stacks) } else { self.b.add(value, stacks) });
+        }
+        if back || bits == 64 { Some(value) } else { None }
+    }
+
+    /// `isspacep`.
+    pub fn asm_is_space(&mut self, machine: &Machine<'c>, parts: &[&str], source: &Operand) -> Option<Value<'c>> {
+        let address = self.read(machine, source, 64)?;
+        self.lies_in(parts.get(1)?, address)
+    }
+}

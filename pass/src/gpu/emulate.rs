@@ -1,0 +1,94 @@
+//! The code of a GPU, lowered to the CPU device: what would be written as PTX runs here as it is, device hooks included.
+
+use super::{GpuError, instrument};
+use crate::cpu::{self, LowerError};
+use crate::llvm::ModuleItems;
+use crate::llvm::value::{Linkage, Visibility};
+use inkwell::module::Module;
+use std::collections::BTreeMap;
+use warpline_format::gpu::{COUNTED_SUFFIX, HOOKED_SUFFIX, REAL_PREFIX};
+use warpline_format::occupancy::Resources;
+use warpline_format::site_table::SiteTable;
+
+/// Symbol of the emulated code's descriptor.
+pub const EMULATED_DESCRIPTOR: &str = "__warpline_emulated";
+
+/// Why a GPU's code cannot be emulated.
+#[derive(Debug, thiserror::Error)]
+pub enum EmulateError {
+    /// There is no such code.
+    #[error(transparent)]
+    Gpu(#[from] GpuError),
+    /// It has no lowering.
+    #[error("the emulated GPU's code: {0}")]
+    Lower(#[from] LowerError),
+}
+
+/// What the emulated GPU runs.
+pub struct Emulated<'c> {
+    /// Native code, with the descriptor [`EMULATED_DESCRIPTOR`]. It calls the second copy of the runtime.
+    pub module: Module<'c>,
+    /// What the user should know.
+    pub notes: Vec<String>,
+}
+
+/// Lowers the GPU's code of a hooked module. `registers` are those of the original kernels.
+///
+/// # Errors
+/// As for [`instrument`] and [`cpu::lower`].
+pub fn emulate<'c>(
+    hooked: &Module<'c>,
+    table: &SiteTable,
+    processor: &str,
+    registers: &BTreeMap<String, Vec<Resources>>,
+) -> Result<Emulated<'c>, EmulateError> {
+    let code = instrument(hooked, table)?;
+    // All forms have the original's: the emulated GPU shows that counts are right, and places blocks as the CPU device does.
+    let forms = registers.iter().flat_map(|(name, known)| {
+        ["", HOOKED_SUFFIX, COUNTED_SUFFIX].map(|suffix| (format!("{name}{suffix}"), known.clone()))
+    });
+    let options = cpu::Options {
+        processor,
+        descriptor: EMULATED_DESCRIPTOR,
+        visible: false,
+        fat_binary: &[],
+        emulated: None,
+        registers: &forms.collect(),
+        cautious: false,
+        optimize: false,
+    };
+    name_processor(&code.module, hooked);
+    let module = cpu::lower(&code.module, None, &options)?;
+    for function in module.functions() {
+        let name = function.name();
+        if function.is_declaration() && name.starts_with("__wl_") {
+            function.set_name(&format!("{REAL_PREFIX}{name}"));
+        }
+    }
+    Ok(Emulated { module, notes: code.notes(table) })
+}
+
+/// The lowering finds the processor in the functions, whereas that of a GPU's code is chosen when it is written.
+fn name_processor(code: &Module<'_>, hooked: &Module<'_>) {
+    for key in ["target-cpu", "target-features"] {
+        let known = hooked.functions().into_iter().find_map(|function| function.string_attribute(key));
+        let Some(value) = known else { continue };
+        for function in code.functions().into_iter().filter(|function| !function.is_declaration()) {
+            function.set_string_attribute(key, &value);
+        }
+    }
+}
+
+/// Adds the emulated GPU's code to the CPU device's, whose descriptor refers to it.
+///
+/// # Errors
+/// LLVM's reason.
+pub fn join_emulated<'c>(lowered: &Module<'c>, emulated: Module<'c>) -> Result<(), EmulateError> {
+    let failed = |cause: String| GpuError::Link { module: lowered.get_name().to_string_lossy().into_owned(), cause };
+    lowered.link_in_module(emulated).map_err(|cause| failed(cause.to_string()))?;
+    if let Some(descriptor) = lowered.variable(EMULATED_DESCRIPTOR) {
+        descriptor.set_linkage(Linkage::LLVMInternalLinkage);
+        descriptor.set_visibility(Visibility::LLVMDefaultVisibility);
+    }
+    Ok(())
+}
