@@ -37,6 +37,8 @@ pub enum WindowError {
 pub struct Window {
     base: u64,
     bytes: u64,
+    /// Whether anything can lie there.
+    mapped: bool,
 }
 
 impl Window {
@@ -62,12 +64,12 @@ impl Window {
             unsafe { libc::munmap(place, bytes as usize) };
             return Err(WindowError::Reserve { base, bytes, source: std::io::Error::from_raw_os_error(libc::EEXIST) });
         }
-        Ok(Window { base, bytes })
+        Ok(Window { base, bytes, mapped: true })
     }
 
     /// Addresses in which nothing ever lies: those of a trace whose kernels run on a GPU.
     pub fn of_trace(base: u64, bytes: u64) -> Window {
-        Window { base, bytes }
+        Window { base, bytes, mapped: false }
     }
 
     /// The window that kernels, or the trace of those on a GPU, need.
@@ -96,6 +98,9 @@ impl Window {
 
     /// Makes the pages of `start .. start + bytes` readable and writable; both multiples of [`PAGE`].
     pub fn commit(&self, start: u64, bytes: u64) -> Result<(), WindowError> {
+        if !self.mapped {
+            return Ok(());
+        }
         debug_assert!(self.holds_pages(start, bytes));
         // SAFETY: the range lies in this window's own mapping.
         let done =
@@ -113,6 +118,9 @@ impl Window {
 
     /// Makes the pages of `start .. start + bytes` readable, as zeroes: what lies around allocations, where GPUs let reads pass.
     pub fn open_for_reading(&self, start: u64, bytes: u64) -> Result<(), WindowError> {
+        if !self.mapped {
+            return Ok(());
+        }
         debug_assert!(self.holds_pages(start, bytes));
         // SAFETY: the range lies in this window's own mapping.
         let done = unsafe { libc::mprotect(start as *mut libc::c_void, bytes as usize, libc::PROT_READ) };
@@ -121,6 +129,9 @@ impl Window {
 
     /// Gives the pages back and closes them.
     pub fn decommit(&self, start: u64, bytes: u64) {
+        if !self.mapped {
+            return;
+        }
         debug_assert!(self.holds_pages(start, bytes));
         // SAFETY: the range lies in this window's own mapping; the caller gives up its content.
         unsafe {
