@@ -47,11 +47,12 @@ fn toolkit_headers(command: Command, tools: &Tools) -> Command {
 }
 
 /// Errors of clang where nvcc and Debian's g++ and gcc warn at most: `register` in C++17, numbers that are not constant and
-/// narrowed in braces, `x.template f(1)`, and in C functions without declaration and pointers of other types.
+/// narrowed in braces, `"a "MACRO"b"` without blanks, `x.template f(1)`, and in C functions without declaration and pointers of other types.
 /// Then there are warnings that g++ alone has, and flags for the linker, of which it takes no notice when it compiles.
-const ONLY_WARNINGS: [&str; 9] = [
+const ONLY_WARNINGS: [&str; 10] = [
     "-Wno-error=register",
     "-Wno-error=c++11-narrowing",
+    "-Wno-error=reserved-user-defined-literal",
     "-Wno-error=missing-template-arg-list-after-template-kw",
     "-Wno-error=implicit-function-declaration",
     "-Wno-error=implicit-int",

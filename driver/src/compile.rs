@@ -64,10 +64,10 @@ fn cuda_object(tools: &Tools, invocation: &Invocation, input: &Input, output: &P
     let mut host = clang_jobs::cuda_bitcode(tools, invocation, input, Side::Host, &host_file);
     let folders = invocation.include_folders();
     let files = unit::files(Path::new(&input.path), &folders);
-    if files.iter().any(|(_, text)| unit::has_texture_references(text)) {
+    let all = unit::all_files(Path::new(&input.path), &folders);
+    if all.iter().any(|(_, text)| unit::has_texture_references(text)) {
         [device, host] = [device, host].map(|command| command.args(["-DWARPLINE_TEXTURE_REFERENCES"]));
     }
-    let all = unit::all_files(Path::new(&input.path), &folders);
     let raised = tools.cuda.cccl_include().and_then(|_| standard::raised(&invocation.common, &all));
     [device, host] = [device, host].map(|command| command.args(raised));
     let mut texts = overlay::respelled_files(&files, invocation.dialect);

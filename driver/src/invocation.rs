@@ -203,6 +203,9 @@ pub enum UsageError {
     /// `-o` with several results.
     #[error("cannot specify -o when generating multiple output files")]
     OutputOfMany,
+    /// `-o` with the name of an input.
+    #[error("-o {0} would replace this input: name another file for the result")]
+    OutputIsInput(String),
     /// `-` as a CUDA source.
     #[error(
         "a CUDA source is compiled twice, for device and host, and standard input can be read once: save it to a file"
@@ -259,6 +262,7 @@ struct Parser {
     language: Option<Language>,
     relocatable: Option<bool>,
     host_source: bool,
+    ptx: bool,
 }
 
 impl Parser {
@@ -293,7 +297,7 @@ impl Parser {
             clang_only: Vec::new(),
             ignored: Vec::new(),
         };
-        Parser { made, language: None, relocatable: None, host_source: false }
+        Parser { made, language: None, relocatable: None, host_source: false, ptx: false }
     }
 
     fn take(&mut self, item: Item) -> Result<(), UsageError> {
@@ -359,6 +363,7 @@ impl Parser {
                 made.clang_only.push(flag.into());
             }
             Meaning::Ptx => {
+                self.ptx = true;
                 made.action = Action::Clang;
                 made.clang_only.extend(["--cuda-device-only".into(), "-S".into()]);
             }
@@ -484,12 +489,31 @@ impl Parser {
         if made.action != Action::Clang && made.inputs.iter().any(twice) {
             return Err(UsageError::StandardInput);
         }
+        if made.output.is_none()
+            && self.ptx
+            && let [input] = &made.inputs[..]
+        {
+            // nvcc's name for it; clang's would have triple and architecture in it.
+            let folder = made.output_folder.as_deref().unwrap_or(Path::new(""));
+            made.output = Path::new(&input.path).file_stem().map(|stem| folder.join(stem).with_extension("ptx"));
+        }
+        if let Some(output) = &made.output
+            && let Some(input) = made.inputs.iter().find(|input| same_file(Path::new(&input.path), output))
+        {
+            return Err(UsageError::OutputIsInput(input.path.clone()));
+        }
         let results = made.sources().count();
         if made.action == Action::Object && results > 1 && made.output.is_some() {
             return Err(UsageError::OutputOfMany);
         }
         Ok(made)
     }
+}
+
+/// Whether two names mean one file that is there.
+fn same_file(one: &Path, other: &Path) -> bool {
+    let place = |path: &Path| path.canonicalize().ok().filter(|path| path.is_file());
+    place(one).is_some_and(|one| place(other).is_some_and(|other| one == other))
 }
 
 /// What nvcc's `-use_fast_math` means beside what holds by default or makes no difference on the CPU device:

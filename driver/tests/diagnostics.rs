@@ -176,3 +176,41 @@ int main() {
         ran.stderr
     );
 }
+
+/// What g++ warns of at most, and headers of a project's own that are included with angle brackets.
+#[test]
+fn old_code_is_taken_as_nvcc_takes_it() {
+    let driver = Driver::new();
+    driver.write("include/references.h", "texture<float, 1, cudaReadModeElementType> table;\n");
+    let source = r#"#include <cstdio>
+#include <cstring>
+#include <references.h>
+#define NID "7"
+__global__ void read(float *to) { *to = tex1Dfetch(table, 1); }
+int main() {
+  float from[] = {1, 2}, *device, *to, result = 0;
+  cudaMalloc(&device, sizeof from);
+  cudaMalloc(&to, sizeof result);
+  cudaMemcpy(device, from, sizeof from, cudaMemcpyHostToDevice);
+  cudaBindTexture(nullptr, table, device, sizeof from);
+  read<<<1, 1>>>(to);
+  cudaMemcpy(&result, to, sizeof result, cudaMemcpyDeviceToHost);
+  return result != 2 || std::strcmp("a "NID"b", "a 7b");
+}
+"#;
+    driver.write("a.cu", source);
+    driver.run("warpline-nvcc", "-Iinclude a.cu -o a").succeeded();
+    driver.program("a").succeeded();
+
+    // Nothing may take the place of a source.
+    for line in ["a.cu -o a.cu", "-c a.cu -o ./a.cu", "-ptx a.cu -o a.cu"] {
+        let ran = driver.run("warpline-nvcc", line);
+        assert_ne!(ran.code, 0, "{line}");
+        assert!(ran.stderr.contains("would replace this input"), "{line}: {}", ran.stderr);
+    }
+    assert_eq!(std::fs::read_to_string(driver.path("a.cu")).unwrap(), source);
+
+    driver.write("b.cu", "__global__ void set(int *p) { *p = 1; }\n");
+    driver.run("warpline-nvcc", "-ptx b.cu").succeeded();
+    assert!(std::fs::read_to_string(driver.path("b.ptx")).unwrap().contains(".entry"));
+}
