@@ -1,7 +1,6 @@
 //! Work that is missing is marked, whatever the cause: programs that fail in several ways, and the same programs when they
 //! do not.
 
-#[allow(dead_code, reason = "formulas and counts are for other tests")]
 mod support_programs;
 
 use serde_json::Value;

@@ -1,7 +1,6 @@
 //! Conflicts between warps: each planted one is reported with its lines, cured twins are not; and with turns at each access
 //! racy programs give what a GPU gives.
 
-#[allow(dead_code, reason = "formulas and counts are for other tests")]
 mod support_programs;
 
 use serde_json::Value;
