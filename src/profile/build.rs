@@ -102,6 +102,7 @@ pub fn build(input: BuildInput<'_>) -> Profile {
         blocks: Vec::new(),
         faults: Vec::new(),
         conflicts: Vec::new(),
+        findings: Vec::new(),
         not_seen: not_seen(analysis, on_cpu),
         sources: BTreeMap::new(),
     };

@@ -9,6 +9,7 @@ mod caches;
 mod conflicts;
 mod estimate;
 pub mod file;
+mod finding;
 mod launches;
 mod metrics;
 mod missing;

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 pub use super::advice::{BypassAdvice, BypassEquation, PageMetrics, SiteChoice, WarpChoice};
 pub use super::conflicts::{Conflict, ConflictParty};
 pub use super::estimate::{Bytes, Estimate, IdealEstimate, Limit};
+pub use super::finding::{Finding, Gain, Severity};
 pub use super::launches::LaunchGroup;
 pub use super::metrics::{
     Beyond, ByOp, CacheMetrics, DistanceBucket, Distances, DramMetrics, InstructionCount, Instructions, LevelMetrics,
@@ -64,6 +65,9 @@ pub struct Profile {
     /// Accesses of the same bytes by different warps that nothing orders; what matters most first.
     #[serde(default)]
     pub conflicts: Vec<Conflict>,
+    /// What is wrong, why and what to do; rank 1 first.
+    #[serde(default)]
+    pub findings: Vec<Finding>,
     /// Memory operations that were executed or may have been, and are not counted.
     #[serde(default)]
     pub not_seen: Vec<NotSeen>,
