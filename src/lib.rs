@@ -14,6 +14,7 @@ pub mod locality;
 pub mod metrics;
 pub mod models;
 mod named_files;
+pub mod patterns;
 pub mod profile;
 pub mod races;
 pub mod report;

@@ -18,6 +18,8 @@ const BUNDLES: [&[(u32, i32)]; 2] = [&[(0, 0), (1, 8), (0, -12)], &[(1, 0), (1, 
 struct Watching;
 
 impl Follower for Watching {
+    type Result = ();
+
     fn request(&mut self, _request: &Request<'_>) {}
 }
 

@@ -14,6 +14,7 @@ use warpline_format::event::{
 };
 use warpline_format::visible;
 
+use super::followers::{Followed, LaunchFollowed};
 use super::limits::{self, copied_bytes};
 use super::pool::{Pool, WorkerLost};
 use super::results::{HostTraffic, LeftOut, ObjectData, direction_key};
@@ -28,6 +29,7 @@ use super::{
 use crate::attribution::{AllocationMap, ContextTree, MapChange, Module, ROOT};
 use crate::hierarchy::Written;
 use crate::metrics::Counters;
+use crate::patterns::Touched;
 use crate::races::Watch;
 use crate::simulation::{Reorder, Settings};
 use crate::trace::{Damage, Ending, Message, TraceReader};
@@ -86,6 +88,8 @@ pub struct Analyzer {
     in_host_memory: FxHashSet<AllocationId>,
     /// The launch that was stopped and has not ended yet, why and in which block.
     stopped: Option<(LaunchId, StopCause, u64)>,
+    /// Sectors that kernels touched in memory that is live.
+    touched: Touched,
     /// Looks for conflicts between warps; not on a GPU, whose records do not tell barriers.
     watch: Option<Watch>,
 }
@@ -175,6 +179,7 @@ impl Analyzer {
             left_out: FxHashSet::default(),
             in_host_memory: FxHashSet::default(),
             stopped: None,
+            touched: Touched::default(),
             watch: Some(Watch::new(simulation.map(|settings| settings.races).unwrap_or_default())),
         }
     }
@@ -231,12 +236,16 @@ impl Analyzer {
                 if in_host_memory {
                     self.in_host_memory.insert(row);
                 }
-                let Allocation { id, address, bytes, .. } = event;
+                let Allocation { id, address, bytes, kind, .. } = event;
+                if kind != AllocationKind::Named {
+                    self.touched.forget(address, bytes);
+                }
                 self.map.insert_for(id, row, address, bytes).map_err(|error| error.to_string())?;
                 self.pool.changed(MapChange::Insert { id, row, address, bytes })?;
                 rows::enter(&mut self.analysis.allocations, row, event);
             }
             Event::Free { id, .. } => {
+                self.count_touched(&self.map.with_parts(id));
                 if !self.freed(id) {
                     return Err(format!("allocation {id} is freed and was never announced").into());
                 }
@@ -286,6 +295,15 @@ impl Analyzer {
         let Some(data) = row.and_then(|row| self.analysis.allocations.get_mut(&row)) else { return false };
         data.freed = (data.freed + 1).min(data.count);
         true
+    }
+
+    /// Counts what was touched of allocations, each with row, address and size, for their rows.
+    fn count_touched(&mut self, extents: &[(AllocationId, u64, u64)]) {
+        for &(row, address, bytes) in extents {
+            if let Some(data) = self.analysis.allocations.get_mut(&row) {
+                data.touched_bytes = data.touched_bytes.saturating_add(self.touched.bytes_in(address, bytes));
+            }
+        }
     }
 
     /// Keeps a bad access with what it happened to, which may not be told by itself later.
@@ -345,6 +363,7 @@ impl Analyzer {
                 blocks: BTreeMap::new(),
                 branches: BTreeMap::new(),
                 pages: None,
+                patterns: BTreeMap::new(),
             });
             kernels.len() as u32 - 1
         });
@@ -522,11 +541,10 @@ impl Analyzer {
         let mut by_op: BTreeMap<_, OpSum> = BTreeMap::new();
         let mut host_memory = Vec::new();
         let sites = &open.shape.module.1.table.sites;
-        for work in &works {
-            merge(kernel, work);
-            if let Some(pages) = &work.pages {
-                kernel.pages.get_or_insert_default().add(pages);
-            }
+        let mut followed = LaunchFollowed::default();
+        for mut work in works {
+            merge(kernel, &work);
+            followed.add(std::mem::take(&mut work.followed));
             self.analysis.requests += work.requests;
             for (key, counters) in work.cells.iter().filter(|(key, _)| key.owner.whole()) {
                 spaces.entry(key.space).or_insert_with(Counters::default).add(counters);
@@ -540,6 +558,7 @@ impl Analyzer {
                 }
             }
         }
+        followed.keep(kernel, &mut self.touched, &self.map);
         for (key, counters) in &open.site_counts {
             let cell = kernel.cells.id(*key);
             kernel.cells.counters(cell).add(counters);
@@ -572,6 +591,7 @@ impl Analyzer {
         if let (Some(reorder), Some(program)) = (&self.reorder, &mut self.analysis.program) {
             program.device = reorder.device().clone();
         }
+        self.count_touched(&self.map.all());
         self.analysis.conflicts = self.watch.map(Watch::finish);
         self.analysis.bytes = self.status.bytes;
         self.analysis.finish = finish;
@@ -599,7 +619,7 @@ fn announce<K: Ord + Display, V: PartialEq>(
 }
 
 /// Adds a worker's figures of one launch to its kernel's.
-fn merge(kernel: &mut KernelData, work: &LaunchWork) {
+fn merge(kernel: &mut KernelData, work: &LaunchWork<Followed>) {
     let tree = &mut kernel.contexts;
     kernel.cells.add(&work.cells, |context| {
         work.contexts.calls(context).into_iter().fold(ROOT, |parent, call| tree.child(parent, call))

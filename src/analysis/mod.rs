@@ -15,6 +15,7 @@ mod counted;
 pub(crate) mod decode;
 mod failures;
 mod figures;
+mod followers;
 mod groups;
 mod instructions;
 mod launches;

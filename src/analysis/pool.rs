@@ -6,12 +6,13 @@ use std::thread::JoinHandle;
 
 use warpline_format::event::LaunchId;
 
+use super::followers::{self, Followed, Followers};
 use super::worker::LaunchWork;
 use super::{LaunchShape, Worker};
 use crate::attribution::MapChange;
 use crate::geometry::BankRules;
 use crate::hierarchy::Written;
-use crate::simulation::{Settings, SharedStage, Simulation};
+use crate::simulation::{Settings, SharedStage};
 
 /// Batches that may wait for a worker; more make the reader wait.
 const WAITING: usize = 32;
@@ -31,7 +32,8 @@ pub(super) enum Job {
 #[error("an analysis thread stopped unexpectedly; this is a bug in warpline")]
 pub struct WorkerLost;
 
-type Following = Worker<Option<Simulation>>;
+type Following = Worker<Followers>;
+type Work = LaunchWork<Followed>;
 
 /// The workers, and level 2 where caches are simulated.
 pub(super) struct Pool {
@@ -47,17 +49,14 @@ pub(super) struct Pool {
 /// See the module's page.
 enum Workers {
     Here(Box<Following>),
-    Threads { jobs: Vec<SyncSender<Job>>, results: Receiver<LaunchWork>, threads: Vec<JoinHandle<()>> },
+    Threads { jobs: Vec<SyncSender<Job>>, results: Receiver<Work>, threads: Vec<JoinHandle<()>> },
 }
 
 impl Pool {
     pub(super) fn new(threads: usize, simulation: Option<&Settings>) -> Pool {
         let threads = if simulation.is_some_and(Settings::needs_one_worker) { 1 } else { threads };
         let stage = simulation.map(|settings| SharedStage::new(settings, threads.max(1) as u32));
-        let follower = |index| {
-            let stage = stage.clone()?;
-            Some(Simulation::new(simulation?, index, stage))
-        };
+        let follower = |index| followers::new(simulation.zip(stage.as_ref()), index);
         let banks = simulation.map(|settings| settings.hierarchy.bank_rules()).unwrap_or_default();
         let workers = Workers::new(threads, banks, follower);
         let wide = simulation.is_some_and(|settings| settings.hierarchy.wave_lanes == 64);
@@ -96,7 +95,7 @@ impl Pool {
         self.workers.batch(launch, items)
     }
 
-    pub(super) fn end(&mut self, launch: LaunchId) -> Result<Vec<LaunchWork>, WorkerLost> {
+    pub(super) fn end(&mut self, launch: LaunchId) -> Result<Vec<Work>, WorkerLost> {
         self.batches += u64::from(self.wide);
         let mut works = self.workers.end(launch)?;
         // All workers have handed on their part of every batch, so level 2 has served them.
@@ -112,7 +111,7 @@ impl Pool {
 }
 
 impl Workers {
-    fn new(threads: usize, banks: BankRules, follower: impl Fn(u32) -> Option<Simulation>) -> Workers {
+    fn new(threads: usize, banks: BankRules, follower: impl Fn(u32) -> Followers) -> Workers {
         if threads <= 1 {
             return Workers::Here(Box::new(Worker::new(0, 1, banks, follower(0))));
         }
@@ -166,7 +165,7 @@ impl Workers {
         Ok(())
     }
 
-    fn end(&mut self, launch: LaunchId) -> Result<Vec<LaunchWork>, WorkerLost> {
+    fn end(&mut self, launch: LaunchId) -> Result<Vec<Work>, WorkerLost> {
         match self {
             Workers::Here(worker) => Ok(vec![worker.end(launch)]),
             Workers::Threads { jobs, results, .. } => {
@@ -191,7 +190,7 @@ impl Drop for Workers {
     }
 }
 
-fn serve(mut worker: Following, queue: &Receiver<Job>, out: &Sender<LaunchWork>) {
+fn serve(mut worker: Following, queue: &Receiver<Job>, out: &Sender<Work>) {
     for job in queue {
         match job {
             Job::Start(shape) => worker.start(&shape),

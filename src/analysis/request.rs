@@ -7,7 +7,6 @@ use warpline_format::site_table::Site;
 use super::{CellId, LaunchShape};
 use crate::geometry::Width;
 use crate::metrics::{Footprint, Wavefronts};
-use crate::simulation::PageCounts;
 
 /// The share of one owner in a request that several own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,6 +45,9 @@ pub struct Request<'a> {
 /// them. Figures belong into vectors indexed by cell; cells are numbered per worker and launch, and
 /// [`Follower::end`] is the moment to hand them on by [`super::CellKey`].
 pub trait Follower: Send {
+    /// What it hands on at a launch's end, for its share of the SMs. Sums, so that any number of workers gives the same.
+    type Result: Default + Send;
+
     /// Whether requests to shared memory matter; if not, they do not all come.
     fn wants_shared(&self) -> bool {
         true
@@ -66,14 +68,16 @@ pub trait Follower: Send {
     fn request(&mut self, request: &Request<'_>);
     /// A warp reaches a block-wide barrier.
     fn barrier(&mut self, _slot: u32) {}
-    /// A launch ends; the figures of its cells may be added to. Pages belong to no cell.
-    fn end(&mut self, _launch: &LaunchShape, _cells: &mut super::Cells) -> Option<PageCounts> {
-        None
+    /// A launch ends; the figures of its cells may be added to.
+    fn end(&mut self, _launch: &LaunchShape, _cells: &mut super::Cells) -> Self::Result {
+        Self::Result::default()
     }
 }
 
 /// Follows nothing.
 impl Follower for () {
+    type Result = ();
+
     fn wants_shared(&self) -> bool {
         false
     }
@@ -84,6 +88,8 @@ impl Follower for () {
 
 /// Follows where there is something to follow with.
 impl<F: Follower> Follower for Option<F> {
+    type Result = Option<F::Result>;
+
     fn wants_shared(&self) -> bool {
         self.as_ref().is_some_and(F::wants_shared)
     }
@@ -129,7 +135,55 @@ impl<F: Follower> Follower for Option<F> {
         }
     }
 
-    fn end(&mut self, launch: &LaunchShape, cells: &mut super::Cells) -> Option<PageCounts> {
-        self.as_mut()?.end(launch, cells)
+    fn end(&mut self, launch: &LaunchShape, cells: &mut super::Cells) -> Self::Result {
+        self.as_mut().map(|follower| follower.end(launch, cells))
+    }
+}
+
+/// Two follow.
+impl<A: Follower, B: Follower> Follower for (A, B) {
+    type Result = (A::Result, B::Result);
+
+    fn wants_shared(&self) -> bool {
+        self.0.wants_shared() || self.1.wants_shared()
+    }
+
+    fn wave_lanes(&self) -> u32 {
+        self.0.wave_lanes().max(self.1.wave_lanes())
+    }
+
+    fn start(&mut self, launch: &LaunchShape) {
+        self.0.start(launch);
+        self.1.start(launch);
+    }
+
+    fn batch(&mut self, launch: LaunchId) {
+        self.0.batch(launch);
+        self.1.batch(launch);
+    }
+
+    fn batch_end(&mut self) {
+        self.0.batch_end();
+        self.1.batch_end();
+    }
+
+    fn block(&mut self, slot: u32, warps: u32, block: u64) {
+        self.0.block(slot, warps, block);
+        self.1.block(slot, warps, block);
+    }
+
+    #[inline]
+    fn request(&mut self, request: &Request<'_>) {
+        self.0.request(request);
+        self.1.request(request);
+    }
+
+    fn barrier(&mut self, slot: u32) {
+        self.0.barrier(slot);
+        self.1.barrier(slot);
+    }
+
+    fn end(&mut self, launch: &LaunchShape, cells: &mut super::Cells) -> Self::Result {
+        (self.0.end(launch, cells), self.1.end(launch, cells))
     }
 }

@@ -16,6 +16,7 @@ use super::{AllocationData, CellKey, Cells, Failures, HostAllocationData, Instru
 use crate::attribution::{ContextTree, Module, ROOT};
 use crate::hierarchy::Traffic;
 use crate::metrics::Counters;
+use crate::patterns::SitePattern;
 use crate::races::{Conflict, RaceCheck};
 use crate::simulation::PageCounts;
 
@@ -193,6 +194,8 @@ pub struct KernelData {
     pub blocks: BTreeMap<u32, BlockSum>,
     /// By index in the module's branches.
     pub branches: BTreeMap<u32, BranchSum>,
+    /// How requests use memory, by site and space.
+    pub patterns: BTreeMap<(u32, Space), SitePattern>,
     /// Pages touched, where they were counted.
     pub pages: Option<PageCounts>,
 }

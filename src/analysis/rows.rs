@@ -37,6 +37,8 @@ pub struct AllocationData {
     pub count: u64,
     /// How many of them were freed before the stream's end.
     pub freed: u64,
+    /// Bytes of the sectors that kernels touched, of all of them.
+    pub touched_bytes: u64,
 }
 
 /// Host memory, or several pieces that share a row.
@@ -137,7 +139,7 @@ pub fn enter(rows: &mut BTreeMap<AllocationId, AllocationData>, row: AllocationI
                 common.name = None;
             }
         }
-        _ => _ = rows.insert(row, AllocationData { event, count: 1, freed: 0 }),
+        _ => _ = rows.insert(row, AllocationData { event, count: 1, freed: 0, touched_bytes: 0 }),
     }
 }
 

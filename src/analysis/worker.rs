@@ -5,7 +5,7 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 use warpline_format::access::{Access, Item, LANES, MOST_MEMBERS, Space, bundle_of, requests_of};
 use warpline_format::event::LaunchId;
-use warpline_format::site_table::Member;
+use warpline_format::site_table::{Member, Op};
 
 use super::alike::{Alike, Shifts};
 use super::resolve::{Cost, Resolver, Scratch, SiteState};
@@ -13,7 +13,6 @@ use super::waves::{Held, Made, Waves};
 use super::{Cells, Follower, LaunchShape, Request, decode};
 use crate::attribution::{AllocationMap, ContextId, ContextTree, MapChange, Module, ROOT, WarpContext};
 use crate::geometry::{BankRules, Width};
-use crate::simulation::PageCounts;
 
 /// Places per byte of a batch. An access takes 16 bytes or more, so that the places of a bundle's requests, two each, stay
 /// below those of the item behind it; a payload of a gibibyte has fewer places than there are numbers.
@@ -22,11 +21,12 @@ const _: () = assert!(2 * MOST_MEMBERS as u32 <= 16 * PLACES);
 
 /// Figures of one launch, or of one worker's share of it.
 #[derive(Default)]
-pub(super) struct LaunchWork {
+pub(super) struct LaunchWork<R> {
     pub(super) cells: Cells,
     pub(super) contexts: ContextTree,
     pub(super) requests: u64,
-    pub(super) pages: Option<PageCounts>,
+    /// What the worker's follower found.
+    pub(super) followed: R,
     /// Worker that made it.
     pub(super) worker: u32,
     warps: Vec<WarpContext>,
@@ -35,7 +35,7 @@ pub(super) struct LaunchWork {
 }
 
 /// Counts the requests of every `of`-th SM.
-pub struct Worker<F> {
+pub struct Worker<F: Follower> {
     index: u32,
     of: u32,
     banks: BankRules,
@@ -43,7 +43,7 @@ pub struct Worker<F> {
     epoch: u64,
     last: Option<(LaunchId, u64)>,
     modules: FxHashMap<u32, ModuleState>,
-    launches: FxHashMap<LaunchId, (Arc<LaunchShape>, LaunchWork)>,
+    launches: FxHashMap<LaunchId, (Arc<LaunchShape>, LaunchWork<F::Result>)>,
     scratch: Scratch,
     shifts: Shifts,
     /// Module of the last batch.
@@ -269,14 +269,14 @@ impl<F: Follower> Worker<F> {
     }
 
     /// A launch is over; its figures leave the worker.
-    pub(super) fn end(&mut self, launch: LaunchId) -> LaunchWork {
+    pub(super) fn end(&mut self, launch: LaunchId) -> LaunchWork<F::Result> {
         self.count_waiting();
         if self.wide {
             self.end_waves(launch);
         }
         self.last = None;
         let Some((shape, mut work)) = self.launches.remove(&launch) else { return LaunchWork::default() };
-        work.pages = self.follower.end(&shape, &mut work.cells);
+        work.followed = self.follower.end(&shape, &mut work.cells);
         work.worker = self.index;
         work
     }
@@ -354,7 +354,10 @@ impl<F: Follower> Counting<'_, F> {
         site.cost.count(site.alike.take(), width, self.cells);
         let cost = self.resolver.resolve(access, width, self.context, site, self.cells);
         cost.count_one(access, width, self.cells);
-        site.alike.remember(self.shifts, access, self.context, epoch);
+        // Which addresses of atomic operations meet depends on more than their banks: each is looked at.
+        if self.module.table.sites[access.site as usize].op != Op::Atomic {
+            site.alike.remember(self.shifts, access, self.context, epoch);
+        }
         site.cost = cost;
         self.follow(access, width, cost, place);
         cost

@@ -155,6 +155,18 @@ impl AllocationMap {
         }
     }
 
+    /// Row, address and size of a live allocation and of the named parts that end with it.
+    pub fn with_parts(&self, id: AllocationId) -> Vec<(AllocationId, u64, u64)> {
+        let Some(key) = self.keys.get(&id).copied() else { return Vec::new() };
+        let last = (self.live[&key].high, u64::MAX, AllocationId::MAX);
+        self.live.range(key..=last).map(|(key, live)| (live.row, key.0, u64::MAX - key.1)).collect()
+    }
+
+    /// Row, address and size of each live allocation.
+    pub fn all(&self) -> Vec<(AllocationId, u64, u64)> {
+        self.live.iter().map(|(key, live)| (live.row, key.0, u64::MAX - key.1)).collect()
+    }
+
     /// First address of the allocation that `address` belongs to.
     pub fn start(&self, address: u64) -> Option<u64> {
         let mut around = self.live.range(..=(address, u64::MAX, AllocationId::MAX)).next_back();

@@ -218,7 +218,7 @@ fn add_kernel(
     }
     let (over_launches, ratios_over_launches) = spread::over_launches(kernel, seconds);
     profile.lines.extend(rows::lines(id, module, kernel, &cells));
-    profile.sites.extend(rows::sites(id, module, &cells));
+    profile.sites.extend(rows::sites(id, module, kernel, &cells));
     profile.kernels.push(model::Kernel {
         id,
         name: function.name.clone(),
@@ -282,6 +282,7 @@ fn add_allocations(
             freed: data.freed == data.count,
             count: data.count,
             freed_count: data.freed,
+            touched_bytes: data.touched_bytes,
             copies,
             metrics: if analysis.counted { model::Metrics::default() } else { rows::metrics(&total, None) },
             by_kernel: by_kernel

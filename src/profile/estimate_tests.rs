@@ -74,6 +74,7 @@ fn kernel(launches: Vec<LaunchData>) -> KernelData {
         blocks: BTreeMap::new(),
         branches: BTreeMap::new(),
         pages: None,
+        patterns: BTreeMap::new(),
     }
 }
 

@@ -17,6 +17,7 @@ pub mod model;
 mod notes;
 mod occupancy;
 mod paths;
+mod pattern;
 mod rows;
 mod shown;
 mod sources;

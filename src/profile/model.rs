@@ -15,6 +15,7 @@ pub use super::metrics::{
     Metrics, OpMetrics, PassMetrics, ReuseMetrics, Spaces, StageMetrics,
 };
 pub use super::missing::Missing;
+pub use super::pattern::{Atomics, BankConflict, HotPlace, Pattern};
 pub use super::spread::{PathSpread, RatioSpread, Spread};
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "the form that serde asks for")]
@@ -331,6 +332,9 @@ pub struct Site {
     pub approximate: bool,
     /// Sums.
     pub metrics: Metrics,
+    /// How its requests use memory; absent where nothing was simulated or there is nothing to say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pattern: Option<Pattern>,
     /// A request that spans several allocations counts for each of them.
     pub by_allocation: Vec<ByAllocation>,
     /// Only contexts with calls that survived inlining, and the kernel itself beside them.
@@ -377,6 +381,9 @@ pub struct Allocation {
     /// How many of these were freed before the end.
     #[serde(default, skip_serializing_if = "super::metrics::is_zero")]
     pub freed_count: u64,
+    /// Bytes of the 32-byte sectors that kernels touched, each once; 0 where nothing was simulated.
+    #[serde(default, skip_serializing_if = "super::metrics::is_zero")]
+    pub touched_bytes: u64,
     /// Copies and fills.
     pub copies: Vec<CopyRow>,
     /// Over all spaces; absent where requests were counted without their addresses.

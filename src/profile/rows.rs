@@ -118,7 +118,12 @@ pub(super) fn sorted_cells(kernel: &KernelData) -> Vec<(CellKey, Vec<u32>, &Coun
 }
 
 /// Site rows of a kernel.
-pub(super) fn sites(id: u32, module: &Module, cells: &[(CellKey, Vec<u32>, &Counters)]) -> Vec<Site> {
+pub(super) fn sites(
+    id: u32,
+    module: &Module,
+    kernel: &KernelData,
+    cells: &[(CellKey, Vec<u32>, &Counters)],
+) -> Vec<Site> {
     let mut rows = Vec::new();
     for group in cells.chunk_by(|one, other| (one.0.site, one.0.space) == (other.0.site, other.0.space)) {
         let (key, ..) = &group[0];
@@ -156,6 +161,7 @@ pub(super) fn sites(id: u32, module: &Module, cells: &[(CellKey, Vec<u32>, &Coun
             library: entry.in_library,
             approximate: entry.approximate,
             metrics: metrics(&total, space),
+            pattern: kernel.patterns.get(&(key.site, key.space)).and_then(super::pattern::pattern),
             by_allocation: by_allocation
                 .into_iter()
                 .map(|(allocation, counters)| ByAllocation { allocation, metrics: metrics(&counters, space) })

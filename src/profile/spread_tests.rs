@@ -155,6 +155,7 @@ fn kernel(launches: Vec<LaunchData>, told: usize) -> KernelData {
         blocks: BTreeMap::new(),
         branches: BTreeMap::new(),
         pages: None,
+        patterns: BTreeMap::new(),
     }
 }
 

@@ -78,6 +78,8 @@ impl Simulation {
 }
 
 impl Follower for Simulation {
+    type Result = Option<PageCounts>;
+
     fn wants_shared(&self) -> bool {
         false
     }

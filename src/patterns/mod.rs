@@ -1,0 +1,18 @@
+//! How requests use memory, for whoever wants to know why they cost what they cost: the strides between lanes, what lanes of
+//! an atomic operation meet on one address, an example of a bank conflict, and which sectors are touched at all.
+//!
+//! [`Patterns`] follows requests; all it keeps are sums, greatest values and sets, so that any number of workers gives the
+//! same.
+
+mod atomics;
+mod banks;
+mod follower;
+mod majority;
+mod strides;
+mod touched;
+
+pub use atomics::{Collisions, HotPlace};
+pub use banks::BankExample;
+pub use follower::{PatternSums, Patterns, SitePattern};
+pub use strides::Strides;
+pub use touched::Touched;

@@ -1,0 +1,214 @@
+//! How the addresses of a request's lanes lie to each other.
+
+use warpline_format::access::{Access, Addresses, LANES};
+
+use super::majority::Majority;
+use crate::geometry::{LINE_BYTES, SECTOR_BYTES, Width};
+
+/// The shape of one request of two or more lanes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Shape {
+    /// All lanes at one address.
+    Uniform,
+    /// Neighbouring lanes are this many bytes apart, all of them.
+    Stride(i64),
+    /// Runs of so many lanes, each run without gaps; bytes from the first run to the second.
+    Rows { lanes: u32, pitch: i64 },
+    /// None of these; bytes between the lowest and the highest address.
+    Irregular(u64),
+}
+
+/// The shapes of a site's requests to global memory, those with two or more active lanes.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Strides {
+    /// Requests.
+    pub requests: u64,
+    /// All lanes at one address.
+    pub uniform: u64,
+    /// Lane beside lane.
+    pub contiguous: u64,
+    /// Of these, that do not begin on a sector.
+    pub misaligned: u64,
+    /// A constant stride that leaves gaps, or goes backwards.
+    pub strided: u64,
+    /// Runs without gaps within the warp.
+    pub rows: u64,
+    /// Anything else.
+    pub irregular: u64,
+    /// Bytes between the lowest and the highest address of the irregular ones, summed.
+    pub span: u64,
+    /// Strides in bytes.
+    stride: Majority<32>,
+    /// Bytes from a line's begin to the misaligned ones.
+    offset: Majority<7>,
+    run: Majority<6>,
+    pitch: Majority<40>,
+}
+
+impl Strides {
+    /// Adds a request.
+    #[inline]
+    pub(super) fn request(&mut self, access: &Access<'_>, width: Width) {
+        let Some((shape, low)) = shape(access, width) else { return };
+        self.requests += 1;
+        match shape {
+            Shape::Uniform => self.uniform += 1,
+            Shape::Stride(stride) if stride == i64::from(width.bytes) => {
+                self.contiguous += 1;
+                if low % SECTOR_BYTES != 0 {
+                    self.misaligned += 1;
+                    self.offset.add(low % LINE_BYTES, 1);
+                }
+            }
+            Shape::Stride(stride) => {
+                self.strided += 1;
+                self.stride.add(stride as u64, 1);
+            }
+            Shape::Rows { lanes, pitch } => {
+                self.rows += 1;
+                self.run.add(lanes.into(), 1);
+                self.pitch.add(pitch as u64, 1);
+            }
+            Shape::Irregular(span) => {
+                self.irregular += 1;
+                self.span = self.span.saturating_add(span);
+            }
+        }
+    }
+
+    pub(super) fn add(&mut self, other: &Strides) {
+        for (sum, more) in [
+            (&mut self.requests, other.requests),
+            (&mut self.uniform, other.uniform),
+            (&mut self.contiguous, other.contiguous),
+            (&mut self.misaligned, other.misaligned),
+            (&mut self.strided, other.strided),
+            (&mut self.rows, other.rows),
+            (&mut self.irregular, other.irregular),
+            (&mut self.span, other.span),
+        ] {
+            *sum = sum.saturating_add(more);
+        }
+        self.stride.merge(&other.stride);
+        self.offset.merge(&other.offset);
+        self.run.merge(&other.run);
+        self.pitch.merge(&other.pitch);
+    }
+
+    /// The stride of most of the strided requests, in bytes.
+    pub fn stride(&self) -> Option<i64> {
+        (self.strided != 0 && self.stride.share() > self.strided / 2).then(|| self.stride.signed())
+    }
+
+    /// Where most of the misaligned requests begin, in bytes from the begin of their line.
+    pub fn offset(&self) -> Option<u64> {
+        (self.misaligned != 0 && self.offset.share() > self.misaligned / 2).then(|| self.offset.value())
+    }
+
+    /// Lanes of a run and bytes from the first run to the second, of most of the requests in rows.
+    pub fn row(&self) -> Option<(u64, i64)> {
+        (self.rows != 0 && self.run.share() > self.rows / 2).then(|| (self.run.value(), self.pitch.signed()))
+    }
+}
+
+/// Shape and lowest address; `None` for a request of a single lane.
+#[inline]
+fn shape(access: &Access<'_>, width: Width) -> Option<(Shape, u64)> {
+    let lanes = access.mask.count_ones();
+    if lanes < 2 {
+        return None;
+    }
+    match access.addresses {
+        Addresses::Uniform(address) => Some((Shape::Uniform, address)),
+        Addresses::Affine { bases, stride } => {
+            let stride = i64::from(stride);
+            let one_half = access.mask & 0xffff == 0 || access.mask >> 16 == 0;
+            if one_half || bases[1].wrapping_sub(bases[0]) == (16 * stride) as u64 {
+                let first = u64::from(access.mask.trailing_zeros());
+                let base =
+                    if access.mask & 0xffff == 0 { bases[1].wrapping_sub((16 * stride) as u64) } else { bases[0] };
+                let low = base.wrapping_add(first.wrapping_mul(stride as u64));
+                let last = u64::from(31 - access.mask.leading_zeros());
+                let low = if stride < 0 { base.wrapping_add(last.wrapping_mul(stride as u64)) } else { low };
+                return Some((if stride == 0 { Shape::Uniform } else { Shape::Stride(stride) }, low));
+            }
+            Some(of_lanes(access, width))
+        }
+        Addresses::Delta(..) | Addresses::Full(_) => Some(of_lanes(access, width)),
+    }
+}
+
+/// Shape and lowest address of lanes that are looked at one by one.
+fn of_lanes(access: &Access<'_>, width: Width) -> (Shape, u64) {
+    let mut addresses = [0u64; LANES];
+    let mut at = [0u32; LANES];
+    let mut count = 0;
+    access.for_each_lane(|lane, address| {
+        (addresses[count], at[count]) = (address, lane);
+        count += 1;
+    });
+    let (addresses, at) = (&addresses[..count], &at[..count]);
+    let (low, high) =
+        addresses.iter().fold((u64::MAX, 0), |(low, high), &address| (low.min(address), high.max(address)));
+    if low == high {
+        return (Shape::Uniform, low);
+    }
+    let step = |index: usize| addresses[index].wrapping_sub(addresses[index - 1]) as i64;
+    let lanes = |index: usize| i64::from(at[index] - at[index - 1]);
+    let first = step(1) / lanes(1);
+    if step(1) % lanes(1) == 0 && (1..count).all(|index| step(index) == first.wrapping_mul(lanes(index))) {
+        return (Shape::Stride(first), low);
+    }
+    // Runs: each lane where the one before it ends, or at the same place.
+    let unit = i64::from(width.bytes);
+    let joined = |index: usize| step(index) == 0 || step(index) == unit * lanes(index);
+    let breaks = (1..count).filter(|&index| !joined(index)).count();
+    let runs = breaks + 1;
+    if runs * 2 <= count {
+        let (mut begin, mut pitch) = (0, 0);
+        if let Some(index) = (1..count).find(|&index| !joined(index)) {
+            (begin, pitch) = (index, addresses[index].wrapping_sub(addresses[0]) as i64);
+        }
+        return (Shape::Rows { lanes: begin as u32, pitch }, low);
+    }
+    (Shape::Irregular(high - low), low)
+}
+
+#[cfg(test)]
+mod tests {
+    use warpline_format::access::Space;
+
+    use super::*;
+
+    fn shape_of(mask: u32, address: impl Fn(u64) -> u64) -> (Shape, u64) {
+        let bytes: Vec<u8> =
+            (0..32).filter(|lane| mask >> lane & 1 != 0).flat_map(|lane| address(lane).to_le_bytes()).collect();
+        let access = Access { site: 0, space: Space::Global, mask, addresses: Addresses::Full(&bytes) };
+        shape(&access, Width::solid(4)).unwrap()
+    }
+
+    #[test]
+    fn shapes_are_told_from_each_other() {
+        assert_eq!(shape_of(!0, |_| 512), (Shape::Uniform, 512));
+        assert_eq!(shape_of(!0, |lane| 512 + 4 * lane), (Shape::Stride(4), 512));
+        assert_eq!(shape_of(0x5555_5555, |lane| 512 + 4 * lane), (Shape::Stride(4), 512));
+        assert_eq!(shape_of(!0, |lane| 5120 - 128 * lane), (Shape::Stride(-128), 5120 - 128 * 31));
+        let rows = |lane: u64| 4096 + lane / 8 * 400 + lane % 8 * 4;
+        assert_eq!(shape_of(!0, rows), (Shape::Rows { lanes: 8, pitch: 400 }, 4096));
+        let scattered = |lane: u64| 4096 + (lane * 7919 % 97) * 64;
+        assert!(matches!(shape_of(!0, scattered), (Shape::Irregular(_), _)));
+    }
+
+    #[test]
+    fn trace_forms_of_one_request_have_one_shape() {
+        let width = Width::solid(4);
+        for (mask, stride) in [(!0u32, 4i32), (!0, 256), (0xffff_0000, -8), (0x00ff_ff00, 12)] {
+            let bases = [1u64 << 20, (1u64 << 20).wrapping_add_signed(16 * i64::from(stride))];
+            let affine = Access { site: 0, space: Space::Global, mask, addresses: Addresses::Affine { bases, stride } };
+            let mut bytes = Vec::new();
+            affine.for_each_lane(|_, address| bytes.extend(address.to_le_bytes()));
+            let full = Access { addresses: Addresses::Full(&bytes), ..affine };
+            assert_eq!(shape(&affine, width), shape(&full, width), "{mask:#x} {stride}");
+        }
+    }
+}

@@ -1,0 +1,189 @@
+//! Which sectors of memory are touched.
+
+use rustc_hash::FxHashMap;
+use warpline_format::access::{Access, Addresses};
+
+use crate::geometry::{SECTOR_BYTES, Width};
+
+/// Bytes of memory that one page of bits stands for.
+const PAGE_BYTES: u64 = 1 << 20;
+const WORDS: usize = (PAGE_BYTES / SECTOR_BYTES / 64) as usize;
+const SECTORS_OF_PAGE: u64 = PAGE_BYTES / SECTOR_BYTES;
+/// Pages whose places are remembered.
+const RECENT: usize = 16;
+
+type Page = Box<[u64; WORDS]>;
+
+/// A set of sectors.
+#[derive(Clone, Debug, Default)]
+pub struct Touched {
+    places: FxHashMap<u64, u32>,
+    pages: Vec<Page>,
+    /// Number of a page, one up so that 0 is none, and its place; by the lowest bits of the number.
+    recent: [(u64, u32); RECENT],
+}
+
+impl Touched {
+    #[inline]
+    fn page(&mut self, number: u64) -> &mut [u64; WORDS] {
+        let slot = number as usize % RECENT;
+        if self.recent[slot].0 != number + 1 {
+            let next = self.pages.len() as u32;
+            let place = *self.places.entry(number).or_insert(next);
+            if place == next {
+                self.pages.push(Box::new([0; WORDS]));
+            }
+            self.recent[slot] = (number + 1, place);
+        }
+        &mut self.pages[self.recent[slot].1 as usize]
+    }
+
+    /// Adds the sectors from `first` to `last`.
+    #[inline]
+    fn sectors(&mut self, first: u64, last: u64) {
+        let word = first / 64;
+        if word == last / 64 {
+            let bits = u64::MAX >> (63 - (last - first)) << (first % 64);
+            self.page(first / SECTORS_OF_PAGE)[word as usize % WORDS] |= bits;
+            return;
+        }
+        for sector in first..=last {
+            self.page(sector / SECTORS_OF_PAGE)[(sector / 64) as usize % WORDS] |= 1 << (sector % 64);
+        }
+    }
+
+    /// Adds what a request touches. Lanes whose bytes lie without gaps are one piece.
+    #[inline]
+    pub(super) fn request(&mut self, access: &Access<'_>, width: Width) {
+        let last_byte = u64::from(width.bytes.max(1) - 1);
+        if let Some((low, high)) = gapless(access) {
+            return self.sectors(low / SECTOR_BYTES, high.saturating_add(last_byte) / SECTOR_BYTES);
+        }
+        let (mut first, mut last) = (u64::MAX, 0);
+        access.for_each_lane(|_, address| {
+            let (low, high) = (address / SECTOR_BYTES, address.saturating_add(last_byte) / SECTOR_BYTES);
+            if first == u64::MAX {
+                (first, last) = (low, high);
+            } else if low >= first && low <= last + 1 {
+                last = last.max(high);
+            } else {
+                self.sectors(first, last);
+                (first, last) = (low, high);
+            }
+        });
+        if first != u64::MAX {
+            self.sectors(first, last);
+        }
+    }
+
+    /// Adds another set.
+    pub fn add(&mut self, other: &Touched) {
+        for (&number, &place) in &other.places {
+            let page = self.page(number);
+            for (word, more) in page.iter_mut().zip(other.pages[place as usize].iter()) {
+                *word |= more;
+            }
+        }
+    }
+
+    /// Bytes of the touched sectors among `bytes` at `address`.
+    pub fn bytes_in(&self, address: u64, bytes: u64) -> u64 {
+        let mut sectors = 0;
+        self.each_word(address, bytes, |page, word, mask| {
+            sectors += u64::from((self.pages[page][word] & mask).count_ones())
+        });
+        (sectors * SECTOR_BYTES).min(bytes)
+    }
+
+    /// Forgets what was touched of `bytes` at `address`: another allocation begins there.
+    pub fn forget(&mut self, address: u64, bytes: u64) {
+        let mut words = Vec::new();
+        self.each_word(address, bytes, |page, word, mask| words.push((page, word, mask)));
+        for (page, word, mask) in words {
+            self.pages[page][word] &= !mask;
+        }
+    }
+
+    /// Calls `f` with page, word and bits of each word that has bits of the range and may have any set.
+    fn each_word(&self, address: u64, bytes: u64, mut f: impl FnMut(usize, usize, u64)) {
+        let Some(end) = address.checked_add(bytes).filter(|_| bytes != 0) else { return };
+        let (first, last) = (address / SECTOR_BYTES, (end - 1) / SECTOR_BYTES);
+        let pages = first / SECTORS_OF_PAGE..=last / SECTORS_OF_PAGE;
+        // Allocations may be far larger than what is touched of them.
+        let mut numbers: Vec<(u64, u32)> = if pages.end() - pages.start() > self.places.len() as u64 {
+            self.places
+                .iter()
+                .filter(|(number, _)| pages.contains(number))
+                .map(|(&number, &place)| (number, place))
+                .collect()
+        } else {
+            pages.filter_map(|number| Some((number, *self.places.get(&number)?))).collect()
+        };
+        numbers.sort_unstable();
+        for (number, place) in numbers {
+            let begin = number * SECTORS_OF_PAGE;
+            let (low, high) = (first.max(begin) - begin, last.min(begin + SECTORS_OF_PAGE - 1) - begin);
+            for word in low / 64..=high / 64 {
+                let from = if word == low / 64 { low % 64 } else { 0 };
+                let to = if word == high / 64 { high % 64 } else { 63 };
+                f(place as usize, word as usize, u64::MAX >> (63 - (to - from)) << from);
+            }
+        }
+    }
+}
+
+/// First and last address of a request whose lanes leave no sector between them out; `None` where that is not plain.
+#[inline]
+fn gapless(access: &Access<'_>) -> Option<(u64, u64)> {
+    let (low, high) = match access.addresses {
+        Addresses::Uniform(address) => return Some((address, address)),
+        Addresses::Affine { bases, stride }
+            if (1..=32).contains(&stride)
+                && bases[1].wrapping_sub(bases[0]) == 16 * stride as u64
+                && bases[0] < 1 << 60 =>
+        {
+            let at = |lane: u32| bases[0] + u64::from(lane) * stride as u64;
+            (at(access.mask.trailing_zeros()), at(31 - access.mask.leading_zeros()))
+        }
+        _ => return None,
+    };
+    let run = access.mask >> access.mask.trailing_zeros();
+    (run & run.wrapping_add(1) == 0).then_some((low, high))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use proptest::prelude::*;
+    use warpline_format::access::Space;
+
+    use super::*;
+
+    proptest! {
+        /// Against a set of sectors, one by one.
+        #[test]
+        fn sectors_are_those_of_a_set(
+            requests in prop::collection::vec((0u64..1 << 22, -300i32..300, 1u32..40, any::<u32>()), 1..60),
+            ranges in prop::collection::vec((0u64..1 << 22, 0u64..1 << 21), 1..5), cut in 0usize..60,
+        ) {
+            let (mut one, mut two, mut slow) = (Touched::default(), Touched::default(), BTreeSet::new());
+            for (index, (base, stride, bytes, mask)) in requests.into_iter().enumerate() {
+                let base = base + (1 << 16);
+                let bases = [base, base.wrapping_add_signed(16 * i64::from(stride) + if bytes % 2 == 0 { 64 } else { 0 })];
+                let access = Access { site: 0, space: Space::Global, mask, addresses: Addresses::Affine { bases, stride } };
+                access.for_each_lane(|_, address| slow.extend((address..address + u64::from(bytes)).map(|byte| byte / SECTOR_BYTES)));
+                if index < cut { &mut one } else { &mut two }.request(&access, Width::solid(bytes));
+            }
+            one.add(&two);
+            for (address, bytes) in ranges {
+                let sectors = if bytes == 0 { 0..0 } else { address / SECTOR_BYTES..(address + bytes - 1) / SECTOR_BYTES + 1 };
+                let want = (slow.range(sectors.clone()).count() as u64 * SECTOR_BYTES).min(bytes);
+                prop_assert_eq!(one.bytes_in(address, bytes), want);
+                one.forget(address, bytes);
+                slow.retain(|sector| !sectors.contains(sector));
+                prop_assert_eq!(one.bytes_in(0, 1 << 40), slow.len() as u64 * SECTOR_BYTES);
+            }
+        }
+    }
+}
