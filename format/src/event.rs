@@ -147,6 +147,9 @@ pub enum Event {
     },
     /// A warp came to `__syncthreads` with part of its lanes while others were elsewhere and went on; told once per barrier.
     DivergentBarrier(DivergentBarrier),
+    /// The copy that was told last found its bytes at its destination already; from the CPU device, for copies between host
+    /// and device.
+    Unchanged,
 }
 
 /// A barrier that part of a warp came to.

@@ -5,8 +5,8 @@ use crate::access::{MOST_BUNDLES, MOST_MEMBERS, MOST_SITES, Space};
 use serde::{Deserialize, Serialize};
 
 /// Version of the encoding; the first byte of the bytes. Version 2 added bundles, version 4 the checksum and the digests of
-/// source files, version 8 hints. Versions are powers of two, so that no single flipped bit makes one of another.
-pub const VERSION: u8 = 8;
+/// source files, version 8 hints, version 16 the parts of blocks and operands. Versions are powers of two, so that no single flipped bit makes one of another.
+pub const VERSION: u8 = 16;
 /// Bytes before the encoded table: the version and, since version 4, the CRC-32 of the version and the encoded table.
 #[cfg(test)]
 const HEAD_BYTES: usize = 5;
@@ -55,6 +55,57 @@ pub struct SiteTable {
     pub hints: Vec<Hint>,
     /// Shared variables that hints name. Since version 8.
     pub shared: Vec<String>,
+    /// What the instructions of blocks with several source lines belong to, by rising block. A block without any belongs to
+    /// its own position as a whole. Since version 16.
+    pub parts: Vec<BlockPart>,
+    /// What some sites access, in the words of the source, by rising site. Since version 16.
+    pub operands: Vec<Operand>,
+    /// Names that operands refer to. Since version 16.
+    pub names: Vec<String>,
+}
+
+/// The instructions of a block that belong to one source line.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BlockPart {
+    /// Index into [`SiteTable::blocks`].
+    pub block: u32,
+    /// Positions, innermost first; empty when unknown.
+    pub chain: Vec<FrameId>,
+    /// Instructions per execution.
+    pub mix: InstructionMix,
+}
+
+/// What a site accesses, in the words of the source.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Operand {
+    /// Index into [`SiteTable::sites`].
+    pub site: u32,
+    /// Variable that the address comes from, an index into [`SiteTable::names`].
+    pub variable: Option<u32>,
+    /// Member that is accessed, as `.velocity.x`; a name.
+    pub member: Option<u32>,
+    /// Structure that it is a member of; a name.
+    pub structure: Option<u32>,
+    /// Its size; 0 where there is none.
+    pub structure_bytes: u32,
+    /// How the address changes with `threadIdx.x`, `.y` and `.z`.
+    pub steps: [Step; 3],
+    /// The address depends on a value that was loaded from memory: an index out of an array.
+    pub loaded: bool,
+}
+
+/// How an address changes when a thread index grows by one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Step {
+    /// Not at all.
+    #[default]
+    None,
+    /// By so many bytes.
+    Bytes(i64),
+    /// By a multiple of a value that is the same for all threads; its name, where it has one.
+    Times(Option<u32>),
+    /// In another way.
+    Other,
 }
 
 /// What helps to judge whether two accesses of one place get in each other's way.
@@ -319,7 +370,7 @@ impl SiteTable {
         let (&version, rest) = bytes.split_first().ok_or_else(|| SiteTableError::Damaged("empty".into()))?;
         let damaged = |what: &str| SiteTableError::Damaged(what.into());
         let rest = match version {
-            VERSION | 4 => {
+            VERSION | 8 | 4 => {
                 let (stored, rest) = rest.split_first_chunk().ok_or_else(|| damaged("it is cut short"))?;
                 if u32::from_le_bytes(*stored) != checksum(version, rest) {
                     return Err(damaged("its checksum does not match"));
@@ -331,9 +382,10 @@ impl SiteTable {
         };
         // Each version ends before what the next ones added; a zero is a list without any.
         let lists = match version {
-            1 => 4,
-            2 => 3,
-            4 => 2,
+            1 => 7,
+            2 => 6,
+            4 => 5,
+            8 => 3,
             _ => 0,
         };
         let mut whole = rest.to_vec();
@@ -351,6 +403,19 @@ impl SiteTable {
     pub fn hint(&self, site: u32) -> Hint {
         let found = self.hints.binary_search_by_key(&site, |hint| hint.site);
         found.map_or(Hint { site, ..Hint::default() }, |index| self.hints[index])
+    }
+
+    /// What a site accesses.
+    pub fn operand(&self, site: u32) -> Option<&Operand> {
+        let found = self.operands.binary_search_by_key(&site, |operand| operand.site);
+        found.ok().map(|index| &self.operands[index])
+    }
+
+    /// The parts of a block; none where it is one as a whole.
+    pub fn parts_of(&self, block: u32) -> &[BlockPart] {
+        let first = self.parts.partition_point(|part| part.block < block);
+        let parts = &self.parts[first..];
+        &parts[..parts.partition_point(|part| part.block == block)]
     }
 
     fn check(&self) -> Result<(), &'static str> {
@@ -373,6 +438,22 @@ impl SiteTable {
         let named = |hint: &Hint| (hint.site as usize) < self.sites.len() && shared(hint);
         if !rising || !self.hints.iter().all(named) {
             return Err("hints about sites or variables that it does not have");
+        }
+        let parts_rise = self.parts.windows(2).all(|pair| pair[0].block <= pair[1].block);
+        let part = |part: &BlockPart| (part.block as usize) < self.blocks.len() && chain(&part.chain);
+        if !parts_rise || !self.parts.iter().all(part) {
+            return Err("parts of blocks that it does not have");
+        }
+        let name = |name: &Option<u32>| name.is_none_or(|name| (name as usize) < self.names.len());
+        let step = |step: &Step| !matches!(step, Step::Times(Some(factor)) if *factor as usize >= self.names.len());
+        let operand = |operand: &Operand| {
+            (operand.site as usize) < self.sites.len()
+                && [operand.variable, operand.member, operand.structure].iter().all(name)
+                && operand.steps.iter().all(step)
+        };
+        let operands_rise = self.operands.windows(2).all(|pair| pair[0].site < pair[1].site);
+        if !operands_rise || !self.operands.iter().all(operand) {
+            return Err("operands of sites, or names, that it does not have");
         }
         let good = self.frames.iter().all(|frame| (frame.file as usize) < self.files.len())
             && self.functions.iter().all(|function| (function.frame as usize) < self.frames.len())

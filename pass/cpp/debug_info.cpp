@@ -111,6 +111,20 @@ DIType *descend(DIType *type, uint64_t bit, uint64_t size, bool enter, std::stri
   return nullptr;
 }
 
+DICompositeType *structure(LLVMMetadataRef type) {
+  auto *found = dyn_cast_or_null<DICompositeType>(plain(dyn_cast_or_null<DIType>(llvm::unwrap<Metadata>(type))));
+  if (!found)
+    return nullptr;
+  switch (found->getTag()) {
+  case dwarf::DW_TAG_structure_type:
+  case dwarf::DW_TAG_class_type:
+  case dwarf::DW_TAG_union_type:
+    return found;
+  default:
+    return nullptr;
+  }
+}
+
 } // namespace
 
 WlText wl_scope_name(LLVMMetadataRef scope) {
@@ -220,6 +234,16 @@ bool wl_is_reference(LLVMMetadataRef type) {
   DIType *found = plain(dyn_cast_or_null<DIType>(llvm::unwrap<Metadata>(type)));
   return found && (found->getTag() == dwarf::DW_TAG_reference_type ||
                    found->getTag() == dwarf::DW_TAG_rvalue_reference_type);
+}
+
+WlText wl_structure_name(LLVMMetadataRef type) {
+  DICompositeType *found = structure(type);
+  return found ? text(found->getName()) : WlText{nullptr, 0};
+}
+
+uint64_t wl_structure_bytes(LLVMMetadataRef type) {
+  DICompositeType *found = structure(type);
+  return found ? found->getSizeInBits() / 8 : 0;
 }
 
 char *wl_member_path(LLVMMetadataRef type, uint64_t offset, uint64_t size, bool enter, LLVMMetadataRef *inner) {

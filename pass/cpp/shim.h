@@ -65,6 +65,10 @@ LLVMMetadataRef wl_location_with_inlined_at(LLVMMetadataRef location, LLVMMetada
 LLVMMetadataRef wl_pack_location(LLVMMetadataRef location);
 LLVMMetadataRef wl_unpack_location(LLVMMetadataRef packed);
 
+// Name and size in bytes of a structure, class or union, typedefs and qualifiers skipped; empty and 0 for other types.
+WlText wl_structure_name(LLVMMetadataRef type);
+uint64_t wl_structure_bytes(LLVMMetadataRef type);
+
 // The variable that debug records declare for a stack slot, argument or value; null when none is known.
 LLVMMetadataRef wl_local_variable(LLVMValueRef value);
 // The debug variable of a global; null when none is known.

@@ -12,8 +12,10 @@ use warpline_format::event::{
     Allocation, AllocationId, AllocationKind, Copy, Event, Fault, Launch, LaunchEnd, LaunchId, SiteCount, StopCause,
     WarpBlockCount,
 };
+use warpline_format::site_table::Op;
 use warpline_format::visible;
 
+use super::contents::Contents;
 use super::followers::{Followed, LaunchFollowed};
 use super::limits::{self, copied_bytes};
 use super::pool::{Pool, WorkerLost};
@@ -22,7 +24,7 @@ use super::rows::{self, AllocationRows, HostRows};
 use super::sharing::{LAUNCHES, Place, Sharing};
 use super::worker::LaunchWork;
 use super::{
-    Analysis, BlockSum, BranchSum, CellKey, Cells, FailedLaunch, FaultData, Finish, HostAllocationData,
+    Analysis, BlockSum, BranchSum, CellKey, Cells, CopyKey, FailedLaunch, FaultData, Finish, HostAllocationData,
     InstructionSums, KernelData, LaunchData, LaunchGroup, LaunchKind, LaunchShape, OpSum, Owner, ProgramData, Progress,
     Status, WarpSum, check_batch, counted,
 };
@@ -88,6 +90,8 @@ pub struct Analyzer {
     in_host_memory: FxHashSet<AllocationId>,
     /// The launch that was stopped and has not ended yet, why and in which block.
     stopped: Option<(LaunchId, StopCause, u64)>,
+    /// What copies find where they write.
+    contents: Contents,
     /// Sectors that kernels touched in memory that is live.
     touched: Touched,
     /// Looks for conflicts between warps; not on a GPU, whose records do not tell barriers.
@@ -179,6 +183,7 @@ impl Analyzer {
             left_out: FxHashSet::default(),
             in_host_memory: FxHashSet::default(),
             stopped: None,
+            contents: Contents::default(),
             touched: Touched::default(),
             watch: Some(Watch::new(simulation.map(|settings| settings.races).unwrap_or_default())),
         }
@@ -262,6 +267,12 @@ impl Analyzer {
                 }
             }
             Event::Copy(copy) => self.copy(&copy)?,
+            Event::Unchanged => {
+                for key in self.contents.unchanged() {
+                    let sum = self.analysis.copies.entry(key).or_default();
+                    sum.unchanged = (sum.unchanged + 1).min(sum.count);
+                }
+            }
             Event::Launch(launch) => self.launch(launch)?,
             Event::LaunchEnd(end) => self.launch_end(&end)?,
             Event::Fault(fault) => self.fault(fault),
@@ -332,12 +343,14 @@ impl Analyzer {
         let ends = [copy.destination, copy.source].map(|end| end.and_then(|at| self.map.find(at).allocation));
         let second = ends[1].filter(|_| ends[0] != ends[1]);
         let host = copy.host.map(|id| self.host_allocations.row(id));
-        for allocation in ends[0].into_iter().chain(second) {
-            let key = (allocation, direction_key(copy.direction), host, copy.path);
-            let sum = self.analysis.copies.entry(key).or_default();
+        let key = |allocation| (allocation, direction_key(copy.direction), host, copy.path);
+        let keys: Vec<CopyKey> = ends[0].into_iter().chain(second).map(key).collect();
+        for key in &keys {
+            let sum = self.analysis.copies.entry(*key).or_default();
             sum.count += 1;
             sum.bytes = sum.bytes.saturating_add(bytes);
         }
+        self.contents.copied(&keys);
         Ok(())
     }
 
@@ -546,6 +559,14 @@ impl Analyzer {
             merge(kernel, &work);
             followed.add(std::mem::take(&mut work.followed));
             self.analysis.requests += work.requests;
+            for (key, _) in work.cells.iter() {
+                let stores = sites.get(key.site as usize).is_some_and(|site| site.op != Op::Load);
+                if let Owner::Allocation(row) | Owner::PartOf(row) = key.owner
+                    && stores
+                {
+                    self.contents.stored(row);
+                }
+            }
             for (key, counters) in work.cells.iter().filter(|(key, _)| key.owner.whole()) {
                 spaces.entry(key.space).or_insert_with(Counters::default).add(counters);
                 if let Some(site) = sites.get(key.site as usize) {

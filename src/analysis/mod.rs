@@ -11,6 +11,7 @@ mod alike;
 mod analyzer;
 mod batch;
 mod cells;
+mod contents;
 mod counted;
 pub(crate) mod decode;
 mod failures;

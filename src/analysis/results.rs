@@ -38,6 +38,8 @@ pub struct CopySum {
     pub count: u64,
     /// Bytes of all of them.
     pub bytes: u64,
+    /// Copies whose bytes were at the destination already.
+    pub unchanged: u64,
 }
 
 /// Which copies are summed up together.

@@ -158,8 +158,9 @@ mod tests {
     fn the_hottest_address_is_found_among_others() {
         let mut collisions = Collisions::default();
         for round in 0..1000u64 {
-            let lane =
-                |lane: u64| if lane % 2 == 0 { 0x7000_1234 } else { 0x7000_0000 + (round * 31 + lane) % 4096 * 4 };
+            let lane = |lane: u64| {
+                if lane.is_multiple_of(2) { 0x7000_1234 } else { 0x7000_0000 + (round * 31 + lane) % 4096 * 4 }
+            };
             let bytes: Vec<u8> = (0..32).flat_map(|index| lane(index).to_le_bytes()).collect();
             let access = Access { site: 0, space: Space::Global, mask: !0, addresses: Addresses::Full(&bytes) };
             collisions.request(&access);

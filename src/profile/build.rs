@@ -201,6 +201,7 @@ fn add_kernel(
             warp_blocks: sum.by_warp.map(rows::warp_blocks),
             instructions: rows::add_lane_slots(&mut lane_slots, &entry.mix, sum),
             lanes_lost: sum.executions.saturating_mul(32).saturating_sub(sum.lanes),
+            parts: rows::parts(module, block),
         });
     }
     for (&branch, sum) in &kernel.branches {
@@ -269,6 +270,7 @@ fn add_allocations(
                 direction: direction_name(direction).to_owned(),
                 bytes: sum.bytes,
                 count: sum.count,
+                unchanged_count: sum.unchanged,
                 host,
                 path: paths.host(path),
             })

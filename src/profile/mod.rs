@@ -16,6 +16,7 @@ mod missing;
 pub mod model;
 mod notes;
 mod occupancy;
+mod operand;
 mod paths;
 mod pattern;
 mod rows;

@@ -15,11 +15,12 @@ pub use super::metrics::{
     Metrics, OpMetrics, PassMetrics, ReuseMetrics, Spaces, StageMetrics,
 };
 pub use super::missing::Missing;
+pub use super::operand::{Operand, ThreadStep};
 pub use super::pattern::{Atomics, BankConflict, HotPlace, Pattern};
 pub use super::spread::{PathSpread, RatioSpread, Spread};
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "the form that serde asks for")]
-fn is_nothing(bytes: &u32) -> bool {
+pub(super) fn is_nothing(bytes: &u32) -> bool {
     *bytes == 0
 }
 
@@ -332,6 +333,9 @@ pub struct Site {
     pub approximate: bool,
     /// Sums.
     pub metrics: Metrics,
+    /// What it accesses, in the words of the source.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub operand: Option<Operand>,
     /// How its requests use memory; absent where nothing was simulated or there is nothing to say.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pattern: Option<Pattern>,
@@ -402,6 +406,9 @@ pub struct CopyRow {
     pub bytes: u64,
     /// Copies.
     pub count: u64,
+    /// Of these, whose bytes were at the destination already, although no kernel had stored there since the copy before.
+    #[serde(default, skip_serializing_if = "super::metrics::is_zero")]
+    pub unchanged_count: u64,
     /// Host allocation on the other side, when known.
     pub host: Option<u64>,
     /// Where.
@@ -503,6 +510,20 @@ pub struct Block {
     /// Lanes of the 32 of each execution that did not run it, summed: diverged, finished, or never there.
     #[serde(default)]
     pub lanes_lost: u64,
+    /// Its instructions by the source line they belong to; empty where that is `line` for all of them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub parts: Vec<BlockPart>,
+}
+
+/// The instructions of a basic block that belong to one line.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BlockPart {
+    /// User frame.
+    pub file: String,
+    /// User frame.
+    pub line: u32,
+    /// Instructions of one execution.
+    pub instructions: u64,
 }
 
 /// A bad access.

@@ -6,8 +6,8 @@ use warpline_format::access::Space;
 use warpline_format::site_table::{InstructionMix, Op};
 
 use super::model::{
-    ByAllocation, Context, InstructionCount, Instructions, LaneSlots, Line, Metrics, PassMetrics, Site, Spaces,
-    WarpBlocks,
+    BlockPart, ByAllocation, Context, InstructionCount, Instructions, LaneSlots, Line, Metrics, PassMetrics, Site,
+    Spaces, WarpBlocks,
 };
 use super::paths::{chain_place, device_frame};
 use crate::analysis::{BlockSum, CellKey, InstructionSums, KernelData, Owner, WarpSum, space_name};
@@ -82,9 +82,7 @@ pub(super) fn add_instructions(sum: &mut Instructions, mix: &InstructionMix, blo
 
 /// Adds a block's lane slots; returns the instructions of one execution.
 pub(super) fn add_lane_slots(sum: &mut LaneSlots, mix: &InstructionMix, block: &BlockSum) -> u64 {
-    let mut once = InstructionSums::default();
-    once.add_block(mix, 1, 1);
-    let instructions = once.all_warps();
+    let instructions = instructions(mix);
     let issued = block.executions.saturating_mul(32).saturating_mul(instructions);
     let active = block.lanes.saturating_mul(instructions);
     sum.issued = sum.issued.saturating_add(issued);
@@ -161,6 +159,7 @@ pub(super) fn sites(
             library: entry.in_library,
             approximate: entry.approximate,
             metrics: metrics(&total, space),
+            operand: super::operand::operand(&module.table, key.site),
             pattern: kernel.patterns.get(&(key.site, key.space)).and_then(super::pattern::pattern),
             by_allocation: by_allocation
                 .into_iter()
@@ -187,6 +186,35 @@ fn call_frames(module: &Module, call: u32) -> Vec<super::model::Frame> {
     module.table.calls[call as usize].chain.iter().rev().map(|&frame| device_frame(module, frame)).collect()
 }
 
+/// The lines that a block's instructions belong to, and the instructions of each.
+pub(super) fn block_parts(module: &Module, block: u32) -> Vec<(super::model::Frame, &InstructionMix)> {
+    let parts = module.table.parts_of(block);
+    if parts.is_empty() {
+        let entry = &module.table.blocks[block as usize];
+        return vec![(chain_place(module, &entry.chain).user, &entry.mix)];
+    }
+    parts.iter().map(|part| (chain_place(module, &part.chain).user, &part.mix)).collect()
+}
+
+/// The same as the profile tells it; empty where the block belongs to one line as a whole.
+pub(super) fn parts(module: &Module, block: u32) -> Vec<BlockPart> {
+    let mut lines: BTreeMap<(String, u32), u64> = BTreeMap::new();
+    for (user, mix) in block_parts(module, block) {
+        *lines.entry((user.file, user.line)).or_default() += instructions(mix);
+    }
+    if lines.len() < 2 {
+        return Vec::new();
+    }
+    lines.into_iter().map(|((file, line), instructions)| BlockPart { file, line, instructions }).collect()
+}
+
+/// Instructions of one execution.
+fn instructions(mix: &InstructionMix) -> u64 {
+    let mut once = InstructionSums::default();
+    once.add_block(mix, 1, 1);
+    once.all_warps()
+}
+
 /// Line rows of a kernel.
 pub(super) fn lines(
     id: u32,
@@ -200,10 +228,10 @@ pub(super) fn lines(
         sums.entry((user.file, user.line)).or_default().0.add(key.space, counters);
     }
     for (&block, sum) in &kernel.blocks {
-        let entry = &module.table.blocks[block as usize];
-        let user = chain_place(module, &entry.chain).user;
-        if user.line != 0 {
-            add_instructions(&mut sums.entry((user.file, user.line)).or_default().1, &entry.mix, sum);
+        for (user, mix) in block_parts(module, block) {
+            if user.line != 0 {
+                add_instructions(&mut sums.entry((user.file, user.line)).or_default().1, mix, sum);
+            }
         }
     }
     sums.into_iter()

@@ -123,6 +123,9 @@ pub fn table(source: &str) -> SiteTable {
         digests: vec![Some(md5::compute(SOURCE).0), None],
         hints: Vec::new(),
         shared: Vec::new(),
+        parts: Vec::new(),
+        operands: Vec::new(),
+        names: Vec::new(),
     }
 }
 

@@ -125,6 +125,11 @@ impl<'c> Sum<'c> {
         true
     }
 
+    /// The constant bytes of the address.
+    pub(super) fn constant(&self) -> i64 {
+        self.constant
+    }
+
     /// Bytes from `self` to `other`, the same in every lane and whenever both are computed from the same values.
     pub(super) fn to(&self, other: &Sum<'c>) -> Option<i64> {
         let same = self.root == other.root

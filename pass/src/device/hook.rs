@@ -4,7 +4,7 @@ use super::access::{Access, Lanewise, Seen, inspect};
 use super::locate::Places;
 use super::matrix::Addresses;
 use super::table::Table;
-use super::{DeviceError, HookOptions, architecture, bundle, globals, hint, mix};
+use super::{DeviceError, HookOptions, architecture, bundle, globals, hint, operand, parts};
 use crate::ir::border;
 use crate::ir::space::number_of;
 use crate::llvm::metadata::{self, LIBRARY};
@@ -37,6 +37,7 @@ pub fn hook(module: &Module<'_>, machine: &Machine, options: &HookOptions) -> Re
             hooks: &hooks,
             builder: Builder::new(function.types()),
             places: Places::of(function),
+            operands: operand::Operands::default(),
             function: numbers[&function],
             value: function,
             in_library,
@@ -86,6 +87,7 @@ struct Hooker<'t, 'o, 'c, 'm> {
     hooks: &'t Hooks<'c>,
     builder: Builder<'c>,
     places: Places<'c>,
+    operands: operand::Operands<'c>,
     function: u32,
     value: Value<'c>,
     in_library: bool,
@@ -101,8 +103,10 @@ impl<'c> Hooker<'_, '_, 'c, '_> {
     fn block(&mut self, block: Block<'c>) {
         let instructions = block.instructions();
         let chain = self.places.block(block).map(|location| self.table.chain(location)).unwrap_or_default();
-        let entry = warpline_format::site_table::Block { function: self.function, chain, mix: mix::of_block(block) };
-        self.table.table.blocks.push(entry);
+        let number = self.table.table.blocks.len() as u32;
+        let (mix, parts) = parts::of_block(block, number, self.table);
+        self.table.table.blocks.push(warpline_format::site_table::Block { function: self.function, chain, mix });
+        self.table.table.parts.extend(parts);
         if let Some(&first) = instructions.iter().find(|instruction| !instruction.is_phi()) {
             self.builder.before(first);
             self.builder.call(self.hooks.get(Hook::Block), &[self.number(self.table.table.blocks.len() - 1)]);
@@ -155,6 +159,7 @@ impl<'c> Hooker<'_, '_, 'c, '_> {
                     if let Some(hint) = hint::of(instruction, site as u32, &access, &mut self.table.table.shared) {
                         self.table.table.hints.push(hint);
                     }
+                    self.operand(site as u32, &access);
                     self.access(instruction, site, access);
                 }
                 Seen::Texture { op, cache, sizes, what } => {
@@ -181,6 +186,11 @@ impl<'c> Hooker<'_, '_, 'c, '_> {
                 }
             }
         }
+    }
+
+    fn operand(&mut self, site: u32, access: &Access<'c>) {
+        let found = self.operands.of(access, self.layout);
+        self.table.operand(site, found);
     }
 
     fn access(&self, instruction: Value<'c>, site: usize, access: Access<'c>) {
@@ -237,7 +247,8 @@ impl<'c> Hooker<'_, '_, 'c, '_> {
 
     fn branch(&mut self, branch: Value<'c>) {
         let Some(condition) = branch.condition() else { return };
-        let chain = self.chain_of(branch);
+        let location = self.places.branch(branch, condition);
+        let chain = location.map(|location| self.table.chain(location)).unwrap_or_default();
         let number = self.table.table.branches.len();
         self.table.table.branches.push(Branch { function: self.function, chain, sides: 2 });
         self.builder.before(branch);

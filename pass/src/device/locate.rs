@@ -19,7 +19,8 @@ pub(super) struct Places<'c> {
     inlined: HashMap<Scope<'c>, Vec<Location<'c>>>,
 }
 
-fn known<'c>(instruction: Value<'c>) -> Option<Location<'c>> {
+/// The instruction's own location, if it has one.
+pub(super) fn known<'c>(instruction: Value<'c>) -> Option<Location<'c>> {
     Location::of(instruction).filter(|location| location.line() != 0)
 }
 
@@ -72,7 +73,20 @@ impl<'c> Places<'c> {
         Some(Found { location, approximate: true })
     }
 
-    /// The location of a branch or call.
+    /// The location of a branch: that of its condition where this stands on the same line and belongs to this block, so that the
+    /// two branches of `a && b` differ in their columns.
+    pub(super) fn branch(&self, branch: Value<'c>, condition: Value<'c>) -> Option<Location<'c>> {
+        let own = self.other(branch);
+        let of_condition =
+            known(condition).filter(|_| condition.is_instruction() && condition.block() == branch.block());
+        match (own, of_condition) {
+            (Some(own), Some(found)) if found.line() == own.line() && found.scope_is_in(own) => Some(found),
+            (None, found) => found,
+            (own, _) => own,
+        }
+    }
+
+    /// The location of a call or switch.
     pub(super) fn other(&self, instruction: Value<'c>) -> Option<Location<'c>> {
         known(instruction).or_else(|| self.nearest(instruction))
     }

@@ -4,15 +4,13 @@
 use crate::contraction::is_fused;
 use crate::llvm::types::Kind;
 use crate::llvm::value::Opcode;
-use crate::llvm::{Block, Type, Value};
+use crate::llvm::{Type, Value};
 use warpline_format::site_table::InstructionMix;
 
-/// Counts a block's instructions.
-pub(super) fn of_block(block: Block<'_>) -> InstructionMix {
+/// Counts one instruction.
+pub(super) fn of_instruction(instruction: Value<'_>) -> InstructionMix {
     let mut mix = InstructionMix::default();
-    for instruction in block.instructions() {
-        count(&mut mix, instruction);
-    }
+    count(&mut mix, instruction);
     mix
 }
 

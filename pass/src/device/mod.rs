@@ -16,9 +16,12 @@ mod matrix;
 mod memory;
 mod mix;
 mod note;
+mod operand;
 mod optimize;
+mod parts;
 mod prepare;
 mod split;
+mod steps;
 mod stray;
 mod table;
 

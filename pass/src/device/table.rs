@@ -1,12 +1,12 @@
 //! Builds the site table: interned files and frames, and the functions.
 
-use super::HookOptions;
+use super::{HookOptions, operand, steps};
 use crate::ir::kernel::is_kernel;
 use crate::llvm::Value;
 use crate::llvm::debug::{Location, Scope};
 use crate::llvm::shim::demangle;
 use std::collections::HashMap;
-use warpline_format::site_table::{File, FileId, Frame, FrameId, Function, SiteTable};
+use warpline_format::site_table::{File, FileId, Frame, FrameId, Function, Operand, SiteTable, Step};
 
 /// The table under construction.
 pub(super) struct Table<'o> {
@@ -16,6 +16,8 @@ pub(super) struct Table<'o> {
     frames: HashMap<Frame, FrameId>,
     /// Demangling is the slow part, and a function's name is asked for at each of its sites.
     names: HashMap<usize, String>,
+    /// Places of the names of operands.
+    interned: HashMap<String, u32>,
 }
 
 /// Whether a function of this name is libdevice's or made by the compiler to reach it.
@@ -31,6 +33,7 @@ impl<'o> Table<'o> {
             files: HashMap::new(),
             frames: HashMap::new(),
             names: HashMap::new(),
+            interned: HashMap::new(),
         }
     }
 
@@ -87,6 +90,35 @@ impl<'o> Table<'o> {
                 self.frame(Frame { function: demangle(&function.name()), file, line: 0, column: 0 })
             }
         }
+    }
+
+    /// Adds what a site accesses, unless nothing is known of it.
+    pub(super) fn operand(&mut self, site: u32, found: operand::Operand<'_>) {
+        let operand::Operand { variable, member, structure, form } = found;
+        let mut name = |text: String| (!text.is_empty()).then(|| self.name(text));
+        let (variable, member) = (variable.and_then(&mut name), member.and_then(&mut name));
+        let structure_bytes = structure.as_ref().map_or(0, |(_, bytes)| u32::try_from(*bytes).unwrap_or(0));
+        let structure = structure.and_then(|(text, _)| name(text));
+        let steps = form.steps.map(|step| match step {
+            steps::Step::None => Step::None,
+            steps::Step::Bytes(bytes) => Step::Bytes(bytes),
+            steps::Step::Times(factor) => Step::Times(operand::value_name(factor).and_then(&mut name)),
+            steps::Step::Other => Step::Other,
+        });
+        let entry = Operand { site, variable, member, structure, structure_bytes, steps, loaded: form.loaded };
+        if entry != (Operand { site, ..Operand::default() }) {
+            self.table.operands.push(entry);
+        }
+    }
+
+    fn name(&mut self, text: String) -> u32 {
+        if let Some(&id) = self.interned.get(&text) {
+            return id;
+        }
+        let id = self.table.names.len() as u32;
+        self.table.names.push(text.clone());
+        self.interned.insert(text, id);
+        id
     }
 
     /// Adds a function and returns its number.

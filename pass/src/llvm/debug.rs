@@ -79,6 +79,12 @@ impl<'c> Location<'c> {
         Scope::maybe(unsafe { LLVMDILocationGetScope(self.raw) })
     }
 
+    /// Whether it lies in the same function and inlined copy as `other`.
+    pub fn scope_is_in(self, other: Location<'c>) -> bool {
+        let function = |location: Location<'c>| location.scope().and_then(Scope::subprogram);
+        function(self) == function(other) && self.inlined_at() == other.inlined_at()
+    }
+
     /// Place of the call that was inlined.
     pub fn inlined_at(self) -> Option<Location<'c>> {
         Location::maybe(unsafe { LLVMDILocationGetInlinedAt(self.raw) })
@@ -230,6 +236,12 @@ impl<'c> DebugType<'c> {
     /// What a pointer or reference leads to.
     pub fn pointee(self) -> Option<DebugType<'c>> {
         DebugType::maybe(unsafe { shim::wl_pointee(self.raw) })
+    }
+
+    /// Name and size in bytes, if it is a structure, class or union; the name may be empty.
+    pub fn structure(self) -> Option<(String, u64)> {
+        let bytes = unsafe { shim::wl_structure_bytes(self.raw) };
+        (bytes != 0).then(|| (unsafe { shim::wl_structure_name(self.raw) }.copy(), bytes))
     }
 
     /// Whether it is a reference.

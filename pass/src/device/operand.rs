@@ -1,0 +1,194 @@
+//! What an access touches, in the words of the source: the variable that the address comes from, the member of its
+//! structure, and how the address changes from thread to thread.
+
+use super::access::Access;
+use super::distance::Sum;
+use super::steps::{Form, Forms};
+use crate::ir::class::{Register, register};
+use crate::llvm::debug::{DebugType, Variable};
+use crate::llvm::shim::demangle;
+use crate::llvm::value::Opcode;
+use crate::llvm::{Layout, Value};
+
+/// Steps from an address to its variable, at most.
+const MOST_STEPS: usize = 64;
+
+/// See the module's page.
+pub(super) struct Operand<'c> {
+    /// Name of the variable.
+    pub(super) variable: Option<String>,
+    /// Path of the member.
+    pub(super) member: Option<String>,
+    /// Name and bytes of the structure.
+    pub(super) structure: Option<(String, u64)>,
+    /// How the address changes with the thread.
+    pub(super) form: Form<'c>,
+}
+
+/// Operands of the accesses of one function.
+#[derive(Default)]
+pub(super) struct Operands<'c> {
+    forms: Forms<'c>,
+}
+
+impl<'c> Operands<'c> {
+    /// Of one access.
+    pub(super) fn of(&mut self, access: &Access<'c>, layout: Layout<'_>) -> Operand<'c> {
+        let address = access.address.value;
+        let form = self.forms.of(address, layout);
+        let Some(root) = root(address) else { return Operand { variable: None, member: None, structure: None, form } };
+        let (mut member, mut structure) = (None, None);
+        if let Some(ty) = root.ty {
+            let offset = Sum::of(address, layout).constant().wrapping_add(access.address.offset as i64);
+            structure = ty.structure();
+            let within = match &structure {
+                Some((_, bytes)) => offset.rem_euclid(*bytes as i64),
+                None => offset,
+            };
+            let whole = structure.as_ref().is_some_and(|(_, bytes)| *bytes <= u64::from(access.bytes));
+            let path = u64::try_from(within).ok().filter(|_| !whole);
+            let path = path.and_then(|within| ty.member(within, access.bytes.into(), structure.is_some()));
+            member = path.map(|(path, _)| plain(&path)).filter(|path| !path.is_empty());
+            if member.is_none() {
+                structure = None;
+            }
+        }
+        Operand { variable: Some(root.name), member, structure, form }
+    }
+}
+
+/// A path without its subscripts, which are known of the first element only.
+fn plain(path: &str) -> String {
+    let (mut result, mut depth) = (String::new(), 0);
+    for character in path.chars() {
+        match character {
+            '[' => depth += 1,
+            ']' => depth -= 1,
+            _ if depth == 0 => result.push(character),
+            _ => {}
+        }
+    }
+    result
+}
+
+/// A variable, and the type of what its address leads to.
+struct Root<'c> {
+    name: String,
+    ty: Option<DebugType<'c>>,
+}
+
+fn of_pointer(variable: Variable<'_>) -> Option<Root<'_>> {
+    let name = variable.name();
+    let ty = variable.ty();
+    let pointee = ty.and_then(DebugType::pointee);
+    // A structure passed by value is itself what the address leads to.
+    (!name.is_empty()).then(|| Root { name, ty: pointee.or(ty) })
+}
+
+fn of_object(variable: Variable<'_>) -> Option<Root<'_>> {
+    let name = variable.name();
+    (!name.is_empty()).then(|| Root { name, ty: variable.ty() })
+}
+
+/// The variable that an address comes from.
+fn root(mut value: Value<'_>) -> Option<Root<'_>> {
+    let mut seen: Vec<Value<'_>> = Vec::new();
+    let mut nearest = None;
+    for _ in 0..MOST_STEPS {
+        if value.is_argument() {
+            return Variable::of_value(value).and_then(of_pointer).or(nearest);
+        }
+        if value.is_global_variable() {
+            let declared = Variable::of_global(value).and_then(of_object);
+            return declared.or_else(|| {
+                let whole = demangle(&value.name());
+                let name = whole.rsplit("::").next().unwrap_or(&whole).to_owned();
+                (!name.is_empty()).then_some(Root { name, ty: None })
+            });
+        }
+        match value.constant_opcode().or_else(|| value.is_instruction().then(|| value.opcode()).flatten()) {
+            Some(Opcode::LLVMAlloca) => return Variable::of_value(value).and_then(of_object).or(nearest),
+            Some(Opcode::LLVMAddrSpaceCast | Opcode::LLVMBitCast | Opcode::LLVMPtrToInt | Opcode::LLVMIntToPtr) => {
+                // Optimisation hands what is known of an argument over to its cast.
+                nearest = nearest.or_else(|| Variable::of_value(value).and_then(of_pointer));
+                value = value.operand(0);
+            }
+            Some(Opcode::LLVMGetElementPtr | Opcode::LLVMFreeze) => value = value.operand(0),
+            Some(Opcode::LLVMSelect) => value = value.operand(1),
+            Some(Opcode::LLVMPHI) => {
+                seen.push(value);
+                let next = value.incoming().into_iter().map(|(from, _)| from).find(|from| !seen.contains(from));
+                match next {
+                    Some(next) => value = next,
+                    None => return nearest,
+                }
+            }
+            Some(Opcode::LLVMLoad) => {
+                let own = Variable::of_value(value).and_then(of_pointer);
+                return nearest.or(own).or_else(|| through(value));
+            }
+            Some(Opcode::LLVMCall) => return nearest.or_else(|| Variable::of_value(value).and_then(of_pointer)),
+            _ => return nearest,
+        }
+    }
+    nearest
+}
+
+/// A pointer that was loaded: the variable or member that holds it.
+fn through(load: Value<'_>) -> Option<Root<'_>> {
+    let mut holder = load.operand(0);
+    let mut offset = 0i64;
+    for _ in 0..MOST_STEPS {
+        match holder.constant_opcode().or_else(|| holder.is_instruction().then(|| holder.opcode()).flatten()) {
+            Some(Opcode::LLVMAddrSpaceCast | Opcode::LLVMBitCast) => holder = holder.operand(0),
+            Some(Opcode::LLVMGetElementPtr) => {
+                // Without the data layout only byte steps are plain; the optimiser makes these.
+                let bytes = holder.gep_source_type().is_some_and(|ty| ty.int_bits() == Some(8));
+                match holder.operands().get(1).and_then(|index| index.as_i64()) {
+                    Some(step) if bytes && holder.operand_count() == 2 => offset = offset.wrapping_add(step),
+                    Some(0) if holder.operand_count() == 2 => {}
+                    _ => return root(holder).map(|found| Root { name: format!("{}[]", found.name), ty: None }),
+                }
+                holder = holder.operand(0);
+            }
+            _ => break,
+        }
+    }
+    let found = root(holder)?;
+    let inner = found.ty.and_then(|ty| ty.member(u64::try_from(offset).ok()?, 8, ty.structure().is_some()));
+    match inner {
+        Some((path, ty)) => Some(Root { name: format!("{}{path}", found.name), ty: ty.pointee() }),
+        None => Some(Root { name: found.name, ty: None }),
+    }
+}
+
+/// Name of a value that is the same for all threads, as the source has it.
+pub(super) fn value_name(mut value: Value<'_>) -> Option<String> {
+    for _ in 0..MOST_STEPS {
+        if value.is_argument() || value.is_instruction() {
+            if let Some(variable) = Variable::of_value(value) {
+                return Some(variable.name());
+            }
+        }
+        if !value.is_instruction() {
+            return None;
+        }
+        match value.opcode() {
+            Some(Opcode::LLVMSExt | Opcode::LLVMZExt | Opcode::LLVMTrunc | Opcode::LLVMFreeze) => {
+                value = value.operand(0);
+            }
+            Some(Opcode::LLVMLoad) => return root(value.operand(0)).map(|root| root.name),
+            Some(Opcode::LLVMCall) => {
+                let axis = |axis: usize| ["x", "y", "z"].get(axis).copied().unwrap_or("x");
+                return match register(&value.callee_name())? {
+                    Register::BlockSize(dimension) => Some(format!("blockDim.{}", axis(dimension))),
+                    Register::GridSize(dimension) => Some(format!("gridDim.{}", axis(dimension))),
+                    Register::Block(dimension) => Some(format!("blockIdx.{}", axis(dimension))),
+                    _ => None,
+                };
+            }
+            _ => return None,
+        }
+    }
+    None
+}

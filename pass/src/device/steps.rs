@@ -1,0 +1,228 @@
+//! How a value changes from one thread of a block to the next: as a multiple of `threadIdx.x`, `.y` and `.z`.
+
+use crate::ir::address::steps;
+use crate::ir::class::{Register, register};
+use crate::llvm::value::Opcode;
+use crate::llvm::{Layout, Value};
+use std::collections::HashMap;
+
+/// Values that are looked at for one address, at most: loops within loops are walked again for each.
+const BUDGET: u32 = 2000;
+/// Values that depend on each other, at most.
+const DEEPEST: u32 = 64;
+
+/// How a value changes when one thread index grows by one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Step<'c> {
+    /// Not at all.
+    #[default]
+    None,
+    /// By so much; bytes for addresses.
+    Bytes(i64),
+    /// By a multiple of a value that is the same for all threads.
+    Times(Value<'c>),
+    /// In another way.
+    Other,
+}
+
+impl<'c> Step<'c> {
+    fn plus(self, other: Step<'c>) -> Step<'c> {
+        match (self, other) {
+            (Step::None, step) | (step, Step::None) => step,
+            (Step::Bytes(one), Step::Bytes(two)) => Step::of(one.wrapping_add(two)),
+            (Step::Times(factor), Step::Bytes(_)) | (Step::Bytes(_), Step::Times(factor)) => Step::Times(factor),
+            _ => Step::Other,
+        }
+    }
+
+    fn of(bytes: i64) -> Step<'c> {
+        if bytes == 0 { Step::None } else { Step::Bytes(bytes) }
+    }
+
+    fn times(self, factor: i64) -> Step<'c> {
+        match self {
+            Step::Bytes(bytes) => Step::of(bytes.wrapping_mul(factor)),
+            step => step,
+        }
+    }
+
+    fn by(self, factor: Value<'c>) -> Step<'c> {
+        if matches!(self, Step::Bytes(_)) { Step::Times(factor) } else { self }
+    }
+
+    /// Of a value that is one or the other.
+    fn or(self, other: Step<'c>) -> Step<'c> {
+        match (self, other) {
+            (one, two) if one == two => one,
+            (Step::None, step) | (step, Step::None) => step,
+            _ => Step::Other,
+        }
+    }
+
+    fn opaque(self) -> Step<'c> {
+        if self == Step::None { Step::None } else { Step::Other }
+    }
+}
+
+/// How a value changes with the thread.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Form<'c> {
+    /// With `threadIdx.x`, `.y`, `.z`.
+    pub(super) steps: [Step<'c>; 3],
+    /// It depends on something that was loaded from memory.
+    pub(super) loaded: bool,
+}
+
+impl<'c> Form<'c> {
+    fn join(self, other: Form<'c>, step: impl Fn(Step<'c>, Step<'c>) -> Step<'c>) -> Form<'c> {
+        let steps = std::array::from_fn(|axis| step(self.steps[axis], other.steps[axis]));
+        Form { steps, loaded: self.loaded || other.loaded }
+    }
+
+    fn each(self, step: impl Fn(Step<'c>) -> Step<'c>) -> Form<'c> {
+        Form { steps: self.steps.map(step), ..self }
+    }
+
+    /// The same in all threads of a block.
+    fn is_uniform(&self) -> bool {
+        self.steps == [Step::None; 3]
+    }
+
+    fn unknown() -> Form<'c> {
+        Form { steps: [Step::Other; 3], loaded: false }
+    }
+}
+
+/// Forms of the values of one function.
+#[derive(Default)]
+pub(super) struct Forms<'c> {
+    known: HashMap<Value<'c>, Form<'c>>,
+    /// Loop variables that are being looked at, as if they did not change.
+    assumed: HashMap<Value<'c>, Form<'c>>,
+    budget: u32,
+}
+
+impl<'c> Forms<'c> {
+    /// Form of an address.
+    pub(super) fn of(&mut self, address: Value<'c>, layout: Layout<'_>) -> Form<'c> {
+        self.budget = BUDGET;
+        self.assumed.clear();
+        self.value(address, layout, DEEPEST)
+    }
+
+    fn value(&mut self, value: Value<'c>, layout: Layout<'_>, depth: u32) -> Form<'c> {
+        if !value.is_instruction() {
+            if value.is_constant_expression() && value.operand_count() > 0 {
+                return self.value(value.operand(0), layout, depth.saturating_sub(1));
+            }
+            return Form::default();
+        }
+        if let Some(form) = self.assumed.get(&value).or_else(|| self.known.get(&value)) {
+            return *form;
+        }
+        if depth == 0 || self.budget == 0 {
+            return Form::unknown();
+        }
+        self.budget -= 1;
+        let form = self.instruction(value, layout, depth - 1);
+        // What rests on an assumption is not kept.
+        if self.assumed.is_empty() {
+            self.known.insert(value, form);
+        }
+        form
+    }
+
+    fn instruction(&mut self, value: Value<'c>, layout: Layout<'_>, depth: u32) -> Form<'c> {
+        let mut operand = |index: u32| self.value(value.operand(index), layout, depth);
+        match value.opcode() {
+            Some(Opcode::LLVMAdd | Opcode::LLVMOr)
+                if value.opcode() == Some(Opcode::LLVMAdd) || value.is_disjoint() =>
+            {
+                operand(0).join(operand(1), Step::plus)
+            }
+            Some(Opcode::LLVMSub) => operand(0).join(operand(1).each(|step| step.times(-1)), Step::plus),
+            Some(Opcode::LLVMMul) => {
+                let (one, two) = (operand(0), operand(1));
+                self::product((one, value.operand(0)), (two, value.operand(1)))
+            }
+            Some(Opcode::LLVMShl) => match value.operand(1).as_u64().filter(|&by| by < 63) {
+                Some(by) => operand(0).each(|step| step.times(1 << by)),
+                None => operand(0).join(operand(1), Step::or).each(Step::opaque),
+            },
+            Some(
+                Opcode::LLVMSExt
+                | Opcode::LLVMZExt
+                | Opcode::LLVMTrunc
+                | Opcode::LLVMAddrSpaceCast
+                | Opcode::LLVMBitCast
+                | Opcode::LLVMPtrToInt
+                | Opcode::LLVMIntToPtr
+                | Opcode::LLVMFreeze,
+            ) => operand(0),
+            Some(Opcode::LLVMGetElementPtr) => {
+                let base = operand(0);
+                let Some(found) = steps(value, layout) else { return Form::unknown() };
+                found.variable.into_iter().fold(base, |sum, step| {
+                    let index = self.value(step.index, layout, depth);
+                    sum.join(index.each(|one| one.times(step.scale as i64)), Step::plus)
+                })
+            }
+            Some(Opcode::LLVMSelect) => {
+                let condition = operand(0);
+                let chosen = operand(1).join(operand(2), Step::or);
+                Form { loaded: chosen.loaded || condition.loaded, ..chosen }
+            }
+            Some(Opcode::LLVMPHI) => {
+                self.assumed.insert(value, Form::default());
+                let incoming = value.incoming();
+                let forms: Vec<_> = incoming.into_iter().map(|(from, _)| self.value(from, layout, depth)).collect();
+                self.assumed.remove(&value);
+                forms.into_iter().reduce(|one, two| one.join(two, Step::or)).unwrap_or_default()
+            }
+            Some(Opcode::LLVMCall) => self.call(value, layout, depth),
+            Some(Opcode::LLVMLoad) => {
+                let address = operand(0).each(Step::opaque);
+                // Arguments of kernels lie in memory, too; those are the same for all.
+                Form { loaded: address.loaded || !address.is_uniform(), ..address }
+            }
+            _ => {
+                let operands = value.operands();
+                let forms = operands.into_iter().map(|operand| self.value(operand, layout, depth));
+                forms.fold(Form::default(), |sum, form| sum.join(form, Step::or)).each(Step::opaque)
+            }
+        }
+    }
+
+    fn call(&mut self, call: Value<'c>, layout: Layout<'_>, depth: u32) -> Form<'c> {
+        match register(&call.callee_name()) {
+            Some(Register::Thread(axis)) => {
+                let mut form = Form::default();
+                form.steps[axis.min(2)] = Step::Bytes(1);
+                form
+            }
+            Some(Register::Lane | Register::WarpSlot | Register::LaneMask(_)) => {
+                Form { steps: [Step::Other, Step::None, Step::None], loaded: false }
+            }
+            Some(_) => Form::default(),
+            None => {
+                let arguments = call.arguments();
+                let forms = arguments.into_iter().map(|argument| self.value(argument, layout, depth));
+                forms.fold(Form::default(), |sum, form| sum.join(form, Step::or)).each(Step::opaque)
+            }
+        }
+    }
+}
+
+fn product<'c>((one, left): (Form<'c>, Value<'c>), (two, right): (Form<'c>, Value<'c>)) -> Form<'c> {
+    let scaled = |form: Form<'c>, factor: Value<'c>| match factor.as_i64() {
+        Some(constant) => form.each(|step| step.times(constant)),
+        None => form.each(|step| step.by(factor)),
+    };
+    if two.is_uniform() {
+        Form { loaded: one.loaded || two.loaded, ..scaled(one, right) }
+    } else if one.is_uniform() {
+        Form { loaded: one.loaded || two.loaded, ..scaled(two, left) }
+    } else {
+        one.join(two, Step::or).each(Step::opaque)
+    }
+}

@@ -1,0 +1,34 @@
+//! Copies that brought nothing new.
+
+use rustc_hash::FxHashSet;
+use warpline_format::event::AllocationId;
+
+use super::CopyKey;
+
+/// Follows which allocations kernels store to, and judges copies that found their bytes at the destination already.
+#[derive(Debug, Default)]
+pub(super) struct Contents {
+    /// Stored to since the last copy of it.
+    stored: FxHashSet<AllocationId>,
+    /// What the last copy was counted as, where its ends had not been stored to since the copy before.
+    last: Vec<CopyKey>,
+}
+
+impl Contents {
+    /// A launch stored to an allocation.
+    pub(super) fn stored(&mut self, allocation: AllocationId) {
+        self.stored.insert(allocation);
+    }
+
+    /// A copy, as it was counted.
+    pub(super) fn copied(&mut self, keys: &[CopyKey]) {
+        self.last.clear();
+        // A kernel may store what was there before: the copy was needed for all the program could know.
+        self.last.extend(keys.iter().filter(|key| !self.stored.remove(&key.0)));
+    }
+
+    /// The copy found its bytes there: what it counts for, unless a kernel has stored there meanwhile.
+    pub(super) fn unchanged(&mut self) -> Vec<CopyKey> {
+        std::mem::take(&mut self.last)
+    }
+}
