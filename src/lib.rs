@@ -8,6 +8,7 @@ pub mod analysis;
 pub mod attribution;
 pub mod cli;
 pub mod exit_code;
+pub mod findings;
 pub mod geometry;
 pub mod hierarchy;
 pub mod locality;

@@ -180,10 +180,18 @@ LLVMMetadataRef wl_local_variable(LLVMValueRef value) {
     return llvm::wrap(record->getVariable());
   SmallVector<DbgVariableRecord *> users;
   findDbgValues(slot, users);
-  for (DbgVariableRecord *record : users)
-    if (record->getExpression() && record->getExpression()->getNumElements() == 0)
-      return llvm::wrap(record->getVariable());
-  return nullptr;
+  // Inlining makes the parameters of the callee further names of the value; its own function's name for it comes first.
+  DbgVariableRecord *found = nullptr;
+  for (DbgVariableRecord *record : users) {
+    if (!record->getExpression() || record->getExpression()->getNumElements() != 0)
+      continue;
+    bool inlined = record->getDebugLoc() && record->getDebugLoc()->getInlinedAt();
+    if (!found || !inlined)
+      found = record;
+    if (!inlined)
+      break;
+  }
+  return found ? llvm::wrap(found->getVariable()) : nullptr;
 }
 
 LLVMMetadataRef wl_global_variable(LLVMValueRef global) {

@@ -9,8 +9,8 @@ use std::sync::Arc;
 use rustc_hash::{FxHashMap, FxHashSet};
 use warpline_format::device::Device;
 use warpline_format::event::{
-    Allocation, AllocationId, AllocationKind, Copy, Event, Fault, Launch, LaunchEnd, LaunchId, SiteCount, StopCause,
-    WarpBlockCount,
+    Allocation, AllocationId, AllocationKind, Copy, Event, Fault, Launch, LaunchEnd, LaunchId, PathId, SiteCount,
+    StopCause, WarpBlockCount,
 };
 use warpline_format::site_table::Op;
 use warpline_format::visible;
@@ -90,6 +90,10 @@ pub struct Analyzer {
     in_host_memory: FxHashSet<AllocationId>,
     /// The launch that was stopped and has not ended yet, why and in which block.
     stopped: Option<(LaunchId, StopCause, u64)>,
+    /// Allocations of a call path that are live.
+    live: FxHashMap<PathId, u64>,
+    /// Call paths of those.
+    path_of: FxHashMap<AllocationId, PathId>,
     /// What copies find where they write.
     contents: Contents,
     /// Sectors that kernels touched in memory that is live.
@@ -183,6 +187,8 @@ impl Analyzer {
             left_out: FxHashSet::default(),
             in_host_memory: FxHashSet::default(),
             stopped: None,
+            live: FxHashMap::default(),
+            path_of: FxHashMap::default(),
             contents: Contents::default(),
             touched: Touched::default(),
             watch: Some(Watch::new(simulation.map(|settings| settings.races).unwrap_or_default())),
@@ -241,7 +247,8 @@ impl Analyzer {
                 if in_host_memory {
                     self.in_host_memory.insert(row);
                 }
-                let Allocation { id, address, bytes, kind, .. } = event;
+                let Allocation { id, address, bytes, kind, path, .. } = event;
+                self.begin_life(id, path);
                 if kind != AllocationKind::Named {
                     self.touched.forget(address, bytes);
                 }
@@ -303,9 +310,25 @@ impl Analyzer {
     fn freed(&mut self, id: AllocationId) -> bool {
         let row = self.allocations.find(id, &self.analysis.allocations).map(|(row, _)| row);
         self.allocations.end(id);
+        if let Some(path) = self.path_of.remove(&id)
+            && let Some(live) = self.live.get_mut(&path)
+        {
+            *live = live.saturating_sub(1);
+        }
         let Some(data) = row.and_then(|row| self.analysis.allocations.get_mut(&row)) else { return false };
         data.freed = (data.freed + 1).min(data.count);
         true
+    }
+
+    fn begin_life(&mut self, id: AllocationId, path: PathId) {
+        if path == 0 {
+            return;
+        }
+        self.path_of.insert(id, path);
+        let live = self.live.entry(path).or_default();
+        *live += 1;
+        let most = self.analysis.live_at_once.entry(path).or_default();
+        *most = (*most).max(*live);
     }
 
     /// Counts what was touched of allocations, each with row, address and size, for their rows.

@@ -283,6 +283,8 @@ pub struct Analysis {
     pub allocations: BTreeMap<AllocationId, AllocationData>,
     /// By number.
     pub host_allocations: BTreeMap<HostAllocationId, HostAllocationData>,
+    /// Most allocations of a call path that were live at the same time.
+    pub live_at_once: BTreeMap<PathId, u64>,
     /// By allocation, direction (as a number), host allocation and path.
     pub copies: BTreeMap<CopyKey, CopySum>,
     /// The first ones, in order.
@@ -325,6 +327,7 @@ impl Analysis {
             kernels: Vec::new(),
             allocations: BTreeMap::new(),
             host_allocations: BTreeMap::new(),
+            live_at_once: BTreeMap::new(),
             copies: BTreeMap::new(),
             faults: Vec::new(),
             divergent: Vec::new(),

@@ -190,9 +190,11 @@ fn add_kernel(
         if let Some(pairs) = sum.by_warp {
             warp_blocks.get_or_insert_default().add(pairs);
         }
-        let user = chain_place(module, &entry.chain).user;
+        let place = chain_place(module, &entry.chain);
+        let (kernel_line, user) = (place.kernel_line(), place.user);
         profile.blocks.push(model::Block {
             kernel: id,
+            kernel_line,
             file: user.file,
             line: user.line,
             executions: sum.executions,
@@ -205,9 +207,11 @@ fn add_kernel(
         });
     }
     for (&branch, sum) in &kernel.branches {
-        let user = chain_place(module, &module.table.branches[branch as usize].chain).user;
+        let place = chain_place(module, &module.table.branches[branch as usize].chain);
+        let (kernel_line, user) = (place.kernel_line(), place.user);
         profile.branches.push(model::Branch {
             kernel: id,
+            kernel_line,
             file: user.file,
             line: user.line,
             column: user.column,
@@ -284,6 +288,7 @@ fn add_allocations(
             freed: data.freed == data.count,
             count: data.count,
             freed_count: data.freed,
+            live_at_once: analysis.live_at_once.get(&data.event.path).copied().unwrap_or(0),
             touched_bytes: data.touched_bytes,
             copies,
             metrics: if analysis.counted { model::Metrics::default() } else { rows::metrics(&total, None) },

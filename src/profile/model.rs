@@ -385,6 +385,9 @@ pub struct Allocation {
     /// How many of these were freed before the end.
     #[serde(default, skip_serializing_if = "super::metrics::is_zero")]
     pub freed_count: u64,
+    /// Most allocations from its call path that were live at the same time; 0 where its path is not known.
+    #[serde(default, skip_serializing_if = "super::metrics::is_zero")]
+    pub live_at_once: u64,
     /// Bytes of the 32-byte sectors that kernels touched, each once; 0 where nothing was simulated.
     #[serde(default, skip_serializing_if = "super::metrics::is_zero")]
     pub touched_bytes: u64,
@@ -459,6 +462,9 @@ pub struct Branch {
     pub divergent: u64,
     /// Per side; the first is the one taken when the condition holds, or a switch's default.
     pub lanes: Vec<u64>,
+    /// Line of the kernel itself that it stands on, or that calls what it stands in; 0 unknown.
+    #[serde(default, skip_serializing_if = "is_nothing")]
+    pub kernel_line: u32,
     /// Lanes waited in its loop for others of their warp, which went on ahead in an order that is assumed.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub order_assumed: bool,
@@ -510,6 +516,9 @@ pub struct Block {
     /// Lanes of the 32 of each execution that did not run it, summed: diverged, finished, or never there.
     #[serde(default)]
     pub lanes_lost: u64,
+    /// Line of the kernel itself that it stands on, or that calls what it stands in; 0 unknown.
+    #[serde(default, skip_serializing_if = "is_nothing")]
+    pub kernel_line: u32,
     /// Its instructions by the source line they belong to; empty where that is `line` for all of them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub parts: Vec<BlockPart>,
@@ -522,6 +531,9 @@ pub struct BlockPart {
     pub file: String,
     /// User frame.
     pub line: u32,
+    /// Line of the kernel itself that they stand on, or that calls what they stand in; 0 unknown.
+    #[serde(default, skip_serializing_if = "is_nothing")]
+    pub kernel_line: u32,
     /// Instructions of one execution.
     pub instructions: u64,
 }

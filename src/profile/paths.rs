@@ -69,6 +69,13 @@ pub(super) struct ChainPlace {
     pub(super) inlined_at: Vec<Frame>,
 }
 
+impl ChainPlace {
+    /// Line of the outermost frame: in the kernel, unless the function was not inlined.
+    pub(super) fn kernel_line(&self) -> u32 {
+        self.inlined_at.last().unwrap_or(&self.user).line
+    }
+}
+
 pub(super) fn chain_place(module: &Module, chain: &[FrameId]) -> ChainPlace {
     let frames: Vec<Frame> = chain.iter().map(|&frame| device_frame(module, frame)).collect();
     match module.user_frame(chain) {

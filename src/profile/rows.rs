@@ -9,7 +9,7 @@ use super::model::{
     BlockPart, ByAllocation, Context, InstructionCount, Instructions, LaneSlots, Line, Metrics, PassMetrics, Site,
     Spaces, WarpBlocks,
 };
-use super::paths::{chain_place, device_frame};
+use super::paths::{ChainPlace, chain_place, device_frame};
 use crate::analysis::{BlockSum, CellKey, InstructionSums, KernelData, Owner, WarpSum, space_name};
 use crate::attribution::{Module, ROOT};
 use crate::metrics::Counters;
@@ -187,25 +187,27 @@ fn call_frames(module: &Module, call: u32) -> Vec<super::model::Frame> {
 }
 
 /// The lines that a block's instructions belong to, and the instructions of each.
-pub(super) fn block_parts(module: &Module, block: u32) -> Vec<(super::model::Frame, &InstructionMix)> {
+pub(super) fn block_parts(module: &Module, block: u32) -> Vec<(ChainPlace, &InstructionMix)> {
     let parts = module.table.parts_of(block);
     if parts.is_empty() {
         let entry = &module.table.blocks[block as usize];
-        return vec![(chain_place(module, &entry.chain).user, &entry.mix)];
+        return vec![(chain_place(module, &entry.chain), &entry.mix)];
     }
-    parts.iter().map(|part| (chain_place(module, &part.chain).user, &part.mix)).collect()
+    parts.iter().map(|part| (chain_place(module, &part.chain), &part.mix)).collect()
 }
 
 /// The same as the profile tells it; empty where the block belongs to one line as a whole.
 pub(super) fn parts(module: &Module, block: u32) -> Vec<BlockPart> {
-    let mut lines: BTreeMap<(String, u32), u64> = BTreeMap::new();
-    for (user, mix) in block_parts(module, block) {
-        *lines.entry((user.file, user.line)).or_default() += instructions(mix);
+    let mut lines: BTreeMap<(String, u32, u32), u64> = BTreeMap::new();
+    for (place, mix) in block_parts(module, block) {
+        let kernel_line = place.kernel_line();
+        *lines.entry((place.user.file, place.user.line, kernel_line)).or_default() += instructions(mix);
     }
     if lines.len() < 2 {
         return Vec::new();
     }
-    lines.into_iter().map(|((file, line), instructions)| BlockPart { file, line, instructions }).collect()
+    let part = |((file, line, kernel_line), instructions)| BlockPart { file, line, kernel_line, instructions };
+    lines.into_iter().map(part).collect()
 }
 
 /// Instructions of one execution.
@@ -228,7 +230,7 @@ pub(super) fn lines(
         sums.entry((user.file, user.line)).or_default().0.add(key.space, counters);
     }
     for (&block, sum) in &kernel.blocks {
-        for (user, mix) in block_parts(module, block) {
+        for (ChainPlace { user, .. }, mix) in block_parts(module, block) {
             if user.line != 0 {
                 add_instructions(&mut sums.entry((user.file, user.line)).or_default().1, mix, sum);
             }

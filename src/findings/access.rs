@@ -1,0 +1,202 @@
+//! Accesses as the source has them: the sites of one place in a kernel, which unrolling and inlining made several, in one.
+
+use std::collections::BTreeMap;
+
+use crate::profile::Profile;
+use crate::profile::model::{Kernel, Metrics, Operand, Pattern, Site, StageMetrics};
+
+/// Sums over an access's sites.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Sums {
+    pub requests: u64,
+    pub lanes: u64,
+    pub bytes: u64,
+    pub sectors: u64,
+    pub ideal_sectors: u64,
+    /// Passes over banks, or of constant memory.
+    pub passes: u64,
+    pub ideal_passes: u64,
+    pub stages: StageMetrics,
+    pub l1_lookups: u64,
+    pub l1_load_lookups: u64,
+    pub l1_load_hits: u64,
+    pub l2_lookups: u64,
+    pub l2_load_lookups: u64,
+    pub dram_reads: u64,
+    pub dram_writes: u64,
+}
+
+impl Sums {
+    pub(super) fn add(&mut self, metrics: &Metrics) {
+        let plus = |sum: &mut u64, more: u64| *sum = sum.saturating_add(more);
+        plus(&mut self.requests, metrics.requests);
+        plus(&mut self.lanes, metrics.lanes);
+        plus(&mut self.bytes, metrics.bytes);
+        plus(&mut self.sectors, metrics.sectors);
+        plus(&mut self.ideal_sectors, metrics.ideal_sectors);
+        if let Some(passes) = metrics.shared.as_ref().or(metrics.constant.as_ref()) {
+            plus(&mut self.passes, passes.wavefronts);
+            plus(&mut self.ideal_passes, passes.ideal_wavefronts);
+        }
+        if let Some(stages) = &metrics.l1_wavefronts {
+            plus(&mut self.stages.data, stages.data);
+            plus(&mut self.stages.ideal_data, stages.ideal_data);
+            plus(&mut self.stages.tag, stages.tag);
+            plus(&mut self.stages.words, stages.words);
+        }
+        if let Some(l1) = &metrics.l1 {
+            plus(&mut self.l1_lookups, l1.lookups);
+            plus(&mut self.l1_load_lookups, l1.load_lookups);
+            plus(&mut self.l1_load_hits, l1.load_hits);
+        }
+        if let Some(l2) = &metrics.l2 {
+            plus(&mut self.l2_lookups, l2.lookups);
+            plus(&mut self.l2_load_lookups, l2.load_lookups);
+        }
+        if let Some(dram) = &metrics.dram {
+            plus(&mut self.dram_reads, dram.read_sectors);
+            plus(&mut self.dram_writes, dram.write_sectors);
+        }
+    }
+
+    /// Sectors that its bytes do not need.
+    pub(super) fn excess(&self) -> u64 {
+        self.sectors.saturating_sub(self.ideal_sectors)
+    }
+
+    pub(super) fn excess_share(&self) -> f64 {
+        share(self.excess(), self.sectors)
+    }
+}
+
+/// A part of a whole; 0 of nothing.
+pub(super) fn share(part: u64, whole: u64) -> f64 {
+    if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
+}
+
+/// One access of the source.
+#[derive(Clone, Debug)]
+pub(super) struct Access<'a> {
+    pub kernel: &'a Kernel,
+    pub file: &'a str,
+    pub line: u32,
+    pub column: u32,
+    pub op: &'a str,
+    pub space: &'a str,
+    /// Bytes per lane.
+    pub bytes: u32,
+    pub operand: Option<&'a Operand>,
+    pub sums: Sums,
+    pub pattern: Pattern,
+    /// The allocation that most of its sectors lie in.
+    pub allocation: Option<u64>,
+}
+
+impl Access<'_> {
+    /// Name of the variable that the source has there.
+    pub(super) fn variable(&self) -> Option<&str> {
+        self.operand?.variable.as_deref()
+    }
+}
+
+/// All accesses of a profile, in order of kernel and place.
+pub(super) fn accesses(profile: &Profile) -> Vec<Access<'_>> {
+    type Key<'a> = (u32, &'a str, u32, u32, &'a str, &'a str);
+    let kernels: BTreeMap<u32, &Kernel> = profile.kernels.iter().map(|kernel| (kernel.id, kernel)).collect();
+    let mut groups: BTreeMap<Key<'_>, Vec<&Site>> = BTreeMap::new();
+    for site in profile.sites.iter().filter(|site| !site.library || site.line != 0) {
+        let key = (site.kernel, &site.file[..], site.line, site.column, &site.space[..], &site.op[..]);
+        groups.entry(key).or_default().push(site);
+    }
+    let mut all = Vec::new();
+    for ((kernel, file, line, column, space, op), sites) in groups {
+        let Some(&kernel) = kernels.get(&kernel) else { continue };
+        let mut sums = Sums::default();
+        let mut pattern = Pattern::default();
+        let mut owners: BTreeMap<u64, u64> = BTreeMap::new();
+        for site in &sites {
+            sums.add(&site.metrics);
+            if let Some(more) = &site.pattern {
+                add_pattern(&mut pattern, more);
+            }
+            for row in &site.by_allocation {
+                if let Some(id) = row.allocation {
+                    *owners.entry(id).or_default() += row.metrics.sectors.max(1);
+                }
+            }
+        }
+        let heaviest = sites.iter().max_by_key(|site| site.metrics.sectors).copied();
+        all.push(Access {
+            kernel,
+            file,
+            line,
+            column,
+            op,
+            space,
+            bytes: heaviest.map_or(0, |site| site.bytes),
+            operand: heaviest.and_then(|site| site.operand.as_ref()),
+            sums,
+            pattern,
+            allocation: owners
+                .into_iter()
+                .max_by_key(|(id, sectors)| (*sectors, std::cmp::Reverse(*id)))
+                .map(|(id, _)| id),
+        });
+    }
+    all
+}
+
+/// Adds up counts; of what is only an example, the one of more requests is kept.
+fn add_pattern(sum: &mut Pattern, more: &Pattern) {
+    if more.strided > sum.strided {
+        sum.stride_bytes = more.stride_bytes;
+    }
+    if more.misaligned > sum.misaligned {
+        sum.offset_bytes = more.offset_bytes;
+    }
+    if more.rows > sum.rows {
+        (sum.row_lanes, sum.row_pitch_bytes) = (more.row_lanes, more.row_pitch_bytes);
+    }
+    if more.irregular > sum.irregular {
+        sum.span_bytes = more.span_bytes;
+    }
+    for (sum, more) in [
+        (&mut sum.requests, more.requests),
+        (&mut sum.uniform, more.uniform),
+        (&mut sum.contiguous, more.contiguous),
+        (&mut sum.misaligned, more.misaligned),
+        (&mut sum.strided, more.strided),
+        (&mut sum.rows, more.rows),
+        (&mut sum.irregular, more.irregular),
+    ] {
+        *sum = sum.saturating_add(more);
+    }
+    if let Some(more) = &more.atomics {
+        let sum = sum.atomics.get_or_insert_default();
+        for (sum, more) in [
+            (&mut sum.requests, more.requests),
+            (&mut sum.lanes, more.lanes),
+            (&mut sum.addresses, more.addresses),
+            (&mut sum.deepest, more.deepest),
+        ] {
+            *sum = sum.saturating_add(more);
+        }
+        for hot in &more.hottest {
+            match sum.hottest.iter_mut().find(|known| (known.allocation, known.offset) == (hot.allocation, hot.offset))
+            {
+                Some(known) => {
+                    known.lanes = known.lanes.saturating_add(hot.lanes);
+                    known.requests = known.requests.saturating_add(hot.requests);
+                }
+                None => sum.hottest.push(*hot),
+            }
+        }
+        sum.hottest.sort_by_key(|hot| (std::cmp::Reverse(hot.lanes), hot.allocation, hot.offset));
+    }
+    if let Some(more) = &more.bank_conflict {
+        let worse = |conflict: &crate::profile::model::BankConflict| conflict.passes.saturating_sub(conflict.ideal);
+        if sum.bank_conflict.as_ref().is_none_or(|known| worse(more) > worse(known)) {
+            sum.bank_conflict = Some(more.clone());
+        }
+    }
+}

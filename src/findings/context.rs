@@ -1,0 +1,136 @@
+//! What rules look at.
+
+use super::access::{Access, accesses, share};
+use super::words;
+use crate::models::Rates;
+use crate::profile::Profile;
+use crate::profile::model::{Allocation, CopyRow, Estimate, Frame, Kernel};
+
+/// Bytes per second between host and device: what PCIe 3.0 x16 gives to large copies, about
+/// (<https://developer.nvidia.com/blog/how-optimize-data-transfers-cuda-cc/>). An assumption, as no model knows the machine's bus.
+pub(super) const BUS_BYTES_PER_SECOND: f64 = 12e9;
+/// Seconds that a copy takes however small it is, about; an assumption, too.
+pub(super) const SECONDS_PER_COPY: f64 = 10e-6;
+
+/// A profile, seen by access.
+pub(super) struct Context<'a> {
+    pub profile: &'a Profile,
+    /// Of the first model, where it is known.
+    pub rates: Option<&'a Rates>,
+    /// All accesses.
+    pub accesses: Vec<Access<'a>>,
+    /// Estimated seconds of all kernels.
+    pub kernel_seconds: f64,
+    /// Seconds of all copies between host and device, as assumed.
+    pub copy_seconds: f64,
+}
+
+impl<'a> Context<'a> {
+    pub(super) fn new(profile: &'a Profile, rates: Option<&'a Rates>) -> Context<'a> {
+        let seconds = |kernel: &Kernel| kernel.estimates.first().map_or(0.0, |estimate| estimate.seconds);
+        let copies = profile.allocations.iter().flat_map(|allocation| &allocation.copies);
+        Context {
+            profile,
+            rates,
+            accesses: accesses(profile),
+            kernel_seconds: profile.kernels.iter().map(seconds).sum(),
+            copy_seconds: copies.filter(|copy| over_bus(copy)).map(|copy| copy_seconds(copy.bytes, copy.count)).sum(),
+        }
+    }
+
+    /// The estimate for the first model.
+    pub(super) fn estimate(&self, kernel: &'a Kernel) -> Option<&'a Estimate> {
+        kernel.estimates.first()
+    }
+
+    /// Share of a kernel in the estimated time of all; by requests where nothing is estimated.
+    pub(super) fn kernel_share(&self, kernel: &Kernel) -> f64 {
+        if self.kernel_seconds > 0.0 {
+            return kernel.estimates.first().map_or(0.0, |estimate| estimate.seconds) / self.kernel_seconds;
+        }
+        let requests = |kernel: &Kernel| kernel.metrics.values().map(|metrics| metrics.requests).sum::<u64>();
+        share(requests(kernel), self.profile.kernels.iter().map(requests).sum())
+    }
+
+    /// Part of the program's time, as far as it is modelled, that so many seconds outside of kernels are.
+    pub(super) fn program_share(&self, seconds: f64) -> f64 {
+        let all = self.kernel_seconds + self.copy_seconds;
+        if all > 0.0 { (seconds / all).min(1.0) } else { 0.0 }
+    }
+
+    /// The accesses of a kernel to a space.
+    pub(super) fn accesses_of<'b>(&'b self, kernel: u32, space: &'b str) -> impl Iterator<Item = &'b Access<'a>> {
+        self.accesses.iter().filter(move |access| access.kernel.id == kernel && access.space == space)
+    }
+
+    /// Requests of a kernel to memory.
+    pub(super) fn requests(&self, kernel: &Kernel) -> u64 {
+        kernel.metrics.values().map(|metrics| metrics.requests).sum()
+    }
+
+    /// How a text names an allocation: "`matrix` (16.0 MiB)".
+    pub(super) fn allocation_name(&self, id: Option<u64>) -> Option<String> {
+        self.profile.allocation(id?).map(describe)
+    }
+
+    /// How a text names what an access touches: the source's expression, and the allocation where that has another name.
+    pub(super) fn target(&self, access: &Access<'_>) -> String {
+        let allocation = access.allocation.and_then(|id| self.profile.allocation(id));
+        let variable = access.variable();
+        match (variable, allocation) {
+            (Some(variable), Some(allocation)) if allocation.name.as_deref() != Some(variable) => {
+                format!("`{variable}` ({})", whereabouts(allocation))
+            }
+            (_, Some(allocation)) => describe(allocation),
+            (Some(variable), None) => format!("`{variable}`"),
+            (None, None) => format!("{} memory", access.space),
+        }
+    }
+}
+
+fn whereabouts(allocation: &Allocation) -> String {
+    match &allocation.name {
+        Some(name) => format!("allocation `{name}`, {}", words::bytes(allocation.bytes)),
+        None => format!("{} of {}", allocation.kind, words::bytes(allocation.bytes)),
+    }
+}
+
+/// "`matrix` (16.0 MiB)", or kind and size where it has no name.
+pub(super) fn describe(allocation: &Allocation) -> String {
+    match &allocation.name {
+        Some(name) => format!("`{name}` ({})", words::bytes(allocation.bytes)),
+        None => format!("the unnamed {} of {}", allocation.kind, words::bytes(allocation.bytes)),
+    }
+}
+
+/// Whether a copy crosses the bus.
+pub(super) fn over_bus(copy: &CopyRow) -> bool {
+    matches!(&copy.direction[..], "host_to_device" | "device_to_host")
+}
+
+/// Assumed seconds of copies.
+pub(super) fn copy_seconds(bytes: u64, count: u64) -> f64 {
+    bytes as f64 / BUS_BYTES_PER_SECOND + count as f64 * SECONDS_PER_COPY
+}
+
+/// The innermost frame of a host path that has a line.
+pub(super) fn innermost(path: &[Frame]) -> Option<&Frame> {
+    path.iter().rev().find(|frame| frame.line != 0)
+}
+
+/// Threads of a launch in each dimension: of the launch that is told first.
+pub(super) fn block_of(kernel: &Kernel) -> Option<[u32; 3]> {
+    let group = || kernel.launch_groups.first().and_then(|group| group.block);
+    kernel.launches.first().map(|launch| launch.block).or_else(group)
+}
+
+/// The dimension in which neighbouring lanes differ: the first that has more than one thread.
+pub(super) fn lane_axis(kernel: &Kernel) -> usize {
+    let block = block_of(kernel).unwrap_or([32, 1, 1]);
+    block.iter().position(|&size| size > 1).unwrap_or(0)
+}
+
+/// `threadIdx.x` and so on.
+pub(super) fn thread_index(axis: usize) -> &'static str {
+    ["threadIdx.x", "threadIdx.y", "threadIdx.z"][axis.min(2)]
+}

@@ -1,0 +1,91 @@
+//! What a cure brings, by the bottleneck estimate.
+
+use std::collections::BTreeMap;
+
+use super::access::Access;
+use super::context::Context;
+use crate::geometry::SECTOR_BYTES;
+use crate::profile::model::{Estimate, Gain, Kernel};
+
+/// Amounts that a kernel would ask less, by name of the limit and in its unit.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Saving(BTreeMap<&'static str, f64>);
+
+impl Saving {
+    /// Of one limit.
+    pub(super) fn of(limit: &'static str, amount: f64) -> Saving {
+        Saving(BTreeMap::from([(limit, amount)]))
+    }
+
+    pub(super) fn and(mut self, other: Saving) -> Saving {
+        for (limit, amount) in other.0 {
+            *self.0.entry(limit).or_default() += amount;
+        }
+        self
+    }
+
+    /// If an access touched no more sectors than its bytes fill, and its words lay in different banks.
+    pub(super) fn of_coalescing(access: &Access<'_>, context: &Context<'_>) -> Saving {
+        let sums = &access.sums;
+        let sector = context.profile.run.lookup_bytes.values().next().map_or(SECTOR_BYTES, |bytes| bytes.l2.max(1));
+        let beyond = |sectors: u64, bytes: u64| {
+            (sectors.saturating_mul(bytes)).saturating_sub(sums.ideal_sectors * SECTOR_BYTES)
+        };
+        Saving(BTreeMap::from([
+            ("l1_tag", sums.stages.tag.saturating_sub(sums.stages.tag.min(sums.requests)) as f64),
+            ("l1_data", sums.stages.data.saturating_sub(sums.stages.ideal_data) as f64),
+            ("l2", beyond(sums.l2_lookups, sector) as f64),
+            ("dram", beyond(sums.dram_reads + sums.dram_writes, SECTOR_BYTES) as f64),
+        ]))
+    }
+
+    /// Seconds of the limit whose time shrinks most, however long the others take.
+    fn seconds(&self, estimate: &Estimate) -> f64 {
+        let each = estimate.limits.iter().filter_map(|limit| {
+            let saved = self.0.get(&limit.name[..])?;
+            Some(limit.seconds * (saved / (limit.amount.max(1) as f64)).clamp(0.0, 1.0))
+        });
+        each.fold(0.0, f64::max)
+    }
+}
+
+impl Context<'_> {
+    /// Share of the time of all kernels that the saving wastes in one part of the GPU, however busy the others are: they
+    /// may be cured, too. Of the requests where nothing is estimated.
+    pub(super) fn waste(&self, kernel: &Kernel, saving: &Saving, otherwise: f64) -> f64 {
+        match kernel.estimates.first() {
+            Some(estimate) if self.kernel_seconds > 0.0 => saving.seconds(estimate) / self.kernel_seconds,
+            _ => otherwise * self.kernel_share(kernel),
+        }
+    }
+
+    /// The kernel's gain, if it asked that much less.
+    pub(super) fn gain(&self, kernel: &Kernel, saving: &Saving, assumption: &str) -> Option<Gain> {
+        let estimate = kernel.estimates.first()?;
+        let slowest = |save: bool| {
+            let seconds = estimate.limits.iter().map(|limit| {
+                let saved = saving.0.get(&limit.name[..]).copied().unwrap_or(0.0);
+                let share = if save { (saved / (limit.amount.max(1) as f64)).clamp(0.0, 1.0) } else { 0.0 };
+                limit.seconds * (1.0 - share)
+            });
+            seconds.fold(0.0, f64::max)
+        };
+        let (now, then) = (slowest(false), slowest(true));
+        gain_of(now, then, estimate.seconds, assumption)
+    }
+}
+
+/// From one time to another, of which the whole has `seconds`; `None` where nothing is gained.
+pub(super) fn gain_of(now: f64, then: f64, seconds: f64, assumption: &str) -> Option<Gain> {
+    // Nothing left would be no factor; the estimate knows no latencies.
+    let factor = if then > 0.0 { now / then } else { return None };
+    (factor > 1.005).then(|| Gain {
+        factor: digits(factor),
+        seconds: digits(seconds * (1.0 - 1.0 / factor)),
+        assumption: assumption.to_owned(),
+    })
+}
+
+fn digits(value: f64) -> f64 {
+    format!("{value:.3e}").parse().unwrap_or(value)
+}

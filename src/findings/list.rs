@@ -1,0 +1,75 @@
+//! All rules.
+
+use super::context::Context;
+use super::draft::Draft;
+use super::rules;
+
+/// A rule and its page.
+pub(super) struct Rule {
+    pub id: &'static str,
+    pub page: &'static str,
+    pub find: fn(&Context<'_>) -> Vec<Draft>,
+}
+
+/// One line per rule: the module in `rules/` and the id, which is the page's name in `docs/findings/` too.
+macro_rules! rules {
+    ($($module:ident $id:literal),* $(,)?) => {
+        pub(super) const RULES: &[Rule] = &[$(Rule {
+            id: $id,
+            page: include_str!(concat!("../../docs/findings/", $id, ".md")),
+            find: rules::$module::find,
+        }),*];
+    };
+}
+
+rules! {
+    fault "fault",
+    race "race",
+    strided_access "strided-access",
+    struct_fields "struct-fields",
+    random_gather "random-gather",
+    misaligned_access "misaligned-access",
+    partial_warps "partial-warps",
+    partial_write "partial-write",
+    bank_conflict "bank-conflict",
+    atomic_contention "atomic-contention",
+    constant_serialised "constant-serialised",
+    uniform_load "uniform-load",
+    repeated_load "repeated-load",
+    cache_sweep "cache-sweep",
+    cache_thrash "cache-thrash",
+    local_array "local-array",
+    spill "spill",
+    divergent_branch "divergent-branch",
+    double_precision "double-precision",
+    small_launch "small-launch",
+    redundant_copy "redundant-copy",
+    untouched_copy "untouched-copy",
+    small_copies "small-copies",
+    pageable_copy "pageable-copy",
+    unused_allocation "unused-allocation",
+    allocation_churn "allocation-churn",
+    host_memory "host-memory",
+}
+
+/// The page of a rule.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Page {
+    /// Id of the rule.
+    pub id: &'static str,
+    /// The page, Markdown.
+    pub text: &'static str,
+}
+
+impl Page {
+    /// Its first sentence: what the rule finds.
+    pub fn summary(&self) -> &'static str {
+        let mut lines = self.text.lines().skip_while(|line| line.starts_with('#') || line.trim().is_empty());
+        lines.next().unwrap_or_default()
+    }
+}
+
+/// All pages, in the order of the rules.
+pub fn pages() -> impl Iterator<Item = Page> {
+    RULES.iter().map(|rule| Page { id: rule.id, text: rule.page })
+}

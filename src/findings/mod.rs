@@ -1,0 +1,18 @@
+//! What is wrong, why, what to do about it, and what that brings.
+//!
+//! A rule is a file in `rules/` and a line in [`list`]: it looks at a [`Context`], the profile seen by access, and drafts
+//! findings where its evidence holds. [`find`] ranks them. Page: `docs/findings/ID.md`.
+
+mod access;
+mod context;
+mod draft;
+mod gain;
+mod list;
+mod rank;
+mod rules;
+mod suppress;
+mod words;
+
+pub use list::{Page, pages};
+pub use rank::find;
+pub use suppress::{Ignored, Suppression, SuppressionError, suppress};

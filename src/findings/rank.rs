@@ -1,0 +1,56 @@
+//! Runs the rules and puts what they find in order.
+
+use super::context::Context;
+use super::draft::Draft;
+use super::list::RULES;
+use crate::models::Rates;
+use crate::profile::Profile;
+use crate::profile::model::Finding;
+
+/// Findings that are kept; a program with more has enough to do.
+const MOST: usize = 500;
+
+/// The findings of a profile, rank 1 first; `rates` are those of its first model.
+pub fn find(profile: &Profile, rates: Option<&Rates>) -> Vec<Finding> {
+    let context = Context::new(profile, rates);
+    let mut all: Vec<(&str, Draft)> = Vec::new();
+    for rule in RULES {
+        all.extend((rule.find)(&context).into_iter().map(|draft| (rule.id, draft)));
+    }
+    all.sort_by(|(one_id, one), (other_id, other)| {
+        (other.severity.cmp(&one.severity))
+            .then(other.score.total_cmp(&one.score))
+            .then_with(|| {
+                (one_id, &one.file, one.line, one.column, one.kernel).cmp(&(
+                    other_id,
+                    &other.file,
+                    other.line,
+                    other.column,
+                    other.kernel,
+                ))
+            })
+            .then_with(|| (one.allocation, &one.object).cmp(&(other.allocation, &other.object)))
+    });
+    all.truncate(MOST);
+    (1..)
+        .zip(all)
+        .map(|(rank, (id, draft))| {
+            let draft = draft.clone().evidence("wasted_share", draft.score);
+            Finding {
+                id: id.to_owned(),
+                rank,
+                severity: draft.severity,
+                kernel: draft.kernel,
+                file: draft.file,
+                line: draft.line,
+                column: draft.column,
+                allocation: draft.allocation,
+                object: draft.object,
+                evidence: draft.evidence,
+                reason: draft.reason,
+                cure: draft.cure,
+                gain: draft.gain,
+            }
+        })
+        .collect()
+}

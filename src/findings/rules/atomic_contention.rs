@@ -1,0 +1,109 @@
+//! Atomic operations that meet on an address: they are done one after the other, wherever in the GPU that is.
+//!
+//! Modelled: one operation per clock and address, which is what the units at the level-2 cache do at best.
+
+use super::super::access::{Access, share};
+use super::super::context::Context;
+use super::super::draft::Draft;
+use super::super::gain::gain_of;
+use super::super::words;
+use crate::profile::model::{Atomics, Kernel, Severity};
+
+/// Lanes of a warp that meet on one address, on average, at least.
+const DEEP: f64 = 1.5;
+/// Lanes on the hottest address for each block of the kernel, at least: fewer are what a block's one atomic brings.
+const LANES_PER_BLOCK: u64 = 4;
+/// Clock that is assumed where the model's is not known.
+const USUAL_CLOCK: f64 = 1.5e9;
+
+pub(in super::super) fn find(context: &Context<'_>) -> Vec<Draft> {
+    context.accesses.iter().filter_map(|access| draft(context, access, access.pattern.atomics.as_ref()?)).collect()
+}
+
+fn blocks(kernel: &Kernel) -> u64 {
+    let size = |grid: [u32; 3]| grid.iter().map(|&size| u64::from(size)).product::<u64>();
+    let alone: u64 = kernel.launches.iter().map(|launch| size(launch.grid)).sum();
+    let grouped: u64 = kernel
+        .launch_groups
+        .iter()
+        .map(|group| group.grid.map_or(group.launches, |grid| size(grid).saturating_mul(group.launches)))
+        .sum();
+    alone.saturating_add(grouped)
+}
+
+fn draft(context: &Context<'_>, access: &Access<'_>, atomics: &Atomics) -> Option<Draft> {
+    let kernel = access.kernel;
+    let depth = atomics.deepest as f64 / atomics.requests.max(1) as f64;
+    let hottest = atomics.hottest.first();
+    let hot_lanes = hottest.map_or(0, |hot| hot.lanes);
+    let crowded = hot_lanes > LANES_PER_BLOCK * blocks(kernel).max(1) && share(hot_lanes, atomics.lanes) >= 0.01;
+    let deep = depth >= DEEP && atomics.lanes > LANES_PER_BLOCK * blocks(kernel).max(1);
+    if !crowded && !deep {
+        return None;
+    }
+    let clock = context.rates.and_then(|rates| rates.clock_hz).unwrap_or(USUAL_CLOCK);
+    let is_shared = access.space == "shared";
+    // What is serial: on the hottest address of the program; of shared memory what each request's deepest address takes.
+    let sms =
+        context.rates.map_or(1, |rates| rates.sms.max(1)).min(blocks(kernel).clamp(1, u64::from(u32::MAX)) as u32);
+    let serial = if is_shared {
+        atomics.deepest as f64 / f64::from(sms)
+    } else {
+        hot_lanes.max(atomics.deepest / atomics.requests.max(1)) as f64
+    };
+    let seconds = serial / clock;
+    let name = context.target(access);
+    let place = match hottest {
+        Some(hot) => {
+            let offset = if hot.offset == 0 { "the first bytes".to_owned() } else { format!("byte {}", hot.offset) };
+            let whose = context.allocation_name(Some(hot.allocation)).unwrap_or_default();
+            format!(
+                "; {} of the {} operations go to {offset} of {whose}",
+                words::count(hot.lanes),
+                words::count(atomics.lanes)
+            )
+        }
+        None => String::new(),
+    };
+    let reason = format!(
+        "on average {:.1} lanes of a warp update the same address of {name}, and {} meet in all{place}: they are done one after the \
+         other, {:.3} ms at one per clock (modelled)",
+        depth,
+        words::several(atomics.requests, "request", "requests"),
+        seconds * 1e3,
+    );
+    let distinct_per_request = atomics.addresses as f64 / atomics.requests.max(1) as f64;
+    let cure = if is_shared {
+        "let the lanes of a warp agree on a value first (__reduce_add_sync, __match_any_sync), or keep one copy of the array per warp"
+    } else if distinct_per_request < 1.5 {
+        "add up within the warp (__reduce_add_sync, a shuffle reduction or __popc(__ballot_sync(..))) and the block first, and let one \
+         thread of a block make the atomic operation"
+    } else {
+        "privatise: keep a copy of the array in shared memory per block, update that, and add it to global memory once at the end"
+    };
+    let total = kernel.estimates.first().map(|estimate| estimate.seconds);
+    let waste = match total {
+        Some(_) if context.kernel_seconds > 0.0 => seconds / (context.kernel_seconds + seconds),
+        _ => share(atomics.lanes, context.requests(kernel).saturating_mul(32)),
+    };
+    let assumption =
+        "one atomic operation per clock and address, which the bottleneck estimate leaves out; none of them left";
+    let gain = total.and_then(|total| gain_of(total + seconds, total, total + seconds, assumption));
+    let draft = Draft::new(reason, cure)
+        .at_access(access)
+        .evidence("requests", atomics.requests as f64)
+        .evidence("lanes", atomics.lanes as f64)
+        .evidence("lanes_on_one_address", depth)
+        .evidence("hottest_lanes", hot_lanes as f64)
+        .evidence("hottest_offset", hottest.map_or(0.0, |hot| hot.offset as f64))
+        .evidence("serial_seconds", seconds)
+        .gain(gain)
+        .score(waste);
+    let object = draft.object.clone();
+    let draft = if draft.allocation.is_none() {
+        Draft { allocation: hottest.map(|hot| hot.allocation), ..draft }
+    } else {
+        draft
+    };
+    Some(Draft { severity: if depth < DEEP && waste < 0.1 { Severity::Note } else { draft.severity }, object, ..draft })
+}

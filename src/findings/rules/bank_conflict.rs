@@ -1,0 +1,144 @@
+//! Lanes that meet in a bank of shared memory with different words: their request takes a pass for each (CUDA C++ Programming
+//! Guide, "Shared Memory" of compute capability 5.x).
+
+use super::super::access::{Access, share};
+use super::super::context::{Context, lane_axis};
+use super::super::draft::Draft;
+use super::super::gain::Saving;
+use super::super::words;
+use crate::geometry::{BankRules, Banks, Width};
+use crate::metrics::{WavefrontMemo, wavefronts};
+use crate::profile::model::{BankConflict, ThreadStep};
+use warpline_format::access::{Addresses, Space};
+
+/// Least share of an access's passes that come of conflicts.
+const LEAST_EXCESS: f64 = 0.2;
+/// Elements of padding that are tried.
+const MOST_PADDING: u64 = 4;
+
+pub(in super::super) fn find(context: &Context<'_>) -> Vec<Draft> {
+    let conflicts = |access: &&Access<'_>| {
+        let sums = &access.sums;
+        access.space == "shared"
+            && access.pattern.bank_conflict.is_some()
+            && share(sums.passes.saturating_sub(sums.ideal_passes), sums.passes) >= LEAST_EXCESS
+    };
+    context.accesses.iter().filter(conflicts).filter_map(|access| draft(context, access)).collect()
+}
+
+fn draft(context: &Context<'_>, access: &Access<'_>) -> Option<Draft> {
+    let example = access.pattern.bank_conflict.as_ref()?;
+    let banks = context.rates.and_then(|rates| rates.shared_banks).unwrap_or(Banks::USUAL);
+    let sums = &access.sums;
+    let name = access.variable().map_or_else(|| "shared memory".to_owned(), |name| format!("`{name}`"));
+    let verb = if access.op == "store" { "write" } else { "read" };
+    let excess = sums.passes.saturating_sub(sums.ideal_passes);
+    let stride = stride(access, example);
+    let lanes_met = meeting(example, banks);
+    let apart = match stride {
+        Some(stride) if stride != 0 => format!(", whose words are {} apart", words::bytes(stride.unsigned_abs())),
+        _ => String::new(),
+    };
+    let reason = format!(
+        "the lanes of a warp {verb} {name} through the same banks{apart}: {} take {} passes where {} would do; in the worst request lanes \
+         {} meet in one bank, and it takes {} passes instead of {}",
+        words::several(sums.requests, "request", "requests"),
+        words::count(sums.passes),
+        words::count(sums.ideal_passes),
+        lanes_met,
+        example.passes,
+        example.ideal,
+    );
+    let padding = stride.and_then(|stride| padding(example, stride.unsigned_abs(), banks));
+    let cure = match (stride, padding) {
+        (Some(stride), Some((elements, passes))) => {
+            let row = stride.unsigned_abs() / u64::from(example.bytes.max(1));
+            format!(
+                "pad the rows of {name} by {} ({} instead of {row}): counted again with that, the request takes {passes} instead of {} \
+                 passes; or swizzle the column index with the row (`column ^ row`)",
+                words::several(elements, "element", "elements"),
+                row + elements,
+                example.passes,
+            )
+        }
+        (Some(stride), None) if stride.unsigned_abs() > u64::from(example.bytes) => format!(
+            "let neighbouring lanes take neighbouring words of {name}, for instance an array of each member instead of an array of \
+             structures, or exchange the indices"
+        ),
+        _ => format!(
+            "the banks depend on the data here: see how the index into {name} is computed, or keep a copy of the array per warp or lane \
+             so that lanes meet less often"
+        ),
+    };
+    let unified = context.rates.is_none_or(|rates| rates.unified);
+    let saving = Saving::of(if unified { "l1_data" } else { "shared" }, excess as f64);
+    let all: u64 = context.accesses_of(access.kernel.id, "shared").map(|access| access.sums.passes).sum();
+    let waste = context.waste(access.kernel, &saving, share(excess, all));
+    Some(
+        Draft::new(reason, cure)
+            .at_access(access)
+            .evidence("requests", sums.requests as f64)
+            .evidence("passes", sums.passes as f64)
+            .evidence("ideal_passes", sums.ideal_passes as f64)
+            .evidence("worst_passes", example.passes.into())
+            .evidence("padding_elements", padding.map_or(0.0, |(elements, _)| elements as f64))
+            .gain(context.gain(access.kernel, &saving, "no bank conflicts in this access"))
+            .score(waste),
+    )
+}
+
+/// Bytes from one lane to the next: as the code has it, or as all lanes of the example have it.
+fn stride(access: &Access<'_>, example: &BankConflict) -> Option<i64> {
+    let pairs = example.lanes.windows(2).map(|pair| (pair[1].0 - pair[0].0, pair[1].1 as i64 - pair[0].1 as i64));
+    let mut steps = pairs.map(|(lanes, bytes)| (bytes % i64::from(lanes) == 0).then(|| bytes / i64::from(lanes)));
+    let first = steps.next()??;
+    if steps.all(|step| step == Some(first)) {
+        return Some(first);
+    }
+    // Warps of several rows: within a row, and to the next.
+    match access.operand?.thread_steps.get(lane_axis(access.kernel))? {
+        ThreadStep::Bytes(bytes) => Some(*bytes),
+        _ => None,
+    }
+}
+
+/// Passes of the example, if its addresses were these.
+fn passes(example: &BankConflict, banks: Banks, place: impl Fn(u64) -> u64) -> u32 {
+    let bytes: Vec<u8> = example.lanes.iter().flat_map(|&(_, address)| place(address).to_le_bytes()).collect();
+    let mask = example.lanes.iter().fold(0u32, |mask, &(lane, _)| mask | 1u32.checked_shl(lane).unwrap_or(0));
+    if mask.count_ones() as usize != example.lanes.len() || mask == 0 {
+        return u32::MAX;
+    }
+    let access =
+        warpline_format::access::Access { site: 0, space: Space::Shared, mask, addresses: Addresses::Full(&bytes) };
+    let rules = BankRules { shared: banks, data: None };
+    let width = Width::solid(example.bytes.clamp(1, 64));
+    wavefronts(&access, width, &rules, &mut WavefrontMemo::default(), &mut Vec::new(), None).passes
+}
+
+/// The fewest elements that rows of this length are to be padded by so that the example needs no passes beyond the ideal ones,
+/// or at most an eighth of those it takes; and the passes then.
+fn padding(example: &BankConflict, row: u64, banks: Banks) -> Option<(u64, u32)> {
+    let element = u64::from(example.bytes.max(1));
+    if row < 2 * element || row % element != 0 {
+        return None;
+    }
+    let tried = (1..=MOST_PADDING).map(|elements| {
+        let padded = |address: u64| address + address / row * elements * element;
+        (elements, passes(example, banks, padded))
+    });
+    let (elements, passes) = tried.min_by_key(|&(elements, passes)| (passes, elements))?;
+    (passes <= example.ideal.max(example.passes / 8)).then_some((elements, passes))
+}
+
+/// The lanes of the example that meet in the bank where most do.
+fn meeting(example: &BankConflict, banks: Banks) -> String {
+    let mut by_bank: std::collections::BTreeMap<u64, Vec<u32>> = std::collections::BTreeMap::new();
+    for &(lane, address) in &example.lanes {
+        let bank = address / u64::from(banks.word_bytes.max(1)) % u64::from(banks.banks.max(1));
+        by_bank.entry(bank).or_default().push(lane);
+    }
+    let most = by_bank.values().max_by_key(|lanes| lanes.len()).cloned().unwrap_or_default();
+    let shown: Vec<String> = most.iter().take(3).map(u32::to_string).collect();
+    format!("{}{}", shown.join(", "), if most.len() > 3 { ", …" } else { "" })
+}

@@ -1,0 +1,93 @@
+//! Data that is swept again after it left level 2: each sweep reads it from DRAM.
+
+use super::super::access::{Access, share};
+use super::super::context::Context;
+use super::super::draft::Draft;
+use super::super::gain::Saving;
+use super::super::words;
+use crate::geometry::SECTOR_BYTES;
+use crate::profile::model::Allocation;
+
+/// Bytes read from DRAM for each byte that is touched, at least.
+const TIMES: f64 = 2.5;
+/// Least share of all traffic of DRAM.
+const LEAST_OF_TRAFFIC: f64 = 0.1;
+/// Smaller data does not leave level 2 for its own size.
+const LEAST_BYTES: u64 = 256 << 10;
+
+pub(in super::super) fn find(context: &Context<'_>) -> Vec<Draft> {
+    context.profile.allocations.iter().filter_map(|allocation| draft(context, allocation)).collect()
+}
+
+fn dram(allocation: &Allocation) -> (u64, u64) {
+    allocation.metrics.dram.as_ref().map_or((0, 0), |dram| (dram.read_sectors, dram.write_sectors))
+}
+
+fn draft(context: &Context<'_>, allocation: &Allocation) -> Option<Draft> {
+    let touched = allocation.touched_bytes;
+    let (reads, writes) = dram(allocation);
+    let read = reads.saturating_mul(SECTOR_BYTES);
+    let times = read as f64 / touched.max(1) as f64;
+    let all: u64 = context.profile.allocations.iter().map(|allocation| dram(allocation).0 + dram(allocation).1).sum();
+    if touched < LEAST_BYTES || times < TIMES || share(reads + writes, all) < LEAST_OF_TRAFFIC {
+        return None;
+    }
+    let mut of_it: Vec<&Access<'_>> = context
+        .accesses
+        .iter()
+        .filter(|access| access.space == "global" && access.allocation == Some(allocation.id))
+        .collect();
+    of_it.sort_by_key(|access| (std::cmp::Reverse(access.sums.dram_reads), access.line, access.column));
+    let worst = *of_it.first()?;
+    // Where requests waste sectors, data leaves the caches for that reason first.
+    if worst.sums.excess_share() >= 0.5 {
+        return None;
+    }
+    let kernels: u64 = allocation
+        .by_kernel
+        .iter()
+        .filter_map(|row| context.profile.kernels.iter().find(|kernel| kernel.id == row.kernel))
+        .map(|kernel| kernel.launch_count())
+        .sum();
+    let across = kernels as f64 >= times * 0.7;
+    let reason = if across {
+        format!(
+            "{} launches sweep {} of {} one after the other, more than level 2 keeps with what else they touch: it was read from DRAM {times:.1} \
+             times over",
+            words::count(kernels),
+            words::bytes(touched),
+            context.target(worst),
+        )
+    } else {
+        format!(
+            "a launch goes over {} of {} again after it has left level 2: it was read from DRAM {times:.1} times over",
+            words::bytes(touched),
+            context.target(worst),
+        )
+    };
+    let cure = if across {
+        "fuse the launches, so that a thread or block makes several steps on its data while it is there, or let all steps go over one part \
+         of the data that level 2 holds before the next part"
+    } else {
+        "block the loops, so that a part of the data that fits into level 2 or shared memory is used up before the next one comes"
+    };
+    // One sweep is left, of the writes too.
+    let once = 1.0 / times;
+    let saved = (1.0 - once) * (reads + writes) as f64 * SECTOR_BYTES as f64;
+    let kernel = worst.kernel;
+    let of_kernel = allocation.by_kernel.iter().find(|row| row.kernel == kernel.id)?;
+    let moved = of_kernel.metrics.dram.as_ref().map_or(0, |dram| dram.read_sectors + dram.write_sectors);
+    let saving = Saving::of("dram", (1.0 - once) * (moved * SECTOR_BYTES) as f64);
+    let waste = context.waste(kernel, &saving, 1.0 - once);
+    Some(
+        Draft::new(reason, cure)
+            .at_access(worst)
+            .evidence("times", times)
+            .evidence("dram_read_bytes", read as f64)
+            .evidence("touched_bytes", touched as f64)
+            .evidence("saved_bytes", saved)
+            .evidence("launches", kernels as f64)
+            .gain(context.gain(kernel, &saving, "the data comes from DRAM once and goes back once"))
+            .score(waste),
+    )
+}

@@ -1,0 +1,57 @@
+//! Lines that a block uses again after level 1 has given them up: between the uses it touches more than level 1 holds.
+
+use super::super::access::{Access, share};
+use super::super::context::Context;
+use super::super::draft::Draft;
+use super::super::gain::Saving;
+use super::super::words;
+use crate::profile::model::{Kernel, Severity};
+
+/// Least share of the uses of lines whose reuse distance is beyond level 1.
+const LEAST_BEYOND: f64 = 0.3;
+/// Loads that hit level 1, at most.
+const MOST_HITS: f64 = 0.5;
+/// A thread's own line is used up within so many uses; fewer are no reuse worth a word.
+const LEAST_REUSE: f64 = 0.3;
+
+pub(in super::super) fn find(context: &Context<'_>) -> Vec<Draft> {
+    context.profile.kernels.iter().filter_map(|kernel| draft(context, kernel)).collect()
+}
+
+fn draft(context: &Context<'_>, kernel: &Kernel) -> Option<Draft> {
+    let metrics = kernel.metrics.get("global")?;
+    let lines = &metrics.reuse.as_ref()?.line;
+    let finite: u64 = lines.buckets.iter().map(|bucket| bucket.count).sum();
+    let beyond = lines.beyond?.l1;
+    let l1 = metrics.l1.as_ref()?;
+    let hits = share(l1.load_hits, l1.load_lookups);
+    if share(finite, finite.saturating_add(lines.infinite)) < LEAST_REUSE
+        || share(beyond, finite) < LEAST_BEYOND
+        || hits > MOST_HITS
+    {
+        return None;
+    }
+    let loads = context.accesses_of(kernel.id, "global").filter(|access| access.op == "load");
+    let misses = |access: &Access<'_>| access.sums.l1_load_lookups.saturating_sub(access.sums.l1_load_hits);
+    let worst = loads.max_by_key(|access| (misses(access), std::cmp::Reverse((access.line, access.column))))?;
+    let reason = format!(
+        "{} of the uses of a line come after its block has touched more than level 1 holds, so that only {} of the lookups of loads hit level 1; \
+         most misses are those of {}",
+        words::percent(share(beyond, finite)),
+        words::percent(hits),
+        context.target(worst),
+    );
+    let cure = "work on smaller tiles, so that what a block uses again fits into level 1 beside the other blocks, or keep the tile in shared memory; \
+                data that is used once can go past level 1 (__ldcs, __ldcg)";
+    let all: u64 = context.accesses_of(kernel.id, "global").map(|access| access.sums.l2_load_lookups).sum();
+    let sector = context.profile.run.lookup_bytes.values().next().map_or(32, |bytes| bytes.l2.max(1));
+    let saving = Saving::of("l2", share(beyond, finite.saturating_add(lines.infinite)) * (all * sector) as f64);
+    let draft = Draft::new(reason, cure)
+        .at_access(worst)
+        .evidence("beyond_l1_share", share(beyond, finite))
+        .evidence("l1_load_hit_rate", hits)
+        .gain(context.gain(kernel, &saving, "uses of lines within a block hit level 1"))
+        .score(context.waste(kernel, &saving, share(beyond, finite)));
+    // Bad coalescing shows as misses, too, and is the better hint.
+    Some(if worst.sums.excess_share() >= 0.25 { draft.severity(Severity::Note) } else { draft })
+}

@@ -1,0 +1,111 @@
+//! Branches whose sides lanes of one warp take: the warp runs both, each with part of its lanes (CUDA C++ Best Practices Guide,
+//! "Branching and Divergence").
+
+use std::collections::BTreeMap;
+
+use super::super::access::share;
+use super::super::context::Context;
+use super::super::draft::Draft;
+use super::super::gain::Saving;
+use super::super::words;
+use crate::profile::idle_in_part;
+use crate::profile::model::{Branch, Kernel};
+
+/// Least share of the kernel's issued lane slots that a branch costs.
+const LEAST_COST: f64 = 0.05;
+
+pub(in super::super) fn find(context: &Context<'_>) -> Vec<Draft> {
+    context.profile.kernels.iter().flat_map(|kernel| of_kernel(context, kernel)).collect()
+}
+
+/// Lane slots that stay idle, by branch: those of code that runs with part of a warp's lanes belong to the divergent branch
+/// before it, as the kernel's own lines stand. Which branch decides over a block is not known better.
+fn of_kernel(context: &Context<'_>, kernel: &Kernel) -> Vec<Draft> {
+    let mut branches: Vec<&Branch> = context
+        .profile
+        .branches
+        .iter()
+        .filter(|branch| branch.kernel == kernel.id && branch.divergent > 0 && branch.line != 0)
+        .collect();
+    if branches.is_empty() || kernel.lane_slots.issued == 0 {
+        return Vec::new();
+    }
+    branches.sort_by_key(|branch| (branch.kernel_line, &branch.file, branch.line, branch.column));
+    let mut costs: BTreeMap<usize, u64> = BTreeMap::new();
+    for block in context.profile.blocks.iter().filter(|block| block.kernel == kernel.id && block.partial > 0) {
+        let idle = idle_in_part(block.executions.saturating_mul(32).saturating_sub(block.lanes), block.partial);
+        let parts: Vec<(&str, u32, u32, u64)> = if block.parts.is_empty() {
+            vec![(&block.file, block.line, block.kernel_line, block.instructions)]
+        } else {
+            block.parts.iter().map(|part| (&part.file[..], part.line, part.kernel_line, part.instructions)).collect()
+        };
+        for (file, line, kernel_line, instructions) in parts {
+            let before = |branch: &&Branch| {
+                let same_function = branch.file == *file && branch.kernel_line == kernel_line && branch.line <= line;
+                branch.kernel_line < kernel_line
+                    || same_function
+                    || branch.kernel_line == kernel_line && branch.file != *file
+            };
+            let nearest = (0..branches.len()).rev().find(|&index| before(&branches[index])).unwrap_or(0);
+            *costs.entry(nearest).or_default() += idle.saturating_mul(instructions);
+        }
+    }
+    costs.into_iter().filter_map(|(index, cost)| draft(context, kernel, branches[index], cost)).collect()
+}
+
+fn draft(context: &Context<'_>, kernel: &Kernel, branch: &Branch, cost: u64) -> Option<Draft> {
+    let of_kernel = share(cost, kernel.lane_slots.issued);
+    if of_kernel < LEAST_COST {
+        return None;
+    }
+    let lanes: u64 = branch.lanes.iter().sum();
+    let sides: Vec<String> = branch.lanes.iter().map(|&side| words::percent(share(side, lanes))).collect();
+    let is_loop =
+        context.profile.sources.get(&branch.file).and_then(|lines| lines.get(&branch.line)).is_some_and(|text| {
+            let code = text.trim_start();
+            code.starts_with("for")
+                || code.starts_with("while")
+                || code.starts_with("} while")
+                || code.starts_with("do")
+        });
+    let reason = format!(
+        "the lanes of a warp part at this {} in {} of its {} executions ({} of the lanes take its sides), and the warp runs what each part \
+         needs with the others idle: {} of the kernel's lane slots",
+        if is_loop { "loop" } else { "branch" },
+        words::percent(share(branch.divergent, branch.executions)),
+        words::count(branch.executions),
+        sides.join(" and "),
+        words::percent(of_kernel),
+    );
+    let cure = if is_loop {
+        "give the threads of a warp loops of about the same length: sort or group the work by its size, or let the lanes of a warp share the \
+         work of one loop"
+    } else {
+        "let whole warps take one side: group the data by what decides, or let the condition depend on the warp (threadIdx.x / 32) instead of \
+         the lane; short sides can be written without a branch"
+    };
+    // Without idle lanes as much fewer warp instructions would do.
+    let saved = share(cost, 32);
+    let saving = ["instructions", "fp32", "fp64", "special"].into_iter().fold(Saving::default(), |sum, limit| {
+        let amount = kernel.estimates.first().and_then(|estimate| estimate.limits.iter().find(|one| one.name == limit));
+        let issued = kernel.lane_slots.issued.max(1) as f64 / 32.0;
+        sum.and(Saving::of(limit, saved / issued * amount.map_or(0.0, |limit| limit.amount as f64)))
+    });
+    let waste = context.waste(kernel, &saving, of_kernel).max(0.5 * of_kernel * context.kernel_share(kernel));
+    Some(
+        Draft::new(reason, cure)
+            .at_frame(Some(&crate::profile::model::Frame {
+                function: String::new(),
+                file: branch.file.clone(),
+                line: branch.line,
+                column: branch.column,
+            }))
+            .of_kernel(kernel)
+            .evidence("executions", branch.executions as f64)
+            .evidence("divergent", branch.divergent as f64)
+            .evidence("idle_lane_slots", cost as f64)
+            .evidence("share_of_lane_slots", of_kernel)
+            .gain(context.gain(kernel, &saving, "the same work in full warps"))
+            .score(waste),
+    )
+}

@@ -1,0 +1,67 @@
+//! Double precision on a GPU that has few units for it.
+
+use super::super::access::share;
+use super::super::context::Context;
+use super::super::draft::Draft;
+use super::super::gain::Saving;
+use super::super::words;
+use crate::profile::model::Kernel;
+
+/// Single-precision results per double-precision one from which on the GPU has few units.
+const FEW: f64 = 8.0;
+/// Least share of the kernel's time that the units are busy.
+const LEAST_BUSY: f64 = 0.3;
+
+pub(in super::super) fn find(context: &Context<'_>) -> Vec<Draft> {
+    context.profile.kernels.iter().filter_map(|kernel| draft(context, kernel)).collect()
+}
+
+fn draft(context: &Context<'_>, kernel: &Kernel) -> Option<Draft> {
+    let rates = context.rates?;
+    let ratio = rates.fp32? / rates.fp64?;
+    let estimate = context.estimate(kernel)?;
+    let limit = estimate.limits.iter().find(|limit| limit.name == "fp64")?;
+    let slowest = estimate.limits.first()?.seconds;
+    if ratio < FEW || slowest <= 0.0 || limit.seconds / slowest < LEAST_BUSY {
+        return None;
+    }
+    let lines = context.profile.lines.iter().filter(|line| line.kernel == kernel.id && line.line != 0);
+    let doubles = |line: &&crate::profile::model::Line| line.instructions.get("fp64").map_or(0, |count| count.lanes);
+    let worst = lines.max_by_key(|line| (doubles(line), std::cmp::Reverse(line.line)))?;
+    let conversions = worst.instructions.get("conversion").map_or(0, |count| count.lanes);
+    let mixed = share(conversions, doubles(&worst)) >= 0.2;
+    let all: u64 = kernel.instructions.get("fp64").map_or(0, |count| count.lanes);
+    let reason = format!(
+        "{} double-precision operations, {} of them on this line, and the GPU makes {ratio:.0} single-precision results in the time of one: \
+         their units alone need {:.3} ms{}",
+        words::count(all),
+        words::percent(share(doubles(&worst), all)),
+        limit.seconds * 1e3,
+        if mixed { "; values are converted between float and double around them" } else { "" },
+    );
+    let cure = if mixed {
+        "write constants with an f (0.5f) and call the functions for float (sinf, sqrtf), so that nothing is promoted to double"
+    } else {
+        "use float where its seven digits are enough, or run on a GPU with full double-precision rate"
+    };
+    let saving = Saving::of("fp64", limit.amount as f64);
+    Some(
+        Draft::new(reason, cure)
+            .at_frame(Some(&crate::profile::model::Frame {
+                function: String::new(),
+                file: worst.file.clone(),
+                line: worst.line,
+                column: 0,
+            }))
+            .of_kernel(kernel)
+            .evidence("fp64_operations", all as f64)
+            .evidence("fp64_seconds", limit.seconds)
+            .evidence("fp32_per_fp64", ratio)
+            .gain(context.gain(
+                kernel,
+                &saving,
+                "the same arithmetic in single precision, which takes no part of these units",
+            ))
+            .score(context.waste(kernel, &saving, share(doubles(&worst), all))),
+    )
+}

@@ -1,0 +1,56 @@
+//! Accesses outside of their allocations, misaligned ones, and barriers that part of a warp does not reach.
+
+use std::collections::BTreeMap;
+
+use super::super::context::Context;
+use super::super::draft::Draft;
+use super::super::words;
+use crate::profile::model::{Fault, Severity};
+
+pub(in super::super) fn find(context: &Context<'_>) -> Vec<Draft> {
+    let mut groups: BTreeMap<(&str, &str, u32, u32, Option<u32>), (u64, &Fault)> = BTreeMap::new();
+    for fault in &context.profile.faults {
+        let key = (&fault.kind[..], &fault.frame.file[..], fault.frame.line, fault.frame.column, fault.kernel);
+        groups.entry(key).or_insert((0, fault)).0 += 1;
+    }
+    groups.into_values().map(|(count, fault)| draft(context, count, fault)).collect()
+}
+
+fn draft(context: &Context<'_>, count: u64, fault: &Fault) -> Draft {
+    let target = context.allocation_name(fault.allocation).unwrap_or_else(|| "an allocation".to_owned());
+    let what = if fault.op.is_empty() { "an access" } else { &fault.op[..] };
+    let where_it_is = match fault.offset {
+        Some(offset) if offset < 0 => format!("{} before {target}", words::bytes(offset.unsigned_abs())),
+        Some(offset) => {
+            let end = fault.allocation.and_then(|id| context.profile.allocation(id)).map_or(0, |row| row.bytes);
+            match (offset as u64).checked_sub(end) {
+                Some(past) => format!("{} past the end of {target}", words::bytes(past)),
+                None => format!("at byte {offset} of {target}"),
+            }
+        }
+        None => "where no allocation is".to_owned(),
+    };
+    let (reason, cure) = match &fault.kind[..] {
+        "divergent_barrier" => (
+            "a warp reaches __syncthreads() with part of its lanes, while the others are elsewhere: on a GPU since Volta it may hang \
+             or go on with data that is not there yet"
+                .to_owned(),
+            "take the barrier out of the branch, so that all threads of the block reach it".to_owned(),
+        ),
+        "misaligned" => (
+            format!("{what} of {} bytes at an address that is no multiple of its size: hardware stops the kernel", fault.bytes),
+            "align the base and the offset to the size of the type that is read there".to_owned(),
+        ),
+        "freed" => (
+            format!("{what} to memory that was freed"),
+            "free it behind the last launch that uses it, or keep a pointer that is valid".to_owned(),
+        ),
+        _ => (
+            format!("{what} {where_it_is}, by thread {} of block {}", fault.thread, fault.block),
+            "check the index against the size, or the size of the launch against the data".to_owned(),
+        ),
+    };
+    let draft = Draft::new(reason, cure).at_frame(Some(&fault.frame)).severity(Severity::Error).score(1.0);
+    let draft = Draft { kernel: fault.kernel, allocation: fault.allocation, ..draft };
+    draft.severity(Severity::Error).evidence("times", count as f64).evidence("bytes", fault.bytes.into())
+}

@@ -1,0 +1,43 @@
+//! Host memory that kernels reach where it is, again and again: each miss goes over the bus.
+
+use super::super::context::{BUS_BYTES_PER_SECOND, Context, describe};
+use super::super::draft::Draft;
+use super::super::words;
+use crate::geometry::SECTOR_BYTES;
+use crate::profile::model::{Allocation, Severity};
+
+/// Bytes over the bus for each byte that is touched, at least, for more than a note.
+const TIMES: f64 = 1.5;
+/// Bytes over the bus, at least.
+const LEAST_BYTES: u64 = 1 << 20;
+
+pub(in super::super) fn find(context: &Context<'_>) -> Vec<Draft> {
+    let mapped = |allocation: &&Allocation| {
+        matches!(&allocation.kind[..], "cudaMallocHost" | "cudaHostAlloc" | "cudaHostRegister")
+    };
+    context.profile.allocations.iter().filter(mapped).filter_map(|allocation| draft(context, allocation)).collect()
+}
+
+fn draft(context: &Context<'_>, allocation: &Allocation) -> Option<Draft> {
+    let dram = allocation.metrics.dram.as_ref()?;
+    let moved = (dram.read_sectors + dram.write_sectors) * SECTOR_BYTES;
+    if moved < LEAST_BYTES {
+        return None;
+    }
+    let times = moved as f64 / allocation.touched_bytes.max(1) as f64;
+    let accesses = context.accesses.iter().filter(|access| access.allocation == Some(allocation.id));
+    let traffic = |access: &&super::super::access::Access<'_>| access.sums.dram_reads + access.sums.dram_writes;
+    let worst = accesses.max_by_key(|access| (traffic(access), std::cmp::Reverse((access.line, access.column))))?;
+    let reason = format!(
+        "kernels reach {} in host memory where it is: {} go over the bus, {times:.1} times the bytes that they touch",
+        describe(allocation),
+        words::bytes(moved),
+    );
+    let cure = "copy it to device memory once (cudaMemcpyAsync), and back if kernels change it; keep it mapped only where each byte is used once";
+    let draft = Draft::new(reason, cure)
+        .at_access(worst)
+        .evidence("bus_bytes", moved as f64)
+        .evidence("touched_bytes", allocation.touched_bytes as f64)
+        .score(context.program_share(moved as f64 / BUS_BYTES_PER_SECOND));
+    Some(if times < TIMES { draft.severity(Severity::Note) } else { draft })
+}

@@ -1,0 +1,84 @@
+//! Arrays of a thread that lie in local memory, mostly since their index is computed: registers have no addresses.
+
+use std::collections::BTreeMap;
+
+use super::super::access::{Access, share};
+use super::super::context::Context;
+use super::super::draft::Draft;
+use super::super::gain::Saving;
+use super::super::words;
+use crate::profile::model::ThreadStep;
+
+/// Least share of the kernel's requests.
+const LEAST_OF_KERNEL: f64 = 0.05;
+
+pub(in super::super) fn find(context: &Context<'_>) -> Vec<Draft> {
+    let mut groups: BTreeMap<(u32, &str), Vec<&Access<'_>>> = BTreeMap::new();
+    for access in context.accesses.iter().filter(|access| access.space == "local") {
+        if let Some(name) = access.variable() {
+            groups.entry((access.kernel.id, name)).or_default().push(access);
+        }
+    }
+    groups.into_iter().filter_map(|((_, name), accesses)| draft(context, name, &accesses)).collect()
+}
+
+fn is_computed(access: &Access<'_>) -> bool {
+    access.operand.is_some_and(|operand| {
+        operand.loaded_index || operand.thread_steps.iter().any(|step| *step != ThreadStep::None)
+    })
+}
+
+fn draft(context: &Context<'_>, name: &str, accesses: &[&Access<'_>]) -> Option<Draft> {
+    let requests: u64 = accesses.iter().map(|access| access.sums.requests).sum();
+    let bytes: u64 = accesses.iter().map(|access| access.sums.bytes).sum();
+    let kernel = accesses.first()?.kernel;
+    let of_kernel = share(requests, context.requests(kernel));
+    if of_kernel < LEAST_OF_KERNEL {
+        return None;
+    }
+    // The line to change is one with a computed index; initialisation is done many times over, too.
+    let key = |access: &&&Access<'_>| {
+        (is_computed(access), access.sums.requests, std::cmp::Reverse((access.line, access.column)))
+    };
+    let worst = *accesses.iter().max_by_key(key)?;
+    let computed = accesses.iter().any(|access| is_computed(access));
+    let why = if computed {
+        "its index is computed while the kernel runs, and registers have no addresses"
+    } else {
+        "its address is taken or its index is no constant"
+    };
+    let reason = format!(
+        "`{name}` lies in local memory, as {why}: {} of the kernel's requests ({}) move {} to and from it",
+        words::percent(of_kernel),
+        words::several(requests, "request", "requests"),
+        words::bytes(bytes),
+    );
+    let cure = if computed {
+        format!(
+            "keep `{name}` in shared memory, a column per thread (`{name}[i][threadIdx.x]`), or choose its elements with constant indices \
+             (unrolled loops, a switch) so that it fits into registers"
+        )
+    } else {
+        format!(
+            "unroll the loops over `{name}` (#pragma unroll) so that all its indices are constants, and pass it by value"
+        )
+    };
+    let saving = accesses.iter().fold(Saving::default(), |sum, access| {
+        let sums = &access.sums;
+        sum.and(Saving::of("l1_tag", sums.stages.tag as f64))
+            .and(Saving::of("l1_data", sums.stages.data as f64))
+            .and(Saving::of("l1_lanes", (sums.stages.words * 32) as f64))
+            .and(Saving::of("l2", (sums.l2_lookups * 32) as f64))
+            .and(Saving::of("dram", ((sums.dram_reads + sums.dram_writes) * 32) as f64))
+    });
+    Some(
+        Draft::new(reason, cure)
+            .at_access(worst)
+            .object(Some(name))
+            .evidence("requests", requests as f64)
+            .evidence("bytes", bytes as f64)
+            .evidence("share_of_requests", of_kernel)
+            .gain(context.gain(kernel, &saving, "no traffic for this array, and nothing else slower"))
+            .score(context.waste(kernel, &saving, of_kernel)),
+    )
+}

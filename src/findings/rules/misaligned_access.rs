@@ -1,0 +1,82 @@
+//! Requests of neighbouring lanes that begin within a sector: they touch one sector more (CUDA C++ Best Practices Guide, "A
+//! Sequential but Misaligned Access Pattern").
+
+use std::collections::BTreeMap;
+
+use super::super::access::{Access, share};
+use super::super::context::Context;
+use super::super::draft::{Draft, WORTH_A_CHANGE};
+use super::super::gain::Saving;
+use super::super::words;
+
+/// Least share of an access's sectors that alignment would save: one in five or nine of full warps.
+const LEAST_EXCESS: f64 = 0.1;
+/// Least share of the kernel's sectors.
+const LEAST_OF_KERNEL: f64 = 0.05;
+
+pub(in super::super) fn find(context: &Context<'_>) -> Vec<Draft> {
+    type Key = (u32, Option<u64>);
+    let mut groups: BTreeMap<Key, Vec<&Access<'_>>> = BTreeMap::new();
+    for access in context.accesses.iter().filter(|access| access.space == "global" && access.allocation.is_some()) {
+        groups.entry((access.kernel.id, access.allocation)).or_default().push(access);
+    }
+    groups.into_values().filter_map(|accesses| draft(context, &accesses)).collect()
+}
+
+/// A stencil reads its neighbours beside the element itself, and only one of the three can be aligned. So all accesses of the
+/// kernel to the allocation have to be misaligned, or the allocation's rows begin anywhere.
+fn draft(context: &Context<'_>, accesses: &[&Access<'_>]) -> Option<Draft> {
+    let plain = |access: &Access<'_>| share(access.pattern.contiguous, access.pattern.requests) >= 0.5;
+    let misaligned = |access: &Access<'_>| share(access.pattern.misaligned, access.pattern.contiguous) >= 0.5;
+    if !accesses.iter().all(|access| !plain(access) || misaligned(access)) {
+        return None;
+    }
+    let hit = |access: &&&Access<'_>| plain(access) && access.sums.excess_share() >= LEAST_EXCESS;
+    let worst = accesses
+        .iter()
+        .filter(hit)
+        .max_by_key(|access| (access.sums.excess(), std::cmp::Reverse((access.line, access.column))))?;
+    let of_kernel = super::strided_access::excess_of_kernel(context, worst);
+    if of_kernel < LEAST_OF_KERNEL {
+        return None;
+    }
+    let sums = &worst.sums;
+    let target = context.target(worst);
+    let (where_it_is, cure) = match worst.pattern.offset_bytes.filter(|offset| offset % 32 != 0) {
+        Some(offset) => (
+            format!("{offset} bytes behind the begin of a 128-byte line"),
+            format!(
+                "let the data of {} begin on a multiple of 128 bytes: move the offset of {} ({} of {} bytes) to the padding or pad the \
+                 front to a whole line",
+                worst.variable().map_or_else(|| "the array".to_owned(), |name| format!("`{name}`")),
+                words::bytes(offset),
+                words::several(offset / u64::from(worst.bytes.max(1)), "element", "elements"),
+                worst.bytes
+            ),
+        ),
+        None => (
+            "where rows happen to begin".to_owned(),
+            "make the length of a row a multiple of 32 bytes, as cudaMallocPitch does".to_owned(),
+        ),
+    };
+    let reason = format!(
+        "the requests to {target} begin {where_it_is}, not on a sector: each touches {} sectors of 32 bytes where {} would hold its data",
+        words::ratio(sums.sectors, sums.requests),
+        words::ratio(sums.ideal_sectors, sums.requests),
+    );
+    let saving = Saving::of_coalescing(worst, context);
+    let waste = context.waste(worst.kernel, &saving, of_kernel);
+    // Neighbouring warps share the sectors at the seams, so that caches hide what the estimate does not see either.
+    let score = waste.max(of_kernel * context.kernel_share(worst.kernel)).min(waste.max(WORTH_A_CHANGE));
+    Some(
+        Draft::new(reason, cure)
+            .at_access(worst)
+            .evidence("offset_bytes", worst.pattern.offset_bytes.unwrap_or(0) as f64)
+            .evidence("misaligned_requests", worst.pattern.misaligned as f64)
+            .evidence("requests", sums.requests as f64)
+            .evidence("sectors", sums.sectors as f64)
+            .evidence("ideal_sectors", sums.ideal_sectors as f64)
+            .gain(context.gain(worst.kernel, &saving, "each request touches only the sectors that its bytes fill"))
+            .score(score),
+    )
+}

@@ -1,0 +1,110 @@
+//! Block shapes that leave lanes of each warp empty, or split its requests into short rows.
+
+use super::super::access::{Access, share};
+use super::super::context::{Context, block_of, innermost};
+use super::super::draft::Draft;
+use super::super::gain::Saving;
+use super::super::words;
+use crate::profile::model::{Frame, Kernel};
+
+const WARP: u64 = 32;
+/// Least share of a block's lanes that are never there.
+const LEAST_EMPTY: f64 = 0.15;
+/// Least share of sectors that longer rows would save.
+const LEAST_EXCESS: f64 = 0.25;
+
+pub(in super::super) fn find(context: &Context<'_>) -> Vec<Draft> {
+    context.profile.kernels.iter().filter_map(|kernel| draft(context, kernel)).collect()
+}
+
+fn draft(context: &Context<'_>, kernel: &Kernel) -> Option<Draft> {
+    let block = block_of(kernel)?;
+    let threads: u64 = block.iter().map(|&size| u64::from(size)).product();
+    let lanes = threads.div_ceil(WARP) * WARP;
+    let empty = share(lanes - threads.min(lanes), lanes);
+    // Rows of the block's width, where that is no part of a line.
+    let short = |access: &&Access<'_>| {
+        let pattern = &access.pattern;
+        share(pattern.rows, pattern.requests) >= 0.5
+            && u64::from(block[0]) < WARP
+            && pattern.row_lanes.is_some_and(|lanes| lanes <= u64::from(block[0]))
+            && access.sums.excess_share() >= LEAST_EXCESS
+    };
+    let split: Vec<&Access<'_>> = context.accesses_of(kernel.id, "global").filter(short).collect();
+    let worst =
+        split.iter().max_by_key(|access| (access.sums.excess(), std::cmp::Reverse((access.line, access.column))));
+    if empty < LEAST_EMPTY && worst.is_none() {
+        return None;
+    }
+    let shape = shape(block);
+    let mut saving =
+        split.iter().fold(Saving::default(), |sum, access| sum.and(Saving::of_coalescing(access, context)));
+    if empty >= LEAST_EMPTY {
+        // Full warps issue each instruction for as many lanes with fewer warps.
+        let issued: u64 = kernel.instructions.values().map(|count| count.warps).sum();
+        for limit in ["instructions", "l1_tag", "l1_data", "shared"] {
+            let amount =
+                kernel.estimates.first().and_then(|estimate| estimate.limits.iter().find(|one| one.name == limit));
+            saving = saving.and(Saving::of(limit, empty * amount.map_or(issued as f64, |limit| limit.amount as f64)));
+        }
+    }
+    let mut what = Vec::new();
+    if empty >= LEAST_EMPTY {
+        what.push(format!(
+            "blocks of {shape} threads fill {} of the {lanes} lanes of {}: {} of each instruction's lanes are never there",
+            threads,
+            words::several(lanes / WARP, "warp", "warps"),
+            words::percent(empty),
+        ));
+    }
+    if let Some(worst) = worst {
+        what.push(format!(
+            "{} {shape} threads split each request to {} into rows of {}: {} sectors of 32 bytes where {} would hold its data",
+            if what.is_empty() { "blocks of" } else { "and the" },
+            context.target(worst),
+            words::several(worst.pattern.row_lanes.unwrap_or(0), "lane", "lanes"),
+            words::ratio(worst.sums.sectors, worst.sums.requests),
+            words::ratio(worst.sums.ideal_sectors, worst.sums.requests),
+        ));
+    }
+    let cure = if worst.is_some() {
+        "give the block a width of 32 threads or a multiple, as 32 x 8, so that a warp is one row".to_owned()
+    } else {
+        "give blocks a multiple of 32 threads; where the data has fewer, let a warp take several pieces".to_owned()
+    };
+    let excess: f64 = split.iter().map(|access| super::strided_access::excess_of_kernel(context, access)).sum();
+    let waste = context.waste(kernel, &saving, excess.max(empty)).max(if empty >= LEAST_EMPTY {
+        empty * context.kernel_share(kernel)
+    } else {
+        0.0
+    });
+    let mut draft = match worst {
+        Some(worst) => Draft::new(what.join(", "), cure).at_access(worst),
+        None => Draft::new(what.join(", "), cure).at_frame(launch_line(kernel)).of_kernel(kernel),
+    };
+    if draft.line == 0 {
+        draft = draft.at_kernel(kernel);
+    }
+    Some(
+        draft
+            .evidence("block_x", block[0].into())
+            .evidence("block_y", block[1].into())
+            .evidence("block_z", block[2].into())
+            .evidence("empty_lanes_share", empty)
+            .gain(context.gain(kernel, &saving, "full warps, whose requests are one row"))
+            .score(waste),
+    )
+}
+
+/// Where the kernel is launched.
+pub(super) fn launch_line(kernel: &Kernel) -> Option<&Frame> {
+    let group = || kernel.launch_groups.first().and_then(|group| innermost(&group.path));
+    kernel.launches.first().and_then(|launch| innermost(&launch.path)).or_else(group)
+}
+
+/// `256`, `4 x 4`.
+pub(super) fn shape(sizes: [u32; 3]) -> String {
+    let used = sizes.iter().rposition(|&size| size > 1).map_or(1, |last| last + 1);
+    let sizes: Vec<String> = sizes[..used].iter().map(u32::to_string).collect();
+    sizes.join(" x ")
+}

@@ -1,0 +1,46 @@
+//! Stores that fill only parts of the sectors they touch: what is left of a sector has to be read or masked on its way to DRAM.
+
+use super::super::access::{Access, share};
+use super::super::context::Context;
+use super::super::draft::Draft;
+use super::super::words;
+use crate::profile::model::Severity;
+
+/// Fewer than this part of the bytes of the touched sectors are written.
+const MOST_FILLED: f64 = 0.5;
+/// Least share of the kernel's sectors that these stores touch.
+const LEAST_OF_KERNEL: f64 = 0.2;
+
+pub(in super::super) fn find(context: &Context<'_>) -> Vec<Draft> {
+    let partly = |access: &&Access<'_>| {
+        let filled = share(access.sums.bytes, access.sums.sectors * 32);
+        // Strides, structures, gathers and block shapes have findings of their own.
+        let plain = share(access.pattern.contiguous, access.pattern.requests.max(1)) >= 0.5;
+        access.space == "global" && access.op == "store" && plain && filled < MOST_FILLED
+    };
+    let each = context.accesses.iter().filter(partly).filter_map(|access| {
+        let all: u64 = context.accesses_of(access.kernel.id, "global").map(|access| access.sums.sectors).sum();
+        let of_kernel = share(access.sums.sectors, all);
+        if of_kernel < LEAST_OF_KERNEL {
+            return None;
+        }
+        let reason = format!(
+            "stores to {} fill {} of the bytes of the sectors they touch ({} active lanes of {} a request): the rest of each sector is \
+             moved or masked without need",
+            context.target(access),
+            words::percent(share(access.sums.bytes, access.sums.sectors * 32)),
+            words::ratio(access.sums.lanes, access.sums.requests),
+            words::bytes(access.bytes.into()),
+        );
+        let cure = "let a warp write whole sectors: pack narrow elements into words, or gather the results of a block in shared memory first";
+        Some(
+            Draft::new(reason, cure)
+                .at_access(access)
+                .evidence("bytes", access.sums.bytes as f64)
+                .evidence("sectors", access.sums.sectors as f64)
+                .score(of_kernel * context.kernel_share(access.kernel))
+                .severity(Severity::Note),
+        )
+    });
+    each.collect()
+}

@@ -1,0 +1,56 @@
+//! Lanes whose addresses follow no rule: each may touch a sector of its own.
+
+use super::super::access::{Access, share};
+use super::super::context::Context;
+use super::super::draft::Draft;
+use super::super::gain::Saving;
+use super::super::words;
+
+/// Least share of an access's sectors that its bytes do not need.
+const LEAST_EXCESS: f64 = 0.4;
+
+pub(in super::super) fn find(context: &Context<'_>) -> Vec<Draft> {
+    let scattered = |access: &&Access<'_>| {
+        let pattern = &access.pattern;
+        access.space == "global"
+            && pattern.atomics.is_none()
+            && share(pattern.irregular, pattern.requests) >= 0.5
+            && access.sums.excess_share() >= LEAST_EXCESS
+    };
+    context.accesses.iter().filter(scattered).map(|access| draft(context, access)).collect()
+}
+
+fn draft(context: &Context<'_>, access: &Access<'_>) -> Draft {
+    let sums = &access.sums;
+    let target = context.target(access);
+    let indirect = access.operand.is_some_and(|operand| operand.loaded_index);
+    let (does, lanes) = if access.op == "store" { ("scatter to", "writes") } else { ("gather from", "reads") };
+    let span = access.pattern.span_bytes.unwrap_or(0.0);
+    let why = if indirect { " by indices that were loaded from memory" } else { "" };
+    let reason = format!(
+        "the lanes of a warp {does} {target}{why}, {} apart from the first to the last: a request touches {} sectors of 32 bytes where \
+         {} would hold what it {lanes}",
+        words::bytes(span as u64),
+        words::ratio(sums.sectors, sums.requests),
+        words::ratio(sums.ideal_sectors, sums.requests),
+    );
+    let name = access.variable().map_or_else(|| "the data".to_owned(), |name| format!("`{name}`"));
+    let cure = if indirect {
+        format!(
+            "sort or group the indices so that the threads of a warp meet neighbouring elements of {name}, reorder {name} to match, or \
+             keep the part that is hot in shared memory"
+        )
+    } else {
+        format!("see how the index into {name} is computed: threads of a warp should meet neighbouring elements")
+    };
+    let saving = Saving::of_coalescing(access, context);
+    let waste = context.waste(access.kernel, &saving, super::strided_access::excess_of_kernel(context, access));
+    Draft::new(reason, cure)
+        .at_access(access)
+        .evidence("requests", sums.requests as f64)
+        .evidence("sectors", sums.sectors as f64)
+        .evidence("ideal_sectors", sums.ideal_sectors as f64)
+        .evidence("span_bytes", span)
+        .gain(context.gain(access.kernel, &saving, "each request touches only the sectors that its bytes fill"))
+        .score(waste)
+}

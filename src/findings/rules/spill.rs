@@ -1,0 +1,42 @@
+//! Registers that ptxas spills to local memory, of the code without hooks.
+
+use super::super::context::Context;
+use super::super::draft::Draft;
+use super::super::words;
+use crate::profile::model::{Kernel, Severity};
+
+/// From so many bytes per thread on it is worth a change.
+const MANY: u32 = 64;
+/// Least share of the kernel in the time of all.
+const LEAST_SHARE: f64 = 0.05;
+
+pub(in super::super) fn find(context: &Context<'_>) -> Vec<Draft> {
+    context
+        .profile
+        .kernels
+        .iter()
+        .filter(|kernel| kernel.spill_bytes > 0)
+        .map(|kernel| draft(context, kernel))
+        .collect()
+}
+
+fn draft(context: &Context<'_>, kernel: &Kernel) -> Draft {
+    let registers = kernel.launches.first().map_or(0, |launch| launch.registers);
+    let reason = format!(
+        "ptxas keeps {} per thread of what does not fit into {registers} registers in local memory (stores and loads together, each counted \
+         once); no other figure shows this traffic",
+        words::bytes(kernel.spill_bytes.into()),
+    );
+    let cure = "allow more registers (__launch_bounds__, -maxrregcount), or let a thread keep fewer values at a time: smaller unroll factors, \
+                split kernels, shared memory for what is rarely used";
+    let share = context.kernel_share(kernel);
+    let draft = Draft::new(reason, cure)
+        .at_kernel(kernel)
+        .evidence("spill_bytes", kernel.spill_bytes.into())
+        .evidence("registers", registers.into());
+    if kernel.spill_bytes >= MANY && share >= LEAST_SHARE {
+        // What is spilled in a loop weighs more than the bytes say; nobody knows which is.
+        return Draft { score: 0.05 * share, ..draft.severity(Severity::Warning) };
+    }
+    draft
+}

@@ -1,0 +1,90 @@
+//! Members of structures: neighbouring lanes are a structure apart, and what of it nobody uses is moved all the same (CUDA C++
+//! Best Practices Guide, "Strided Accesses"; arrays of structures against structures of arrays).
+
+use std::collections::BTreeMap;
+
+use super::super::access::{Access, share};
+use super::super::context::Context;
+use super::super::draft::Draft;
+use super::super::gain::Saving;
+use super::super::words;
+
+/// From this share of a structure on its members are as good as all used.
+const ALL_USED: f64 = 0.99;
+
+/// Whether the stride is the size of the structure that the access takes a member of.
+pub(super) fn explains(access: &Access<'_>) -> bool {
+    let Some(operand) = access.operand else { return false };
+    let bytes = i64::from(operand.structure_bytes);
+    operand.member.is_some() && bytes > 0 && access.pattern.stride_bytes.is_some_and(|stride| stride % bytes == 0)
+}
+
+pub(in super::super) fn find(context: &Context<'_>) -> Vec<Draft> {
+    type Key<'a> = (u32, &'a str, Option<u64>);
+    let mut groups: BTreeMap<Key<'_>, Vec<&Access<'_>>> = BTreeMap::new();
+    for access in context.accesses.iter().filter(|access| super::strided_access::is_strided(access) && explains(access))
+    {
+        let structure = access.operand.and_then(|operand| operand.structure.as_deref()).unwrap_or_default();
+        groups.entry((access.kernel.id, structure, access.allocation)).or_default().push(access);
+    }
+    groups.into_values().filter_map(|accesses| draft(context, &accesses)).collect()
+}
+
+fn draft(context: &Context<'_>, accesses: &[&Access<'_>]) -> Option<Draft> {
+    let worst =
+        accesses.iter().max_by_key(|access| (access.sums.excess(), std::cmp::Reverse((access.line, access.column))))?;
+    let operand = worst.operand?;
+    let size = u64::from(operand.structure_bytes);
+    let mut members: BTreeMap<&str, u64> = BTreeMap::new();
+    for access in accesses {
+        if let Some(member) = access.operand.and_then(|operand| operand.member.as_deref()) {
+            let used = members.entry(member).or_default();
+            *used = (*used).max(access.bytes.into());
+        }
+    }
+    let used = members.values().sum::<u64>().min(size);
+    let names: Vec<String> = members.keys().map(|name| name.trim_start_matches('.').to_owned()).collect();
+    let structure = operand.structure.as_deref().filter(|name| !name.is_empty());
+    let structure = structure.map_or_else(|| "a structure".to_owned(), |name| format!("`{name}`"));
+    let sums = &worst.sums;
+    let target = context.target(worst);
+    let saving = accesses.iter().fold(Saving::default(), |sum, access| sum.and(Saving::of_coalescing(access, context)));
+    let excess: f64 = accesses.iter().map(|access| super::strided_access::excess_of_kernel(context, access)).sum();
+    let waste = context.waste(worst.kernel, &saving, excess);
+    let all_used = share(used, size) >= ALL_USED;
+    let reason = format!(
+        "neighbouring threads take members of {structure} in {target}, which are {} apart; the kernel uses {} of its {} ({}), so that \
+         a request touches {} sectors of 32 bytes where {} would hold its data",
+        words::bytes(size),
+        words::bytes(used),
+        words::bytes(size),
+        words::list(&names),
+        words::ratio(sums.sectors, sums.requests),
+        words::ratio(sums.ideal_sectors, sums.requests),
+    );
+    let cure = if all_used {
+        format!(
+            "read {structure} as whole vectors (float4), stage it through shared memory, or keep an array of each member"
+        )
+    } else {
+        format!(
+            "keep an array of each member that the kernel uses (structure of arrays) instead of an array of {structure}, or split \
+             what is used together into a structure of its own"
+        )
+    };
+    Some(
+        Draft::new(reason, cure)
+            .at_access(worst)
+            .object(operand.structure.clone().filter(|name| !name.is_empty()).or_else(|| operand.variable.clone()))
+            .evidence("structure_bytes", size as f64)
+            .evidence("used_bytes", used as f64)
+            .evidence("sectors", accesses.iter().map(|access| access.sums.sectors).sum::<u64>() as f64)
+            .evidence("ideal_sectors", accesses.iter().map(|access| access.sums.ideal_sectors).sum::<u64>() as f64)
+            .gain(context.gain(
+                worst.kernel,
+                &saving,
+                "members lie side by side, each request touches only the sectors that it fills",
+            ))
+            .score(waste),
+    )
+}

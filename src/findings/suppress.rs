@@ -1,0 +1,152 @@
+//! Findings that somebody has looked at and wants to hear no more of.
+
+use crate::profile::Profile;
+use crate::profile::model::Finding;
+
+use super::list::RULES;
+
+/// What stands in a comment of the source: `// warpline: ignore`, or `// warpline: ignore strided-access bank-conflict`.
+const COMMENT: &str = "warpline: ignore";
+
+/// What is asked to be left out: an id, or an id at a place, or everything at a place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Suppression {
+    id: Option<String>,
+    place: Option<Place>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Place {
+    /// End of a path, and a line.
+    Line(String, u32),
+    /// Part of a kernel's name, or end of a path.
+    Name(String),
+}
+
+/// What cannot be read as a suppression.
+#[derive(Debug, thiserror::Error, PartialEq, Eq)]
+pub enum SuppressionError {
+    /// No rule has this id.
+    #[error("`{0}` is no finding; `warpline explain` lists them")]
+    UnknownId(String),
+    /// Neither an id nor a place.
+    #[error("`{0}`: say ID, ID@FILE:LINE, ID@KERNEL or @FILE:LINE")]
+    Nothing(String),
+}
+
+impl std::str::FromStr for Suppression {
+    type Err = SuppressionError;
+
+    fn from_str(text: &str) -> Result<Suppression, SuppressionError> {
+        let (id, place) = match text.split_once('@') {
+            Some((id, place)) => (id.trim(), place.trim()),
+            None => (text.trim(), ""),
+        };
+        if id.is_empty() && place.is_empty() {
+            return Err(SuppressionError::Nothing(text.to_owned()));
+        }
+        if !id.is_empty() && !RULES.iter().any(|rule| rule.id == id) {
+            return Err(SuppressionError::UnknownId(id.to_owned()));
+        }
+        let line = place.rsplit_once(':').and_then(|(file, line)| Some((file, line.parse().ok()?)));
+        let place = match line {
+            Some((file, line)) => Some(Place::Line(file.to_owned(), line)),
+            None => (!place.is_empty()).then(|| Place::Name(place.to_owned())),
+        };
+        Ok(Suppression { id: (!id.is_empty()).then(|| id.to_owned()), place })
+    }
+}
+
+impl Suppression {
+    fn covers(&self, finding: &Finding, profile: &Profile) -> bool {
+        let kernel = || {
+            let id = finding.kernel?;
+            profile.kernels.iter().find(|kernel| kernel.id == id).map(|kernel| &kernel.name[..])
+        };
+        let at_place = match &self.place {
+            None => true,
+            Some(Place::Line(file, line)) => ends_with(&finding.file, file) && finding.line == *line,
+            Some(Place::Name(name)) => {
+                ends_with(&finding.file, name) || kernel().is_some_and(|kernel| kernel.contains(name.as_str()))
+            }
+        };
+        at_place && self.id.as_ref().is_none_or(|id| *id == finding.id)
+    }
+}
+
+/// Whether a path ends with these components.
+fn ends_with(path: &str, end: &str) -> bool {
+    path.strip_suffix(end).is_some_and(|rest| end.starts_with('/') || rest.is_empty() || rest.ends_with('/'))
+}
+
+/// How many findings were left out.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Ignored {
+    /// By comments in the source.
+    pub by_comment: usize,
+    /// By what was asked.
+    pub by_request: usize,
+}
+
+/// Takes findings out that comments in the source or `suppressions` cover, and ranks the others anew. A comment stands on the
+/// finding's line, or alone on the line above it.
+pub fn suppress(profile: &mut Profile, suppressions: &[Suppression]) -> Ignored {
+    let mut ignored = Ignored::default();
+    let all = std::mem::take(&mut profile.findings);
+    let mut kept: Vec<Finding> = Vec::with_capacity(all.len());
+    for finding in all {
+        if by_comment(&finding, profile) {
+            ignored.by_comment += 1;
+        } else if suppressions.iter().any(|suppression| suppression.covers(&finding, profile)) {
+            ignored.by_request += 1;
+        } else {
+            kept.push(finding);
+        }
+    }
+    for (rank, finding) in (1..).zip(&mut kept) {
+        finding.rank = rank;
+    }
+    profile.findings = kept;
+    ignored
+}
+
+fn by_comment(finding: &Finding, profile: &Profile) -> bool {
+    let Some(lines) = profile.sources.get(&finding.file) else { return false };
+    let covers = |line: u32, alone: bool| {
+        let Some(text) = lines.get(&line) else { return false };
+        let Some((before, after)) = text.split_once(COMMENT) else { return false };
+        let comment = ["//", "/*"].iter().filter_map(|mark| before.rfind(mark)).max();
+        let Some(comment) = comment else { return false };
+        if alone && !before[..comment].trim().is_empty() {
+            return false;
+        }
+        let mut ids = after
+            .split(|c: char| c.is_whitespace() || c == ',')
+            .map(str::trim)
+            .filter(|word| !word.is_empty() && *word != "*/");
+        let first = ids.next();
+        // Words that are no ids are the reason.
+        let is_id = |word: &str| RULES.iter().any(|rule| rule.id == word);
+        match first {
+            Some(word) if is_id(word) => {
+                word == finding.id || ids.take_while(|word| is_id(word)).any(|word| word == finding.id)
+            }
+            _ => true,
+        }
+    };
+    covers(finding.line, false) || finding.line > 1 && covers(finding.line - 1, true)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn suppressions_are_read() {
+        let read = |text: &str| text.parse::<Suppression>();
+        assert!(read("strided-access").is_ok() && read("strided-access@a.cu:7").is_ok() && read("@a.cu:7").is_ok());
+        assert_eq!(read("strided-acess"), Err(SuppressionError::UnknownId("strided-acess".into())));
+        assert_eq!(read("@"), Err(SuppressionError::Nothing("@".into())));
+        assert!(ends_with("/x/a.cu", "a.cu") && ends_with("/x/a.cu", "x/a.cu") && !ends_with("/x/ba.cu", "a.cu"));
+    }
+}

@@ -1,0 +1,74 @@
+//! Numbers in sentences.
+
+/// `1 byte`, `512 bytes`, `4.0 KiB`, `16.0 MiB`.
+pub(super) fn bytes(count: u64) -> String {
+    const UNITS: [&str; 5] = ["KiB", "MiB", "GiB", "TiB", "PiB"];
+    if count < 1024 {
+        return format!("{count} byte{}", if count == 1 { "" } else { "s" });
+    }
+    let mut value = count as f64 / 1024.0;
+    let mut unit = 0;
+    while value >= 1023.95 && unit + 1 < UNITS.len() {
+        value /= 1024.0;
+        unit += 1;
+    }
+    format!("{value:.1} {}", UNITS[unit])
+}
+
+/// `734002` as `734 002`; small numbers as they are.
+pub(super) fn count(number: u64) -> String {
+    let digits = number.to_string();
+    if digits.len() <= 4 {
+        return digits;
+    }
+    let mut text = String::new();
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            text.push(' ');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// `12.5 %`.
+pub(super) fn percent(share: f64) -> String {
+    format!("{:.1} %", 100.0 * share)
+}
+
+/// `1 copy`, `20 copies`.
+pub(super) fn several(number: u64, one: &str, more: &str) -> String {
+    format!("{} {}", count(number), if number == 1 { one } else { more })
+}
+
+/// `3.2`, `32`.
+pub(super) fn ratio(part: u64, whole: u64) -> String {
+    let value = if whole == 0 { 0.0 } else { part as f64 / whole as f64 };
+    if value.fract() == 0.0 { format!("{value:.0}") } else { format!("{value:.1}") }
+}
+
+/// Names in a list: "`x`, `y` and `z`".
+pub(super) fn list(names: &[String]) -> String {
+    let quoted: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+    match &quoted[..] {
+        [] => String::new(),
+        [one] => one.clone(),
+        [first @ .., last] => format!("{} and {last}", first.join(", ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_read_well() {
+        assert_eq!(
+            [bytes(1), bytes(1023), bytes(1024), bytes(1 << 24)],
+            ["1 byte", "1023 bytes", "1.0 KiB", "16.0 MiB"]
+        );
+        assert_eq!([count(4096), count(12345), count(1234567)], ["4096", "12 345", "1 234 567"]);
+        assert_eq!(list(&["x".into(), "y".into(), "z".into()]), "`x`, `y` and `z`");
+        assert_eq!([ratio(64, 2), ratio(7, 2), ratio(1, 0)], ["32", "3.5", "0"]);
+    }
+}
