@@ -48,6 +48,8 @@ pub enum Command {
     Profile(ProfileArguments),
     /// Show a profile
     Report(ReportArguments),
+    /// Say what a finding means, why it costs and what to do; without an id list all
+    Explain(ExplainArguments),
     /// Analyse a kept trace, on any GPU model
     Sim(SimArguments),
     /// Check caches by pointer chases: closed forms, a GPU's own latencies and counters; or profiles against Nsight Compute
@@ -258,6 +260,29 @@ pub struct ReportArguments {
     /// What to show
     #[command(flatten)]
     pub filters: FilterArguments,
+    /// Which findings count
+    #[command(flatten)]
+    pub findings: FindingArguments,
+}
+
+/// Which findings count.
+#[derive(Clone, Debug, Default, Args)]
+pub struct FindingArguments {
+    /// Exit with code 5 if there is a finding of this severity (error, warning, note) or graver, or with this id; may be given
+    /// several times
+    #[arg(long, value_name = "SEVERITY|ID")]
+    pub fail_on: Vec<String>,
+    /// Leave out findings: ID, ID@FILE:LINE, ID@KERNEL or @FILE:LINE; may be given several times. A comment
+    /// `warpline: ignore ID` in the source does the same
+    #[arg(long, value_name = "ID[@PLACE]")]
+    pub ignore: Vec<String>,
+}
+
+/// Arguments of `explain`.
+#[derive(Debug, Args)]
+pub struct ExplainArguments {
+    /// Id of a finding, as `strided-access`; without it all are listed
+    pub id: Option<String>,
 }
 
 /// What a report shows.
@@ -272,6 +297,9 @@ pub struct FilterArguments {
     /// Rows per table
     #[arg(long, value_name = "N", default_value_t = 10)]
     pub top: usize,
+    /// All sections of the text: lines, caches, reuse distances, estimates, launches, allocations, branches
+    #[arg(long)]
+    pub all: bool,
 }
 
 /// Forms of a report.
@@ -281,6 +309,8 @@ pub enum Format {
     Text,
     /// The whole profile, for programs.
     Json,
+    /// Findings and kernels, for a pull request or an issue.
+    Markdown,
     /// A row per memory instruction.
     Csv,
     /// One page for a browser.

@@ -4,6 +4,8 @@ mod args;
 mod cc;
 mod default_model;
 mod doctor;
+mod explain;
+mod findings;
 mod gpus;
 mod manual;
 mod models;
@@ -58,6 +60,7 @@ pub fn main() -> ExitCode {
         Command::Report(arguments) => report::execute(&arguments, color),
         Command::Validate(arguments) => validate::execute(&arguments),
         Command::Gpus(arguments) => gpus::execute(&arguments),
+        Command::Explain(arguments) => explain::execute(&arguments),
         Command::Doctor => doctor::execute(),
         Command::Completions(arguments) => manual::completions(&arguments),
         Command::Man(arguments) => manual::man(&arguments),

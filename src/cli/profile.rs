@@ -43,7 +43,8 @@ pub(super) fn execute(arguments: &ProfileArguments, color: Color) -> Result<u8, 
     };
     super::run::write(&profile, &plan)?;
     let filter = Filter { kernel: None, source: None, top: 10 };
-    output::print(&report::render(&profile, Format::Text, &filter, color.stdout)?)?;
+    let looks = report::Looks { color: color.stdout, all: false, width: report::width(true) };
+    output::print(&report::render(&profile, Format::Text, &filter, looks)?.1)?;
     output::say(format_args!("wrote {}", plan.output.display()));
     if outcome.code != 0 {
         output::say(format_args!("the program ended with exit code {}", outcome.code));

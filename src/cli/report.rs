@@ -4,7 +4,7 @@ use regex::Regex;
 
 use super::args::{FilterArguments, Format, ReportArguments};
 use super::output::Color;
-use super::{Failure, output};
+use super::{Failure, findings, output};
 use crate::exit_code;
 use crate::profile::{self, Profile, ProfileError};
 use crate::report::{self, Filter};
@@ -14,36 +14,79 @@ pub(super) fn execute(arguments: &ReportArguments, color: Color) -> Result<u8, F
     if let Some(output) = &arguments.output {
         output::refuse_same(&arguments.file, output)?;
     }
-    let profile = profile::read(&arguments.file).map_err(|error| {
+    let rules = findings::fail_on(&arguments.findings.fail_on)?;
+    let mut profile = profile::read(&arguments.file).map_err(|error| {
         let code = match error {
             ProfileError::Write { .. } => exit_code::UNEXPECTED,
             _ => exit_code::UNREADABLE,
         };
         Failure::new(code, error)
     })?;
-    let colored = color.stdout && arguments.output.is_none();
-    let text = render(&profile, arguments.format, &filter, colored)?;
+    let ignored = findings::suppress(&mut profile, &arguments.findings)?;
+    let to_terminal = arguments.output.is_none();
+    let looks = Looks { color: color.stdout && to_terminal, all: arguments.filters.all, width: width(to_terminal) };
+    let (filtered, text) = render(&profile, arguments.format, &filter, looks)?;
     output::write(&text, arguments.output.as_deref())?;
+    if ignored.by_comment + ignored.by_request > 0 {
+        eprintln!(
+            "warpline: note: findings left out: {} by comments in the source, {} by --ignore",
+            ignored.by_comment, ignored.by_request
+        );
+    }
     if !profile.run.complete {
         eprintln!("warpline: note: the profile is incomplete, see its notes");
+    }
+    if let Some(message) = findings::breach(&filtered, &rules) {
+        return Err(Failure::new(exit_code::THRESHOLD, message));
     }
     Ok(exit_code::OK)
 }
 
-/// The report of a profile, or that nothing matches the filters.
-pub(super) fn render(profile: &Profile, format: Format, filter: &Filter, color: bool) -> Result<Vec<u8>, Failure> {
+/// How text looks.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Looks {
+    pub(super) color: bool,
+    pub(super) all: bool,
+    pub(super) width: usize,
+}
+
+/// Columns where the output is no terminal.
+const USUAL_WIDTH: usize = 100;
+/// Sentences are hard to read in longer lines.
+const MOST_WIDTH: usize = 120;
+
+/// Columns of the terminal, if that is where it goes.
+pub(super) fn width(to_terminal: bool) -> usize {
+    let size = if to_terminal { terminal_size::terminal_size_of(std::io::stdout()) } else { None };
+    size.map_or(USUAL_WIDTH, |(columns, _)| usize::from(columns.0).min(MOST_WIDTH))
+}
+
+/// The report of a profile with the rows that the filters leave, or that nothing matches them.
+pub(super) fn render(
+    profile: &Profile,
+    format: Format,
+    filter: &Filter,
+    looks: Looks,
+) -> Result<(Profile, Vec<u8>), Failure> {
     let filtered = report::apply(profile, filter)
         .ok_or_else(|| Failure::new(exit_code::NOTHING_MATCHED, "nothing in the profile matches the filters"))?;
     let text = match format {
-        Format::Text => report::text(&filtered, &report::TextOptions { color, top: filter.top }),
+        Format::Text => {
+            let Looks { color, all, width } = looks;
+            report::text(&filtered, &report::TextOptions { color, top: filter.top, all, width })
+        }
+        Format::Markdown => report::markdown(&filtered, filter.top),
         Format::Json => report::json(&filtered),
         Format::Html => report::html(&filtered, filter.top),
         Format::Csv => report::csv(&filtered),
         Format::Callgrind => report::callgrind(&filtered),
-        Format::Sarif => report::sarif(&filtered, filter.top),
-        Format::Pprof => return Ok(report::pprof(&filtered)),
+        Format::Sarif => report::sarif(&filtered),
+        Format::Pprof => {
+            let bytes = report::pprof(&filtered);
+            return Ok((filtered, bytes));
+        }
     };
-    Ok(text.into_bytes())
+    Ok((filtered, text.into_bytes()))
 }
 
 /// Checks the filters.

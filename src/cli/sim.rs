@@ -57,7 +57,8 @@ pub(super) fn execute(arguments: &SimArguments) -> Result<u8, Failure> {
             ..Environment::default()
         },
     };
-    let profile = profile::build(BuildInput { analysis: &analysis, facts });
+    let mut profile = profile::build(BuildInput { analysis: &analysis, facts });
+    super::findings::add(&mut profile, Some(&first.rates));
     profile::write(&profile, &output).map_err(|error| Failure::new(exit_code::UNEXPECTED, error))?;
     for note in &profile.run.notes {
         super::output::say(format_args!("note: {note}"));

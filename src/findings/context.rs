@@ -4,7 +4,7 @@ use super::access::{Access, accesses, share};
 use super::words;
 use crate::models::Rates;
 use crate::profile::Profile;
-use crate::profile::model::{Allocation, CopyRow, Estimate, Frame, Kernel};
+use crate::profile::model::{Allocation, CopyRow, Estimate, Frame, Kernel, user_frame};
 
 /// Bytes per second between host and device: what PCIe 3.0 x16 gives to large copies, about
 /// (<https://developer.nvidia.com/blog/how-optimize-data-transfers-cuda-cc/>). An assumption, as no model knows the machine's bus.
@@ -113,9 +113,9 @@ pub(super) fn copy_seconds(bytes: u64, count: u64) -> f64 {
     bytes as f64 / BUS_BYTES_PER_SECOND + count as f64 * SECONDS_PER_COPY
 }
 
-/// The innermost frame of a host path that has a line.
+/// The innermost frame of a host path that is the user's own code and has a line.
 pub(super) fn innermost(path: &[Frame]) -> Option<&Frame> {
-    path.iter().rev().find(|frame| frame.line != 0)
+    user_frame(path).filter(|frame| frame.line != 0)
 }
 
 /// Threads of a launch in each dimension: of the launch that is told first.

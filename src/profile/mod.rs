@@ -10,6 +10,7 @@ mod conflicts;
 mod estimate;
 pub mod file;
 mod finding;
+mod frames;
 mod launches;
 mod metrics;
 mod missing;

@@ -9,6 +9,7 @@ pub use super::advice::{BypassAdvice, BypassEquation, PageMetrics, SiteChoice, W
 pub use super::conflicts::{Conflict, ConflictParty};
 pub use super::estimate::{Bytes, Estimate, IdealEstimate, Limit};
 pub use super::finding::{Finding, Gain, Severity};
+pub use super::frames::{is_system, user_frame};
 pub use super::launches::LaunchGroup;
 pub use super::metrics::{
     Beyond, ByOp, CacheMetrics, DistanceBucket, Distances, DramMetrics, InstructionCount, Instructions, LevelMetrics,

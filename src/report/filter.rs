@@ -34,6 +34,7 @@ pub fn apply(profile: &Profile, filter: &Filter) -> Option<Profile> {
         kept.blocks.retain(|row| ids.contains(&row.kernel));
         kept.conflicts.retain(|row| ids.contains(&row.kernel));
         kept.faults.retain(|row| row.kernel.is_none_or(|kernel| ids.contains(&kernel)));
+        kept.findings.retain(|row| row.kernel.is_none_or(|kernel| ids.contains(&kernel)));
         for allocation in &mut kept.allocations {
             allocation.by_kernel.retain(|row| ids.contains(&row.kernel));
             let mut figures = allocation.by_kernel.iter().map(|row| &row.metrics);
@@ -48,6 +49,7 @@ pub fn apply(profile: &Profile, filter: &Filter) -> Option<Profile> {
     if let Some(part) = &filter.source {
         kept.conflicts.retain(|row| row.accesses.iter().any(|access| access.frame.file.contains(part)));
         kept.lines.retain(|row| row.file.contains(part));
+        kept.findings.retain(|row| row.file.contains(part));
         kept.sites.retain(|row| row.file.contains(part));
         kept.branches.retain(|row| row.file.contains(part));
         kept.blocks.retain(|row| row.file.contains(part));

@@ -4,9 +4,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
-use super::reuse;
+use super::branch_rows::branch_rows;
 use super::text::{bytes, count, facts, label, name_of, notes, percent, plain_name, ratio, short, tables};
 use super::worst::{self, Group, Row, by_passes, by_sectors};
+use super::{finding_text, reuse};
 use crate::geometry::SECTOR_BYTES;
 use crate::profile::Profile;
 use crate::profile::model::{Frame, Metrics};
@@ -28,6 +29,7 @@ pub fn html(profile: &Profile, top: usize) -> String {
          </head>\n<body>\n<pre class=\"facts\">{}</pre>\n",
         text(&facts(profile))
     );
+    findings(&mut out, profile);
     faults(&mut out, profile);
     conflicts(&mut out, profile);
     kernels(&mut out, profile);
@@ -370,27 +372,53 @@ fn allocations(out: &mut String, profile: &Profile, top: usize) {
 }
 
 fn branches(out: &mut String, profile: &Profile, top: usize) {
-    let mut rows: Vec<_> = profile.branches.iter().filter(|branch| branch.divergent > 0).collect();
+    let rows = branch_rows(profile);
     if rows.is_empty() {
         return;
     }
-    rows.sort_by_key(|branch| std::cmp::Reverse(branch.divergent));
-    table(out, "Divergent branches", &["Line", "Kernel", "#executions", "#divergent", "#share"]);
-    for branch in rows.into_iter().take(top) {
-        let source = profile.sources.get(&branch.file).and_then(|lines| lines.get(&branch.line));
-        let kernel = profile.kernels.iter().find(|kernel| kernel.id == branch.kernel);
+    table(out, "Divergent branches", &["Line", "Kernel", "#executions", "#divergent", "#share", "Sides"]);
+    for row in rows.iter().take(top) {
+        let source = profile.sources.get(row.file).and_then(|lines| lines.get(&row.line));
+        let kernel = profile.kernels.iter().find(|kernel| kernel.id == row.kernel);
         _ = write!(
             out,
-            "<tr><td>{} <code>{}</code></td><td>{}</td>",
-            text(&at(&branch.file, branch.line)),
+            "<tr><td>{}{} <code>{}</code></td><td>{}</td>",
+            text(&at(row.file, row.line)),
+            if row.column == 0 { String::new() } else { format!(":{}", row.column) },
             text(source.map_or("", |line| line.trim())),
             text(&kernel.map_or("?".to_owned(), |kernel| label(profile, kernel)))
         );
-        number(out, branch.executions as f64, &count(branch.executions));
-        number(out, branch.divergent as f64, &count(branch.divergent));
-        let share = ratio(branch.divergent, branch.executions);
-        number(out, share, &percent(share));
-        out.push_str("</tr>\n");
+        number(out, row.executions as f64, &count(row.executions));
+        number(out, row.divergent as f64, &count(row.divergent));
+        number(out, row.share(), &percent(row.share()));
+        _ = writeln!(out, "<td>{}</td></tr>", text(&row.sides()));
+    }
+    end(out);
+}
+
+/// What is wrong, what to do, and what that brings.
+fn findings(out: &mut String, profile: &Profile) {
+    if profile.findings.is_empty() {
+        return;
+    }
+    table(out, "Findings", &["#rank", "Severity", "Finding", "Place", "Object", "Why", "Cure", "Gain"]);
+    for finding in &profile.findings {
+        out.push_str("<tr>");
+        number(out, finding.rank.into(), &finding.rank.to_string());
+        let kernel = finding_text::kernel(profile, finding).unwrap_or_default();
+        _ = writeln!(
+            out,
+            "<td>{}</td><td>{}</td><td>{} <code>{}</code><br>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>",
+            finding.severity.name(),
+            text(&finding.id),
+            text(&finding_text::place(finding)),
+            text(finding_text::source(profile, finding).unwrap_or_default()),
+            text(&kernel),
+            text(&finding_text::object(profile, finding).unwrap_or_default()),
+            text(&finding.reason),
+            text(&finding.cure),
+            text(&finding.gain.as_ref().map_or(String::new(), |gain| finding_text::gain(finding, gain))),
+        );
     }
     end(out);
 }

@@ -1,9 +1,12 @@
 //! Reports: the same profile, for people and for programs.
 
+mod branch_rows;
 mod callgrind;
 mod csv;
 mod filter;
+mod finding_text;
 mod html;
+mod markdown;
 mod pprof;
 mod reuse;
 mod sarif;
@@ -14,6 +17,7 @@ pub use callgrind::callgrind;
 pub use csv::csv;
 pub use filter::{Filter, apply};
 pub use html::html;
+pub use markdown::markdown;
 pub use pprof::pprof;
 pub use sarif::sarif;
 pub use text::{TextOptions, conflict_line, conflict_place, conflicts_in_short, fault_line, text};

@@ -143,7 +143,8 @@ pub(super) fn run(plan: &Plan) -> Result<Outcome, Failure> {
         notes,
         environment,
     };
-    let profile = profile::build(BuildInput { analysis: &analysis, facts });
+    let mut profile = profile::build(BuildInput { analysis: &analysis, facts });
+    super::findings::add(&mut profile, Some(&plan.model.rates));
     Ok(Outcome { profile: Some(profile), code: end.code(), trace_lost })
 }
 

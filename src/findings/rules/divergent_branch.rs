@@ -13,6 +13,8 @@ use crate::profile::model::{Branch, Kernel};
 
 /// Least share of the kernel's issued lane slots that a branch costs.
 const LEAST_COST: f64 = 0.05;
+/// The same of a branch that one lane of a warp takes: a guard around little is no finding.
+const LEAST_ALONE: f64 = 0.3;
 
 pub(in super::super) fn find(context: &Context<'_>) -> Vec<Draft> {
     context.profile.kernels.iter().flat_map(|kernel| of_kernel(context, kernel)).collect()
@@ -60,6 +62,12 @@ fn draft(context: &Context<'_>, kernel: &Kernel, branch: &Branch, cost: u64) -> 
     }
     let lanes: u64 = branch.lanes.iter().sum();
     let sides: Vec<String> = branch.lanes.iter().map(|&side| words::percent(share(side, lanes))).collect();
+    // One lane of a warp goes another way than the others: to a part that is done by one of them.
+    let fewest = branch.lanes.iter().filter(|&&side| side > 0).min().copied().unwrap_or(0);
+    let alone = fewest as f64 <= 1.5 * branch.divergent as f64;
+    if alone && of_kernel < LEAST_ALONE {
+        return None;
+    }
     let is_loop =
         context.profile.sources.get(&branch.file).and_then(|lines| lines.get(&branch.line)).is_some_and(|text| {
             let code = text.trim_start();
@@ -84,6 +92,12 @@ fn draft(context: &Context<'_>, kernel: &Kernel, branch: &Branch, cost: u64) -> 
         "let whole warps take one side: group the data by what decides, or let the condition depend on the warp (threadIdx.x / 32) instead of \
          the lane; short sides can be written without a branch"
     };
+    let cure = if alone && !is_loop {
+        "one lane does this part while the others wait: spread it over the warp (shuffles, one element per lane), or let another warp or \
+         kernel do it"
+    } else {
+        cure
+    };
     // Without idle lanes as much fewer warp instructions would do.
     let saved = share(cost, 32);
     let saving = ["instructions", "fp32", "fp64", "special"].into_iter().fold(Saving::default(), |sum, limit| {
@@ -91,7 +105,7 @@ fn draft(context: &Context<'_>, kernel: &Kernel, branch: &Branch, cost: u64) -> 
         let issued = kernel.lane_slots.issued.max(1) as f64 / 32.0;
         sum.and(Saving::of(limit, saved / issued * amount.map_or(0.0, |limit| limit.amount as f64)))
     });
-    let waste = context.waste(kernel, &saving, of_kernel).max(0.5 * of_kernel * context.kernel_share(kernel));
+    let waste = context.waste(kernel, &saving, of_kernel);
     Some(
         Draft::new(reason, cure)
             .at_frame(Some(&crate::profile::model::Frame {

@@ -5,12 +5,14 @@ use super::super::draft::Draft;
 use super::super::gain::gain_of;
 use super::super::words;
 use super::partial_warps::{launch_line, shape};
-use crate::profile::model::Kernel;
+use crate::profile::model::{Kernel, Severity};
 
 /// A launch leaves more than this share of the SMs without a block.
 const LEAST_IDLE: f64 = 0.75;
 /// Least share of the kernel in the time of all: a last small step of a reduction is none.
 const LEAST_SHARE: f64 = 0.1;
+/// Seconds of a launch, by the estimate, from which on it is worth a change.
+const LEAST_SECONDS: f64 = 20e-6;
 
 pub(in super::super) fn find(context: &Context<'_>) -> Vec<Draft> {
     context.profile.kernels.iter().filter_map(|kernel| draft(context, kernel)).collect()
@@ -49,13 +51,18 @@ fn draft(context: &Context<'_>, kernel: &Kernel) -> Option<Draft> {
     let idle = 1.0 - blocks as f64 / sms as f64;
     let draft = Draft::new(reason, cure).at_frame(launch_line(kernel)).of_kernel(kernel);
     let draft = if draft.line == 0 { draft.at_kernel(kernel) } else { draft };
-    Some(
-        draft
-            .object(Some(format!("grid {}", shape(grid))))
-            .evidence("blocks", blocks as f64)
-            .evidence("sms", sms as f64)
-            .evidence("share_of_time", of_time)
-            .gain(gain)
-            .score(idle * of_time * 0.9),
-    )
+    // How many blocks there are is free where the kernel steps by the grid's size; else the problem's size says it.
+    let steps_by_grid = context.profile.lines.iter().filter(|line| line.kernel == kernel.id).any(|line| {
+        let text = context.profile.sources.get(&line.file).and_then(|lines| lines.get(&line.line));
+        text.is_some_and(|text| text.contains("gridDim"))
+    });
+    let long = estimate.seconds / kernel.launch_count().max(1) as f64 >= LEAST_SECONDS;
+    let draft = draft
+        .object(Some(format!("grid {}", shape(grid))))
+        .evidence("blocks", blocks as f64)
+        .evidence("sms", sms as f64)
+        .evidence("share_of_time", of_time)
+        .gain(gain)
+        .score(idle * of_time * 0.9);
+    Some(if steps_by_grid && long { draft } else { draft.severity(Severity::Note) })
 }

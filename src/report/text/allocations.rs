@@ -96,7 +96,7 @@ fn copies(profile: &Profile, allocation: &Allocation) -> String {
             .host_allocations
             .iter()
             .filter(|host| hosts.contains(&host.id))
-            .map(|host| match (&host.name, places::user_frame(&host.path)) {
+            .map(|host| match (&host.name, crate::profile::model::user_frame(&host.path)) {
                 (Some(name), _) => format!("{name} ({})", host.kind),
                 (None, Some(frame)) => format!("{} at {}", host.kind, places::at(&frame.file, frame.line)),
                 (None, None) => format!("unnamed memory ({})", host.kind),

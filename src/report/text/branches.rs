@@ -8,8 +8,9 @@ use super::kernels::more;
 use super::names;
 use super::places;
 use super::style::{Style, bar};
-use crate::profile::model::{Block, Branch};
+use crate::profile::model::Block;
 use crate::profile::{Profile, idle_in_part};
+use crate::report::branch_rows::branch_rows;
 
 pub(super) fn write(out: &mut String, profile: &Profile, style: Style, top: usize) {
     let executed: u64 = profile.branches.iter().map(|branch| branch.executions).sum();
@@ -29,19 +30,20 @@ pub(super) fn write(out: &mut String, profile: &Profile, style: Style, top: usiz
         );
         _ = writeln!(out, "{}", style.faint(&text));
     }
-    // Inlining and unrolling make several branches of one of the source.
-    let mut places: BTreeMap<(u32, &str, u32, u32), Copies> = BTreeMap::new();
-    for branch in &profile.branches {
-        places.entry((branch.kernel, &branch.file, branch.line, branch.column)).or_default().add(branch);
-    }
-    let mut rows: Vec<_> = places.into_iter().filter(|(_, copies)| copies.divergent > 0).collect();
-    rows.sort_by_key(|(place, copies)| (std::cmp::Reverse(copies.divergent), place.0, place.2, place.3));
-    for ((kernel, file, line, _), copies) in rows.iter().take(top) {
-        let kernel = profile.kernels.iter().find(|other| other.id == *kernel);
-        let share = ratio(copies.divergent, copies.executions);
+    let rows = branch_rows(profile);
+    for row in rows.iter().take(top) {
+        let kernel = profile.kernels.iter().find(|other| other.id == row.kernel);
+        let share = row.share();
+        // Two branches of a line are told apart by their columns.
+        let several = rows
+            .iter()
+            .filter(|other| (other.kernel, other.file, other.line) == (row.kernel, row.file, row.line))
+            .count()
+            > 1;
+        let column = if several && row.column != 0 { format!(":{}", row.column) } else { String::new() };
         let place = format!(
-            "{} in {}",
-            places::at(file, *line),
+            "{}{column} in {}",
+            places::at(row.file, row.line),
             kernel.map_or("?".to_owned(), |kernel| names::label(profile, kernel))
         );
         let quality = format!("{} {:>7} diverge", bar(share), percent(share));
@@ -49,39 +51,15 @@ pub(super) fn write(out: &mut String, profile: &Profile, style: Style, top: usiz
             out,
             "  {place:<40} {} of {:>9}, {}",
             style.quality(1.0 - share, &quality),
-            count(copies.executions),
-            copies.sides()
+            count(row.executions),
+            row.sides()
         );
-        if let Some(text) = places::source(profile, file, *line) {
-            _ = writeln!(out, "     {line:>5} | {}", text.trim_start());
+        if let Some(text) = places::source(profile, row.file, row.line) {
+            _ = writeln!(out, "     {:>5} | {}", row.line, text.trim_start());
         }
     }
     more(out, rows.len(), top, "divergent branches", style);
     out.push('\n');
-}
-
-/// Branches of one place in the source.
-#[derive(Default)]
-struct Copies<'a> {
-    all: Vec<&'a Branch>,
-    executions: u64,
-    divergent: u64,
-}
-
-impl<'a> Copies<'a> {
-    fn add(&mut self, branch: &'a Branch) {
-        self.executions = self.executions.saturating_add(branch.executions);
-        self.divergent = self.divergent.saturating_add(branch.divergent);
-        self.all.push(branch);
-    }
-
-    /// Where the lanes go. Copies may have their sides in another order, so theirs are not told.
-    fn sides(&self) -> String {
-        let [branch] = self.all[..] else { return format!("in {} copies", self.all.len()) };
-        let lanes: u64 = branch.lanes.iter().sum();
-        let sides: Vec<String> = branch.lanes.iter().take(6).map(|&side| percent(ratio(side, lanes))).collect();
-        format!("lanes {}", sides.join(" / "))
-    }
 }
 
 /// Pairs of a warp and a basic block, and those divergent, of all kernels; `None` where one does not tell them.

@@ -54,7 +54,7 @@ pub(in crate::report) fn percent(share: f64) -> String {
 }
 
 /// A time as `12.3 us`.
-pub(super) fn seconds(seconds: f64) -> String {
+pub(in crate::report) fn seconds(seconds: f64) -> String {
     let (value, unit) = match seconds {
         seconds if seconds >= 1.0 => (seconds, "s"),
         seconds if seconds >= 1e-3 => (seconds * 1e3, "ms"),
@@ -75,7 +75,7 @@ pub(super) fn seconds(seconds: f64) -> String {
 const MEMORY: [&str; 3] = ["global", "local", "constant"];
 
 /// Sums over the spaces outside the SM.
-pub(super) fn memory(spaces: &Spaces) -> Metrics {
+pub(in crate::report) fn memory(spaces: &Spaces) -> Metrics {
     let mut sum = Metrics::default();
     for (_, metrics) in spaces.iter().filter(|(space, _)| MEMORY.contains(&space.as_str())) {
         add(&mut sum, metrics);

@@ -6,21 +6,12 @@ use std::fmt::Write as _;
 use super::names;
 use super::places;
 use super::style::Style;
+use super::wrap::paragraph;
 use crate::profile::Profile;
 
 pub(super) fn write(out: &mut String, profile: &Profile, style: Style) {
     let run = &profile.run;
-    let program = match &run.program[..] {
-        [] => "an unknown program".to_owned(),
-        [executable, arguments @ ..] => {
-            let mut text = places::short(executable).to_owned();
-            for argument in arguments {
-                _ = write!(text, " {argument}");
-            }
-            text
-        }
-    };
-    _ = writeln!(out, "{}", style.heading(&format!("Warpline: memory profile of {program}")));
+    _ = writeln!(out, "{}", style.heading(&format!("Warpline: memory profile of {}", program(profile))));
     let mut line = |name: &str, text: String| _ = writeln!(out, "  {name:<10} {text}");
     let model = run.assumptions.get("model").or(run.models.first()).map_or("no GPU model", String::as_str);
     let device = if run.device == "cpu" { "CPU device (no GPU was used)" } else { "GPU" };
@@ -29,30 +20,7 @@ pub(super) fn write(out: &mut String, profile: &Profile, style: Style) {
     } else {
         line("device", format!("{device}, blocks placed as on {model}"));
     }
-    let mut status = if run.complete { "complete".to_owned() } else { style.warning("INCOMPLETE, see the notes") };
-    for (what, one, several) in [
-        ("ended_early", "launch ended early", "launches ended early"),
-        ("after_stop", "launch after that was refused", "launches after that were refused"),
-        ("not_instrumented", "launch of foreign code was not possible", "launches of foreign code were not possible"),
-    ] {
-        match run.missing.iter().filter(|row| row.what == what).map(|row| row.launches).sum() {
-            0 => {}
-            1 => _ = write!(status, ", {}", style.warning(&format!("1 {one}"))),
-            sum => _ = write!(status, ", {}", style.warning(&format!("{sum} {several}"))),
-        }
-    }
-    match run.exit_code {
-        Some(0) => {}
-        Some(code) => _ = write!(status, ", {}", style.warning(&format!("program ended with exit code {code}"))),
-        None => status.push_str(", exit code of the program unknown"),
-    }
-    if run.sampled {
-        _ = write!(status, ", {}", style.warning("SAMPLED"));
-    }
-    if run.dropped_records > 0 {
-        let text = format!("{} records dropped", run.dropped_records);
-        _ = write!(status, ", {}", style.warning(&text));
-    }
+    let status = status(profile, style);
     line("status", status);
     let counted = "requests, lanes, bytes, sectors, branches and blocks: exact, from the executed code";
     let cut: BTreeSet<u32> = run.missing.iter().filter(|row| row.ended_early()).filter_map(|row| row.kernel).collect();
@@ -97,6 +65,84 @@ pub(super) fn write(out: &mut String, profile: &Profile, style: Style) {
     }
     if let Some(figures) = run.assumptions.get("model_figures_assumed") {
         line("assumed", format!("of the model: {figures}"));
+    }
+    out.push('\n');
+}
+
+fn program(profile: &Profile) -> String {
+    match &profile.run.program[..] {
+        [] => "an unknown program".to_owned(),
+        [executable, arguments @ ..] => {
+            let mut text = places::short(executable).to_owned();
+            for argument in arguments {
+                _ = write!(text, " {argument}");
+            }
+            text
+        }
+    }
+}
+
+/// Whether the run was whole.
+fn status(profile: &Profile, style: Style) -> String {
+    let run = &profile.run;
+    let mut status = if run.complete { "complete".to_owned() } else { style.warning("INCOMPLETE, see the notes") };
+    for (what, one, several) in [
+        ("ended_early", "launch ended early", "launches ended early"),
+        ("after_stop", "launch after that was refused", "launches after that were refused"),
+        ("not_instrumented", "launch of foreign code was not possible", "launches of foreign code were not possible"),
+    ] {
+        match run.missing.iter().filter(|row| row.what == what).map(|row| row.launches).sum() {
+            0 => {}
+            1 => _ = write!(status, ", {}", style.warning(&format!("1 {one}"))),
+            sum => _ = write!(status, ", {}", style.warning(&format!("{sum} {several}"))),
+        }
+    }
+    match run.exit_code {
+        Some(0) => {}
+        Some(code) => _ = write!(status, ", {}", style.warning(&format!("program ended with exit code {code}"))),
+        None => status.push_str(", exit code of the program unknown"),
+    }
+    if run.sampled {
+        _ = write!(status, ", {}", style.warning("SAMPLED"));
+    }
+    if run.dropped_records > 0 {
+        let text = format!("{} records dropped", run.dropped_records);
+        _ = write!(status, ", {}", style.warning(&text));
+    }
+    status
+}
+
+/// What was run, on what, and whether it was whole, in a line.
+pub(super) fn write_short(out: &mut String, profile: &Profile, style: Style, width: usize) {
+    let run = &profile.run;
+    let model = run.assumptions.get("model").or(run.models.first()).map_or("no GPU model", String::as_str);
+    let device = match (&run.device[..], &run.mode[..]) {
+        ("cpu", _) => format!("modelled as {model}, run without a GPU"),
+        (_, "counters") => "counted on a GPU".to_owned(),
+        _ => format!("run on a GPU, caches modelled as {model}"),
+    };
+    let text = format!("{}: {device}; {}", program(profile), status(profile, style));
+    let head = style.heading("WARPLINE ");
+    out.push_str(&paragraph(&head, &text, width));
+}
+
+/// Notes of the short report.
+const MOST_NOTES: usize = 4;
+
+/// The first notes.
+pub(super) fn write_short_notes(out: &mut String, profile: &Profile, style: Style, width: usize) {
+    let notes = &profile.run.notes;
+    let all = notes.len() + profile.not_seen.len();
+    if all == 0 {
+        return;
+    }
+    _ = writeln!(out, "{}", style.heading("NOTES"));
+    for note in notes.iter().take(MOST_NOTES) {
+        out.push_str(&paragraph("  - ", note, width));
+    }
+    if all > notes.len().min(MOST_NOTES) {
+        let rest = all - notes.len().min(MOST_NOTES);
+        _ = writeln!(out, "{}", style.faint(&format!("  … and {rest} more (--all shows them)")));
     }
     out.push('\n');
 }

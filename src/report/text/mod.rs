@@ -1,13 +1,15 @@
-//! The report for people, about a hundred columns wide.
+//! The report for people: what limits the program and what to do about it, then its kernels; every figure on demand.
 
 mod allocations;
 mod branches;
+mod brief;
 mod bypass;
 mod caches;
 mod conflicts;
 mod estimate;
 mod faults;
 mod figures;
+mod findings;
 mod header;
 mod kernels;
 mod launches;
@@ -17,16 +19,20 @@ mod names;
 mod places;
 mod reuse;
 mod style;
+mod wrap;
 
 pub use conflicts::{conflict_line, conflict_place, in_short as conflicts_in_short};
 pub use faults::fault_line;
 
 pub(super) use allocations::name_of;
-pub(super) use figures::{add, bytes, count, percent, ratio};
+pub(super) use figures::{add, bytes, count, memory, percent, ratio, seconds};
 pub(super) use names::{label, plain_name, short};
 
 use self::style::Style;
 use crate::profile::Profile;
+
+/// Narrower terminals get lines of this width.
+const LEAST_WIDTH: usize = 60;
 
 /// How the text looks.
 #[derive(Clone, Copy, Debug)]
@@ -35,6 +41,10 @@ pub struct TextOptions {
     pub color: bool,
     /// Rows per table.
     pub top: usize,
+    /// All sections, not only findings and kernels.
+    pub all: bool,
+    /// Columns of the terminal.
+    pub width: usize,
 }
 
 /// What was run and how far it can be trusted, in lines.
@@ -67,22 +77,38 @@ pub(super) fn notes(profile: &Profile) -> String {
 /// The report.
 pub fn text(profile: &Profile, options: &TextOptions) -> String {
     let style = Style { color: options.color };
+    let (top, width) = (options.top, options.width.max(LEAST_WIDTH));
     let mut out = String::new();
-    header::write(&mut out, profile, style);
-    faults::write(&mut out, profile, style);
-    conflicts::write(&mut out, profile, style);
-    kernels::write(&mut out, profile, style, options.top);
-    launches::write(&mut out, profile, style, options.top);
-    lines::write(&mut out, profile, style, options.top);
-    caches::write(&mut out, profile, style, options.top);
-    reuse::write(&mut out, profile, style, options.top);
-    estimate::write(&mut out, profile, style, options.top);
-    models::write(&mut out, profile, style, options.top);
-    bypass::write(&mut out, profile, style, options.top);
-    bypass::write_pages(&mut out, profile, style, options.top);
-    allocations::write(&mut out, profile, style, options.top);
-    branches::write(&mut out, profile, style, options.top);
-    branches::write_idle(&mut out, profile, style, options.top);
-    header::write_notes(&mut out, profile, style);
+    header::write_short(&mut out, profile, style, width);
+    findings::write_verdict(&mut out, profile, style, width);
+    findings::write(&mut out, profile, style, width, options.all);
+    brief::write(&mut out, profile, style, top, width);
+    if options.all {
+        write_sections(&mut out, profile, style, top);
+        header::write_notes(&mut out, profile, style);
+    } else {
+        header::write_short_notes(&mut out, profile, style, width);
+        let next = "More: --all shows every section, `warpline explain ID` what a finding means, --kernel and --source choose.";
+        out.push_str(&style.faint(&wrap::paragraph("", next, width)));
+    }
     out
+}
+
+/// Every figure, by section.
+fn write_sections(out: &mut String, profile: &Profile, style: Style, top: usize) {
+    header::write(out, profile, style);
+    faults::write(out, profile, style);
+    conflicts::write(out, profile, style);
+    kernels::write(out, profile, style, top);
+    launches::write(out, profile, style, top);
+    lines::write(out, profile, style, top);
+    caches::write(out, profile, style, top);
+    reuse::write(out, profile, style, top);
+    estimate::write(out, profile, style, top);
+    models::write(out, profile, style, top);
+    bypass::write(out, profile, style, top);
+    bypass::write_pages(out, profile, style, top);
+    allocations::write(out, profile, style, top);
+    branches::write(out, profile, style, top);
+    branches::write_idle(out, profile, style, top);
 }

@@ -2,16 +2,7 @@
 
 use super::names;
 use crate::profile::Profile;
-use crate::profile::model::{Frame, Launch};
-
-/// Whether a file is not the user's own.
-pub(super) fn is_system(file: &str) -> bool {
-    const PARTS: [&str; 5] = ["/include/crt/", "/nvidia/cu", "/lib/clang/", "/cuda_runtime", "/rustc/"];
-    file.starts_with("/usr/include")
-        || file.starts_with("/usr/lib")
-        || file.starts_with("/usr/local/cuda")
-        || PARTS.iter().any(|part| file.contains(part))
-}
+use crate::profile::model::{Frame, Launch, is_system};
 
 /// The file's name without its folders.
 pub(super) fn short(file: &str) -> &str {
@@ -35,11 +26,6 @@ pub(super) fn frame(frame: &Frame) -> String {
         (false, true) => function,
         (false, false) => format!("{function} ({})", at(&frame.file, frame.line)),
     }
-}
-
-/// The innermost frame of the user's own code.
-pub(super) fn user_frame(path: &[Frame]) -> Option<&Frame> {
-    path.iter().rev().find(|frame| !frame.file.is_empty() && !is_system(&frame.file)).or(path.last())
 }
 
 /// A host path, outermost first, without what lies inside the user's last frame.

@@ -1,0 +1,24 @@
+//! `warpline explain`.
+
+use super::args::ExplainArguments;
+use super::{Failure, output};
+use crate::exit_code;
+use crate::findings::pages;
+
+pub(super) fn execute(arguments: &ExplainArguments) -> Result<u8, Failure> {
+    let text = match &arguments.id {
+        None => {
+            let rows = pages().map(|page| format!("{:<22} {}\n", page.id, page.summary()));
+            rows.collect::<String>() + "\nwarpline explain ID prints the page of one.\n"
+        }
+        Some(id) => match pages().find(|page| page.id == *id) {
+            Some(page) => page.text.to_owned(),
+            None => {
+                let message = format!("`{id}` is no finding; `warpline explain` lists them");
+                return Err(Failure::new(exit_code::USAGE, message));
+            }
+        },
+    };
+    output::write(text.as_bytes(), None)?;
+    Ok(exit_code::OK)
+}

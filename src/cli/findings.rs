@@ -1,0 +1,62 @@
+//! Findings on the command line: found after a run, left out and judged in a report.
+
+use super::Failure;
+use super::args::FindingArguments;
+use crate::exit_code;
+use crate::findings::{self, Ignored, Suppression};
+use crate::models::Rates;
+use crate::profile::Profile;
+use crate::profile::model::Severity;
+
+/// Fills in a new profile's findings; `rates` are those of its first model.
+pub(super) fn add(profile: &mut Profile, rates: Option<&Rates>) {
+    profile.findings = findings::find(profile, rates);
+}
+
+/// Leaves out what the arguments and comments in the source ask for.
+pub(super) fn suppress(profile: &mut Profile, arguments: &FindingArguments) -> Result<Ignored, Failure> {
+    let parsed: Result<Vec<Suppression>, _> = arguments.ignore.iter().map(|text| text.parse()).collect();
+    let suppressions = parsed.map_err(|error| Failure::new(exit_code::USAGE, format!("--ignore {error}")))?;
+    Ok(findings::suppress(profile, &suppressions))
+}
+
+/// What lets a report fail.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum FailOn {
+    /// A finding of this severity or a graver one.
+    Severity(Severity),
+    /// A finding of this id.
+    Id(String),
+}
+
+/// Reads `--fail-on`.
+pub(super) fn fail_on(texts: &[String]) -> Result<Vec<FailOn>, Failure> {
+    let one = |text: &str| match text {
+        "note" => Ok(FailOn::Severity(Severity::Note)),
+        "warning" => Ok(FailOn::Severity(Severity::Warning)),
+        "error" => Ok(FailOn::Severity(Severity::Error)),
+        id if findings::pages().any(|page| page.id == id) => Ok(FailOn::Id(id.to_owned())),
+        other => {
+            let message = format!(
+                "--fail-on `{other}`: say error, warning, note or the id of a finding; `warpline explain` lists them"
+            );
+            Err(Failure::new(exit_code::USAGE, message))
+        }
+    };
+    texts.iter().flat_map(|text| text.split(',')).map(|text| one(text.trim())).collect()
+}
+
+/// The first findings that a report must fail for, in one message.
+pub(super) fn breach(profile: &Profile, rules: &[FailOn]) -> Option<String> {
+    let broken = |finding: &&crate::profile::model::Finding| {
+        rules.iter().any(|rule| match rule {
+            FailOn::Severity(least) => finding.severity >= *least,
+            FailOn::Id(id) => *id == finding.id,
+        })
+    };
+    let mut found = profile.findings.iter().filter(broken);
+    let first = found.next()?;
+    let rest = found.count();
+    let more = if rest == 0 { String::new() } else { format!(", and {rest} more") };
+    Some(format!("--fail-on: {} at {}:{}{more}", first.id, first.file, first.line))
+}

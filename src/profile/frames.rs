@@ -1,0 +1,17 @@
+//! Which frames are the user's own.
+
+use super::model::Frame;
+
+/// Whether a file is not the user's own.
+pub fn is_system(file: &str) -> bool {
+    const PARTS: [&str; 5] = ["/include/crt/", "/nvidia/cu", "/lib/clang/", "/cuda_runtime", "/rustc/"];
+    file.starts_with("/usr/include")
+        || file.starts_with("/usr/lib")
+        || file.starts_with("/usr/local/cuda")
+        || PARTS.iter().any(|part| file.contains(part))
+}
+
+/// The innermost frame of the user's own code; the last one where there is none.
+pub fn user_frame(path: &[Frame]) -> Option<&Frame> {
+    path.iter().rev().find(|frame| !frame.file.is_empty() && !is_system(&frame.file)).or(path.last())
+}

@@ -1,0 +1,62 @@
+//! Branches as the source has them, for every form of the report.
+
+use std::collections::BTreeMap;
+
+use super::text::{percent, ratio};
+use crate::profile::Profile;
+use crate::profile::model::Branch;
+
+/// Where the lanes of a branch's first sides go that are told.
+const MOST_SIDES: usize = 6;
+
+/// The branches of one place in a kernel: unrolling and inlining make several of one. Two places of a line, as in `a && b`, are
+/// two rows.
+#[derive(Clone, Debug)]
+pub(super) struct BranchRow<'a> {
+    pub(super) kernel: u32,
+    pub(super) file: &'a str,
+    pub(super) line: u32,
+    pub(super) column: u32,
+    pub(super) executions: u64,
+    pub(super) divergent: u64,
+    copies: Vec<&'a Branch>,
+}
+
+impl BranchRow<'_> {
+    /// Share of its executions that diverge.
+    pub(super) fn share(&self) -> f64 {
+        ratio(self.divergent, self.executions)
+    }
+
+    /// Where the lanes go. Copies may have their sides in another order, so theirs are not told.
+    pub(super) fn sides(&self) -> String {
+        let [branch] = self.copies[..] else { return format!("in {} copies", self.copies.len()) };
+        let lanes: u64 = branch.lanes.iter().sum();
+        let sides: Vec<String> =
+            branch.lanes.iter().take(MOST_SIDES).map(|&side| percent(ratio(side, lanes))).collect();
+        format!("lanes {}", sides.join(" / "))
+    }
+}
+
+/// Rows that diverge at all, most divergent executions first.
+pub(super) fn branch_rows(profile: &Profile) -> Vec<BranchRow<'_>> {
+    let mut places: BTreeMap<(u32, &str, u32, u32), BranchRow<'_>> = BTreeMap::new();
+    for branch in &profile.branches {
+        let key = (branch.kernel, &branch.file[..], branch.line, branch.column);
+        let row = places.entry(key).or_insert_with(|| BranchRow {
+            kernel: branch.kernel,
+            file: &branch.file,
+            line: branch.line,
+            column: branch.column,
+            executions: 0,
+            divergent: 0,
+            copies: Vec::new(),
+        });
+        row.executions = row.executions.saturating_add(branch.executions);
+        row.divergent = row.divergent.saturating_add(branch.divergent);
+        row.copies.push(branch);
+    }
+    let mut rows: Vec<_> = places.into_values().filter(|row| row.divergent > 0).collect();
+    rows.sort_by_key(|row| (std::cmp::Reverse(row.divergent), row.kernel, row.file, row.line, row.column));
+    rows
+}

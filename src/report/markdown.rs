@@ -1,0 +1,131 @@
+//! Findings and kernels as Markdown (GitHub's), for a pull request or an issue.
+
+use std::fmt::Write as _;
+
+use super::finding_text;
+use super::text::{count, label, memory, percent, ratio, seconds};
+use crate::profile::Profile;
+use crate::profile::model::{Kernel, LevelMetrics};
+
+/// The document; `top` kernels.
+pub fn markdown(profile: &Profile, top: usize) -> String {
+    let run = &profile.run;
+    let program = run.program.first().map_or("an unknown program", |path| path.rsplit('/').next().unwrap_or(path));
+    let mut out = format!("## Warpline: {}\n\n", escaped(program));
+    let model = run.models.first().map_or("no GPU model", String::as_str);
+    let whole = if run.complete { "complete" } else { "**incomplete**, see the notes" };
+    _ = writeln!(out, "Device: {}, model: {}, {whole}.\n", escaped(&run.device), escaped(model));
+    findings(&mut out, profile);
+    kernels(&mut out, profile, top);
+    if !run.notes.is_empty() {
+        out.push_str("### Notes\n\n");
+        for note in &run.notes {
+            _ = writeln!(out, "- {}", escaped(note));
+        }
+        out.push('\n');
+    }
+    out
+}
+
+fn findings(out: &mut String, profile: &Profile) {
+    out.push_str("### Findings\n\n");
+    if profile.findings.is_empty() {
+        out.push_str("None.\n\n");
+        return;
+    }
+    for finding in &profile.findings {
+        let kernel =
+            finding_text::kernel(profile, finding).map_or_else(String::new, |kernel| format!(" in {}", code(&kernel)));
+        _ = writeln!(
+            out,
+            "{}. **{}** {} at {}{kernel}",
+            finding.rank,
+            finding.severity.name(),
+            code(&finding.id),
+            code(&finding_text::place(finding)),
+        );
+        _ = writeln!(out, "   - Why: {}", escaped(&finding.reason));
+        _ = writeln!(out, "   - Cure: {}", escaped(&finding.cure));
+        if let Some(gain) = &finding.gain {
+            _ = writeln!(out, "   - Gain: {}", escaped(&finding_text::gain(finding, gain)));
+        }
+    }
+    out.push('\n');
+}
+
+fn kernels(out: &mut String, profile: &Profile, top: usize) {
+    if profile.kernels.is_empty() {
+        return;
+    }
+    let time = |kernel: &Kernel| kernel.estimates.first().map_or(0.0, |estimate| estimate.seconds);
+    let mut rows: Vec<&Kernel> = profile.kernels.iter().collect();
+    rows.sort_by(|one, other| time(other).total_cmp(&time(one)).then(one.id.cmp(&other.id)));
+    out.push_str("### Kernels\n\n| kernel | launches | estimated time | coalesced | L1 hit | L2 hit |\n|---|--:|--:|--:|--:|--:|\n");
+    for kernel in rows.iter().take(top) {
+        let sum = memory(&kernel.metrics);
+        let hits = |level: &Option<LevelMetrics>| match level {
+            Some(level) if level.lookups > 0 => percent(ratio(level.hits, level.lookups)),
+            _ => "-".to_owned(),
+        };
+        _ = writeln!(
+            out,
+            "| {} | {} | {} | {} | {} | {} |",
+            code(&label(profile, kernel)),
+            count(kernel.launch_count()),
+            kernel.estimates.first().map_or("-".to_owned(), |estimate| seconds(estimate.seconds)),
+            if sum.sectors == 0 { "-".to_owned() } else { percent(ratio(sum.ideal_sectors, sum.sectors)) },
+            hits(&sum.l1),
+            hits(&sum.l2),
+        );
+    }
+    if rows.len() > top {
+        _ = writeln!(out, "\n… and {} more kernels.", rows.len() - top);
+    }
+    out.push('\n');
+}
+
+/// Text of the program that no renderer takes for markup. Code spans of findings stay: their backticks come in pairs.
+fn escaped(text: &str) -> String {
+    let paired = text.matches('`').count() % 2 == 0;
+    let mut out = String::with_capacity(text.len());
+    let mut inside = false;
+    for character in text.chars() {
+        match character {
+            '`' if paired => {
+                inside = !inside;
+                out.push(character);
+            }
+            '\n' | '\r' => out.push(' '),
+            '|' => out.push_str("\\|"),
+            '\\' | '`' | '*' | '_' | '[' | ']' | '#' | '~' | '@' if !inside => {
+                out.push('\\');
+                out.push(character);
+            }
+            '<' if !inside => out.push_str("&lt;"),
+            '>' if !inside => out.push_str("&gt;"),
+            '&' if !inside => out.push_str("&amp;"),
+            other => out.push(other),
+        }
+    }
+    out
+}
+
+/// Text as a code span: longer fences than any run of backticks in it.
+fn code(text: &str) -> String {
+    let longest = text.split(|character| character != '`').map(str::len).max().unwrap_or(0);
+    let fence = "`".repeat(longest + 1);
+    let pad = if text.starts_with('`') || text.ends_with('`') { " " } else { "" };
+    format!("{fence}{pad}{}{pad}{fence}", text.replace(['\n', '\r'], " ").replace('|', "\\|"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_no_markup() {
+        assert_eq!(escaped("a*b_c <x> | d"), "a\\*b\\_c &lt;x&gt; \\| d");
+        assert_eq!(escaped("`a_b` is *"), "`a_b` is \\*");
+        assert_eq!((code("a`b"), code("`a")), ("``a`b``".to_owned(), "`` `a ``".to_owned()));
+    }
+}

@@ -1,0 +1,58 @@
+//! Kernels in a line each, for the short report.
+
+use std::fmt::Write as _;
+
+use super::estimate::limiter;
+use super::figures::{count, memory, percent, ratio, seconds};
+use super::kernels::more;
+use super::names;
+use super::style::Style;
+use super::wrap::cut;
+use crate::profile::Profile;
+use crate::profile::model::{Kernel, LevelMetrics};
+
+/// Columns before the name.
+const BEFORE_NAME: usize = 71;
+
+pub(super) fn write(out: &mut String, profile: &Profile, style: Style, top: usize, width: usize) {
+    if profile.kernels.is_empty() {
+        return;
+    }
+    let time = |kernel: &Kernel| kernel.estimates.first().map_or(0.0, |estimate| estimate.seconds);
+    let all: f64 = profile.kernels.iter().map(time).sum();
+    let mut rows: Vec<&Kernel> = profile.kernels.iter().collect();
+    let sectors = |kernel: &Kernel| memory(&kernel.metrics).sectors;
+    rows.sort_by(|one, other| {
+        time(other).total_cmp(&time(one)).then_with(|| (sectors(other), one.id).cmp(&(sectors(one), other.id)))
+    });
+    let title = if all > 0.0 { "KERNELS by estimated time" } else { "KERNELS by memory traffic" };
+    _ = writeln!(out, "{}", style.heading(title));
+    let head = format!(
+        "  {:>7} {:>8} {:<18} {:>9} {:>7} {:>7} {:>8}  {}",
+        "share", "time", "limited by", "coalesced", "L1 hit", "L2 hit", "launches", "kernel"
+    );
+    _ = writeln!(out, "{}", style.faint(&head));
+    for kernel in rows.iter().take(top) {
+        let sum = memory(&kernel.metrics);
+        let estimate = kernel.estimates.first();
+        let hits = |level: &Option<LevelMetrics>| match level {
+            Some(level) if level.lookups > 0 => percent(ratio(level.hits, level.lookups)),
+            _ => "-".to_owned(),
+        };
+        let coalesced = if sum.sectors == 0 { "-".to_owned() } else { percent(ratio(sum.ideal_sectors, sum.sectors)) };
+        _ = writeln!(
+            out,
+            "  {:>7} {:>8} {:<18} {:>9} {:>7} {:>7} {:>8}  {}",
+            estimate.filter(|_| all > 0.0).map_or("-".to_owned(), |estimate| percent(estimate.seconds / all)),
+            estimate.map_or("-".to_owned(), |estimate| seconds(estimate.seconds)),
+            estimate.map_or("-".to_owned(), limiter),
+            coalesced,
+            hits(&sum.l1),
+            hits(&sum.l2),
+            count(kernel.launch_count()),
+            style.strong(&cut(&names::label(profile, kernel), width.saturating_sub(BEFORE_NAME).max(12))),
+        );
+    }
+    more(out, rows.len(), top, "kernels", style);
+    out.push('\n');
+}

@@ -1,0 +1,111 @@
+//! What limits the program, and the findings worth most.
+
+use std::fmt::Write as _;
+
+use super::estimate::limiter;
+use super::figures::{percent, seconds};
+use super::names;
+use super::style::Style;
+use super::wrap::{cut, paragraph};
+use crate::profile::Profile;
+use crate::profile::model::{Finding, Severity};
+use crate::report::finding_text;
+
+/// Findings of a short report, and fewest of one that gets too long.
+const MOST: usize = 5;
+const FEWEST: usize = 3;
+/// Lines of all findings of a short report.
+const MOST_LINES: usize = 30;
+
+/// What limits the program.
+pub(super) fn write_verdict(out: &mut String, profile: &Profile, style: Style, width: usize) {
+    let estimates = profile.kernels.iter().filter_map(|kernel| Some((kernel, kernel.estimates.first()?)));
+    let slowest = estimates
+        .clone()
+        .max_by(|one, other| one.1.seconds.total_cmp(&other.1.seconds).then(other.0.id.cmp(&one.0.id)));
+    let all: f64 = estimates.map(|(_, estimate)| estimate.seconds).sum();
+    let mut text = String::new();
+    if let Some((kernel, estimate)) = slowest.filter(|_| all > 0.0) {
+        let name = names::label(profile, kernel);
+        let limit = match limiter(estimate).as_str() {
+            "not known" => "what limits it is not known".to_owned(),
+            limit => format!("limited by {limit}"),
+        };
+        _ = write!(
+            text,
+            "{name} takes {} of the estimated {} of all kernels, {limit}.",
+            percent(estimate.seconds / all),
+            seconds(all),
+        );
+    }
+    let count = |severity| profile.findings.iter().filter(|finding| finding.severity == severity).count();
+    let (errors, warnings) = (count(Severity::Error), count(Severity::Warning));
+    let found = match (errors, warnings) {
+        (0, 0) => "Nothing was found that asks for a change.".to_owned(),
+        (0, warnings) => format!("{} for a change.", plural(warnings, "finding asks", "findings ask")),
+        (errors, warnings) => {
+            format!("{} and {}.", plural(errors, "error", "errors"), plural(warnings, "warning", "warnings"))
+        }
+    };
+    if !text.is_empty() {
+        text.push(' ');
+    }
+    text.push_str(&found);
+    out.push_str(&paragraph(&style.heading("VERDICT  "), &text, width));
+    out.push('\n');
+}
+
+fn plural(count: usize, one: &str, several: &str) -> String {
+    format!("{count} {}", if count == 1 { one } else { several })
+}
+
+/// The findings; `all` of them, or those that fit.
+pub(super) fn write(out: &mut String, profile: &Profile, style: Style, width: usize, all: bool) {
+    if profile.findings.is_empty() {
+        return;
+    }
+    _ = writeln!(out, "{}", style.heading("FINDINGS, what matters most first"));
+    let (mut shown, mut lines) = (0, 0);
+    for finding in &profile.findings {
+        let text = one(profile, finding, style, width);
+        lines += text.lines().count();
+        if !all && (shown >= MOST || shown >= FEWEST && lines > MOST_LINES) {
+            break;
+        }
+        out.push_str(&text);
+        shown += 1;
+    }
+    let rest = profile.findings.len() - shown;
+    if rest > 0 {
+        let text = format!("  … and {} (--all shows them)", plural(rest, "more", "more"));
+        _ = writeln!(out, "{}", style.faint(&text));
+    }
+    out.push('\n');
+}
+
+fn one(profile: &Profile, finding: &Finding, style: Style, width: usize) -> String {
+    let mut out = String::new();
+    let severity = finding.severity.name();
+    let severity = if finding.severity == Severity::Note { style.faint(severity) } else { style.warning(severity) };
+    let kernel = finding_text::kernel(profile, finding).map_or_else(String::new, |kernel| format!(" in {kernel}"));
+    _ = writeln!(
+        out,
+        "{:>2}. {severity} {}  {}{kernel}",
+        finding.rank,
+        style.strong(&finding.id),
+        style.strong(&finding_text::place(finding)),
+    );
+    if let Some(source) = finding_text::source(profile, finding) {
+        _ = writeln!(
+            out,
+            "    {}",
+            style.faint(&cut(&format!("{} | {source}", finding.line), width.saturating_sub(4)))
+        );
+    }
+    out.push_str(&paragraph("    why   ", &finding.reason, width));
+    out.push_str(&paragraph("    cure  ", &finding.cure, width));
+    if let Some(gain) = &finding.gain {
+        out.push_str(&paragraph("    gain  ", &finding_text::gain(finding, gain), width));
+    }
+    out
+}

@@ -1,0 +1,60 @@
+//! Paragraphs that keep to a width.
+
+/// Words in lines of at most `width` columns: the first begins with `first`, the others with as many blanks.
+pub(super) fn paragraph(first: &str, text: &str, width: usize) -> String {
+    let indent = visible(first);
+    let room = width.saturating_sub(indent).max(20);
+    let mut lines: Vec<String> = vec![String::new()];
+    let mut column = 0;
+    for word in text.split_whitespace() {
+        let length = word.chars().count();
+        if column > 0 && column + 1 + length > room {
+            lines.push(String::new());
+            column = 0;
+        }
+        if let Some(line) = lines.last_mut() {
+            if column > 0 {
+                line.push(' ');
+                column += 1;
+            }
+            line.push_str(word);
+        }
+        column += length;
+    }
+    let blanks = " ".repeat(indent);
+    lines
+        .iter()
+        .enumerate()
+        .map(|(index, line)| format!("{}{line}\n", if index == 0 { first } else { &blanks }))
+        .collect()
+}
+
+/// Characters that a terminal shows, colours (`ESC [ … m`) left out.
+fn visible(text: &str) -> usize {
+    let mut parts = text.split('\x1b');
+    let plain = parts.next().unwrap_or_default().chars().count();
+    plain + parts.map(|part| part.split_once('m').map_or(0, |(_, rest)| rest.chars().count())).sum::<usize>()
+}
+
+/// The first `most` characters of a text, the last of them `…` where it is longer.
+pub(super) fn cut(text: &str, most: usize) -> String {
+    if text.chars().count() <= most {
+        return text.to_owned();
+    }
+    let kept: String = text.chars().take(most.saturating_sub(1)).collect();
+    format!("{kept}…")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_keep_to_the_width() {
+        let text = "one two three four five six seven eight nine ten";
+        assert_eq!(paragraph("  a ", text, 24), "  a one two three four\n    five six seven eight\n    nine ten\n");
+        assert_eq!(visible("\x1b[1mbold\x1b[0m x"), 6);
+        assert_eq!(paragraph("", "averyveryverylongwordthatdoesnotfit", 10), "averyveryverylongwordthatdoesnotfit\n");
+        assert_eq!((cut("abcdef", 4), cut("abc", 4)), ("abc…".to_owned(), "abc".to_owned()));
+    }
+}
