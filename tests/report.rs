@@ -35,7 +35,7 @@ fn demo_profile() -> Profile {
     profile(&demo::trace(source.to_str().unwrap()), facts())
 }
 
-const PLAIN: TextOptions = TextOptions { color: false, top: 10 };
+const PLAIN: TextOptions = TextOptions { color: false, top: 10, all: true, width: 100 };
 
 #[test]
 fn the_demo_s_report() {
@@ -63,7 +63,7 @@ fn nothing_is_wider_than_a_terminal() {
 #[test]
 fn colours_add_nothing_but_colours() {
     let profile = demo_profile();
-    let colored = text(&profile, &TextOptions { color: true, top: 10 });
+    let colored = text(&profile, &TextOptions { color: true, top: 10, all: true, width: 100 });
     let plain = regex::Regex::new("\x1b\\[[0-9;]*m").unwrap().replace_all(&colored, "").into_owned();
     assert_ne!(colored, plain);
     assert_eq!(plain, text(&profile, &PLAIN));
@@ -130,7 +130,7 @@ fn anywhere(report: impl Fn(&Profile) -> String) -> String {
 
 #[test]
 fn the_findings_for_editors() {
-    insta::assert_snapshot!(anywhere(|profile| sarif(profile, 10)));
+    insta::assert_snapshot!(anywhere(sarif));
 }
 
 #[test]
@@ -139,7 +139,7 @@ fn bad_accesses_are_findings() {
     demo::begin(&mut trace, "/nowhere/columns.cu");
     trace.event(Event::Launch(demo::launch(0)));
     trace.event(demo::fault(0));
-    let document: serde_json::Value = serde_json::from_str(&sarif(&profile(&trace.finish(), facts()), 10)).unwrap();
+    let document: serde_json::Value = serde_json::from_str(&sarif(&profile(&trace.finish(), facts()))).unwrap();
     let result = &document["runs"][0]["results"][0];
     assert_eq!((&result["ruleId"], &result["level"]), (&"WL004".into(), &"error".into()));
     assert_eq!(result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"], "file:///nowhere/columns.cu");

@@ -21,7 +21,7 @@ pub fn run(data: &[u8]) {
 pub fn report(profile: &Profile) {
     let filter = report::Filter { top: 5, ..report::Filter::default() };
     let Some(kept) = report::apply(profile, &filter) else { return };
-    let text = report::text(&kept, &report::TextOptions { color: false, top: 5 });
+    let text = report::text(&kept, &report::TextOptions { color: false, top: 5, all: true, width: 100 });
     let shown = [text, report::csv(&kept), report::callgrind(&kept)];
     for text in shown {
         let hidden = text.chars().find(|c| warpline_format::visible::is_hidden(*c) && !matches!(c, '\n' | '\t'));
@@ -29,6 +29,6 @@ pub fn report(profile: &Profile) {
     }
     _ = report::json(&kept);
     _ = report::html(&kept, 5);
-    _ = report::sarif(&kept, 5);
+    _ = report::sarif(&kept);
     _ = report::pprof(&kept);
 }

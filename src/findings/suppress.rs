@@ -1,12 +1,9 @@
 //! Findings that somebody has looked at and wants to hear no more of.
 
-use crate::profile::Profile;
 use crate::profile::model::Finding;
+use crate::profile::{IGNORE_COMMENT, Profile};
 
 use super::list::RULES;
-
-/// What stands in a comment of the source: `// warpline: ignore`, or `// warpline: ignore strided-access bank-conflict`.
-const COMMENT: &str = "warpline: ignore";
 
 /// What is asked to be left out: an id, or an id at a place, or everything at a place.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -88,7 +85,7 @@ pub struct Ignored {
     pub by_request: usize,
 }
 
-/// Takes findings out that comments in the source or `suppressions` cover, and ranks the others anew. A comment stands on the
+/// Takes findings out that comments in the source (`// warpline: ignore`, or `// warpline: ignore strided-access spill`) or `suppressions` cover, and ranks the others anew. A comment stands on the
 /// finding's line, or alone on the line above it.
 pub fn suppress(profile: &mut Profile, suppressions: &[Suppression]) -> Ignored {
     let mut ignored = Ignored::default();
@@ -114,7 +111,7 @@ fn by_comment(finding: &Finding, profile: &Profile) -> bool {
     let Some(lines) = profile.sources.get(&finding.file) else { return false };
     let covers = |line: u32, alone: bool| {
         let Some(text) = lines.get(&line) else { return false };
-        let Some((before, after)) = text.split_once(COMMENT) else { return false };
+        let Some((before, after)) = text.split_once(IGNORE_COMMENT) else { return false };
         let comment = ["//", "/*"].iter().filter_map(|mark| before.rfind(mark)).max();
         let Some(comment) = comment else { return false };
         if alone && !before[..comment].trim().is_empty() {

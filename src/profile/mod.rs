@@ -30,4 +30,5 @@ pub use file::{ProfileError, read, write};
 pub(crate) use file::{probe, write_spare};
 pub use model::Profile;
 pub(crate) use rows::idle_in_part;
+pub(crate) use sources::IGNORE_COMMENT;
 pub use sources::Sources;

@@ -18,6 +18,8 @@ const MAX_SOURCE_BYTES: u64 = 64 << 20;
 const MAX_CHECKED_BYTES: u64 = 1 << 30;
 /// Longer lines are cut.
 const MAX_LINE_CHARACTERS: usize = 400;
+/// What stands in a comment that silences findings.
+pub(crate) const IGNORE_COMMENT: &str = "warpline: ignore";
 /// Files without lines that are named one by one.
 const MOST_NAMED: usize = 8;
 
@@ -176,7 +178,9 @@ pub(super) fn collect(profile: &mut Profile, evidence: Evidence<'_, '_>) -> Vec<
         let text = String::from_utf8_lossy(&bytes);
         let mut kept = BTreeMap::new();
         for (number, line) in (1u32..).zip(text.lines()) {
-            if lines.contains(&number) {
+            // A comment alone on a line may silence findings of the next one.
+            let about_next = || lines.contains(&(number + 1)) && line.contains(IGNORE_COMMENT);
+            if lines.contains(&number) || about_next() {
                 let line: String = line.trim_end().chars().take(MAX_LINE_CHARACTERS).collect();
                 kept.insert(number, visible::source_line(&line).into_owned());
             }

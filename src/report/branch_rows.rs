@@ -60,3 +60,31 @@ pub(super) fn branch_rows(profile: &Profile) -> Vec<BranchRow<'_>> {
     rows.sort_by_key(|row| (std::cmp::Reverse(row.divergent), row.kernel, row.file, row.line, row.column));
     rows
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analysis::{Analysis, Finish};
+    use crate::profile::{BuildInput, RunFacts, build};
+
+    #[test]
+    fn copies_of_a_branch_are_one_row_and_two_of_a_line_are_two() {
+        let branch = |column, executions, divergent| Branch {
+            order_assumed: false,
+            kernel: 0,
+            kernel_line: 7,
+            file: "/a.cu".to_owned(),
+            line: 7,
+            column,
+            executions,
+            divergent,
+            lanes: vec![executions * 8, executions * 24],
+        };
+        let analysis = Analysis::empty(Finish::Complete);
+        let mut profile = build(BuildInput { analysis: &analysis, facts: RunFacts::default() });
+        profile.branches = vec![branch(3, 10, 4), branch(9, 5, 5), branch(3, 30, 6), branch(12, 8, 0)];
+        let rows = branch_rows(&profile);
+        let told: Vec<_> = rows.iter().map(|row| (row.column, row.executions, row.divergent, row.sides())).collect();
+        assert_eq!(told, [(3, 40, 10, "in 2 copies".to_owned()), (9, 5, 5, "lanes 25.0 % / 75.0 %".to_owned())]);
+    }
+}

@@ -119,28 +119,3 @@ pub(super) fn write_idle(out: &mut String, profile: &Profile, style: Style, top:
     more(out, rows.len(), top, "lines", style);
     out.push('\n');
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn copies_of_a_branch_are_one_row() {
-        let branch = |executions, divergent| Branch {
-            order_assumed: false,
-            kernel: 0,
-            file: "/a.cu".to_owned(),
-            line: 7,
-            column: 3,
-            executions,
-            divergent,
-            lanes: vec![executions * 8, executions * 24],
-        };
-        let mut copies = Copies::default();
-        let (one, other) = (branch(10, 4), branch(30, 6));
-        copies.add(&one);
-        assert_eq!(copies.sides(), "lanes 25.0 % / 75.0 %");
-        copies.add(&other);
-        assert_eq!((copies.executions, copies.divergent, copies.sides()), (40, 10, "in 2 copies".to_owned()));
-    }
-}
