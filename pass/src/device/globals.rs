@@ -6,6 +6,7 @@ use crate::ir::space;
 use crate::llvm::debug::Variable;
 use crate::llvm::metadata::compile_units;
 use crate::llvm::shim::demangle;
+use crate::llvm::source_name::before_externalisation;
 use crate::llvm::{Layout, ModuleItems, Value, annotations};
 use inkwell::module::Module;
 use std::collections::{HashMap, HashSet};
@@ -25,9 +26,8 @@ pub fn join_statics(module: &Module<'_>) {
     let all: Vec<_> = module.variables().into_iter().chain(module.functions()).collect();
     let renamed: HashMap<String, Value<'_>> = (all.iter().filter(|value| !value.is_declaration()))
         .filter_map(|&value| {
-            let name = value.name();
-            let old = name.rsplit_once("__static__").or_else(|| name.rsplit_once("__intern__"))?.0;
-            Some((old.to_owned(), value))
+            let old = before_externalisation(&value.name())?.to_owned();
+            Some((old, value))
         })
         .collect();
     for value in all.into_iter().filter(|value| value.is_declaration()) {

@@ -18,6 +18,7 @@ pub mod module;
 pub mod options;
 pub mod part;
 pub mod shim;
+pub mod source_name;
 pub mod types;
 pub mod value;
 

@@ -1,6 +1,7 @@
 //! The C++ shim (`cpp/`): what LLVM's C interface lacks.
 
 use super::module::{Machine, MachineError};
+use super::source_name::before_externalisation;
 use super::value::Value;
 use inkwell::context::Context;
 use inkwell::llvm_sys::prelude::*;
@@ -140,8 +141,10 @@ pub fn erase_named_metadata(module: &Module<'_>, name: &str) {
     unsafe { wl_erase_named_metadata(module.as_mut_ptr(), name.as_ptr()) }
 }
 
-/// The demangled form of an Itanium name, the name itself when it is none.
+/// The demangled form of an Itanium name, the name itself when it is none; without what relocatable code makes the symbol
+/// unique with.
 pub fn demangle(name: &str) -> String {
+    let name = before_externalisation(name).unwrap_or(name);
     let raw = super::c_name(name);
     // SAFETY: a zero-terminated string.
     unsafe { take(wl_demangle(raw.as_ptr())) }.unwrap_or_else(|| name.into())
