@@ -46,6 +46,13 @@ fn a_kernel_that_ends_early_makes_the_profile_incomplete() {
             assert_eq!(document["run"]["complete"], false, "{failure}: {told}");
             assert_eq!(missing(&document, "ended_early"), 1, "{failure}: {told}");
             assert_eq!(missing(&document, "after_stop"), 7, "{failure}: {told}");
+            // What it did until then tells nothing of its time.
+            let estimated = |name: &str| {
+                let rows = document["kernels"].as_array().into_iter().flatten();
+                let mut rows = rows.filter(|row| row["name"].as_str().is_some_and(|full| full.starts_with(name)));
+                rows.any(|row| row["estimates"].as_array().is_some_and(|estimates| !estimates.is_empty()))
+            };
+            assert!(estimated("fill(") && !estimated("fails("), "{failure}: {told}");
             assert!(outcome.stderr.contains(&format!("launch 1 of fails ended early: {reason}")), "{told}");
             assert!(outcome.stderr.contains("7 launches after launch 1 were refused"), "{told}");
             let head: Vec<&str> = text.lines().take(6).collect();

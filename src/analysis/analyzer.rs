@@ -540,14 +540,15 @@ impl Analyzer {
     /// Keeps a launch's figures, by themselves or in its group's. Those that failed are told by themselves, the first ones.
     fn keep(&mut self, kernel: u32, place: Place, launch: LaunchData) {
         let kernel = &mut self.analysis.kernels[kernel as usize];
-        let failed = launch.error != Some(0) && self.failed < MOST_FAILED;
+        let failed = launch.error != Some(0);
+        let told = failed && self.failed < MOST_FAILED;
         match place {
-            Place::Shared(number) if !failed => match kernel.groups.entry(number) {
+            Place::Shared(number) if !told => match kernel.groups.entry((number, failed)) {
                 Entry::Occupied(mut group) => group.get_mut().add(&launch),
                 Entry::Vacant(place) => _ = place.insert(LaunchGroup::new(launch)),
             },
             _ => {
-                self.failed += u64::from(failed);
+                self.failed += u64::from(told);
                 kernel.launches.push(launch);
             }
         }

@@ -190,8 +190,9 @@ pub struct KernelData {
     pub contexts: ContextTree,
     /// Launches that are told one by one, in order of their ends.
     pub launches: Vec<LaunchData>,
-    /// The others, by number of the group.
-    pub groups: BTreeMap<u32, LaunchGroup>,
+    /// The others, by number of the group and whether they failed: what a failed launch did until its end tells nothing of
+    /// how long one takes.
+    pub groups: BTreeMap<(u32, bool), LaunchGroup>,
     /// By index in the module's blocks.
     pub blocks: BTreeMap<u32, BlockSum>,
     /// By index in the module's branches.

@@ -19,7 +19,7 @@ use crate::models::Rates;
 /// A launch, or the sums of several of one shape, and how many.
 type Launches<'a> = (&'a LaunchData, u64);
 
-/// What limits a kernel on a model, over its launches that were recorded whole.
+/// What limits a kernel on a model, over its launches that were recorded whole and ended without an error.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Estimate {
     /// Model.
@@ -131,7 +131,7 @@ pub(super) fn seconds(
     alone.filter_map(|launch| Some((launch.event.id, estimate("", 0, rates, true, &[(launch, 1)])?.seconds))).collect()
 }
 
-/// Launches that were recorded whole, in order.
+/// Launches that were recorded whole and ended without an error, in order.
 ///
 /// Launches of a group are one with their sums: it takes as long as they do where the same part is the slowest in all of
 /// them, else less.
@@ -143,8 +143,9 @@ fn whole(kernel: &KernelData) -> Vec<Launches<'_>> {
     launches
 }
 
+/// A kernel that was stopped did part of its work only, however little that was.
 fn is_whole(launch: &LaunchData) -> bool {
-    launch.event.block_share == 1 && launch.error.is_some()
+    launch.event.block_share == 1 && launch.error == Some(0)
 }
 
 /// `None` where nothing of it is known. `same_banks`: shared memory was counted for this model's banks.

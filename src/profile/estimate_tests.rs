@@ -3,7 +3,7 @@ use std::collections::BTreeMap;
 use proptest::prelude::*;
 
 use super::*;
-use crate::analysis::{BlockSum, BranchSum, Cells, HostTraffic, InstructionSums};
+use crate::analysis::{BlockSum, BranchSum, Cells, HostTraffic, InstructionSums, LaunchGroup};
 use crate::attribution::ContextTree;
 use crate::geometry::Banks;
 use crate::hierarchy::{LevelCounts, StageCounts, Traffic};
@@ -147,7 +147,30 @@ fn what_is_not_known_is_left_out() {
     sampled.event.block_share = 16;
     let mut cut = launch(1, 10);
     cut.error = None;
-    assert_eq!(of(vec![sampled, cut], &rates()), None);
+    let mut stopped = launch(2, 10);
+    stopped.error = Some(700);
+    let bad = vec![sampled, cut, stopped];
+    assert_eq!(of(bad.clone(), &rates()), None);
+    // Beside a launch that ended they add nothing.
+    let good = of(vec![launch(3, 10)], &rates());
+    assert_eq!(of(bad.into_iter().chain([launch(3, 10)]).collect(), &rates()), good);
+    assert_eq!(good.map(|estimate| estimate.launches), Some(1));
+}
+
+#[test]
+fn failed_launches_of_a_group_are_not_in_it() {
+    let failed = |id| LaunchData { error: Some(719), ..launch(id, 10) };
+    let mut data = kernel(Vec::new());
+    let mut group = LaunchGroup::new(launch(0, 10));
+    group.add(&launch(1, 10));
+    data.groups.insert((0, false), group);
+    let name = "mine".to_owned();
+    let estimates = |data: &KernelData| estimates(data, [(&name, &rates())].into_iter(), &|_, _| false);
+    let good = estimates(&data);
+    data.groups.insert((0, true), LaunchGroup::new(failed(2)));
+    assert_eq!(estimates(&data), good);
+    data.groups.remove(&(0, false));
+    assert_eq!(estimates(&data), []);
 }
 
 #[test]

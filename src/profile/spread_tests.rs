@@ -136,13 +136,13 @@ fn check(launches: &[(u64, &Made)], counts: &BTreeMap<String, Spread>, ratios: &
 
 /// A kernel with these launches; those from `told` on are in groups by path, as long as one was recorded as another.
 fn kernel(launches: Vec<LaunchData>, told: usize) -> KernelData {
-    let mut groups: BTreeMap<u32, LaunchGroup> = BTreeMap::new();
+    let mut groups: BTreeMap<(u32, bool), LaunchGroup> = BTreeMap::new();
     let mut alone = launches;
     for launch in alone.split_off(told.min(alone.len())) {
         let number = 2 * launch.event.path + u32::from(launch.event.block_share != 0);
-        match groups.get_mut(&number) {
+        match groups.get_mut(&(number, false)) {
             Some(group) => group.add(&launch),
-            None => _ = groups.insert(number, LaunchGroup::new(launch)),
+            None => _ = groups.insert((number, false), LaunchGroup::new(launch)),
         }
     }
     KernelData {
