@@ -151,6 +151,27 @@ fn strays_in_local_and_shared_memory_and_divergent_barriers_are_reported() {
 }
 
 #[test]
+fn a_bad_access_is_told_once_and_misalignment_only_where_it_is_looked_for() {
+    let folder = work_folder("repeated");
+    let source = root().join("tests/failures/repeated.cu");
+    let executable = build(std::slice::from_ref(&source), &[], &folder);
+    let (outcome, document, _) = profiled(&folder, &executable, &["--check", "report"], &["behind"]);
+    let told = outcome.describe();
+    assert!(outcome.stdout.contains("cudaSuccess"), "{told}");
+    assert_eq!(faults(&document), [("out_of_bounds".to_owned(), lines_with(&source, "// bad")[0])], "{told}");
+    assert_eq!(outcome.stderr.matches("Invalid write").count(), 1, "{told}");
+
+    let (outcome, document, _) = profiled(&folder, &executable, &["--check", "off"], &["crooked"]);
+    let told = outcome.describe();
+    assert!(outcome.stdout.contains("cudaSuccess right"), "{told}");
+    assert!(faults(&document).is_empty() && !outcome.stderr.contains("isaligned"), "{told}");
+    let (outcome, document, _) = profiled(&folder, &executable, &[], &["crooked"]);
+    let told = outcome.describe();
+    assert!(outcome.stdout.contains("cudaErrorMisalignedAddress"), "{told}");
+    assert_eq!(faults(&document).len(), 1, "{told}");
+}
+
+#[test]
 fn reads_just_outside_allocations_pass_where_a_gpu_lets_them_pass() {
     let folder = work_folder("slack");
     let source = root().join("tests/failures/slack.cu");

@@ -1,5 +1,6 @@
 //! Registered device modules: kernels, variables, site ranges.
 
+use crate::faults::told::Told;
 use std::ffi::CStr;
 use std::ops::Range;
 use std::slice;
@@ -26,6 +27,8 @@ pub struct Module {
     epoch: u64,
     /// Some site ranges are those of the running launch's shared or local memory.
     pub passing: bool,
+    /// Bad accesses that the user knows of.
+    pub told: Told,
     /// Limits that the program set per kernel, by kernel index: dynamic shared memory.
     pub dynamic_shared: Vec<u32>,
 }
@@ -102,6 +105,7 @@ impl Module {
             globals: Vec::new(),
             epoch: u64::MAX,
             passing: false,
+            told: Told::default(),
             dynamic_shared: vec![0; ours.kernel_count as usize],
         };
         module.clear_ranges();

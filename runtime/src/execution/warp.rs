@@ -76,7 +76,7 @@ pub struct Running {
     /// Addresses of the kernel's parameters, which pointers can lead to, too: LLVM turns `later ? *pointer : value` of a
     /// structure into one load from either.
     pub parameters: Range<u64>,
-    /// Sites that have had their fault told.
+    /// Sites that have had the fault told that stops the kernel; of others the module knows.
     pub told: HashSet<u32>,
     /// Branches of loops in which lanes waited in vain while others of their warp went on ahead.
     pub parted: BTreeSet<u32>,

@@ -56,9 +56,11 @@ pub unsafe fn check(warp: *mut Warp, range: *mut SiteRange, access: Access) -> R
         let stack = unsafe { (*warp).context.local as u64 + lane as u64 * (*warp).context.local_stride };
         // Of a local access that leads elsewhere, the address that it leads to.
         let place = if local_site { stack.wrapping_add(address) } else { address };
-        let kind = if access.align > 1 && !address.is_multiple_of(u64::from(access.align)) {
+        let kind = if running.check == Check::Off {
+            None
+        } else if access.align > 1 && !address.is_multiple_of(u64::from(access.align)) {
             Some(FaultKind::Misaligned)
-        } else if running.check == Check::Off || (local_site && inside(&variable, address, bytes)) {
+        } else if (local_site && inside(&variable, address, bytes)) {
             None
         } else if local_site && !leads_elsewhere(running, stack.wrapping_add(address)) {
             Some(FaultKind::LocalOutOfBounds)
@@ -115,8 +117,12 @@ pub unsafe fn check(warp: *mut Warp, range: *mut SiteRange, access: Access) -> R
             return Ok(lanes);
         }
     }
-    let stops = running.check == Check::Stop || (running.check == Check::Off && kind == FaultKind::Misaligned);
-    if running.told.insert(access.site) {
+    let stops = running.check == Check::Stop;
+    // SAFETY: by the contract; the module belongs to the launch.
+    let module = unsafe { &mut *running.module };
+    // A kernel that is stopped says why, each time.
+    let tells = if stops { running.told.insert(access.site) } else { module.told.is_first(access.site, &module.table) };
+    if tells {
         // SAFETY: by the contract.
         unsafe { tell(warp, lane, kind, &access, &variable, stops) };
     }
@@ -136,7 +142,8 @@ unsafe fn tolerated(warp: *mut Warp, lane: usize, good: u32, access: &Access, va
     // SAFETY: by the contract.
     let (running, registry) = unsafe { (&mut *(*warp).running, &(*(*(*warp).running).memory).registry) };
     // SAFETY: by the contract; the module belongs to the launch.
-    let op = unsafe { &*running.module }.table.sites.get(access.site as usize).map(|site| site.op);
+    let module = unsafe { &mut *running.module };
+    let op = module.table.sites.get(access.site as usize).map(|site| site.op);
     let passes = |lane: usize| {
         let address = access.addresses[lane];
         address.is_multiple_of(u64::from(access.align.max(1)))
@@ -147,7 +154,7 @@ unsafe fn tolerated(warp: *mut Warp, lane: usize, good: u32, access: &Access, va
     if op != Some(Op::Load) || !lanes(strays).all(passes) {
         return None;
     }
-    if running.told.insert(access.site) {
+    if module.told.is_first(access.site, &module.table) {
         // SAFETY: by the contract.
         unsafe { message::access(warp, lane, FaultKind::OutOfBounds, access, variable, message::Outcome::Passed) };
     }

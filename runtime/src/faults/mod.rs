@@ -4,3 +4,4 @@ pub mod barrier;
 pub mod check;
 pub mod message;
 pub mod signal;
+pub mod told;

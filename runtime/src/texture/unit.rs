@@ -76,8 +76,12 @@ unsafe fn refuse(warp: *mut Warp, site: u32, mask: u32, handle: u64, what: &str,
 unsafe fn tell(warp: *mut Warp, site: u32, mask: u32, text: String, kind: FaultKind, address: u64) {
     // SAFETY: by the contract; the launch's state is used by this thread alone.
     unsafe {
+        // What no object leads to cannot be fetched: that is not a matter of looking.
         let stops = (*(*warp).running).check != Check::Report;
-        if (*(*warp).running).told.insert(site) {
+        let running = &mut *(*warp).running;
+        let module = &mut *running.module;
+        let first = if stops { running.told.insert(site) } else { module.told.is_first(site, &module.table) };
+        if first {
             let lane = mask.trailing_zeros() as usize;
             message::at_site(warp, lane, &text, site, stops);
             check::note(warp, lane, kind, site, address, stops);

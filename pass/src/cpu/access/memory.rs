@@ -445,9 +445,11 @@ impl<'c> Emitter<'_, 'c> {
     }
 }
 
-/// Alignment at an offset from an aligned place.
+/// Alignment at an offset from an aligned place, as far as the processor may rely on it: where nobody looks for misaligned
+/// accesses they are done as they are, and x86 has instructions that refuse whole vectors of 16 bytes and more.
 pub fn common_align(align: u64, offset: u64) -> u64 {
-    if offset == 0 { align } else { align.min(1 << offset.trailing_zeros()) }
+    const MOST: u64 = 8;
+    if offset == 0 { align.min(MOST) } else { align.min(1 << offset.trailing_zeros()).min(MOST) }
 }
 
 fn is_atomic(value: Value<'_>) -> bool {
