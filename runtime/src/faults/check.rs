@@ -60,7 +60,7 @@ pub unsafe fn check(warp: *mut Warp, range: *mut SiteRange, access: Access) -> R
             None
         } else if access.align > 1 && !address.is_multiple_of(u64::from(access.align)) {
             Some(FaultKind::Misaligned)
-        } else if (local_site && inside(&variable, address, bytes)) {
+        } else if local_site && inside(&variable, address, bytes) {
             None
         } else if local_site && !leads_elsewhere(running, stack.wrapping_add(address)) {
             Some(FaultKind::LocalOutOfBounds)
