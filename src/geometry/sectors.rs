@@ -59,7 +59,7 @@ pub(crate) fn count(sectors: u8) -> u32 {
 }
 
 /// [`collapse`] and [`expand`] for one unit size, as tables.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Units {
     counts: [u8; 16],
     sectors: [u8; 16],

@@ -12,11 +12,14 @@ struct Line {
     line: u64,
     known: Vec<bool>,
     dirty: Vec<bool>,
+    /// Cell of the last write to each sector.
+    writers: Vec<u32>,
 }
 
 impl Line {
     fn new(line: u64, bytes: u32) -> Line {
-        Line { line, known: vec![false; bytes as usize], dirty: vec![false; bytes as usize / 32] }
+        let sectors = bytes as usize / 32;
+        Line { line, known: vec![false; bytes as usize], dirty: vec![false; sectors], writers: vec![0; sectors] }
     }
 
     fn readable(&self, from: u32, bytes: u32) -> bool {
@@ -150,15 +153,15 @@ pub(super) struct SlowL1 {
     array: Array,
 }
 
-/// What L2 is asked for, sector by sector, with the bytes of stores.
-pub(super) type SentToL2 = Vec<(L2Op, u64, u32)>;
+/// What L2 is asked for, sector by sector, with the bytes of stores, and the cell that it is counted in.
+pub(super) type SentToL2 = Vec<(L2Op, u64, u32, u32)>;
 
 /// A request to L2 in the form of [`SentToL2`].
-pub(super) fn flatten(request: &L2Access, line: u64, out: &mut SentToL2) {
+pub(super) fn flatten(request: &L2Access, line: u64, cell: u32, out: &mut SentToL2) {
     for sector in 0..4u64 {
         if request.sectors >> sector & 1 == 1 {
             let bytes = (request.bytes >> (32 * sector)) as u32;
-            out.push((request.op, line * 4 + sector, if request.op == L2Op::Store { bytes } else { u32::MAX }));
+            out.push((request.op, line * 4 + sector, if request.op == L2Op::Store { bytes } else { u32::MAX }, cell));
         }
     }
 }
@@ -168,7 +171,7 @@ fn write_back(left: Option<Line>, line_bytes: u32, out: &mut SentToL2) {
     for (index, sector) in left.known.chunks(32).enumerate() {
         if left.dirty[index] {
             let bytes = sector.iter().enumerate().map(|(bit, known)| u32::from(*known) << bit).sum();
-            out.push((L2Op::Store, left.line * u64::from(line_bytes / 32) + index as u64, bytes));
+            out.push((L2Op::Store, left.line * u64::from(line_bytes / 32) + index as u64, bytes, left.writers[index]));
         }
     }
 }
@@ -180,7 +183,7 @@ impl SlowL1 {
         SlowL1 { config: config.clone(), array }
     }
 
-    pub(super) fn serve(&mut self, route: Route, piece: &Piece, out: &mut SentToL2) -> L1Outcome {
+    pub(super) fn serve(&mut self, route: Route, piece: &Piece, cell: u32, out: &mut SentToL2) -> L1Outcome {
         let (line_bytes, unit) = (self.config.line_bytes, self.config.sector_bytes);
         let mut outcome = L1Outcome::default();
         let mut stores = Vec::new();
@@ -201,7 +204,8 @@ impl SlowL1 {
                 for (index, sector) in bytes.chunks(32).enumerate() {
                     let mask: u32 = sector.iter().enumerate().map(|(bit, set)| u32::from(*set) << bit).sum();
                     if whole || mask != 0 {
-                        out.push((op, address / 32 + index as u64, if op == L2Op::Store { mask } else { u32::MAX }));
+                        let mask = if op == L2Op::Store { mask } else { u32::MAX };
+                        out.push((op, address / 32 + index as u64, mask, cell));
                     }
                 }
             };
@@ -264,7 +268,10 @@ impl SlowL1 {
                     if local {
                         let (entry, _) = self.array.lookup_or_allocate(line);
                         for (index, sector) in bytes.chunks(32).enumerate() {
-                            entry.dirty[at as usize / 32 + index] |= sector.contains(&true);
+                            if sector.contains(&true) {
+                                entry.dirty[at as usize / 32 + index] = true;
+                                entry.writers[at as usize / 32 + index] = cell;
+                            }
                         }
                     } else {
                         sectors(&mut stores, L2Op::Store, false);
@@ -444,8 +451,8 @@ mod tests {
                 let piece = if route.is_load() { Piece { bytes: bytes_of(piece.sectors), ..piece } } else { piece };
                 let number = dense.number(piece.line).unwrap();
                 let (mut got, mut want) = (SentToL2::new(), SentToL2::new());
-                let outcome = fast.serve(sm as u32, route, &piece, number, |request| flatten(&request, dense.line(request.number), &mut got));
-                prop_assert_eq!(outcome, slow.serve(route, &piece, &mut want), "{:?} {:?}", route, piece);
+                let outcome = fast.serve(sm as u32, route, &piece, number, |request| flatten(&request, dense.line(request.number), 0, &mut got));
+                prop_assert_eq!(outcome, slow.serve(route, &piece, 0, &mut want), "{:?} {:?}", route, piece);
                 // Parts of one piece are independent lines; only what is asked for matters.
                 got.sort_unstable_by_key(|asked| (asked.1, asked.2));
                 want.sort_unstable_by_key(|asked| (asked.1, asked.2));

@@ -1,10 +1,12 @@
 //! Sectors of which only some bytes are known.
 
+use std::collections::hash_map::Entry;
+
 use rustc_hash::FxHashMap;
 
-/// Bytes written to sectors that are not whole.
+/// Bytes written to sectors that are not whole, by line: of the four sectors, those that are known in part.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Partial(FxHashMap<u64, u32>);
+pub(crate) struct Partial(FxHashMap<u64, [u32; 4]>);
 
 impl Partial {
     #[inline(always)]
@@ -15,18 +17,23 @@ impl Partial {
     /// Notes bytes written to a sector of a line that cannot be read. Whether some of them were known before, and
     /// whether all of the sector's are now; what is whole is forgotten here.
     pub(crate) fn write(&mut self, key: u64, sector: u32, bytes: u32) -> (bool, bool) {
-        let place = key << 2 | u64::from(sector);
-        if bytes == u32::MAX {
-            return (!self.0.is_empty() && self.0.remove(&place).is_some(), true);
+        let sector = sector as usize & 3;
+        let mut line = match self.0.entry(key) {
+            Entry::Occupied(line) => line,
+            Entry::Vacant(_) if bytes == u32::MAX => return (false, true),
+            Entry::Vacant(place) => {
+                place.insert([0; 4])[sector] = bytes;
+                return (false, false);
+            }
+        };
+        let known = line.get()[sector];
+        let now = known | bytes;
+        let whole = now == u32::MAX;
+        line.get_mut()[sector] = if whole { 0 } else { now };
+        if whole && *line.get() == [0; 4] {
+            line.remove();
         }
-        let known = self.0.entry(place).or_default();
-        let before = *known != 0;
-        *known |= bytes;
-        let whole = *known == u32::MAX;
-        if whole {
-            self.0.remove(&place);
-        }
-        (before, whole)
+        (known != 0, whole)
     }
 
     /// Takes out what is known of some sectors of a line: which, and calls `f` with each one's bytes.
@@ -37,14 +44,16 @@ impl Partial {
 
     #[inline(never)]
     fn take_slowly(&mut self, key: u64, sectors: u8, f: &mut dyn FnMut(u32, u32)) -> u8 {
+        let Entry::Occupied(mut line) = self.0.entry(key) else { return 0 };
         let mut taken = 0;
-        for sector in 0..4 {
-            if sectors >> sector & 1 == 1
-                && let Some(bytes) = self.0.remove(&(key << 2 | u64::from(sector)))
-            {
+        for (sector, bytes) in (0..).zip(line.get_mut()) {
+            if sectors >> sector & 1 == 1 && *bytes != 0 {
                 taken |= 1 << sector;
-                f(sector, bytes);
+                f(sector, std::mem::take(bytes));
             }
+        }
+        if *line.get() == [0; 4] {
+            line.remove();
         }
         taken
     }

@@ -4,6 +4,7 @@ use super::by_sm::BySm;
 use super::queue::{Masks, QueuedPiece, QueuedRequest, RequestQueue};
 use super::request::{L1Outcome, Route};
 use super::rules::{L1Rules, NextLevel, OneSm};
+use super::writers::Writers;
 use crate::geometry::sectors::{bytes_of, count};
 use crate::hierarchy::array::{FullCache, LineCache, Replacement, SectorCache};
 use crate::hierarchy::coalesce::Piece;
@@ -18,6 +19,7 @@ pub struct Level1 {
     rules: L1Rules,
     kind: Kind,
     by_sm: BySm,
+    writers: Writers,
 }
 
 /// By the form of the arrays.
@@ -68,7 +70,7 @@ impl Level1 {
         } else {
             Kind::General { config: Box::new(config.clone()), ways, sms: Vec::new() }
         };
-        Level1 { rules: L1Rules::new(config), kind, by_sm: BySm::default() }
+        Level1 { rules: L1Rules::new(config), kind, by_sm: BySm::default(), writers: Writers::default() }
     }
 
     /// Makes room for so many SMs.
@@ -138,6 +140,7 @@ struct Exit<'a> {
     request: &'a QueuedRequest,
     part: &'a QueuedPiece,
     lines: &'a DenseLines,
+    writers: &'a mut Writers,
     out: &'a mut Egress,
 }
 
@@ -145,10 +148,26 @@ impl NextLevel for Exit<'_> {
     #[inline(always)]
     fn send(&mut self, request: L2Access) {
         let QueuedRequest { sm, cell, place, .. } = *self.request;
-        let QueuedPiece { line, number, .. } = *self.part;
-        let line = if request.number == number { line } else { self.lines.line(request.number) };
         self.out.place = place;
-        self.out.push(sm, cell, line, request.sectors, request.op, request.bytes);
+        self.out.push(sm, cell, self.part.line, request.sectors, request.op, request.bytes);
+    }
+
+    #[inline(always)]
+    fn write_back(&mut self, request: L2Access) {
+        let L2Access { op, number, sectors, bytes } = request;
+        let QueuedRequest { sm, place, .. } = *self.request;
+        let line = self.lines.line(number);
+        let Exit { writers, out, .. } = self;
+        out.place = place;
+        let units = out.lookups();
+        writers.divide(number, sectors, units, |sectors, cell| {
+            out.push(sm, cell, line, sectors, op, bytes & bytes_of(sectors));
+        });
+    }
+
+    #[inline(always)]
+    fn dirtied(&mut self, sectors: u8) {
+        self.writers.note(self.part.number, sectors, self.request.cell);
     }
 }
 
@@ -165,7 +184,7 @@ impl processor::Job for ServeAll<'_> {
 
     #[inline(always)]
     fn run(self) {
-        let ServeAll { level: Level1 { rules, kind, by_sm }, queue, lines, cells, out } = self;
+        let ServeAll { level: Level1 { rules, kind, by_sm, writers }, queue, lines, cells, out } = self;
         let (mut rest, parts, mut masks) = queue.split();
         while let Some(first) = rest.first() {
             let plain = first.plain;
@@ -181,7 +200,7 @@ impl processor::Job for ServeAll<'_> {
                     for request in here {
                         for part in &parts[request.pieces()] {
                             let piece = Piece { line: part.line, sectors: part.sectors, bytes: masks.next(part) };
-                            let exit = Exit { request, part, lines, out };
+                            let exit = Exit { request, part, lines, writers, out };
                             let outcome = serve_one(rules, kind, &piece, exit);
                             let load = request.route.is_load();
                             cells.cell(request.cell).l1.count(load, outcome.lookups, outcome.hits);

@@ -5,6 +5,7 @@ mod level1;
 mod queue;
 mod request;
 mod rules;
+mod writers;
 
 pub use level1::Level1;
 pub(super) use queue::{Origin, RequestQueue};

@@ -53,6 +53,16 @@ impl L1Rules {
 pub(crate) trait NextLevel {
     /// Takes one request.
     fn send(&mut self, request: L2Access);
+
+    /// Takes what a line that had to leave still has to write.
+    #[inline(always)]
+    fn write_back(&mut self, request: L2Access) {
+        self.send(request);
+    }
+
+    /// Sectors of the piece's line wait to be written back from now on.
+    #[inline(always)]
+    fn dirtied(&mut self, _sectors: u8) {}
 }
 
 impl<F: FnMut(L2Access)> NextLevel for F {
@@ -277,6 +287,7 @@ impl<C: LineCache> OneSm<'_, C> {
                     self.write(set, entry, sectors, bytes)
                 };
                 self.cache.mark_dirty(entry, sectors);
+                out.dirtied(sectors << shift);
                 L1Outcome { lookups, hits }
             }
         }
@@ -311,7 +322,7 @@ impl<C: LineCache> OneSm<'_, C> {
                 let parts = 128 / self.rules.line_bytes;
                 let shift = (evicted.key % parts) * (self.rules.line_bytes / 32);
                 let bytes = bytes & bytes_of(evicted.dirty);
-                out.send(L2Access {
+                out.write_back(L2Access {
                     op: L2Op::Store,
                     number: evicted.key / parts,
                     sectors: evicted.dirty << shift,

@@ -2,7 +2,7 @@
 
 use super::placement::{Placement, Shares};
 use super::request::L2Op;
-use crate::geometry::sectors::bytes_of;
+use crate::geometry::sectors::{Units, bytes_of};
 use crate::hierarchy::config::L2Config;
 
 /// A request that left an SM: at most one line of 128 bytes.
@@ -102,13 +102,14 @@ pub struct Egress {
     shares: Vec<EgressQueue>,
     /// Where there are several shares.
     division: Option<Division>,
+    lookups: Units,
     /// Place of what is pushed next, the same for all that one request of a warp causes. Rises.
     pub place: u32,
 }
 
 impl Default for Egress {
     fn default() -> Self {
-        Egress { shares: vec![EgressQueue::default()], division: None, place: 0 }
+        Egress { shares: vec![EgressQueue::default()], division: None, lookups: Units::new(32), place: 0 }
     }
 }
 
@@ -120,8 +121,14 @@ impl Egress {
         Egress {
             shares: vec![EgressQueue::default(); shares.count() as usize],
             division: (shares.count() > 1).then_some(division),
+            lookups: Units::new(config.sector_bytes),
             place: 0,
         }
+    }
+
+    /// Sectors that L2 looks up as one.
+    pub(crate) fn lookups(&self) -> Units {
+        self.lookups
     }
 
     /// Appends a request. `bytes` matters for stores only.
