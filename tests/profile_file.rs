@@ -18,14 +18,20 @@ use warpline::simulation::{Advice, Choice, Equation, PageSettings, Settings};
 use warpline::trace::TraceReader;
 use warpline_format::event::Event;
 
-/// The demo with a fault, so that every kind of row occurs.
+/// The demo with a fault in its second launch, so that every kind of row occurs.
 fn profile() -> Profile {
     let mut trace = TraceBuilder::default();
     demo::begin(&mut trace, "/nowhere/columns.cu");
     trace.event(Event::Spills { module: 0, kernels: vec![(demo::launch(0).function, 24)] });
-    trace.event(Event::Launch(demo::launch(0)));
-    trace.batch(0, &demo::batch());
-    trace.event(demo::fault(0)).event(demo::end(0, 700)).event(Event::End { launches: 1 });
+    for id in 0..2 {
+        trace.event(Event::Launch(demo::launch(id)));
+        trace.batch(id, &demo::batch());
+        if id == 1 {
+            trace.event(demo::fault(id));
+        }
+        trace.event(demo::end(id, if id == 1 { 700 } else { 0 }));
+    }
+    trace.event(Event::End { launches: 2 });
     let hierarchy = models::find("a100").unwrap().hierarchy().unwrap();
     let mut settings = Settings::new(hierarchy);
     settings.pages = Some(PageSettings { page_bytes: 4096, window: 7, reach_bytes: Some(8192) });
@@ -210,6 +216,6 @@ fn the_text_shows_every_analysis_within_a_terminal() {
     for line in shown.lines() {
         assert!(line.chars().count() <= 120, "{line}");
     }
-    assert!(shown.contains("1 of 2 warps should use level 1"), "{shown}");
+    assert!(shown.contains("CUDAAdvisor's equation 1 gives 1 of 2 warps; simulated: "), "{shown}");
     assert!(shown.contains("50.0 % (25.0 % to 75.0 %; 25.0 %)"), "{shown}");
 }

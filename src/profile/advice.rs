@@ -6,7 +6,7 @@ use super::caches::caches;
 use super::estimate::nine_digits;
 use super::model::{DramMetrics, LevelMetrics};
 use crate::hierarchy::Traffic;
-use crate::simulation::{Advice, Choice, PageCounts, PageSettings};
+use crate::simulation::{Advice, Best, Choice, PageCounts, PageSettings};
 
 /// Who should use level 1.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -23,6 +23,9 @@ pub struct BypassAdvice {
     pub sites: Vec<SiteChoice>,
     /// The sites with the least traffic to level 2.
     pub best_sites: Vec<u32>,
+    /// Which of the two sends less to level 2, if any sends less than no bypassing; absent where nothing was tried.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub best: Option<Best>,
 }
 
 /// Equation 1 of Shen et al., CUDAAdvisor, CGO 2018: `warps` = ⌊`l1_bytes` / (`reuse_distance` × `line_bytes` ×
@@ -106,6 +109,7 @@ pub(super) fn bypass(advice: &Advice) -> BypassAdvice {
             })
             .collect(),
         best_sites: advice.best_sites().unwrap_or_default().to_vec(),
+        best: advice.best(),
     }
 }
 

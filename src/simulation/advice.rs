@@ -5,6 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use serde::{Deserialize, Serialize};
 use warpline_format::access::Space;
 use warpline_format::site_table::{CacheOp, Op};
 
@@ -47,6 +48,18 @@ pub struct Choice<T> {
     pub traffic: Traffic,
 }
 
+/// Which kind of choice is the best.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Best {
+    /// All loads that may use level 1 do.
+    AsItIs,
+    /// A number of warps.
+    Warps,
+    /// Some sites go past it.
+    Sites,
+}
+
 /// Advice for a kernel.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Advice {
@@ -63,6 +76,20 @@ impl Advice {
     pub fn best_warps(&self) -> Option<u32> {
         let best = self.warps.iter().min_by_key(|choice| (choice.traffic.l2.lookups, std::cmp::Reverse(choice.what)));
         best.map(|choice| choice.what)
+    }
+
+    /// What sends the least to level 2, of everything that was tried; of equals what changes less. `None` where nothing was
+    /// tried.
+    pub fn best(&self) -> Option<Best> {
+        let least = |traffic: Vec<u64>| traffic.into_iter().min();
+        let as_it_is = self.warps.last()?.traffic.l2.lookups;
+        let warps = least(self.warps.iter().map(|choice| choice.traffic.l2.lookups).collect())?;
+        let sites = least(self.sites.iter().map(|choice| choice.traffic.l2.lookups).collect()).unwrap_or(u64::MAX);
+        Some(match as_it_is {
+            _ if as_it_is <= warps && as_it_is <= sites => Best::AsItIs,
+            _ if warps <= sites => Best::Warps,
+            _ => Best::Sites,
+        })
     }
 
     /// The sites with the least traffic to level 2; of equals the fewest.

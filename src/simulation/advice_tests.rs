@@ -12,7 +12,7 @@ use warpline_format::device::Device;
 use warpline_format::event::{Event, Launch, LaunchEnd};
 use warpline_format::site_table::{CacheOp, File, Frame, Function, Op, Site, SiteTable};
 
-use super::{Advice, Bypass, Settings, advise};
+use super::{Advice, Best, Bypass, Choice, Settings, advise};
 use crate::analysis::{Analysis, NoProgress, analyze_with};
 use crate::hierarchy::{HierarchyConfig, Replacement, Traffic};
 use crate::models::find;
@@ -284,4 +284,28 @@ proptest! {
         let fits = |warps: u32| f64::from(warps) * need <= 8192.0;
         prop_assert!(fits(equation.warps) && (equation.warps == 4 || !fits(equation.warps + 1)), "{equation:?}");
     }
+}
+
+#[test]
+fn one_choice_is_the_best_and_none_where_nothing_gains() {
+    let choices = |warps: &[u64], sites: &[u64]| {
+        let traffic = |lookups| Traffic {
+            l2: crate::hierarchy::LevelCounts { lookups, ..Default::default() },
+            ..Traffic::default()
+        };
+        Advice {
+            equation: None,
+            warps: (0..).zip(warps).map(|(what, &lookups)| Choice { what, traffic: traffic(lookups) }).collect(),
+            sites: (0..)
+                .zip(sites)
+                .map(|(number, &lookups)| Choice { what: (0..number).collect(), traffic: traffic(lookups) })
+                .collect(),
+        }
+    };
+    assert_eq!(choices(&[9, 9, 9], &[9, 9]).best(), Some(Best::AsItIs));
+    assert_eq!(choices(&[9, 8, 9], &[9, 9]).best(), Some(Best::Warps));
+    assert_eq!(choices(&[9, 8, 9], &[9, 7]).best(), Some(Best::Sites));
+    assert_eq!(choices(&[9, 8, 9], &[9, 8]).best(), Some(Best::Warps));
+    assert_eq!(choices(&[9, 9], &[]).best(), Some(Best::AsItIs));
+    assert_eq!(choices(&[], &[]).best(), None);
 }

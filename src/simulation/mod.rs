@@ -24,7 +24,7 @@ mod wavefront_tests;
 #[cfg(test)]
 pub(crate) use delta_tests::{random_walk, walk, walk_behind};
 
-pub use advice::{Advice, Choice, Equation, advise};
+pub use advice::{Advice, Best, Choice, Equation, advise};
 pub use bypass::Bypass;
 pub use follower::Simulation;
 pub use pages::{DEFAULT_WINDOW, PageCounts, PageSettings};

@@ -8,7 +8,8 @@ use super::style::Style;
 use super::{caches, names, places};
 use crate::geometry::SECTOR_BYTES;
 use crate::profile::Profile;
-use crate::profile::model::{BypassAdvice, DramMetrics, Kernel, LevelMetrics, PageMetrics};
+use crate::profile::model::{BypassAdvice, BypassEquation, DramMetrics, Kernel, LevelMetrics, PageMetrics, SiteChoice};
+use crate::simulation::Best;
 
 pub(super) fn write(out: &mut String, profile: &Profile, style: Style, top: usize) {
     let rows: Vec<(&Kernel, &BypassAdvice)> =
@@ -22,25 +23,10 @@ pub(super) fn write(out: &mut String, profile: &Profile, style: Style, top: usiz
     _ = writeln!(out, "{}", style.heading(&heading));
     for (kernel, advice) in rows.iter().take(top) {
         _ = writeln!(out, "  {}", style.strong(&names::label(profile, kernel)));
-        match &advice.equation {
-            Some(equation) => {
-                _ = writeln!(
-                    out,
-                    "      CUDAAdvisor's equation 1: {} of {} warps should use level 1 (reuse distance {:.1} elements, {:.2} \
-                     lines\n      of {} per load, {}, {} blocks per SM)",
-                    equation.warps,
-                    equation.warps_per_block,
-                    equation.reuse_distance,
-                    equation.divergence_degree,
-                    bytes(equation.line_bytes.into()),
-                    bytes(equation.l1_bytes),
-                    equation.blocks_per_sm
-                );
-            }
-            None => {
-                _ = writeln!(out, "      CUDAAdvisor's equation 1 says nothing: no block uses what it loaded again")
-            }
+        if let Some(verdict) = verdict(advice, unit) {
+            _ = writeln!(out, "      {verdict}");
         }
+        _ = writeln!(out, "      {}", equation(advice, unit));
         if advice.warps.is_empty() {
             _ = writeln!(out, "      the model does not cache loads of global memory in level 1");
             continue;
@@ -48,28 +34,69 @@ pub(super) fn write(out: &mut String, profile: &Profile, style: Style, top: usiz
         let head = format!("      {:>8} {:>8} {:>10} {:>12}  using level 1", "L1 hits", "L2 hits", "to L2", "DRAM");
         _ = writeln!(out, "{}", style.faint(&head));
         for row in &advice.warps {
-            let mark = if Some(row.warps) == advice.best_warps { ", least to L2" } else { "" };
             let all = advice.warps.last().is_some_and(|last| last.warps == row.warps);
-            let text = format!("{}{} warps of a block{mark}", if all { "all " } else { "" }, row.warps);
+            let warps = if row.warps == 1 { "warp" } else { "warps" };
+            let text = format!("{}{} {warps} of a block", if all { "all " } else { "" }, row.warps);
             _ = writeln!(out, "{}  {text}", figures(&row.l1, &row.l2, &row.dram, unit));
         }
-        let best = advice.sites.iter().find(|row| row.sites == advice.best_sites && !row.sites.is_empty());
-        match best {
-            Some(row) => {
-                _ = writeln!(out, "{}  all loads but these, least to L2:", figures(&row.l1, &row.l2, &row.dram, unit));
-                let loads = places_of(profile, kernel.id, &row.sites).join(", ");
-                _ = writeln!(out, "      {:>43}  {loads}", "");
-            }
-            None if advice.sites.len() > 1 => {
-                let text =
-                    format!("      (no better: single loads past level 1, {} sets tried)", advice.sites.len() - 1);
-                _ = writeln!(out, "{}", style.faint(&text));
-            }
-            None => {}
+        if let Some(row) = best_sites(advice) {
+            let loads = places_of(profile, kernel.id, &row.sites).join(", ");
+            _ = writeln!(out, "{}  all loads but {loads}", figures(&row.l1, &row.l2, &row.dram, unit));
         }
     }
     more(out, rows.len(), top, "kernels", style);
     out.push('\n');
+}
+
+/// The best of all that was tried, against leaving everything as it is.
+fn verdict(advice: &BypassAdvice, unit: Option<u64>) -> Option<String> {
+    let now = &advice.warps.last()?.l2;
+    let best = match advice.best? {
+        Best::AsItIs => {
+            let tried = advice.warps.len() + advice.sites.len().saturating_sub(1);
+            return Some(format!("of {tried} choices none sends less to level 2 than all loads using level 1"));
+        }
+        Best::Warps => advice.warps.iter().find(|row| Some(row.warps) == advice.best_warps).map(|row| {
+            let most = advice.warps.last().map_or(0, |last| last.warps);
+            (format!("{} of {most} warps of a block use level 1", row.warps), &row.l2)
+        })?,
+        Best::Sites => best_sites(advice).map(|row| {
+            let loads = if row.sites.len() == 1 { "one load goes" } else { "some loads go" };
+            (format!("{loads} past level 1"), &row.l2)
+        })?,
+    };
+    let [to, from] = [best.1, now].map(|level| caches::lookups(level.lookups, unit));
+    Some(format!("least to level 2 if {}: {to} for {from} ({})", best.0, change(best.1, now)))
+}
+
+/// The set of sites that is better than none.
+fn best_sites(advice: &BypassAdvice) -> Option<&SiteChoice> {
+    advice.sites.iter().find(|row| row.sites == advice.best_sites && !row.sites.is_empty())
+}
+
+/// How much more goes to level 2 than now.
+fn change(then: &LevelMetrics, now: &LevelMetrics) -> String {
+    let (then, now) = (then.lookups as f64, now.lookups as f64);
+    if then == now { "no change".to_owned() } else { format!("{:+.1} %", 100.0 * (then / now - 1.0)) }
+}
+
+/// What the equation says, and what that gives.
+fn equation(advice: &BypassAdvice, unit: Option<u64>) -> String {
+    let Some(equation) = &advice.equation else {
+        return "CUDAAdvisor's equation 1 says nothing: no block uses what it loaded again".to_owned();
+    };
+    let BypassEquation { warps, warps_per_block, reuse_distance, divergence_degree, blocks_per_sm, .. } = *equation;
+    let tried = advice.warps.iter().find(|row| row.warps == warps).zip(advice.warps.last());
+    let tried = tried.map(|(row, now)| {
+        format!("; simulated: {} to level 2, {}", caches::lookups(row.l2.lookups, unit), change(&row.l2, &now.l2))
+    });
+    format!(
+        "CUDAAdvisor's equation 1 gives {warps} of {warps_per_block} warps{}\n      (reuse distance {reuse_distance:.1} elements, \
+         {divergence_degree:.2} lines of {} per load, {}, {blocks_per_sm} blocks per SM)",
+        tried.unwrap_or_default(),
+        bytes(equation.line_bytes.into()),
+        bytes(equation.l1_bytes),
+    )
 }
 
 /// Lines and allocations of sites, each with the number of sites there; three at most.
