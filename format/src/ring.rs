@@ -24,7 +24,9 @@ pub struct Control {
     pub abandoned: AtomicU32,
     /// Processes that used the device and could not write, because another one does.
     pub refused: AtomicU32,
-    _pad: [u8; 40],
+    /// 1 when a process has told the user why it does not run at all.
+    pub declined: AtomicU32,
+    _pad: [u8; 36],
     /// Bytes written so far.
     pub head: AtomicU64,
     _pad2: [u8; 56],

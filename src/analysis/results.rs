@@ -213,6 +213,12 @@ impl KernelData {
     pub fn launch_count(&self) -> u64 {
         self.groups.values().fold(self.launches.len() as u64, |sum, group| sum.saturating_add(group.launches))
     }
+
+    /// Of these, those of which blocks were recorded.
+    pub fn recorded_launches(&self) -> u64 {
+        let alone = self.launches.iter().filter(|launch| launch.event.block_share != 0).count() as u64;
+        self.groups.values().fold(alone, |sum, group| sum.saturating_add(group.figures.launches))
+    }
 }
 
 /// A launch that a model cannot have.

@@ -10,9 +10,14 @@ use super::args::{Format, ProfileArguments, RunArguments};
 use super::output::Color;
 use super::{Failure, cc, output, report, run};
 use crate::exit_code;
+use crate::profile::Profile;
 use crate::report::Filter;
 
 pub(super) fn execute(arguments: &ProfileArguments, color: Color) -> Result<u8, Failure> {
+    if asks_for_help(&arguments.arguments) {
+        output::print(help().as_bytes())?;
+        return Ok(exit_code::OK);
+    }
     let Parts { compiler, run: run_options, program } = split(&arguments.arguments)?;
     let folder = tempfile::Builder::new()
         .prefix("warpline-profile-")
@@ -27,9 +32,10 @@ pub(super) fn execute(arguments: &ProfileArguments, color: Color) -> Result<u8, 
         .status()
         .map_err(|error| cc::missing(&error))?;
     if !status.success() {
-        // The compiler has said what is wrong.
+        // The compiler has said what is wrong; what is no option of its own may have been meant for `run`.
         let code = status.code().map_or(exit_code::UNEXPECTED, |code| code as u8);
-        return Err(Failure { code, message: String::new() });
+        let message = compiler.iter().find_map(|argument| meant_for_run(argument)).unwrap_or_default();
+        return Err(Failure { code, message });
     }
     let mut run_arguments = parsed(run_options, executable.clone().into_os_string(), program)?;
     let default = || PathBuf::from(format!("warpline.{}.wlprof", executable_name(&compiler)));
@@ -37,10 +43,14 @@ pub(super) fn execute(arguments: &ProfileArguments, color: Color) -> Result<u8, 
     let plan = run::Plan::new(&run_arguments)?;
     plan.check_output()?;
     let outcome = run::run(&plan)?;
-    let Some(profile) = outcome.profile else {
+    let Some(mut profile) = outcome.profile else {
+        if outcome.declined {
+            return Err(Failure { code: outcome.code, message: String::new() });
+        }
         let message = "the program sent nothing: it never reached the CUDA runtime; there is nothing to report";
         return Err(Failure::new(if outcome.code == 0 { exit_code::RUN_NOT_PROFILED } else { outcome.code }, message));
     };
+    name_program(&mut profile, folder.path());
     super::run::write(&profile, &plan)?;
     let filter = Filter { kernel: None, source: None, top: 10 };
     let looks = report::Looks { color: color.stdout, all: false, width: report::width(true) };
@@ -49,7 +59,17 @@ pub(super) fn execute(arguments: &ProfileArguments, color: Color) -> Result<u8, 
     if outcome.code != 0 {
         output::say(format_args!("the program ended with exit code {}", outcome.code));
     }
-    Ok(outcome.code)
+    // The program did well, but what was asked for did not happen in it.
+    let nothing = !profile.kernels.is_empty() && profile.kernels.iter().all(|kernel| kernel.recorded_launches() == 0);
+    Ok(if outcome.code == 0 && nothing { exit_code::NOTHING_MATCHED } else { outcome.code })
+}
+
+/// Names the program as its user would: the folder that it was built in is gone when the profile is read.
+fn name_program(profile: &mut Profile, folder: &Path) {
+    let folder = format!("{}/", folder.display());
+    for text in profile.run.program.iter_mut().take(1).chain(&mut profile.run.notes) {
+        *text = text.replace(&folder, "");
+    }
 }
 
 /// Whose arguments are whose.
@@ -63,12 +83,44 @@ struct Parts {
 /// The options of `run` that `profile` knows too, by their long names, and whether a value follows. `--threads` is left
 /// to nvcc, which has one of its own; `--device` concerns the compiler as well.
 fn run_options() -> Vec<(String, bool)> {
-    let command = RunArguments::augment_args(clap::Command::new("warpline profile"));
+    let command = command();
     let known = command.get_arguments().filter_map(|argument| {
         let value = argument.get_action().takes_values();
         argument.get_long().filter(|name| *name != "threads").map(|name| (format!("--{name}"), value))
     });
     known.collect()
+}
+
+/// Options of `run` as options of `profile`.
+fn command() -> clap::Command {
+    RunArguments::augment_args(clap::Command::new("warpline profile"))
+}
+
+fn asks_for_help(all: &[OsString]) -> bool {
+    all.iter().take_while(|argument| *argument != "--").any(|argument| argument == "-h" || argument == "--help")
+}
+
+/// What `--help` shows: the options of `run` that `profile` takes.
+fn help() -> String {
+    let mut command = command()
+        .about("Compile, run and report in one go")
+        .override_usage(USAGE)
+        .mut_arg("program", |argument| argument.hide(true))
+        .mut_arg("output", |argument| argument.short(None))
+        .mut_arg("threads", |argument| argument.hide(true))
+        .after_help("Every other option is the compiler's: `warpline cc --help` lists them.");
+    command.render_help().to_string()
+}
+
+/// A word about an option that no compiler knows and that is much like one of `run`.
+fn meant_for_run(argument: &OsStr) -> Option<String> {
+    let text = argument.to_str().filter(|text| text.starts_with("--"))?;
+    let error = command().try_get_matches_from(["warpline profile", text]).err()?;
+    let like = match error.get(clap::error::ContextKind::SuggestedArg)? {
+        clap::error::ContextValue::String(like) => like,
+        _ => return None,
+    };
+    Some(format!("if `{text}` was meant for the run, not for the compiler: the option is called `{like}`"))
 }
 
 /// Sorts the arguments by whom they are for.
@@ -82,9 +134,6 @@ fn split(all: &[OsString]) -> Result<Parts, Failure> {
         if text == "--" {
             parts.program = rest.cloned().collect();
             break;
-        }
-        if text == "-h" || text == "--help" {
-            return Err(Failure { code: exit_code::OK, message: format!("usage: {USAGE}") });
         }
         let name = text.split_once('=').map_or(&*text, |(name, _)| name);
         let Some((_, value)) = options.iter().find(|(known, _)| known == name) else {
@@ -117,7 +166,7 @@ pub(super) fn parsed(
     executable: OsString,
     program: Vec<OsString>,
 ) -> Result<RunArguments, Failure> {
-    let command = RunArguments::augment_args(clap::Command::new("warpline profile"));
+    let command = command();
     let words = [OsString::from("warpline profile")].into_iter().chain(options);
     let words = words.chain([OsStr::new("--").into(), executable]).chain(program);
     let read = command.try_get_matches_from(words).and_then(|matches| RunArguments::from_arg_matches(&matches));
@@ -180,6 +229,17 @@ mod tests {
         assert_eq!(split(&[]).unwrap_err().code, exit_code::USAGE);
         assert!(split(&words("a.cu -o a")).unwrap_err().message.contains("--output"));
         assert_eq!(split(&words("--gpu a100")).unwrap_err().code, exit_code::USAGE);
-        assert_eq!(split(&words("a.cu --help")).unwrap_err().code, exit_code::OK);
+    }
+
+    #[test]
+    fn help_lists_what_the_run_takes() {
+        assert!(asks_for_help(&words("a.cu --help")) && !asks_for_help(&words("a.cu -- --help")));
+        let help = help();
+        let options = run_options();
+        let missing: Vec<_> = options.iter().filter(|(name, _)| !help.contains(name.as_str())).collect();
+        assert!(missing.is_empty() && help.contains(USAGE), "{missing:?} in {help}");
+        let hint = meant_for_run(OsStr::new("--kernel")).unwrap();
+        assert!(hint.contains("`--kernels`"), "{hint}");
+        assert_eq!(meant_for_run(OsStr::new("--std=c++17")), None);
     }
 }

@@ -238,6 +238,7 @@ fn add_kernel(
         launches: super::launches::rows(kernel, paths),
         launch_groups: super::launches::groups(kernel, paths),
         launch_count: kernel.launch_count(),
+        recorded_launches: Some(kernel.recorded_launches()).filter(|&recorded| recorded != kernel.launch_count()),
         over_launches,
         host_memory: super::caches::host_memory(kernel, &profile.run.models),
         ratios_over_launches,

@@ -201,6 +201,9 @@ pub struct Kernel {
     /// All launches.
     #[serde(default)]
     pub launch_count: u64,
+    /// Of these, those that were recorded, where some were not: all figures are of them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub recorded_launches: Option<u64>,
     /// Spread of the launches' figures, by `space.metric`.
     pub over_launches: BTreeMap<String, Spread>,
     /// Spread of the launches' ratios, mean reuse distances and estimated seconds, each over the launches that have it.
@@ -227,6 +230,11 @@ impl Kernel {
     /// How many launches it had; profiles from before there were groups list them all.
     pub fn launch_count(&self) -> u64 {
         self.launch_count.max(self.launches.len() as u64)
+    }
+
+    /// Launches that its figures are of.
+    pub fn recorded_launches(&self) -> u64 {
+        self.recorded_launches.unwrap_or_else(|| self.launch_count())
     }
 
     /// Host call paths of its launches, each once.

@@ -37,7 +37,14 @@ pub(super) fn of_finish(analysis: &Analysis, facts: &RunFacts) -> Vec<String> {
     if analysis.dropped > 0 {
         notes.push(format!("{} records were dropped, as asked for: all counts are too low by them", analysis.dropped));
     }
-    if sampled(analysis) {
+    let recorded: u64 = analysis.kernels.iter().map(KernelData::recorded_launches).sum();
+    if sampled(analysis) && recorded == 0 {
+        let all: u64 = analysis.kernels.iter().map(KernelData::launch_count).sum();
+        let launches = if all == 1 { "the only launch was not" } else { &format!("none of the {all} launches was") };
+        notes.push(format!(
+            "nothing was recorded: {launches} asked for; only allocations and copies are in the profile"
+        ));
+    } else if sampled(analysis) {
         let what = "only a part of the launches or blocks was recorded: counts are those of that part, and the simulated \
                     caches saw nothing else";
         notes.push(what.to_owned());

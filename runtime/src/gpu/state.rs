@@ -5,12 +5,13 @@ use super::driver::first_device;
 use super::emulation;
 use super::real::real;
 use crate::message;
+use crate::trace::sink::Sink;
 use std::collections::{HashMap, HashSet};
 use std::ffi::c_int;
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard, OnceLock, PoisonError};
 use warpline_format::device::Device as DeviceNumbers;
 use warpline_format::gpu::CountLayout;
-use warpline_format::options::{DEVICE_VARIABLE, EMULATED};
+use warpline_format::options::{self, DEVICE_VARIABLE, EMULATED, Options};
 
 /// Allocations of all GPUs: their addresses never overlap.
 pub static ADDRESSES: LazyLock<AddressMap> = LazyLock::new(AddressMap::default);
@@ -87,6 +88,10 @@ fn choose() -> Choice {
 /// Asked for by name: nothing else will do, and a program that went on would measure something else.
 fn refuse(why: &str) -> ! {
     message::note(why);
+    // Under `warpline run` the reader would otherwise look for the reason.
+    if let Some(options) = std::env::var(options::VARIABLE).ok().and_then(|text| Options::decode(&text).ok()) {
+        Sink::decline(&options.output);
+    }
     std::process::exit(125);
 }
 

@@ -124,6 +124,15 @@ impl Sink {
         }
     }
 
+    /// The process is not going to run, for a reason that the user has read: whoever waits for a stream need not look for one.
+    pub fn decline(output: &Output) {
+        if let Output::Ring { descriptor } = output
+            && let Ok(ring) = map(*descriptor)
+        {
+            ring.control().declined.store(1, Ordering::Release);
+        }
+    }
+
     /// Marks the stream as finished.
     pub fn close(&mut self) {
         if let Sink::Ring(sink) = self {
@@ -132,36 +141,35 @@ impl Sink {
     }
 }
 
+/// Maps the ring behind an inherited descriptor, for good.
+fn map(descriptor: i32) -> Result<Ring, SinkError> {
+    // SAFETY: the descriptor is only borrowed: the `File` is forgotten below.
+    let file = unsafe { File::from_raw_fd(descriptor) };
+    let length = file.metadata().map(|data| data.len());
+    std::mem::forget(file);
+    let length = length.map_err(|error| SinkError::Ring(error.to_string()))? as usize;
+    if length <= DATA_OFFSET {
+        return Err(SinkError::Ring(format!("descriptor {descriptor} holds {length} bytes")));
+    }
+    // SAFETY: a fresh shared mapping of the whole file; it is never unmapped.
+    let memory = unsafe {
+        libc::mmap(std::ptr::null_mut(), length, libc::PROT_READ | libc::PROT_WRITE, libc::MAP_SHARED, descriptor, 0)
+    };
+    if memory == libc::MAP_FAILED {
+        return Err(SinkError::Ring(std::io::Error::last_os_error().to_string()));
+    }
+    // SAFETY: mapped, page aligned, longer than the control page, and mapped for good.
+    let ring = unsafe { Ring::new(memory.cast(), length) };
+    if ring.control().magic.load(Ordering::Acquire) != MAGIC {
+        return Err(SinkError::Ring(format!("descriptor {descriptor} is no ring")));
+    }
+    Ok(ring)
+}
+
 impl RingSink {
     fn open(descriptor: i32) -> Result<RingSink, SinkError> {
-        // SAFETY: the descriptor is only borrowed: the `File` is forgotten below.
-        let file = unsafe { File::from_raw_fd(descriptor) };
-        let length = file.metadata().map(|data| data.len());
-        std::mem::forget(file);
-        let length = length.map_err(|error| SinkError::Ring(error.to_string()))? as usize;
-        if length <= DATA_OFFSET {
-            return Err(SinkError::Ring(format!("descriptor {descriptor} holds {length} bytes")));
-        }
-        // SAFETY: a fresh shared mapping of the whole file; it is never unmapped.
-        let memory = unsafe {
-            libc::mmap(
-                std::ptr::null_mut(),
-                length,
-                libc::PROT_READ | libc::PROT_WRITE,
-                libc::MAP_SHARED,
-                descriptor,
-                0,
-            )
-        };
-        if memory == libc::MAP_FAILED {
-            return Err(SinkError::Ring(std::io::Error::last_os_error().to_string()));
-        }
-        // SAFETY: mapped, page aligned, longer than the control page, and mapped for good.
-        let ring = unsafe { Ring::new(memory.cast(), length) };
+        let ring = map(descriptor)?;
         let control = ring.control();
-        if control.magic.load(Ordering::Acquire) != MAGIC {
-            return Err(SinkError::Ring(format!("descriptor {descriptor} is no ring")));
-        }
         if let Err(owner) = control.owner.compare_exchange(0, std::process::id(), Ordering::AcqRel, Ordering::Acquire) {
             control.refused.fetch_add(1, Ordering::AcqRel);
             return Err(SinkError::Taken(owner));

@@ -39,6 +39,8 @@ pub(super) struct Outcome {
     pub(super) code: u8,
     /// The trace file could not be written to its end.
     pub(super) trace_lost: Option<String>,
+    /// The program's runtime has said why it does not run.
+    pub(super) declined: bool,
 }
 
 pub(super) fn execute(arguments: &RunArguments) -> Result<u8, Failure> {
@@ -46,7 +48,9 @@ pub(super) fn execute(arguments: &RunArguments) -> Result<u8, Failure> {
     plan.check_output()?;
     let outcome = run(&plan)?;
     let Some(profile) = &outcome.profile else {
-        crate::cli::output::say(format_args!("{}", not_instrumented(&plan)));
+        if !outcome.declined {
+            crate::cli::output::say(format_args!("{}", not_instrumented(&plan)));
+        }
         // A program's own failure is what its caller has to see first.
         return Ok(if outcome.code == 0 { exit_code::RUN_NOT_PROFILED } else { outcome.code });
     };
@@ -106,7 +110,8 @@ pub(super) fn run(plan: &Plan) -> Result<Outcome, Failure> {
     let trace_lost = tee.finish();
     let claimed = memory.ring().control().owner.load(Ordering::Acquire);
     let Some(analysis) = analysis.or_else(|| (claimed != 0).then(|| Analysis::empty(Finish::Nothing))) else {
-        return Ok(Outcome { profile: None, code: end.code(), trace_lost });
+        let declined = memory.ring().control().declined.load(Ordering::Acquire) != 0;
+        return Ok(Outcome { profile: None, code: end.code(), trace_lost, declined });
     };
     let mut analysis = analysis;
     let (further, lost) = kept.simulate(plan, &mut analysis, trace_lost.as_deref());
@@ -145,7 +150,7 @@ pub(super) fn run(plan: &Plan) -> Result<Outcome, Failure> {
     };
     let mut profile = profile::build(BuildInput { analysis: &analysis, facts });
     super::findings::add(&mut profile, Some(&plan.model.rates));
-    Ok(Outcome { profile: Some(profile), code: end.code(), trace_lost })
+    Ok(Outcome { profile: Some(profile), code: end.code(), trace_lost, declined: false })
 }
 
 fn round(seconds: f64) -> f64 {
