@@ -128,3 +128,41 @@ fn help_lists_the_options_of_every_verb() {
         assert!(outcome.status.success() && outcome.stdout.contains(option), "{verb}: {}", outcome.describe());
     }
 }
+
+#[test]
+fn allocations_of_other_compilers_code_say_how_to_get_names() {
+    let folder = work_folder("unnamed");
+    let host =
+        "#include <cuda_runtime_api.h>\nint *make(int n) { int *made; cudaMalloc((void **)&made, n); return made; }\n";
+    let main = PROGRAM
+        .replace("cudaMalloc(&values, 4096)", "values = make(4096)")
+        .replace("int main", "int *make(int);\nint main");
+    std::fs::write(folder.join("host.cpp"), host).unwrap();
+    std::fs::write(folder.join("main.cu"), main).unwrap();
+    let succeeded = |command: &mut Command| {
+        let outcome = run(command, &folder, "built");
+        assert!(outcome.status.success(), "{}", outcome.describe());
+        outcome.stdout.trim().to_owned()
+    };
+    let toolkit = succeeded(Command::new(warpline_cc()).arg("--warpline-toolkit"));
+    let include = format!("-I{toolkit}/include");
+    let notes = |compile: &mut Command| {
+        succeeded(compile.args([&include, "-c", "host.cpp", "-o", "host.o"]));
+        succeeded(Command::new(warpline_cc()).args(["main.cu", "host.o", "-o", "program"]));
+        let outcome = said(&folder, &["run", "-o", "p.wlprof", "--", "./program"]);
+        assert!(outcome.status.success(), "{}", outcome.describe());
+        let profile = read(&folder, "p.wlprof");
+        (profile["allocations"][0]["name"].clone(), profile["run"]["notes"].to_string())
+    };
+    let (name, told) = notes(Command::new("g++").arg("-g"));
+    assert!(
+        name.is_null()
+            && told.contains("1 allocation has no name: ")
+            && told.contains("/host.cpp; compile it with warpline-cc"),
+        "{told}"
+    );
+    let (name, told) = notes(Command::new("g++").arg("-O2"));
+    assert!(name.is_null() && told.contains("which did not compile make(int); compile its file"), "{told}");
+    let (name, told) = notes(&mut Command::new(warpline_cc()));
+    assert!(name == "made" && !told.contains("no name"), "{name} {told}");
+}

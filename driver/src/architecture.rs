@@ -26,6 +26,23 @@ pub fn parse(value: &str) -> Option<Vec<u32>> {
 const KNOWN: [u32; 23] =
     [30, 35, 37, 50, 52, 53, 60, 61, 62, 70, 72, 75, 80, 86, 87, 88, 89, 90, 100, 103, 110, 120, 121];
 
+/// Others that there were before, or that only one release of the toolkit called so.
+const FORMER: [u32; 9] = [10, 11, 12, 13, 20, 21, 32, 101, 102];
+
+/// Whether there is, or was, such an architecture. What is newer than all that is known here may be one: clang decides.
+fn exists(number: u32) -> bool {
+    KNOWN.contains(&number) || FORMER.contains(&number) || KNOWN.iter().all(|&known| known < number)
+}
+
+/// The name of an architecture in a value that [`parse`] reads, if there is no such architecture.
+pub fn unknown(value: &str) -> Option<String> {
+    let numbers = parse(value)?;
+    let number = numbers.into_iter().find(|&number| !exists(number))?;
+    let names = value.split([',', '[', ']', '=', '"', '\'']).map(str::trim);
+    let name = names.into_iter().find(|name| parse(name).is_some_and(|numbers| numbers == [number]));
+    Some(name.map_or_else(|| format!("sm_{number}"), str::to_owned))
+}
+
 /// Those that can be asked for, in order.
 pub fn known(oldest: u32) -> impl Iterator<Item = u32> {
     KNOWN.into_iter().filter(move |&number| number >= oldest)
@@ -83,6 +100,11 @@ mod tests {
         assert_eq!(parse("all-major"), Some(vec![]));
         assert_eq!(parse("gfx90a"), None);
         assert_eq!(parse("sm_"), None);
+        assert_eq!(unknown("sm_13"), None, "old, but there was one");
+        assert_eq!(unknown("sm_76").as_deref(), Some("sm_76"));
+        assert_eq!(unknown("arch=compute_75,code=[sm_75,compute_34]").as_deref(), Some("compute_34"));
+        assert_eq!(unknown("sm_130"), None, "there may be one");
+        assert_eq!(unknown("native"), None);
     }
 
     #[test]

@@ -375,6 +375,9 @@ impl Parser {
                 self.language = Some(language);
             }
             Meaning::Architecture | Meaning::GenerateCode | Meaning::Code => {
+                if let Some(unknown) = architecture::unknown(&value) {
+                    return Err(UsageError::Architecture(unknown));
+                }
                 let named = architecture::parse(&value).ok_or(UsageError::Architecture(value))?;
                 let new = named.into_iter().filter(|number| !made.architectures.contains(number));
                 made.architectures.extend(new.collect::<Vec<_>>());

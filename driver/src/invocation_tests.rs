@@ -128,6 +128,11 @@ fn wrong_lines_say_why() {
     assert_eq!(error("-c"), "no input files");
     assert_eq!(error("-c a.cu b.cu -o x.o"), "cannot specify -o when generating multiple output files");
     assert_eq!(error("-arch=gfx90a a.cu"), "unsupported CUDA gpu architecture: gfx90a");
+    assert_eq!(error("-arch=sm_34 a.cu"), "unsupported CUDA gpu architecture: sm_34");
+    assert_eq!(
+        error("-gencode arch=compute_75,code=sm_76 -arch=sm_80 a.cu"),
+        "unsupported CUDA gpu architecture: sm_76"
+    );
     assert_eq!(error("-x fortran a.f"), "language not recognized: 'fortran'");
     assert!(error("--device=tpu a.cu").contains("expected cpu, gpu"));
     assert!(error("-cubin a.cu").contains("-cubin asks for a result that only nvcc makes"));

@@ -6,8 +6,8 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
 use addr2line::gimli::{self, EndianSlice, RunTimeEndian};
+use object::ObjectSection as _;
 use object::read::ReadCache;
-use object::{Object as _, ObjectSection as _};
 use warpline_format::site_table::Digest;
 
 use crate::named_files;
@@ -40,15 +40,8 @@ pub(super) fn add(path: &Path, most: u64, wanted: &BTreeSet<&str>, known: &mut H
     let trusted = owner == 0 || owner == unsafe { libc::geteuid() };
     let cache = ReadCache::new(file);
     let object = object::File::parse(&cache)?;
-    let endian = if object.is_little_endian() { RunTimeEndian::Little } else { RunTimeEndian::Big };
-    let section = |id: gimli::SectionId| -> Result<Cow<'_, [u8]>, Error> {
-        Ok(match object.section_by_name(id.name()) {
-            Some(section) => section.uncompressed_data()?,
-            None => Cow::Borrowed(&[]),
-        })
-    };
-    let sections = gimli::DwarfSections::load(section)?;
-    let dwarf = sections.borrow(|data| EndianSlice::new(data, endian));
+    let sections = gimli::DwarfSections::load(|id| section_of(&object, id))?;
+    let dwarf = sections.borrow(|data| EndianSlice::new(data, endian_of(&object)));
     let mut found = BTreeMap::<String, Option<Digest>>::new();
     let mut units = dwarf.units();
     while let Ok(Some(header)) = units.next() {
@@ -63,6 +56,46 @@ pub(super) fn add(path: &Path, most: u64, wanted: &BTreeSet<&str>, known: &mut H
         }
     }
     Ok(())
+}
+
+/// Adds the main source files of an object's units to `makers`, and for each whether clang made its code.
+///
+/// # Errors
+/// Why it cannot be read.
+pub(super) fn add_makers(path: &Path, most: u64, makers: &mut BTreeMap<String, bool>) -> Result<(), Error> {
+    let cache = ReadCache::new(named_files::open(path, most)?);
+    let object = object::File::parse(&cache)?;
+    let sections = gimli::DwarfSections::load(|id| section_of(&object, id))?;
+    let dwarf = sections.borrow(|data| EndianSlice::new(data, endian_of(&object)));
+    let mut units = dwarf.units();
+    while let Ok(Some(header)) = units.next() {
+        let Ok(unit) = dwarf.unit(header) else { continue };
+        let unit = unit.unit_ref(&dwarf);
+        let Some(name) = unit.name else { continue };
+        let mut file = unit.comp_dir.map(|folder| folder.to_string_lossy().into_owned()).unwrap_or_default();
+        push(&mut file, &name.to_string_lossy());
+        makers.insert(file, producer(unit).is_some_and(|producer| producer.contains("clang")));
+    }
+    Ok(())
+}
+
+/// What made a unit.
+fn producer<'a>(unit: gimli::UnitRef<'_, Slice<'a>>) -> Option<Cow<'a, str>> {
+    let mut entries = unit.entries();
+    let root = entries.next_dfs().ok()??;
+    let value = root.attr_value(gimli::DW_AT_producer)?;
+    Some(unit.attr_string(value).ok()?.to_string_lossy())
+}
+
+fn endian_of<'a>(object: &impl object::Object<'a>) -> RunTimeEndian {
+    if object.is_little_endian() { RunTimeEndian::Little } else { RunTimeEndian::Big }
+}
+
+fn section_of<'a>(object: &impl object::Object<'a>, id: gimli::SectionId) -> Result<Cow<'a, [u8]>, Error> {
+    Ok(match object.section_by_name(id.name()) {
+        Some(section) => section.uncompressed_data()?,
+        None => Cow::Borrowed(&[]),
+    })
 }
 
 fn is_source(file: &str) -> bool {

@@ -107,6 +107,18 @@ impl Symbolizer {
         sources
     }
 
+    /// The main source files of all objects, and for each whether clang made its code.
+    pub fn makers(&self) -> BTreeMap<String, bool> {
+        let mut makers = BTreeMap::new();
+        for (path, loaded) in self.objects.values() {
+            if matches!(loaded, Loaded::Ready { .. }) {
+                // Of debug information that cannot be read nothing is known.
+                _ = host_sources::add_makers(Path::new(path), MAX_OBJECT_BYTES, &mut makers);
+            }
+        }
+        makers
+    }
+
     /// What stood in the way, for notes.
     pub fn problems(&self) -> &[String] {
         &self.problems

@@ -137,6 +137,7 @@ pub fn build(input: BuildInput<'_>) -> Profile {
     profile.faults.extend(barriers);
     profile.conflicts = super::conflicts::rows(analysis, &mut paths);
     notes.extend(notes::of_left_out(analysis, &profile.run.models));
+    notes.extend(super::unnamed::notes(&profile, || paths.makers()));
     notes.extend(paths.problems().iter().cloned());
     super::caches::name_models(&mut profile);
     let evidence = sources::Evidence { allowed: &facts.sources, analysis, paths: &mut paths };

@@ -24,6 +24,7 @@ mod rows;
 mod shown;
 mod sources;
 mod spread;
+mod unnamed;
 
 pub use build::{BuildInput, RunFacts, build};
 pub use file::{ProfileError, read, write};

@@ -1,6 +1,6 @@
 //! Host call paths and device inline chains as frames of the profile.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use warpline_format::event::PathId;
 use warpline_format::site_table::FrameId;
@@ -41,6 +41,11 @@ impl<'a> Paths<'a> {
     /// What the objects know of these source files.
     pub(super) fn host_sources(&mut self, wanted: &BTreeSet<&str>) -> HostSources {
         self.symbols.sources(wanted)
+    }
+
+    /// The main source files of the program, and for each whether clang made its code.
+    pub(super) fn makers(&self) -> BTreeMap<String, bool> {
+        self.symbols.makers()
     }
 
     pub(super) fn problems(&self) -> &[String] {
