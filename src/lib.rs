@@ -7,11 +7,13 @@
 pub mod analysis;
 pub mod attribution;
 pub mod cli;
+pub mod comparison;
 pub mod exit_code;
 pub mod findings;
 pub mod geometry;
 pub mod hierarchy;
 pub mod locality;
+pub mod merge;
 pub mod metrics;
 pub mod models;
 mod named_files;

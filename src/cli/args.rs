@@ -52,6 +52,8 @@ pub enum Command {
     Explain(ExplainArguments),
     /// Analyse a kept trace, on any GPU model
     Sim(SimArguments),
+    /// Compare two profiles: what got better or worse, what is new, what is gone
+    Diff(DiffArguments),
     /// Check caches by pointer chases: closed forms, a GPU's own latencies and counters; or profiles against Nsight Compute
     Validate(ValidateArguments),
     /// List the GPU models, or show one
@@ -321,6 +323,57 @@ pub enum Format {
     Pprof,
     /// Findings by line, for editors and code review.
     Sarif,
+}
+
+/// Arguments of `diff`.
+#[derive(Clone, Debug, Args)]
+#[command(after_help = "Examples:
+  warpline diff before.wlprof after.wlprof                           what changed
+  warpline diff main.wlprof branch.wlprof --format markdown          the same for a review
+  warpline diff main.wlprof branch.wlprof --limits limits.toml       exit code 5 where a limit is broken")]
+pub struct DiffArguments {
+    /// Profile to compare with
+    pub before: PathBuf,
+    /// Profile to judge
+    pub after: PathBuf,
+    /// Form of the comparison
+    #[arg(long, value_enum, default_value_t = DiffFormat::Text)]
+    pub format: DiffFormat,
+    /// Limits of what may get worse (TOML); exit code 5 where one is broken
+    #[arg(long, value_name = "FILE")]
+    pub limits: Option<PathBuf>,
+    /// Refuse profiles that were not made alike: other GPU model, architecture, release, assumptions or sampling, or incomplete ones
+    #[arg(long)]
+    pub strict: bool,
+    /// Where it goes [default: standard output]
+    #[arg(short, long, value_name = "OUT")]
+    pub output: Option<PathBuf>,
+    /// Rows per table
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    pub top: usize,
+    /// Show all rows and figures, not only those that tell most
+    #[arg(long, conflicts_with = "top")]
+    pub all: bool,
+    /// Least change of modelled figures (caches, DRAM, times) that counts, in percent of what they are a part of; counted figures are exact
+    #[arg(long, value_name = "PERCENT", default_value = "1", value_parser = percent)]
+    pub tolerance: f64,
+}
+
+/// A number of percent.
+fn percent(text: &str) -> Result<f64, String> {
+    let number = text.trim_end_matches('%').trim_end().parse::<f64>().ok();
+    number.filter(|number| (0.0..=100.0).contains(number)).ok_or_else(|| "it takes a number from 0 to 100".to_owned())
+}
+
+/// Forms of a comparison.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum DiffFormat {
+    /// For people.
+    Text,
+    /// For reviews.
+    Markdown,
+    /// For programs.
+    Json,
 }
 
 /// Arguments of `sim`.

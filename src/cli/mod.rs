@@ -3,6 +3,7 @@
 mod args;
 mod cc;
 mod default_model;
+mod diff;
 mod doctor;
 mod explain;
 mod findings;
@@ -57,6 +58,7 @@ pub fn main() -> ExitCode {
         Command::Run(arguments) => run::execute(&arguments),
         Command::Profile(arguments) => profile::execute(&arguments, color),
         Command::Sim(arguments) => sim::execute(&arguments),
+        Command::Diff(arguments) => diff::execute(&arguments, color),
         Command::Report(arguments) => report::execute(&arguments, color),
         Command::Validate(arguments) => validate::execute(&arguments),
         Command::Gpus(arguments) => gpus::execute(&arguments),

@@ -76,6 +76,7 @@ pub fn build(input: BuildInput<'_>) -> Profile {
                 && facts.lost.is_empty()
                 && !missing.iter().any(Missing::is_work)
                 && analysis.left_out.iter().all(|left| left.model != 0),
+            architectures: architectures(analysis),
             dropped_records: analysis.dropped,
             mode: if analysis.counted { "counters" } else { "trace" }.to_owned(),
             sampled: sampled(analysis),
@@ -155,6 +156,12 @@ pub fn build(input: BuildInput<'_>) -> Profile {
         run.notes.iter_mut().chain(&mut run.models).chain(&mut environment.command).chain(&mut environment.host);
     texts.for_each(visible::make_name);
     profile
+}
+
+/// Of the modules whose kernels ran.
+fn architectures(analysis: &Analysis) -> Vec<u32> {
+    let modules = analysis.kernels.iter().filter_map(|kernel| analysis.modules.get(&kernel.module));
+    modules.map(|module| module.table.arch).collect::<BTreeSet<_>>().into_iter().collect()
 }
 
 pub(super) fn sampled(analysis: &Analysis) -> bool {

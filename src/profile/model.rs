@@ -93,6 +93,9 @@ pub struct Run {
     pub models: Vec<String>,
     /// The program ended by itself, its trace is whole, and no kernel ended early or is missing.
     pub complete: bool,
+    /// Architectures that the code which ran was built for, as 75 for `sm_75`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub architectures: Vec<u32>,
     /// Records that the user allowed to drop.
     pub dropped_records: u64,
     /// `trace`, or `counters` where the GPU counted requests by site and kept no trace.

@@ -2,6 +2,7 @@
 
 mod branch_rows;
 mod callgrind;
+mod comparison;
 mod csv;
 mod filter;
 mod finding_text;
@@ -14,12 +15,14 @@ mod text;
 mod worst;
 
 pub use callgrind::callgrind;
+pub use comparison::{DiffOptions, json as diff_json, text as diff_text};
 pub use csv::csv;
 pub use filter::{Filter, apply};
 pub use html::html;
 pub use markdown::markdown;
 pub use pprof::pprof;
 pub use sarif::sarif;
+pub(crate) use text::plain_name;
 pub use text::{TextOptions, conflict_line, conflict_place, conflicts_in_short, fault_line, text};
 
 use crate::profile::Profile;

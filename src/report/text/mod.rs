@@ -26,7 +26,9 @@ pub use faults::fault_line;
 
 pub(super) use allocations::name_of;
 pub(super) use figures::{add, bytes, count, memory, percent, ratio, seconds};
-pub(super) use names::{label, plain_name, short};
+pub(crate) use names::plain_name;
+pub(super) use names::{label, short};
+pub(super) use places::short as short_path;
 
 use self::style::Style;
 use crate::profile::Profile;

@@ -36,7 +36,7 @@ pub fn label(profile: &Profile, kernel: &Kernel) -> String {
 
 /// A function's name without its parameters, template arguments kept. Names of templates have their result before them:
 /// a kernel's, `void`, goes.
-pub(in crate::report) fn plain_name(function: &str) -> &str {
+pub(crate) fn plain_name(function: &str) -> &str {
     let function = function.strip_prefix("void ").unwrap_or(function);
     let mut depth = 0i32;
     for (index, character) in function.char_indices() {

@@ -5,7 +5,7 @@ use crate::profile::Profile;
 use crate::profile::model::{Frame, Launch, is_system};
 
 /// The file's name without its folders.
-pub(super) fn short(file: &str) -> &str {
+pub(in crate::report) fn short(file: &str) -> &str {
     file.rsplit('/').next().unwrap_or(file)
 }
 

@@ -1,0 +1,389 @@
+//! Puts a comparison together.
+
+use std::collections::BTreeMap;
+use std::hash::{Hash as _, Hasher as _};
+
+use rustc_hash::FxHasher;
+
+use super::document::{
+    AllocationChange, Both, BranchChange, Changes, Diff, FindingChange, KernelChange, LineChange, Position, SCHEMA,
+    Unchanged, VERSION,
+};
+use super::figures::{self, Figures};
+use super::matching::{
+    AllocationGroup, Code, Lines, Pairs, Place, groups, pair_allocations, pair_findings, pair_kernels,
+};
+use super::{differences, document};
+use crate::profile::Profile;
+use crate::profile::model::{Branch, Finding};
+
+/// How profiles are compared.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Options {
+    /// Differences of modelled figures below this share of what they are a part of are none.
+    pub tolerance: f64,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options { tolerance: 0.01 }
+    }
+}
+
+/// Compares two profiles. Exchanging them gives the same document with its sides exchanged.
+pub fn compare(before: &Profile, after: &Profile, options: &Options) -> Diff {
+    // Where several pairs are equally good, which are taken depends on the direction; so there is but one.
+    if fingerprint(before) > fingerprint(after) {
+        directed(after, before, options).mirrored()
+    } else {
+        directed(before, after, options)
+    }
+}
+
+/// A number for all that pairs depend on.
+fn fingerprint(profile: &Profile) -> u64 {
+    let mut hasher = FxHasher::default();
+    for kernel in &profile.kernels {
+        (kernel.id, &kernel.mangled, &kernel.module, &kernel.name, &kernel.file, kernel.line).hash(&mut hasher);
+    }
+    for row in &profile.lines {
+        (row.kernel, &row.file, row.line).hash(&mut hasher);
+    }
+    for row in &profile.sites {
+        (row.kernel, &row.file, row.line).hash(&mut hasher);
+    }
+    for row in &profile.branches {
+        (row.kernel, &row.file, row.line, row.column).hash(&mut hasher);
+    }
+    for row in &profile.allocations {
+        (row.id, &row.name, &row.kind, row.bytes, row.count).hash(&mut hasher);
+        let copies = row.copies.iter().flat_map(|copy| &copy.path);
+        for frame in row.path.iter().chain(copies) {
+            (&frame.function, &frame.file, frame.line, frame.column).hash(&mut hasher);
+        }
+        row.by_kernel.iter().for_each(|row| row.kernel.hash(&mut hasher));
+    }
+    for row in &profile.findings {
+        (&row.id, row.kernel, &row.file, row.line, row.allocation, &row.object).hash(&mut hasher);
+    }
+    profile.sources.hash(&mut hasher);
+    hasher.finish()
+}
+
+/// Everything of one side.
+struct Side<'a> {
+    code: &'a Code<'a>,
+    groups: Vec<AllocationGroup<'a>>,
+    kernels: Vec<Figures>,
+    lines: BTreeMap<(usize, Place<'a>), Figures>,
+    branches: BTreeMap<(usize, Place<'a>), Vec<Branch>>,
+    allocations: Vec<Figures>,
+}
+
+impl<'a> Side<'a> {
+    fn new(code: &'a Code<'a>) -> Side<'a> {
+        let profile = code.profile;
+        let groups = groups(code);
+        let mut lines = BTreeMap::new();
+        for row in &profile.lines {
+            let Some(kernel) = code.kernel(row.kernel) else { continue };
+            let figures = figures::of_spaces(&row.metrics);
+            lines.entry((kernel, (row.file.as_str(), row.line))).or_insert(figures);
+        }
+        // Copies of one branch that unrolling made are one.
+        let mut branches: BTreeMap<(usize, Place<'a>), Vec<Branch>> = BTreeMap::new();
+        for row in &profile.branches {
+            let Some(kernel) = code.kernel(row.kernel) else { continue };
+            let rows = branches.entry((kernel, (row.file.as_str(), row.line))).or_default();
+            match rows.binary_search_by_key(&row.column, |branch| branch.column) {
+                Ok(index) => {
+                    let branch = &mut rows[index];
+                    branch.executions = branch.executions.saturating_add(row.executions);
+                    branch.divergent = branch.divergent.saturating_add(row.divergent);
+                }
+                Err(index) => rows.insert(index, row.clone()),
+            }
+        }
+        let mut of_kernels: BTreeMap<usize, Vec<&Branch>> = BTreeMap::new();
+        for row in &profile.branches {
+            if let Some(kernel) = code.kernel(row.kernel) {
+                of_kernels.entry(kernel).or_default().push(row);
+            }
+        }
+        let none = Vec::new();
+        let kernel = |(index, kernel)| {
+            let branches = of_kernels.get(&index).unwrap_or(&none).iter().copied();
+            figures::of_kernel(profile, kernel, branches)
+        };
+        let kernels = profile.kernels.iter().enumerate().map(kernel).collect();
+        let allocations = groups.iter().map(|group| figures::of_allocations(&group.rows)).collect();
+        Side { code, groups, kernels, lines, branches, allocations }
+    }
+
+    fn position(&self, (file, line): Place<'_>) -> Position {
+        let text = self.code.profile.sources.get(file).and_then(|lines| lines.get(&line));
+        Position { file: file.to_owned(), line, text: text.map_or(String::new(), |text| text.trim().to_owned()) }
+    }
+
+    fn kernel_id(&self, index: usize) -> u32 {
+        self.code.profile.kernels[index].id
+    }
+}
+
+/// One of the sides of each pair, and what has no pair.
+fn sides(pairs: &Pairs, before: usize, after: usize) -> impl Iterator<Item = (Option<usize>, Option<usize>)> {
+    let (gone, new) = pairs.rest(before, after);
+    let paired: Vec<_> = pairs.iter().map(|(one, other)| (Some(one), Some(other))).collect();
+    let gone = gone.into_iter().map(|index| (Some(index), None));
+    paired.into_iter().chain(gone).chain(new.into_iter().map(|index| (None, Some(index))))
+}
+
+fn directed(before: &Profile, after: &Profile, options: &Options) -> Diff {
+    let codes = (Code::new(before), Code::new(after));
+    let kernels = pair_kernels(&codes.0, &codes.1);
+    let lines = Lines::new(&codes.0, &codes.1, &kernels);
+    let (one, other) = (Side::new(&codes.0), Side::new(&codes.1));
+    let both_codes = (&codes.0, &codes.1);
+    let allocations = pair_allocations(both_codes, (&one.groups, &other.groups), &kernels, &lines);
+    let found = pair_findings(both_codes, (&one.groups, &other.groups), (&kernels, &lines, &allocations));
+    let differences = differences::find(before, after);
+    let mut unchanged = Unchanged::default();
+    let sums = [&one, &other].map(|side| figures::of_program(&side.kernels, &side.allocations));
+    Diff {
+        schema: SCHEMA.to_owned(),
+        version: VERSION,
+        comparable: differences.is_empty(),
+        differences,
+        programs: Both { before: Some(before.run.program.clone()), after: Some(after.run.program.clone()) },
+        program: figures::changes(Some(&sums[0]), Some(&sums[1]), options.tolerance),
+        kernels: kernel_rows(&one, &other, &kernels, options, &mut unchanged),
+        lines: line_rows(&one, &other, &kernels, &lines, options, &mut unchanged),
+        branches: branch_rows(&one, &other, &kernels, &lines, options, &mut unchanged),
+        allocations: allocation_rows(&one, &other, &allocations, options, &mut unchanged),
+        findings: finding_rows(&before.findings, &after.findings, &found, options, &mut unchanged),
+        unchanged,
+        limits: None,
+    }
+}
+
+/// Rows by weight, what matters most first.
+fn by_weight<T>(mut rows: Vec<T>, weight: impl Fn(&T) -> f64) -> Vec<T> {
+    rows.sort_by(|one, other| weight(other).total_cmp(&weight(one)));
+    rows
+}
+
+fn kernel_rows(
+    one: &Side<'_>,
+    other: &Side<'_>,
+    pairs: &Pairs,
+    options: &Options,
+    unchanged: &mut Unchanged,
+) -> Vec<KernelChange> {
+    let mut rows = Vec::new();
+    for (before, after) in sides(pairs, one.kernels.len(), other.kernels.len()) {
+        let of = |side: &Side<'_>, index: Option<usize>| {
+            index.map(|index| {
+                let kernel = &side.code.profile.kernels[index];
+                (kernel.id, kernel.name.clone(), side.position((&kernel.file, kernel.line)))
+            })
+        };
+        let figures = (before.map(|index| &one.kernels[index]), after.map(|index| &other.kernels[index]));
+        let metrics = figures::changes(figures.0, figures.1, options.tolerance);
+        if metrics.is_empty() && before.is_some() && after.is_some() {
+            unchanged.kernels += 1;
+            continue;
+        }
+        let (before, after) = (of(one, before), of(other, after));
+        let name =
+            Both { before: before.as_ref().map(|row| row.1.clone()), after: after.as_ref().map(|row| row.1.clone()) };
+        rows.push(KernelChange {
+            before: before.as_ref().map(|row| row.0),
+            after: after.as_ref().map(|row| row.0),
+            name,
+            position: Both { before: before.map(|row| row.2), after: after.map(|row| row.2) },
+            metrics,
+        });
+    }
+    // Times of different models are of one order at least, and of what has none the traffic tells.
+    let seconds = |changes: &Changes| {
+        let sides = changes.get("estimate.seconds").copied().unwrap_or_default();
+        let [before, after] = sides.map(|side| side.map_or(0.0, document::Value::number));
+        (before - after).abs()
+    };
+    by_weight(by_weight(rows, |row| figures::weight(&row.metrics)), |row| seconds(&row.metrics))
+}
+
+/// Numbers of a kernel on both sides, of which one is known by a row's index.
+fn kernel_ids(
+    one: &Side<'_>,
+    other: &Side<'_>,
+    kernels: &Pairs,
+    before: Option<usize>,
+    after: Option<usize>,
+) -> Both<u32> {
+    let before = before.or_else(|| kernels.before(after?));
+    let after = after.or_else(|| kernels.after(before?));
+    Both { before: before.map(|index| one.kernel_id(index)), after: after.map(|index| other.kernel_id(index)) }
+}
+
+fn line_rows(
+    one: &Side<'_>,
+    other: &Side<'_>,
+    kernels: &Pairs,
+    lines: &Lines<'_>,
+    options: &Options,
+    unchanged: &mut Unchanged,
+) -> Vec<LineChange> {
+    let mut rows = Vec::new();
+    let mut taken = std::collections::BTreeSet::new();
+    let mut row = |before: Option<(usize, Place<'_>)>, after: Option<(usize, Place<'_>)>| {
+        let figures = (before.and_then(|key| one.lines.get(&key)), after.and_then(|key| other.lines.get(&key)));
+        let metrics = figures::changes(figures.0, figures.1, options.tolerance);
+        if metrics.is_empty() {
+            let said = |figures: Option<&Figures>| figures.is_some_and(|figures| figures.iter().next().is_some());
+            unchanged.lines += u64::from(said(figures.0) && said(figures.1));
+            return;
+        }
+        rows.push(LineChange {
+            before: before.map(|(_, place)| one.position(place)),
+            after: after.map(|(_, place)| other.position(place)),
+            kernel: kernel_ids(one, other, kernels, before.map(|(kernel, _)| kernel), after.map(|(kernel, _)| kernel)),
+            metrics,
+        });
+    };
+    for &(kernel, place) in one.lines.keys() {
+        let paired = kernels.after(kernel).zip(lines.after(Some(kernel), place));
+        let there = paired.filter(|key| other.lines.contains_key(key));
+        taken.extend(there);
+        row(Some((kernel, place)), there);
+    }
+    for &key in other.lines.keys().filter(|key| !taken.contains(key)) {
+        row(None, Some(key));
+    }
+    by_weight(rows, |row| figures::weight(&row.metrics))
+}
+
+fn branch_rows(
+    one: &Side<'_>,
+    other: &Side<'_>,
+    kernels: &Pairs,
+    lines: &Lines<'_>,
+    options: &Options,
+    unchanged: &mut Unchanged,
+) -> Vec<BranchChange> {
+    let mut rows = Vec::new();
+    let mut row = |before: Option<(usize, Place<'_>, &Branch)>, after: Option<(usize, Place<'_>, &Branch)>| {
+        let [was, is] = [before, after].map(|side| side.map(|(_, _, branch)| figures::of_branch(branch)));
+        let metrics = figures::changes(was.as_ref(), is.as_ref(), options.tolerance);
+        if metrics.is_empty() {
+            unchanged.branches += u64::from(before.is_some() && after.is_some());
+            return;
+        }
+        rows.push(BranchChange {
+            before: before.map(|(_, place, _)| one.position(place)),
+            after: after.map(|(_, place, _)| other.position(place)),
+            column: Both {
+                before: before.map(|(_, _, branch)| branch.column),
+                after: after.map(|(_, _, branch)| branch.column),
+            },
+            kernel: kernel_ids(
+                one,
+                other,
+                kernels,
+                before.map(|(kernel, ..)| kernel),
+                after.map(|(kernel, ..)| kernel),
+            ),
+            metrics,
+        });
+    };
+    let none = Vec::new();
+    let mut taken = std::collections::BTreeSet::new();
+    for (&(kernel, place), befores) in &one.branches {
+        let there = kernels.after(kernel).zip(lines.after(Some(kernel), place));
+        let afters = there.and_then(|key| other.branches.get(&key)).unwrap_or(&none);
+        taken.extend(there);
+        // Those of a line that stayed in their column, then the others in order.
+        let mut pairs = Pairs::default();
+        let sizes = (befores.len(), afters.len());
+        let in_order = |one: &[usize], other: &[usize]| one.iter().copied().zip(other.iter().copied()).collect();
+        if befores.len() != afters.len() {
+            pairs.by_key(sizes, |at| Some(befores[at].column), |to| Some(afters[to].column), in_order);
+        }
+        pairs.by_key(sizes, |_| Some(()), |_| Some(()), in_order);
+        for (before, after) in sides(&pairs, befores.len(), afters.len()) {
+            let before = before.map(|index| (kernel, place, &befores[index]));
+            let after = after.zip(there).map(|(index, (kernel, place))| (kernel, place, &afters[index]));
+            row(before, after);
+        }
+    }
+    for (&(kernel, place), afters) in other.branches.iter().filter(|(key, _)| !taken.contains(*key)) {
+        for branch in afters {
+            row(None, Some((kernel, place, branch)));
+        }
+    }
+    by_weight(rows, |row| figures::weight(&row.metrics))
+}
+
+fn allocation_rows(
+    one: &Side<'_>,
+    other: &Side<'_>,
+    pairs: &Pairs,
+    options: &Options,
+    unchanged: &mut Unchanged,
+) -> Vec<AllocationChange> {
+    let mut rows = Vec::new();
+    for (before, after) in sides(pairs, one.groups.len(), other.groups.len()) {
+        let figures = (before.map(|index| &one.allocations[index]), after.map(|index| &other.allocations[index]));
+        let metrics = figures::changes(figures.0, figures.1, options.tolerance);
+        if metrics.is_empty() && before.is_some() && after.is_some() {
+            unchanged.allocations += 1;
+            continue;
+        }
+        let groups =
+            Both { before: before.map(|index| &one.groups[index]), after: after.map(|index| &other.groups[index]) };
+        let position = |side: &Side<'_>, group: Option<&AllocationGroup<'_>>| Some(side.position(group?.place()?));
+        let name = |group: &&AllocationGroup<'_>| group.first().name.clone();
+        let kind = |group: &&AllocationGroup<'_>| group.first().kind.clone();
+        rows.push(AllocationChange {
+            before: groups.before.map(|group| group.first().id),
+            after: groups.after.map(|group| group.first().id),
+            name: Both { before: groups.before.as_ref().and_then(name), after: groups.after.as_ref().and_then(name) },
+            kind: Both { before: groups.before.as_ref().map(kind), after: groups.after.as_ref().map(kind) },
+            position: Both { before: position(one, groups.before), after: position(other, groups.after) },
+            metrics,
+        });
+    }
+    by_weight(rows, |row| figures::weight(&row.metrics))
+}
+
+fn finding_rows(
+    befores: &[Finding],
+    afters: &[Finding],
+    pairs: &Pairs,
+    options: &Options,
+    unchanged: &mut Unchanged,
+) -> document::FindingChanges {
+    let mut rows = document::FindingChanges::default();
+    for (before, after) in sides(pairs, befores.len(), afters.len()) {
+        match (before.map(|index| &befores[index]), after.map(|index| &afters[index])) {
+            (Some(before), Some(after)) if differ(before, after, options.tolerance) => {
+                rows.changed.push(FindingChange { before: before.clone(), after: after.clone() });
+            }
+            (Some(_), Some(_)) => unchanged.findings += 1,
+            (Some(before), None) => rows.gone.push(before.clone()),
+            (None, Some(after)) => rows.new.push(after.clone()),
+            (None, None) => {}
+        }
+    }
+    rows
+}
+
+/// Whether a finding of both sides says something else now. Its words name lines and numbers, which are told apart.
+fn differ(before: &Finding, after: &Finding, tolerance: f64) -> bool {
+    let (one, other) = (&before.evidence, &after.evidence);
+    let near = |(name, value): (&String, &f64)| {
+        let there = other.get(name);
+        there.is_some_and(|there| value == there || (value - there).abs() < tolerance * value.abs().max(there.abs()))
+    };
+    before.severity != after.severity || one.len() != other.len() || !one.iter().all(near)
+}

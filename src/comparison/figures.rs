@@ -1,0 +1,494 @@
+//! Which figures are compared, and in which direction each is better.
+//!
+//! Names are those of `over_launches` in profiles: `global.sectors`, `global.l1.hit_rate`, `estimate.seconds`. Counted figures
+//! are exact, so any difference is a change. Modelled ones (caches, DRAM, times) depend on everything that ran before, and
+//! only differences of some size are one: each is measured against what it is a part of.
+
+use std::collections::BTreeMap;
+
+use super::document::{Changes, Value};
+use crate::profile::Profile;
+use crate::profile::model::{Branch, Kernel, Metrics, Spaces};
+
+/// In which direction a figure is better.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Better {
+    /// Less of it.
+    Less,
+    /// More of it.
+    More,
+    /// It says nothing by itself.
+    Neither,
+}
+
+/// How a figure is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unit {
+    /// A number of things.
+    Count,
+    /// Bytes.
+    Bytes,
+    /// Seconds.
+    Seconds,
+    /// A share of 1.
+    Share,
+    /// A mean.
+    Mean,
+}
+
+/// A kind of figure.
+struct Kind {
+    /// Its name; within a space, without it.
+    name: &'static str,
+    better: Better,
+    unit: Unit,
+    /// Not a part or a consequence of other figures that are shown.
+    telling: bool,
+}
+
+const fn kind(name: &'static str, better: Better, unit: Unit, telling: bool) -> Kind {
+    Kind { name, better, unit, telling }
+}
+
+/// Figures of requests, within a memory space (or of an allocation, where spaces are not told apart); what tells most first.
+const OF_REQUESTS: [Kind; 20] = [
+    kind("sectors", Better::Less, Unit::Count, true),
+    kind("sectors_per_request", Better::Less, Unit::Mean, true),
+    kind("coalescing_efficiency", Better::More, Unit::Share, true),
+    kind("wavefronts", Better::Less, Unit::Count, true),
+    kind("wavefronts_per_request", Better::Less, Unit::Mean, true),
+    kind("requests", Better::Less, Unit::Count, true),
+    kind("lanes_per_request", Better::More, Unit::Mean, true),
+    kind("dram.read_sectors", Better::Less, Unit::Count, true),
+    kind("dram.write_sectors", Better::Less, Unit::Count, true),
+    kind("l2.lookups", Better::Less, Unit::Count, true),
+    kind("l1.hit_rate", Better::More, Unit::Share, true),
+    kind("l2.hit_rate", Better::More, Unit::Share, true),
+    kind("bytes", Better::Neither, Unit::Bytes, true),
+    kind("lanes", Better::Neither, Unit::Count, false),
+    kind("ideal_sectors", Better::Neither, Unit::Count, false),
+    kind("ideal_wavefronts", Better::Neither, Unit::Count, false),
+    kind("l1.lookups", Better::Neither, Unit::Count, false),
+    kind("l1.hits", Better::Neither, Unit::Count, false),
+    kind("l2.hits", Better::Neither, Unit::Count, false),
+    kind("reuse.streaming", Better::Neither, Unit::Count, false),
+];
+
+/// Spaces, in the order in which they are told.
+const SPACES: [&str; 4] = ["global", "local", "shared", "constant"];
+
+/// Figures of kernels and of the program.
+const OF_KERNELS: [Kind; 15] = [
+    kind("estimate.seconds", Better::Less, Unit::Seconds, true),
+    kind("launches", Better::Neither, Unit::Count, true),
+    kind("threads_per_block", Better::Neither, Unit::Count, true),
+    kind("blocks", Better::Neither, Unit::Count, true),
+    kind("branches.divergent", Better::Less, Unit::Count, true),
+    kind("branches.divergent_share", Better::Less, Unit::Share, true),
+    kind("branches.executions", Better::Neither, Unit::Count, false),
+    kind("instructions.warps", Better::Less, Unit::Count, true),
+    kind("lane_slots.lost_partial", Better::Less, Unit::Count, false),
+    kind("registers", Better::Neither, Unit::Count, true),
+    kind("blocks_per_sm", Better::Neither, Unit::Count, true),
+    kind("static_shared_bytes", Better::Neither, Unit::Bytes, false),
+    kind("spill_bytes", Better::Less, Unit::Bytes, true),
+    kind("faults", Better::Less, Unit::Count, true),
+    kind("races", Better::Less, Unit::Count, true),
+];
+
+/// Figures of branches.
+const OF_BRANCHES: [Kind; 3] = [
+    kind("divergent", Better::Less, Unit::Count, true),
+    kind("divergent_share", Better::Less, Unit::Share, true),
+    kind("executions", Better::Neither, Unit::Count, true),
+];
+
+/// Figures of allocations and of the program beside those of requests.
+const OF_ALLOCATIONS: [Kind; 3] = [
+    kind("size", Better::Neither, Unit::Bytes, true),
+    kind("allocations", Better::Less, Unit::Count, true),
+    kind("touched_bytes", Better::Neither, Unit::Bytes, false),
+];
+
+/// Directions of copies.
+const DIRECTIONS: [&str; 5] = ["host_to_device", "device_to_host", "device_to_device", "host_to_host", "set"];
+const OF_COPIES: [Kind; 2] =
+    [kind("bytes", Better::Less, Unit::Bytes, true), kind("count", Better::Less, Unit::Count, true)];
+/// Classes of instructions.
+const CLASSES: [&str; 10] =
+    ["fp16", "fp32", "fp64", "int", "special", "conversion", "control", "memory", "barrier", "tensor"];
+const OF_INSTRUCTIONS: [Kind; 2] =
+    [kind("warps", Better::Neither, Unit::Count, false), kind("lanes", Better::Neither, Unit::Count, false)];
+
+/// What figures are of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Subject {
+    /// The whole program.
+    Program,
+    /// A kernel.
+    Kernel,
+    /// A source line of a kernel.
+    Line,
+    /// Allocations of one name.
+    Allocation,
+}
+
+/// Names of all figures that something may have; what tells most first.
+pub fn names(subject: Subject) -> Vec<String> {
+    let spaces = SPACES.iter().flat_map(|space| OF_REQUESTS.iter().map(move |kind| format!("{space}.{}", kind.name)));
+    let plain = |kinds: &'static [Kind]| kinds.iter().map(|kind| kind.name.to_owned());
+    let copies =
+        DIRECTIONS.iter().flat_map(|way| OF_COPIES.iter().map(move |kind| format!("copies.{way}.{}", kind.name)));
+    let classes = CLASSES
+        .iter()
+        .flat_map(|class| OF_INSTRUCTIONS.iter().map(move |kind| format!("instructions.{class}.{}", kind.name)));
+    match subject {
+        Subject::Program => {
+            let sums = OF_PROGRAM.iter().map(|name| (*name).to_owned());
+            sums.chain(plain(&OF_ALLOCATIONS)).chain(copies).collect()
+        }
+        Subject::Kernel => plain(&OF_KERNELS).chain(spaces).chain(classes).collect(),
+        Subject::Line => spaces.collect(),
+        Subject::Allocation => plain(&OF_ALLOCATIONS).chain(copies).chain(plain(&OF_REQUESTS)).collect(),
+    }
+}
+
+/// Of the figures of kernels, those that the program has sums of.
+const OF_PROGRAM: [&str; 6] = [
+    "estimate.seconds",
+    "launches",
+    "global.sectors",
+    "global.dram.read_sectors",
+    "global.dram.write_sectors",
+    "faults",
+];
+
+/// The kind of a name, and where it stands in the order of what tells most.
+fn find(name: &str) -> Option<(usize, &'static Kind)> {
+    let among = |kinds: &'static [Kind], name: &str, first: usize| {
+        let index = kinds.iter().position(|kind| kind.name == name)?;
+        Some((first + index, &kinds[index]))
+    };
+    if let Some(found) = among(&OF_KERNELS, name, 0).or_else(|| among(&OF_BRANCHES, name, 0)) {
+        // Times come first, whatever a launch looks like after what it does.
+        return Some(if found.0 == 0 { found } else { (300 + found.0, found.1) });
+    }
+    if let Some(found) = among(&OF_ALLOCATIONS, name, 10) {
+        return Some(found);
+    }
+    let (group, rest) = name.split_once('.').unwrap_or(("", name));
+    if let Some(place) = SPACES.iter().position(|space| *space == group) {
+        return among(&OF_REQUESTS, rest, 100 + 40 * place);
+    }
+    match (group, rest.rsplit_once('.')) {
+        ("copies", Some((_, rest))) => among(&OF_COPIES, rest, 20),
+        ("instructions", Some((_, rest))) => among(&OF_INSTRUCTIONS, rest, 400),
+        _ => among(&OF_REQUESTS, name, 100),
+    }
+}
+
+/// In which direction a figure is better.
+pub fn better(name: &str) -> Better {
+    find(name).map_or(Better::Neither, |(_, kind)| kind.better)
+}
+
+/// How a figure is shown.
+pub fn unit(name: &str) -> Unit {
+    find(name).map_or(Unit::Count, |(_, kind)| kind.unit)
+}
+
+/// Where a figure stands among others, what tells most first; `None` for those that only complete the document.
+pub fn rank(name: &str) -> Option<usize> {
+    find(name).filter(|(_, kind)| kind.telling).map(|(rank, _)| rank)
+}
+
+/// A figure.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Figure {
+    /// Value.
+    pub value: Value,
+    /// For modelled figures: what a difference is measured against.
+    pub out_of: Option<f64>,
+}
+
+/// Figures by name.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Figures(BTreeMap<String, Figure>);
+
+impl Figures {
+    /// The value of a figure.
+    pub fn get(&self, name: &str) -> Option<Value> {
+        self.0.get(name).map(|figure| figure.value)
+    }
+
+    /// All of them.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, Value)> {
+        self.0.iter().map(|(name, figure)| (name.as_str(), figure.value))
+    }
+
+    fn count(&mut self, name: impl Into<String>, count: u64) {
+        self.0.insert(name.into(), Figure { value: Value::Count(count), out_of: None });
+    }
+
+    fn modelled(&mut self, name: impl Into<String>, count: u64, out_of: u64) {
+        self.0.insert(name.into(), Figure { value: Value::Count(count), out_of: Some(out_of as f64) });
+    }
+
+    /// A mean or a share of counted figures, where there is one.
+    fn ratio(&mut self, name: impl Into<String>, part: u64, whole: u64) {
+        if whole != 0 {
+            self.0.insert(
+                name.into(),
+                Figure { value: Value::Ratio(nine_digits(part as f64 / whole as f64)), out_of: None },
+            );
+        }
+    }
+
+    /// A share of modelled ones.
+    fn rate(&mut self, name: impl Into<String>, part: u64, whole: u64) {
+        if whole != 0 {
+            let value = Value::Ratio(nine_digits(part as f64 / whole as f64));
+            self.0.insert(name.into(), Figure { value, out_of: Some(1.0) });
+        }
+    }
+
+    fn add(&mut self, name: &str, more: u64) {
+        let figure = self.0.entry(name.to_owned()).or_insert(Figure { value: Value::Count(0), out_of: None });
+        if let Value::Count(count) = &mut figure.value {
+            *count = count.saturating_add(more);
+        }
+    }
+
+    /// Adds another's, name by name. Shares do not add up, and are left out.
+    pub(super) fn add_all(&mut self, other: &Figures) {
+        for (name, figure) in &other.0 {
+            match (self.0.get_mut(name), figure.value) {
+                (None, _) => _ = self.0.insert(name.clone(), *figure),
+                (Some(sum), Value::Count(more)) => {
+                    if let Value::Count(count) = &mut sum.value {
+                        *count = count.saturating_add(more);
+                    }
+                    sum.out_of = sum.out_of.zip(figure.out_of).map(|(one, other)| one + other);
+                }
+                (Some(_), Value::Ratio(_)) => {}
+            }
+        }
+    }
+}
+
+/// The nearest number of nine digits: sums in another order are the same.
+fn nine_digits(value: f64) -> f64 {
+    format!("{value:.8e}").parse().unwrap_or(value)
+}
+
+/// Figures of requests; `prefix` is empty or a space and a dot.
+fn of_requests(figures: &mut Figures, prefix: &str, metrics: &Metrics) {
+    let name = |name: &str| format!("{prefix}{name}");
+    let banks = metrics.shared.as_ref().or(metrics.constant.as_ref());
+    figures.count(name("requests"), metrics.requests);
+    figures.count(name("lanes"), metrics.lanes);
+    figures.count(name("bytes"), metrics.bytes);
+    figures.ratio(name("lanes_per_request"), metrics.lanes, metrics.requests);
+    // Shared memory has no sectors; where a profile has counts of them they cost nothing.
+    if metrics.shared.is_none() {
+        figures.count(name("sectors"), metrics.sectors);
+        figures.count(name("ideal_sectors"), metrics.ideal_sectors);
+        figures.ratio(name("sectors_per_request"), metrics.sectors, metrics.requests);
+        figures.ratio(name("coalescing_efficiency"), metrics.ideal_sectors, metrics.sectors);
+    }
+    if let Some(passes) = banks {
+        figures.count(name("wavefronts"), passes.wavefronts);
+        figures.count(name("ideal_wavefronts"), passes.ideal_wavefronts);
+        figures.ratio(name("wavefronts_per_request"), passes.wavefronts, metrics.requests);
+    }
+    if let Some(l1) = &metrics.l1 {
+        figures.modelled(name("l1.lookups"), l1.lookups, l1.lookups);
+        figures.modelled(name("l1.hits"), l1.hits, l1.lookups);
+        figures.rate(name("l1.hit_rate"), l1.hits, l1.lookups);
+    }
+    if let Some(l2) = &metrics.l2 {
+        figures.modelled(name("l2.lookups"), l2.lookups, l2.lookups.max(metrics.sectors));
+        figures.modelled(name("l2.hits"), l2.hits, l2.lookups.max(metrics.sectors));
+        figures.rate(name("l2.hit_rate"), l2.hits, l2.lookups);
+    }
+    if let Some(dram) = &metrics.dram {
+        figures.modelled(name("dram.read_sectors"), dram.read_sectors, dram.read_sectors.max(metrics.sectors));
+        figures.modelled(name("dram.write_sectors"), dram.write_sectors, dram.write_sectors.max(metrics.sectors));
+    }
+    if let Some(reuse) = &metrics.reuse {
+        figures.count(name("reuse.streaming"), reuse.streaming);
+    }
+}
+
+/// Figures of a line, or of a kernel's requests.
+pub(super) fn of_spaces(spaces: &Spaces) -> Figures {
+    let mut figures = Figures::default();
+    for (space, metrics) in spaces {
+        of_requests(&mut figures, &format!("{space}."), metrics);
+    }
+    figures
+}
+
+/// Figures of a branch.
+pub(super) fn of_branch(branch: &Branch) -> Figures {
+    let mut figures = Figures::default();
+    figures.count("executions", branch.executions);
+    figures.count("divergent", branch.divergent);
+    figures.ratio("divergent_share", branch.divergent, branch.executions);
+    figures
+}
+
+/// Figures of a kernel. `branches` are its own.
+pub(super) fn of_kernel<'a>(profile: &Profile, kernel: &Kernel, branches: impl Iterator<Item = &'a Branch>) -> Figures {
+    let mut figures = of_spaces(&kernel.metrics);
+    let blocks = |grid: &[u32; 3]| grid.iter().fold(1u64, |all, &size| all.saturating_mul(size.into()));
+    let launches = &kernel.launches;
+    figures.count("launches", kernel.launch_count());
+    if kernel.launch_groups.is_empty() {
+        let sum = launches.iter().fold(0u64, |sum, launch| sum.saturating_add(blocks(&launch.grid)));
+        figures.count("blocks", sum);
+    }
+    let shapes = launches.iter().map(|launch| blocks(&launch.block));
+    if let Some(threads) =
+        only(shapes.chain(kernel.launch_groups.iter().filter_map(|group| group.block).map(|b| blocks(&b))))
+    {
+        figures.count("threads_per_block", threads);
+    }
+    for (name, value) in [
+        ("registers", only(launches.iter().map(|launch| u64::from(launch.registers)))),
+        ("blocks_per_sm", only(launches.iter().map(|launch| u64::from(launch.resident_blocks)))),
+        ("static_shared_bytes", only(launches.iter().map(|launch| u64::from(launch.static_shared_bytes)))),
+    ] {
+        if let Some(value) = value {
+            figures.count(name, value);
+        }
+    }
+    if let Some(estimate) = kernel.estimates.first() {
+        let seconds = nine_digits(estimate.seconds);
+        let figure = Figure { value: Value::Ratio(seconds), out_of: Some(seconds) };
+        figures.0.insert("estimate.seconds".to_owned(), figure);
+    }
+    let mut warps = 0u64;
+    for (class, count) in &kernel.instructions {
+        warps = warps.saturating_add(count.warps);
+        figures.count(format!("instructions.{class}.warps"), count.warps);
+        figures.count(format!("instructions.{class}.lanes"), count.lanes);
+    }
+    figures.count("instructions.warps", warps);
+    figures.count("lane_slots.lost_partial", kernel.lane_slots.lost_partial);
+    figures.count("spill_bytes", kernel.spill_bytes.into());
+    let (mut executions, mut divergent) = (0u64, 0u64);
+    for branch in branches {
+        executions = executions.saturating_add(branch.executions);
+        divergent = divergent.saturating_add(branch.divergent);
+    }
+    figures.count("branches.executions", executions);
+    figures.count("branches.divergent", divergent);
+    figures.ratio("branches.divergent_share", divergent, executions);
+    let faults = profile.faults.iter().filter(|fault| fault.kernel == Some(kernel.id)).count();
+    let races = profile.conflicts.iter().filter(|row| row.kernel == kernel.id && row.severity == "warning").count();
+    figures.count("faults", faults as u64);
+    figures.count("races", races as u64);
+    figures
+}
+
+/// What all of them are, if they are one.
+fn only(mut values: impl Iterator<Item = u64>) -> Option<u64> {
+    let first = values.next()?;
+    values.all(|value| value == first).then_some(first)
+}
+
+/// Figures of allocations that are told together.
+pub(super) fn of_allocations(rows: &[&crate::profile::model::Allocation]) -> Figures {
+    let mut figures = Figures::default();
+    let mut sum = Metrics::default();
+    for row in rows {
+        figures.add("allocations", row.count);
+        figures.add("size", row.bytes);
+        figures.add("touched_bytes", row.touched_bytes);
+        for copy in &row.copies {
+            figures.add(&format!("copies.{}.bytes", copy.direction), copy.bytes);
+            figures.add(&format!("copies.{}.count", copy.direction), copy.count);
+        }
+        crate::merge::add(&mut sum, &row.metrics);
+    }
+    // Of all spaces; what is of one space alone stands with the lines.
+    (sum.shared, sum.constant) = (None, None);
+    of_requests(&mut figures, "", &sum);
+    figures
+}
+
+/// Figures of the program: sums over its kernels and allocations.
+pub(super) fn of_program(kernels: &[Figures], allocations: &[Figures]) -> Figures {
+    let mut sum = Figures::default();
+    for figures in kernels {
+        for name in OF_PROGRAM {
+            match figures.0.get(name) {
+                Some(Figure { value: Value::Ratio(more), .. }) => {
+                    let mut seconds = *more;
+                    if let Some(Value::Ratio(before)) = sum.get(name) {
+                        seconds = nine_digits(seconds + before);
+                    }
+                    let figure = Figure { value: Value::Ratio(seconds), out_of: Some(seconds) };
+                    sum.0.insert(name.to_owned(), figure);
+                }
+                Some(figure) => sum.add_all(&Figures([(name.to_owned(), *figure)].into())),
+                None => {}
+            }
+        }
+    }
+    for figures in allocations {
+        let wanted = |name: &str| name.starts_with("copies.") || OF_ALLOCATIONS.iter().any(|kind| kind.name == name);
+        let kept = figures.0.iter().filter(|(name, _)| wanted(name)).map(|(name, figure)| (name.clone(), *figure));
+        sum.add_all(&Figures(kept.collect()));
+    }
+    sum
+}
+
+/// What differs between two rows that are one, or all that a new or gone one has. `tolerance`: the share of what a modelled
+/// figure is a part of that is no change yet.
+pub(super) fn changes(before: Option<&Figures>, after: Option<&Figures>, tolerance: f64) -> Changes {
+    let none = Figures::default();
+    let both = before.is_some() && after.is_some();
+    let (one, other) = (before.unwrap_or(&none), after.unwrap_or(&none));
+    let names = one.0.keys().chain(other.0.keys().filter(|name| !one.0.contains_key(*name)));
+    let changed = |name: &String| {
+        let (before, after) = (one.0.get(name), other.0.get(name));
+        // What was not counted on one side of a pair did not happen there.
+        let side = |figure: Option<&Figure>, there: Option<&Figure>| match (figure, there) {
+            (Some(figure), _) => Some(figure.value),
+            (None, Some(Figure { value: Value::Count(_), .. })) if both => Some(Value::Count(0)),
+            _ => None,
+        };
+        let sides = [side(before, after), side(after, before)];
+        let out_of = before.into_iter().chain(after).filter_map(|figure| figure.out_of).reduce(f64::max);
+        let differ = match (sides, out_of) {
+            ([Some(one), Some(other)], Some(out_of)) => {
+                let apart = (one.number() - other.number()).abs();
+                apart > 0.0 && apart >= tolerance * out_of
+            }
+            ([Some(one), Some(other)], None) => one != other,
+            // A share that came or went comes with what it is a share of.
+            ([None, Some(value)] | [Some(value), None], _) => both || value.number() != 0.0,
+            ([None, None], _) => false,
+        };
+        differ.then(|| (name.clone(), sides))
+    };
+    names.filter_map(changed).collect()
+}
+
+/// How much a change matters beside others of its kind.
+pub(super) fn weight(changes: &Changes) -> f64 {
+    let apart = |[before, after]: &[Option<Value>; 2]| {
+        let number = |value: &Option<Value>| value.map_or(0.0, Value::number);
+        (number(before) - number(after)).abs()
+    };
+    let each = |(name, sides): (&String, &[Option<Value>; 2])| match name.rsplit('.').next().unwrap_or_default() {
+        "sectors" | "wavefronts" => apart(sides),
+        "bytes" if name.starts_with("copies.") => apart(sides) / 32.0,
+        "divergent" => apart(sides),
+        "size" => apart(sides) / 1024.0,
+        _ => 0.0,
+    };
+    changes.iter().map(each).sum()
+}

@@ -1,0 +1,116 @@
+//! Kernels: by name as long as that is possible, then by what they do.
+
+use super::lines::Code;
+use super::pairs::{Pairs, best_first, in_order};
+use super::text::{SAME, likeness, words};
+use crate::profile::model::Kernel;
+
+/// A kernel with another name is taken for the same one from here on; of [`SAME`].
+const RENAMED: u32 = 500;
+/// Pairs of kernels that are compared by what they do; of more, only names count.
+const MOST_COMPARED: usize = 40_000;
+/// Hashes of a kernel's text that are compared.
+const MOST_GRAMS: usize = 4000;
+
+/// What a kernel is known by.
+struct Facts<'a> {
+    kernel: &'a Kernel,
+    /// File of its module, without the folders.
+    unit: &'a str,
+    /// Name without result, template arguments and parameters.
+    base: &'a str,
+    parameters: &'a str,
+    words: Vec<String>,
+    /// Of all its lines, sorted.
+    grams: Vec<u64>,
+}
+
+impl<'a> Facts<'a> {
+    fn all(code: &Code<'a>) -> Vec<Facts<'a>> {
+        let facts = |(index, kernel): (usize, &'a Kernel)| {
+            let (base, parameters) = parts(&kernel.name);
+            let mut grams: Vec<u64> = Vec::new();
+            for place in code.lines_of(index) {
+                grams.extend(code.text(place).grams());
+                if grams.len() > MOST_GRAMS {
+                    break;
+                }
+            }
+            grams.sort_unstable();
+            Facts { kernel, unit: file_name(&kernel.module), base, parameters, words: words(base), grams }
+        };
+        code.profile.kernels.iter().enumerate().map(facts).collect()
+    }
+
+    /// How much speaks for two being one, up to [`SAME`].
+    fn likeness(&self, other: &Facts<'_>) -> u32 {
+        let body = likeness(&self.grams, &other.grams);
+        let name = likeness(&self.words, &other.words);
+        let parameters = if self.parameters == other.parameters { SAME } else { 0 };
+        (6 * body + 2 * name + 2 * parameters) / 10
+    }
+}
+
+/// Which kernel is which.
+pub(crate) fn pair(before: &Code<'_>, after: &Code<'_>) -> Pairs {
+    let (one, other) = (Facts::all(before), Facts::all(after));
+    let mut pairs = Pairs::default();
+    // Of those that share a name, those that are most alike.
+    let choose = |befores: &[usize], afters: &[usize]| match (befores, afters) {
+        ([before], [after]) => vec![(*before, *after)],
+        _ if befores.len().saturating_mul(afters.len()) > MOST_COMPARED => in_order(befores, afters),
+        _ => {
+            let scores = befores.iter().flat_map(|&before| {
+                let row = &one[before];
+                afters.iter().map({
+                    let other = &other;
+                    move |&after| (1 + row.likeness(&other[after]), before, after)
+                })
+            });
+            best_first(scores.collect())
+        }
+    };
+    let sizes = (one.len(), other.len());
+
+    let keys: [fn(&Facts<'_>) -> Option<(String, String)>; 6] = [
+        |facts| Some((facts.kernel.mangled.clone(), facts.kernel.module.clone())),
+        |facts| Some((facts.kernel.mangled.clone(), facts.unit.to_owned())),
+        |facts| Some((facts.kernel.mangled.clone(), String::new())),
+        |facts| Some((facts.kernel.name.clone(), String::new())),
+        |facts| Some((facts.base.to_owned(), facts.parameters.to_owned())),
+        |facts| Some((facts.base.to_owned(), String::new())),
+    ];
+
+    for key in keys {
+        let named = |facts: &Facts<'_>| key(facts).filter(|(name, _)| !name.is_empty());
+        pairs.by_key(sizes, |index| named(&one[index]), |index| named(&other[index]), choose);
+    }
+    let (befores, afters) = pairs.rest(one.len(), other.len());
+    if befores.len().saturating_mul(afters.len()) <= MOST_COMPARED {
+        let mut scores = Vec::new();
+        for &before in &befores {
+            for &after in &afters {
+                let score = one[before].likeness(&other[after]);
+                if score >= RENAMED && !one[before].grams.is_empty() {
+                    scores.push((score, before, after));
+                }
+            }
+        }
+        for (before, after) in best_first(scores) {
+            pairs.add(before, after);
+        }
+    }
+    pairs
+}
+
+/// Name without result and template arguments, and parameters.
+fn parts(name: &str) -> (&str, &str) {
+    let plain = crate::report::plain_name(name);
+    let parameters = name.rfind(plain).map_or("", |at| &name[at + plain.len()..]);
+    let base = plain.find('<').filter(|&at| at > 0).map_or(plain, |at| &plain[..at]);
+    (base, parameters)
+}
+
+pub(super) fn file_name(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or(path)
+}

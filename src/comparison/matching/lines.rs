@@ -1,0 +1,131 @@
+//! Lines: those of each pair of kernels, and those of host code.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::align::{Budget, Item, align};
+use super::kernels::file_name;
+use super::pairs::Pairs;
+use super::text::Text;
+use crate::profile::Profile;
+use crate::profile::model::Frame;
+
+/// File and line.
+pub(crate) type Place<'a> = (&'a str, u32);
+
+/// A profile's code: the lines that its rows name, by kernel.
+pub(crate) struct Code<'a> {
+    pub(crate) profile: &'a Profile,
+    texts: BTreeMap<&'a str, BTreeMap<u32, Text>>,
+    unknown: Text,
+    /// By index of the kernel.
+    of_kernels: Vec<BTreeSet<Place<'a>>>,
+    /// Lines that rows of no kernel name.
+    host: BTreeSet<Place<'a>>,
+    by_id: BTreeMap<u32, usize>,
+}
+
+impl<'a> Code<'a> {
+    pub(crate) fn new(profile: &'a Profile) -> Code<'a> {
+        let mut by_id = BTreeMap::new();
+        for (index, kernel) in profile.kernels.iter().enumerate() {
+            by_id.entry(kernel.id).or_insert(index);
+        }
+        let mut of_kernels = vec![BTreeSet::new(); profile.kernels.len()];
+        let mut host = BTreeSet::new();
+        let mut of = |kernel: Option<u32>, file: &'a str, line: u32| {
+            let kernel = kernel.and_then(|id| of_kernels.get_mut(*by_id.get(&id)?));
+            if line != 0 {
+                kernel.unwrap_or(&mut host).insert((file, line));
+            }
+        };
+        for kernel in &profile.kernels {
+            of(Some(kernel.id), &kernel.file, kernel.line);
+        }
+        for row in &profile.lines {
+            of(Some(row.kernel), &row.file, row.line);
+        }
+        for row in &profile.sites {
+            of(Some(row.kernel), &row.file, row.line);
+        }
+        for row in &profile.branches {
+            of(Some(row.kernel), &row.file, row.line);
+        }
+        for finding in &profile.findings {
+            of(finding.kernel, &finding.file, finding.line);
+        }
+        for allocation in &profile.allocations {
+            let copies = allocation.copies.iter().flat_map(|copy| &copy.path);
+            for frame in allocation.path.iter().chain(copies) {
+                of(None, &frame.file, frame.line);
+            }
+        }
+        let texts = profile.sources.iter().map(|(file, lines)| {
+            let lines = lines.iter().map(|(line, text)| (*line, Text::new(text)));
+            (file.as_str(), lines.collect())
+        });
+        Code { profile, texts: texts.collect(), unknown: Text::default(), of_kernels, host, by_id }
+    }
+
+    /// The kernel that rows mean by a number.
+    pub(crate) fn kernel(&self, id: u32) -> Option<usize> {
+        self.by_id.get(&id).copied()
+    }
+
+    /// Lines of a kernel, by its index.
+    pub(super) fn lines_of(&self, kernel: usize) -> &BTreeSet<Place<'a>> {
+        &self.of_kernels[kernel]
+    }
+
+    pub(super) fn text(&self, place: &Place<'_>) -> &Text {
+        self.texts.get(place.0).and_then(|lines| lines.get(&place.1)).unwrap_or(&self.unknown)
+    }
+
+    fn items(&'a self, places: &[Place<'a>]) -> Vec<Item<'a>> {
+        let item = |place: &Place<'a>| Item { text: self.text(place), file: file_name(place.0), line: place.1 };
+        places.iter().map(item).collect()
+    }
+
+    /// A frame as it is known in another version: function and text, or else the line.
+    pub(super) fn signature(&self, frame: &'a Frame) -> (&'a str, String) {
+        let text = self.text(&(&frame.file, frame.line));
+        let text = if text.is_known() { text.key().to_owned() } else { format!("{}:{}", frame.file, frame.line) };
+        (&frame.function, text)
+    }
+}
+
+/// Lines after by file and line before.
+type Map<'a> = BTreeMap<&'a str, BTreeMap<u32, Place<'a>>>;
+
+/// Which line is which.
+pub(crate) struct Lines<'a> {
+    /// By the index of the kernel before.
+    kernels: BTreeMap<usize, Map<'a>>,
+    host: Map<'a>,
+}
+
+impl<'a> Lines<'a> {
+    pub(crate) fn new(before: &'a Code<'a>, after: &'a Code<'a>, kernels: &Pairs) -> Lines<'a> {
+        let mut budget = Budget::default();
+        let mut paired = |one: &BTreeSet<Place<'a>>, other: &BTreeSet<Place<'a>>| {
+            let one: Vec<Place<'a>> = one.iter().copied().collect();
+            let other: Vec<Place<'a>> = other.iter().copied().collect();
+            let mut map = Map::new();
+            for (at, to) in align(&before.items(&one), &after.items(&other), &mut budget) {
+                let (file, line) = one[at];
+                map.entry(file).or_default().insert(line, other[to]);
+            }
+            map
+        };
+        let kernels = kernels.iter().map(|(at, to)| (at, paired(before.lines_of(at), after.lines_of(to)))).collect();
+        Lines { kernels, host: paired(&before.host, &after.host) }
+    }
+
+    /// The line after of a line before, in a kernel (by its index before) or in host code.
+    pub(crate) fn after(&self, kernel: Option<usize>, place: Place<'_>) -> Option<Place<'a>> {
+        let map = match kernel {
+            Some(kernel) => self.kernels.get(&kernel)?,
+            None => &self.host,
+        };
+        map.get(place.0)?.get(&place.1).copied()
+    }
+}

@@ -1,0 +1,177 @@
+//! The text of a source line as it is compared: by tokens, so that blanks and comments do not matter.
+
+use std::hash::{Hash as _, Hasher as _};
+
+use rustc_hash::FxHasher;
+
+/// Tokens of a line that are looked at; a profile of anybody's may have lines of any length.
+const MOST_TOKENS: usize = 200;
+/// What [`Text::likeness`] is out of.
+pub(crate) const SAME: u32 = 1000;
+
+/// A source line, ready to be compared.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Text {
+    /// Tokens, joined by blanks; empty where the profile does not have the line.
+    key: String,
+    /// Hashes of tokens and of pairs of neighbours, sorted; equal ones stay.
+    grams: Vec<u64>,
+    /// It has a name or a number: a brace alone says nothing of what the line is.
+    telling: bool,
+}
+
+impl Text {
+    pub(crate) fn new(line: &str) -> Text {
+        let tokens = tokens(line);
+        let mut grams: Vec<u64> = tokens.iter().map(|token| hash(&[token])).collect();
+        grams.extend(tokens.windows(2).map(hash));
+        grams.sort_unstable();
+        let telling = tokens.iter().any(|token| token.starts_with(is_word));
+        Text { key: tokens.join(" "), grams, telling }
+    }
+
+    /// Whether the profile has the line.
+    pub(crate) fn is_known(&self) -> bool {
+        !self.key.is_empty()
+    }
+
+    pub(crate) fn is_telling(&self) -> bool {
+        self.telling
+    }
+
+    /// What lines that say the same share.
+    pub(crate) fn key(&self) -> &str {
+        &self.key
+    }
+
+    /// Hashes of tokens and of pairs of them, sorted.
+    pub(crate) fn grams(&self) -> &[u64] {
+        &self.grams
+    }
+
+    /// How alike two lines are, up to [`SAME`].
+    pub(crate) fn likeness(&self, other: &Text) -> u32 {
+        likeness(&self.grams, &other.grams)
+    }
+}
+
+/// Dice's coefficient of two sorted lists, up to [`SAME`].
+pub(crate) fn likeness<T: Ord>(one: &[T], other: &[T]) -> u32 {
+    let (mut at, mut to, mut common) = (0, 0, 0usize);
+    while let (Some(left), Some(right)) = (one.get(at), other.get(to)) {
+        match left.cmp(right) {
+            std::cmp::Ordering::Less => at += 1,
+            std::cmp::Ordering::Greater => to += 1,
+            std::cmp::Ordering::Equal => {
+                common += 1;
+                at += 1;
+                to += 1;
+            }
+        }
+    }
+    let all = one.len() + other.len();
+    (2 * common * SAME as usize).checked_div(all).unwrap_or(0) as u32
+}
+
+/// The same in every run.
+fn hash(tokens: &[&str]) -> u64 {
+    let mut hasher = FxHasher::default();
+    tokens.hash(&mut hasher);
+    hasher.finish()
+}
+
+fn is_word(character: char) -> bool {
+    character.is_alphanumeric() || character == '_'
+}
+
+/// Names, numbers, literals and single signs of a line, without comments.
+fn tokens(line: &str) -> Vec<&str> {
+    let mut found = Vec::new();
+    let mut rest = line.trim_start();
+    while let Some(first) = rest.chars().next() {
+        if found.len() == MOST_TOKENS || rest.starts_with("//") {
+            break;
+        }
+        if let Some(comment) = rest.strip_prefix("/*") {
+            rest = comment.find("*/").map_or("", |end| &comment[end + 2..]).trim_start();
+            continue;
+        }
+        let end = match first {
+            '"' => literal(rest),
+            _ if is_word(first) => rest.find(|character| !is_word(character)).unwrap_or(rest.len()),
+            _ => first.len_utf8(),
+        };
+        found.push(&rest[..end]);
+        rest = rest[end..].trim_start();
+    }
+    found
+}
+
+/// Bytes of the string literal that a text begins with; all of it where it does not end.
+fn literal(text: &str) -> usize {
+    let mut escaped = false;
+    for (at, character) in text.char_indices().skip(1) {
+        match character {
+            '"' if !escaped => return at + 1,
+            _ => escaped = character == '\\' && !escaped,
+        }
+    }
+    text.len()
+}
+
+/// Words of a name: `sumOfEnergy_2` has `sum`, `of`, `energy` and `2`; sorted.
+pub(crate) fn words(name: &str) -> Vec<String> {
+    let mut words: Vec<String> = Vec::new();
+    let mut before = ' ';
+    for character in name.chars().take(4 * MOST_TOKENS) {
+        if character.is_alphanumeric() {
+            let begins = !before.is_alphanumeric()
+                || character.is_uppercase() && before.is_lowercase()
+                || character.is_numeric() != before.is_numeric();
+            if begins {
+                words.push(String::new());
+            }
+            words.last_mut().expect("a word has begun").extend(character.to_lowercase());
+        }
+        before = character;
+    }
+    words.sort_unstable();
+    words
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blanks_and_comments_do_not_matter() {
+        let same = ["a[i]=b; // now", "  a [ i ] = b ;", "a[i] /* why */ = b;\t"].map(Text::new);
+        assert!(same.iter().all(|text| text.key() == "a [ i ] = b ;" && text.is_telling()));
+        assert_eq!(Text::new("f(\"// \\\" no comment\", 1);").key(), "f ( \"// \\\" no comment\" , 1 ) ;");
+        assert!(!Text::new("} // end of f").is_telling());
+        assert!(!Text::new("// nothing").is_known());
+        // Nothing that is cut in the middle makes it fail.
+        for text in ["\"", "\"\\", "/*", "/", "é\"é", "…", "/**/"] {
+            let _ = Text::new(text);
+        }
+    }
+
+    #[test]
+    fn an_edited_line_is_nearer_than_another_one() {
+        let text = Text::new;
+        let before = text("out[x * n + y] = in[y * n + x];");
+        let after = text("out[y * n + x] = tile[threadIdx.x][threadIdx.y];");
+        let other = text("int x = blockIdx.x * blockDim.x + threadIdx.x;");
+        assert_eq!(before.likeness(&before), SAME);
+        assert!(before.likeness(&after) > before.likeness(&other) + 100);
+        let (one, renamed) = (text("cudaMalloc(&d_in, bytes);"), text("cudaMalloc(&input, bytes);"));
+        assert!(one.likeness(&renamed) > 600);
+        assert_eq!(text("").likeness(&text("")), 0);
+    }
+
+    #[test]
+    fn names_have_words() {
+        assert_eq!(words("sumOfEnergy_2"), ["2", "energy", "of", "sum"]);
+        assert_eq!(words("transposeNaive"), ["naive", "transpose"]);
+    }
+}

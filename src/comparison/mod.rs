@@ -1,0 +1,15 @@
+//! Two profiles side by side: what got better or worse, what is new and what is gone.
+//!
+//! [`compare`] pairs kernels, lines, allocations and findings (`matching/`), takes the figures of each pair (`figures`) and
+//! keeps those that differ ([`document`]). [`limits`] says whether the result is acceptable. Nothing here knows of files,
+//! command lines or forms of report.
+
+mod compare;
+mod differences;
+pub mod document;
+mod figures;
+mod matching;
+
+pub use compare::{Options, compare};
+pub use document::Diff;
+pub use figures::{Better, Figure, Unit, better, rank, unit};

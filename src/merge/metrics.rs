@@ -1,0 +1,126 @@
+//! Sums of the figures of requests.
+
+use std::collections::BTreeMap;
+
+use crate::profile::model::{
+    CacheMetrics, DistanceBucket, Distances, DramMetrics, LevelMetrics, Metrics, PassMetrics, ReuseMetrics, Spaces,
+    StageMetrics,
+};
+
+fn sum(sum: &mut u64, more: u64) {
+    *sum = sum.saturating_add(more);
+}
+
+/// Adds to what there is, or takes what comes.
+fn both<T: Clone>(sum: &mut Option<T>, more: Option<&T>, add: impl FnOnce(&mut T, &T)) {
+    match (sum, more) {
+        (Some(sum), Some(more)) => add(sum, more),
+        (sum @ None, Some(more)) => *sum = Some(more.clone()),
+        (_, None) => {}
+    }
+}
+
+/// Adds the figures of other requests.
+pub(crate) fn add(to: &mut Metrics, more: &Metrics) {
+    sum(&mut to.requests, more.requests);
+    sum(&mut to.lanes, more.lanes);
+    sum(&mut to.bytes, more.bytes);
+    sum(&mut to.sectors, more.sectors);
+    sum(&mut to.ideal_sectors, more.ideal_sectors);
+    for (size, counts) in &more.lines_touched {
+        add_each(to.lines_touched.entry(size.clone()).or_default(), counts);
+    }
+    both(&mut to.shared, more.shared.as_ref(), add_passes);
+    both(&mut to.constant, more.constant.as_ref(), add_passes);
+    both(&mut to.l1_wavefronts, more.l1_wavefronts.as_ref(), add_stages);
+    both(&mut to.l1, more.l1.as_ref(), add_level);
+    both(&mut to.l2, more.l2.as_ref(), add_level);
+    both(&mut to.dram, more.dram.as_ref(), add_dram);
+    for (model, caches) in &more.other_models {
+        match to.other_models.get_mut(model) {
+            Some(sum) => add_caches(sum, caches),
+            None => _ = to.other_models.insert(model.clone(), *caches),
+        }
+    }
+    both(&mut to.reuse, more.reuse.as_ref(), add_reuse);
+}
+
+/// Adds space by space.
+pub(super) fn add_spaces(to: &mut Spaces, more: &Spaces) {
+    for (space, metrics) in more {
+        match to.get_mut(space) {
+            Some(sum) => add(sum, metrics),
+            None => _ = to.insert(space.clone(), metrics.clone()),
+        }
+    }
+}
+
+/// Adds counts by position.
+pub(super) fn add_each(to: &mut Vec<u64>, more: &[u64]) {
+    if to.len() < more.len() {
+        to.resize(more.len(), 0);
+    }
+    to.iter_mut().zip(more).for_each(|(to, more)| sum(to, *more));
+}
+
+fn add_passes(to: &mut PassMetrics, more: &PassMetrics) {
+    sum(&mut to.wavefronts, more.wavefronts);
+    sum(&mut to.ideal_wavefronts, more.ideal_wavefronts);
+}
+
+fn add_stages(to: &mut StageMetrics, more: &StageMetrics) {
+    sum(&mut to.data, more.data);
+    sum(&mut to.ideal_data, more.ideal_data);
+    sum(&mut to.tag, more.tag);
+    sum(&mut to.words, more.words);
+}
+
+pub(super) fn add_level(to: &mut LevelMetrics, more: &LevelMetrics) {
+    sum(&mut to.lookups, more.lookups);
+    sum(&mut to.hits, more.hits);
+    sum(&mut to.load_lookups, more.load_lookups);
+    sum(&mut to.load_hits, more.load_hits);
+    sum(&mut to.store_allocations, more.store_allocations);
+    sum(&mut to.far, more.far);
+}
+
+pub(super) fn add_dram(to: &mut DramMetrics, more: &DramMetrics) {
+    sum(&mut to.read_sectors, more.read_sectors);
+    sum(&mut to.write_sectors, more.write_sectors);
+}
+
+fn add_caches(to: &mut CacheMetrics, more: &CacheMetrics) {
+    add_level(&mut to.l1, &more.l1);
+    add_level(&mut to.l2, &more.l2);
+    add_dram(&mut to.dram, &more.dram);
+    both(&mut to.l1_wavefronts, more.l1_wavefronts.as_ref(), add_stages);
+}
+
+fn add_reuse(to: &mut ReuseMetrics, more: &ReuseMetrics) {
+    add_distances(&mut to.element, &more.element);
+    add_distances(&mut to.sector, &more.sector);
+    add_distances(&mut to.line, &more.line);
+    sum(&mut to.streaming, more.streaming);
+}
+
+fn add_distances(to: &mut Distances, more: &Distances) {
+    let finite = |distances: &Distances| distances.buckets.iter().map(|bucket| bucket.count as f64).sum::<f64>();
+    let (ours, theirs) = (finite(to), finite(more));
+    to.mean = match (to.mean, more.mean) {
+        (Some(one), Some(other)) if ours + theirs > 0.0 => {
+            Some(super::nine_digits((one * ours + other * theirs) / (ours + theirs)))
+        }
+        (one, other) => one.or(other),
+    };
+    let mut counts: BTreeMap<u64, u64> = BTreeMap::new();
+    for bucket in to.buckets.iter().chain(&more.buckets) {
+        sum(counts.entry(bucket.upto).or_default(), bucket.count);
+    }
+    // Profiles list buckets up to the last that is not empty, so the longer list has them all.
+    to.buckets = counts.into_iter().map(|(upto, count)| DistanceBucket { upto, count }).collect();
+    sum(&mut to.infinite, more.infinite);
+    both(&mut to.beyond, more.beyond.as_ref(), |to, more| {
+        sum(&mut to.l1, more.l1);
+        sum(&mut to.l2, more.l2);
+    });
+}

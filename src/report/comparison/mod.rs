@@ -1,0 +1,15 @@
+//! Comparisons: the same document, for people and for programs.
+
+mod shown;
+mod text;
+
+pub use text::{DiffOptions, text};
+
+use crate::comparison::Diff;
+
+/// The contract's JSON document, indented.
+pub fn json(diff: &Diff) -> String {
+    let mut text = serde_json::to_string_pretty(diff).expect("a comparison has string keys");
+    text.push('\n');
+    text
+}

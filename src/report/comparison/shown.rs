@@ -1,0 +1,257 @@
+//! What a comparison shows of a row to people, whatever the form: which figures, as which words.
+
+use crate::comparison::document::{Both, BrokenLimit, Changes, Position, Unchanged, Value};
+use crate::comparison::{Better, Unit, better, rank, unit};
+use crate::profile::Profile;
+use crate::profile::model::Finding;
+use crate::report::text::{bytes, count, label, percent, seconds, short_path};
+
+/// Whether a change is for the better.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Verdict {
+    Better,
+    Worse,
+    Neither,
+}
+
+impl Verdict {
+    pub(super) fn word(self) -> &'static str {
+        match self {
+            Verdict::Better => "better",
+            Verdict::Worse => "worse",
+            Verdict::Neither => "",
+        }
+    }
+}
+
+/// A figure that differs, in words.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Shown {
+    pub(super) label: String,
+    pub(super) before: String,
+    pub(super) after: String,
+    pub(super) change: String,
+    pub(super) verdict: Verdict,
+}
+
+/// Both profiles, for the names of what a comparison knows by number.
+#[derive(Clone, Copy)]
+pub(super) struct Sides<'a> {
+    pub(super) before: &'a Profile,
+    pub(super) after: &'a Profile,
+}
+
+impl Sides<'_> {
+    /// `transpose`, or `total -> sum` where it has another name now.
+    pub(super) fn kernel(&self, ids: &Both<u32>) -> String {
+        let of = |profile: &Profile, id: Option<u32>| kernel(profile, id?);
+        arrow(of(self.before, ids.before), of(self.after, ids.after))
+    }
+
+    /// What a finding is about, as `in transpose, a.cu:9, allocation d_out`.
+    pub(super) fn finding(&self, finding: &Finding, is_after: bool) -> Vec<String> {
+        let profile = if is_after { self.after } else { self.before };
+        let name = finding.kernel.and_then(|id| kernel(profile, id));
+        let place = (!finding.file.is_empty()).then(|| place(&finding.file, finding.line));
+        let allocation = finding.allocation.and_then(|id| profile.allocation(id)).and_then(|row| row.name.clone());
+        let object = finding.object.clone().filter(|object| allocation.as_ref() != Some(object));
+        [name, place, allocation, object].into_iter().flatten().collect()
+    }
+}
+
+fn kernel(profile: &Profile, id: u32) -> Option<String> {
+    profile.kernels.iter().find(|kernel| kernel.id == id).map(|kernel| label(profile, kernel))
+}
+
+/// What there is on both sides, once where it is the same.
+pub(super) fn arrow(before: Option<String>, after: Option<String>) -> String {
+    match (before, after) {
+        (Some(before), Some(after)) if before != after => format!("{before} -> {after}"),
+        (before, after) => after.or(before).unwrap_or_else(|| "?".to_owned()),
+    }
+}
+
+/// `file:line`.
+pub(super) fn place(file: &str, line: u32) -> String {
+    let name = short_path(file);
+    if line == 0 { name.to_owned() } else { format!("{name}:{line}") }
+}
+
+/// `a.cu:9`, `a.cu:9 -> 16` or `a.cu:9 -> b.cu:16`.
+pub(super) fn places(before: Option<&Position>, after: Option<&Position>) -> String {
+    let name = |position: &Position| place(&position.file, position.line);
+    match (before, after) {
+        (Some(one), Some(other)) if one.line != other.line && short_path(&one.file) == short_path(&other.file) => {
+            format!("{} -> {}", name(one), other.line)
+        }
+        (before, after) => arrow(before.map(name), after.map(name)),
+    }
+}
+
+/// What the figures of a row are called, most telling first. `all`: those too that follow from others.
+pub(super) fn figures(changes: &Changes, all: bool) -> Vec<Shown> {
+    let mut ranked: Vec<(usize, &String)> = changes
+        .keys()
+        .filter_map(|name| match rank(name) {
+            Some(rank) => Some((rank, name)),
+            None => all.then_some((usize::MAX, name)),
+        })
+        .collect();
+    ranked.sort();
+    ranked.into_iter().map(|(_, name)| shown(name, changes[name])).collect()
+}
+
+fn shown(name: &str, [before, after]: [Option<Value>; 2]) -> Shown {
+    let unit = unit(name);
+    let text = |value: Option<Value>| value.map_or("-".to_owned(), |value| in_words(value, unit));
+    let (mut one, mut other) = (text(before), text(after));
+    // Exact figures are worth their digits where rounding hides the difference.
+    if let (Some(Value::Count(before)), Some(Value::Count(after))) = (before, after)
+        && one == other
+    {
+        (one, other) = (before.to_string(), after.to_string());
+    }
+    let (was, is) = (before.map(Value::number), after.map(Value::number));
+    Shown {
+        label: words(name),
+        before: one,
+        after: other,
+        change: change(was, is, unit),
+        verdict: verdict(name, was, is),
+    }
+}
+
+/// `global.sectors_per_request` as `global sectors per request`.
+pub(super) fn words(name: &str) -> String {
+    match name {
+        "estimate.seconds" => "estimated time".to_owned(),
+        "instructions.warps" => "warp instructions".to_owned(),
+        _ => name.replace(['.', '_'], " ").replace("l1", "L1").replace("l2", "L2").replace("dram", "DRAM"),
+    }
+}
+
+/// A value with its unit.
+pub(super) fn in_words(value: Value, unit: Unit) -> String {
+    match (unit, value) {
+        (Unit::Bytes, Value::Count(number)) => bytes(number),
+        (_, Value::Count(number)) => count(number),
+        (Unit::Seconds, value) => seconds(value.number()),
+        (Unit::Share, value) => percent(value.number()),
+        (_, value) => format!("{:.2}", value.number()),
+    }
+}
+
+fn change(before: Option<f64>, after: Option<f64>, unit: Unit) -> String {
+    match (before, after) {
+        (Some(before), Some(after)) if unit == Unit::Share => format!("{:+.1} points", (after - before) * 100.0),
+        (Some(0.0) | None, Some(after)) if after != 0.0 => "new".to_owned(),
+        (Some(_), Some(0.0) | None) => "gone".to_owned(),
+        (Some(before), Some(after)) if before > 0.0 && after >= 2.0 * before => times(after / before, "more"),
+        (Some(before), Some(after)) if after > 0.0 && before >= 2.0 * after => times(before / after, "less"),
+        (Some(before), Some(after)) if before != 0.0 => {
+            let percent = (after - before) / before * 100.0;
+            if percent.abs() < 0.05 {
+                format!("{} 0.1 %", if percent < 0.0 { "> -" } else { "< +" })
+            } else {
+                format!("{percent:+.1} %")
+            }
+        }
+        _ => String::new(),
+    }
+}
+
+fn times(factor: f64, word: &str) -> String {
+    let digits = if factor < 9.95 { 2 } else { usize::from(factor < 99.5) };
+    if factor < 1e6 { format!("{factor:.digits$} x {word}") } else { format!("{factor:.0e} x {word}") }
+}
+
+fn verdict(name: &str, before: Option<f64>, after: Option<f64>) -> Verdict {
+    // Requests that no longer happen were mostly hits: a rate is not worse for that.
+    if name.ends_with("hit_rate") {
+        return Verdict::Neither;
+    }
+    let (before, after) = match (before, after) {
+        (Some(before), Some(after)) => (before, after),
+        _ => return Verdict::Neither,
+    };
+    // Work of a kind that there was not before is another way to do it; faults are not.
+    if before == 0.0 && !matches!(name, "faults" | "races" | "spill_bytes") {
+        return Verdict::Neither;
+    }
+    match better(name) {
+        Better::Less if after < before => Verdict::Better,
+        Better::Less if after > before => Verdict::Worse,
+        Better::More if after > before => Verdict::Better,
+        Better::More if after < before => Verdict::Worse,
+        _ => Verdict::Neither,
+    }
+}
+
+/// `3 kernels, 14 lines and 1 allocation`; empty where nothing is the same.
+pub(super) fn unchanged(same: &Unchanged) -> String {
+    let parts = [
+        (same.kernels, "kernel", "kernels"),
+        (same.lines, "line", "lines"),
+        (same.branches, "branch", "branches"),
+        (same.allocations, "allocation", "allocations"),
+        (same.findings, "finding", "findings"),
+    ];
+    let parts = parts.into_iter().filter(|(count, ..)| *count > 0);
+    let mut words: Vec<String> = parts
+        .map(|(many, one, several)| format!("{} {}", count(many), if many == 1 { one } else { several }))
+        .collect();
+    match words.pop() {
+        Some(last) if words.is_empty() => last,
+        Some(last) => format!("{} and {last}", words.join(", ")),
+        None => String::new(),
+    }
+}
+
+/// A broken limit in a sentence.
+pub(super) fn broken(row: &BrokenLimit) -> String {
+    let unit = unit(&row.metric);
+    let text = |value: Option<Value>| value.map_or("-".to_owned(), |value| in_words(value, unit));
+    let allowed = row.allowed.map_or(String::new(), |allowed| {
+        let value = if unit == Unit::Count || unit == Unit::Bytes {
+            Value::Count(allowed.max(0.0) as u64)
+        } else {
+            Value::Ratio(allowed)
+        };
+        format!(", allowed {}", in_words(value, unit))
+    });
+    let (before, after) = (text(row.before), text(row.after));
+    format!("{}: {}: {} {before} -> {after}{allowed} ({})", row.limit, row.subject, words(&row.metric), row.kind)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn changes_are_told_as_people_tell_them() {
+        let count = |before, after| shown("global.sectors", [before, after].map(|side| Some(Value::Count(side))));
+        let told = |shown: Shown| (shown.before, shown.after, shown.change, shown.verdict);
+        let wanted = |before: &str, after: &str, change: &str, verdict| {
+            (before.to_owned(), after.to_owned(), change.to_owned(), verdict)
+        };
+        assert_eq!(told(count(294_912, 65_536)), wanted("294 912", "65 536", "4.50 x less", Verdict::Better));
+        assert_eq!(told(count(100, 125)), wanted("100", "125", "+25.0 %", Verdict::Worse));
+        assert_eq!(told(count(0, 8)), wanted("0", "8", "new", Verdict::Neither));
+        assert_eq!(told(count(8, 0)), wanted("8", "0", "gone", Verdict::Better));
+        assert_eq!(told(count(1_230_001, 1_230_002)), wanted("1230001", "1230002", "< + 0.1 %", Verdict::Worse));
+        let share = shown("global.l1.hit_rate", [Some(Value::Ratio(0.9)), Some(Value::Ratio(0.25))]);
+        assert_eq!(told(share), wanted("90.0 %", "25.0 %", "-65.0 points", Verdict::Neither));
+        let came = shown("shared.lanes_per_request", [None, Some(Value::Ratio(32.0))]);
+        assert_eq!(told(came), wanted("-", "32.00", "new", Verdict::Neither));
+    }
+
+    #[test]
+    fn places_say_what_is_another_one() {
+        let at = |file: &str, line| Position { file: file.to_owned(), line, ..Position::default() };
+        let (one, other) = (at("/x/a.cu", 9), at("/y/a.cu", 16));
+        assert_eq!(places(Some(&one), Some(&other)), "a.cu:9 -> 16");
+        assert_eq!(places(Some(&one), Some(&at("/y/b.cu", 9))), "a.cu:9 -> b.cu:9");
+        assert_eq!(places(Some(&one), Some(&at("/y/a.cu", 9))), "a.cu:9");
+        assert_eq!(places(None, Some(&other)), "a.cu:16");
+    }
+}

@@ -1,0 +1,422 @@
+//! A comparison for people, within the width of their terminal.
+
+use std::fmt::Write as _;
+
+use super::shown::{Shown, Sides, Verdict, arrow, figures, in_words, places, words};
+use crate::comparison::document::{Changes, Diff, FindingChange, Position, Value};
+use crate::comparison::unit;
+use crate::profile::Profile;
+use crate::profile::model::{Finding, Severity};
+use crate::report::text::short_path;
+
+/// How the text looks.
+#[derive(Clone, Copy, Debug)]
+pub struct DiffOptions {
+    /// With colours (ANSI).
+    pub color: bool,
+    /// Rows per table.
+    pub top: usize,
+    /// All rows and figures.
+    pub all: bool,
+    /// Columns of the terminal.
+    pub width: usize,
+}
+
+/// Narrower terminals wrap by themselves.
+const LEAST_WIDTH: usize = 60;
+/// Wider lines are hard to read.
+const MOST_WIDTH: usize = 140;
+/// Columns of a value.
+const VALUE: usize = 10;
+/// Columns of a change and of its verdict.
+const CHANGE: usize = 13;
+
+/// The comparison; the profiles are those it is of.
+pub fn text(diff: &Diff, before: &Profile, after: &Profile, options: &DiffOptions) -> String {
+    let width = options.width.clamp(LEAST_WIDTH, MOST_WIDTH);
+    let mut page = Page { out: String::new(), options: *options, width, sides: Sides { before, after } };
+    page.head(diff);
+    page.findings(diff);
+    page.kernels(diff);
+    page.lines(diff);
+    page.branches(diff);
+    page.allocations(diff);
+    page.limits(diff);
+    page.end(diff);
+    page.out
+}
+
+struct Page<'a> {
+    out: String,
+    options: DiffOptions,
+    width: usize,
+    sides: Sides<'a>,
+}
+
+impl Page<'_> {
+    fn line(&mut self, text: &str) {
+        self.out.push_str(text.trim_end());
+        self.out.push('\n');
+    }
+
+    fn paint(&self, code: &str, text: &str) -> String {
+        if self.options.color && !text.is_empty() { format!("\x1b[{code}m{text}\x1b[0m") } else { text.to_owned() }
+    }
+
+    fn heading(&mut self, text: &str) {
+        if !self.out.is_empty() {
+            self.out.push('\n');
+        }
+        let text = self.paint("1", text);
+        self.line(&text);
+    }
+
+    /// Words in lines of the page's width, each after an indent; the first line may have another one.
+    fn words(&mut self, first: &str, indent: usize, text: &str) {
+        let room = self.width.saturating_sub(indent).max(20);
+        let mut line = String::new();
+        let mut lines = Vec::new();
+        for word in text.split_whitespace() {
+            if !line.is_empty() && line.chars().count() + 1 + word.chars().count() > room {
+                lines.push(std::mem::take(&mut line));
+            }
+            if !line.is_empty() {
+                line.push(' ');
+            }
+            line.push_str(word);
+        }
+        lines.push(line);
+        for (number, text) in lines.iter().enumerate() {
+            if number == 0 {
+                self.line(&format!("{first:<indent$}{text}"));
+            } else {
+                self.line(&format!("{:indent$}{text}", ""));
+            }
+        }
+    }
+
+    fn head(&mut self, diff: &Diff) {
+        let program = |profile: &Profile| match &profile.run.program[..] {
+            [] => "an unknown program".to_owned(),
+            [executable, arguments @ ..] => {
+                let mut text = short_path(executable).to_owned();
+                arguments.iter().for_each(|argument| _ = write!(text, " {argument}"));
+                text
+            }
+        };
+        let (before, after) = (program(self.sides.before), program(self.sides.after));
+        self.heading("Warpline: comparison of two profiles");
+        self.words("  before", 10, &before);
+        self.words("  after", 10, &after);
+        if !diff.comparable {
+            let title = "NOT COMPARABLE: the profiles were not made alike; what follows may be due to that alone";
+            let title = self.paint("1;31", title);
+            self.out.push('\n');
+            self.line(&title);
+            for difference in &diff.differences {
+                let side = |text: &str| if text.is_empty() { "not told".to_owned() } else { text.to_owned() };
+                let (before, after) = (side(&difference.before), side(&difference.after));
+                let text =
+                    if before == after { format!("{before}, both") } else { format!("{before} before, {after} after") };
+                self.words(&format!("  {}", words(&difference.what)), 20, &text);
+            }
+        }
+        if diff.is_empty() {
+            self.out.push('\n');
+            return;
+        }
+        self.heading("PROGRAM");
+        let found = &diff.findings;
+        let findings = [(found.gone.len(), "gone"), (found.new.len(), "new"), (found.changed.len(), "changed")];
+        let findings: Vec<String> =
+            findings.iter().filter(|(count, _)| *count > 0).map(|(count, word)| format!("{count} {word}")).collect();
+        if !findings.is_empty() {
+            self.line(&format!("  findings: {}", findings.join(", ")));
+        }
+        let mut shown = figures(&diff.program, self.options.all);
+        for figure in shown.iter_mut().filter(|figure| figure.label == "size") {
+            figure.label = "allocated".to_owned();
+        }
+        if shown.is_empty() && findings.is_empty() {
+            self.line("  the same sums; what changed is within it");
+        }
+        self.figures(2, &shown, usize::MAX);
+    }
+
+    /// Figures of a row as a table.
+    fn figures(&mut self, indent: usize, shown: &[Shown], most: usize) {
+        let most = if self.options.all { usize::MAX } else { most };
+        let label = self.width - indent - 2 * VALUE - CHANGE - 13;
+        for figure in shown.iter().take(most) {
+            let verdict = match figure.verdict {
+                Verdict::Better => self.paint("32", Verdict::Better.word()),
+                Verdict::Worse => self.paint("31", Verdict::Worse.word()),
+                Verdict::Neither => String::new(),
+            };
+            // Wide terminals show no wider gaps.
+            let label = label.min(40);
+            let Shown { before, after, change, .. } = figure;
+            let name: String = figure.label.chars().take(label).collect();
+            self.line(&format!(
+                "{:indent$}{name:<label$} {before:>VALUE$} -> {after:>VALUE$}  {change:<CHANGE$} {verdict}",
+                ""
+            ));
+        }
+    }
+
+    /// Figures of what is on one side only, in one line or some.
+    fn only(&mut self, indent: usize, changes: &Changes, most: usize) {
+        let value = |[before, after]: [Option<Value>; 2]| after.or(before);
+        let mut ranked: Vec<(usize, &String)> =
+            changes.keys().filter_map(|name| Some((crate::comparison::rank(name)?, name))).collect();
+        ranked.sort();
+        let each = ranked.into_iter().filter_map(|(_, name)| {
+            let value = value(changes[name])?;
+            (value.number() != 0.0).then(|| format!("{} {}", words(name), in_words(value, unit(name))))
+        });
+        let text: Vec<String> = each.take(if self.options.all { usize::MAX } else { most }).collect();
+        if !text.is_empty() {
+            self.words("", indent, &text.join(", "));
+        }
+    }
+
+    /// The text of a line, both versions where it was edited.
+    fn source(&mut self, before: Option<&Position>, after: Option<&Position>) {
+        let rows = match (before, after) {
+            (Some(one), Some(other)) if one.text != other.text => vec![("-", &one.text), ("+", &other.text)],
+            (None, Some(position)) => vec![("+", &position.text)],
+            (Some(position), None) => vec![("-", &position.text)],
+            (_, Some(position)) => vec![("|", &position.text)],
+            (None, None) => Vec::new(),
+        };
+        for (sign, text) in rows.into_iter().filter(|(_, text)| !text.is_empty()) {
+            let room = self.width - 8;
+            let cut: String = if text.chars().count() > room {
+                text.chars().take(room - 1).chain(['…']).collect()
+            } else {
+                text.clone()
+            };
+            let code = match sign {
+                "-" => "31",
+                "+" => "32",
+                _ => "2",
+            };
+            let row = self.paint(code, &format!("{sign} {cut}"));
+            self.line(&format!("      {row}"));
+        }
+    }
+
+    fn title(&mut self, state: &str, name: &str, place: &str) {
+        let name = self.paint("1", name);
+        let place = if place == "?" { String::new() } else { format!("  {place}") };
+        let state = if state.is_empty() { String::new() } else { format!("{state}: ") };
+        self.line(&format!("  {state}{name}{place}"));
+    }
+
+    fn more(&mut self, rows: usize, what: &str) {
+        let top = self.options.top;
+        if rows > top {
+            let text = self.paint("2", &format!("  {} more {what} (--top N, --all)", rows - top));
+            self.line(&text);
+        }
+    }
+
+    fn findings(&mut self, diff: &Diff) {
+        let found = &diff.findings;
+        if found.new.is_empty() && found.gone.is_empty() && found.changed.is_empty() {
+            return;
+        }
+        self.heading("FINDINGS");
+        let top = self.options.top;
+        for finding in found.gone.iter().take(top) {
+            self.finding("gone", "32", finding, false);
+            self.words("", 6, &finding.reason);
+        }
+        self.more(found.gone.len(), "are gone");
+        for finding in found.new.iter().take(top) {
+            self.finding("new", if finding.severity == Severity::Note { "33" } else { "31" }, finding, true);
+            self.words("", 6, &format!("{} {}", finding.reason, finding.cure));
+        }
+        self.more(found.new.len(), "are new");
+        for FindingChange { before, after } in found.changed.iter().take(top) {
+            self.finding("changed", "33", after, true);
+            if before.severity != after.severity {
+                let text = format!("{} before, {} now", before.severity.name(), after.severity.name());
+                self.words("", 6, &text);
+            }
+            let names =
+                after.evidence.keys().chain(before.evidence.keys().filter(|name| !after.evidence.contains_key(*name)));
+            let each = names.filter_map(|name| {
+                let number = |finding: &Finding| finding.evidence.get(name).copied();
+                let (one, other) = (number(before), number(after));
+                let text = |value: Option<f64>| value.map_or("-".to_owned(), |value| number_of(value));
+                (one != other).then(|| format!("{} {} -> {}", words(name), text(one), text(other)))
+            });
+            let text: Vec<String> = each.collect();
+            self.words("", 6, &text.join(", "));
+        }
+        self.more(found.changed.len(), "changed");
+    }
+
+    fn finding(&mut self, state: &str, code: &str, finding: &Finding, is_after: bool) {
+        let state = self.paint(code, &format!("{state:<8}"));
+        let what = self.paint("1", &finding.id);
+        let about = self.sides.finding(finding, is_after).join(", ");
+        self.line(&format!("  {state} {:<8} {what}  {about}", finding.severity.name()));
+    }
+
+    fn kernels(&mut self, diff: &Diff) {
+        if diff.kernels.is_empty() {
+            return;
+        }
+        self.heading("KERNELS");
+        for row in diff.kernels.iter().take(self.options.top) {
+            let ids = crate::comparison::document::Both { before: row.before, after: row.after };
+            let name = self.sides.kernel(&ids);
+            let place = places(row.position.before.as_ref(), row.position.after.as_ref());
+            match (row.before, row.after) {
+                (Some(_), Some(_)) => {
+                    self.title("", &name, &place);
+                    self.figures(4, &figures(&row.metrics, self.options.all), 8);
+                }
+                (before, _) => {
+                    self.title(if before.is_none() { "new" } else { "gone" }, &name, &place);
+                    self.only(4, &row.metrics, 6);
+                }
+            }
+        }
+        self.more(diff.kernels.len(), "kernels changed");
+    }
+
+    fn lines(&mut self, diff: &Diff) {
+        // Those of kernels that are new or gone say nothing that these do not.
+        let rows: Vec<_> =
+            diff.lines.iter().filter(|row| row.kernel.before.is_some() && row.kernel.after.is_some()).collect();
+        if rows.is_empty() {
+            return;
+        }
+        self.heading("LINES");
+        for row in rows.iter().take(self.options.top) {
+            let place = places(row.before.as_ref(), row.after.as_ref());
+            let kernel = format!("in {}", self.sides.kernel(&row.kernel));
+            let both = row.before.is_some() && row.after.is_some();
+            let state = if both {
+                ""
+            } else if row.before.is_none() {
+                "new"
+            } else {
+                "gone"
+            };
+            self.title(state, &place, &kernel);
+            self.source(row.before.as_ref(), row.after.as_ref());
+            if both {
+                self.figures(6, &figures(&row.metrics, self.options.all), 4);
+            } else {
+                self.only(6, &row.metrics, 4);
+            }
+        }
+        self.more(rows.len(), "lines changed");
+    }
+
+    fn branches(&mut self, diff: &Diff) {
+        // How often a branch is reached follows from the code; whether it diverges is what it costs.
+        let tells = |row: &&crate::comparison::document::BranchChange| {
+            row.kernel.before.is_some() && row.kernel.after.is_some() && row.metrics.contains_key("divergent")
+        };
+        let rows: Vec<_> = diff.branches.iter().filter(tells).collect();
+        if rows.is_empty() {
+            return;
+        }
+        self.heading("BRANCHES");
+        for row in rows.iter().take(self.options.top) {
+            let place = places(row.before.as_ref(), row.after.as_ref());
+            let kernel = format!("in {}", self.sides.kernel(&row.kernel));
+            let both = row.before.is_some() && row.after.is_some();
+            let state = if both {
+                ""
+            } else if row.before.is_none() {
+                "new"
+            } else {
+                "gone"
+            };
+            self.title(state, &place, &kernel);
+            self.source(row.before.as_ref(), row.after.as_ref());
+            if both {
+                self.figures(6, &figures(&row.metrics, true), 3);
+            } else {
+                self.only(6, &row.metrics, 3);
+            }
+        }
+        self.more(rows.len(), "branches changed");
+    }
+
+    fn allocations(&mut self, diff: &Diff) {
+        if diff.allocations.is_empty() {
+            return;
+        }
+        self.heading("ALLOCATIONS");
+        for row in diff.allocations.iter().take(self.options.top) {
+            let name = |name: &Option<String>, there: bool| {
+                there.then(|| name.clone().unwrap_or_else(|| "an unnamed allocation".to_owned()))
+            };
+            let name = arrow(name(&row.name.before, row.before.is_some()), name(&row.name.after, row.after.is_some()));
+            let kind = arrow(row.kind.before.clone(), row.kind.after.clone());
+            let place = places(row.position.before.as_ref(), row.position.after.as_ref());
+            let place = if place == "?" { kind } else { format!("{kind}  {place}") };
+            match (row.before, row.after) {
+                (Some(_), Some(_)) => {
+                    self.title("", &name, &place);
+                    self.figures(4, &figures(&row.metrics, self.options.all), 5);
+                }
+                (before, _) => {
+                    self.title(if before.is_none() { "new" } else { "gone" }, &name, &place);
+                    self.only(4, &row.metrics, 5);
+                }
+            }
+        }
+        self.more(diff.allocations.len(), "allocations changed");
+    }
+
+    fn limits(&mut self, diff: &Diff) {
+        let Some(limits) = &diff.limits else { return };
+        let (checked, broken) = (limits.checked, limits.broken.len());
+        let title = if broken == 0 {
+            format!("LIMITS: all hold ({checked} checked)")
+        } else {
+            format!("LIMITS: {broken} of {checked} broken")
+        };
+        self.heading(&title);
+        for row in &limits.broken {
+            let word = self.paint("1;31", "broken");
+            self.line(&format!("  {word} {}", super::shown::broken(row)));
+        }
+        for limit in &limits.unmatched {
+            self.words("  unused", 10, &format!("{limit}: nothing in the profiles matches it"));
+        }
+    }
+
+    fn end(&mut self, diff: &Diff) {
+        let same = super::shown::unchanged(&diff.unchanged);
+        let text = match (diff.is_empty(), same.is_empty()) {
+            (true, true) => "Nothing changed: both profiles are empty.".to_owned(),
+            (true, false) => format!("Nothing changed: {same} are the same in both."),
+            (false, true) => return,
+            (false, false) => format!("The same in both, and left out: {same}."),
+        };
+        if !diff.is_empty() || diff.limits.is_some() {
+            self.out.push('\n');
+        }
+        self.words("", 0, &text);
+    }
+}
+
+/// Evidence, which has no unit that is known here.
+fn number_of(value: f64) -> String {
+    if value.fract() == 0.0 && value.abs() < 1e15 {
+        if value >= 0.0 { crate::report::text::count(value as u64) } else { format!("{value:.0}") }
+    } else if value.abs() >= 0.01 && value.abs() < 1e6 {
+        format!("{value:.2}")
+    } else {
+        format!("{value:.2e}")
+    }
+}
