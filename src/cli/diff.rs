@@ -5,6 +5,7 @@ use std::path::Path;
 use super::Failure;
 use super::args::{DiffArguments, DiffFormat};
 use super::output::{self, Color};
+use crate::comparison::limits::LimitSet;
 use crate::comparison::{self, Diff, Options};
 use crate::exit_code;
 use crate::profile::{self, Profile};
@@ -17,8 +18,10 @@ pub(super) fn execute(arguments: &DiffArguments, color: Color) -> Result<u8, Fai
             output::refuse_same(needed, output)?;
         }
     }
+    let limits = arguments.limits.as_deref().map(limits).transpose()?;
     let (before, after) = (read(&arguments.before)?, read(&arguments.after)?);
-    let diff = comparison::compare(&before, &after, &Options { tolerance: arguments.tolerance / 100.0 });
+    let options = Options { tolerance: arguments.tolerance / 100.0 };
+    let diff = comparison::compare(&before, &after, &options, limits.as_ref());
     if arguments.strict && !diff.comparable {
         return Err(Failure::new(exit_code::USAGE, refusal(arguments, &diff)));
     }
@@ -31,11 +34,29 @@ pub(super) fn execute(arguments: &DiffArguments, color: Color) -> Result<u8, Fai
     };
     let text = match arguments.format {
         DiffFormat::Text => report::diff_text(&diff, &before, &after, &shown),
-        DiffFormat::Markdown => report::diff_text(&diff, &before, &after, &shown),
+        DiffFormat::Markdown => report::diff_markdown(&diff, &before, &after, &shown),
         DiffFormat::Json => report::diff_json(&diff),
     };
     output::write(text.as_bytes(), arguments.output.as_deref())?;
+    for (profile, path) in [(&before, &arguments.before), (&after, &arguments.after)] {
+        if !profile.run.complete {
+            output::say(format_args!("note: {} is incomplete, see its notes", path.display()));
+        }
+    }
+    let broken = diff.limits.as_ref().map_or(0, |limits| limits.broken.len());
+    if broken > 0 {
+        let plural = if broken == 1 { "limit is" } else { "limits are" };
+        output::say(format_args!("{broken} {plural} broken"));
+        return Ok(exit_code::THRESHOLD);
+    }
     Ok(exit_code::OK)
+}
+
+fn limits(path: &Path) -> Result<LimitSet, Failure> {
+    let text = std::fs::read_to_string(path).map_err(|error| {
+        Failure::new(exit_code::UNREADABLE, format!("{}: cannot read the limits: {error}", path.display()))
+    })?;
+    comparison::limits::parse(&text, path).map_err(|error| Failure::new(exit_code::USAGE, error))
 }
 
 fn read(path: &Path) -> Result<Profile, Failure> {

@@ -1,6 +1,6 @@
 //! Puts a comparison together.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{Hash as _, Hasher as _};
 
 use rustc_hash::FxHasher;
@@ -9,7 +9,8 @@ use super::document::{
     AllocationChange, Both, BranchChange, Changes, Diff, FindingChange, KernelChange, LineChange, Position, SCHEMA,
     Unchanged, VERSION,
 };
-use super::figures::{self, Figures};
+use super::figures::{self, Figures, Subject};
+use super::limits::{LimitSet, Row, check};
 use super::matching::{
     AllocationGroup, Code, Lines, Pairs, Place, groups, pair_allocations, pair_findings, pair_kernels,
 };
@@ -30,14 +31,22 @@ impl Default for Options {
     }
 }
 
-/// Compares two profiles. Exchanging them gives the same document with its sides exchanged.
-pub fn compare(before: &Profile, after: &Profile, options: &Options) -> Diff {
+/// Compares two profiles, and checks `limits` where there are some. Exchanging the profiles gives the same document with its
+/// sides exchanged, but for the limits.
+pub fn compare(before: &Profile, after: &Profile, options: &Options, limits: Option<&LimitSet>) -> Diff {
     // Where several pairs are equally good, which are taken depends on the direction; so there is but one.
-    if fingerprint(before) > fingerprint(after) {
-        directed(after, before, options).mirrored()
+    let (mut diff, rows) = if fingerprint(before) > fingerprint(after) {
+        let (diff, mut rows) = directed(after, before, options, limits.is_some());
+        for row in &mut rows {
+            row.name = std::mem::take(&mut row.name).mirrored();
+            row.figures = std::mem::take(&mut row.figures).mirrored();
+        }
+        (diff.mirrored(), rows)
     } else {
-        directed(before, after, options)
-    }
+        directed(before, after, options, limits.is_some())
+    };
+    diff.limits = limits.map(|limits| check(limits, &rows, &diff, after));
+    diff
 }
 
 /// A number for all that pairs depend on.
@@ -138,7 +147,8 @@ fn sides(pairs: &Pairs, before: usize, after: usize) -> impl Iterator<Item = (Op
     paired.into_iter().chain(gone).chain(new.into_iter().map(|index| (None, Some(index))))
 }
 
-fn directed(before: &Profile, after: &Profile, options: &Options) -> Diff {
+/// The comparison, and every row with all its figures where limits need them.
+fn directed(before: &Profile, after: &Profile, options: &Options, judged: bool) -> (Diff, Vec<Row>) {
     let codes = (Code::new(before), Code::new(after));
     let kernels = pair_kernels(&codes.0, &codes.1);
     let lines = Lines::new(&codes.0, &codes.1, &kernels);
@@ -149,7 +159,8 @@ fn directed(before: &Profile, after: &Profile, options: &Options) -> Diff {
     let differences = differences::find(before, after);
     let mut unchanged = Unchanged::default();
     let sums = [&one, &other].map(|side| figures::of_program(&side.kernels, &side.allocations));
-    Diff {
+    let rows = if judged { judged_rows((&one, &other), &kernels, &lines, &allocations, &sums) } else { Vec::new() };
+    let diff = Diff {
         schema: SCHEMA.to_owned(),
         version: VERSION,
         comparable: differences.is_empty(),
@@ -163,7 +174,67 @@ fn directed(before: &Profile, after: &Profile, options: &Options) -> Diff {
         findings: finding_rows(&before.findings, &after.findings, &found, options, &mut unchanged),
         unchanged,
         limits: None,
+    };
+    (diff, rows)
+}
+
+/// Every row of a comparison with all its figures.
+fn judged_rows(
+    (one, other): (&Side<'_>, &Side<'_>),
+    kernels: &Pairs,
+    lines: &Lines<'_>,
+    allocations: &Pairs,
+    [before, after]: &[Figures; 2],
+) -> Vec<Row> {
+    let mut rows = vec![Row {
+        subject: Subject::Program,
+        name: Both { before: None, after: Some("the program".to_owned()) },
+        texts: Vec::new(),
+        figures: Both { before: Some(before.clone()), after: Some(after.clone()) },
+    }];
+    let mut add = |subject, name: Both<String>, more: Vec<String>, figures| {
+        let texts = name.before.iter().chain(&name.after).cloned().chain(more).collect();
+        rows.push(Row { subject, name, texts, figures });
+    };
+    for (before, after) in sides(kernels, one.kernels.len(), other.kernels.len()) {
+        let name = |side: &Side<'_>, index: usize| side.code.profile.kernels[index].name.clone();
+        let name = Both { before: before.map(|at| name(one, at)), after: after.map(|to| name(other, to)) };
+        let figures =
+            Both { before: before.map(|at| one.kernels[at].clone()), after: after.map(|to| other.kernels[to].clone()) };
+        add(Subject::Kernel, name, Vec::new(), figures);
     }
+    let paired =
+        |(kernel, place): (usize, Place<'_>)| Some((kernels.after(kernel)?, lines.after(Some(kernel), place)?));
+    let befores: Vec<_> = one.lines.keys().map(|&key| (Some(key), paired(key))).collect();
+    let known: BTreeSet<_> = befores.iter().filter_map(|(_, after)| *after).collect();
+    let afters = other.lines.keys().filter(|key| !known.contains(*key)).map(|&key| (None, Some(key)));
+    for (before, after) in befores.into_iter().chain(afters) {
+        let position = Both {
+            before: before.map(|(_, place)| one.position(place)),
+            after: after.map(|(_, place)| other.position(place)),
+        };
+        let name = |position: &Position| {
+            let file = position.file.rsplit('/').next().unwrap_or_default();
+            format!("{file}:{}: {}", position.line, position.text)
+        };
+        let texts = position.before.iter().chain(&position.after).map(|position| position.text.clone()).collect();
+        let name = Both { before: position.before.as_ref().map(name), after: position.after.as_ref().map(name) };
+        let figures = Both {
+            before: before.and_then(|key| one.lines.get(&key).cloned()),
+            after: after.and_then(|key| other.lines.get(&key).cloned()),
+        };
+        add(Subject::Line, name, texts, figures);
+    }
+    for (before, after) in sides(allocations, one.groups.len(), other.groups.len()) {
+        let name = |side: &Side<'_>, index: usize| side.groups[index].first().name.clone();
+        let name = Both { before: before.and_then(|at| name(one, at)), after: after.and_then(|to| name(other, to)) };
+        let figures = Both {
+            before: before.map(|at| one.allocations[at].clone()),
+            after: after.map(|to| other.allocations[to].clone()),
+        };
+        add(Subject::Allocation, name, Vec::new(), figures);
+    }
+    rows
 }
 
 /// Rows by weight, what matters most first.
@@ -235,7 +306,7 @@ fn line_rows(
     unchanged: &mut Unchanged,
 ) -> Vec<LineChange> {
     let mut rows = Vec::new();
-    let mut taken = std::collections::BTreeSet::new();
+    let mut taken = BTreeSet::new();
     let mut row = |before: Option<(usize, Place<'_>)>, after: Option<(usize, Place<'_>)>| {
         let figures = (before.and_then(|key| one.lines.get(&key)), after.and_then(|key| other.lines.get(&key)));
         let metrics = figures::changes(figures.0, figures.1, options.tolerance);
@@ -297,7 +368,7 @@ fn branch_rows(
         });
     };
     let none = Vec::new();
-    let mut taken = std::collections::BTreeSet::new();
+    let mut taken = BTreeSet::new();
     for (&(kernel, place), befores) in &one.branches {
         let there = kernels.after(kernel).zip(lines.after(Some(kernel), place));
         let afters = there.and_then(|key| other.branches.get(&key)).unwrap_or(&none);

@@ -23,7 +23,7 @@ pub struct Both<T> {
 
 impl<T> Both<T> {
     /// The other way round.
-    fn mirrored(self) -> Both<T> {
+    pub(super) fn mirrored(self) -> Both<T> {
         Both { before: self.after, after: self.before }
     }
 
@@ -151,6 +151,13 @@ pub struct BranchChange {
     pub kernel: Both<u32>,
     /// What differs.
     pub metrics: Changes,
+}
+
+impl BranchChange {
+    /// It belongs to a kernel of both sides and diverges more or less. How often it is reached follows from the code.
+    pub fn tells(&self) -> bool {
+        self.kernel.before.is_some() && self.kernel.after.is_some() && self.metrics.contains_key("divergent")
+    }
 }
 
 /// Allocations of one name, kind and call path with other figures, new ones, or ones that are gone.

@@ -8,6 +8,7 @@ mod compare;
 mod differences;
 pub mod document;
 mod figures;
+pub mod limits;
 mod matching;
 
 pub use compare::{Options, compare};

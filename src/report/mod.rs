@@ -15,7 +15,7 @@ mod text;
 mod worst;
 
 pub use callgrind::callgrind;
-pub use comparison::{DiffOptions, json as diff_json, text as diff_text};
+pub use comparison::{DiffOptions, json as diff_json, markdown as diff_markdown, text as diff_text};
 pub use csv::csv;
 pub use filter::{Filter, apply};
 pub use html::html;

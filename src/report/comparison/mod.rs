@@ -1,8 +1,10 @@
 //! Comparisons: the same document, for people and for programs.
 
+mod markdown;
 mod shown;
 mod text;
 
+pub use markdown::markdown;
 pub use text::{DiffOptions, text};
 
 use crate::comparison::Diff;

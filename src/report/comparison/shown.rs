@@ -1,6 +1,6 @@
 //! What a comparison shows of a row to people, whatever the form: which figures, as which words.
 
-use crate::comparison::document::{Both, BrokenLimit, Changes, Position, Unchanged, Value};
+use crate::comparison::document::{AllocationChange, Both, BrokenLimit, Changes, Position, Unchanged, Value};
 use crate::comparison::{Better, Unit, better, rank, unit};
 use crate::profile::Profile;
 use crate::profile::model::Finding;
@@ -61,6 +61,25 @@ impl Sides<'_> {
 
 fn kernel(profile: &Profile, id: u32) -> Option<String> {
     profile.kernels.iter().find(|kernel| kernel.id == id).map(|kernel| label(profile, kernel))
+}
+
+/// Executable and arguments.
+pub(super) fn program(profile: &Profile) -> String {
+    match &profile.run.program[..] {
+        [] => "an unknown program".to_owned(),
+        [executable, arguments @ ..] => {
+            let words = std::iter::once(short_path(executable)).chain(arguments.iter().map(String::as_str));
+            words.collect::<Vec<_>>().join(" ")
+        }
+    }
+}
+
+/// Name of an allocation, both where it was renamed.
+pub(super) fn allocation(row: &AllocationChange) -> String {
+    let name = |name: &Option<String>, there: bool| {
+        there.then(|| name.clone().unwrap_or_else(|| "an unnamed allocation".to_owned()))
+    };
+    arrow(name(&row.name.before, row.before.is_some()), name(&row.name.after, row.after.is_some()))
 }
 
 /// What there is on both sides, once where it is the same.

@@ -1,13 +1,10 @@
 //! A comparison for people, within the width of their terminal.
 
-use std::fmt::Write as _;
-
-use super::shown::{Shown, Sides, Verdict, arrow, figures, in_words, places, words};
+use super::shown::{Shown, Sides, Verdict, arrow, figures, in_words, places, program, words};
 use crate::comparison::document::{Changes, Diff, FindingChange, Position, Value};
 use crate::comparison::unit;
 use crate::profile::Profile;
 use crate::profile::model::{Finding, Severity};
-use crate::report::text::short_path;
 
 /// How the text looks.
 #[derive(Clone, Copy, Debug)]
@@ -96,14 +93,6 @@ impl Page<'_> {
     }
 
     fn head(&mut self, diff: &Diff) {
-        let program = |profile: &Profile| match &profile.run.program[..] {
-            [] => "an unknown program".to_owned(),
-            [executable, arguments @ ..] => {
-                let mut text = short_path(executable).to_owned();
-                arguments.iter().for_each(|argument| _ = write!(text, " {argument}"));
-                text
-            }
-        };
         let (before, after) = (program(self.sides.before), program(self.sides.after));
         self.heading("Warpline: comparison of two profiles");
         self.words("  before", 10, &before);
@@ -238,22 +227,9 @@ impl Page<'_> {
             self.words("", 6, &format!("{} {}", finding.reason, finding.cure));
         }
         self.more(found.new.len(), "are new");
-        for FindingChange { before, after } in found.changed.iter().take(top) {
-            self.finding("changed", "33", after, true);
-            if before.severity != after.severity {
-                let text = format!("{} before, {} now", before.severity.name(), after.severity.name());
-                self.words("", 6, &text);
-            }
-            let names =
-                after.evidence.keys().chain(before.evidence.keys().filter(|name| !after.evidence.contains_key(*name)));
-            let each = names.filter_map(|name| {
-                let number = |finding: &Finding| finding.evidence.get(name).copied();
-                let (one, other) = (number(before), number(after));
-                let text = |value: Option<f64>| value.map_or("-".to_owned(), |value| number_of(value));
-                (one != other).then(|| format!("{} {} -> {}", words(name), text(one), text(other)))
-            });
-            let text: Vec<String> = each.collect();
-            self.words("", 6, &text.join(", "));
+        for change in found.changed.iter().take(top) {
+            self.finding("changed", "33", &change.after, true);
+            self.words("", 6, &evidence(change));
         }
         self.more(found.changed.len(), "changed");
     }
@@ -319,11 +295,7 @@ impl Page<'_> {
     }
 
     fn branches(&mut self, diff: &Diff) {
-        // How often a branch is reached follows from the code; whether it diverges is what it costs.
-        let tells = |row: &&crate::comparison::document::BranchChange| {
-            row.kernel.before.is_some() && row.kernel.after.is_some() && row.metrics.contains_key("divergent")
-        };
-        let rows: Vec<_> = diff.branches.iter().filter(tells).collect();
+        let rows: Vec<_> = diff.branches.iter().filter(|row| row.tells()).collect();
         if rows.is_empty() {
             return;
         }
@@ -356,10 +328,7 @@ impl Page<'_> {
         }
         self.heading("ALLOCATIONS");
         for row in diff.allocations.iter().take(self.options.top) {
-            let name = |name: &Option<String>, there: bool| {
-                there.then(|| name.clone().unwrap_or_else(|| "an unnamed allocation".to_owned()))
-            };
-            let name = arrow(name(&row.name.before, row.before.is_some()), name(&row.name.after, row.after.is_some()));
+            let name = super::shown::allocation(row);
             let kind = arrow(row.kind.before.clone(), row.kind.after.clone());
             let place = places(row.position.before.as_ref(), row.position.after.as_ref());
             let place = if place == "?" { kind } else { format!("{kind}  {place}") };
@@ -387,8 +356,7 @@ impl Page<'_> {
         };
         self.heading(&title);
         for row in &limits.broken {
-            let word = self.paint("1;31", "broken");
-            self.line(&format!("  {word} {}", super::shown::broken(row)));
+            self.words("  broken", 10, &super::shown::broken(row));
         }
         for limit in &limits.unmatched {
             self.words("  unused", 10, &format!("{limit}: nothing in the profiles matches it"));
@@ -408,6 +376,25 @@ impl Page<'_> {
         }
         self.words("", 0, &text);
     }
+}
+
+/// What of a finding's severity and evidence changed.
+pub(super) fn evidence(change: &FindingChange) -> String {
+    let FindingChange { before, after } = change;
+    let mut parts = Vec::new();
+    if before.severity != after.severity {
+        parts.push(format!("{} before, {} now", before.severity.name(), after.severity.name()));
+    }
+    let gone = before.evidence.keys().filter(|name| !after.evidence.contains_key(*name));
+    for name in after.evidence.keys().chain(gone) {
+        let number = |finding: &Finding| finding.evidence.get(name).copied();
+        let (one, other) = (number(before), number(after));
+        let text = |value: Option<f64>| value.map_or("-".to_owned(), number_of);
+        if one != other {
+            parts.push(format!("{} {} -> {}", words(name), text(one), text(other)));
+        }
+    }
+    parts.join(", ")
 }
 
 /// Evidence, which has no unit that is known here.

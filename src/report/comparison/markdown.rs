@@ -1,0 +1,300 @@
+//! A comparison for reviews: tables and source lines as GitHub and its like show them.
+
+use std::fmt::Write as _;
+
+use super::shown::{Shown, Sides, Verdict, arrow, broken, figures, in_words, places, program, unchanged, words};
+use super::text::{DiffOptions, evidence};
+use crate::comparison::document::{Both, Changes, Diff, Position, Value};
+use crate::comparison::{rank, unit};
+use crate::profile::Profile;
+use crate::profile::model::Finding;
+
+/// The comparison; the profiles are those it is of.
+pub fn markdown(diff: &Diff, before: &Profile, after: &Profile, options: &DiffOptions) -> String {
+    let mut page = Page { out: String::new(), options: *options, sides: Sides { before, after } };
+    _ = writeln!(page.out, "## Warpline: {} → {}\n", code(&program(before)), code(&program(after)));
+    page.comparable(diff);
+    page.limits(diff);
+    if !diff.is_empty() {
+        page.program(diff);
+        page.findings(diff);
+        page.kernels(diff);
+        page.lines(diff);
+        page.branches(diff);
+        page.allocations(diff);
+    }
+    let same = unchanged(&diff.unchanged);
+    match (diff.is_empty(), same.is_empty()) {
+        (true, true) => page.out.push_str("Nothing changed: both profiles are empty.\n"),
+        (true, false) => _ = writeln!(page.out, "**Nothing changed**: {same} are the same in both."),
+        (false, true) => {}
+        (false, false) => _ = writeln!(page.out, "The same in both, and left out: {same}."),
+    }
+    page.out
+}
+
+struct Page<'a> {
+    out: String,
+    options: DiffOptions,
+    sides: Sides<'a>,
+}
+
+impl Page<'_> {
+    fn comparable(&mut self, diff: &Diff) {
+        if diff.comparable {
+            return;
+        }
+        self.out.push_str(
+            "> **Not comparable**: the profiles were not made alike; what follows may be due to that alone.\n>\n",
+        );
+        self.out.push_str("> | | before | after |\n> |---|---|---|\n");
+        for difference in &diff.differences {
+            let what = plain(&words(&difference.what));
+            _ = writeln!(self.out, "> | {what} | {} | {} |", plain(&difference.before), plain(&difference.after));
+        }
+        self.out.push('\n');
+    }
+
+    fn limits(&mut self, diff: &Diff) {
+        let Some(limits) = &diff.limits else { return };
+        if limits.broken.is_empty() {
+            _ = writeln!(self.out, "**Limits**: all hold ({} checked).\n", limits.checked);
+        } else {
+            _ = writeln!(self.out, "**Limits**: {} of {} broken.\n", limits.broken.len(), limits.checked);
+            for row in &limits.broken {
+                _ = writeln!(self.out, "- :x: {}", plain(&broken(row)));
+            }
+            self.out.push('\n');
+        }
+        for limit in &limits.unmatched {
+            _ = writeln!(self.out, "- unused: {}: nothing in the profiles matches it", code(limit));
+        }
+        if !limits.unmatched.is_empty() {
+            self.out.push('\n');
+        }
+    }
+
+    fn program(&mut self, diff: &Diff) {
+        let mut shown = figures(&diff.program, self.options.all);
+        for figure in shown.iter_mut().filter(|figure| figure.label == "size") {
+            figure.label = "allocated".to_owned();
+        }
+        if !shown.is_empty() {
+            self.out.push_str("### Program\n\n");
+            self.table(&shown, usize::MAX);
+        }
+    }
+
+    fn table(&mut self, shown: &[Shown], most: usize) {
+        if shown.is_empty() {
+            return;
+        }
+        self.out.push_str("| figure | before | after | change | |\n|---|---:|---:|---:|---|\n");
+        for figure in shown.iter().take(if self.options.all { usize::MAX } else { most }) {
+            let verdict = match figure.verdict {
+                Verdict::Better => ":green_circle: better",
+                Verdict::Worse => ":red_circle: worse",
+                Verdict::Neither => "",
+            };
+            let Shown { label, before, after, change, .. } = figure;
+            _ = writeln!(self.out, "| {} | {before} | {after} | {change} | {verdict} |", plain(label));
+        }
+        self.out.push('\n');
+    }
+
+    fn only(&mut self, changes: &Changes, most: usize) {
+        let mut ranked: Vec<(usize, &String)> = changes.keys().filter_map(|name| Some((rank(name)?, name))).collect();
+        ranked.sort();
+        let value = |[before, after]: [Option<Value>; 2]| after.or(before);
+        let each = ranked.into_iter().filter_map(|(_, name)| {
+            let value = value(changes[name]).filter(|value| value.number() != 0.0)?;
+            Some(format!("{} {}", words(name), in_words(value, unit(name))))
+        });
+        let text: Vec<String> = each.take(most).collect();
+        if !text.is_empty() {
+            _ = writeln!(self.out, "{}\n", plain(&text.join(", ")));
+        }
+    }
+
+    fn more(&mut self, rows: usize, what: &str) {
+        if rows > self.options.top {
+            _ = writeln!(self.out, "{} more {what}.\n", rows - self.options.top);
+        }
+    }
+
+    fn findings(&mut self, diff: &Diff) {
+        let found = &diff.findings;
+        if found.new.is_empty() && found.gone.is_empty() && found.changed.is_empty() {
+            return;
+        }
+        self.out.push_str("### Findings\n\n");
+        let top = self.options.top;
+        for finding in found.gone.iter().take(top) {
+            let text = plain(&finding.reason);
+            self.finding(":green_circle: gone", finding, false, &text);
+        }
+        for finding in found.new.iter().take(top) {
+            let text = format!("{} {}", plain(&finding.reason), plain(&finding.cure));
+            self.finding(":red_circle: new", finding, true, &text);
+        }
+        for change in found.changed.iter().take(top) {
+            let text = plain(&evidence(change));
+            self.finding("changed", &change.after, true, &text);
+        }
+        self.out.push('\n');
+        for (rows, what) in
+            [(found.gone.len(), "are gone"), (found.new.len(), "are new"), (found.changed.len(), "changed")]
+        {
+            self.more(rows, what);
+        }
+    }
+
+    fn finding(&mut self, state: &str, finding: &Finding, is_after: bool, text: &str) {
+        let about: Vec<String> = self.sides.finding(finding, is_after).iter().map(|text| code(text)).collect();
+        let (id, severity) = (code(&finding.id), finding.severity.name());
+        _ = writeln!(self.out, "- **{state}** {id} ({severity}) {}: {text}", about.join(", "));
+    }
+
+    fn heading(&mut self, state: &str, name: &str, place: &str) {
+        let place = if place == "?" { String::new() } else { format!(", {}", code(place)) };
+        _ = writeln!(self.out, "#### {state}{}{place}\n", code(name));
+    }
+
+    fn kernels(&mut self, diff: &Diff) {
+        if diff.kernels.is_empty() {
+            return;
+        }
+        self.out.push_str("### Kernels\n\n");
+        for row in diff.kernels.iter().take(self.options.top) {
+            let name = self.sides.kernel(&Both { before: row.before, after: row.after });
+            let place = places(row.position.before.as_ref(), row.position.after.as_ref());
+            self.heading(state(row.before.is_some(), row.after.is_some()), &name, &place);
+            if row.before.is_some() && row.after.is_some() {
+                self.table(&figures(&row.metrics, self.options.all), 8);
+            } else {
+                self.only(&row.metrics, 6);
+            }
+        }
+        self.more(diff.kernels.len(), "kernels changed");
+    }
+
+    fn source(&mut self, before: Option<&Position>, after: Option<&Position>) {
+        let (before, after) = (before.map_or("", |one| &one.text), after.map_or("", |one| &one.text));
+        if before.is_empty() && after.is_empty() {
+            return;
+        }
+        // No line of a program ends the block that it stands in.
+        let fence = "`".repeat(3.max(1 + longest_run(before).max(longest_run(after))));
+        _ = writeln!(self.out, "{fence}diff");
+        if before == after {
+            _ = writeln!(self.out, "  {after}");
+        } else {
+            for (sign, text) in [("-", before), ("+", after)].iter().filter(|(_, text)| !text.is_empty()) {
+                _ = writeln!(self.out, "{sign} {text}");
+            }
+        }
+        _ = writeln!(self.out, "{fence}\n");
+    }
+
+    fn lines(&mut self, diff: &Diff) {
+        let rows: Vec<_> =
+            diff.lines.iter().filter(|row| row.kernel.before.is_some() && row.kernel.after.is_some()).collect();
+        if rows.is_empty() {
+            return;
+        }
+        self.out.push_str("### Lines\n\n");
+        for row in rows.iter().take(self.options.top) {
+            let place = places(row.before.as_ref(), row.after.as_ref());
+            let kernel = self.sides.kernel(&row.kernel);
+            self.heading(state(row.before.is_some(), row.after.is_some()), &place, &kernel);
+            self.source(row.before.as_ref(), row.after.as_ref());
+            if row.before.is_some() && row.after.is_some() {
+                self.table(&figures(&row.metrics, self.options.all), 4);
+            } else {
+                self.only(&row.metrics, 4);
+            }
+        }
+        self.more(rows.len(), "lines changed");
+    }
+
+    fn branches(&mut self, diff: &Diff) {
+        let rows: Vec<_> = diff.branches.iter().filter(|row| row.tells()).collect();
+        if rows.is_empty() {
+            return;
+        }
+        self.out.push_str("### Branches\n\n");
+        for row in rows.iter().take(self.options.top) {
+            let place = places(row.before.as_ref(), row.after.as_ref());
+            let kernel = self.sides.kernel(&row.kernel);
+            self.heading(state(row.before.is_some(), row.after.is_some()), &place, &kernel);
+            self.source(row.before.as_ref(), row.after.as_ref());
+            if row.before.is_some() && row.after.is_some() {
+                self.table(&figures(&row.metrics, true), 3);
+            } else {
+                self.only(&row.metrics, 3);
+            }
+        }
+        self.more(rows.len(), "branches changed");
+    }
+
+    fn allocations(&mut self, diff: &Diff) {
+        if diff.allocations.is_empty() {
+            return;
+        }
+        self.out.push_str("### Allocations\n\n");
+        for row in diff.allocations.iter().take(self.options.top) {
+            let name = super::shown::allocation(row);
+            let kind = arrow(row.kind.before.clone(), row.kind.after.clone());
+            let place = places(row.position.before.as_ref(), row.position.after.as_ref());
+            let place = if place == "?" { kind } else { format!("{kind} {place}") };
+            self.heading(state(row.before.is_some(), row.after.is_some()), &name, &place);
+            if row.before.is_some() && row.after.is_some() {
+                self.table(&figures(&row.metrics, self.options.all), 5);
+            } else {
+                self.only(&row.metrics, 5);
+            }
+        }
+        self.more(diff.allocations.len(), "allocations changed");
+    }
+}
+
+fn state(before: bool, after: bool) -> &'static str {
+    match (before, after) {
+        (true, true) => "",
+        (false, _) => "new: ",
+        (true, false) => "gone: ",
+    }
+}
+
+fn longest_run(text: &str) -> usize {
+    text.split(|character| character != '`').map(str::len).max().unwrap_or(0)
+}
+
+/// Text in which no sign means anything.
+fn plain(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for character in text.chars() {
+        if matches!(character, '\\' | '`' | '*' | '_' | '[' | ']' | '<' | '|' | '~' | '&') {
+            out.push('\\');
+        }
+        out.push(character);
+    }
+    out
+}
+
+/// A name, as code; also within a table.
+fn code(text: &str) -> String {
+    format!("`{}`", text.replace('`', "'").replace('|', "\\|"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_of_a_program_is_markup() {
+        assert_eq!(plain("<b>*a* | [x](y)"), "\\<b>\\*a\\* \\| \\[x\\](y)");
+        assert_eq!(code("a`|b"), "`a'\\|b`");
+        assert_eq!(longest_run("a ``` b ` c"), 3);
+    }
+}
