@@ -31,7 +31,7 @@ pub enum LimitsError {
     },
 }
 
-/// All limits of a file, in its order.
+/// All limits of a file, by name.
 #[derive(Clone, Debug, Default)]
 pub struct LimitSet {
     pub(super) figures: Vec<FigureLimit>,
@@ -81,6 +81,8 @@ const TABLES: [(&str, Subject); 4] = [
     ("lines", Subject::Line),
     ("allocations", Subject::Allocation),
 ];
+
+const NO_TABLE: &str = "it must be a table, as { soft = 5 } (percent) or { hard = 1000 }";
 
 /// Reads the text of a file of limits; `path` is for messages.
 ///
@@ -138,7 +140,7 @@ fn figure_limits(
     while let Some((metric, value)) = open.pop() {
         let name = format!("{place}.{metric}");
         let Some(table) = value.as_table() else {
-            return Err((name, "it must be a table, as { soft = 5 } (percent) or { hard = 1000 }".to_owned()));
+            return Err((name, NO_TABLE.to_owned()));
         };
         let is_limit = table.is_empty() || table.values().any(|value| !value.is_table());
         if !is_limit {
@@ -147,6 +149,9 @@ fn figure_limits(
         }
         let known = names(subject);
         if !known.contains(&metric) {
+            if let Some(inner) = table.keys().map(|key| format!("{metric}.{key}")).find(|inner| known.contains(inner)) {
+                return Err((format!("{place}.{inner}"), NO_TABLE.to_owned()));
+            }
             let what = format!("there is no such figure here; {}", nearest(&metric, known.iter().map(String::as_str)));
             return Err((name, what));
         }
@@ -258,9 +263,9 @@ mod tests {
         assert_eq!(
             figures,
             [
-                ("program.estimate.seconds", Some(5.0), None),
                 ("kernels.\"^transpose\".global.sectors", Some(0.0), Some(1e6)),
                 ("kernels.\"^transpose\".shared.wavefronts", None, Some(10.0)),
+                ("program.estimate.seconds", Some(5.0), None),
             ]
         );
         assert_eq!(limits.findings[0].which, Which::Id("bank-conflict".to_owned()));
