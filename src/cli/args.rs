@@ -54,6 +54,8 @@ pub enum Command {
     Sim(SimArguments),
     /// Compare two profiles: what got better or worse, what is new, what is gone
     Diff(DiffArguments),
+    /// Put profiles of one program together: of its processes, ranks or runs
+    Merge(MergeArguments),
     /// Check caches by pointer chases: closed forms, a GPU's own latencies and counters; or profiles against Nsight Compute
     Validate(ValidateArguments),
     /// List the GPU models, or show one
@@ -357,6 +359,20 @@ pub struct DiffArguments {
     /// Least change of modelled figures (caches, DRAM, times) that counts, in percent of what they are a part of; counted figures are exact
     #[arg(long, value_name = "PERCENT", default_value = "1", value_parser = percent)]
     pub tolerance: f64,
+}
+
+/// Arguments of `merge`.
+#[derive(Clone, Debug, Args)]
+#[command(after_help = "Examples:
+  warpline run -o rank.%q{OMPI_COMM_WORLD_RANK}.wlprof -- ./app      in each of the ranks
+  warpline merge rank.*.wlprof -o all.wlprof                        sums over them")]
+pub struct MergeArguments {
+    /// Profiles, made with the same options; their order does not matter
+    #[arg(required = true, value_name = "FILE")]
+    pub files: Vec<PathBuf>,
+    /// Where the profile goes
+    #[arg(short, long, value_name = "FILE")]
+    pub output: PathBuf,
 }
 
 /// A number of percent.

@@ -9,6 +9,7 @@ mod explain;
 mod findings;
 mod gpus;
 mod manual;
+mod merge;
 mod models;
 mod output;
 mod piped;
@@ -59,6 +60,7 @@ pub fn main() -> ExitCode {
         Command::Profile(arguments) => profile::execute(&arguments, color),
         Command::Sim(arguments) => sim::execute(&arguments),
         Command::Diff(arguments) => diff::execute(&arguments, color),
+        Command::Merge(arguments) => merge::execute(&arguments),
         Command::Report(arguments) => report::execute(&arguments, color),
         Command::Validate(arguments) => validate::execute(&arguments),
         Command::Gpus(arguments) => gpus::execute(&arguments),

@@ -51,6 +51,9 @@ impl<'a> Facts<'a> {
     }
 }
 
+/// A name and what else must be the same.
+type KeyOf = fn(&Facts<'_>) -> Option<(String, String)>;
+
 /// Which kernel is which.
 pub(crate) fn pair(before: &Code<'_>, after: &Code<'_>) -> Pairs {
     let (one, other) = (Facts::all(before), Facts::all(after));
@@ -72,7 +75,7 @@ pub(crate) fn pair(before: &Code<'_>, after: &Code<'_>) -> Pairs {
     };
     let sizes = (one.len(), other.len());
 
-    let keys: [fn(&Facts<'_>) -> Option<(String, String)>; 6] = [
+    let keys: [KeyOf; 6] = [
         |facts| Some((facts.kernel.mangled.clone(), facts.kernel.module.clone())),
         |facts| Some((facts.kernel.mangled.clone(), facts.unit.to_owned())),
         |facts| Some((facts.kernel.mangled.clone(), String::new())),
