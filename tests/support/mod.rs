@@ -2,6 +2,7 @@
 #![allow(dead_code, reason = "each user takes what it needs")]
 
 pub mod demo;
+pub mod program;
 
 use warpline_format::access::{Kind, Space, head, push_access};
 use warpline_format::chunk::{self, ChunkHead, ChunkKind};

@@ -31,7 +31,14 @@ impl<'a> Facts<'a> {
             let (base, parameters) = parts(&kernel.name);
             let mut grams: Vec<u64> = Vec::new();
             for place in code.lines_of(index) {
-                grams.extend(code.text(place).grams());
+                // The head has the name and the parameters, and most kernels have a line that makes an index of these two.
+                let text = code.text(place);
+                if *place == (kernel.file.as_str(), kernel.line)
+                    || ["blockIdx", "threadIdx"].iter().all(|one| text.key().contains(one))
+                {
+                    continue;
+                }
+                grams.extend(text.grams());
                 if grams.len() > MOST_GRAMS {
                     break;
                 }

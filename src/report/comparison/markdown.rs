@@ -116,9 +116,9 @@ impl Page<'_> {
         }
     }
 
-    fn more(&mut self, rows: usize, what: &str) {
+    fn more(&mut self, rows: usize) {
         if rows > self.options.top {
-            _ = writeln!(self.out, "{} more {what}.\n", rows - self.options.top);
+            _ = writeln!(self.out, "And {} more.\n", rows - self.options.top);
         }
     }
 
@@ -128,7 +128,7 @@ impl Page<'_> {
             return;
         }
         self.out.push_str("### Findings\n\n");
-        let top = self.options.top;
+        let top = self.options.top.min(1 << 30);
         for finding in found.gone.iter().take(top) {
             let text = plain(&finding.reason);
             self.finding(":green_circle: gone", finding, false, &text);
@@ -142,11 +142,8 @@ impl Page<'_> {
             self.finding("changed", &change.after, true, &text);
         }
         self.out.push('\n');
-        for (rows, what) in
-            [(found.gone.len(), "are gone"), (found.new.len(), "are new"), (found.changed.len(), "changed")]
-        {
-            self.more(rows, what);
-        }
+        let hidden = |rows: usize| rows.saturating_sub(top);
+        self.more(top + hidden(found.gone.len()) + hidden(found.new.len()) + hidden(found.changed.len()));
     }
 
     fn finding(&mut self, state: &str, finding: &Finding, is_after: bool, text: &str) {
@@ -175,7 +172,7 @@ impl Page<'_> {
                 self.only(&row.metrics, 6);
             }
         }
-        self.more(diff.kernels.len(), "kernels changed");
+        self.more(diff.kernels.len());
     }
 
     fn source(&mut self, before: Option<&Position>, after: Option<&Position>) {
@@ -214,7 +211,7 @@ impl Page<'_> {
                 self.only(&row.metrics, 4);
             }
         }
-        self.more(rows.len(), "lines changed");
+        self.more(rows.len());
     }
 
     fn branches(&mut self, diff: &Diff) {
@@ -234,7 +231,7 @@ impl Page<'_> {
                 self.only(&row.metrics, 3);
             }
         }
-        self.more(rows.len(), "branches changed");
+        self.more(rows.len());
     }
 
     fn allocations(&mut self, diff: &Diff) {
@@ -254,7 +251,7 @@ impl Page<'_> {
                 self.only(&row.metrics, 5);
             }
         }
-        self.more(diff.allocations.len(), "allocations changed");
+        self.more(diff.allocations.len());
     }
 }
 

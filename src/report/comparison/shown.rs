@@ -162,7 +162,10 @@ pub(super) fn in_words(value: Value, unit: Unit) -> String {
 
 fn change(before: Option<f64>, after: Option<f64>, unit: Unit) -> String {
     match (before, after) {
-        (Some(before), Some(after)) if unit == Unit::Share => format!("{:+.1} points", (after - before) * 100.0),
+        (Some(before), Some(after)) if unit == Unit::Share => {
+            let points = (after - before) * 100.0;
+            if points.abs() < 99.95 { format!("{points:+.1} points") } else { format!("{points:+.0} points") }
+        }
         (Some(0.0) | None, Some(after)) if after != 0.0 => "new".to_owned(),
         (Some(_), Some(0.0) | None) => "gone".to_owned(),
         (Some(before), Some(after)) if before > 0.0 && after >= 2.0 * before => times(after / before, "more"),

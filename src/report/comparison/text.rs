@@ -26,7 +26,7 @@ const MOST_WIDTH: usize = 140;
 /// Columns of a value.
 const VALUE: usize = 10;
 /// Columns of a change and of its verdict.
-const CHANGE: usize = 13;
+const CHANGE: usize = 12;
 
 /// The comparison; the profiles are those it is of.
 pub fn text(diff: &Diff, before: &Profile, after: &Profile, options: &DiffOptions) -> String {
@@ -98,10 +98,8 @@ impl Page<'_> {
         self.words("  before", 10, &before);
         self.words("  after", 10, &after);
         if !diff.comparable {
-            let title = "NOT COMPARABLE: the profiles were not made alike; what follows may be due to that alone";
-            let title = self.paint("1;31", title);
-            self.out.push('\n');
-            self.line(&title);
+            self.heading("NOT COMPARABLE");
+            self.words("", 2, "The profiles were not made alike; what follows may be due to that alone.");
             for difference in &diff.differences {
                 let side = |text: &str| if text.is_empty() { "not told".to_owned() } else { text.to_owned() };
                 let (before, after) = (side(&difference.before), side(&difference.after));
@@ -135,7 +133,7 @@ impl Page<'_> {
     /// Figures of a row as a table.
     fn figures(&mut self, indent: usize, shown: &[Shown], most: usize) {
         let most = if self.options.all { usize::MAX } else { most };
-        let label = self.width - indent - 2 * VALUE - CHANGE - 13;
+        let label = self.width - indent - 2 * VALUE - CHANGE - 14;
         for figure in shown.iter().take(most) {
             let verdict = match figure.verdict {
                 Verdict::Better => self.paint("32", Verdict::Better.word()),
@@ -180,11 +178,7 @@ impl Page<'_> {
         };
         for (sign, text) in rows.into_iter().filter(|(_, text)| !text.is_empty()) {
             let room = self.width - 8;
-            let cut: String = if text.chars().count() > room {
-                text.chars().take(room - 1).chain(['…']).collect()
-            } else {
-                text.clone()
-            };
+            let cut = shortened(text, room);
             let code = match sign {
                 "-" => "31",
                 "+" => "32",
@@ -196,16 +190,24 @@ impl Page<'_> {
     }
 
     fn title(&mut self, state: &str, name: &str, place: &str) {
-        let name = self.paint("1", name);
-        let place = if place == "?" { String::new() } else { format!("  {place}") };
         let state = if state.is_empty() { String::new() } else { format!("{state}: ") };
-        self.line(&format!("  {state}{name}{place}"));
+        let place = if place == "?" { "" } else { place };
+        let length = |text: &str| text.chars().count();
+        let fits = 4 + length(&state) + length(name) + length(place) <= self.width;
+        let room = self.width - 2 - length(&state);
+        let painted = self.paint("1", &shortened(name, room));
+        if fits {
+            self.line(&format!("  {state}{painted}  {place}"));
+        } else {
+            self.line(&format!("  {state}{painted}"));
+            self.words("", 6, place);
+        }
     }
 
-    fn more(&mut self, rows: usize, what: &str) {
+    fn more(&mut self, rows: usize) {
         let top = self.options.top;
         if rows > top {
-            let text = self.paint("2", &format!("  {} more {what} (--top N, --all)", rows - top));
+            let text = self.paint("2", &format!("  and {} more (--top N, --all)", rows - top));
             self.line(&text);
         }
     }
@@ -221,24 +223,30 @@ impl Page<'_> {
             self.finding("gone", "32", finding, false);
             self.words("", 6, &finding.reason);
         }
-        self.more(found.gone.len(), "are gone");
+        self.more(found.gone.len());
         for finding in found.new.iter().take(top) {
             self.finding("new", if finding.severity == Severity::Note { "33" } else { "31" }, finding, true);
             self.words("", 6, &format!("{} {}", finding.reason, finding.cure));
         }
-        self.more(found.new.len(), "are new");
+        self.more(found.new.len());
         for change in found.changed.iter().take(top) {
             self.finding("changed", "33", &change.after, true);
             self.words("", 6, &evidence(change));
         }
-        self.more(found.changed.len(), "changed");
+        self.more(found.changed.len());
     }
 
     fn finding(&mut self, state: &str, code: &str, finding: &Finding, is_after: bool) {
         let state = self.paint(code, &format!("{state:<8}"));
         let what = self.paint("1", &finding.id);
         let about = self.sides.finding(finding, is_after).join(", ");
-        self.line(&format!("  {state} {:<8} {what}  {about}", finding.severity.name()));
+        let severity = finding.severity.name();
+        if 21 + finding.id.chars().count() + 2 + about.chars().count() <= self.width {
+            self.line(&format!("  {state} {severity:<8} {what}  {about}"));
+        } else {
+            self.line(&format!("  {state} {severity:<8} {what}"));
+            self.words("", 6, &about);
+        }
     }
 
     fn kernels(&mut self, diff: &Diff) {
@@ -261,7 +269,7 @@ impl Page<'_> {
                 }
             }
         }
-        self.more(diff.kernels.len(), "kernels changed");
+        self.more(diff.kernels.len());
     }
 
     fn lines(&mut self, diff: &Diff) {
@@ -291,7 +299,7 @@ impl Page<'_> {
                 self.only(6, &row.metrics, 4);
             }
         }
-        self.more(rows.len(), "lines changed");
+        self.more(rows.len());
     }
 
     fn branches(&mut self, diff: &Diff) {
@@ -319,7 +327,7 @@ impl Page<'_> {
                 self.only(6, &row.metrics, 3);
             }
         }
-        self.more(rows.len(), "branches changed");
+        self.more(rows.len());
     }
 
     fn allocations(&mut self, diff: &Diff) {
@@ -343,7 +351,7 @@ impl Page<'_> {
                 }
             }
         }
-        self.more(diff.allocations.len(), "allocations changed");
+        self.more(diff.allocations.len());
     }
 
     fn limits(&mut self, diff: &Diff) {
@@ -376,6 +384,14 @@ impl Page<'_> {
         }
         self.words("", 0, &text);
     }
+}
+
+/// A text in so many columns.
+fn shortened(text: &str, room: usize) -> String {
+    if text.chars().count() <= room {
+        return text.to_owned();
+    }
+    text.chars().take(room.saturating_sub(1)).chain(['…']).collect()
 }
 
 /// What of a finding's severity and evidence changed.

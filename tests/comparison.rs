@@ -1,0 +1,448 @@
+//! Profiles side by side: what is matched with what, and what is told of it.
+
+mod support;
+
+use std::collections::BTreeSet;
+
+use proptest::prelude::*;
+use support::program::{Source, demo_profile, finding, program, renumbered, requests};
+use warpline::comparison::document::{Diff, Value};
+use warpline::comparison::limits::parse;
+use warpline::comparison::{Options, compare};
+use warpline::profile::Profile;
+use warpline::profile::model::Severity;
+use warpline::report::{DiffOptions, diff_json, diff_markdown, diff_text};
+
+fn diff(before: &Profile, after: &Profile) -> Diff {
+    compare(before, after, &Options::default(), None)
+}
+
+const INDEX: (&str, u64) = ("    int i = blockIdx.x * blockDim.x + threadIdx.x;", 0);
+const GUARD: (&str, u64) = ("    if (i >= n) return;", 0);
+
+fn sum(sectors: u64) -> [(&'static str, u64); 4] {
+    [INDEX, GUARD, ("    total += data[i * stride];", sectors), ("    out[i] = total;", 32)]
+}
+
+fn scale() -> [(&'static str, u64); 3] {
+    [INDEX, GUARD, ("    data[i] *= factor;", 64)]
+}
+
+/// Pairs of lines that differ, by their text.
+fn lines(diff: &Diff) -> BTreeSet<(&str, &str)> {
+    let text = |position: &Option<warpline::comparison::document::Position>| match position {
+        Some(position) => position.text.clone().leak() as &str,
+        None => "",
+    };
+    diff.lines.iter().map(|row| (text(&row.before), text(&row.after))).collect()
+}
+
+fn kernels(diff: &Diff) -> Vec<(Option<&str>, Option<&str>)> {
+    diff.kernels.iter().map(|row| (row.name.before.as_deref(), row.name.after.as_deref())).collect()
+}
+
+#[test]
+fn a_profile_does_not_differ_from_itself() {
+    let profile = demo_profile();
+    let same = diff(&profile, &profile);
+    assert!(same.is_empty() && same.comparable, "{}", diff_json(&same));
+    assert_eq!((same.unchanged.kernels, same.unchanged.allocations), (1, 3));
+    let mut other = profile.clone();
+    other.run.environment.date = Some("2030-01-01T00:00:00Z".into());
+    other.run.environment.pid = Some(1);
+    other.run.environment.seconds.insert("analysis".into(), 99.0);
+    other.run.environment.host = Some("elsewhere".into());
+    let same = diff(&profile, &other);
+    assert!(same.is_empty() && same.comparable, "{}", diff_json(&same));
+}
+
+#[test]
+fn only_the_cured_line_is_told() {
+    let (one, other) = (sum(256), sum(32));
+    let before =
+        program("/a/app.cu", &[Source { name: "sum", code: &one }, Source { name: "scale", code: &scale() }], &[]);
+    let after =
+        program("/a/app.cu", &[Source { name: "sum", code: &other }, Source { name: "scale", code: &scale() }], &[]);
+    let found = diff(&before, &after);
+    assert_eq!(kernels(&found), [(Some("sum(float*, int)"), Some("sum(float*, int)"))]);
+    assert_eq!(lines(&found), [("total += data[i * stride];", "total += data[i * stride];")].into());
+    assert_eq!(found.lines[0].metrics["global.sectors"], [Some(Value::Count(256)), Some(Value::Count(32))]);
+    assert!(found.branches.is_empty() && found.allocations.is_empty());
+    assert_eq!((found.unchanged.kernels, found.unchanged.lines), (1, 2));
+}
+
+#[test]
+fn moved_code_in_another_file_is_the_same() {
+    let before = program(
+        "/a/app.cu",
+        &[Source { name: "sum", code: &sum(256) }, Source { name: "scale", code: &scale() }],
+        &[("d_in", 4096), ("d_out", 4096)],
+    );
+    // Another file in another folder, kernels in another order, and the lines below them elsewhere.
+    let mut after = program(
+        "/b/main.cu",
+        &[Source { name: "scale", code: &scale() }, Source { name: "sum", code: &sum(256) }],
+        &[("d_in", 4096), ("d_out", 4096)],
+    );
+    for row in &mut after.allocations {
+        row.by_kernel[0].kernel = 1;
+    }
+    let found = diff(&before, &after);
+    assert!(found.is_empty(), "{}", diff_json(&found));
+}
+
+#[test]
+fn an_added_line_is_new_and_moves_nothing() {
+    let before = program("/a/app.cu", &[Source { name: "sum", code: &sum(256) }], &[]);
+    let [index, guard, load, store] = sum(256);
+    let longer = [index, guard, ("    n = counts[i];", 32), load, store];
+    let after = program("/a/app.cu", &[Source { name: "sum", code: &longer }], &[]);
+    assert_eq!(lines(&diff(&before, &after)), [("", "n = counts[i];")].into());
+    assert_eq!(lines(&diff(&after, &before)), [("n = counts[i];", "")].into());
+}
+
+#[test]
+fn duplicated_lines_are_matched_in_their_order() {
+    let code = |sectors: [u64; 3]| sectors.map(|sectors| ("    total += data[i];", sectors));
+    let before = program("/a/app.cu", &[Source { name: "sum", code: &code([32, 64, 96]) }], &[]);
+    let after = program("/a/app.cu", &[Source { name: "sum", code: &code([32, 72, 96]) }], &[]);
+    let found = diff(&before, &after);
+    assert_eq!(found.lines.len(), 1);
+    assert_eq!(found.lines[0].metrics["global.sectors"], [Some(Value::Count(64)), Some(Value::Count(72))]);
+    assert_eq!(found.lines[0].before.as_ref().unwrap().line, 5);
+}
+
+#[test]
+fn a_renamed_kernel_is_known_by_what_it_does() {
+    let before = program(
+        "/a/app.cu",
+        &[Source { name: "total", code: &sum(256) }, Source { name: "scale", code: &scale() }],
+        &[],
+    );
+    let after = program(
+        "/a/app.cu",
+        &[Source { name: "scale", code: &scale() }, Source { name: "reduce", code: &sum(32) }],
+        &[],
+    );
+    let found = diff(&before, &after);
+    assert_eq!(kernels(&found), [(Some("total(float*, int)"), Some("reduce(float*, int)"))]);
+    assert_eq!(lines(&found).len(), 1);
+    // A kernel that does something else is another one.
+    let other = [INDEX, ("    histogram[keys[i]]++;", 80), ("    __syncthreads();", 0)];
+    let after =
+        program("/a/app.cu", &[Source { name: "scale", code: &scale() }, Source { name: "count", code: &other }], &[]);
+    let found = diff(&before, &after);
+    let names: BTreeSet<_> = kernels(&found).into_iter().collect();
+    assert_eq!(names, [(Some("total(float*, int)"), None), (None, Some("count(float*, int)"))].into());
+}
+
+#[test]
+fn template_kernels_are_told_apart() {
+    let with = |names: [&str; 2], sectors: [u64; 2]| {
+        let code = sectors.map(sum);
+        let mut profile = program(
+            "/a/app.cu",
+            &[Source { name: "one", code: &code[0] }, Source { name: "two", code: &code[1] }],
+            &[],
+        );
+        for (kernel, name) in profile.kernels.iter_mut().zip(names) {
+            kernel.name = format!("void {name}(float*, int)");
+            kernel.mangled = format!("_Z{name}");
+        }
+        profile
+    };
+    let before = with(["sum<float, 128>", "sum<double, 128>"], [32, 64]);
+    let after = with(["sum<double, 256>", "sum<float, 128>"], [72, 32]);
+    let found = diff(&before, &after);
+    assert_eq!(
+        kernels(&found),
+        [(Some("void sum<double, 128>(float*, int)"), Some("void sum<double, 256>(float*, int)"))]
+    );
+}
+
+#[test]
+fn renamed_grown_and_hoisted_allocations_are_told() {
+    let code = sum(32);
+    let kernels = || [Source { name: "sum", code: &code }];
+    let before = program("/a/app.cu", &kernels(), &[("d_in", 4096), ("d_tmp", 512)]);
+    let after = program("/a/app.cu", &kernels(), &[("d_in", 4096), ("d_scratch", 512)]);
+    // Renaming changes no figure.
+    assert!(diff(&before, &after).is_empty());
+    let after = program("/a/app.cu", &kernels(), &[("d_in", 8192), ("d_tmp", 512)]);
+    let found = diff(&before, &after);
+    assert_eq!(found.allocations.len(), 1);
+    assert_eq!(found.allocations[0].metrics["size"], [Some(Value::Count(4096)), Some(Value::Count(8192))]);
+    // Ten allocations in a loop are one row, before and after they left it.
+    let mut loop_ = before.clone();
+    let tmp = loop_.allocations[1].clone();
+    loop_.allocations.extend((3..12).map(|id| warpline::profile::model::Allocation { id, ..tmp.clone() }));
+    let found = diff(&loop_, &before);
+    assert_eq!(found.allocations.len(), 1);
+    assert_eq!(found.allocations[0].metrics["allocations"], [Some(Value::Count(10)), Some(Value::Count(1))]);
+}
+
+#[test]
+fn findings_come_go_and_change_with_their_lines() {
+    let before_code = sum(256);
+    let [index, guard, load, store] = sum(256);
+    let after_code = [index, guard, ("    n = counts[i];", 32), load, store];
+    let mut before = program("/a/app.cu", &[Source { name: "sum", code: &before_code }], &[]);
+    let mut after = program("/a/app.cu", &[Source { name: "sum", code: &after_code }], &[]);
+    // The load is in line 6, then in line 7.
+    before.findings = vec![
+        finding("strided-access", Severity::Warning, 0, "/a/app.cu", 6),
+        finding("divergent-branch", Severity::Note, 0, "/a/app.cu", 5),
+    ];
+    after.findings = vec![
+        finding("strided-access", Severity::Warning, 0, "/a/app.cu", 8),
+        finding("strided-access", Severity::Warning, 0, "/a/app.cu", 7),
+        finding("divergent-branch", Severity::Note, 0, "/a/app.cu", 5),
+    ];
+    let found = diff(&before, &after).findings;
+    assert_eq!((found.new.len(), found.gone.len(), found.changed.len()), (1, 0, 0));
+    assert_eq!(found.new[0].line, 8);
+    after.findings.truncate(1);
+    after.findings[0].line = 7;
+    after.findings[0].evidence.insert("sectors_per_request".into(), 8.0);
+    let found = diff(&before, &after).findings;
+    assert_eq!((found.new.len(), found.gone.len(), found.changed.len()), (0, 1, 1));
+    assert_eq!(found.gone[0].id, "divergent-branch");
+}
+
+#[test]
+fn modelled_figures_differ_by_more_than_a_trifle() {
+    let before = demo_profile();
+    let mut after = before.clone();
+    for metrics in after.kernels[0].metrics.values_mut() {
+        if let Some(l1) = &mut metrics.l1 {
+            l1.hits -= l1.hits.min(3);
+        }
+    }
+    assert!(diff(&before, &after).is_empty());
+    let exact = compare(&before, &after, &Options { tolerance: 0.0 }, None);
+    assert!(exact.kernels[0].metrics.contains_key("global.l1.hits"), "{}", diff_json(&exact));
+    // What is counted is exact.
+    let mut after = before.clone();
+    after.lines[0].metrics = [("global".to_owned(), requests(8, 33))].into();
+    assert!(!diff(&before, &after).is_empty());
+}
+
+#[test]
+fn what_was_not_made_alike_is_told_first() {
+    let before = demo_profile();
+    let told = |change: fn(&mut Profile)| {
+        let mut after = before.clone();
+        change(&mut after);
+        let found = diff(&before, &after);
+        assert_eq!(found.comparable, found.differences.is_empty());
+        found.differences.into_iter().map(|difference| difference.what).collect::<Vec<_>>()
+    };
+    assert_eq!(told(|_| ()), Vec::<String>::new());
+    assert_eq!(told(|profile| profile.run.models = vec!["h100".into()]), ["model"]);
+    assert_eq!(told(|profile| profile.run.architectures = vec![90]), ["architecture"]);
+    assert_eq!(told(|profile| profile.run.sampled = true), ["sampled"]);
+    assert_eq!(told(|profile| profile.run.complete = false), ["complete"]);
+    assert_eq!(told(|profile| profile.run.dropped_records = 3), ["dropped_records"]);
+    assert_eq!(told(|profile| profile.run.mode = "counters".into()), ["mode"]);
+    assert_eq!(told(|profile| _ = profile.run.assumptions.insert("l2_copies".into(), "cold".into())), ["l2_copies"]);
+    assert_eq!(told(|profile| _ = profile.run.environment.versions.insert("warpline".into(), "9".into())), ["version"]);
+    // Both incomplete is no better.
+    let mut incomplete = before.clone();
+    incomplete.run.complete = false;
+    assert!(!diff(&incomplete, &incomplete).comparable);
+}
+
+#[test]
+fn limits_name_what_breaks_them() {
+    let before = program("/a/app.cu", &[Source { name: "sum", code: &sum(100) }], &[("d_in", 4096)]);
+    let mut after = program("/a/app.cu", &[Source { name: "sum", code: &sum(110) }], &[("d_in", 4096)]);
+    after.findings = vec![finding("bank-conflict", Severity::Warning, 0, "/a/app.cu", 6)];
+    let broken = |text: &str| {
+        let limits = parse(text, std::path::Path::new("limits.toml")).unwrap();
+        let found = compare(&before, &after, &Options::default(), Some(&limits)).limits.unwrap();
+        let names: Vec<String> = found.broken.iter().map(|row| format!("{} {}", row.kind, row.metric)).collect();
+        (found.checked, names.join(", "), found.unmatched.len())
+    };
+    let of = |checked, names: &str, unmatched| (checked, names.to_owned(), unmatched);
+    assert_eq!(broken("[lines.\"total \\\\+=\"]\nglobal.sectors.soft = 9"), of(1, "soft global.sectors", 0));
+    assert_eq!(broken("[lines.\"total \\\\+=\"]\nglobal.sectors.soft = 10"), of(1, "", 0));
+    assert_eq!(broken("[lines.\"app.cu:6\"]\nglobal.sectors.hard = 109"), of(1, "hard global.sectors", 0));
+    assert_eq!(
+        broken("[kernels.sum]\nglobal.coalescing_efficiency.soft = 1"),
+        of(1, "soft global.coalescing_efficiency", 0)
+    );
+    assert_eq!(broken("[kernels.sum]\nglobal.coalescing_efficiency.hard = 0.2"), of(1, "", 0));
+    assert_eq!(broken("[kernels.gone]\nglobal.sectors.soft = 1"), of(0, "", 1));
+    assert_eq!(broken("[program]\nglobal.sectors = { soft = 1, hard = 1000 }"), of(2, "soft global.sectors", 0));
+    assert_eq!(broken("[allocations.\"^d_in$\"]\nsize.hard = 4095"), of(1, "hard size", 0));
+    assert_eq!(
+        broken("[findings]\nbank-conflict.new = 0\nwarning.hard = 1\nerror.hard = 0"),
+        of(3, "new new findings", 0)
+    );
+    // A profile keeps its own soft limits.
+    let limits = parse("[kernels.\"\"]\nglobal.sectors.soft = 0", std::path::Path::new("x")).unwrap();
+    assert!(compare(&after, &after, &Options::default(), Some(&limits)).limits.unwrap().broken.is_empty());
+}
+
+/// Programs of some kernels, each with lines of a small vocabulary, so that many lines are the same.
+fn programs() -> impl Strategy<Value = Profile> {
+    let line = (0usize..8, 0u64..40);
+    let kernel = prop::collection::vec(line, 0..8);
+    let allocations = prop::collection::vec((0usize..4, 1u64..5), 0..6);
+    (prop::collection::vec((0usize..5, kernel), 0..5), allocations).prop_map(|(kernels, allocations)| {
+        const LINES: [&str; 8] = [
+            "    int i = blockIdx.x * blockDim.x + threadIdx.x;",
+            "    if (i < n) data[i] = 0;",
+            "    sum += data[i];",
+            "    sum += data[i * n + j];",
+            "    __syncthreads();",
+            "    }",
+            "    tile[threadIdx.y][threadIdx.x] = data[j];",
+            "",
+        ];
+        let names = ["sum", "scale", "copy", "transpose", "reduce"];
+        let codes: Vec<Vec<(&str, u64)>> = kernels
+            .iter()
+            .map(|(_, lines)| lines.iter().map(|(line, sectors)| (LINES[*line], *sectors)).collect())
+            .collect();
+        let sources: Vec<Source<'_>> =
+            kernels.iter().zip(&codes).map(|((name, _), code)| Source { name: names[*name], code }).collect();
+        let allocations: Vec<(&str, u64)> =
+            allocations.iter().map(|(name, size)| (["d_in", "d_out", "d_tmp", "d_a"][*name], 1024 * size)).collect();
+        let mut profile = program("/a/app.cu", &sources, &allocations);
+        let lines: Vec<(u32, u32)> = profile.lines.iter().map(|row| (row.kernel, row.line)).collect();
+        for (kernel, line) in lines.into_iter().step_by(3) {
+            profile.findings.push(finding("strided-access", Severity::Warning, kernel, "/a/app.cu", line));
+        }
+        profile
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(60))]
+
+    /// Numbers and the order of rows mean nothing. Kernels that nothing tells apart may be exchanged, so names are distinct.
+    #[test]
+    fn a_shuffled_copy_is_the_same(profile in programs(), seed in any::<u64>()) {
+        let mut profile = profile;
+        for (number, kernel) in profile.kernels.iter_mut().enumerate() {
+            kernel.name = format!("k{number}_{}", kernel.name);
+            kernel.mangled = format!("k{number}_{}", kernel.mangled);
+        }
+        let found = diff(&profile, &renumbered(&profile, seed));
+        prop_assert!(found.is_empty(), "{}", diff_json(&found));
+    }
+
+    /// Exchanged profiles give the same comparison, exchanged.
+    #[test]
+    fn the_other_way_round_is_the_mirror_image(before in programs(), after in programs()) {
+        let (one, other) = (diff(&before, &after), diff(&after, &before));
+        prop_assert_eq!(one.kernels.len(), other.kernels.len());
+        for (row, mirrored) in one.kernels.iter().zip(&other.kernels) {
+            prop_assert_eq!((row.before, row.after), (mirrored.after, mirrored.before));
+            for (name, [was, is]) in &row.metrics {
+                prop_assert_eq!(mirrored.metrics[name], [*is, *was]);
+            }
+        }
+        for (row, mirrored) in one.lines.iter().zip(&other.lines) {
+            prop_assert_eq!((&row.before, &row.after), (&mirrored.after, &mirrored.before));
+        }
+        for (row, mirrored) in one.allocations.iter().zip(&other.allocations) {
+            prop_assert_eq!((row.before, row.after), (mirrored.after, mirrored.before));
+        }
+        prop_assert_eq!(one.lines.len(), other.lines.len());
+        prop_assert_eq!(one.findings.new, other.findings.gone);
+        prop_assert_eq!(one.findings.gone, other.findings.new);
+        prop_assert_eq!(one.unchanged, other.unchanged);
+    }
+
+    /// Every form can be made of every comparison.
+    #[test]
+    fn all_forms_take_everything(before in programs(), after in programs(), width in 0usize..300) {
+        let found = diff(&before, &after);
+        let options = DiffOptions { color: false, top: 3, all: width % 2 == 0, width };
+        let text = diff_text(&found, &before, &after, &options);
+        for line in text.lines() {
+            prop_assert!(line.chars().count() <= width.clamp(60, 140), "{}", line);
+        }
+        prop_assert!(!diff_markdown(&found, &before, &after, &options).is_empty());
+        let back: Diff = serde_json::from_str(&diff_json(&found)).unwrap();
+        prop_assert_eq!(back, found);
+    }
+}
+
+/// Two versions of a program with all kinds of changes.
+fn versions() -> (Profile, Profile) {
+    let before_code = sum(25_600);
+    let [index, guard, _, store] = sum(3200);
+    let after_code =
+        [index, guard, ("    __shared__ float tile[33];", 0), ("    total += tile[i] + data[i];", 3200), store];
+    let mut before = program(
+        "/a/app.cu",
+        &[
+            Source { name: "sum", code: &before_code },
+            Source { name: "scale", code: &scale() },
+            Source { name: "old", code: &scale() },
+        ],
+        &[("d_in", 4096), ("d_tmp", 512)],
+    );
+    let copies: [(&str, u64); 2] = [INDEX, ("    out[n - i] = keys[i];", 96)];
+    let mut after = program(
+        "/b/app.cu",
+        &[
+            Source { name: "flip", code: &copies },
+            Source { name: "sum", code: &after_code },
+            Source { name: "scale", code: &scale() },
+        ],
+        &[("d_in", 8192)],
+    );
+    before.run.program = vec!["/a/app".into(), "1024".into()];
+    after.run.program = vec!["/b/app".into(), "1024".into()];
+    before.findings = vec![finding("strided-access", Severity::Warning, 0, "/a/app.cu", 6)];
+    after.findings = vec![finding("bank-conflict", Severity::Note, 1, "/b/app.cu", 11)];
+    (before, after)
+}
+
+#[test]
+fn the_text_of_a_comparison() {
+    let (before, after) = versions();
+    let found = diff(&before, &after);
+    let text = |width| diff_text(&found, &before, &after, &DiffOptions { color: false, top: 10, all: false, width });
+    insta::assert_snapshot!("comparison_80_columns", text(80));
+    insta::assert_snapshot!("comparison_wide", text(200));
+    let same = diff(&before, &before);
+    insta::assert_snapshot!(
+        "comparison_of_the_same",
+        diff_text(&same, &before, &before, &DiffOptions { color: false, top: 10, all: false, width: 80 })
+    );
+}
+
+#[test]
+fn the_text_of_what_is_not_comparable_and_of_limits() {
+    let (before, mut after) = versions();
+    after.run.models = vec!["h100".into()];
+    after.run.complete = false;
+    let limits = "[program]\n\"global.sectors\" = { soft = 0 }\n[kernels.sum]\n\"global.sectors\" = { hard = 100 }\n[lines.none]\n\
+                  \"global.sectors\" = { soft = 1 }\n[findings]\nnote = { new = 0 }\n";
+    let limits = parse(limits, std::path::Path::new("limits.toml")).unwrap();
+    let found = compare(&before, &after, &Options::default(), Some(&limits));
+    let options = DiffOptions { color: false, top: 1, all: false, width: 80 };
+    insta::assert_snapshot!("comparison_with_limits", diff_text(&found, &before, &after, &options));
+}
+
+#[test]
+fn the_page_for_reviews() {
+    let (before, after) = versions();
+    let options = DiffOptions { color: false, top: 10, all: false, width: 80 };
+    insta::assert_snapshot!("comparison_markdown", diff_markdown(&diff(&before, &after), &before, &after, &options));
+}
+
+#[test]
+fn colours_add_nothing_but_colours() {
+    let (before, after) = versions();
+    let found = diff(&before, &after);
+    let text = |color| diff_text(&found, &before, &after, &DiffOptions { color, top: 10, all: false, width: 80 });
+    let plain = regex::Regex::new("\x1b\\[[0-9;]*m").unwrap().replace_all(&text(true), "").into_owned();
+    assert_ne!(text(true), text(false));
+    assert_eq!(plain, text(false));
+}
