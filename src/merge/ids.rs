@@ -55,10 +55,10 @@ type KernelKey = (String, String);
 type SiteKey = (u32, u32, String, (u32, u32), String, String, u32);
 /// Name, kind, path, size.
 type AllocationKey = (Option<String>, String, Vec<Frame>, u64);
-/// Kernel, file, line, column, sides.
-type BranchKey = (u32, String, u32, u32, usize);
-/// Kernel, file, line, instructions, and their lines.
-type BlockKey = (u32, String, u32, u64, Vec<(String, u32, u64)>);
+/// Kernel, file, line with column and line of the kernel, sides.
+type BranchKey = (u32, String, (u32, u32, u32), usize);
+/// Kernel, file, line and line of the kernel, instructions, and their lines.
+type BlockKey = (u32, String, (u32, u32), u64, Vec<(String, u32, u64)>);
 /// Kernel, verdict, scope, space, both accesses, allocation, variable.
 type ConflictKey = (u32, String, String, String, [(String, Frame, u32); 2], Option<u64>, Option<String>);
 

@@ -17,6 +17,8 @@ use std::collections::BTreeSet;
 pub(crate) use metrics::add;
 
 use crate::profile::Profile;
+use crate::profile::model::Finding;
+use crate::{findings, models};
 use ids::{Ids, Known};
 
 /// Why profiles cannot be put together.
@@ -72,7 +74,16 @@ pub fn merge(profiles: Vec<Profile>) -> Result<Profile, MergeError> {
     rows::order(&mut whole);
     spreads::merge(&mut whole, &profiles);
     whole.run.notes.extend(notes.into_iter().map(str::to_owned));
+    whole.findings = findings(&whole);
     Ok(whole)
+}
+
+/// Those of the whole. Rates are known of built-in models; a profile must not make anybody read a file that it names.
+fn findings(whole: &Profile) -> Vec<Finding> {
+    let first = whole.run.models.first();
+    let built_in = models::names().find(|name| first.is_some_and(|model| model == name));
+    let rates = built_in.and_then(|name| models::find(name).ok()).map(|model| model.rates());
+    findings::find(whole, rates.as_ref())
 }
 
 /// What there is so far.

@@ -51,6 +51,7 @@ pub(super) fn number_allocations(merged: &mut Merged, profile: &Profile, ids: &m
                 freed: true,
                 count: 0,
                 freed_count: 0,
+                live_at_once: 0,
                 touched_bytes: 0,
                 copies: Vec::new(),
                 metrics: Metrics::default(),
@@ -73,6 +74,8 @@ pub(super) fn allocations(merged: &mut Merged, profile: &Profile, ids: &Ids) {
         let freed = if row.freed { row.freed_count.max(row.count) } else { row.freed_count };
         sum.freed_count = sum.freed_count.saturating_add(freed);
         sum.freed &= row.freed;
+        // Of one run each: their processes have memory of their own.
+        sum.live_at_once = sum.live_at_once.max(row.live_at_once);
         sum.touched_bytes = sum.touched_bytes.saturating_add(row.touched_bytes);
         for copy in &row.copies {
             let host = copy.host.and_then(|id| ids.host_allocations.get(&id).copied());
@@ -178,7 +181,8 @@ pub(super) fn code(merged: &mut Merged, profile: &Profile, ids: &Ids) {
     }
     for row in &profile.branches {
         let Some(&kernel) = ids.kernels.get(&row.kernel) else { continue };
-        let key = (kernel, row.file.clone(), row.line, row.column, row.lanes.len());
+        let place = (row.line, row.column, row.kernel_line);
+        let key = (kernel, row.file.clone(), place, row.lanes.len());
         let place = known.branches.place(key, whole.branches.len());
         match whole.branches.get_mut(place) {
             Some(sum) => {
@@ -196,7 +200,7 @@ pub(super) fn code(merged: &mut Merged, profile: &Profile, ids: &Ids) {
     }
     for row in &profile.blocks {
         let Some(&kernel) = ids.kernels.get(&row.kernel) else { continue };
-        let key = (kernel, row.file.clone(), row.line, row.instructions, parts(&row.parts));
+        let key = (kernel, row.file.clone(), (row.line, row.kernel_line), row.instructions, parts(&row.parts));
         let place = known.blocks.place(key, whole.blocks.len());
         match whole.blocks.get_mut(place) {
             Some(sum) => {
@@ -273,9 +277,6 @@ pub(super) fn events(merged: &mut Merged, profile: &Profile, ids: &Ids) {
         if !whole.not_seen.contains(row) {
             whole.not_seen.push(row.clone());
         }
-    }
-    if !profile.findings.is_empty() {
-        merged.notes.insert("findings are left out: they are of one run each");
     }
 }
 

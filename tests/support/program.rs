@@ -2,6 +2,7 @@
 #![allow(dead_code, reason = "each user takes what it needs")]
 
 use std::collections::BTreeMap;
+use std::sync::OnceLock;
 
 use warpline::analysis::{NoProgress, analyze_with};
 use warpline::models;
@@ -14,6 +15,11 @@ use super::demo;
 
 /// The demo with caches, as a starting point: every field is filled in as a run does it.
 pub fn demo_profile() -> Profile {
+    static DEMO: OnceLock<Profile> = OnceLock::new();
+    DEMO.get_or_init(analyzed).clone()
+}
+
+fn analyzed() -> Profile {
     let bytes = demo::trace("/nowhere/columns.cu");
     let model = models::find("a100").unwrap();
     let settings = Settings::new(model.hierarchy().unwrap());
@@ -100,6 +106,7 @@ pub fn program(file: &str, kernels: &[Source<'_>], allocations: &[(&str, u64)]) 
                     file: file.to_owned(),
                     line,
                     column: 5,
+                    kernel_line: line,
                     executions: 8,
                     divergent: sectors % 8,
                     lanes: vec![200, 56],
@@ -122,6 +129,7 @@ pub fn program(file: &str, kernels: &[Source<'_>], allocations: &[(&str, u64)]) 
             freed: true,
             count: 1,
             freed_count: 1,
+            live_at_once: 0,
             touched_bytes: 0,
             copies: Vec::new(),
             metrics: requests(8, 32),
