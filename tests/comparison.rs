@@ -3,9 +3,12 @@
 mod support;
 
 use std::collections::BTreeSet;
+use std::path::Path;
+use std::process::{Command, Output};
 
 use proptest::prelude::*;
 use support::program::{Source, demo_profile, finding, program, renumbered, requests};
+use support::schema::check;
 use warpline::comparison::document::{Diff, Value};
 use warpline::comparison::limits::parse;
 use warpline::comparison::{Options, compare};
@@ -258,7 +261,7 @@ fn limits_name_what_breaks_them() {
     let mut after = program("/a/app.cu", &[Source { name: "sum", code: &sum(110) }], &[("d_in", 4096)]);
     after.findings = vec![finding("bank-conflict", Severity::Warning, 0, "/a/app.cu", 6)];
     let broken = |text: &str| {
-        let limits = parse(text, std::path::Path::new("limits.toml")).unwrap();
+        let limits = parse(text, Path::new("limits.toml")).unwrap();
         let found = compare(&before, &after, &Options::default(), Some(&limits)).limits.unwrap();
         let names: Vec<String> = found.broken.iter().map(|row| format!("{} {}", row.kind, row.metric)).collect();
         (found.checked, names.join(", "), found.unmatched.len())
@@ -280,7 +283,7 @@ fn limits_name_what_breaks_them() {
         of(3, "new new findings", 0)
     );
     // A profile keeps its own soft limits.
-    let limits = parse("[kernels.\"\"]\nglobal.sectors.soft = 0", std::path::Path::new("x")).unwrap();
+    let limits = parse("[kernels.\"\"]\nglobal.sectors.soft = 0", Path::new("x")).unwrap();
     assert!(compare(&after, &after, &Options::default(), Some(&limits)).limits.unwrap().broken.is_empty());
 }
 
@@ -424,7 +427,7 @@ fn the_text_of_what_is_not_comparable_and_of_limits() {
     after.run.complete = false;
     let limits = "[program]\n\"global.sectors\" = { soft = 0 }\n[kernels.sum]\n\"global.sectors\" = { hard = 100 }\n[lines.none]\n\
                   \"global.sectors\" = { soft = 1 }\n[findings]\nnote = { new = 0 }\n";
-    let limits = parse(limits, std::path::Path::new("limits.toml")).unwrap();
+    let limits = parse(limits, Path::new("limits.toml")).unwrap();
     let found = compare(&before, &after, &Options::default(), Some(&limits));
     let options = DiffOptions { color: false, top: 1, all: false, width: 80 };
     insta::assert_snapshot!("comparison_with_limits", diff_text(&found, &before, &after, &options));
@@ -445,4 +448,136 @@ fn colours_add_nothing_but_colours() {
     let plain = regex::Regex::new("\x1b\\[[0-9;]*m").unwrap().replace_all(&text(true), "").into_owned();
     assert_ne!(text(true), text(false));
     assert_eq!(plain, text(false));
+}
+
+fn warpline(folder: &Path, arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_warpline")).current_dir(folder).args(arguments).output().unwrap()
+}
+
+fn said(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+/// A folder with two versions of a program as profiles.
+fn folder() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let (before, after) = versions();
+    for (profile, name) in [(&before, "before.wlprof"), (&after, "after.wlprof")] {
+        warpline::profile::write(profile, &folder.path().join(name)).unwrap();
+    }
+    folder
+}
+
+#[test]
+fn the_command_compares_and_exits_as_documented() {
+    let folder = folder();
+    let run = |arguments: &[&str]| warpline(folder.path(), &[&["diff"], arguments].concat());
+    let same = run(&["before.wlprof", "before.wlprof"]);
+    assert_eq!(same.status.code(), Some(0), "{same:?}");
+    assert!(String::from_utf8_lossy(&same.stdout).contains("Nothing changed: 3 kernels"), "{same:?}");
+    let text = run(&["before.wlprof", "after.wlprof", "--strict"]);
+    assert_eq!(text.status.code(), Some(0), "{text:?}");
+    assert!(String::from_utf8_lossy(&text.stdout).contains("total += data[i * stride];"), "{text:?}");
+    let markdown = run(&["before.wlprof", "after.wlprof", "--format", "markdown", "-o", "out.md"]);
+    assert!(markdown.status.success() && markdown.stdout.is_empty(), "{markdown:?}");
+    assert!(std::fs::read_to_string(folder.path().join("out.md")).unwrap().starts_with("## Warpline"));
+    assert_eq!(run(&["before.wlprof", "nowhere.wlprof"]).status.code(), Some(3));
+    assert_eq!(run(&["before.wlprof"]).status.code(), Some(2));
+    assert_eq!(run(&["before.wlprof", "after.wlprof", "--tolerance", "101"]).status.code(), Some(2));
+    let over = run(&["before.wlprof", "after.wlprof", "-o", "after.wlprof"]);
+    assert!(over.status.code() == Some(2) && said(&over).contains("written over"), "{over:?}");
+}
+
+#[test]
+fn strict_refuses_what_was_not_made_alike() {
+    let folder = folder();
+    let mut other = warpline::profile::read(&folder.path().join("after.wlprof")).unwrap();
+    other.run.models = vec!["h100".into()];
+    other.run.complete = false;
+    warpline::profile::write(&other, &folder.path().join("other.wlprof")).unwrap();
+    let loose = warpline(folder.path(), &["diff", "before.wlprof", "other.wlprof"]);
+    assert_eq!(loose.status.code(), Some(0), "{loose:?}");
+    let text = String::from_utf8_lossy(&loose.stdout);
+    assert!(text.find("NOT COMPARABLE").unwrap() < text.find("PROGRAM").unwrap(), "{text}");
+    assert!(said(&loose).contains("other.wlprof is incomplete"), "{loose:?}");
+    let strict = warpline(folder.path(), &["diff", "before.wlprof", "other.wlprof", "--strict"]);
+    assert_eq!(strict.status.code(), Some(2), "{strict:?}");
+    assert!(strict.stdout.is_empty() && said(&strict).contains("model: a100 before, h100 after"), "{strict:?}");
+}
+
+#[test]
+fn limits_decide_the_exit_code() {
+    let folder = folder();
+    let run = |limits: &str| {
+        std::fs::write(folder.path().join("limits.toml"), limits).unwrap();
+        warpline(folder.path(), &["diff", "before.wlprof", "after.wlprof", "--limits", "limits.toml"])
+    };
+    let kept = run("[program]\n\"global.sectors\" = { soft = 0 }\n");
+    assert_eq!(kept.status.code(), Some(0), "{kept:?}");
+    assert!(String::from_utf8_lossy(&kept.stdout).contains("LIMITS: all hold (1 checked)"), "{kept:?}");
+    let broken = run("[kernels.sum]\n\"global.sectors\" = { hard = 3231 }\n");
+    assert_eq!(broken.status.code(), Some(5), "{broken:?}");
+    assert!(String::from_utf8_lossy(&broken.stdout).contains("25 632 ->"), "{broken:?}");
+    let wrong = run("[kernels.sum]\n\"global.sector\" = { hard = 3231 }\n");
+    assert_eq!(wrong.status.code(), Some(2), "{wrong:?}");
+    for wanted in ["limits.toml", "no such figure", "`global.sectors`"] {
+        assert!(said(&wrong).contains(wanted), "{wanted}: {wrong:?}");
+    }
+    let absent = warpline(folder.path(), &["diff", "before.wlprof", "after.wlprof", "--limits", "none.toml"]);
+    assert_eq!(absent.status.code(), Some(3), "{absent:?}");
+}
+
+#[test]
+fn the_document_is_what_the_schema_says() {
+    let folder = folder();
+    std::fs::write(
+        folder.path().join("limits.toml"),
+        "[kernels.sum]\nglobal.sectors = { hard = 1 }\n[lines.x]\nglobal.sectors.soft = 1",
+    )
+    .unwrap();
+    let arguments = ["diff", "before.wlprof", "after.wlprof", "--format", "json", "--limits", "limits.toml"];
+    let output = warpline(folder.path(), &arguments);
+    assert_eq!(output.status.code(), Some(5), "{output:?}");
+    let document: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    for table in ["kernels", "lines", "branches", "allocations"] {
+        assert!(!document[table].as_array().unwrap().is_empty(), "no {table}");
+    }
+    let schema: serde_json::Value = serde_json::from_str(include_str!("../docs/diff-v1.schema.json")).unwrap();
+    check(&schema, &schema, &document, "diff");
+    assert_eq!((&document["schema"], &document["version"]), (&"warpline.diff".into(), &1.into()));
+}
+
+/// The limits that the page shows can be read, and each of their tables is of a kind that it names.
+#[test]
+fn the_limits_of_the_page_are_limits() {
+    let page = include_str!("../docs/comparison.md");
+    let mut found = 0;
+    for block in page.split("```toml\n").skip(1) {
+        let text = block.split("```").next().unwrap();
+        parse(text, Path::new("docs/comparison.md")).unwrap_or_else(|error| panic!("{error}\n{text}"));
+        found += 1;
+    }
+    assert!(found > 0);
+}
+
+#[test]
+fn merged_profiles_can_be_reported() {
+    let folder = folder();
+    let run = |arguments: &[&str]| warpline(folder.path(), arguments);
+    let merged = run(&["merge", "before.wlprof", "before.wlprof", "-o", "both.wlprof"]);
+    assert_eq!(merged.status.code(), Some(0), "{merged:?}");
+    assert!(said(&merged).contains("merged from 2 profiles"), "{merged:?}");
+    let report = run(&["report", "both.wlprof"]);
+    assert!(report.status.success() && String::from_utf8_lossy(&report.stdout).contains("sum"), "{report:?}");
+    let alone = run(&["merge", "before.wlprof", "-o", "one.wlprof"]);
+    assert!(alone.status.success(), "{alone:?}");
+    let bytes = |name: &str| std::fs::read(folder.path().join(name)).unwrap();
+    assert_eq!(bytes("one.wlprof"), bytes("before.wlprof"));
+    assert_eq!(run(&["merge", "before.wlprof", "-o", "before.wlprof"]).status.code(), Some(2));
+    assert_eq!(run(&["merge", "before.wlprof"]).status.code(), Some(2));
+    let mut other = warpline::profile::read(&folder.path().join("before.wlprof")).unwrap();
+    other.run.models = vec!["h100".into()];
+    warpline::profile::write(&other, &folder.path().join("other.wlprof")).unwrap();
+    let refused = run(&["merge", "before.wlprof", "other.wlprof", "-o", "both.wlprof"]);
+    assert!(refused.status.code() == Some(2) && said(&refused).contains("a100 and h100"), "{refused:?}");
 }

@@ -51,6 +51,14 @@ fn assert_reports_clean(folder: &Path, file: &str) {
             assert!(!report.lines().any(|line| line.starts_with("fn=x")), "a name became a line:\n{report}");
         }
     }
+    let mut empty = warpline::profile::read(&folder.join(file)).unwrap();
+    (empty.kernels, empty.lines, empty.allocations) = Default::default();
+    warpline::profile::write(&empty, &folder.join("empty.wlprof")).unwrap();
+    for format in ["text", "json", "markdown"] {
+        let (diff, said) = warpline(folder, &["diff", "--all", "--format", format, file, "empty.wlprof"]);
+        assert_clean(format, &diff, format != "json");
+        assert_clean(format, &said, false);
+    }
 }
 
 #[test]

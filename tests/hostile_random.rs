@@ -3,6 +3,8 @@
 
 mod support;
 
+#[path = "../fuzz/entries/comparison.rs"]
+mod comparison;
 #[path = "../fuzz/harness.rs"]
 mod harness;
 #[path = "../fuzz/entries/model.rs"]
@@ -99,6 +101,14 @@ fn profiles() -> Vec<Vec<u8>> {
     all
 }
 
+/// Profiles, and a file of limits.
+fn compared() -> Vec<Vec<u8>> {
+    let mut all = profiles();
+    let limits = b"[program]\nestimate.seconds = { soft = 5 }\n[kernels.\"a.*\"]\nglobal.sectors = { hard = 1e6 }\n[findings]\nnote.new = 0\n";
+    all.push(limits.to_vec());
+    all
+}
+
 fn tables() -> Vec<Vec<u8>> {
     vec![demo::table("/nowhere/columns.cu").to_bytes()]
 }
@@ -124,6 +134,11 @@ fn changed_profiles() {
 }
 
 #[test]
+fn changed_comparisons() {
+    harness::run("comparison", &compared(), 300, comparison::run);
+}
+
+#[test]
 fn changed_site_tables() {
     harness::run("site_table", &tables(), 1000, site_table::run);
 }
@@ -138,6 +153,7 @@ fn changed_models() {
 fn changed_inputs_at_length() {
     harness::at_length("trace", &traces(), trace::run);
     harness::at_length("profile", &profiles(), profile::run);
+    harness::at_length("comparison", &compared(), comparison::run);
     harness::at_length("site_table", &tables(), site_table::run);
     harness::at_length("model", &texts(), model::run);
 }
@@ -146,7 +162,13 @@ fn changed_inputs_at_length() {
 #[test]
 #[ignore = "writes fuzz/corpus"]
 fn write_corpora() {
-    for (name, seeds) in [("trace", traces()), ("profile", profiles()), ("site_table", tables()), ("model", texts())] {
+    for (name, seeds) in [
+        ("trace", traces()),
+        ("profile", profiles()),
+        ("comparison", compared()),
+        ("site_table", tables()),
+        ("model", texts()),
+    ] {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/corpus").join(name);
         std::fs::create_dir_all(&folder).unwrap();
         for (number, seed) in seeds.iter().enumerate() {

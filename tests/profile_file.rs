@@ -6,6 +6,7 @@ use std::path::Path;
 
 use proptest::prelude::*;
 use serde_json::Value;
+use support::schema::check;
 use support::{TraceBuilder, demo};
 use warpline::analysis::{NoProgress, analyze_with};
 use warpline::hierarchy::Traffic;
@@ -127,55 +128,6 @@ proptest! {
         let mut file = if head { to_bytes(&profile())[..32].to_vec() } else { Vec::new() };
         file.extend(bytes);
         prop_assert!(from_bytes(&file, Path::new("x")).is_err());
-    }
-}
-
-/// The part of JSON schema that the checked-in file uses. Fields that it does not name are damage
-/// here, so that the schema cannot fall behind.
-fn check(schema: &Value, root: &Value, value: &Value, at: &str) {
-    if let Some(name) = schema.get("$ref").and_then(Value::as_str) {
-        let target = root.pointer(name.trim_start_matches('#')).unwrap_or_else(|| panic!("{name} is not defined"));
-        return check(target, root, value, at);
-    }
-    if let Some(wanted) = schema.get("const") {
-        assert_eq!(value, wanted, "{at}");
-    }
-    if let Some(allowed) = schema.get("enum").and_then(Value::as_array) {
-        assert!(allowed.contains(value), "{at}: {value}");
-    }
-    let kind = match value {
-        Value::Null => "null",
-        Value::Bool(_) => "boolean",
-        Value::Number(number) if number.is_f64() => "number",
-        Value::Number(_) => "integer",
-        Value::String(_) => "string",
-        Value::Array(_) => "array",
-        Value::Object(_) => "object",
-    };
-    let fits = |wanted: &str| wanted == kind || (wanted == "number" && kind == "integer");
-    match schema.get("type") {
-        Some(Value::String(wanted)) => assert!(fits(wanted), "{at}: {kind} for {wanted}"),
-        Some(Value::Array(all)) => assert!(all.iter().any(|wanted| fits(wanted.as_str().unwrap())), "{at}: {kind}"),
-        _ => {}
-    }
-    match value {
-        Value::Array(items) => {
-            for (number, item) in items.iter().enumerate() {
-                check(&schema["items"], root, item, &format!("{at}[{number}]"));
-            }
-        }
-        Value::Object(fields) => {
-            for name in schema.get("required").and_then(Value::as_array).into_iter().flatten() {
-                assert!(fields.contains_key(name.as_str().unwrap()), "{at}: {name} is missing");
-            }
-            for (name, field) in fields {
-                let known =
-                    schema.get("properties").and_then(|all| all.get(name)).or(schema.get("additionalProperties"));
-                let known = known.unwrap_or_else(|| panic!("{at}.{name} is not in the schema"));
-                check(known, root, field, &format!("{at}.{name}"));
-            }
-        }
-        _ => {}
     }
 }
 

@@ -492,3 +492,51 @@ pub(super) fn weight(changes: &Changes) -> f64 {
     };
     changes.iter().map(each).sum()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_figure_is_documented_and_has_a_kind() {
+        let page = include_str!("../../docs/comparison.md");
+        for subject in [Subject::Program, Subject::Kernel, Subject::Line, Subject::Allocation] {
+            for name in names(subject) {
+                assert!(find(&name).is_some(), "{name}");
+                let (group, rest) = name.split_once('.').unwrap_or(("", &name));
+                let general = match group {
+                    "copies" | "instructions" => rest.rsplit_once('.').map_or(rest, |(_, rest)| rest),
+                    _ if SPACES.contains(&group) => rest,
+                    _ => &name,
+                };
+                let documented = [&name, general].iter().any(|name| page.contains(&format!("`{name}`")));
+                assert!(documented || page.contains(&format!(".{general}`")), "{name}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_was_not_counted_did_not_happen() {
+        let mut one = Figures::default();
+        one.count("global.sectors", 4);
+        one.ratio("global.sectors_per_request", 4, 1);
+        let none = Figures::default();
+        let found = changes(Some(&none), Some(&one), 0.01);
+        assert_eq!(found["global.sectors"], [Some(Value::Count(0)), Some(Value::Count(4))]);
+        assert_eq!(found["global.sectors_per_request"], [None, Some(Value::Ratio(4.0))]);
+        let new = changes(None, Some(&one), 0.01);
+        assert_eq!(new["global.sectors"], [None, Some(Value::Count(4))]);
+    }
+
+    #[test]
+    fn modelled_figures_are_measured_against_their_whole() {
+        let lookups = |hits| {
+            let mut figures = Figures::default();
+            figures.modelled("global.l1.hits", hits, 1000);
+            figures
+        };
+        assert!(changes(Some(&lookups(3)), Some(&lookups(9)), 0.01).is_empty());
+        assert_eq!(changes(Some(&lookups(3)), Some(&lookups(13)), 0.01).len(), 1);
+        assert!(changes(Some(&lookups(3)), Some(&lookups(3)), 0.0).is_empty());
+    }
+}

@@ -3,6 +3,7 @@
 
 pub mod demo;
 pub mod program;
+pub mod schema;
 
 use warpline_format::access::{Kind, Space, head, push_access};
 use warpline_format::chunk::{self, ChunkHead, ChunkKind};

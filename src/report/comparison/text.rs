@@ -178,7 +178,7 @@ impl Page<'_> {
         };
         for (sign, text) in rows.into_iter().filter(|(_, text)| !text.is_empty()) {
             let room = self.width - 8;
-            let cut = shortened(text, room);
+            let cut = shortened(&text.replace('\t', "    "), room);
             let code = match sign {
                 "-" => "31",
                 "+" => "32",
