@@ -344,6 +344,9 @@ pub struct DiffArguments {
     /// Limits of what may get worse (TOML); exit code 5 where one is broken
     #[arg(long, value_name = "FILE")]
     pub limits: Option<PathBuf>,
+    /// Leave out findings: ID, ID@FILE:LINE, ID@KERNEL or @FILE:LINE; may be given several times
+    #[arg(long, value_name = "ID[@PLACE]")]
+    pub ignore: Vec<String>,
     /// Refuse profiles that were not made alike: other GPU model, architecture, release, assumptions or sampling, or incomplete ones
     #[arg(long)]
     pub strict: bool,

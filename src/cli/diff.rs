@@ -2,13 +2,12 @@
 
 use std::path::Path;
 
-use super::Failure;
-use super::args::{DiffArguments, DiffFormat};
+use super::args::{DiffArguments, DiffFormat, FindingArguments};
 use super::output::{self, Color};
+use super::{Failure, findings};
 use crate::comparison::limits::LimitSet;
 use crate::comparison::{self, Diff, Options};
 use crate::exit_code;
-use crate::findings;
 use crate::profile::{self, Profile};
 use crate::report::{self, DiffOptions};
 
@@ -22,8 +21,9 @@ pub(super) fn execute(arguments: &DiffArguments, color: Color) -> Result<u8, Fai
     let limits = arguments.limits.as_deref().map(limits).transpose()?;
     let (mut before, mut after) = (read(&arguments.before)?, read(&arguments.after)?);
     // What a comment in the source says not to tell is no finding on either side.
+    let left_out = FindingArguments { ignore: arguments.ignore.clone(), ..FindingArguments::default() };
     for profile in [&mut before, &mut after] {
-        findings::suppress(profile, &[]);
+        findings::suppress(profile, &left_out)?;
     }
     let options = Options { tolerance: arguments.tolerance / 100.0 };
     let diff = comparison::compare(&before, &after, &options, limits.as_ref());
@@ -35,7 +35,7 @@ pub(super) fn execute(arguments: &DiffArguments, color: Color) -> Result<u8, Fai
         color: color.stdout && arguments.output.is_none(),
         top,
         all: arguments.all,
-        width: output::columns(),
+        width: super::report::width(arguments.output.is_none()),
     };
     let text = match arguments.format {
         DiffFormat::Text => report::diff_text(&diff, &before, &after, &shown),

@@ -33,16 +33,6 @@ impl Color {
     }
 }
 
-/// Columns of the terminal; 80 where standard output is none.
-pub(super) fn columns() -> usize {
-    // SAFETY: the request fills in the structure that it is given.
-    let size = unsafe {
-        let mut size: libc::winsize = std::mem::zeroed();
-        (libc::ioctl(libc::STDOUT_FILENO, libc::TIOCGWINSZ, &mut size) == 0).then_some(size.ws_col)
-    };
-    size.filter(|columns| *columns > 0).map_or(80, usize::from)
-}
-
 /// Says something on standard error.
 pub(super) fn say(text: impl std::fmt::Display) {
     eprintln!("warpline: {}", visible::message(&text.to_string()));

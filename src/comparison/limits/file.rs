@@ -6,6 +6,7 @@ use regex::Regex;
 use toml::{Table, Value};
 
 use crate::comparison::figures::{Subject, names};
+use crate::findings;
 use crate::profile::model::Severity;
 
 /// Why a file of limits is not one.
@@ -202,7 +203,14 @@ fn finding_limit(which: &str, value: &Value) -> Result<FindingLimit, Wrong> {
         return Err((name, "it has neither `new` nor `hard`".to_owned()));
     }
     let severity = [Severity::Note, Severity::Warning, Severity::Error].into_iter().find(|one| one.name() == which);
-    let which = severity.map_or_else(|| Which::Id(which.to_owned()), Which::Severity);
+    let which = match severity {
+        Some(severity) => Which::Severity(severity),
+        None if findings::pages().any(|page| page.id == which) => Which::Id(which.to_owned()),
+        None => {
+            let known = findings::pages().map(|page| page.id).chain(["error", "warning", "note"]);
+            return Err((name, format!("it is neither a finding nor a severity; {}", nearest(which, known))));
+        }
+    };
     Ok(FindingLimit { name, which, hard, new })
 }
 
@@ -289,6 +297,10 @@ mod tests {
             ("[kernels]\nx = 5", "kernels.x: it must be a table of figures"),
             ("[findings]\nbank-conflict = { new = -1 }", "findings.bank-conflict.new: it must be a whole number"),
             ("[findings]\nbank-conflict = { soft = 1 }", "`new` (most that may come)"),
+            (
+                "[findings]\nbank-conflicts = { new = 1 }",
+                "neither a finding nor a severity; nearest are `bank-conflict`",
+            ),
             ("program = 5", "program: it must be a table"),
             ("x = [", "limits.toml: TOML parse error at line 1"),
         ] {

@@ -2,7 +2,9 @@
 
 use std::fmt::Write as _;
 
-use super::shown::{Shown, Sides, Verdict, arrow, broken, figures, in_words, places, program, unchanged, words};
+use super::shown::{
+    Shown, Sides, Verdict, advice, arrow, broken, figures, in_words, places, program, unchanged, words,
+};
 use super::text::{DiffOptions, evidence};
 use crate::comparison::document::{Both, Changes, Diff, Position, Value};
 use crate::comparison::{rank, unit};
@@ -134,7 +136,7 @@ impl Page<'_> {
             self.finding(":green_circle: gone", finding, false, &text);
         }
         for finding in found.new.iter().take(top) {
-            let text = format!("{} {}", plain(&finding.reason), plain(&finding.cure));
+            let text = plain(&advice(finding));
             self.finding(":red_circle: new", finding, true, &text);
         }
         for change in found.changed.iter().take(top) {

@@ -4,6 +4,7 @@ use crate::comparison::document::{AllocationChange, Both, BrokenLimit, Changes, 
 use crate::comparison::{Better, Unit, better, rank, unit};
 use crate::profile::Profile;
 use crate::profile::model::Finding;
+use crate::report::finding_text;
 use crate::report::text::{bytes, count, label, percent, seconds, short_path};
 
 /// Whether a change is for the better.
@@ -51,12 +52,17 @@ impl Sides<'_> {
     /// What a finding is about, as `in transpose, a.cu:9, allocation d_out`.
     pub(super) fn finding(&self, finding: &Finding, is_after: bool) -> Vec<String> {
         let profile = if is_after { self.after } else { self.before };
-        let name = finding.kernel.and_then(|id| kernel(profile, id));
-        let place = (!finding.file.is_empty()).then(|| place(&finding.file, finding.line));
-        let allocation = finding.allocation.and_then(|id| profile.allocation(id)).and_then(|row| row.name.clone());
-        let object = finding.object.clone().filter(|object| allocation.as_ref() != Some(object));
-        [name, place, allocation, object].into_iter().flatten().collect()
+        let place = Some(finding_text::place(finding)).filter(|place| place != "?");
+        let parts = [finding_text::kernel(profile, finding), place, finding_text::object(profile, finding)];
+        parts.into_iter().flatten().collect()
     }
+}
+
+/// Why a finding matters, what to do, and what that brings.
+pub(super) fn advice(finding: &Finding) -> String {
+    let gain =
+        finding.gain.as_ref().map_or(String::new(), |gain| format!(" Gain: {}.", finding_text::gain(finding, gain)));
+    format!("{} {}{gain}", finding.reason, finding.cure)
 }
 
 fn kernel(profile: &Profile, id: u32) -> Option<String> {

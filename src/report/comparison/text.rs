@@ -1,10 +1,11 @@
 //! A comparison for people, within the width of their terminal.
 
-use super::shown::{Shown, Sides, Verdict, arrow, figures, in_words, places, program, words};
+use super::shown::{Shown, Sides, Verdict, advice, arrow, figures, in_words, places, program, words};
 use crate::comparison::document::{Changes, Diff, FindingChange, Position, Value};
 use crate::comparison::unit;
 use crate::profile::Profile;
 use crate::profile::model::{Finding, Severity};
+use crate::report::text::{cut, paragraph};
 
 /// How the text looks.
 #[derive(Clone, Copy, Debug)]
@@ -70,26 +71,7 @@ impl Page<'_> {
 
     /// Words in lines of the page's width, each after an indent; the first line may have another one.
     fn words(&mut self, first: &str, indent: usize, text: &str) {
-        let room = self.width.saturating_sub(indent).max(20);
-        let mut line = String::new();
-        let mut lines = Vec::new();
-        for word in text.split_whitespace() {
-            if !line.is_empty() && line.chars().count() + 1 + word.chars().count() > room {
-                lines.push(std::mem::take(&mut line));
-            }
-            if !line.is_empty() {
-                line.push(' ');
-            }
-            line.push_str(word);
-        }
-        lines.push(line);
-        for (number, text) in lines.iter().enumerate() {
-            if number == 0 {
-                self.line(&format!("{first:<indent$}{text}"));
-            } else {
-                self.line(&format!("{:indent$}{text}", ""));
-            }
-        }
+        self.out.push_str(&paragraph(&format!("{first:<indent$}"), text, self.width));
     }
 
     fn head(&mut self, diff: &Diff) {
@@ -178,13 +160,13 @@ impl Page<'_> {
         };
         for (sign, text) in rows.into_iter().filter(|(_, text)| !text.is_empty()) {
             let room = self.width - 8;
-            let cut = shortened(&text.replace('\t', "    "), room);
+            let text = cut(&text.replace('\t', "    "), room);
             let code = match sign {
                 "-" => "31",
                 "+" => "32",
                 _ => "2",
             };
-            let row = self.paint(code, &format!("{sign} {cut}"));
+            let row = self.paint(code, &format!("{sign} {text}"));
             self.line(&format!("      {row}"));
         }
     }
@@ -195,7 +177,7 @@ impl Page<'_> {
         let length = |text: &str| text.chars().count();
         let fits = 4 + length(&state) + length(name) + length(place) <= self.width;
         let room = self.width - 2 - length(&state);
-        let painted = self.paint("1", &shortened(name, room));
+        let painted = self.paint("1", &cut(name, room));
         if fits {
             self.line(&format!("  {state}{painted}  {place}"));
         } else {
@@ -226,7 +208,7 @@ impl Page<'_> {
         self.more(found.gone.len());
         for finding in found.new.iter().take(top) {
             self.finding("new", if finding.severity == Severity::Note { "33" } else { "31" }, finding, true);
-            self.words("", 6, &format!("{} {}", finding.reason, finding.cure));
+            self.words("", 6, &advice(finding));
         }
         self.more(found.new.len());
         for change in found.changed.iter().take(top) {
@@ -384,14 +366,6 @@ impl Page<'_> {
         }
         self.words("", 0, &text);
     }
-}
-
-/// A text in so many columns.
-fn shortened(text: &str, room: usize) -> String {
-    if text.chars().count() <= room {
-        return text.to_owned();
-    }
-    text.chars().take(room.saturating_sub(1)).chain(['…']).collect()
 }
 
 /// What of a finding's severity and evidence changed.

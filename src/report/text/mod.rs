@@ -29,6 +29,7 @@ pub(super) use figures::{add, bytes, count, memory, percent, ratio, seconds};
 pub(crate) use names::plain_name;
 pub(super) use names::{label, short};
 pub(super) use places::short as short_path;
+pub(super) use wrap::{cut, paragraph};
 
 use self::style::Style;
 use crate::profile::Profile;
