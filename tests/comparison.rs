@@ -212,6 +212,30 @@ fn findings_come_go_and_change_with_their_lines() {
     assert_eq!(found.gone[0].id, "divergent-branch");
 }
 
+/// What was cured elsewhere makes the rest weigh more. That is no change of the rest.
+#[test]
+fn findings_of_kernels_that_stayed_are_no_change() {
+    let kernels = |sectors| {
+        let code = sum(sectors);
+        program("/a/app.cu", &[Source { name: "sum", code: &code }, Source { name: "scale", code: &scale() }], &[])
+    };
+    let (mut before, mut after) = (kernels(256), kernels(32));
+    // The line of `scale` that does the work.
+    let line = 3 + 4 + 3 + 3;
+    let mut rest = finding("strided-access", Severity::Note, 1, "/a/app.cu", line);
+    rest.evidence.insert("wasted_share".into(), 0.01);
+    before.findings = vec![finding("strided-access", Severity::Warning, 0, "/a/app.cu", 6), rest.clone()];
+    rest.severity = Severity::Warning;
+    rest.evidence.insert("wasted_share".into(), 0.2);
+    after.findings = vec![rest, finding("partial-write", Severity::Note, 1, "/a/app.cu", line)];
+    let found = diff(&before, &after);
+    assert_eq!((found.findings.gone.len(), found.findings.new.len(), found.findings.changed.len()), (1, 0, 0));
+    assert_eq!(found.unchanged.findings, 2);
+    // An error is always told.
+    after.findings[1].severity = Severity::Error;
+    assert_eq!(diff(&before, &after).findings.new.len(), 1);
+}
+
 #[test]
 fn modelled_figures_differ_by_more_than_a_trifle() {
     let before = demo_profile();

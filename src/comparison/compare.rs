@@ -16,7 +16,7 @@ use super::matching::{
 };
 use super::{differences, document};
 use crate::profile::Profile;
-use crate::profile::model::{Branch, Finding};
+use crate::profile::model::{Branch, Finding, Severity};
 
 /// How profiles are compared.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -160,7 +160,7 @@ fn directed(before: &Profile, after: &Profile, options: &Options, judged: bool) 
     let mut unchanged = Unchanged::default();
     let sums = [&one, &other].map(|side| figures::of_program(&side.kernels, &side.allocations));
     let rows = if judged { judged_rows((&one, &other), &kernels, &lines, &allocations, &sums) } else { Vec::new() };
-    let diff = Diff {
+    let mut diff = Diff {
         schema: SCHEMA.to_owned(),
         version: VERSION,
         comparable: differences.is_empty(),
@@ -171,10 +171,11 @@ fn directed(before: &Profile, after: &Profile, options: &Options, judged: bool) 
         lines: line_rows(&one, &other, &kernels, &lines, options, &mut unchanged),
         branches: branch_rows(&one, &other, &kernels, &lines, options, &mut unchanged),
         allocations: allocation_rows(&one, &other, &allocations, options, &mut unchanged),
-        findings: finding_rows(&before.findings, &after.findings, &found, options, &mut unchanged),
+        findings: document::FindingChanges::default(),
         unchanged,
         limits: None,
     };
+    finding_rows(&mut diff, &before.findings, &after.findings, &found, options);
     (diff, rows)
 }
 
@@ -427,34 +428,56 @@ fn allocation_rows(
     by_weight(rows, |row| figures::weight(&row.metrics))
 }
 
-fn finding_rows(
-    befores: &[Finding],
-    afters: &[Finding],
-    pairs: &Pairs,
-    options: &Options,
-    unchanged: &mut Unchanged,
-) -> document::FindingChanges {
-    let mut rows = document::FindingChanges::default();
+/// Numbers of the kernels in which anything differs.
+fn changed_kernels(diff: &Diff) -> Both<BTreeSet<u32>> {
+    let kernels = diff.kernels.iter().map(|row| Both { before: row.before, after: row.after });
+    let lines = diff.lines.iter().map(|row| row.kernel.clone());
+    let branches = diff.branches.iter().map(|row| row.kernel.clone());
+    let all: Vec<Both<u32>> = kernels.chain(lines).chain(branches).collect();
+    Both {
+        before: Some(all.iter().filter_map(|ids| ids.before).collect()),
+        after: Some(all.iter().filter_map(|ids| ids.after).collect()),
+    }
+}
+
+/// Fills in the findings; all other rows are there.
+fn finding_rows(diff: &mut Diff, befores: &[Finding], afters: &[Finding], pairs: &Pairs, options: &Options) {
+    let changed = changed_kernels(diff);
+    // A kernel that stayed as it was may weigh more or less beside the others, and so have a finding more or less.
+    let stayed = |finding: &Finding, changed: &Option<BTreeSet<u32>>| {
+        finding.severity != Severity::Error
+            && finding.kernel.is_some_and(|id| changed.as_ref().is_some_and(|changed| !changed.contains(&id)))
+    };
+    let rows = &mut diff.findings;
     for (before, after) in sides(pairs, befores.len(), afters.len()) {
         match (before.map(|index| &befores[index]), after.map(|index| &afters[index])) {
             (Some(before), Some(after)) if differ(before, after, options.tolerance) => {
                 rows.changed.push(FindingChange { before: before.clone(), after: after.clone() });
             }
-            (Some(_), Some(_)) => unchanged.findings += 1,
+            (Some(_), Some(_)) => diff.unchanged.findings += 1,
+            (Some(finding), None) if stayed(finding, &changed.before) => diff.unchanged.findings += 1,
+            (None, Some(finding)) if stayed(finding, &changed.after) => diff.unchanged.findings += 1,
             (Some(before), None) => rows.gone.push(before.clone()),
             (None, Some(after)) => rows.new.push(after.clone()),
             (None, None) => {}
         }
     }
-    rows
 }
 
-/// Whether a finding of both sides says something else now. Its words name lines and numbers, which are told apart.
+/// Evidence that depends on all that the program does.
+const BESIDE_OTHERS: [&str; 3] = ["wasted_share", "share_of_time", "share_of_memory"];
+
+/// Whether a finding of both sides rests on other numbers now. Its words name lines and numbers, which are told apart, and its
+/// severity may follow from what it weighs beside others.
 fn differ(before: &Finding, after: &Finding, tolerance: f64) -> bool {
-    let (one, other) = (&before.evidence, &after.evidence);
+    let own = |finding: &Finding| -> BTreeMap<String, f64> {
+        let evidence = finding.evidence.iter().filter(|(name, _)| !BESIDE_OTHERS.contains(&name.as_str()));
+        evidence.map(|(name, value)| (name.clone(), *value)).collect()
+    };
+    let (one, other) = (own(before), own(after));
     let near = |(name, value): (&String, &f64)| {
         let there = other.get(name);
         there.is_some_and(|there| value == there || (value - there).abs() < tolerance * value.abs().max(there.abs()))
     };
-    before.severity != after.severity || one.len() != other.len() || !one.iter().all(near)
+    one.len() != other.len() || !one.iter().all(near)
 }
