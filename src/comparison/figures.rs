@@ -53,10 +53,10 @@ const fn kind(name: &'static str, better: Better, unit: Unit, telling: bool) -> 
 /// Figures of requests, within a memory space (or of an allocation, where spaces are not told apart); what tells most first.
 const OF_REQUESTS: [Kind; 20] = [
     kind("sectors", Better::Less, Unit::Count, true),
-    kind("sectors_per_request", Better::Less, Unit::Mean, true),
-    kind("coalescing_efficiency", Better::More, Unit::Share, true),
     kind("wavefronts", Better::Less, Unit::Count, true),
+    kind("sectors_per_request", Better::Less, Unit::Mean, true),
     kind("wavefronts_per_request", Better::Less, Unit::Mean, true),
+    kind("coalescing_efficiency", Better::More, Unit::Share, true),
     kind("requests", Better::Less, Unit::Count, true),
     kind("lanes_per_request", Better::More, Unit::Mean, true),
     kind("dram.read_sectors", Better::Less, Unit::Count, true),
@@ -177,13 +177,14 @@ fn find(name: &str) -> Option<(usize, &'static Kind)> {
         return Some(found);
     }
     let (group, rest) = name.split_once('.').unwrap_or(("", name));
-    if let Some(place) = SPACES.iter().position(|space| *space == group) {
-        return among(&OF_REQUESTS, rest, 100 + 40 * place);
+    if let Some(space) = SPACES.iter().position(|space| *space == group) {
+        // What is moved in each of the spaces comes before what explains it in one.
+        return among(&OF_REQUESTS, rest, 0).map(|(place, kind)| (100 + 4 * place + space, kind));
     }
     match (group, rest.rsplit_once('.')) {
         ("copies", Some((_, rest))) => among(&OF_COPIES, rest, 20),
         ("instructions", Some((_, rest))) => among(&OF_INSTRUCTIONS, rest, 400),
-        _ => among(&OF_REQUESTS, name, 100),
+        _ => among(&OF_REQUESTS, name, 0).map(|(place, kind)| (100 + 4 * place, kind)),
     }
 }
 

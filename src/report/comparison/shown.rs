@@ -123,7 +123,38 @@ pub(super) fn figures(changes: &Changes, all: bool) -> Vec<Shown> {
         })
         .collect();
     ranked.sort();
-    ranked.into_iter().map(|(_, name)| shown(name, changes[name])).collect()
+    // A share or mean of what there is on one side only follows from that.
+    let tells = |name: &&String| all || changes[*name].iter().all(Option::is_some);
+    let names = ranked.into_iter().map(|(_, name)| name).filter(tells);
+    names
+        .map(|name| {
+            let mut shown = shown(name, changes[name]);
+            if let Some(total) = total_of(name)
+                && let Some(sides) = changes.get(&total)
+                && opposite(shown.verdict, verdict_of(&total, *sides))
+            {
+                // Fewer requests in all may be less favourable ones each.
+                shown.verdict = Verdict::Neither;
+            }
+            shown
+        })
+        .collect()
+}
+
+/// The figure that a share or mean is about: `global.sectors` of `global.sectors_per_request`.
+fn total_of(name: &str) -> Option<String> {
+    let (space, last) = name.rsplit_once('.').map_or(("", name), |(space, last)| (space, last));
+    let total = match last {
+        "sectors_per_request" | "coalescing_efficiency" => "sectors",
+        "wavefronts_per_request" => "wavefronts",
+        "divergent_share" => "divergent",
+        _ => return None,
+    };
+    Some(if space.is_empty() { total.to_owned() } else { format!("{space}.{total}") })
+}
+
+fn opposite(one: Verdict, other: Verdict) -> bool {
+    matches!((one, other), (Verdict::Better, Verdict::Worse) | (Verdict::Worse, Verdict::Better))
 }
 
 fn shown(name: &str, [before, after]: [Option<Value>; 2]) -> Shown {
@@ -178,10 +209,9 @@ fn change(before: Option<f64>, after: Option<f64>, unit: Unit) -> String {
         (Some(before), Some(after)) if after > 0.0 && before >= 2.0 * after => times(before / after, "less"),
         (Some(before), Some(after)) if before != 0.0 => {
             let percent = (after - before) / before * 100.0;
-            if percent.abs() < 0.05 {
-                format!("{} 0.1 %", if percent < 0.0 { "> -" } else { "< +" })
-            } else {
-                format!("{percent:+.1} %")
+            match percent.abs() < 0.05 {
+                true => format!("<0.1 % {}", if percent < 0.0 { "less" } else { "more" }),
+                false => format!("{percent:+.1} %"),
             }
         }
         _ => String::new(),
@@ -193,15 +223,23 @@ fn times(factor: f64, word: &str) -> String {
     if factor < 1e6 { format!("{factor:.digits$} x {word}") } else { format!("{factor:.0e} x {word}") }
 }
 
+fn verdict_of(name: &str, sides: [Option<Value>; 2]) -> Verdict {
+    let [before, after] = sides.map(|side| side.map(Value::number));
+    verdict(name, before, after)
+}
+
 fn verdict(name: &str, before: Option<f64>, after: Option<f64>) -> Verdict {
-    // Requests that no longer happen were mostly hits: a rate is not worse for that.
-    if name.ends_with("hit_rate") {
+    // Requests that no longer happen were mostly hits, or of full warps: these are not worse for that.
+    if name.ends_with("hit_rate") || name.ends_with("lanes_per_request") {
         return Verdict::Neither;
     }
     let (before, after) = match (before, after) {
         (Some(before), Some(after)) => (before, after),
         _ => return Verdict::Neither,
     };
+    if (after - before).abs() < 0.001 * before.abs().max(after.abs()) {
+        return Verdict::Neither;
+    }
     // Work of a kind that there was not before is another way to do it; faults are not.
     if before == 0.0 && !matches!(name, "faults" | "races" | "spill_bytes") {
         return Verdict::Neither;
@@ -266,7 +304,7 @@ mod tests {
         assert_eq!(told(count(100, 125)), wanted("100", "125", "+25.0 %", Verdict::Worse));
         assert_eq!(told(count(0, 8)), wanted("0", "8", "new", Verdict::Neither));
         assert_eq!(told(count(8, 0)), wanted("8", "0", "gone", Verdict::Better));
-        assert_eq!(told(count(1_230_001, 1_230_002)), wanted("1230001", "1230002", "< + 0.1 %", Verdict::Worse));
+        assert_eq!(told(count(1_230_001, 1_230_002)), wanted("1230001", "1230002", "<0.1 % more", Verdict::Neither));
         let share = shown("global.l1.hit_rate", [Some(Value::Ratio(0.9)), Some(Value::Ratio(0.25))]);
         assert_eq!(told(share), wanted("90.0 %", "25.0 %", "-65.0 points", Verdict::Neither));
         let came = shown("shared.lanes_per_request", [None, Some(Value::Ratio(32.0))]);
