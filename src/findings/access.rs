@@ -88,6 +88,8 @@ pub(super) struct Access<'a> {
     pub operand: Option<&'a Operand>,
     pub sums: Sums,
     pub pattern: Pattern,
+    /// In a function of a library, as libdevice.
+    pub library: bool,
     /// The allocation that most of its sectors lie in.
     pub allocation: Option<u64>,
 }
@@ -104,7 +106,7 @@ pub(super) fn accesses(profile: &Profile) -> Vec<Access<'_>> {
     type Key<'a> = (u32, &'a str, u32, u32, &'a str, &'a str);
     let kernels: BTreeMap<u32, &Kernel> = profile.kernels.iter().map(|kernel| (kernel.id, kernel)).collect();
     let mut groups: BTreeMap<Key<'_>, Vec<&Site>> = BTreeMap::new();
-    for site in profile.sites.iter().filter(|site| !site.library || site.line != 0) {
+    for site in profile.sites.iter() {
         let key = (site.kernel, &site.file[..], site.line, site.column, &site.space[..], &site.op[..]);
         groups.entry(key).or_default().push(site);
     }
@@ -137,6 +139,7 @@ pub(super) fn accesses(profile: &Profile) -> Vec<Access<'_>> {
             operand: heaviest.and_then(|site| site.operand.as_ref()),
             sums,
             pattern,
+            library: sites.iter().all(|site| site.library),
             allocation: owners
                 .into_iter()
                 .max_by_key(|(id, sectors)| (*sectors, std::cmp::Reverse(*id)))

@@ -40,6 +40,7 @@ fn blank(kernel: &Kernel) -> Kernel {
         launches: Vec::new(),
         launch_groups: Vec::new(),
         launch_count: 0,
+        recorded_launches: None,
         over_launches: Default::default(),
         ratios_over_launches: Default::default(),
         over_paths: Vec::new(),

@@ -159,8 +159,13 @@ fn of_lanes(access: &Access<'_>, width: Width) -> (Shape, u64) {
     if step(1) % lanes(1) == 0 && (1..count).all(|index| step(index) == first.wrapping_mul(lanes(index))) {
         return (Shape::Stride(first), low);
     }
-    // Runs: each lane where the one before it ends, or at the same place.
+    // Warps of several rows of the block: most lanes keep one stride, with a jump from row to row.
     let unit = i64::from(width.bytes);
+    let kept = (1..count).filter(|&index| step(index) == first.wrapping_mul(lanes(index))).count();
+    if first != 0 && first != unit && 8 * kept >= 7 * (count - 1) {
+        return (Shape::Stride(first), low);
+    }
+    // Runs: each lane where the one before it ends, or at the same place.
     let joined = |index: usize| step(index) == 0 || step(index) == unit * lanes(index);
     let breaks = (1..count).filter(|&index| !joined(index)).count();
     let runs = breaks + 1;
@@ -195,6 +200,8 @@ mod tests {
         assert_eq!(shape_of(!0, |lane| 5120 - 128 * lane), (Shape::Stride(-128), 5120 - 128 * 31));
         let rows = |lane: u64| 4096 + lane / 8 * 400 + lane % 8 * 4;
         assert_eq!(shape_of(!0, rows), (Shape::Rows { lanes: 8, pitch: 400 }, 4096));
+        let two_columns = |lane: u64| 4096 + lane % 16 * 4096 + lane / 16 * 4;
+        assert_eq!(shape_of(!0, two_columns), (Shape::Stride(4096), 4096));
         let scattered = |lane: u64| 4096 + (lane * 7919 % 97) * 64;
         assert!(matches!(shape_of(!0, scattered), (Shape::Irregular(_), _)));
     }

@@ -48,7 +48,7 @@ impl<'c> Operands<'c> {
             let whole = structure.as_ref().is_some_and(|(_, bytes)| *bytes <= u64::from(access.bytes));
             let path = u64::try_from(within).ok().filter(|_| !whole);
             let path = path.and_then(|within| ty.member(within, access.bytes.into(), structure.is_some()));
-            member = path.map(|(path, _)| plain(&path)).filter(|path| !path.is_empty());
+            member = path.map(|(path, _)| plain(&path)).filter(|path| path.contains('.'));
             if member.is_none() {
                 structure = None;
             }
@@ -57,12 +57,17 @@ impl<'c> Operands<'c> {
     }
 }
 
-/// A path without its subscripts, which are known of the first element only.
+/// A path with `[]` for its subscripts, which are known of the first element only.
 fn plain(path: &str) -> String {
     let (mut result, mut depth) = (String::new(), 0);
     for character in path.chars() {
         match character {
-            '[' => depth += 1,
+            '[' => {
+                if depth == 0 {
+                    result.push_str("[]");
+                }
+                depth += 1;
+            }
             ']' => depth -= 1,
             _ if depth == 0 => result.push(character),
             _ => {}

@@ -65,19 +65,25 @@ fn draft(context: &Context<'_>, access: &Access<'_>, atomics: &Atomics) -> Optio
         }
         None => String::new(),
     };
+    let meet = if depth >= DEEP {
+        format!("on average {depth:.1} lanes of a warp update the same address of {name}")
+    } else {
+        format!("the warps of all blocks update the same addresses of {name}")
+    };
     let reason = format!(
-        "on average {:.1} lanes of a warp update the same address of {name}, and {} meet in all{place}: they are done one after the \
-         other, {:.3} ms at one per clock (modelled)",
-        depth,
+        "{meet}, in {}{place}: they are done one after the other, {:.3} ms at one per clock (modelled)",
         words::several(atomics.requests, "request", "requests"),
         seconds * 1e3,
     );
     let distinct_per_request = atomics.addresses as f64 / atomics.requests.max(1) as f64;
     let cure = if is_shared {
         "let the lanes of a warp agree on a value first (__reduce_add_sync, __match_any_sync), or keep one copy of the array per warp"
+    } else if depth < DEEP && distinct_per_request < 1.5 {
+        "combine the values of the block's warps in shared memory or by a block-wide reduction, and let one thread of a block make the \
+         atomic operation"
     } else if distinct_per_request < 1.5 {
-        "add up within the warp (__reduce_add_sync, a shuffle reduction or __popc(__ballot_sync(..))) and the block first, and let one \
-         thread of a block make the atomic operation"
+        "combine the values within the warp (__reduce_add_sync and its kin, shuffles, __popc(__ballot_sync(..))) and the block first, and \
+         let one thread of a block make the atomic operation"
     } else {
         "privatise: keep a copy of the array in shared memory per block, update that, and add it to global memory once at the end"
     };

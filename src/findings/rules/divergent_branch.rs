@@ -9,7 +9,7 @@ use super::super::draft::Draft;
 use super::super::gain::Saving;
 use super::super::words;
 use crate::profile::idle_in_part;
-use crate::profile::model::{Branch, Kernel};
+use crate::profile::model::{Branch, Kernel, Severity};
 
 /// Least share of the kernel's issued lane slots that a branch costs.
 const LEAST_COST: f64 = 0.05;
@@ -106,20 +106,20 @@ fn draft(context: &Context<'_>, kernel: &Kernel, branch: &Branch, cost: u64) -> 
         sum.and(Saving::of(limit, saved / issued * amount.map_or(0.0, |limit| limit.amount as f64)))
     });
     let waste = context.waste(kernel, &saving, of_kernel);
-    Some(
-        Draft::new(reason, cure)
-            .at_frame(Some(&crate::profile::model::Frame {
-                function: String::new(),
-                file: branch.file.clone(),
-                line: branch.line,
-                column: branch.column,
-            }))
-            .of_kernel(kernel)
-            .evidence("executions", branch.executions as f64)
-            .evidence("divergent", branch.divergent as f64)
-            .evidence("idle_lane_slots", cost as f64)
-            .evidence("share_of_lane_slots", of_kernel)
-            .gain(context.gain(kernel, &saving, "the same work in full warps"))
-            .score(waste),
-    )
+    let draft = Draft::new(reason, cure)
+        .at_frame(Some(&crate::profile::model::Frame {
+            function: String::new(),
+            file: branch.file.clone(),
+            line: branch.line,
+            column: branch.column,
+        }))
+        .of_kernel(kernel)
+        .evidence("executions", branch.executions as f64)
+        .evidence("divergent", branch.divergent as f64)
+        .evidence("idle_lane_slots", cost as f64)
+        .evidence("share_of_lane_slots", of_kernel)
+        .gain(context.gain(kernel, &saving, "the same work in full warps"))
+        .score(waste);
+    // Where something else is slower, full warps would make nothing faster.
+    Some(if draft.gain.is_none() { draft.severity(Severity::Note) } else { draft })
 }

@@ -28,8 +28,12 @@ fn draft(context: &Context<'_>, kernel: &Kernel) -> Option<Draft> {
     let lines = context.profile.lines.iter().filter(|line| line.kernel == kernel.id && line.line != 0);
     let doubles = |line: &&crate::profile::model::Line| line.instructions.get("fp64").map_or(0, |count| count.lanes);
     let worst = lines.max_by_key(|line| (doubles(line), std::cmp::Reverse(line.line)))?;
-    let conversions = worst.instructions.get("conversion").map_or(0, |count| count.lanes);
-    let mixed = share(conversions, doubles(&worst)) >= 0.2;
+    // Doubles that nobody loads or stores come of constants and functions.
+    let moved = |doubles: bool| -> u64 {
+        let global = context.accesses_of(kernel.id, "global");
+        global.filter(|access| (access.bytes % 8 == 0) == doubles).map(|access| access.sums.bytes).sum()
+    };
+    let mixed = moved(true) < moved(false) / 4;
     let all: u64 = kernel.instructions.get("fp64").map_or(0, |count| count.lanes);
     let reason = format!(
         "{} double-precision operations, {} of them on this line, and the GPU makes {ratio:.0} single-precision results in the time of one: \
@@ -37,7 +41,7 @@ fn draft(context: &Context<'_>, kernel: &Kernel) -> Option<Draft> {
         words::count(all),
         words::percent(share(doubles(&worst), all)),
         limit.seconds * 1e3,
-        if mixed { "; values are converted between float and double around them" } else { "" },
+        if mixed { "; the kernel loads and stores floats, so that constants or functions make it double" } else { "" },
     );
     let cure = if mixed {
         "write constants with an f (0.5f) and call the functions for float (sinf, sqrtf), so that nothing is promoted to double"

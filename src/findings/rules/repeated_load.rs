@@ -4,7 +4,7 @@ use super::super::access::{Access, share};
 use super::super::context::Context;
 use super::super::draft::Draft;
 use super::super::words;
-use crate::profile::model::Allocation;
+use crate::profile::model::{Allocation, Severity};
 
 /// Bytes from level 2 for each byte that is touched, at least.
 const TIMES: f64 = 8.0;
@@ -42,27 +42,34 @@ fn draft(context: &Context<'_>, allocation: &Allocation) -> Option<Draft> {
     if worst.sums.excess_share() >= 0.25 {
         return None;
     }
+    let staged = context
+        .accesses_of(kernel.id, "shared")
+        .any(|access| access.op == "store" && (access.file, access.line) == (worst.file, worst.line));
     let reason = format!(
         "{} comes from level 2 {times:.1} times in a launch: its loads hit level 1 in {} of the lookups, and blocks load the same data \
          after one another",
         context.target(worst),
         words::percent(share(l1.load_hits, l1.load_lookups)),
     );
-    let cure = format!(
-        "let a block load a tile of {} into shared memory once and work on that, or give each thread several results that need the same data",
-        worst.variable().map_or_else(|| "it".to_owned(), |name| format!("`{name}`")),
-    );
+    let cure = if staged {
+        "it is staged in shared memory already: larger tiles, or several results per thread, use each tile more often"
+            .to_owned()
+    } else {
+        format!(
+            "let a block load a tile of {} into shared memory once and work on that, or give each thread several results that need the same data",
+            worst.variable().map_or_else(|| "it".to_owned(), |name| format!("`{name}`")),
+        )
+    };
     let all: u64 = context.accesses_of(kernel.id, "global").map(|access| access.sums.l2_lookups).sum();
     let amount = loaded.saturating_sub(allocation.touched_bytes.saturating_mul(launches));
     let saving = super::super::gain::Saving::of("l2", amount as f64);
-    Some(
-        Draft::new(reason, cure)
-            .at_access(worst)
-            .evidence("times", times)
-            .evidence("loaded_bytes", loaded as f64)
-            .evidence("touched_bytes", allocation.touched_bytes as f64)
-            .evidence("l1_load_hit_rate", share(l1.load_hits, l1.load_lookups))
-            .gain(context.gain(kernel, &saving, "each byte comes from level 2 once a launch"))
-            .score(context.waste(kernel, &saving, share(worst.sums.l2_lookups, all))),
-    )
+    let draft = Draft::new(reason, cure)
+        .at_access(worst)
+        .evidence("times", times)
+        .evidence("loaded_bytes", loaded as f64)
+        .evidence("touched_bytes", allocation.touched_bytes as f64)
+        .evidence("l1_load_hit_rate", share(l1.load_hits, l1.load_lookups))
+        .gain(context.gain(kernel, &saving, "each byte comes from level 2 once a launch"))
+        .score(context.waste(kernel, &saving, share(worst.sums.l2_lookups, all)));
+    Some(if staged { draft.severity(Severity::Note) } else { draft })
 }

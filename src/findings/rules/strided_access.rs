@@ -60,7 +60,19 @@ fn draft(context: &Context<'_>, access: &Access<'_>) -> Option<Draft> {
         let moves_by_one = |step: &ThreadStep| matches!(step, ThreadStep::Bytes(bytes) if bytes.unsigned_abs() == u64::from(access.bytes));
         (0..3).find(|&other| other != axis && moves_by_one(&steps[other]))
     });
+    // A transposition: whichever index is neighbouring here is not in the access that is well coalesced now.
+    let exchanged_would_harm = neighbour.is_some_and(|other| {
+        context.accesses_of(access.kernel.id, "global").any(|one| {
+            let steps = one.operand.map(|operand| &operand.thread_steps);
+            let contiguous = |step: &ThreadStep| matches!(step, ThreadStep::Bytes(bytes) if bytes.unsigned_abs() == u64::from(one.bytes));
+            steps.is_some_and(|steps| contiguous(&steps[axis]) && !contiguous(&steps[other]) && steps[other] != ThreadStep::None)
+        })
+    });
     let cure = match neighbour {
+        Some(_) if exchanged_would_harm => format!(
+            "the kernel's other access is coalesced with {index}, so this is a transposition: read a tile into shared memory, \
+             __syncthreads(), and {verb} it from there with the indices exchanged (rows of the tile padded by one element)"
+        ),
         Some(other) => format!(
             "exchange {index} and {}: {} moves the address by one element, so that neighbouring threads would {verb} neighbouring \
              elements",

@@ -42,6 +42,8 @@ fn draft(context: &Context<'_>, accesses: &[&Access<'_>]) -> Option<Draft> {
             *used = (*used).max(access.bytes.into());
         }
     }
+    // Of an array in it nobody knows how much the kernel uses.
+    let arrays = members.keys().any(|name| name.contains("[]"));
     let used = members.values().sum::<u64>().min(size);
     let names: Vec<String> = members.keys().map(|name| name.trim_start_matches('.').to_owned()).collect();
     let structure = operand.structure.as_deref().filter(|name| !name.is_empty());
@@ -51,14 +53,15 @@ fn draft(context: &Context<'_>, accesses: &[&Access<'_>]) -> Option<Draft> {
     let saving = accesses.iter().fold(Saving::default(), |sum, access| sum.and(Saving::of_coalescing(access, context)));
     let excess: f64 = accesses.iter().map(|access| super::strided_access::excess_of_kernel(context, access)).sum();
     let waste = context.waste(worst.kernel, &saving, excess);
-    let all_used = share(used, size) >= ALL_USED;
+    let all_used = !arrays && share(used, size) >= ALL_USED;
+    let uses = if arrays {
+        format!("the kernel uses {} of it", words::list(&names))
+    } else {
+        format!("the kernel uses {} of its {} ({})", words::bytes(used), words::bytes(size), words::list(&names))
+    };
     let reason = format!(
-        "neighbouring threads take members of {structure} in {target}, which are {} apart; the kernel uses {} of its {} ({}), so that \
-         a request touches {} sectors of 32 bytes where {} would hold its data",
+        "neighbouring threads take members of {structure} in {target}, which are {} apart; {uses}, so that a request touches {} sectors of 32 bytes where {} would hold its data",
         words::bytes(size),
-        words::bytes(used),
-        words::bytes(size),
-        words::list(&names),
         words::ratio(sums.sectors, sums.requests),
         words::ratio(sums.ideal_sectors, sums.requests),
     );
@@ -77,7 +80,7 @@ fn draft(context: &Context<'_>, accesses: &[&Access<'_>]) -> Option<Draft> {
             .at_access(worst)
             .object(operand.structure.clone().filter(|name| !name.is_empty()).or_else(|| operand.variable.clone()))
             .evidence("structure_bytes", size as f64)
-            .evidence("used_bytes", used as f64)
+            .evidence("used_bytes", if arrays { f64::NAN } else { used as f64 })
             .evidence("sectors", accesses.iter().map(|access| access.sums.sectors).sum::<u64>() as f64)
             .evidence("ideal_sectors", accesses.iter().map(|access| access.sums.ideal_sectors).sum::<u64>() as f64)
             .gain(context.gain(

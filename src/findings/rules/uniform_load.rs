@@ -14,7 +14,10 @@ const LEAST_OF_KERNEL: f64 = 0.3;
 
 pub(in super::super) fn find(context: &Context<'_>) -> Vec<Draft> {
     let broadcast = |access: &&Access<'_>| {
-        access.space == "global" && access.op == "load" && share(access.pattern.uniform, access.sums.requests) >= LEAST
+        access.space == "global"
+            && !access.library
+            && access.op == "load"
+            && share(access.pattern.uniform, access.sums.requests) >= LEAST
     };
     let each = context.accesses.iter().filter(broadcast).filter_map(|access| {
         let of_kernel = share(access.sums.requests, context.requests(access.kernel));

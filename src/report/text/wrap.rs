@@ -6,7 +6,7 @@ pub(in crate::report) fn paragraph(first: &str, text: &str, width: usize) -> Str
     let room = width.saturating_sub(indent).max(20);
     let mut lines: Vec<String> = vec![String::new()];
     let mut column = 0;
-    for word in text.split_whitespace() {
+    for word in words(text) {
         let length = word.chars().count();
         if column > 0 && column + 1 + length > room {
             lines.push(String::new());
@@ -17,7 +17,7 @@ pub(in crate::report) fn paragraph(first: &str, text: &str, width: usize) -> Str
                 line.push(' ');
                 column += 1;
             }
-            line.push_str(word);
+            line.push_str(&word);
         }
         column += length;
     }
@@ -27,6 +27,24 @@ pub(in crate::report) fn paragraph(first: &str, text: &str, width: usize) -> Str
         .enumerate()
         .map(|(index, line)| format!("{}{line}\n", if index == 0 { first } else { &blanks }))
         .collect()
+}
+
+/// Words; what belongs to a number, as a unit or the next thousands, stays with it.
+fn words(text: &str) -> Vec<String> {
+    let mut words: Vec<String> = Vec::new();
+    for word in text.split_whitespace() {
+        let bare = word.trim_end_matches([',', ';', '.', ')', ':']);
+        let unit = matches!(bare, "%" | "x" | "KiB" | "MiB" | "GiB" | "TiB" | "ns" | "us" | "ms" | "s" | "bytes");
+        let thousands = bare.len() == 3 && bare.bytes().all(|byte| byte.is_ascii_digit());
+        match words.last_mut() {
+            Some(last) if (unit || thousands) && last.ends_with(|end: char| end.is_ascii_digit()) => {
+                last.push(' ');
+                last.push_str(word);
+            }
+            _ => words.push(word.to_owned()),
+        }
+    }
+    words
 }
 
 /// Characters that a terminal shows, colours (`ESC [ … m`) left out.
@@ -53,6 +71,7 @@ mod tests {
     fn lines_keep_to_the_width() {
         let text = "one two three four five six seven eight nine ten";
         assert_eq!(paragraph("  a ", text, 24), "  a one two three four\n    five six seven eight\n    nine ten\n");
+        assert_eq!(paragraph("", "it takes all of 100.0 % of it", 20), "it takes all of\n100.0 % of it\n");
         assert_eq!(visible("\x1b[1mbold\x1b[0m x"), 6);
         assert_eq!(paragraph("", "averyveryverylongwordthatdoesnotfit", 10), "averyveryverylongwordthatdoesnotfit\n");
         assert_eq!((cut("abcdef", 4), cut("abc", 4)), ("abc…".to_owned(), "abc".to_owned()));
