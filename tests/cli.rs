@@ -110,7 +110,7 @@ fn reuse_distances_are_taken_as_asked_for() {
     let folder = tempfile::tempdir().unwrap();
     let said = |options: &[&str]| {
         run("good", folder.path(), options).assert().success();
-        let text = warpline().current_dir(folder.path()).args(["report", "out.wlprof"]).output().unwrap();
+        let text = warpline().current_dir(folder.path()).args(["report", "--all", "out.wlprof"]).output().unwrap();
         let text = String::from_utf8_lossy(&text.stdout).into_owned();
         let heading = text.lines().find(|line| line.contains("REUSE")).map(str::to_owned);
         (json(folder.path(), "out.wlprof")["kernels"][0]["metrics"]["global"]["reuse"].clone(), heading)

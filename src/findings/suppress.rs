@@ -122,11 +122,14 @@ fn by_comment(finding: &Finding, profile: &Profile) -> bool {
             .map(str::trim)
             .filter(|word| !word.is_empty() && *word != "*/");
         let first = ids.next();
-        // Words that are no ids are the reason.
+        // Words that are no ids are the reason, but for one that was meant as an id: it silences nothing.
         let is_id = |word: &str| RULES.iter().any(|rule| rule.id == word);
         match first {
             Some(word) if is_id(word) => {
                 word == finding.id || ids.take_while(|word| is_id(word)).any(|word| word == finding.id)
+            }
+            Some(word) if word.contains('-') && word.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'-') => {
+                false
             }
             _ => true,
         }

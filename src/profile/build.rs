@@ -265,6 +265,11 @@ fn add_allocations(
     by_allocation: &BTreeMap<AllocationId, BTreeMap<u32, Counters>>,
 ) {
     let none = BTreeMap::new();
+    // Unrolling makes several call paths of one in the source; together they had at most so many.
+    let mut live: BTreeMap<Vec<model::Frame>, u64> = BTreeMap::new();
+    for (&path, &most) in &analysis.live_at_once {
+        *live.entry(paths.host(path)).or_default() += most;
+    }
     for (id, data) in &analysis.allocations {
         let by_kernel = by_allocation.get(id).unwrap_or(&none);
         let mut total = Counters::default();
@@ -297,7 +302,7 @@ fn add_allocations(
             freed: data.freed == data.count,
             count: data.count,
             freed_count: data.freed,
-            live_at_once: analysis.live_at_once.get(&data.event.path).copied().unwrap_or(0),
+            live_at_once: live.get(&paths.host(data.event.path)).copied().unwrap_or(0),
             touched_bytes: data.touched_bytes,
             copies,
             metrics: if analysis.counted { model::Metrics::default() } else { rows::metrics(&total, None) },

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use super::super::context::{Context, describe, innermost};
 use super::super::draft::Draft;
 use super::super::words;
-use crate::profile::model::{Allocation, Frame, Severity};
+use crate::profile::model::{Allocation, Frame};
 
 /// Allocations from one call path for each that is alive at the same time, at least.
 const LEAST: u64 = 8;
@@ -44,7 +44,11 @@ fn draft(context: &Context<'_>, rows: &[&Allocation]) -> Option<Draft> {
         words::several(count, "time", "times"),
         words::bytes(bytes),
     );
-    let cure = "allocate it once before the loop and use it again, or take it from a pool (cudaMallocAsync with a release threshold)";
+    let cure = if first.kind == "cudaMalloc" {
+        "allocate it once before the loop and use it again, or take it from a pool (cudaMallocAsync with a release threshold)"
+    } else {
+        "allocate it once before the loop and use it again"
+    };
     let draft = Draft::new(reason, cure)
         .at_frame(innermost(&first.path))
         .of_allocation(first.id)
@@ -53,5 +57,5 @@ fn draft(context: &Context<'_>, rows: &[&Allocation]) -> Option<Draft> {
         .evidence("live_at_once", live as f64)
         .evidence("assumed_seconds", seconds)
         .score(context.program_share(seconds));
-    Some(draft.severity(Severity::Warning))
+    Some(draft)
 }

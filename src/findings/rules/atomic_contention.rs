@@ -82,7 +82,7 @@ fn draft(context: &Context<'_>, access: &Access<'_>, atomics: &Atomics) -> Optio
         "combine the values of the block's warps in shared memory or by a block-wide reduction, and let one thread of a block make the \
          atomic operation"
     } else if distinct_per_request < 1.5 {
-        "combine the values within the warp (__reduce_add_sync and its kin, shuffles, __popc(__ballot_sync(..))) and the block first, and \
+        "combine the values within the warp (shuffles; for integers __reduce_add_sync or __popc(__ballot_sync(..))) and the block first, and \
          let one thread of a block make the atomic operation"
     } else {
         "privatise: keep a copy of the array in shared memory per block, update that, and add it to global memory once at the end"
@@ -101,7 +101,7 @@ fn draft(context: &Context<'_>, access: &Access<'_>, atomics: &Atomics) -> Optio
         .evidence("lanes", atomics.lanes as f64)
         .evidence("lanes_on_one_address", depth)
         .evidence("hottest_lanes", hot_lanes as f64)
-        .evidence("hottest_offset", hottest.map_or(0.0, |hot| hot.offset as f64))
+        .evidence("hottest_offset", hottest.map_or(f64::NAN, |hot| hot.offset as f64))
         .evidence("serial_seconds", seconds)
         .gain(gain)
         .score(waste);

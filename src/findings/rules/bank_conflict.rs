@@ -31,7 +31,11 @@ fn draft(context: &Context<'_>, access: &Access<'_>) -> Option<Draft> {
     let banks = context.rates.and_then(|rates| rates.shared_banks).unwrap_or(Banks::USUAL);
     let sums = &access.sums;
     let name = access.variable().map_or_else(|| "shared memory".to_owned(), |name| format!("`{name}`"));
-    let verb = if access.op == "store" { "write" } else { "read" };
+    let verb = match access.op {
+        "store" => "write",
+        "atomic" => "update",
+        _ => "read",
+    };
     let excess = sums.passes.saturating_sub(sums.ideal_passes);
     let stride = stride(access, example);
     let lanes_met = meeting(example, banks);
@@ -49,7 +53,14 @@ fn draft(context: &Context<'_>, access: &Access<'_>) -> Option<Draft> {
         example.passes,
         example.ideal,
     );
-    let padding = stride.and_then(|stride| padding(example, stride.unsigned_abs(), banks));
+    // Where the stride changes from request to request, as in a reduction's steps, no padding cures them all; where the index
+    // comes out of memory, the data says where lanes meet.
+    let computed = access.operand.is_some_and(|operand| operand.loaded_index);
+    let fixed = access
+        .operand
+        .is_some_and(|operand| matches!(operand.thread_steps[lane_axis(access.kernel)], ThreadStep::Bytes(_)));
+    let stride = stride.filter(|_| !computed);
+    let padding = stride.filter(|_| fixed).and_then(|stride| padding(example, stride.unsigned_abs(), banks));
     let cure = match (stride, padding) {
         (Some(stride), Some((elements, passes))) => {
             let row = stride.unsigned_abs() / u64::from(example.bytes.max(1));
@@ -61,6 +72,10 @@ fn draft(context: &Context<'_>, access: &Access<'_>) -> Option<Draft> {
                 example.passes,
             )
         }
+        (Some(_), None) if !fixed => format!(
+            "the distance between lanes in {name} changes from request to request: let the active lanes be neighbours in every step \
+             (sequential addressing in a reduction: `if (i < half) a[i] += a[i + half]`)"
+        ),
         (Some(stride), None) if stride.unsigned_abs() > u64::from(example.bytes) => format!(
             "let neighbouring lanes take neighbouring words of {name}, for instance an array of each member instead of an array of \
              structures, or exchange the indices"
@@ -131,14 +146,24 @@ fn padding(example: &BankConflict, row: u64, banks: Banks) -> Option<(u64, u32)>
     (passes <= example.ideal.max(example.passes / 8)).then_some((elements, passes))
 }
 
-/// The lanes of the example that meet in the bank where most do.
+/// Lanes of the example that meet in a bank with different words: one of each word, of the bank where most words are wanted.
+/// Lanes that are served in different passes anyway, as of 8 and 16 bytes each, do not meet.
 fn meeting(example: &BankConflict, banks: Banks) -> String {
-    let mut by_bank: std::collections::BTreeMap<u64, Vec<u32>> = std::collections::BTreeMap::new();
+    use std::collections::BTreeMap;
+    let together = match example.bytes {
+        0..=4 => 32,
+        5..=8 => 16,
+        _ => 8,
+    };
+    let mut by_bank: BTreeMap<(u32, u64), BTreeMap<u64, u32>> = BTreeMap::new();
     for &(lane, address) in &example.lanes {
-        let bank = address / u64::from(banks.word_bytes.max(1)) % u64::from(banks.banks.max(1));
-        by_bank.entry(bank).or_default().push(lane);
+        let word = address / u64::from(banks.word_bytes.max(1));
+        let bank = word % u64::from(banks.banks.max(1));
+        by_bank.entry((lane / together, bank)).or_default().entry(word).or_insert(lane);
     }
-    let most = by_bank.values().max_by_key(|lanes| lanes.len()).cloned().unwrap_or_default();
-    let shown: Vec<String> = most.iter().take(3).map(u32::to_string).collect();
-    format!("{}{}", shown.join(", "), if most.len() > 3 { ", …" } else { "" })
+    let most = by_bank.into_values().max_by_key(BTreeMap::len).unwrap_or_default();
+    let mut lanes: Vec<u32> = most.into_values().collect();
+    lanes.sort_unstable();
+    let shown: Vec<String> = lanes.iter().take(3).map(u32::to_string).collect();
+    format!("{}{}", shown.join(", "), if lanes.len() > 3 { ", …" } else { "" })
 }

@@ -24,6 +24,10 @@ fn dram(allocation: &Allocation) -> (u64, u64) {
 }
 
 fn draft(context: &Context<'_>, allocation: &Allocation) -> Option<Draft> {
+    // What lies in host memory has a finding of its own.
+    if allocation.kind.contains("Host") {
+        return None;
+    }
     let touched = allocation.touched_bytes;
     let (reads, writes) = dram(allocation);
     let read = reads.saturating_mul(SECTOR_BYTES);

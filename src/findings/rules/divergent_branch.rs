@@ -13,6 +13,8 @@ use crate::profile::model::{Branch, Kernel, Severity};
 
 /// Least share of the kernel's issued lane slots that a branch costs.
 const LEAST_COST: f64 = 0.05;
+/// Least share of the time of all kernels.
+const LEAST_WASTE: f64 = 0.01;
 /// The same of a branch that one lane of a warp takes: a guard around little is no finding.
 const LEAST_ALONE: f64 = 0.3;
 
@@ -70,11 +72,9 @@ fn draft(context: &Context<'_>, kernel: &Kernel, branch: &Branch, cost: u64) -> 
     }
     let is_loop =
         context.profile.sources.get(&branch.file).and_then(|lines| lines.get(&branch.line)).is_some_and(|text| {
-            let code = text.trim_start();
-            code.starts_with("for")
-                || code.starts_with("while")
-                || code.starts_with("} while")
-                || code.starts_with("do")
+            let code = text.trim_start().trim_start_matches("} ");
+            let word: String = code.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
+            matches!(&word[..], "for" | "while" | "do")
         });
     let reason = format!(
         "the lanes of a warp part at this {} in {} of its {} executions ({} of the lanes take its sides), and the warp runs what each part \
@@ -106,6 +106,9 @@ fn draft(context: &Context<'_>, kernel: &Kernel, branch: &Branch, cost: u64) -> 
         sum.and(Saving::of(limit, saved / issued * amount.map_or(0.0, |limit| limit.amount as f64)))
     });
     let waste = context.waste(kernel, &saving, of_kernel);
+    if waste < LEAST_WASTE {
+        return None;
+    }
     let draft = Draft::new(reason, cure)
         .at_frame(Some(&crate::profile::model::Frame {
             function: String::new(),

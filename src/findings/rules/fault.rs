@@ -41,6 +41,14 @@ fn draft(context: &Context<'_>, count: u64, fault: &Fault) -> Draft {
             format!("{what} of {} bytes at an address that is no multiple of its size: hardware stops the kernel", fault.bytes),
             "align the base and the offset to the size of the type that is read there".to_owned(),
         ),
+        "shared_out_of_bounds" => (
+            format!("{what} outside of the block's shared memory, by thread {} of block {}", fault.thread, fault.block),
+            "check the index against the size of the shared array, and the dynamic shared memory of the launch".to_owned(),
+        ),
+        "local_out_of_bounds" => (
+            format!("{what} outside of a thread's own array, by thread {} of block {}", fault.thread, fault.block),
+            "check the index against the size of the local array".to_owned(),
+        ),
         "freed" => (
             format!("{what} to memory that was freed"),
             "free it behind the last launch that uses it, or keep a pointer that is valid".to_owned(),

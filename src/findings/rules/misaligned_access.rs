@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use super::super::access::{Access, share};
-use super::super::context::Context;
+use super::super::context::{Context, block_of};
 use super::super::draft::{Draft, WORTH_A_CHANGE};
 use super::super::gain::Saving;
 use super::super::words;
@@ -54,6 +54,11 @@ fn draft(context: &Context<'_>, accesses: &[&Access<'_>]) -> Option<Draft> {
                 worst.bytes
             ),
         ),
+        // A block whose threads fill no whole lines puts the next one's begin off, too.
+        None if block_of(worst.kernel).is_some_and(|block| block[0] % 8 != 0 && block[1] == 1 && block[2] == 1) => (
+            "where the block before them ends".to_owned(),
+            "give blocks a multiple of 32 threads, so that each begins on a sector".to_owned(),
+        ),
         None => (
             "where rows happen to begin".to_owned(),
             "make the length of a row a multiple of 32 bytes, as cudaMallocPitch does".to_owned(),
@@ -71,7 +76,7 @@ fn draft(context: &Context<'_>, accesses: &[&Access<'_>]) -> Option<Draft> {
     Some(
         Draft::new(reason, cure)
             .at_access(worst)
-            .evidence("offset_bytes", worst.pattern.offset_bytes.unwrap_or(0) as f64)
+            .evidence("offset_bytes", worst.pattern.offset_bytes.map_or(f64::NAN, |offset| offset as f64))
             .evidence("misaligned_requests", worst.pattern.misaligned as f64)
             .evidence("requests", sums.requests as f64)
             .evidence("sectors", sums.sectors as f64)

@@ -4,7 +4,7 @@
 use super::super::context::{Context, innermost, over_bus};
 use super::super::draft::Draft;
 use super::super::words;
-use crate::profile::model::Severity;
+use crate::profile::model::{HostAllocation, Severity};
 
 /// Bytes in all, at least.
 const LEAST_BYTES: u64 = 64 << 20;
@@ -15,7 +15,11 @@ pub(in super::super) fn find(context: &Context<'_>) -> Vec<Draft> {
         .filter(|copy| over_bus(copy))
         .filter(|copy| {
             let host = copy.host.and_then(|id| context.profile.host_allocations.iter().find(|host| host.id == id));
-            host.is_some_and(|host| !host.kind.starts_with("cuda") && !host.kind.starts_with("cu"))
+            let registered = |host: &HostAllocation| {
+                let rows = &context.profile.allocations;
+                rows.iter().any(|row| row.kind == "cudaHostRegister" && row.name == host.name)
+            };
+            host.is_some_and(|host| !host.kind.starts_with("cu") && !registered(host))
         })
         .collect();
     let bytes: u64 = pageable.iter().map(|copy| copy.bytes).sum();

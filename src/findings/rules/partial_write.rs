@@ -32,7 +32,13 @@ pub(in super::super) fn find(context: &Context<'_>) -> Vec<Draft> {
             words::ratio(access.sums.lanes, access.sums.requests),
             words::bytes(access.bytes.into()),
         );
-        let cure = "let a warp write whole sectors: pack narrow elements into words, or gather the results of a block in shared memory first";
+        let few = access.sums.lanes < 16 * access.sums.requests;
+        let cure = if few {
+            "few lanes of a warp store here: gather the results in shared memory, or compact them (ballot and prefix sum), and store them side \
+             by side"
+        } else {
+            "let a warp write whole sectors: pack narrow elements into words, or gather the results of a block in shared memory first"
+        };
         Some(
             Draft::new(reason, cure)
                 .at_access(access)

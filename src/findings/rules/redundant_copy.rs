@@ -54,5 +54,5 @@ fn draft(context: &Context<'_>, allocation: &Allocation, copy: &CopyRow) -> Draf
         .evidence("unchanged_bytes", bytes as f64)
         .gain(gain)
         .score(context.program_share(seconds));
-    if bytes < LEAST_BYTES { draft.severity(Severity::Note) } else { draft }
+    if bytes < LEAST_BYTES { Draft { gain: None, ..draft.severity(Severity::Note) } } else { draft }
 }

@@ -71,5 +71,5 @@ fn draft(context: &Context<'_>, allocation: &Allocation) -> Option<Draft> {
         .evidence("l1_load_hit_rate", share(l1.load_hits, l1.load_lookups))
         .gain(context.gain(kernel, &saving, "each byte comes from level 2 once a launch"))
         .score(context.waste(kernel, &saving, share(worst.sums.l2_lookups, all)));
-    Some(if staged { draft.severity(Severity::Note) } else { draft })
+    Some(if staged || draft.gain.is_none() { draft.severity(Severity::Note) } else { draft })
 }

@@ -27,7 +27,7 @@ pub(in super::super) fn find(context: &Context<'_>) -> Vec<Draft> {
                 if copy.direction == "host_to_device" { "to" } else { "from" },
                 describe(allocation),
             );
-            let cure = "gather them on the host and copy once, keep a flag or sum on the device for several steps, or use pinned memory and \
+            let cure = "gather them on the host and copy once, keep a flag or sum on the device for several steps, or, where they are synchronous, use pinned memory and \
                         cudaMemcpyAsync so that they overlap with kernels";
             Draft::new(reason, cure)
                 .at_frame(innermost(&copy.path))

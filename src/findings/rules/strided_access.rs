@@ -2,7 +2,7 @@
 //! Accesses").
 
 use super::super::access::{Access, share};
-use super::super::context::{Context, lane_axis, thread_index};
+use super::super::context::{Context, block_of, lane_axis, thread_index};
 use super::super::draft::Draft;
 use super::super::gain::Saving;
 use super::super::words;
@@ -73,13 +73,18 @@ fn draft(context: &Context<'_>, access: &Access<'_>) -> Option<Draft> {
             "the kernel's other access is coalesced with {index}, so this is a transposition: read a tile into shared memory, \
              __syncthreads(), and {verb} it from there with the indices exchanged (rows of the tile padded by one element)"
         ),
+        Some(other) if block_of(access.kernel).is_some_and(|block| block[other] == 1) => format!(
+            "let {index} take the place of {}, which moves the address by one element, and shape block and grid to match: neighbouring \
+             threads would {verb} neighbouring elements",
+            thread_index(other)
+        ),
         Some(other) => format!(
             "exchange {index} and {}: {} moves the address by one element, so that neighbouring threads would {verb} neighbouring \
              elements",
             thread_index(other),
             thread_index(other)
         ),
-        None if elements <= 4 => format!(
+        None if matches!(elements, 2 | 4) && elements * u64::from(access.bytes) <= 16 => format!(
             "let a thread {verb} its {elements} neighbouring elements with one wide access, or keep what is used in an array without \
              gaps"
         ),

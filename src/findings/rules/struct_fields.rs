@@ -61,7 +61,7 @@ fn draft(context: &Context<'_>, accesses: &[&Access<'_>]) -> Option<Draft> {
     };
     let reason = format!(
         "neighbouring threads take members of {structure} in {target}, which are {} apart; {uses}, so that a request touches {} sectors of 32 bytes where {} would hold its data",
-        words::bytes(size),
+        words::bytes(worst.pattern.stride_bytes.map_or(size, i64::unsigned_abs)),
         words::ratio(sums.sectors, sums.requests),
         words::ratio(sums.ideal_sectors, sums.requests),
     );

@@ -1,10 +1,12 @@
 //! Device memory that nothing ever uses.
 
+use std::collections::BTreeMap;
+
 use super::super::access::share;
 use super::super::context::{Context, describe, innermost};
 use super::super::draft::Draft;
 use super::super::words;
-use crate::profile::model::{Allocation, Severity};
+use crate::profile::model::{Allocation, Frame, Severity};
 
 /// Smaller ones are a note.
 const LEAST_BYTES: u64 = 1 << 20;
@@ -19,31 +21,42 @@ pub(in super::super) fn find(context: &Context<'_>) -> Vec<Draft> {
             && allocation.by_kernel.iter().all(|row| row.metrics.requests == 0)
             && allocation.copies.iter().all(|copy| copy.direction == "set")
             && allocation.kind.starts_with("cuda")
-            && !matches!(&allocation.kind[..], "cudaMallocHost" | "cudaHostAlloc" | "cudaHostRegister")
+            && !matches!(
+                &allocation.kind[..],
+                "cudaMallocHost" | "cudaHostAlloc" | "cudaHostRegister" | "cudaMallocManaged"
+            )
             && allocation.bytes > 0
     };
-    let all: u64 = context.profile.allocations.iter().map(|allocation| allocation.bytes).sum();
-    let each = context.profile.allocations.iter().filter(unused).map(|allocation| {
+    let on_host = |allocation: &&Allocation| !allocation.kind.contains("Host");
+    let all: u64 = context.profile.allocations.iter().filter(on_host).map(|allocation| allocation.bytes).sum();
+    // Those of a loop are one finding.
+    let mut groups: BTreeMap<(&[Frame], Option<&str>), Vec<&Allocation>> = BTreeMap::new();
+    for allocation in context.profile.allocations.iter().filter(unused) {
+        groups.entry((&allocation.path, allocation.name.as_deref())).or_default().push(allocation);
+    }
+    let each = groups.into_values().filter_map(|rows| {
+        let allocation = *rows.first()?;
+        let bytes: u64 = rows.iter().map(|row| row.bytes).sum();
+        let count: u64 = rows.iter().map(|row| row.count).sum();
         let filled = if allocation.copies.is_empty() { "" } else { " but for being filled" };
-        let many = if allocation.count > 1 {
-            format!(", {} allocations,", words::count(allocation.count))
-        } else {
-            String::new()
+        let many = match count {
+            1 => String::new(),
+            _ => format!(", {} allocations of {} in all,", words::count(count), words::bytes(bytes)),
         };
         let reason = format!(
             "{}{many} is never used{filled}: {} of all device memory that the program allocates",
             describe(allocation),
-            words::percent(share(allocation.bytes, all)),
+            words::percent(share(bytes, all)),
         );
         let draft = Draft::new(reason, "leave the allocation out, or allocate it where it is first needed")
             .at_frame(innermost(&allocation.path))
             .of_allocation(allocation.id)
             .object(allocation.name.clone())
-            .evidence("bytes", allocation.bytes as f64)
-            .evidence("share_of_memory", share(allocation.bytes, all));
-        let severity = if allocation.bytes >= LEAST_BYTES { Severity::Warning } else { Severity::Note };
+            .evidence("bytes", bytes as f64)
+            .evidence("share_of_memory", share(bytes, all));
+        let severity = if bytes >= LEAST_BYTES { Severity::Warning } else { Severity::Note };
         // It costs memory, not time.
-        Draft { severity, score: 0.01 * share(allocation.bytes, all), ..draft }
+        Some(Draft { severity, score: 0.01 * share(bytes, all), ..draft })
     });
     each.collect()
 }

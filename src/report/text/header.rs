@@ -23,22 +23,9 @@ pub(super) fn write(out: &mut String, profile: &Profile, style: Style) {
     let status = status(profile, style);
     line("status", status);
     let counted = "requests, lanes, bytes, sectors, branches and blocks: exact, from the executed code";
-    let cut: BTreeSet<u32> = run.missing.iter().filter(|row| row.ended_early()).filter_map(|row| row.kernel).collect();
-    let cut: Vec<String> = profile
-        .kernels
-        .iter()
-        .filter(|kernel| cut.contains(&kernel.id))
-        .map(|kernel| names::label(profile, kernel))
-        .collect();
     line("counted", counted.to_owned());
-    match &cut[..] {
-        [] => {}
-        [first, second, third, rest @ ..] if !rest.is_empty() => {
-            let text =
-                format!("not exact for {first}, {second}, {third} and {} other kernels, which ended early", rest.len());
-            line("", style.warning(&text));
-        }
-        _ => line("", style.warning(&format!("not exact for {}: ended early", cut.join(", ")))),
+    if let Some(text) = inexact(profile) {
+        line("", style.warning(&text));
     }
     if run.mode == "counters" {
         out.push('\n');
@@ -82,6 +69,26 @@ fn program(profile: &Profile) -> String {
     }
 }
 
+/// Kernels whose counts end early.
+fn inexact(profile: &Profile) -> Option<String> {
+    let run = &profile.run;
+    let cut: BTreeSet<u32> = run.missing.iter().filter(|row| row.ended_early()).filter_map(|row| row.kernel).collect();
+    let cut: Vec<String> = profile
+        .kernels
+        .iter()
+        .filter(|kernel| cut.contains(&kernel.id))
+        .map(|kernel| names::label(profile, kernel))
+        .collect();
+    match &cut[..] {
+        [] => None,
+        [first, second, third, rest @ ..] if !rest.is_empty() => Some(format!(
+            "not exact for {first}, {second}, {third} and {} other kernels, which ended early",
+            rest.len()
+        )),
+        _ => Some(format!("not exact for {}: ended early", cut.join(", "))),
+    }
+}
+
 /// Whether the run was whole.
 fn status(profile: &Profile, style: Style) -> String {
     let run = &profile.run;
@@ -117,11 +124,14 @@ pub(super) fn write_short(out: &mut String, profile: &Profile, style: Style, wid
     let run = &profile.run;
     let model = run.assumptions.get("model").or(run.models.first()).map_or("no GPU model", String::as_str);
     let device = match (&run.device[..], &run.mode[..]) {
+        (_, "counters") => "counters mode, no trace was kept".to_owned(),
         ("cpu", _) => format!("modelled as {model}, run without a GPU"),
-        (_, "counters") => "counted on a GPU".to_owned(),
         _ => format!("run on a GPU, caches modelled as {model}"),
     };
-    let text = format!("{}: {device}; {}", program(profile), status(profile, style));
+    let mut text = format!("{}: {device}; {}", program(profile), status(profile, style));
+    if let Some(inexact) = inexact(profile) {
+        _ = write!(text, "; {}", style.warning(&inexact));
+    }
     let head = style.heading("WARPLINE ");
     out.push_str(&paragraph(&head, &text, width));
 }
