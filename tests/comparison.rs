@@ -398,6 +398,29 @@ proptest! {
     }
 }
 
+/// A program of many kernels, each of whose lines was edited.
+#[test]
+fn large_programs_take_seconds() {
+    let version = |word: &str| {
+        let lines: Vec<String> =
+            (0..100).map(|line| format!("    {word}[{line}] += data[i + {line}] * {word};")).collect();
+        let code: Vec<(&str, u64)> = lines.iter().map(|line| (line.as_str(), 32 + line.len() as u64)).collect();
+        let names: Vec<String> = (0..200).map(|kernel| format!("{word}{kernel}")).collect();
+        let sources: Vec<Source<'_>> = names.iter().map(|name| Source { name, code: &code }).collect();
+        let allocations: Vec<(&str, u64)> =
+            (0..2000).map(|number| (if number % 2 == 0 { "d_a" } else { "d_b" }, number)).collect();
+        program("/a/app.cu", &sources, &allocations)
+    };
+    let (before, after) = (version("one"), version("other"));
+    let begun = std::time::Instant::now();
+    let found = diff(&before, &after);
+    let options = DiffOptions { color: false, top: usize::MAX, all: true, width: 100 };
+    let text = diff_text(&found, &before, &after, &options);
+    assert!(found.lines.len() >= 20_000 && text.lines().count() > 20_000);
+    // A second in a release, on a machine with nothing else to do.
+    assert!(begun.elapsed() < std::time::Duration::from_secs(60), "{:?}", begun.elapsed());
+}
+
 /// Two versions of a program with all kinds of changes.
 fn versions() -> (Profile, Profile) {
     let before_code = sum(25_600);

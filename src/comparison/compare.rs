@@ -239,9 +239,10 @@ fn judged_rows(
 }
 
 /// Rows by weight, what matters most first.
-fn by_weight<T>(mut rows: Vec<T>, weight: impl Fn(&T) -> f64) -> Vec<T> {
-    rows.sort_by(|one, other| weight(other).total_cmp(&weight(one)));
-    rows
+fn by_weight<T>(rows: Vec<T>, weight: impl Fn(&T) -> f64) -> Vec<T> {
+    let mut weighed: Vec<(f64, T)> = rows.into_iter().map(|row| (weight(&row), row)).collect();
+    weighed.sort_by(|(one, _), (other, _)| other.total_cmp(one));
+    weighed.into_iter().map(|(_, row)| row).collect()
 }
 
 fn kernel_rows(

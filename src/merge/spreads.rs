@@ -16,9 +16,13 @@ type Part<'a> = (u64, &'a BTreeMap<String, Spread>);
 pub(super) fn merge(whole: &mut Profile, profiles: &[Profile]) {
     let mut ratios_lost = false;
     let mut paths_lost = false;
+    let mut by_name: BTreeMap<(&str, &str), Vec<&Kernel>> = BTreeMap::new();
+    for kernel in profiles.iter().flat_map(|profile| &profile.kernels) {
+        by_name.entry((&kernel.module, &kernel.mangled)).or_default().push(kernel);
+    }
+    let none = Vec::new();
     for kernel in &mut whole.kernels {
-        let same = |one: &&Kernel| one.module == kernel.module && one.mangled == kernel.mangled;
-        let parts: Vec<&Kernel> = profiles.iter().filter_map(|profile| profile.kernels.iter().find(same)).collect();
+        let parts = by_name.get(&(&*kernel.module, &*kernel.mangled)).unwrap_or(&none);
         let counts: Vec<Part<'_>> =
             parts.iter().map(|part| (recorded(part), &part.over_launches)).filter(|(count, _)| *count > 0).collect();
         kernel.over_launches = together(&counts);
@@ -28,7 +32,7 @@ pub(super) fn merge(whole: &mut Profile, profiles: &[Profile]) {
             (None, _) => {}
             _ => ratios_lost = true,
         }
-        let (rows, lost) = paths(&parts);
+        let (rows, lost) = paths(parts);
         kernel.over_paths = rows;
         paths_lost |= lost;
     }

@@ -13,7 +13,7 @@ use crate::profile::model::Finding;
 
 /// The comparison; the profiles are those it is of.
 pub fn markdown(diff: &Diff, before: &Profile, after: &Profile, options: &DiffOptions) -> String {
-    let mut page = Page { out: String::new(), options: *options, sides: Sides { before, after } };
+    let mut page = Page { out: String::new(), options: *options, sides: Sides::new(before, after) };
     _ = writeln!(page.out, "## Warpline: {} → {}\n", code(&program(before)), code(&program(after)));
     page.comparable(diff);
     page.limits(diff);

@@ -1,5 +1,8 @@
 //! What a comparison shows of a row to people, whatever the form: which figures, as which words.
 
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+
 use crate::comparison::document::{AllocationChange, Both, BrokenLimit, Changes, Position, Unchanged, Value};
 use crate::comparison::{Better, Unit, better, rank, unit};
 use crate::profile::Profile;
@@ -36,17 +39,26 @@ pub(super) struct Shown {
 }
 
 /// Both profiles, for the names of what a comparison knows by number.
-#[derive(Clone, Copy)]
 pub(super) struct Sides<'a> {
     pub(super) before: &'a Profile,
     pub(super) after: &'a Profile,
+    /// Labels of kernels, each made once: what tells a kernel apart depends on all others.
+    labels: RefCell<BTreeMap<(bool, u32), Option<String>>>,
 }
 
-impl Sides<'_> {
+impl<'a> Sides<'a> {
+    pub(super) fn new(before: &'a Profile, after: &'a Profile) -> Sides<'a> {
+        Sides { before, after, labels: RefCell::default() }
+    }
+
     /// `transpose`, or `total -> sum` where it has another name now.
     pub(super) fn kernel(&self, ids: &Both<u32>) -> String {
-        let of = |profile: &Profile, id: Option<u32>| kernel(profile, id?);
-        arrow(of(self.before, ids.before), of(self.after, ids.after))
+        let of = |is_after: bool, id: Option<u32>| {
+            let id = id?;
+            let profile = if is_after { self.after } else { self.before };
+            self.labels.borrow_mut().entry((is_after, id)).or_insert_with(|| kernel(profile, id)).clone()
+        };
+        arrow(of(false, ids.before), of(true, ids.after))
     }
 
     /// What a finding is about, as `in transpose, a.cu:9, allocation d_out`.

@@ -32,7 +32,7 @@ const CHANGE: usize = 12;
 /// The comparison; the profiles are those it is of.
 pub fn text(diff: &Diff, before: &Profile, after: &Profile, options: &DiffOptions) -> String {
     let width = options.width.clamp(LEAST_WIDTH, MOST_WIDTH);
-    let mut page = Page { out: String::new(), options: *options, width, sides: Sides { before, after } };
+    let mut page = Page { out: String::new(), options: *options, width, sides: Sides::new(before, after) };
     page.head(diff);
     page.findings(diff);
     page.kernels(diff);
