@@ -74,5 +74,5 @@ fn sampling(profile: &Profile) -> String {
         _ => format!("1/{share} of the blocks"),
     };
     let names: Vec<String> = shares.iter().take(8).map(name).collect();
-    if names.is_empty() { "yes".to_owned() } else { format!("of the launches {}", names.join(", ")) }
+    if names.is_empty() { "yes".to_owned() } else { names.join(", ") }
 }

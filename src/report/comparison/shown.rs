@@ -150,6 +150,8 @@ pub(super) fn figures(changes: &Changes, all: bool) -> Vec<Shown> {
             }
             shown
         })
+        // A difference that no digit shows.
+        .filter(|shown| all || shown.before != shown.after)
         .collect()
 }
 
@@ -194,6 +196,7 @@ pub(super) fn words(name: &str) -> String {
     match name {
         "estimate.seconds" => "estimated time".to_owned(),
         "instructions.warps" => "warp instructions".to_owned(),
+        "blocks_per_sm" => "blocks per SM".to_owned(),
         _ => name.replace(['.', '_'], " ").replace("l1", "L1").replace("l2", "L2").replace("dram", "DRAM"),
     }
 }
