@@ -79,7 +79,10 @@ pub(super) fn take(merged: &mut Merged, profile: &Profile, ids: &Ids) {
             (group.first, group.last) = (ids.launch(group.first), ids.launch(group.last));
             group
         }));
+        let recorded = if is_first { 0 } else { sum.recorded_launches() };
+        let recorded = recorded.saturating_add(kernel.recorded_launches());
         sum.launch_count = sum.launch_count.saturating_add(kernel.launch_count());
+        sum.recorded_launches = Some(recorded).filter(|recorded| *recorded != sum.launch_count);
         sum.spill_bytes = sum.spill_bytes.max(kernel.spill_bytes);
         for estimate in &kernel.estimates {
             match sum.estimates.iter_mut().find(|one| one.model == estimate.model) {
