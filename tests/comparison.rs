@@ -255,6 +255,22 @@ fn modelled_figures_differ_by_more_than_a_trifle() {
 }
 
 #[test]
+fn what_differs_in_caches_alone_is_marked() {
+    let before = demo_profile();
+    let mut after = before.clone();
+    let line = after.lines.iter_mut().find(|row| row.metrics.contains_key("global")).unwrap();
+    line.metrics.get_mut("global").unwrap().l1.as_mut().unwrap().hits = 0;
+    let found = diff(&before, &after);
+    assert!(found.lines.len() == 1 && found.lines[0].modelled, "{}", diff_json(&found));
+    let text = |all| diff_text(&found, &before, &after, &DiffOptions { color: false, top: 10, all, width: 100 });
+    assert!(text(false).contains("and 1 of which caches and DRAM alone differ"), "{}", text(false));
+    assert!(text(true).contains("global L1 hit rate"), "{}", text(true));
+    let line = &mut after.lines.iter_mut().find(|row| row.metrics.contains_key("global")).unwrap().metrics;
+    line.get_mut("global").unwrap().requests += 1;
+    assert!(!diff(&before, &after).lines[0].modelled);
+}
+
+#[test]
 fn what_was_not_made_alike_is_told_first() {
     let before = demo_profile();
     let told = |change: fn(&mut Profile)| {

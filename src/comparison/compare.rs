@@ -273,6 +273,7 @@ fn kernel_rows(
             before: before.as_ref().map(|row| row.0),
             after: after.as_ref().map(|row| row.0),
             name,
+            modelled: before.is_some() && after.is_some() && figures::only_modelled(&metrics),
             position: Both { before: before.map(|row| row.2), after: after.map(|row| row.2) },
             metrics,
         });
@@ -321,6 +322,7 @@ fn line_rows(
             before: before.map(|(_, place)| one.position(place)),
             after: after.map(|(_, place)| other.position(place)),
             kernel: kernel_ids(one, other, kernels, before.map(|(kernel, _)| kernel), after.map(|(kernel, _)| kernel)),
+            modelled: before.is_some() && after.is_some() && figures::only_modelled(&metrics),
             metrics,
         });
     };
@@ -423,6 +425,7 @@ fn allocation_rows(
             name: Both { before: groups.before.as_ref().and_then(name), after: groups.after.as_ref().and_then(name) },
             kind: Both { before: groups.before.as_ref().map(kind), after: groups.after.as_ref().map(kind) },
             position: Both { before: position(one, groups.before), after: position(other, groups.after) },
+            modelled: before.is_some() && after.is_some() && figures::only_modelled(&metrics),
             metrics,
         });
     }

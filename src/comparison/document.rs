@@ -121,6 +121,9 @@ pub struct KernelChange {
     pub name: Both<String>,
     /// Definitions.
     pub position: Both<Position>,
+    /// Only modelled figures differ: caches and DRAM behave otherwise for what runs before or beside it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub modelled: bool,
     /// What differs.
     pub metrics: Changes,
 }
@@ -134,6 +137,9 @@ pub struct LineChange {
     pub after: Option<Position>,
     /// Numbers of its kernel.
     pub kernel: Both<u32>,
+    /// Only modelled figures differ: caches and DRAM behave otherwise for what runs before or beside it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub modelled: bool,
     /// What differs.
     pub metrics: Changes,
 }
@@ -173,6 +179,9 @@ pub struct AllocationChange {
     pub kind: Both<String>,
     /// The user's lines that make them.
     pub position: Both<Position>,
+    /// Only modelled figures differ: caches and DRAM behave otherwise for what runs before or beside it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub modelled: bool,
     /// What differs.
     pub metrics: Changes,
 }

@@ -478,6 +478,15 @@ pub(super) fn changes(before: Option<&Figures>, after: Option<&Figures>, toleran
     names.filter_map(changed).collect()
 }
 
+/// Whether all that differs is modelled. Both rows are there.
+pub(super) fn only_modelled(changes: &Changes) -> bool {
+    let modelled = |name: &String| {
+        name == "estimate.seconds"
+            || ["l1", "l2", "dram"].iter().any(|level| name.split('.').any(|part| part == *level))
+    };
+    changes.keys().all(modelled)
+}
+
 /// How much a change matters beside others of its kind.
 pub(super) fn weight(changes: &Changes) -> f64 {
     let apart = |[before, after]: &[Option<Value>; 2]| {

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::shown::{
-    Shown, Sides, Verdict, advice, arrow, broken, figures, in_words, places, program, unchanged, words,
+    self, Shown, Sides, Verdict, advice, arrow, broken, figures, in_words, places, program, unchanged, words,
 };
 use super::text::{DiffOptions, evidence};
 use crate::comparison::document::{Both, Changes, Diff, Position, Value};
@@ -124,6 +124,12 @@ impl Page<'_> {
         }
     }
 
+    fn caches_alone(&mut self, rows: usize) {
+        if rows > 0 {
+            _ = writeln!(self.out, "And {rows} of which caches and DRAM alone differ.\n");
+        }
+    }
+
     fn findings(&mut self, diff: &Diff) {
         let found = &diff.findings;
         if found.new.is_empty() && found.gone.is_empty() && found.changed.is_empty() {
@@ -196,9 +202,8 @@ impl Page<'_> {
     }
 
     fn lines(&mut self, diff: &Diff) {
-        let rows: Vec<_> =
-            diff.lines.iter().filter(|row| row.kernel.before.is_some() && row.kernel.after.is_some()).collect();
-        if rows.is_empty() {
+        let (rows, hidden) = shown::lines(diff, self.options.all);
+        if rows.is_empty() && hidden == 0 {
             return;
         }
         self.out.push_str("### Lines\n\n");
@@ -214,6 +219,7 @@ impl Page<'_> {
             }
         }
         self.more(rows.len());
+        self.caches_alone(hidden);
     }
 
     fn branches(&mut self, diff: &Diff) {
@@ -237,12 +243,13 @@ impl Page<'_> {
     }
 
     fn allocations(&mut self, diff: &Diff) {
-        if diff.allocations.is_empty() {
+        let (rows, hidden) = shown::allocations(diff, self.options.all);
+        if rows.is_empty() && hidden == 0 {
             return;
         }
         self.out.push_str("### Allocations\n\n");
-        for row in diff.allocations.iter().take(self.options.top) {
-            let name = super::shown::allocation(row);
+        for row in rows.iter().take(self.options.top) {
+            let name = shown::allocation(row);
             let kind = arrow(row.kind.before.clone(), row.kind.after.clone());
             let place = places(row.position.before.as_ref(), row.position.after.as_ref());
             let place = if place == "?" { kind } else { format!("{kind} {place}") };
@@ -253,7 +260,8 @@ impl Page<'_> {
                 self.only(&row.metrics, 5);
             }
         }
-        self.more(diff.allocations.len());
+        self.more(rows.len());
+        self.caches_alone(hidden);
     }
 }
 

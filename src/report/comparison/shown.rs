@@ -3,7 +3,9 @@
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
-use crate::comparison::document::{AllocationChange, Both, BrokenLimit, Changes, Position, Unchanged, Value};
+use crate::comparison::document::{
+    AllocationChange, Both, BrokenLimit, Changes, Diff, LineChange, Position, Unchanged, Value,
+};
 use crate::comparison::{Better, Unit, better, rank, unit};
 use crate::profile::Profile;
 use crate::profile::model::Finding;
@@ -123,6 +125,29 @@ pub(super) fn places(before: Option<&Position>, after: Option<&Position>) -> Str
         }
         (before, after) => arrow(before.map(name), after.map(name)),
     }
+}
+
+/// Rows of a table: those of lines of both sides' kernels and of allocations in which more differs than how caches behave, which
+/// follows from what else changed; and how many are left out for that.
+pub(super) fn telling<'a, T>(
+    rows: impl Iterator<Item = &'a T>,
+    modelled: impl Fn(&T) -> bool,
+    all: bool,
+) -> (Vec<&'a T>, usize) {
+    let (hidden, shown): (Vec<&T>, Vec<&T>) = rows.partition(|row| !all && modelled(row));
+    (shown, hidden.len())
+}
+
+/// Lines as a comparison shows them. Those of kernels that are new or gone say nothing that these do not.
+pub(super) fn lines(diff: &Diff, all: bool) -> (Vec<&LineChange>, usize) {
+    let rows = diff.lines.iter().filter(|row| row.kernel.before.is_some() && row.kernel.after.is_some());
+    let text = |position: &Option<Position>| position.as_ref().map(|position| position.text.clone());
+    telling(rows, |row| row.modelled && text(&row.before) == text(&row.after), all)
+}
+
+/// Allocations as a comparison shows them.
+pub(super) fn allocations(diff: &Diff, all: bool) -> (Vec<&AllocationChange>, usize) {
+    telling(diff.allocations.iter(), |row| row.modelled, all)
 }
 
 /// What the figures of a row are called, most telling first. `all`: those too that follow from others.

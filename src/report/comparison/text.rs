@@ -1,6 +1,6 @@
 //! A comparison for people, within the width of their terminal.
 
-use super::shown::{Shown, Sides, Verdict, advice, arrow, figures, in_words, places, program, words};
+use super::shown::{self, Shown, Sides, Verdict, advice, arrow, figures, in_words, places, program, words};
 use crate::comparison::document::{Changes, Diff, FindingChange, Position, Value};
 use crate::comparison::unit;
 use crate::profile::Profile;
@@ -194,6 +194,13 @@ impl Page<'_> {
         }
     }
 
+    fn caches_alone(&mut self, rows: usize) {
+        if rows > 0 {
+            let text = self.paint("2", &format!("  and {rows} of which caches and DRAM alone differ (--all)"));
+            self.line(&text);
+        }
+    }
+
     fn findings(&mut self, diff: &Diff) {
         let found = &diff.findings;
         if found.new.is_empty() && found.gone.is_empty() && found.changed.is_empty() {
@@ -255,10 +262,8 @@ impl Page<'_> {
     }
 
     fn lines(&mut self, diff: &Diff) {
-        // Those of kernels that are new or gone say nothing that these do not.
-        let rows: Vec<_> =
-            diff.lines.iter().filter(|row| row.kernel.before.is_some() && row.kernel.after.is_some()).collect();
-        if rows.is_empty() {
+        let (rows, hidden) = shown::lines(diff, self.options.all);
+        if rows.is_empty() && hidden == 0 {
             return;
         }
         self.heading("LINES");
@@ -282,6 +287,7 @@ impl Page<'_> {
             }
         }
         self.more(rows.len());
+        self.caches_alone(hidden);
     }
 
     fn branches(&mut self, diff: &Diff) {
@@ -313,12 +319,13 @@ impl Page<'_> {
     }
 
     fn allocations(&mut self, diff: &Diff) {
-        if diff.allocations.is_empty() {
+        let (rows, hidden) = shown::allocations(diff, self.options.all);
+        if rows.is_empty() && hidden == 0 {
             return;
         }
         self.heading("ALLOCATIONS");
-        for row in diff.allocations.iter().take(self.options.top) {
-            let name = super::shown::allocation(row);
+        for row in rows.iter().take(self.options.top) {
+            let name = shown::allocation(row);
             let kind = arrow(row.kind.before.clone(), row.kind.after.clone());
             let place = places(row.position.before.as_ref(), row.position.after.as_ref());
             let place = if place == "?" { kind } else { format!("{kind}  {place}") };
@@ -333,7 +340,8 @@ impl Page<'_> {
                 }
             }
         }
-        self.more(diff.allocations.len());
+        self.more(rows.len());
+        self.caches_alone(hidden);
     }
 
     fn limits(&mut self, diff: &Diff) {
@@ -346,7 +354,7 @@ impl Page<'_> {
         };
         self.heading(&title);
         for row in &limits.broken {
-            self.words("  broken", 10, &super::shown::broken(row));
+            self.words("  broken", 10, &shown::broken(row));
         }
         for limit in &limits.unmatched {
             self.words("  unused", 10, &format!("{limit}: nothing in the profiles matches it"));
@@ -354,7 +362,7 @@ impl Page<'_> {
     }
 
     fn end(&mut self, diff: &Diff) {
-        let same = super::shown::unchanged(&diff.unchanged);
+        let same = shown::unchanged(&diff.unchanged);
         let text = match (diff.is_empty(), same.is_empty()) {
             (true, true) => "Nothing changed: both profiles are empty.".to_owned(),
             (true, false) => format!("Nothing changed: {same} are the same in both."),
