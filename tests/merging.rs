@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use proptest::prelude::*;
 use serde_json::Value;
 use support::program::{Source, demo_profile, program};
+use support::schema::check;
 use warpline::merge::{MergeError, merge};
 use warpline::profile::Profile;
 use warpline::profile::model::{Metrics, Severity};
@@ -111,6 +112,8 @@ fn counts_are_sums_and_rows_are_matched() {
     // The same launches twice: the same mean, and the same spread.
     assert_eq!(merged.over_launches, kernel.over_launches);
     assert!(both.run.notes.iter().any(|note| note.contains("ratios")), "{:?}", both.run.notes);
+    let schema: Value = serde_json::from_str(include_str!("../docs/profile-v1.schema.json")).unwrap();
+    check(&schema, &schema, &serde_json::to_value(&both).unwrap(), "merged");
     // Each row leads to its kernel and allocation.
     for site in &both.sites {
         assert!(both.kernels.iter().any(|kernel| kernel.id == site.kernel));
@@ -186,6 +189,30 @@ fn processes_with_other_kernels_keep_theirs() {
     assert_eq!(both.allocations.iter().map(|row| row.count).sum::<u64>(), 3);
 }
 
+/// Forty processes that allocate once each are no loop that allocates.
+#[test]
+fn what_each_process_does_once_is_not_done_many_times() {
+    let code = [("    data[i] = 0;", 32)];
+    let mut one = program("/a/app.cu", &[Source { name: "first", code: &code }], &[("d_in", 1 << 20)]);
+    one.allocations[0].live_at_once = 1;
+    one.allocations[0].copies = vec![warpline::profile::model::CopyRow {
+        direction: "host_to_device".into(),
+        bytes: 64,
+        count: 1,
+        unchanged_count: 0,
+        host: None,
+        path: one.allocations[0].path.clone(),
+    }];
+    let dated = |number: u64| another(&one, 1, &format!("2030-01-{number:02}"));
+    let all = merge((0..40).map(dated).collect()).unwrap();
+    let ids = |profile: &Profile| profile.findings.iter().map(|finding| finding.id.clone()).collect::<Vec<_>>();
+    let alone = warpline::findings::find(&one, None);
+    for id in ids(&all) {
+        assert!(alone.iter().any(|finding| finding.id == id), "{id}: {:#?}", all.findings);
+    }
+    assert_eq!((all.allocations[0].count, all.allocations[0].live_at_once), (40, 40));
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(5))]
 
@@ -205,4 +232,47 @@ proptest! {
             prop_assert_eq!(*sum, parts, "{}", path);
         }
     }
+}
+
+/// Counts that no run can have saturate, in every sum.
+#[test]
+fn huge_counts_do_not_overflow() {
+    fn huge(value: &mut Value, key: &str) {
+        match value {
+            Value::Number(number) if number.is_u64() => {
+                let small = ["id", "kernel", "line", "column", "version", "allocation", "host", "upto", "exit_code"];
+                let narrow = ["grid", "block", "registers", "resident_blocks", "stream", "error", "spill_bytes"];
+                let narrow = narrow.contains(&key) || key.ends_with("shared_bytes") || key.ends_with("_line");
+                if narrow {
+                    *value = u32::MAX.into();
+                } else if !small.contains(&key) && key != "pid" && key != "threads" {
+                    *value = u64::MAX.into();
+                }
+            }
+            Value::Array(items) => items.iter_mut().for_each(|item| huge(item, key)),
+            Value::Object(fields) => {
+                let counts = |key: &String| !matches!(key.as_str(), "pattern" | "operand" | "bypass" | "pages");
+                fields.iter_mut().filter(|(key, _)| counts(key)).for_each(|(key, item)| huge(item, key));
+            }
+            _ => {}
+        }
+    }
+    let mut document = serde_json::to_value(demo_profile()).unwrap();
+    for table in ["kernels", "lines", "sites", "allocations", "branches", "blocks", "host_allocations"] {
+        // Widths of accesses are no counts.
+        huge(&mut document[table], if table == "sites" { "id" } else { "" });
+    }
+    for site in document["sites"].as_array_mut().unwrap() {
+        site["bytes"] = 4.into();
+    }
+    for launch in document["kernels"][0]["launches"].as_array_mut().unwrap() {
+        launch["error"] = 0.into();
+    }
+    let profile: Profile = serde_json::from_value(document).unwrap();
+    let merged = merge(vec![profile.clone(), profile.clone(), demo_profile()]).unwrap();
+    assert_eq!(merged.kernels[0].metrics["global"].requests, u64::MAX);
+    let found =
+        warpline::comparison::compare(&demo_profile(), &merged, &warpline::comparison::Options::default(), None);
+    let options = warpline::report::DiffOptions { color: false, top: 100, all: true, width: 80 };
+    assert!(warpline::report::diff_text(&found, &demo_profile(), &merged, &options).contains("x more"));
 }

@@ -330,9 +330,9 @@ pub enum Format {
 /// Arguments of `diff`.
 #[derive(Clone, Debug, Args)]
 #[command(after_help = "Examples:
-  warpline diff before.wlprof after.wlprof                           what changed
-  warpline diff main.wlprof branch.wlprof --format markdown          the same for a review
-  warpline diff main.wlprof branch.wlprof --limits limits.toml       exit code 5 where a limit is broken")]
+  warpline diff before.wlprof after.wlprof                       what changed
+  warpline diff main.wlprof branch.wlprof --format markdown      the same for a review
+  warpline diff main.wlprof branch.wlprof --limits limits.toml   exit code 5 if one is broken")]
 pub struct DiffArguments {
     /// Profile to compare with
     pub before: PathBuf,

@@ -8,6 +8,7 @@ mod ids;
 mod kernels;
 mod metrics;
 mod patterns;
+mod plausible;
 mod rows;
 mod run;
 mod spreads;
@@ -74,16 +75,36 @@ pub fn merge(profiles: Vec<Profile>) -> Result<Profile, MergeError> {
     rows::order(&mut whole);
     spreads::merge(&mut whole, &profiles);
     whole.run.notes.extend(notes.into_iter().map(str::to_owned));
-    whole.findings = findings(&whole);
+    // Rules add up more than one row.
+    if plausible::is_plausible(&whole) && profiles.iter().all(plausible::is_plausible) {
+        whole.findings = findings(&whole, &profiles);
+    } else {
+        whole.run.notes.push("findings are left out: the profiles have counts that no run can have".to_owned());
+    }
     Ok(whole)
 }
 
-/// Those of the whole. Rates are known of built-in models; a profile must not make anybody read a file that it names.
-fn findings(whole: &Profile) -> Vec<Finding> {
+/// Those of the whole that are of one of the runs, too: what each of many processes does once is not done many times.
+///
+/// Rates are known of built-in models; a profile must not make anybody read a file that it names.
+fn findings(whole: &Profile, profiles: &[Profile]) -> Vec<Finding> {
     let first = whole.run.models.first();
     let built_in = models::names().find(|name| first.is_some_and(|model| model == name));
     let rates = built_in.and_then(|name| models::find(name).ok()).map(|model| model.rates());
-    findings::find(whole, rates.as_ref())
+    let all = |profile: &Profile| findings::find(profile, rates.as_ref());
+    let key = |profile: &Profile, finding: Finding| {
+        let kernel = profile.kernels.iter().find(|kernel| Some(kernel.id) == finding.kernel);
+        let name = kernel.map(|kernel| (kernel.module.clone(), kernel.mangled.clone()));
+        (finding.id, name, finding.file, finding.line)
+    };
+    let keys = |profile: &Profile| all(profile).into_iter().map(|finding| key(profile, finding)).collect::<Vec<_>>();
+    let known: BTreeSet<_> = profiles.iter().flat_map(keys).collect();
+    let mut found: Vec<Finding> =
+        all(whole).into_iter().filter(|finding| known.contains(&key(whole, finding.clone()))).collect();
+    for (rank, finding) in (1..).zip(&mut found) {
+        finding.rank = rank;
+    }
+    found
 }
 
 /// What there is so far.

@@ -74,8 +74,8 @@ pub(super) fn allocations(merged: &mut Merged, profile: &Profile, ids: &Ids) {
         let freed = if row.freed { row.freed_count.max(row.count) } else { row.freed_count };
         sum.freed_count = sum.freed_count.saturating_add(freed);
         sum.freed &= row.freed;
-        // Of one run each: their processes have memory of their own.
-        sum.live_at_once = sum.live_at_once.max(row.live_at_once);
+        // Runs are one beside the other.
+        sum.live_at_once = sum.live_at_once.saturating_add(row.live_at_once);
         sum.touched_bytes = sum.touched_bytes.saturating_add(row.touched_bytes);
         for copy in &row.copies {
             let host = copy.host.and_then(|id| ids.host_allocations.get(&id).copied());
