@@ -49,6 +49,22 @@ __global__ void guarded(int *out, const int *in, int count)
                  : "memory");
 }
 
+// Other ways to write the same: pairs of predicates, blanks, negative offsets, and a predicate that says to read nothing.
+__global__ void forms(int *out, const int *in)
+{
+    __shared__ int kept[64];
+    int i = threadIdx.x, value;
+    unsigned place = static_cast<unsigned>(__cvta_generic_to_shared(kept + i));
+    asm volatile("{ .reg .pred p;\n setp.ne.b32 p, %2, 0;\n cp.async.ca.shared.global [%0], [%1+-4], 4, p;\n }" // sites load 2 32 8, store 2 64 8
+                 ::"r"(place), "l"(in + i + 1), "r"(i % 2));
+    asm volatile("cp.async.wait_all;");
+    asm volatile("{ .reg .pred p, q;\n setp.ge.s32 p|q, %2, 40;\n mov.b32 %0, 5;\n @ q ld.global.u32 %0, [%1+-8];\n }" // sites load 2 40 5
+                 : "=r"(value)
+                 : "l"(in + i + 2), "r"(i));
+    value += kept[i]; // sites load 2 64 8
+    out[i] = value; // sites store 2 64 8
+}
+
 int main()
 {
     std::vector<int> numbers(64), want(128);
@@ -62,5 +78,10 @@ int main()
     CHECK(cudaMemset(out, 0, 128 * sizeof(int)));
     guarded<<<1, 64>>>(out, in, 40);
     expect_equal("out", out.read(), want);
+    forms<<<1, 64>>>(out, in);
+    for (int i = 0; i < 64; ++i) {
+        want[i] = (i % 2 == 0 ? 100 + i : 0) + (i < 40 ? 100 + i : 5);
+    }
+    expect_equal("forms", out.read(), want);
     return done("guarded_assembly");
 }

@@ -2,7 +2,7 @@
 
 use super::access::{Access, Address, Guard, Seen};
 use super::matrix;
-use crate::cpu::ptx::parse::number;
+use crate::cpu::ptx::parse::{self, Constraints, Operand, Statement};
 use crate::llvm::Value;
 use crate::llvm::value::IntPredicate;
 use crate::matrix::Rows;
@@ -54,112 +54,30 @@ const OPAQUE: [&str; 8] = ["sured", "ldmatrix", "stmatrix", "wmma", "mbarrier", 
 /// Bytes that a texel may have.
 const TEXELS: [u32; warpline_format::abi::texture::SIZES as usize] = [1, 2, 4, 8, 16];
 
-/// What a call of inline assembly does to memory.
+/// What a call of inline assembly does to memory. It is read as the lowering reads it, so that whatever runs on the CPU device
+/// is counted or said not to be.
 pub(super) fn inspect<'c>(call: Value<'c>) -> Vec<Seen<'c>> {
     let Some(callee) = call.called_value() else { return Vec::new() };
     let text = callee.asm_text();
-    let outputs = callee.asm_constraints().split(',').filter(|part| part.starts_with('=')).count();
+    let (parsed, layout) = (parse::parse(&text), parse::constraints(&callee.asm_constraints()));
+    let (Some(all), Some(layout)) = (parsed, layout) else { return unread(&text) };
     let arguments = call.arguments();
     let mut seen = Vec::new();
-    let all = statements(&text);
-    for statement in &all {
-        let opcode = opcode(statement).to_owned();
-        let parts: Vec<&str> = opcode.split('.').collect();
-        let root = parts.first().copied().unwrap_or_default();
-        let unknown = || Seen::Not(format!("inline assembly: {}", shorten(statement)));
-        let operands = Operands { statement, outputs, arguments: &arguments };
-        let guard = guard_of(&all, statement).map(|(definition, holds)| {
-            Operands { statement: definition, outputs, arguments: &arguments }.comparison(holds)
-        });
-        // Guarded by something that cannot be computed before the assembly.
-        let is_open = statement.starts_with('@') && guard.is_none_or(|guard| guard.is_none());
-        let guard = guard.flatten();
-        let guarded = |access: Access<'c>| Seen::Access(Access { guard, ..access });
-        match root {
-            "ld" | "st" | "atom" | "red" if parts.contains(&"param") => {}
-            "ld" | "st" | "atom" | "red" => {
-                let op = match root {
-                    "ld" => Op::Load,
-                    "st" => Op::Store,
-                    _ => Op::Atomic,
-                };
-                match (operands.address(0), bytes_of(&parts)) {
-                    (Some(address), Some(bytes)) if !is_open => {
-                        seen.push(guarded(Access::plain(address, op, space_of(&parts), bytes, cache_of(&parts))))
-                    }
-                    _ => seen.push(unknown()),
-                }
-            }
-            "cp" if is_waiting(&parts) => {}
-            "cp" if parts.get(1) == Some(&"async") && !parts.contains(&"bulk") && !is_open => {
-                match (operands.address(0), operands.address(1), operands.copied_bytes()) {
-                    (Some(target), Some(source), Some(sizes)) => {
-                        let cache = if parts.contains(&"cg") { CacheOp::Global } else { CacheOp::Default };
-                        let load = |bytes| Access::plain(source, Op::Load, Space::Global, bytes, cache);
-                        match sizes.read {
-                            Read::Number(0) => {}
-                            Read::Number(bytes) => seen.push(guarded(load(bytes))),
-                            // Almost always all or nothing; what is between has no site of its size.
-                            Read::Variable(_) if guard.is_some() => seen.push(unknown()),
-                            Read::Variable(read) => {
-                                let (predicate, all) = (IntPredicate::LLVMIntEQ, u64::from(sizes.written));
-                                let guard = Guard { predicate, left: read, right: Value::int(read.ty(), all) };
-                                seen.push(Seen::Access(Access { guard: Some(guard), ..load(sizes.written) }));
-                                seen.push(Seen::Not(format!("asynchronous copy of a part: {}", shorten(statement))));
-                            }
-                        }
-                        let (op, space, cache) = (Op::Store, Space::Shared, CacheOp::Default);
-                        seen.push(guarded(Access::plain(target, op, space, sizes.written, cache)));
-                    }
-                    _ => seen.push(unknown()),
-                }
-            }
-            "tex" | "tld4" => {
-                let (op, cache) = (Op::Load, CacheOp::NonCoherent);
-                seen.push(Seen::Texture { op, cache, sizes: TEXELS.to_vec(), what: shorten(statement) });
-            }
-            "suld" | "sust" => seen.push(match bytes_of(&parts) {
-                Some(bytes) => {
-                    let op = if root == "suld" { Op::Load } else { Op::Store };
-                    Seen::Texture { op, cache: CacheOp::Default, sizes: vec![bytes], what: shorten(statement) }
-                }
-                None => unknown(),
-            }),
-            "ldmatrix" | "stmatrix" if !statement.starts_with('@') => {
-                let parts: Vec<&str> = parts.iter().flat_map(|part| part.split("::")).collect();
-                seen.push(match (Rows::read(&parts), operands.address(0)) {
-                    (Some(rows), Some(address)) => Seen::Access(matrix::rows(rows, address, space_of(&parts))),
-                    _ => unknown(),
-                });
-            }
-            _ if OPAQUE.contains(&root) => seen.push(unknown()),
-            _ => {}
-        }
+    for index in 0..all.len() {
+        Reading { all: &all, index, layout: &layout, arguments: &arguments }.inspect(&mut seen);
     }
     seen
 }
 
-/// The statement that defines a guarded statement's predicate, and whether the predicate or its contrary guards. `None`
-/// where it is not the only one to define it, or is guarded itself.
-fn guard_of<'s>(all: &'s [String], statement: &str) -> Option<(&'s str, bool)> {
-    let name = statement.strip_prefix('@')?.split_whitespace().next()?;
-    let (name, holds) = name.strip_prefix('!').map_or((name, true), |name| (name, false));
-    let result = |statement: &str| -> Option<String> {
-        let unguarded = match statement.strip_prefix('@') {
-            Some(rest) => rest.split_once(char::is_whitespace)?.1,
-            None => statement,
-        };
-        let operands = unguarded.trim_start().split_once(char::is_whitespace)?.1;
-        Some(operands.split(',').next()?.trim().to_owned())
+/// What is said of text that has more to it than plain instructions, as labels.
+fn unread<'c>(text: &str) -> Vec<Seen<'c>> {
+    let touches = |statement: &String| {
+        let parts: Vec<&str> = opcode(statement).split('.').collect();
+        let plain = ["ld", "st", "atom", "red", "tex", "tld4", "suld", "sust"].contains(&parts[0]);
+        (plain || OPAQUE.contains(&parts[0])) && !parts.contains(&"param") && !is_waiting(&parts)
     };
-    // A predicate may also be the second of a pair of results, `p|q`.
-    let defines = |statement: &&String| {
-        !statement.starts_with(".reg")
-            && result(statement).is_some_and(|result| result.split('|').any(|part| part.trim() == name))
-    };
-    let mut definitions = all.iter().filter(defines);
-    let definition = definitions.next()?;
-    (definitions.next().is_none() && !definition.starts_with('@')).then_some((definition.as_str(), holds))
+    let told = |statement: String| Seen::Not(format!("inline assembly: {}", shorten(&statement)));
+    statements(text).into_iter().filter(touches).map(told).collect()
 }
 
 /// Commit and wait of asynchronous copies move nothing themselves.
@@ -220,44 +138,172 @@ fn bytes_of(parts: &[&str]) -> Option<u32> {
     Some(bits / 8 * vector.unwrap_or(1))
 }
 
-struct Operands<'s, 'c> {
-    statement: &'s str,
-    /// Operands `$0` to here are results.
-    outputs: usize,
+/// One statement among all of a piece of assembly.
+#[derive(Clone, Copy)]
+struct Reading<'s, 'c> {
+    all: &'s [Statement],
+    index: usize,
+    layout: &'s Constraints,
     arguments: &'s [Value<'c>],
 }
 
-impl<'c> Operands<'_, 'c> {
+/// Who makes a guarded access.
+enum Guarded<'c> {
+    /// All lanes.
+    Open,
+    /// Those for which this holds.
+    By(Guard<'c>),
+    /// Those for which something holds that cannot be computed before the assembly.
+    Unknown,
+}
+
+impl<'s, 'c> Reading<'s, 'c> {
+    fn statement(&self) -> &'s Statement {
+        &self.all[self.index]
+    }
+
+    fn inspect(&self, seen: &mut Vec<Seen<'c>>) {
+        let statement = self.statement();
+        let parts: Vec<&str> = statement.operation.iter().map(String::as_str).collect();
+        let root = parts.first().copied().unwrap_or_default();
+        let unknown = || Seen::Not(format!("inline assembly: {}", shorten(&statement.text)));
+        let guarded = match &statement.guard {
+            None => Guarded::Open,
+            Some((operand, negated)) => self.predicate(operand, !negated).map_or(Guarded::Unknown, Guarded::By),
+        };
+        let guard = match guarded {
+            Guarded::By(guard) => Some(guard),
+            _ => None,
+        };
+        let is_known = !matches!(guarded, Guarded::Unknown);
+        let guarded = |access: Access<'c>| Seen::Access(Access { guard, ..access });
+        match root {
+            "ld" | "st" | "atom" | "red" if parts.contains(&"param") => {}
+            "ld" | "st" | "atom" | "red" => {
+                let op = match root {
+                    "ld" => Op::Load,
+                    "st" => Op::Store,
+                    _ => Op::Atomic,
+                };
+                match (self.address(0), bytes_of(&parts)) {
+                    (Some(address), Some(bytes)) if is_known => {
+                        seen.push(guarded(Access::plain(address, op, space_of(&parts), bytes, cache_of(&parts))))
+                    }
+                    _ => seen.push(unknown()),
+                }
+            }
+            "cp" if is_waiting(&parts) => {}
+            "cp" if parts.get(1) == Some(&"async") && !parts.contains(&"bulk") && is_known => {
+                match (self.address(0), self.address(1), self.copied_bytes()) {
+                    (Some(target), Some(source), Some(sizes)) => {
+                        let cache = if parts.contains(&"cg") { CacheOp::Global } else { CacheOp::Default };
+                        let load = |bytes| Access::plain(source, Op::Load, Space::Global, bytes, cache);
+                        match sizes.read {
+                            Read::Number(0) => {}
+                            Read::Number(bytes) => seen.push(guarded(load(bytes))),
+                            // Two conditions at once have no hook.
+                            Read::Variable(_) | Read::If(_) if guard.is_some() => seen.push(unknown()),
+                            Read::If(guard) => {
+                                seen.push(Seen::Access(Access { guard: Some(guard), ..load(sizes.written) }));
+                            }
+                            // Almost always all or nothing; what is between has no site of its size.
+                            Read::Variable(read) => {
+                                let (predicate, all) = (IntPredicate::LLVMIntEQ, u64::from(sizes.written));
+                                let guard = Guard { predicate, left: read, right: Value::int(read.ty(), all) };
+                                seen.push(Seen::Access(Access { guard: Some(guard), ..load(sizes.written) }));
+                                let text = shorten(&statement.text);
+                                seen.push(Seen::Not(format!("asynchronous copy of a part: {text}")));
+                            }
+                        }
+                        let (op, space, cache) = (Op::Store, Space::Shared, CacheOp::Default);
+                        seen.push(guarded(Access::plain(target, op, space, sizes.written, cache)));
+                    }
+                    _ => seen.push(unknown()),
+                }
+            }
+            "tex" | "tld4" => {
+                let (op, cache) = (Op::Load, CacheOp::NonCoherent);
+                seen.push(Seen::Texture { op, cache, sizes: TEXELS.to_vec(), what: shorten(&statement.text) });
+            }
+            "suld" | "sust" => seen.push(match bytes_of(&parts) {
+                Some(bytes) => {
+                    let op = if root == "suld" { Op::Load } else { Op::Store };
+                    let what = shorten(&statement.text);
+                    Seen::Texture { op, cache: CacheOp::Default, sizes: vec![bytes], what }
+                }
+                None => unknown(),
+            }),
+            "ldmatrix" | "stmatrix" if statement.guard.is_none() => {
+                seen.push(match (Rows::read(&parts), self.address(0)) {
+                    (Some(rows), Some(address)) => Seen::Access(matrix::rows(rows, address, space_of(&parts))),
+                    _ => unknown(),
+                });
+            }
+            _ if OPAQUE.contains(&root) => seen.push(unknown()),
+            _ => {}
+        }
+    }
+
+    /// The value that `$number` has before the assembly, if the statement still finds it there.
+    fn argument(&self, number: usize) -> Option<Value<'c>> {
+        if let Some(input) = number.checked_sub(self.layout.outputs) {
+            return self.arguments.get(input).copied();
+        }
+        // What goes in and out is an argument until something is written to it.
+        let input = self.layout.inputs.iter().position(|tied| *tied == Some(number))?;
+        let is_written = self.all[..self.index].iter().any(|before| writes(before, &Operand::Argument(number)));
+        if is_written { None } else { self.arguments.get(input).copied() }
+    }
+
     /// The `index`-th address in square brackets, if it is an argument of the assembly, perhaps plus a number.
     fn address(&self, index: usize) -> Option<Address<'c>> {
-        let inside = self.statement.split('[').nth(index + 1)?.split(']').next()?;
-        let (base, offset) = match inside.split_once('+') {
-            Some((base, offset)) => (base.trim(), number(offset.trim())?),
-            None => (inside.trim(), 0),
+        let memory = self.statement().operands.iter().filter_map(|operand| match operand {
+            Operand::Memory(base, offset) => Some((&**base, *offset)),
+            _ => None,
+        });
+        let (base, offset) = memory.into_iter().nth(index)?;
+        let Operand::Argument(number) = base else { return None };
+        Some(Address { offset: offset as u64, ..Address::of(self.argument(*number)?) })
+    }
+
+    /// When a predicate holds, or does not, of arguments of the assembly: one of them, or what a single comparison says.
+    fn predicate(&self, operand: &Operand, holds: bool) -> Option<Guard<'c>> {
+        if let Operand::Argument(number) = operand {
+            let left = self.argument(*number).filter(|value| value.ty().int_bits().is_some())?;
+            let predicate = if holds { IntPredicate::LLVMIntNE } else { IntPredicate::LLVMIntEQ };
+            return Some(Guard { predicate, left, right: Value::int(left.ty(), 0) });
+        }
+        let mut definitions = (0..self.all.len()).filter(|&index| writes(&self.all[index], operand));
+        let index = definitions.next().filter(|&index| index < self.index)?;
+        let definition = &self.all[index];
+        if definitions.next().is_some() || definition.guard.is_some() {
+            return None;
+        }
+        // The second of a pair of results is the contrary of the first.
+        let first = match definition.operands.first()? {
+            Operand::Pair(first, _) => **first == *operand,
+            _ => true,
         };
-        let number: usize = base.strip_prefix('$')?.trim_matches(['{', '}']).parse().ok()?;
-        let value = *self.arguments.get(number.checked_sub(self.outputs)?)?;
-        Some(Address { offset, ..Address::of(value) })
+        Reading { index, ..*self }.comparison(holds == first)
     }
 
     /// The comparison of `setp.ne.b32 p, $1, 0` and its kin, of arguments and numbers; the contrary unless it `holds`.
     fn comparison(&self, holds: bool) -> Option<Guard<'c>> {
-        let (opcode, operands) = self.statement.split_once(char::is_whitespace)?;
-        let [root, name, ty] = opcode.split('.').collect::<Vec<_>>()[..] else { return None };
-        let [_, left, right] = operands.split(',').map(str::trim).collect::<Vec<_>>()[..] else { return None };
+        let parts: Vec<&str> = self.statement().operation.iter().map(String::as_str).collect();
+        let [root, name, ty] = parts[..] else { return None };
+        let [_, left, right] = &self.statement().operands[..] else { return None };
         let bits: u32 = ty.get(1..)?.parse().ok()?;
         if root != "setp" || !ty.starts_with(['b', 's', 'u']) {
             return None;
         }
-        let argument = |text: &str| {
-            let number: usize = text.strip_prefix('$')?.trim_matches(['{', '}']).parse().ok()?;
-            let value = *self.arguments.get(number.checked_sub(self.outputs)?)?;
-            (value.ty().int_bits() == Some(bits)).then_some(value)
+        let argument = |operand: &Operand| match operand {
+            Operand::Argument(number) => self.argument(*number).filter(|value| value.ty().int_bits() == Some(bits)),
+            _ => None,
         };
         let like = argument(left).or_else(|| argument(right))?;
-        let value = |text: &str| {
-            let number = || Some(Value::int(like.ty(), number(text)?));
-            argument(text).or_else(number)
+        let value = |operand: &Operand| match operand {
+            Operand::Number(number) => Some(Value::int(like.ty(), *number)),
+            operand => argument(operand),
         };
         let signed = ty.starts_with('s');
         let predicate = match (name, holds) {
@@ -267,44 +313,57 @@ impl<'c> Operands<'_, 'c> {
             ("le", true) | ("gt", false) if signed => IntPredicate::LLVMIntSLE,
             ("gt", true) | ("le", false) if signed => IntPredicate::LLVMIntSGT,
             ("ge", true) | ("lt", false) if signed => IntPredicate::LLVMIntSGE,
-            ("lt", true) | ("ge", false) => IntPredicate::LLVMIntULT,
-            ("le", true) | ("gt", false) => IntPredicate::LLVMIntULE,
-            ("gt", true) | ("le", false) => IntPredicate::LLVMIntUGT,
-            ("ge", true) | ("lt", false) => IntPredicate::LLVMIntUGE,
+            ("lt" | "lo", true) | ("ge" | "hs", false) => IntPredicate::LLVMIntULT,
+            ("le" | "ls", true) | ("gt" | "hi", false) => IntPredicate::LLVMIntULE,
+            ("gt" | "hi", true) | ("le" | "ls", false) => IntPredicate::LLVMIntUGT,
+            ("ge" | "hs", true) | ("lt" | "lo", false) => IntPredicate::LLVMIntUGE,
             _ => return None,
         };
         Some(Guard { predicate, left: value(left)?, right: value(right)? })
     }
 
-    /// Sizes of `cp.async dst, src, written, read`; without the last all is read. Where less is read zeros are written.
+    /// Sizes of `cp.async dst, src, written, read`; without the last, all is read. Where less is read zeros are written. In its
+    /// place may stand a predicate that says to read nothing.
     fn copied_bytes(&self) -> Option<Copied<'c>> {
-        let after = self.statement.rsplit(']').next()?;
-        let numbers: Vec<&str> = after.split(',').map(str::trim).filter(|part| !part.is_empty()).collect();
-        let argument = |text: &str| {
-            let number: usize = text.strip_prefix('$')?.trim_matches(['{', '}']).parse().ok()?;
-            self.arguments.get(number.checked_sub(self.outputs)?).copied()
+        let Statement { operation, operands, .. } = self.statement();
+        // The policy comes last.
+        let policy = usize::from(operation.iter().any(|part| part == "cache_hint"));
+        let [_, _, written, rest @ ..] = operands.get(..operands.len().checked_sub(policy)?)? else { return None };
+        let number = |operand: &Operand| match operand {
+            Operand::Number(bytes) => Some(*bytes),
+            Operand::Argument(number) => self.argument(*number)?.as_u64(),
+            _ => None,
         };
-        let number = |text: &str| match argument(text) {
-            Some(value) => value.as_u64().map(|bytes| bytes as u32),
-            None => number(text).and_then(|bytes| u32::try_from(bytes).ok()),
-        };
-        let (written, read) = match numbers[..] {
-            // The policy comes last.
-            [written, _] if self.statement.contains("cache_hint") => (number(written)?, None),
-            [written, read, _] if self.statement.contains("cache_hint") => (number(written)?, Some(read)),
-            [written] => (number(written)?, None),
-            [written, read] => (number(written)?, Some(read)),
-            _ => return None,
-        };
-        let read = match read {
-            None => Read::Number(written),
-            Some(read) => match number(read) {
-                Some(bytes) => Read::Number(bytes.min(written)),
-                None => Read::Variable(argument(read).filter(|value| value.ty().int_bits().is_some())?),
+        let written = u32::try_from(number(written)?).ok()?;
+        let read = match rest {
+            [] => Read::Number(written),
+            [operand @ Operand::Register(_)] => Read::If(self.predicate(operand, false)?),
+            [Operand::Argument(place)] if self.argument(*place)?.ty().int_bits() == Some(1) => {
+                Read::If(self.predicate(&rest[0], false)?)
+            }
+            [operand] => match (number(operand), operand) {
+                (Some(bytes), _) => Read::Number(u32::try_from(bytes).unwrap_or(u32::MAX).min(written)),
+                (None, Operand::Argument(place)) => {
+                    Read::Variable(self.argument(*place).filter(|value| value.ty().int_bits().is_some())?)
+                }
+                _ => return None,
             },
+            _ => return None,
         };
         Some(Copied { written, read })
     }
+}
+
+/// Whether a statement has the operand among its results.
+fn writes(statement: &Statement, operand: &Operand) -> bool {
+    fn holds(result: &Operand, operand: &Operand) -> bool {
+        match result {
+            Operand::Group(parts) => parts.iter().any(|part| holds(part, operand)),
+            Operand::Pair(first, second) => holds(first, operand) || holds(second, operand),
+            result => result == operand,
+        }
+    }
+    statement.operands.first().is_some_and(|result| holds(result, operand))
 }
 
 /// What an asynchronous copy writes, and how much of that it reads.
@@ -316,11 +375,16 @@ struct Copied<'c> {
 enum Read<'c> {
     Number(u32),
     Variable(Value<'c>),
+    /// All, where this holds, or nothing.
+    If(Guard<'c>),
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::llvm::ModuleItems;
+    use inkwell::context::Context;
+    use inkwell::memory_buffer::MemoryBuffer;
 
     #[test]
     fn statements_lose_braces_comments_and_labels() {
@@ -332,47 +396,110 @@ mod tests {
         assert_eq!(all.len(), 3);
     }
 
-    /// What the lowering executes is counted, in whatever base the sizes are written.
+    /// What is seen of assembly without results: operands 0 and 1 are addresses, 2 is an integer, 3 a predicate.
+    fn seen(text: &str) -> String {
+        seen_of(text, "l,l,r,b", "void", "i64 %a, i64 %b, i32 %n, i1 %p")
+    }
+
+    fn seen_of(text: &str, constraints: &str, result: &str, arguments: &str) -> String {
+        let module = format!(
+            "define void @f(i64 %a, i64 %b, i32 %n, i1 %p) {{\n  {} call {result} asm sideeffect \"{text}\", \
+             \"{constraints}\"({arguments})\n  ret void\n}}\n\0",
+            if result == "void" { "" } else { "%r =" }
+        );
+        let context = Context::create();
+        let buffer = MemoryBuffer::create_from_memory_range_copy(module.as_bytes(), "test");
+        let module = context.create_module_from_ir(buffer).expect(&module);
+        let instructions: Vec<_> =
+            module.functions().into_iter().flat_map(|f| f.blocks()).flat_map(|block| block.instructions()).collect();
+        let call = *instructions.iter().find(|instruction| instruction.is_call()).expect("a call");
+        let told = |seen: Seen<'_>| match seen {
+            Seen::Access(Access { op, space, bytes, address, guard, cache, .. }) => {
+                let at = if address.offset == 0 { String::new() } else { format!(" {:+}", address.offset as i64) };
+                let guard = guard.map_or("", |_| " if");
+                let cache = if cache == CacheOp::Default { String::new() } else { format!(" {cache:?}") };
+                format!("{op:?} {space:?} {bytes}{at}{cache}{guard}")
+            }
+            Seen::Texture { .. } => "texture".to_owned(),
+            Seen::Not(_) => "not".to_owned(),
+        };
+        inspect(call).into_iter().map(told).collect::<Vec<_>>().join(", ")
+    }
+
+    /// The forms of loads, stores, atomics and asynchronous copies: what the lowering takes is counted, or told not to be.
     #[test]
-    fn sizes_of_asynchronous_copies_are_read_in_every_base() {
-        for (sizes, written, read) in [
-            ("16", 16, 16),
-            ("0x10", 16, 16),
-            (" 0X10 ", 16, 16),
-            ("020", 16, 16),
-            ("0b10000", 16, 16),
-            ("16U,0x8", 16, 8),
-            ("0x4 , 0", 4, 0),
+    fn every_form_is_counted() {
+        for (text, expected) in [
+            ("ld.global.u32 x, [$0];", "Load Global 4"),
+            ("ld.u8 x, [$0];", "Load Generic 1"),
+            ("ld.shared::cta.v4.f32 {a, b, c, d}, [$0];", "Load Shared 16"),
+            ("ld.global.nc.L1::no_allocate.L2::128B.v2.u64 {a, b}, [$0 + 16];", "Load Global 16 +16 NonCoherent"),
+            ("ld.relaxed.gpu.global.s32 x, [$0];", "Load Global 4 Volatile"),
+            ("ld.acquire.sys.b64 x, [$0];", "Load Generic 8 Volatile"),
+            ("ld.volatile.shared.u16 x, [$0];", "Load Shared 2 Volatile"),
+            ("ld.const.f64 x, [$0];", "Load Constant 8"),
+            ("ld.local.u32 x, [$0];", "Load Local 4"),
+            ("ld.param.u32 x, [$0];", ""),
+            ("ld.global.u32 x, [$0-8];", "Load Global 4 -8"),
+            ("ld.global.u32 x, [$0 + -0x8];", "Load Global 4 -8"),
+            ("ld.global.u32 x, [ $0 + 010 ];", "Load Global 4 +8"),
+            ("st.global.cs.b32 [$0], $2;", "Store Global 4 Streaming"),
+            ("st.shared.v2.b16 [$0+4], {a, b};", "Store Shared 4 +4"),
+            ("st.release.gpu.global.u32 [$0], $2;", "Store Global 4 Volatile"),
+            ("atom.global.add.u32 x, [$0], $2;", "Atomic Global 4"),
+            ("atom.shared.cas.b64 x, [$0], a, b;", "Atomic Shared 8"),
+            ("atom.add.noftz.f16x2 x, [$0], y;", "Atomic Generic 4"),
+            ("red.global.add.v4.f32 [$0], {a, b, c, d};", "Atomic Global 16"),
+            ("red.relaxed.gpu.global.max.s32 [$0], $2;", "Atomic Global 4 Volatile"),
+            // Guards: by an argument, by a comparison of arguments, by what only the assembly knows.
+            ("@$3 ld.global.u32 x, [$0];", "Load Global 4 if"),
+            ("@!$3 st.global.u32 [$0], $2;", "Store Global 4 if"),
+            ("@ $3 ld.global.u32 x, [$0];", "Load Global 4 if"),
+            ("setp.ne.b32 p, $2, 0; @ ! p ld.global.u32 x, [$0];", "Load Global 4 if"),
+            (
+                "setp.lt.s32 p|q, $2, 5; @q ld.global.u32 x, [$0]; @p st.shared.u32 [$1], 0;",
+                "Load Global 4 if, Store Shared 4 if",
+            ),
+            ("setp.ls.u32 %p1, 3, $2; @%p1 red.global.add.u32 [$0], 1;", "Atomic Global 4 if"),
+            ("setp.ne.b32 p, $2, 0; not.pred p, p; @p ld.global.u32 x, [$0];", "not"),
+            ("@p ld.global.u32 x, [$0]; setp.ne.b32 p, $2, 0;", "not"),
+            ("@q setp.ne.b32 p, $2, 0; @p ld.global.u32 x, [$0];", "not"),
+            // Addresses that only the assembly knows.
+            ("add.u64 a, $0, 4; ld.global.u32 x, [a];", "not"),
+            ("cp.async.ca.shared.global [$0], [$1], 16;", "Load Global 16, Store Shared 16"),
+            (
+                "cp.async.cg.shared::cta.global.L2::128B [$0 + 4], [$1-4], 0x10;",
+                "Load Global 16 -4 Global, Store Shared 16 +4",
+            ),
+            ("cp.async.ca.shared.global [$0], [$1], 16, 8;", "Load Global 8, Store Shared 16"),
+            ("cp.async.ca.shared.global [$0], [$1], 4, 0;", "Store Shared 4"),
+            ("cp.async.ca.shared.global [$0], [$1], 16, $2;", "Load Global 16 if, not, Store Shared 16"),
+            ("cp.async.ca.shared.global [$0], [$1], 16, $3;", "Load Global 16 if, Store Shared 16"),
+            (
+                "setp.ne.b32 p, $2, 0; cp.async.ca.shared.global [$0], [$1], 16, p;",
+                "Load Global 16 if, Store Shared 16",
+            ),
+            ("cp.async.cg.shared.global.L2::cache_hint [$0], [$1], 16, y;", "Load Global 16 Global, Store Shared 16"),
+            ("@$3 cp.async.ca.shared.global [$0], [$1], 8;", "Load Global 8 if, Store Shared 8 if"),
+            ("@$3 cp.async.ca.shared.global [$0], [$1], 8, $2;", "not, Store Shared 8 if"),
+            ("cp.async.commit_group; cp.async.wait_group 0; cp.async.mbarrier.arrive.shared.b64 [$0];", ""),
+            ("cp.async.bulk.shared.global [$0], [$1], 16, [$2];", "not"),
+            ("tex.2d.v4.f32.f32 {a, b, c, d}, [$0, {x, y}];", "texture"),
+            ("multimem.red.global.add.f32 [$0], x;", "not"),
+            // More than plain instructions: labels.
+            ("L1: ld.global.u32 x, [$0]; @p bra L1;", "not"),
+            ("mov.u32 x, $2;", ""),
         ] {
-            let text = format!("cp.async.ca.shared.global [$0], [$1 + 0], {sizes};");
-            let all = statements(&text);
-            let copied = Operands { statement: &all[0], outputs: 0, arguments: &[] }.copied_bytes().expect(sizes);
-            assert!(
-                copied.written == written && matches!(copied.read, Read::Number(bytes) if bytes == read),
-                "{sizes}"
-            );
-            let parsed = crate::cpu::ptx::parse::parse(&text).expect("the lowering reads it");
-            assert_eq!(parsed[0].operands[2], crate::cpu::ptx::parse::Operand::Number(written.into()), "{sizes}");
+            assert_eq!(seen(text), expected, "{text}");
         }
-        let text = "cp.async.cg.shared.global.L2::cache_hint [$0], [$1], 0x10, $2";
-        let copied = Operands { statement: text, outputs: 0, arguments: &[] }.copied_bytes().expect("a policy");
-        assert!(copied.written == 16 && matches!(copied.read, Read::Number(16)));
     }
 
     #[test]
-    fn a_guard_is_the_one_definition_of_its_predicate() {
-        let guard = |text: &str| {
-            let all = statements(text);
-            guard_of(&all, all.last()?).map(|(definition, holds)| (definition.to_owned(), holds))
-        };
-        let setp = || "setp.ne.b32 p, $1, 0".to_owned();
-        assert_eq!(guard("{ .reg .pred p; setp.ne.b32 p, $1, 0; @p ld.global.u32 $0, [$2]; }"), Some((setp(), true)));
-        assert_eq!(guard("setp.ne.b32 p, $1, 0; @!p st.shared.u32 [$0], $2;"), Some((setp(), false)));
-        assert_eq!(guard("setp.ne.b32 p, $1, 0; not.pred p, p; @p st.shared.u32 [$0], $2;"), None);
-        assert_eq!(guard("setp.ne.b32 q|p, $1, 0; setp.eq.b32 p, $2, 0; @p st.shared.u32 [$0], $2;"), None);
-        assert_eq!(guard("@q setp.ne.b32 p, $1, 0; @p st.shared.u32 [$0], $2;"), None);
-        assert_eq!(guard("@p st.shared.u32 [$0], $2;"), None);
-        assert_eq!(guard("st.shared.u32 [$0], $2;"), None);
+    fn what_goes_in_and_out_is_an_address_until_it_is_written_to() {
+        let of = |text: &str| seen_of(text, "=l,0", "i64", "i64 %a");
+        assert_eq!(of("ld.global.u64 $0, [$0];"), "Load Global 8");
+        assert_eq!(of("add.u64 $0, $0, 8; ld.global.u64 $0, [$0];"), "not");
+        assert_eq!(of("st.global.u64 [$1+8], $0;"), "Store Global 8 +8");
     }
 
     #[test]

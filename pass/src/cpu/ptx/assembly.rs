@@ -149,8 +149,15 @@ impl<'c> Emitter<'_, 'c> {
     }
 
     /// A predicate as `<32 x i1>`.
-    fn predicate(&mut self, machine: &Machine<'c>, name: &str) -> Option<Value<'c>> {
-        let value = *machine.registers.get(name)?;
+    pub fn predicate(&mut self, machine: &Machine<'c>, operand: &Operand) -> Option<Value<'c>> {
+        let value = match operand {
+            Operand::Register(name) => *machine.registers.get(name)?,
+            Operand::Argument(number) => match number.checked_sub(machine.outputs.len()) {
+                Some(input) => *machine.inputs.get(input)?,
+                None => machine.outputs[*number]?,
+            },
+            _ => return None,
+        };
         Some(if crate::cpu::compute::arithmetic::scalar_bits(value.ty()) == 1 {
             value
         } else {
@@ -158,10 +165,22 @@ impl<'c> Emitter<'_, 'c> {
         })
     }
 
+    /// Whether an operand is a predicate, not a number that could be used as one.
+    pub fn is_predicate(&self, machine: &Machine<'c>, operand: &Operand) -> bool {
+        let value = match operand {
+            Operand::Register(name) => machine.registers.get(name).copied(),
+            Operand::Argument(number) => {
+                number.checked_sub(machine.outputs.len()).and_then(|input| machine.inputs.get(input).copied())
+            }
+            _ => None,
+        };
+        value.is_some_and(|value| crate::cpu::compute::arithmetic::scalar_bits(value.ty()) == 1)
+    }
+
     fn statement(&mut self, machine: &mut Machine<'c>, statement: &Statement) -> Option<()> {
         let guard = match &statement.guard {
-            Some((name, negated)) => {
-                let value = self.predicate(machine, name)?;
+            Some((operand, negated)) => {
+                let value = self.predicate(machine, operand)?;
                 Some(if *negated { self.b.not(value) } else { value })
             }
             None => None,
@@ -220,8 +239,8 @@ impl<'c> Emitter<'_, 'c> {
             };
         }
         if opcode == "vote" {
-            let [Operand::Register(name), members, ..] = sources else { return None };
-            let votes = self.predicate(machine, name)?;
+            let [votes, members, ..] = sources else { return None };
+            let votes = self.predicate(machine, votes)?;
             let votes = self.bits(votes);
             let members = self.read(machine, members, 32)?;
             // Among the members that take part.
@@ -243,11 +262,13 @@ impl<'c> Emitter<'_, 'c> {
                 TypeKind::Float => self.asm_compared(parts.last()?, comparison, left, right)?,
                 _ => self.compared(comparison, kind, left, right)?,
             };
-            return self.write(machine, result, value, guard);
+            let Operand::Pair(first, second) = result else { return self.write(machine, result, value, guard) };
+            let contrary = self.b.not(value);
+            self.write(machine, first, value, guard)?;
+            return self.write(machine, second, contrary, guard);
         }
         if opcode == "selp" {
-            let Operand::Register(name) = &sources[2] else { return None };
-            let condition = self.predicate(machine, name)?;
+            let condition = self.predicate(machine, sources.get(2)?)?;
             let (yes, no) = (self.read(machine, &sources[0], bits)?, self.read(machine, &sources[1], bits)?);
             let value = self.b.select(condition, yes, no);
             return self.write(machine, result, value, guard);

@@ -134,13 +134,25 @@ impl<'c> Emitter<'_, 'c> {
             Operand::Number(size) => *size,
             argument => self.read(machine, argument, 32)?.constant_element(0)?.as_u64()?,
         };
-        let given = match operands.get(3) {
+        // Behind the size stands how much of it is read, or a predicate that says to read nothing.
+        let ignored = match operands.get(3) {
+            Some(operand @ (Operand::Register(_) | Operand::Argument(_))) => {
+                self.predicate(machine, operand).filter(|_| self.is_predicate(machine, operand))
+            }
+            _ => None,
+        };
+        let given = match operands.get(3).filter(|_| ignored.is_none()) {
             Some(given) => Some(self.read(machine, given, 32)?),
             None => None,
         };
         for word in 0..size / 4 {
             let source = self.moved(&Lay::Scattered(from), 4 * word);
             let mut lanes = mask;
+            if let Some(ignored) = ignored {
+                let read = self.b.not(ignored);
+                let read = self.bits(read);
+                lanes = self.b.and(lanes, read);
+            }
             if let Some(given) = given {
                 let there = self.b.ugt(given, self.same(given, 4 * word));
                 let there = self.bits(there);

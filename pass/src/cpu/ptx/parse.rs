@@ -3,12 +3,14 @@
 /// One instruction.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Statement {
-    /// Register of the guard, and whether it is negated.
-    pub guard: Option<(String, bool)>,
+    /// The guard, a register or an argument, and whether it is negated.
+    pub guard: Option<(Operand, bool)>,
     /// Parts of the operation, as `["mad", "lo", "cc", "u32"]`.
     pub operation: Vec<String>,
     /// Operands.
     pub operands: Vec<Operand>,
+    /// As it is written, without comments and with single blanks.
+    pub text: String,
 }
 
 /// An operand.
@@ -89,11 +91,15 @@ fn split_statements(text: &str) -> Vec<String> {
 }
 
 fn statement(text: &str) -> Option<Statement> {
+    let whole = text.split_whitespace().collect::<Vec<_>>().join(" ");
     let (guard, text) = match text.strip_prefix('@') {
         Some(rest) => {
+            let rest = rest.trim_start();
+            let (negated, rest) = rest.strip_prefix('!').map_or((false, rest), |rest| (true, rest.trim_start()));
             let (register, rest) = rest.split_once(char::is_whitespace)?;
-            let negated = register.starts_with('!');
-            (Some((register.trim_start_matches(['!', '%']).to_string(), negated)), rest.trim())
+            let guard =
+                operand(register).filter(|guard| matches!(guard, Operand::Register(_) | Operand::Argument(_)))?;
+            (Some((guard, negated)), rest.trim())
         }
         None => (None, text),
     };
@@ -103,7 +109,7 @@ fn statement(text: &str) -> Option<Statement> {
     for part in split_operands(operands) {
         list.push(operand(part.trim())?);
     }
-    Some(Statement { guard, operation, operands: list })
+    Some(Statement { guard, operation, operands: list, text: whole })
 }
 
 fn split_operands(text: &str) -> Vec<&str> {
@@ -140,8 +146,10 @@ fn operand(text: &str) -> Option<Operand> {
             let Operand::Group(coordinates) = operand(coordinates.trim())? else { return None };
             return Some(Operand::Texture(Box::new(operand(handle.trim())?), coordinates));
         }
-        let (base, offset) = match inner.split_once('+') {
-            Some((base, offset)) => (base.trim(), number(offset.trim())? as i64),
+        // The sign of an offset belongs to it; one at the front would be that of an address without a base.
+        let (base, offset) = match inner.char_indices().skip(1).find(|(_, c)| matches!(c, '+' | '-')) {
+            Some((at, '+')) => (inner[..at].trim(), number(inner[at + 1..].trim())? as i64),
+            Some((at, _)) => (inner[..at].trim(), number(inner[at..].trim())? as i64),
             None => (inner, 0),
         };
         return Some(Operand::Memory(Box::new(operand(base)?), offset));
@@ -231,7 +239,21 @@ mod tests {
         )
         .unwrap();
         assert_eq!(list.len(), 3);
-        assert_eq!(list[1].guard, Some(("p".into(), true)));
+        assert_eq!(list[1].guard, Some((Operand::Register("p".into()), true)));
+        for (text, guard) in [
+            ("@ p st.global.u32 [$0], $1;", (Operand::Register("p".into()), false)),
+            ("@ ! %p st.global.u32 [$0], $1;", (Operand::Register("p".into()), true)),
+            ("@$2 st.global.u32 [$0], $1;", (Operand::Argument(2), false)),
+            ("@!${2:b} st.global.u32 [$0], $1;", (Operand::Argument(2), true)),
+        ] {
+            assert_eq!(parse(text).unwrap()[0].guard, Some(guard), "{text}");
+        }
+        for (text, offset) in
+            [("[$0+8]", 8), ("[ $0 + -8 ]", -8), ("[$0-8]", -8), ("[$0 - 0x10]", -16), ("[$0+-0x4]", -4), ("[$0]", 0)]
+        {
+            let list = parse(&format!("st.global.u32 {text}, $1;")).unwrap();
+            assert_eq!(list[0].operands[0], Operand::Memory(Box::new(Operand::Argument(0)), offset), "{text}");
+        }
         assert_eq!(list[1].operands[1], Operand::Memory(Box::new(Operand::Argument(3)), 16));
         assert_eq!(
             list[2].operands[1],
