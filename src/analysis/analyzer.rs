@@ -436,10 +436,9 @@ impl Analyzer {
             self.status.requests += reorder.batch(launch, items)?;
             return Ok(());
         }
-        let requests = check_batch(items, &open.shape)?;
-        self.status.requests += requests;
+        self.status.requests += check_batch(items, &open.shape)?;
         if let Some(watch) = &mut self.watch {
-            watch.batch(&open.shape, open.event.path, items, requests, &self.map);
+            watch.batch(&open.shape, open.event.path, items, &self.map);
         }
         self.pool.batch(launch, items)?;
         Ok(())
@@ -563,8 +562,7 @@ impl Analyzer {
             let watch = &mut self.watch;
             reorder.finish(launch, |items| {
                 if let Some(watch) = watch {
-                    let requests = check_batch(items, &open.shape).unwrap_or(0);
-                    watch.batch(&open.shape, open.event.path, items, requests, map);
+                    watch.batch(&open.shape, open.event.path, items, map);
                 }
                 pool.batch(launch, items)
             })?;

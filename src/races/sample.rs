@@ -8,13 +8,14 @@ use rustc_hash::FxHashMap;
 /// Blocks of a launch that are looked at: the first ones, and those that follow in their places.
 pub(super) const BLOCKS: u64 = 4;
 /// Requests per stretch of code, told by the kernel and the site it begins with.
-const PER_STRETCH: u64 = 4 << 10;
+const PER_STRETCH: u64 = 1 << 10;
 /// Requests after which a stretch without barriers is left.
-const LONGEST: u64 = 16 << 10;
-/// Of so many requests one is looked at beyond that.
-const SHARE: u64 = 128;
-/// Pages of device memory that are remembered per launch, 16 KiB each.
-pub(super) const PAGES: usize = 2048;
+const LONGEST: u64 = 4 << 10;
+/// For so many bytes of requests one is looked at beyond that; most take 16 to 32.
+const SHARE: u64 = 8 << 10;
+/// Lines of device memory that a launch's loads make the shadow remember, and that all accesses do: 2 KiB each, so that what is
+/// remembered stays in the processor's cache. Where loads have used up theirs, they are compared with what is there.
+pub(super) const LINES: [usize; 2] = [512, 1024];
 
 /// What was spent.
 #[derive(Default)]
@@ -25,9 +26,9 @@ pub(super) struct Sample {
 }
 
 impl Sample {
-    /// So many requests have come.
-    pub(super) fn saw(&mut self, requests: u64) {
-        self.seen += requests;
+    /// So many bytes of requests have come.
+    pub(super) fn saw(&mut self, bytes: u64) {
+        self.seen += bytes;
     }
 
     /// So many of a stretch were looked at.

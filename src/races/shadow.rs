@@ -4,8 +4,8 @@ use rustc_hash::FxHashMap;
 
 /// Bytes of a word.
 pub(super) const WORD: u64 = 4;
-/// Words of a page.
-const PAGE: u64 = 256;
+/// Words of a line.
+const LINE: u64 = 32;
 
 /// An access to a word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -94,36 +94,75 @@ fn enter(marks: &mut [Mark; 2], mark: Mark) {
     }
 }
 
-/// The words of device memory that a launch touched.
+/// Lines that are made room for at once.
+const CHUNK: usize = 64;
+
+/// The words of device memory that a launch touched, in lines of 128 bytes.
 #[derive(Default)]
 pub(super) struct GlobalShadow {
-    pages: Vec<Box<[Word; PAGE as usize]>>,
+    chunks: Vec<Box<[[Word; LINE as usize]]>>,
     by_number: FxHashMap<u64, u32>,
     last: Option<(u64, u32)>,
 }
 
 impl GlobalShadow {
-    /// Pages in use.
-    pub(super) fn pages(&self) -> usize {
-        self.pages.len()
+    /// Forgets everything but the room for it.
+    pub(super) fn clear(&mut self) {
+        self.by_number.clear();
+        self.last = None;
     }
 
-    /// The word that an address lies in.
+    /// The word that an address lies in; `None` where nothing is known of its line and `most` lines are in use.
     #[inline]
-    pub(super) fn word(&mut self, address: u64) -> &mut Word {
-        let (page, word) = (address / WORD / PAGE, (address / WORD % PAGE) as usize);
+    pub(super) fn word(&mut self, address: u64, most: usize) -> Option<&mut Word> {
+        let (number, word) = (address / WORD / LINE, (address / WORD % LINE) as usize);
         let index = match self.last {
-            Some((number, index)) if number == page => index,
+            Some((last, index)) if last == number => index,
             _ => {
-                let pages = &mut self.pages;
-                let index = *self.by_number.entry(page).or_insert_with(|| {
-                    pages.push(Box::new([Word::EMPTY; PAGE as usize]));
-                    pages.len() as u32 - 1
-                });
-                self.last = Some((page, index));
+                let index = match self.by_number.get(&number) {
+                    Some(&index) => index,
+                    None if self.by_number.len() >= most => return None,
+                    None => self.add(number),
+                };
+                self.last = Some((number, index));
                 index
             }
         };
-        &mut self.pages[index as usize][word]
+        Some(&mut self.chunks[index as usize / CHUNK][index as usize % CHUNK][word])
+    }
+
+    /// Adds an empty line.
+    fn add(&mut self, number: u64) -> u32 {
+        let next = self.by_number.len();
+        let empty = [Word::EMPTY; LINE as usize];
+        match self.chunks.get_mut(next / CHUNK) {
+            Some(chunk) => chunk[next % CHUNK] = empty,
+            None => self.chunks.push(vec![empty; CHUNK].into_boxed_slice()),
+        }
+        self.by_number.insert(number, next as u32);
+        next as u32
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_are_found_again_and_bounded() {
+        let mut shadow = GlobalShadow::default();
+        let mark = |site| Mark { block: 0, site, flags: flags::WRITES, bytes: 15, ..Mark::NONE };
+        for (site, address) in [(1, 0x1000), (2, 0x1004), (3, 0x1080)] {
+            shadow.word(address, 2).unwrap().touch(mark(site), |_| panic!("nobody was there"));
+        }
+        assert!(shadow.word(0x2000, 2).is_none(), "two lines are all");
+        for (site, address) in [(1, 0x1000), (2, 0x1004), (3, 0x1080)] {
+            let mut met = Vec::new();
+            let other = Mark { warp: 1, ..mark(9) };
+            shadow.word(address, 0).unwrap().touch(other, |mark| met.push(mark.site));
+            assert_eq!(met, [site]);
+        }
+        shadow.clear();
+        assert!(shadow.word(0x1000, 0).is_none());
     }
 }

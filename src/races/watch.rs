@@ -85,6 +85,8 @@ pub struct Watch {
     check: RaceCheck,
     sample: Sample,
     launches: FxHashMap<LaunchId, Running>,
+    /// Room of a launch that is over.
+    spare: Option<GlobalShadow>,
     found: BTreeMap<Key, Conflict>,
 }
 
@@ -94,10 +96,12 @@ impl Watch {
         Watch { check, ..Watch::default() }
     }
 
-    /// Takes a batch that was checked, of a launch with its host call path, with its requests' number.
-    pub fn batch(&mut self, shape: &LaunchShape, path: PathId, items: &[u8], requests: u64, map: &AllocationMap) {
-        self.sample.saw(requests);
-        let mut running = self.launches.remove(&shape.id).unwrap_or_default();
+    /// Takes a batch that was checked, of a launch with its host call path.
+    pub fn batch(&mut self, shape: &LaunchShape, path: PathId, items: &[u8], map: &AllocationMap) {
+        self.sample.saw(items.len() as u64);
+        let running = self.launches.remove(&shape.id);
+        let mut running =
+            running.unwrap_or_else(|| Running { global: self.spare.take().unwrap_or_default(), ..Running::default() });
         let warps = shape.warps.max(1);
         let mut at = 0;
         while at < items.len() {
@@ -144,7 +148,11 @@ impl Watch {
 
     /// A launch is over.
     pub fn end(&mut self, launch: LaunchId) {
-        self.launches.remove(&launch);
+        let Some(Running { mut global, .. }) = self.launches.remove(&launch) else { return };
+        global.clear();
+        if self.check == RaceCheck::Sampled {
+            self.spare = Some(global);
+        }
     }
 
     /// What was found, in an order that depends on the trace alone, and how much was looked at.
@@ -191,7 +199,7 @@ impl Turn<'_> {
             (self.block.newest, self.block.first_site, self.block.requests) = (Some(interval), site, 0);
             self.block.on = self.watch.sample.begins(self.shape.kernel, site);
         }
-        self.block.on &= self.watch.sample.goes_on(self.block.requests) && self.global.pages() < sample::PAGES;
+        self.block.on &= self.watch.sample.goes_on(self.block.requests);
         self.block.on
     }
 
@@ -288,7 +296,15 @@ impl Turn<'_> {
                 }
                 shared[index].touch(mark, meet);
             }
-            _ => self.global.word(address).touch(mark, meet),
+            _ => {
+                let most = match self.watch.check {
+                    RaceCheck::Full => usize::MAX,
+                    RaceCheck::Sampled => sample::LINES[usize::from(mark.writes())],
+                };
+                if let Some(word) = self.global.word(address, most) {
+                    word.touch(mark, meet);
+                }
+            }
         }
         for other in &met[..count] {
             // Shared memory was another block's before.

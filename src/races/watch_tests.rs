@@ -108,7 +108,7 @@ fn conflicts(check: RaceCheck, steps: &[Step]) -> Vec<Conflict> {
         items.extend(turn);
     }
     let mut watch = Watch::new(check);
-    watch.batch(&shape, 0, &items, steps.len() as u64, &AllocationMap::default());
+    watch.batch(&shape, 0, &items, &AllocationMap::default());
     watch.end(3);
     watch.finish().0
 }
