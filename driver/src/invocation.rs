@@ -167,6 +167,8 @@ pub struct Invocation {
     pub bundles: bool,
     /// `--device`: code for GPUs, too.
     pub gpu: GpuCode,
+    /// PTX was asked for, of each source.
+    pub ptx: bool,
     /// For [`Action::Clang`]: the arguments that ask for it, in clang's words.
     pub clang_only: Vec<String>,
     /// Flags that are dropped and could be missed.
@@ -229,7 +231,22 @@ impl Invocation {
 
     /// Folders of `-I`.
     pub fn include_folders(&self) -> Vec<PathBuf> {
-        self.common.iter().filter_map(|argument| argument.strip_prefix("-I").map(PathBuf::from)).collect()
+        let mut folders = Vec::new();
+        let mut arguments = self.common.iter();
+        while let Some(argument) = arguments.next() {
+            if ["-isystem", "-iquote", "-idirafter"].contains(&argument.as_str()) {
+                folders.extend(arguments.next().map(PathBuf::from));
+            } else if let Some(folder) = argument.strip_prefix("-I") {
+                folders.push(PathBuf::from(folder));
+            }
+        }
+        folders
+    }
+
+    /// nvcc's name for the PTX of a source; clang's would have triple and architecture in it.
+    pub fn ptx_path(&self, input: &Input) -> Option<PathBuf> {
+        let folder = self.output_folder.as_deref().unwrap_or(Path::new(""));
+        Path::new(&input.path).file_stem().map(|stem| folder.join(stem).with_extension("ptx"))
     }
 
     /// The level of host code. nvcc's default is none; `-O2` keeps a profiled program from being slow for no reason.
@@ -294,6 +311,7 @@ impl Parser {
             cautious: false,
             bundles: true,
             gpu: GpuCode::None,
+            ptx: false,
             clang_only: Vec::new(),
             ignored: Vec::new(),
         };
@@ -492,13 +510,12 @@ impl Parser {
         if made.action != Action::Clang && made.inputs.iter().any(twice) {
             return Err(UsageError::StandardInput);
         }
-        if made.output.is_none()
+        made.ptx = self.ptx;
+        if let [input] = &made.inputs[..]
+            && made.output.is_none()
             && self.ptx
-            && let [input] = &made.inputs[..]
         {
-            // nvcc's name for it; clang's would have triple and architecture in it.
-            let folder = made.output_folder.as_deref().unwrap_or(Path::new(""));
-            made.output = Path::new(&input.path).file_stem().map(|stem| folder.join(stem).with_extension("ptx"));
+            made.output = made.ptx_path(input);
         }
         if let Some(output) = &made.output
             && let Some(input) = made.inputs.iter().find(|input| same_file(Path::new(&input.path), output))

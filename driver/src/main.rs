@@ -1,10 +1,18 @@
 //! `warpline-cc`: compiles CUDA programs as nvcc or clang++ would, with Warpline's hooks. See `docs/` and
 //! `warpline-cc --help`.
 
+use std::ffi::OsString;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    let mut arguments = std::env::args_os().map(|argument| argument.to_string_lossy().into_owned());
+    let mut arguments = std::env::args_os();
     let program = arguments.next().unwrap_or_default();
-    warpline_driver::main(&program, &arguments.collect::<Vec<_>>())
+    match arguments.map(OsString::into_string).collect::<Result<Vec<_>, _>>() {
+        Ok(arguments) => warpline_driver::main(&program.to_string_lossy(), &arguments),
+        // clang puts names into debug information and site tables, which are text.
+        Err(name) => {
+            eprintln!("warpline-cc: error: {name:?} is not UTF-8: warpline-cc takes such names only; rename the file");
+            ExitCode::FAILURE
+        }
+    }
 }

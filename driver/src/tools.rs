@@ -66,6 +66,7 @@ impl Tools {
             .permissions(Permissions::from_mode(0o700))
             .tempdir()
             .map_err(DriverError::writing(std::env::temp_dir()))?;
+        crate::interrupt::removes(temporary.path().to_owned());
         let mut notes: Vec<String> = choice.note.into_iter().collect();
         let openmp_functions = openmp_functions(invocation, &clang);
         if openmp_functions.is_some() && asks_for_openmp(invocation) {

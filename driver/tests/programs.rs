@@ -480,3 +480,64 @@ int main() {
     driver.run("warpline-nvcc", "graph.cu -o graph").succeeded();
     driver.program("graph").succeeded();
 }
+
+#[test]
+fn ptx_of_several_sources_has_a_file_each() {
+    let driver = Driver::new();
+    driver.write("add.cu", PROGRAM);
+    driver.write("more.cu", PROGRAM);
+    driver.run("warpline-nvcc", "-ptx add.cu more.cu").succeeded();
+    for name in ["add.ptx", "more.ptx"] {
+        assert!(std::fs::read_to_string(driver.path(name)).unwrap().contains(".target sm_75"), "{name}");
+    }
+    let left = std::fs::read_dir(driver.folder.path()).unwrap().flatten();
+    assert!(!left.into_iter().any(|file| file.file_name().to_string_lossy().ends_with(".s")));
+}
+
+#[test]
+fn names_that_are_no_text_are_refused_by_name() {
+    use std::os::unix::ffi::OsStrExt;
+    let driver = Driver::new();
+    let name = std::ffi::OsStr::from_bytes(b"caf\xe9.cu");
+    std::fs::write(driver.folder.path().join(name), PROGRAM).unwrap();
+    let ran = driver.output(driver.command(driver.path("warpline-cc")).arg(name).arg("-o").arg("add"));
+    assert!(ran.code == 1 && ran.stderr.contains("caf\\xE9.cu") && ran.stderr.contains("UTF-8"), "{}", ran.stderr);
+}
+
+#[test]
+fn headers_of_system_folders_may_have_texture_references() {
+    let driver = Driver::new();
+    driver.write("library/table.cuh", "texture<float, 1, cudaReadModeElementType> table;\n");
+    let kernel = "#include <table.cuh>\n__global__ void get(float *out) { *out = tex1Dfetch(table, 1); }\n";
+    driver.write("get.cu", &format!("{kernel}int main() {{ return 0; }}\n"));
+    driver.run("warpline-nvcc", "-isystem library get.cu -o get").succeeded();
+}
+
+#[test]
+fn an_interrupted_compilation_leaves_no_files() {
+    let driver = Driver::new();
+    let body = "values[index] = values[index] * 3 + index;\n".repeat(20_000);
+    driver.write("slow.cu", &PROGRAM.replace("values[index] += STEP;", &format!("{{ {body} }}")));
+    driver.write("tmp/keep", "");
+    for signal in [libc::SIGINT, libc::SIGTERM] {
+        let mut command = driver.command(driver.path("warpline-cc"));
+        let child = command.args(["-c", "slow.cu"]).env("TMPDIR", driver.path("tmp")).spawn();
+        let mut child = child.unwrap();
+        let folders = || {
+            let entries = std::fs::read_dir(driver.path("tmp")).unwrap().flatten();
+            entries.filter(|entry| entry.file_name().to_string_lossy().starts_with("warpline-cc.")).count()
+        };
+        let start = std::time::Instant::now();
+        while folders() == 0 && start.elapsed().as_secs() < 60 {
+            std::thread::sleep(std::time::Duration::from_millis(5));
+        }
+        assert_eq!(folders(), 1);
+        // The folder is made a moment before the signal is expected.
+        std::thread::sleep(std::time::Duration::from_millis(50));
+        // SAFETY: the process is our own child, which nobody has waited for.
+        unsafe { libc::kill(child.id() as i32, signal) };
+        let status = child.wait().unwrap();
+        assert_eq!(std::os::unix::process::ExitStatusExt::signal(&status), Some(signal), "{status}");
+        assert_eq!(folders(), 0);
+    }
+}
