@@ -93,12 +93,14 @@ fn planted_conflicts_are_reported_and_cured_twins_are_not() {
         found.push(document["conflicts"].clone());
     }
     assert_eq!(found[0], found[1], "the number of threads makes no difference");
-    let text = report(&folder, "text");
+    let mut all = Command::new(warpline());
+    all.arg("report").arg(folder.join("profile.wlprof")).arg("--all");
+    let text = run(&mut all, &folder, "all").stdout;
     assert!(text.contains("CONFLICTS BETWEEN WARPS") && text.contains("by warps "), "{text}");
     assert!(report(&folder, "html").contains("Conflicts between warps"));
     let sarif: Value = serde_json::from_str(&report(&folder, "sarif")).expect("JSON");
     let results = sarif["runs"][0]["results"].as_array().expect("results");
-    let warnings = results.iter().filter(|row| row["ruleId"] == "WL005" && row["level"] == "warning");
+    let warnings = results.iter().filter(|row| row["ruleId"] == "race" && row["level"] == "warning");
     assert_eq!(warnings.count(), RACY.len());
 
     let quiet = profiled(&folder, &executable, &[], &["cured"]);

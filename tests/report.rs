@@ -13,7 +13,9 @@ use warpline_format::event::Event;
 
 fn profile(bytes: &[u8], facts: RunFacts) -> Profile {
     let analysis = analyze(TraceReader::new(bytes).unwrap(), 1, &mut NoProgress).unwrap();
-    build(BuildInput { analysis: &analysis, facts })
+    let mut profile = build(BuildInput { analysis: &analysis, facts });
+    profile.findings = warpline::findings::find(&profile, None);
+    profile
 }
 
 fn facts() -> RunFacts {
@@ -40,6 +42,16 @@ const PLAIN: TextOptions = TextOptions { color: false, top: 10, all: true, width
 #[test]
 fn the_demo_s_report() {
     insta::assert_snapshot!(text(&demo_profile(), &PLAIN));
+}
+
+#[test]
+fn the_short_report() {
+    for (name, width) in [("wide", 120), ("narrow", 80)] {
+        let shown = text(&demo_profile(), &TextOptions { all: false, width, ..PLAIN });
+        assert!(shown.lines().all(|line| line.chars().count() <= width), "{width} columns:\n{shown}");
+        assert!(shown.lines().count() <= 40, "{shown}");
+        insta::assert_snapshot!(format!("the_short_report_{name}"), shown);
+    }
 }
 
 #[test]
@@ -130,7 +142,12 @@ fn anywhere(report: impl Fn(&Profile) -> String) -> String {
 
 #[test]
 fn the_findings_for_editors() {
-    insta::assert_snapshot!(anywhere(sarif));
+    let mut document: serde_json::Value = serde_json::from_str(&anywhere(sarif)).unwrap();
+    // Each rule has its page; the first one's will do.
+    let rules = document["runs"][0]["tool"]["driver"]["rules"].as_array_mut().unwrap();
+    assert!(rules.iter().all(|rule| rule["help"]["text"].as_str().unwrap().contains("## What to do")));
+    rules.clear();
+    insta::assert_snapshot!(serde_json::to_string_pretty(&document).unwrap());
 }
 
 #[test]
@@ -141,7 +158,7 @@ fn bad_accesses_are_findings() {
     trace.event(demo::fault(0));
     let document: serde_json::Value = serde_json::from_str(&sarif(&profile(&trace.finish(), facts()))).unwrap();
     let result = &document["runs"][0]["results"][0];
-    assert_eq!((&result["ruleId"], &result["level"]), (&"WL004".into(), &"error".into()));
+    assert_eq!((&result["ruleId"], &result["level"]), (&"fault".into(), &"error".into()));
     assert_eq!(result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"], "file:///nowhere/columns.cu");
 }
 

@@ -23,7 +23,7 @@ pub(in super::super) fn find(context: &Context<'_>) -> Vec<Draft> {
             "make the update atomic, give each block its own part, or split the kernel"
         };
         let frame = conflict.accesses.first().map(|access| &access.frame);
-        let draft = Draft::new(reason, cure).at_frame(frame).score(1.0).severity(Severity::Error);
+        let draft = Draft::new(reason, cure).at_frame(frame).score(1.0).severity(Severity::Warning);
         let draft = Draft { kernel: Some(conflict.kernel), allocation: conflict.allocation, ..draft };
         draft.object(conflict.variable.clone()).evidence("times", conflict.count as f64)
     });

@@ -11,8 +11,11 @@ use super::wrap::cut;
 use crate::profile::Profile;
 use crate::profile::model::{Kernel, LevelMetrics};
 
-/// Columns before the name.
-const BEFORE_NAME: usize = 71;
+/// Columns before the name, and of the share, for which narrow terminals have no room.
+const BEFORE_NAME: usize = 73;
+const SHARE: usize = 8;
+/// Columns from which on there is room for the share.
+const WIDE: usize = 92;
 
 pub(super) fn write(out: &mut String, profile: &Profile, style: Style, top: usize, width: usize) {
     if profile.kernels.is_empty() {
@@ -27,9 +30,19 @@ pub(super) fn write(out: &mut String, profile: &Profile, style: Style, top: usiz
     });
     let title = if all > 0.0 { "KERNELS by estimated time" } else { "KERNELS by memory traffic" };
     _ = writeln!(out, "{}", style.heading(title));
+    let wide = width >= WIDE;
+    let share_column = |text: &str| if wide { format!("{text:>7} ") } else { String::new() };
+    let room = (width + if wide { 0 } else { SHARE }).saturating_sub(BEFORE_NAME).max(12);
     let head = format!(
-        "  {:>7} {:>8} {:<18} {:>9} {:>7} {:>7} {:>8}  {}",
-        "share", "time", "limited by", "coalesced", "L1 hit", "L2 hit", "launches", "kernel"
+        "  {}{:>8} {:<17} {:>9} {:>7} {:>7} {:>8}  {}",
+        share_column("share"),
+        "time",
+        "limited by",
+        "coalesced",
+        "L1 hit",
+        "L2 hit",
+        "launches",
+        "kernel"
     );
     _ = writeln!(out, "{}", style.faint(&head));
     for kernel in rows.iter().take(top) {
@@ -42,15 +55,17 @@ pub(super) fn write(out: &mut String, profile: &Profile, style: Style, top: usiz
         let coalesced = if sum.sectors == 0 { "-".to_owned() } else { percent(ratio(sum.ideal_sectors, sum.sectors)) };
         _ = writeln!(
             out,
-            "  {:>7} {:>8} {:<18} {:>9} {:>7} {:>7} {:>8}  {}",
-            estimate.filter(|_| all > 0.0).map_or("-".to_owned(), |estimate| percent(estimate.seconds / all)),
+            "  {}{:>8} {:<17} {:>9} {:>7} {:>7} {:>8}  {}",
+            share_column(
+                &estimate.filter(|_| all > 0.0).map_or("-".to_owned(), |estimate| percent(estimate.seconds / all))
+            ),
             estimate.map_or("-".to_owned(), |estimate| seconds(estimate.seconds)),
             estimate.map_or("-".to_owned(), limiter),
             coalesced,
             hits(&sum.l1),
             hits(&sum.l2),
             count(kernel.launch_count()),
-            style.strong(&cut(&names::label(profile, kernel), width.saturating_sub(BEFORE_NAME).max(12))),
+            style.strong(&cut(&names::label(profile, kernel), room)),
         );
     }
     more(out, rows.len(), top, "kernels", style);

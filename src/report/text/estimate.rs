@@ -87,7 +87,7 @@ fn name(limit: &str) -> &str {
         "shared" => "shared memory",
         "l2" => "L2 bandwidth",
         "dram" => "DRAM bandwidth",
-        "bus" => "bus to host memory",
+        "bus" => "host memory bus",
         other => other,
     }
 }

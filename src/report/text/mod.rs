@@ -90,6 +90,10 @@ pub fn text(profile: &Profile, options: &TextOptions) -> String {
         write_sections(&mut out, profile, style, top);
         header::write_notes(&mut out, profile, style);
     } else {
+        // These were asked for when the profile was made.
+        models::write(&mut out, profile, style, top);
+        bypass::write(&mut out, profile, style, top);
+        bypass::write_pages(&mut out, profile, style, top);
         header::write_short_notes(&mut out, profile, style, width);
         let next = "More: --all shows every section, `warpline explain ID` what a finding means, --kernel and --source choose.";
         out.push_str(&style.faint(&wrap::paragraph("", next, width)));
