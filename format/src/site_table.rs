@@ -503,11 +503,11 @@ mod tests {
     #[test]
     fn earlier_versions_are_read() {
         let now = table().to_bytes();
-        for (version, added) in [(1, 4), (2, 3), (4, 2)] {
+        for (version, added) in [(1, 7), (2, 6), (4, 5), (8, 3)] {
             let table_bytes = &now[HEAD_BYTES..now.len() - added];
             let mut bytes = vec![version];
-            if version == 4 {
-                bytes.extend(checksum(4, table_bytes).to_le_bytes());
+            if version >= 4 {
+                bytes.extend(checksum(version, table_bytes).to_le_bytes());
             }
             bytes.extend(table_bytes);
             assert_eq!(SiteTable::from_bytes(&bytes).unwrap(), table(), "version {version}");
@@ -538,6 +538,32 @@ mod tests {
         assert!(with(&[(0, Some(0)), (1, None)]).is_ok());
         for wrong in [&[(2, None)][..], &[(0, Some(1))], &[(1, None), (0, None)], &[(1, None), (1, None)]] {
             assert!(matches!(with(wrong), Err(SiteTableError::Damaged(_))), "{wrong:?}");
+        }
+    }
+
+    #[test]
+    fn operands_and_parts_are_checked_and_found() {
+        let operand = |site, variable, step| Operand { site, variable, steps: [step; 3], ..Operand::default() };
+        let part = |block, line| BlockPart { block, chain: vec![line], ..BlockPart::default() };
+        let with = |operands: Vec<Operand>, parts: Vec<BlockPart>| {
+            SiteTable::from_bytes(&SiteTable { operands, parts, names: vec!["in".into()], ..table() }.to_bytes())
+        };
+        let good = vec![operand(0, Some(0), Step::Times(Some(0))), operand(1, None, Step::Other)];
+        let blocks = table().blocks.len() as u32;
+        let parts: Vec<BlockPart> = if blocks == 0 { Vec::new() } else { vec![part(0, 0), part(0, 0)] };
+        let read = with(good.clone(), parts.clone()).unwrap();
+        assert_eq!((read.operand(1), read.operand(7)), (Some(&good[1]), None));
+        assert_eq!((read.parts_of(0), read.parts_of(1)), (&parts[..], &[][..]));
+        for operands in [
+            vec![operand(2, None, Step::None)],
+            vec![operand(0, Some(1), Step::None)],
+            vec![operand(0, None, Step::Times(Some(1)))],
+            vec![operand(1, None, Step::None), operand(0, None, Step::None)],
+        ] {
+            assert!(matches!(with(operands, Vec::new()), Err(SiteTableError::Damaged(_))));
+        }
+        for parts in [vec![part(blocks, 0)], vec![part(0, 99)]] {
+            assert!(matches!(with(Vec::new(), parts), Err(SiteTableError::Damaged(_))));
         }
     }
 

@@ -86,7 +86,7 @@ fn kernels(out: &mut String, profile: &Profile, top: usize) {
 
 /// Text of the program that no renderer takes for markup. Code spans of findings stay: their backticks come in pairs.
 fn escaped(text: &str) -> String {
-    let paired = text.matches('`').count() % 2 == 0;
+    let paired = text.matches('`').count().is_multiple_of(2);
     let mut out = String::with_capacity(text.len());
     let mut inside = false;
     for character in text.chars() {

@@ -1,7 +1,7 @@
 //! A site table as text, for dumps and tests.
 
 use std::fmt::Write;
-use warpline_format::site_table::{FrameId, SiteTable};
+use warpline_format::site_table::{FrameId, InstructionMix, SiteTable, Step};
 
 /// One line per entry of the table, stable and made for reading: `site 3 kernel load global 4 bytes …`.
 pub fn describe(table: &SiteTable) -> String {
@@ -50,6 +50,28 @@ fn write(table: &SiteTable, out: &mut String) -> std::fmt::Result {
             mix.tensor,
             chain(table, &block.chain)
         )?;
+    }
+    for part in &table.parts {
+        let InstructionMix { fp16, fp32, fp64, int, special, conversion, control, memory, barrier, tensor } = part.mix;
+        let all = fp16 + fp32 + fp64 + int + special + conversion + control + memory + barrier + tensor;
+        writeln!(out, "part of block {} {all} instructions at {}", part.block, chain(table, &part.chain))?;
+    }
+    for operand in &table.operands {
+        let name = |name: Option<u32>| name.and_then(|name| table.names.get(name as usize)).map_or("?", String::as_str);
+        write!(out, "operand of site {} {}", operand.site, name(operand.variable))?;
+        if operand.member.is_some() {
+            let bytes = operand.structure_bytes;
+            write!(out, " member {} of {} of {bytes} bytes", name(operand.member), name(operand.structure))?;
+        }
+        for (axis, step) in ["x", "y", "z"].into_iter().zip(operand.steps) {
+            match step {
+                Step::None => {}
+                Step::Bytes(bytes) => write!(out, " {axis} {bytes} bytes")?,
+                Step::Times(factor) => write!(out, " {axis} times {}", name(factor))?,
+                Step::Other => write!(out, " {axis} other")?,
+            }
+        }
+        writeln!(out, "{}", if operand.loaded { " loaded" } else { "" })?;
     }
     for (index, branch) in table.branches.iter().enumerate() {
         let place = chain(table, &branch.chain);

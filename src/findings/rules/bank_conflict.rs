@@ -135,7 +135,7 @@ fn passes(example: &BankConflict, banks: Banks, place: impl Fn(u64) -> u64) -> u
 /// or at most an eighth of those it takes; and the passes then.
 fn padding(example: &BankConflict, row: u64, banks: Banks) -> Option<(u64, u32)> {
     let element = u64::from(example.bytes.max(1));
-    if row < 2 * element || row % element != 0 {
+    if row < 2 * element || !row.is_multiple_of(element) {
         return None;
     }
     let tried = (1..=MOST_PADDING).map(|elements| {

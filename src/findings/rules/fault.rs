@@ -8,7 +8,8 @@ use super::super::words;
 use crate::profile::model::{Fault, Severity};
 
 pub(in super::super) fn find(context: &Context<'_>) -> Vec<Draft> {
-    let mut groups: BTreeMap<(&str, &str, u32, u32, Option<u32>), (u64, &Fault)> = BTreeMap::new();
+    type Key<'a> = (&'a str, &'a str, u32, u32, Option<u32>);
+    let mut groups: BTreeMap<Key<'_>, (u64, &Fault)> = BTreeMap::new();
     for fault in &context.profile.faults {
         let key = (&fault.kind[..], &fault.frame.file[..], fault.frame.line, fault.frame.column, fault.kernel);
         groups.entry(key).or_insert((0, fault)).0 += 1;
