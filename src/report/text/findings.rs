@@ -11,7 +11,7 @@ use crate::profile::Profile;
 use crate::profile::model::{Finding, Severity};
 use crate::report::finding_text;
 
-/// Findings of a short report, and fewest of one that gets too long.
+/// Findings of a short report, and fewest of one that gets too long. Notes stand there only where nothing asks for a change.
 const MOST: usize = 5;
 const FEWEST: usize = 3;
 /// Lines of all findings of a short report.
@@ -66,7 +66,11 @@ pub(super) fn write(out: &mut String, profile: &Profile, style: Style, width: us
     }
     _ = writeln!(out, "{}", style.heading("FINDINGS, what matters most first"));
     let (mut shown, mut lines) = (0, 0);
+    let only_notes = profile.findings.iter().all(|finding| finding.severity == Severity::Note);
     for finding in &profile.findings {
+        if !all && !only_notes && finding.severity == Severity::Note {
+            break;
+        }
         let text = one(profile, finding, style, width);
         lines += text.lines().count();
         if !all && (shown >= MOST || shown >= FEWEST && lines > MOST_LINES) {
@@ -77,7 +81,9 @@ pub(super) fn write(out: &mut String, profile: &Profile, style: Style, width: us
     }
     let rest = profile.findings.len() - shown;
     if rest > 0 {
-        let text = format!("  … and {} (--all shows them)", plural(rest, "more", "more"));
+        let notes = profile.findings[shown..].iter().all(|finding| finding.severity == Severity::Note);
+        let rest = if notes { plural(rest, "note", "notes") } else { format!("{rest} more") };
+        let text = format!("  … and {rest} (--all shows them)");
         _ = writeln!(out, "{}", style.faint(&text));
     }
     out.push('\n');
