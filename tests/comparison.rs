@@ -163,6 +163,26 @@ fn template_kernels_are_told_apart() {
     );
 }
 
+/// Lambdas have numbers for names: one more before them makes each the next one.
+#[test]
+fn lambdas_are_known_by_what_they_do() {
+    let with = |codes: &[&[(&str, u64)]]| {
+        let sources: Vec<Source<'_>> = codes.iter().map(|code| Source { name: "run", code }).collect();
+        let mut profile = program("/a/app.cu", &sources, &[]);
+        for (number, kernel) in (1..).zip(&mut profile.kernels) {
+            kernel.name = format!("void run<main::'lambda{number}'(int)>(main::'lambda{number}'(int), int)");
+            kernel.mangled = format!("_Z3runIZ4mainEUliE{number}_EviT_");
+        }
+        profile
+    };
+    let (add, scale) =
+        ([("    run(n, [=](int i) { a[i] += b[i]; });", 96)], [("    run(n, [=](int i) { a[i] *= b[0]; });", 64)]);
+    let found = diff(&with(&[&add, &scale]), &with(&[&[("    run(n, [=](int i) { a[i] = 0; });", 80)], &add, &scale]));
+    let names = kernels(&found);
+    assert_eq!(names.len(), 1, "{names:?}");
+    assert!(names[0].0.is_none() && names[0].1.unwrap().contains("lambda1"), "{names:?}");
+}
+
 #[test]
 fn renamed_grown_and_hoisted_allocations_are_told() {
     let code = sum(32);

@@ -19,7 +19,10 @@ struct Facts<'a> {
     unit: &'a str,
     /// Name without result, template arguments and parameters.
     base: &'a str,
-    parameters: &'a str,
+    /// Without numbers of what has no names.
+    parameters: String,
+    /// For what has a number in place of a name: its name without such numbers, which change where another one is added.
+    unnamed: Option<String>,
     words: Vec<String>,
     /// Of all its lines, sorted.
     grams: Vec<u64>,
@@ -29,6 +32,7 @@ impl<'a> Facts<'a> {
     fn all(code: &Code<'a>) -> Vec<Facts<'a>> {
         let facts = |(index, kernel): (usize, &'a Kernel)| {
             let (base, parameters) = parts(&kernel.name);
+            let parameters = unnamed(parameters).unwrap_or_else(|| parameters.to_owned());
             let mut grams: Vec<u64> = Vec::new();
             for place in code.lines_of(index) {
                 // The head has the name and the parameters, and most kernels have a line that makes an index of these two.
@@ -44,7 +48,15 @@ impl<'a> Facts<'a> {
                 }
             }
             grams.sort_unstable();
-            Facts { kernel, unit: file_name(&kernel.module), base, parameters, words: words(base), grams }
+            Facts {
+                kernel,
+                unit: file_name(&kernel.module),
+                base,
+                parameters,
+                unnamed: unnamed(&kernel.name),
+                words: words(base),
+                grams,
+            }
         };
         code.profile.kernels.iter().enumerate().map(facts).collect()
     }
@@ -74,7 +86,10 @@ pub(crate) fn pair(before: &Code<'_>, after: &Code<'_>) -> Pairs {
                 let row = &one[before];
                 afters.iter().map({
                     let other = &other;
-                    move |&after| (1 + row.likeness(&other[after]), before, after)
+                    move |&after| {
+                        let same_name = u32::from(row.kernel.mangled == other[after].kernel.mangled);
+                        (1 + 2 * row.likeness(&other[after]) + same_name, before, after)
+                    }
                 })
             });
             best_first(scores.collect())
@@ -82,12 +97,13 @@ pub(crate) fn pair(before: &Code<'_>, after: &Code<'_>) -> Pairs {
     };
     let sizes = (one.len(), other.len());
 
-    let keys: [KeyOf; 6] = [
+    let keys: [KeyOf; 7] = [
+        |facts| Some((facts.unnamed.clone()?, String::new())),
         |facts| Some((facts.kernel.mangled.clone(), facts.kernel.module.clone())),
         |facts| Some((facts.kernel.mangled.clone(), facts.unit.to_owned())),
         |facts| Some((facts.kernel.mangled.clone(), String::new())),
         |facts| Some((facts.kernel.name.clone(), String::new())),
-        |facts| Some((facts.base.to_owned(), facts.parameters.to_owned())),
+        |facts| Some((facts.base.to_owned(), facts.parameters.clone())),
         |facts| Some((facts.base.to_owned(), String::new())),
     ];
 
@@ -113,6 +129,21 @@ pub(crate) fn pair(before: &Code<'_>, after: &Code<'_>) -> Pairs {
     pairs
 }
 
+/// A name without the numbers of lambdas and unnamed types; `None` where it has none of either.
+fn unnamed(name: &str) -> Option<String> {
+    // `main::'lambda0'(int)` as LLVM writes it, `main::{lambda(int)#2}` as GNU does.
+    const SIGNS: [&str; 3] = ["'lambda", "'unnamed", "#"];
+    let (mut plain, mut rest, mut found) = (String::with_capacity(name.len()), name, false);
+    while let Some((at, sign)) = SIGNS.iter().filter_map(|sign| Some((rest.find(sign)?, sign))).min() {
+        let (before, after) = rest.split_at(at + sign.len());
+        plain.push_str(before);
+        rest = after.trim_start_matches(|character: char| character.is_ascii_digit());
+        found = true;
+    }
+    plain.push_str(rest);
+    found.then_some(plain)
+}
+
 /// Name without result and template arguments, and parameters.
 fn parts(name: &str) -> (&str, &str) {
     let plain = crate::report::plain_name(name);
@@ -123,4 +154,18 @@ fn parts(name: &str) -> (&str, &str) {
 
 pub(super) fn file_name(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_have_parts() {
+        assert_eq!(parts("void sum<float, 4>(float*, int)"), ("sum", "(float*, int)"));
+        assert_eq!(parts("scale(float*)"), ("scale", "(float*)"));
+        assert_eq!(unnamed("run<main::{lambda(int)#2}>(int)").as_deref(), Some("run<main::{lambda(int)#}>(int)"));
+        assert_eq!(unnamed("run<main::'lambda1'(int)>(int)").as_deref(), Some("run<main::'lambda'(int)>(int)"));
+        assert_eq!(unnamed("scale(float*)"), None);
+    }
 }

@@ -74,9 +74,10 @@ impl<'a> Sides<'a> {
 
 /// Why a finding matters, what to do, and what that brings.
 pub(super) fn advice(finding: &Finding) -> String {
-    let gain =
-        finding.gain.as_ref().map_or(String::new(), |gain| format!(" Gain: {}.", finding_text::gain(finding, gain)));
-    format!("{} {}{gain}", finding.reason, finding.cure)
+    let gain = finding.gain.as_ref().map(|gain| format!("gain: {}", finding_text::gain(finding, gain)));
+    let parts = [Some(finding.reason.clone()), Some(finding.cure.clone()), gain];
+    let parts: Vec<String> = parts.into_iter().flatten().filter(|part| !part.is_empty()).collect();
+    parts.iter().map(|part| part.trim_end_matches('.')).collect::<Vec<_>>().join("; ")
 }
 
 fn kernel(profile: &Profile, id: u32) -> Option<String> {
