@@ -47,6 +47,11 @@ fn launches_that_were_not_recorded_are_told() {
         kernels.map(|kernel| (kernel["launch_count"].as_u64(), kernel["recorded_launches"].as_u64())).collect()
     };
     assert_eq!(counts(&read(&folder, "p.wlprof")), [(Some(5), Some(2)), (Some(1), Some(0))]);
+    // Every format shows the launches that its figures are of.
+    let text = said(&folder, &["report", "p.wlprof"]).stdout;
+    let row =
+        text.lines().find(|line| line.ends_with(" add") && !line.contains(" in ")).unwrap_or_else(|| panic!("{text}"));
+    assert_eq!(row.split_whitespace().rev().nth(1), Some("2"), "{text}");
     let outcome = said(&folder, &["run", "-o", "p.wlprof", "--", "./program"]);
     assert!(!outcome.stderr.contains("recorded"), "{}", outcome.describe());
     assert_eq!(counts(&read(&folder, "p.wlprof")), [(Some(5), None), (Some(1), None)]);

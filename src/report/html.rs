@@ -215,7 +215,7 @@ fn kernels(out: &mut String, profile: &Profile) {
                 None => number(out, -1.0, "-"),
             }
         }
-        number(out, kernel.launch_count() as f64, &count(kernel.launch_count()));
+        number(out, kernel.recorded_launches() as f64, &count(kernel.recorded_launches()));
         out.push_str("</tr>\n");
     }
     end(out);

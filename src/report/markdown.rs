@@ -71,7 +71,7 @@ fn kernels(out: &mut String, profile: &Profile, top: usize) {
             out,
             "| {} | {} | {} | {} | {} | {} |",
             code(&label(profile, kernel)),
-            count(kernel.launch_count()),
+            count(kernel.recorded_launches()),
             kernel.estimates.first().map_or("-".to_owned(), |estimate| seconds(estimate.seconds)),
             if sum.sectors == 0 { "-".to_owned() } else { percent(ratio(sum.ideal_sectors, sum.sectors)) },
             hits(&sum.l1),

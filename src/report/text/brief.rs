@@ -64,7 +64,7 @@ pub(super) fn write(out: &mut String, profile: &Profile, style: Style, top: usiz
             coalesced,
             hits(&sum.l1),
             hits(&sum.l2),
-            count(kernel.launch_count()),
+            count(kernel.recorded_launches()),
             style.strong(&cut(&names::label(profile, kernel), room)),
         );
     }

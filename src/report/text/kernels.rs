@@ -50,7 +50,7 @@ pub(super) fn write(out: &mut String, profile: &Profile, style: Style, top: usiz
             ratio(sum.sectors, sum.requests),
             ratio(sum.ideal_sectors, sum.requests),
             style.quality(rate, &efficiency_text),
-            count(kernel.launch_count()),
+            count(kernel.recorded_launches()),
             style.strong(&names::label(profile, kernel)),
         );
         let early = profile.run.missing.iter().filter(|row| row.ended_early() && row.kernel == Some(kernel.id));
