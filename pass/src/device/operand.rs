@@ -170,10 +170,8 @@ fn through(load: Value<'_>) -> Option<Root<'_>> {
 /// Name of a value that is the same for all threads, as the source has it.
 pub(super) fn value_name(mut value: Value<'_>) -> Option<String> {
     for _ in 0..MOST_STEPS {
-        if value.is_argument() || value.is_instruction() {
-            if let Some(variable) = Variable::of_value(value) {
-                return Some(variable.name());
-            }
+        if let Some(variable) = Variable::of_value(value) {
+            return Some(variable.name());
         }
         if !value.is_instruction() {
             return None;
