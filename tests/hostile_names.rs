@@ -137,6 +137,10 @@ fn names_in_profiles_are_written_out() {
     let line = serde_json::json!({ "9": "\tsum += matrix[i];" });
     document["sources"] = serde_json::json!({ "/nowhere/columns.cu": line });
     spoil(&mut document);
+    // One of three, not a text.
+    for finding in document["findings"].as_array_mut().unwrap() {
+        finding["severity"] = "warning".into();
+    }
     let names = document["sources"].as_object_mut().unwrap();
     let lines = names.remove("/nowhere/columns.cu").unwrap();
     names.insert(format!("/nowhere/columns.cu{BAD}"), lines);
