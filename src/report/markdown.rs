@@ -85,7 +85,7 @@ fn kernels(out: &mut String, profile: &Profile, top: usize) {
 }
 
 /// Text of the program that no renderer takes for markup. Code spans of findings stay: their backticks come in pairs.
-fn escaped(text: &str) -> String {
+pub(super) fn escaped(text: &str) -> String {
     let paired = text.matches('`').count().is_multiple_of(2);
     let mut out = String::with_capacity(text.len());
     let mut inside = false;
@@ -111,7 +111,7 @@ fn escaped(text: &str) -> String {
 }
 
 /// Text as a code span: longer fences than any run of backticks in it.
-fn code(text: &str) -> String {
+pub(super) fn code(text: &str) -> String {
     let longest = text.split(|character| character != '`').map(str::len).max().unwrap_or(0);
     let fence = "`".repeat(longest + 1);
     let pad = if text.starts_with('`') || text.ends_with('`') { " " } else { "" };

@@ -3,18 +3,20 @@
 use std::fmt::Write as _;
 
 use super::shown::{
-    self, Shown, Sides, Verdict, advice, arrow, broken, figures, in_words, places, program, unchanged, words,
+    self, Shown, Sides, Verdict, advice, arrow, broken, figures, in_words, places, programs, unchanged, words,
 };
 use super::text::{DiffOptions, evidence};
 use crate::comparison::document::{Both, Changes, Diff, Position, Value};
 use crate::comparison::{rank, unit};
 use crate::profile::Profile;
 use crate::profile::model::Finding;
+use crate::report::markdown::{code, escaped};
 
 /// The comparison; the profiles are those it is of.
 pub fn markdown(diff: &Diff, before: &Profile, after: &Profile, options: &DiffOptions) -> String {
     let mut page = Page { out: String::new(), options: *options, sides: Sides::new(before, after) };
-    _ = writeln!(page.out, "## Warpline: {} → {}\n", code(&program(before)), code(&program(after)));
+    let (one, other) = programs(before, after);
+    _ = writeln!(page.out, "## Warpline: {} → {}\n", code(&one), code(&other));
     page.comparable(diff);
     page.limits(diff);
     if !diff.is_empty() {
@@ -51,8 +53,8 @@ impl Page<'_> {
         );
         self.out.push_str("> | | before | after |\n> |---|---|---|\n");
         for difference in &diff.differences {
-            let what = plain(&words(&difference.what));
-            _ = writeln!(self.out, "> | {what} | {} | {} |", plain(&difference.before), plain(&difference.after));
+            let what = escaped(&words(&difference.what));
+            _ = writeln!(self.out, "> | {what} | {} | {} |", escaped(&difference.before), escaped(&difference.after));
         }
         self.out.push('\n');
     }
@@ -64,7 +66,7 @@ impl Page<'_> {
         } else {
             _ = writeln!(self.out, "**Limits**: {} of {} broken.\n", limits.broken.len(), limits.checked);
             for row in &limits.broken {
-                _ = writeln!(self.out, "- :x: {}", plain(&broken(row)));
+                _ = writeln!(self.out, "- :x: {}", escaped(&broken(row)));
             }
             self.out.push('\n');
         }
@@ -99,7 +101,7 @@ impl Page<'_> {
                 Verdict::Neither => "",
             };
             let Shown { label, before, after, change, .. } = figure;
-            _ = writeln!(self.out, "| {} | {before} | {after} | {change} | {verdict} |", plain(label));
+            _ = writeln!(self.out, "| {} | {before} | {after} | {change} | {verdict} |", escaped(label));
         }
         self.out.push('\n');
     }
@@ -114,7 +116,7 @@ impl Page<'_> {
         });
         let text: Vec<String> = each.take(most).collect();
         if !text.is_empty() {
-            _ = writeln!(self.out, "{}\n", plain(&text.join(", ")));
+            _ = writeln!(self.out, "{}\n", escaped(&text.join(", ")));
         }
     }
 
@@ -138,15 +140,15 @@ impl Page<'_> {
         self.out.push_str("### Findings\n\n");
         let top = self.options.top.min(1 << 30);
         for finding in found.gone.iter().take(top) {
-            let text = plain(&finding.reason);
+            let text = escaped(&finding.reason);
             self.finding(":green_circle: gone", finding, false, &text);
         }
         for finding in found.new.iter().take(top) {
-            let text = plain(&advice(finding));
+            let text = escaped(&advice(finding));
             self.finding(":red_circle: new", finding, true, &text);
         }
         for change in found.changed.iter().take(top) {
-            let text = plain(&evidence(change));
+            let text = escaped(&evidence(change));
             self.finding("changed", &change.after, true, &text);
         }
         self.out.push('\n');
@@ -277,31 +279,12 @@ fn longest_run(text: &str) -> usize {
     text.split(|character| character != '`').map(str::len).max().unwrap_or(0)
 }
 
-/// Text in which no sign means anything.
-fn plain(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for character in text.chars() {
-        if matches!(character, '\\' | '`' | '*' | '_' | '[' | ']' | '<' | '|' | '~' | '&') {
-            out.push('\\');
-        }
-        out.push(character);
-    }
-    out
-}
-
-/// A name, as code; also within a table.
-fn code(text: &str) -> String {
-    format!("`{}`", text.replace('`', "'").replace('|', "\\|"))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn nothing_of_a_program_is_markup() {
-        assert_eq!(plain("<b>*a* | [x](y)"), "\\<b>\\*a\\* \\| \\[x\\](y)");
-        assert_eq!(code("a`|b"), "`a'\\|b`");
+    fn no_line_of_a_program_ends_its_block() {
         assert_eq!(longest_run("a ``` b ` c"), 3);
     }
 }

@@ -84,12 +84,17 @@ fn kernel(profile: &Profile, id: u32) -> Option<String> {
     profile.kernels.iter().find(|kernel| kernel.id == id).map(|kernel| label(profile, kernel))
 }
 
-/// Executable and arguments.
-pub(super) fn program(profile: &Profile) -> String {
+/// Executables and arguments; with their folders where these tell them apart.
+pub(super) fn programs(before: &Profile, after: &Profile) -> (String, String) {
+    let short = (program(before, short_path), program(after, short_path));
+    if short.0 == short.1 { (program(before, |path| path), program(after, |path| path)) } else { short }
+}
+
+fn program(profile: &Profile, name: fn(&str) -> &str) -> String {
     match &profile.run.program[..] {
         [] => "an unknown program".to_owned(),
         [executable, arguments @ ..] => {
-            let words = std::iter::once(short_path(executable)).chain(arguments.iter().map(String::as_str));
+            let words = std::iter::once(name(executable)).chain(arguments.iter().map(String::as_str));
             words.collect::<Vec<_>>().join(" ")
         }
     }

@@ -1,6 +1,6 @@
 //! A comparison for people, within the width of their terminal.
 
-use super::shown::{self, Shown, Sides, Verdict, advice, arrow, figures, in_words, places, program, words};
+use super::shown::{self, Shown, Sides, Verdict, advice, arrow, figures, in_words, places, programs, words};
 use crate::comparison::document::{Changes, Diff, FindingChange, Position, Value};
 use crate::comparison::unit;
 use crate::profile::Profile;
@@ -75,7 +75,7 @@ impl Page<'_> {
     }
 
     fn head(&mut self, diff: &Diff) {
-        let (before, after) = (program(self.sides.before), program(self.sides.after));
+        let (before, after) = programs(self.sides.before, self.sides.after);
         self.heading("Warpline: comparison of two profiles");
         self.words("  before", 10, &before);
         self.words("  after", 10, &after);
