@@ -453,7 +453,7 @@ fn large_programs_take_seconds() {
     let options = DiffOptions { color: false, top: usize::MAX, all: true, width: 100 };
     let text = diff_text(&found, &before, &after, &options);
     assert!(found.lines.len() >= 20_000 && text.lines().count() > 20_000);
-    // A second in a release, on a machine with nothing else to do.
+    // Generous: tests are slow code, on machines that may be busy.
     assert!(begun.elapsed() < std::time::Duration::from_secs(60), "{:?}", begun.elapsed());
 }
 
