@@ -48,8 +48,9 @@ impl<'a> Context<'a> {
         if self.kernel_seconds > 0.0 {
             return kernel.estimates.first().map_or(0.0, |estimate| estimate.seconds) / self.kernel_seconds;
         }
-        let requests = |kernel: &Kernel| kernel.metrics.values().map(|metrics| metrics.requests).sum::<u64>();
-        share(requests(kernel), self.profile.kernels.iter().map(requests).sum())
+        let requests =
+            |kernel: &Kernel| kernel.metrics.values().map(|metrics| metrics.requests).fold(0, u64::saturating_add);
+        share(requests(kernel), self.profile.kernels.iter().map(requests).fold(0, u64::saturating_add))
     }
 
     /// Part of the program's time, as far as it is modelled, that so many seconds outside of kernels are.
@@ -65,7 +66,7 @@ impl<'a> Context<'a> {
 
     /// Requests of a kernel to memory.
     pub(super) fn requests(&self, kernel: &Kernel) -> u64 {
-        kernel.metrics.values().map(|metrics| metrics.requests).sum()
+        kernel.metrics.values().map(|metrics| metrics.requests).fold(0, u64::saturating_add)
     }
 
     /// How a text names an allocation: "`matrix` (16.0 MiB)".

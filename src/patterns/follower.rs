@@ -7,6 +7,7 @@ use warpline_format::access::Space;
 use warpline_format::event::LaunchId;
 use warpline_format::site_table::Op;
 
+use super::atomics::Meetings;
 use super::{BankExample, Collisions, Strides, Touched};
 use crate::analysis::{Cells, Follower, LaunchShape, Request};
 
@@ -42,9 +43,25 @@ pub struct PatternSums {
 /// Patterns of a launch that is running.
 #[derive(Default)]
 struct Running {
-    /// By site, of each space; sites of one module.
-    sites: FxHashMap<(u32, Space), SitePattern>,
+    /// Patterns, and the place of each site's in global memory and in shared; sites are of one module.
+    patterns: Vec<SitePattern>,
+    places: [Vec<Option<u32>>; 2],
     touched: Touched,
+}
+
+impl Running {
+    #[inline]
+    fn pattern(&mut self, site: u32, shared: bool) -> &mut SitePattern {
+        let places = &mut self.places[usize::from(shared)];
+        if places.len() <= site as usize {
+            places.resize(site as usize + 1, None);
+        }
+        let place = *places[site as usize].get_or_insert_with(|| {
+            self.patterns.push(SitePattern::default());
+            self.patterns.len() as u32 - 1
+        });
+        &mut self.patterns[place as usize]
+    }
 }
 
 /// Follows the requests of one worker's share of the SMs.
@@ -52,6 +69,7 @@ struct Running {
 pub struct Patterns {
     launches: FxHashMap<LaunchId, Running>,
     current: Option<(LaunchId, Running)>,
+    meetings: Meetings,
 }
 
 impl Follower for Patterns {
@@ -73,27 +91,24 @@ impl Follower for Patterns {
     fn request(&mut self, request: &Request<'_>) {
         let Some((_, running)) = &mut self.current else { return };
         let access = request.access;
-        let key = (access.site, access.space);
+        let atomic = request.site.op == Op::Atomic;
         match access.space {
             Space::Global => {
                 running.touched.request(access, request.width);
-                let pattern = running.sites.entry(key).or_default();
+                let pattern = running.pattern(access.site, false);
                 pattern.strides.request(access, request.width);
-                if request.site.op == Op::Atomic {
-                    pattern.collisions.request(access);
+                if atomic {
+                    pattern.collisions.request(access, &mut self.meetings, true);
                 }
             }
-            Space::Shared => {
-                let conflicts = request.passes.passes > request.passes.ideal;
-                if conflicts || request.site.op == Op::Atomic {
-                    let pattern = running.sites.entry(key).or_default();
-                    pattern.banks.request(access, request.width, request.passes);
-                    if request.site.op == Op::Atomic {
-                        pattern.collisions.request(access);
-                    }
+            Space::Shared if atomic || request.passes.passes > request.passes.ideal => {
+                let pattern = running.pattern(access.site, true);
+                pattern.banks.request(access, request.width, request.passes);
+                if atomic {
+                    pattern.collisions.request(access, &mut self.meetings, false);
                 }
             }
-            Space::Local | Space::Constant | Space::Generic => {}
+            Space::Shared | Space::Local | Space::Constant | Space::Generic => {}
         }
     }
 
@@ -105,6 +120,14 @@ impl Follower for Patterns {
 
     fn end(&mut self, launch: &LaunchShape, _cells: &mut Cells) -> PatternSums {
         let running = self.launches.remove(&launch.id).unwrap_or_default();
-        PatternSums { sites: running.sites.into_iter().collect(), touched: running.touched }
+        let mut sites = BTreeMap::new();
+        for (places, space) in running.places.iter().zip([Space::Global, Space::Shared]) {
+            for (site, place) in (0..).zip(places) {
+                if let Some(place) = place {
+                    sites.insert((site, space), running.patterns[*place as usize].clone());
+                }
+            }
+        }
+        PatternSums { sites, touched: running.touched }
     }
 }

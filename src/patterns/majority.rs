@@ -2,16 +2,19 @@
 
 /// Counts, for each bit, how often it is set, weighted. Where one value has more than half of the weight, each of its bits
 /// agrees with the majority of that bit, so that the value is read off; where none has, what is read off may be no value of
-/// the sequence, and [`Majority::share`] is at most what it could have.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// the sequence, and the weight that comes with it is at most what it could have.
+#[derive(Clone, Debug)]
 pub struct Majority<const BITS: usize> {
     total: u64,
     set: [u64; BITS],
+    /// The value that came last, and its weight that is not counted yet: mostly one value comes many times.
+    last: u64,
+    pending: u64,
 }
 
 impl<const BITS: usize> Default for Majority<BITS> {
     fn default() -> Self {
-        Majority { total: 0, set: [0; BITS] }
+        Majority { total: 0, set: [0; BITS], last: 0, pending: 0 }
     }
 }
 
@@ -19,36 +22,52 @@ impl<const BITS: usize> Majority<BITS> {
     /// Adds a value, of which the lowest `BITS` bits count.
     #[inline]
     pub fn add(&mut self, value: u64, weight: u64) {
+        if value == self.last {
+            self.pending = self.pending.saturating_add(weight);
+            return;
+        }
+        self.settle();
+        (self.last, self.pending) = (value, weight);
+    }
+
+    /// Counts what waits.
+    fn settle(&mut self) {
+        let (value, weight) = (self.last, std::mem::take(&mut self.pending));
         self.total = self.total.saturating_add(weight);
         for (bit, set) in self.set.iter_mut().enumerate() {
             *set = set.saturating_add(if value >> bit & 1 != 0 { weight } else { 0 });
         }
     }
 
+    /// The same with nothing waiting.
+    fn settled(&self) -> Self {
+        let mut settled = self.clone();
+        settled.settle();
+        settled
+    }
+
     /// Adds another sequence.
     pub fn merge(&mut self, other: &Self) {
+        self.settle();
+        let other = other.settled();
         self.total = self.total.saturating_add(other.total);
         for (set, more) in self.set.iter_mut().zip(&other.set) {
             *set = set.saturating_add(*more);
         }
     }
 
-    /// The value of the majority, if there is one.
-    pub fn value(&self) -> u64 {
-        let bits = self.set.iter().enumerate();
-        bits.fold(0, |value, (bit, &set)| value | u64::from(set > self.total / 2) << bit)
+    /// The value of the majority, if there is one, and the weight of the values that are it, at most.
+    pub fn found(&self) -> (u64, u64) {
+        let Majority { total, set, .. } = self.settled();
+        let value = set.iter().enumerate().fold(0, |value, (bit, &set)| value | u64::from(set > total / 2) << bit);
+        (value, set.iter().map(|&set| set.max(total - set)).min().unwrap_or(total))
     }
 
-    /// The value of the majority, as a signed number of `BITS` bits.
-    pub fn signed(&self) -> i64 {
+    /// As [`Self::found`], the value as a signed number of `BITS` bits.
+    pub fn found_signed(&self) -> (i64, u64) {
+        let (value, weight) = self.found();
         let unused = 64 - BITS as u32;
-        ((self.value() << unused) as i64) >> unused
-    }
-
-    /// Weight of the values that are [`Self::value`], at most.
-    pub fn share(&self) -> u64 {
-        let agree = |&set: &u64| set.max(self.total - set);
-        self.set.iter().map(agree).min().unwrap_or(self.total)
+        (((value << unused) as i64) >> unused, weight)
     }
 }
 
@@ -70,10 +89,10 @@ mod tests {
                 part.add(value.into(), 1);
             }
             one.merge(&two);
-            prop_assert_eq!(one.value(), u64::from(value));
-            prop_assert_eq!(one.signed(), i64::from(value as i16));
+            let (found, weight) = one.found();
+            prop_assert_eq!((found, one.found_signed().0), (u64::from(value), i64::from(value as i16)));
             let count = all.iter().filter(|&&known| known == value).count() as u64;
-            prop_assert!(one.share() >= count);
+            prop_assert!(weight >= count);
         }
     }
 }

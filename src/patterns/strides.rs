@@ -19,7 +19,7 @@ enum Shape {
 }
 
 /// The shapes of a site's requests to global memory, those with two or more active lanes.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default)]
 pub struct Strides {
     /// Requests.
     pub requests: u64,
@@ -97,17 +97,20 @@ impl Strides {
 
     /// The stride of most of the strided requests, in bytes.
     pub fn stride(&self) -> Option<i64> {
-        (self.strided != 0 && self.stride.share() > self.strided / 2).then(|| self.stride.signed())
+        let (stride, weight) = self.stride.found_signed();
+        (weight > self.strided / 2).then_some(stride)
     }
 
     /// Where most of the misaligned requests begin, in bytes from the begin of their line.
     pub fn offset(&self) -> Option<u64> {
-        (self.misaligned != 0 && self.offset.share() > self.misaligned / 2).then(|| self.offset.value())
+        let (offset, weight) = self.offset.found();
+        (weight > self.misaligned / 2).then_some(offset)
     }
 
     /// Lanes of a run and bytes from the first run to the second, of most of the requests in rows.
     pub fn row(&self) -> Option<(u64, i64)> {
-        (self.rows != 0 && self.run.share() > self.rows / 2).then(|| (self.run.value(), self.pitch.signed()))
+        let (lanes, weight) = self.run.found();
+        (weight > self.rows / 2).then(|| (lanes, self.pitch.found_signed().0))
     }
 }
 

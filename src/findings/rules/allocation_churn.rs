@@ -26,12 +26,12 @@ pub(in super::super) fn find(context: &Context<'_>) -> Vec<Draft> {
 
 fn draft(context: &Context<'_>, rows: &[&Allocation]) -> Option<Draft> {
     let first = rows.first()?;
-    let count: u64 = rows.iter().map(|row| row.count).sum();
+    let count: u64 = rows.iter().map(|row| row.count).fold(0, u64::saturating_add);
     let live = rows.iter().map(|row| row.live_at_once).max()?.max(1);
     if count / live < LEAST {
         return None;
     }
-    let bytes: u64 = rows.iter().map(|row| row.bytes).sum::<u64>() / count.max(1);
+    let bytes: u64 = rows.iter().map(|row| row.bytes).fold(0, u64::saturating_add) / count.max(1);
     let seconds = count as f64 * SECONDS;
     let name = if first.count == 1 {
         describe(first)

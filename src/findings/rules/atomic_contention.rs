@@ -21,13 +21,13 @@ pub(in super::super) fn find(context: &Context<'_>) -> Vec<Draft> {
 }
 
 fn blocks(kernel: &Kernel) -> u64 {
-    let size = |grid: [u32; 3]| grid.iter().map(|&size| u64::from(size)).product::<u64>();
-    let alone: u64 = kernel.launches.iter().map(|launch| size(launch.grid)).sum();
+    let size = |grid: [u32; 3]| grid.iter().map(|&size| u64::from(size)).fold(1, u64::saturating_mul);
+    let alone: u64 = kernel.launches.iter().map(|launch| size(launch.grid)).fold(0, u64::saturating_add);
     let grouped: u64 = kernel
         .launch_groups
         .iter()
         .map(|group| group.grid.map_or(group.launches, |grid| size(grid).saturating_mul(group.launches)))
-        .sum();
+        .fold(0, u64::saturating_add);
     alone.saturating_add(grouped)
 }
 

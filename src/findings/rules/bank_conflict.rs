@@ -87,7 +87,8 @@ fn draft(context: &Context<'_>, access: &Access<'_>) -> Option<Draft> {
     };
     let unified = context.rates.is_none_or(|rates| rates.unified);
     let saving = Saving::of(if unified { "l1_data" } else { "shared" }, excess as f64);
-    let all: u64 = context.accesses_of(access.kernel.id, "shared").map(|access| access.sums.passes).sum();
+    let all: u64 =
+        context.accesses_of(access.kernel.id, "shared").map(|access| access.sums.passes).fold(0, u64::saturating_add);
     let waste = context.waste(access.kernel, &saving, share(excess, all));
     Some(
         Draft::new(reason, cure)

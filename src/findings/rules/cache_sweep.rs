@@ -32,7 +32,12 @@ fn draft(context: &Context<'_>, allocation: &Allocation) -> Option<Draft> {
     let (reads, writes) = dram(allocation);
     let read = reads.saturating_mul(SECTOR_BYTES);
     let times = read as f64 / touched.max(1) as f64;
-    let all: u64 = context.profile.allocations.iter().map(|allocation| dram(allocation).0 + dram(allocation).1).sum();
+    let all: u64 = context
+        .profile
+        .allocations
+        .iter()
+        .map(|allocation| dram(allocation).0.saturating_add(dram(allocation).1))
+        .fold(0, u64::saturating_add);
     if touched < LEAST_BYTES || times < TIMES || share(reads + writes, all) < LEAST_OF_TRAFFIC {
         return None;
     }
@@ -52,7 +57,7 @@ fn draft(context: &Context<'_>, allocation: &Allocation) -> Option<Draft> {
         .iter()
         .filter_map(|row| context.profile.kernels.iter().find(|kernel| kernel.id == row.kernel))
         .map(|kernel| kernel.launch_count())
-        .sum();
+        .fold(0, u64::saturating_add);
     let across = kernels as f64 >= times * 0.7;
     let reason = if across {
         format!(

@@ -21,7 +21,7 @@ pub(in super::super) fn find(context: &Context<'_>) -> Vec<Draft> {
 fn draft(context: &Context<'_>, kernel: &Kernel) -> Option<Draft> {
     let metrics = kernel.metrics.get("global")?;
     let lines = &metrics.reuse.as_ref()?.line;
-    let finite: u64 = lines.buckets.iter().map(|bucket| bucket.count).sum();
+    let finite: u64 = lines.buckets.iter().map(|bucket| bucket.count).fold(0, u64::saturating_add);
     let beyond = lines.beyond?.l1;
     let l1 = metrics.l1.as_ref()?;
     let hits = share(l1.load_hits, l1.load_lookups);
@@ -43,7 +43,8 @@ fn draft(context: &Context<'_>, kernel: &Kernel) -> Option<Draft> {
     );
     let cure = "work on smaller tiles, so that what a block uses again fits into level 1 beside the other blocks, or keep the tile in shared memory; \
                 data that is used once can go past level 1 (__ldcs, __ldcg)";
-    let all: u64 = context.accesses_of(kernel.id, "global").map(|access| access.sums.l2_load_lookups).sum();
+    let all: u64 =
+        context.accesses_of(kernel.id, "global").map(|access| access.sums.l2_load_lookups).fold(0, u64::saturating_add);
     let sector = context.profile.run.lookup_bytes.values().next().map_or(32, |bytes| bytes.l2.max(1));
     let saving = Saving::of("l2", share(beyond, finite.saturating_add(lines.infinite)) * (all * sector) as f64);
     let draft = Draft::new(reason, cure)

@@ -39,7 +39,7 @@ fn draft(context: &Context<'_>, access: &Access<'_>) -> Option<Draft> {
         access.variable().map_or_else(|| "it".to_owned(), |name| format!("`{name}`")),
     );
     // A pass takes an issue slot: what the kernel issues is the yardstick, as no model has a rate of its own for it.
-    let issued: u64 = access.kernel.instructions.values().map(|count| count.warps).sum();
+    let issued: u64 = access.kernel.instructions.values().map(|count| count.warps).fold(0, u64::saturating_add);
     let waste = share(excess, issued.saturating_add(excess)) * context.kernel_share(access.kernel);
     Some(
         Draft::new(reason, cure)

@@ -51,7 +51,8 @@ fn of_kernel(context: &Context<'_>, kernel: &Kernel) -> Vec<Draft> {
                     || branch.kernel_line == kernel_line && branch.file != *file
             };
             let nearest = (0..branches.len()).rev().find(|&index| before(&branches[index])).unwrap_or(0);
-            *costs.entry(nearest).or_default() += idle.saturating_mul(instructions);
+            let cost = costs.entry(nearest).or_default();
+            *cost = cost.saturating_add(idle.saturating_mul(instructions));
         }
     }
     costs.into_iter().filter_map(|(index, cost)| draft(context, kernel, branches[index], cost)).collect()
@@ -62,7 +63,7 @@ fn draft(context: &Context<'_>, kernel: &Kernel, branch: &Branch, cost: u64) -> 
     if of_kernel < LEAST_COST {
         return None;
     }
-    let lanes: u64 = branch.lanes.iter().sum();
+    let lanes: u64 = branch.lanes.iter().copied().fold(0, u64::saturating_add);
     let sides: Vec<String> = branch.lanes.iter().map(|&side| words::percent(share(side, lanes))).collect();
     // One lane of a warp goes another way than the others: to a part that is done by one of them.
     let fewest = branch.lanes.iter().filter(|&&side| side > 0).min().copied().unwrap_or(0);

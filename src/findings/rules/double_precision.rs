@@ -31,7 +31,10 @@ fn draft(context: &Context<'_>, kernel: &Kernel) -> Option<Draft> {
     // Doubles that nobody loads or stores come of constants and functions.
     let moved = |doubles: bool| -> u64 {
         let global = context.accesses_of(kernel.id, "global");
-        global.filter(|access| (access.bytes % 8 == 0) == doubles).map(|access| access.sums.bytes).sum()
+        global
+            .filter(|access| (access.bytes % 8 == 0) == doubles)
+            .map(|access| access.sums.bytes)
+            .fold(0, u64::saturating_add)
     };
     let mixed = moved(true) < moved(false) / 4;
     let all: u64 = kernel.instructions.get("fp64").map_or(0, |count| count.lanes);

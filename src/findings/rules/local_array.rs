@@ -29,8 +29,8 @@ fn is_computed(access: &Access<'_>) -> bool {
 }
 
 fn draft(context: &Context<'_>, name: &str, accesses: &[&Access<'_>]) -> Option<Draft> {
-    let requests: u64 = accesses.iter().map(|access| access.sums.requests).sum();
-    let bytes: u64 = accesses.iter().map(|access| access.sums.bytes).sum();
+    let requests: u64 = accesses.iter().map(|access| access.sums.requests).fold(0, u64::saturating_add);
+    let bytes: u64 = accesses.iter().map(|access| access.sums.bytes).fold(0, u64::saturating_add);
     let kernel = accesses.first()?.kernel;
     let of_kernel = share(requests, context.requests(kernel));
     if of_kernel < LEAST_OF_KERNEL {

@@ -22,7 +22,7 @@ pub(in super::super) fn find(context: &Context<'_>) -> Vec<Draft> {
             host.is_some_and(|host| !host.kind.starts_with("cu") && !registered(host))
         })
         .collect();
-    let bytes: u64 = pageable.iter().map(|copy| copy.bytes).sum();
+    let bytes: u64 = pageable.iter().map(|copy| copy.bytes).fold(0, u64::saturating_add);
     let Some(largest) = pageable.iter().max_by_key(|copy| copy.bytes).filter(|_| bytes >= LEAST_BYTES) else {
         return Vec::new();
     };

@@ -19,7 +19,7 @@ pub(in super::super) fn find(context: &Context<'_>) -> Vec<Draft> {
 
 fn draft(context: &Context<'_>, kernel: &Kernel) -> Option<Draft> {
     let block = block_of(kernel)?;
-    let threads: u64 = block.iter().map(|&size| u64::from(size)).product();
+    let threads: u64 = block.iter().map(|&size| u64::from(size)).fold(1, u64::saturating_mul);
     let lanes = threads.div_ceil(WARP) * WARP;
     let empty = share(lanes - threads.min(lanes), lanes);
     // Rows of the block's width, where that is no part of a line.
@@ -41,7 +41,7 @@ fn draft(context: &Context<'_>, kernel: &Kernel) -> Option<Draft> {
         split.iter().fold(Saving::default(), |sum, access| sum.and(Saving::of_coalescing(access, context)));
     if empty >= LEAST_EMPTY {
         // Full warps issue each instruction for as many lanes with fewer warps.
-        let issued: u64 = kernel.instructions.values().map(|count| count.warps).sum();
+        let issued: u64 = kernel.instructions.values().map(|count| count.warps).fold(0, u64::saturating_add);
         for limit in ["instructions", "l1_tag", "l1_data", "shared"] {
             let amount =
                 kernel.estimates.first().and_then(|estimate| estimate.limits.iter().find(|one| one.name == limit));

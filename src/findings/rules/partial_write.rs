@@ -19,7 +19,7 @@ pub(in super::super) fn find(context: &Context<'_>) -> Vec<Draft> {
         access.space == "global" && access.op == "store" && plain && filled < MOST_FILLED
     };
     let each = context.accesses.iter().filter(partly).filter_map(|access| {
-        let all: u64 = context.accesses_of(access.kernel.id, "global").map(|access| access.sums.sectors).sum();
+        let all: u64 = context.accesses_of(access.kernel.id, "global").map(|access| access.sums.sectors).fold(0, u64::saturating_add);
         let of_kernel = share(access.sums.sectors, all);
         if of_kernel < LEAST_OF_KERNEL {
             return None;

@@ -60,7 +60,8 @@ fn draft(context: &Context<'_>, allocation: &Allocation) -> Option<Draft> {
             worst.variable().map_or_else(|| "it".to_owned(), |name| format!("`{name}`")),
         )
     };
-    let all: u64 = context.accesses_of(kernel.id, "global").map(|access| access.sums.l2_lookups).sum();
+    let all: u64 =
+        context.accesses_of(kernel.id, "global").map(|access| access.sums.l2_lookups).fold(0, u64::saturating_add);
     let amount = loaded.saturating_sub(allocation.touched_bytes.saturating_mul(launches));
     let saving = super::super::gain::Saving::of("l2", amount as f64);
     let draft = Draft::new(reason, cure)

@@ -25,8 +25,8 @@ fn draft(context: &Context<'_>, kernel: &Kernel) -> Option<Draft> {
         .iter()
         .map(|launch| launch.grid)
         .chain(kernel.launch_groups.iter().filter_map(|group| group.grid));
-    let grid = grids.max_by_key(|grid| grid.iter().map(|&size| u64::from(size)).product::<u64>())?;
-    let blocks: u64 = grid.iter().map(|&size| u64::from(size)).product();
+    let grid = grids.max_by_key(|grid| grid.iter().map(|&size| u64::from(size)).fold(1, u64::saturating_mul))?;
+    let blocks: u64 = grid.iter().map(|&size| u64::from(size)).fold(1, u64::saturating_mul);
     let of_time = context.kernel_share(kernel);
     if sms == 0 || blocks as f64 > (1.0 - LEAST_IDLE) * sms as f64 || of_time < LEAST_SHARE {
         return None;

@@ -111,6 +111,9 @@ fn draft(context: &Context<'_>, access: &Access<'_>) -> Option<Draft> {
 
 /// An access's sectors that its bytes do not need, of all sectors of its kernel.
 pub(super) fn excess_of_kernel(context: &Context<'_>, access: &Access<'_>) -> f64 {
-    let all: u64 = context.accesses_of(access.kernel.id, access.space).map(|access| access.sums.sectors).sum();
+    let all: u64 = context
+        .accesses_of(access.kernel.id, access.space)
+        .map(|access| access.sums.sectors)
+        .fold(0, u64::saturating_add);
     share(access.sums.excess(), all)
 }

@@ -44,7 +44,7 @@ fn draft(context: &Context<'_>, accesses: &[&Access<'_>]) -> Option<Draft> {
     }
     // Of an array in it nobody knows how much the kernel uses.
     let arrays = members.keys().any(|name| name.contains("[]"));
-    let used = members.values().sum::<u64>().min(size);
+    let used = members.values().copied().fold(0, u64::saturating_add).min(size);
     let names: Vec<String> = members.keys().map(|name| name.trim_start_matches('.').to_owned()).collect();
     let structure = operand.structure.as_deref().filter(|name| !name.is_empty());
     let structure = structure.map_or_else(|| "a structure".to_owned(), |name| format!("`{name}`"));
@@ -81,8 +81,11 @@ fn draft(context: &Context<'_>, accesses: &[&Access<'_>]) -> Option<Draft> {
             .object(operand.structure.clone().filter(|name| !name.is_empty()).or_else(|| operand.variable.clone()))
             .evidence("structure_bytes", size as f64)
             .evidence("used_bytes", if arrays { f64::NAN } else { used as f64 })
-            .evidence("sectors", accesses.iter().map(|access| access.sums.sectors).sum::<u64>() as f64)
-            .evidence("ideal_sectors", accesses.iter().map(|access| access.sums.ideal_sectors).sum::<u64>() as f64)
+            .evidence("sectors", accesses.iter().map(|access| access.sums.sectors).fold(0, u64::saturating_add) as f64)
+            .evidence(
+                "ideal_sectors",
+                accesses.iter().map(|access| access.sums.ideal_sectors).fold(0, u64::saturating_add) as f64,
+            )
             .gain(context.gain(
                 worst.kernel,
                 &saving,

@@ -23,7 +23,7 @@ pub(in super::super) fn find(context: &Context<'_>) -> Vec<Draft> {
 fn draft(context: &Context<'_>, allocation: &Allocation) -> Option<Draft> {
     let in_copies = allocation.copies.iter().filter(|copy| copy.direction == "host_to_device");
     let largest = in_copies.clone().max_by_key(|copy| copy.bytes)?;
-    let copied: u64 = in_copies.map(|copy| copy.bytes).sum();
+    let copied: u64 = in_copies.map(|copy| copy.bytes).fold(0, u64::saturating_add);
     // Read by copies, too.
     let read_back =
         allocation.copies.iter().any(|copy| copy.direction == "device_to_host" || copy.direction == "device_to_device");

@@ -28,7 +28,13 @@ pub(in super::super) fn find(context: &Context<'_>) -> Vec<Draft> {
             && allocation.bytes > 0
     };
     let on_host = |allocation: &&Allocation| !allocation.kind.contains("Host");
-    let all: u64 = context.profile.allocations.iter().filter(on_host).map(|allocation| allocation.bytes).sum();
+    let all: u64 = context
+        .profile
+        .allocations
+        .iter()
+        .filter(on_host)
+        .map(|allocation| allocation.bytes)
+        .fold(0, u64::saturating_add);
     // Those of a loop are one finding.
     let mut groups: BTreeMap<(&[Frame], Option<&str>), Vec<&Allocation>> = BTreeMap::new();
     for allocation in context.profile.allocations.iter().filter(unused) {
@@ -36,8 +42,8 @@ pub(in super::super) fn find(context: &Context<'_>) -> Vec<Draft> {
     }
     let each = groups.into_values().filter_map(|rows| {
         let allocation = *rows.first()?;
-        let bytes: u64 = rows.iter().map(|row| row.bytes).sum();
-        let count: u64 = rows.iter().map(|row| row.count).sum();
+        let bytes: u64 = rows.iter().map(|row| row.bytes).fold(0, u64::saturating_add);
+        let count: u64 = rows.iter().map(|row| row.count).fold(0, u64::saturating_add);
         let filled = if allocation.copies.is_empty() { "" } else { " but for being filled" };
         let many = match count {
             1 => String::new(),
