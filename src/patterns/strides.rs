@@ -135,6 +135,14 @@ fn shape(access: &Access<'_>, width: Width) -> Option<(Shape, u64)> {
                 let low = if stride < 0 { base.wrapping_add(last.wrapping_mul(stride as u64)) } else { low };
                 return Some((if stride == 0 { Shape::Uniform } else { Shape::Stride(stride) }, low));
             }
+            // Two rows of a block, the commonest shape that is not one: what the lanes one by one would give.
+            if access.mask == u32::MAX && bases[0].max(bases[1]) < 1 << 60 && stride >= 0 {
+                let low = bases[0].min(bases[1]);
+                if stride == 0 || stride == i64::from(width.bytes) {
+                    return Some((Shape::Rows { lanes: 16, pitch: bases[1].wrapping_sub(bases[0]) as i64 }, low));
+                }
+                return Some((Shape::Stride(stride), low));
+            }
             Some(of_lanes(access, width))
         }
         Addresses::Delta(..) | Addresses::Full(_) => Some(of_lanes(access, width)),
@@ -212,8 +220,18 @@ mod tests {
     #[test]
     fn trace_forms_of_one_request_have_one_shape() {
         let width = Width::solid(4);
-        for (mask, stride) in [(!0u32, 4i32), (!0, 256), (0xffff_0000, -8), (0x00ff_ff00, 12)] {
-            let bases = [1u64 << 20, (1u64 << 20).wrapping_add_signed(16 * i64::from(stride))];
+        for (mask, stride, jump) in [
+            (!0u32, 4i32, 0i64),
+            (!0, 256, 0),
+            (0xffff_0000, -8, 0),
+            (0x00ff_ff00, 12, 0),
+            (!0, 4, 4000),
+            (!0, 4, -4000),
+            (!0, 0, 64),
+            (!0, 128, 4),
+            (0x0fff_ffff, 4, 400),
+        ] {
+            let bases = [1u64 << 20, (1u64 << 20).wrapping_add_signed(16 * i64::from(stride) + jump)];
             let affine = Access { site: 0, space: Space::Global, mask, addresses: Addresses::Affine { bases, stride } };
             let mut bytes = Vec::new();
             affine.for_each_lane(|_, address| bytes.extend(address.to_le_bytes()));

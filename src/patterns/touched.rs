@@ -56,8 +56,11 @@ impl Touched {
     #[inline]
     pub(super) fn request(&mut self, access: &Access<'_>, width: Width) {
         let last_byte = u64::from(width.bytes.max(1) - 1);
-        if let Some((low, high)) = gapless(access) {
-            return self.sectors(low / SECTOR_BYTES, high.saturating_add(last_byte) / SECTOR_BYTES);
+        if let Some(pieces) = gapless(access) {
+            for (low, high) in pieces.into_iter().flatten() {
+                self.sectors(low / SECTOR_BYTES, high.saturating_add(last_byte) / SECTOR_BYTES);
+            }
+            return;
         }
         let (mut first, mut last) = (u64::MAX, 0);
         access.for_each_lane(|_, address| {
@@ -132,23 +135,31 @@ impl Touched {
     }
 }
 
-/// First and last address of a request whose lanes leave no sector between them out; `None` where that is not plain.
+/// First and last address of a request's lanes, of each half of the warp, where they leave no sector between them out; `None`
+/// where that is not plain.
 #[inline]
-fn gapless(access: &Access<'_>) -> Option<(u64, u64)> {
-    let (low, high) = match access.addresses {
-        Addresses::Uniform(address) => return Some((address, address)),
-        Addresses::Affine { bases, stride }
-            if (1..=32).contains(&stride)
-                && bases[1].wrapping_sub(bases[0]) == 16 * stride as u64
-                && bases[0] < 1 << 60 =>
-        {
-            let at = |lane: u32| bases[0] + u64::from(lane) * stride as u64;
-            (at(access.mask.trailing_zeros()), at(31 - access.mask.leading_zeros()))
+fn gapless(access: &Access<'_>) -> Option<[Option<(u64, u64)>; 2]> {
+    let (bases, stride) = match access.addresses {
+        Addresses::Uniform(address) => return Some([Some((address, address)), None]),
+        Addresses::Affine { bases, stride } if (0..=32).contains(&stride) && bases[0].max(bases[1]) < 1 << 60 => {
+            (bases, stride as u64)
         }
         _ => return None,
     };
-    let run = access.mask >> access.mask.trailing_zeros();
-    (run & run.wrapping_add(1) == 0).then_some((low, high))
+    let is_run = |mask: u32| {
+        let run = mask >> mask.trailing_zeros();
+        run & run.wrapping_add(1) == 0
+    };
+    let range = |mask: u32, base: u64| {
+        let at = |lane: u32| base + u64::from(lane) * stride;
+        (at(mask.trailing_zeros()), at(31 - mask.leading_zeros()))
+    };
+    if bases[1].wrapping_sub(bases[0]) == 16 * stride {
+        return is_run(access.mask).then(|| [Some(range(access.mask, bases[0])), None]);
+    }
+    let halves = [(access.mask & 0xffff, bases[0]), (access.mask >> 16, bases[1])];
+    let plain = halves.iter().all(|&(mask, _)| mask == 0 || is_run(mask));
+    plain.then(|| halves.map(|(mask, base)| (mask != 0).then(|| range(mask, base))))
 }
 
 #[cfg(test)]
