@@ -209,7 +209,10 @@ fn launches_and_allocations_of_one_path_and_shape_share_rows() {
     let row = profile.allocations.iter().find(|row| row.count > 1).unwrap();
     assert_eq!(faults[0], (Some(0), Some(FIRST), Some(1024)));
     assert_eq!(faults[2], (Some(0), Some(row.id), Some(1024)));
-    let text = report::text(&profile, &TextOptions { color: false, top: 20, all: true, width: 100 });
+    let text = report::text(
+        &profile,
+        &TextOptions { color: false, top: 20, all: true, width: 100, view: warpline::report::View::Program },
+    );
     assert!(text.contains("3000 launches of columns") && text.contains("1244 times cell"), "{text}");
     let html = report::html(&profile, 20);
     assert!(html.contains("1244 times cell") && html.len() < 1 << 20, "{}", html.len());
@@ -270,8 +273,19 @@ fn a_million_launches_and_allocations() {
         for (name, made) in [
             (
                 "text",
-                (|profile| report::text(profile, &TextOptions { color: false, top: 20, all: true, width: 100 }).len())
-                    as fn(&Profile) -> usize,
+                (|profile| {
+                    report::text(
+                        profile,
+                        &TextOptions {
+                            color: false,
+                            top: 20,
+                            all: true,
+                            width: 100,
+                            view: warpline::report::View::Program,
+                        },
+                    )
+                    .len()
+                }) as fn(&Profile) -> usize,
             ),
             ("html", |profile| report::html(profile, 20).len()),
             ("callgrind", |profile| report::callgrind(profile).len()),

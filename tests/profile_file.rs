@@ -73,7 +73,10 @@ fn advice() -> Advice {
 fn spills_are_told() {
     let profile = profile();
     assert_eq!(profile.kernels[0].spill_bytes, 24);
-    let told = text(&profile, &TextOptions { color: false, top: 10, all: true, width: 100 });
+    let told = text(
+        &profile,
+        &TextOptions { color: false, top: 10, all: true, width: 100, view: warpline::report::View::Program },
+    );
     assert!(told.contains("ptxas spills 24 bytes per thread"), "{told}");
 }
 
@@ -161,7 +164,10 @@ fn the_text_shows_every_analysis_within_a_terminal() {
         ratios: [("global.l1.load_hit_rate".to_owned(), RatioSpread { mean: 0.5, min: 0.25, max: 0.75, stddev: 0.25 })]
             .into(),
     });
-    let shown = text(&profile, &TextOptions { color: false, top: 10, all: true, width: 100 });
+    let shown = text(
+        &profile,
+        &TextOptions { color: false, top: 10, all: true, width: 100, view: warpline::report::View::Program },
+    );
     for heading in ["CACHES", "ESTIMATE", "BYPASSING", "PAGES", "LAUNCHES"] {
         assert!(shown.lines().any(|line| line.starts_with(heading)), "no {heading} in:\n{shown}");
     }

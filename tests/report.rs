@@ -7,7 +7,9 @@ use support::{TraceBuilder, demo};
 use warpline::analysis::{NoProgress, analyze};
 use warpline::profile::model::Frame;
 use warpline::profile::{BuildInput, Profile, RunFacts, build};
-use warpline::report::{Filter, TextOptions, apply, callgrind, csv, html, json, pprof, sarif, text};
+use warpline::report::{
+    Filter, TextOptions, View, allocations_named, apply, callgrind, csv, html, json, pprof, sarif, text,
+};
 use warpline::trace::TraceReader;
 use warpline_format::event::Event;
 
@@ -37,7 +39,8 @@ fn demo_profile() -> Profile {
     profile(&demo::trace(source.to_str().unwrap()), facts())
 }
 
-const PLAIN: TextOptions = TextOptions { color: false, top: 10, all: true, width: 100 };
+const PLAIN: TextOptions =
+    TextOptions { color: false, top: 10, all: true, width: 100, view: warpline::report::View::Program };
 
 #[test]
 fn the_demo_s_report() {
@@ -52,6 +55,23 @@ fn the_short_report() {
         assert!(shown.lines().count() <= 40, "{shown}");
         insta::assert_snapshot!(format!("the_short_report_{name}"), shown);
     }
+}
+
+#[test]
+fn annotated_source() {
+    let profile = demo_profile();
+    let shown = text(&profile, &TextOptions { all: false, view: View::Source, ..PLAIN });
+    let folder = profile.sites[0].file.trim_end_matches("/columns.cu");
+    insta::assert_snapshot!(shown.replace(folder, "/folder"));
+}
+
+#[test]
+fn everything_of_an_allocation() {
+    let profile = demo_profile();
+    assert_eq!(allocations_named(&profile, "d_matrix"), allocations_named(&profile, "matri"));
+    assert!(allocations_named(&profile, "nothing").is_empty());
+    let view = View::Allocations(allocations_named(&profile, "d_matrix"));
+    insta::assert_snapshot!(text(&profile, &TextOptions { all: false, view, ..PLAIN }));
 }
 
 #[test]
@@ -75,7 +95,10 @@ fn nothing_is_wider_than_a_terminal() {
 #[test]
 fn colours_add_nothing_but_colours() {
     let profile = demo_profile();
-    let colored = text(&profile, &TextOptions { color: true, top: 10, all: true, width: 100 });
+    let colored = text(
+        &profile,
+        &TextOptions { color: true, top: 10, all: true, width: 100, view: warpline::report::View::Program },
+    );
     let plain = regex::Regex::new("\x1b\\[[0-9;]*m").unwrap().replace_all(&colored, "").into_owned();
     assert_ne!(colored, plain);
     assert_eq!(plain, text(&profile, &PLAIN));
@@ -88,6 +111,7 @@ fn filters_keep_what_was_asked_for_or_say_so() {
         kernel: kernel.map(|pattern| regex::Regex::new(pattern).unwrap()),
         source: source.map(str::to_owned),
         top: 3,
+        allocation: None,
     };
     assert_eq!(apply(&profile, &filter(Some("^columns"), Some("columns.cu"))).unwrap(), profile);
     assert!(apply(&profile, &filter(Some("^rows"), None)).is_none());

@@ -370,7 +370,13 @@ fn host_memory_that_kernels_reach_is_told_apart() {
     assert_eq!((seconds.mean, seconds.stddev), (estimate.seconds, 0.0));
     let text = warpline::report::text(
         &profile,
-        &warpline::report::TextOptions { color: false, top: 10, all: true, width: 100 },
+        &warpline::report::TextOptions {
+            color: false,
+            top: 10,
+            all: true,
+            width: 100,
+            view: warpline::report::View::Program,
+        },
     );
     assert!(text.contains("host memory, over the bus on a GPU: 640 B of the DRAM reads, 0 B of the writes"), "{text}");
     assert!(text.contains("lookups, in bytes of the level's own sectors (32 B and 32 B)"), "{text}");

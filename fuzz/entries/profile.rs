@@ -21,8 +21,17 @@ pub fn run(data: &[u8]) {
 pub fn report(profile: &Profile) {
     let filter = report::Filter { top: 5, ..report::Filter::default() };
     let Some(kept) = report::apply(profile, &filter) else { return };
-    let text = report::text(&kept, &report::TextOptions { color: false, top: 5, all: true, width: 100 });
-    let shown = [text, report::csv(&kept), report::callgrind(&kept)];
+    let ids = kept.allocations.iter().take(3).map(|row| row.id).collect();
+    let text = |all, view| report::text(&kept, &report::TextOptions { color: false, top: 5, all, width: 80, view });
+    let shown = [
+        text(true, report::View::Program),
+        text(false, report::View::Program),
+        text(false, report::View::Source),
+        text(false, report::View::Allocations(ids)),
+        report::csv(&kept),
+        report::callgrind(&kept),
+        report::markdown(&kept, 5),
+    ];
     for text in shown {
         let hidden = text.chars().find(|c| warpline_format::visible::is_hidden(*c) && !matches!(c, '\n' | '\t'));
         assert_eq!(hidden, None, "{text}");
@@ -30,5 +39,6 @@ pub fn report(profile: &Profile) {
     _ = report::json(&kept);
     _ = report::html(&kept, 5);
     _ = report::sarif(&kept);
+    _ = warpline::findings::find(&kept, None);
     _ = report::pprof(&kept);
 }

@@ -295,9 +295,12 @@ pub struct FilterArguments {
     /// Only kernels whose demangled name matches
     #[arg(long, value_name = "REGEX")]
     pub kernel: Option<String>,
-    /// Only lines of files whose path contains this
+    /// Only lines of files whose path contains this; as text, the source with what each line costs (with --all the usual sections)
     #[arg(long, value_name = "PART")]
     pub source: Option<String>,
+    /// Everything of the allocations of this name, or whose name contains it: where they are made, copies, kernels, lines, findings
+    #[arg(long, value_name = "NAME")]
+    pub allocation: Option<String>,
     /// Rows per table
     #[arg(long, value_name = "N", default_value_t = 10)]
     pub top: usize,

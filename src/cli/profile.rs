@@ -52,7 +52,7 @@ pub(super) fn execute(arguments: &ProfileArguments, color: Color) -> Result<u8, 
     };
     name_program(&mut profile, folder.path());
     super::run::write(&profile, &plan)?;
-    let filter = Filter { kernel: None, source: None, top: 10 };
+    let filter = Filter { top: 10, ..Filter::default() };
     let looks = report::Looks { color: color.stdout, all: false, width: report::width(true) };
     output::print(&report::render(&profile, Format::Text, &filter, looks)?.1)?;
     output::say(format_args!("wrote {}", plan.output.display()));

@@ -73,7 +73,12 @@ pub(super) fn render(
     let text = match format {
         Format::Text => {
             let Looks { color, all, width } = looks;
-            report::text(&filtered, &report::TextOptions { color, top: filter.top, all, width })
+            let view = match &filter.allocation {
+                Some(name) => report::View::Allocations(report::allocations_named(&filtered, name)),
+                None if filter.source.is_some() => report::View::Source,
+                None => report::View::Program,
+            };
+            report::text(&filtered, &report::TextOptions { color, top: filter.top, all, width, view })
         }
         Format::Markdown => report::markdown(&filtered, filter.top),
         Format::Json => report::json(&filtered),
@@ -98,5 +103,6 @@ pub(super) fn filter(arguments: &FilterArguments) -> Result<Filter, Failure> {
             })?),
             None => None,
         };
-    Ok(Filter { kernel, source: arguments.source.clone(), top: arguments.top.max(1) })
+    let FilterArguments { source, allocation, .. } = arguments.clone();
+    Ok(Filter { kernel, source, allocation, top: arguments.top.max(1) })
 }

@@ -14,8 +14,20 @@ pub struct Filter {
     pub kernel: Option<Regex>,
     /// Lines of files whose path contains this.
     pub source: Option<String>,
+    /// Allocations of this name, or else whose name contains it, and the accesses to them.
+    pub allocation: Option<String>,
     /// Rows per table.
     pub top: usize,
+}
+
+/// Numbers of the allocations of a name; where there is none, of those whose name contains it.
+pub fn allocations_named(profile: &Profile, name: &str) -> Vec<u64> {
+    let ids = |fits: &dyn Fn(&str) -> bool| -> Vec<u64> {
+        let named = profile.allocations.iter().filter(|row| row.name.as_deref().is_some_and(fits));
+        named.map(|row| row.id).collect()
+    };
+    let exact = ids(&|known| known == name);
+    if exact.is_empty() { ids(&|known| known.contains(name)) } else { exact }
 }
 
 /// The profile without the rows that the filter leaves out; `None` when it leaves nothing.
@@ -45,6 +57,16 @@ pub fn apply(profile: &Profile, filter: &Filter) -> Option<Profile> {
             }
         }
         kept.allocations.retain(|allocation| !allocation.by_kernel.is_empty());
+    }
+    if let Some(name) = &filter.allocation {
+        let ids: BTreeSet<u64> = allocations_named(&kept, name).into_iter().collect();
+        if ids.is_empty() {
+            return None;
+        }
+        kept.allocations.retain(|row| ids.contains(&row.id));
+        kept.sites
+            .retain(|row| row.by_allocation.iter().any(|part| part.allocation.is_some_and(|id| ids.contains(&id))));
+        kept.findings.retain(|row| row.allocation.is_some_and(|id| ids.contains(&id)));
     }
     if let Some(part) = &filter.source {
         kept.conflicts.retain(|row| row.accesses.iter().any(|access| access.frame.file.contains(part)));

@@ -17,13 +17,13 @@ mod worst;
 pub use callgrind::callgrind;
 pub use comparison::{DiffOptions, json as diff_json, markdown as diff_markdown, text as diff_text};
 pub use csv::csv;
-pub use filter::{Filter, apply};
+pub use filter::{Filter, allocations_named, apply};
 pub use html::html;
 pub use markdown::markdown;
 pub use pprof::pprof;
 pub use sarif::sarif;
 pub(crate) use text::plain_name;
-pub use text::{TextOptions, conflict_line, conflict_place, conflicts_in_short, fault_line, text};
+pub use text::{TextOptions, View, conflict_line, conflict_place, conflicts_in_short, fault_line, text};
 
 use crate::profile::Profile;
 

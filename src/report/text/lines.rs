@@ -60,7 +60,9 @@ fn section(out: &mut String, profile: &Profile, style: Style, top: usize, rows: 
 
 fn write_group(out: &mut String, profile: &Profile, style: Style, group: &Group<'_>) {
     let sum = &group.sum;
-    let kind = format!("{} {} {} B", group.space, group.op, group.bytes);
+    // A load that was moved out of a loop stands near its line.
+    let near = if group.sites.iter().all(|site| site.approximate) { " ~" } else { "" };
+    let kind = format!("{} {} {} B{near}", group.space, group.op, group.bytes);
     let lanes = ratio(sum.lanes, sum.requests);
     let text = match &sum.shared {
         Some(shared) => {

@@ -1,6 +1,7 @@
 //! The report for people: what limits the program and what to do about it, then its kernels; every figure on demand.
 
 mod allocations;
+mod annotate;
 mod branches;
 mod brief;
 mod bypass;
@@ -16,6 +17,7 @@ mod launches;
 mod lines;
 mod models;
 mod names;
+mod one_allocation;
 mod places;
 mod reuse;
 mod style;
@@ -38,7 +40,7 @@ use crate::profile::Profile;
 const LEAST_WIDTH: usize = 60;
 
 /// How the text looks.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct TextOptions {
     /// With colours (ANSI).
     pub color: bool,
@@ -48,6 +50,8 @@ pub struct TextOptions {
     pub all: bool,
     /// Columns of the terminal.
     pub width: usize,
+    /// What is shown instead of findings and kernels.
+    pub view: View,
 }
 
 /// What was run and how far it can be trusted, in lines.
@@ -77,12 +81,36 @@ pub(super) fn notes(profile: &Profile) -> String {
     out.trim_end().to_owned()
 }
 
+/// What a report shows.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum View {
+    /// The program.
+    #[default]
+    Program,
+    /// Source lines with what they cost.
+    Source,
+    /// These allocations, by number.
+    Allocations(Vec<u64>),
+}
+
 /// The report.
 pub fn text(profile: &Profile, options: &TextOptions) -> String {
     let style = Style { color: options.color };
     let (top, width) = (options.top, options.width.max(LEAST_WIDTH));
     let mut out = String::new();
     header::write_short(&mut out, profile, style, width);
+    match &options.view {
+        View::Program => {}
+        View::Source if options.all => {}
+        View::Source => {
+            annotate::write(&mut out, profile, style, width);
+            return out;
+        }
+        View::Allocations(ids) => {
+            one_allocation::write(&mut out, profile, ids, style, width);
+            return out;
+        }
+    }
     findings::write_verdict(&mut out, profile, style, width);
     findings::write(&mut out, profile, style, width, options.all);
     brief::write(&mut out, profile, style, top, width);
