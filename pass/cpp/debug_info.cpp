@@ -194,6 +194,22 @@ LLVMMetadataRef wl_local_variable(LLVMValueRef value) {
   return found ? llvm::wrap(found->getVariable()) : nullptr;
 }
 
+LLVMMetadataRef wl_variable_part(LLVMValueRef value, uint64_t *offset) {
+  SmallVector<DbgVariableRecord *> users;
+  findDbgValues(llvm::unwrap(value), users);
+  for (DbgVariableRecord *record : users) {
+    DIExpression *expression = record->getExpression();
+    bool inlined = record->getDebugLoc() && record->getDebugLoc()->getInlinedAt();
+    if (!expression || inlined || expression->getNumElements() != 3)
+      continue;
+    if (std::optional<DIExpression::FragmentInfo> part = expression->getFragmentInfo()) {
+      *offset = part->OffsetInBits / 8;
+      return llvm::wrap(static_cast<Metadata *>(record->getVariable()));
+    }
+  }
+  return nullptr;
+}
+
 LLVMMetadataRef wl_global_variable(LLVMValueRef global) {
   auto *variable = dyn_cast<GlobalVariable>(llvm::unwrap(global));
   if (!variable)

@@ -65,6 +65,10 @@ LLVMMetadataRef wl_location_with_inlined_at(LLVMMetadataRef location, LLVMMetada
 LLVMMetadataRef wl_pack_location(LLVMMetadataRef location);
 LLVMMetadataRef wl_unpack_location(LLVMMetadataRef packed);
 
+// The variable of the function itself, not of one inlined, of which the value is the part from *offset bytes on; null where
+// it is none.
+LLVMMetadataRef wl_variable_part(LLVMValueRef value, uint64_t *offset);
+
 // Name and size in bytes of a structure, class or union, typedefs and qualifiers skipped; empty and 0 for other types.
 WlText wl_structure_name(LLVMMetadataRef type);
 uint64_t wl_structure_bytes(LLVMMetadataRef type);

@@ -31,6 +31,12 @@ pub fn find(profile: &Profile, rates: Option<&Rates>) -> Vec<Finding> {
             })
             .then_with(|| (one.allocation, &one.object).cmp(&(other.allocation, &other.object)))
     });
+    // Loads and stores of one line, or of one operand, are one thing to change; the worst stands for all.
+    let mut seen = std::collections::HashSet::new();
+    all.retain(|(id, draft)| {
+        let key = (*id, draft.kernel, draft.file.clone(), draft.line, draft.allocation, draft.object.clone());
+        draft.line == 0 || seen.insert(key)
+    });
     all.truncate(MOST);
     (1..)
         .zip(all)

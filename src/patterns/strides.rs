@@ -98,20 +98,26 @@ impl Strides {
     /// The stride of most of the strided requests, in bytes.
     pub fn stride(&self) -> Option<i64> {
         let (stride, weight) = self.stride.found_signed();
-        (weight > self.strided / 2).then_some(stride)
+        most(weight, self.strided).then_some(stride)
     }
 
     /// Where most of the misaligned requests begin, in bytes from the begin of their line.
     pub fn offset(&self) -> Option<u64> {
         let (offset, weight) = self.offset.found();
-        (weight > self.misaligned / 2).then_some(offset)
+        most(weight, self.misaligned).then_some(offset)
     }
 
     /// Lanes of a run and bytes from the first run to the second, of most of the requests in rows.
     pub fn row(&self) -> Option<(u64, i64)> {
         let (lanes, weight) = self.run.found();
-        (weight > self.rows / 2).then(|| (lanes, self.pitch.found_signed().0))
+        most(weight, self.rows).then(|| (lanes, self.pitch.found_signed().0))
     }
+}
+
+/// Whether a value has so much of the weight that it stands for all. The weight is at most the value's, so that values which are
+/// spread evenly seem to have half of it.
+fn most(weight: u64, total: u64) -> bool {
+    total != 0 && weight >= total - total / 4
 }
 
 /// Shape and lowest address; `None` for a request of a single lane.

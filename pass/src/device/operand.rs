@@ -129,7 +129,7 @@ fn root(mut value: Value<'_>) -> Option<Root<'_>> {
                 }
             }
             Some(Opcode::LLVMLoad) => {
-                let own = Variable::of_value(value).and_then(of_pointer);
+                let own = Variable::of_value(value).and_then(of_pointer).or_else(|| of_part(value));
                 return nearest.or(own).or_else(|| through(value));
             }
             Some(Opcode::LLVMCall) => return nearest.or_else(|| Variable::of_value(value).and_then(of_pointer)),
@@ -137,6 +137,14 @@ fn root(mut value: Value<'_>) -> Option<Root<'_>> {
         }
     }
     nearest
+}
+
+/// A pointer that is a member of a variable.
+fn of_part(value: Value<'_>) -> Option<Root<'_>> {
+    let (variable, offset) = Variable::of_part(value)?;
+    let name = variable.name();
+    let (path, ty) = variable.ty()?.member(offset, 8, true)?;
+    (!name.is_empty()).then(|| Root { name: format!("{name}{path}"), ty: ty.pointee() })
 }
 
 /// A pointer that was loaded: the variable or member that holds it.

@@ -198,6 +198,16 @@ impl<'c> Variable<'c> {
         Variable::maybe(unsafe { shim::wl_local_variable(value.raw()) })
     }
 
+    /// The variable of which a value is a part, as optimisation takes structures apart, and the part's offset in bytes.
+    pub fn of_part(value: Value<'c>) -> Option<(Self, u64)> {
+        if !(value.is_instruction() || value.is_argument()) {
+            return None;
+        }
+        let mut offset = 0;
+        let variable = Variable::maybe(unsafe { shim::wl_variable_part(value.raw(), &mut offset) })?;
+        Some((variable, offset))
+    }
+
     /// The variable behind a global.
     pub fn of_global(global: Value<'c>) -> Option<Self> {
         if !global.is_global_variable() {

@@ -63,6 +63,7 @@ unsafe extern "C" {
     pub(super) fn wl_variable_is_parameter(variable: LLVMMetadataRef) -> bool;
     pub(super) fn wl_variable_type(variable: LLVMMetadataRef) -> LLVMMetadataRef;
     pub(super) fn wl_pointee(ty: LLVMMetadataRef) -> LLVMMetadataRef;
+    pub(super) fn wl_variable_part(value: LLVMValueRef, offset: *mut u64) -> LLVMMetadataRef;
     pub(super) fn wl_structure_name(ty: LLVMMetadataRef) -> Text;
     pub(super) fn wl_structure_bytes(ty: LLVMMetadataRef) -> u64;
     pub(super) fn wl_is_reference(ty: LLVMMetadataRef) -> bool;

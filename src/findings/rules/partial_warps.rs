@@ -5,7 +5,7 @@ use super::super::context::{Context, block_of, innermost};
 use super::super::draft::Draft;
 use super::super::gain::Saving;
 use super::super::words;
-use crate::profile::model::{Frame, Kernel};
+use crate::profile::model::{Frame, Kernel, ThreadStep};
 
 const WARP: u64 = 32;
 /// Least share of a block's lanes that are never there.
@@ -25,7 +25,10 @@ fn draft(context: &Context<'_>, kernel: &Kernel) -> Option<Draft> {
     // Rows of the block's width, where that is no part of a line.
     let short = |access: &&Access<'_>| {
         let pattern = &access.pattern;
-        share(pattern.rows, pattern.requests) >= 0.5
+        // Where a whole row of lanes reads one address, its length changes little.
+        let broadcast = access.operand.is_some_and(|operand| operand.thread_steps[0] == ThreadStep::None);
+        !broadcast
+            && share(pattern.rows, pattern.requests) >= 0.5
             && u64::from(block[0]) < WARP
             && pattern.row_lanes.is_some_and(|lanes| lanes <= u64::from(block[0]))
             && access.sums.excess_share() >= LEAST_EXCESS

@@ -3,13 +3,20 @@
 use super::super::access::{Access, share};
 use super::super::context::Context;
 use super::super::draft::Draft;
+use super::super::gain::Saving;
 use super::super::words;
-use crate::profile::model::{Allocation, Severity};
+use crate::geometry::SECTOR_BYTES;
+use crate::profile::model::{Allocation, Kernel, Severity};
 
 /// Bytes from level 2 for each byte that is touched, at least.
 const TIMES: f64 = 8.0;
 /// Most of its loads miss level 1, or have to go to level 2 for another reason.
 const MOST_L1_HITS: f64 = 0.75;
+/// Bytes from level 1 for each byte that is touched, at least, where level 1 is what limits: as of a matrix product whose tiles
+/// nobody keeps.
+const TIMES_FROM_L1: f64 = 64.0;
+/// Least share of the requests of such a kernel that are loads from global memory.
+const LEAST_LOADS: f64 = 0.8;
 /// Smaller data stays in level 1 anyway.
 const LEAST_BYTES: u64 = 64 << 10;
 
@@ -28,10 +35,16 @@ fn draft(context: &Context<'_>, allocation: &Allocation) -> Option<Draft> {
     let launches = kernel.launch_count().max(1);
     let sector = context.profile.run.lookup_bytes.values().next().map_or(32, |bytes| bytes.l2.max(1));
     let loaded = row.metrics.l2.as_ref()?.load_lookups.saturating_mul(sector);
-    let times = loaded as f64 / (allocation.touched_bytes.saturating_mul(launches)) as f64;
+    let once = allocation.touched_bytes.saturating_mul(launches);
+    let times = loaded as f64 / once as f64;
     let l1 = row.metrics.l1.as_ref()?;
     if times < TIMES || share(l1.load_hits, l1.load_lookups) > MOST_L1_HITS {
-        return None;
+        return by_level_1(
+            context,
+            allocation,
+            kernel,
+            row.metrics.sectors.saturating_mul(SECTOR_BYTES) as f64 / once as f64,
+        );
     }
     let of_it = context
         .accesses_of(kernel.id, "global")
@@ -63,7 +76,7 @@ fn draft(context: &Context<'_>, allocation: &Allocation) -> Option<Draft> {
     let all: u64 =
         context.accesses_of(kernel.id, "global").map(|access| access.sums.l2_lookups).fold(0, u64::saturating_add);
     let amount = loaded.saturating_sub(allocation.touched_bytes.saturating_mul(launches));
-    let saving = super::super::gain::Saving::of("l2", amount as f64);
+    let saving = Saving::of("l2", amount as f64);
     let draft = Draft::new(reason, cure)
         .at_access(worst)
         .evidence("times", times)
@@ -73,4 +86,46 @@ fn draft(context: &Context<'_>, allocation: &Allocation) -> Option<Draft> {
         .gain(context.gain(kernel, &saving, "each byte comes from level 2 once a launch"))
         .score(context.waste(kernel, &saving, share(worst.sums.l2_lookups, all)));
     Some(if staged || draft.gain.is_none() { draft.severity(Severity::Note) } else { draft })
+}
+
+/// Loads that hit level 1 and keep it busy: each value is fetched for every use, though a thread or block uses it many times.
+fn by_level_1(context: &Context<'_>, allocation: &Allocation, kernel: &Kernel, times: f64) -> Option<Draft> {
+    let estimate = kernel.estimates.first()?;
+    let of_kernel: Vec<&Access<'_>> =
+        context.accesses_of(kernel.id, "global").filter(|access| access.op == "load").collect();
+    let loads = of_kernel.iter().map(|access| access.sums.requests).fold(0, u64::saturating_add);
+    let limited = matches!(&estimate.limiter[..], "l1_lanes" | "l1_data" | "l1_tag");
+    if times < TIMES_FROM_L1 || !limited || share(loads, context.requests(kernel)) < LEAST_LOADS {
+        return None;
+    }
+    let of_it = of_kernel.into_iter().filter(|access| access.allocation == Some(allocation.id));
+    let worst = of_it.max_by_key(|access| (access.sums.requests, std::cmp::Reverse((access.line, access.column))))?;
+    if worst.sums.excess_share() >= 0.6 {
+        return None;
+    }
+    let reason = format!(
+        "each byte of {} is loaded {times:.0} times in a launch; the loads hit level 1, but they are what the kernel's time goes to ({} of its \
+         requests are loads from global memory)",
+        context.target(worst),
+        words::percent(share(loads, context.requests(kernel))),
+    );
+    let name = worst.variable().map_or_else(|| "it".to_owned(), |name| format!("`{name}`"));
+    let cure = format!(
+        "let a block load tiles of {name} into shared memory and let each thread compute several results from what it loads (register \
+         blocking), so that a load serves several operations"
+    );
+    let sums = &worst.sums;
+    let saving = Saving::of("l1_lanes", (sums.stages.words * 32) as f64)
+        .and(Saving::of("l1_data", sums.stages.data as f64))
+        .and(Saving::of("l1_tag", sums.stages.tag as f64));
+    // How much is left depends on the blocking; half of these loads is what tiles of two results a thread save.
+    let waste = 0.5 * context.waste(kernel, &saving, share(sums.requests, loads));
+    Some(
+        Draft::new(reason, cure)
+            .at_access(worst)
+            .evidence("times", times)
+            .evidence("touched_bytes", allocation.touched_bytes as f64)
+            .evidence("share_of_requests", share(sums.requests, context.requests(kernel)))
+            .score(waste),
+    )
 }
