@@ -132,11 +132,17 @@ fn root(mut value: Value<'_>) -> Option<Root<'_>> {
                 let own = Variable::of_value(value).and_then(of_pointer).or_else(|| of_part(value));
                 return nearest.or(own).or_else(|| through(value));
             }
+            Some(Opcode::LLVMCall) if is_parameter(value) => value = value.operand(0),
             Some(Opcode::LLVMCall) => return nearest.or_else(|| Variable::of_value(value).and_then(of_pointer)),
             _ => return nearest,
         }
     }
     nearest
+}
+
+/// Whether a call says that a structure passed by value lies in parameter space: it is the structure.
+fn is_parameter(call: Value<'_>) -> bool {
+    call.callee_name().starts_with("llvm.nvvm.internal.addrspace.wrap")
 }
 
 /// A pointer that is a member of a variable.
@@ -154,6 +160,7 @@ fn through(load: Value<'_>) -> Option<Root<'_>> {
     for _ in 0..MOST_STEPS {
         match holder.constant_opcode().or_else(|| holder.is_instruction().then(|| holder.opcode()).flatten()) {
             Some(Opcode::LLVMAddrSpaceCast | Opcode::LLVMBitCast) => holder = holder.operand(0),
+            Some(Opcode::LLVMCall) if is_parameter(holder) => holder = holder.operand(0),
             Some(Opcode::LLVMGetElementPtr) => {
                 // Without the data layout only byte steps are plain; the optimiser makes these.
                 let bytes = holder.gep_source_type().is_some_and(|ty| ty.int_bits() == Some(8));
