@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use super::branch_rows::branch_rows;
-use super::text::{bytes, count, facts, label, name_of, notes, percent, plain_name, ratio, short, tables};
+use super::text::{bytes, copies, count, facts, label, name_of, notes, percent, plain_name, ratio, short, tables};
 use super::worst::{self, Group, Row, by_passes, by_sectors};
 use super::{finding_text, reuse};
 use crate::geometry::SECTOR_BYTES;
@@ -341,7 +341,7 @@ fn allocations(out: &mut String, profile: &Profile, top: usize) {
     table(
         out,
         "Allocations by memory traffic",
-        &["Allocation", "Kind", "#size", "#share", "#traffic", "#efficiency", "#kernels"],
+        &["Allocation", "Kind", "#size", "#share", "#traffic", "#efficiency", "#kernels", "Copies"],
     );
     let more = rows.len().saturating_sub(top.max(MOST_ALLOCATIONS));
     for row in rows.into_iter().take(top.max(MOST_ALLOCATIONS)) {
@@ -363,7 +363,7 @@ fn allocations(out: &mut String, profile: &Profile, top: usize) {
             quality(out, ratio(row.metrics.ideal_sectors, row.metrics.sectors));
         }
         number(out, row.by_kernel.len() as f64, &row.by_kernel.len().to_string());
-        out.push_str("</tr>\n");
+        _ = writeln!(out, "<td>{}</td></tr>", text(&copies(profile, row)));
     }
     end(out);
     if more > 0 {

@@ -20,7 +20,11 @@ pub(super) fn write(out: &mut String, profile: &Profile, style: Style, top: usiz
     _ = writeln!(
         out,
         "{}",
-        style.heading(if profile.run.mode == "counters" { "ALLOCATIONS" } else { "ALLOCATIONS by memory traffic" })
+        style.heading(if profile.run.mode == "counters" {
+            "ALLOCATIONS"
+        } else {
+            "ALLOCATIONS by memory traffic (shares of what goes to allocations; local memory belongs to none)"
+        })
     );
     let head = format!(
         "  {:<30} {:<18} {:>10} {:>7} {:>10} {:>10}  {}",
@@ -73,7 +77,7 @@ pub(in crate::report) fn name_of(row: &Allocation) -> String {
 }
 
 /// Bytes copied in and out, and the host memory they come from and go to.
-fn copies(profile: &Profile, allocation: &Allocation) -> String {
+pub(in crate::report) fn copies(profile: &Profile, allocation: &Allocation) -> String {
     let mut parts = Vec::new();
     for (direction, mark, towards) in [
         ("host_to_device", "in", "from"),

@@ -60,7 +60,8 @@ fn differing(path: &PathSpread) -> Vec<(Shown, [f64; 4])> {
     let all = SHOWN.into_iter().filter_map(|shown| Some((shown, of(path, shown)?)));
     all.filter(|((.., told), [_, min, max, _])| {
         let whole = if *told == Told::Share { 1.0 } else { *max };
-        max > min && max - min >= TELLING * whole
+        // What reads the same is no difference.
+        max > min && max - min >= TELLING * whole && figure(*min, *told) != figure(*max, *told)
     })
     .collect()
 }

@@ -26,7 +26,7 @@ mod wrap;
 pub use conflicts::{conflict_line, conflict_place, in_short as conflicts_in_short};
 pub use faults::fault_line;
 
-pub(super) use allocations::name_of;
+pub(super) use allocations::{copies, name_of};
 pub(super) use figures::{add, bytes, count, memory, percent, ratio, seconds};
 pub(crate) use names::plain_name;
 pub(super) use names::{label, short};
