@@ -2,7 +2,7 @@
 //! access to its source line, call path and allocation, and reports. Links no LLVM and no CUDA.
 //!
 //! Data flows one way: [`trace`] → [`analysis`] (with [`attribution`] and [`metrics`]) → [`profile`]
-//! → [`report`]; [`validate`] compares with closed forms and hardware; [`cli`] puts them together.
+//! → [`findings`] → [`report`]; [`comparison`] and [`merge`] take several profiles; [`validate`] compares with closed forms and hardware; [`cli`] puts them together.
 
 pub mod analysis;
 pub mod attribution;

@@ -240,7 +240,7 @@ impl Figures {
         if whole != 0 {
             self.0.insert(
                 name.into(),
-                Figure { value: Value::Ratio(nine_digits(part as f64 / whole as f64)), out_of: None },
+                Figure { value: Value::Ratio(crate::profile::nine_digits(part as f64 / whole as f64)), out_of: None },
             );
         }
     }
@@ -248,7 +248,7 @@ impl Figures {
     /// A share of modelled ones.
     fn rate(&mut self, name: impl Into<String>, part: u64, whole: u64) {
         if whole != 0 {
-            let value = Value::Ratio(nine_digits(part as f64 / whole as f64));
+            let value = Value::Ratio(crate::profile::nine_digits(part as f64 / whole as f64));
             self.0.insert(name.into(), Figure { value, out_of: Some(1.0) });
         }
     }
@@ -275,11 +275,6 @@ impl Figures {
             }
         }
     }
-}
-
-/// The nearest number of nine digits: sums in another order are the same.
-fn nine_digits(value: f64) -> f64 {
-    format!("{value:.8e}").parse().unwrap_or(value)
 }
 
 /// Figures of requests; `prefix` is empty or a space and a dot.
@@ -365,7 +360,7 @@ pub(super) fn of_kernel<'a>(profile: &Profile, kernel: &Kernel, branches: impl I
         }
     }
     if let Some(estimate) = kernel.estimates.first() {
-        let seconds = nine_digits(estimate.seconds);
+        let seconds = crate::profile::nine_digits(estimate.seconds);
         let figure = Figure { value: Value::Ratio(seconds), out_of: Some(seconds) };
         figures.0.insert("estimate.seconds".to_owned(), figure);
     }
@@ -428,7 +423,7 @@ pub(super) fn of_program(kernels: &[Figures], allocations: &[Figures]) -> Figure
                 Some(Figure { value: Value::Ratio(more), .. }) => {
                     let mut seconds = *more;
                     if let Some(Value::Ratio(before)) = sum.get(name) {
-                        seconds = nine_digits(seconds + before);
+                        seconds = crate::profile::nine_digits(seconds + before);
                     }
                     let figure = Figure { value: Value::Ratio(seconds), out_of: Some(seconds) };
                     sum.0.insert(name.to_owned(), figure);

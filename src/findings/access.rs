@@ -89,7 +89,7 @@ pub(super) struct Access<'a> {
     pub sums: Sums,
     pub pattern: Pattern,
     /// In a function of a library, as libdevice.
-    pub library: bool,
+    pub in_library: bool,
     /// The allocation that most of its sectors lie in.
     pub allocation: Option<u64>,
 }
@@ -119,7 +119,7 @@ pub(super) fn accesses(profile: &Profile) -> Vec<Access<'_>> {
         for site in &sites {
             sums.add(&site.metrics);
             if let Some(more) = &site.pattern {
-                add_pattern(&mut pattern, more);
+                pattern.add(more);
             }
             for row in &site.by_allocation {
                 if let Some(id) = row.allocation {
@@ -139,7 +139,7 @@ pub(super) fn accesses(profile: &Profile) -> Vec<Access<'_>> {
             operand: heaviest.and_then(|site| site.operand.as_ref()),
             sums,
             pattern,
-            library: sites.iter().all(|site| site.library),
+            in_library: sites.iter().all(|Site { library, .. }| *library),
             allocation: owners
                 .into_iter()
                 .max_by_key(|(id, sectors)| (*sectors, std::cmp::Reverse(*id)))
@@ -147,59 +147,4 @@ pub(super) fn accesses(profile: &Profile) -> Vec<Access<'_>> {
         });
     }
     all
-}
-
-/// Adds up counts; of what is only an example, the one of more requests is kept.
-fn add_pattern(sum: &mut Pattern, more: &Pattern) {
-    if more.strided > sum.strided {
-        sum.stride_bytes = more.stride_bytes;
-    }
-    if more.misaligned > sum.misaligned {
-        sum.offset_bytes = more.offset_bytes;
-    }
-    if more.rows > sum.rows {
-        (sum.row_lanes, sum.row_pitch_bytes) = (more.row_lanes, more.row_pitch_bytes);
-    }
-    if more.irregular > sum.irregular {
-        sum.span_bytes = more.span_bytes;
-    }
-    for (sum, more) in [
-        (&mut sum.requests, more.requests),
-        (&mut sum.uniform, more.uniform),
-        (&mut sum.contiguous, more.contiguous),
-        (&mut sum.misaligned, more.misaligned),
-        (&mut sum.strided, more.strided),
-        (&mut sum.rows, more.rows),
-        (&mut sum.irregular, more.irregular),
-    ] {
-        *sum = sum.saturating_add(more);
-    }
-    if let Some(more) = &more.atomics {
-        let sum = sum.atomics.get_or_insert_default();
-        for (sum, more) in [
-            (&mut sum.requests, more.requests),
-            (&mut sum.lanes, more.lanes),
-            (&mut sum.addresses, more.addresses),
-            (&mut sum.deepest, more.deepest),
-        ] {
-            *sum = sum.saturating_add(more);
-        }
-        for hot in &more.hottest {
-            match sum.hottest.iter_mut().find(|known| (known.allocation, known.offset) == (hot.allocation, hot.offset))
-            {
-                Some(known) => {
-                    known.lanes = known.lanes.saturating_add(hot.lanes);
-                    known.requests = known.requests.saturating_add(hot.requests);
-                }
-                None => sum.hottest.push(*hot),
-            }
-        }
-        sum.hottest.sort_by_key(|hot| (std::cmp::Reverse(hot.lanes), hot.allocation, hot.offset));
-    }
-    if let Some(more) = &more.bank_conflict {
-        let worse = |conflict: &crate::profile::model::BankConflict| conflict.passes.saturating_sub(conflict.ideal);
-        if sum.bank_conflict.as_ref().is_none_or(|known| worse(more) > worse(known)) {
-            sum.bank_conflict = Some(more.clone());
-        }
-    }
 }

@@ -43,6 +43,13 @@ impl<'a> Context<'a> {
         kernel.estimates.first()
     }
 
+    /// Copies between host and device, with the allocation that they concern.
+    pub(super) fn bus_copies(&self) -> impl Iterator<Item = (&'a Allocation, &'a CopyRow)> {
+        let all = self.profile.allocations.iter();
+        all.flat_map(|allocation| allocation.copies.iter().map(move |copy| (allocation, copy)))
+            .filter(|(_, copy)| over_bus(copy))
+    }
+
     /// Share of a kernel in the estimated time of all; by requests where nothing is estimated.
     pub(super) fn kernel_share(&self, kernel: &Kernel) -> f64 {
         if self.kernel_seconds > 0.0 {

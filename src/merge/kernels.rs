@@ -3,9 +3,9 @@
 use super::Merged;
 use super::ids::Ids;
 use super::metrics::{add_dram, add_spaces};
-use super::nine_digits;
 use crate::profile::Profile;
 use crate::profile::model::{Estimate, InstructionCount, Instructions, Kernel, Limit, PageMetrics, WarpBlocks};
+use crate::profile::nine_digits;
 
 /// Gives a profile's kernels their numbers.
 pub(super) fn number(merged: &mut Merged, profile: &Profile, ids: &mut Ids) {

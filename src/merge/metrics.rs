@@ -108,7 +108,7 @@ fn add_distances(to: &mut Distances, more: &Distances) {
     let (ours, theirs) = (finite(to), finite(more));
     to.mean = match (to.mean, more.mean) {
         (Some(one), Some(other)) if ours + theirs > 0.0 => {
-            Some(super::nine_digits((one * ours + other * theirs) / (ours + theirs)))
+            Some(crate::profile::nine_digits((one * ours + other * theirs) / (ours + theirs)))
         }
         (one, other) => one.or(other),
     };

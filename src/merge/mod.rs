@@ -161,8 +161,3 @@ fn empty(profiles: &[Profile]) -> Result<Profile, MergeError> {
         sources: Default::default(),
     })
 }
-
-/// The nearest number of nine digits, as profiles have them.
-fn nine_digits(value: f64) -> f64 {
-    format!("{value:.8e}").parse().unwrap_or(value)
-}

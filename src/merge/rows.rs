@@ -134,7 +134,7 @@ pub(super) fn sites(merged: &mut Merged, profile: &Profile, ids: &Ids) {
         }
         add(&mut sum.metrics, &row.metrics);
         match (&mut sum.pattern, &row.pattern) {
-            (Some(sum), Some(more)) => patterns::add(sum, more, new),
+            (Some(sum), Some(more)) => sum.add(&patterns::renumbered(more, new)),
             (sum @ None, Some(more)) => *sum = Some(patterns::renumbered(more, new)),
             (_, None) => {}
         }

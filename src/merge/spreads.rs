@@ -5,9 +5,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::nine_digits;
 use crate::profile::Profile;
 use crate::profile::model::{Frame, Kernel, PathSpread, Spread};
+use crate::profile::nine_digits;
 
 /// Counts of so many launches.
 type Part<'a> = (u64, &'a BTreeMap<String, Spread>);

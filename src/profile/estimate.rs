@@ -211,7 +211,7 @@ fn estimate(name: &str, number: usize, rates: &Rates, same_banks: bool, launches
 }
 
 /// The nearest number of nine digits: more would claim too much, and documents read back exactly.
-pub(super) fn nine_digits(value: f64) -> f64 {
+pub(crate) fn nine_digits(value: f64) -> f64 {
     format!("{value:.8e}").parse().unwrap_or(value)
 }
 

@@ -27,6 +27,7 @@ mod spread;
 mod unnamed;
 
 pub use build::{BuildInput, RunFacts, build};
+pub(crate) use estimate::nine_digits;
 pub use file::{ProfileError, read, write};
 pub(crate) use file::{probe, write_spare};
 pub use model::Profile;

@@ -1,5 +1,7 @@
 //! How a site's requests use memory, as the document has it.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use super::estimate::nine_digits;
@@ -86,6 +88,73 @@ pub struct BankConflict {
     pub lanes: Vec<(u32, u64)>,
 }
 
+/// Places of atomic operations that are told.
+const HOTTEST: usize = 4;
+
+impl Pattern {
+    /// Adds another site's or run's, whose allocations have the same numbers.
+    pub(crate) fn add(&mut self, more: &Pattern) {
+        // What most of the requests of a shape have in common is told of the run that has more of them.
+        if more.strided > self.strided {
+            self.stride_bytes = more.stride_bytes;
+        }
+        if more.misaligned > self.misaligned {
+            self.offset_bytes = more.offset_bytes;
+        }
+        if more.rows > self.rows {
+            (self.row_lanes, self.row_pitch_bytes) = (more.row_lanes, more.row_pitch_bytes);
+        }
+        self.span_bytes = match (self.span_bytes, more.span_bytes) {
+            (Some(one), Some(other)) => {
+                let (ours, theirs) = (self.irregular as f64, more.irregular as f64);
+                Some(nine_digits((one * ours + other * theirs) / (ours + theirs).max(1.0)))
+            }
+            (one, other) => one.or(other),
+        };
+        for (sum, more) in [
+            (&mut self.requests, more.requests),
+            (&mut self.uniform, more.uniform),
+            (&mut self.contiguous, more.contiguous),
+            (&mut self.misaligned, more.misaligned),
+            (&mut self.strided, more.strided),
+            (&mut self.rows, more.rows),
+            (&mut self.irregular, more.irregular),
+        ] {
+            *sum = sum.saturating_add(more);
+        }
+        if let Some(more) = &more.atomics {
+            self.atomics.get_or_insert_default().add(more);
+        }
+        // Of equals the one with the smallest addresses, so that the order does not matter.
+        let worst = |pattern: &Pattern| {
+            let conflict = pattern.bank_conflict.as_ref()?;
+            Some((conflict.passes.saturating_sub(conflict.ideal), std::cmp::Reverse(conflict.lanes.clone())))
+        };
+        if worst(more) > worst(self) {
+            self.bank_conflict.clone_from(&more.bank_conflict);
+        }
+    }
+}
+
+impl Atomics {
+    fn add(&mut self, more: &Atomics) {
+        self.requests = self.requests.saturating_add(more.requests);
+        self.lanes = self.lanes.saturating_add(more.lanes);
+        self.addresses = self.addresses.saturating_add(more.addresses);
+        self.deepest = self.deepest.saturating_add(more.deepest);
+        let mut places: BTreeMap<(u64, u64), (u64, u64)> = BTreeMap::new();
+        for hot in self.hottest.iter().chain(&more.hottest) {
+            let (lanes, requests) = places.entry((hot.allocation, hot.offset)).or_default();
+            *lanes = lanes.saturating_add(hot.lanes);
+            *requests = requests.saturating_add(hot.requests);
+        }
+        let place = |((allocation, offset), (lanes, requests))| HotPlace { allocation, offset, lanes, requests };
+        self.hottest = places.into_iter().map(place).collect();
+        self.hottest.sort_by_key(|hot| (std::cmp::Reverse(hot.lanes), hot.allocation, hot.offset));
+        self.hottest.truncate(HOTTEST);
+    }
+}
+
 /// `None` where there is nothing to say.
 pub(super) fn pattern(from: &SitePattern) -> Option<Pattern> {
     let strides = &from.strides;
@@ -99,7 +168,7 @@ pub(super) fn pattern(from: &SitePattern) -> Option<Pattern> {
         hottest: collisions
             .hot
             .iter()
-            .take(4)
+            .take(HOTTEST)
             .map(|hot| HotPlace {
                 allocation: hot.allocation,
                 offset: hot.offset,

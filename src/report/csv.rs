@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use crate::profile::Profile;
-use crate::profile::model::Distances;
+use crate::profile::model::{Distances, Site};
 
 /// Raised whenever a column changes its meaning or goes away; new ones come at the end.
 const SCHEMA_VERSION: u32 = 1;
@@ -43,6 +43,7 @@ pub fn csv(profile: &Profile) -> String {
         let (stages, reuse) = (metrics.l1_wavefronts, metrics.reuse.as_ref());
         let (element, sector, line) =
             (reuse.map(|reuse| &reuse.element), reuse.map(|reuse| &reuse.sector), reuse.map(|reuse| &reuse.line));
+        let Site { library: in_library, .. } = site;
         let passes = metrics.shared.as_ref().or(metrics.constant.as_ref());
         let fields = [
             SCHEMA_VERSION.to_string(),
@@ -69,7 +70,7 @@ pub fn csv(profile: &Profile) -> String {
             optional(metrics.dram.map(|dram| dram.read_sectors)),
             optional(metrics.dram.map(|dram| dram.write_sectors)),
             site.approximate.to_string(),
-            site.library.to_string(),
+            in_library.to_string(),
             quoted(&names.join(";")),
             optional(metrics.l1.map(|level| level.load_lookups)),
             optional(metrics.l1.map(|level| level.load_hits)),

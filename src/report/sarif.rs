@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::finding_text;
 use crate::findings::pages;
 use crate::profile::Profile;
-use crate::profile::model::{Finding, Severity};
+use crate::profile::model::Finding;
 
 /// The findings of the profile.
 pub fn sarif(profile: &Profile) -> String {
@@ -62,14 +62,10 @@ fn result(profile: &Profile, finding: &Finding) -> Value {
     if let Some(gain) = &finding.gain {
         text.push_str(&format!(" Gain: {}.", finding_text::gain(finding, gain)));
     }
-    let level = match finding.severity {
-        Severity::Error => "error",
-        Severity::Warning => "warning",
-        Severity::Note => "note",
-    };
     let mut result = json!({
         "ruleId": finding.id,
-        "level": level,
+        // The same words.
+        "level": finding.severity.name(),
         "message": { "text": text },
         "rank": 100.0 / f64::from(finding.rank.max(1)),
         "partialFingerprints": { "warplineFinding/v2": format!("{:08x}", crc32fast::hash(print.as_bytes())) },

@@ -14,7 +14,7 @@ const LEAST_OF_KERNEL: f64 = 0.05;
 
 pub(in super::super) fn find(context: &Context<'_>) -> Vec<Draft> {
     let mut groups: BTreeMap<(u32, &str), Vec<&Access<'_>>> = BTreeMap::new();
-    for access in context.accesses.iter().filter(|access| access.space == "local" && !access.library) {
+    for access in context.accesses.iter().filter(|access| access.space == "local" && !access.in_library) {
         if let Some(name) = access.variable() {
             groups.entry((access.kernel.id, name)).or_default().push(access);
         }

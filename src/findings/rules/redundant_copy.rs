@@ -1,10 +1,10 @@
 //! Copies whose bytes were at their destination already.
 
 use super::super::access::share;
-use super::super::context::{Context, copy_seconds, describe, innermost, over_bus};
+use super::super::context::{Context, copy_seconds, describe, innermost};
 use super::super::draft::Draft;
 use super::super::words;
-use crate::profile::model::{Allocation, CopyRow, Gain, Severity};
+use crate::profile::model::{Allocation, CopyRow, Severity};
 
 /// Copies that brought nothing, at least.
 const LEAST: u64 = 2;
@@ -12,12 +12,9 @@ const LEAST: u64 = 2;
 const LEAST_BYTES: u64 = 64 << 10;
 
 pub(in super::super) fn find(context: &Context<'_>) -> Vec<Draft> {
-    let rows = context
-        .profile
-        .allocations
-        .iter()
-        .flat_map(|allocation| allocation.copies.iter().map(move |copy| (allocation, copy)));
-    rows.filter(|(_, copy)| over_bus(copy) && copy.unchanged_count >= LEAST)
+    context
+        .bus_copies()
+        .filter(|(_, copy)| copy.unchanged_count >= LEAST)
         .map(|(allocation, copy)| draft(context, allocation, copy))
         .collect()
 }
@@ -39,12 +36,6 @@ fn draft(context: &Context<'_>, allocation: &Allocation, copy: &CopyRow) -> Draf
     } else {
         "copy it back once after the loop, or only where a kernel has written it"
     };
-    let total = context.kernel_seconds + context.copy_seconds;
-    let gain = (total > seconds).then(|| Gain {
-        factor: format!("{:.3e}", total / (total - seconds)).parse().unwrap_or(1.0),
-        seconds: format!("{seconds:.3e}").parse().unwrap_or(seconds),
-        assumption: "12 GB/s and 10 µs per copy, kernels and copies one after the other".to_owned(),
-    });
     let draft = Draft::new(reason, cure)
         .at_frame(innermost(&copy.path))
         .of_allocation(allocation.id)
@@ -52,7 +43,7 @@ fn draft(context: &Context<'_>, allocation: &Allocation, copy: &CopyRow) -> Draf
         .evidence("copies", copy.count as f64)
         .evidence("unchanged_copies", copy.unchanged_count as f64)
         .evidence("unchanged_bytes", bytes as f64)
-        .gain(gain)
+        .gain(context.program_gain(seconds))
         .score(context.program_share(seconds));
     if bytes < LEAST_BYTES { Draft { gain: None, ..draft.severity(Severity::Note) } } else { draft }
 }

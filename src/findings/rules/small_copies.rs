@@ -1,6 +1,6 @@
 //! Many small copies from one place: each costs its latency, whatever it brings.
 
-use super::super::context::{Context, SECONDS_PER_COPY, describe, innermost, over_bus};
+use super::super::context::{Context, SECONDS_PER_COPY, describe, innermost};
 use super::super::draft::Draft;
 use super::super::words;
 
@@ -10,13 +10,8 @@ const LEAST: u64 = 50;
 const MOST_BYTES: u64 = 16 << 10;
 
 pub(in super::super) fn find(context: &Context<'_>) -> Vec<Draft> {
-    let rows = context
-        .profile
-        .allocations
-        .iter()
-        .flat_map(|allocation| allocation.copies.iter().map(move |copy| (allocation, copy)));
     let small =
-        rows.filter(|(_, copy)| over_bus(copy) && copy.count >= LEAST && copy.bytes / copy.count.max(1) <= MOST_BYTES);
+        context.bus_copies().filter(|(_, copy)| copy.count >= LEAST && copy.bytes / copy.count.max(1) <= MOST_BYTES);
     small
         .map(|(allocation, copy)| {
             let seconds = copy.count as f64 * SECONDS_PER_COPY;

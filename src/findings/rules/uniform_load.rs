@@ -15,7 +15,7 @@ const LEAST_OF_KERNEL: f64 = 0.3;
 pub(in super::super) fn find(context: &Context<'_>) -> Vec<Draft> {
     let broadcast = |access: &&Access<'_>| {
         access.space == "global"
-            && !access.library
+            && !access.in_library
             && access.op == "load"
             && share(access.pattern.uniform, access.sums.requests) >= LEAST
     };

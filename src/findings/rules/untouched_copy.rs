@@ -4,7 +4,7 @@ use super::super::access::share;
 use super::super::context::{BUS_BYTES_PER_SECOND, Context, describe, innermost};
 use super::super::draft::Draft;
 use super::super::words;
-use crate::profile::model::{Allocation, Gain};
+use crate::profile::model::Allocation;
 
 /// Touched share, at most.
 const MOST_TOUCHED: f64 = 0.5;
@@ -55,12 +55,6 @@ fn draft(context: &Context<'_>, allocation: &Allocation) -> Option<Draft> {
     } else {
         "copy, and allocate, only the part that kernels use; where it is known late, copy it when it is"
     };
-    let total = context.kernel_seconds + context.copy_seconds;
-    let gain = (total > seconds).then(|| Gain {
-        factor: format!("{:.3e}", total / (total - seconds)).parse().unwrap_or(1.0),
-        seconds: format!("{seconds:.3e}").parse().unwrap_or(seconds),
-        assumption: "12 GB/s between host and device, kernels and copies one after the other".to_owned(),
-    });
     Some(
         Draft::new(reason, cure)
             .at_frame(innermost(&largest.path))
@@ -68,7 +62,7 @@ fn draft(context: &Context<'_>, allocation: &Allocation) -> Option<Draft> {
             .object(allocation.name.clone())
             .evidence("copied_bytes", copied as f64)
             .evidence("touched_bytes", allocation.touched_bytes as f64)
-            .gain(gain)
+            .gain(context.program_gain(seconds))
             .score(context.program_share(seconds)),
     )
 }
