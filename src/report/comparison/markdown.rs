@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::shown::{
-    self, Shown, Sides, Verdict, advice, arrow, broken, figures, in_words, places, programs, unchanged, words,
+    self, Shown, Sides, Verdict, advice, arrow, broken, figures, in_words, places, programs, state, unchanged, words,
 };
 use super::text::{DiffOptions, evidence};
 use crate::comparison::document::{Both, Changes, Diff, Position, Value};
@@ -164,6 +164,7 @@ impl Page<'_> {
 
     fn heading(&mut self, state: &str, name: &str, place: &str) {
         let place = if place == "?" { String::new() } else { format!(", {}", code(place)) };
+        let state = if state.is_empty() { String::new() } else { format!("{state}: ") };
         _ = writeln!(self.out, "#### {state}{}{place}\n", code(name));
     }
 
@@ -175,7 +176,7 @@ impl Page<'_> {
         for row in diff.kernels.iter().take(self.options.top) {
             let name = self.sides.kernel(&Both { before: row.before, after: row.after });
             let place = places(row.position.before.as_ref(), row.position.after.as_ref());
-            self.heading(state(row.before.is_some(), row.after.is_some()), &name, &place);
+            self.heading(state(row.before, row.after), &name, &place);
             if row.before.is_some() && row.after.is_some() {
                 self.table(&figures(&row.metrics, self.options.all), 8);
             } else {
@@ -203,6 +204,24 @@ impl Page<'_> {
         _ = writeln!(self.out, "{fence}\n");
     }
 
+    /// A line or branch of a kernel: its place, its text, and what differs; `(all, most)` figures.
+    fn line_of_code(
+        &mut self,
+        kernel: &Both<u32>,
+        (before, after): (Option<&Position>, Option<&Position>),
+        metrics: &Changes,
+        (all, most): (bool, usize),
+    ) {
+        let kernel = self.sides.kernel(kernel);
+        self.heading(state(before, after), &places(before, after), &kernel);
+        self.source(before, after);
+        if before.is_some() && after.is_some() {
+            self.table(&figures(metrics, all), most);
+        } else {
+            self.only(metrics, most);
+        }
+    }
+
     fn lines(&mut self, diff: &Diff) {
         let (rows, hidden) = shown::lines(diff, self.options.all);
         if rows.is_empty() && hidden == 0 {
@@ -210,15 +229,8 @@ impl Page<'_> {
         }
         self.out.push_str("### Lines\n\n");
         for row in rows.iter().take(self.options.top) {
-            let place = places(row.before.as_ref(), row.after.as_ref());
-            let kernel = self.sides.kernel(&row.kernel);
-            self.heading(state(row.before.is_some(), row.after.is_some()), &place, &kernel);
-            self.source(row.before.as_ref(), row.after.as_ref());
-            if row.before.is_some() && row.after.is_some() {
-                self.table(&figures(&row.metrics, self.options.all), 4);
-            } else {
-                self.only(&row.metrics, 4);
-            }
+            let all = self.options.all;
+            self.line_of_code(&row.kernel, (row.before.as_ref(), row.after.as_ref()), &row.metrics, (all, 4));
         }
         self.more(rows.len());
         self.caches_alone(hidden);
@@ -231,15 +243,7 @@ impl Page<'_> {
         }
         self.out.push_str("### Branches\n\n");
         for row in rows.iter().take(self.options.top) {
-            let place = places(row.before.as_ref(), row.after.as_ref());
-            let kernel = self.sides.kernel(&row.kernel);
-            self.heading(state(row.before.is_some(), row.after.is_some()), &place, &kernel);
-            self.source(row.before.as_ref(), row.after.as_ref());
-            if row.before.is_some() && row.after.is_some() {
-                self.table(&figures(&row.metrics, true), 3);
-            } else {
-                self.only(&row.metrics, 3);
-            }
+            self.line_of_code(&row.kernel, (row.before.as_ref(), row.after.as_ref()), &row.metrics, (true, 3));
         }
         self.more(rows.len());
     }
@@ -255,7 +259,7 @@ impl Page<'_> {
             let kind = arrow(row.kind.before.clone(), row.kind.after.clone());
             let place = places(row.position.before.as_ref(), row.position.after.as_ref());
             let place = if place == "?" { kind } else { format!("{kind} {place}") };
-            self.heading(state(row.before.is_some(), row.after.is_some()), &name, &place);
+            self.heading(state(row.before, row.after), &name, &place);
             if row.before.is_some() && row.after.is_some() {
                 self.table(&figures(&row.metrics, self.options.all), 5);
             } else {
@@ -264,14 +268,6 @@ impl Page<'_> {
         }
         self.more(rows.len());
         self.caches_alone(hidden);
-    }
-}
-
-fn state(before: bool, after: bool) -> &'static str {
-    match (before, after) {
-        (true, true) => "",
-        (false, _) => "new: ",
-        (true, false) => "gone: ",
     }
 }
 

@@ -122,6 +122,15 @@ pub(super) fn place(file: &str, line: u32) -> String {
     if line == 0 { name.to_owned() } else { format!("{name}:{line}") }
 }
 
+/// What became of a row: "new", "gone", or nothing where both sides have it.
+pub(super) fn state<T>(before: Option<T>, after: Option<T>) -> &'static str {
+    match (before, after) {
+        (Some(_), None) => "gone",
+        (None, _) => "new",
+        (Some(_), Some(_)) => "",
+    }
+}
+
 /// `a.cu:9`, `a.cu:9 -> 16` or `a.cu:9 -> b.cu:16`.
 pub(super) fn places(before: Option<&Position>, after: Option<&Position>) -> String {
     let name = |position: &Position| place(&position.file, position.line);

@@ -1,7 +1,7 @@
 //! A comparison for people, within the width of their terminal.
 
-use super::shown::{self, Shown, Sides, Verdict, advice, arrow, figures, in_words, places, programs, words};
-use crate::comparison::document::{Changes, Diff, FindingChange, Position, Value};
+use super::shown::{self, Shown, Sides, Verdict, advice, arrow, figures, in_words, places, programs, state, words};
+use crate::comparison::document::{Both, Changes, Diff, FindingChange, Position, Value};
 use crate::comparison::unit;
 use crate::profile::Profile;
 use crate::profile::model::{Finding, Severity};
@@ -244,21 +244,36 @@ impl Page<'_> {
         }
         self.heading("KERNELS");
         for row in diff.kernels.iter().take(self.options.top) {
-            let ids = crate::comparison::document::Both { before: row.before, after: row.after };
+            let ids = Both { before: row.before, after: row.after };
             let name = self.sides.kernel(&ids);
             let place = places(row.position.before.as_ref(), row.position.after.as_ref());
-            match (row.before, row.after) {
-                (Some(_), Some(_)) => {
-                    self.title("", &name, &place);
-                    self.figures(4, &figures(&row.metrics, self.options.all), 8);
-                }
-                (before, _) => {
-                    self.title(if before.is_none() { "new" } else { "gone" }, &name, &place);
-                    self.only(4, &row.metrics, 6);
-                }
+            self.title(state(row.before, row.after), &name, &place);
+            if row.before.is_some() && row.after.is_some() {
+                self.figures(4, &figures(&row.metrics, self.options.all), 8);
+            } else {
+                self.only(4, &row.metrics, 6);
             }
         }
         self.more(diff.kernels.len());
+    }
+
+    /// A line or branch of a kernel: its place, its text, and what differs; `(all, most)` figures.
+    fn line_of_code(
+        &mut self,
+        kernel: &Both<u32>,
+        (before, after): (Option<&Position>, Option<&Position>),
+        metrics: &Changes,
+        (all, most): (bool, usize),
+    ) {
+        let place = places(before, after);
+        let kernel = format!("in {}", self.sides.kernel(kernel));
+        self.title(state(before, after), &place, &kernel);
+        self.source(before, after);
+        if before.is_some() && after.is_some() {
+            self.figures(6, &figures(metrics, all), most);
+        } else {
+            self.only(6, metrics, most);
+        }
     }
 
     fn lines(&mut self, diff: &Diff) {
@@ -268,23 +283,8 @@ impl Page<'_> {
         }
         self.heading("LINES");
         for row in rows.iter().take(self.options.top) {
-            let place = places(row.before.as_ref(), row.after.as_ref());
-            let kernel = format!("in {}", self.sides.kernel(&row.kernel));
-            let both = row.before.is_some() && row.after.is_some();
-            let state = if both {
-                ""
-            } else if row.before.is_none() {
-                "new"
-            } else {
-                "gone"
-            };
-            self.title(state, &place, &kernel);
-            self.source(row.before.as_ref(), row.after.as_ref());
-            if both {
-                self.figures(6, &figures(&row.metrics, self.options.all), 4);
-            } else {
-                self.only(6, &row.metrics, 4);
-            }
+            let all = self.options.all;
+            self.line_of_code(&row.kernel, (row.before.as_ref(), row.after.as_ref()), &row.metrics, (all, 4));
         }
         self.more(rows.len());
         self.caches_alone(hidden);
@@ -297,23 +297,7 @@ impl Page<'_> {
         }
         self.heading("BRANCHES");
         for row in rows.iter().take(self.options.top) {
-            let place = places(row.before.as_ref(), row.after.as_ref());
-            let kernel = format!("in {}", self.sides.kernel(&row.kernel));
-            let both = row.before.is_some() && row.after.is_some();
-            let state = if both {
-                ""
-            } else if row.before.is_none() {
-                "new"
-            } else {
-                "gone"
-            };
-            self.title(state, &place, &kernel);
-            self.source(row.before.as_ref(), row.after.as_ref());
-            if both {
-                self.figures(6, &figures(&row.metrics, true), 3);
-            } else {
-                self.only(6, &row.metrics, 3);
-            }
+            self.line_of_code(&row.kernel, (row.before.as_ref(), row.after.as_ref()), &row.metrics, (true, 3));
         }
         self.more(rows.len());
     }
@@ -329,15 +313,11 @@ impl Page<'_> {
             let kind = arrow(row.kind.before.clone(), row.kind.after.clone());
             let place = places(row.position.before.as_ref(), row.position.after.as_ref());
             let place = if place == "?" { kind } else { format!("{kind}  {place}") };
-            match (row.before, row.after) {
-                (Some(_), Some(_)) => {
-                    self.title("", &name, &place);
-                    self.figures(4, &figures(&row.metrics, self.options.all), 5);
-                }
-                (before, _) => {
-                    self.title(if before.is_none() { "new" } else { "gone" }, &name, &place);
-                    self.only(4, &row.metrics, 5);
-                }
+            self.title(state(row.before, row.after), &name, &place);
+            if row.before.is_some() && row.after.is_some() {
+                self.figures(4, &figures(&row.metrics, self.options.all), 5);
+            } else {
+                self.only(4, &row.metrics, 5);
             }
         }
         self.more(rows.len());
