@@ -213,9 +213,9 @@ fn launches_and_allocations_of_one_path_and_shape_share_rows() {
         &profile,
         &TextOptions { color: false, top: 20, all: true, width: 100, view: warpline::report::View::Program },
     );
-    assert!(text.contains("3000 launches of columns") && text.contains("1244 times cell"), "{text}");
+    assert!(text.contains("3000 launches of columns") && text.contains("1244 x cell"), "{text}");
     let html = report::html(&profile, 20);
-    assert!(html.contains("1244 times cell") && html.len() < 1 << 20, "{}", html.len());
+    assert!(html.contains("1244 x cell") && html.len() < 1 << 20, "{}", html.len());
 }
 
 #[test]

@@ -18,6 +18,11 @@ pub enum Type {
     Pointer,
 }
 
+/// `__warpline_name_member`: the memory is the object's own, as an allocator hands it out, not that of an element.
+pub const NAME_OF_STORAGE: u32 = 1;
+/// `__warpline_name_member`: a name that a caller gave is better.
+pub const WEAK_NAME: u32 = 2;
+
 /// A call that stands directly before the instruction that it is about (after it: [`Hook::Return`]).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Hook {

@@ -125,6 +125,25 @@ DICompositeType *structure(LLVMMetadataRef type) {
   }
 }
 
+// Pointers, smart ones among them, that a class has itself or from its bases.
+uint32_t pointerMembers(DICompositeType *found) {
+  uint32_t count = 0;
+  for (auto *element : found->getElements()) {
+    auto *member = dyn_cast<DIDerivedType>(element);
+    if (!member || member->isStaticMember() || (member->getTag() != dwarf::DW_TAG_member && !isBase(member)))
+      continue;
+    DIType *type = plain(member->getBaseType());
+    auto *inner = dyn_cast_or_null<DICompositeType>(type);
+    if (inner && isBase(member))
+      count += pointerMembers(inner);
+    else if (inner)
+      count += inner->getName().starts_with("unique_ptr<") || inner->getName().starts_with("shared_ptr<");
+    else if (type && type->getTag() == dwarf::DW_TAG_pointer_type)
+      count++;
+  }
+  return count;
+}
+
 } // namespace
 
 WlText wl_scope_name(LLVMMetadataRef scope) {
@@ -268,6 +287,11 @@ WlText wl_structure_name(LLVMMetadataRef type) {
 uint64_t wl_structure_bytes(LLVMMetadataRef type) {
   DICompositeType *found = structure(type);
   return found ? found->getSizeInBits() / 8 : 0;
+}
+
+uint32_t wl_pointer_members(LLVMMetadataRef type) {
+  DICompositeType *found = structure(type);
+  return found ? pointerMembers(found) : 0;
 }
 
 char *wl_member_path(LLVMMetadataRef type, uint64_t offset, uint64_t size, bool enter, LLVMMetadataRef *inner) {

@@ -90,6 +90,8 @@ LLVMMetadataRef wl_variable_type(LLVMMetadataRef variable);
 LLVMMetadataRef wl_pointee(LLVMMetadataRef type);
 // Whether a type is a reference.
 bool wl_is_reference(LLVMMetadataRef type);
+// How many members of a structure or class, those of its bases included, are pointers or smart pointers.
+uint32_t wl_pointer_members(LLVMMetadataRef type);
 // The path ".field[2].x" to what lies `offset` bytes into a value of the type and has `size` bytes, empty for the
 // value itself (unless `enter` asks for a member of it); to the innermost when nothing there has that size. Null when
 // the offset meets nothing. `inner` gets the type found.

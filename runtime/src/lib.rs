@@ -24,6 +24,7 @@ pub mod launch;
 pub mod memory;
 pub mod message;
 pub mod module;
+mod names;
 pub mod paths;
 pub mod pools;
 pub mod printed;

@@ -19,7 +19,7 @@ use crate::streams::Streams;
 use crate::texture::table::Images;
 use crate::trace::Trace;
 use crate::trace::writer::Writer;
-use std::cell::{Cell, RefCell};
+use std::cell::Cell;
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, OnceLock};
 use warpline_format::device::Device;
@@ -127,7 +127,6 @@ static RUNTIME: OnceLock<Option<Mutex<Runtime>>> = OnceLock::new();
 
 thread_local! {
     static LAST: Cell<Error> = const { Cell::new(error::SUCCESS) };
-    static NAME: RefCell<Option<String>> = const { RefCell::new(None) };
 }
 
 /// The runtime, set up at first use; `None` where that is impossible, which has been said.
@@ -214,17 +213,6 @@ pub fn last_error(reset: bool) -> Error {
 /// Forgets the thread's last error, as a device reset does.
 pub fn forget_error() {
     LAST.set(error::SUCCESS);
-}
-
-/// Name for the thread's next allocation. Destructors of static objects may allocate when the thread's own variables
-/// are gone; what they allocate has no name.
-pub fn set_name(name: Option<String>) {
-    _ = NAME.try_with(|place| place.replace(name));
-}
-
-/// Takes the name.
-pub fn take_name() -> Option<String> {
-    NAME.try_with(RefCell::take).unwrap_or_default()
 }
 
 /// Tells the trace of device-side allocations, as soon as they are made.
@@ -371,7 +359,7 @@ impl Runtime {
 
     /// Allocates device-reachable memory under the name that the thread was told.
     pub fn allocate(&mut self, bytes: u64, kind: AllocationKind, entry: Entry) -> Result<u64, Error> {
-        let name = take_name();
+        let name = crate::names::take_name();
         let path = self.path(entry);
         self.allocate_as(bytes, Description { kind, name, path }, None).map(|(_, address)| address)
     }

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use crate::profile::Profile;
 use crate::profile::model::{Kernel, Metrics, Operand, Pattern, Site, StageMetrics};
+use crate::profile::{Profile, is_system};
 
 /// Sums over an access's sites.
 #[derive(Clone, Copy, Debug, Default)]
@@ -95,8 +95,11 @@ pub(super) struct Access<'a> {
 }
 
 impl Access<'_> {
-    /// Name of the variable that the source has there.
+    /// Name of the variable that the source has there; what a library calls it tells its users nothing.
     pub(super) fn variable(&self) -> Option<&str> {
+        if is_system(self.file) {
+            return None;
+        }
         self.operand?.variable.as_deref()
     }
 }

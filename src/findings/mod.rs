@@ -7,6 +7,7 @@ mod access;
 mod context;
 mod draft;
 mod gain;
+mod library;
 mod list;
 mod rank;
 mod rules;

@@ -2,6 +2,7 @@
 
 use super::context::Context;
 use super::draft::Draft;
+use super::library;
 use super::list::RULES;
 use crate::models::Rates;
 use crate::profile::Profile;
@@ -15,7 +16,9 @@ pub fn find(profile: &Profile, rates: Option<&Rates>) -> Vec<Finding> {
     let context = Context::new(profile, rates);
     let mut all: Vec<(&str, Draft)> = Vec::new();
     for rule in RULES {
-        all.extend((rule.find)(&context).into_iter().map(|draft| (rule.id, draft)));
+        all.extend(
+            (rule.find)(&context).into_iter().map(|draft| (rule.id, library::from_caller(rule.id, draft, &context))),
+        );
     }
     all.sort_by(|(one_id, one), (other_id, other)| {
         (other.severity.cmp(&one.severity))
@@ -50,6 +53,7 @@ pub fn find(profile: &Profile, rates: Option<&Rates>) -> Vec<Finding> {
                 file: draft.file,
                 line: draft.line,
                 column: draft.column,
+                library: draft.library,
                 allocation: draft.allocation,
                 object: draft.object,
                 evidence: draft.evidence,

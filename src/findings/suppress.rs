@@ -62,7 +62,11 @@ impl Suppression {
         };
         let at_place = match &self.place {
             None => true,
-            Some(Place::Line(file, line)) => ends_with(&finding.file, file) && finding.line == *line,
+            Some(Place::Line(file, line)) => {
+                let inside = finding.library.as_ref().map(|frame| (&frame.file, frame.line));
+                let mut places = [(&finding.file, finding.line)].into_iter().chain(inside);
+                places.any(|(path, at)| ends_with(path, file) && at == *line)
+            }
             Some(Place::Name(name)) => {
                 ends_with(&finding.file, name) || kernel().is_some_and(|kernel| kernel.contains(name.as_str()))
             }

@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use super::model::Frame;
+
 /// How much a finding matters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -55,6 +57,9 @@ pub struct Finding {
     pub line: u32,
     /// From 1; 0 unknown.
     pub column: u32,
+    /// Where in a library it happens that this line calls.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub library: Option<Frame>,
     /// Allocation concerned.
     pub allocation: Option<u64>,
     /// Name of a shared or local array, a member or a variable.

@@ -4,7 +4,17 @@ use super::model::Frame;
 
 /// Whether a file is not the user's own.
 pub fn is_system(file: &str) -> bool {
-    const PARTS: [&str; 5] = ["/include/crt/", "/nvidia/cu", "/lib/clang/", "/cuda_runtime", "/rustc/"];
+    const PARTS: [&str; 9] = [
+        "/include/crt/",
+        "/nvidia/cu",
+        "/lib/clang/",
+        "/cuda_runtime",
+        "/rustc/",
+        "/include/cccl/",
+        "/include/thrust/",
+        "/include/cub/",
+        "/include/cuda/std/",
+    ];
     file.starts_with("/usr/include")
         || file.starts_with("/usr/lib")
         || file.starts_with("/usr/local/cuda")

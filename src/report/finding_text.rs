@@ -14,10 +14,20 @@ pub(super) fn place(finding: &Finding) -> String {
     }
 }
 
-/// Name of the kernel, if it concerns one.
+/// Name of the kernel, if it concerns one; of the library's function, where the line calls a library.
 pub(super) fn kernel(profile: &Profile, finding: &Finding) -> Option<String> {
+    if let Some(library) = &finding.library {
+        return Some(library.function.clone());
+    }
     let id = finding.kernel?;
     profile.kernels.iter().find(|kernel| kernel.id == id).map(|kernel| label(profile, kernel))
+}
+
+/// `inside the library: assign_value.h:56`, where the line is a call of one.
+pub(super) fn library(finding: &Finding) -> Option<String> {
+    let frame = finding.library.as_ref()?;
+    let file = frame.file.rsplit('/').next().unwrap_or_default();
+    Some(format!("inside the library: {file}:{}", frame.line))
 }
 
 /// Name of what it is about: the source's, or the allocation's.

@@ -344,7 +344,7 @@ fn allocations(out: &mut String, profile: &Profile, top: usize) {
         &["Allocation", "Kind", "#size", "#share", "#traffic", "#efficiency", "#kernels", "Copies"],
     );
     let more = rows.len().saturating_sub(top.max(MOST_ALLOCATIONS));
-    for row in rows.into_iter().take(top.max(MOST_ALLOCATIONS)) {
+    for row in rows.iter().take(top.max(MOST_ALLOCATIONS)) {
         let name = name_of(row);
         _ = write!(
             out,
@@ -408,12 +408,13 @@ fn findings(out: &mut String, profile: &Profile) {
         let kernel = finding_text::kernel(profile, finding).unwrap_or_default();
         _ = writeln!(
             out,
-            "<td>{}</td><td>{}</td><td>{} <code>{}</code><br>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>",
+            "<td>{}</td><td>{}</td><td>{} <code>{}</code><br>{}<br>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>",
             finding.severity.name(),
             text(&finding.id),
             text(&finding_text::place(finding)),
             text(finding_text::source(profile, finding).unwrap_or_default()),
             text(&kernel),
+            text(&finding_text::library(finding).unwrap_or_default()),
             text(&finding_text::object(profile, finding).unwrap_or_default()),
             text(&finding.reason),
             text(&finding.cure),

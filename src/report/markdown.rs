@@ -44,6 +44,9 @@ fn findings(out: &mut String, profile: &Profile) {
             code(&finding.id),
             code(&finding_text::place(finding)),
         );
+        if let Some(place) = finding_text::library(finding) {
+            _ = writeln!(out, "   - {}", escaped(&place));
+        }
         _ = writeln!(out, "   - Why: {}", escaped(&finding.reason));
         _ = writeln!(out, "   - Cure: {}", escaped(&finding.cure));
         if let Some(gain) = &finding.gain {

@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::finding_text;
+use super::text::plain_name;
 use crate::findings::pages;
 use crate::profile::Profile;
 use crate::profile::model::Finding;
@@ -57,7 +58,9 @@ fn result(profile: &Profile, finding: &Finding) -> Value {
     // Not the line's number: an edit above it must not make it a new finding.
     let source = finding_text::source(profile, finding).unwrap_or_default();
     let object = finding_text::object(profile, finding).unwrap_or_default();
-    let print = format!("{}:{}:{object}:{source}", finding.id, frame.function);
+    let kernel = finding.kernel.and_then(|id| profile.kernels.iter().find(|kernel| kernel.id == id));
+    let kernel = kernel.map_or("", |kernel| plain_name(&kernel.name));
+    let print = format!("{}:{kernel}:{object}:{source}", finding.id);
     let mut text = format!("{}. Cure: {}.", capital(&finding.reason), finding.cure);
     if let Some(gain) = &finding.gain {
         text.push_str(&format!(" Gain: {}.", finding_text::gain(finding, gain)));
@@ -82,6 +85,14 @@ fn result(profile: &Profile, finding: &Finding) -> Value {
             location["logicalLocations"] = json!([{ "fullyQualifiedName": frame.function }]);
         }
         result["locations"] = json!([location]);
+    }
+    if let Some(inside) = &finding.library {
+        result["relatedLocations"] = json!([{
+            "physicalLocation": {
+                "artifactLocation": { "uri": uri(&inside.file) }, "region": { "startLine": inside.line.max(1) },
+            },
+            "message": { "text": "where it happens inside the library" },
+        }]);
     }
     result
 }

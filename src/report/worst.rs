@@ -1,10 +1,13 @@
 //! What costs most: source lines by what they cost more than they need to, allocations by their traffic.
 
-use std::collections::BTreeMap;
+use std::borrow::Cow;
+use std::cmp::Reverse;
+use std::collections::hash_map::Entry;
+use std::collections::{BTreeMap, HashMap};
 
 use super::text::add;
 use crate::profile::Profile;
-use crate::profile::model::{Allocation, Metrics, Site};
+use crate::profile::model::{Allocation, Metrics, Site, user_frame};
 
 /// Sites of one place in one kernel that do the same kind of access: copies of one expression that
 /// unrolling made.
@@ -91,10 +94,45 @@ fn rows<'a>(
     rows
 }
 
-/// Allocations by traffic, then by size. Those that the compiler made only show where they are used.
-pub(super) fn allocations(profile: &Profile) -> Vec<&Allocation> {
-    let shown = |one: &&Allocation| one.kind != "compiler" || one.metrics.requests > 0;
-    let mut rows: Vec<&Allocation> = profile.allocations.iter().filter(shown).collect();
-    rows.sort_by_key(|one| (std::cmp::Reverse(one.metrics.sectors), std::cmp::Reverse(one.bytes), one.id));
+/// Allocations by traffic, then by size; those of one name, kind and line are one row. Those that the compiler made only
+/// show where they are used.
+pub(super) fn allocations(profile: &Profile) -> Vec<Cow<'_, Allocation>> {
+    type Key<'a> = (Option<&'a str>, &'a str, Option<(&'a str, u32)>);
+    let mut rows: Vec<Cow<'_, Allocation>> = Vec::new();
+    let mut known: HashMap<Key<'_>, usize> = HashMap::new();
+    for one in profile.allocations.iter().filter(|one| one.kind != "compiler" || one.metrics.requests > 0) {
+        let place = user_frame(&one.path).map(|frame| (&frame.file[..], frame.line));
+        let is_new = rows.len();
+        match known.entry((one.name.as_deref(), &one.kind, place)) {
+            // What has no place may be anything.
+            Entry::Occupied(row) if place.is_some() => add_allocation(rows[*row.get()].to_mut(), one),
+            Entry::Occupied(_) => rows.push(Cow::Borrowed(one)),
+            Entry::Vacant(entry) => {
+                entry.insert(is_new);
+                rows.push(Cow::Borrowed(one));
+            }
+        }
+    }
+    rows.sort_by_key(|one| (Reverse(one.metrics.sectors), Reverse(one.bytes), one.id));
     rows
+}
+
+fn add_allocation(sum: &mut Allocation, more: &Allocation) {
+    for (sum, more) in [
+        (&mut sum.bytes, more.bytes),
+        (&mut sum.count, more.count),
+        (&mut sum.freed_count, more.freed_count),
+        (&mut sum.touched_bytes, more.touched_bytes),
+    ] {
+        *sum = sum.saturating_add(more);
+    }
+    sum.freed &= more.freed;
+    sum.copies.extend(more.copies.iter().cloned());
+    add(&mut sum.metrics, &more.metrics);
+    for row in &more.by_kernel {
+        match sum.by_kernel.iter_mut().find(|one| one.kernel == row.kernel) {
+            Some(sum) => add(&mut sum.metrics, &row.metrics),
+            None => sum.by_kernel.push(row.clone()),
+        }
+    }
 }

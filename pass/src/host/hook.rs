@@ -2,7 +2,8 @@
 
 use super::HostError;
 use super::calls::{HostAllocation, frees, host_allocation};
-use super::note::{CONTAINERS, NAME, text_constant};
+use super::naming::text_constant;
+use super::note::{CONTAINERS, NAME};
 use crate::llvm::debug::Location;
 use crate::llvm::metadata;
 use crate::llvm::module::verify;

@@ -2,10 +2,12 @@
 //! `docs/design/instrumentation.md` says why there are two steps.
 
 mod calls;
+mod holders;
 mod hook;
 mod library;
 mod managed;
 mod names;
+mod naming;
 mod note;
 mod wrappers;
 

@@ -16,6 +16,8 @@ pub(super) struct Name<'c> {
     /// The variable that it begins with: a stack slot, argument or global; and that variable's name.
     pub(super) root: Option<Value<'c>>,
     pub(super) root_name: String,
+    /// The class that it is a pointer or reference to, if it is one.
+    pub(super) root_class: Option<DebugType<'c>>,
     /// Not in that variable itself, but where a pointer in it leads.
     pub(super) by_address: bool,
     ty: Option<DebugType<'c>>,
@@ -33,6 +35,7 @@ impl<'c> Name<'c> {
             text: vec![name.clone()],
             root: Some(root),
             root_name: name,
+            root_class: variable.ty().and_then(DebugType::pointee).filter(|ty| ty.structure().is_some()),
             ty: variable.ty(),
             ..Name::default()
         })
@@ -43,8 +46,21 @@ impl<'c> Name<'c> {
         Name { text: vec![text.to_owned()], ..Name::default() }
     }
 
-    /// The part `.field` of this object.
+    /// Whether it is the object itself whose method this is.
+    pub(super) fn is_this(&self) -> bool {
+        self.text == ["this"]
+    }
+
+    /// Whether it is a member of the object whose method this is: callers know that object by a name.
+    pub(super) fn is_member(&self) -> bool {
+        self.root_name == "this" && !self.is_this()
+    }
+
+    /// The part `.field` of this object; of all of it, when that is empty.
     pub(super) fn with_suffix(mut self, suffix: &str) -> Self {
+        if suffix.is_empty() {
+            return self;
+        }
         match suffix.strip_prefix('.') {
             Some(field) if self.through_pointer && self.text == ["this"] => self.text = vec![field.to_owned()],
             Some(field) if self.through_pointer => self.push(&format!("->{field}")),

@@ -2,18 +2,23 @@
 //! `allocate(&pointer, n)`, the constructor of a buffer class. The caller's variable is the better name.
 
 use super::calls::{Names, base_name, cuda_allocation};
-use super::library::is_toolkit;
+use super::holders::{is_just_memory, is_smart_pointer, object_result};
+use super::library::{is_standard, is_toolkit};
 use super::names::{Name, object_at, pointer_at, result_of};
+use crate::llvm::debug::Scope;
 use crate::llvm::value::{Linkage, Opcode};
 use crate::llvm::{Layout, ModuleItems, Value};
 use inkwell::module::Module;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// How a wrapper's caller gets the memory.
 #[derive(Clone, Debug, PartialEq)]
 enum Via {
-    /// Through an argument: the address of the pointer, or of the object that holds it under `suffix` (`.nodes`).
-    Parameter { index: usize, suffix: String },
+    /// Through an argument: the address of the pointer.
+    Pointer { index: usize },
+    /// Through an argument: the address of the object that holds it under `suffix` (`.nodes`); empty where the object is
+    /// little more than its memory.
+    Object { index: usize, suffix: String },
     /// As the result.
     Result,
 }
@@ -23,21 +28,34 @@ struct Wrapper {
     via: Via,
     /// What the wrapper itself calls it, for callers where nothing better is found; empty where that tells them nothing.
     own_name: String,
+    /// Other translation units, or calls through pointers, may get here as well, where nobody says a better name.
+    has_unseen_callers: bool,
+}
+
+/// What an allocation inside the standard library is called, beside the object that the library works on.
+pub(super) struct Inside {
+    /// What follows the object's name.
+    pub(super) suffix: String,
+    /// What it is called where no such object is known.
+    pub(super) alone: String,
+    /// It is the memory of the object itself, as an allocator hands it out, not that of an element.
+    pub(super) is_storage: bool,
 }
 
 /// The module's wrappers.
 pub(super) struct Wrappers<'c> {
     known: HashMap<Value<'c>, Wrapper>,
+    allocating: HashSet<Value<'c>>,
 }
 
 impl<'c> Wrappers<'c> {
-    /// Finds them. A wrapper must be seen with all its callers: it is local to the unit or comes from a header, and it
-    /// is only ever called.
+    /// Finds them.
     pub(super) fn find(module: &Module<'c>, layout: Layout<'_>) -> Self {
-        let mut wrappers = Wrappers { known: HashMap::new() };
+        let mut wrappers = Wrappers { known: HashMap::new(), allocating: HashSet::new() };
         // A function is looked at once it is known what those do that it calls; ones that call each other in a circle
         // never are, and are no wrappers.
         let mut left = allocating(module);
+        wrappers.allocating.extend(left.keys());
         loop {
             let ready: Vec<_> = left
                 .iter()
@@ -47,7 +65,7 @@ impl<'c> Wrappers<'c> {
             for (function, callees) in &ready {
                 left.remove(function);
                 // Memory that a callee gives itself a name for would take this function's.
-                if is_candidate(*function)
+                if !function.is_declaration()
                     && callees.iter().all(|callee| wrappers.known.contains_key(callee))
                     && let Some(mut wrapper) = wrappers.examine(*function, layout)
                 {
@@ -63,9 +81,24 @@ impl<'c> Wrappers<'c> {
         }
     }
 
-    /// Whether a function's own allocation is named by its callers.
-    pub(super) fn contains(&self, function: Value<'c>) -> bool {
-        self.known.contains_key(&function)
+    /// Whether a function's own allocation is named by its callers; `Some(true)`: by some of them.
+    pub(super) fn is_named_outside(&self, function: Value<'c>) -> Option<bool> {
+        self.known.get(&function).map(|wrapper| wrapper.has_unseen_callers)
+    }
+
+    /// Whether a function of the module allocates, by itself or through others.
+    pub(super) fn allocates(&self, function: Value<'c>) -> bool {
+        self.allocating.contains(&function)
+    }
+
+    /// What a wrapper allocates that the standard library calls; `None` for other calls.
+    pub(super) fn inside_library(&self, call: Value<'c>) -> Option<Inside> {
+        let wrapper = self.known.get(&call.direct_callee()?)?;
+        let suffix = match &wrapper.via {
+            Via::Object { suffix, .. } => suffix.clone(),
+            Via::Pointer { .. } | Via::Result => String::new(),
+        };
+        Some(Inside { suffix, alone: wrapper.own_name.clone(), is_storage: wrapper.via == Via::Result })
     }
 
     /// Name of what a call allocates, if it is a call that allocates: CUDA's own, or a wrapper's. The outer option
@@ -75,12 +108,10 @@ impl<'c> Wrappers<'c> {
         let arguments = call.call_arguments();
         if let Some(wrapper) = self.known.get(&callee) {
             let name = match &wrapper.via {
-                Via::Parameter { index, suffix } if suffix.is_empty() => {
-                    arguments.get(*index).and_then(|&target| pointer_at(target, layout))
-                }
-                Via::Parameter { index, suffix } => arguments
+                Via::Pointer { index } => arguments.get(*index).and_then(|&target| pointer_at(target, layout)),
+                Via::Object { index, suffix } => arguments
                     .get(*index)
-                    .and_then(|&object| object_at(object, layout))
+                    .and_then(|&object| object_at(object, layout).or_else(|| object_result(object, layout)))
                     .map(|object| object.with_suffix(suffix)),
                 Via::Result => result_of(call, layout),
             };
@@ -94,6 +125,11 @@ impl<'c> Wrappers<'c> {
     }
 
     fn examine(&self, function: Value<'c>, layout: Layout<'_>) -> Option<Wrapper> {
+        // Its variables tell users nothing, and its callers are named while they run.
+        if is_standard(&function.name()) {
+            return None;
+        }
+        let has_unseen_callers = !is_seen_whole(function);
         let mut found = function
             .blocks()
             .into_iter()
@@ -108,22 +144,42 @@ impl<'c> Wrappers<'c> {
             && (is_returned(call) || result_slot(call).is_some_and(is_slot_returned));
         if returned {
             let own_name = name.map(|name| name.text.concat()).unwrap_or_default();
-            return Some(Wrapper { via: Via::Result, own_name });
+            return Some(Wrapper { via: Via::Result, own_name, has_unseen_callers });
         }
         let name = name.filter(|name| name.indices.is_empty())?;
         let own_name = name.text.concat();
         let root = name.root?;
+        let inner = call.direct_callee().and_then(|callee| self.known.get(&callee));
         let via = match parameter_of(root, function) {
             Some((index, parameter)) if name.by_address => {
                 let suffix = own_name.strip_prefix(&parameter).unwrap_or(&own_name);
                 let suffix = suffix.strip_prefix("->").or(suffix.strip_prefix('.')).unwrap_or(suffix);
-                let suffix = if suffix.is_empty() { String::new() } else { format!(".{suffix}") };
-                Via::Parameter { index, suffix }
+                match suffix {
+                    "" if !inner.is_some_and(|inner| matches!(inner.via, Via::Object { .. })) => Via::Pointer { index },
+                    "" => Via::Object { index, suffix: String::new() },
+                    field if name.root_class.is_some_and(|class| is_just_memory(class, field)) => {
+                        Via::Object { index, suffix: String::new() }
+                    }
+                    path => Via::Object { index, suffix: format!(".{path}") },
+                }
+            }
+            // An object that is returned in the caller's memory.
+            Some((index, variable)) if function.has_attribute(index as u32 + 1, "sret") => {
+                let suffix = own_name.strip_prefix(&variable)?.to_owned();
+                Via::Object { index, suffix }
             }
             None if !name.by_address && own_name == name.root_name && is_slot_returned(root) => Via::Result,
+            // A pointer that a smart one is made of.
+            None if !name.by_address && own_name == name.root_name && function.has_attribute(1, "sret") => {
+                let class = Scope::of_function(function).and_then(Scope::result)?;
+                if !is_smart_pointer(class) {
+                    return None;
+                }
+                Via::Object { index: 0, suffix: String::new() }
+            }
             _ => return None,
         };
-        Some(Wrapper { via, own_name })
+        Some(Wrapper { via, own_name, has_unseen_callers })
     }
 }
 
@@ -157,7 +213,9 @@ fn allocating<'c>(module: &Module<'c>) -> HashMap<Value<'c>, Vec<Value<'c>>> {
     found
 }
 
-fn is_candidate(function: Value<'_>) -> bool {
+/// Whether the module has all callers of a function: it is local to the unit or comes from a header, and it is only ever
+/// called.
+fn is_seen_whole(function: Value<'_>) -> bool {
     let everywhere = matches!(
         function.linkage(),
         Linkage::LLVMInternalLinkage
@@ -167,9 +225,7 @@ fn is_candidate(function: Value<'_>) -> bool {
             | Linkage::LLVMWeakAnyLinkage
             | Linkage::LLVMWeakODRLinkage
     );
-    !function.is_declaration()
-        && everywhere
-        && function.users().into_iter().all(|user| user.direct_callee() == Some(function))
+    everywhere && function.users().into_iter().all(|user| user.direct_callee() == Some(function))
 }
 
 /// Index and source name of the parameter that a stack slot holds, in unoptimised code.

@@ -254,6 +254,11 @@ impl<'c> DebugType<'c> {
         (bytes != 0).then(|| (unsafe { shim::wl_structure_name(self.raw) }.copy(), bytes))
     }
 
+    /// How many members of this structure or class, those of its bases included, are pointers or smart pointers.
+    pub fn pointer_members(self) -> u32 {
+        unsafe { shim::wl_pointer_members(self.raw) }
+    }
+
     /// Whether it is a reference.
     pub fn is_reference(self) -> bool {
         unsafe { shim::wl_is_reference(self.raw) }

@@ -66,6 +66,7 @@ unsafe extern "C" {
     pub(super) fn wl_variable_part(value: LLVMValueRef, offset: *mut u64) -> LLVMMetadataRef;
     pub(super) fn wl_structure_name(ty: LLVMMetadataRef) -> Text;
     pub(super) fn wl_structure_bytes(ty: LLVMMetadataRef) -> u64;
+    pub(super) fn wl_pointer_members(ty: LLVMMetadataRef) -> u32;
     pub(super) fn wl_is_reference(ty: LLVMMetadataRef) -> bool;
     fn wl_erase_named_metadata(module: inkwell::llvm_sys::prelude::LLVMModuleRef, name: *const c_char);
     pub(super) fn wl_member_path(

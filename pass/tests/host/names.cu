@@ -25,9 +25,9 @@ void Solver::allocate(size_t n) {
   cudaMalloc(&mesh.nodes, n);
 }
 // CHECK-LABEL: define {{.*}} @_ZN6Solver8allocateEm(
-// CHECK: call void @__warpline_name(ptr nonnull @__warpline_text.state)
+// CHECK: call void @__warpline_name_member(ptr nonnull @__warpline_text..state, ptr {{.*}}@__warpline_text..state, i64 1), i32 0)
 // CHECK-NEXT: {{.*}}call {{.*}} @cudaMalloc(
-// CHECK: call void @__warpline_name(ptr nonnull @__warpline_text.mesh.nodes)
+// CHECK: call void @__warpline_name_member(ptr nonnull @__warpline_text..mesh.nodes, ptr {{.*}}, i32 0)
 
 void reference(float *&by_reference, float **by_pointer, Mesh *mesh, Mesh &other) {
   cudaMalloc(&by_reference, 4);

@@ -26,8 +26,15 @@ struct Both {
   __attribute__((noinline)) void make_first() { cudaMalloc(&first, 4); }
 };
 
-// Others may call this one, so it names the memory itself.
+// Others may call this one, so it has a name for the memory itself where its caller gives none.
 void exported(float **theirs) { cudaMalloc(theirs, 4); }
+
+// More than its memory.
+struct Solver {
+  int nx;
+  float *u;
+  Solver(int nx) : nx(nx) { cudaMalloc(&u, nx); }
+};
 
 void use(void *);
 
@@ -43,13 +50,15 @@ void callers(size_t n) {
   use(d_c);
   use(d_d);
   use(&image);
+  Solver solver(4);
+  use(&solver);
   Both both;
   both.make();
   use(&both);
 }
 
 // CHECK-LABEL: define {{.*}} @_Z8exportedPPf(
-// CHECK: call void @__warpline_name(ptr nonnull @__warpline_text.theirs)
+// CHECK: call void @__warpline_name_member(ptr null, ptr nonnull @__warpline_text.theirs, i32 2)
 // CHECK-LABEL: define {{.*}} @_Z7callersm(
 // CHECK-NOT: call void @__warpline_name(ptr nonnull @__warpline_text.fresh)
 // CHECK: call void @__warpline_name(ptr nonnull @__warpline_text.d_a)
@@ -58,10 +67,16 @@ void callers(size_t n) {
 // CHECK: call {{.*}} @cudaMalloc(
 // CHECK: call void @__warpline_name(ptr nonnull @__warpline_text.d_c)
 // CHECK: call {{.*}} @cudaMalloc(
-// CHECK: call void @__warpline_name(ptr nonnull @__warpline_text.image.memory)
+// CHECK: call void @__warpline_name(ptr nonnull @__warpline_text.image)
 // CHECK: call {{.*}} @cudaMalloc(
+// CHECK: call void @__warpline_name(ptr nonnull @__warpline_text.d_d)
+// CHECK: call void @__warpline_name_member(ptr null, ptr nonnull @__warpline_text.theirs, i32 2)
+// CHECK: call {{.*}} @cudaMalloc(
+// CHECK: call void @__warpline_name(ptr nonnull @__warpline_text.solver.u)
+// CHECK: call {{.*}} @cudaMalloc(
+// CHECK: %[[DEPTH:[^ ]+]] = call i32 @__warpline_enter(ptr nonnull @__warpline_text.both, i32 0)
+// CHECK: call void @{{.*}}make
+// CHECK: call void @__warpline_leave(i32 %[[DEPTH]])
 // CHECK-LABEL: define {{.*}} @_ZN4Both4makeEv(
-// CHECK: call void @__warpline_name(ptr nonnull @__warpline_text.{{.*}}first)
-// CHECK: call {{.*}}@{{_ZN4Both10make_firstEv|cudaMalloc}}(
-// CHECK: call void @__warpline_name(ptr nonnull @__warpline_text.{{.*}}second)
+// CHECK: call void @__warpline_name_member(ptr nonnull @__warpline_text..second, ptr nonnull {{.*}}@__warpline_text..second{{.*}}, i32 0)
 // CHECK: call {{.*}} @cudaMalloc(

@@ -2,8 +2,9 @@
 
 use crate::memory::host::{HostAllocation, PATH_FROM};
 use crate::module::name as text;
+use crate::names;
 use crate::paths::{Entry, capture};
-use crate::runtime::{lock, set_name};
+use crate::runtime::lock;
 use std::ffi::{c_char, c_void};
 use warpline_format::event::{Allocation, AllocationKind, Event};
 
@@ -13,7 +14,37 @@ use warpline_format::event::{Allocation, AllocationKind, Event};
 /// `name` is null or a string.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __warpline_name(name: *const c_char) {
-    set_name((!name.is_null()).then(|| text(name)));
+    names::set_name((!name.is_null()).then(|| text(name)));
+}
+
+/// Name for the thread's next allocation: `suffix` of the object that was entered last, `alone` where that has no name.
+/// `flags` are those of `warpline_format::hooks`.
+///
+/// # Safety
+/// `suffix` is null or a string, `alone` a string.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __warpline_name_member(suffix: *const c_char, alone: *const c_char, flags: u32) {
+    let suffix = (!suffix.is_null()).then(|| text(suffix));
+    names::set_member(suffix.as_deref(), &text(alone), flags);
+}
+
+/// An object that may allocate from here on, until `__warpline_leave` of the result. `.field` is a part of the one before.
+///
+/// # Safety
+/// `name` is null or a string.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __warpline_enter(name: *const c_char, has_elements: u32) -> u32 {
+    let name = (!name.is_null()).then(|| text(name));
+    u32::try_from(names::enter(name.as_deref(), has_elements != 0)).unwrap_or(u32::MAX)
+}
+
+/// What `__warpline_enter` began has come to its end.
+///
+/// # Safety
+/// None.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __warpline_leave(depth: u32) {
+    names::leave(depth as usize);
 }
 
 /// Notes a host allocation.

@@ -5,8 +5,9 @@ use crate::cuda::error;
 use crate::cuda::types::{Extent, MemLocation, PitchedPtr, PointerAttributes, StreamHandle};
 use crate::memory::Description;
 use crate::memory::host::HostAllocation;
+use crate::names::{set_name, take_name};
 use crate::paths::{Entry, capture};
-use crate::runtime::{Runtime, memory_error, take_name};
+use crate::runtime::{Runtime, memory_error};
 use std::ffi::{c_int, c_uint, c_void};
 use warpline_format::event::{Allocation, AllocationKind, Event};
 
@@ -51,7 +52,7 @@ fn allocate_host(
         return Err(error::INVALID_VALUE);
     }
     let name = take_name();
-    crate::runtime::set_name(name.clone());
+    set_name(name.clone());
     allocate(runtime, place, bytes, AllocationKind::Host, entry)?;
     if bytes != 0 {
         // SAFETY: just written.

@@ -11,8 +11,9 @@ use crate::cuda::error::{self, Error};
 use crate::cuda::types::{Dim3, LaunchConfig, StreamHandle};
 use crate::memory::Description;
 use crate::memory::host::HostAllocation;
+use crate::names::take_name;
 use crate::paths::{Entry, capture};
-use crate::runtime::{Runtime, lock, take_name};
+use crate::runtime::{Runtime, lock};
 use std::ffi::{c_int, c_uint, c_void};
 use warpline_format::event::{AllocationKind, Copy, Direction, Event};
 

@@ -70,7 +70,7 @@ pub(super) fn write(out: &mut String, profile: &Profile, style: Style, top: usiz
 pub(in crate::report) fn name_of(row: &Allocation) -> String {
     match (&row.name, row.count) {
         (Some(name), 1) => name.clone(),
-        (Some(name), count) => format!("{count} times {name}"),
+        (Some(name), count) => format!("{count} x {name}"),
         (None, 1) => format!("#{}", row.id),
         (None, count) => format!("{count} from #{} on", row.id),
     }

@@ -108,6 +108,9 @@ fn one(profile: &Profile, finding: &Finding, style: Style, width: usize) -> Stri
             style.faint(&cut(&format!("{} | {source}", finding.line), width.saturating_sub(4)))
         );
     }
+    if let Some(place) = finding_text::library(finding) {
+        _ = writeln!(out, "    {}", style.faint(&cut(&place, width.saturating_sub(4))));
+    }
     out.push_str(&paragraph("    why   ", &finding.reason, width));
     out.push_str(&paragraph("    cure  ", &finding.cure, width));
     if let Some(gain) = &finding.gain {

@@ -3,16 +3,30 @@
 //! Kernels of template libraries have names of several hundred characters, of which the first tell nothing: where
 //! they come from. Such a name is cut down to what fits: namespaces go first, then the innermost template arguments.
 
-use crate::profile::Profile;
 use crate::profile::model::Kernel;
+use crate::profile::{Profile, library_call};
 
 use super::places;
 
 /// Most characters of a name that is shown as it is, and of what longer ones are cut down to where they can be.
 const MOST: usize = 64;
 
-/// A kernel's name, told apart from others of that name: by its parameters, by its place, or else by number.
+/// A kernel's name, told apart from others of that name: by its parameters, by its place, or else by number. A library's
+/// kernel is called by the user's line that it runs for, and by its own name where that line runs several:
+/// `main.cu:19 thrust::gather (transform_kernel)`.
 pub fn label(profile: &Profile, kernel: &Kernel) -> String {
+    if let Some(label) = library_label(kernel) {
+        let name = |kernel: &Kernel| Part::of(plain_name(&kernel.name)).name;
+        let others = profile.kernels.iter().filter(|other| library_label(other).is_some_and(|other| other == label));
+        let alike: Vec<(u32, String)> = others.map(|other| (other.id, name(other))).collect();
+        let own = name(kernel);
+        let same: Vec<u32> = alike.iter().filter(|(_, name)| *name == own).map(|(id, _)| *id).collect();
+        return match same.iter().position(|&id| id == kernel.id) {
+            Some(before) if same.len() > 1 => format!("{label} ({own} #{})", before + 1),
+            _ if alike.len() > 1 => format!("{label} ({own})"),
+            _ => label,
+        };
+    }
     let plain = plain_name(&kernel.name);
     let others = || profile.kernels.iter().filter(|other| other.id != kernel.id);
     if is_long(plain) {
@@ -32,6 +46,16 @@ pub fn label(profile: &Profile, kernel: &Kernel) -> String {
     } else {
         format!("{} ({})", plain, places::at(&kernel.file, kernel.line))
     }
+}
+
+fn library_label(kernel: &Kernel) -> Option<String> {
+    let call = library_call(kernel)?;
+    let more = match call.others {
+        0 => String::new(),
+        1 => " and 1 other line".to_owned(),
+        others => format!(" and {others} other lines"),
+    };
+    Some(format!("{}{more} {}", places::at(&call.caller.file, call.caller.line), call.function))
 }
 
 /// A function's name without its parameters, template arguments kept. Names of templates have their result before them:

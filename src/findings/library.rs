@@ -1,0 +1,51 @@
+//! Findings in the code of libraries: nobody changes that, so they stand at the line that called the library.
+
+use super::context::Context;
+use super::draft::Draft;
+use crate::profile::model::{Frame, Severity};
+use crate::profile::{is_system, library_call};
+
+/// Rules whose cure is in how a kernel is written: of a library's kernel they are notes, as the user cannot follow them.
+/// The others are about what the user gives to the library: data, its layout and its order.
+const ABOUT_CODE: [&str; 11] = [
+    "partial-warps",
+    "partial-write",
+    "bank-conflict",
+    "constant-serialised",
+    "uniform-load",
+    "repeated-load",
+    "local-array",
+    "spill",
+    "divergent-branch",
+    "atomic-contention",
+    "small-launch",
+];
+
+/// Moves a finding out of a library to the user's line that called it.
+pub(super) fn from_caller(id: &str, draft: Draft, context: &Context<'_>) -> Draft {
+    if draft.file.is_empty() || !is_system(&draft.file) {
+        return draft;
+    }
+    let kernel = draft.kernel.and_then(|id| context.profile.kernels.iter().find(|kernel| kernel.id == id));
+    let Some(call) = kernel.and_then(library_call) else { return draft };
+    let inside = Frame { function: call.function.clone(), file: draft.file, line: draft.line, column: draft.column };
+    let (severity, cure) = if ABOUT_CODE.contains(&id) {
+        let cure = format!(
+            "this is the code of `{}`, not yours: see whether another algorithm of the library, or sizes and types that it is \
+             tuned for, serve you better",
+            call.function
+        );
+        (draft.severity.min(Severity::Note), cure)
+    } else {
+        (draft.severity, draft.cure)
+    };
+    Draft {
+        file: call.caller.file.clone(),
+        line: call.caller.line,
+        column: call.caller.column,
+        library: Some(inside),
+        severity,
+        cure,
+        ..draft
+    }
+}
