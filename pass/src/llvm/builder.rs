@@ -1,13 +1,14 @@
 //! Making instructions.
 
-use super::types::{Type, Types};
+use super::types::{Kind, Type, Types};
 use super::value::*;
 use inkwell::context::Context;
 use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::prelude::*;
 use std::marker::PhantomData;
 
-/// Appends instructions at a place. Constants are folded by LLVM as usual.
+/// Appends instructions at a place. Constants are folded by LLVM as usual. LLVM's own assertions are off in release builds, so
+/// what it would take for granted of operands is checked here; what only makes wrong IR, the verifier finds after each stage.
 pub struct Builder<'c> {
     raw: LLVMBuilderRef,
     types: Types<'c>,
@@ -16,12 +17,10 @@ pub struct Builder<'c> {
 
 const NO_NAME: *const std::ffi::c_char = c"".as_ptr();
 
-// SAFETY (whole file): as in `value.rs`; callers pass operands of the types that the instruction asks for, which
-// the module verifier checks after each stage.
-
 impl<'c> Builder<'c> {
     /// A builder that stands nowhere yet.
     pub fn new(types: Types<'c>) -> Self {
+        // SAFETY: a live context; `drop` disposes of the builder.
         Builder { raw: unsafe { LLVMCreateBuilderInContext(types.raw()) }, types, context: PhantomData }
     }
 
@@ -37,27 +36,34 @@ impl<'c> Builder<'c> {
 
     /// Goes to the end of a block.
     pub fn at_end(&self, block: Block<'c>) {
+        // SAFETY: a live builder and block.
         unsafe { LLVMPositionBuilderAtEnd(self.raw, block.raw()) }
     }
 
     /// Goes before an instruction.
     pub fn before(&self, instruction: Value<'c>) {
+        assert!(instruction.is_instruction(), "{instruction} is no instruction");
+        // SAFETY: a live builder, and an instruction, checked above.
         unsafe { LLVMPositionBuilderBefore(self.raw, instruction.raw()) }
     }
 
     /// The block it stands in.
     pub fn block(&self) -> Block<'c> {
-        Block::new(unsafe { LLVMGetInsertBlock(self.raw) })
+        // SAFETY: a live builder; `from_raw` refuses the null of one that stands nowhere.
+        unsafe { Block::from_raw(LLVMGetInsertBlock(self.raw)) }
     }
 
     /// Inserts an unattached instruction.
     pub fn insert(&self, instruction: Value<'c>) -> Value<'c> {
+        assert!(instruction.is_instruction(), "{instruction} is no instruction");
+        // SAFETY: a live builder, and an instruction, checked above.
         unsafe { LLVMInsertIntoBuilder(self.raw, instruction.raw()) };
         instruction
     }
 
     /// Takes over the debug location of `instruction` for what is built from now on, or none.
     pub fn locate_like(&self, instruction: Option<Value<'c>>) {
+        // SAFETY: an instruction, checked above; null where it has no location.
         unsafe {
             let location = match instruction {
                 Some(value) if value.is_instruction() => {
@@ -71,7 +77,9 @@ impl<'c> Builder<'c> {
 
     /// A two-operand operation.
     pub fn binary(&self, opcode: Opcode, left: Value<'c>, right: Value<'c>) -> Value<'c> {
-        Value::new(unsafe { LLVMBuildBinOp(self.raw, opcode, left.raw(), right.raw(), NO_NAME) })
+        assert_eq!(left.ty(), right.ty(), "{left} and {right} differ in type");
+        // SAFETY: operands of one type, checked above; that the operation takes it, the verifier checks.
+        unsafe { Value::from_raw(LLVMBuildBinOp(self.raw, opcode, left.raw(), right.raw(), NO_NAME)) }
     }
 
     /// `add`.
@@ -121,12 +129,14 @@ impl<'c> Builder<'c> {
 
     /// All bits inverted.
     pub fn not(&self, value: Value<'c>) -> Value<'c> {
-        Value::new(unsafe { LLVMBuildNot(self.raw, value.raw(), NO_NAME) })
+        // SAFETY: a live operand; its type is the verifier's to check.
+        unsafe { Value::from_raw(LLVMBuildNot(self.raw, value.raw(), NO_NAME)) }
     }
 
     /// `fneg`.
     pub fn fneg(&self, value: Value<'c>) -> Value<'c> {
-        Value::new(unsafe { LLVMBuildFNeg(self.raw, value.raw(), NO_NAME) })
+        // SAFETY: a live operand; its type is the verifier's to check.
+        unsafe { Value::from_raw(LLVMBuildFNeg(self.raw, value.raw(), NO_NAME)) }
     }
 
     /// Conversion by opcode; none where the type is already right.
@@ -134,7 +144,8 @@ impl<'c> Builder<'c> {
         if value.ty() == to {
             return value;
         }
-        Value::new(unsafe { LLVMBuildCast(self.raw, opcode, value.raw(), to.raw(), NO_NAME) })
+        // SAFETY: a live operand and type; that the cast is allowed, the verifier checks.
+        unsafe { Value::from_raw(LLVMBuildCast(self.raw, opcode, value.raw(), to.raw(), NO_NAME)) }
     }
 
     /// `zext`, or the value itself.
@@ -183,7 +194,9 @@ impl<'c> Builder<'c> {
 
     /// `icmp`.
     pub fn icmp(&self, predicate: IntPredicate, left: Value<'c>, right: Value<'c>) -> Value<'c> {
-        Value::new(unsafe { LLVMBuildICmp(self.raw, predicate, left.raw(), right.raw(), NO_NAME) })
+        assert_eq!(left.ty(), right.ty(), "{left} and {right} differ in type");
+        // SAFETY: operands of one type, checked above.
+        unsafe { Value::from_raw(LLVMBuildICmp(self.raw, predicate, left.raw(), right.raw(), NO_NAME)) }
     }
 
     /// `icmp eq`.
@@ -208,49 +221,71 @@ impl<'c> Builder<'c> {
 
     /// `fcmp`.
     pub fn fcmp(&self, predicate: RealPredicate, left: Value<'c>, right: Value<'c>) -> Value<'c> {
-        Value::new(unsafe { LLVMBuildFCmp(self.raw, predicate, left.raw(), right.raw(), NO_NAME) })
+        assert_eq!(left.ty(), right.ty(), "{left} and {right} differ in type");
+        // SAFETY: operands of one type, checked above.
+        unsafe { Value::from_raw(LLVMBuildFCmp(self.raw, predicate, left.raw(), right.raw(), NO_NAME)) }
     }
 
     /// `select`.
     pub fn select(&self, condition: Value<'c>, yes: Value<'c>, no: Value<'c>) -> Value<'c> {
-        Value::new(unsafe { LLVMBuildSelect(self.raw, condition.raw(), yes.raw(), no.raw(), NO_NAME) })
+        assert_eq!(yes.ty(), no.ty(), "{yes} and {no} differ in type");
+        // SAFETY: choices of one type, checked above.
+        unsafe { Value::from_raw(LLVMBuildSelect(self.raw, condition.raw(), yes.raw(), no.raw(), NO_NAME)) }
     }
 
     /// `phi` without incoming values yet.
     pub fn phi(&self, ty: Type<'c>) -> Value<'c> {
-        Value::new(unsafe { LLVMBuildPhi(self.raw, ty.raw(), NO_NAME) })
+        // SAFETY: a live type.
+        unsafe { Value::from_raw(LLVMBuildPhi(self.raw, ty.raw(), NO_NAME)) }
     }
 
     /// `freeze`.
     pub fn freeze(&self, value: Value<'c>) -> Value<'c> {
-        Value::new(unsafe { LLVMBuildFreeze(self.raw, value.raw(), NO_NAME) })
+        // SAFETY: a live operand.
+        unsafe { Value::from_raw(LLVMBuildFreeze(self.raw, value.raw(), NO_NAME)) }
     }
 
     /// Direct call, in the function's calling convention.
     pub fn call(&self, function: Value<'c>, arguments: &[Value<'c>]) -> Value<'c> {
         let call = self.call_pointer(function.value_type(), function, arguments);
+        // SAFETY: `call_pointer` made a call.
         unsafe { LLVMSetInstructionCallConv(call.raw(), function.calling_convention()) };
         call
     }
 
     /// Call through a pointer.
     pub fn call_pointer(&self, ty: Type<'c>, target: Value<'c>, arguments: &[Value<'c>]) -> Value<'c> {
+        assert_eq!(ty.kind(), Kind::Function, "{ty} is no function type");
+        let takes = ty.parameters().len();
+        let fits = if ty.is_variadic() { arguments.len() >= takes } else { arguments.len() == takes };
+        assert!(fits, "{} arguments for {ty}", arguments.len());
         let mut raw = raw_values(arguments);
-        Value::new(unsafe {
-            LLVMBuildCall2(self.raw, ty.raw(), target.raw(), raw.as_mut_ptr(), raw.len() as u32, NO_NAME)
-        })
+        // SAFETY: a function type and as many arguments as it takes, checked above; the array outlives the call.
+        unsafe {
+            Value::from_raw(LLVMBuildCall2(
+                self.raw,
+                ty.raw(),
+                target.raw(),
+                raw.as_mut_ptr(),
+                raw.len() as u32,
+                NO_NAME,
+            ))
+        }
     }
 
     /// `alloca` at the current place.
     pub fn alloca(&self, ty: Type<'c>, align: u32) -> Value<'c> {
-        let value = Value::new(unsafe { LLVMBuildAlloca(self.raw, ty.raw(), NO_NAME) });
+        // SAFETY: a live builder that stands in a function, whose layout gives the type's size.
+        let value = unsafe { Value::from_raw(LLVMBuildAlloca(self.raw, ty.raw(), NO_NAME)) };
         value.set_alignment(align);
         value
     }
 
     /// `load` with an alignment in bytes.
     pub fn load(&self, ty: Type<'c>, pointer: Value<'c>, align: u32) -> Value<'c> {
-        let value = Value::new(unsafe { LLVMBuildLoad2(self.raw, ty.raw(), pointer.raw(), NO_NAME) });
+        assert!(pointer.ty().is_pointer(), "{pointer} is no pointer");
+        // SAFETY: a pointer, checked above, and a live type.
+        let value = unsafe { Value::from_raw(LLVMBuildLoad2(self.raw, ty.raw(), pointer.raw(), NO_NAME)) };
         // The builder folds nothing for loads, so this is the instruction.
         value.set_alignment(align);
         value
@@ -258,17 +293,28 @@ impl<'c> Builder<'c> {
 
     /// `store` with an alignment in bytes.
     pub fn store(&self, value: Value<'c>, pointer: Value<'c>, align: u32) -> Value<'c> {
-        let store = Value::new(unsafe { LLVMBuildStore(self.raw, value.raw(), pointer.raw()) });
+        assert!(pointer.ty().is_pointer(), "{pointer} is no pointer");
+        // SAFETY: a pointer, checked above, and a live value.
+        let store = unsafe { Value::from_raw(LLVMBuildStore(self.raw, value.raw(), pointer.raw())) };
         store.set_alignment(align);
         store
     }
 
     /// `getelementptr` without flags.
     pub fn gep(&self, ty: Type<'c>, pointer: Value<'c>, indices: &[Value<'c>]) -> Value<'c> {
+        assert!(pointer.ty().scalar().is_pointer(), "{pointer} is no pointer");
         let mut raw = raw_values(indices);
-        Value::new(unsafe {
-            LLVMBuildGEP2(self.raw, ty.raw(), pointer.raw(), raw.as_mut_ptr(), raw.len() as u32, NO_NAME)
-        })
+        // SAFETY: a pointer or vector of pointers, checked above; the array outlives the call.
+        unsafe {
+            Value::from_raw(LLVMBuildGEP2(
+                self.raw,
+                ty.raw(),
+                pointer.raw(),
+                raw.as_mut_ptr(),
+                raw.len() as u32,
+                NO_NAME,
+            ))
+        }
     }
 
     /// Pointer plus a constant number of bytes, `inbounds`: for objects that the lowering itself laid out.
@@ -276,24 +322,39 @@ impl<'c> Builder<'c> {
         if bytes == 0 {
             return pointer;
         }
+        assert!(pointer.ty().scalar().is_pointer(), "{pointer} is no pointer");
         let mut index = [Value::int(self.types.int(64), bytes).raw()];
-        Value::new(unsafe {
-            LLVMBuildInBoundsGEP2(self.raw, self.types.int(8).raw(), pointer.raw(), index.as_mut_ptr(), 1, NO_NAME)
-        })
+        // SAFETY: a pointer, checked above, and one index; the array outlives the call.
+        unsafe {
+            Value::from_raw(LLVMBuildInBoundsGEP2(
+                self.raw,
+                self.types.int(8).raw(),
+                pointer.raw(),
+                index.as_mut_ptr(),
+                1,
+                NO_NAME,
+            ))
+        }
     }
 
     /// `extractelement`.
     pub fn extract_element(&self, vector: Value<'c>, index: Value<'c>) -> Value<'c> {
-        Value::new(unsafe { LLVMBuildExtractElement(self.raw, vector.raw(), index.raw(), NO_NAME) })
+        assert!(matches!(vector.ty().kind(), Kind::Vector(_)), "{vector} is no vector");
+        // SAFETY: a vector, checked above.
+        unsafe { Value::from_raw(LLVMBuildExtractElement(self.raw, vector.raw(), index.raw(), NO_NAME)) }
     }
 
     /// `insertelement`.
     pub fn insert_element(&self, vector: Value<'c>, element: Value<'c>, index: Value<'c>) -> Value<'c> {
-        Value::new(unsafe { LLVMBuildInsertElement(self.raw, vector.raw(), element.raw(), index.raw(), NO_NAME) })
+        assert!(matches!(vector.ty().kind(), Kind::Vector(_)), "{vector} is no vector");
+        // SAFETY: a vector, checked above.
+        unsafe { Value::from_raw(LLVMBuildInsertElement(self.raw, vector.raw(), element.raw(), index.raw(), NO_NAME)) }
     }
 
     /// `shufflevector` with a constant mask; `None` is an undefined element.
     pub fn shuffle(&self, left: Value<'c>, right: Value<'c>, mask: &[Option<u32>]) -> Value<'c> {
+        assert!(matches!(left.ty().kind(), Kind::Vector(_)), "{left} is no vector");
+        assert_eq!(left.ty(), right.ty(), "{left} and {right} differ in type");
         let i32_type = self.types.int(32);
         let mask: Vec<_> = mask
             .iter()
@@ -303,7 +364,8 @@ impl<'c> Builder<'c> {
             })
             .collect();
         let mask = Value::vector(&mask);
-        Value::new(unsafe { LLVMBuildShuffleVector(self.raw, left.raw(), right.raw(), mask.raw(), NO_NAME) })
+        // SAFETY: two vectors of one type, checked above, and a constant mask.
+        unsafe { Value::from_raw(LLVMBuildShuffleVector(self.raw, left.raw(), right.raw(), mask.raw(), NO_NAME)) }
     }
 
     /// One scalar in all lanes.
@@ -318,17 +380,23 @@ impl<'c> Builder<'c> {
 
     /// `extractvalue`.
     pub fn extract_value(&self, aggregate: Value<'c>, index: u32) -> Value<'c> {
-        Value::new(unsafe { LLVMBuildExtractValue(self.raw, aggregate.raw(), index, NO_NAME) })
+        assert!(aggregate.ty().is_aggregate(), "{aggregate} has no parts");
+        // SAFETY: an aggregate, checked above.
+        unsafe { Value::from_raw(LLVMBuildExtractValue(self.raw, aggregate.raw(), index, NO_NAME)) }
     }
 
     /// `insertvalue`.
     pub fn insert_value(&self, aggregate: Value<'c>, element: Value<'c>, index: u32) -> Value<'c> {
-        Value::new(unsafe { LLVMBuildInsertValue(self.raw, aggregate.raw(), element.raw(), index, NO_NAME) })
+        assert!(aggregate.ty().is_aggregate(), "{aggregate} has no parts");
+        // SAFETY: an aggregate, checked above.
+        unsafe { Value::from_raw(LLVMBuildInsertValue(self.raw, aggregate.raw(), element.raw(), index, NO_NAME)) }
     }
 
     /// `atomicrmw`, system scope.
     pub fn atomic_rmw(&self, op: AtomicOp, pointer: Value<'c>, value: Value<'c>, order: Ordering) -> Value<'c> {
-        Value::new(unsafe { LLVMBuildAtomicRMW(self.raw, op, pointer.raw(), value.raw(), order, 0) })
+        assert!(pointer.ty().is_pointer(), "{pointer} is no pointer");
+        // SAFETY: a pointer, checked above, and a live value.
+        unsafe { Value::from_raw(LLVMBuildAtomicRMW(self.raw, op, pointer.raw(), value.raw(), order, 0)) }
     }
 
     /// `cmpxchg`, system scope; the result is `{ value, i1 }`.
@@ -339,55 +407,69 @@ impl<'c> Builder<'c> {
         new: Value<'c>,
         order: Ordering,
     ) -> Value<'c> {
-        Value::new(unsafe {
-            LLVMBuildAtomicCmpXchg(self.raw, pointer.raw(), expected.raw(), new.raw(), order, order, 0)
-        })
+        assert!(pointer.ty().is_pointer() && expected.ty() == new.ty(), "{pointer}, {expected} or {new} does not fit");
+        // SAFETY: a pointer, and two values of one type, checked above.
+        unsafe {
+            Value::from_raw(LLVMBuildAtomicCmpXchg(self.raw, pointer.raw(), expected.raw(), new.raw(), order, order, 0))
+        }
     }
 
     /// `fence`, system scope.
     pub fn fence(&self, order: Ordering) -> Value<'c> {
-        Value::new(unsafe { LLVMBuildFence(self.raw, order, 0, NO_NAME) })
+        // SAFETY: a live builder.
+        unsafe { Value::from_raw(LLVMBuildFence(self.raw, order, 0, NO_NAME)) }
     }
 
     /// `br`.
     pub fn branch(&self, to: Block<'c>) -> Value<'c> {
-        Value::new(unsafe { LLVMBuildBr(self.raw, to.raw()) })
+        // SAFETY: a live builder and block.
+        unsafe { Value::from_raw(LLVMBuildBr(self.raw, to.raw())) }
     }
 
     /// Conditional `br`.
     pub fn branch_if(&self, condition: Value<'c>, yes: Block<'c>, no: Block<'c>) -> Value<'c> {
-        Value::new(unsafe { LLVMBuildCondBr(self.raw, condition.raw(), yes.raw(), no.raw()) })
+        // SAFETY: a live builder, condition and blocks.
+        unsafe { Value::from_raw(LLVMBuildCondBr(self.raw, condition.raw(), yes.raw(), no.raw())) }
     }
 
     /// `switch`; the cases are constants.
     pub fn switch(&self, value: Value<'c>, default: Block<'c>, cases: &[(Value<'c>, Block<'c>)]) -> Value<'c> {
+        assert!(
+            cases.iter().all(|case| case.0.is_constant() && case.0.ty() == value.ty()),
+            "a case of {value} does not fit"
+        );
+        // SAFETY: live blocks; the cases are constant integers, checked above.
         unsafe {
             let switch = LLVMBuildSwitch(self.raw, value.raw(), default.raw(), cases.len() as u32);
             for (case, block) in cases {
                 LLVMAddCase(switch, case.raw(), block.raw());
             }
-            Value::new(switch)
+            Value::from_raw(switch)
         }
     }
 
     /// `ret void`.
     pub fn return_void(&self) -> Value<'c> {
-        Value::new(unsafe { LLVMBuildRetVoid(self.raw) })
+        // SAFETY: a live builder.
+        unsafe { Value::from_raw(LLVMBuildRetVoid(self.raw)) }
     }
 
     /// `ret`.
     pub fn return_value(&self, value: Value<'c>) -> Value<'c> {
-        Value::new(unsafe { LLVMBuildRet(self.raw, value.raw()) })
+        // SAFETY: a live builder and value.
+        unsafe { Value::from_raw(LLVMBuildRet(self.raw, value.raw())) }
     }
 
     /// `unreachable`.
     pub fn unreachable(&self) -> Value<'c> {
-        Value::new(unsafe { LLVMBuildUnreachable(self.raw) })
+        // SAFETY: a live builder.
+        unsafe { Value::from_raw(LLVMBuildUnreachable(self.raw)) }
     }
 }
 
 impl Drop for Builder<'_> {
     fn drop(&mut self) {
+        // SAFETY: made by `new`, and disposed of once.
         unsafe { LLVMDisposeBuilder(self.raw) }
     }
 }

@@ -4,8 +4,6 @@ use super::types::Type;
 use super::value::*;
 use inkwell::llvm_sys::core::*;
 
-// SAFETY (whole file): as in `value.rs`.
-
 impl<'c> Value<'c> {
     /// Alignment in bytes that a call promises for a pointer argument; 1 where it promises none.
     pub fn argument_alignment(self, argument: u32) -> u32 {
@@ -13,6 +11,7 @@ impl<'c> Value<'c> {
             return 1;
         }
         let name = "align";
+        // SAFETY: a call, checked above, that has this argument; the name is passed as pointer and length.
         unsafe {
             let kind = LLVMGetEnumAttributeKindForName(name.as_ptr().cast(), name.len());
             let attribute = LLVMGetCallSiteEnumAttribute(self.raw(), argument + 1, kind);
@@ -30,6 +29,7 @@ impl<'c> Value<'c> {
             return;
         }
         let name = "memory";
+        // SAFETY: a call, checked above; the attribute is made in its context.
         unsafe {
             let kind = LLVMGetEnumAttributeKindForName(name.as_ptr().cast(), name.len());
             let place = super::function::OF_FUNCTION;
@@ -41,7 +41,8 @@ impl<'c> Value<'c> {
 
     /// The function that an argument belongs to.
     pub fn argument_of(self) -> Option<Value<'c>> {
-        self.is_argument().then(|| Value::new(unsafe { LLVMGetParamParent(self.raw()) }))
+        // SAFETY: an argument, checked in the condition.
+        self.is_argument().then(|| unsafe { Value::from_raw(LLVMGetParamParent(self.raw())) })
     }
 
     /// Whether it is a call of any kind, `invoke` included.
@@ -54,7 +55,8 @@ impl<'c> Value<'c> {
         if !self.is_any_call() {
             return None;
         }
-        Some(Value::new(unsafe { LLVMGetCalledValue(self.raw()) })).filter(|callee| callee.is_function())
+        // SAFETY: a call, checked before.
+        Some(unsafe { Value::from_raw(LLVMGetCalledValue(self.raw())) }).filter(|callee| callee.is_function())
     }
 
     /// Arguments of a call or `invoke`.
@@ -62,24 +64,29 @@ impl<'c> Value<'c> {
         if !self.is_any_call() {
             return Vec::new();
         }
+        // SAFETY: a call, checked above.
         let count = unsafe { LLVMGetNumArgOperands(self.raw()) };
         (0..count).map(|index| self.operand(index)).collect()
     }
 
     /// The block that an `invoke` goes to when it does not unwind.
     pub fn normal_destination(self) -> Option<Block<'c>> {
-        (self.opcode() == Some(Opcode::LLVMInvoke)).then(|| Block::new(unsafe { LLVMGetNormalDest(self.raw()) }))
+        // SAFETY: an `invoke`, checked in the condition.
+        (self.opcode() == Some(Opcode::LLVMInvoke)).then(|| unsafe { Block::from_raw(LLVMGetNormalDest(self.raw())) })
     }
 
     /// A new block on the edge on which an `invoke` continues.
     pub fn split_normal_edge(self) -> Option<Block<'c>> {
         let invoke = self.opcode() == Some(Opcode::LLVMInvoke);
-        invoke.then(|| Block::new(unsafe { super::shim::wl_split_normal_edge(self.raw()) }))
+        // SAFETY: an `invoke`, checked above.
+        invoke.then(|| unsafe { Block::from_raw(super::shim::wl_split_normal_edge(self.raw())) })
     }
 
     /// The end of a new block that runs before this instruction where `condition` holds.
     pub fn split_if(self, condition: Value<'c>) -> Value<'c> {
-        Value::new(unsafe { super::shim::wl_split_if(condition.raw(), self.raw()) })
+        assert!(self.is_instruction(), "{self} is no instruction");
+        // SAFETY: an instruction, checked above, and a live condition.
+        unsafe { Value::from_raw(super::shim::wl_split_if(condition.raw(), self.raw())) }
     }
 
     /// Value of the case that goes to successor `index` of a switch; none for the default, successor 0.
@@ -87,7 +94,8 @@ impl<'c> Value<'c> {
         if self.opcode() != Some(Opcode::LLVMSwitch) || index == 0 || index as usize >= self.successors().len() {
             return None;
         }
-        Value::maybe(unsafe { LLVMGetSwitchCaseValue(self.raw(), index) })
+        // SAFETY: a switch that has this successor, checked above.
+        unsafe { Value::from_nullable(LLVMGetSwitchCaseValue(self.raw(), index)) }
     }
 }
 
@@ -95,8 +103,9 @@ impl<'c> Type<'c> {
     /// Function type with this result that takes further arguments after the given ones.
     pub fn variadic(self, parameters: &[Type<'c>]) -> Type<'c> {
         let mut raw: Vec<_> = parameters.iter().map(|ty| ty.raw()).collect();
-        Type::new(unsafe {
-            inkwell::llvm_sys::core::LLVMFunctionType(self.raw(), raw.as_mut_ptr(), raw.len() as u32, 1)
-        })
+        // SAFETY: live types; the array outlives the call.
+        unsafe {
+            Type::from_raw(inkwell::llvm_sys::core::LLVMFunctionType(self.raw(), raw.as_mut_ptr(), raw.len() as u32, 1))
+        }
     }
 }

@@ -24,7 +24,7 @@ impl<'c> Value<'c> {
         let name = super::c_name(name);
         let mut types: Vec<_> = further.iter().map(|ty| ty.raw()).collect();
         // SAFETY: a defined function of a live module; the array outlives the call.
-        Value::new(unsafe { wl_clone_with_parameters(self.raw(), name.as_ptr(), types.as_mut_ptr(), types.len()) })
+        unsafe { Value::from_raw(wl_clone_with_parameters(self.raw(), name.as_ptr(), types.as_mut_ptr(), types.len())) }
     }
 
     /// Takes a string attribute off a function.

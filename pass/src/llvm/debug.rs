@@ -17,7 +17,11 @@ macro_rules! handle {
         }
 
         impl<'c> $name<'c> {
-            pub(crate) fn maybe(raw: LLVMMetadataRef) -> Option<Self> {
+            /// Wraps what LLVM returned, unless it is null.
+            ///
+            /// # Safety
+            /// `raw` is null or a live node of the context `'c`, and of the kind that this handle is for.
+            pub(super) unsafe fn from_nullable(raw: LLVMMetadataRef) -> Option<Self> {
                 (!raw.is_null()).then_some($name { raw, context: PhantomData })
             }
 
@@ -46,37 +50,40 @@ handle! {
     DebugType
 }
 
-// SAFETY (whole file): handles wrap nodes of the live context, made by the functions that name their kind.
-
 impl<'c> Location<'c> {
     /// Location of an instruction, line 0 included.
     pub fn of(instruction: Value<'c>) -> Option<Self> {
         if !instruction.is_instruction() {
             return None;
         }
-        Location::maybe(unsafe { LLVMInstructionGetDebugLoc(instruction.raw()) })
+        // SAFETY: an instruction, checked above; null where it has no location.
+        unsafe { Location::from_nullable(LLVMInstructionGetDebugLoc(instruction.raw())) }
     }
 
     /// Gives an instruction this location.
     pub fn attach(self, instruction: Value<'c>) {
         if instruction.is_instruction() {
+            // SAFETY: an instruction, checked above, and a live location.
             unsafe { LLVMInstructionSetDebugLoc(instruction.raw(), self.raw) }
         }
     }
 
     /// Line, 0 where the compiler gave up.
     pub fn line(self) -> u32 {
+        // SAFETY: a live location.
         unsafe { LLVMDILocationGetLine(self.raw) }
     }
 
     /// Column, 0 unknown.
     pub fn column(self) -> u32 {
+        // SAFETY: a live location.
         unsafe { LLVMDILocationGetColumn(self.raw) }
     }
 
     /// Scope that it lies in.
     pub fn scope(self) -> Option<Scope<'c>> {
-        Scope::maybe(unsafe { LLVMDILocationGetScope(self.raw) })
+        // SAFETY: a live location; every one lies in a scope.
+        unsafe { Scope::from_nullable(LLVMDILocationGetScope(self.raw)) }
     }
 
     /// Whether it lies in the same function and inlined copy as `other`.
@@ -87,7 +94,8 @@ impl<'c> Location<'c> {
 
     /// Place of the call that was inlined.
     pub fn inlined_at(self) -> Option<Location<'c>> {
-        Location::maybe(unsafe { LLVMDILocationGetInlinedAt(self.raw) })
+        // SAFETY: a live location; null where it was not inlined.
+        unsafe { Location::from_nullable(LLVMDILocationGetInlinedAt(self.raw)) }
     }
 
     /// This location and the calls that it was inlined through, innermost first.
@@ -102,6 +110,7 @@ impl<'c> Location<'c> {
     /// The same place, inlined at `outer`.
     pub fn with_inlined_at(self, outer: Option<Location<'c>>) -> Location<'c> {
         let outer = outer.map_or(std::ptr::null_mut(), Location::raw);
+        // SAFETY: live locations; the outer one may be null.
         Location { raw: unsafe { shim::wl_location_with_inlined_at(self.raw, outer) }, context: PhantomData }
     }
 }
@@ -112,21 +121,25 @@ impl<'c> Scope<'c> {
         if !function.is_function() {
             return None;
         }
-        Scope::maybe(unsafe { LLVMGetSubprogram(function.raw()) })
+        // SAFETY: a function, checked above; null without debug information.
+        unsafe { Scope::from_nullable(LLVMGetSubprogram(function.raw())) }
     }
 
     /// The function around it, itself if it is one.
     pub fn subprogram(self) -> Option<Scope<'c>> {
-        Scope::maybe(unsafe { shim::wl_scope_subprogram(self.raw) })
+        // SAFETY: a live scope; null outside functions.
+        unsafe { Scope::from_nullable(shim::wl_scope_subprogram(self.raw)) }
     }
 
     /// Source name of the function around it, without parameters; empty outside functions.
     pub fn function_name(self) -> String {
+        // SAFETY: a live scope; the text is copied at once.
         unsafe { shim::wl_scope_name(self.raw) }.copy()
     }
 
     /// Mangled name of the function around it; empty for C names.
     pub fn linkage_name(self) -> String {
+        // SAFETY: a live scope; the text is copied at once.
         unsafe { shim::wl_scope_linkage_name(self.raw) }.copy()
     }
 
@@ -137,6 +150,7 @@ impl<'c> Scope<'c> {
             return shim::demangle(&mangled);
         }
         let name = self.function_name();
+        // SAFETY: a live scope; the shim hands its text over.
         match unsafe { shim::take(shim::wl_scope_qualifier(self.raw)) } {
             Some(outer) if !outer.is_empty() => format!("{outer}::{name}"),
             _ => name,
@@ -145,12 +159,14 @@ impl<'c> Scope<'c> {
 
     /// Type that the function returns; none for void.
     pub fn result(self) -> Option<DebugType<'c>> {
-        DebugType::maybe(unsafe { shim::wl_scope_result(self.raw) })
+        // SAFETY: a live scope; null for void and outside functions.
+        unsafe { DebugType::from_nullable(shim::wl_scope_result(self.raw)) }
     }
 
     /// Line where the function begins; only for a subprogram.
     pub fn line(self) -> u32 {
         match self.subprogram() {
+            // SAFETY: a subprogram, as `subprogram` says.
             Some(function) => unsafe { LLVMDISubprogramGetLine(function.raw) },
             None => 0,
         }
@@ -158,6 +174,7 @@ impl<'c> Scope<'c> {
 
     /// Absolute path of its file, as far as the compiler knew one.
     pub fn path(self) -> Option<String> {
+        // SAFETY: a live scope; null where it has no file.
         file_path(unsafe { LLVMDIScopeGetFile(self.raw) })
     }
 }
@@ -166,6 +183,7 @@ fn file_path(file: LLVMMetadataRef) -> Option<String> {
     if file.is_null() {
         return None;
     }
+    // SAFETY: a live file; the texts are copied at once.
     let (folder, name) = unsafe {
         let mut length = 0;
         let folder = LLVMDIFileGetDirectory(file, &mut length);
@@ -195,7 +213,8 @@ impl<'c> Variable<'c> {
         if !(value.is_instruction() || value.is_argument()) {
             return None;
         }
-        Variable::maybe(unsafe { shim::wl_local_variable(value.raw()) })
+        // SAFETY: live; null where no record names a variable.
+        unsafe { Variable::from_nullable(shim::wl_local_variable(value.raw())) }
     }
 
     /// The variable of which a value is a part, as optimisation takes structures apart, and the part's offset in bytes.
@@ -204,7 +223,8 @@ impl<'c> Variable<'c> {
             return None;
         }
         let mut offset = 0;
-        let variable = Variable::maybe(unsafe { shim::wl_variable_part(value.raw(), &mut offset) })?;
+        // SAFETY: live; null where no record names a variable, and the offset outlives the call.
+        let variable = unsafe { Variable::from_nullable(shim::wl_variable_part(value.raw(), &mut offset)) }?;
         Some((variable, offset))
     }
 
@@ -213,44 +233,53 @@ impl<'c> Variable<'c> {
         if !global.is_global_variable() {
             return None;
         }
-        Variable::maybe(unsafe { shim::wl_global_variable(global.raw()) })
+        // SAFETY: a global variable, checked above; null without debug information.
+        unsafe { Variable::from_nullable(shim::wl_global_variable(global.raw())) }
     }
 
     /// Source name.
     pub fn name(self) -> String {
+        // SAFETY: a live variable; the text is copied at once.
         unsafe { shim::wl_variable_name(self.raw) }.copy()
     }
 
     /// Absolute path of the declaration's file.
     pub fn path(self) -> Option<String> {
+        // SAFETY: a live variable; null where it has no file.
         file_path(unsafe { shim::wl_variable_file(self.raw) })
     }
 
     /// Line of the declaration.
     pub fn line(self) -> u32 {
+        // SAFETY: a live variable.
         unsafe { shim::wl_variable_line(self.raw) }
     }
 
     /// Whether it is a parameter of a function.
     pub fn is_parameter(self) -> bool {
+        // SAFETY: a live variable.
         unsafe { shim::wl_variable_is_parameter(self.raw) }
     }
 
     /// Its type.
     pub fn ty(self) -> Option<DebugType<'c>> {
-        DebugType::maybe(unsafe { shim::wl_variable_type(self.raw) })
+        // SAFETY: a live variable; null where it has no type.
+        unsafe { DebugType::from_nullable(shim::wl_variable_type(self.raw)) }
     }
 }
 
 impl<'c> DebugType<'c> {
     /// What a pointer or reference leads to.
     pub fn pointee(self) -> Option<DebugType<'c>> {
-        DebugType::maybe(unsafe { shim::wl_pointee(self.raw) })
+        // SAFETY: a live type; null where it leads nowhere.
+        unsafe { DebugType::from_nullable(shim::wl_pointee(self.raw)) }
     }
 
     /// Name and size in bytes, if it is a structure, class or union; the name may be empty.
     pub fn structure(self) -> Option<(String, u64)> {
+        // SAFETY: a live type; 0 where it is no structure.
         let bytes = unsafe { shim::wl_structure_bytes(self.raw) };
+        // SAFETY: a live type; the text is copied at once.
         (bytes != 0).then(|| (unsafe { shim::wl_structure_name(self.raw) }.copy(), bytes))
     }
 
@@ -261,6 +290,7 @@ impl<'c> DebugType<'c> {
 
     /// Whether it is a reference.
     pub fn is_reference(self) -> bool {
+        // SAFETY: a live type.
         unsafe { shim::wl_is_reference(self.raw) }
     }
 
@@ -269,8 +299,11 @@ impl<'c> DebugType<'c> {
     /// itself fits.
     pub fn member(self, offset: u64, size: u64, enter: bool) -> Option<(String, DebugType<'c>)> {
         let mut inner = std::ptr::null_mut();
-        let path = unsafe { shim::take(shim::wl_member_path(self.raw, offset, size, enter, &mut inner)) }?;
-        Some((path, DebugType::maybe(inner)?))
+        // SAFETY: a live type; the shim hands its text over and writes a live type or null.
+        unsafe {
+            let path = shim::take(shim::wl_member_path(self.raw, offset, size, enter, &mut inner))?;
+            Some((path, DebugType::from_nullable(inner)?))
+        }
     }
 }
 

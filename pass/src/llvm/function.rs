@@ -1,12 +1,10 @@
 //! Functions and global variables.
 
-use super::types::{Type, Types};
+use super::types::{Kind, Type, Types};
 use super::value::*;
 use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::{LLVMAttributeFunctionIndex, LLVMAttributeIndex};
 use std::ffi::CStr;
-
-// SAFETY (whole file): as in `value.rs`.
 
 /// Attributes of the function itself, for [`Value::add_attribute`] and its kin. Parameter `n` is `n + 1`.
 pub const OF_FUNCTION: LLVMAttributeIndex = LLVMAttributeFunctionIndex;
@@ -15,16 +13,19 @@ impl<'c> Value<'c> {
     /// Type of a function, global variable or alias, as opposed to the pointer that it is.
     pub fn value_type(self) -> Type<'c> {
         assert!(self.is_global(), "{self} is no global");
-        Type::new(unsafe { LLVMGlobalGetValueType(self.raw()) })
+        // SAFETY: a global, checked above.
+        unsafe { Type::from_raw(LLVMGlobalGetValueType(self.raw())) }
     }
 
     /// Whether it is a function, global variable or alias.
     pub fn is_global(self) -> bool {
+        // SAFETY: live, and LLVM answers this for every value.
         !unsafe { LLVMIsAGlobalValue(self.raw()) }.is_null()
     }
 
     /// Whether a function or variable is only declared.
     pub fn is_declaration(self) -> bool {
+        // SAFETY: a global, checked in the condition.
         self.is_global() && unsafe { LLVMIsDeclaration(self.raw()) != 0 }
     }
 
@@ -33,8 +34,10 @@ impl<'c> Value<'c> {
         if !self.is_function() {
             return Vec::new();
         }
+        // SAFETY: a function, checked above; there is a parameter for every index below the count.
         (0..unsafe { LLVMCountParams(self.raw()) })
-            .map(|index| Value::new(unsafe { LLVMGetParam(self.raw(), index) }))
+            // SAFETY: the function has this parameter.
+            .map(|index| unsafe { Value::from_raw(LLVMGetParam(self.raw(), index)) })
             .collect()
     }
 
@@ -42,10 +45,11 @@ impl<'c> Value<'c> {
     pub fn blocks(self) -> Vec<Block<'c>> {
         let mut list = Vec::new();
         if self.is_function() {
+            // SAFETY: a function, checked above; the list ends with null, and is not changed on the way.
             unsafe {
                 let mut next = LLVMGetFirstBasicBlock(self.raw());
                 while !next.is_null() {
-                    list.push(Block::new(next));
+                    list.push(Block::from_raw(next));
                     next = LLVMGetNextBasicBlock(next);
                 }
             }
@@ -57,20 +61,24 @@ impl<'c> Value<'c> {
     pub fn append_block(self, name: &str) -> Block<'c> {
         assert!(self.is_function(), "{self} is no function");
         let name = super::c_name(name);
-        Block::new(unsafe { LLVMAppendBasicBlockInContext(self.types().raw(), self.raw(), name.as_ptr()) })
+        // SAFETY: a function, checked above; the name is zero-terminated.
+        unsafe { Block::from_raw(LLVMAppendBasicBlockInContext(self.types().raw(), self.raw(), name.as_ptr())) }
     }
 
     /// Adds a block to a function, before another; before the entry it becomes the entry.
     pub fn insert_block_before(self, block: Block<'c>, name: &str) -> Block<'c> {
         let name = super::c_name(name);
-        Block::new(unsafe { LLVMInsertBasicBlockInContext(self.types().raw(), block.raw(), name.as_ptr()) })
+        // SAFETY: a live block; the name is zero-terminated.
+        unsafe { Block::from_raw(LLVMInsertBasicBlockInContext(self.types().raw(), block.raw(), name.as_ptr())) }
     }
 
     /// Calling convention of a function or call.
     pub fn calling_convention(self) -> u32 {
         if self.is_function() {
+            // SAFETY: a function, checked in the condition.
             unsafe { LLVMGetFunctionCallConv(self.raw()) }
         } else if self.is_call() {
+            // SAFETY: a call, checked in the condition.
             unsafe { LLVMGetInstructionCallConv(self.raw()) }
         } else {
             0
@@ -80,39 +88,50 @@ impl<'c> Value<'c> {
     /// Sets the calling convention of a function; calls made by the builder take it over.
     pub fn set_calling_convention(self, convention: u32) {
         assert!(self.is_function(), "{self} is no function");
+        // SAFETY: a function, checked above.
         unsafe { LLVMSetFunctionCallConv(self.raw(), convention) }
     }
 
     /// Whether a function is one of LLVM's intrinsics.
     pub fn is_intrinsic(self) -> bool {
+        // SAFETY: a function, checked in the condition.
         self.is_function() && unsafe { LLVMGetIntrinsicID(self.raw()) != 0 }
     }
 
     /// Linkage of a global.
     pub fn linkage(self) -> Linkage {
+        assert!(self.is_global(), "{self} is no global");
+        // SAFETY: a global, checked above.
         unsafe { LLVMGetLinkage(self.raw()) }
     }
 
     /// Sets the linkage of a global.
     pub fn set_linkage(self, linkage: Linkage) {
+        assert!(self.is_global(), "{self} is no global");
+        // SAFETY: a global, checked above.
         unsafe { LLVMSetLinkage(self.raw(), linkage) }
     }
 
     /// The section that a global is to lie in; empty if it has none.
     pub fn section(self) -> String {
         assert!(self.is_global(), "{self} is no global");
+        // SAFETY: a global, checked above.
         let raw = unsafe { LLVMGetSection(self.raw()) };
+        // SAFETY: LLVM's text ends with zero and is copied at once.
         if raw.is_null() { String::new() } else { unsafe { CStr::from_ptr(raw) }.to_string_lossy().into_owned() }
     }
 
     /// Puts a global where the linker puts its kind.
     pub fn clear_section(self) {
-        assert!(self.is_global(), "{self} is no global");
+        assert!(self.is_function() || self.is_global_variable(), "{self} has no section");
+        // SAFETY: a global object, checked above; the text ends with zero.
         unsafe { LLVMSetSection(self.raw(), c"".as_ptr()) }
     }
 
     /// Sets the visibility of a global.
     pub fn set_visibility(self, visibility: Visibility) {
+        assert!(self.is_global(), "{self} is no global");
+        // SAFETY: a global, checked above.
         unsafe { LLVMSetVisibility(self.raw(), visibility) }
     }
 
@@ -126,6 +145,7 @@ impl<'c> Value<'c> {
         if !self.is_function() {
             return None;
         }
+        // SAFETY: a function, checked above; texts are passed as pointer and length, and the answer is copied at once.
         unsafe {
             let raw = LLVMGetStringAttributeAtIndex(self.raw(), OF_FUNCTION, key.as_ptr().cast(), key.len() as u32);
             if raw.is_null() {
@@ -140,6 +160,7 @@ impl<'c> Value<'c> {
     /// Sets a string attribute of a function.
     pub fn set_string_attribute(self, key: &str, value: &str) {
         assert!(self.is_function(), "{self} is no function");
+        // SAFETY: a function, checked above; texts are passed as pointer and length, and copied.
         unsafe {
             let raw = LLVMCreateStringAttribute(
                 self.types().raw(),
@@ -156,6 +177,7 @@ impl<'c> Value<'c> {
     /// of its parameters.
     pub fn add_attribute(self, index: LLVMAttributeIndex, name: &str, value: u64) {
         assert!(self.is_function(), "{self} is no function");
+        // SAFETY: a function, checked above; the attribute is made in its context, after the kind is found.
         unsafe {
             let kind = LLVMGetEnumAttributeKindForName(name.as_ptr().cast(), name.len());
             assert!(kind != 0, "LLVM has no attribute {name}");
@@ -166,6 +188,7 @@ impl<'c> Value<'c> {
     /// Takes an attribute away, if it is there.
     pub fn remove_attribute(self, index: LLVMAttributeIndex, name: &str) {
         assert!(self.is_function(), "{self} is no function");
+        // SAFETY: a function, checked above; the name is passed as pointer and length.
         unsafe {
             let kind = LLVMGetEnumAttributeKindForName(name.as_ptr().cast(), name.len());
             LLVMRemoveEnumAttributeAtIndex(self.raw(), index, kind);
@@ -175,6 +198,7 @@ impl<'c> Value<'c> {
     /// Whether a function, or one of its parameters, has the attribute.
     pub fn has_attribute(self, index: LLVMAttributeIndex, name: &str) -> bool {
         self.is_function()
+            // SAFETY: a function, checked in the condition; kind 0 is not looked up.
             && unsafe {
                 let kind = LLVMGetEnumAttributeKindForName(name.as_ptr().cast(), name.len());
                 kind != 0 && !LLVMGetEnumAttributeAtIndex(self.raw(), index, kind).is_null()
@@ -186,10 +210,11 @@ impl<'c> Value<'c> {
         if !self.is_function() {
             return None;
         }
+        // SAFETY: a function, checked above; only an attribute that is there is asked for its type.
         unsafe {
             let kind = LLVMGetEnumAttributeKindForName(name.as_ptr().cast(), name.len());
             let raw = LLVMGetEnumAttributeAtIndex(self.raw(), index, kind);
-            (!raw.is_null()).then(|| Type::new(LLVMGetTypeAttributeValue(raw)))
+            (!raw.is_null()).then(|| Type::from_raw(LLVMGetTypeAttributeValue(raw)))
         }
     }
 
@@ -198,6 +223,7 @@ impl<'c> Value<'c> {
         if !self.is_function() {
             return None;
         }
+        // SAFETY: a function, checked above; only an attribute that is there is asked for its number.
         unsafe {
             let kind = LLVMGetEnumAttributeKindForName(name.as_ptr().cast(), name.len());
             let raw = LLVMGetEnumAttributeAtIndex(self.raw(), index, kind);
@@ -210,35 +236,40 @@ impl<'c> Value<'c> {
         if !self.is_global_variable() {
             return None;
         }
-        Value::maybe(unsafe { LLVMGetInitializer(self.raw()) })
+        // SAFETY: a variable, checked above; null where it has none.
+        unsafe { Value::from_nullable(LLVMGetInitializer(self.raw())) }
     }
 
     /// Sets the initialiser of a variable.
     pub fn set_initializer(self, value: Value<'c>) {
         assert!(self.is_global_variable(), "{self} is no variable");
+        // SAFETY: a variable, checked above, and a live value.
         unsafe { LLVMSetInitializer(self.raw(), value.raw()) }
     }
 
     /// Marks a variable as constant.
     pub fn set_constant(self, constant: bool) {
         assert!(self.is_global_variable(), "{self} is no variable");
+        // SAFETY: a variable, checked above.
         unsafe { LLVMSetGlobalConstant(self.raw(), constant as i32) }
     }
 
     /// Whether a variable is constant.
     pub fn is_constant_variable(self) -> bool {
+        // SAFETY: a variable, checked in the condition.
         self.is_global_variable() && unsafe { LLVMIsGlobalConstant(self.raw()) != 0 }
     }
 
     /// Whether a variable is written from outside before the program runs.
     pub fn is_externally_initialized(self) -> bool {
+        // SAFETY: a variable, checked in the condition.
         self.is_global_variable() && unsafe { LLVMIsExternallyInitialized(self.raw()) != 0 }
     }
 
     /// Address space of a global.
     pub fn address_space(self) -> u32 {
         match self.ty().kind() {
-            super::types::Kind::Pointer(space) => space,
+            Kind::Pointer(space) => space,
             _ => 0,
         }
     }
@@ -246,8 +277,10 @@ impl<'c> Value<'c> {
     /// Deletes a variable or function without users.
     pub fn delete_global(self) {
         if self.is_global_variable() {
+            // SAFETY: a variable, checked in the condition, that is not used again.
             unsafe { LLVMDeleteGlobal(self.raw()) }
         } else if self.is_function() {
+            // SAFETY: a function, checked in the condition, that is not used again.
             unsafe { LLVMDeleteFunction(self.raw()) }
         }
     }
@@ -278,10 +311,11 @@ pub trait ModuleItems<'c> {
 impl<'c> ModuleItems<'c> for inkwell::module::Module<'c> {
     fn functions(&self) -> Vec<Value<'c>> {
         let mut list = Vec::new();
+        // SAFETY: a live module; the list ends with null, and is not changed on the way.
         unsafe {
             let mut next = LLVMGetFirstFunction(self.as_mut_ptr());
             while !next.is_null() {
-                list.push(Value::new(next));
+                list.push(Value::from_raw(next));
                 next = LLVMGetNextFunction(next);
             }
         }
@@ -290,10 +324,11 @@ impl<'c> ModuleItems<'c> for inkwell::module::Module<'c> {
 
     fn variables(&self) -> Vec<Value<'c>> {
         let mut list = Vec::new();
+        // SAFETY: a live module; the list ends with null, and is not changed on the way.
         unsafe {
             let mut next = LLVMGetFirstGlobal(self.as_mut_ptr());
             while !next.is_null() {
-                list.push(Value::new(next));
+                list.push(Value::from_raw(next));
                 next = LLVMGetNextGlobal(next);
             }
         }
@@ -301,16 +336,24 @@ impl<'c> ModuleItems<'c> for inkwell::module::Module<'c> {
     }
 
     fn function(&self, name: &str) -> Option<Value<'c>> {
-        Value::maybe(unsafe { LLVMGetNamedFunctionWithLength(self.as_mut_ptr(), name.as_ptr().cast(), name.len()) })
+        // SAFETY: a live module; the name is passed as pointer and length, and null says that there is none.
+        unsafe {
+            Value::from_nullable(LLVMGetNamedFunctionWithLength(self.as_mut_ptr(), name.as_ptr().cast(), name.len()))
+        }
     }
 
     fn variable(&self, name: &str) -> Option<Value<'c>> {
-        Value::maybe(unsafe { LLVMGetNamedGlobalWithLength(self.as_mut_ptr(), name.as_ptr().cast(), name.len()) })
+        // SAFETY: a live module; the name is passed as pointer and length, and null says that there is none.
+        unsafe {
+            Value::from_nullable(LLVMGetNamedGlobalWithLength(self.as_mut_ptr(), name.as_ptr().cast(), name.len()))
+        }
     }
 
     fn new_function(&self, name: &str, ty: Type<'c>) -> Value<'c> {
+        assert_eq!(ty.kind(), Kind::Function, "{ty} is no function type");
         let name = super::c_name(name);
-        Value::new(unsafe { LLVMAddFunction(self.as_mut_ptr(), name.as_ptr(), ty.raw()) })
+        // SAFETY: a live module and a function type, checked above; the name is zero-terminated.
+        unsafe { Value::from_raw(LLVMAddFunction(self.as_mut_ptr(), name.as_ptr(), ty.raw())) }
     }
 
     fn declare(&self, name: &str, ty: Type<'c>) -> Value<'c> {
@@ -319,15 +362,17 @@ impl<'c> ModuleItems<'c> for inkwell::module::Module<'c> {
 
     fn new_variable(&self, name: &str, ty: Type<'c>, space: u32) -> Value<'c> {
         let name = super::c_name(name);
-        Value::new(unsafe { LLVMAddGlobalInAddressSpace(self.as_mut_ptr(), ty.raw(), name.as_ptr(), space) })
+        // SAFETY: a live module and type; the name is zero-terminated.
+        unsafe { Value::from_raw(LLVMAddGlobalInAddressSpace(self.as_mut_ptr(), ty.raw(), name.as_ptr(), space)) }
     }
 
     fn intrinsic(&self, name: &str, overloads: &[Type<'c>]) -> Value<'c> {
         let mut raw: Vec<_> = overloads.iter().map(|ty| ty.raw()).collect();
+        // SAFETY: a live module; the number is checked before it is used, and the array outlives the call.
         unsafe {
             let id = LLVMLookupIntrinsicID(name.as_ptr().cast(), name.len());
             assert!(id != 0, "LLVM has no intrinsic {name}");
-            Value::new(LLVMGetIntrinsicDeclaration(self.as_mut_ptr(), id, raw.as_mut_ptr(), raw.len()))
+            Value::from_raw(LLVMGetIntrinsicDeclaration(self.as_mut_ptr(), id, raw.as_mut_ptr(), raw.len()))
         }
     }
 

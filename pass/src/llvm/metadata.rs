@@ -14,9 +14,8 @@ pub const NEAR: &str = "warpline.near";
 /// On instructions that came from libdevice.
 pub const LIBRARY: &str = "warpline.libdevice";
 
-// SAFETY (whole file): live instructions of a live context; kinds are made by name.
-
 fn kind_of(context: LLVMContextRef, name: &str) -> u32 {
+    // SAFETY: a live context; the name is passed as pointer and length.
     unsafe { LLVMGetMDKindIDInContext(context, name.as_ptr().cast(), name.len() as u32) }
 }
 
@@ -25,12 +24,13 @@ pub fn location<'c>(instruction: Value<'c>, kind: &str) -> Option<Location<'c>> 
     if !instruction.is_instruction() {
         return None;
     }
+    // SAFETY: an instruction, checked above; the node is null or a packed location, which the shim takes apart.
     unsafe {
         let node = LLVMGetMetadata(instruction.raw(), kind_of(instruction.types().raw(), kind));
         if node.is_null() {
             return None;
         }
-        Location::maybe(shim::wl_unpack_location(LLVMValueAsMetadata(node)))
+        Location::from_nullable(shim::wl_unpack_location(LLVMValueAsMetadata(node)))
     }
 }
 
@@ -38,6 +38,7 @@ pub fn location<'c>(instruction: Value<'c>, kind: &str) -> Option<Location<'c>> 
 pub fn set_location<'c>(instruction: Value<'c>, kind: &str, location: Location<'c>) {
     let context = instruction.types().raw();
     if instruction.is_instruction() {
+        // SAFETY: an instruction, checked above, and a node of its live context.
         unsafe {
             LLVMSetMetadata(
                 instruction.raw(),
@@ -52,6 +53,7 @@ pub fn set_location<'c>(instruction: Value<'c>, kind: &str, location: Location<'
 pub fn set_text(instruction: Value<'_>, kind: &str, text: &str) {
     let context = instruction.types().raw();
     if instruction.is_instruction() {
+        // SAFETY: an instruction, checked above, and nodes of its live context.
         unsafe {
             let mut string = LLVMMDStringInContext2(context, text.as_ptr().cast(), text.len());
             let node = LLVMMDNodeInContext2(context, &mut string, 1);
@@ -65,6 +67,8 @@ pub fn text(instruction: Value<'_>, kind: &str) -> Option<String> {
     if !instruction.is_instruction() {
         return None;
     }
+    // SAFETY: an instruction, checked above; the node has the one operand that the array has room for, and the text is copied at
+    // once.
     unsafe {
         let node = LLVMGetMetadata(instruction.raw(), kind_of(instruction.types().raw(), kind));
         if node.is_null() || LLVMGetMDNodeNumOperands(node) != 1 {
@@ -80,11 +84,13 @@ pub fn text(instruction: Value<'_>, kind: &str) -> Option<String> {
 
 /// Identity of a place regardless of what it is inlined into; equal places give equal numbers in one context.
 pub fn place_key(location: Location<'_>) -> usize {
+    // SAFETY: a live location.
     unsafe { shim::wl_pack_location(location.with_inlined_at(None).raw()) as usize }
 }
 
 /// Notes a text on a place, in a list of the module.
 pub fn list_text(module: &Module<'_>, list: &std::ffi::CStr, location: Location<'_>, text: &str) {
+    // SAFETY: a live module, and nodes made in its context; the array outlives the calls.
     unsafe {
         let context = LLVMGetModuleContext(module.as_mut_ptr());
         let mut pair = [
@@ -100,6 +106,7 @@ pub fn list_text(module: &Module<'_>, list: &std::ffi::CStr, location: Location<
 pub fn listed_texts(module: &Module<'_>, list: &std::ffi::CStr) -> std::collections::HashMap<usize, String> {
     let mut texts = std::collections::HashMap::new();
     for node in named(module, list) {
+        // SAFETY: live nodes; the array has the length that LLVM asks for, and texts are copied at once.
         unsafe {
             if LLVMGetMDNodeNumOperands(node) != 2 {
                 continue;
@@ -120,6 +127,7 @@ pub fn listed_texts(module: &Module<'_>, list: &std::ffi::CStr) -> std::collecti
 pub fn mark(instruction: Value<'_>, kind: &str) {
     let context = instruction.types().raw();
     if instruction.is_instruction() {
+        // SAFETY: an instruction, checked above, and a node of its live context.
         unsafe {
             let empty = LLVMMDNodeInContext2(context, std::ptr::null_mut(), 0);
             LLVMSetMetadata(instruction.raw(), kind_of(context, kind), LLVMMetadataAsValue(context, empty))
@@ -132,6 +140,7 @@ pub fn copy<'c>(from: Value<'c>, to: Value<'c>, kind: &str) {
     if !from.is_instruction() || !to.is_instruction() {
         return;
     }
+    // SAFETY: two instructions, checked above; a note of one is a node of the context of both.
     unsafe {
         let id = kind_of(from.types().raw(), kind);
         let node = LLVMGetMetadata(from.raw(), id);
@@ -144,6 +153,7 @@ pub fn copy<'c>(from: Value<'c>, to: Value<'c>, kind: &str) {
 /// Takes a note off an instruction.
 pub fn clear(instruction: Value<'_>, kind: &str) {
     if instruction.is_instruction() {
+        // SAFETY: an instruction, checked above; null takes the note off.
         unsafe { LLVMSetMetadata(instruction.raw(), kind_of(instruction.types().raw(), kind), std::ptr::null_mut()) }
     }
 }
@@ -152,11 +162,13 @@ pub fn clear(instruction: Value<'_>, kind: &str) {
 pub fn compile_units<'c>(module: &Module<'c>) -> Vec<Scope<'c>> {
     named(module, c"llvm.dbg.cu")
         .into_iter()
-        .filter_map(|node| Scope::maybe(unsafe { LLVMValueAsMetadata(node) }))
+        // SAFETY: a live node that `named` found.
+        .filter_map(|node| unsafe { Scope::from_nullable(LLVMValueAsMetadata(node)) })
         .collect()
 }
 
 fn named(module: &Module<'_>, name: &std::ffi::CStr) -> Vec<LLVMValueRef> {
+    // SAFETY: a live module and a zero-terminated name; the array has the length that LLVM asks for.
     unsafe {
         let count = LLVMGetNamedMetadataNumOperands(module.as_mut_ptr(), name.as_ptr());
         let mut nodes = vec![std::ptr::null_mut(); count as usize];
@@ -170,6 +182,7 @@ fn named(module: &Module<'_>, name: &std::ffi::CStr) -> Vec<LLVMValueRef> {
 /// Adds `{ variable, text, number }` to a list of the module.
 pub fn annotate(module: &Module<'_>, list: &std::ffi::CStr, variable: Value<'_>, text: &str, number: u64) {
     let number = Value::int(variable.types().int(32), number);
+    // SAFETY: a live module, and nodes made in its context; the array outlives the calls.
     unsafe {
         let context = LLVMGetModuleContext(module.as_mut_ptr());
         let mut fields = [
@@ -184,6 +197,7 @@ pub fn annotate(module: &Module<'_>, list: &std::ffi::CStr, variable: Value<'_>,
 
 /// The variables with `text` in such a list.
 pub fn annotated<'c>(module: &Module<'c>, list: &std::ffi::CStr, text: &str) -> Vec<Value<'c>> {
+    // SAFETY: live nodes; the array has the length that LLVM asks for, and texts are copied at once.
     let entries = named(module, list).into_iter().filter_map(|node| unsafe {
         let count = LLVMGetMDNodeNumOperands(node) as usize;
         let mut fields = vec![std::ptr::null_mut(); count];
@@ -195,7 +209,7 @@ pub fn annotated<'c>(module: &Module<'c>, list: &std::ffi::CStr, text: &str) -> 
         let mut length = 0;
         let bytes = LLVMGetMDString(key, &mut length);
         let same = !bytes.is_null() && super::copy_text(bytes, length as usize) == text;
-        Value::maybe(variable).filter(|variable| same && variable.is_global_variable())
+        Value::from_nullable(variable).filter(|variable| same && variable.is_global_variable())
     });
     entries.collect()
 }

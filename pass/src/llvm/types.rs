@@ -7,7 +7,7 @@ use inkwell::llvm_sys::prelude::*;
 use inkwell::llvm_sys::target::{LLVMABIAlignmentOfType, LLVMABISizeOfType, LLVMOffsetOfElement, LLVMStoreSizeOfType};
 use std::marker::PhantomData;
 
-/// A type of the context `'c`.
+/// A type. `raw` is live and belongs to the context `'c`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Type<'c> {
     raw: LLVMTypeRef,
@@ -69,57 +69,60 @@ impl<'c> Types<'c> {
 
     /// `iN`.
     pub fn int(self, bits: u32) -> Type<'c> {
-        // SAFETY: the context is live for `'c`; so for all functions of this block.
-        Type::new(unsafe { LLVMIntTypeInContext(self.raw, bits) })
+        // SAFETY: the context is live for `'c`.
+        unsafe { Type::from_raw(LLVMIntTypeInContext(self.raw, bits)) }
     }
 
     /// `half`.
     pub fn half(self) -> Type<'c> {
-        // SAFETY: see `int`.
-        Type::new(unsafe { LLVMHalfTypeInContext(self.raw) })
+        // SAFETY: the context is live for `'c`.
+        unsafe { Type::from_raw(LLVMHalfTypeInContext(self.raw)) }
     }
 
     /// `bfloat`.
     pub fn bfloat(self) -> Type<'c> {
-        // SAFETY: see `int`.
-        Type::new(unsafe { LLVMBFloatTypeInContext(self.raw) })
+        // SAFETY: the context is live for `'c`.
+        unsafe { Type::from_raw(LLVMBFloatTypeInContext(self.raw)) }
     }
 
     /// `float`.
     pub fn float(self) -> Type<'c> {
-        // SAFETY: see `int`.
-        Type::new(unsafe { LLVMFloatTypeInContext(self.raw) })
+        // SAFETY: the context is live for `'c`.
+        unsafe { Type::from_raw(LLVMFloatTypeInContext(self.raw)) }
     }
 
     /// `double`.
     pub fn double(self) -> Type<'c> {
-        // SAFETY: see `int`.
-        Type::new(unsafe { LLVMDoubleTypeInContext(self.raw) })
+        // SAFETY: the context is live for `'c`.
+        unsafe { Type::from_raw(LLVMDoubleTypeInContext(self.raw)) }
     }
 
     /// `void`.
     pub fn void(self) -> Type<'c> {
-        // SAFETY: see `int`.
-        Type::new(unsafe { LLVMVoidTypeInContext(self.raw) })
+        // SAFETY: the context is live for `'c`.
+        unsafe { Type::from_raw(LLVMVoidTypeInContext(self.raw)) }
     }
 
     /// `ptr addrspace(space)`.
     pub fn pointer(self, space: u32) -> Type<'c> {
-        // SAFETY: see `int`.
-        Type::new(unsafe { LLVMPointerTypeInContext(self.raw, space) })
+        // SAFETY: the context is live for `'c`.
+        unsafe { Type::from_raw(LLVMPointerTypeInContext(self.raw, space)) }
     }
 
     /// An unnamed structure.
     pub fn structure(self, fields: &[Type<'c>], packed: bool) -> Type<'c> {
         let mut raw = raw_types(fields);
-        // SAFETY: see `int`; the array outlives the call.
-        Type::new(unsafe { LLVMStructTypeInContext(self.raw, raw.as_mut_ptr(), raw.len() as u32, packed as i32) })
+        // SAFETY: the context is live for `'c`; the array outlives the call.
+        unsafe { Type::from_raw(LLVMStructTypeInContext(self.raw, raw.as_mut_ptr(), raw.len() as u32, packed as i32)) }
     }
 }
 
 impl<'c> Type<'c> {
-    /// Wraps a raw type, which must belong to the context `'c`.
-    pub(crate) fn new(raw: LLVMTypeRef) -> Self {
+    /// Wraps what LLVM returned.
+    ///
+    /// # Safety
+    /// `raw` is null, which is refused, or a live type of the context `'c`.
+    pub(super) unsafe fn from_raw(raw: LLVMTypeRef) -> Self {
         assert!(!raw.is_null(), "LLVM returned no type");
         Type { raw, context: PhantomData }
     }
@@ -131,8 +134,7 @@ impl<'c> Type<'c> {
 
     /// What it is.
     pub fn kind(self) -> Kind {
-        // SAFETY: `raw` is a live type, and each query is made for the kind it is defined for. This holds for the
-        // other functions too, as far as their callers keep to the documented kind.
+        // SAFETY: a live type, and each query is made for the kind that it is defined for.
         unsafe {
             match LLVMGetTypeKind(self.raw) {
                 LLVMTypeKind::LLVMVoidTypeKind => Kind::Void,
@@ -179,6 +181,11 @@ impl<'c> Type<'c> {
         matches!(self.kind(), Kind::Struct | Kind::Array(_))
     }
 
+    /// Element type of a vector, the type itself otherwise.
+    pub fn scalar(self) -> Type<'c> {
+        if matches!(self.kind(), Kind::Vector(_)) { self.element() } else { self }
+    }
+
     /// Element type of a vector or array.
     ///
     /// # Panics
@@ -186,7 +193,7 @@ impl<'c> Type<'c> {
     pub fn element(self) -> Type<'c> {
         assert!(matches!(self.kind(), Kind::Vector(_) | Kind::Array(_)), "{self} has no element type");
         // SAFETY: checked above.
-        Type::new(unsafe { LLVMGetElementType(self.raw) })
+        unsafe { Type::from_raw(LLVMGetElementType(self.raw)) }
     }
 
     /// Field types of a structure; empty for others.
@@ -194,9 +201,10 @@ impl<'c> Type<'c> {
         if self.kind() != Kind::Struct {
             return Vec::new();
         }
-        // SAFETY: a structure, see `kind`.
+        // SAFETY: a structure, checked above.
         let count = unsafe { LLVMCountStructElementTypes(self.raw) };
-        (0..count).map(|index| Type::new(unsafe_field(self.raw, index))).collect()
+        // SAFETY: the structure has a field for every index below the count.
+        (0..count).map(|index| unsafe { Type::from_raw(LLVMStructGetTypeAtIndex(self.raw, index)) }).collect()
     }
 
     /// Whether a structure is packed.
@@ -207,21 +215,21 @@ impl<'c> Type<'c> {
 
     /// `<count x self>`.
     pub fn vector(self, count: u32) -> Type<'c> {
-        // SAFETY: see `kind`.
-        Type::new(unsafe { LLVMVectorType(self.raw, count) })
+        // SAFETY: a live type; that vectors can be of it, the verifier checks.
+        unsafe { Type::from_raw(LLVMVectorType(self.raw, count)) }
     }
 
     /// `[count x self]`.
     pub fn array(self, count: u64) -> Type<'c> {
-        // SAFETY: see `kind`.
-        Type::new(unsafe { LLVMArrayType2(self.raw, count) })
+        // SAFETY: a live type.
+        unsafe { Type::from_raw(LLVMArrayType2(self.raw, count)) }
     }
 
     /// The function type with this result.
     pub fn function(self, parameters: &[Type<'c>]) -> Type<'c> {
         let mut raw = raw_types(parameters);
-        // SAFETY: see `kind`; the array outlives the call.
-        Type::new(unsafe { LLVMFunctionType(self.raw, raw.as_mut_ptr(), raw.len() as u32, 0) })
+        // SAFETY: live types; the array outlives the call.
+        unsafe { Type::from_raw(LLVMFunctionType(self.raw, raw.as_mut_ptr(), raw.len() as u32, 0)) }
     }
 
     /// Result of a function type.
@@ -231,7 +239,7 @@ impl<'c> Type<'c> {
     pub fn result(self) -> Type<'c> {
         assert_eq!(self.kind(), Kind::Function, "{self} is no function type");
         // SAFETY: checked above.
-        Type::new(unsafe { LLVMGetReturnType(self.raw) })
+        unsafe { Type::from_raw(LLVMGetReturnType(self.raw)) }
     }
 
     /// Parameters of a function type; empty for others.
@@ -243,7 +251,7 @@ impl<'c> Type<'c> {
         unsafe {
             let mut raw = vec![std::ptr::null_mut(); LLVMCountParamTypes(self.raw) as usize];
             LLVMGetParamTypes(self.raw, raw.as_mut_ptr());
-            raw.into_iter().map(Type::new).collect()
+            raw.into_iter().map(|raw| Type::from_raw(raw)).collect()
         }
     }
 
@@ -259,11 +267,6 @@ impl std::fmt::Display for Type<'_> {
         // SAFETY: `raw` is live; the message is ours to free.
         f.write_str(&unsafe { super::take_message(LLVMPrintTypeToString(self.raw)) })
     }
-}
-
-fn unsafe_field(raw: LLVMTypeRef, index: u32) -> LLVMTypeRef {
-    // SAFETY: the caller counted the fields of this structure.
-    unsafe { LLVMStructGetTypeAtIndex(raw, index) }
 }
 
 fn raw_types(types: &[Type<'_>]) -> Vec<LLVMTypeRef> {
@@ -287,25 +290,26 @@ impl<'m> Layout<'m> {
 
     /// Bytes from one array element to the next.
     pub fn size(self, ty: Type<'_>) -> u64 {
-        // SAFETY: both live; so for the functions below.
+        // SAFETY: the module keeps the layout, and the type is live.
         unsafe { LLVMABISizeOfType(self.raw, ty.raw) }
     }
 
     /// Bytes that a store writes.
     pub fn store_size(self, ty: Type<'_>) -> u64 {
-        // SAFETY: see `size`.
+        // SAFETY: the module keeps the layout, and the type is live.
         unsafe { LLVMStoreSizeOfType(self.raw, ty.raw) }
     }
 
     /// Alignment in bytes.
     pub fn align(self, ty: Type<'_>) -> u64 {
-        // SAFETY: see `size`.
+        // SAFETY: the module keeps the layout, and the type is live.
         u64::from(unsafe { LLVMABIAlignmentOfType(self.raw, ty.raw) })
     }
 
     /// Byte offset of a structure's field.
     pub fn offset(self, structure: Type<'_>, field: u32) -> u64 {
-        // SAFETY: see `size`.
+        assert!((field as usize) < structure.fields().len(), "{structure} has no field {field}");
+        // SAFETY: the module keeps the layout; the structure has this field, checked above.
         unsafe { LLVMOffsetOfElement(self.raw, structure.raw, field) }
     }
 }

@@ -1,6 +1,6 @@
 //! Values, instructions, blocks and functions.
 
-use super::types::{Type, Types};
+use super::types::{Kind, Type, Types};
 use super::{copy_text, take_message};
 use inkwell::context::Context;
 use inkwell::llvm_sys::core::*;
@@ -12,27 +12,26 @@ pub use inkwell::llvm_sys::{
 use inkwell::llvm_sys::{LLVMInlineAsmDialect, LLVMValueKind};
 use std::marker::PhantomData;
 
-/// A value: constant, global, function, argument or instruction.
+/// A value: constant, global, function, argument or instruction. `raw` is live and belongs to the context `'c`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Value<'c> {
     raw: LLVMValueRef,
     context: PhantomData<&'c Context>,
 }
 
-/// A basic block.
+/// A basic block. `raw` is live and belongs to the context `'c`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Block<'c> {
     raw: LLVMBasicBlockRef,
     context: PhantomData<&'c Context>,
 }
 
-// SAFETY (whole file): handles wrap live LLVM objects (see the module documentation of `llvm`), and every query
-// that LLVM defines for one kind of value only is guarded by a check of that kind.
-
 /// Inline assembly of this function type, free of side effects.
 pub fn inline_asm<'c>(ty: Type<'c>, text: &str, constraints: &str) -> Value<'c> {
-    Value::new(unsafe {
-        LLVMGetInlineAsm(
+    assert_eq!(ty.kind(), Kind::Function, "{ty} is no function type");
+    // SAFETY: a function type, checked above; texts are passed as pointer and length, and copied.
+    unsafe {
+        Value::from_raw(LLVMGetInlineAsm(
             ty.raw(),
             text.as_ptr().cast(),
             text.len(),
@@ -42,19 +41,25 @@ pub fn inline_asm<'c>(ty: Type<'c>, text: &str, constraints: &str) -> Value<'c> 
             0,
             LLVMInlineAsmDialect::LLVMInlineAsmDialectATT,
             0,
-        )
-    })
+        ))
+    }
 }
 
 impl<'c> Value<'c> {
-    /// Wraps a raw value, which must belong to the context `'c`.
-    pub(crate) fn new(raw: LLVMValueRef) -> Self {
+    /// Wraps what LLVM returned.
+    ///
+    /// # Safety
+    /// `raw` is null, which is refused, or a live value of the context `'c`.
+    pub(super) unsafe fn from_raw(raw: LLVMValueRef) -> Self {
         assert!(!raw.is_null(), "LLVM returned no value");
         Value { raw, context: PhantomData }
     }
 
-    /// Wraps a raw value unless it is null.
-    pub(crate) fn maybe(raw: LLVMValueRef) -> Option<Self> {
+    /// Wraps what LLVM returned, unless it is null.
+    ///
+    /// # Safety
+    /// `raw` is null or a live value of the context `'c`.
+    pub(super) unsafe fn from_nullable(raw: LLVMValueRef) -> Option<Self> {
         (!raw.is_null()).then_some(Value { raw, context: PhantomData })
     }
 
@@ -65,7 +70,8 @@ impl<'c> Value<'c> {
 
     /// Its type.
     pub fn ty(self) -> Type<'c> {
-        Type::new(unsafe { LLVMTypeOf(self.raw) })
+        // SAFETY: live, and every value has a type.
+        unsafe { Type::from_raw(LLVMTypeOf(self.raw)) }
     }
 
     /// The types of its context.
@@ -75,6 +81,7 @@ impl<'c> Value<'c> {
 
     /// Its name, empty where it has none.
     pub fn name(self) -> String {
+        // SAFETY: live; the name is read before anything can change it.
         unsafe {
             let mut length = 0;
             let name = LLVMGetValueName2(self.raw, &mut length);
@@ -84,10 +91,12 @@ impl<'c> Value<'c> {
 
     /// Renames it; LLVM appends a number where the name is taken.
     pub fn set_name(self, name: &str) {
+        // SAFETY: live; the name is passed as pointer and length, and copied.
         unsafe { LLVMSetValueName2(self.raw, name.as_ptr().cast(), name.len()) }
     }
 
     fn kind(self) -> LLVMValueKind {
+        // SAFETY: live, and LLVM answers this for every value.
         unsafe { LLVMGetValueKind(self.raw) }
     }
 
@@ -103,6 +112,7 @@ impl<'c> Value<'c> {
 
     /// Whether it is a constant (globals and functions are).
     pub fn is_constant(self) -> bool {
+        // SAFETY: live, and LLVM answers this for every value.
         unsafe { LLVMIsConstant(self.raw) != 0 }
     }
 
@@ -133,22 +143,26 @@ impl<'c> Value<'c> {
 
     /// Whether it is `undef` or `poison`.
     pub fn is_undef(self) -> bool {
+        // SAFETY: live, and LLVM answers this for every value.
         unsafe { LLVMIsUndef(self.raw) != 0 || LLVMIsPoison(self.raw) != 0 }
     }
 
     /// Whether it is a constant of all zero bits.
     pub fn is_zero(self) -> bool {
+        // SAFETY: live, and LLVM answers this for every value.
         unsafe { LLVMIsNull(self.raw) != 0 }
     }
 
     /// Value of a constant integer of at most 64 bits, zero-extended.
     pub fn as_u64(self) -> Option<u64> {
         (self.kind() == LLVMValueKind::LLVMConstantIntValueKind && self.ty().int_bits()? <= 64)
+            // SAFETY: a constant integer of at most 64 bits, checked in the condition.
             .then(|| unsafe { LLVMConstIntGetZExtValue(self.raw) })
     }
 
     /// Value of a constant integer of at most 64 bits, sign-extended.
     pub fn as_i64(self) -> Option<i64> {
+        // SAFETY: `as_u64` found a constant integer of at most 64 bits.
         self.as_u64().map(|_| unsafe { LLVMConstIntGetSExtValue(self.raw) })
     }
 
@@ -156,15 +170,18 @@ impl<'c> Value<'c> {
     pub fn as_f64(self) -> Option<f64> {
         (self.kind() == LLVMValueKind::LLVMConstantFPValueKind).then(|| {
             let mut lost = 0;
+            // SAFETY: a constant floating-point number, checked in the condition.
             unsafe { LLVMConstRealGetDouble(self.raw, &mut lost) }
         })
     }
 
     /// Number of operands, 0 for what has none.
     pub fn operand_count(self) -> u32 {
+        // SAFETY: live, and LLVM answers this for every value.
         if unsafe { LLVMIsAUser(self.raw) }.is_null() {
             return 0;
         }
+        // SAFETY: a user, checked above.
         unsafe { LLVMGetNumOperands(self.raw) as u32 }
     }
 
@@ -174,7 +191,8 @@ impl<'c> Value<'c> {
     /// If there is none.
     pub fn operand(self, index: u32) -> Value<'c> {
         assert!(index < self.operand_count(), "operand {index} of {self}");
-        Value::new(unsafe { LLVMGetOperand(self.raw, index) })
+        // SAFETY: a user that has this operand, checked above.
+        unsafe { Value::from_raw(LLVMGetOperand(self.raw, index)) }
     }
 
     /// All operands, blocks of terminators included.
@@ -184,16 +202,19 @@ impl<'c> Value<'c> {
 
     /// Replaces an operand.
     pub fn set_operand(self, index: u32, value: Value<'c>) {
+        assert!(index < self.operand_count(), "operand {index} of {self}");
+        // SAFETY: a user that has this operand, checked above.
         unsafe { LLVMSetOperand(self.raw, index, value.raw) }
     }
 
     /// Its users, one entry per use.
     pub fn users(self) -> Vec<Value<'c>> {
         let mut users = Vec::new();
+        // SAFETY: live; the uses are a list that ends with null, and it is not changed on the way.
         unsafe {
             let mut next = LLVMGetFirstUse(self.raw);
             while !next.is_null() {
-                users.push(Value::new(LLVMGetUser(next)));
+                users.push(Value::from_raw(LLVMGetUser(next)));
                 next = LLVMGetNextUse(next);
             }
         }
@@ -202,22 +223,30 @@ impl<'c> Value<'c> {
 
     /// Whether anything uses it.
     pub fn is_used(self) -> bool {
+        // SAFETY: live; the uses are a list that ends with null, and it is not changed on the way.
         !unsafe { LLVMGetFirstUse(self.raw) }.is_null()
     }
 
     /// Makes all users use `other`.
     pub fn replace_all_uses_with(self, other: Value<'c>) {
+        assert_eq!(self.ty(), other.ty(), "{other} cannot stand for {self}");
+        // SAFETY: two live values of one type, checked above.
         unsafe { LLVMReplaceAllUsesWith(self.raw, other.raw) }
     }
 
     /// Operation of a constant expression.
     pub fn constant_opcode(self) -> Option<Opcode> {
+        // SAFETY: a constant expression, checked in the condition.
         self.is_constant_expression().then(|| unsafe { LLVMGetConstOpcode(self.raw) })
     }
 
     /// Element `index` of a constant vector, array or structure.
     pub fn constant_element(self, index: u32) -> Option<Value<'c>> {
-        Value::maybe(unsafe { LLVMGetAggregateElement(self.raw, index) })
+        if !self.is_constant() {
+            return None;
+        }
+        // SAFETY: checked above to be a constant; null where there is no such element.
+        unsafe { Value::from_nullable(LLVMGetAggregateElement(self.raw, index)) }
     }
 
     /// The text of a constant array of bytes, without what follows its first zero.
@@ -236,77 +265,100 @@ impl<'c> Value<'c> {
 
     /// Whether it is a constant array or vector of plain numbers.
     pub fn is_plain_data(self) -> bool {
+        // SAFETY: live, and LLVM answers this for every value.
         !unsafe { LLVMIsAConstantDataSequential(self.raw) }.is_null()
     }
 
     /// `undef`-free constant zero of a type.
     pub fn zero(ty: Type<'c>) -> Value<'c> {
-        Value::new(unsafe { LLVMConstNull(ty.raw()) })
+        // SAFETY: a live type.
+        unsafe { Value::from_raw(LLVMConstNull(ty.raw())) }
     }
 
     /// All bits one (integers and vectors of them).
     pub fn all_ones(ty: Type<'c>) -> Value<'c> {
-        Value::new(unsafe { LLVMConstAllOnes(ty.raw()) })
+        assert!(ty.scalar().int_bits().is_some(), "{ty} is no type of integers");
+        // SAFETY: a live type of integers, checked above.
+        unsafe { Value::from_raw(LLVMConstAllOnes(ty.raw())) }
     }
 
     /// `poison`.
     pub fn poison(ty: Type<'c>) -> Value<'c> {
-        Value::new(unsafe { LLVMGetPoison(ty.raw()) })
+        // SAFETY: a live type.
+        unsafe { Value::from_raw(LLVMGetPoison(ty.raw())) }
     }
 
     /// Constant integer, truncated to the type.
+    ///
+    /// # Panics
+    /// If it is no type of integers.
     pub fn int(ty: Type<'c>, value: u64) -> Value<'c> {
-        Value::new(unsafe {
-            let bits = ty.int_bits().unwrap_or(64);
-            let kept = if bits < 64 { value & ((1 << bits) - 1) } else { value };
-            LLVMConstInt(ty.raw(), kept, 0)
-        })
+        let bits = ty.int_bits().unwrap_or_else(|| panic!("{ty} is no type of integers"));
+        let kept = if bits < 64 { value & ((1 << bits) - 1) } else { value };
+        // SAFETY: an integer type, checked above.
+        unsafe { Value::from_raw(LLVMConstInt(ty.raw(), kept, 0)) }
     }
 
     /// Constant floating-point number.
     pub fn real(ty: Type<'c>, value: f64) -> Value<'c> {
-        Value::new(unsafe { LLVMConstReal(ty.raw(), value) })
+        assert!(ty.scalar().is_float(), "{ty} is no type of floating-point numbers");
+        // SAFETY: a live floating-point type, checked above.
+        unsafe { Value::from_raw(LLVMConstReal(ty.raw(), value)) }
     }
 
     /// Constant vector; all elements of one type.
     pub fn vector(elements: &[Value<'c>]) -> Value<'c> {
+        assert!(!elements.is_empty() && elements.iter().all(|value| value.is_constant()), "no constant vector");
         let mut raw = raw_values(elements);
-        Value::new(unsafe { LLVMConstVector(raw.as_mut_ptr(), raw.len() as u32) })
+        // SAFETY: live constants, checked above; the array outlives the call.
+        unsafe { Value::from_raw(LLVMConstVector(raw.as_mut_ptr(), raw.len() as u32)) }
     }
 
     /// Constant array.
     pub fn array(element: Type<'c>, elements: &[Value<'c>]) -> Value<'c> {
         let mut raw = raw_values(elements);
-        Value::new(unsafe { LLVMConstArray2(element.raw(), raw.as_mut_ptr(), raw.len() as u64) })
+        // SAFETY: live constants; the array outlives the call.
+        unsafe { Value::from_raw(LLVMConstArray2(element.raw(), raw.as_mut_ptr(), raw.len() as u64)) }
     }
 
     /// Constant structure of an unnamed type.
     pub fn structure(types: Types<'c>, fields: &[Value<'c>], packed: bool) -> Value<'c> {
         let mut raw = raw_values(fields);
-        Value::new(unsafe { LLVMConstStructInContext(types.raw(), raw.as_mut_ptr(), raw.len() as u32, packed as i32) })
+        // SAFETY: live constants of a live context; the array outlives the call.
+        unsafe {
+            Value::from_raw(LLVMConstStructInContext(types.raw(), raw.as_mut_ptr(), raw.len() as u32, packed as i32))
+        }
     }
 
     /// Constant structure of the given, perhaps named, type.
     pub fn structure_of(ty: Type<'c>, fields: &[Value<'c>]) -> Value<'c> {
+        assert_eq!(ty.kind(), Kind::Struct, "{ty} is no structure");
         let mut raw = raw_values(fields);
-        Value::new(unsafe { LLVMConstNamedStruct(ty.raw(), raw.as_mut_ptr(), raw.len() as u32) })
+        // SAFETY: a structure type, checked above, and live constants; the array outlives the call.
+        unsafe { Value::from_raw(LLVMConstNamedStruct(ty.raw(), raw.as_mut_ptr(), raw.len() as u32)) }
     }
 
     /// Constant bytes, `[n x i8]`, nothing appended.
     pub fn bytes(types: Types<'c>, bytes: &[u8]) -> Value<'c> {
-        Value::new(unsafe { LLVMConstStringInContext2(types.raw(), bytes.as_ptr().cast(), bytes.len(), 1) })
+        // SAFETY: a live context; the bytes are passed as pointer and length, and copied.
+        unsafe { Value::from_raw(LLVMConstStringInContext2(types.raw(), bytes.as_ptr().cast(), bytes.len(), 1)) }
     }
 }
 
 impl std::fmt::Display for Value<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(unsafe { take_message(LLVMPrintValueToString(self.raw)) }.trim())
+        // SAFETY: live; the text is ours to dispose of, and `take_message` does.
+        let text = unsafe { take_message(LLVMPrintValueToString(self.raw)) };
+        f.write_str(text.trim())
     }
 }
 
 impl<'c> Block<'c> {
-    /// Wraps a raw block.
-    pub(crate) fn new(raw: LLVMBasicBlockRef) -> Self {
+    /// Wraps what LLVM returned.
+    ///
+    /// # Safety
+    /// `raw` is null, which is refused, or a live block of the context `'c`.
+    pub(super) unsafe fn from_raw(raw: LLVMBasicBlockRef) -> Self {
         assert!(!raw.is_null(), "LLVM returned no block");
         Block { raw, context: PhantomData }
     }
@@ -318,7 +370,8 @@ impl<'c> Block<'c> {
 
     /// The block as an operand.
     pub fn as_value(self) -> Value<'c> {
-        Value::new(unsafe { LLVMBasicBlockAsValue(self.raw) })
+        // SAFETY: a live block.
+        unsafe { Value::from_raw(LLVMBasicBlockAsValue(self.raw)) }
     }
 
     /// Its name.
@@ -328,16 +381,18 @@ impl<'c> Block<'c> {
 
     /// The function that holds it.
     pub fn function(self) -> Value<'c> {
-        Value::new(unsafe { LLVMGetBasicBlockParent(self.raw) })
+        // SAFETY: a live block, which a function holds.
+        unsafe { Value::from_raw(LLVMGetBasicBlockParent(self.raw)) }
     }
 
     /// Its instructions in order, collected so that they may be changed on the way.
     pub fn instructions(self) -> Vec<Value<'c>> {
         let mut list = Vec::new();
+        // SAFETY: a live block; the list ends with null, and is not changed on the way.
         unsafe {
             let mut next = LLVMGetFirstInstruction(self.raw);
             while !next.is_null() {
-                list.push(Value::new(next));
+                list.push(Value::from_raw(next));
                 next = LLVMGetNextInstruction(next);
             }
         }
@@ -346,7 +401,8 @@ impl<'c> Block<'c> {
 
     /// Its terminator, if it has one yet.
     pub fn terminator(self) -> Option<Value<'c>> {
-        Value::maybe(unsafe { LLVMGetBasicBlockTerminator(self.raw) })
+        // SAFETY: a live block; null where it has none yet.
+        unsafe { Value::from_nullable(LLVMGetBasicBlockTerminator(self.raw)) }
     }
 
     /// Where its terminator goes, in order, repeats kept.
@@ -362,8 +418,10 @@ pub(super) fn raw_values(values: &[Value<'_>]) -> Vec<LLVMValueRef> {
 impl<'c> Value<'c> {
     /// Address of a variable plus constant bytes, as a constant.
     pub fn constant_offset(variable: Value<'c>, bytes: Value<'c>) -> Value<'c> {
+        assert!(variable.is_constant() && bytes.is_constant(), "{variable} and {bytes} make no constant");
         let byte = variable.types().int(8);
         let mut index = [bytes.raw];
-        Value::new(unsafe { LLVMConstGEP2(byte.raw(), variable.raw, index.as_mut_ptr(), 1) })
+        // SAFETY: live constants, checked above; the array outlives the call.
+        unsafe { Value::from_raw(LLVMConstGEP2(byte.raw(), variable.raw, index.as_mut_ptr(), 1)) }
     }
 }
