@@ -2,6 +2,25 @@
 
 use serde::{Deserialize, Serialize};
 
+/// Why a curve cannot be.
+#[derive(Debug, thiserror::Error)]
+pub enum CurveError {
+    /// Sizes and latencies do not go together.
+    #[error("{sizes} sizes and {latencies} latencies")]
+    Lengths {
+        /// Number of sizes.
+        sizes: usize,
+        /// Number of latencies.
+        latencies: usize,
+    },
+    /// A size is smaller than the one before.
+    #[error("sizes do not ascend")]
+    Order,
+    /// Nothing takes so long.
+    #[error("{0} is no latency")]
+    Latency(f64),
+}
+
 /// The way of the loads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Path {
@@ -34,14 +53,14 @@ impl Curve {
     ///
     /// # Errors
     /// What is wrong.
-    pub fn check(&self) -> Result<(), String> {
+    pub fn check(&self) -> Result<(), CurveError> {
         if self.bytes.len() != self.cycles.len() {
-            return Err(format!("{} sizes and {} latencies", self.bytes.len(), self.cycles.len()));
+            return Err(CurveError::Lengths { sizes: self.bytes.len(), latencies: self.cycles.len() });
         }
         if !self.bytes.is_sorted() {
-            return Err("sizes do not ascend".to_owned());
+            return Err(CurveError::Order);
         }
         let bad = self.cycles.iter().find(|cycles| !cycles.is_finite() || **cycles <= 0.0);
-        bad.map_or(Ok(()), |cycles| Err(format!("{cycles} is no latency")))
+        bad.map_or(Ok(()), |cycles| Err(CurveError::Latency(*cycles)))
     }
 }

@@ -186,7 +186,7 @@ pub(super) fn check(model: &Model, text: &str) -> Result<(), (usize, String)> {
     }
     for (number, curve) in (1..).zip(&model.curves) {
         let wrong = if model.sources.contains_key(&curve.source) {
-            curve.check().err()
+            curve.check().err().map(|error| error.to_string())
         } else {
             Some(format!("the source `{}` is not in [sources]", curve.source))
         };

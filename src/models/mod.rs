@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 use warpline_format::device::Device;
 
-pub use curves::{Curve, Path as CurvePath};
+pub use curves::{Curve, CurveError, Path as CurvePath};
 pub use hierarchy::{CoalescingFigures, DramFigures, L1Figures, L2Figures, SharedFigures, StageFigures, TlbFigures};
 pub use rates::{RateFigures, Rates};
 

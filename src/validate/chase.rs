@@ -117,19 +117,30 @@ pub fn plan_text<'a>(plan: impl IntoIterator<Item = &'a Chase>) -> String {
     })
 }
 
+/// Why a result of the program cannot be read.
+#[derive(Debug, thiserror::Error, PartialEq, Eq)]
+pub enum CyclesError {
+    /// A line is something else.
+    #[error("`{0}` is no number of cycles")]
+    NoNumber(String),
+    /// Lines are missing, or there are too many.
+    #[error("{asked} chases were asked for, {found} have a result")]
+    Count {
+        /// Chases of the plan.
+        asked: usize,
+        /// Lines of the result.
+        found: usize,
+    },
+}
+
 /// The program's result: cycles of the timed loads, a line per chase.
 ///
 /// # Errors
 /// What is wrong with it.
-pub fn read_cycles(text: &str, chases: usize) -> Result<Vec<u64>, String> {
-    let cycles: Result<Vec<u64>, String> =
-        text.lines().map(|line| line.trim().parse().map_err(|_| format!("`{line}` is no number of cycles"))).collect();
-    let cycles = cycles?;
-    if cycles.len() == chases {
-        Ok(cycles)
-    } else {
-        Err(format!("{chases} chases were asked for, {} have a result", cycles.len()))
-    }
+pub fn read_cycles(text: &str, chases: usize) -> Result<Vec<u64>, CyclesError> {
+    let number = |line: &str| line.trim().parse().map_err(|_| CyclesError::NoNumber(line.to_owned()));
+    let cycles: Vec<u64> = text.lines().map(number).collect::<Result<_, _>>()?;
+    if cycles.len() == chases { Ok(cycles) } else { Err(CyclesError::Count { asked: chases, found: cycles.len() }) }
 }
 
 #[cfg(test)]
@@ -155,7 +166,7 @@ mod tests {
         let plan = [Chase::laps(4096, 128, 3, true), Chase::laps(100, 64, 1, false)];
         assert_eq!(plan_text(&plan), "4096 128 32 64 1\n64 64 0 1 0\n");
         assert_eq!(read_cycles("7\n8\n", 2), Ok(vec![7, 8]));
-        assert!(read_cycles("7\n", 2).unwrap_err().contains("2 chases"));
-        assert!(read_cycles("7\nx\n", 2).unwrap_err().contains("`x`"));
+        assert!(read_cycles("7\n", 2).unwrap_err().to_string().contains("2 chases"));
+        assert!(read_cycles("7\nx\n", 2).unwrap_err().to_string().contains("`x`"));
     }
 }

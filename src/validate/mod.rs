@@ -10,7 +10,7 @@ mod figures;
 mod outcome;
 mod text;
 
-pub use chase::{Chase, PROGRAM, Sweep, plan_text, read_cycles, timing_plan};
+pub use chase::{Chase, CyclesError, PROGRAM, Sweep, plan_text, read_cycles, timing_plan};
 pub use closed_form::{Case, Misses, cases};
 pub use comparison::{Compared, ComparedKernel, Comparison, Summary, compare, summarize};
 pub use counters::{CountersError, KernelCounters, METRICS, read as read_counters};

@@ -24,18 +24,22 @@ pub fn frame(bitcode: &[u8], architecture: u32) -> Vec<u8> {
     framed
 }
 
+/// The device code of an object ends before its own length says.
+#[derive(Debug, thiserror::Error)]
+#[error("its device code is cut short: compile it again")]
+struct CutShort;
+
 /// The modules in a section. `ld -r` puts the sections of several objects behind each other, with padding.
-fn unframe(section: &[u8]) -> Result<Vec<(u32, &[u8])>, String> {
+fn unframe(section: &[u8]) -> Result<Vec<(u32, &[u8])>, CutShort> {
     let mut modules = Vec::new();
     let mut rest = section;
     while let Some(start) = rest.windows(MAGIC.len()).position(|window| window == MAGIC) {
         let framed = &rest[start..];
         let word = |at: usize| -> Option<u64> { Some(u64::from_le_bytes(framed.get(at..at + 8)?.try_into().ok()?)) };
-        let cut = || "its device code is cut short: compile it again".to_string();
-        let (length, architecture) = (word(8).ok_or_else(cut)?, word(16).ok_or_else(cut)?);
-        let end = usize::try_from(length).ok().and_then(|length| HEADER.checked_add(length)).ok_or_else(cut)?;
-        let bitcode = framed.get(HEADER..end).ok_or_else(cut)?;
-        modules.push((u32::try_from(architecture).map_err(|_| cut())?, bitcode));
+        let (length, architecture) = (word(8).ok_or(CutShort)?, word(16).ok_or(CutShort)?);
+        let end = usize::try_from(length).ok().and_then(|length| HEADER.checked_add(length)).ok_or(CutShort)?;
+        let bitcode = framed.get(HEADER..end).ok_or(CutShort)?;
+        modules.push((u32::try_from(architecture).map_err(|_| CutShort)?, bitcode));
         rest = &framed[end..];
     }
     Ok(modules)
@@ -53,8 +57,10 @@ pub fn device_object(tools: &Tools, invocation: &Invocation, items: &[String]) -
     }
     let mut files = Vec::new();
     for section in &contents.device_code {
-        let modules = unframe(section)
-            .map_err(|cause| DriverError::Object { path: PathBuf::from("an object of the link"), cause })?;
+        let modules = unframe(section).map_err(|cut| DriverError::Object {
+            path: PathBuf::from("an object of the link"),
+            cause: cut.to_string(),
+        })?;
         for (_, bitcode) in modules {
             let path = tools.temporary().join(format!("relocatable-{}.bc", files.len()));
             std::fs::write(&path, bitcode).map_err(DriverError::writing(&path))?;

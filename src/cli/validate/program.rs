@@ -74,7 +74,7 @@ impl Chases {
             return Err(failed(format!("{status}, see above")));
         }
         let text = std::fs::read_to_string(&result).map_err(|error| failed(error.to_string()))?;
-        read_cycles(&text, plan.len()).map_err(failed)
+        read_cycles(&text, plan.len()).map_err(|error| failed(error.to_string()))
     }
 
     /// The counters of each chase, with empty caches before it; why there are none, where `ncu` does not give them.
