@@ -1,8 +1,10 @@
 //! Building a warp function: where values live. How control goes from block to block is in [`control`].
 
+mod accesses;
 pub(super) mod context;
 mod control;
 mod dispatch;
+mod frame;
 pub(super) mod lanes;
 pub(super) mod leaf;
 mod patience;
@@ -17,8 +19,9 @@ use super::target::unit::Unit;
 use crate::ir::class::gives_way;
 use crate::ir::kernel::is_kernel;
 use crate::llvm::{Block, Builder, Type, Types, Value};
+use accesses::Accesses;
 use dispatch::Dispatcher;
-use lanes::{Allowed, Evenness, Guess, Room};
+use frame::Frame;
 use leaf::{Leaf, leaf_types};
 use std::collections::{BTreeMap, HashMap, VecDeque};
 
@@ -27,65 +30,40 @@ pub type Emitted<T> = Result<T, Refusal>;
 
 /// Lowers one version of one function.
 pub struct Emitter<'u, 'c> {
-    /// The module's facts.
-    pub unit: &'u Unit<'c>,
+    job: Job<'u, 'c>,
     /// Builds the block that is being lowered.
-    pub b: Builder<'c>,
+    pub(in crate::cpu) b: Builder<'c>,
     /// Builds the entry block, which holds what is made once: slots, context fields, addresses of globals.
-    pub entry: Builder<'c>,
+    pub(in crate::cpu) entry: Builder<'c>,
     /// Types.
-    pub t: Types<'c>,
-    /// What is lowered.
-    pub body: &'u Body<'c>,
-    /// Shapes and flow.
-    pub analysis: &'u Analysis<'c>,
-    /// Version.
-    pub version: Version,
-    /// Whether hooks become records and counts.
-    pub hooked: bool,
-    /// The kernel that the function belongs to, for places that depend on it; null for device functions.
-    pub kernel: Option<Value<'c>>,
-    /// The function being made.
-    pub function: Value<'c>,
-    /// Its first argument.
-    pub context: Value<'c>,
-    /// Lanes that run the current block.
-    pub mask: Value<'c>,
-    /// Position of the current block.
-    pub position: usize,
-    /// Number of the current instruction in its block.
-    pub index: usize,
-    /// Lanes that may do the next access, where its check may have held some back.
-    pub allowed: Option<Allowed<'c>>,
-    /// Of each bundle that has begun, whether an access of it may be bad, by the site field of its record.
-    pub suspicions: HashMap<u32, Value<'c>>,
-    /// Room in the record buffer that is made sure of.
-    pub room: Option<Room<'c>>,
-    /// Affine forms that values of this block, and of the first one, have under a condition.
-    pub guesses: HashMap<Value<'c>, Guess<'c>>,
-    /// The last look at how evenly lanes lie: of which addresses and stride, and what was found.
-    pub looked: Option<(Value<'c>, i64, Evenness<'c>)>,
+    pub(in crate::cpu) t: Types<'c>,
+    /// What is kept of accesses while a block is emitted.
+    pub(in crate::cpu) accesses: Accesses<'c>,
+    /// The function's part of each lane's stack.
+    frame: Frame<'c>,
     /// Sites of the texture fetches and surface accesses that follow.
-    pub texture_sites: VecDeque<u32>,
-    runs: Vec<Block<'c>>,
+    fetches: VecDeque<u32>,
+
+    // Where it stands, and which lanes run there or wait.
+    mask: Value<'c>,
+    position: usize,
+    index: usize,
+    called_with: Value<'c>,
     /// Lanes that wait at each block.
-    pub pending: BTreeMap<usize, Value<'c>>,
-    /// Lanes that the function was called with.
-    pub called_with: Value<'c>,
-    slots: HashMap<Value<'c>, Vec<Slot<'c>>>,
-    results: Vec<Slot<'c>>,
-    fixed: HashMap<Value<'c>, Vec<Leaf<'c>>>,
-    local: HashMap<Value<'c>, Vec<Leaf<'c>>>,
+    pending: BTreeMap<usize, Value<'c>>,
+    runs: Vec<Block<'c>>,
     /// Of each cautious region.
     dispatchers: Vec<Dispatcher<'c>>,
     /// Of each loop of a cautious region that may wait, by its header: lanes that were in it.
     held: BTreeMap<usize, Value<'c>>,
+
+    // Where values live.
+    slots: HashMap<Value<'c>, Vec<Slot<'c>>>,
+    results: Vec<Slot<'c>>,
+    fixed: HashMap<Value<'c>, Vec<Leaf<'c>>>,
+    local: HashMap<Value<'c>, Vec<Leaf<'c>>>,
     /// Things of the entry block that are made at most once, by name.
     once: HashMap<&'static str, Value<'c>>,
-    /// Offset of each local variable in the function's frame.
-    pub frame: HashMap<Value<'c>, u64>,
-    /// Bytes of the frame.
-    pub frame_bytes: u64,
 }
 
 /// Memory of one leaf between blocks; promoted to registers by LLVM.
@@ -125,70 +103,140 @@ impl<'u, 'c> Emitter<'u, 'c> {
     /// Lowers a function into `job.function`, which has no blocks yet.
     pub fn lower(job: Job<'u, 'c>) -> Emitted<()> {
         let t = job.function.types();
-        let is_kernel = is_kernel(job.body.function);
         let entry_block = job.function.append_block("entry");
         let entry = Builder::new(t);
         entry.at_end(entry_block);
         let parameters = job.function.parameters();
+        let frame = Frame::of(job.body, job.unit.layout())?;
         let mut emitter = Emitter {
-            unit: job.unit,
+            job,
             b: Builder::new(t),
             entry,
             t,
-            body: job.body,
-            analysis: job.analysis,
-            version: job.version,
-            hooked: job.hooked,
-            kernel: is_kernel.then_some(job.body.function),
-            function: job.function,
-            context: parameters[0],
+            accesses: Accesses::default(),
+            frame,
+            fetches: VecDeque::new(),
             mask: parameters[0],
             position: 0,
             index: 0,
-            allowed: None,
-            suspicions: HashMap::new(),
-            room: None,
-            guesses: HashMap::new(),
-            looked: None,
-            texture_sites: VecDeque::new(),
-            runs: Vec::new(),
-            pending: BTreeMap::new(),
             called_with: parameters[0],
+            pending: BTreeMap::new(),
+            runs: Vec::new(),
+            dispatchers: Vec::new(),
+            held: BTreeMap::new(),
             slots: HashMap::new(),
             results: Vec::new(),
             fixed: HashMap::new(),
             local: HashMap::new(),
-            dispatchers: Vec::new(),
-            held: BTreeMap::new(),
             once: HashMap::new(),
-            frame: HashMap::new(),
-            frame_bytes: 0,
         };
         emitter.run(&parameters)
     }
 
+    /// The module's facts.
+    pub fn unit(&self) -> &'u Unit<'c> {
+        self.job.unit
+    }
+
+    /// What is lowered.
+    pub fn body(&self) -> &'u Body<'c> {
+        self.job.body
+    }
+
+    /// Shapes and flow.
+    pub fn analysis(&self) -> &'u Analysis<'c> {
+        self.job.analysis
+    }
+
+    /// Which version of the function it makes.
+    pub fn version(&self) -> Version {
+        self.job.version
+    }
+
+    /// Whether hooks become records and counts.
+    pub fn hooked(&self) -> bool {
+        self.job.hooked
+    }
+
+    /// The function being made.
+    pub fn function(&self) -> Value<'c> {
+        self.job.function
+    }
+
+    /// The kernel that the function belongs to, for places that depend on it; none for device functions.
+    pub fn kernel(&self) -> Option<Value<'c>> {
+        Some(self.job.body.function).filter(|function| is_kernel(*function))
+    }
+
+    /// The warp's context, the function's first argument.
+    pub fn context(&self) -> Value<'c> {
+        self.job.function.parameters()[0]
+    }
+
+    /// Lanes that run the current block.
+    pub fn mask(&self) -> Value<'c> {
+        self.mask
+    }
+
+    /// Position of the current block.
+    pub fn position(&self) -> usize {
+        self.position
+    }
+
+    /// Instructions of the current block from the current one on.
+    pub fn instructions_ahead(&self) -> &'u [Value<'c>] {
+        &self.body().blocks[self.position].instructions[self.index..]
+    }
+
+    /// Lanes that the function was called with.
+    pub fn called_with(&self) -> Value<'c> {
+        self.called_with
+    }
+
+    /// Memory with the lanes that wait at a block.
+    pub fn pending(&self, block: usize) -> Option<Value<'c>> {
+        self.pending.get(&block).copied()
+    }
+
+    /// The function's part of each lane's stack.
+    pub fn frame(&self) -> &Frame<'c> {
+        &self.frame
+    }
+
+    /// A texture fetch or surface access of this site follows.
+    pub fn expect_fetch(&mut self, site: u32) {
+        self.fetches.push_back(site);
+    }
+
+    /// The site of the fetch at hand, if a hook named one.
+    pub fn next_fetch(&mut self) -> Option<u32> {
+        self.fetches.pop_front()
+    }
+
     fn run(&mut self, parameters: &[Value<'c>]) -> Emitted<()> {
-        let count = self.body.blocks.len();
+        let count = self.body().blocks.len();
         for position in 0..count {
-            let name = self.body.blocks[position].block.name();
-            self.runs.push(self.function.append_block(&format!("{position}.{name}")));
+            let name = self.body().blocks[position].block.name();
+            self.runs.push(self.function().append_block(&format!("{position}.{name}")));
         }
-        self.runs.push(self.function.append_block("end"));
+        self.runs.push(self.function().append_block("end"));
         for position in 0..count {
             let slot = self.entry.alloca(self.t.int(32), 4);
             self.pending.insert(position, slot);
         }
         self.make_dispatchers();
         self.bind_arguments(parameters)?;
-        self.lay_out_frame()?;
-        let live = match self.kernel {
+        if self.frame.bytes() > 0 {
+            self.enter_frame();
+        }
+        let live = match self.kernel() {
             Some(_) => self.live(),
             None => parameters[1],
         };
         self.called_with = live;
         self.entry.store(live, self.pending[&0], 4);
-        if !self.body.function.value_type().result().is_void() {
-            let result = self.body.function.value_type().result();
+        if !self.body().function.value_type().result().is_void() {
+            let result = self.body().function.value_type().result();
             self.results = leaf_types(result).into_iter().map(|ty| self.lane_slot(ty)).collect();
         }
         self.make_slots();
@@ -204,11 +252,11 @@ impl<'u, 'c> Emitter<'u, 'c> {
     }
 
     fn bind_arguments(&mut self, parameters: &[Value<'c>]) -> Emitted<()> {
-        let source = self.body.function;
+        let source = self.body().function;
         let mut next = 2;
         for (index, argument) in source.parameters().into_iter().enumerate() {
-            let leaves = if self.kernel.is_some() {
-                let place = self.unit.parameter(source, index);
+            let leaves = if self.kernel().is_some() {
+                let place = self.unit().parameter(source, index);
                 let base = self.arguments();
                 let address = self.entry.offset(base, u64::from(place.offset));
                 if source.type_attribute(index as u32 + 1, "byval").is_some() {
@@ -225,14 +273,14 @@ impl<'u, 'c> Emitter<'u, 'c> {
                     })
                     .collect()
             };
-            let leaves = self.as_shape(self.analysis.shape(argument), leaves);
+            let leaves = self.as_shape(self.analysis().shape(argument), leaves);
             self.fixed.insert(argument, leaves);
         }
         Ok(())
     }
 
     fn load_argument(&self, ty: Type<'c>, address: Value<'c>) -> Vec<Leaf<'c>> {
-        let offsets = leaf::leaf_offsets(self.unit.layout(), ty);
+        let offsets = leaf::leaf_offsets(self.unit().layout(), ty);
         (leaf_types(ty).into_iter().zip(offsets))
             .map(|(ty, offset)| {
                 let place = self.entry.offset(address, offset);
@@ -255,41 +303,17 @@ impl<'u, 'c> Emitter<'u, 'c> {
         }
     }
 
-    fn lay_out_frame(&mut self) -> Emitted<()> {
-        for block in &self.body.blocks {
-            for &value in &block.instructions {
-                let Some(ty) = value.allocated_type() else { continue };
-                let Some(count) = value.operand(0).as_u64() else {
-                    return Err(Refusal::of(value, "a local array whose size is not constant"));
-                };
-                let align = u64::from(value.alignment().max(1));
-                self.frame_bytes = self.frame_bytes.next_multiple_of(align);
-                self.frame.insert(value, self.frame_bytes);
-                self.frame_bytes += self.unit.layout().size(ty) * count;
-            }
-        }
-        self.frame_bytes = self.frame_bytes.next_multiple_of(16);
-        if self.frame_bytes > 0 {
-            self.enter_frame();
-        }
-        Ok(())
-    }
-
     fn lower_block(&mut self, position: usize) -> Emitted<()> {
         self.position = position;
         self.local.clear();
-        self.allowed = None;
-        self.room = None;
-        self.texture_sites.clear();
-        self.looked = None;
-        let first = self.body.blocks[0].block;
-        self.guesses.retain(|value, _| value.block() == Some(first));
+        self.fetches.clear();
+        self.accesses.begin_block(self.body().blocks[0].block);
         self.b.at_end(self.runs[position]);
         self.mask = self.b.load(self.t.int(32), self.pending[&position], 4);
         if self.is_cautious(position) {
             self.b.store(self.i32(0), self.pending[&position], 4);
         }
-        let body = self.body;
+        let body = self.body();
         let block = &body.blocks[position];
         for phi in block.phis() {
             if let Some(slots) = self.slots.get(&phi) {
@@ -312,7 +336,7 @@ impl<'u, 'c> Emitter<'u, 'c> {
                 self.note_guess(value)?;
             }
             if gives_way(value) {
-                self.room = None;
+                self.accesses.forget_room();
             }
         }
         self.terminate(position)
@@ -366,7 +390,7 @@ impl<'u, 'c> Emitter<'u, 'c> {
 
     /// A new block right for the current place.
     pub fn new_block(&self, name: &str) -> Block<'c> {
-        self.function.append_block(name)
+        self.function().append_block(name)
     }
 
     /// Something of the entry block, made at its first use.

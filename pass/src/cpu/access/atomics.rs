@@ -68,7 +68,7 @@ impl<'c> Emitter<'_, 'c> {
         let align = align.max(scalar_bits(whole) / 8);
         let name = format!("warpline.atomic.{op:?}.{ty}.{}", if shared { "plain" } else { "atomic" });
         // The operands' place also takes the old values.
-        let helper = self.unit.lane_loop(&name, false, |b, address, (place, lane)| {
+        let helper = self.unit().lane_loop(&name, false, |b, address, (place, lane)| {
             let slot = b.gep(ty, place, &[lane]);
             let operand = b.load(ty, slot, 1);
             let old = if shared {
@@ -117,7 +117,7 @@ impl<'c> Emitter<'_, 'c> {
         let ty = wanted.ty().element();
         let size = u64::from(scalar_bits(ty) / 8);
         // Expected values, then new ones, in one place; the old values replace the expected ones.
-        let helper = self.unit.lane_loop(&format!("warpline.swap.{ty}"), false, |b, address, (place, lane)| {
+        let helper = self.unit().lane_loop(&format!("warpline.swap.{ty}"), false, |b, address, (place, lane)| {
             let slot = b.gep(ty, place, &[lane]);
             let second = b.offset(slot, u64::from(LANES) * size);
             let (wanted, new) = (b.load(ty, slot, 1), b.load(ty, second, 1));

@@ -13,7 +13,7 @@ impl<'c> Emitter<'_, 'c> {
         if what.space == Space::Shared {
             return [0, 1].map(|end| self.field(context::SHARED_RANGE.dimension(end)));
         }
-        let range = self.unit.site_range(what.site);
+        let range = self.unit().site_range(what.site);
         [self.b.load(self.t.int(64), range, 8), self.b.load(self.t.int(64), self.b.offset(range, 8), 8)]
     }
 
@@ -23,10 +23,10 @@ impl<'c> Emitter<'_, 'c> {
     pub fn suspicion(&mut self, bases: &[Value<'c>], stride: i64, what: &Checked, known: [Value<'c>; 2]) -> Value<'c> {
         let [first, last] = what.reach().map(|byte| self.i64(byte));
         let reach = self.i64((stride * (i64::from(LANES) / bases.len() as i64 - 1)) as u64);
-        let bases = self.active_bases(bases, self.mask);
+        let bases = self.active_bases(bases, self.mask());
         let (mut low, mut high, mut bits) = (bases[0], bases[0], bases[0]);
         if let Some(second) = bases.get(1) {
-            let pick = |this: &Self, name: &str| this.b.call(this.unit.intrinsic(name, &[low.ty()]), &[low, *second]);
+            let pick = |this: &Self, name: &str| this.b.call(this.unit().intrinsic(name, &[low.ty()]), &[low, *second]);
             (low, high, bits) = (pick(self, "llvm.umin"), pick(self, "llvm.umax"), self.b.or(low, *second));
         }
         // Misaligned lanes show in a base or in the stride.
@@ -56,7 +56,7 @@ impl<'c> Emitter<'_, 'c> {
         });
         let [first, last] = what.reach().map(|byte| self.i64(byte));
         let misaligned = self.i64(u64::from(what.alignment().max(1)) - 1);
-        let result = self.b.call(self.unit.compact_helper(), &[item, ends[0], ends[1], first, last, misaligned]);
+        let result = self.b.call(self.unit().compact_helper(), &[item, ends[0], ends[1], first, last, misaligned]);
         let bad = match known {
             Some(_) => self.b.trunc(result, self.t.int(1)),
             None => Value::int(self.t.int(1), 0),
@@ -81,7 +81,7 @@ impl<'c> Emitter<'_, 'c> {
 
     /// A branch that is hardly ever taken.
     pub fn branch_unlikely(&self, condition: Value<'c>, rare: Block<'c>, usual: Block<'c>) {
-        let expect = self.unit.intrinsic("llvm.expect", &[self.t.int(1)]);
+        let expect = self.unit().intrinsic("llvm.expect", &[self.t.int(1)]);
         let expected = self.b.call(expect, &[condition, Value::int(self.t.int(1), 0)]);
         self.b.branch_if(expected, rare, usual);
     }

@@ -49,12 +49,12 @@ impl<'c> Emitter<'_, 'c> {
             Lay::Strided(bases, 0) => bases.clone(),
             _ => Vec::new(),
         };
-        let usual = self.active_bases(&per_group, self.mask);
+        let usual = self.active_bases(&per_group, self.mask());
         self.branch_unlikely(bad, check, good);
 
         self.b.at_end(check);
         if let Some([first, last]) = local {
-            let range = self.unit.site_range(what.site);
+            let range = self.unit().site_range(what.site);
             self.b.store(first, range, 8);
             self.b.store(last, self.b.offset(range, 8), 8);
         }
@@ -76,11 +76,9 @@ impl<'c> Emitter<'_, 'c> {
             phi.add_incoming(&[(ours, good), (theirs, check)]);
             phi
         };
-        let mask = merged(self.mask, mask);
+        let mask = merged(self.mask(), mask);
         let bases = usual.iter().zip(&readable).map(|(ours, theirs)| merged(*ours, *theirs)).collect();
-        if let Some(room) = &mut self.room {
-            room.cursor = merged(room.cursor, cursor);
-        }
+        self.accesses.move_cursor(|usual| merged(usual, cursor));
         Allowed { mask, bases }
     }
 
@@ -105,9 +103,9 @@ impl<'c> Emitter<'_, 'c> {
         };
         // No item has 0 bytes.
         let bytes = bytes.unwrap_or(self.i64(0));
-        let mut arguments = vec![self.context, told, self.mask, shift.unwrap_or(self.i64(0)), bytes];
+        let mut arguments = vec![self.context(), told, self.mask(), shift.unwrap_or(self.i64(0)), bytes];
         arguments.extend(places);
-        let mask = self.b.call(self.unit.detour_helper(groups), &arguments);
+        let mask = self.b.call(self.unit().detour_helper(groups), &arguments);
         (mask, self.field_now(context::RECORD_CURSOR))
     }
 
@@ -115,14 +113,14 @@ impl<'c> Emitter<'_, 'c> {
     fn told(&self, what: &Checked, stride: i64) -> Value<'c> {
         let room = self.promised() + MAX_ITEM_BYTES as u64;
         let name = format!("warpline.told.{}.{stride}.{room}", what.site);
-        if let Some(known) = self.unit.target.variable(&name) {
+        if let Some(known) = self.unit().target.variable(&name) {
             return known;
         }
         let words = [what.site, what.space as u32, what.bytes, what.align, raw_head(what), room as u32];
         let mut fields: Vec<_> = words.map(|word| self.i32(word)).to_vec();
         fields.push(self.i64(stride as u64));
         let value = Value::structure(self.t, &fields, false);
-        let told = self.unit.target.new_variable(&name, value.ty(), 0);
+        let told = self.unit().target.new_variable(&name, value.ty(), 0);
         told.set_linkage(Linkage::LLVMPrivateLinkage);
         told.set_initializer(value);
         told.set_constant(true);
@@ -138,7 +136,7 @@ impl<'c> Emitter<'_, 'c> {
             Lay::Scattered(lanes) | Lay::Likely(lanes, _) => return self.spill(*lanes),
         };
         let place = self.address_room();
-        let helper = self.unit.addresses_helper(bases.len());
+        let helper = self.unit().addresses_helper(bases.len());
         let mut arguments = vec![place, self.i64(stride as u64)];
         arguments.extend(bases);
         self.b.call(helper, &arguments);

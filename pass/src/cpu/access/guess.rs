@@ -16,11 +16,11 @@ use crate::llvm::value::{IntPredicate, Opcode};
 impl<'c> Emitter<'_, 'c> {
     /// Notes the guess for a value that was just lowered, if there is one.
     pub fn note_guess(&mut self, value: Value<'c>) -> Emitted<()> {
-        if !matches!(self.analysis.shape(value), Shape::Varying { probably_affine: true }) {
+        if !matches!(self.analysis().shape(value), Shape::Varying { probably_affine: true }) {
             return Ok(());
         }
         if let Some(guess) = self.make_guess(value)? {
-            self.guesses.insert(value, guess);
+            self.accesses.note_guess(value, guess);
         }
         Ok(())
     }
@@ -48,7 +48,7 @@ impl<'c> Emitter<'_, 'c> {
             },
             Some(Opcode::LLVMGetElementPtr) => self.guess_address(value)?,
             Some(Opcode::LLVMAddrSpaceCast | Opcode::LLVMPtrToInt | Opcode::LLVMIntToPtr) if wide => {
-                self.guesses.get(&value.operand(0)).cloned()
+                self.accesses.guess(value.operand(0)).cloned()
             }
             _ => None,
         })
@@ -81,7 +81,7 @@ impl<'c> Emitter<'_, 'c> {
     }
 
     fn guess_address(&mut self, gep: Value<'c>) -> Emitted<Option<Guess<'c>>> {
-        let Some(steps) = address::steps(gep, self.unit.layout()) else { return Ok(None) };
+        let Some(steps) = address::steps(gep, self.unit().layout()) else { return Ok(None) };
         let Some(mut sum) = self.terms(gep.operand(0))? else { return Ok(None) };
         for step in &steps.variable {
             let term = if step.index.ty().int_bits() == Some(64) {
@@ -104,7 +104,7 @@ impl<'c> Emitter<'_, 'c> {
 
     /// A value as bases and a stride, with or without a condition.
     fn terms(&mut self, value: Value<'c>) -> Emitted<Option<Guess<'c>>> {
-        if let Some(guess) = self.guesses.get(&value) {
+        if let Some(guess) = self.accesses.guess(value) {
             return Ok(Some(guess.clone()));
         }
         let leaf = self.leaf(value)?;

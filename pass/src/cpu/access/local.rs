@@ -21,15 +21,15 @@ impl<'c> Emitter<'_, 'c> {
     /// First and last offset that an access through `pointer` may touch: those of its variable, or else of all that is in
     /// use of the stack.
     pub fn local_range(&mut self, pointer: Value<'c>) -> Emitted<[Value<'c>; 2]> {
-        if let Some(variable) = variable_of(pointer).filter(|variable| self.frame.contains_key(variable))
+        if let Some(variable) = variable_of(pointer).filter(|variable| self.frame().offset(*variable).is_some())
             && let (Some(ty), Some(count)) = (variable.allocated_type(), variable.operand(0).as_u64())
         {
-            let bytes = self.unit.layout().size(ty) * count;
+            let bytes = self.unit().layout().size(ty) * count;
             let first = self.frame_offset(variable)?;
             return Ok([first, self.b.add(first, self.i64(bytes.max(1) - 1))]);
         }
         let used = self.field(context::LOCAL_USED);
-        let last = self.b.add(used, self.i64(self.frame_bytes.wrapping_sub(1)));
+        let last = self.b.add(used, self.i64(self.frame().bytes().wrapping_sub(1)));
         Ok([self.i64(0), last])
     }
 }

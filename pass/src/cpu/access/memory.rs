@@ -28,8 +28,8 @@ impl<'c> Emitter<'_, 'c> {
     /// The lay of a pointer with these addresses.
     pub fn lay_of(&self, pointer: Value<'c>, leaf: Leaf<'c>) -> Lay<'c> {
         match leaf {
-            Leaf::Lanes(addresses) if self.analysis.shape(pointer).may_be_affine() => {
-                Lay::Likely(addresses, self.guesses.get(&pointer).cloned())
+            Leaf::Lanes(addresses) if self.analysis().shape(pointer).may_be_affine() => {
+                Lay::Likely(addresses, self.accesses.guess(pointer).cloned())
             }
             Leaf::Uniform(address) => Lay::Same(address),
             Leaf::Affine { bases, stride, .. } => Lay::Strided(bases, stride),
@@ -73,14 +73,14 @@ impl<'c> Emitter<'_, 'c> {
 
     /// Lanes of the access: those that run the block, less those that its check held back.
     pub fn access_mask(&mut self) -> Value<'c> {
-        self.allowed.take().map_or(self.mask, |allowed| allowed.mask)
+        self.accesses.take_allowed().map_or(self.mask(), |allowed| allowed.mask)
     }
 
     /// Lowers a load.
     pub fn load(&mut self, load: Value<'c>) -> Emitted<Vec<Leaf<'c>>> {
         let mut lay = self.lay(load.operand(0))?;
-        let allowed = self.allowed.take();
-        let mask = allowed.as_ref().map_or(self.mask, |allowed| allowed.mask);
+        let allowed = self.accesses.take_allowed();
+        let mask = allowed.as_ref().map_or(self.mask(), |allowed| allowed.mask);
         // Such bases can be read whatever the mask says.
         let readable = match (&mut lay, allowed) {
             (Lay::Same(address), Some(allowed)) => {
@@ -93,11 +93,11 @@ impl<'c> Emitter<'_, 'c> {
             }
             _ => false,
         };
-        let uniform = self.analysis.shape(load) == Shape::Uniform;
+        let uniform = self.analysis().shape(load) == Shape::Uniform;
         let align = u64::from(load.alignment().max(1));
         let volatile = load.is_volatile() || is_atomic(load);
         let types = leaf_types(load.ty());
-        let offsets = leaf_offsets(self.unit.layout(), load.ty());
+        let offsets = leaf_offsets(self.unit().layout(), load.ty());
         let mut values = Vec::with_capacity(types.len());
         for (ty, offset) in types.iter().zip(&offsets) {
             let lay = self.moved(&lay, *offset);
@@ -146,7 +146,7 @@ impl<'c> Emitter<'_, 'c> {
     /// One scalar per lane.
     pub fn load_lanes(&mut self, ty: Type<'c>, lay: &Lay<'c>, mask: Value<'c>, align: u64) -> Value<'c> {
         let (memory, bool_like) = self.memory_type(ty);
-        let size = self.unit.layout().store_size(memory) as i64;
+        let size = self.unit().layout().store_size(memory) as i64;
         let value = match lay {
             Lay::Strided(bases, stride) if *stride == size => self.load_contiguous(memory, bases, mask, align),
             Lay::Strided(bases, 0) => self.load_per_group(memory, bases, mask, align),
@@ -181,19 +181,18 @@ impl<'c> Emitter<'_, 'c> {
             let condition = guess.holds.unwrap_or(Value::int(self.t.int(1), 1));
             return (condition, Lay::Strided(guess.bases.clone(), guess.stride));
         }
-        match &self.looked {
-            Some((of, by, found)) if *of == addresses && *by == stride => return found.clone(),
-            _ => {}
+        if let Some(found) = self.accesses.looked(addresses, stride) {
+            return found.clone();
         }
         // The first lane follows the same formula even when it does not run; where it wraps apart, lanes are gathered.
-        let groups = self.version.groups();
+        let groups = self.version().groups();
         let bases: Vec<_> = (0..groups as u64)
             .map(|group| self.b.extract_element(addresses, self.i64(group * u64::from(LANES) / groups as u64)))
             .collect();
         let expected = self.b.add(self.spread(&bases), self.steps(self.t.int(64), stride));
         let different = self.bits(self.b.ne(addresses, expected));
         let found = (self.b.eq(different, self.i32(0)), Lay::Strided(bases, stride));
-        self.looked = Some((addresses, stride, found.clone()));
+        self.accesses.note_look(addresses, stride, found.clone());
         found
     }
 
@@ -213,25 +212,25 @@ impl<'c> Emitter<'_, 'c> {
         let all = self.joined(&pieces);
         self.b.branch(done);
         self.b.at_end(part);
-        let some = if self.hooked && self.unit.has_masks(ty) {
+        let some = if self.hooked() && self.unit().has_masks(ty) {
             let to = self.lane_room(ty);
             let mut arguments = vec![to, mask];
             arguments.extend(bases);
-            self.b.call(self.unit.part_helper(ty, groups, align as u32, false), &arguments);
+            self.b.call(self.unit().part_helper(ty, groups, align as u32, false), &arguments);
             self.b.load(ty.vector(LANES), to, 64)
-        } else if self.unit.has_masks(ty) {
+        } else if self.unit().has_masks(ty) {
             let mut pieces = Vec::new();
             for (group, base) in bases.iter().enumerate() {
                 let lanes = self.group_mask(mask, group as u32, groups);
                 let pointer = self.b.int_to_ptr(*base, self.t.pointer(0));
-                let load = self.unit.intrinsic("llvm.masked.load", &[vector, pointer.ty()]);
+                let load = self.unit().intrinsic("llvm.masked.load", &[vector, pointer.ty()]);
                 let call = self.b.call(load, &[pointer, lanes, Value::zero(vector)]);
                 call.set_argument_alignment(0, align as u32);
                 pieces.push(call);
             }
             self.joined(&pieces)
         } else {
-            let size = self.unit.layout().store_size(ty) as i64;
+            let size = self.unit().layout().store_size(ty) as i64;
             let place = self.addresses_in_memory(&Lay::Strided(bases.to_vec(), size));
             self.gather_from(ty, place, mask, align)
         };
@@ -287,14 +286,14 @@ impl<'c> Emitter<'_, 'c> {
     pub fn gather(&mut self, ty: Type<'c>, addresses: Value<'c>, mask: Value<'c>, align: u64) -> Value<'c> {
         // A loop over the lanes is as fast where it was measured (AMD), and far less code; versions that are large, or
         // hardly ever run, are better off with it.
-        let large = self.hooked || !matches!(self.version, Version::Linear | Version::Half);
-        if !self.unit.has_gather(ty) || large {
+        let large = self.hooked() || !matches!(self.version(), Version::Linear | Version::Half);
+        if !self.unit().has_gather(ty) || large {
             return self.gather_by_loop(ty, addresses, mask, align);
         }
         let vector = ty.vector(LANES);
         let pointers = self.b.int_to_ptr(addresses, self.t.pointer(0).vector(LANES));
         let lanes = self.lanes_of(mask);
-        let gather = self.unit.intrinsic("llvm.masked.gather", &[vector, pointers.ty()]);
+        let gather = self.unit().intrinsic("llvm.masked.gather", &[vector, pointers.ty()]);
         let call = self.b.call(gather, &[pointers, lanes, Value::zero(vector)]);
         call.set_argument_alignment(0, align as u32);
         call
@@ -302,12 +301,12 @@ impl<'c> Emitter<'_, 'c> {
 
     /// Writes one scalar per active lane to anywhere; of lanes that write to one place the highest wins.
     pub fn scatter(&mut self, value: Value<'c>, addresses: Value<'c>, mask: Value<'c>, align: u64) {
-        if !self.unit.has_scatter(value.ty().element()) {
+        if !self.unit().has_scatter(value.ty().element()) {
             return self.scatter_by_loop(value, addresses, mask, align);
         }
         let pointers = self.b.int_to_ptr(addresses, self.t.pointer(0).vector(LANES));
         let lanes = self.lanes_of(mask);
-        let scatter = self.unit.intrinsic("llvm.masked.scatter", &[value.ty(), pointers.ty()]);
+        let scatter = self.unit().intrinsic("llvm.masked.scatter", &[value.ty(), pointers.ty()]);
         let call = self.b.call(scatter, &[value, pointers, lanes]);
         call.set_argument_alignment(1, align as u32);
     }
@@ -320,7 +319,7 @@ impl<'c> Emitter<'_, 'c> {
     /// The same with the addresses in memory.
     fn gather_from(&mut self, ty: Type<'c>, from: Value<'c>, mask: Value<'c>, align: u64) -> Value<'c> {
         let to = self.lane_room(ty);
-        let helper = self.unit.gather_helper(ty, align as u32);
+        let helper = self.unit().gather_helper(ty, align as u32);
         self.b.call(helper, &[from, mask, to]);
         self.b.load(ty.vector(LANES), to, 64)
     }
@@ -334,7 +333,7 @@ impl<'c> Emitter<'_, 'c> {
     fn scatter_to(&mut self, value: Value<'c>, to: Value<'c>, mask: Value<'c>, align: u64) {
         let from = self.lane_room(value.ty().element());
         self.b.store(value, from, 64);
-        let helper = self.unit.scatter_helper(value.ty().element(), align as u32);
+        let helper = self.unit().scatter_helper(value.ty().element(), align as u32);
         self.b.call(helper, &[to, mask, from]);
     }
 
@@ -348,7 +347,7 @@ impl<'c> Emitter<'_, 'c> {
 
     /// A place for one `ty` per lane, on its way to or from a loop over the lanes.
     fn lane_room(&mut self, ty: Type<'c>) -> Value<'c> {
-        let name = match self.unit.layout().store_size(ty) {
+        let name = match self.unit().layout().store_size(ty) {
             1 => "bytes",
             2 => "halves",
             4 => "words",
@@ -369,7 +368,7 @@ impl<'c> Emitter<'_, 'c> {
         let mask = self.access_mask();
         let value = self.leaves(store.operand(0))?;
         let align = u64::from(store.alignment().max(1));
-        let offsets = leaf_offsets(self.unit.layout(), store.operand(0).ty());
+        let offsets = leaf_offsets(self.unit().layout(), store.operand(0).ty());
         for (leaf, offset) in value.iter().zip(&offsets) {
             let align = common_align(align, *offset);
             let lay = self.moved(&lay, *offset);
@@ -387,7 +386,7 @@ impl<'c> Emitter<'_, 'c> {
     /// Stores one scalar per lane.
     pub fn store_leaf(&mut self, leaf: &Leaf<'c>, lay: &Lay<'c>, mask: Value<'c>, align: u64) {
         let value = self.in_memory(leaf);
-        let size = self.unit.layout().store_size(value.ty().element()) as i64;
+        let size = self.unit().layout().store_size(value.ty().element()) as i64;
         match lay {
             Lay::Strided(bases, stride) if *stride == size => self.store_contiguous(value, bases, mask, align),
             Lay::Likely(addresses, guess) => {
@@ -420,23 +419,23 @@ impl<'c> Emitter<'_, 'c> {
         }
         self.b.branch(done);
         self.b.at_end(part);
-        if self.hooked && self.unit.has_masks(value.ty().element()) {
+        if self.hooked() && self.unit().has_masks(value.ty().element()) {
             let ty = value.ty().element();
             let from = self.lane_room(ty);
             self.b.store(value, from, 64);
             let mut arguments = vec![from, mask];
             arguments.extend(bases);
-            self.b.call(self.unit.part_helper(ty, groups, align as u32, true), &arguments);
-        } else if self.unit.has_masks(value.ty().element()) {
+            self.b.call(self.unit().part_helper(ty, groups, align as u32, true), &arguments);
+        } else if self.unit().has_masks(value.ty().element()) {
             for (group, (piece, base)) in pieces.iter().zip(bases).enumerate() {
                 let lanes = self.group_mask(mask, group as u32, groups);
                 let pointer = self.b.int_to_ptr(*base, self.t.pointer(0));
-                let masked = self.unit.intrinsic("llvm.masked.store", &[piece.ty(), pointer.ty()]);
+                let masked = self.unit().intrinsic("llvm.masked.store", &[piece.ty(), pointer.ty()]);
                 let call = self.b.call(masked, &[*piece, pointer, lanes]);
                 call.set_argument_alignment(1, align as u32);
             }
         } else {
-            let size = self.unit.layout().store_size(value.ty().element()) as i64;
+            let size = self.unit().layout().store_size(value.ty().element()) as i64;
             let place = self.addresses_in_memory(&Lay::Strided(bases.to_vec(), size));
             self.scatter_to(value, place, mask, align);
         }

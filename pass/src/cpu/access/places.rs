@@ -24,18 +24,18 @@ impl<'c> Emitter<'_, 'c> {
     pub fn enter_frame(&mut self) {
         let used = self.field(context::LOCAL_USED);
         let limit = self.field(context::LOCAL_LIMIT);
-        let after = self.entry.add(used, self.i64(self.frame_bytes));
-        let place = self.entry.offset(self.context, context::LOCAL_USED.offset);
+        let after = self.entry.add(used, self.i64(self.frame().bytes()));
+        let place = self.entry.offset(self.context(), context::LOCAL_USED.offset);
         self.entry.store(after, place, 8);
         // The check ends the entry block, so it is made of a call that does nothing while the frame fits.
         let full = self.entry.ugt(after, limit);
-        let check = self.unit.stack_check();
-        self.entry.call(check, &[self.context, full]);
+        let check = self.unit().stack_check();
+        self.entry.call(check, &[self.context(), full]);
     }
 
     /// Gives the frame back.
     pub fn leave_frame(&mut self) {
-        if self.frame_bytes > 0 {
+        if self.frame().bytes() > 0 {
             let used = self.field(context::LOCAL_USED);
             self.set_field(context::LOCAL_USED, used);
         }
@@ -43,7 +43,9 @@ impl<'c> Emitter<'_, 'c> {
 
     /// Offset of a local variable in each lane's stack.
     pub fn frame_offset(&mut self, variable: Value<'c>) -> Emitted<Value<'c>> {
-        let Some(&offset) = self.frame.get(&variable) else { return Err(Refusal::of(variable, "this local variable")) };
+        let Some(offset) = self.frame().offset(variable) else {
+            return Err(Refusal::of(variable, "this local variable"));
+        };
         let used = self.field(context::LOCAL_USED);
         Ok(self.b.add(used, self.i64(offset)))
     }
@@ -104,7 +106,7 @@ impl<'c> Emitter<'_, 'c> {
         let to = leaf_types(value.ty())[0];
         Ok(match opcode {
             Some(Opcode::LLVMGetElementPtr) => {
-                let Some(steps) = crate::ir::address::steps(value, self.unit.layout()) else {
+                let Some(steps) = crate::ir::address::steps(value, self.unit().layout()) else {
                     return Err(Refusal::of(value, "this constant expression"));
                 };
                 if !steps.variable.is_empty() {
@@ -129,7 +131,7 @@ impl<'c> Emitter<'_, 'c> {
     }
 
     fn global_address(&mut self, global: Value<'c>) -> Emitted<Value<'c>> {
-        match self.unit.place(self.kernel, global) {
+        match self.unit().place(self.kernel(), global) {
             Some(Place::Slot(slot)) => Ok(self.slot_address(slot)),
             Some(Place::Shared(offset)) => {
                 let shared = self.field(context::SHARED);

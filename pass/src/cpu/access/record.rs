@@ -1,6 +1,6 @@
 //! Records: items that lowered code writes into its warp's buffer.
 
-use crate::cpu::emitter::lanes::{Lay, Room};
+use crate::cpu::emitter::lanes::Lay;
 use crate::cpu::emitter::leaf::LANES;
 use crate::cpu::emitter::{Emitter, context};
 use crate::cpu::shapes::shape::Shape;
@@ -51,15 +51,12 @@ impl<'c> Emitter<'_, 'c> {
     /// happen until [`Self::commit`]. One look at the buffer serves what follows in the block, too.
     fn reserve(&mut self, bytes: u64) -> Value<'c> {
         debug_assert!(bytes as usize <= MAX_ITEM_BYTES);
-        if let Some(room) = &mut self.room
-            && room.left >= bytes
-        {
-            room.left -= bytes;
-            return room.cursor;
+        if let Some(place) = self.accesses.take_room(bytes) {
+            return place;
         }
         let all = self.bytes_ahead().max(bytes);
         let place = self.make_room(all);
-        self.room = Some(Room { cursor: place, left: all - bytes });
+        self.accesses.set_room(place, all - bytes);
         place
     }
 
@@ -75,7 +72,7 @@ impl<'c> Emitter<'_, 'c> {
         let (flush, room) = (self.new_block("flush"), self.new_block("room"));
         self.branch_unlikely(full, flush, room);
         self.b.at_end(flush);
-        self.b.call(self.unit.quiet(self.unit.runtime().flush()), &[self.context]);
+        self.b.call(self.unit().quiet(self.unit().runtime().flush()), &[self.context()]);
         let fresh = self.field_now(context::RECORD_CURSOR);
         self.b.branch(room);
         self.b.at_end(room);
@@ -86,9 +83,8 @@ impl<'c> Emitter<'_, 'c> {
 
     /// Bytes that the block's items from here on take at most, as far as no other warp can run between.
     fn bytes_ahead(&self) -> u64 {
-        let body = self.body;
         let mut bytes = 0;
-        for &instruction in &body.blocks[self.position].instructions[self.index..] {
+        for &instruction in self.instructions_ahead() {
             if gives_way(instruction) {
                 break;
             }
@@ -108,7 +104,7 @@ impl<'c> Emitter<'_, 'c> {
     /// Bytes of an access through this pointer, at most.
     fn item_bytes(&self, pointer: Value<'c>) -> u64 {
         let local = matches!(pointer.ty().kind(), Kind::Pointer(5));
-        match self.analysis.shape(pointer) {
+        match self.analysis().shape(pointer) {
             Shape::Uniform if !local => UNIFORM_BYTES,
             Shape::Affine(_) if !local => AFFINE_BYTES,
             _ => MAX_ITEM_BYTES as u64,
@@ -119,9 +115,7 @@ impl<'c> Emitter<'_, 'c> {
     pub fn commit(&mut self, place: Value<'c>, bytes: Value<'c>) {
         let after = self.b.gep(self.t.int(8), place, &[bytes]);
         self.set_field(context::RECORD_CURSOR, after);
-        if let Some(room) = &mut self.room {
-            room.cursor = after;
-        }
+        self.accesses.move_cursor(|_| after);
     }
 
     fn head(&self, place: Value<'c>, kind: ItemKind, space: Space, number: u32, second: Value<'c>) {
@@ -146,7 +140,7 @@ impl<'c> Emitter<'_, 'c> {
 
     /// Bytes that the items to come may take without another look at the buffer.
     pub fn promised(&self) -> u64 {
-        self.room.as_ref().map_or(0, |room| room.left)
+        self.accesses.room()
     }
 
     fn write_at(
@@ -157,7 +151,7 @@ impl<'c> Emitter<'_, 'c> {
         shift: Option<Value<'c>>,
         known: Option<[Value<'c>; 2]>,
     ) -> (Value<'c>, Value<'c>) {
-        let (site, space, mask) = (what.field(), what.space, self.mask);
+        let (site, space, mask) = (what.field(), what.space, self.mask());
         let never = Value::int(self.t.int(1), 0);
         let shifted = |this: &Self, at: Value<'c>| shift.map_or(at, |shift| this.b.sub(at, shift));
         match lay {

@@ -41,7 +41,7 @@ impl<'c> Emitter<'_, 'c> {
     fn hook(&mut self, call: Value<'c>, hook: Hook) -> Emitted<()> {
         match hook {
             Hook::Block => self.block_hook(call),
-            _ if !self.hooked => Ok(()),
+            _ if !self.hooked() => Ok(()),
             Hook::Access(_) => self.access_hook(call),
             Hook::Member(_) => self.member_hook(call),
             Hook::Branch => self.branch_hook(call, false),
@@ -50,14 +50,14 @@ impl<'c> Emitter<'_, 'c> {
                 let Some(site) = call.operand(0).as_u64() else {
                     return Err(Refusal::of(call, "a hook without a number"));
                 };
-                self.mark(ItemKind::Call, site as u32, self.mask);
+                self.mark(ItemKind::Call, site as u32, self.mask());
                 Ok(())
             }
             Hook::Texture => {
                 let Some(site) = call.operand(0).as_u64() else {
                     return Err(Refusal::of(call, "a hook without a site number"));
                 };
-                self.texture_sites.push_back(site as u32);
+                self.expect_fetch(site as u32);
                 Ok(())
             }
             Hook::Return => {
@@ -70,7 +70,7 @@ impl<'c> Emitter<'_, 'c> {
     /// The value of a register, in the shape that the analysis gave to `value`.
     pub fn register(&mut self, value: Value<'c>, register: Register) -> Emitted<Leaf<'c>> {
         let ty = leaf_types(value.ty())[0];
-        let shape = self.analysis.shape(value);
+        let shape = self.analysis().shape(value);
         self.register_as(register, ty, shape)
     }
 
@@ -88,9 +88,9 @@ impl<'c> Emitter<'_, 'c> {
                     Shape::Varying { .. } => Leaf::Lanes(self.field(field)),
                     shape => {
                         let lanes = self.field(field);
-                        let step = u64::from(LANES) / self.version.groups() as u64;
+                        let step = u64::from(LANES) / self.version().groups() as u64;
                         let mut bases = Vec::new();
-                        for group in 0..self.version.groups() as u64 {
+                        for group in 0..self.version().groups() as u64 {
                             bases.push(self.entry.extract_element(lanes, self.i64(group * step)));
                         }
                         match shape {
@@ -118,7 +118,7 @@ impl<'c> Emitter<'_, 'c> {
                 Leaf::Uniform(self.b.trunc(clock, ty))
             }
             Register::Clock64 => Leaf::Uniform(self.field_now(context::CLOCK)),
-            Register::GlobalTimer => Leaf::Uniform(self.b.call(self.unit.runtime().globaltimer(), &[self.context])),
+            Register::GlobalTimer => Leaf::Uniform(self.b.call(self.unit().runtime().globaltimer(), &[self.context()])),
             Register::Workspace(from) => {
                 let address = self.field(context::WORKSPACE);
                 let half = self.entry.lshr(address, self.i64(u64::from(from)));
@@ -144,7 +144,7 @@ impl<'c> Emitter<'_, 'c> {
     }
 
     fn call_arguments(&mut self, call: Value<'c>) -> Emitted<Vec<Value<'c>>> {
-        let mut arguments = vec![self.context, self.mask];
+        let mut arguments = vec![self.context(), self.mask()];
         for argument in call.arguments() {
             for leaf in self.leaves(argument)? {
                 arguments.push(leaf.lanes(&self.b));
@@ -162,13 +162,13 @@ impl<'c> Emitter<'_, 'c> {
     }
 
     fn direct_call(&mut self, call: Value<'c>, callee: Value<'c>) -> Emitted<Vec<Leaf<'c>>> {
-        let Some(functions) = self.unit.functions.get(&callee) else {
+        let Some(functions) = self.unit().functions.get(&callee) else {
             return Err(Refusal::of(call, "a call of a kernel from device code"));
         };
-        if self.unit.reach.may_exit(callee) {
+        if self.unit().reach.may_exit(callee) {
             return Err(Refusal::of(call, "a call of a function that may end the thread and was not inlined"));
         }
-        let target = if self.hooked { functions.hooked } else { functions.native };
+        let target = if self.hooked() { functions.hooked } else { functions.native };
         let arguments = self.call_arguments(call)?;
         let result = self.b.call(target, &arguments);
         Ok(self.results(call, result))
@@ -179,8 +179,8 @@ impl<'c> Emitter<'_, 'c> {
         let (Some(pointer), Some(ty)) = (call.called_value(), call.called_type()) else {
             return Err(Refusal::of(call, "this call"));
         };
-        let candidates = self.unit.reach.candidates(ty);
-        if candidates.iter().any(|candidate| self.unit.reach.may_exit(*candidate)) {
+        let candidates = self.unit().reach.candidates(ty);
+        if candidates.iter().any(|candidate| self.unit().reach.may_exit(*candidate)) {
             return Err(Refusal::of(call, "a call through a pointer to a function that may end the thread"));
         }
         let targets = self.vector(pointer)?;
@@ -188,11 +188,11 @@ impl<'c> Emitter<'_, 'c> {
         let types = leaf_types(call.ty());
         let results: Vec<_> = types.iter().map(|ty| self.entry.alloca(ty.vector(LANES), 64)).collect();
         // One test per function whose address is taken with this type: a call through anything else is an error.
-        let mut left = self.mask;
+        let mut left = self.mask();
         for candidate in candidates {
-            let Some(functions) = self.unit.functions.get(&candidate) else { continue };
+            let Some(functions) = self.unit().functions.get(&candidate) else { continue };
             let Some(entry) = functions.entry else { continue };
-            let target = if self.hooked { functions.hooked } else { functions.native };
+            let target = if self.hooked() { functions.hooked } else { functions.native };
             let address = self.b.ptr_to_int(entry, self.t.int(64));
             let equal = self.b.eq(targets, self.b.splat(address, LANES));
             let lanes = self.bits(equal);
@@ -216,7 +216,7 @@ impl<'c> Emitter<'_, 'c> {
         self.branch_unlikely(self.b.ne(left, self.i32(0)), bad, good);
         self.b.at_end(bad);
         let place = self.spill(targets);
-        self.b.call(self.unit.runtime().bad_call(), &[self.context, left, place]);
+        self.b.call(self.unit().runtime().bad_call(), &[self.context(), left, place]);
         self.b.branch(good);
         self.b.at_end(good);
         Ok((types.iter().zip(&results))
@@ -232,8 +232,8 @@ impl<'c> Emitter<'_, 'c> {
             ("vprintf", 2) => {
                 let (formats, values) = (self.pointers(arguments[0])?, self.pointers(arguments[1])?);
                 let results = self.entry.alloca(int, 64);
-                let function = self.unit.runtime().vprintf();
-                self.b.call(function, &[self.context, self.mask, formats, values, results]);
+                let function = self.unit().runtime().vprintf();
+                self.b.call(function, &[self.context(), self.mask(), formats, values, results]);
                 Ok(Some(vec![Leaf::Lanes(self.b.load(int, results, 64))]))
             }
             ("__assertfail" | "__assert_fail", count) if count >= 4 => {
@@ -243,20 +243,20 @@ impl<'c> Emitter<'_, 'c> {
                 let lines = self.entry.alloca(int, 64);
                 self.b.store(line, lines, 64);
                 let function = self.pointers(arguments[3])?;
-                let assert = self.unit.runtime().assert();
-                self.b.call(assert, &[self.context, self.mask, message, file, lines, function]);
+                let assert = self.unit().runtime().assert();
+                self.b.call(assert, &[self.context(), self.mask(), message, file, lines, function]);
                 Ok(None)
             }
             ("malloc", 1) => {
                 let sizes = self.pointers(arguments[0])?;
                 let long = self.t.int(64).vector(LANES);
                 let results = self.entry.alloca(long, 64);
-                self.b.call(self.unit.runtime().malloc(), &[self.context, self.mask, sizes, results]);
+                self.b.call(self.unit().runtime().malloc(), &[self.context(), self.mask(), sizes, results]);
                 Ok(Some(vec![Leaf::Lanes(self.b.load(long, results, 64))]))
             }
             ("free", 1) => {
                 let pointers = self.pointers(arguments[0])?;
-                self.b.call(self.unit.runtime().free(), &[self.context, self.mask, pointers]);
+                self.b.call(self.unit().runtime().free(), &[self.context(), self.mask(), pointers]);
                 Ok(None)
             }
             _ if name.starts_with("__cudaCDP2") => self.device_call(call, name),
@@ -275,7 +275,7 @@ impl<'c> Emitter<'_, 'c> {
     /// Ends the threads of the block's lanes.
     pub fn end_threads(&mut self) {
         let live = self.field_now(context::LIVE);
-        let rest = self.b.and(live, self.b.not(self.mask));
+        let rest = self.b.and(live, self.b.not(self.mask()));
         self.set_field(context::LIVE, rest);
     }
 }

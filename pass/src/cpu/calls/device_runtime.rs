@@ -54,7 +54,7 @@ impl<'c> Emitter<'_, 'c> {
                 let lay = Lay::Scattered(value);
                 let read = |this: &mut Self, axis: u64| {
                     let place = this.moved(&lay, 4 * axis);
-                    this.load_lanes(this.t.int(32), &place, this.mask, 4)
+                    this.load_lanes(this.t.int(32), &place, this.mask(), 4)
                 };
                 vec![read(self, 0), read(self, 1), read(self, 2)]
             } else {
@@ -67,8 +67,8 @@ impl<'c> Emitter<'_, 'c> {
             }
         }
         let results = self.once("device result", |this| this.entry.alloca(long, 64));
-        let function = self.unit.runtime().device_call();
-        self.b.call(function, &[self.context, self.mask, self.i32(*which), given, results]);
+        let function = self.unit().runtime().device_call();
+        self.b.call(function, &[self.context(), self.mask(), self.i32(*which), given, results]);
         let Some(ty) = leaf_types(call.ty()).first().copied() else { return Ok(None) };
         let result = self.b.load(long, results, 64);
         Ok(Some(vec![Leaf::Lanes(self.b.fit_lanes(result, ty.vector(LANES)))]))

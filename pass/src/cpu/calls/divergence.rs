@@ -10,7 +10,7 @@ impl<'c> Emitter<'_, 'c> {
     /// Tells the runtime where lanes of the warp do not come along to the barrier that stands here.
     /// Lanes that have returned, or have nothing more to do, are not missed: a GPU does not wait for them either.
     pub fn look_for_absent_lanes(&mut self, call: Value<'c>) {
-        if !self.hooked || call.debug_line() == 0 {
+        if !self.hooked() || call.debug_line() == 0 {
             return;
         }
         let Some(absent) = self.lanes_elsewhere() else { return };
@@ -18,37 +18,37 @@ impl<'c> Emitter<'_, 'c> {
         self.branch_unlikely(self.b.ne(absent, self.i32(0)), tell, go);
         self.b.at_end(tell);
         let place = self.place_text(call);
-        let arguments = [self.context, self.mask, absent, place, self.i32(call.debug_line())];
-        self.b.call(self.unit.quiet(self.unit.runtime().divergent_barrier()), &arguments);
+        let arguments = [self.context(), self.mask(), absent, place, self.i32(call.debug_line())];
+        self.b.call(self.unit().quiet(self.unit().runtime().divergent_barrier()), &arguments);
         self.b.branch(go);
         self.b.at_end(go);
     }
 
     /// Lanes of the warp that wait at other blocks and will do something there.
     fn lanes_elsewhere(&self) -> Option<Value<'c>> {
-        let (flow, here) = (&self.analysis.flow, self.position);
-        if self.kernel.is_none() {
+        let (flow, here) = (&self.analysis().flow, self.position());
+        if self.kernel().is_none() {
             // Who has left a function goes on behind its call.
-            return Some(self.b.and(self.called_with, self.b.not(self.mask)));
+            return Some(self.b.and(self.called_with(), self.b.not(self.mask())));
         }
         let mut places = flow.others(here);
         if let Some(region) = flow.region(here) {
             places.extend(flow.blocks(region).filter(|place| *place != here));
         }
-        places.retain(|place| *place < self.body.end() && !is_as_good_as_gone(self.body, *place));
-        let waiting = places.iter().filter_map(|place| self.pending.get(place));
-        waiting.map(|mask| self.b.load(self.t.int(32), *mask, 4)).reduce(|one, other| self.b.or(one, other))
+        places.retain(|place| *place < self.body().end() && !is_as_good_as_gone(self.body(), *place));
+        let waiting = places.iter().filter_map(|place| self.pending(*place));
+        waiting.map(|mask| self.b.load(self.t.int(32), mask, 4)).reduce(|one, other| self.b.or(one, other))
     }
 
     /// File of an instruction.
     fn place_text(&self, call: Value<'c>) -> Value<'c> {
         let path = Location::of(call).and_then(|location| location.scope()?.path()).unwrap_or_default();
         let name = format!("warpline.file.{path}");
-        if let Some(known) = self.unit.target.variable(&name) {
+        if let Some(known) = self.unit().target.variable(&name) {
             return known;
         }
         let bytes = Value::bytes(self.t, format!("{path}\0").as_bytes());
-        let place = self.unit.target.new_variable(&name, bytes.ty(), 0);
+        let place = self.unit().target.new_variable(&name, bytes.ty(), 0);
         place.set_linkage(Linkage::LLVMPrivateLinkage);
         place.set_initializer(bytes);
         place.set_constant(true);

@@ -20,15 +20,15 @@ impl<'c> Emitter<'_, 'c> {
         let shift = (what.space == Space::Shared).then(|| self.field(context::SHARED));
         let written = self.write_checked(&what, &lay, shift, known);
         if let Some(bundle) = &what.bundle {
-            self.suspicions.insert(bundle.field, written.bad);
+            self.accesses.suspect(bundle.field, written.bad);
         }
         // Some instructions have several accesses: a lane does it if it may do all of them.
-        let before = self.allowed.take();
+        let before = self.accesses.take_allowed();
         let mut allowed = self.settle(&what, &lay, shift, Some(&written), written.bad, local);
         if let Some(before) = before {
             allowed.mask = self.b.and(allowed.mask, before.mask);
         }
-        self.allowed = Some(allowed);
+        self.accesses.allow(allowed);
         Ok(())
     }
 
@@ -37,14 +37,15 @@ impl<'c> Emitter<'_, 'c> {
     pub fn member_hook(&mut self, hook: Value<'c>) -> Emitted<()> {
         let (what, pointer) = self.hooked_access(hook)?;
         let bundle = hook.arguments().get(2).and_then(|index| index.as_u64());
-        let bad = bundle.and_then(|index| self.unit.bundle_field(index as u32));
-        let Some(&bad) = bad.and_then(|field| self.suspicions.get(&field)) else {
+        let bad = bundle.and_then(|index| self.unit().bundle_field(index as u32));
+        let Some(bad) = bad.and_then(|field| self.accesses.suspicion(field)) else {
             return Err(Refusal::of(hook, "a hook of a bundle that has not begun"));
         };
         let lay = self.checked_lay(&what, pointer)?;
         let local = self.local_range_of(&what, pointer)?;
         let shift = (what.space == Space::Shared).then(|| self.field(context::SHARED));
-        self.allowed = Some(self.settle(&what, &lay, shift, None, bad, local));
+        let allowed = self.settle(&what, &lay, shift, None, bad, local);
+        self.accesses.allow(allowed);
         Ok(())
     }
 
@@ -68,7 +69,7 @@ impl<'c> Emitter<'_, 'c> {
         let Some(number) = arguments.first().and_then(|site| site.as_u64()) else {
             return Err(Refusal::of(hook, "a hook without a site number"));
         };
-        let Some(what) = self.unit.checked(number as u32) else {
+        let Some(what) = self.unit().checked(number as u32) else {
             return Err(Refusal::of(hook, "a hook whose site is not in the table"));
         };
         Ok((what, arguments[1]))
@@ -83,14 +84,14 @@ impl<'c> Emitter<'_, 'c> {
     /// Lowers `__warpline_block`: the clock, and with hooks the counts.
     pub fn block_hook(&mut self, hook: Value<'c>) -> Emitted<()> {
         let Some(number) = hook.operand(0).as_u64() else { return Err(Refusal::of(hook, "a hook without a number")) };
-        let Some(instructions) = self.unit.block_instructions(number as usize) else {
+        let Some(instructions) = self.unit().block_instructions(number as usize) else {
             return Err(Refusal::of(hook, "a hook whose block is not in the table"));
         };
-        if self.hooked || self.unit.reads_clock() {
+        if self.hooked() || self.unit().reads_clock() {
             let clock = self.field_now(context::CLOCK);
             self.set_field(context::CLOCK, self.b.add(clock, self.i64(instructions)));
         }
-        if !self.hooked {
+        if !self.hooked() {
             return Ok(());
         }
         let live = self.live();
@@ -98,9 +99,9 @@ impl<'c> Emitter<'_, 'c> {
         let cells = self.field_now(context::COUNTS);
         let first = number * count_cells::PER_BLOCK;
         self.add_to_cell(cells, first, self.i64(1));
-        let lanes = self.b.zext(self.count(self.mask), long);
+        let lanes = self.b.zext(self.count(self.mask()), long);
         self.add_to_cell(cells, first + 1, lanes);
-        let partial = self.b.zext(self.b.ne(self.mask, live), long);
+        let partial = self.b.zext(self.b.ne(self.mask(), live), long);
         self.add_to_cell(cells, first + 2, partial);
         Ok(())
     }
@@ -108,7 +109,7 @@ impl<'c> Emitter<'_, 'c> {
     /// Lowers `__warpline_branch` and `__warpline_switch`.
     pub fn branch_hook(&mut self, hook: Value<'c>, switch: bool) -> Emitted<()> {
         let Some(number) = hook.operand(0).as_u64() else { return Err(Refusal::of(hook, "a hook without a number")) };
-        let Some((cell, sides)) = self.unit.branch_cells(number as usize) else {
+        let Some((cell, sides)) = self.unit().branch_cells(number as usize) else {
             return Err(Refusal::of(hook, "a hook whose branch is not in the table"));
         };
         let chooser = self.leaf(hook.operand(1))?;
@@ -117,7 +118,7 @@ impl<'c> Emitter<'_, 'c> {
         let first_side = cell + count_cells::BRANCH_FIXED;
         self.add_to_cell(cells, cell, self.i64(1));
         if let Leaf::Uniform(chooser) = chooser {
-            let lanes = self.b.zext(self.count(self.mask), long);
+            let lanes = self.b.zext(self.count(self.mask()), long);
             let side =
                 if switch { self.b.zext(chooser, long) } else { self.b.select(chooser, self.i64(0), self.i64(1)) };
             let index = self.b.add(side, self.i64(first_side));
@@ -133,7 +134,7 @@ impl<'c> Emitter<'_, 'c> {
                 (false, 0) => self.bits(chooser),
                 (false, _) => {
                     let taken = self.bits(chooser);
-                    self.b.and(self.mask, self.b.not(taken))
+                    self.b.and(self.mask(), self.b.not(taken))
                 }
                 (true, _) => {
                     let equal = self.b.eq(chooser, self.same(chooser, u64::from(side)));

@@ -27,7 +27,7 @@ impl<'c> Emitter<'_, 'c> {
             return self.vote(call, rest).map(|leaf| Some(vec![leaf]));
         }
         if rest.starts_with("activemask") {
-            return Ok(Some(self.like_shape(call, vec![Leaf::Uniform(self.mask)])));
+            return Ok(Some(self.like_shape(call, vec![Leaf::Uniform(self.mask())])));
         }
         if rest.starts_with("texsurf.handle") {
             let handle = self.texture_handle(call)?;
@@ -60,7 +60,7 @@ impl<'c> Emitter<'_, 'c> {
         }
         match name {
             "llvm.trap" | "llvm.debugtrap" | "llvm.ubsantrap" => {
-                self.b.call(self.unit.runtime().trap(), &[self.context, self.mask]);
+                self.b.call(self.unit().runtime().trap(), &[self.context(), self.mask()]);
                 Ok(None)
             }
             "llvm.stacksave.p0" | "llvm.stacksave" => Ok(Some(vec![Leaf::Uniform(self.i64(0))])),
@@ -108,11 +108,11 @@ impl<'c> Emitter<'_, 'c> {
 
     /// Waits for the block's other warps.
     pub fn barrier(&mut self, kind: u32, predicates: Value<'c>) -> Emitted<Value<'c>> {
-        if self.hooked {
+        if self.hooked() {
             self.mark(ItemKind::Barrier, 0, self.i32(0));
         }
-        self.unit.clear_uppers(&self.b);
-        Ok(self.b.call(self.unit.runtime().barrier(), &[self.context, self.mask, self.i32(kind), predicates]))
+        self.unit().clear_uppers(&self.b);
+        Ok(self.b.call(self.unit().runtime().barrier(), &[self.context(), self.mask(), self.i32(kind), predicates]))
     }
 
     /// Lanes that take part in a warp-wide operation: those that run it.
@@ -121,7 +121,7 @@ impl<'c> Emitter<'_, 'c> {
         let synced = rest.contains(".sync");
         let predicate = self.vector(arguments[if synced { 1 } else { 0 }])?;
         let ballot = self.bits(predicate);
-        let all = self.mask;
+        let all = self.mask();
         let members = if synced { Some(self.leaf(arguments[0])?) } else { None };
         if let Some(Leaf::Lanes(members)) = members {
             // Each group of lanes votes by itself.
@@ -227,7 +227,7 @@ impl<'c> Emitter<'_, 'c> {
         let place = self.entry.alloca(value.ty(), 64);
         self.b.store(value, place, 64);
         let element = value.ty().element();
-        let size = self.unit.layout().store_size(element);
+        let size = self.unit().layout().store_size(element);
         let long = self.t.int(64);
         let wide = self.b.zext(source, long.vector(LANES));
         let bytes = self.b.mul(wide, self.same(wide, size));
@@ -241,7 +241,7 @@ impl<'c> Emitter<'_, 'c> {
         let arguments = call.arguments();
         let members = self.vector(arguments[0])?;
         let value = self.vector(arguments[1])?;
-        let running = self.b.splat(self.mask, LANES);
+        let running = self.b.splat(self.mask(), LANES);
         let members = self.b.and(members, running);
         // For each lane that runs, in turn: who agrees with it.
         let mut matches = Value::zero(members.ty());
@@ -290,13 +290,13 @@ impl<'c> Emitter<'_, 'c> {
         let Some(members) = members.scalar() else {
             // Tiles of a warp, each with a mask of its own.
             let members = members.lanes(&self.b);
-            let running = self.b.and(members, self.b.splat(self.mask, LANES));
-            let result = self.b.call(self.unit.reduction_helper(name, neutral), &[value, running]);
+            let running = self.b.and(members, self.b.splat(self.mask(), LANES));
+            let result = self.b.call(self.unit().reduction_helper(name, neutral), &[value, running]);
             return Ok(Leaf::Lanes(result));
         };
-        let lanes = self.b.and(self.mask, members);
+        let lanes = self.b.and(self.mask(), members);
         let kept = self.b.select(self.lanes_of(lanes), value, self.same(value, neutral));
-        let result = self.b.call(self.unit.intrinsic(name, &[kept.ty()]), &[kept]);
+        let result = self.b.call(self.unit().intrinsic(name, &[kept.ty()]), &[kept]);
         Ok(Leaf::Lanes(self.b.splat(result, LANES)))
     }
 

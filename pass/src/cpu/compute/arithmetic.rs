@@ -100,7 +100,7 @@ impl<'c> Emitter<'_, 'c> {
         operands: &[Value<'c>],
         make: impl Fn(&Self, &[Value<'c>]) -> Value<'c>,
     ) -> Emitted<Vec<Leaf<'c>>> {
-        let uniform = self.analysis.shape(value) == Shape::Uniform;
+        let uniform = self.analysis().shape(value) == Shape::Uniform;
         let mut columns = Vec::with_capacity(operands.len());
         for &operand in operands {
             columns.push(self.leaves(operand)?);
@@ -135,14 +135,14 @@ impl<'c> Emitter<'_, 'c> {
 
     /// Makes leaves vectors if the analysis counts on it.
     pub fn like_shape(&self, value: Value<'c>, leaves: Vec<Leaf<'c>>) -> Vec<Leaf<'c>> {
-        match self.analysis.shape(value) {
+        match self.analysis().shape(value) {
             Shape::Varying { .. } => leaves.into_iter().map(|leaf| Leaf::Lanes(leaf.lanes(&self.b))).collect(),
             _ => leaves,
         }
     }
 
     fn affine_arithmetic(&mut self, value: Value<'c>, opcode: Opcode) -> Emitted<Option<Leaf<'c>>> {
-        let Some(affine) = self.analysis.affine(value) else { return Ok(None) };
+        let Some(affine) = self.analysis().affine(value) else { return Ok(None) };
         let (left, right) = (self.leaf(value.operand(0))?, self.leaf(value.operand(1))?);
         // Exact as signed, or else as unsigned, or in the low bits only: then either extension will do.
         let signed = affine.signed || !affine.unsigned;
@@ -169,7 +169,7 @@ impl<'c> Emitter<'_, 'c> {
     }
 
     fn select(&mut self, value: Value<'c>) -> Emitted<Vec<Leaf<'c>>> {
-        let shape = self.analysis.shape(value);
+        let shape = self.analysis().shape(value);
         let conditions = self.leaves(value.operand(0))?;
         let (yes, no) = (self.leaves(value.operand(1))?, self.leaves(value.operand(2))?);
         let mut leaves = Vec::with_capacity(yes.len());
@@ -184,7 +184,7 @@ impl<'c> Emitter<'_, 'c> {
 
     fn integer_cast(&mut self, value: Value<'c>, opcode: Opcode) -> Emitted<Vec<Leaf<'c>>> {
         let to = leaf_types(value.ty())[0];
-        if let Some(affine) = self.analysis.affine(value) {
+        if let Some(affine) = self.analysis().affine(value) {
             // The wide bases already are what the analysis says of the result.
             let leaf = self.leaf(value.operand(0))?;
             if let Leaf::Affine { bases, .. } = leaf {
@@ -201,7 +201,7 @@ impl<'c> Emitter<'_, 'c> {
         let (Some(to_bits), Some(from_bits)) = (to.int_bits(), from.int_bits()) else {
             return Err(Refusal::of(value, "a conversion between vectors and pointers"));
         };
-        if let Some(affine) = self.analysis.affine(value) {
+        if let Some(affine) = self.analysis().affine(value) {
             return match self.leaf(value.operand(0))? {
                 Leaf::Affine { bases, .. } => Ok(vec![Leaf::Affine { bases, stride: affine.stride, ty: to }]),
                 _ => Err(Refusal::of(value, "an affine cast of a value that is not")),
@@ -210,7 +210,7 @@ impl<'c> Emitter<'_, 'c> {
         if to_bits > from_bits && matches!(value.ty().kind(), Kind::Pointer(3)) {
             // A shared pointer that went through 32 bits, as `cp.async` and others take it.
             let leaf = self.leaf(value.operand(0))?;
-            let uniform = self.analysis.shape(value) == Shape::Uniform;
+            let uniform = self.analysis().shape(value) == Shape::Uniform;
             let low = leaf.scalar().filter(|_| uniform).unwrap_or_else(|| leaf.lanes(&self.b));
             let low = self.b.cast(Opcode::LLVMZExt, low, self.shaped(low, self.t.int(32)));
             let address = self.widen_shared(low);
@@ -255,12 +255,12 @@ impl<'c> Emitter<'_, 'c> {
     pub fn saturating(&self, signed: bool, value: Value<'c>, to: Type<'c>) -> Value<'c> {
         let name = if signed { "llvm.fptosi.sat" } else { "llvm.fptoui.sat" };
         let to = self.shaped(value, to);
-        self.b.call(self.unit.intrinsic(name, &[to, value.ty()]), &[value])
+        self.b.call(self.unit().intrinsic(name, &[to, value.ty()]), &[value])
     }
 
     fn division(&mut self, value: Value<'c>, opcode: Opcode) -> Emitted<Vec<Leaf<'c>>> {
         // Lanes that do not run may hold a zero divisor, and a GPU does not trap on zero or on minimum / -1.
-        let uniform = self.analysis.shape(value) == Shape::Uniform;
+        let uniform = self.analysis().shape(value) == Shape::Uniform;
         let active = if uniform { None } else { Some(self.active()) };
         self.lanewise(value, |this, operands| {
             let (left, right) = (operands[0], operands[1]);
@@ -361,11 +361,11 @@ impl<'c> Emitter<'_, 'c> {
     }
 
     fn pointer_arithmetic(&mut self, gep: Value<'c>) -> Emitted<Leaf<'c>> {
-        let Some(steps) = address::steps(gep, self.unit.layout()) else {
+        let Some(steps) = address::steps(gep, self.unit().layout()) else {
             return Err(Refusal::of(gep, "pointer arithmetic on vectors of pointers"));
         };
         let base = self.leaf(gep.operand(0))?;
-        let shape = self.analysis.shape(gep);
+        let shape = self.analysis().shape(gep);
         let mut indices = Vec::with_capacity(steps.variable.len());
         for step in &steps.variable {
             indices.push((self.leaf(step.index)?, step.scale));
@@ -433,7 +433,7 @@ impl<'c> Emitter<'_, 'c> {
             return Ok(self.like_shape(value, vec![leaf.clone()]));
         }
         let index = self.leaf(value.operand(1))?;
-        let shape = self.analysis.shape(value);
+        let shape = self.analysis().shape(value);
         let mut result = leaves[0].clone();
         for (number, leaf) in leaves.iter().enumerate().skip(1) {
             let condition = self.index_is(&index, number as u64);
@@ -453,7 +453,7 @@ impl<'c> Emitter<'_, 'c> {
             return Ok(self.like_shape(value, leaves));
         }
         let index = self.leaf(value.operand(2))?;
-        let shape = self.analysis.shape(value);
+        let shape = self.analysis().shape(value);
         let leaves = (leaves.iter().enumerate())
             .map(|(number, leaf)| {
                 let condition = self.index_is(&index, number as u64);

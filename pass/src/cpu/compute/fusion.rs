@@ -14,14 +14,14 @@ impl<'c> Emitter<'_, 'c> {
     /// Lowers floating-point arithmetic of two operands.
     pub fn float_arithmetic(&mut self, value: Value<'c>, opcode: Opcode) -> Emitted<Vec<Leaf<'c>>> {
         let flags = value.fast_math() & !CONTRACT;
-        if self.unit.has_fused(value.ty())
+        if self.unit().has_fused(value.ty())
             && let Some(fused) = fusion(value, opcode)
         {
             return self.lanewise_of(value, &fused.operands, |this, operands| {
                 let sign = |negate: bool, operand| if negate { this.b.fneg(operand) } else { operand };
                 let (product, addend) =
                     (sign(fused.negate_product, operands[0]), sign(fused.negate_addend, operands[2]));
-                let fma = this.unit.intrinsic("llvm.fma", &[product.ty()]);
+                let fma = this.unit().intrinsic("llvm.fma", &[product.ty()]);
                 let made = this.b.call(fma, &[product, operands[1], addend]);
                 made.set_fast_math(flags);
                 made

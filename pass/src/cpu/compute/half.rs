@@ -18,12 +18,12 @@ impl<'c> Emitter<'_, 'c> {
     /// Whether an operation is a multiply-add of 32 halves that the processor does not have.
     pub(crate) fn is_half_fma(&self, base: &str, operand: Value<'c>) -> bool {
         let halves = operand.ty().kind() == Kind::Vector(LANES) && operand.ty().element() == self.t.half();
-        halves && matches!(base, "llvm.fma" | "llvm.fmuladd") && !self.unit.has_half_arithmetic()
+        halves && matches!(base, "llvm.fma" | "llvm.fmuladd") && !self.unit().has_half_arithmetic()
     }
 
     /// `a * b + c`, rounded once.
     pub(crate) fn half_fma(&self, operands: &[Value<'c>]) -> Value<'c> {
-        self.b.call(self.unit.half_fma_helper(), operands)
+        self.b.call(self.unit().half_fma_helper(), operands)
     }
 }
 

@@ -51,7 +51,7 @@ impl<'c> Emitter<'_, 'c> {
                 if this.is_libm_call("llvm.pow", operands[0]) {
                     return this.libm_call("llvm.pow", &[operands[0], exponent], result);
                 }
-                this.b.call(this.unit.intrinsic("llvm.pow", &[operands[0].ty()]), &[operands[0], exponent])
+                this.b.call(this.unit().intrinsic("llvm.pow", &[operands[0].ty()]), &[operands[0], exponent])
             });
         }
         let immediate = match base.as_str() {
@@ -93,7 +93,7 @@ impl<'c> Emitter<'_, 'c> {
             if this.is_libm_call(&base, operands[0]) {
                 return this.libm_call(&base, &arguments, result);
             }
-            let made = this.b.call(this.unit.intrinsic(&base, &overloads), &arguments);
+            let made = this.b.call(this.unit().intrinsic(&base, &overloads), &arguments);
             made.set_fast_math(flags);
             made
         })
@@ -107,7 +107,7 @@ impl<'c> Emitter<'_, 'c> {
         ];
         let name = base.strip_prefix("llvm.").unwrap_or(base);
         let vector = matches!(operand.ty().kind(), Kind::Vector(_));
-        vector && (LIBRARY.contains(&name) || (name == "fma" && self.unit.vectors == Vectors::Sse))
+        vector && (LIBRARY.contains(&name) || (name == "fma" && self.unit().vectors == Vectors::Sse))
     }
 
     /// A function of libm for all lanes, through a loop that each module has once.
@@ -116,12 +116,12 @@ impl<'c> Emitter<'_, 'c> {
         let parameters: Vec<Type<'c>> = arguments.iter().map(|argument| argument.ty()).collect();
         let short = base.strip_prefix("llvm.").unwrap_or(base);
         let function =
-            self.unit.vector_helper(&format!("warpline.math.{short}.{result}"), result, &parameters, |b, lane, _| {
+            self.unit().vector_helper(&format!("warpline.math.{short}.{result}"), result, &parameters, |b, lane, _| {
                 if short == "frem" {
                     return b.binary(Opcode::LLVMFRem, lane[0], lane[1]);
                 }
                 let overloads = if short == "ldexp" { vec![result, scalars[1]] } else { vec![result] };
-                b.call(self.unit.intrinsic(base, &overloads), lane)
+                b.call(self.unit().intrinsic(base, &overloads), lane)
             });
         self.b.call(function, arguments)
     }
@@ -136,7 +136,7 @@ impl<'c> Emitter<'_, 'c> {
 
     /// `{ result, overflow }`.
     fn overflow_math(&mut self, call: Value<'c>, base: &str) -> Emitted<Vec<Leaf<'c>>> {
-        let uniform = self.analysis.shape(call) == Shape::Uniform;
+        let uniform = self.analysis().shape(call) == Shape::Uniform;
         let mut operands = Vec::new();
         for argument in call.arguments() {
             let leaf = self.leaf(argument)?;
@@ -150,7 +150,7 @@ impl<'c> Emitter<'_, 'c> {
         } else {
             return Err(Refusal::of(call, format!("the intrinsic {base}")));
         };
-        let made = self.b.call(self.unit.intrinsic(base, &overloads), &operands);
+        let made = self.b.call(self.unit().intrinsic(base, &overloads), &operands);
         Ok((0..2)
             .map(|index| {
                 let part = self.b.extract_value(made, index);
@@ -163,11 +163,11 @@ impl<'c> Emitter<'_, 'c> {
         if self.is_libm_call(name, value) {
             return self.libm_call(name, &[value], value.ty().element());
         }
-        self.b.call(self.unit.intrinsic(name, &[value.ty()]), &[value])
+        self.b.call(self.unit().intrinsic(name, &[value.ty()]), &[value])
     }
 
     pub(crate) fn two(&self, name: &str, left: Value<'c>, right: Value<'c>) -> Value<'c> {
-        self.b.call(self.unit.intrinsic(name, &[left.ty()]), &[left, right])
+        self.b.call(self.unit().intrinsic(name, &[left.ty()]), &[left, right])
     }
 
     pub(crate) fn fma(&self, a: Value<'c>, b: Value<'c>, c: Value<'c>) -> Value<'c> {
@@ -177,7 +177,7 @@ impl<'c> Emitter<'_, 'c> {
         if self.is_libm_call("llvm.fma", a) {
             return self.libm_call("llvm.fma", &[a, b, c], a.ty().element());
         }
-        self.b.call(self.unit.intrinsic("llvm.fma", &[a.ty()]), &[a, b, c])
+        self.b.call(self.unit().intrinsic("llvm.fma", &[a.ty()]), &[a, b, c])
     }
 
     pub(crate) fn float_like(&self, like: Value<'c>, value: f64) -> Value<'c> {

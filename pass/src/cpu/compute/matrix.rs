@@ -139,7 +139,7 @@ impl<'c> Emitter<'_, 'c> {
                 put(self, 2, &c[sum * in_c..(sum + 1) * in_c]);
                 let operation = self.i32(tile.to_bits());
                 let arguments = [operation, places[0], places[1], places[2], places[3]];
-                self.b.call(self.unit.runtime().matrix(), &arguments);
+                self.b.call(self.unit().runtime().matrix(), &arguments);
                 for index in 0..in_d as u64 {
                     result.push(self.b.load(word, self.b.offset(places[3], bytes * index), 64));
                 }

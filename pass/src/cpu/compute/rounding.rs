@@ -83,7 +83,7 @@ impl<'c> Emitter<'_, 'c> {
         let magnitude = b.select(negative, b.sub(zero, x), x);
         let significand = if result.kind() == Kind::Double { 53 } else { 24 };
         let not_poison = Value::int(self.t.int(1), 0);
-        let leading = b.call(self.unit.intrinsic("llvm.ctlz", &[x.ty()]), &[magnitude, not_poison]);
+        let leading = b.call(self.unit().intrinsic("llvm.ctlz", &[x.ty()]), &[magnitude, not_poison]);
         // Bits below the significand; none of a small number.
         let cut = self.two("llvm.usub.sat", self.same(x, 64 - significand), leading);
         let kept = b.shl(b.lshr(magnitude, cut), cut);

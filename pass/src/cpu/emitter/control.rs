@@ -10,9 +10,9 @@ use std::collections::BTreeSet;
 
 impl<'c> Emitter<'_, 'c> {
     pub(super) fn terminate(&mut self, position: usize) -> Emitted<()> {
-        let body = self.body;
+        let body = self.body();
         self.look_back(position);
-        let end = body.ends(|condition| self.analysis.shape(condition) != Shape::Uniform).swap_remove(position);
+        let end = body.ends(|condition| self.analysis().shape(condition) != Shape::Uniform).swap_remove(position);
         let terminator = body.blocks[position].terminator();
         match end {
             End::Goto(to) => {
@@ -70,7 +70,7 @@ impl<'c> Emitter<'_, 'c> {
 
     /// What the phis of `to` get from `position`.
     fn incoming(&mut self, position: usize, to: usize) -> Emitted<Vec<(Value<'c>, Vec<Leaf<'c>>)>> {
-        let body = self.body;
+        let body = self.body();
         if to == body.end() {
             return Ok(Vec::new());
         }
@@ -92,7 +92,7 @@ impl<'c> Emitter<'_, 'c> {
                 let yes_first = body.blocks[position].successors[0] == to;
                 debug_assert!(yes_first, "both successors are the same block");
                 leaves = (leaves.iter().zip(&others))
-                    .map(|(yes, no)| self.select_leaf(&condition, yes, no, self.analysis.shape(phi)))
+                    .map(|(yes, no)| self.select_leaf(&condition, yes, no, self.analysis().shape(phi)))
                     .collect();
             }
             values.push((phi, leaves));
@@ -102,12 +102,13 @@ impl<'c> Emitter<'_, 'c> {
 
     /// Whether other lanes may already wait where lanes of a block go.
     fn accumulates(&self, position: usize, to: usize) -> bool {
-        self.analysis.flow.accumulates(position, to)
+        self.analysis().flow.accumulates(position, to)
     }
 
     /// Of lanes that were handed to some of `targets`: where that closes loops that may wait for other threads.
     fn close_rounds(&mut self, position: usize, targets: &[usize]) {
-        for &to in targets.iter().filter(|&&to| self.body.closes_spinning_loop(position, to)) {
+        let body = self.body();
+        for &to in targets.iter().filter(|&&to| body.closes_spinning_loop(position, to)) {
             self.lose_patience(position, to);
         }
     }
@@ -137,18 +138,18 @@ impl<'c> Emitter<'_, 'c> {
         if self.dispatch(position) {
             return;
         }
-        let candidates = self.analysis.flow.candidates(position, targets, self.body.end());
-        let mut ready = self.analysis.flow.waiting[position].clone();
+        let candidates = self.analysis().flow.candidates(position, targets, self.body().end());
+        let mut ready = self.analysis().flow.waiting[position].clone();
         ready.extend(targets);
         self.go_on(&candidates, &ready);
     }
 
     /// Goes to the first of the candidates at which lanes wait; the last one is certain. `ready`: where any can wait.
     pub(super) fn go_on(&self, candidates: &[usize], ready: &BTreeSet<usize>) {
-        let end = self.body.end();
+        let end = self.body().end();
         for (index, &next) in candidates.iter().enumerate() {
             let stale: Vec<usize> =
-                self.analysis.flow.waiting[next].difference(ready).copied().filter(|&other| other != end).collect();
+                self.analysis().flow.waiting[next].difference(ready).copied().filter(|&other| other != end).collect();
             if index + 1 < candidates.len() {
                 let waiting = self.b.load(self.t.int(32), self.pending[&next], 4);
                 let some = self.b.ne(waiting, self.i32(0));
@@ -183,8 +184,8 @@ impl<'c> Emitter<'_, 'c> {
         let mut values: Vec<Value<'c>> = slots.iter().map(|slot| self.load_slot(slot).lanes(&self.b)).collect();
         match values.len() {
             0 => {
-                if self.kernel.is_some() {
-                    self.unit.clear_uppers(&self.b);
+                if self.kernel().is_some() {
+                    self.unit().clear_uppers(&self.b);
                 }
                 self.b.return_void();
             }
@@ -193,7 +194,7 @@ impl<'c> Emitter<'_, 'c> {
                 self.b.return_value(only);
             }
             _ => {
-                let ty = self.function.value_type().result();
+                let ty = self.function().value_type().result();
                 let mut whole = Value::poison(ty);
                 for (index, value) in values.into_iter().enumerate() {
                     whole = self.b.insert_value(whole, value, index as u32);

@@ -26,7 +26,7 @@ pub struct Dispatcher<'c> {
 impl<'c> Emitter<'_, 'c> {
     /// Makes the blocks of the dispatchers, which [`Emitter::emit_dispatchers`] fills.
     pub(super) fn make_dispatchers(&mut self) {
-        let body = self.body;
+        let body = self.body();
         for region in &body.regions {
             let [floor, again, tired] = [(); 3].map(|()| self.entry.alloca(self.t.int(32), 4));
             let outside = (0..body.end()).filter(|position| !region.contains(position));
@@ -46,11 +46,11 @@ impl<'c> Emitter<'_, 'c> {
 
     /// Keeps what a large region has between its blocks in memory.
     pub(super) fn keep_in_memory(&self) {
-        for region in &self.body.regions {
-            let inside = self.body.blocks[region.clone()].iter().flat_map(|block| &block.instructions).copied();
-            let successors = self.body.blocks[region.clone()].iter().flat_map(|block| &block.successors);
+        for region in &self.body().regions {
+            let inside = self.body().blocks[region.clone()].iter().flat_map(|block| &block.instructions).copied();
+            let successors = self.body().blocks[region.clone()].iter().flat_map(|block| &block.successors);
             let left: BTreeSet<usize> = successors.copied().filter(|to| !region.contains(to)).collect();
-            let handed = left.iter().filter_map(|&to| self.body.blocks.get(to)).flat_map(|block| block.phis());
+            let handed = left.iter().filter_map(|&to| self.body().blocks.get(to)).flat_map(|block| block.phis());
             let slots = inside.chain(handed).filter_map(|value| self.slots.get(&value)).flatten();
             let masks = region.clone().chain(left.iter().copied()).filter_map(|to| self.pending.get(&to).copied());
             let places: Vec<Value<'c>> = slots.flat_map(|slot| slot.places()).chain(masks).collect();
@@ -65,11 +65,11 @@ impl<'c> Emitter<'_, 'c> {
 
     /// Whether a block is in a cautious region.
     pub(super) fn is_cautious(&self, position: usize) -> bool {
-        self.analysis.flow.region(position).is_some()
+        self.analysis().flow.region(position).is_some()
     }
 
     pub(super) fn dispatcher(&self, position: usize) -> Option<&Dispatcher<'c>> {
-        self.analysis.flow.region(position).map(|region| &self.dispatchers[region])
+        self.analysis().flow.region(position).map(|region| &self.dispatchers[region])
     }
 
     /// Where control goes to run a block: into a region by one of its entries.
@@ -107,10 +107,10 @@ impl<'c> Emitter<'_, 'c> {
 
     /// Nobody waits in a region that is entered, but where lanes come in, and nobody where it is left, but who waited before.
     fn enter(&self, number: usize, position: usize) {
-        let flow = &self.analysis.flow;
+        let flow = &self.analysis().flow;
         let valid = |place: &usize| *place == position || flow.waiting[position].contains(place);
         let places = flow.blocks(number).chain(flow.behind(number));
-        let stale: Vec<usize> = places.filter(|place| *place < self.body.end() && !valid(place)).collect();
+        let stale: Vec<usize> = places.filter(|place| *place < self.body().end() && !valid(place)).collect();
         self.clear(&stale);
         let dispatcher = &self.dispatchers[number];
         for slot in [dispatcher.floor, dispatcher.again, dispatcher.tired] {
@@ -124,7 +124,7 @@ impl<'c> Emitter<'_, 'c> {
     /// come have come, and without any waiting lanes the region is done.
     fn choose(&self, number: usize) {
         let (b, dispatcher) = (&self.b, &self.dispatchers[number]);
-        let blocks = self.analysis.flow.blocks(number);
+        let blocks = self.analysis().flow.blocks(number);
         let waiting = |position: usize| b.ne(b.load(self.t.int(32), self.pending[&position], 4), self.i32(0));
         let (meetings, others): (Vec<_>, Vec<_>) = blocks.partition(|position| self.meets(*position));
         b.at_end(dispatcher.choice);
@@ -147,11 +147,11 @@ impl<'c> Emitter<'_, 'c> {
             b.branch_if(waiting(position), self.runs[position], next);
             b.at_end(next);
         }
-        let behind = self.analysis.flow.behind(number);
+        let behind = self.analysis().flow.behind(number);
         let mut candidates: Vec<usize> = behind.iter().copied().collect();
         // All lanes may be gone.
-        if !candidates.contains(&self.body.end()) {
-            candidates.push(self.body.end());
+        if !candidates.contains(&self.body().end()) {
+            candidates.push(self.body().end());
         }
         self.go_on(&candidates, &behind);
     }
@@ -159,7 +159,7 @@ impl<'c> Emitter<'_, 'c> {
     /// Whether lanes of a warp wait for each other in a block, or look which of them run it.
     fn meets(&self, position: usize) -> bool {
         const MEETINGS: [&str; 7] = ["barrier", "bar.warp", "shfl.sync", "vote", "match", "redux", "activemask"];
-        let Some(block) = self.body.blocks.get(position) else { return false };
+        let Some(block) = self.body().blocks.get(position) else { return false };
         let looks = |value: Value<'c>| value.is_inline_asm() && value.asm_text().contains("activemask");
         if block.instructions.iter().filter_map(|value| value.called_value()).any(looks) {
             return true;
@@ -168,7 +168,7 @@ impl<'c> Emitter<'_, 'c> {
             let name = callee.name();
             let intrinsic = name.strip_prefix("llvm.nvvm.");
             intrinsic.is_some_and(|rest| MEETINGS.iter().any(|one| rest.starts_with(one)))
-                || (intrinsic.is_none() && self.unit.reach.has_barrier(callee))
+                || (intrinsic.is_none() && self.unit().reach.has_barrier(callee))
         })
     }
 }

@@ -1,4 +1,4 @@
-//! How the lanes of an access lie, and what is kept of accesses while a block is emitted.
+//! How the lanes of an access lie.
 
 use crate::llvm::Value;
 
@@ -36,12 +36,4 @@ pub struct Allowed<'c> {
     pub mask: Value<'c>,
     /// Of lanes at one address per group, an address per group that can be read in any case.
     pub bases: Vec<Value<'c>>,
-}
-
-/// Room in the record buffer that is made sure of.
-pub struct Room<'c> {
-    /// Place of the next item; the context holds the same.
-    pub cursor: Value<'c>,
-    /// Bytes from there on.
-    pub left: u64,
 }

@@ -38,7 +38,7 @@ impl<'c> Emitter<'_, 'c> {
         let (wait, go) = (self.new_block("wait"), self.new_block("go_on"));
         self.branch_unlikely(out, wait, go);
         self.b.at_end(wait);
-        self.b.call(self.unit.quiet(self.unit.runtime().yield_now()), &[self.context]);
+        self.b.call(self.unit().quiet(self.unit().runtime().yield_now()), &[self.context()]);
         if stuck.is_some() {
             self.note_parting(header);
             self.look_behind(position, header);
@@ -49,7 +49,7 @@ impl<'c> Emitter<'_, 'c> {
 
     /// Whether no lane has left a loop of a cautious region since its last round.
     fn stuck(&mut self, position: usize, header: usize) -> Value<'c> {
-        let inside = self.body.loop_at(header).map(|one| self.waiting_in(&one.blocks)).unwrap_or(self.i32(0));
+        let inside = self.body().loop_at(header).map(|one| self.waiting_in(&one.blocks)).unwrap_or(self.i32(0));
         let held = self.held(header);
         let before = self.b.load(self.t.int(32), held, 4);
         self.b.store(inside, held, 4);
@@ -79,7 +79,7 @@ impl<'c> Emitter<'_, 'c> {
 
     /// Lanes go to a block: perhaps into a loop in which they may have to wait.
     pub(super) fn note_entry(&mut self, position: usize, to: usize, mask: Value<'c>) {
-        if self.body.enters_spinning_loop(position, to) && self.is_cautious(to) {
+        if self.body().enters_spinning_loop(position, to) && self.is_cautious(to) {
             let held = self.held(to);
             self.b.store(self.b.or(self.b.load(self.t.int(32), held, 4), mask), held, 4);
         }
@@ -88,20 +88,22 @@ impl<'c> Emitter<'_, 'c> {
     /// Tells the runtime that lanes wait in a loop in vain, if others of the warp will go on ahead of them: from here on the
     /// order is assumed.
     fn note_parting(&self, header: usize) {
-        let (Some(one), Some(region)) = (self.body.loop_at(header), self.analysis.flow.region(header)) else { return };
-        let Some(branch) = self.branch_of(one).filter(|_| self.hooked) else { return };
+        let (Some(one), Some(region)) = (self.body().loop_at(header), self.analysis().flow.region(header)) else {
+            return;
+        };
+        let Some(branch) = self.branch_of(one).filter(|_| self.hooked()) else { return };
         let outside: Vec<usize> =
-            self.analysis.flow.blocks(region).filter(|block| one.blocks.binary_search(block).is_err()).collect();
+            self.analysis().flow.blocks(region).filter(|block| one.blocks.binary_search(block).is_err()).collect();
         let others = self.waiting_in(&outside);
-        let parted = self.unit.quiet(self.unit.runtime().parted());
-        self.b.call(parted, &[self.context, self.i32(branch), others]);
+        let parted = self.unit().quiet(self.unit().runtime().parted());
+        self.b.call(parted, &[self.context(), self.i32(branch), others]);
     }
 
     /// Number of the branch that leaves a loop.
     fn branch_of(&self, one: &BodyLoop) -> Option<u32> {
         let inside = |to: &usize| one.blocks.binary_search(to).is_ok();
-        let leaving = one.blocks.iter().filter(|&&block| !self.body.blocks[block].successors.iter().all(inside));
-        leaving.flat_map(|&block| &self.body.blocks[block].instructions).find_map(|value| {
+        let leaving = one.blocks.iter().filter(|&&block| !self.body().blocks[block].successors.iter().all(inside));
+        leaving.flat_map(|&block| &self.body().blocks[block].instructions).find_map(|value| {
             let name = value.direct_callee()?.name();
             let hook = matches!(classify(&name), Call::Hook(Hook::Branch | Hook::Switch));
             hook.then(|| value.operand(0).as_u64()).flatten().map(|number| number as u32)
@@ -111,7 +113,7 @@ impl<'c> Emitter<'_, 'c> {
     /// Behind a block of lanes that went on ahead: if it did something that others can see, those who wait try again.
     pub(super) fn look_back(&self, position: usize) {
         let Some(dispatcher) = self.dispatcher(position) else { return };
-        if !self.body.blocks[position].instructions.iter().any(|value| is_seen_by_others(*value)) {
+        if !self.body().blocks[position].instructions.iter().any(|value| is_seen_by_others(*value)) {
             return;
         }
         let (b, word) = (&self.b, self.t.int(32));

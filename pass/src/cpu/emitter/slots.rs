@@ -9,17 +9,17 @@ impl<'c> Emitter<'_, 'c> {
     /// Values that are used in other blocks than their own get memory; so do phis.
     pub(super) fn make_slots(&mut self) {
         let mut wanted = Vec::new();
-        for (position, block) in self.body.blocks.iter().enumerate() {
+        for (position, block) in self.body().blocks.iter().enumerate() {
             for &value in &block.instructions {
                 if value.ty().is_void() || (position == 0 && !value.is_phi() && !self.is_cautious(position)) {
                     continue;
                 }
                 let elsewhere = value.users().into_iter().any(|user| match user.block() {
                     Some(other) if user.is_phi() => {
-                        self.body.positions.contains_key(&other)
+                        self.body().positions.contains_key(&other)
                             && user.incoming().iter().any(|(used, from)| *used == value && *from != block.block)
                     }
-                    Some(other) => other != block.block && self.body.positions.contains_key(&other),
+                    Some(other) => other != block.block && self.body().positions.contains_key(&other),
                     None => false,
                 });
                 if value.is_phi() || elsewhere {
@@ -28,7 +28,7 @@ impl<'c> Emitter<'_, 'c> {
             }
         }
         for value in wanted {
-            let shape = self.analysis.shape(value);
+            let shape = self.analysis().shape(value);
             let slots = leaf_types(value.ty()).into_iter().map(|ty| self.slot(ty, shape)).collect();
             self.slots.insert(value, slots);
         }
@@ -38,7 +38,7 @@ impl<'c> Emitter<'_, 'c> {
         match shape {
             Shape::Uniform => Slot::Uniform(self.entry.alloca(ty, 8), ty),
             Shape::Affine(affine) => {
-                let bases = (0..self.version.groups()).map(|_| self.entry.alloca(self.t.int(64), 8)).collect();
+                let bases = (0..self.version().groups()).map(|_| self.entry.alloca(self.t.int(64), 8)).collect();
                 Slot::Affine(bases, affine.stride, ty)
             }
             Shape::Varying { .. } => self.lane_slot(ty),

@@ -9,7 +9,7 @@ use crate::llvm::{Type, Value};
 impl<'c> Emitter<'_, 'c> {
     /// A mask as `<32 x i1>`, see [`Unit::lanes_of`].
     pub fn lanes_of(&self, mask: Value<'c>) -> Value<'c> {
-        self.unit.lanes_of(&self.b, mask)
+        self.unit().lanes_of(&self.b, mask)
     }
 
     /// The lanes that run the block, as `<32 x i1>`.
@@ -32,13 +32,13 @@ impl<'c> Emitter<'_, 'c> {
 
     /// Number of the lowest bit of a mask that is not 0.
     pub fn lowest(&self, mask: Value<'c>) -> Value<'c> {
-        let count = self.unit.intrinsic("llvm.cttz", &[mask.ty()]);
+        let count = self.unit().intrinsic("llvm.cttz", &[mask.ty()]);
         self.b.call(count, &[mask, Value::int(self.t.int(1), 1)])
     }
 
     /// Number of lanes in a mask.
     pub fn count(&self, mask: Value<'c>) -> Value<'c> {
-        self.b.call(self.unit.intrinsic("llvm.ctpop", &[mask.ty()]), &[mask])
+        self.b.call(self.unit().intrinsic("llvm.ctpop", &[mask.ty()]), &[mask])
     }
 
     /// `i32` constant.
@@ -54,20 +54,20 @@ impl<'c> Emitter<'_, 'c> {
     /// A field of the context, read once.
     pub fn field(&mut self, field: context::Field) -> Value<'c> {
         self.once(field.name, |this| {
-            let place = this.entry.offset(this.context, field.offset);
+            let place = this.entry.offset(this.context(), field.offset);
             this.entry.load(field.ty(this.t), place, field.align())
         })
     }
 
     /// A field of the context, read now.
     pub fn field_now(&self, field: context::Field) -> Value<'c> {
-        let place = self.b.offset(self.context, field.offset);
+        let place = self.b.offset(self.context(), field.offset);
         self.b.load(field.ty(self.t), place, field.align())
     }
 
     /// Writes a field of the context.
     pub fn set_field(&self, field: context::Field, value: Value<'c>) {
-        let place = self.b.offset(self.context, field.offset);
+        let place = self.b.offset(self.context(), field.offset);
         self.b.store(value, place, field.align());
     }
 
@@ -94,8 +94,8 @@ impl<'c> Emitter<'_, 'c> {
 
     /// A leaf of lane numbers plus `offset`, as `i64`.
     pub fn lane_numbers(&mut self, ty: Type<'c>) -> Leaf<'c> {
-        let size = u64::from(LANES) / self.version.groups() as u64;
-        let bases = (0..self.version.groups() as u64).map(|group| self.i64(group * size)).collect();
+        let size = u64::from(LANES) / self.version().groups() as u64;
+        let bases = (0..self.version().groups() as u64).map(|group| self.i64(group * size)).collect();
         Leaf::Affine { bases, stride: 1, ty }
     }
 
@@ -111,7 +111,7 @@ impl<'c> Emitter<'_, 'c> {
                     Kind::Int(_) => self.b.zext(*scalar, self.t.int(64)),
                     _ => return None,
                 };
-                Some((vec![wide; self.version.groups()], 0))
+                Some((vec![wide; self.version().groups()], 0))
             }
             Leaf::Lanes(_) => None,
         }
@@ -155,7 +155,7 @@ impl<'c> Emitter<'_, 'c> {
 
     /// The per-lane steps of an affine vector.
     pub fn steps(&self, ty: Type<'c>, stride: i64) -> Value<'c> {
-        steps(held(ty), self.version.groups(), stride)
+        steps(held(ty), self.version().groups(), stride)
     }
 
     /// One scalar per group, spread over the lanes.

@@ -208,11 +208,11 @@ impl<'c> Emitter<'_, 'c> {
                 return Some(());
             }
             "activemask" => {
-                let lanes = self.b.splat(self.mask, LANES);
+                let lanes = self.b.splat(self.mask(), LANES);
                 return self.write(machine, operands.first()?, lanes, guard);
             }
             "trap" => {
-                self.b.call(self.unit.runtime().trap(), &[self.context, self.mask]);
+                self.b.call(self.unit().runtime().trap(), &[self.context(), self.mask()]);
                 return Some(());
             }
             "cp" => return self.copy_async(machine, &parts, operands, guard),
@@ -245,7 +245,7 @@ impl<'c> Emitter<'_, 'c> {
             let members = self.read(machine, members, 32)?;
             // Among the members that take part.
             let among = |this: &Self, lanes| this.b.and(this.b.splat(lanes, LANES), members);
-            let (yes, all) = (among(self, self.b.and(votes, self.mask)), among(self, self.mask));
+            let (yes, all) = (among(self, self.b.and(votes, self.mask())), among(self, self.mask()));
             let value = match *parts.get(1)? {
                 "ballot" => yes,
                 "any" => self.b.ne(yes, self.same(yes, 0)),

@@ -153,7 +153,7 @@ impl<'c> Emitter<'_, 'c> {
     fn float_operation(&self, parts: &[&str], values: &[Value<'c>]) -> Option<Value<'c>> {
         let b = &self.b;
         let x = *values.first()?;
-        let call = |name: &str, arguments: &[Value<'c>]| b.call(self.unit.intrinsic(name, &[x.ty()]), arguments);
+        let call = |name: &str, arguments: &[Value<'c>]| b.call(self.unit().intrinsic(name, &[x.ty()]), arguments);
         let rounding = rounding(parts);
         if parts.iter().any(|part| matches!(*part, "xorsign" | "abs") && parts[0] != *part) {
             return None;
@@ -198,7 +198,7 @@ impl<'c> Emitter<'_, 'c> {
     /// `.sat` and `.relu`.
     fn clamped(&self, value: Value<'c>, parts: &[&str]) -> Value<'c> {
         let call =
-            |name: &str, arguments: &[Value<'c>]| self.b.call(self.unit.intrinsic(name, &[value.ty()]), arguments);
+            |name: &str, arguments: &[Value<'c>]| self.b.call(self.unit().intrinsic(name, &[value.ty()]), arguments);
         if parts.contains(&"sat") {
             // NaN becomes 0.
             let low = call("llvm.maxnum", &[value, Value::zero(value.ty())]);
@@ -288,7 +288,7 @@ impl<'c> Emitter<'_, 'c> {
             (Some(from), None) => {
                 let value = self.numbers(value, from);
                 let round = parts.iter().find_map(|part| rounding_intrinsic(part))?;
-                let whole = self.b.call(self.unit.intrinsic(round, &[value.ty()]), &[value]);
+                let whole = self.b.call(self.unit().intrinsic(round, &[value.ty()]), &[value]);
                 // Integers are saturated with and without `.sat`.
                 Some(register(self, self.saturating(to_kind == TypeKind::Signed, whole, self.t.int(to_bits))))
             }
@@ -311,7 +311,7 @@ impl<'c> Emitter<'_, 'c> {
     fn narrowed(&self, value: Value<'c>, to: Format, parts: &[&str]) -> Option<Value<'c>> {
         let rounding = rounding(parts);
         let value = match parts.iter().find_map(|part| rounding_intrinsic(part)) {
-            Some(round) => self.b.call(self.unit.intrinsic(round, &[value.ty()]), &[value]),
+            Some(round) => self.b.call(self.unit().intrinsic(round, &[value.ty()]), &[value]),
             None => value,
         };
         let ty = self.computed(to).vector(LANES);
@@ -383,7 +383,7 @@ impl<'c> Emitter<'_, 'c> {
             false => (0, (1i64 << to.1) - 1),
         };
         let call = |name: &str, left: Value<'c>, right: i64| {
-            self.b.call(self.unit.intrinsic(name, &[wide]), &[left, self.same(left, right as u64)])
+            self.b.call(self.unit().intrinsic(name, &[wide]), &[left, self.same(left, right as u64)])
         };
         let clamped = call("llvm.smin", call("llvm.smax", value, low), high);
         Some(self.b.trunc(clamped, self.int_lanes(from.1)))

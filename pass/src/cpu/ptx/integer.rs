@@ -60,9 +60,9 @@ impl<'c> Emitter<'_, 'c> {
             "neg" => b.sub(self.same(x, 0), x),
             "min" | "max" => {
                 let name = format!("llvm.{}{opcode}", if signed { "s" } else { "u" });
-                b.call(self.unit.intrinsic(&name, &[x.ty()]), &[x, *values.get(1)?])
+                b.call(self.unit().intrinsic(&name, &[x.ty()]), &[x, *values.get(1)?])
             }
-            "abs" => b.call(self.unit.intrinsic("llvm.abs", &[x.ty()]), &[x, Value::int(self.t.int(1), 0)]),
+            "abs" => b.call(self.unit().intrinsic("llvm.abs", &[x.ty()]), &[x, Value::int(self.t.int(1), 0)]),
             "shl" | "shr" => {
                 // Shifts by more than the width give zero, or the sign.
                 let by = self.read(machine, &sources[1], 32)?;
@@ -94,13 +94,13 @@ impl<'c> Emitter<'_, 'c> {
                     b.trunc(b.lshr(whole, by), x.ty())
                 }
             }
-            "popc" => b.call(self.unit.intrinsic("llvm.ctpop", &[x.ty()]), &[x]),
-            "clz" => b.call(self.unit.intrinsic("llvm.ctlz", &[x.ty()]), &[x, Value::int(self.t.int(1), 0)]),
-            "brev" => b.call(self.unit.intrinsic("llvm.bitreverse", &[x.ty()]), &[x]),
+            "popc" => b.call(self.unit().intrinsic("llvm.ctpop", &[x.ty()]), &[x]),
+            "clz" => b.call(self.unit().intrinsic("llvm.ctlz", &[x.ty()]), &[x, Value::int(self.t.int(1), 0)]),
+            "brev" => b.call(self.unit().intrinsic("llvm.bitreverse", &[x.ty()]), &[x]),
             "bfind" => {
                 let flipped = if signed { b.xor(x, b.ashr(x, self.same(x, u64::from(bits - 1)))) } else { x };
                 let zeros =
-                    b.call(self.unit.intrinsic("llvm.ctlz", &[x.ty()]), &[flipped, Value::int(self.t.int(1), 0)]);
+                    b.call(self.unit().intrinsic("llvm.ctlz", &[x.ty()]), &[flipped, Value::int(self.t.int(1), 0)]);
                 let found = if has("shiftamt") { zeros } else { b.sub(self.same(zeros, u64::from(bits - 1)), zeros) };
                 let none = b.eq(flipped, self.same(flipped, 0));
                 let found = b.select(none, self.same(found, u64::MAX), found);

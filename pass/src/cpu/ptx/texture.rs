@@ -67,7 +67,7 @@ impl<'c> Emitter<'_, 'c> {
 
     /// The site that the hook before the assembly named.
     fn texture_site(&mut self) -> Value<'c> {
-        let site = self.texture_sites.pop_front();
+        let site = self.next_fetch();
         self.i32(site.unwrap_or(NO_SITE))
     }
 
@@ -124,8 +124,8 @@ impl<'c> Emitter<'_, 'c> {
         let (coordinates, values) = (self.b.offset(place, COORDINATES), self.b.offset(place, VALUES));
         let mask = self.guarded_mask(guard);
         let site = self.texture_site();
-        let function = self.unit.runtime().texture();
-        self.b.call(function, &[self.context, mask, site, self.i32(operation), place, coordinates, values]);
+        let function = self.unit().runtime().texture();
+        self.b.call(function, &[self.context(), mask, site, self.i32(operation), place, coordinates, values]);
         for (index, target) in targets.iter().enumerate() {
             let from = self.b.offset(values, 4 * u64::from(LANES) * index as u64);
             let value = self.b.load(self.int_lanes(32), from, 64);
@@ -182,8 +182,8 @@ impl<'c> Emitter<'_, 'c> {
         }
         let mask = self.guarded_mask(guard);
         let site = self.texture_site();
-        let function = self.unit.runtime().surface();
-        self.b.call(function, &[self.context, mask, site, self.i32(operation), place, coordinates, values]);
+        let function = self.unit().runtime().surface();
+        self.b.call(function, &[self.context(), mask, site, self.i32(operation), place, coordinates, values]);
         if !store {
             for (index, element) in elements.iter().enumerate() {
                 let value = self.b.load(self.int_lanes(64), at(self, index), 64);
