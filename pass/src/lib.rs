@@ -11,3 +11,4 @@ pub mod llvm;
 pub mod matrix;
 pub mod object;
 pub mod parts;
+mod ptx;

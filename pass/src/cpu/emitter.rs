@@ -4,6 +4,7 @@ mod accesses;
 pub(super) mod context;
 mod control;
 mod dispatch;
+mod dispatcher;
 mod frame;
 pub(super) mod lanes;
 pub(super) mod leaf;
@@ -11,22 +12,22 @@ mod patience;
 mod slots;
 mod values;
 
+pub use super::error::Emitted;
 use super::error::Refusal;
 use super::shapes::analysis::{Analysis, Version};
 use super::shapes::body::Body;
 use super::shapes::shape::Shape;
 use super::target::unit::Unit;
+use crate::cpu::target::types::{leaf_offsets, leaf_types};
 use crate::ir::class::gives_way;
 use crate::ir::kernel::is_kernel;
+use crate::ir::threads::is_thread_exit;
 use crate::llvm::{Block, Builder, Type, Types, Value};
 use accesses::Accesses;
-use dispatch::Dispatcher;
+use dispatcher::Dispatcher;
 use frame::Frame;
-use leaf::{Leaf, leaf_types};
+use leaf::Leaf;
 use std::collections::{BTreeMap, HashMap, VecDeque};
-
-/// Result of lowering a piece.
-pub type Emitted<T> = Result<T, Refusal>;
 
 /// Lowers one version of one function.
 pub struct Emitter<'u, 'c> {
@@ -280,7 +281,7 @@ impl<'u, 'c> Emitter<'u, 'c> {
     }
 
     fn load_argument(&self, ty: Type<'c>, address: Value<'c>) -> Vec<Leaf<'c>> {
-        let offsets = leaf::leaf_offsets(self.unit().layout(), ty);
+        let offsets = leaf_offsets(self.unit().layout(), ty);
         (leaf_types(ty).into_iter().zip(offsets))
             .map(|(ty, offset)| {
                 let place = self.entry.offset(address, offset);
@@ -327,7 +328,7 @@ impl<'u, 'c> Emitter<'u, 'c> {
                 break;
             }
             self.index = index;
-            if super::shapes::body::is_thread_exit(value) {
+            if is_thread_exit(value) {
                 self.end_threads();
                 break;
             }

@@ -15,6 +15,9 @@ pub struct Refusal {
     pub function: String,
 }
 
+/// Result of lowering a piece.
+pub type Emitted<T> = Result<T, Refusal>;
+
 impl Refusal {
     /// Refuses an instruction.
     pub fn of(value: Value<'_>, what: impl Into<String>) -> Refusal {

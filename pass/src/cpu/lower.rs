@@ -2,11 +2,14 @@
 
 use super::emitter::{Emitter, Job};
 use super::error::{LowerError, Refusal};
+use super::options::Options;
 use super::shapes::analysis::{Analysis, Version};
 use super::shapes::body::Body;
 use super::shapes::cautious::find_regions;
+use super::shapes::spin::spinning_loops;
 use super::target::descriptor::{KernelFunctions, Tables};
-use super::target::unit::{Host, Unit, Vectors};
+use super::target::unit::{Host, Unit};
+use super::target::vectors::Vectors;
 use crate::ir::class::{Register, register};
 use crate::ir::kernel::is_kernel;
 use crate::llvm::module::{new_module, verify};
@@ -14,29 +17,7 @@ use crate::llvm::{Builder, Machine, ModuleItems, Value};
 use inkwell::module::Module;
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, HashMap};
-use warpline_format::occupancy::Resources;
 use warpline_format::site_table::SiteTable;
-
-/// How to lower.
-#[derive(Clone, Debug)]
-pub struct Options<'a> {
-    /// Host processor as clang's `-march`; `native` is the one that this runs on.
-    pub processor: &'a str,
-    /// Symbol of the `ModuleDescriptor`.
-    pub descriptor: &'a str,
-    /// Whether other objects may refer to the descriptor.
-    pub visible: bool,
-    /// The fat binary for GPUs, empty where there is none.
-    pub fat_binary: &'a [u8],
-    /// Symbol of a descriptor that stands in the fat binary's place: that of the emulated GPU's code.
-    pub emulated: Option<&'a str>,
-    /// What ptxas says of kernels, by mangled name; may be empty.
-    pub registers: &'a BTreeMap<String, Vec<Resources>>,
-    /// Lower everything in the cautious way: slow, for comparison.
-    pub cautious: bool,
-    /// Whether to run LLVM's optimiser on the result; off for reading the IR.
-    pub optimize: bool,
-}
 
 /// Lowers prepared device code to a module for the host.
 ///
@@ -55,7 +36,7 @@ pub fn lower<'c>(
     let target = new_module(&source, "warpline.device");
     machine.adopt(&target);
     let host = Host {
-        vectors: vectors_of(&machine),
+        vectors: Vectors::of(&machine),
         gathers: crate::llvm::shim::gathers(&machine, &target),
         processor: (machine.processor(), machine.features()),
     };
@@ -70,60 +51,6 @@ pub fn lower<'c>(
         super::target::optimize::run(&target, &machine)?;
     }
     Ok(target)
-}
-
-/// Processor features that code for these vectors needs.
-pub(super) fn features(vectors: Vectors) -> &'static str {
-    match vectors {
-        Vectors::Sse => "",
-        Vectors::Avx2 => "avx2,fma",
-        Vectors::Avx512 => "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma",
-    }
-}
-
-fn vectors_of(machine: &Machine) -> Vectors {
-    let features = machine.features();
-    let has = |name: &str| features.split(',').any(|feature| feature.strip_prefix('+') == Some(name));
-    let processor = machine.processor();
-    let one_of = |names: &[&str]| names.iter().any(|name| processor.starts_with(name));
-    let no_512 = features.split(',').any(|feature| feature == "-avx512f");
-    const WITH_512: [&str; 12] = [
-        "x86-64-v4",
-        "skylake-avx512",
-        "skx",
-        "cascadelake",
-        "cooperlake",
-        "cannonlake",
-        "icelake",
-        "tigerlake",
-        "rocketlake",
-        "sapphirerapids",
-        "znver4",
-        "znver5",
-    ];
-    const WITH_AVX2: [&str; 14] = [
-        "x86-64-v3",
-        "haswell",
-        "core-avx2",
-        "broadwell",
-        "skylake",
-        "alderlake",
-        "raptorlake",
-        "arrowlake",
-        "meteorlake",
-        "lunarlake",
-        "znver",
-        "emeraldrapids",
-        "graniterapids",
-        "bdver4",
-    ];
-    if !no_512 && (has("avx512f") && has("avx512bw") && has("avx512vl") || one_of(&WITH_512)) {
-        Vectors::Avx512
-    } else if has("avx2") || one_of(&WITH_AVX2) {
-        Vectors::Avx2
-    } else {
-        Vectors::Sse
-    }
 }
 
 struct Lowering<'u, 'c> {
@@ -230,6 +157,7 @@ impl<'c> Lowering<'_, 'c> {
                 let mut body = Body::new(function).ok_or_else(|| {
                     Refusal::of(function, "a loop with several entries that could not be taken apart")
                 })?;
+                body.spins = spinning_loops(&body);
                 if self.cautious {
                     body.regions.push(0..body.end());
                 } else {

@@ -7,13 +7,16 @@ mod compute;
 mod emitter;
 mod error;
 mod lower;
-pub(crate) mod ptx;
+mod options;
+mod ptx;
 mod shapes;
 mod target;
 
+pub use crate::ptx::parse::parse as statements;
 pub use error::{LowerError, Refusal};
-pub use lower::{Options, lower};
-pub use ptx::parse::parse as statements;
+pub use lower::lower;
+pub use options::Options;
+
 pub use shapes::analysis::Version;
 pub use target::optimize::{infer_attributes, optimize};
-pub use target::unit::Vectors;
+pub use target::vectors::Vectors;

@@ -8,9 +8,9 @@
 //! hierarchy comes between, where the warp may wait or another function records, and with the block. Requests to shared
 //! memory meet no cache; among themselves their order means nothing, and bundles of several addresses grow side by side.
 
-use super::distance::Sum;
 use crate::ir::border;
 use crate::ir::class::gives_way;
+use crate::ir::distance::Sum;
 use crate::llvm::value::{Opcode, Ordering};
 use crate::llvm::{Block, Builder, Layout, ModuleItems, Value};
 use inkwell::module::Module;

@@ -1,6 +1,6 @@
 //! Device variables and the globals that the compiler makes.
 
-use super::table::Table;
+use super::rows::table::Table;
 use crate::ir::globals::device_globals;
 use crate::ir::space;
 use crate::llvm::debug::Variable;

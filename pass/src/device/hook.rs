@@ -1,11 +1,16 @@
 //! Puts the hooks of `docs/design/borders.md` section 2 into prepared device code and makes its site table.
 
-use super::access::{Access, Lanewise, Seen, inspect};
-use super::locate::Places;
-use super::matrix::Addresses;
-use super::table::Table;
-use super::{DeviceError, HookOptions, architecture, bundle, globals, hint, operand, parts};
+use super::accesses::access::{Access, Lanewise, Seen};
+use super::accesses::inspect::inspect;
+use super::accesses::matrix::Addresses;
+use super::error::DeviceError;
+use super::options::HookOptions;
+use super::rows::locate::Places;
+use super::rows::table::Table;
+use super::rows::{hint, operand, parts};
+use super::{bundle, globals};
 use crate::ir::border;
+use crate::ir::machine::architecture;
 use crate::ir::space::number_of;
 use crate::llvm::metadata::{self, LIBRARY};
 use crate::llvm::module::verify;

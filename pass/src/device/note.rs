@@ -1,6 +1,6 @@
 //! Remembers source locations before optimisation.
 
-use super::table::is_library_name;
+use super::rows::table::is_library_name;
 use crate::llvm::debug::{Location, Scope};
 use crate::llvm::metadata::{LIBRARY, LOCATION, mark, set_location};
 use crate::llvm::value::Opcode;

@@ -4,10 +4,10 @@ use super::HostError;
 use super::calls::{HostAllocation, frees, host_allocation};
 use super::naming::text_constant;
 use super::note::{CONTAINERS, NAME};
+use super::place::place_after;
 use crate::llvm::debug::Location;
 use crate::llvm::metadata;
 use crate::llvm::module::verify;
-use crate::llvm::value::Opcode;
 use crate::llvm::{Builder, ModuleItems, Value};
 use inkwell::module::Module;
 use std::collections::HashMap;
@@ -141,21 +141,4 @@ fn allocation<'c>(module: &Module<'c>, call: Value<'c>, containers: &HashMap<usi
     };
     builder.call(function, &[address, total, text_constant(module, kind), label]);
     metadata::clear(call, NAME);
-}
-
-/// The instruction before which the call's result is known: the next one, or the start of the block that an `invoke`
-/// continues in. Where others come to that block too, the edge gets a block of its own.
-pub(super) fn place_after(call: Value<'_>) -> Option<Value<'_>> {
-    if call.opcode() == Some(Opcode::LLVMCall) {
-        return call.next();
-    }
-    let block = call.normal_destination()?;
-    let comes_in = block
-        .as_value()
-        .users()
-        .into_iter()
-        .filter(|user| user.is_terminator() && user.successors().contains(&block))
-        .count();
-    let block = if comes_in == 1 { block } else { call.split_normal_edge()? };
-    block.instructions().into_iter().find(|instruction| !instruction.is_phi())
 }

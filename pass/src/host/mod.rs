@@ -9,6 +9,7 @@ mod managed;
 mod names;
 mod naming;
 mod note;
+mod place;
 mod wrappers;
 
 pub use hook::{HostHooks, hook};

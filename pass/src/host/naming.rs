@@ -1,8 +1,8 @@
 //! The calls that tell the runtime what is about to be allocated (`docs/design/borders.md`, section 6).
 
 use super::holders::{Holder, is_just_memory};
-use super::hook::place_after;
 use super::names::Name;
+use super::place::place_after;
 use super::wrappers::Inside;
 use crate::llvm::{Builder, ModuleItems, Value};
 use inkwell::module::Module;

@@ -2,10 +2,10 @@
 
 use super::calls::{base_name, cuda_allocation, host_allocation};
 use super::holders::Holder;
-use super::hook::place_after;
 use super::library::{fills_device_vector, is_container_call, is_standard, is_toolkit};
 use super::names::{Name, object_at, pointer_at, result_of};
 use super::naming;
+use super::place::place_after;
 use super::wrappers::Wrappers;
 use crate::llvm::debug::Location;
 use crate::llvm::function::OF_FUNCTION;

@@ -3,8 +3,12 @@
 pub(crate) mod address;
 pub(crate) mod border;
 pub(crate) mod class;
+pub(crate) mod distance;
 pub(crate) mod globals;
 pub(crate) mod kernel;
+pub(crate) mod linear;
 pub(crate) mod machine;
 pub(crate) mod range;
 pub(crate) mod space;
+pub(crate) mod thread_steps;
+pub(crate) mod threads;

@@ -21,7 +21,7 @@ impl<'c> Value<'c> {
     /// still go where they went.
     pub fn clone_with_parameters(self, name: &str, further: &[Type<'c>]) -> Value<'c> {
         assert!(self.is_function() && !self.is_declaration(), "{self} has no body");
-        let name = super::c_name(name);
+        let name = super::text::c_name(name);
         let mut types: Vec<_> = further.iter().map(|ty| ty.raw()).collect();
         // SAFETY: a defined function of a live module; the array outlives the call.
         unsafe { Value::from_raw(wl_clone_with_parameters(self.raw(), name.as_ptr(), types.as_mut_ptr(), types.len())) }

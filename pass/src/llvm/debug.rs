@@ -187,9 +187,9 @@ fn file_path(file: LLVMMetadataRef) -> Option<String> {
     let (folder, name) = unsafe {
         let mut length = 0;
         let folder = LLVMDIFileGetDirectory(file, &mut length);
-        let folder = super::copy_text(folder, length as usize);
+        let folder = super::text::copy_text(folder, length as usize);
         let name = LLVMDIFileGetFilename(file, &mut length);
-        (folder, super::copy_text(name, length as usize))
+        (folder, super::text::copy_text(name, length as usize))
     };
     if name.is_empty() {
         return None;

@@ -60,14 +60,14 @@ impl<'c> Value<'c> {
     /// Appends a block to a function.
     pub fn append_block(self, name: &str) -> Block<'c> {
         assert!(self.is_function(), "{self} is no function");
-        let name = super::c_name(name);
+        let name = super::text::c_name(name);
         // SAFETY: a function, checked above; the name is zero-terminated.
         unsafe { Block::from_raw(LLVMAppendBasicBlockInContext(self.types().raw(), self.raw(), name.as_ptr())) }
     }
 
     /// Adds a block to a function, before another; before the entry it becomes the entry.
     pub fn insert_block_before(self, block: Block<'c>, name: &str) -> Block<'c> {
-        let name = super::c_name(name);
+        let name = super::text::c_name(name);
         // SAFETY: a live block; the name is zero-terminated.
         unsafe { Block::from_raw(LLVMInsertBasicBlockInContext(self.types().raw(), block.raw(), name.as_ptr())) }
     }
@@ -153,7 +153,7 @@ impl<'c> Value<'c> {
             }
             let mut length = 0;
             let text = LLVMGetStringAttributeValue(raw, &mut length);
-            Some(super::copy_text(text, length as usize))
+            Some(super::text::copy_text(text, length as usize))
         }
     }
 
@@ -351,7 +351,7 @@ impl<'c> ModuleItems<'c> for inkwell::module::Module<'c> {
 
     fn new_function(&self, name: &str, ty: Type<'c>) -> Value<'c> {
         assert_eq!(ty.kind(), Kind::Function, "{ty} is no function type");
-        let name = super::c_name(name);
+        let name = super::text::c_name(name);
         // SAFETY: a live module and a function type, checked above; the name is zero-terminated.
         unsafe { Value::from_raw(LLVMAddFunction(self.as_mut_ptr(), name.as_ptr(), ty.raw())) }
     }
@@ -361,7 +361,7 @@ impl<'c> ModuleItems<'c> for inkwell::module::Module<'c> {
     }
 
     fn new_variable(&self, name: &str, ty: Type<'c>, space: u32) -> Value<'c> {
-        let name = super::c_name(name);
+        let name = super::text::c_name(name);
         // SAFETY: a live module and type; the name is zero-terminated.
         unsafe { Value::from_raw(LLVMAddGlobalInAddressSpace(self.as_mut_ptr(), ty.raw(), name.as_ptr(), space)) }
     }

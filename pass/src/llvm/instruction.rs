@@ -1,6 +1,6 @@
 //! Queries of instructions and changes to them.
 
-use super::copy_text;
+use super::text::copy_text;
 use super::types::Type;
 use super::value::*;
 use inkwell::llvm_sys::LLVMGEPFlagInBounds;

@@ -78,7 +78,7 @@ pub fn text(instruction: Value<'_>, kind: &str) -> Option<String> {
         LLVMGetMDNodeOperands(node, &mut string);
         let mut length = 0;
         let bytes = LLVMGetMDString(string, &mut length);
-        (!bytes.is_null()).then(|| super::copy_text(bytes, length as usize))
+        (!bytes.is_null()).then(|| super::text::copy_text(bytes, length as usize))
     }
 }
 
@@ -116,7 +116,7 @@ pub fn listed_texts(module: &Module<'_>, list: &std::ffi::CStr) -> std::collecti
             let mut length = 0;
             let bytes = LLVMGetMDString(pair[1], &mut length);
             if !bytes.is_null() {
-                texts.insert(LLVMValueAsMetadata(pair[0]) as usize, super::copy_text(bytes, length as usize));
+                texts.insert(LLVMValueAsMetadata(pair[0]) as usize, super::text::copy_text(bytes, length as usize));
             }
         }
     }
@@ -208,7 +208,7 @@ pub fn annotated<'c>(module: &Module<'c>, list: &std::ffi::CStr, text: &str) -> 
         }
         let mut length = 0;
         let bytes = LLVMGetMDString(key, &mut length);
-        let same = !bytes.is_null() && super::copy_text(bytes, length as usize) == text;
+        let same = !bytes.is_null() && super::text::copy_text(bytes, length as usize) == text;
         Value::from_nullable(variable).filter(|variable| same && variable.is_global_variable())
     });
     entries.collect()

@@ -159,7 +159,7 @@ pub fn verify(module: &Module<'_>, stage: &str) -> Result<(), MachineError> {
 
 /// An empty module in the context of another.
 pub fn new_module<'c>(beside: &Module<'c>, name: &str) -> Module<'c> {
-    let name = super::c_name(name);
+    let name = super::text::c_name(name);
     // SAFETY: the context outlives `'c`, and the module has one owner.
     unsafe {
         let context = inkwell::llvm_sys::core::LLVMGetModuleContext(beside.as_mut_ptr());

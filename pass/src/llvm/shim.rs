@@ -19,7 +19,7 @@ pub(super) struct Text {
 impl Text {
     pub(super) fn copy(self) -> String {
         // SAFETY: pointer and length come from an LLVM string that is alive as long as its context.
-        unsafe { super::copy_text(self.data, self.size) }
+        unsafe { super::text::copy_text(self.data, self.size) }
     }
 }
 
@@ -120,7 +120,7 @@ pub fn run_pipeline(
     tuning: Tuning,
 ) -> Result<(), MachineError> {
     let raw = RawTuning { vectorize: tuning.vectorize, unroll: tuning.unroll, keep_notes: tuning.keep_notes };
-    let text = super::c_name(pipeline);
+    let text = super::text::c_name(pipeline);
     // SAFETY: live module and machine; the shim keeps neither pointer.
     let refused =
         unsafe { take(wl_run_pipeline(module.as_mut_ptr(), machine.inner().as_mut_ptr(), text.as_ptr(), &raw)) };
@@ -138,7 +138,7 @@ pub fn gathers(machine: &Machine, module: &Module<'_>) -> bool {
 
 /// Removes a module's named metadata, if there is any of the name.
 pub fn erase_named_metadata(module: &Module<'_>, name: &str) {
-    let name = super::c_name(name);
+    let name = super::text::c_name(name);
     // SAFETY: a live module and a zero-terminated string.
     unsafe { wl_erase_named_metadata(module.as_mut_ptr(), name.as_ptr()) }
 }
@@ -147,7 +147,7 @@ pub fn erase_named_metadata(module: &Module<'_>, name: &str) {
 /// unique with.
 pub fn demangle(name: &str) -> String {
     let name = before_externalisation(name).unwrap_or(name);
-    let raw = super::c_name(name);
+    let raw = super::text::c_name(name);
     // SAFETY: a zero-terminated string.
     unsafe { take(wl_demangle(raw.as_ptr())) }.unwrap_or_else(|| name.into())
 }

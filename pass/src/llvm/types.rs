@@ -265,7 +265,7 @@ impl<'c> Type<'c> {
 impl std::fmt::Display for Type<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         // SAFETY: `raw` is live; the message is ours to free.
-        f.write_str(&unsafe { super::take_message(LLVMPrintTypeToString(self.raw)) })
+        f.write_str(&unsafe { super::text::take_message(LLVMPrintTypeToString(self.raw)) })
     }
 }
 

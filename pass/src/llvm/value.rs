@@ -1,7 +1,7 @@
 //! Values, instructions, blocks and functions.
 
+use super::text::{copy_text, take_message};
 use super::types::{Kind, Type, Types};
-use super::{copy_text, take_message};
 use inkwell::context::Context;
 use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::prelude::*;
@@ -258,7 +258,7 @@ impl<'c> Value<'c> {
             }
             let mut length = 0;
             let bytes = LLVMGetAsString(self.raw, &mut length);
-            super::copy_text(bytes, length)
+            super::text::copy_text(bytes, length)
         };
         text.split('\0').next().map(str::to_owned)
     }

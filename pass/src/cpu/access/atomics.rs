@@ -1,9 +1,10 @@
 //! Atomic operations, one lane after another in lane order.
 
 use crate::cpu::compute::arithmetic::scalar_bits;
-use crate::cpu::emitter::leaf::{LANES, Leaf, held};
+use crate::cpu::emitter::leaf::Leaf;
 use crate::cpu::emitter::{Emitted, Emitter};
 use crate::cpu::error::Refusal;
+use crate::cpu::target::types::{LANES, held};
 use crate::llvm::types::Kind;
 use crate::llvm::value::{AtomicOp, IntPredicate, Opcode, Ordering, RealPredicate};
 use crate::llvm::{Builder, Type, Value};

@@ -1,9 +1,9 @@
 //! Access checks: addresses are compared with memory known to be good, and the runtime is asked where that fails.
 
 use super::compact;
-use crate::cpu::emitter::leaf::LANES;
 use crate::cpu::emitter::{Emitter, context};
 use crate::cpu::target::checked::Checked;
+use crate::cpu::target::types::LANES;
 use crate::llvm::{Block, Value};
 use warpline_format::access::Space;
 

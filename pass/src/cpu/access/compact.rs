@@ -3,7 +3,7 @@
 //! What the trace holds of such an access is mostly a base and 32-bit distances. Lowered code has vectors for that, and
 //! the addresses in its registers; the runtime, which meets an item later, would fetch twice the bytes and go lane by lane.
 
-use crate::cpu::emitter::leaf::LANES;
+use crate::cpu::target::types::LANES;
 use crate::cpu::target::unit::Unit;
 use crate::llvm::function::OF_FUNCTION;
 use crate::llvm::value::IntPredicate;

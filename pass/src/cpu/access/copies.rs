@@ -3,9 +3,10 @@
 use super::memory::common_align;
 use crate::cpu::compute::arithmetic::scalar_bits;
 use crate::cpu::emitter::lanes::Lay;
-use crate::cpu::emitter::leaf::{LANES, Leaf, leaf_types};
+use crate::cpu::emitter::leaf::Leaf;
 use crate::cpu::emitter::{Emitted, Emitter};
 use crate::cpu::error::Refusal;
+use crate::cpu::target::types::{LANES, leaf_types};
 use crate::llvm::Value;
 
 /// Longest copy that is unrolled; the preparation turns longer ones into loops.

@@ -6,9 +6,9 @@
 
 use super::record::{Written, raw_head};
 use crate::cpu::emitter::lanes::{Allowed, Lay};
-use crate::cpu::emitter::leaf::LANES;
 use crate::cpu::emitter::{Emitter, context};
 use crate::cpu::target::checked::Checked;
+use crate::cpu::target::types::LANES;
 use crate::cpu::target::unit::Unit;
 use crate::llvm::function::OF_FUNCTION;
 use crate::llvm::value::Linkage;

@@ -6,9 +6,10 @@
 //! stride that hold if the test does. Accesses take the second form where they can; then nobody needs the vector.
 
 use crate::cpu::emitter::lanes::Guess;
-use crate::cpu::emitter::leaf::{LANES, Leaf};
+use crate::cpu::emitter::leaf::Leaf;
 use crate::cpu::emitter::{Emitted, Emitter};
 use crate::cpu::shapes::shape::Shape;
+use crate::cpu::target::types::LANES;
 use crate::ir::address;
 use crate::llvm::Value;
 use crate::llvm::value::{IntPredicate, Opcode};

@@ -2,10 +2,11 @@
 
 use crate::cpu::compute::arithmetic::scalar_bits;
 use crate::cpu::emitter::lanes::{Evenness, Guess, Lay};
-use crate::cpu::emitter::leaf::{LANES, Leaf, leaf_offsets, leaf_types};
+use crate::cpu::emitter::leaf::Leaf;
 use crate::cpu::emitter::{Emitted, Emitter};
 use crate::cpu::shapes::analysis::Version;
 use crate::cpu::shapes::shape::Shape;
+use crate::cpu::target::types::{LANES, leaf_offsets, leaf_types};
 use crate::llvm::types::Kind;
 use crate::llvm::value::Ordering;
 use crate::llvm::{Type, Value};

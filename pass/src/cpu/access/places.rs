@@ -1,9 +1,10 @@
 //! Local variables, constants, and the addresses of module variables.
 
 use crate::cpu::compute::arithmetic::scalar_bits;
-use crate::cpu::emitter::leaf::{LANES, Leaf, leaf_types};
+use crate::cpu::emitter::leaf::Leaf;
 use crate::cpu::emitter::{Emitted, Emitter, context};
 use crate::cpu::error::Refusal;
+use crate::cpu::target::types::{LANES, leaf_types};
 use crate::cpu::target::unit::Place;
 use crate::llvm::Value;
 use crate::llvm::types::Kind;

@@ -1,10 +1,10 @@
 //! Records: items that lowered code writes into its warp's buffer.
 
 use crate::cpu::emitter::lanes::Lay;
-use crate::cpu::emitter::leaf::LANES;
 use crate::cpu::emitter::{Emitter, context};
 use crate::cpu::shapes::shape::Shape;
 use crate::cpu::target::checked::Checked;
+use crate::cpu::target::types::LANES;
 use crate::ir::class::{self, Call, gives_way};
 use crate::llvm::Value;
 use crate::llvm::types::Kind;

@@ -1,9 +1,10 @@
 //! Calls: hooks, registers, functions of the module, pointers, and the device runtime's functions.
 
-use crate::cpu::emitter::leaf::{LANES, Leaf, leaf_types};
+use crate::cpu::emitter::leaf::Leaf;
 use crate::cpu::emitter::{Emitted, Emitter, context};
 use crate::cpu::error::Refusal;
 use crate::cpu::shapes::shape::{Shape, VARYING};
+use crate::cpu::target::types::{LANES, leaf_types};
 use crate::ir::class::{self, Call, LaneMask, Register};
 use crate::llvm::{Type, Value};
 use warpline_format::access::Kind as ItemKind;

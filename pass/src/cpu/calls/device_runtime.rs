@@ -1,9 +1,10 @@
 //! Calls of the device runtime: kernels that launch kernels, and what they may ask of it.
 
 use crate::cpu::emitter::lanes::Lay;
-use crate::cpu::emitter::leaf::{LANES, Leaf, leaf_types};
+use crate::cpu::emitter::leaf::Leaf;
 use crate::cpu::emitter::{Emitted, Emitter};
 use crate::cpu::error::Refusal;
+use crate::cpu::target::types::{LANES, leaf_types};
 use crate::llvm::Value;
 use warpline_format::abi::device_call;
 

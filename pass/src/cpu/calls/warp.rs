@@ -1,8 +1,9 @@
 //! Operations of a whole warp: barriers, votes, shuffles, match, reduce; fences and traps.
 
-use crate::cpu::emitter::leaf::{LANES, Leaf};
+use crate::cpu::emitter::leaf::Leaf;
 use crate::cpu::emitter::{Emitted, Emitter};
 use crate::cpu::error::Refusal;
+use crate::cpu::target::types::LANES;
 use crate::llvm::Value;
 use crate::llvm::value::{IntPredicate, Ordering};
 use warpline_format::abi::barrier;

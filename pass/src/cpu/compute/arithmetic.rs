@@ -1,9 +1,10 @@
 //! Arithmetic, comparisons, conversions and the shuffling of vector elements.
 
-use crate::cpu::emitter::leaf::{LANES, Leaf, held, leaf_range, leaf_types};
+use crate::cpu::emitter::leaf::{Leaf, leaf_range};
 use crate::cpu::emitter::{Emitted, Emitter};
 use crate::cpu::error::Refusal;
 use crate::cpu::shapes::shape::Shape;
+use crate::cpu::target::types::{LANES, held, leaf_types};
 use crate::ir::address;
 use crate::llvm::types::Kind;
 use crate::llvm::value::{IntPredicate, Opcode, RealPredicate};

@@ -7,7 +7,7 @@
 //! 2008: p + 2 bits suffice).
 
 use crate::cpu::emitter::Emitter;
-use crate::cpu::emitter::leaf::LANES;
+use crate::cpu::target::types::LANES;
 use crate::cpu::target::unit::Unit;
 use crate::llvm::function::OF_FUNCTION;
 use crate::llvm::types::Kind;

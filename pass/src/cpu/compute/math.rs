@@ -1,11 +1,12 @@
 //! Functions of one lane: LLVM's math intrinsics.
 
 use super::arithmetic::scalar_bits;
-use crate::cpu::emitter::leaf::{Leaf, leaf_types};
+use crate::cpu::emitter::leaf::Leaf;
 use crate::cpu::emitter::{Emitted, Emitter};
 use crate::cpu::error::Refusal;
 use crate::cpu::shapes::shape::Shape;
-use crate::cpu::target::unit::Vectors;
+use crate::cpu::target::types::leaf_types;
+use crate::cpu::target::vectors::Vectors;
 use crate::llvm::types::Kind;
 use crate::llvm::value::{Opcode, RealPredicate};
 use crate::llvm::{Type, Value};

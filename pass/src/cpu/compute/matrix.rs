@@ -3,9 +3,10 @@
 //! A register is `<32 x i32>`, or `<32 x i64>` of doubles, whatever types the code has for it.
 
 use crate::cpu::emitter::lanes::Lay;
-use crate::cpu::emitter::leaf::{LANES, Leaf, leaf_types};
+use crate::cpu::emitter::leaf::Leaf;
 use crate::cpu::emitter::{Emitted, Emitter};
 use crate::cpu::error::Refusal;
+use crate::cpu::target::types::{LANES, leaf_types};
 use crate::ir::space::space_of_pointer;
 use crate::llvm::Value;
 use crate::llvm::types::Kind;

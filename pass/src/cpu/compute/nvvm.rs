@@ -2,9 +2,10 @@
 
 use super::arithmetic::scalar_bits;
 use super::rounding::Rounding;
-use crate::cpu::emitter::leaf::{Leaf, leaf_types};
+use crate::cpu::emitter::leaf::Leaf;
 use crate::cpu::emitter::{Emitted, Emitter};
 use crate::cpu::error::Refusal;
+use crate::cpu::target::types::leaf_types;
 use crate::llvm::value::{IntPredicate, Opcode, RealPredicate};
 use crate::llvm::{Type, Value};
 

@@ -1,6 +1,7 @@
 //! Cautious regions: a dispatcher chooses among their blocks, and values of lanes that are elsewhere are kept.
 
 use super::Emitter;
+use super::dispatcher::Dispatcher;
 use crate::llvm::value::IntPredicate;
 use crate::llvm::{Block, Value};
 use std::collections::BTreeSet;
@@ -8,20 +9,6 @@ use std::collections::BTreeSet;
 /// Slots and masks of a region, times its blocks, beyond which they stay in memory. LLVM would make registers of them, which
 /// all meet at the dispatcher, each coming from every block.
 const IN_REGISTERS: usize = 4_000;
-
-/// What a cautious region has of its own.
-pub struct Dispatcher<'c> {
-    /// Chooses the next block.
-    choice: Block<'c>,
-    /// The lowest position that it may choose.
-    pub(super) floor: Value<'c>,
-    /// The header of a loop in which lanes waited in vain, while those behind it go on; else 0.
-    pub(super) again: Value<'c>,
-    /// Not 0: lanes have waited in vain, and nobody has got on since.
-    pub(super) tired: Value<'c>,
-    /// Entries to the region, by the position that lanes come in at.
-    entries: Vec<(usize, Block<'c>)>,
-}
 
 impl<'c> Emitter<'_, 'c> {
     /// Makes the blocks of the dispatchers, which [`Emitter::emit_dispatchers`] fills.

@@ -13,8 +13,8 @@
 use super::Emitter;
 use super::context;
 use crate::cpu::shapes::body::BodyLoop;
-use crate::cpu::shapes::spin::is_seen_by_others;
 use crate::ir::class::{Call, classify};
+use crate::ir::threads::is_seen_by_others;
 use crate::llvm::Value;
 use crate::llvm::value::IntPredicate;
 use warpline_format::hooks::Hook;

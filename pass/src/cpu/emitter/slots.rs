@@ -1,8 +1,9 @@
 //! Memory for values that live longer than their block.
 
-use super::leaf::{LANES, Leaf, leaf_types};
+use super::leaf::Leaf;
 use super::{Emitter, Slot};
 use crate::cpu::shapes::shape::Shape;
+use crate::cpu::target::types::{LANES, leaf_types};
 use crate::llvm::{Type, Value};
 
 impl<'c> Emitter<'_, 'c> {

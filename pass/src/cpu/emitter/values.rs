@@ -1,13 +1,14 @@
 //! Small values that lowered code is made of: masks, constants, fields of the warp's context, lanes.
 
-use super::leaf::{LANES, Leaf, held, spread, steps};
+use super::leaf::{Leaf, spread, steps};
 use super::{Emitter, context};
 use crate::cpu::shapes::shape::Shape;
+use crate::cpu::target::types::{LANES, held};
 use crate::llvm::types::Kind;
 use crate::llvm::{Type, Value};
 
 impl<'c> Emitter<'_, 'c> {
-    /// A mask as `<32 x i1>`, see [`Unit::lanes_of`].
+    /// A mask as `<32 x i1>`, see [`crate::cpu::target::unit::Unit::lanes_of`].
     pub fn lanes_of(&self, mask: Value<'c>) -> Value<'c> {
         self.unit().lanes_of(&self.b, mask)
     }

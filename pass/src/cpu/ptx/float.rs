@@ -5,13 +5,13 @@
 //! function per lane. For `+`, `-`, `*` and `/` that gives the correctly rounded result, as `float` has more than twice
 //! the bits.
 
-use super::assembly::{Machine, TypeKind, ptx_type};
-use super::parse::Operand;
+use super::machine::{Machine, TypeKind, ptx_type};
 use crate::cpu::compute::rounding::Rounding;
 use crate::cpu::emitter::Emitter;
-use crate::cpu::emitter::leaf::LANES;
+use crate::cpu::target::types::LANES;
 use crate::llvm::value::{Opcode, RealPredicate};
 use crate::llvm::{Type, Value};
+use crate::ptx::parse::Operand;
 
 /// A floating-point format of PTX.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

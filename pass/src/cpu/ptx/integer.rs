@@ -1,9 +1,9 @@
 //! Integer instructions of inline assembly: arithmetic, bit fields, carry chains.
 
-use super::assembly::{Machine, TypeKind};
-use super::parse::Operand;
+use super::machine::{Machine, TypeKind};
 use crate::cpu::emitter::Emitter;
 use crate::llvm::Value;
+use crate::ptx::parse::Operand;
 
 impl<'c> Emitter<'_, 'c> {
     /// An arithmetic or logic instruction on integers.

@@ -1,10 +1,10 @@
 //! Tensor-core instructions of inline assembly, and numbers rounded for them.
 
-use super::assembly::Machine;
-use super::parse::Operand;
+use super::machine::Machine;
 use crate::cpu::emitter::Emitter;
 use crate::llvm::Value;
 use crate::matrix::{Multiply, Rows};
+use crate::ptx::parse::Operand;
 
 impl<'c> Emitter<'_, 'c> {
     /// The bits of a float rounded to `tf32`, whose low 13 bits are zero: to nearest, ties to even (`rn`) or away (`rna`).

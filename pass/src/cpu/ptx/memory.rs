@@ -1,12 +1,13 @@
 //! Memory instructions of inline assembly.
 
-use super::assembly::{Machine, TypeKind};
-use super::parse::Operand;
+use super::machine::{Machine, TypeKind};
 use crate::cpu::emitter::lanes::Lay;
-use crate::cpu::emitter::leaf::{LANES, Leaf};
+use crate::cpu::emitter::leaf::Leaf;
 use crate::cpu::emitter::{Emitter, context};
+use crate::cpu::target::types::LANES;
 use crate::llvm::Value;
 use crate::llvm::value::AtomicOp;
+use crate::ptx::parse::Operand;
 
 /// Whether an operation names shared memory.
 fn shared_part(parts: &[&str]) -> bool {

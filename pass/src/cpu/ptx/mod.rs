@@ -3,10 +3,9 @@
 pub(super) mod assembly;
 pub(super) mod float;
 pub(super) mod integer;
+pub(super) mod machine;
 pub(super) mod matrix;
 pub(super) mod memory;
-pub(crate) mod parse;
 pub(super) mod pointer;
-pub(super) mod registers;
 pub(super) mod texture;
 pub(super) mod video;

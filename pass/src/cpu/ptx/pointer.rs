@@ -1,9 +1,9 @@
 //! Pointers and the spaces that they lead to, in inline assembly.
 
-use super::assembly::Machine;
-use super::parse::Operand;
+use super::machine::Machine;
 use crate::cpu::emitter::Emitter;
 use crate::llvm::Value;
+use crate::ptx::parse::Operand;
 
 impl<'c> Emitter<'_, 'c> {
     /// `cvta`. Generic, global and shared pointers are host addresses, of which 32-bit shared ones lack the upper half; those

@@ -1,11 +1,12 @@
 //! Texture fetches and surface accesses of inline assembly: calls of the runtime's texture unit.
 
-use super::assembly::Machine;
-use super::parse::Operand;
-use crate::cpu::emitter::leaf::{LANES, Leaf};
+use super::machine::Machine;
+use crate::cpu::emitter::leaf::Leaf;
 use crate::cpu::emitter::{Emitted, Emitter};
 use crate::cpu::error::Refusal;
+use crate::cpu::target::types::LANES;
 use crate::llvm::Value;
+use crate::ptx::parse::Operand;
 use warpline_format::abi::{NO_SITE, surface, texture};
 
 /// Where handles, coordinates and values stand in the memory that a call is given, and its size.

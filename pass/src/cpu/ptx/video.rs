@@ -1,10 +1,10 @@
 //! Video instructions of inline assembly: arithmetic on the two halves or four bytes of a word, as `__vabsdiffu4` and its
 //! kin use it, and on whole words; dot products.
 
-use super::assembly::{Machine, TypeKind};
-use super::parse::Operand;
+use super::machine::{Machine, TypeKind};
 use crate::cpu::emitter::Emitter;
 use crate::llvm::Value;
+use crate::ptx::parse::Operand;
 
 /// The instruction and the bits of its parts: `vadd4` is `vadd` with 8.
 pub fn video(opcode: &str) -> Option<(&str, u32)> {

@@ -4,6 +4,7 @@ use super::body::Body;
 use super::flow::Flow;
 use super::shape::{Affine, Flags, Shape, VARYING, combine};
 use crate::ir::class::{self, Call, Register};
+use crate::ir::linear::Linear;
 use crate::ir::range::Range;
 use crate::llvm::types::{Kind, Layout};
 use crate::llvm::value::Opcode;
@@ -278,16 +279,15 @@ impl<'c> Analysis<'c> {
         let (left, right) = (value.operand(0), value.operand(1));
         let (left_range, right_range) = (self.range(left), self.range(right));
         let opcode = value.opcode();
-        let exact = match opcode {
-            Some(Opcode::LLVMAdd) => left_range.plus(right_range),
-            Some(Opcode::LLVMSub) => left_range.minus(right_range),
-            Some(Opcode::LLVMMul) => left_range.times(right_range),
-            Some(Opcode::LLVMShl) => right
-                .as_u64()
-                .filter(|&by| by < u64::from(bits) && by < 63)
-                .and_then(|by| left_range.times(Range::of(1 << by))),
-            Some(Opcode::LLVMOr) if value.is_disjoint() => left_range.plus(right_range),
-            _ => None,
+        // A shift by all bits and more is poison.
+        let linear =
+            Linear::of(value).filter(|linear| !matches!(linear, Linear::Shifted(_, by) if by.trailing_zeros() >= bits));
+        let exact = match &linear {
+            Some(Linear::Sum(_, _, 1)) => left_range.plus(right_range),
+            Some(Linear::Sum(..)) => left_range.minus(right_range),
+            Some(Linear::Product(..)) => left_range.times(right_range),
+            Some(Linear::Shifted(_, by)) => left_range.times(Range::of(*by)),
+            None => None,
         };
         let kept = match opcode {
             Some(Opcode::LLVMAnd) => {
@@ -309,24 +309,17 @@ impl<'c> Analysis<'c> {
         let (Some(l), Some(r)) = (shapes[0].terms(), shapes[1].terms()) else {
             return (probably(shapes), kept);
         };
-        let mut flags = Flags { nsw: value.is_nsw(), nuw: value.is_nuw() };
-        let stride = match opcode {
-            Some(Opcode::LLVMAdd) => l.stride + r.stride,
-            Some(Opcode::LLVMSub) => l.stride - r.stride,
-            Some(Opcode::LLVMOr) if value.is_disjoint() => {
-                flags = Flags { nsw: true, nuw: true };
-                l.stride + r.stride
-            }
-            Some(Opcode::LLVMMul) => match (left.as_i64(), right.as_i64()) {
+        let disjoint = value.is_disjoint();
+        let flags = Flags { nsw: disjoint || value.is_nsw(), nuw: disjoint || value.is_nuw() };
+        let stride = match linear {
+            Some(Linear::Sum(_, _, sign)) => l.stride + sign * r.stride,
+            Some(Linear::Product(..)) => match (left.as_i64(), right.as_i64()) {
                 (_, Some(by)) if by.unsigned_abs() < 1 << 20 => l.stride * by,
                 (Some(by), _) if by.unsigned_abs() < 1 << 20 => r.stride * by,
                 _ if l.stride == 0 && r.stride == 0 => 0,
                 _ => return (VARYING, kept),
             },
-            Some(Opcode::LLVMShl) => match right.as_u64() {
-                Some(by) if by < 20 && by < u64::from(bits) => l.stride << by,
-                _ => return (VARYING, kept),
-            },
+            Some(Linear::Shifted(_, by)) if by < 1 << 20 => l.stride * by,
             _ => return (VARYING, kept),
         };
         (combine(stride, l, r, flags, exact, bits), kept)

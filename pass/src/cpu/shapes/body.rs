@@ -2,6 +2,7 @@
 
 use super::flow::End;
 use super::graph::Graph;
+use crate::ir::threads::is_thread_exit;
 use crate::llvm::value::Opcode;
 use crate::llvm::{Block, Value};
 use std::collections::HashMap;
@@ -35,14 +36,15 @@ pub struct Body<'c> {
     pub positions: HashMap<Block<'c>, usize>,
     /// Loops, outer ones first.
     pub loops: Vec<BodyLoop>,
-    /// For each loop, whether it may wait for other threads.
+    /// For each loop, whether it may wait for other threads, see [`super::spin`].
     pub spins: Vec<bool>,
     /// Stretches of blocks that are lowered in the cautious way, see [`super::cautious`].
     pub regions: Vec<Range<usize>>,
 }
 
 impl<'c> Body<'c> {
-    /// Reads a function that the preparation passes have seen. `None`: it is irreducible after all.
+    /// Reads a function that the preparation passes have seen; which loops spin and which regions are cautious comes later.
+    /// `None`: it is irreducible after all.
     pub fn new(function: Value<'c>) -> Option<Body<'c>> {
         let source = function.blocks();
         let index: HashMap<Block<'c>, usize> = source.iter().enumerate().map(|(at, block)| (*block, at)).collect();
@@ -77,9 +79,7 @@ impl<'c> Body<'c> {
             })
             .collect();
         let positions = order.iter().enumerate().map(|(at, &block)| (source[block], at)).collect();
-        let mut body = Body { function, blocks, positions, loops, spins: Vec::new(), regions: Vec::new() };
-        body.spins = super::spin::spinning_loops(&body);
-        Some(body)
+        Some(Body { function, blocks, positions, loops, spins: Vec::new(), regions: Vec::new() })
     }
 
     /// Whether the edge closes a loop that may wait for other threads.
@@ -137,13 +137,4 @@ impl<'c> BodyBlock<'c> {
 fn returns(block: &BodyBlock<'_>) -> bool {
     block.terminator().opcode() == Some(Opcode::LLVMRet)
         && !block.instructions.iter().any(|value| is_thread_exit(*value))
-}
-
-/// Whether an instruction ends the thread: inline assembly `exit;`, or the intrinsic.
-pub fn is_thread_exit(value: Value<'_>) -> bool {
-    let Some(callee) = value.called_value() else { return false };
-    if callee.is_inline_asm() {
-        return callee.asm_text().trim().trim_end_matches(';').trim() == "exit";
-    }
-    callee.is_function() && callee.name() == "llvm.nvvm.exit"
 }

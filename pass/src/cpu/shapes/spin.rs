@@ -1,10 +1,8 @@
 //! Loops that may wait for other threads.
 
 use super::body::{Body, BodyLoop};
-use crate::cpu::target::prepare::is_block_barrier;
-use crate::ir::class::{Call, classify};
+use crate::ir::threads::{is_block_barrier, is_seen_by_others, reads_from_others};
 use crate::llvm::Value;
-use crate::llvm::value::{Opcode, Ordering};
 use std::collections::HashSet;
 
 /// For each loop of a body, whether leaving it can depend on what other threads write: an exit condition that comes
@@ -103,38 +101,4 @@ pub fn is_as_good_as_gone(body: &Body<'_>, block: usize) -> bool {
         work.extend(block.successors.iter().copied().filter(|next| seen.insert(*next)));
     }
     true
-}
-
-/// Whether other threads may see that an instruction was executed.
-pub fn is_seen_by_others(value: Value<'_>) -> bool {
-    match value.opcode() {
-        Some(Opcode::LLVMStore | Opcode::LLVMAtomicRMW | Opcode::LLVMAtomicCmpXchg) => true,
-        Some(Opcode::LLVMCall) => {
-            let name = value.callee_name();
-            let silent = [Call::Nothing, Call::PassThrough, Call::Pure].contains(&classify(&name));
-            let fence = ["llvm.nvvm.membar", "llvm.nvvm.fence"].iter().any(|prefix| name.starts_with(prefix));
-            !(silent || fence || matches!(classify(&name), Call::Hook(_) | Call::Register(_)))
-        }
-        _ => false,
-    }
-}
-
-/// Whether what an instruction reads may be written by other threads meanwhile.
-pub fn reads_from_others(value: Value<'_>) -> bool {
-    match value.opcode() {
-        Some(Opcode::LLVMLoad) => {
-            value.is_volatile() || value.ordering().is_some_and(|order| order != Ordering::LLVMAtomicOrderingNotAtomic)
-        }
-        Some(Opcode::LLVMAtomicRMW | Opcode::LLVMAtomicCmpXchg) => true,
-        Some(Opcode::LLVMCall) => {
-            let Some(callee) = value.called_value() else { return false };
-            if callee.is_inline_asm() {
-                let text = callee.asm_text();
-                return ["ld.", "atom."].iter().any(|part| text.contains(part));
-            }
-            // A function of the module may read anything; intrinsics other than atomics read nothing that changes.
-            !callee.is_intrinsic() || callee.name().starts_with("llvm.nvvm.atomic")
-        }
-        _ => false,
-    }
 }

@@ -1,8 +1,8 @@
 //! The tables that the runtime reads: `ModuleDescriptor` and what it points to, as constants.
 
 use super::unit::{Place, Unit};
-use crate::cpu::Options;
 use crate::cpu::error::{LowerError, Refusal};
+use crate::cpu::options::Options;
 use crate::cpu::shapes::analysis::Version;
 use crate::llvm::types::Kind;
 use crate::llvm::value::{Linkage, Opcode, Visibility};
@@ -109,7 +109,7 @@ impl<'c> Tables<'_, 'c> {
             self.int(64, self.table.map_or(0, |table| table.blocks.len()) as u64),
             self.list("warpline.branch_cells", &branches),
             self.int(64, branches.len() as u64),
-            self.text(crate::cpu::lower::features(self.unit.vectors)),
+            self.text(self.unit.vectors.features()),
             match options.emulated {
                 Some(name) => self.unit.target.new_variable(name, self.unit.t.int(8), 0),
                 None => self.bytes("warpline.fat_binary", options.fat_binary, 64),

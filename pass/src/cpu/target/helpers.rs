@@ -1,7 +1,7 @@
 //! Functions of the lowered module that its warp functions call: loops over lanes, checks, ways to the runtime.
 
 use super::unit::Unit;
-use crate::cpu::emitter::leaf::LANES;
+use crate::cpu::target::types::LANES;
 use crate::llvm::function::OF_FUNCTION;
 use crate::llvm::value::Linkage;
 use crate::llvm::{Builder, ModuleItems, Type, Value};
@@ -44,7 +44,7 @@ impl<'c> Unit<'c> {
     /// A mask as `<32 x i1>`. Made anew wherever it is used: processors without mask registers test the bits right
     /// there, and would hold such a vector as bytes from one block to another.
     pub fn lanes_of(&self, b: &Builder<'c>, mask: Value<'c>) -> Value<'c> {
-        if self.vectors == super::unit::Vectors::Avx512 {
+        if self.vectors == super::vectors::Vectors::Avx512 {
             return b.bitcast(mask, self.t.int(1).vector(LANES));
         }
         let bits: Vec<_> = (0..LANES).map(|lane| Value::int(self.t.int(32), 1 << lane)).collect();

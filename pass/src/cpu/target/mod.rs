@@ -8,4 +8,6 @@ pub(super) mod prepare;
 pub(super) mod reach;
 pub(super) mod runtime;
 pub(super) mod shared;
+pub(super) mod types;
 pub(super) mod unit;
+pub(super) mod vectors;

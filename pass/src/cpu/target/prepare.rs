@@ -1,9 +1,9 @@
 //! Bringing a copy of the device code into the form that the lowering starts from.
 
 use crate::cpu::error::LowerError;
-use crate::cpu::ptx::registers::name_registers;
-use crate::cpu::shapes::spin::reads_from_others;
+use crate::ir::threads::{is_block_barrier, reads_from_others};
 use crate::llvm::{Builder, ModuleItems, Value};
+use crate::ptx::registers::name_registers;
 use inkwell::module::Module;
 
 /// A copy with plain branches only, reducible loops with one latch and preheader, in loop-closed form.
@@ -26,16 +26,6 @@ fn isolate_barriers(module: &Module<'_>) {
             }
         }
     }
-}
-
-/// Whether an instruction is a block-wide barrier.
-pub fn is_block_barrier(value: Value<'_>) -> bool {
-    let Some(callee) = value.called_value() else { return false };
-    if callee.is_inline_asm() {
-        let text = callee.asm_text();
-        return text.contains("bar.sync") || text.contains("barrier.");
-    }
-    callee.is_function() && callee.name().starts_with("llvm.nvvm.barrier")
 }
 
 /// Moves what stands before an instruction into a new block. The old block keeps its end, so that the phis behind it

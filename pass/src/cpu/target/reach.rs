@@ -1,7 +1,7 @@
 //! Which functions and variables each kernel may use.
 
-use crate::cpu::shapes::body::is_thread_exit;
 use crate::ir::kernel::is_kernel;
+use crate::ir::threads::is_thread_exit;
 use crate::llvm::{Layout, ModuleItems, Type, Value};
 use inkwell::module::Module;
 use std::collections::{BTreeMap, HashMap, HashSet};

@@ -4,7 +4,8 @@ use super::checked::{Checked, Whole};
 use super::reach::Reach;
 use super::runtime::Runtime;
 use super::shared::SharedLayout;
-use crate::cpu::emitter::leaf::{LANES, leaf_types};
+use super::vectors::Vectors;
+use crate::cpu::target::types::{LANES, leaf_types};
 use crate::ir::globals::device_globals;
 use crate::ir::kernel::is_kernel;
 use crate::llvm::function::OF_FUNCTION;
@@ -16,17 +17,6 @@ use std::collections::HashMap;
 use warpline_format::abi::{count_cells, windows};
 use warpline_format::access::{Space, bundle_field, bundle_of};
 use warpline_format::site_table::{Bundle, SiteTable};
-
-/// Vector instructions of the host.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Vectors {
-    /// Up to SSE4.2.
-    Sse,
-    /// AVX2 and FMA.
-    Avx2,
-    /// AVX-512 F, BW, DQ, VL.
-    Avx512,
-}
 
 /// The host processor.
 pub struct Host {

@@ -2,15 +2,15 @@
 
 use super::access::{Access, Address, Guard, Seen};
 use super::matrix;
-use crate::cpu::ptx::parse::{self, Constraints, Operand, Statement};
 use crate::llvm::Value;
 use crate::llvm::value::IntPredicate;
 use crate::matrix::Rows;
+use crate::ptx::parse::{self, Constraints, Operand, Statement};
 use warpline_format::access::Space;
 use warpline_format::site_table::{CacheOp, Op};
 
 /// The statements of a piece of PTX, without comments, braces and labels.
-pub(super) fn statements(text: &str) -> Vec<String> {
+pub(in crate::device) fn statements(text: &str) -> Vec<String> {
     let mut plain = String::new();
     let mut rest = text;
     while let Some(start) = rest.find("/*") {
@@ -40,7 +40,7 @@ fn is_label(text: &str) -> bool {
 }
 
 /// Opcode of a statement with its modifiers, the guard predicate left out.
-pub(super) fn opcode(statement: &str) -> &str {
+pub(in crate::device) fn opcode(statement: &str) -> &str {
     let unguarded = match statement.strip_prefix('@') {
         Some(rest) => rest.split_once(char::is_whitespace).map_or("", |(_, rest)| rest.trim_start()),
         None => statement,
@@ -56,7 +56,7 @@ const TEXELS: [u32; warpline_format::abi::texture::SIZES as usize] = [1, 2, 4, 8
 
 /// What a call of inline assembly does to memory. It is read as the lowering reads it, so that whatever runs on the CPU device
 /// is counted or said not to be.
-pub(super) fn inspect<'c>(call: Value<'c>) -> Vec<Seen<'c>> {
+pub(in crate::device) fn inspect<'c>(call: Value<'c>) -> Vec<Seen<'c>> {
     let Some(callee) = call.called_value() else { return Vec::new() };
     let text = callee.asm_text();
     let (parsed, layout) = (parse::parse(&text), parse::constraints(&callee.asm_constraints()));

@@ -1,7 +1,7 @@
 //! What the analysis of conflicts between warps wants to know of an access: the shared variable, the value stored, and
 //! whether the result of an atomic operation is used.
 
-use super::access::Access;
+use crate::device::accesses::access::Access;
 use crate::ir::kernel::is_kernel;
 use crate::ir::space;
 use crate::llvm::Value;
@@ -14,7 +14,12 @@ use warpline_format::site_table::{Hint, Op, Stored};
 const MOST_STEPS: usize = 64;
 
 /// The hint about an access of `instruction`, unless there is nothing to say. `shared` has the names so far.
-pub(super) fn of(instruction: Value<'_>, site: u32, access: &Access<'_>, shared: &mut Vec<String>) -> Option<Hint> {
+pub(in crate::device) fn of(
+    instruction: Value<'_>,
+    site: u32,
+    access: &Access<'_>,
+    shared: &mut Vec<String>,
+) -> Option<Hint> {
     let is_store = instruction.opcode() == Some(Opcode::LLVMStore);
     let hint = Hint {
         site,

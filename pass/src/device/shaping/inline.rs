@@ -1,6 +1,6 @@
 //! Functions of the toolkit's and the compiler's headers in code that is not optimised.
 
-use super::table::lies_in;
+use crate::device::rows::table::lies_in;
 use crate::ir::kernel::is_kernel;
 use crate::llvm::debug::Scope;
 use crate::llvm::function::OF_FUNCTION;

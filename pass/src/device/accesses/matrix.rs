@@ -14,7 +14,7 @@ use warpline_format::access::Space;
 use warpline_format::site_table::{CacheOp, Op};
 
 /// The accesses of `llvm.nvvm.` intrinsics on matrices; `None` for other names.
-pub(super) fn inspect<'c>(call: Value<'c>, base: &str) -> Option<Vec<Seen<'c>>> {
+pub(in crate::device) fn inspect<'c>(call: Value<'c>, base: &str) -> Option<Vec<Seen<'c>>> {
     if let Some(name) = base.strip_prefix("wmma.") {
         let Some(transfer) = Transfer::read(name) else {
             let moves = name.contains(".load.") || name.contains(".store.");
@@ -34,7 +34,7 @@ pub(super) fn inspect<'c>(call: Value<'c>, base: &str) -> Option<Vec<Seen<'c>>> 
 }
 
 /// The access of `ldmatrix` or `stmatrix`.
-pub(super) fn rows(rows: Rows, address: Address<'_>, space: Space) -> Access<'_> {
+pub(in crate::device) fn rows(rows: Rows, address: Address<'_>, space: Space) -> Access<'_> {
     let op = if rows.store { Op::Store } else { Op::Load };
     let address = Address { lanewise: Lanewise::Rows(rows), ..address };
     Access::plain(address, op, space, rows.bytes(), CacheOp::Default)
@@ -68,9 +68,9 @@ fn fragment<'c>(call: Value<'c>, transfer: Transfer) -> Vec<Seen<'c>> {
 }
 
 /// Computes addresses in device code, as a lane of its own sees them.
-pub(super) struct Addresses<'b, 'm, 'c> {
-    pub(super) builder: &'b Builder<'c>,
-    pub(super) module: &'m Module<'c>,
+pub(in crate::device) struct Addresses<'b, 'm, 'c> {
+    pub(in crate::device) builder: &'b Builder<'c>,
+    pub(in crate::device) module: &'m Module<'c>,
 }
 
 impl<'c> Addresses<'_, '_, 'c> {
@@ -97,7 +97,7 @@ impl<'c> Addresses<'_, '_, 'c> {
     }
 
     /// Bytes from a fragment's address to a part of it.
-    pub(super) fn part(&self, part: Part, stride: Option<Value<'c>>, dense: u32, bits: u32) -> Value<'c> {
+    pub(in crate::device) fn part(&self, part: Part, stride: Option<Value<'c>>, dense: u32, bits: u32) -> Value<'c> {
         let b = self.builder;
         let lane = self.lane();
         let stride = stride.map_or(self.number(64, dense), |stride| b.zext(stride, b.types().int(64)));
@@ -107,7 +107,13 @@ impl<'c> Addresses<'_, '_, 'c> {
 
     /// Bytes from a fragment's address to what a lane moves of a group of blocks, whose rows are dealt out as those of
     /// `ldmatrix`.
-    pub(super) fn block(&self, blocks: &[(u32, u32)], stride: Option<Value<'c>>, dense: u32, bits: u32) -> Value<'c> {
+    pub(in crate::device) fn block(
+        &self,
+        blocks: &[(u32, u32)],
+        stride: Option<Value<'c>>,
+        dense: u32,
+        bits: u32,
+    ) -> Value<'c> {
         let b = self.builder;
         let long = b.types().int(64);
         let in_row = 4 / blocks.len() as u32;
@@ -128,7 +134,7 @@ impl<'c> Addresses<'_, '_, 'c> {
     }
 
     /// What a lane moves of the rows whose addresses the lanes give: row `lane · bytes / 16`, from another lane.
-    pub(super) fn row(&self, address: Value<'c>, rows: Rows) -> Value<'c> {
+    pub(in crate::device) fn row(&self, address: Value<'c>, rows: Rows) -> Value<'c> {
         let b = self.builder;
         let bytes = rows.bytes();
         let address = if address.ty().is_pointer() { b.ptr_to_int(address, b.types().int(64)) } else { address };

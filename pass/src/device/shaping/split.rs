@@ -10,7 +10,7 @@ use crate::llvm::{Builder, Layout, ModuleItems, Type, Value};
 use inkwell::module::Module;
 
 /// Splits every load and store of the module where needed.
-pub(super) fn split_accesses(module: &Module<'_>, arch: u32) {
+pub(in crate::device) fn split_accesses(module: &Module<'_>, arch: u32) {
     let layout = Layout::of(module);
     for function in module.functions() {
         for instruction in function.blocks().into_iter().flat_map(|block| block.instructions()) {

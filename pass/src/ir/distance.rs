@@ -1,6 +1,7 @@
 //! How far apart two addresses are, where that is a constant.
 
-use crate::ir::address::steps;
+use super::address::steps;
+use super::linear::Linear;
 use crate::llvm::value::Opcode;
 use crate::llvm::{Layout, Value};
 
@@ -44,7 +45,7 @@ struct Term<'c> {
 
 /// An address as a pointer, multiples of values, and a constant; all modulo 2^64.
 #[derive(Clone, Debug)]
-pub(super) struct Sum<'c> {
+pub struct Sum<'c> {
     root: Value<'c>,
     terms: Vec<Term<'c>>,
     constant: i64,
@@ -52,7 +53,7 @@ pub(super) struct Sum<'c> {
 
 impl<'c> Sum<'c> {
     /// Of a pointer.
-    pub(super) fn of(pointer: Value<'c>, layout: Layout<'_>) -> Sum<'c> {
+    pub fn of(pointer: Value<'c>, layout: Layout<'_>) -> Sum<'c> {
         let mut sum = Sum { root: pointer, terms: Vec::new(), constant: 0 };
         loop {
             let opcode = sum.root.opcode().or_else(|| sum.root.constant_opcode());
@@ -92,26 +93,23 @@ impl<'c> Sum<'c> {
 
     /// Adds what a value is made of, if that is known to be the same.
     fn add_parts(&mut self, value: Value<'c>, extension: Extension, scale: i64, deepest: u32) -> bool {
+        if extension.goes_through(value)
+            && let Some(linear) = Linear::of(value)
+        {
+            match linear {
+                Linear::Sum(left, right, sign) => {
+                    self.add(left, extension, scale, deepest);
+                    self.add(right, extension, scale.wrapping_mul(sign), deepest);
+                }
+                Linear::Shifted(of, by) => self.add(of, extension, scale.wrapping_mul(by), deepest),
+                Linear::Product(left, right) => {
+                    let Some(factor) = extension.constant(right) else { return false };
+                    self.add(left, extension, scale.wrapping_mul(factor), deepest);
+                }
+            }
+            return true;
+        }
         match value.opcode() {
-            Some(Opcode::LLVMAdd | Opcode::LLVMOr)
-                if extension.goes_through(value)
-                    && (value.is_disjoint() || value.opcode() == Some(Opcode::LLVMAdd)) =>
-            {
-                self.add(value.operand(0), extension, scale, deepest);
-                self.add(value.operand(1), extension, scale, deepest);
-            }
-            Some(Opcode::LLVMSub) if extension.goes_through(value) => {
-                self.add(value.operand(0), extension, scale, deepest);
-                self.add(value.operand(1), extension, scale.wrapping_neg(), deepest);
-            }
-            Some(Opcode::LLVMMul) if extension.goes_through(value) => {
-                let Some(factor) = extension.constant(value.operand(1)) else { return false };
-                self.add(value.operand(0), extension, scale.wrapping_mul(factor), deepest);
-            }
-            Some(Opcode::LLVMShl) if extension.goes_through(value) => {
-                let Some(by) = value.operand(1).as_u64().filter(|&by| by < 63) else { return false };
-                self.add(value.operand(0), extension, scale.wrapping_mul(1 << by), deepest);
-            }
             // An extension by sign of one by sign is one; the same holds without signs, and `nneg` is both.
             Some(Opcode::LLVMSExt) if extension != Extension::Unsigned => {
                 self.add(value.operand(0), Extension::Signed, scale, deepest);
@@ -126,12 +124,12 @@ impl<'c> Sum<'c> {
     }
 
     /// The constant bytes of the address.
-    pub(super) fn constant(&self) -> i64 {
+    pub fn constant(&self) -> i64 {
         self.constant
     }
 
     /// Bytes from `self` to `other`, the same in every lane and whenever both are computed from the same values.
-    pub(super) fn to(&self, other: &Sum<'c>) -> Option<i64> {
+    pub fn to(&self, other: &Sum<'c>) -> Option<i64> {
         let same = self.root == other.root
             && self.terms.len() == other.terms.len()
             && self.terms.iter().all(|term| other.terms.contains(term));

@@ -7,20 +7,20 @@ use std::collections::HashMap;
 
 /// A location and whether it is only near the truth.
 #[derive(Clone, Copy)]
-pub(super) struct Found<'c> {
-    pub(super) location: Location<'c>,
-    pub(super) approximate: bool,
+pub(in crate::device) struct Found<'c> {
+    pub(in crate::device) location: Location<'c>,
+    pub(in crate::device) approximate: bool,
 }
 
 /// Locations of one function.
-pub(super) struct Places<'c> {
+pub(in crate::device) struct Places<'c> {
     function: Option<Scope<'c>>,
     /// For each inlined function (by its subprogram), the calls that it was inlined at.
     inlined: HashMap<Scope<'c>, Vec<Location<'c>>>,
 }
 
 /// The instruction's own location, if it has one.
-pub(super) fn known<'c>(instruction: Value<'c>) -> Option<Location<'c>> {
+pub(in crate::device) fn known<'c>(instruction: Value<'c>) -> Option<Location<'c>> {
     Location::of(instruction).filter(|location| location.line() != 0)
 }
 
@@ -42,7 +42,7 @@ fn first_use(load: Value<'_>) -> Option<Location<'_>> {
 }
 
 impl<'c> Places<'c> {
-    pub(super) fn of(function: Value<'c>) -> Self {
+    pub(in crate::device) fn of(function: Value<'c>) -> Self {
         let mut inlined: HashMap<Scope<'c>, Vec<Location<'c>>> = HashMap::new();
         for instruction in function.blocks().into_iter().flat_map(|block| block.instructions()) {
             for place in known(instruction).map(Location::chain).unwrap_or_default() {
@@ -59,7 +59,7 @@ impl<'c> Places<'c> {
 
     /// The location of an access: its own, the note's, that of an access merged into it, where its value is first used, or the
     /// nearest known one of its block.
-    pub(super) fn access(&self, instruction: Value<'c>) -> Option<Found<'c>> {
+    pub(in crate::device) fn access(&self, instruction: Value<'c>) -> Option<Found<'c>> {
         if let Some(location) = known(instruction) {
             return Some(Found { location, approximate: false });
         }
@@ -75,7 +75,7 @@ impl<'c> Places<'c> {
 
     /// The location of a branch: that of its condition where this stands on the same line and belongs to this block, so that the
     /// two branches of `a && b` differ in their columns.
-    pub(super) fn branch(&self, branch: Value<'c>, condition: Value<'c>) -> Option<Location<'c>> {
+    pub(in crate::device) fn branch(&self, branch: Value<'c>, condition: Value<'c>) -> Option<Location<'c>> {
         let own = self.other(branch);
         let of_condition =
             known(condition).filter(|_| condition.is_instruction() && condition.block() == branch.block());
@@ -87,12 +87,12 @@ impl<'c> Places<'c> {
     }
 
     /// The location of a call or switch.
-    pub(super) fn other(&self, instruction: Value<'c>) -> Option<Location<'c>> {
+    pub(in crate::device) fn other(&self, instruction: Value<'c>) -> Option<Location<'c>> {
         known(instruction).or_else(|| self.nearest(instruction))
     }
 
     /// The first known location of a block.
-    pub(super) fn block(&self, block: Block<'c>) -> Option<Location<'c>> {
+    pub(in crate::device) fn block(&self, block: Block<'c>) -> Option<Location<'c>> {
         block.instructions().into_iter().find_map(known)
     }
 

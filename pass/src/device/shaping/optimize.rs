@@ -1,6 +1,7 @@
 //! The user's `-O` level, run in process.
 
-use super::{DeviceError, copies};
+use super::copies;
+use crate::device::error::DeviceError;
 use crate::ir::space;
 use crate::llvm::module::verify;
 use crate::llvm::shim::{Tuning, run_pipeline};
@@ -8,8 +9,8 @@ use crate::llvm::{Layout, Machine, ModuleItems};
 use inkwell::module::Module;
 
 /// Runs LLVM's `default<On>` for `level` 0 to 3 as clang would have done, with the machine of
-/// [`super::machine`] so that target hooks (reflection of `__CUDA_FTZ` and the architecture, intrinsic ranges) take
-/// part, and carries the notes of [`super::note_locations`] through it. Copies of small objects are vector accesses from
+/// [`crate::device::machine`] so that target hooks (reflection of `__CUDA_FTZ` and the architecture, intrinsic ranges) take
+/// part, and carries the notes of [`crate::device::note_locations`] through it. Copies of small objects are vector accesses from
 /// the start (`copies.rs`).
 pub fn optimize(module: &Module<'_>, machine: &Machine, level: u8) -> Result<(), DeviceError> {
     machine.adopt(module);

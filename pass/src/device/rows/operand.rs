@@ -1,10 +1,10 @@
 //! What an access touches, in the words of the source: the variable that the address comes from, the member of its
 //! structure, and how the address changes from thread to thread.
 
-use super::access::Access;
-use super::distance::Sum;
-use super::steps::{Form, Forms};
+use crate::device::accesses::access::Access;
 use crate::ir::class::{Register, register};
+use crate::ir::distance::Sum;
+use crate::ir::thread_steps::{Form, Forms};
 use crate::llvm::debug::{DebugType, Variable};
 use crate::llvm::shim::demangle;
 use crate::llvm::value::Opcode;
@@ -14,26 +14,26 @@ use crate::llvm::{Layout, Value};
 const MOST_STEPS: usize = 64;
 
 /// See the module's page.
-pub(super) struct Operand<'c> {
+pub(in crate::device) struct Operand<'c> {
     /// Name of the variable.
-    pub(super) variable: Option<String>,
+    pub(in crate::device) variable: Option<String>,
     /// Path of the member.
-    pub(super) member: Option<String>,
+    pub(in crate::device) member: Option<String>,
     /// Name and bytes of the structure.
-    pub(super) structure: Option<(String, u64)>,
+    pub(in crate::device) structure: Option<(String, u64)>,
     /// How the address changes with the thread.
-    pub(super) form: Form<'c>,
+    pub(in crate::device) form: Form<'c>,
 }
 
 /// Operands of the accesses of one function.
 #[derive(Default)]
-pub(super) struct Operands<'c> {
+pub(in crate::device) struct Operands<'c> {
     forms: Forms<'c>,
 }
 
 impl<'c> Operands<'c> {
     /// Of one access.
-    pub(super) fn of(&mut self, access: &Access<'c>, layout: Layout<'_>) -> Operand<'c> {
+    pub(in crate::device) fn of(&mut self, access: &Access<'c>, layout: Layout<'_>) -> Operand<'c> {
         let address = access.address.value;
         let form = self.forms.of(address, layout);
         let Some(root) = root(address) else { return Operand { variable: None, member: None, structure: None, form } };
@@ -183,7 +183,7 @@ fn through(load: Value<'_>) -> Option<Root<'_>> {
 }
 
 /// Name of a value that is the same for all threads, as the source has it.
-pub(super) fn value_name(mut value: Value<'_>) -> Option<String> {
+pub(in crate::device) fn value_name(mut value: Value<'_>) -> Option<String> {
     for _ in 0..MOST_STEPS {
         if let Some(variable) = Variable::of_value(value) {
             return Some(variable.name());

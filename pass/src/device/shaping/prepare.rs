@@ -2,7 +2,9 @@
 //! stand where the accesses are final.
 
 use super::memory::{self, Length};
-use super::{DeviceError, split};
+use super::split;
+use crate::device::error::DeviceError;
+use crate::ir::machine::architecture;
 use crate::llvm::Machine;
 use crate::llvm::module::verify;
 use crate::llvm::shim::{Tuning, run_pipeline};
@@ -25,13 +27,13 @@ const PLAIN: &str = "pre-isel-intrinsic-lowering,generic-to-nvvm,\
                      function(nvptx-lower-args,infer-address-spaces,expand-reductions)";
 
 /// Brings accesses into the form in which the GPU executes them: see `docs/design/instrumentation.md`. `level` is
-/// that of [`super::optimize`]. Nothing that moves memory may run afterwards.
+/// that of [`super::optimize::optimize`]. Nothing that moves memory may run afterwards.
 pub fn prepare(module: &Module<'_>, machine: &Machine, level: u8) -> Result<(), DeviceError> {
     let tuning = Tuning { keep_notes: true, ..Tuning::of_level(level) };
     memory::expand_intrinsics(module, machine, Length::Unknown);
     run_pipeline(module, machine, pipeline(level), tuning)?;
     memory::expand_intrinsics(module, machine, Length::Known);
-    split::split_accesses(module, super::architecture(machine));
+    split::split_accesses(module, architecture(machine));
     verify(module, "preparation of device code")?;
     Ok(())
 }

@@ -8,7 +8,7 @@ use crate::llvm::{Type, Value};
 use warpline_format::site_table::InstructionMix;
 
 /// Counts one instruction.
-pub(super) fn of_instruction(instruction: Value<'_>) -> InstructionMix {
+pub(in crate::device) fn of_instruction(instruction: Value<'_>) -> InstructionMix {
     let mut mix = InstructionMix::default();
     count(&mut mix, instruction);
     mix
@@ -148,8 +148,8 @@ fn call(mix: &mut InstructionMix, instruction: Value<'_>) {
 /// Inline assembly counts by what its text begins with.
 fn assembly(mix: &mut InstructionMix, instruction: Value<'_>) {
     let text = instruction.called_value().map(Value::asm_text).unwrap_or_default();
-    for statement in super::assembly::statements(&text) {
-        let class = super::assembly::opcode(&statement);
+    for statement in crate::device::accesses::assembly::statements(&text) {
+        let class = crate::device::accesses::assembly::opcode(&statement);
         let root = class.split('.').next().unwrap_or_default();
         match root {
             "ld" | "st" | "ldu" | "atom" | "red" | "cp" | "tex" | "tld4" | "suld" | "sust" | "prefetch" => {

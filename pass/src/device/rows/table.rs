@@ -1,7 +1,9 @@
 //! Builds the site table: interned files and frames, and the functions.
 
-use super::{HookOptions, operand, steps};
+use super::operand;
+use crate::device::options::HookOptions;
 use crate::ir::kernel::is_kernel;
+use crate::ir::thread_steps;
 use crate::llvm::Value;
 use crate::llvm::debug::{Location, Scope};
 use crate::llvm::shim::demangle;
@@ -9,8 +11,8 @@ use std::collections::HashMap;
 use warpline_format::site_table::{File, FileId, Frame, FrameId, Function, Operand, SiteTable, Step};
 
 /// The table under construction.
-pub(super) struct Table<'o> {
-    pub(super) table: SiteTable,
+pub(in crate::device) struct Table<'o> {
+    pub(in crate::device) table: SiteTable,
     options: &'o HookOptions,
     files: HashMap<String, FileId>,
     frames: HashMap<Frame, FrameId>,
@@ -21,12 +23,12 @@ pub(super) struct Table<'o> {
 }
 
 /// Whether a function of this name is libdevice's or made by the compiler to reach it.
-pub(super) fn is_library_name(name: &str) -> bool {
+pub(in crate::device) fn is_library_name(name: &str) -> bool {
     ["__nv_", "__internal_", "__nvvm_", "__libdevice", "__warpline_"].iter().any(|prefix| name.starts_with(prefix))
 }
 
 impl<'o> Table<'o> {
-    pub(super) fn new(options: &'o HookOptions) -> Self {
+    pub(in crate::device) fn new(options: &'o HookOptions) -> Self {
         Table {
             table: SiteTable::default(),
             options,
@@ -37,7 +39,7 @@ impl<'o> Table<'o> {
         }
     }
 
-    pub(super) fn file(&mut self, path: &str) -> FileId {
+    pub(in crate::device) fn file(&mut self, path: &str) -> FileId {
         if let Some(&id) = self.files.get(path) {
             return id;
         }
@@ -48,7 +50,7 @@ impl<'o> Table<'o> {
         id
     }
 
-    pub(super) fn frame(&mut self, frame: Frame) -> FrameId {
+    pub(in crate::device) fn frame(&mut self, frame: Frame) -> FrameId {
         if let Some(&id) = self.frames.get(&frame) {
             return id;
         }
@@ -59,7 +61,7 @@ impl<'o> Table<'o> {
     }
 
     /// Frames of a location, innermost first.
-    pub(super) fn chain(&mut self, location: Location<'_>) -> Vec<FrameId> {
+    pub(in crate::device) fn chain(&mut self, location: Location<'_>) -> Vec<FrameId> {
         location.chain().into_iter().map(|place| self.place(place)).collect()
     }
 
@@ -78,7 +80,7 @@ impl<'o> Table<'o> {
     }
 
     /// Position of a function's definition, line 0 where it has no debug information.
-    pub(super) fn definition(&mut self, function: Value<'_>) -> FrameId {
+    pub(in crate::device) fn definition(&mut self, function: Value<'_>) -> FrameId {
         match Scope::of_function(function) {
             Some(scope) => {
                 let name = self.function_name(scope);
@@ -93,17 +95,17 @@ impl<'o> Table<'o> {
     }
 
     /// Adds what a site accesses, unless nothing is known of it.
-    pub(super) fn operand(&mut self, site: u32, found: operand::Operand<'_>) {
+    pub(in crate::device) fn operand(&mut self, site: u32, found: operand::Operand<'_>) {
         let operand::Operand { variable, member, structure, form } = found;
         let mut name = |text: String| (!text.is_empty()).then(|| self.name(text));
         let (variable, member) = (variable.and_then(&mut name), member.and_then(&mut name));
         let structure_bytes = structure.as_ref().map_or(0, |(_, bytes)| u32::try_from(*bytes).unwrap_or(0));
         let structure = structure.and_then(|(text, _)| name(text));
         let steps = form.steps.map(|step| match step {
-            steps::Step::None => Step::None,
-            steps::Step::Bytes(bytes) => Step::Bytes(bytes),
-            steps::Step::Times(factor) => Step::Times(operand::value_name(factor).and_then(&mut name)),
-            steps::Step::Other => Step::Other,
+            thread_steps::Step::None => Step::None,
+            thread_steps::Step::Bytes(bytes) => Step::Bytes(bytes),
+            thread_steps::Step::Times(factor) => Step::Times(operand::value_name(factor).and_then(&mut name)),
+            thread_steps::Step::Other => Step::Other,
         });
         let entry = Operand { site, variable, member, structure, structure_bytes, steps, loaded: form.loaded };
         if entry != (Operand { site, ..Operand::default() }) {
@@ -122,7 +124,7 @@ impl<'o> Table<'o> {
     }
 
     /// Adds a function and returns its number.
-    pub(super) fn function(&mut self, function: Value<'_>) -> u32 {
+    pub(in crate::device) fn function(&mut self, function: Value<'_>) -> u32 {
         let mangled = function.name();
         let entry = Function {
             name: demangle(&mangled),
@@ -137,7 +139,7 @@ impl<'o> Table<'o> {
 }
 
 /// Whether a path lies in a folder, compared by whole components.
-pub(super) fn lies_in(path: &str, folder: &str) -> bool {
+pub(in crate::device) fn lies_in(path: &str, folder: &str) -> bool {
     let folder = folder.trim_end_matches('/');
     !folder.is_empty() && path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'))
 }

@@ -1,7 +1,8 @@
 //! How a value changes from one thread of a block to the next: as a multiple of `threadIdx.x`, `.y` and `.z`.
 
-use crate::ir::address::steps;
-use crate::ir::class::{Register, register};
+use super::address::steps;
+use super::class::{Register, register};
+use super::linear::Linear;
 use crate::llvm::value::Opcode;
 use crate::llvm::{Layout, Value};
 use std::collections::HashMap;
@@ -13,7 +14,7 @@ const DEEPEST: u32 = 64;
 
 /// How a value changes when one thread index grows by one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Step<'c> {
+pub enum Step<'c> {
     /// Not at all.
     #[default]
     None,
@@ -66,11 +67,11 @@ impl<'c> Step<'c> {
 
 /// How a value changes with the thread.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Form<'c> {
+pub struct Form<'c> {
     /// With `threadIdx.x`, `.y`, `.z`.
-    pub(super) steps: [Step<'c>; 3],
+    pub steps: [Step<'c>; 3],
     /// It depends on something that was loaded from memory.
-    pub(super) loaded: bool,
+    pub loaded: bool,
 }
 
 impl<'c> Form<'c> {
@@ -95,7 +96,7 @@ impl<'c> Form<'c> {
 
 /// Forms of the values of one function.
 #[derive(Default)]
-pub(super) struct Forms<'c> {
+pub struct Forms<'c> {
     known: HashMap<Value<'c>, Form<'c>>,
     /// Loop variables that are being looked at, as if they did not change.
     assumed: HashMap<Value<'c>, Form<'c>>,
@@ -104,7 +105,7 @@ pub(super) struct Forms<'c> {
 
 impl<'c> Forms<'c> {
     /// Form of an address.
-    pub(super) fn of(&mut self, address: Value<'c>, layout: Layout<'_>) -> Form<'c> {
+    pub fn of(&mut self, address: Value<'c>, layout: Layout<'_>) -> Form<'c> {
         self.budget = BUDGET;
         self.assumed.clear();
         self.value(address, layout, DEEPEST)
@@ -134,21 +135,15 @@ impl<'c> Forms<'c> {
 
     fn instruction(&mut self, value: Value<'c>, layout: Layout<'_>, depth: u32) -> Form<'c> {
         let mut operand = |index: u32| self.value(value.operand(index), layout, depth);
+        match Linear::of(value) {
+            Some(Linear::Sum(_, _, sign)) => {
+                return operand(0).join(operand(1).each(|step| step.times(sign)), Step::plus);
+            }
+            Some(Linear::Shifted(_, by)) => return operand(0).each(|step| step.times(by)),
+            Some(Linear::Product(left, right)) => return product((operand(0), left), (operand(1), right)),
+            None => {}
+        }
         match value.opcode() {
-            Some(Opcode::LLVMAdd | Opcode::LLVMOr)
-                if value.opcode() == Some(Opcode::LLVMAdd) || value.is_disjoint() =>
-            {
-                operand(0).join(operand(1), Step::plus)
-            }
-            Some(Opcode::LLVMSub) => operand(0).join(operand(1).each(|step| step.times(-1)), Step::plus),
-            Some(Opcode::LLVMMul) => {
-                let (one, two) = (operand(0), operand(1));
-                self::product((one, value.operand(0)), (two, value.operand(1)))
-            }
-            Some(Opcode::LLVMShl) => match value.operand(1).as_u64().filter(|&by| by < 63) {
-                Some(by) => operand(0).each(|step| step.times(1 << by)),
-                None => operand(0).join(operand(1), Step::or).each(Step::opaque),
-            },
             Some(
                 Opcode::LLVMSExt
                 | Opcode::LLVMZExt

@@ -16,7 +16,7 @@ const LOOP_BYTES: u64 = 128;
 
 /// Replaces the copies that consist of accesses of [`WIDEST`] bytes. Those into and out of variables that are used by
 /// member should be split up before, or the members would come out of vectors.
-pub(super) fn widen(module: &Module<'_>) {
+pub(in crate::device) fn widen(module: &Module<'_>) {
     for function in module.functions() {
         let calls: Vec<_> = function
             .blocks()

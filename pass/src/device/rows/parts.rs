@@ -10,7 +10,11 @@ use crate::llvm::{Block, Value};
 use warpline_format::site_table::{BlockPart, Frame, FrameId, InstructionMix};
 
 /// What a block's instructions are, in all and by line. No lines where they have at most one.
-pub(super) fn of_block(block: Block<'_>, number: u32, table: &mut Table<'_>) -> (InstructionMix, Vec<BlockPart>) {
+pub(in crate::device) fn of_block(
+    block: Block<'_>,
+    number: u32,
+    table: &mut Table<'_>,
+) -> (InstructionMix, Vec<BlockPart>) {
     let mut whole = InstructionMix::default();
     let mut parts: Vec<BlockPart> = Vec::new();
     // Instructions without a position belong to the line before them, those at the begin to the first line.

@@ -15,13 +15,13 @@ const WIDEST: u64 = 8;
 /// Which memory intrinsics to expand: the back end makes loops of those of unknown or great length first, before it looks
 /// at address spaces (its own pass would leave the loops without locations), and sees to the others last.
 #[derive(Clone, Copy, PartialEq)]
-pub(super) enum Length {
+pub(in crate::device) enum Length {
     Unknown,
     Known,
 }
 
 /// Expands the memory intrinsics of one kind.
-pub(super) fn expand_intrinsics(module: &Module<'_>, machine: &Machine, which: Length) {
+pub(in crate::device) fn expand_intrinsics(module: &Module<'_>, machine: &Machine, which: Length) {
     for function in module.functions() {
         let calls: Vec<_> = function
             .blocks()

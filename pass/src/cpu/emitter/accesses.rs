@@ -1,0 +1,102 @@
+//! What is kept of accesses while a block is emitted.
+
+use super::lanes::{Allowed, Evenness, Guess};
+use crate::llvm::{Block, Value};
+use std::collections::HashMap;
+
+/// Room in the record buffer that is made sure of.
+struct Room<'c> {
+    /// Place of the next item; the context holds the same.
+    cursor: Value<'c>,
+    /// Bytes from there on.
+    left: u64,
+}
+
+/// What is kept of accesses while a block is emitted.
+#[derive(Default)]
+pub struct Accesses<'c> {
+    allowed: Option<Allowed<'c>>,
+    suspicions: HashMap<u32, Value<'c>>,
+    room: Option<Room<'c>>,
+    guesses: HashMap<Value<'c>, Guess<'c>>,
+    looked: Option<(Value<'c>, i64, Evenness<'c>)>,
+}
+
+impl<'c> Accesses<'c> {
+    /// Another block is emitted; what holds for values of the first one goes on holding.
+    pub(super) fn begin_block(&mut self, first: Block<'c>) {
+        self.allowed = None;
+        self.room = None;
+        self.looked = None;
+        self.guesses.retain(|value, _| value.block() == Some(first));
+    }
+
+    /// The check of the next access let these lanes through.
+    pub fn allow(&mut self, allowed: Allowed<'c>) {
+        self.allowed = Some(allowed);
+    }
+
+    /// What the check of the access at hand let through, where it was checked.
+    pub fn take_allowed(&mut self) -> Option<Allowed<'c>> {
+        self.allowed.take()
+    }
+
+    /// A bundle has begun, by the site field of its record; whether an access of it may be bad.
+    pub fn suspect(&mut self, bundle: u32, bad: Value<'c>) {
+        self.suspicions.insert(bundle, bad);
+    }
+
+    /// Whether an access of a bundle that has begun may be bad.
+    pub fn suspicion(&self, bundle: u32) -> Option<Value<'c>> {
+        self.suspicions.get(&bundle).copied()
+    }
+
+    /// The affine form that a value has under a condition.
+    pub fn guess(&self, value: Value<'c>) -> Option<&Guess<'c>> {
+        self.guesses.get(&value)
+    }
+
+    /// Keeps the affine form of a value of this block.
+    pub fn note_guess(&mut self, value: Value<'c>, guess: Guess<'c>) {
+        self.guesses.insert(value, guess);
+    }
+
+    /// What the last look at how evenly lanes lie found, if it was at these addresses and this stride.
+    pub fn looked(&self, addresses: Value<'c>, stride: i64) -> Option<&Evenness<'c>> {
+        self.looked.as_ref().filter(|looked| (looked.0, looked.1) == (addresses, stride)).map(|looked| &looked.2)
+    }
+
+    /// Keeps what a look found.
+    pub fn note_look(&mut self, addresses: Value<'c>, stride: i64, found: Evenness<'c>) {
+        self.looked = Some((addresses, stride, found));
+    }
+
+    /// Takes bytes of the record buffer that are made sure of: their place, or none where they are too few.
+    pub fn take_room(&mut self, bytes: u64) -> Option<Value<'c>> {
+        let room = self.room.as_mut().filter(|room| room.left >= bytes)?;
+        room.left -= bytes;
+        Some(room.cursor)
+    }
+
+    /// From `cursor` on the record buffer has room for `left` more bytes.
+    pub fn set_room(&mut self, cursor: Value<'c>, left: u64) {
+        self.room = Some(Room { cursor, left });
+    }
+
+    /// Bytes of the record buffer that are made sure of.
+    pub fn room(&self) -> u64 {
+        self.room.as_ref().map_or(0, |room| room.left)
+    }
+
+    /// The place of the next item moves.
+    pub fn move_cursor(&mut self, to: impl FnOnce(Value<'c>) -> Value<'c>) {
+        if let Some(room) = &mut self.room {
+            room.cursor = to(room.cursor);
+        }
+    }
+
+    /// Another warp may run: what it leaves of the record buffer is not known.
+    pub(super) fn forget_room(&mut self) {
+        self.room = None;
+    }
+}

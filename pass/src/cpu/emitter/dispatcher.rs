@@ -1,0 +1,17 @@
+//! What the emitter keeps of a cautious region.
+
+use crate::llvm::{Block, Value};
+
+/// What a cautious region has of its own.
+pub struct Dispatcher<'c> {
+    /// Chooses the next block.
+    pub(super) choice: Block<'c>,
+    /// The lowest position that it may choose.
+    pub(super) floor: Value<'c>,
+    /// The header of a loop in which lanes waited in vain, while those behind it go on; else 0.
+    pub(super) again: Value<'c>,
+    /// Not 0: lanes have waited in vain, and nobody has got on since.
+    pub(super) tired: Value<'c>,
+    /// Entries to the region, by the position that lanes come in at.
+    pub(super) entries: Vec<(usize, Block<'c>)>,
+}

@@ -1,0 +1,25 @@
+//! How to lower.
+
+use std::collections::BTreeMap;
+use warpline_format::occupancy::Resources;
+
+/// How to lower.
+#[derive(Clone, Debug)]
+pub struct Options<'a> {
+    /// Host processor as clang's `-march`; `native` is the one that this runs on.
+    pub processor: &'a str,
+    /// Symbol of the `ModuleDescriptor`.
+    pub descriptor: &'a str,
+    /// Whether other objects may refer to the descriptor.
+    pub visible: bool,
+    /// The fat binary for GPUs, empty where there is none.
+    pub fat_binary: &'a [u8],
+    /// Symbol of a descriptor that stands in the fat binary's place: that of the emulated GPU's code.
+    pub emulated: Option<&'a str>,
+    /// What ptxas says of kernels, by mangled name; may be empty.
+    pub registers: &'a BTreeMap<String, Vec<Resources>>,
+    /// Lower everything in the cautious way: slow, for comparison.
+    pub cautious: bool,
+    /// Whether to run LLVM's optimiser on the result; off for reading the IR.
+    pub optimize: bool,
+}

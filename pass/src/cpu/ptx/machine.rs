@@ -1,0 +1,217 @@
+//! Registers of inline assembly: how operands are read, written and compared.
+
+use crate::cpu::compute::arithmetic::scalar_bits;
+use crate::cpu::emitter::{Emitter, context};
+use crate::cpu::target::types::LANES;
+use crate::ir::class::named_register;
+use crate::llvm::value::{IntPredicate, RealPredicate};
+use crate::llvm::{Type, Value};
+use crate::ptx::parse::Operand;
+use std::collections::HashMap;
+
+/// Registers of one piece of assembly, as vectors of lanes. Floats are held as their bits.
+pub struct Machine<'c> {
+    /// By name.
+    pub registers: HashMap<String, Value<'c>>,
+    /// `$0` and on.
+    pub outputs: Vec<Option<Value<'c>>>,
+    /// The operands after the outputs.
+    pub inputs: Vec<Value<'c>>,
+    /// Carry of the `.cc` instructions, 0 or 1 in the width of the last one.
+    pub carry: Option<Value<'c>>,
+}
+
+impl<'c> Emitter<'_, 'c> {
+    /// `<32 x iN>`.
+    pub fn int_lanes(&self, bits: u32) -> Type<'c> {
+        self.t.int(bits).vector(LANES)
+    }
+
+    /// An operand as bits of this width.
+    pub fn read(&mut self, machine: &Machine<'c>, operand: &Operand, bits: u32) -> Option<Value<'c>> {
+        let ty = self.int_lanes(bits);
+        let value = match operand {
+            Operand::Argument(number) => match number.checked_sub(machine.outputs.len()) {
+                Some(input) => *machine.inputs.get(input)?,
+                None => machine.outputs[*number]?,
+            },
+            Operand::Number(number) => self.same(Value::zero(ty), *number),
+            Operand::Register(name) => match machine.registers.get(name) {
+                Some(value) => *value,
+                None => self.special(name, bits)?,
+            },
+            Operand::Group(parts) => {
+                let part_bits = bits / parts.len().max(1) as u32;
+                let mut whole = Value::zero(ty);
+                for (index, part) in parts.iter().enumerate() {
+                    let part = self.read(machine, part, part_bits)?;
+                    let wide = self.b.zext(part, ty);
+                    let placed = self.b.shl(wide, self.same(wide, u64::from(part_bits) * index as u64));
+                    whole = self.b.or(whole, placed);
+                }
+                whole
+            }
+            _ => return None,
+        };
+        Some(self.b.fit_lanes(value, ty))
+    }
+
+    /// A special register.
+    fn special(&mut self, name: &str, bits: u32) -> Option<Value<'c>> {
+        if name.starts_with("reserved_smem_offset") {
+            return Some(Value::zero(self.int_lanes(bits)));
+        }
+        if name == "total_smem_size" || name == "dynamic_smem_size" {
+            let size = self.field(context::SHARED_BYTES);
+            let size = self.b.trunc(size, self.t.int(32));
+            return Some(self.b.splat(size, LANES));
+        }
+        let register = match name.split_once('.') {
+            Some(_) => crate::ir::class::register(&format!("llvm.nvvm.read.ptx.sreg.{name}"))?,
+            None => named_register(name)?,
+        };
+        self.register_lanes(register, self.t.int(bits))
+    }
+
+    /// Sets an operand; with `keep`, only the lanes that the guard lets through.
+    pub fn write(
+        &mut self,
+        machine: &mut Machine<'c>,
+        operand: &Operand,
+        value: Value<'c>,
+        keep: Option<Value<'c>>,
+    ) -> Option<()> {
+        let blended = |this: &Self, old: Option<Value<'c>>| match (keep, old) {
+            (Some(guard), Some(old)) => {
+                let old = this.b.fit_lanes(old, value.ty());
+                this.b.select(guard, value, old)
+            }
+            _ => value,
+        };
+        match operand {
+            Operand::Argument(number) => {
+                let old = *machine.outputs.get(*number)?;
+                machine.outputs[*number] = Some(blended(self, old));
+            }
+            Operand::Register(name) if name == "_" => {}
+            Operand::Register(name) => {
+                let new = blended(self, machine.registers.get(name).copied());
+                machine.registers.insert(name.clone(), new);
+            }
+            Operand::Group(parts) => {
+                let bits = scalar_bits(value.ty()) / parts.len().max(1) as u32;
+                for (index, part) in parts.iter().enumerate() {
+                    let moved = self.b.lshr(value, self.same(value, u64::from(bits) * index as u64));
+                    let piece = self.b.trunc(moved, self.int_lanes(bits));
+                    self.write(machine, part, piece, keep)?;
+                }
+            }
+            _ => return None,
+        }
+        Some(())
+    }
+
+    /// A predicate as `<32 x i1>`.
+    pub fn predicate(&mut self, machine: &Machine<'c>, operand: &Operand) -> Option<Value<'c>> {
+        let value = match operand {
+            Operand::Register(name) => *machine.registers.get(name)?,
+            Operand::Argument(number) => match number.checked_sub(machine.outputs.len()) {
+                Some(input) => *machine.inputs.get(input)?,
+                None => machine.outputs[*number]?,
+            },
+            _ => return None,
+        };
+        Some(if scalar_bits(value.ty()) == 1 { value } else { self.b.ne(value, self.same(value, 0)) })
+    }
+
+    /// Whether an operand is a predicate, not a number that could be used as one.
+    pub fn is_predicate(&self, machine: &Machine<'c>, operand: &Operand) -> bool {
+        let value = match operand {
+            Operand::Register(name) => machine.registers.get(name).copied(),
+            Operand::Argument(number) => {
+                number.checked_sub(machine.outputs.len()).and_then(|input| machine.inputs.get(input).copied())
+            }
+            _ => None,
+        };
+        value.is_some_and(|value| scalar_bits(value.ty()) == 1)
+    }
+
+    /// Numbers or integers, compared.
+    pub fn compared(&self, comparison: &str, kind: TypeKind, left: Value<'c>, right: Value<'c>) -> Option<Value<'c>> {
+        if kind == TypeKind::Float {
+            let predicate = match comparison {
+                "eq" => RealPredicate::LLVMRealOEQ,
+                "ne" => RealPredicate::LLVMRealONE,
+                "lt" => RealPredicate::LLVMRealOLT,
+                "le" => RealPredicate::LLVMRealOLE,
+                "gt" => RealPredicate::LLVMRealOGT,
+                "ge" => RealPredicate::LLVMRealOGE,
+                "equ" => RealPredicate::LLVMRealUEQ,
+                "neu" => RealPredicate::LLVMRealUNE,
+                "ltu" => RealPredicate::LLVMRealULT,
+                "leu" => RealPredicate::LLVMRealULE,
+                "gtu" => RealPredicate::LLVMRealUGT,
+                "geu" => RealPredicate::LLVMRealUGE,
+                "num" => RealPredicate::LLVMRealORD,
+                "nan" => RealPredicate::LLVMRealUNO,
+                _ => return None,
+            };
+            return Some(self.b.fcmp(predicate, left, right));
+        }
+        let signed = kind == TypeKind::Signed;
+        let predicate = match (comparison, signed) {
+            ("eq", _) => IntPredicate::LLVMIntEQ,
+            ("ne", _) => IntPredicate::LLVMIntNE,
+            ("lt", true) => IntPredicate::LLVMIntSLT,
+            ("le", true) => IntPredicate::LLVMIntSLE,
+            ("gt", true) => IntPredicate::LLVMIntSGT,
+            ("ge", true) => IntPredicate::LLVMIntSGE,
+            ("lt" | "lo", false) => IntPredicate::LLVMIntULT,
+            ("le" | "ls", false) => IntPredicate::LLVMIntULE,
+            ("gt" | "hi", false) => IntPredicate::LLVMIntUGT,
+            ("ge" | "hs", false) => IntPredicate::LLVMIntUGE,
+            _ => return None,
+        };
+        Some(self.b.icmp(predicate, left, right))
+    }
+
+    /// Bits as a float of that width.
+    pub fn as_float(&self, bits_value: Value<'c>, bits: u32) -> Option<Value<'c>> {
+        let ty = match bits {
+            16 => self.t.half(),
+            32 => self.t.float(),
+            64 => self.t.double(),
+            _ => return None,
+        };
+        Some(self.b.bitcast(bits_value, ty.vector(LANES)))
+    }
+}
+
+/// What a PTX type suffix says.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum TypeKind {
+    /// Unsigned or untyped.
+    Bits,
+    /// Signed.
+    Signed,
+    /// Floating point.
+    Float,
+}
+
+/// Reads a type suffix: its kind and the bits of a register.
+pub fn ptx_type(part: &str) -> Option<(TypeKind, u32)> {
+    match part {
+        "f16x2" | "bf16x2" => return Some((TypeKind::Float, 32)),
+        "bf16" => return Some((TypeKind::Float, 16)),
+        "pred" => return Some((TypeKind::Bits, 1)),
+        _ => {}
+    }
+    let kind = match part.as_bytes().first()? {
+        b'u' | b'b' => TypeKind::Bits,
+        b's' => TypeKind::Signed,
+        b'f' => TypeKind::Float,
+        _ => return None,
+    };
+    let bits: u32 = part[1..].parse().ok()?;
+    matches!(bits, 8 | 16 | 32 | 64).then_some((kind, bits))
+}

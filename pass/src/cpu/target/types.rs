@@ -1,0 +1,51 @@
+//! The types that values of device code are held in.
+
+use crate::llvm::types::Kind;
+use crate::llvm::{Layout, Type, Types};
+
+/// Lanes of a warp.
+pub const LANES: u32 = 32;
+
+/// The type that a scalar is held in: `i64` for pointers, else itself.
+pub fn held(ty: Type<'_>) -> Type<'_> {
+    match ty.kind() {
+        Kind::Pointer(_) => Types::of(ty).int(64),
+        _ => ty,
+    }
+}
+
+/// Held types of a value's leaves, in order.
+pub fn leaf_types(ty: Type<'_>) -> Vec<Type<'_>> {
+    match ty.kind() {
+        Kind::Void => Vec::new(),
+        Kind::Vector(count) => vec![held(ty.element()); count as usize],
+        Kind::Array(count) => {
+            let one = leaf_types(ty.element());
+            (0..count).flat_map(|_| one.iter().copied()).collect()
+        }
+        Kind::Struct => ty.fields().into_iter().flat_map(leaf_types).collect(),
+        _ => vec![held(ty)],
+    }
+}
+
+/// Byte offsets of a value's leaves in memory, in the order of [`leaf_types`].
+pub fn leaf_offsets(layout: Layout<'_>, ty: Type<'_>) -> Vec<u64> {
+    match ty.kind() {
+        Kind::Void => Vec::new(),
+        Kind::Vector(count) => {
+            let size = layout.store_size(ty.element());
+            (0..u64::from(count)).map(|index| index * size).collect()
+        }
+        Kind::Array(count) => {
+            let (one, size) = (leaf_offsets(layout, ty.element()), layout.size(ty.element()));
+            (0..count).flat_map(|index| one.iter().map(move |offset| index * size + offset)).collect()
+        }
+        Kind::Struct => (ty.fields().into_iter().enumerate())
+            .flat_map(|(index, field)| {
+                let start = layout.offset(ty, index as u32);
+                leaf_offsets(layout, field).into_iter().map(move |offset| start + offset)
+            })
+            .collect(),
+        _ => vec![0],
+    }
+}

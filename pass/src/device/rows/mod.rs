@@ -1,0 +1,9 @@
+//! What the site table says of instructions: places, names, the mix of a block.
+
+pub(super) mod describe;
+pub(super) mod hint;
+pub(super) mod locate;
+pub(super) mod mix;
+pub(super) mod operand;
+pub(super) mod parts;
+pub(super) mod table;

@@ -1,0 +1,9 @@
+//! What optimisers and the NVPTX back end make of memory accesses, done before hooks are put in.
+
+pub(super) mod copies;
+pub(super) mod inline;
+pub(super) mod memory;
+pub(super) mod optimize;
+pub(super) mod prepare;
+pub(super) mod split;
+pub(super) mod stray;

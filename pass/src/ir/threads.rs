@@ -1,0 +1,58 @@
+//! What instructions mean to other threads.
+
+use super::class::{Call, classify};
+use crate::llvm::Value;
+use crate::llvm::value::{Opcode, Ordering};
+
+/// Whether an instruction ends the thread: inline assembly `exit;`, or the intrinsic.
+pub fn is_thread_exit(value: Value<'_>) -> bool {
+    let Some(callee) = value.called_value() else { return false };
+    if callee.is_inline_asm() {
+        return callee.asm_text().trim().trim_end_matches(';').trim() == "exit";
+    }
+    callee.is_function() && callee.name() == "llvm.nvvm.exit"
+}
+
+/// Whether an instruction is a block-wide barrier.
+pub fn is_block_barrier(value: Value<'_>) -> bool {
+    let Some(callee) = value.called_value() else { return false };
+    if callee.is_inline_asm() {
+        let text = callee.asm_text();
+        return text.contains("bar.sync") || text.contains("barrier.");
+    }
+    callee.is_function() && callee.name().starts_with("llvm.nvvm.barrier")
+}
+
+/// Whether other threads may see that an instruction was executed.
+pub fn is_seen_by_others(value: Value<'_>) -> bool {
+    match value.opcode() {
+        Some(Opcode::LLVMStore | Opcode::LLVMAtomicRMW | Opcode::LLVMAtomicCmpXchg) => true,
+        Some(Opcode::LLVMCall) => {
+            let name = value.callee_name();
+            let silent = [Call::Nothing, Call::PassThrough, Call::Pure].contains(&classify(&name));
+            let fence = ["llvm.nvvm.membar", "llvm.nvvm.fence"].iter().any(|prefix| name.starts_with(prefix));
+            !(silent || fence || matches!(classify(&name), Call::Hook(_) | Call::Register(_)))
+        }
+        _ => false,
+    }
+}
+
+/// Whether what an instruction reads may be written by other threads meanwhile.
+pub fn reads_from_others(value: Value<'_>) -> bool {
+    match value.opcode() {
+        Some(Opcode::LLVMLoad) => {
+            value.is_volatile() || value.ordering().is_some_and(|order| order != Ordering::LLVMAtomicOrderingNotAtomic)
+        }
+        Some(Opcode::LLVMAtomicRMW | Opcode::LLVMAtomicCmpXchg) => true,
+        Some(Opcode::LLVMCall) => {
+            let Some(callee) = value.called_value() else { return false };
+            if callee.is_inline_asm() {
+                let text = callee.asm_text();
+                return ["ld.", "atom."].iter().any(|part| text.contains(part));
+            }
+            // A function of the module may read anything; intrinsics other than atomics read nothing that changes.
+            !callee.is_intrinsic() || callee.name().starts_with("llvm.nvvm.atomic")
+        }
+        _ => false,
+    }
+}

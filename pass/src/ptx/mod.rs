@@ -1,0 +1,4 @@
+//! Inline assembly as text: its statements, and its registers that have names.
+
+pub mod parse;
+pub mod registers;
