@@ -1,8 +1,7 @@
 //! What the memory hierarchy of a GPU is made of, as the model files say it.
 
-use super::array::Replacement;
+use super::array::{Index, Replacement};
 use super::coalesce::Groups;
-use super::l2::Index;
 use crate::geometry::{BankRules, Banks};
 use serde::{Deserialize, Serialize};
 

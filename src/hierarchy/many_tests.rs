@@ -3,11 +3,12 @@
 use proptest::prelude::*;
 
 use super::array::Replacement;
+use super::array::{Index, Shares};
 use super::coalesce::{Groups, Piece};
 use super::config::{Atomics, Copies, DramConfig, HierarchyConfig, L1Config, L2Config, StoreFill, StorePolicy};
 use super::dense::DenseLines;
 use super::l1::{L1Outcome, Level1, Origin, RequestQueue, Route};
-use super::l2::{Egress, Index, L2Access, L2Op, L2Outcome, SecondLevel, Shares, add};
+use super::l2::{Egress, L2Access, L2Op, L2Outcome, SecondLevel, add};
 use super::reference::{SentToL2, SlowL1, SlowL2, flatten};
 use super::traffic::{Traffic, TrafficCells};
 use crate::geometry::sectors::{Units, bytes_of, sectors_of};

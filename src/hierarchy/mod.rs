@@ -16,7 +16,7 @@ mod many_tests;
 mod reference;
 mod traffic;
 
-pub use array::{Evicted, Replacement, SectorCache, TreePlru};
+pub use array::{Evicted, Index, Placement, Replacement, SectorCache, Shares, TreePlru};
 pub use coalesce::{Coalescer, Groups, Piece, StageCounts, tag_passes};
 pub use config::{
     Atomics, Copies, DramConfig, HierarchyConfig, L1Config, L1Stages, L2Config, StoreFill, StorePolicy, TlbConfig,
@@ -24,7 +24,5 @@ pub use config::{
 pub use dense::DenseLines;
 pub use first_level::{FirstLevel, LocalLayout};
 pub use l1::{L1Outcome, Level1, Route};
-pub use l2::{
-    Egress, EgressQueue, Index, L2Access, L2Op, L2Outcome, L2Request, Level2, Placement, SecondLevel, Shares, Written,
-};
+pub use l2::{Egress, EgressQueue, L2Access, L2Op, L2Outcome, L2Request, Level2, SecondLevel, Written};
 pub use traffic::{LevelCounts, SumOf, Traffic, TrafficCells};

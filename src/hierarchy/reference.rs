@@ -1,11 +1,12 @@
 //! The slow, obvious version of both levels: one lookup unit at a time, one flag per byte, sets as
 //! lists. Used by tests only.
 
+use super::array::Placement;
 use super::array::Replacement;
 use super::coalesce::Piece;
 use super::config::{Atomics, DramConfig, L1Config, L2Config, StoreFill, StorePolicy};
 use super::l1::{L1Outcome, Route};
-use super::l2::{L2Access, L2Op, L2Outcome, Placement};
+use super::l2::{L2Access, L2Op, L2Outcome};
 
 #[derive(Clone)]
 struct Line {
@@ -396,9 +397,10 @@ impl SlowL2 {
 mod tests {
     use super::*;
     use crate::geometry::sectors::{bytes_of, sectors_of};
+    use crate::hierarchy::array::Index;
     use crate::hierarchy::dense::DenseLines;
     use crate::hierarchy::l1::Level1;
-    use crate::hierarchy::l2::{Index, Level2};
+    use crate::hierarchy::l2::Level2;
     use proptest::prelude::*;
 
     fn piece() -> impl Strategy<Value = Piece> {

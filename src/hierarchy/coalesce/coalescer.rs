@@ -4,22 +4,12 @@
 //! older architectures split a request before the tags are looked up: then a sector that two groups
 //! touch is looked up twice. Volta and later take the whole warp as one group.
 
-use super::scattered::{FARTHEST, Scattered};
+use super::lane_sectors::{FARTHEST, LaneSectors};
+use super::piece::Piece;
 use crate::geometry::{LINE_BYTES, SECTOR_BYTES, Width};
 use crate::simd::processor;
 use serde::{Deserialize, Serialize};
 use warpline_format::access::{Access, Addresses};
-
-/// Part of a request that lies in one 128-byte line.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Piece {
-    /// Address / 128.
-    pub line: u64,
-    /// Sectors with a touched byte, bit 0 the lowest.
-    pub sectors: u8,
-    /// Touched bytes. Where [`Coalescer`] was told not to look, no more than the sectors are known from it.
-    pub bytes: u128,
-}
 
 /// How many neighbouring lanes are served together, by bytes per lane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -326,7 +316,7 @@ impl Coalescer {
             }
         };
         let pieces = &mut self.pieces;
-        processor::with_newer_instructions(Scattered { base, distances: &distances, bytes: width.bytes, pieces })
+        processor::with_newer_instructions(LaneSectors { base, distances: &distances, bytes: width.bytes, pieces })
     }
 
     /// Sorts the pieces from `start` on and joins those of one line.

@@ -4,7 +4,7 @@
 //! hardware counters of an A100 and checked on an H200: a pass looks up one line per tag bank, and the
 //! bank of a line is the exclusive or of all groups of bits of its number.
 
-use super::coalescer::Piece;
+use super::piece::Piece;
 
 /// Passes of a set of requests.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

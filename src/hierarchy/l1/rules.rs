@@ -2,10 +2,11 @@
 
 use super::request::{L1Outcome, Route};
 use crate::geometry::sectors::{bytes_of, collapse, count, expand};
+use crate::hierarchy::array::Placement;
 use crate::hierarchy::array::{LineCache, SectorCache};
 use crate::hierarchy::coalesce::Piece;
 use crate::hierarchy::config::{Atomics, L1Config, StorePolicy};
-use crate::hierarchy::l2::{L2Access, L2Op, Placement};
+use crate::hierarchy::l2::{L2Access, L2Op};
 
 /// The rules of a model.
 pub(crate) struct L1Rules {

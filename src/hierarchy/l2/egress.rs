@@ -1,8 +1,8 @@
 //! Requests on their way from the SMs to L2.
 
-use super::placement::{Placement, Shares};
 use super::request::L2Op;
 use crate::geometry::sectors::{Units, bytes_of};
+use crate::hierarchy::array::{Placement, Shares};
 use crate::hierarchy::config::L2Config;
 
 /// A request that left an SM: at most one line of 128 bytes.

@@ -1,10 +1,10 @@
 //! The L2 cache and the DRAM traffic behind it.
 
-use super::placement::Placement;
 use super::request::{L2Access, L2Op, L2Outcome};
 use super::rules::{Rules, WholeSum};
 use super::written::Written;
 use crate::geometry::LINE_BYTES;
+use crate::hierarchy::array::Placement;
 use crate::hierarchy::array::{LookupOrAllocate, Replacement, RowCache, SectorCache, WAYS};
 use crate::hierarchy::config::{DramConfig, L2Config};
 use crate::hierarchy::dense::DenseLines;

@@ -2,7 +2,6 @@
 
 mod egress;
 mod level2;
-mod placement;
 mod request;
 mod rules;
 mod second_level;
@@ -10,7 +9,6 @@ mod written;
 
 pub use egress::{Egress, EgressQueue, L2Request};
 pub use level2::Level2;
-pub use placement::{Index, Placement, Shares};
 pub use request::{L2Access, L2Op, L2Outcome};
 pub use second_level::SecondLevel;
 #[cfg(test)]

@@ -2,11 +2,11 @@
 
 use super::egress::{EgressQueue, L2Request};
 use super::level2::{Level2, Level2Of, Lookup, MOST_PARTS, Visit};
-use super::placement::Shares;
 use super::request::{L2Op, L2Outcome};
 use super::rules::WholeSum;
 use super::written::Written;
 use crate::hierarchy::array::LookupOrAllocate;
+use crate::hierarchy::array::Shares;
 use crate::hierarchy::config::HierarchyConfig;
 use crate::hierarchy::dense::DenseLines;
 use crate::hierarchy::traffic::{SumOf, Traffic};

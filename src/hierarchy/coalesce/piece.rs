@@ -1,0 +1,12 @@
+//! What leaves the coalescer.
+
+/// Part of a request that lies in one 128-byte line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Piece {
+    /// Address / 128.
+    pub line: u64,
+    /// Sectors with a touched byte, bit 0 the lowest.
+    pub sectors: u8,
+    /// Touched bytes. Where [`super::Coalescer`] was told not to look, no more than the sectors are known from it.
+    pub bytes: u128,
+}
