@@ -40,6 +40,7 @@ programs![
     device_functions,
     device_heap,
     device_variables,
+    driver_api,
     dynamic_parallelism,
     exit_in_the_middle,
     fork,

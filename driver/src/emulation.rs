@@ -69,6 +69,13 @@ pub fn runtime(tools: &Tools, ours: &Path) -> Result<PathBuf, DriverError> {
     Ok(cache::keep_in(&folder, &name, &bytes)?)
 }
 
+/// Whether a name is one of CUDA's runtime or driver API, or of what lowered code calls.
+fn is_offered(name: &str) -> bool {
+    let driver = name.strip_prefix("cu").is_some_and(|rest| rest.starts_with(|first: char| first.is_ascii_uppercase()));
+    let others = ["cuda", "__cuda", "__wl_", "__warpline_", "warpline_"];
+    (driver || others.iter().any(|start| name.starts_with(start))) && name != MARK
+}
+
 /// Lists for objcopy: old and new names, and the new ones that stay visible.
 fn names(path: &Path, bytes: &[u8]) -> Result<(String, String), DriverError> {
     let damaged = |cause: object::Error| DriverError::Object { path: path.into(), cause: cause.to_string() };
@@ -80,9 +87,7 @@ fn names(path: &Path, bytes: &[u8]) -> Result<(String, String), DriverError> {
             if let Some(rest) = name.strip_prefix(REAL_PREFIX) {
                 renamed.push_str(&format!("{name} {ABSENT_PREFIX}{rest}\n"));
             }
-        } else if ["cuda", "__cuda", "__wl_", "__warpline_", "warpline_"].iter().any(|start| name.starts_with(start))
-            && name != MARK
-        {
+        } else if is_offered(name) {
             renamed.push_str(&format!("{name} {REAL_PREFIX}{name}\n"));
             kept.push_str(&format!("{REAL_PREFIX}{name}\n"));
         }

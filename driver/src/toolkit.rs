@@ -18,7 +18,7 @@ const DRIVER_LIBRARIES: [&str; 3] =
     ["/usr/lib/x86_64-linux-gnu/libcuda.so", "/usr/lib64/libcuda.so", "/usr/lib/libcuda.so"];
 
 /// Raised when what is in the folder changes, so that an older one is not taken for it.
-const LAYOUT: u32 = 3;
+const LAYOUT: u32 = 4;
 
 /// An archive without members.
 const EMPTY_ARCHIVE: &str = "!<arch>\n";
@@ -27,10 +27,10 @@ const EMPTY_ARCHIVE: &str = "!<arch>\n";
 pub fn folder(cuda: &Cuda) -> Result<PathBuf, DriverError> {
     let runtime = embedded::runtime_library()?;
     let driver = std::env::current_exe().map_err(DriverError::reading("/proc/self/exe"))?;
-    let has_driver = DRIVER_LIBRARIES.iter().any(|path| Path::new(path).exists());
+    let nvidias = DRIVER_LIBRARIES.iter().map(Path::new).find(|path| path.exists());
     let own_headers = embedded::include_folder()?;
     let parts = [&cuda.root, &runtime, &own_headers, &driver].map(|part| part.display().to_string()).join("\0");
-    let identity = format!("{LAYOUT}\0{parts}\0{has_driver}");
+    let identity = format!("{LAYOUT}\0{parts}\0{nvidias:?}");
     let cache = cache::folder()?;
     let folder = cache.join(format!("toolkit-{:016x}", content_hash(identity.as_bytes())));
     if folder.join(SHIM_MARKER).is_file() {
@@ -41,13 +41,12 @@ pub fn folder(cuda: &Cuda) -> Result<PathBuf, DriverError> {
     let holder = tempfile::Builder::new().prefix(".toolkit.").tempdir_in(&cache);
     let holder = holder.map_err(DriverError::writing(&cache))?;
     let partial = holder.path().join("toolkit");
-    let made =
-        fill(&partial, cuda, (&runtime, &own_headers), &driver, has_driver).and_then(|()| {
-            match std::fs::rename(&partial, &folder) {
-                Err(_) if folder.join(SHIM_MARKER).is_file() => std::fs::remove_dir_all(&partial),
-                result => result,
-            }
-        });
+    let made = fill(&partial, cuda, (&runtime, &own_headers), &driver, nvidias).and_then(|()| {
+        match std::fs::rename(&partial, &folder) {
+            Err(_) if folder.join(SHIM_MARKER).is_file() => std::fs::remove_dir_all(&partial),
+            result => result,
+        }
+    });
     made.map(|()| folder).map_err(DriverError::writing(partial))
 }
 
@@ -74,7 +73,7 @@ fn fill(
     cuda: &Cuda,
     (runtime, own_headers): (&Path, &Path),
     driver: &Path,
-    has_driver: bool,
+    nvidias: Option<&Path>,
 ) -> io::Result<()> {
     if folder.exists() {
         std::fs::remove_dir_all(folder)?;
@@ -96,10 +95,10 @@ fn fill(
         std::fs::write(folder.join("lib64").join(name), &script)?;
     }
     std::fs::write(folder.join("lib64/libcudadevrt.a"), EMPTY_ARCHIVE)?;
-    // Many programs name the driver's library and use nothing of it. Without a driver it is not there to be found.
-    if !has_driver {
-        std::fs::write(folder.join("lib64/libcuda.a"), EMPTY_ARCHIVE)?;
-    }
+    // The runtime offers much of the driver's library, too. What it does not is NVIDIA's, where that is installed.
+    let rest = nvidias.map(|library| format!("AS_NEEDED ( \"{}\" )", library.display())).unwrap_or_default();
+    let script = format!("INPUT ( \"{}\" {RUNTIME_NEEDS} {rest} )\n", runtime.display());
+    std::fs::write(folder.join("lib64/libcuda.a"), script)?;
     // NVTX is in its headers, ours or NVIDIA's; before version 3 it was a library. Many a project links cuBLAS to all of its
     // programs, also to those that call nothing of it.
     for name in ["nvToolsExt", "cublas", "cublasLt"] {

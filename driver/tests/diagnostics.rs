@@ -177,6 +177,33 @@ int main() {
     );
 }
 
+/// The driver's functions that need a module are not offered.
+#[test]
+fn calls_of_the_driver_that_are_not_offered_are_named_at_the_link() {
+    let driver = Driver::new();
+    driver.write(
+        "a.cu",
+        r#"
+#include <cuda.h>
+int main() {
+  size_t left, all;
+  return cuInit(0) || cudaFree(0) || cuMemGetInfo(&left, &all) || left > all;
+}
+"#,
+    );
+    driver.run("warpline-nvcc", "a.cu -lcuda -o a").succeeded();
+    driver.program("a").succeeded();
+    driver.run("warpline-nvcc", "a.cu -o b").succeeded();
+    driver.program("b").succeeded();
+    driver.write(
+        "c.cu",
+        "#include <cuda.h>\nint main() { CUmodule module; return cuInit(0) || cuModuleLoad(&module, \"a.cubin\"); }\n",
+    );
+    let ran = driver.run("warpline-nvcc", "c.cu -lcuda -o c");
+    assert!(ran.code != 0 && ran.stderr.contains("undefined reference to `cuModuleLoad'"), "{}", ran.stderr);
+    assert!(!ran.stderr.contains("cuInit"), "{}", ran.stderr);
+}
+
 /// What g++ warns of at most, and headers of a project's own that are included with angle brackets.
 #[test]
 fn old_code_is_taken_as_nvcc_takes_it() {

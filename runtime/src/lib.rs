@@ -12,6 +12,7 @@ pub mod api;
 mod brain_float;
 pub mod children;
 pub mod configuration;
+pub mod contexts;
 mod cooperative;
 pub mod copy;
 pub mod cuda;

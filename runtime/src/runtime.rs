@@ -1,6 +1,7 @@
 //! State of the runtime in this process, behind one lock.
 
 use crate::children::queue::Children;
+use crate::contexts::{self, Contexts};
 use crate::cuda::error::{self, Error};
 use crate::execution::arena::Arena;
 use crate::execution::warp::{Heap, Running};
@@ -117,6 +118,8 @@ pub struct Runtime {
     pub captures: Captures,
     /// Workspace of cooperative launches, from the first of them on.
     pub workspace: Option<u64>,
+    /// Contexts of the driver API.
+    pub contexts: Contexts,
     /// Virtual clock, nanoseconds.
     pub clock: u64,
     /// Flags given to `cudaSetDeviceFlags`.
@@ -183,6 +186,7 @@ pub fn call_for(launches: u64, body: impl FnOnce(&mut Runtime) -> Result<(), Err
 
 /// [`call`] for functions that work after a sticky error, too.
 pub fn call_any(body: impl FnOnce(&mut Runtime) -> Result<(), Error>) -> Error {
+    contexts::runtime_used();
     let result = match lock() {
         Some(mut runtime) => body(&mut runtime),
         None => Err(error::INITIALIZATION_ERROR),
@@ -296,6 +300,7 @@ impl Runtime {
             graphs: Graphs::default(),
             captures: Captures::default(),
             workspace: None,
+            contexts: Contexts::default(),
             clock: 0,
             device_flags: 8,
         })

@@ -12,9 +12,12 @@ use warpline_format::options::Output;
 use warpline_runtime::api::attributes::*;
 use warpline_runtime::api::copy::*;
 use warpline_runtime::api::device::*;
+use warpline_runtime::api::driver::copy::*;
+use warpline_runtime::api::driver::errors::*;
+use warpline_runtime::api::driver::memory::*;
 use warpline_runtime::api::errors::*;
 use warpline_runtime::api::events::*;
-use warpline_runtime::api::hooks::{__warpline_host_allocated, warpline_name};
+use warpline_runtime::api::hooks::{__warpline_host_allocated, __warpline_name, warpline_name};
 use warpline_runtime::api::launch::*;
 use warpline_runtime::api::memory::*;
 use warpline_runtime::api::streams::*;
@@ -235,4 +238,53 @@ fn a_bad_ring_is_told_and_stops_nothing() {
     let ran = run_child("child_questions", |options| options.output = Output::Ring { descriptor: 99 });
     assert_eq!(ran.code, Some(0), "{}{}", ran.output, ran.errors);
     assert!(ran.errors.contains("the ring of `warpline run` cannot be used"), "{}", ran.errors);
+}
+
+#[test]
+#[ignore = "child"]
+fn child_driver() {
+    start();
+    let (mut pointer, mut other) = (null_mut(), null_mut());
+    let mut host = [0u8; 64];
+    let host: *mut c_void = host.as_mut_ptr().cast();
+    unsafe {
+        assert_eq!(cuMemAlloc_v2(&raw mut pointer, 64), error::INITIALIZATION_ERROR);
+        assert_eq!(cuInit(1), error::INVALID_VALUE);
+        assert_eq!(cuInit(0), error::SUCCESS);
+        assert_eq!(cuMemAlloc_v2(&raw mut pointer, 64), error::DEVICE_UNINITIALIZED);
+        assert_eq!(cudaFree(null_mut()), error::SUCCESS);
+        __warpline_name(c"d_part".as_ptr());
+        assert_eq!(cuMemAlloc_v2(&raw mut pointer, 64), error::SUCCESS);
+        assert_eq!(cuMemAlloc_v2(null_mut(), 64), error::INVALID_VALUE);
+        assert_eq!(cuMemAlloc_v2(&raw mut other, 0), error::INVALID_VALUE);
+        assert_eq!(cuMemcpyHtoD_v2(pointer, host, 64), error::SUCCESS);
+        assert_eq!(cuMemcpyHtoD_v2(host, pointer, 64), error::INVALID_VALUE);
+        assert_eq!(cuMemcpyDtoH_v2(host, pointer, 65), error::INVALID_VALUE);
+        assert_eq!(cuMemsetD32_v2(pointer, 7, 16), error::SUCCESS);
+        assert_eq!(cuMemsetD32_v2(pointer.wrapping_byte_add(1), 7, 1), error::INVALID_VALUE);
+        assert_eq!(cuMemFree_v2(host), error::INVALID_VALUE);
+        assert_eq!(cuMemFree_v2(pointer), error::SUCCESS);
+    }
+    // None of it is an error of the runtime's.
+    assert_eq!(cudaGetLastError(), error::SUCCESS);
+}
+
+#[test]
+fn the_driver_api_is_recorded_as_the_runtimes() {
+    let ran = run_child("child_driver", |_| ());
+    assert_eq!(ran.code, Some(0), "{}{}", ran.output, ran.errors);
+    let trace = Trace::read(&ran.path);
+    let told: Vec<String> = trace
+        .events
+        .iter()
+        .filter_map(|event| match event {
+            Event::Allocation(row) if row.kind == AllocationKind::Malloc => {
+                Some(format!("{:?} {}", row.name, row.bytes))
+            }
+            Event::Copy(copy) => Some(format!("{:?} {} {}", copy.direction, copy.width, copy.path != 0)),
+            Event::Free { path, .. } => Some(format!("free {}", *path != 0)),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(told, ["Some(\"d_part\") 64", "HostToDevice 64 true", "Set 64 true", "free true"]);
 }

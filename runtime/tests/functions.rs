@@ -1,4 +1,4 @@
-//! `docs/cuda-functions.md` lists the functions of CUDA's runtime that are offered. `make docs` writes it anew.
+//! `docs/cuda-functions.md` lists the functions of CUDA's runtime and of its driver that are offered. `make docs` writes it anew.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -7,18 +7,22 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the runtime is a folder of the workspace").to_path_buf()
 }
 
-/// Functions by the first sentence of the file that defines them.
-fn offered() -> BTreeMap<String, Vec<String>> {
+/// Functions whose names begin so, by the first sentence of the file of the folder that defines them.
+fn offered(folder: &str, beginning: &str) -> BTreeMap<String, Vec<String>> {
     let mut groups: BTreeMap<String, Vec<String>> = BTreeMap::new();
-    for entry in std::fs::read_dir(root().join("runtime/src/api")).expect("the folder is there") {
-        let text = std::fs::read_to_string(entry.expect("readable").path()).expect("source text");
+    for entry in std::fs::read_dir(root().join(folder)).expect("the folder is there") {
+        let path = entry.expect("readable").path();
+        if path.is_dir() {
+            continue;
+        }
+        let text = std::fs::read_to_string(path).expect("source text");
         let about = text.lines().next().and_then(|line| line.strip_prefix("//! ")).unwrap_or_default();
         let about = about.split(['.', ':']).next().unwrap_or_default();
         let names = text.lines().filter_map(|line| {
             let line = line.trim_start();
             let line = line.strip_prefix("pub unsafe extern \"C\" ").unwrap_or(line);
             let name = line.strip_prefix("fn ")?.split(['(', '<']).next()?;
-            let own = name.starts_with("cuda") && name.chars().nth(4).is_some_and(char::is_uppercase);
+            let own = name.strip_prefix(beginning).is_some_and(|rest| rest.starts_with(char::is_uppercase));
             (own && !name.ends_with("_ptsz") && !name.ends_with("_ptds")).then(|| name.to_owned())
         });
         groups.entry(about.to_owned()).or_default().extend(names);
@@ -28,18 +32,31 @@ fn offered() -> BTreeMap<String, Vec<String>> {
     groups
 }
 
-fn page() -> String {
-    let groups = offered();
-    let count: usize = groups.values().map(Vec::len).sum();
-    let mut text = format!(
-        "# Functions of CUDA's runtime that are offered\n\nWritten by `make docs` from `runtime/src/api`. {count} functions, each also in its \
-         per-thread form where CUDA has one. A program that needs another is refused by the linker, which names it.\n"
-    );
+fn list(groups: BTreeMap<String, Vec<String>>, level: &str) -> String {
+    let mut text = String::new();
     for (group, names) in groups {
         let list: Vec<_> = names.iter().map(|name| format!("`{name}`")).collect();
-        text += &format!("\n## {group}\n\n{}\n", list.join(", "));
+        text += &format!("\n{level} {group}\n\n{}\n", list.join(", "));
     }
     text
+}
+
+fn page() -> String {
+    let runtime = offered("runtime/src/api", "cuda");
+    let driver = offered("runtime/src/api/driver", "cu");
+    let count = |groups: &BTreeMap<String, Vec<String>>| groups.values().map(Vec::len).sum::<usize>();
+    format!(
+        "# Functions of CUDA that are offered\n\nWritten by `make docs` from `runtime/src/api`. {} functions of the runtime and {} of the \
+         driver, each also in its per-thread form where CUDA has one. A program that needs another is refused by the linker, which names it.\n\
+         {}\n## The driver's\n\nFor programs that mix them into the runtime's: all that need no module (`cuModuleLoad`, `cuLaunchKernel` and what belongs \
+         to them are not offered). The names are those of the symbols: `cuda.h` calls `cuMemAlloc_v2` `cuMemAlloc`. What they allocate, copy and fill \
+         is recorded as the runtime's own. On a GPU they are the driver's own; what kernels do in a context of the program's own \
+         (`cuCtxCreate`) is not recorded there, and a note says so.\n{}",
+        count(&runtime),
+        count(&driver),
+        list(runtime, "##"),
+        list(driver, "###")
+    )
 }
 
 #[test]

@@ -22,8 +22,15 @@ pub(super) fn cuda_allocation(base: &str) -> Option<Names> {
         | "cudaMalloc3DArray"
         | "cudaMallocMipmappedArray"
         | "cudaMallocAsync"
-        | "cudaMallocFromPoolAsync" => Names::Target(0),
-        "cudaHostRegister" => Names::Memory(0),
+        | "cudaMallocFromPoolAsync"
+        | "cuMemAlloc_v2"
+        | "cuMemAllocPitch_v2"
+        | "cuMemAllocManaged"
+        | "cuMemAllocAsync"
+        | "cuMemAllocAsync_ptsz"
+        | "cuMemAllocHost_v2"
+        | "cuMemHostAlloc" => Names::Target(0),
+        "cudaHostRegister" | "cuMemHostRegister_v2" => Names::Memory(0),
         _ => return None,
     })
 }

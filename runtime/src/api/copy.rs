@@ -10,11 +10,11 @@ use crate::runtime::Runtime;
 use crate::texture::table::Array;
 use std::ffi::{c_int, c_void};
 
-fn flat(pointer: *const c_void, bytes: usize) -> Rows {
+pub(super) fn flat(pointer: *const c_void, bytes: usize) -> Rows {
     Rows { start: pointer as u64, pitch: bytes as u64 }
 }
 
-fn rows(pointer: *const c_void, pitch: usize) -> Rows {
+pub(super) fn rows(pointer: *const c_void, pitch: usize) -> Rows {
     Rows { start: pointer as u64, pitch: pitch as u64 }
 }
 

@@ -8,14 +8,14 @@ use crate::runtime::{Runtime, call_any, forget_error};
 use std::ffi::{c_char, c_int, c_uint};
 
 /// The PCI address that the device claims.
-const PCI_ADDRESS: &[u8] = b"0000:01:00.0\0";
+pub(super) const PCI_ADDRESS: &[u8] = b"0000:01:00.0\0";
 
 /// Numbers of other devices are wrong.
 pub(super) fn only_device(device: c_int) -> Result<(), Error> {
     if device == 0 { Ok(()) } else { Err(error::INVALID_DEVICE) }
 }
 
-fn limit(runtime: &mut Runtime, which: c_int) -> Result<&mut u64, Error> {
+pub(super) fn limit(runtime: &mut Runtime, which: c_int) -> Result<&mut u64, Error> {
     match which {
         0 => Ok(&mut runtime.limits.stack),
         1 => Ok(&mut runtime.limits.printf),

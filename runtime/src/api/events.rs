@@ -8,12 +8,12 @@ use std::ffi::c_uint;
 use std::time::Instant;
 
 /// `cudaEventDisableTiming`.
-const DISABLE_TIMING: c_uint = 2;
+pub(super) const DISABLE_TIMING: c_uint = 2;
 /// Blocking sync, disable timing, interprocess.
-const FLAGS: c_uint = 7;
+pub(super) const FLAGS: c_uint = 7;
 
 /// Records an event, in the capture of a stream that is being captured.
-fn record(runtime: &mut Runtime, event: usize, stream: usize) -> Result<(), Error> {
+pub(super) fn record(runtime: &mut Runtime, event: usize, stream: usize) -> Result<(), Error> {
     runtime.streams.get(stream)?;
     let event_state = runtime.streams.event(event)?;
     if !runtime.captures.record(stream, event) {

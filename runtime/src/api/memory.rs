@@ -14,14 +14,14 @@ use warpline_format::event::{Allocation, AllocationKind, Event};
 /// Rows of pitched allocations start at multiples of this many bytes.
 const PITCH: usize = 512;
 /// Flags of `cudaHostAlloc`: portable, mapped, write-combined.
-const HOST_ALLOC_FLAGS: c_uint = 0x7;
+pub(super) const HOST_ALLOC_FLAGS: c_uint = 0x7;
 /// Flags of `cudaHostRegister`: portable, mapped, I/O memory, read-only.
 const HOST_REGISTER_FLAGS: c_uint = 0xf;
 /// `cudaMemAttachGlobal`, `cudaMemAttachHost`.
-const ATTACH: [c_uint; 2] = [1, 2];
+pub(super) const ATTACH: [c_uint; 2] = [1, 2];
 
 /// What `cudaFree` takes.
-const DEVICE_KINDS: &[AllocationKind] =
+pub(super) const DEVICE_KINDS: &[AllocationKind] =
     &[AllocationKind::Malloc, AllocationKind::Managed, AllocationKind::Pitch, AllocationKind::Async];
 
 /// Allocates, and writes the address to where the program wants it.
@@ -41,7 +41,7 @@ pub(super) fn allocate(
 }
 
 /// Pinned host memory: reachable by kernels, and a host allocation that copies can name.
-fn allocate_host(
+pub(super) fn allocate_host(
     runtime: &mut Runtime,
     place: *mut *mut c_void,
     bytes: usize,
@@ -65,10 +65,81 @@ fn allocate_host(
 }
 
 /// Rounds a row up, and gives the bytes of `rows` rows.
-fn pitched(width: usize, rows: usize) -> Result<(usize, usize), error::Error> {
+pub(super) fn pitched(width: usize, rows: usize) -> Result<(usize, usize), error::Error> {
     let pitch = width.checked_next_multiple_of(PITCH).ok_or(error::INVALID_VALUE)?;
     let bytes = pitch.checked_mul(rows).ok_or(error::MEMORY_ALLOCATION)?;
     Ok((pitch, bytes))
+}
+
+/// Allocates in the order of a stream, or adds a node to what is captured of it.
+pub(super) fn allocate_in_order(
+    runtime: &mut Runtime,
+    place: *mut *mut c_void,
+    bytes: usize,
+    stream: StreamHandle,
+    entry: Entry,
+) -> Result<(), error::Error> {
+    if runtime.captures.of(stream as usize).is_some() {
+        // SAFETY: by the contract of the calling API function.
+        return unsafe { super::graph_memory::capture_allocation(runtime, place, bytes, stream, entry) };
+    }
+    allocate(runtime, place, bytes, AllocationKind::Async, entry)?;
+    // SAFETY: not null, and just written.
+    let address = unsafe { place.read() } as u64;
+    runtime.pools.gave(runtime.pools.current(), address, &runtime.memory.registry);
+    Ok(())
+}
+
+/// Frees in the order of a stream.
+pub(super) fn free_in_order(
+    runtime: &mut Runtime,
+    pointer: *mut c_void,
+    stream: StreamHandle,
+    entry: Entry,
+) -> Result<(), error::Error> {
+    if runtime.captures.of(stream as usize).is_some() {
+        return super::graph_memory::capture_free(runtime, pointer as u64, stream);
+    }
+    runtime.free(pointer as u64, DEVICE_KINDS, entry)
+}
+
+/// Makes host memory reachable.
+pub(super) fn register(
+    runtime: &mut Runtime,
+    pointer: *mut c_void,
+    bytes: usize,
+    flags: c_uint,
+    entry: Entry,
+) -> Result<(), error::Error> {
+    if pointer.is_null() || bytes == 0 || flags & !HOST_REGISTER_FLAGS != 0 {
+        return Err(error::INVALID_VALUE);
+    }
+    let (first, last) = (pointer as u64, pointer as u64 + bytes as u64 - 1);
+    if runtime.memory.registry.find(first).or_else(|| runtime.memory.registry.find(last)).is_some() {
+        return Err(error::HOST_MEMORY_ALREADY_REGISTERED);
+    }
+    let noted = runtime.host_allocation(first);
+    let name = take_name().or_else(|| runtime.host.find(first).and_then(|live| live.name.clone()));
+    let path = runtime.path(entry);
+    let what = Description { kind: AllocationKind::Registered, name, path };
+    let live = runtime.memory.register(first, bytes as u64, what).map_err(memory_error)?;
+    let event = Allocation {
+        id: live.id,
+        kind: live.kind,
+        address: live.address,
+        bytes: live.bytes,
+        name: live.name.clone(),
+        path,
+        global: None,
+    };
+    let _ = noted;
+    runtime.trace.event(Event::Allocation(event));
+    Ok(())
+}
+
+/// Ends that.
+pub(super) fn unregister(runtime: &mut Runtime, pointer: *mut c_void, entry: Entry) -> Result<(), error::Error> {
+    runtime.free(pointer as u64, &[AllocationKind::Registered], entry).map_err(|_| error::HOST_MEMORY_NOT_REGISTERED)
 }
 
 api! {
@@ -80,15 +151,7 @@ api! {
     /// Allocates device memory in stream order, which is program order here.
     fn cudaMallocAsync(place: *mut *mut c_void, bytes: usize, stream: StreamHandle) |runtime, entry| => crate::gpu::calls::malloc_async {
         runtime.streams.get(stream as usize)?;
-        if runtime.captures.of(stream as usize).is_some() {
-            // SAFETY: by the contract.
-            return unsafe { super::graph_memory::capture_allocation(runtime, place, bytes, stream, entry) };
-        }
-        allocate(runtime, place, bytes, AllocationKind::Async, entry)?;
-        // SAFETY: not null, and just written.
-        let address = unsafe { place.read() } as u64;
-        runtime.pools.gave(runtime.pools.current(), address, &runtime.memory.registry);
-        Ok(())
+        allocate_in_order(runtime, place, bytes, stream, entry)
     }
 
     /// Allocates managed memory.
@@ -126,10 +189,7 @@ api! {
     /// Frees device memory in stream order.
     fn cudaFreeAsync(pointer: *mut c_void, stream: StreamHandle) |runtime, entry| => crate::gpu::calls::free_async {
         runtime.streams.get(stream as usize)?;
-        if !pointer.is_null() && runtime.captures.of(stream as usize).is_some() {
-            return super::graph_memory::capture_free(runtime, pointer as u64, stream);
-        }
-        if pointer.is_null() { Ok(()) } else { runtime.free(pointer as u64, DEVICE_KINDS, entry) }
+        if pointer.is_null() { Ok(()) } else { free_in_order(runtime, pointer, stream, entry) }
     }
 
     /// Allocates pinned host memory.
@@ -157,37 +217,12 @@ api! {
 
     /// Lets kernels reach host memory.
     fn cudaHostRegister(pointer: *mut c_void, bytes: usize, flags: c_uint) |runtime, entry| => crate::gpu::calls::host_register {
-        if pointer.is_null() || bytes == 0 || flags & !HOST_REGISTER_FLAGS != 0 {
-            return Err(error::INVALID_VALUE);
-        }
-        let (first, last) = (pointer as u64, pointer as u64 + bytes as u64 - 1);
-        if runtime.memory.registry.find(first).or_else(|| runtime.memory.registry.find(last)).is_some() {
-            return Err(error::HOST_MEMORY_ALREADY_REGISTERED);
-        }
-        let noted = runtime.host_allocation(first);
-        let name = take_name().or_else(|| runtime.host.find(first).and_then(|live| live.name.clone()));
-        let path = runtime.path(entry);
-        let what = Description { kind: AllocationKind::Registered, name, path };
-        let live = runtime.memory.register(first, bytes as u64, what).map_err(memory_error)?;
-        let event = Allocation {
-            id: live.id,
-            kind: live.kind,
-            address: live.address,
-            bytes: live.bytes,
-            name: live.name.clone(),
-            path,
-            global: None,
-        };
-        let _ = noted;
-        runtime.trace.event(Event::Allocation(event));
-        Ok(())
+        register(runtime, pointer, bytes, flags, entry)
     }
 
     /// Ends a registration.
     fn cudaHostUnregister(pointer: *mut c_void) |runtime, entry| => crate::gpu::calls::free {
-        runtime
-            .free(pointer as u64, &[AllocationKind::Registered], entry)
-            .map_err(|_| error::HOST_MEMORY_NOT_REGISTERED)
+        unregister(runtime, pointer, entry)
     }
 
     /// The address by which kernels reach pinned memory: the host's own.
@@ -293,7 +328,7 @@ api! {
 }
 
 /// Device 0, the host, or one of its NUMA nodes.
-fn check_location(location: MemLocation) -> Result<(), error::Error> {
+pub(super) fn check_location(location: MemLocation) -> Result<(), error::Error> {
     match location.kind {
         1 if location.id == 0 => Ok(()),
         1 => Err(error::INVALID_DEVICE),
@@ -302,7 +337,7 @@ fn check_location(location: MemLocation) -> Result<(), error::Error> {
     }
 }
 
-fn check_managed(runtime: &Runtime, pointer: *const c_void, bytes: usize) -> Result<(), error::Error> {
+pub(super) fn check_managed(runtime: &Runtime, pointer: *const c_void, bytes: usize) -> Result<(), error::Error> {
     let live = runtime.memory.registry.find(pointer as u64).ok_or(error::INVALID_VALUE)?;
     let managed = matches!(live.kind, AllocationKind::Managed | AllocationKind::ManagedGlobal);
     let fits = bytes != 0 && bytes as u64 <= live.bytes - (pointer as u64 - live.start());

@@ -1,4 +1,4 @@
-//! The CUDA runtime API, version 13.0: one file per group of functions. Each function checks its
+//! The CUDA runtime API, version 13.0, and what programs mix into it of the driver API: one file per group of functions. Each function checks its
 //! arguments as CUDA does and hands over to the runtime.
 //!
 //! What is not offered is not defined, so that linking a program that needs it fails and names it.
@@ -8,6 +8,7 @@ pub mod attributes;
 pub mod capture;
 pub mod copy;
 pub mod device;
+pub mod driver;
 pub mod errors;
 pub mod events;
 pub mod graph_memory;

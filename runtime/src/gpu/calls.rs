@@ -17,13 +17,13 @@ use crate::runtime::{Runtime, lock};
 use std::ffi::{c_int, c_uint, c_void};
 use warpline_format::event::{AllocationKind, Copy, Direction, Event};
 
-type Place = *mut *mut c_void;
+pub(super) type Place = *mut *mut c_void;
 
 /// Enters an allocation that the real runtime made.
 ///
 /// # Safety
 /// `place` is valid where `code` is success.
-unsafe fn allocated(code: Error, place: Place, bytes: usize, kind: AllocationKind, entry: Entry) -> Error {
+pub(super) unsafe fn allocated(code: Error, place: Place, bytes: usize, kind: AllocationKind, entry: Entry) -> Error {
     let name = take_name();
     if returned(code) != error::SUCCESS || bytes == 0 {
         return code;
@@ -80,12 +80,14 @@ macro_rules! allocating {
             unsafe {
                 let code = real($place $(, $argument)*);
                 #[allow(clippy::redundant_closure_call, reason = "the size may need to look at a result")]
-                let bytes = if code == error::SUCCESS { (|| $bytes)() } else { 0 };
-                allocated(code, $place, bytes, AllocationKind::$kind, entry)
+                let bytes = if code == $crate::cuda::error::SUCCESS { (|| $bytes)() } else { 0 };
+                $crate::gpu::calls::allocated(code, $place, bytes, AllocationKind::$kind, entry)
             }
         }
     )*};
 }
+
+pub(super) use allocating;
 
 allocating! {
     /// `cudaMalloc`
@@ -155,7 +157,7 @@ fn is_host(runtime: &Runtime, pointer: u64) -> bool {
 }
 
 /// Notes a copy that the real runtime did or began.
-fn copied(code: Error, to: Rows, from: Rows, size: (usize, usize), kind: c_int, entry: Entry) -> Error {
+pub(super) fn copied(code: Error, to: Rows, from: Rows, size: (usize, usize), kind: c_int, entry: Entry) -> Error {
     let (width, height) = size;
     if returned(code) != error::SUCCESS || width == 0 || height == 0 {
         return code;
@@ -194,7 +196,7 @@ fn copied(code: Error, to: Rows, from: Rows, size: (usize, usize), kind: c_int, 
 }
 
 /// Notes a fill.
-fn filled(code: Error, to: Rows, size: (usize, usize), entry: Entry) -> Error {
+pub(super) fn filled(code: Error, to: Rows, size: (usize, usize), entry: Entry) -> Error {
     let (width, height) = size;
     if returned(code) != error::SUCCESS || width == 0 || height == 0 {
         return code;
@@ -218,11 +220,11 @@ fn filled(code: Error, to: Rows, size: (usize, usize), entry: Entry) -> Error {
     code
 }
 
-fn flat(pointer: *const c_void, bytes: usize) -> Rows {
+pub(super) fn flat(pointer: *const c_void, bytes: usize) -> Rows {
     Rows { start: pointer as u64, pitch: bytes as u64 }
 }
 
-fn rows(pointer: *const c_void, pitch: usize) -> Rows {
+pub(super) fn rows(pointer: *const c_void, pitch: usize) -> Rows {
     Rows { start: pointer as u64, pitch: pitch as u64 }
 }
 
@@ -245,6 +247,8 @@ macro_rules! moving {
         }
     )*};
 }
+
+pub(super) use moving;
 
 moving! {
     /// `cudaMemcpy`

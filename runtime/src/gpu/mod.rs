@@ -5,6 +5,7 @@ pub mod addresses;
 pub mod calls;
 pub mod devices;
 pub mod driver;
+pub mod driver_calls;
 pub mod emulation;
 pub mod graph_calls;
 pub mod graph_changes;
@@ -15,6 +16,7 @@ pub mod held;
 pub mod items;
 pub mod launch;
 pub mod real;
+pub mod real_driver;
 pub mod register;
 pub mod residents;
 pub mod session;
@@ -57,6 +59,33 @@ macro_rules! forward {
     }};
 }
 pub(crate) use forward;
+
+/// Hands a call of the driver API to the driver's function of the same name.
+macro_rules! forward_driver {
+    ($name:ident, ($($argument:ident: $type:ty),*) $(, $entry:ident, $handler:path)?) => {{
+        let address = $crate::gpu::real_driver::function(
+            const { $crate::gpu::real_driver::name(concat!(stringify!($name), "\0")) },
+            $crate::gpu::real::address!(stringify!($name)),
+        );
+        if address == 0 {
+            $crate::gpu::real_driver::missing(stringify!($name))
+        } else {
+            // SAFETY: the function of that name has this signature.
+            let real: unsafe extern "C" fn($($type),*) -> $crate::cuda::error::Error =
+                unsafe { std::mem::transmute(address) };
+            // SAFETY: handed through.
+            unsafe { $crate::gpu::hand_on!(real, ($($argument),*) $(, $entry, $handler)?) }
+        }
+    }};
+}
+pub(crate) use forward_driver;
+
+/// A call of a real function, through its handler where it has one.
+macro_rules! hand_on {
+    ($real:ident, ($($argument:ident),*)) => { $crate::gpu::devices::returned($real($($argument),*)) };
+    ($real:ident, ($($argument:ident),*), $entry:ident, $handler:path) => { $handler($real, $($argument,)* $entry) };
+}
+pub(crate) use hand_on;
 
 /// The stream that a program built with a default stream per thread means: on a GPU the null handle is
 /// `cudaStreamPerThread`.

@@ -1,0 +1,219 @@
+//! Allocation by the driver API: recorded as the runtime's own.
+
+use super::driver_api;
+use crate::api::memory::{
+    ATTACH, DEVICE_KINDS, HOST_ALLOC_FLAGS, allocate, allocate_host, check_managed, pitched, register, unregister,
+};
+use crate::api::{per_thread, put};
+use crate::contexts::PRIMARY;
+use crate::cuda::error::{self, Error};
+use crate::cuda::types::StreamHandle;
+use crate::paths::Entry;
+use crate::runtime::Runtime;
+use std::ffi::{c_int, c_uint, c_void};
+use warpline_format::event::AllocationKind;
+
+/// Bytes of an element that rows of a pitched allocation may be aligned for.
+const ELEMENTS: [c_uint; 3] = [4, 8, 16];
+
+/// Allocates in the current context. No bytes are an error, other than for the runtime's functions.
+fn allocate_here(
+    runtime: &mut Runtime,
+    place: *mut *mut c_void,
+    bytes: usize,
+    kind: AllocationKind,
+    entry: Entry,
+) -> Result<(), Error> {
+    if bytes == 0 {
+        return Err(error::INVALID_VALUE);
+    }
+    match kind {
+        AllocationKind::Host => allocate_host(runtime, place, bytes, "cuMemAllocHost", entry)?,
+        _ => allocate(runtime, place, bytes, kind, entry)?,
+    }
+    // SAFETY: not null, and just written.
+    runtime.contexts.allocated(unsafe { place.read() } as u64);
+    Ok(())
+}
+
+fn free_here(runtime: &mut Runtime, pointer: *mut c_void, kinds: &[AllocationKind], entry: Entry) -> Result<(), Error> {
+    runtime.synchronise();
+    if pointer.is_null() {
+        return Err(error::INVALID_VALUE);
+    }
+    runtime.free(pointer as u64, kinds, entry)?;
+    runtime.contexts.freed(pointer as u64);
+    Ok(())
+}
+
+driver_api! {
+    /// Free and total device memory.
+    fn cuMemGetInfo_v2(free: *mut usize, total: *mut usize) needs Context |runtime, entry| {
+        let _ = entry;
+        let (left, all) = runtime.memory.info();
+        // SAFETY: by the contract.
+        unsafe {
+            put(free, left as usize)?;
+            put(total, all as usize)
+        }
+    }
+
+    /// Allocates device memory.
+    fn cuMemAlloc_v2(place: *mut *mut c_void, bytes: usize) needs Context |runtime, entry| => crate::gpu::calls::malloc {
+        allocate_here(runtime, place, bytes, AllocationKind::Malloc, entry)
+    }
+
+    /// Allocates rows at a pitch that suits the device.
+    fn cuMemAllocPitch_v2(
+        place: *mut *mut c_void,
+        pitch: *mut usize,
+        width: usize,
+        height: usize,
+        element: c_uint,
+    ) needs Context |runtime, entry| => crate::gpu::driver_calls::alloc_pitch {
+        if !ELEMENTS.contains(&element) {
+            return Err(error::INVALID_VALUE);
+        }
+        let (row, bytes) = pitched(width, height)?;
+        // SAFETY: by the contract.
+        unsafe { put(pitch, row)? };
+        allocate_here(runtime, place, bytes, AllocationKind::Pitch, entry)
+    }
+
+    /// Allocates managed memory.
+    fn cuMemAllocManaged(place: *mut *mut c_void, bytes: usize, flags: c_uint) needs Context |runtime, entry| => crate::gpu::calls::malloc_managed {
+        if !ATTACH.contains(&flags) {
+            return Err(error::INVALID_VALUE);
+        }
+        allocate_here(runtime, place, bytes, AllocationKind::Managed, entry)
+    }
+
+    /// Frees device memory.
+    fn cuMemFree_v2(pointer: *mut c_void) needs Context |runtime, entry| => crate::gpu::calls::free {
+        free_here(runtime, pointer, DEVICE_KINDS, entry)
+    }
+
+    /// Allocates device memory in stream order, which is program order here.
+    fn cuMemAllocAsync(place: *mut *mut c_void, bytes: usize, stream: StreamHandle) needs Context |runtime, entry| => crate::gpu::calls::malloc_async {
+        runtime.streams.get(stream as usize)?;
+        if bytes == 0 {
+            return Err(error::INVALID_VALUE);
+        }
+        crate::api::memory::allocate_in_order(runtime, place, bytes, stream, entry)
+    }
+
+    /// Frees device memory in stream order.
+    fn cuMemFreeAsync(pointer: *mut c_void, stream: StreamHandle) needs Context |runtime, entry| => crate::gpu::calls::free_async {
+        runtime.streams.get(stream as usize)?;
+        if pointer.is_null() {
+            return Err(error::INVALID_VALUE);
+        }
+        crate::api::memory::free_in_order(runtime, pointer, stream, entry)?;
+        runtime.contexts.freed(pointer as u64);
+        Ok(())
+    }
+
+    /// Allocates pinned host memory.
+    fn cuMemAllocHost_v2(place: *mut *mut c_void, bytes: usize) needs Context |runtime, entry| => crate::gpu::calls::malloc_host {
+        allocate_here(runtime, place, bytes, AllocationKind::Host, entry)
+    }
+
+    /// Allocates pinned host memory.
+    fn cuMemHostAlloc(place: *mut *mut c_void, bytes: usize, flags: c_uint) needs Context |runtime, entry| => crate::gpu::calls::host_alloc {
+        if flags & !HOST_ALLOC_FLAGS != 0 {
+            return Err(error::INVALID_VALUE);
+        }
+        allocate_here(runtime, place, bytes, AllocationKind::Host, entry)
+    }
+
+    /// Frees pinned host memory.
+    fn cuMemFreeHost(pointer: *mut c_void) needs Context |runtime, entry| => crate::gpu::calls::free {
+        free_here(runtime, pointer, &[AllocationKind::Host], entry)?;
+        runtime.host.remove(pointer as u64);
+        Ok(())
+    }
+
+    /// Lets kernels reach host memory.
+    fn cuMemHostRegister_v2(pointer: *mut c_void, bytes: usize, flags: c_uint) needs Context |runtime, entry| => crate::gpu::calls::host_register {
+        register(runtime, pointer, bytes, flags, entry)
+    }
+
+    /// Ends a registration.
+    fn cuMemHostUnregister(pointer: *mut c_void) needs Context |runtime, entry| => crate::gpu::calls::free {
+        unregister(runtime, pointer, entry)
+    }
+
+    /// The address by which kernels reach pinned memory: the host's own.
+    fn cuMemHostGetDevicePointer_v2(place: *mut *mut c_void, pointer: *mut c_void, flags: c_uint) needs Context |runtime, entry| {
+        let _ = entry;
+        let kinds = [AllocationKind::Host, AllocationKind::Registered, AllocationKind::Managed];
+        let known = runtime.memory.registry.find(pointer as u64).is_some_and(|live| kinds.contains(&live.kind));
+        if !known || flags != 0 {
+            return Err(error::INVALID_VALUE);
+        }
+        // SAFETY: by the contract.
+        unsafe { put(place, pointer) }
+    }
+
+    /// Start and size of the allocation that holds an address.
+    fn cuMemGetAddressRange_v2(start: *mut u64, bytes: *mut usize, pointer: *mut c_void) needs Context |runtime, entry| {
+        let _ = entry;
+        let live = runtime.memory.registry.find(pointer as u64).ok_or(error::SYMBOL_NOT_FOUND)?;
+        // SAFETY: null, which CUDA allows, or valid.
+        unsafe {
+            if !start.is_null() {
+                put(start, live.start())?;
+            }
+            if bytes.is_null() { Ok(()) } else { put(bytes, live.bytes as usize) }
+        }
+    }
+
+    /// What a pointer is: context, memory type, addresses, whether managed, device, range.
+    fn cuPointerGetAttribute(data: *mut c_void, which: c_int, pointer: *mut c_void) needs Start |runtime, entry| {
+        let _ = entry;
+        let live = runtime.memory.registry.find(pointer as u64).ok_or(error::INVALID_VALUE)?;
+        let managed = matches!(live.kind, AllocationKind::Managed | AllocationKind::ManagedGlobal);
+        let host = matches!(live.kind, AllocationKind::Host | AllocationKind::Registered);
+        // SAFETY: `data` has the attribute's type by the contract.
+        unsafe {
+            match which {
+                1 => put(data.cast(), PRIMARY),
+                // CU_MEMORYTYPE_HOST, CU_MEMORYTYPE_DEVICE
+                2 => put::<c_uint>(data.cast(), if host { 1 } else { 2 }),
+                3 => put(data.cast(), pointer as u64),
+                4 if host || managed => put(data.cast(), pointer as u64),
+                8 => put(data.cast(), u8::from(managed)),
+                9 => put::<c_int>(data.cast(), 0),
+                11 => put(data.cast(), live.start()),
+                12 => put(data.cast(), live.bytes as usize),
+                // Whether it is backed by memory.
+                13 => put(data.cast(), 1u8),
+                _ => Err(error::INVALID_VALUE),
+            }
+        }
+    }
+
+    /// Moves managed memory ahead of its use, which nothing here needs: the range is checked.
+    fn cuMemPrefetchAsync_v2(
+        pointer: *const c_void,
+        bytes: usize,
+        location: crate::cuda::types::MemLocation,
+        flags: c_uint,
+        stream: StreamHandle,
+    ) needs Context |runtime, entry| {
+        let _ = entry;
+        runtime.streams.get(stream as usize)?;
+        if flags != 0 {
+            return Err(error::INVALID_VALUE);
+        }
+        crate::api::memory::check_location(location)?;
+        check_managed(runtime, pointer, bytes)
+    }
+}
+
+per_thread! {
+    cuMemAllocAsync_ptsz = cuMemAllocAsync, (place: *mut *mut c_void, bytes: usize, stream: StreamHandle) [stream];
+    cuMemFreeAsync_ptsz = cuMemFreeAsync, (pointer: *mut c_void, stream: StreamHandle) [stream];
+    cuMemPrefetchAsync_v2_ptsz = cuMemPrefetchAsync_v2, (pointer: *const c_void, bytes: usize,
+        location: crate::cuda::types::MemLocation, flags: c_uint, stream: StreamHandle) [stream];
+}

@@ -1,0 +1,49 @@
+//! Functions of CUDA's driver API, version 13.0, that programs mix into those of the runtime: all that need no module.
+//! Names are those of the symbols, as `cuda.h` defines them (`cuMemAlloc` is `cuMemAlloc_v2`).
+
+pub mod context;
+pub mod copy;
+pub mod device;
+pub mod errors;
+pub mod memory;
+pub mod streams;
+
+use crate::contexts::Needs;
+use crate::cuda::error::Error;
+use crate::cuda::result::of;
+use crate::runtime::{Runtime, lock};
+
+/// `api!` for the driver's functions: after `needs` stands what must have happened before ([`Needs`]). Their errors are
+/// not the runtime's last ones. On a GPU the call goes to the driver's own function.
+macro_rules! driver_api {
+    ($($(#[$meta:meta])* fn $name:ident($($argument:ident: $type:ty),* $(,)?) needs $needs:ident |$runtime:ident, $entry:ident|
+        $(=> $handler:path)? $body:block)*) => {$(
+        $(#[$meta])*
+        ///
+        /// # Safety
+        /// Pointers are valid as CUDA asks for, or null where the function checks for it.
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C" fn $name($($argument: $type),*) -> $crate::cuda::error::Error {
+            let here = 0u8;
+            let $entry = $crate::paths::Entry::new(std::hint::black_box(&here));
+            if $crate::gpu::active() {
+                return $crate::gpu::forward_driver!($name, ($($argument: $type),*) $(, $entry, $handler)?);
+            }
+            $crate::api::driver::call($crate::contexts::Needs::$needs, |$runtime| $body)
+        }
+    )*};
+}
+pub(crate) use driver_api;
+
+/// Runs a call of the driver API and gives its code.
+fn call(needs: Needs, body: impl FnOnce(&mut Runtime) -> Result<(), Error>) -> Error {
+    let result = needs.check().and_then(|()| {
+        let mut runtime = lock().ok_or(crate::cuda::error::INITIALIZATION_ERROR)?;
+        // What a kernel left behind is the context's.
+        if needs == Needs::Context {
+            runtime.settle()?;
+        }
+        body(&mut runtime)
+    });
+    of(result)
+}

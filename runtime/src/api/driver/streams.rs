@@ -1,0 +1,114 @@
+//! Streams and events of the driver API: their handles are the runtime's.
+
+use super::driver_api;
+use crate::api::events::{DISABLE_TIMING, FLAGS as EVENT_FLAGS, record};
+use crate::api::streams::PRIORITIES;
+use crate::api::{per_thread, put};
+use crate::cuda::error;
+use crate::cuda::types::{EventHandle, StreamHandle};
+use std::ffi::{c_int, c_uint};
+
+driver_api! {
+    /// Creates a stream.
+    fn cuStreamCreate(stream: *mut StreamHandle, flags: c_uint) needs Context |runtime, entry| {
+        let _ = entry;
+        if flags > 1 {
+            return Err(error::INVALID_VALUE);
+        }
+        let handle = runtime.streams.create(flags, 0);
+        // SAFETY: by the contract.
+        unsafe { put(stream, handle as StreamHandle) }
+    }
+
+    /// Creates a stream with a priority, which is kept within what is offered.
+    fn cuStreamCreateWithPriority(stream: *mut StreamHandle, flags: c_uint, priority: c_int) needs Context |runtime, entry| {
+        let _ = entry;
+        if flags > 1 {
+            return Err(error::INVALID_VALUE);
+        }
+        let handle = runtime.streams.create(flags, priority.clamp(PRIORITIES.1, PRIORITIES.0));
+        // SAFETY: by the contract.
+        unsafe { put(stream, handle as StreamHandle) }
+    }
+
+    /// Destroys a stream.
+    fn cuStreamDestroy_v2(stream: StreamHandle) needs Context |runtime, entry| {
+        let _ = entry;
+        runtime.streams.destroy(stream as usize)
+    }
+
+    /// Waits for a stream.
+    fn cuStreamSynchronize(stream: StreamHandle) needs Context |runtime, entry| {
+        let _ = entry;
+        runtime.synchronise();
+        runtime.streams.get(stream as usize).map(|_| ())
+    }
+
+    /// Whether a stream is idle: it always is.
+    fn cuStreamQuery(stream: StreamHandle) needs Context |runtime, entry| {
+        let _ = entry;
+        runtime.streams.get(stream as usize).map(|_| ())
+    }
+
+    /// Makes a stream wait for an event: it has happened, or is a place in a capture, which the stream joins.
+    fn cuStreamWaitEvent(stream: StreamHandle, event: EventHandle, flags: c_uint) needs Context |runtime, entry| {
+        let _ = entry;
+        if flags > 1 {
+            return Err(error::INVALID_VALUE);
+        }
+        runtime.streams.get(stream as usize)?;
+        runtime.streams.event(event as usize)?;
+        runtime.captures.wait(stream as usize, event as usize).map(|_| ())
+    }
+
+    /// Creates an event.
+    fn cuEventCreate(event: *mut EventHandle, flags: c_uint) needs Context |runtime, entry| {
+        let _ = entry;
+        if flags & !EVENT_FLAGS != 0 {
+            return Err(error::INVALID_VALUE);
+        }
+        let handle = runtime.streams.create_event(flags & DISABLE_TIMING != 0);
+        // SAFETY: by the contract.
+        unsafe { put(event, handle as EventHandle) }
+    }
+
+    /// Records the time.
+    fn cuEventRecord(event: EventHandle, stream: StreamHandle) needs Context |runtime, entry| {
+        let _ = entry;
+        record(runtime, event as usize, stream as usize)
+    }
+
+    /// Whether the work before the event is done: it always is.
+    fn cuEventQuery(event: EventHandle) needs Context |runtime, entry| {
+        let _ = entry;
+        runtime.streams.event(event as usize).map(|_| ())
+    }
+
+    /// Waits for the work before the event.
+    fn cuEventSynchronize(event: EventHandle) needs Context |runtime, entry| {
+        let _ = entry;
+        runtime.synchronise();
+        runtime.streams.event(event as usize).map(|_| ())
+    }
+
+    /// Destroys an event.
+    fn cuEventDestroy_v2(event: EventHandle) needs Context |runtime, entry| {
+        let _ = entry;
+        runtime.streams.destroy_event(event as usize)
+    }
+
+    /// Milliseconds between two events.
+    fn cuEventElapsedTime_v2(milliseconds: *mut f32, start: EventHandle, end: EventHandle) needs Context |runtime, entry| {
+        let _ = entry;
+        let elapsed = runtime.streams.elapsed(start as usize, end as usize)?;
+        // SAFETY: by the contract.
+        unsafe { put(milliseconds, elapsed) }
+    }
+}
+
+per_thread! {
+    cuStreamSynchronize_ptsz = cuStreamSynchronize, (stream: StreamHandle) [stream];
+    cuStreamQuery_ptsz = cuStreamQuery, (stream: StreamHandle) [stream];
+    cuStreamWaitEvent_ptsz = cuStreamWaitEvent, (stream: StreamHandle, event: EventHandle, flags: c_uint) [stream];
+    cuEventRecord_ptsz = cuEventRecord, (event: EventHandle, stream: StreamHandle) [stream];
+}

@@ -1,0 +1,120 @@
+//! What the profile needs of the driver API's calls on a GPU: copies and fills, and contexts of the program's own.
+
+use super::calls::{Place, allocating, copied, filled, flat, moving, rows};
+use super::state;
+use crate::api::driver::copy::{BY_ADDRESS, ON_DEVICE, TO_DEVICE, TO_HOST};
+use crate::cuda::error::Error;
+use crate::cuda::types::StreamHandle;
+use crate::paths::Entry;
+use std::ffi::{c_int, c_uchar, c_uint, c_ushort, c_void};
+use warpline_format::event::AllocationKind;
+
+allocating! {
+    /// `cuMemAllocPitch`
+    alloc_pitch(place, pitch: *mut usize, width: usize, height: usize, element: c_uint) = pitch.read() * height, Pitch;
+}
+
+/// The rings lie in the runtime's context.
+fn context_of_its_own() {
+    state::note_once(
+        "cuCtxCreate: what kernels do in a context of the program's own is not recorded; cuDevicePrimaryCtxRetain gives the \
+         runtime's"
+            .into(),
+    );
+}
+
+/// `cuCtxCreate`
+///
+/// # Safety
+/// As for CUDA's function.
+pub unsafe fn create_context(
+    real: unsafe extern "C" fn(Place, c_uint, c_int) -> Error,
+    context: Place,
+    flags: c_uint,
+    device: c_int,
+    _entry: Entry,
+) -> Error {
+    context_of_its_own();
+    // SAFETY: handed through.
+    unsafe { real(context, flags, device) }
+}
+
+/// `cuCtxCreate` since CUDA 13
+///
+/// # Safety
+/// As for CUDA's function.
+pub unsafe fn create_context_v4(
+    real: unsafe extern "C" fn(Place, *mut c_void, c_uint, c_int) -> Error,
+    context: Place,
+    parameters: *mut c_void,
+    flags: c_uint,
+    device: c_int,
+    _entry: Entry,
+) -> Error {
+    context_of_its_own();
+    // SAFETY: handed through.
+    unsafe { real(context, parameters, flags, device) }
+}
+
+moving! {
+    /// `cuMemcpy`
+    memcpy(to: *mut c_void, from: *const c_void, bytes: usize) |code, entry|
+        copied(code, flat(to, bytes), flat(from, bytes), (bytes, 1), BY_ADDRESS, entry);
+    /// `cuMemcpyAsync`
+    memcpy_async(to: *mut c_void, from: *const c_void, bytes: usize, stream: StreamHandle) |code, entry|
+        copied(code, flat(to, bytes), flat(from, bytes), (bytes, 1), BY_ADDRESS, entry);
+    /// `cuMemcpyHtoD`
+    memcpy_to_device(to: *mut c_void, from: *const c_void, bytes: usize) |code, entry|
+        copied(code, flat(to, bytes), flat(from, bytes), (bytes, 1), TO_DEVICE, entry);
+    /// `cuMemcpyHtoDAsync`
+    memcpy_to_device_async(to: *mut c_void, from: *const c_void, bytes: usize, stream: StreamHandle) |code, entry|
+        copied(code, flat(to, bytes), flat(from, bytes), (bytes, 1), TO_DEVICE, entry);
+    /// `cuMemcpyDtoH`
+    memcpy_to_host(to: *mut c_void, from: *const c_void, bytes: usize) |code, entry|
+        copied(code, flat(to, bytes), flat(from, bytes), (bytes, 1), TO_HOST, entry);
+    /// `cuMemcpyDtoHAsync`
+    memcpy_to_host_async(to: *mut c_void, from: *const c_void, bytes: usize, stream: StreamHandle) |code, entry|
+        copied(code, flat(to, bytes), flat(from, bytes), (bytes, 1), TO_HOST, entry);
+    /// `cuMemcpyDtoD`
+    memcpy_on_device(to: *mut c_void, from: *const c_void, bytes: usize) |code, entry|
+        copied(code, flat(to, bytes), flat(from, bytes), (bytes, 1), ON_DEVICE, entry);
+    /// `cuMemcpyDtoDAsync`
+    memcpy_on_device_async(to: *mut c_void, from: *const c_void, bytes: usize, stream: StreamHandle) |code, entry|
+        copied(code, flat(to, bytes), flat(from, bytes), (bytes, 1), ON_DEVICE, entry);
+    /// `cuMemsetD8`
+    fill_8(to: *mut c_void, value: c_uchar, count: usize) |code, entry|
+        filled(code, flat(to, count), (count, 1), entry);
+    /// `cuMemsetD8Async`
+    fill_8_async(to: *mut c_void, value: c_uchar, count: usize, stream: StreamHandle) |code, entry|
+        filled(code, flat(to, count), (count, 1), entry);
+    /// `cuMemsetD2D8`
+    fill_rows_8(to: *mut c_void, pitch: usize, value: c_uchar, width: usize, height: usize) |code, entry|
+        filled(code, rows(to, pitch), (width, height), entry);
+    /// `cuMemsetD2D8Async`
+    fill_rows_8_async(to: *mut c_void, pitch: usize, value: c_uchar, width: usize, height: usize, stream: StreamHandle)
+        |code, entry| filled(code, rows(to, pitch), (width, height), entry);
+    /// `cuMemsetD16`
+    fill_16(to: *mut c_void, value: c_ushort, count: usize) |code, entry|
+        filled(code, flat(to, count * 2), (count * 2, 1), entry);
+    /// `cuMemsetD16Async`
+    fill_16_async(to: *mut c_void, value: c_ushort, count: usize, stream: StreamHandle) |code, entry|
+        filled(code, flat(to, count * 2), (count * 2, 1), entry);
+    /// `cuMemsetD2D16`
+    fill_rows_16(to: *mut c_void, pitch: usize, value: c_ushort, width: usize, height: usize) |code, entry|
+        filled(code, rows(to, pitch), (width * 2, height), entry);
+    /// `cuMemsetD2D16Async`
+    fill_rows_16_async(to: *mut c_void, pitch: usize, value: c_ushort, width: usize, height: usize, stream: StreamHandle)
+        |code, entry| filled(code, rows(to, pitch), (width * 2, height), entry);
+    /// `cuMemsetD32`
+    fill_32(to: *mut c_void, value: c_uint, count: usize) |code, entry|
+        filled(code, flat(to, count * 4), (count * 4, 1), entry);
+    /// `cuMemsetD32Async`
+    fill_32_async(to: *mut c_void, value: c_uint, count: usize, stream: StreamHandle) |code, entry|
+        filled(code, flat(to, count * 4), (count * 4, 1), entry);
+    /// `cuMemsetD2D32`
+    fill_rows_32(to: *mut c_void, pitch: usize, value: c_uint, width: usize, height: usize) |code, entry|
+        filled(code, rows(to, pitch), (width * 4, height), entry);
+    /// `cuMemsetD2D32Async`
+    fill_rows_32_async(to: *mut c_void, pitch: usize, value: c_uint, width: usize, height: usize, stream: StreamHandle)
+        |code, entry| filled(code, rows(to, pitch), (width * 4, height), entry);
+}

@@ -1,0 +1,38 @@
+//! The NVIDIA driver's own functions, for programs that call them beside the runtime's.
+
+use super::{emulation, state};
+use crate::cuda::error::{self, Error};
+use std::ffi::{CStr, c_void};
+use std::sync::OnceLock;
+
+/// A name for the dynamic linker.
+pub const fn name(text: &'static str) -> &'static CStr {
+    match CStr::from_bytes_with_nul(text.as_bytes()) {
+        Ok(name) => name,
+        Err(_) => panic!("names of functions have no zeroes inside"),
+    }
+}
+
+/// Address of a driver's function, 0 where there is none. The emulated GPU is linked, and has its own at `emulated`.
+pub fn function(name: &'static CStr, emulated: usize) -> usize {
+    if emulation::is_linked() {
+        return emulated;
+    }
+    // SAFETY: a library and a name.
+    library().map_or(0, |library| unsafe { libc::dlsym(library as *mut c_void, name.as_ptr()) } as usize)
+}
+
+/// The driver's library, kept loaded.
+fn library() -> Option<usize> {
+    static LIBRARY: OnceLock<usize> = OnceLock::new();
+    // SAFETY: the driver's library may be loaded at any time.
+    let library = LIBRARY
+        .get_or_init(|| unsafe { libc::dlopen(c"libcuda.so.1".as_ptr(), libc::RTLD_NOW | libc::RTLD_LOCAL) } as usize);
+    (*library != 0).then_some(*library)
+}
+
+/// Says that the driver lacks a function.
+pub fn missing(name: &str) -> Error {
+    state::note_once(format!("the NVIDIA driver has no {name}"));
+    error::NOT_SUPPORTED
+}
