@@ -119,8 +119,11 @@ fn strays_in_local_and_shared_memory_and_divergent_barriers_are_reported() {
             ("half_barrier", "divergent_barrier", "16 lanes of a warp reached it while 16 did not"),
             ("two_barriers", "divergent_barrier", "16 lanes of a warp reached it while 16 did not"),
             ("loop_barrier", "divergent_barrier", "4 lanes of a warp reached it while 28 did not"),
+            ("skipping_warp", "different_barriers", "Warps of a block wait at different __syncthreads"),
+            ("meeting_warps", "different_barriers", "Warps of a block wait at different __syncthreads"),
+            ("skipped_round", "different_barriers", "Warps of a block wait at different __syncthreads"),
         ] {
-            let stops = kind != "divergent_barrier";
+            let stops = !kind.contains("barrier");
             let (outcome, document, text) = profiled(&folder, &executable, &[], &[kernel]);
             let all = format!("{kernel} {flags:?}: {}", outcome.describe());
             let found = faults(&document);

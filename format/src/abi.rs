@@ -21,7 +21,7 @@ pub const fn architectures_of(word: u32) -> (u32, u32) {
 /// First word of a [`ModuleDescriptor`]; tells it from a real fat binary.
 pub const MODULE_MAGIC: u64 = u64::from_le_bytes(*b"WLMODULE");
 /// Version of everything on this page.
-pub const ABI_VERSION: u32 = 3;
+pub const ABI_VERSION: u32 = 4;
 
 /// State of one warp, handed to every warp function. Lowered code reads and writes the fields
 /// through their offsets.
@@ -75,6 +75,10 @@ pub struct WarpContext {
     /// First and last byte of shared memory that may be accessed without `__wl_check`: the block's own, or
     /// [`NOWHERE`].
     pub shared_range: [u64; 2],
+    /// Where the `__syncthreads` stands that the warp comes to: a line `line column path` for it and for each call that it
+    /// was inlined through, innermost first, zero-terminated. Null for other barriers, and where it is not known. Written by
+    /// code with hooks.
+    pub barrier: *const c_char,
     /// `threadIdx.x` of each lane.
     pub thread_x: Lanes,
     /// `threadIdx.y` of each lane.

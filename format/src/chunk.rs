@@ -8,9 +8,9 @@
 pub const MAGIC: [u8; 8] = *b"WLTRACE\0";
 /// Version this code writes; it reads this one and all earlier. Version 2 added events, version 4 even items and bundles,
 /// version 8 spills, version 16 the mark of a GPU, version 32 what did not run, and registers by
-/// architecture.
+/// architecture, version 64 warps at different barriers.
 /// Versions are powers of two, so that no single flipped bit makes one of another.
-pub const VERSION: u32 = 32;
+pub const VERSION: u32 = 64;
 /// Bytes of the stream header: magic, version, four zero bytes.
 pub const HEADER_BYTES: usize = 16;
 /// First word of each chunk.
@@ -179,7 +179,7 @@ mod tests {
         assert_eq!(check_header(&good), Ok(VERSION));
         for byte in 0..HEADER_BYTES {
             let mut wrong = good;
-            wrong[byte] ^= 0x41;
+            wrong[byte] ^= 0x43;
             assert!(check_header(&wrong).is_err(), "byte {byte}");
         }
     }

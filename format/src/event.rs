@@ -150,6 +150,29 @@ pub enum Event {
     /// The copy that was told last found its bytes at its destination already; from the CPU device, for copies between host
     /// and device.
     Unchanged,
+    /// Warps of a block waited at different `__syncthreads`; told once for two barriers.
+    DifferentBarriers(DifferentBarriers),
+}
+
+/// Two barriers at which warps of one block waited for each other.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DifferentBarriers {
+    /// Launch.
+    pub launch: LaunchId,
+    /// Linear block.
+    pub block: u64,
+    /// Where the warp that came later stands.
+    pub file: String,
+    /// Where the warp that came later stands.
+    pub line: u32,
+    /// Its number in the block.
+    pub warp: u32,
+    /// Where the first one waits.
+    pub other_file: String,
+    /// Where the first one waits.
+    pub other_line: u32,
+    /// Its number in the block.
+    pub other_warp: u32,
 }
 
 /// A barrier that part of a warp came to.

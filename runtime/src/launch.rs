@@ -261,6 +261,7 @@ impl Runtime {
             parted: BTreeSet::new(),
             faults: Vec::new(),
             divergent: Vec::new(),
+            different: Vec::new(),
             stacks_end: 0,
             printed: &raw mut self.printed,
             printed_limit: self.limits.printf,
@@ -310,9 +311,12 @@ impl Runtime {
         self.clock += running.clock_end;
         // SAFETY: null, or a warp of this launch, which still stands in the arena.
         let last_block = unsafe { running.fault_warp.as_ref() }.map_or(0, |warp| warp.context.block);
-        let Running { stop, faults, divergent, parted, .. } = running;
+        let Running { stop, faults, divergent, different, parted, .. } = running;
         for barrier in divergent {
             self.trace.event(Event::DivergentBarrier(barrier));
+        }
+        for barriers in different {
+            self.trace.event(Event::DifferentBarriers(barriers));
         }
         for fault in faults {
             self.trace.event(Event::Fault(fault));

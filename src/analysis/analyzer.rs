@@ -296,14 +296,23 @@ impl Analyzer {
             Event::SiteCounts { launch, sites } => self.site_counts(launch, &sites)?,
             Event::Stopped { launch, cause, block } => self.stopped = Some((launch, cause, block)),
             Event::DivergentBarrier(barrier) if self.analysis.divergent.len() < MOST_FAULTS => {
-                let launch = self.open.get(&barrier.launch).map(|open| (open.shape.kernel, open.event.path));
+                let launch = self.launch_of(barrier.launch);
                 self.analysis.divergent.push((barrier, launch));
             }
-            Event::DivergentBarrier(_) => self.analysis.more_faults += 1,
+            Event::DifferentBarriers(pair) if self.analysis.different.len() < MOST_FAULTS => {
+                let launch = self.launch_of(pair.launch);
+                self.analysis.different.push((pair, launch));
+            }
+            Event::DivergentBarrier(_) | Event::DifferentBarriers(_) => self.analysis.more_faults += 1,
             Event::NotLaunched { why, launches } => self.analysis.failures.add_not_launched(why, launches),
             Event::End { .. } => {}
         }
         Ok(())
+    }
+
+    /// Kernel and host path of a launch that runs.
+    fn launch_of(&self, launch: LaunchId) -> Option<(u32, PathId)> {
+        self.open.get(&launch).map(|open| (open.shape.kernel, open.event.path))
     }
 
     /// Counts the end of an allocation for its row; `false` where it was never announced.

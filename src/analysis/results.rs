@@ -6,7 +6,8 @@ use std::sync::Arc;
 use warpline_format::access::Space;
 use warpline_format::device::Device;
 use warpline_format::event::{
-    AllocationId, Direction, DivergentBarrier, Fault, HostAllocationId, Launch, LaunchId, PathFrame, PathId,
+    AllocationId, DifferentBarriers, Direction, DivergentBarrier, Fault, HostAllocationId, Launch, LaunchId, PathFrame,
+    PathId,
 };
 use warpline_format::site_table::Op;
 
@@ -300,6 +301,8 @@ pub struct Analysis {
     pub more_faults: u64,
     /// Barriers that part of a warp came to, in order, with kernel and host call path of the launch.
     pub divergent: Vec<(DivergentBarrier, Option<(u32, PathId)>)>,
+    /// Barriers at which warps of a block waited for each other, and the kernel and path of their launch.
+    pub different: Vec<(DifferentBarriers, Option<(u32, PathId)>)>,
     /// What did not run, or not to its end.
     pub failures: Failures,
     /// Records the user allowed to drop.
@@ -338,6 +341,7 @@ impl Analysis {
             copies: BTreeMap::new(),
             faults: Vec::new(),
             divergent: Vec::new(),
+            different: Vec::new(),
             failures: Failures::default(),
             more_faults: 0,
             dropped: 0,

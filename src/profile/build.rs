@@ -2,7 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use warpline_format::event::{AllocationId, AllocationKind, DivergentBarrier, Fault, FaultKind, LaunchId, PathId};
+use warpline_format::event::{
+    AllocationId, AllocationKind, DifferentBarriers, DivergentBarrier, Fault, FaultKind, LaunchId, PathId,
+};
 use warpline_format::visible;
 
 use super::missing::{self, Missing};
@@ -136,6 +138,8 @@ pub fn build(input: BuildInput<'_>) -> Profile {
     notes.extend(notes::of_parted_lanes(&profile));
     let barriers = analysis.divergent.iter().map(|(barrier, launch)| barrier_row(&mut paths, barrier, *launch));
     profile.faults.extend(barriers);
+    let pairs = analysis.different.iter().map(|(pair, launch)| different_row(&mut paths, pair, *launch));
+    profile.faults.extend(pairs);
     profile.conflicts = super::conflicts::rows(analysis, &mut paths);
     notes.extend(notes::of_left_out(analysis, &profile.run.models));
     notes.extend(super::unnamed::notes(&profile, || paths.makers()));
@@ -358,10 +362,31 @@ fn barrier_row(paths: &mut Paths<'_>, barrier: &DivergentBarrier, launch: Option
         kernel: launch.map(|(id, _)| id),
         launch: barrier.launch,
         frame: model::Frame { file: barrier.file.clone(), line: barrier.line, ..model::Frame::default() },
+        other: None,
         op: String::new(),
         bytes: 0,
         block: barrier.block,
         thread: barrier.thread,
+        address: String::new(),
+        allocation: None,
+        offset: None,
+        stopped: false,
+        path: launch.map(|(_, path)| paths.host(path)).unwrap_or_default(),
+    }
+}
+
+fn different_row(paths: &mut Paths<'_>, pair: &DifferentBarriers, launch: Option<(u32, PathId)>) -> model::Fault {
+    let frame = |file: &String, line| model::Frame { file: file.clone(), line, ..model::Frame::default() };
+    model::Fault {
+        kind: "different_barriers".to_owned(),
+        kernel: launch.map(|(id, _)| id),
+        launch: pair.launch,
+        frame: frame(&pair.file, pair.line),
+        other: Some(frame(&pair.other_file, pair.other_line)),
+        op: String::new(),
+        bytes: 0,
+        block: pair.block,
+        thread: pair.warp.saturating_mul(32),
         address: String::new(),
         allocation: None,
         offset: None,
@@ -388,6 +413,7 @@ fn fault_row(analysis: &Analysis, paths: &mut Paths<'_>, fault: &FaultData) -> m
         kernel: launch.map(|(id, _)| id),
         launch: fault.launch,
         frame: site.map(|(module, site)| chain_place(module, &site.chain).user).unwrap_or_default(),
+        other: None,
         op: site.map_or("", |(_, site)| rows::op_name(site.op)).to_owned(),
         bytes: site.map_or(0, |(_, site)| site.bytes),
         block: fault.block,

@@ -554,7 +554,7 @@ pub struct BlockPart {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Fault {
     /// `out_of_bounds`, `misaligned`, `freed`, `shared_out_of_bounds`, `local_out_of_bounds`, `hardware`, or `divergent_barrier`
-    /// (which is no access and has no address).
+    /// or `different_barriers` (which are no accesses and have no address).
     pub kind: String,
     /// Kernel; `None` when unknown.
     pub kernel: Option<u32>,
@@ -562,6 +562,9 @@ pub struct Fault {
     pub launch: u64,
     /// User frame; unknown fields are empty.
     pub frame: Frame,
+    /// The other of two barriers, at which warps of the block waited already.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub other: Option<Frame>,
     /// `load`, `store`, `atomic`; empty when unknown.
     pub op: String,
     /// Per lane; 0 unknown.

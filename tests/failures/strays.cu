@@ -106,6 +106,47 @@ __global__ void loop_barrier(int *out, int n)
     out[threadIdx.x] = values[63 - threadIdx.x];
 }
 
+__global__ void skipping_warp(int *out, int n)
+{
+    __shared__ int values[64];
+    values[threadIdx.x] = threadIdx.x;
+    if (threadIdx.x >= 32) {
+        __syncthreads(); // bad
+        values[threadIdx.x] += n;
+    }
+    __syncthreads();
+    out[threadIdx.x] = values[63 - threadIdx.x];
+}
+
+__device__ __forceinline__ void meet()
+{
+    __syncthreads();
+}
+
+__global__ void meeting_warps(int *out, int n)
+{
+    __shared__ int values[64];
+    values[threadIdx.x] = threadIdx.x;
+    if (threadIdx.x >= 32) {
+        meet(); // bad
+    } else {
+        meet();
+    }
+    out[threadIdx.x] = values[63 - threadIdx.x] + n;
+}
+
+__global__ void skipped_round(int *out, int n)
+{
+    __shared__ int values[64];
+    values[threadIdx.x] = 0;
+    for (int i = threadIdx.x / 32; i < n; i++) {
+        values[threadIdx.x] += i;
+        __syncthreads();
+    }
+    __syncthreads(); // bad
+    out[threadIdx.x] = values[63 - threadIdx.x];
+}
+
 __device__ __noinline__ int sum(const int *values, int count)
 {
     int total = 0;
@@ -143,6 +184,18 @@ __global__ void good(int *out, int n, Pair given)
         return;
     }
     __syncthreads();
+    // All warps come to the same one, by two ways.
+    if (n > 3) {
+        meet();
+    } else {
+        meet();
+    }
+    // Whole warps that leave are not missed either.
+    if (i >= 32 && n == 4) {
+        out[192 + i] = n;
+        return;
+    }
+    __syncthreads();
     atomicAdd(&out[i], values[i]); // atomic
     out[64 + i] = __ldg(&out[128 + i]); // loads one
 }
@@ -164,6 +217,9 @@ int main(int argc, char **argv)
     RUN(half_barrier);
     RUN(two_barriers);
     RUN(loop_barrier);
+    RUN(skipping_warp);
+    RUN(meeting_warps);
+    RUN(skipped_round);
     if (strcmp(wanted, "good") == 0) {
         good<<<2, 64>>>(out, 4, Pair{9, {8, 7, 6}});
     }

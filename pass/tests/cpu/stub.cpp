@@ -27,6 +27,7 @@ struct alignas(64) Context {
     void *runtime;
     uint32_t block_index[3], block_dim[3], grid_dim[3], warp, live, sm, slot;
     uint64_t block, workspace, shared_range[2];
+    const char *barrier;
     Lanes x, y, z;
 };
 typedef void (*WarpFunction)(Context *);

@@ -36,6 +36,12 @@ pub unsafe extern "C" fn __wl_barrier(context: *mut WarpContext, mask: u32, kind
         let number = (*warp).barriers;
         (*warp).barriers += 1;
         (*(*warp).block).arrive(number, mask, predicates);
+        let place = (*context).barrier;
+        if !place.is_null()
+            && let Some((other, of)) = (*(*warp).block).place(number, place, (*context).warp)
+        {
+            crate::faults::barrier::different(warp, place, other, of);
+        }
         match (*(*warp).running).mode {
             Mode::Scheduled => pause(warp, Pause::Barrier),
             Mode::Direct => native::next_warp(warp),

@@ -5,7 +5,7 @@ use super::arena::Arena;
 use super::fibre::switch;
 use super::scheduled::Plan;
 use super::warp::{Block, Mode, PATIENCE, Pause, Running, Stop, Warp, pause, warp_main};
-use std::ptr::null_mut;
+use std::ptr::{null, null_mut};
 use warpline_format::abi::{WarpContext, WarpFunction};
 
 /// What the single fibre of a kernel without barriers works through.
@@ -54,6 +54,7 @@ unsafe fn fill(
         block: 0,
         workspace: geometry.workspace,
         shared_range: geometry.shared_range(arena.shared(geometry, 0), false),
+        barrier: null(),
         thread_x: threads[0],
         thread_y: threads[1],
         thread_z: threads[2],

@@ -94,7 +94,7 @@ impl Scheduled<'_> {
                 let context = &mut warp.context;
                 (context.shared, context.local, context.local_used) = (shared, local, 0);
                 (context.shared_range, context.counts) = (range, counts);
-                (context.clock, context.patience) = (0, PATIENCE);
+                (context.clock, context.patience, context.barrier) = (0, PATIENCE, null());
                 (context.block_index, context.block) = (placed.index, placed.number);
                 (context.sm, context.warp_slot) = (placed.sm, placed.first_on_sm + number);
                 if context.warp != number {
@@ -132,6 +132,7 @@ impl Scheduled<'_> {
                         block: placed.number,
                         workspace: geometry.workspace,
                         shared_range: range,
+                        barrier: null(),
                         thread_x: threads[0],
                         thread_y: threads[1],
                         thread_z: threads[2],

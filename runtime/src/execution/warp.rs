@@ -7,11 +7,12 @@ use crate::module::Module;
 use crate::printed::Printed;
 use crate::trace::Trace;
 use std::collections::{BTreeSet, HashSet};
+use std::ffi::c_char;
 use std::ops::Range;
-use std::ptr::null_mut;
+use std::ptr::{null, null_mut};
 use warpline_format::abi::{Lanes, NOWHERE, WarpContext, WarpFunction, barrier};
 use warpline_format::access::LANES;
-use warpline_format::event::{DivergentBarrier, Fault};
+use warpline_format::event::{DifferentBarriers, DivergentBarrier, Fault};
 use warpline_format::options::Check;
 
 /// Rounds of a waiting loop before another warp has its chance.
@@ -84,6 +85,8 @@ pub struct Running {
     pub faults: Vec<Fault>,
     /// Barriers that part of a warp came to, each once.
     pub divergent: Vec<DivergentBarrier>,
+    /// Barriers at which some warps of a block waited while others waited at another one.
+    pub different: Vec<DifferentBarriers>,
     /// Behind the last byte of all threads' stacks.
     pub stacks_end: u64,
     /// Output of `printf`.
@@ -120,6 +123,10 @@ pub struct Block {
     opened: u64,
     /// Votes of the barrier that fills and of the one before.
     votes: [Votes; 2],
+    /// Where the first warp stands that came to each of the two ([`WarpContext::barrier`]), and its number.
+    places: [(*const c_char, u32); 2],
+    /// Two warps came to different barriers. From then on all are one off, which says nothing new.
+    parted: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -142,7 +149,7 @@ impl Default for Block {
 impl Block {
     /// A block before its first barrier.
     pub const fn new() -> Block {
-        Block { opened: 0, votes: [Votes::NONE; 2] }
+        Block { opened: 0, votes: [Votes::NONE; 2], places: [(null(), 0); 2], parted: false }
     }
 
     /// A warp arrives at its barrier number `number`.
@@ -153,12 +160,28 @@ impl Block {
         votes.any |= mask & predicates != 0;
     }
 
+    /// `warp` arrives at barrier number `number`, which stands at `place`. Gives where the first one waits, and its number, if
+    /// that is elsewhere.
+    pub fn place(&mut self, number: u64, place: *const c_char, warp: u32) -> Option<(*const c_char, u32)> {
+        let first = &mut self.places[(number & 1) as usize];
+        if first.0.is_null() {
+            *first = (place, warp);
+        }
+        (first.0 != place && !place.is_null() && !self.parted).then_some(*first)
+    }
+
+    /// Places of this block's barriers are not compared any more.
+    pub fn parted(&mut self) {
+        self.parted = true;
+    }
+
     /// A warp leaves the barrier it arrived at as `number`. Every warp has arrived by then, and none
     /// can arrive at the barrier after the next, so the other set of votes is free.
     pub fn leave(&mut self, number: u64, kind: u32) -> u32 {
         if self.opened == number {
             self.opened += 1;
             self.votes[(self.opened & 1) as usize] = Votes::NONE;
+            self.places[(self.opened & 1) as usize] = (null(), 0);
         }
         let votes = self.votes[(number & 1) as usize];
         match kind {

@@ -195,10 +195,16 @@ fn tell(plan: &Plan, profile: &Profile) {
         crate::cli::output::say(format_args!("note: {note}"));
     }
     // The program's runtime has told each of them when it happened.
-    let barriers = profile.faults.iter().filter(|fault| fault.kind == "divergent_barrier").count();
+    let of_kind = |kind: &str| profile.faults.iter().filter(|fault| fault.kind == kind).count();
+    let (barriers, pairs) = (of_kind("divergent_barrier"), of_kind("different_barriers"));
     for (count, one, several) in [
-        (profile.faults.len() - barriers, "bad access", "bad accesses"),
+        (profile.faults.len() - barriers - pairs, "bad access", "bad accesses"),
         (barriers, "divergent barrier", "divergent barriers"),
+        (
+            pairs,
+            "pair of different barriers that wait for each other",
+            "pairs of different barriers that wait for each other",
+        ),
     ] {
         if count > 0 {
             let what = if count == 1 { one } else { several };

@@ -1,4 +1,4 @@
-//! Accesses outside of their allocations, misaligned ones, and barriers that part of a warp does not reach.
+//! Accesses outside of their allocations, misaligned ones, and barriers that not all of a block reach.
 
 use std::collections::BTreeMap;
 
@@ -38,6 +38,14 @@ fn draft(context: &Context<'_>, count: u64, fault: &Fault) -> Draft {
                 .to_owned(),
             "take the barrier out of the branch, so that all threads of the block reach it".to_owned(),
         ),
+        "different_barriers" => (
+            format!(
+                "warps of a block wait at different __syncthreads(), here and at line {}: what CUDA leaves undefined. Most GPUs count \
+                 each for the other, so that the barriers from there on are one off",
+                fault.other.as_ref().map_or(0, |other| other.line)
+            ),
+            "take the barriers out of the branches, so that all threads of the block reach the same ones".to_owned(),
+        ),
         "misaligned" => (
             format!("{what} of {} bytes at an address that is no multiple of its size: hardware stops the kernel", fault.bytes),
             "align the base and the offset to the size of the type that is read there".to_owned(),
@@ -59,7 +67,9 @@ fn draft(context: &Context<'_>, count: u64, fault: &Fault) -> Draft {
             "check the index against the size, or the size of the launch against the data".to_owned(),
         ),
     };
-    let draft = Draft::new(reason, cure).at_frame(Some(&fault.frame)).severity(Severity::Error).score(1.0);
+    // A GPU that counts each barrier for the other does what was meant, in part of the programs that do this.
+    let severity = if fault.other.is_some() { Severity::Warning } else { Severity::Error };
+    let draft = Draft::new(reason, cure).at_frame(Some(&fault.frame)).severity(severity).score(1.0);
     let draft = Draft { kernel: fault.kernel, allocation: fault.allocation, ..draft };
-    draft.severity(Severity::Error).evidence("times", count as f64).evidence("bytes", fault.bytes.into())
+    draft.evidence("times", count as f64).evidence("bytes", fault.bytes.into())
 }

@@ -7,12 +7,15 @@ use super::names;
 use super::places;
 use super::style::Style;
 use crate::profile::Profile;
-use crate::profile::model::Fault;
+use crate::profile::model::{Fault, Frame};
 
 /// A fault in one line.
 pub fn fault_line(profile: &Profile, fault: &Fault) -> String {
     if fault.kind == "divergent_barrier" {
         return divergent_line(profile, fault);
+    }
+    if let Some(other) = &fault.other {
+        return different_line(profile, fault, other);
     }
     let kind = match fault.kind.as_str() {
         "out_of_bounds" => "out-of-bounds",
@@ -64,11 +67,23 @@ fn divergent_line(profile: &Profile, fault: &Fault) -> String {
     )
 }
 
+/// Barriers at which warps of one block wait for each other.
+fn different_line(profile: &Profile, fault: &Fault, other: &Frame) -> String {
+    let kernel = fault.kernel.and_then(|id| profile.kernels.iter().find(|kernel| kernel.id == id));
+    let kernel = kernel.map_or("a kernel".to_owned(), |kernel| names::label(profile, kernel));
+    let (at, there) = (places::at(&fault.frame.file, fault.frame.line), places::at(&other.file, other.line));
+    format!(
+        "different __syncthreads at {at} and {there} in {kernel}, block {}, thread {}: its warp came to the first while another \
+         waited at the second",
+        fault.block, fault.thread
+    )
+}
+
 pub(super) fn write(out: &mut String, profile: &Profile, style: Style) {
     if profile.faults.is_empty() {
         return;
     }
-    let barriers = profile.faults.iter().any(|fault| fault.kind == "divergent_barrier");
+    let barriers = profile.faults.iter().any(|fault| fault.kind == "divergent_barrier" || fault.other.is_some());
     let heading = if barriers { "BAD ACCESSES AND BARRIERS" } else { "BAD ACCESSES" };
     _ = writeln!(out, "{}", style.warning(heading));
     for fault in &profile.faults {
@@ -91,6 +106,7 @@ pub(super) fn write(out: &mut String, profile: &Profile, style: Style) {
         let end = match (fault.kind.as_str(), fault.stopped) {
             (_, true) => "the kernel was stopped",
             ("divergent_barrier", _) => "the barrier did not wait for them",
+            ("different_barriers", _) => "each counted for the other and all warps went on, as on most GPUs",
             _ => "the access was not performed; the kernel went on",
         };
         _ = writeln!(out, "    {}", style.faint(end));

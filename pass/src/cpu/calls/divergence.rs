@@ -1,6 +1,7 @@
-//! Barriers that part of a warp comes to while other lanes of it are elsewhere and will go on.
+//! Barriers that part of a warp comes to while other lanes of it are elsewhere and will go on, or some warps of a block while
+//! others wait at another.
 
-use crate::cpu::emitter::Emitter;
+use crate::cpu::emitter::{Emitter, context};
 use crate::cpu::shapes::spin::is_as_good_as_gone;
 use crate::llvm::debug::Location;
 use crate::llvm::value::Linkage;
@@ -40,14 +41,39 @@ impl<'c> Emitter<'_, 'c> {
         waiting.map(|mask| self.b.load(self.t.int(32), mask, 4)).reduce(|one, other| self.b.or(one, other))
     }
 
+    /// Leaves the place of `__syncthreads` where the runtime compares it with those that the block's other warps come to.
+    /// `None` stands for other barriers.
+    pub fn note_barrier(&mut self, call: Option<Value<'c>>) {
+        if !self.hooked() {
+            return;
+        }
+        let place = match call.filter(|call| call.debug_line() != 0).and_then(Location::of) {
+            Some(location) => {
+                let frame = |location: Location<'c>| {
+                    let path = location.scope().and_then(|scope| scope.path()).unwrap_or_default();
+                    format!("{} {} {path}\n", location.line(), location.column())
+                };
+                let text: String = location.chain().into_iter().map(frame).collect();
+                self.text("warpline.barrier", &text)
+            }
+            None => Value::zero(self.t.pointer(0)),
+        };
+        self.set_field(context::BARRIER, place);
+    }
+
     /// File of an instruction.
     fn place_text(&self, call: Value<'c>) -> Value<'c> {
         let path = Location::of(call).and_then(|location| location.scope()?.path()).unwrap_or_default();
-        let name = format!("warpline.file.{path}");
+        self.text("warpline.file", &path)
+    }
+
+    /// A zero-terminated text, once in the module; `kind` tells what it is for.
+    fn text(&self, kind: &str, text: &str) -> Value<'c> {
+        let name = format!("{kind}.{text}");
         if let Some(known) = self.unit().target.variable(&name) {
             return known;
         }
-        let bytes = Value::bytes(self.t, format!("{path}\0").as_bytes());
+        let bytes = Value::bytes(self.t, format!("{text}\0").as_bytes());
         let place = self.unit().target.new_variable(&name, bytes.ty(), 0);
         place.set_linkage(Linkage::LLVMPrivateLinkage);
         place.set_initializer(bytes);

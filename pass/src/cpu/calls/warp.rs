@@ -98,6 +98,7 @@ impl<'c> Emitter<'_, 'c> {
         if rest.contains("aligned") || rest.starts_with("barrier0") {
             self.look_for_absent_lanes(call);
         }
+        self.note_barrier(is_for_all(call, rest).then_some(call));
         self.barrier(kind, bits).map(|result| {
             if call.ty().is_void() {
                 return None;
@@ -345,6 +346,13 @@ fn shuffle_source(mode: &str, lane: u32, amount: u32, control: u32) -> (u32, boo
         }
     };
     if valid { (source as u32, true) } else { (lane, false) }
+}
+
+/// Whether a barrier is `__syncthreads` or one of its kin: it is for all threads of the block, and none of the numbered ones
+/// through which parts of a block may meet at several places.
+fn is_for_all(call: Value<'_>, rest: &str) -> bool {
+    rest.starts_with("barrier0")
+        || (rest.contains("aligned.all") && call.arguments().first().is_some_and(|number| number.as_u64() == Some(0)))
 }
 
 #[cfg(test)]

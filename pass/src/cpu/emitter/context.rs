@@ -83,6 +83,7 @@ fields! {
     WARP_SLOT = warp_slot: FieldKind::Int(32);
     WORKSPACE = workspace: FieldKind::Int(64);
     SHARED_RANGE = shared_range: FieldKind::Int(64);
+    BARRIER = barrier: FieldKind::Pointer;
     THREAD_X = thread_x: FieldKind::Lanes;
     THREAD_Y = thread_y: FieldKind::Lanes;
     THREAD_Z = thread_z: FieldKind::Lanes;
