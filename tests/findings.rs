@@ -72,6 +72,22 @@ fn pair(name: &str, id: &str, about: &str, cure: &[&str]) {
     assert!(left.is_empty(), "{name}, cured: {left:#?}");
 }
 
+/// A tail is a note: how long blocks take is not modelled.
+#[test]
+fn launch_tail() {
+    let folder = work_folder("findings-launch_tail");
+    profiled("launch_tail", &folder, false, &[]);
+    let planted = document(&folder);
+    let all = planted["findings"].as_array().expect("findings");
+    let tail = all.iter().find(|finding| finding["id"] == "launch-tail").expect("a tail");
+    assert_eq!(tail["severity"], "note");
+    assert!(planted_lines("launch_tail").contains(&tail["line"].as_u64().expect("a line")), "{tail:#}");
+    assert_eq!((&tail["evidence"]["blocks"], &tail["evidence"]["blocks_per_wave"]), (&280.0.into(), &272.0.into()));
+    profiled("launch_tail", &folder, true, &[]);
+    let cured = document(&folder);
+    assert!(cured["findings"].as_array().expect("findings").iter().all(|finding| finding["id"] != "launch-tail"));
+}
+
 macro_rules! pairs {
     ($($name:ident $id:literal $about:literal [$($cure:literal),*]),* $(,)?) => {
         const PAIRS: &[(&str, &str)] = &[$((stringify!($name), $id)),*];
@@ -85,6 +101,7 @@ pairs![
     bank_conflict "bank-conflict" "tile" ["pad the rows of `tile` by 1 element", "33 instead of 32", "takes 1 instead of 32"],
     constant_index "constant-serialised" "weights" ["global memory"],
     divergent_branch "divergent-branch" "" ["threadIdx.x / 32"],
+    divergent_outer "divergent-branch" "" ["group the data"],
     double_precision "double-precision" "" ["0.5f"],
     gather "random-gather" "table" ["sort or group the indices"],
     local_array "local-array" "bins" ["shared memory, a column per thread"],

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 /// Version of the encoding; the first byte of the bytes. Version 2 added bundles, version 4 the checksum and the digests of
 /// source files, version 8 hints, version 16 the parts of blocks and operands. Versions are powers of two, so that no single flipped bit makes one of another.
-pub const VERSION: u8 = 16;
+pub const VERSION: u8 = 32;
 /// Bytes before the encoded table: the version and, since version 4, the CRC-32 of the version and the encoded table.
 #[cfg(test)]
 const HEAD_BYTES: usize = 5;
@@ -62,6 +62,21 @@ pub struct SiteTable {
     pub operands: Vec<Operand>,
     /// Names that operands refer to. Since version 16.
     pub names: Vec<String>,
+    /// Which branches blocks depend on directly, by rising block. Since version 32.
+    pub decisions: Vec<Decision>,
+    /// The block that each branch in [`Self::branches`] ends; empty in older tables. Since version 32.
+    pub branch_blocks: Vec<u32>,
+}
+
+/// A side of a branch that leads to a block for certain, while its other sides need not (control dependence).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Decision {
+    /// Index into [`SiteTable::blocks`].
+    pub block: u32,
+    /// Index into [`SiteTable::branches`].
+    pub branch: u32,
+    /// The branch's side, as in its records.
+    pub side: u32,
 }
 
 /// The instructions of a block that belong to one source line.
@@ -370,7 +385,7 @@ impl SiteTable {
         let (&version, rest) = bytes.split_first().ok_or_else(|| SiteTableError::Damaged("empty".into()))?;
         let damaged = |what: &str| SiteTableError::Damaged(what.into());
         let rest = match version {
-            VERSION | 8 | 4 => {
+            VERSION | 16 | 8 | 4 => {
                 let (stored, rest) = rest.split_first_chunk().ok_or_else(|| damaged("it is cut short"))?;
                 if u32::from_le_bytes(*stored) != checksum(version, rest) {
                     return Err(damaged("its checksum does not match"));
@@ -382,10 +397,11 @@ impl SiteTable {
         };
         // Each version ends before what the next ones added; a zero is a list without any.
         let lists = match version {
-            1 => 7,
-            2 => 6,
-            4 => 5,
-            8 => 3,
+            1 => 9,
+            2 => 8,
+            4 => 7,
+            8 => 5,
+            16 => 2,
             _ => 0,
         };
         let mut whole = rest.to_vec();
@@ -418,6 +434,13 @@ impl SiteTable {
         &parts[..parts.partition_point(|part| part.block == block)]
     }
 
+    /// The branches that a block depends on directly.
+    pub fn decisions_of(&self, block: u32) -> &[Decision] {
+        let first = self.decisions.partition_point(|decision| decision.block < block);
+        let decisions = &self.decisions[first..];
+        &decisions[..decisions.partition_point(|decision| decision.block == block)]
+    }
+
     fn check(&self) -> Result<(), &'static str> {
         let functions = self.functions.len() as u32;
         let chain = |chain: &[FrameId]| chain.iter().all(|&frame| (frame as usize) < self.frames.len());
@@ -443,6 +466,17 @@ impl SiteTable {
         let part = |part: &BlockPart| (part.block as usize) < self.blocks.len() && chain(&part.chain);
         if !parts_rise || !self.parts.iter().all(part) {
             return Err("parts of blocks that it does not have");
+        }
+        let decisions_rise = self.decisions.windows(2).all(|pair| pair[0].block <= pair[1].block);
+        let decision = |one: &Decision| {
+            (one.block as usize) < self.blocks.len()
+                && self.branches.get(one.branch as usize).is_some_and(|branch| one.side < branch.sides)
+        };
+        let ends = self.branch_blocks.is_empty() && self.decisions.is_empty()
+            || self.branch_blocks.len() == self.branches.len();
+        let ended = |block: &u32| (*block as usize) < self.blocks.len();
+        if !decisions_rise || !self.decisions.iter().all(decision) || !ends || !self.branch_blocks.iter().all(ended) {
+            return Err("decisions over blocks, or by branches, that it does not have");
         }
         let name = |name: &Option<u32>| name.is_none_or(|name| (name as usize) < self.names.len());
         let step = |step: &Step| !matches!(step, Step::Times(Some(factor)) if *factor as usize >= self.names.len());
@@ -503,7 +537,7 @@ mod tests {
     #[test]
     fn earlier_versions_are_read() {
         let now = table().to_bytes();
-        for (version, added) in [(1, 7), (2, 6), (4, 5), (8, 3)] {
+        for (version, added) in [(1, 9), (2, 8), (4, 7), (8, 5), (16, 2)] {
             let table_bytes = &now[HEAD_BYTES..now.len() - added];
             let mut bytes = vec![version];
             if version >= 4 {
@@ -538,6 +572,32 @@ mod tests {
         assert!(with(&[(0, Some(0)), (1, None)]).is_ok());
         for wrong in [&[(2, None)][..], &[(0, Some(1))], &[(1, None), (0, None)], &[(1, None), (1, None)]] {
             assert!(matches!(with(wrong), Err(SiteTableError::Damaged(_))), "{wrong:?}");
+        }
+    }
+
+    #[test]
+    fn decisions_are_checked_and_found() {
+        let decision = |block, branch, side| Decision { block, branch, side };
+        let with = |decisions: &[Decision], branch_blocks: &[u32]| {
+            let block = Block { chain: vec![0], ..Block::default() };
+            let branch = Branch { chain: vec![0], sides: 2, ..Branch::default() };
+            let (decisions, branch_blocks) = (decisions.to_vec(), branch_blocks.to_vec());
+            let table =
+                SiteTable { blocks: vec![block; 3], branches: vec![branch], decisions, branch_blocks, ..table() };
+            SiteTable::from_bytes(&table.to_bytes())
+        };
+        let good = [decision(1, 0, 0), decision(2, 0, 1)];
+        let read = with(&good, &[0]).unwrap();
+        assert_eq!((read.decisions_of(0), read.decisions_of(2)), (&[][..], &good[1..]));
+        for (decisions, ends) in [
+            (&good[..], &[][..]),
+            (&good[..], &[3][..]),
+            (&[decision(3, 0, 0)][..], &[0][..]),
+            (&[decision(1, 1, 0)][..], &[0][..]),
+            (&[decision(1, 0, 2)][..], &[0][..]),
+            (&[good[1], good[0]][..], &[0][..]),
+        ] {
+            assert!(matches!(with(decisions, ends), Err(SiteTableError::Damaged(_))), "{decisions:?} {ends:?}");
         }
     }
 

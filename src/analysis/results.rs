@@ -179,7 +179,7 @@ pub struct LaunchData {
 }
 
 /// A kernel and its sums over all launches.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct KernelData {
     /// Module number.
     pub module: u32,

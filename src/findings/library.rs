@@ -7,7 +7,7 @@ use crate::profile::{is_system, library_call};
 
 /// Rules whose cure is in how a kernel is written: of a library's kernel they are notes, as the user cannot follow them.
 /// The others are about what the user gives to the library: data, its layout and its order.
-const ABOUT_CODE: [&str; 11] = [
+const ABOUT_CODE: [&str; 12] = [
     "partial-warps",
     "partial-write",
     "bank-conflict",
@@ -19,6 +19,7 @@ const ABOUT_CODE: [&str; 11] = [
     "divergent-branch",
     "atomic-contention",
     "small-launch",
+    "launch-tail",
 ];
 
 /// Moves a finding out of a library to the user's line that called it.

@@ -43,6 +43,7 @@ rules! {
     divergent_branch "divergent-branch",
     double_precision "double-precision",
     small_launch "small-launch",
+    launch_tail "launch-tail",
     redundant_copy "redundant-copy",
     untouched_copy "untouched-copy",
     small_copies "small-copies",

@@ -189,6 +189,8 @@ pub(super) fn code(merged: &mut Merged, profile: &Profile, ids: &Ids) {
                 sum.executions = sum.executions.saturating_add(row.executions);
                 sum.divergent = sum.divergent.saturating_add(row.divergent);
                 add_each(&mut sum.lanes, &row.lanes);
+                add_each(&mut sum.instructions, &row.instructions);
+                sum.idle_lane_slots = sum.idle_lane_slots.saturating_add(row.idle_lane_slots);
                 sum.order_assumed |= row.order_assumed;
             }
             None => {

@@ -11,7 +11,7 @@ use super::missing::{self, Missing};
 use super::model::{self, Profile};
 use super::paths::{Paths, chain_place, device_frame};
 use super::rows::{self, SpaceSums};
-use super::{notes, occupancy, sources, spread};
+use super::{decisions, notes, occupancy, sources, spread};
 use crate::analysis::{Analysis, FaultData, Finish, KernelData, WarpSum};
 use crate::metrics::Counters;
 use crate::models::Rates;
@@ -218,7 +218,9 @@ fn add_kernel(
             parts: rows::parts(module, block),
         });
     }
+    let mut costs = decisions::costs(&module.table, kernel);
     for (&branch, sum) in &kernel.branches {
+        let cost = costs.remove(&branch).unwrap_or_default();
         let place = chain_place(module, &module.table.branches[branch as usize].chain);
         let (kernel_line, user) = (place.kernel_line(), place.user);
         profile.branches.push(model::Branch {
@@ -230,6 +232,8 @@ fn add_kernel(
             executions: sum.executions,
             divergent: sum.divergent,
             lanes: sum.lanes.clone(),
+            instructions: cost.instructions,
+            idle_lane_slots: cost.idle_slots,
             order_assumed: analysis.parted.contains(&(id, branch)),
         });
     }

@@ -7,6 +7,7 @@ mod advice;
 mod build;
 mod caches;
 mod conflicts;
+mod decisions;
 mod estimate;
 pub mod file;
 mod finding;

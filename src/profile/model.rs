@@ -474,6 +474,13 @@ pub struct Branch {
     pub divergent: u64,
     /// Per side; the first is the one taken when the condition holds, or a switch's default.
     pub lanes: Vec<u64>,
+    /// Per side, warp instructions issued in blocks that run because of it; empty where nothing does.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub instructions: Vec<u64>,
+    /// Lane slots that stay idle, at most, in blocks that part of a warp's live lanes run, where this is the innermost branch
+    /// that diverged among those that decide over the block.
+    #[serde(default, skip_serializing_if = "super::metrics::is_zero")]
+    pub idle_lane_slots: u64,
     /// Line of the kernel itself that it stands on, or that calls what it stands in; 0 unknown.
     #[serde(default, skip_serializing_if = "is_nothing")]
     pub kernel_line: u32,

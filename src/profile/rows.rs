@@ -211,7 +211,7 @@ pub(super) fn parts(module: &Module, block: u32) -> Vec<BlockPart> {
 }
 
 /// Instructions of one execution.
-fn instructions(mix: &InstructionMix) -> u64 {
+pub(super) fn instructions(mix: &InstructionMix) -> u64 {
     let mut once = InstructionSums::default();
     once.add_block(mix, 1, 1);
     once.all_warps()

@@ -79,6 +79,8 @@ mod tests {
             executions,
             divergent,
             lanes: vec![executions * 8, executions * 24],
+            instructions: Vec::new(),
+            idle_lane_slots: 0,
         };
         let analysis = Analysis::empty(Finish::Complete);
         let mut profile = build(BuildInput { analysis: &analysis, facts: RunFacts::default() });

@@ -126,6 +126,8 @@ pub fn table(source: &str) -> SiteTable {
         parts: Vec::new(),
         operands: Vec::new(),
         names: Vec::new(),
+        decisions: Vec::new(),
+        branch_blocks: Vec::new(),
     }
 }
 

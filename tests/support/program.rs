@@ -110,6 +110,8 @@ pub fn program(file: &str, kernels: &[Source<'_>], allocations: &[(&str, u64)]) 
                     executions: 8,
                     divergent: sectors % 8,
                     lanes: vec![200, 56],
+                    instructions: vec![900, 100],
+                    idle_lane_slots: 64 * (sectors % 8),
                     order_assumed: false,
                 });
             }

@@ -5,6 +5,7 @@ use super::accesses::inspect::inspect;
 use super::accesses::matrix::Addresses;
 use super::error::DeviceError;
 use super::options::HookOptions;
+use super::rows::flow::Flow;
 use super::rows::locate::Places;
 use super::rows::table::Table;
 use super::rows::{hint, operand, parts};
@@ -49,9 +50,11 @@ pub fn hook(module: &Module<'_>, machine: &Machine, options: &HookOptions) -> Re
             layout,
             module,
         };
-        for block in function.blocks() {
-            hooker.block(block);
-        }
+        // Hooks may split blocks.
+        let blocks = function.blocks();
+        let (flow, first) = (Flow::of(&blocks), hooker.table.table.blocks.len());
+        let branches: Vec<Option<u32>> = blocks.iter().map(|&block| hooker.block(block)).collect();
+        hooker.table.table.decisions.extend(flow.decisions(first as u32, &branches));
     }
     let mut table = table.table;
     if table.sites.len() > MOST_SITES {
@@ -105,7 +108,9 @@ impl<'c> Hooker<'_, '_, 'c, '_> {
         Value::int(self.builder.types().int(32), number as u64)
     }
 
-    fn block(&mut self, block: Block<'c>) {
+    /// Gives the number of the branch that the block ends in, if it does.
+    fn block(&mut self, block: Block<'c>) -> Option<u32> {
+        let branches = self.table.table.branches.len();
         let instructions = block.instructions();
         let chain = self.places.block(block).map(|location| self.table.chain(location)).unwrap_or_default();
         let number = self.table.table.blocks.len() as u32;
@@ -131,6 +136,11 @@ impl<'c> Hooker<'_, '_, 'c, '_> {
                 metadata::clear(instruction, note);
             }
         }
+        let ends_in_branch = self.table.table.branches.len() > branches;
+        if ends_in_branch {
+            self.table.table.branch_blocks.push(number);
+        }
+        ends_in_branch.then_some(branches as u32)
     }
 
     fn accesses(&mut self, instruction: Value<'c>) {

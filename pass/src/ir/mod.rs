@@ -3,8 +3,10 @@
 pub(crate) mod address;
 pub(crate) mod border;
 pub(crate) mod class;
+pub(crate) mod control;
 pub(crate) mod distance;
 pub(crate) mod globals;
+pub(crate) mod graph;
 pub(crate) mod kernel;
 pub(crate) mod linear;
 pub(crate) mod machine;

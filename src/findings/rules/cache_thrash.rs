@@ -5,6 +5,7 @@ use super::super::context::Context;
 use super::super::draft::Draft;
 use super::super::gain::Saving;
 use super::super::words;
+use crate::geometry::SECTOR_BYTES;
 use crate::profile::model::{Kernel, Severity};
 
 /// Least share of the uses of lines whose reuse distance is beyond level 1.
@@ -13,6 +14,10 @@ const LEAST_BEYOND: f64 = 0.3;
 const MOST_HITS: f64 = 0.5;
 /// A thread's own line is used up within so many uses; fewer are no reuse worth a word.
 const LEAST_REUSE: f64 = 0.3;
+/// Data counts as read once if its sectors are requested so many times each, at most.
+const MOST_PER_BYTE: f64 = 1.1;
+/// Least share in the sectors of all loads that such data takes room with.
+const LEAST_STREAM: f64 = 0.2;
 
 pub(in super::super) fn find(context: &Context<'_>) -> Vec<Draft> {
     context.profile.kernels.iter().filter_map(|kernel| draft(context, kernel)).collect()
@@ -41,8 +46,16 @@ fn draft(context: &Context<'_>, kernel: &Kernel) -> Option<Draft> {
         words::percent(hits),
         context.target(worst),
     );
+    let streamed = streamed(context, kernel, worst);
     let cure = "work on smaller tiles, so that what a block uses again fits into level 1 beside the other blocks, or keep the tile in shared memory; \
                 data that is used once can go past level 1 (__ldcs, __ldcg)";
+    let cure = match streamed.map(|access| context.target(access)) {
+        Some(data) => format!(
+            "{data} is read once and takes the room of what is used again: load it past level 1 with __ldcs(&…) or __ldcg(&…); if that is \
+             not enough, {cure}"
+        ),
+        None => cure.to_owned(),
+    };
     let all: u64 =
         context.accesses_of(kernel.id, "global").map(|access| access.sums.l2_load_lookups).fold(0, u64::saturating_add);
     let sector = context.profile.run.lookup_bytes.values().next().map_or(32, |bytes| bytes.l2.max(1));
@@ -55,4 +68,20 @@ fn draft(context: &Context<'_>, kernel: &Kernel) -> Option<Draft> {
         .score(context.waste(kernel, &saving, share(beyond, finite)));
     // Bad coalescing shows as misses, too, and is the better hint.
     Some(if worst.sums.excess_share() >= 0.25 { draft.severity(Severity::Note) } else { draft })
+}
+
+/// The load of most sectors of an allocation that the program reads no sector of twice, beside the one that misses, if it brings
+/// a good part of what goes through level 1.
+fn streamed<'b>(context: &'b Context<'_>, kernel: &Kernel, worst: &Access<'_>) -> Option<&'b Access<'b>> {
+    let loads = || context.accesses_of(kernel.id, "global").filter(|access| access.op == "load");
+    let all: u64 = loads().map(|access| access.sums.sectors).fold(0, u64::saturating_add);
+    let once = |access: &&Access<'_>| {
+        let Some(allocation) = access.allocation.and_then(|id| context.profile.allocation(id)) else { return false };
+        let bytes = allocation.metrics.sectors.saturating_mul(SECTOR_BYTES);
+        access.allocation != worst.allocation
+            && allocation.touched_bytes > 0
+            && bytes as f64 <= MOST_PER_BYTE * allocation.touched_bytes as f64
+            && share(access.sums.sectors, all) >= LEAST_STREAM
+    };
+    loads().filter(once).max_by_key(|access| (access.sums.sectors, std::cmp::Reverse((access.line, access.column))))
 }

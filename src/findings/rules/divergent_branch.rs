@@ -2,13 +2,13 @@
 //! "Branching and Divergence").
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 
 use super::super::access::share;
 use super::super::context::Context;
 use super::super::draft::Draft;
 use super::super::gain::Saving;
 use super::super::words;
-use crate::profile::idle_in_part;
 use crate::profile::model::{Branch, Kernel, Severity};
 
 /// Least share of the kernel's issued lane slots that a branch costs.
@@ -18,53 +18,50 @@ const LEAST_WASTE: f64 = 0.01;
 /// The same of a branch that one lane of a warp takes: a guard around little is no finding.
 const LEAST_ALONE: f64 = 0.3;
 
+/// Sides that are reported: a switch may have many.
+const MOST_SIDES: usize = 4;
+
 pub(in super::super) fn find(context: &Context<'_>) -> Vec<Draft> {
     context.profile.kernels.iter().flat_map(|kernel| of_kernel(context, kernel)).collect()
 }
 
-/// Lane slots that stay idle, by branch: those of code that runs with part of a warp's lanes belong to the divergent branch
-/// before it, as the kernel's own lines stand. Which branch decides over a block is not known better.
+/// The branches of a kernel by their place: unrolling and inlining make several of one.
 fn of_kernel(context: &Context<'_>, kernel: &Kernel) -> Vec<Draft> {
-    let mut branches: Vec<&Branch> = context
-        .profile
-        .branches
-        .iter()
-        .filter(|branch| branch.kernel == kernel.id && branch.divergent > 0 && branch.line != 0)
-        .collect();
-    if branches.is_empty() || kernel.lane_slots.issued == 0 {
-        return Vec::new();
-    }
-    branches.sort_by_key(|branch| (branch.kernel_line, &branch.file, branch.line, branch.column));
-    let mut costs: BTreeMap<usize, u64> = BTreeMap::new();
-    for block in context.profile.blocks.iter().filter(|block| block.kernel == kernel.id && block.partial > 0) {
-        let idle = idle_in_part(block.executions.saturating_mul(32).saturating_sub(block.lanes), block.partial);
-        let parts: Vec<(&str, u32, u32, u64)> = if block.parts.is_empty() {
-            vec![(&block.file, block.line, block.kernel_line, block.instructions)]
-        } else {
-            block.parts.iter().map(|part| (&part.file[..], part.line, part.kernel_line, part.instructions)).collect()
-        };
-        for (file, line, kernel_line, instructions) in parts {
-            let before = |branch: &&Branch| {
-                let same_function = branch.file == *file && branch.kernel_line == kernel_line && branch.line <= line;
-                branch.kernel_line < kernel_line
-                    || same_function
-                    || branch.kernel_line == kernel_line && branch.file != *file
-            };
-            let nearest = (0..branches.len()).rev().find(|&index| before(&branches[index])).unwrap_or(0);
-            let cost = costs.entry(nearest).or_default();
-            *cost = cost.saturating_add(idle.saturating_mul(instructions));
+    let mut places: BTreeMap<(&str, u32, u32), Branch> = BTreeMap::new();
+    let all = context.profile.branches.iter();
+    for branch in all.filter(|branch| branch.kernel == kernel.id && branch.divergent > 0 && branch.line != 0) {
+        match places.entry((&branch.file, branch.line, branch.column)) {
+            Entry::Vacant(place) => _ = place.insert(branch.clone()),
+            Entry::Occupied(mut sum) => add(sum.get_mut(), branch),
         }
     }
-    costs.into_iter().filter_map(|(index, cost)| draft(context, kernel, branches[index], cost)).collect()
+    places.into_values().filter_map(|branch| draft(context, kernel, &branch)).collect()
 }
 
-fn draft(context: &Context<'_>, kernel: &Kernel, branch: &Branch, cost: u64) -> Option<Draft> {
+/// Copies may have their sides in another order; the smaller is the smaller in each.
+fn add(sum: &mut Branch, more: &Branch) {
+    sum.executions = sum.executions.saturating_add(more.executions);
+    sum.divergent = sum.divergent.saturating_add(more.divergent);
+    sum.idle_lane_slots = sum.idle_lane_slots.saturating_add(more.idle_lane_slots);
+    for (sum, more) in [(&mut sum.lanes, &more.lanes), (&mut sum.instructions, &more.instructions)] {
+        let mut more = more.clone();
+        more.sort_unstable();
+        more.resize(more.len().max(sum.len()), 0);
+        sum.resize(more.len(), 0);
+        sum.sort_unstable();
+        sum.iter_mut().zip(more).for_each(|(sum, more)| *sum = sum.saturating_add(more));
+    }
+}
+
+fn draft(context: &Context<'_>, kernel: &Kernel, branch: &Branch) -> Option<Draft> {
+    let cost = branch.idle_lane_slots;
     let of_kernel = share(cost, kernel.lane_slots.issued);
     if of_kernel < LEAST_COST {
         return None;
     }
     let lanes: u64 = branch.lanes.iter().copied().fold(0, u64::saturating_add);
-    let sides: Vec<String> = branch.lanes.iter().map(|&side| words::percent(share(side, lanes))).collect();
+    let sides: Vec<String> =
+        branch.lanes.iter().take(MOST_SIDES).map(|&side| words::percent(share(side, lanes))).collect();
     // One lane of a warp goes another way than the others: to a part that is done by one of them.
     let fewest = branch.lanes.iter().filter(|&&side| side > 0).min().copied().unwrap_or(0);
     let alone = fewest as f64 <= 1.5 * branch.divergent as f64;
@@ -77,9 +74,15 @@ fn draft(context: &Context<'_>, kernel: &Kernel, branch: &Branch, cost: u64) -> 
             let word: String = code.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
             matches!(&word[..], "for" | "while" | "do")
         });
+    let issued: Vec<String> = branch.instructions.iter().take(MOST_SIDES).map(|&side| words::count(side)).collect();
+    let issued = if is_loop || issued.is_empty() {
+        String::new()
+    } else {
+        format!("; what runs because of them issues {} warp instructions", issued.join(" and "))
+    };
     let reason = format!(
-        "the lanes of a warp part at this {} in {} of its {} executions ({} of the lanes take its sides), and the warp runs what each part \
-         needs with the others idle: {} of the kernel's lane slots",
+        "the lanes of a warp part at this {} in {} of its {} executions ({} of the lanes take its sides{issued}), and the warp runs what each \
+         part needs with the others idle: {} of the kernel's lane slots",
         if is_loop { "loop" } else { "branch" },
         words::percent(share(branch.divergent, branch.executions)),
         words::count(branch.executions),

@@ -10,6 +10,7 @@ pub(super) mod divergent_branch;
 pub(super) mod double_precision;
 pub(super) mod fault;
 pub(super) mod host_memory;
+pub(super) mod launch_tail;
 pub(super) mod local_array;
 pub(super) mod misaligned_access;
 pub(super) mod pageable_copy;

@@ -1,7 +1,7 @@
 //! A device function as the lowering sees it: reachable blocks in warp order, and how each ends.
 
 use super::flow::End;
-use super::graph::Graph;
+use crate::ir::graph::Graph;
 use crate::ir::threads::is_thread_exit;
 use crate::llvm::value::Opcode;
 use crate::llvm::{Block, Value};

@@ -4,7 +4,6 @@ pub(super) mod analysis;
 pub(super) mod body;
 pub(super) mod cautious;
 pub(super) mod flow;
-pub(super) mod graph;
 pub(super) mod shape;
 pub(super) mod spin;
 pub(super) mod worth;

@@ -1,0 +1,62 @@
+//! Grids whose last wave of blocks fills few of the GPU's SMs: the rest waits for it (Nsight Compute, "Tail Effect" of its section
+//! on launch statistics).
+
+use super::super::context::Context;
+use super::super::draft::Draft;
+use super::super::gain::gain_of;
+use super::super::words;
+use super::partial_warps::{launch_line, shape};
+use crate::profile::model::{Kernel, Severity};
+
+/// Least share of a kernel's time in which the last wave leaves SMs idle, were all blocks of one length.
+const LEAST_TAIL: f64 = 0.2;
+/// Least share of the kernel in the time of all.
+const LEAST_SHARE: f64 = 0.1;
+/// Parts of the GPU that all SMs share: they do not wait for the last wave as long as others ask them.
+const OF_ALL_SMS: [&str; 3] = ["l2", "dram", "bus"];
+
+pub(in super::super) fn find(context: &Context<'_>) -> Vec<Draft> {
+    context.profile.kernels.iter().filter_map(|kernel| draft(context, kernel)).collect()
+}
+
+fn draft(context: &Context<'_>, kernel: &Kernel) -> Option<Draft> {
+    let launch = kernel.launches.first()?;
+    let blocks: u64 = launch.grid.iter().map(|&size| u64::from(size)).fold(1, u64::saturating_mul);
+    let wave = u64::from(context.rates?.sms) * u64::from(launch.resident_blocks);
+    let estimate = context.estimate(kernel)?;
+    let limit = estimate.limits.iter().max_by(|one, other| one.seconds.total_cmp(&other.seconds))?;
+    if wave == 0
+        || blocks <= wave
+        || OF_ALL_SMS.contains(&&limit.name[..])
+        || context.kernel_share(kernel) < LEAST_SHARE
+    {
+        return None;
+    }
+    let (waves, last) = (blocks.div_ceil(wave), (blocks - 1) % wave + 1);
+    let tail = 1.0 - blocks as f64 / (waves * wave) as f64;
+    if tail < LEAST_TAIL {
+        return None;
+    }
+    let reason = format!(
+        "{} of {} threads make {waves} waves of {wave} that the GPU holds at a time, and the last wave has {last}: if all blocks take \
+         as long, {} of the GPU's room for blocks stays empty",
+        words::several(blocks, "block", "blocks"),
+        shape(launch.block),
+        words::percent(tail),
+    );
+    let cure = "choose the number of blocks as a multiple of what the GPU holds (cudaOccupancyMaxActiveBlocksPerMultiprocessor times its SMs) \
+                and let each walk over its share of the data, or use smaller blocks, whose last wave is shorter";
+    let gain = gain_of(1.0, 1.0 - tail, estimate.seconds, "blocks of one length, and no wave with empty places");
+    let draft = Draft::new(reason, cure).at_frame(launch_line(kernel)).of_kernel(kernel);
+    let draft = if draft.line == 0 { draft.at_kernel(kernel) } else { draft };
+    let draft = draft
+        .object(Some(format!("grid {}", shape(launch.grid))))
+        .evidence("blocks", blocks as f64)
+        .evidence("blocks_per_wave", wave as f64)
+        .evidence("waves", waves as f64)
+        .evidence("empty_share", tail)
+        .gain(gain)
+        .score(tail * context.kernel_share(kernel));
+    // The estimate knows neither how long blocks take nor what else runs meanwhile.
+    Some(draft.severity(Severity::Note))
+}
