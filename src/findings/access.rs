@@ -85,8 +85,13 @@ pub(super) struct Access<'a> {
     pub space: &'a str,
     /// Bytes per lane.
     pub bytes: u32,
+    /// Of the site with most sectors.
     pub operand: Option<&'a Operand>,
+    /// Members of structures that its sites take, with their bytes: a structure that is copied at once is several.
+    pub members: BTreeMap<&'a str, u32>,
     pub sums: Sums,
+    /// Requests of the site that has most: what one execution of the line makes several of, unrolled, counts once.
+    pub most_requests: u64,
     pub pattern: Pattern,
     /// In a function of a library, as libdevice.
     pub in_library: bool,
@@ -119,7 +124,12 @@ pub(super) fn accesses(profile: &Profile) -> Vec<Access<'_>> {
         let mut sums = Sums::default();
         let mut pattern = Pattern::default();
         let mut owners: BTreeMap<u64, u64> = BTreeMap::new();
+        let mut members: BTreeMap<&str, u32> = BTreeMap::new();
         for site in &sites {
+            if let Some(member) = site.operand.as_ref().and_then(|operand| operand.member.as_deref()) {
+                let bytes = members.entry(member).or_default();
+                *bytes = (*bytes).max(site.bytes);
+            }
             sums.add(&site.metrics);
             if let Some(more) = &site.pattern {
                 pattern.add(more);
@@ -140,6 +150,8 @@ pub(super) fn accesses(profile: &Profile) -> Vec<Access<'_>> {
             space,
             bytes: heaviest.map_or(0, |site| site.bytes),
             operand: heaviest.and_then(|site| site.operand.as_ref()),
+            members,
+            most_requests: sites.iter().map(|site| site.metrics.requests).max().unwrap_or(0),
             sums,
             pattern,
             in_library: sites.iter().all(|Site { library, .. }| *library),

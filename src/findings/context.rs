@@ -132,6 +132,27 @@ pub(super) fn block_of(kernel: &Kernel) -> Option<[u32; 3]> {
     kernel.launches.first().map(|launch| launch.block).or_else(group)
 }
 
+/// Warps of a block, by the launch that is told first.
+pub(super) fn warps_of_block(kernel: &Kernel) -> u64 {
+    block_of(kernel).map_or(1, |block| threads(block).div_ceil(32))
+}
+
+/// Warps of all launches of a kernel.
+pub(super) fn warps(kernel: &Kernel) -> u64 {
+    let of = |grid: [u32; 3], block: [u32; 3]| threads(grid).saturating_mul(threads(block).div_ceil(32));
+    let alone = kernel.launches.iter().map(|launch| of(launch.grid, launch.block));
+    let grouped = kernel
+        .launch_groups
+        .iter()
+        .filter_map(|group| Some(of(group.grid?, group.block?).saturating_mul(group.launches)));
+    alone.chain(grouped).fold(0, u64::saturating_add)
+}
+
+/// Threads of a block, or blocks of a grid.
+fn threads(sizes: [u32; 3]) -> u64 {
+    sizes.iter().map(|&size| u64::from(size)).fold(1, u64::saturating_mul)
+}
+
 /// The dimension in which neighbouring lanes differ: the first that has more than one thread.
 pub(super) fn lane_axis(kernel: &Kernel) -> usize {
     let block = block_of(kernel).unwrap_or([32, 1, 1]);

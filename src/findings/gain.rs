@@ -24,6 +24,12 @@ impl Saving {
         self
     }
 
+    /// A part of it.
+    pub(super) fn times(mut self, part: f64) -> Saving {
+        self.0.values_mut().for_each(|amount| *amount *= part);
+        self
+    }
+
     /// If an access touched no more sectors than its bytes fill, and its words lay in different banks.
     pub(super) fn of_coalescing(access: &Access<'_>, context: &Context<'_>) -> Saving {
         let sums = &access.sums;

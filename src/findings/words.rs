@@ -41,6 +41,19 @@ pub(super) fn several(number: u64, one: &str, more: &str) -> String {
     format!("{} {}", count(number), if number == 1 { one } else { more })
 }
 
+/// `12.3 ms`, `640 ns`, with three digits.
+pub(super) fn time(seconds: f64) -> String {
+    let units = [(1.0, "s"), (1e-3, "ms"), (1e-6, "us"), (1e-9, "ns")];
+    let (unit, name) = units.into_iter().find(|(unit, _)| seconds >= 0.9995 * unit).unwrap_or((1e-9, "ns"));
+    let value = seconds / unit;
+    let digits = match value {
+        value if value >= 99.95 => 0,
+        value if value >= 9.995 => 1,
+        _ => 2,
+    };
+    format!("{value:.digits$} {name}")
+}
+
 /// `3.2`, `32`.
 pub(super) fn ratio(part: u64, whole: u64) -> String {
     let value = if whole == 0 { 0.0 } else { part as f64 / whole as f64 };
@@ -69,6 +82,10 @@ mod tests {
         );
         assert_eq!([count(4096), count(12345), count(1234567)], ["4096", "12 345", "1 234 567"]);
         assert_eq!(list(&["x".into(), "y".into(), "z".into()]), "`x`, `y` and `z`");
+        assert_eq!(
+            [time(12.3456), time(0.002_346), time(640e-9), time(0.999_9e-3), time(3.2e-10)],
+            ["12.3 s", "2.35 ms", "640 ns", "1.00 ms", "0.32 ns"]
+        );
         assert_eq!([ratio(64, 2), ratio(7, 2), ratio(1, 0)], ["32", "3.5", "0"]);
     }
 }

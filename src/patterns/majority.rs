@@ -58,7 +58,13 @@ impl<const BITS: usize> Majority<BITS> {
 
     /// The value of the majority, if there is one, and the weight of the values that are it, at most.
     pub fn found(&self) -> (u64, u64) {
+        self.found_low(BITS)
+    }
+
+    /// As [`Self::found`], of the lowest `bits` bits alone: the values' remainders by a power of two.
+    pub fn found_low(&self, bits: usize) -> (u64, u64) {
         let Majority { total, set, .. } = self.settled();
+        let set = &set[..bits.min(BITS)];
         let value = set.iter().enumerate().fold(0, |value, (bit, &set)| value | u64::from(set > total / 2) << bit);
         (value, set.iter().map(|&set| set.max(total - set)).min().unwrap_or(total))
     }

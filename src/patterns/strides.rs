@@ -27,7 +27,7 @@ pub struct Strides {
     pub uniform: u64,
     /// Lane beside lane.
     pub contiguous: u64,
-    /// Of these, that do not begin on a sector.
+    /// Of these, whose lane 0 is not at the begin of a sector, or would not be.
     pub misaligned: u64,
     /// A constant stride that leaves gaps, or goes backwards.
     pub strided: u64,
@@ -55,9 +55,11 @@ impl Strides {
             Shape::Uniform => self.uniform += 1,
             Shape::Stride(stride) if stride == i64::from(width.bytes) => {
                 self.contiguous += 1;
-                if low % SECTOR_BYTES != 0 {
+                // Where lane 0 is or would be: lanes at the front that a guard leaves out do not put data off its sectors.
+                let begin = low.wrapping_sub(u64::from(access.mask.trailing_zeros()) * u64::from(width.bytes));
+                if begin % SECTOR_BYTES != 0 {
                     self.misaligned += 1;
-                    self.offset.add(low % LINE_BYTES, 1);
+                    self.offset.add(begin % LINE_BYTES, 1);
                 }
             }
             Shape::Stride(stride) => {
@@ -104,6 +106,12 @@ impl Strides {
     /// Where most of the misaligned requests begin, in bytes from the begin of their line.
     pub fn offset(&self) -> Option<u64> {
         let (offset, weight) = self.offset.found();
+        most(weight, self.misaligned).then_some(offset)
+    }
+
+    /// Where most of them begin, in bytes from the begin of their sector.
+    pub fn sector_offset(&self) -> Option<u64> {
+        let (offset, weight) = self.offset.found_low(SECTOR_BYTES.trailing_zeros() as usize);
         most(weight, self.misaligned).then_some(offset)
     }
 
@@ -221,6 +229,30 @@ mod tests {
         assert_eq!(shape_of(!0, two_columns), (Shape::Stride(4096), 4096));
         let scattered = |lane: u64| 4096 + (lane * 7919 % 97) * 64;
         assert!(matches!(shape_of(!0, scattered), (Shape::Irregular(_), _)));
+    }
+
+    #[test]
+    fn begins_are_those_of_lane_0() {
+        let mut strides = Strides::default();
+        let mut request = |mask: u32, first: u64| {
+            let bytes: Vec<u8> = (0..32)
+                .filter(|lane| mask >> lane & 1 != 0)
+                .flat_map(|lane| (first + 4 * lane).to_le_bytes())
+                .collect();
+            strides.request(
+                &Access { site: 0, space: Space::Global, mask, addresses: Addresses::Full(&bytes) },
+                Width::solid(4),
+            );
+        };
+        // A guard leaves out the first lanes of aligned data.
+        request(!1, 4096);
+        request(!7, 4224);
+        // Blocks that begin in the middle of a sector, each elsewhere in its line, whichever lanes are active.
+        for (mask, first) in [(!0, 4112), (!1, 4112 + 32), (!3, 4112 + 64), (0x00ff_fff0, 4112 + 96)] {
+            request(mask, first);
+        }
+        assert_eq!((strides.contiguous, strides.misaligned), (6, 4));
+        assert_eq!((strides.offset(), strides.sector_offset()), (None, Some(16)));
     }
 
     #[test]

@@ -16,7 +16,7 @@ pub struct Pattern {
     pub uniform: u64,
     /// Lane beside lane.
     pub contiguous: u64,
-    /// Of these, that do not begin on a 32-byte sector.
+    /// Of these, whose lane 0 is not at the begin of a 32-byte sector, or would not be.
     pub misaligned: u64,
     /// A constant stride that leaves gaps, or goes backwards.
     pub strided: u64,
@@ -30,6 +30,9 @@ pub struct Pattern {
     /// Bytes from the begin of a 128-byte line to most of the misaligned ones.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub offset_bytes: Option<u64>,
+    /// The same from the begin of a 32-byte sector, on which more of them may agree.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sector_offset_bytes: Option<u64>,
     /// Lanes of the first run of most of those in rows.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub row_lanes: Option<u64>,
@@ -99,7 +102,7 @@ impl Pattern {
             self.stride_bytes = more.stride_bytes;
         }
         if more.misaligned > self.misaligned {
-            self.offset_bytes = more.offset_bytes;
+            (self.offset_bytes, self.sector_offset_bytes) = (more.offset_bytes, more.sector_offset_bytes);
         }
         if more.rows > self.rows {
             (self.row_lanes, self.row_pitch_bytes) = (more.row_lanes, more.row_pitch_bytes);
@@ -196,6 +199,7 @@ pub(super) fn pattern(from: &SitePattern) -> Option<Pattern> {
         irregular: strides.irregular,
         stride_bytes: strides.stride(),
         offset_bytes: strides.offset(),
+        sector_offset_bytes: strides.sector_offset(),
         row_lanes: row.map(|(lanes, _)| lanes),
         row_pitch_bytes: row.map(|(_, pitch)| pitch),
         span_bytes: (strides.irregular != 0).then(|| nine_digits(strides.span as f64 / strides.irregular as f64)),

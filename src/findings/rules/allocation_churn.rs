@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use super::super::context::{Context, describe, innermost};
+use super::super::context::{Context, innermost};
 use super::super::draft::Draft;
 use super::super::words;
 use crate::profile::model::{Allocation, Frame};
@@ -21,23 +21,38 @@ pub(in super::super) fn find(context: &Context<'_>) -> Vec<Draft> {
             groups.entry(&allocation.path).or_default().push(allocation);
         }
     }
-    groups.into_values().filter_map(|rows| draft(context, &rows)).collect()
+    // Ways to one line are one place to change.
+    type Place<'a> = (&'a str, u32, u32, Option<&'a str>);
+    let mut places: BTreeMap<Place<'_>, (Vec<&Allocation>, u64)> = BTreeMap::new();
+    for (path, rows) in groups {
+        let Some(live) = churned(&rows) else { continue };
+        let frame = innermost(path);
+        let name = rows.first().and_then(|row| row.name.as_deref());
+        let place = frame.map_or(("", 0, 0, name), |frame| (&frame.file, frame.line, frame.column, name));
+        let (all, most) = places.entry(place).or_default();
+        all.extend(rows);
+        *most = (*most).max(live);
+    }
+    places.into_values().filter_map(|(rows, live)| draft(context, &rows, live)).collect()
 }
 
-fn draft(context: &Context<'_>, rows: &[&Allocation]) -> Option<Draft> {
-    let first = rows.first()?;
-    let count: u64 = rows.iter().map(|row| row.count).fold(0, u64::saturating_add);
+fn count(rows: &[&Allocation]) -> u64 {
+    rows.iter().map(|row| row.count).fold(0, u64::saturating_add)
+}
+
+/// How many are alive at the same time, where so many come from one call path that they come and go.
+fn churned(rows: &[&Allocation]) -> Option<u64> {
     let live = rows.iter().map(|row| row.live_at_once).max()?.max(1);
-    if count / live < LEAST {
-        return None;
-    }
+    (count(rows) / live >= LEAST).then_some(live)
+}
+
+fn draft(context: &Context<'_>, rows: &[&Allocation], live: u64) -> Option<Draft> {
+    let first = rows.first()?;
+    let count = count(rows);
     let bytes: u64 = rows.iter().map(|row| row.bytes).fold(0, u64::saturating_add) / count.max(1);
     let seconds = count as f64 * SECONDS;
-    let name = if first.count == 1 {
-        describe(first)
-    } else {
-        first.name.as_ref().map_or("memory".to_owned(), |name| format!("`{name}`"))
-    };
+    // Their sizes may differ.
+    let name = first.name.as_ref().map_or("memory".to_owned(), |name| format!("`{name}`"));
     let reason = format!(
         "{name} is allocated {} here, {} each on average, with at most {live} alive at a time: every allocation and its end wait for the driver \
          or the device",

@@ -2,6 +2,8 @@
 //!
 //! Modelled: one operation per clock and address, which is what the units at the level-2 cache do at best.
 
+use std::collections::BTreeMap;
+
 use super::super::access::{Access, share};
 use super::super::context::Context;
 use super::super::draft::Draft;
@@ -31,6 +33,48 @@ fn blocks(kernel: &Kernel) -> u64 {
     alone.saturating_add(grouped)
 }
 
+/// What is serial: on the hottest address of the program; of shared memory what each request's deepest address takes.
+fn serial_seconds(context: &Context<'_>, access: &Access<'_>, atomics: &Atomics) -> f64 {
+    let clock = context.rates.and_then(|rates| rates.clock_hz).unwrap_or(USUAL_CLOCK);
+    if access.space == "shared" {
+        let blocks = blocks(access.kernel).clamp(1, u64::from(u32::MAX)) as u32;
+        let sms = context.rates.map_or(1, |rates| rates.sms.max(1)).min(blocks);
+        return atomics.deepest as f64 / f64::from(sms) / clock;
+    }
+    let hot_lanes = atomics.hottest.first().map_or(0, |hot| hot.lanes);
+    hot_lanes.max(atomics.deepest / atomics.requests.max(1)) as f64 / clock
+}
+
+/// Serial seconds of the kernel's atomic operations with and without this access: those on one address are done one after the
+/// other, those on different ones side by side, so that the longest counts.
+fn serial_of_kernel(context: &Context<'_>, access: &Access<'_>) -> (f64, f64) {
+    type Address<'a> = (&'a str, Option<(u64, u64)>, Option<&'a str>);
+    fn address<'a>(access: &'a Access<'_>) -> Address<'a> {
+        let hottest = access.pattern.atomics.as_ref().and_then(|atomics| atomics.hottest.first());
+        (access.space, hottest.map(|hot| (hot.allocation, hot.offset)), access.variable().filter(|_| hottest.is_none()))
+    }
+    let mut each: BTreeMap<Address<'_>, f64> = BTreeMap::new();
+    for other in context.accesses.iter().filter(|other| other.kernel.id == access.kernel.id) {
+        if let Some(atomics) = &other.pattern.atomics {
+            *each.entry(address(other)).or_default() += serial_seconds(context, other, atomics);
+        }
+    }
+    let longest = |each: &BTreeMap<Address<'_>, f64>| each.values().copied().fold(0.0, f64::max);
+    let with = longest(&each);
+    if let (Some(own), Some(atomics)) = (each.get_mut(&address(access)), &access.pattern.atomics) {
+        *own = (*own - serial_seconds(context, access, atomics)).max(0.0);
+    }
+    (with, longest(&each))
+}
+
+/// Whether the source's line exchanges or compares values, which cannot be combined before.
+fn is_exchange(context: &Context<'_>, access: &Access<'_>) -> bool {
+    let text = context.profile.sources.get(access.file).and_then(|lines| lines.get(&access.line));
+    text.is_some_and(|text| {
+        ["atomicExch", "atomicCAS", "atomicInc", "atomicDec", "compare_exchange"].iter().any(|name| text.contains(name))
+    })
+}
+
 fn draft(context: &Context<'_>, access: &Access<'_>, atomics: &Atomics) -> Option<Draft> {
     let kernel = access.kernel;
     let depth = atomics.deepest as f64 / atomics.requests.max(1) as f64;
@@ -41,17 +85,8 @@ fn draft(context: &Context<'_>, access: &Access<'_>, atomics: &Atomics) -> Optio
     if !crowded && !deep {
         return None;
     }
-    let clock = context.rates.and_then(|rates| rates.clock_hz).unwrap_or(USUAL_CLOCK);
     let is_shared = access.space == "shared";
-    // What is serial: on the hottest address of the program; of shared memory what each request's deepest address takes.
-    let sms =
-        context.rates.map_or(1, |rates| rates.sms.max(1)).min(blocks(kernel).clamp(1, u64::from(u32::MAX)) as u32);
-    let serial = if is_shared {
-        atomics.deepest as f64 / f64::from(sms)
-    } else {
-        hot_lanes.max(atomics.deepest / atomics.requests.max(1)) as f64
-    };
-    let seconds = serial / clock;
+    let seconds = serial_seconds(context, access, atomics);
     let name = context.target(access);
     let place = match hottest {
         Some(hot) => {
@@ -71,12 +106,15 @@ fn draft(context: &Context<'_>, access: &Access<'_>, atomics: &Atomics) -> Optio
         format!("the warps of all blocks update the same addresses of {name}")
     };
     let reason = format!(
-        "{meet}, in {}{place}: they are done one after the other, {:.3} ms at one per clock (modelled)",
+        "{meet}, in {}{place}: they are done one after the other, {} at one per clock (modelled)",
         words::several(atomics.requests, "request", "requests"),
-        seconds * 1e3,
+        words::time(seconds),
     );
     let distinct_per_request = atomics.addresses as f64 / atomics.requests.max(1) as f64;
-    let cure = if is_shared {
+    let cure = if is_exchange(context, access) {
+        "such operations cannot be combined: let one lane of a warp or block make them for the others, spread them over several addresses (a \
+         lock or slot per block), or see whether an atomicAdd whose result is used does the same"
+    } else if is_shared {
         "let the lanes of a warp agree on a value first (__reduce_add_sync, __match_any_sync), or keep one copy of the array per warp"
     } else if depth < DEEP && distinct_per_request < 1.5 {
         "combine the values of the block's warps in shared memory or by a block-wide reduction, and let one thread of a block make the \
@@ -93,8 +131,9 @@ fn draft(context: &Context<'_>, access: &Access<'_>, atomics: &Atomics) -> Optio
         _ => share(atomics.lanes, context.requests(kernel).saturating_mul(32)),
     };
     let assumption =
-        "one atomic operation per clock and address, which the bottleneck estimate leaves out; none of them left";
-    let gain = total.and_then(|total| gain_of(total + seconds, total, total + seconds, assumption));
+        "one atomic operation per clock and address, which the bottleneck estimate leaves out; none of these left";
+    let (with, without) = serial_of_kernel(context, access);
+    let gain = total.and_then(|total| gain_of(total + with, total + without, total + with, assumption));
     let draft = Draft::new(reason, cure)
         .at_access(access)
         .evidence("requests", atomics.requests as f64)

@@ -2,7 +2,7 @@
 //! Guide, "Shared Memory" of compute capability 5.x).
 
 use super::super::access::{Access, share};
-use super::super::context::{Context, lane_axis};
+use super::super::context::{Context, block_of, lane_axis};
 use super::super::draft::Draft;
 use super::super::gain::Saving;
 use super::super::words;
@@ -15,6 +15,8 @@ use warpline_format::access::{Addresses, Space};
 const LEAST_EXCESS: f64 = 0.2;
 /// Elements of padding that are tried.
 const MOST_PADDING: u64 = 4;
+/// The same for rows of the block that meet each other: half a warp's row may have to move by half the banks.
+const MOST_ROW_PADDING: u64 = 16;
 
 pub(in super::super) fn find(context: &Context<'_>) -> Vec<Draft> {
     let conflicts = |access: &&Access<'_>| {
@@ -40,7 +42,9 @@ fn draft(context: &Context<'_>, access: &Access<'_>) -> Option<Draft> {
     let stride = stride(access, example);
     let lanes_met = meeting(example, banks);
     let apart = match stride {
-        Some(stride) if stride != 0 => format!(", whose words are {} apart", words::bytes(stride.unsigned_abs())),
+        Some(stride) if stride.unsigned_abs() > example.bytes.into() => {
+            format!(", whose words are {} apart", words::bytes(stride.unsigned_abs()))
+        }
         _ => String::new(),
     };
     let reason = format!(
@@ -60,13 +64,34 @@ fn draft(context: &Context<'_>, access: &Access<'_>) -> Option<Draft> {
         .operand
         .is_some_and(|operand| matches!(operand.thread_steps[lane_axis(access.kernel)], ThreadStep::Bytes(_)));
     let stride = stride.filter(|_| !computed);
-    let padding = stride.filter(|_| fixed).and_then(|stride| padding(example, stride.unsigned_abs(), banks));
+    let rows = rows_of_block(access).filter(|_| !computed);
+    let padding = stride
+        .filter(|_| fixed)
+        .and_then(|stride| padding(example, stride.unsigned_abs(), MOST_PADDING, banks))
+        .or_else(|| padding(example, rows?, MOST_ROW_PADDING, banks));
+    let structure = access.operand.is_some_and(|operand| operand.member.is_some());
     let cure = match (stride, padding) {
-        (Some(stride), Some((elements, passes))) => {
+        (_, Some((length, elements, passes))) if rows == Some(length) => {
+            let row = length / u64::from(example.bytes.max(1));
+            format!(
+                "rows of the block meet in the same banks: pad the rows of {name} by {} ({} instead of {row}): counted again with that, the \
+                 request takes {passes} instead of {} passes; or give the block a width of 32 threads, so that a warp is one row",
+                words::several(elements, "element", "elements"),
+                row + elements,
+                example.passes,
+            )
+        }
+        (Some(_), Some((_, elements, passes))) if structure => format!(
+            "keep an array of each member instead of an array of structures in {name}, or pad the structure by {} bytes: counted again with \
+             that, the request takes {passes} instead of {} passes",
+            elements * u64::from(example.bytes.max(1)),
+            example.passes,
+        ),
+        (Some(stride), Some((_, elements, passes))) => {
             let row = stride.unsigned_abs() / u64::from(example.bytes.max(1));
             format!(
-                "pad the rows of {name} by {} ({} instead of {row}): counted again with that, the request takes {passes} instead of {} \
-                 passes; or swizzle the column index with the row (`column ^ row`)",
+                "pad the rows of {name} by {}, so that neighbouring lanes are {} instead of {row} elements apart: counted again with that, the \
+                 request takes {passes} instead of {} passes; or swizzle the column index with the row (`column ^ row`)",
                 words::several(elements, "element", "elements"),
                 row + elements,
                 example.passes,
@@ -74,15 +99,20 @@ fn draft(context: &Context<'_>, access: &Access<'_>) -> Option<Draft> {
         }
         (Some(_), None) if !fixed => format!(
             "the distance between lanes in {name} changes from request to request: let the active lanes be neighbours in every step \
-             (sequential addressing in a reduction: `if (i < half) a[i] += a[i + half]`)"
+             (in a reduction: `if (i < half) a[i] += a[i + half]`)"
         ),
         (Some(stride), None) if stride.unsigned_abs() > u64::from(example.bytes) => format!(
             "let neighbouring lanes take neighbouring words of {name}, for instance an array of each member instead of an array of \
              structures, or exchange the indices"
         ),
-        _ => format!(
+        _ if computed => format!(
             "the banks depend on the data here: see how the index into {name} is computed, or keep a copy of the array per warp or lane \
              so that lanes meet less often"
+        ),
+        _ => format!(
+            "the index into {name} is computed from the thread's number so that the lanes above are a multiple of {} words apart: see how, and \
+             let the lanes of a warp take neighbouring words, or leave padding between the groups of lanes that meet",
+            banks.banks,
         ),
     };
     let unified = context.rates.is_none_or(|rates| rates.unified);
@@ -97,7 +127,7 @@ fn draft(context: &Context<'_>, access: &Access<'_>) -> Option<Draft> {
             .evidence("passes", sums.passes as f64)
             .evidence("ideal_passes", sums.ideal_passes as f64)
             .evidence("worst_passes", example.passes.into())
-            .evidence("padding_elements", padding.map_or(0.0, |(elements, _)| elements as f64))
+            .evidence("padding_elements", padding.map_or(0.0, |(_, elements, _)| elements as f64))
             .gain(context.gain(access.kernel, &saving, "no bank conflicts in this access"))
             .score(waste),
     )
@@ -118,6 +148,16 @@ fn stride(access: &Access<'_>, example: &BankConflict) -> Option<i64> {
     }
 }
 
+/// Bytes from one row of the block to the next, where a warp has several.
+fn rows_of_block(access: &Access<'_>) -> Option<u64> {
+    let block = block_of(access.kernel)?;
+    let axis = lane_axis(access.kernel);
+    match access.operand?.thread_steps.get(axis + 1)? {
+        ThreadStep::Bytes(bytes) if block[axis] < 32 => Some(bytes.unsigned_abs()),
+        _ => None,
+    }
+}
+
 /// Passes of the example, if its addresses were these.
 fn passes(example: &BankConflict, banks: Banks, place: impl Fn(u64) -> u64) -> u32 {
     let bytes: Vec<u8> = example.lanes.iter().flat_map(|&(_, address)| place(address).to_le_bytes()).collect();
@@ -133,18 +173,18 @@ fn passes(example: &BankConflict, banks: Banks, place: impl Fn(u64) -> u64) -> u
 }
 
 /// The fewest elements that rows of this length are to be padded by so that the example needs no passes beyond the ideal ones,
-/// or at most an eighth of those it takes; and the passes then.
-fn padding(example: &BankConflict, row: u64, banks: Banks) -> Option<(u64, u32)> {
+/// or at most an eighth of those it takes: the row's length in bytes, the elements, and the passes then.
+fn padding(example: &BankConflict, row: u64, most: u64, banks: Banks) -> Option<(u64, u64, u32)> {
     let element = u64::from(example.bytes.max(1));
     if row < 2 * element || !row.is_multiple_of(element) {
         return None;
     }
-    let tried = (1..=MOST_PADDING).map(|elements| {
+    let tried = (1..=most).map(|elements| {
         let padded = |address: u64| address + address / row * elements * element;
         (elements, passes(example, banks, padded))
     });
     let (elements, passes) = tried.min_by_key(|&(elements, passes)| (passes, elements))?;
-    (passes <= example.ideal.max(example.passes / 8)).then_some((elements, passes))
+    (passes <= example.ideal.max(example.passes / 8)).then_some((row, elements, passes))
 }
 
 /// Lanes of the example that meet in a bank with different words: one of each word, of the bank where most words are wanted.

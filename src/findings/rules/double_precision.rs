@@ -40,10 +40,10 @@ fn draft(context: &Context<'_>, kernel: &Kernel) -> Option<Draft> {
     let all: u64 = kernel.instructions.get("fp64").map_or(0, |count| count.lanes);
     let reason = format!(
         "{} double-precision operations, {} of them on this line, and the GPU makes {ratio:.0} single-precision results in the time of one: \
-         their units alone need {:.3} ms{}",
+         their units alone need {}{}",
         words::count(all),
         words::percent(share(doubles(&worst), all)),
-        limit.seconds * 1e3,
+        words::time(limit.seconds),
         if mixed { "; the kernel loads and stores floats, so that constants or functions make it double" } else { "" },
     );
     let cure = if mixed {

@@ -8,6 +8,7 @@ use super::super::context::{Context, block_of};
 use super::super::draft::{Draft, WORTH_A_CHANGE};
 use super::super::gain::Saving;
 use super::super::words;
+use crate::geometry::SECTOR_BYTES;
 
 /// Least share of an access's sectors that alignment would save: one in five or nine of full warps.
 const LEAST_EXCESS: f64 = 0.1;
@@ -42,24 +43,48 @@ fn draft(context: &Context<'_>, accesses: &[&Access<'_>]) -> Option<Draft> {
     }
     let sums = &worst.sums;
     let target = context.target(worst);
-    let (where_it_is, cure) = match worst.pattern.offset_bytes.filter(|offset| offset % 32 != 0) {
-        Some(offset) => (
+    let array = worst.variable().map_or_else(|| "the array".to_owned(), |name| format!("`{name}`"));
+    let structure = worst.operand.filter(|operand| {
+        operand.member.is_some()
+            && operand.structure_bytes > worst.bytes
+            && u64::from(operand.structure_bytes) % SECTOR_BYTES != 0
+    });
+    let (where_it_is, cure) = match (worst.pattern.offset_bytes.filter(|offset| offset % SECTOR_BYTES != 0), structure) {
+        (None, Some(operand)) => (
+            format!(
+                "where the member {} begins in structures of {}",
+                operand.member.as_deref().map_or(String::new(), |name| format!("`{}`", name.trim_start_matches('.'))),
+                words::bytes(operand.structure_bytes.into()),
+            ),
+            "let the member begin on a multiple of 32 bytes in the structure, and give the structure a size that is one (alignas(32)), or \
+             keep the member in an array of its own"
+                .to_owned(),
+        ),
+        (Some(offset), _) => (
             format!("{offset} bytes behind the begin of a 128-byte line"),
             format!(
                 "let the data of {} begin on a multiple of 128 bytes: move the offset of {} ({} of {} bytes) to the padding or pad the \
                  front to a whole line",
-                worst.variable().map_or_else(|| "the array".to_owned(), |name| format!("`{name}`")),
+                array,
                 words::bytes(offset),
                 words::several(offset / u64::from(worst.bytes.max(1)), "element", "elements"),
                 worst.bytes
             ),
         ),
         // A block whose threads fill no whole lines puts the next one's begin off, too.
-        None if block_of(worst.kernel).is_some_and(|block| block[0] % 8 != 0 && block[1] == 1 && block[2] == 1) => (
+        (None, None) if block_of(worst.kernel).is_some_and(|block| block[0] % 8 != 0 && block[1] == 1 && block[2] == 1) => (
             "where the block before them ends".to_owned(),
             "give blocks a multiple of 32 threads, so that each begins on a sector".to_owned(),
         ),
-        None => (
+        (None, None) if let Some(offset) = worst.pattern.sector_offset_bytes.filter(|&offset| offset != 0) => (
+            format!("{} behind the begin of a sector, in each block and row alike", words::bytes(offset)),
+            format!(
+                "let each block's first thread begin on a multiple of 32 bytes in {array}: a border that blocks share, an offset in the index \
+                 or the number of elements that a block takes puts it off; make these multiples of {} elements",
+                (SECTOR_BYTES / u64::from(worst.bytes.max(1))).max(1),
+            ),
+        ),
+        (None, None) => (
             "where rows happen to begin".to_owned(),
             "make the length of a row a multiple of 32 bytes, as cudaMallocPitch does".to_owned(),
         ),
@@ -77,6 +102,7 @@ fn draft(context: &Context<'_>, accesses: &[&Access<'_>]) -> Option<Draft> {
         Draft::new(reason, cure)
             .at_access(worst)
             .evidence("offset_bytes", worst.pattern.offset_bytes.map_or(f64::NAN, |offset| offset as f64))
+            .evidence("sector_offset_bytes", worst.pattern.sector_offset_bytes.map_or(f64::NAN, |offset| offset as f64))
             .evidence("misaligned_requests", worst.pattern.misaligned as f64)
             .evidence("requests", sums.requests as f64)
             .evidence("sectors", sums.sectors as f64)

@@ -5,13 +5,14 @@ use super::super::context::{Context, block_of, innermost};
 use super::super::draft::Draft;
 use super::super::gain::Saving;
 use super::super::words;
+use crate::geometry::SECTOR_BYTES;
 use crate::profile::model::{Frame, Kernel, ThreadStep};
 
 const WARP: u64 = 32;
 /// Least share of a block's lanes that are never there.
 const LEAST_EMPTY: f64 = 0.15;
 /// Least share of sectors that longer rows would save.
-const LEAST_EXCESS: f64 = 0.25;
+const LEAST_SAVED: f64 = 0.15;
 
 pub(in super::super) fn find(context: &Context<'_>) -> Vec<Draft> {
     context.profile.kernels.iter().filter_map(|kernel| draft(context, kernel)).collect()
@@ -25,23 +26,26 @@ fn draft(context: &Context<'_>, kernel: &Kernel) -> Option<Draft> {
     // Rows of the block's width, where that is no part of a line.
     let short = |access: &&Access<'_>| {
         let pattern = &access.pattern;
-        // Where a whole row of lanes reads one address, its length changes little.
-        let broadcast = access.operand.is_some_and(|operand| operand.thread_steps[0] == ThreadStep::None);
-        !broadcast
+        // Where a whole row of lanes reads one address, or each row the same ones, its length changes little.
+        let repeated = access.operand.is_some_and(|operand| operand.thread_steps[..2].contains(&ThreadStep::None));
+        !repeated
             && share(pattern.rows, pattern.requests) >= 0.5
             && u64::from(block[0]) < WARP
             && pattern.row_lanes.is_some_and(|lanes| lanes <= u64::from(block[0]))
-            && access.sums.excess_share() >= LEAST_EXCESS
+            && saved(access) >= LEAST_SAVED
     };
     let split: Vec<&Access<'_>> = context.accesses_of(kernel.id, "global").filter(short).collect();
     let worst =
-        split.iter().max_by_key(|access| (access.sums.excess(), std::cmp::Reverse((access.line, access.column))));
+        split.iter().max_by_key(|access| (saved_sectors(access), std::cmp::Reverse((access.line, access.column))));
     if empty < LEAST_EMPTY && worst.is_none() {
         return None;
     }
     let shape = shape(block);
-    let mut saving =
-        split.iter().fold(Saving::default(), |sum, access| sum.and(Saving::of_coalescing(access, context)));
+    let mut saving = split.iter().fold(Saving::default(), |sum, access| {
+        // What rows that begin within a sector cost stays, whatever their length.
+        let part = share(saved_sectors(access), access.sums.excess());
+        sum.and(Saving::of_coalescing(access, context).times(part))
+    });
     if empty >= LEAST_EMPTY {
         // Full warps issue each instruction for as many lanes with fewer warps.
         let issued: u64 = kernel.instructions.values().map(|count| count.warps).fold(0, u64::saturating_add);
@@ -62,12 +66,12 @@ fn draft(context: &Context<'_>, kernel: &Kernel) -> Option<Draft> {
     }
     if let Some(worst) = worst {
         what.push(format!(
-            "{} {shape} threads split each request to {} into rows of {}: {} sectors of 32 bytes where {} would hold its data",
+            "{} {shape} threads split each request to {} into rows of {}: {} sectors of 32 bytes where one row of its lanes would touch {}",
             if what.is_empty() { "blocks of" } else { "and the" },
             context.target(worst),
             words::several(worst.pattern.row_lanes.unwrap_or(0), "lane", "lanes"),
             words::ratio(worst.sums.sectors, worst.sums.requests),
-            words::ratio(worst.sums.ideal_sectors, worst.sums.requests),
+            words::ratio(worst.sums.sectors - saved_sectors(worst), worst.sums.requests),
         ));
     }
     let cure = if worst.is_some() {
@@ -75,7 +79,13 @@ fn draft(context: &Context<'_>, kernel: &Kernel) -> Option<Draft> {
     } else {
         "give blocks a multiple of 32 threads; where the data has fewer, let a warp take several pieces".to_owned()
     };
-    let excess: f64 = split.iter().map(|access| super::strided_access::excess_of_kernel(context, access)).sum();
+    let excess: f64 = split
+        .iter()
+        .map(|access| {
+            share(saved_sectors(access), access.sums.excess())
+                * super::strided_access::excess_of_kernel(context, access)
+        })
+        .sum();
     let waste = context.waste(kernel, &saving, excess.max(empty)).max(if empty >= LEAST_EMPTY {
         empty * context.kernel_share(kernel)
     } else {
@@ -97,6 +107,22 @@ fn draft(context: &Context<'_>, kernel: &Kernel) -> Option<Draft> {
             .gain(context.gain(kernel, &saving, "full warps, whose requests are one row"))
             .score(waste),
     )
+}
+
+/// Sectors that an access in rows would save, if each request were one row that begins as these do: on a sector, or within one.
+fn saved_sectors(access: &Access<'_>) -> u64 {
+    let sums = &access.sums;
+    let Some(row) = access.pattern.row_lanes.filter(|&lanes| lanes > 0) else { return 0 };
+    let aligned = (row * u64::from(access.bytes)).div_ceil(SECTOR_BYTES).max(1);
+    let rows = sums.lanes.div_ceil(row);
+    // Each row that begins within a sector touches one more at most; what goes beyond has another reason.
+    let off = share(sums.sectors.saturating_sub(rows.saturating_mul(aligned)), rows).min(1.0);
+    let left = sums.ideal_sectors.saturating_add((off * sums.requests as f64) as u64);
+    sums.sectors.saturating_sub(left)
+}
+
+fn saved(access: &Access<'_>) -> f64 {
+    share(saved_sectors(access), access.sums.sectors)
 }
 
 /// Where the kernel is launched.

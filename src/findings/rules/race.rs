@@ -1,31 +1,85 @@
 //! Conflicts between warps that nothing orders, as far as they were looked for (`src/races`).
 
-use super::super::context::Context;
+use super::super::access::Access;
+use super::super::context::{Context, block_of, thread_index};
 use super::super::draft::Draft;
-use crate::profile::model::Severity;
+use super::super::words;
+use super::partial_warps::shape;
+use crate::profile::model::{Conflict, ConflictParty, Kernel, Severity, ThreadStep};
 
 pub(in super::super) fn find(context: &Context<'_>) -> Vec<Draft> {
     let warnings = context.profile.conflicts.iter().filter(|conflict| conflict.severity == "warning");
-    let each = warnings.map(|conflict| {
-        let places: Vec<String> =
-            conflict.accesses.iter().map(|access| format!("the {} on line {}", access.op, access.frame.line)).collect();
-        let named = conflict.variable.clone().map(|name| format!("`{name}`"));
-        let target = named.or_else(|| context.allocation_name(conflict.allocation));
-        let between = if conflict.scope == "block" { "warps of a block" } else { "blocks" };
-        let reason = format!(
-            "{between} reach the same bytes of {} through {}, and nothing orders them: the result depends on which comes first",
-            target.unwrap_or_else(|| "memory".to_owned()),
-            places.join(" and "),
-        );
-        let cure = if conflict.scope == "block" {
-            "put __syncthreads() between them, or make the update atomic"
+    warnings.map(|conflict| draft(context, conflict)).collect()
+}
+
+fn draft(context: &Context<'_>, conflict: &Conflict) -> Draft {
+    let file = conflict.accesses.first().map_or("", |party| &party.frame.file[..]);
+    let place = |party: &ConflictParty| {
+        // The finding's own file is told with its place.
+        let elsewhere = if party.frame.file == file {
+            String::new()
         } else {
-            "make the update atomic, give each block its own part, or split the kernel"
+            format!(" of {}", party.frame.file.rsplit('/').next().unwrap_or_default())
         };
-        let frame = conflict.accesses.first().map(|access| &access.frame);
-        let draft = Draft::new(reason, cure).at_frame(frame).score(1.0).severity(Severity::Warning);
-        let draft = Draft { kernel: Some(conflict.kernel), allocation: conflict.allocation, ..draft };
-        draft.object(conflict.variable.clone()).evidence("times", conflict.count as f64)
-    });
-    each.collect()
+        format!("the {} on line {}{elsewhere}", party.op, party.frame.line)
+    };
+    let places: Vec<String> = conflict.accesses.iter().map(place).collect();
+    let named = conflict.variable.clone().map(|name| format!("`{name}`"));
+    let target = named.or_else(|| context.allocation_name(conflict.allocation));
+    let in_block = conflict.scope == "block";
+    let reason = format!(
+        "{} reach the same bytes of {} through {}, and nothing orders them: the result depends on which comes first",
+        if in_block { "warps of a block" } else { "blocks" },
+        target.unwrap_or_else(|| "memory".to_owned()),
+        places.join(" and "),
+    );
+    let kernel = context.profile.kernels.iter().find(|kernel| kernel.id == conflict.kernel);
+    let doubled = kernel.filter(|_| in_block).and_then(|kernel| doubled(context, conflict, kernel));
+    let (reason, cure) = match doubled {
+        Some((axis, block)) => (
+            format!(
+                "{reason}; {} moves none of these addresses, so that in blocks of {} threads {} do the same to each element",
+                thread_index(axis),
+                shape(block),
+                words::several(block[axis].into(), "thread", "threads"),
+            ),
+            format!(
+                "launch blocks whose size in {} is 1, or let {} take part in the index",
+                thread_index(axis).trim_start_matches("threadIdx."),
+                thread_index(axis),
+            ),
+        ),
+        None if in_block => (reason, "put __syncthreads() between them, or make the update atomic".to_owned()),
+        None => (reason, "make the update atomic, give each block its own part, or split the kernel".to_owned()),
+    };
+    let frame = conflict.accesses.first().map(|party| &party.frame);
+    let draft = Draft::new(reason, cure).at_frame(frame).score(1.0).severity(Severity::Warning);
+    let draft = Draft { kernel: Some(conflict.kernel), allocation: conflict.allocation, ..draft };
+    draft.object(conflict.variable.clone()).evidence("times", conflict.count as f64)
+}
+
+/// A dimension of the block that moves neither address, though another does: its threads do the same work.
+fn doubled(context: &Context<'_>, conflict: &Conflict, kernel: &Kernel) -> Option<(usize, [u32; 3])> {
+    let block = block_of(kernel)?;
+    let of_party = |party: &ConflictParty| -> Vec<&Access<'_>> {
+        let there = |access: &&Access<'_>| {
+            (access.file, access.line, access.op) == (&party.frame.file[..], party.frame.line, &party.op[..])
+                && access.sums.requests != 0
+                && (conflict.allocation.is_none() || access.allocation == conflict.allocation)
+        };
+        context.accesses_of(kernel.id, &conflict.space).filter(there).collect()
+    };
+    let parties: Vec<Vec<&Access<'_>>> = conflict.accesses.iter().map(of_party).collect();
+    let unmoved = |axis: usize| {
+        parties.iter().all(|accesses| {
+            let still = |access: &&Access<'_>| {
+                access.operand.is_some_and(|operand| {
+                    let steps = &operand.thread_steps;
+                    steps[axis] == ThreadStep::None && steps.iter().any(|step| *step != ThreadStep::None)
+                })
+            };
+            !accesses.is_empty() && accesses.iter().all(still)
+        })
+    };
+    (1..3).find(|&axis| block[axis] > 1 && unmoved(axis)).map(|axis| (axis, block))
 }

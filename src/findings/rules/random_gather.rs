@@ -1,13 +1,15 @@
 //! Lanes whose addresses follow no rule: each may touch a sector of its own.
 
 use super::super::access::{Access, share};
-use super::super::context::Context;
+use super::super::context::{Context, warps};
 use super::super::draft::Draft;
 use super::super::gain::Saving;
 use super::super::words;
 
 /// Least share of an access's sectors that its bytes do not need.
 const LEAST_EXCESS: f64 = 0.4;
+/// Bytes between the lists of neighbouring lanes, on average, at most.
+const NEAR: f64 = 128.0;
 
 pub(in super::super) fn find(context: &Context<'_>) -> Vec<Draft> {
     let scattered = |access: &&Access<'_>| {
@@ -16,6 +18,7 @@ pub(in super::super) fn find(context: &Context<'_>) -> Vec<Draft> {
             && pattern.atomics.is_none()
             && share(pattern.irregular, pattern.requests) >= 0.5
             && access.sums.excess_share() >= LEAST_EXCESS
+            && !super::strided_access::by_short_rows(access)
     };
     context.accesses.iter().filter(scattered).map(|access| draft(context, access)).collect()
 }
@@ -35,7 +38,17 @@ fn draft(context: &Context<'_>, access: &Access<'_>) -> Draft {
         words::ratio(sums.ideal_sectors, sums.requests),
     );
     let name = access.variable().map_or_else(|| "the data".to_owned(), |name| format!("`{name}`"));
-    let cure = if indirect {
+    // Each thread goes over a list of its own: its next element lies beside the last one.
+    let lists = indirect
+        && access.op == "load"
+        && access.most_requests > warps(access.kernel)
+        && span < sums.lanes as f64 / sums.requests.max(1) as f64 * NEAR;
+    let cure = if lists {
+        format!(
+            "where each thread goes over a list of {name} from a loaded begin to a loaded end, as over a row of a sparse matrix, let the lanes \
+             of a warp or a part of it share one list, so that they read neighbouring elements; else sort or group the indices"
+        )
+    } else if indirect {
         format!(
             "sort or group the indices so that the threads of a warp meet neighbouring elements of {name}, reorder {name} to match, or \
              keep the part that is hot in shared memory"

@@ -10,20 +10,31 @@ const LEAST: u64 = 50;
 const MOST_BYTES: u64 = 16 << 10;
 
 pub(in super::super) fn find(context: &Context<'_>) -> Vec<Draft> {
-    let small =
-        context.bus_copies().filter(|(_, copy)| copy.count >= LEAST && copy.bytes / copy.count.max(1) <= MOST_BYTES);
+    // Copies to the device that mostly bring nothing are to be left out, not gathered. Back comes what a loop waits for, as a
+    // flag, the same or not.
+    let small = context.bus_copies().filter(|(_, copy)| {
+        copy.count >= LEAST
+            && copy.bytes / copy.count.max(1) <= MOST_BYTES
+            && (copy.direction != "host_to_device" || copy.unchanged_count <= copy.count / 2)
+    });
     small
         .map(|(allocation, copy)| {
             let seconds = copy.count as f64 * SECONDS_PER_COPY;
+            let to_device = copy.direction == "host_to_device";
             let reason = format!(
                 "{} of {} on average go {} {} from here: each costs about 10 µs, however small it is",
                 words::several(copy.count, "copy", "copies"),
                 words::bytes(copy.bytes / copy.count.max(1)),
-                if copy.direction == "host_to_device" { "to" } else { "from" },
+                if to_device { "to" } else { "from" },
                 describe(allocation),
             );
-            let cure = "gather them on the host and copy once, keep a flag or sum on the device for several steps, or, where they are synchronous, use pinned memory and \
-                        cudaMemcpyAsync so that they overlap with kernels";
+            let cure = if to_device {
+                "gather them on the host and copy once, pass small values as arguments of the kernel, or, where they are synchronous, use pinned \
+                 memory and cudaMemcpyAsync so that they overlap with kernels"
+            } else {
+                "copy all that is read here at once, compute on the device what the host makes of it, or keep a flag or sum there for several \
+                 steps; where they are synchronous, use pinned memory and cudaMemcpyAsync so that they overlap with kernels"
+            };
             Draft::new(reason, cure)
                 .at_frame(innermost(&copy.path))
                 .of_allocation(allocation.id)

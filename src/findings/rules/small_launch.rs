@@ -1,6 +1,6 @@
 //! Launches with so few blocks that most SMs have none.
 
-use super::super::context::Context;
+use super::super::context::{Context, warps_of_block};
 use super::super::draft::Draft;
 use super::super::gain::gain_of;
 use super::super::words;
@@ -40,22 +40,27 @@ fn draft(context: &Context<'_>, kernel: &Kernel) -> Option<Draft> {
                 small launches at a time in streams";
     // Parts that each SM has for itself are as much faster as more SMs work.
     let estimate = context.estimate(kernel)?;
-    let factor = sms as f64 / blocks as f64;
+    // How many blocks there are is free where the kernel steps by the grid's size; else the problem's size says it, and a warp
+    // is not divided.
+    let steps_by_grid = context.profile.lines.iter().filter(|line| line.kernel == kernel.id).any(|line| {
+        let text = context.profile.sources.get(&line.file).and_then(|lines| lines.get(&line.line));
+        text.is_some_and(|text| text.contains("gridDim"))
+    });
+    let warps = blocks.saturating_mul(warps_of_block(kernel));
+    let reached = if steps_by_grid { sms } else { sms.min(warps).max(blocks) };
+    let factor = reached as f64 / blocks as f64;
     let whole_gpu = ["l2", "dram", "bus"];
     let then = estimate
         .limits
         .iter()
         .map(|limit| if whole_gpu.contains(&&limit.name[..]) { limit.seconds } else { limit.seconds / factor });
     let now = estimate.limits.iter().map(|limit| limit.seconds).fold(0.0, f64::max);
-    let gain = gain_of(now, then.fold(0.0, f64::max), estimate.seconds, "the same work, spread over all SMs");
+    let assumption =
+        if reached < sms { "the same warps, each on an SM of its own" } else { "the same work, spread over all SMs" };
+    let gain = gain_of(now, then.fold(0.0, f64::max), estimate.seconds, assumption);
     let idle = 1.0 - blocks as f64 / sms as f64;
     let draft = Draft::new(reason, cure).at_frame(launch_line(kernel)).of_kernel(kernel);
     let draft = if draft.line == 0 { draft.at_kernel(kernel) } else { draft };
-    // How many blocks there are is free where the kernel steps by the grid's size; else the problem's size says it.
-    let steps_by_grid = context.profile.lines.iter().filter(|line| line.kernel == kernel.id).any(|line| {
-        let text = context.profile.sources.get(&line.file).and_then(|lines| lines.get(&line.line));
-        text.is_some_and(|text| text.contains("gridDim"))
-    });
     let long = estimate.seconds / kernel.launch_count().max(1) as f64 >= LEAST_SECONDS;
     let draft = draft
         .object(Some(format!("grid {}", shape(grid))))

@@ -2,7 +2,7 @@
 //! Accesses").
 
 use super::super::access::{Access, share};
-use super::super::context::{Context, block_of, lane_axis, thread_index};
+use super::super::context::{Context, block_of, lane_axis, thread_index, warps};
 use super::super::draft::Draft;
 use super::super::gain::Saving;
 use super::super::words;
@@ -12,7 +12,29 @@ use crate::profile::model::ThreadStep;
 const LEAST_EXCESS: f64 = 0.25;
 
 pub(in super::super) fn find(context: &Context<'_>) -> Vec<Draft> {
-    context.accesses.iter().filter(|access| is_strided(access)).filter_map(|access| draft(context, access)).collect()
+    let strided = |access: &&Access<'_>| is_strided(access) || by_short_rows(access);
+    context.accesses.iter().filter(strided).filter_map(|access| draft(context, access)).collect()
+}
+
+/// The code moves the address by a row or so from thread to thread, and rows of the block are so short that its requests show no
+/// one stride.
+pub(super) fn by_short_rows(access: &Access<'_>) -> bool {
+    let pattern = &access.pattern;
+    let Some(operand) = access.operand else { return false };
+    let axis = lane_axis(access.kernel);
+    let apart = match &operand.thread_steps[axis] {
+        ThreadStep::Bytes(bytes) => bytes.unsigned_abs() > access.bytes.into(),
+        ThreadStep::Times(_) => true,
+        ThreadStep::None | ThreadStep::Other => false,
+    };
+    access.space == "global"
+        && pattern.atomics.is_none()
+        && apart
+        && !operand.loaded_index
+        && operand.thread_steps.iter().all(|step| *step != ThreadStep::Other)
+        && block_of(access.kernel).is_some_and(|block| block[axis] < 32)
+        && share(pattern.irregular, pattern.requests) >= 0.5
+        && access.sums.excess_share() >= LEAST_EXCESS
 }
 
 /// Most of its requests have one stride that leaves gaps, and it costs sectors.
@@ -27,14 +49,14 @@ pub(super) fn is_strided(access: &Access<'_>) -> bool {
 }
 
 fn draft(context: &Context<'_>, access: &Access<'_>) -> Option<Draft> {
-    let stride = access.pattern.stride_bytes?;
+    let stride = access.pattern.stride_bytes.filter(|_| is_strided(access));
     if super::struct_fields::explains(access) {
         return None;
     }
     let sums = &access.sums;
     let verb = if access.op == "store" { "write" } else { "read" };
     let target = context.target(access);
-    let elements = stride.unsigned_abs() / u64::from(access.bytes.max(1));
+    let elements = stride.map_or(0, i64::unsigned_abs) / u64::from(access.bytes.max(1));
     let axis = lane_axis(access.kernel);
     let steps = access.operand.map(|operand| &operand.thread_steps);
     let index = thread_index(axis);
@@ -46,12 +68,18 @@ fn draft(context: &Context<'_>, access: &Access<'_>) -> Option<Draft> {
         Some(ThreadStep::Bytes(_)) if elements > 1 => format!(", because {index} is multiplied by {elements}"),
         _ => String::new(),
     };
+    let apart = match stride {
+        Some(stride) => format!(
+            "{} ({} of {}) apart",
+            words::bytes(stride.unsigned_abs()),
+            words::several(elements, "element", "elements"),
+            words::bytes(access.bytes.into()),
+        ),
+        None => "far apart".to_owned(),
+    };
     let reason = format!(
-        "neighbouring threads {verb} {target} {} ({} of {}) apart{because}: a request touches {} sectors of 32 bytes where {} \
+        "neighbouring threads {verb} {target} {apart}{because}: a request touches {} sectors of 32 bytes where {} \
          would hold its data",
-        words::bytes(stride.unsigned_abs()),
-        words::several(elements, "element", "elements"),
-        words::bytes(access.bytes.into()),
         words::ratio(sums.sectors, sums.requests),
         words::ratio(sums.ideal_sectors, sums.requests),
     );
@@ -61,13 +89,7 @@ fn draft(context: &Context<'_>, access: &Access<'_>) -> Option<Draft> {
         (0..3).find(|&other| other != axis && moves_by_one(&steps[other]))
     });
     // A transposition: whichever index is neighbouring here is not in the access that is well coalesced now.
-    let exchanged_would_harm = neighbour.is_some_and(|other| {
-        context.accesses_of(access.kernel.id, "global").any(|one| {
-            let steps = one.operand.map(|operand| &operand.thread_steps);
-            let contiguous = |step: &ThreadStep| matches!(step, ThreadStep::Bytes(bytes) if bytes.unsigned_abs() == u64::from(one.bytes));
-            steps.is_some_and(|steps| contiguous(&steps[axis]) && !contiguous(&steps[other]) && steps[other] != ThreadStep::None)
-        })
-    });
+    let exchanged_would_harm = neighbour.is_some_and(|other| harmed_by_exchange(context, access, axis, other));
     let cure = match neighbour {
         Some(_) if exchanged_would_harm => format!(
             "the kernel's other access is coalesced with {index}, so this is a transposition: read a tile into shared memory, \
@@ -88,6 +110,22 @@ fn draft(context: &Context<'_>, access: &Access<'_>) -> Option<Draft> {
             "let a thread {verb} its {elements} neighbouring elements with one wide access, or keep what is used in an array without \
              gaps"
         ),
+        None if let Some(other) =
+            still(access, context, axis).filter(|&other| !harmed_by_exchange(context, access, axis, other)) =>
+        {
+            format!(
+                "exchange {index} and {}, which does not move the address: the lanes of a warp would {verb} the same element, and those of other \
+             accesses that {} moves by one element would be neighbours",
+                thread_index(other),
+                thread_index(other),
+            )
+        }
+        // No loop goes along the row.
+        None if sums.requests <= warps(access.kernel) => format!(
+            "each thread takes one element here, so that no other index could take the place of {index}: store {} transposed, or keep the \
+             elements that this kernel takes in an array of their own",
+            access.variable().map_or_else(|| "the data".to_owned(), |name| format!("`{name}`")),
+        ),
         None => format!(
             "let {index} count the elements that lie side by side in {} (a thread per column instead of per row), store the data \
              transposed, or move tiles of it through shared memory",
@@ -100,13 +138,39 @@ fn draft(context: &Context<'_>, access: &Access<'_>) -> Option<Draft> {
     Some(
         Draft::new(reason, cure)
             .at_access(access)
-            .evidence("stride_bytes", stride as f64)
+            .evidence("stride_bytes", stride.map_or(f64::NAN, |stride| stride as f64))
             .evidence("requests", sums.requests as f64)
             .evidence("sectors", sums.sectors as f64)
             .evidence("ideal_sectors", sums.ideal_sectors as f64)
             .gain(gain)
             .score(waste),
     )
+}
+
+/// Whether another access of the kernel is coalesced by this index and would not be by the other one.
+fn harmed_by_exchange(context: &Context<'_>, access: &Access<'_>, axis: usize, other: usize) -> bool {
+    context.accesses_of(access.kernel.id, "global").any(|one| {
+        let steps = one.operand.map(|operand| &operand.thread_steps);
+        let contiguous = |step: &ThreadStep| matches!(step, ThreadStep::Bytes(bytes) if bytes.unsigned_abs() == u64::from(one.bytes));
+        steps.is_some_and(|steps| contiguous(&steps[axis]) && !contiguous(&steps[other]) && steps[other] != ThreadStep::None)
+    })
+}
+
+/// An index of the block's other dimensions that does not move the address of this load, though it moves another access's by one
+/// element.
+fn still(access: &Access<'_>, context: &Context<'_>, axis: usize) -> Option<usize> {
+    let steps = &access.operand?.thread_steps;
+    let block = block_of(access.kernel)?;
+    let coalesces = |other: usize| {
+        context.accesses_of(access.kernel.id, "global").any(|one| {
+            one.operand.is_some_and(|operand| {
+                matches!(operand.thread_steps[other], ThreadStep::Bytes(bytes) if bytes.unsigned_abs() == u64::from(one.bytes))
+            })
+        })
+    };
+    (0..3).find(|&other| {
+        other != axis && access.op == "load" && block[other] > 1 && steps[other] == ThreadStep::None && coalesces(other)
+    })
 }
 
 /// An access's sectors that its bytes do not need, of all sectors of its kernel.

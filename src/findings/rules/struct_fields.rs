@@ -12,6 +12,11 @@ use super::super::words;
 /// From this share of a structure on its members are as good as all used.
 const ALL_USED: f64 = 0.99;
 
+/// The widest access of a thread, at most 16 bytes, that divides a structure of this size.
+fn vector(size: u64) -> u64 {
+    [16, 8, 4, 2].into_iter().find(|width| size.is_multiple_of(*width)).unwrap_or(1)
+}
+
 /// Whether the stride is the size of the structure that the access takes a member of.
 pub(super) fn explains(access: &Access<'_>) -> bool {
     let Some(operand) = access.operand else { return false };
@@ -37,9 +42,9 @@ fn draft(context: &Context<'_>, accesses: &[&Access<'_>]) -> Option<Draft> {
     let size = u64::from(operand.structure_bytes);
     let mut members: BTreeMap<&str, u64> = BTreeMap::new();
     for access in accesses {
-        if let Some(member) = access.operand.and_then(|operand| operand.member.as_deref()) {
+        for (member, &bytes) in &access.members {
             let used = members.entry(member).or_default();
-            *used = (*used).max(access.bytes.into());
+            *used = (*used).max(bytes.into());
         }
     }
     // Of an array in it nobody knows how much the kernel uses.
@@ -55,19 +60,32 @@ fn draft(context: &Context<'_>, accesses: &[&Access<'_>]) -> Option<Draft> {
     let waste = context.waste(worst.kernel, &saving, excess);
     let all_used = !arrays && share(used, size) >= ALL_USED;
     let uses = if arrays {
-        format!("the kernel uses {} of it", words::list(&names))
+        format!("the kernel uses {} of it, so that a request", words::list(&names))
+    } else if all_used {
+        format!(
+            "the kernel uses all of its {} ({}), but one member at a time: a request",
+            words::bytes(size),
+            words::list(&names)
+        )
     } else {
-        format!("the kernel uses {} of its {} ({})", words::bytes(used), words::bytes(size), words::list(&names))
+        format!(
+            "the kernel uses {} of its {} ({}), so that a request",
+            words::bytes(used),
+            words::bytes(size),
+            words::list(&names)
+        )
     };
     let reason = format!(
-        "neighbouring threads take members of {structure} in {target}, which are {} apart; {uses}, so that a request touches {} sectors of 32 bytes where {} would hold its data",
+        "neighbouring threads take members of {structure} in {target}, which are {} apart; {uses} touches {} sectors of 32 bytes where {} would hold its data",
         words::bytes(worst.pattern.stride_bytes.map_or(size, i64::unsigned_abs)),
         words::ratio(sums.sectors, sums.requests),
         words::ratio(sums.ideal_sectors, sums.requests),
     );
     let cure = if all_used {
         format!(
-            "read {structure} as whole vectors (float4), stage it through shared memory, or keep an array of each member"
+            "read {structure} as a whole, {} at a time (a vector type, aligned to its size), stage it through shared memory, or keep an \
+             array of each member",
+            words::bytes(vector(size)),
         )
     } else {
         format!(

@@ -12,6 +12,16 @@ const LEAST: f64 = 0.9;
 /// Least share of the kernel's requests.
 const LEAST_OF_KERNEL: f64 = 0.3;
 
+/// Size of constant memory.
+const CONSTANT_BYTES: u64 = 64 << 10;
+
+/// Whether constant memory could hold what is read: no kernel writes it, and it is small.
+fn fits_constant(context: &Context<'_>, access: &Access<'_>) -> bool {
+    let Some(allocation) = access.allocation.and_then(|id| context.profile.allocation(id)) else { return false };
+    let written = |other: &Access<'_>| other.op != "load" && other.allocation == access.allocation;
+    allocation.bytes <= CONSTANT_BYTES && !context.accesses.iter().any(written)
+}
+
 pub(in super::super) fn find(context: &Context<'_>) -> Vec<Draft> {
     let broadcast = |access: &&Access<'_>| {
         access.space == "global"
@@ -31,7 +41,11 @@ pub(in super::super) fn find(context: &Context<'_>) -> Vec<Draft> {
             words::percent(of_kernel),
             access.bytes,
         );
-        let cure = "keep what is small and never written in constant memory, or load it once into shared memory or registers";
+        let cure = if fits_constant(context, access) {
+            "kernels never write it and it fits into constant memory (64 KiB): keep it there, or load it once into shared memory or registers"
+        } else {
+            "load it once into a register before the loop, or let the block load a tile of it into shared memory"
+        };
         Some(
             Draft::new(reason, cure)
                 .at_access(access)
