@@ -101,9 +101,10 @@ impl Pattern {
         if more.strided > self.strided {
             self.stride_bytes = more.stride_bytes;
         }
-        if more.misaligned > self.misaligned {
-            (self.offset_bytes, self.sector_offset_bytes) = (more.offset_bytes, more.sector_offset_bytes);
-        }
+        // Sites of one unrolled loop have each a place of their own: only what most requests of all share is one.
+        let weights = (self.misaligned, more.misaligned);
+        self.offset_bytes = shared(self.offset_bytes, more.offset_bytes, weights);
+        self.sector_offset_bytes = shared(self.sector_offset_bytes, more.sector_offset_bytes, weights);
         if more.rows > self.rows {
             (self.row_lanes, self.row_pitch_bytes) = (more.row_lanes, more.row_pitch_bytes);
         }
@@ -136,6 +137,17 @@ impl Pattern {
         if worst(more) > worst(self) {
             self.bank_conflict.clone_from(&more.bank_conflict);
         }
+    }
+}
+
+/// What three quarters of so many requests here and there have in common.
+fn shared<T: PartialEq>(one: Option<T>, other: Option<T>, (here, there): (u64, u64)) -> Option<T> {
+    if one == other || there <= here / 3 {
+        one
+    } else if here <= there / 3 {
+        other
+    } else {
+        None
     }
 }
 
@@ -206,4 +218,29 @@ pub(super) fn pattern(from: &SitePattern) -> Option<Pattern> {
         atomics,
         bank_conflict,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sites_with_other_begins_have_none_in_common() {
+        let site = |misaligned, offset| Pattern {
+            misaligned,
+            offset_bytes: Some(offset),
+            sector_offset_bytes: Some(offset % 32),
+            ..Pattern::default()
+        };
+        let sum = |sites: &[Pattern]| {
+            let mut sum = Pattern::default();
+            sites.iter().for_each(|site| sum.add(site));
+            (sum.offset_bytes, sum.sector_offset_bytes)
+        };
+        assert_eq!(sum(&[site(10, 36), site(10, 36)]), (Some(36), Some(4)));
+        // Rows of an unrolled loop, each at another place; and such that share their place in the sector.
+        assert_eq!(sum(&[site(10, 4), site(10, 8), site(10, 12), site(10, 16)]), (None, None));
+        assert_eq!(sum(&[site(10, 16), site(10, 48), site(10, 80)]), (None, Some(16)));
+        assert_eq!(sum(&[site(1, 4), site(90, 16), site(2, 8)]), (Some(16), Some(16)));
+    }
 }
