@@ -44,7 +44,7 @@ pub(in super::super) fn find(context: &Context<'_>) -> Vec<Draft> {
         let cure = if fits_constant(context, access) {
             "kernels never write it and it fits into constant memory (64 KiB): keep it there, or load it once into shared memory or registers"
         } else {
-            "load it once into a register before the loop, or let the block load a tile of it into shared memory"
+            "let the block load a tile of it into shared memory; where it does not change within the loop, load it before into a register"
         };
         Some(
             Draft::new(reason, cure)
