@@ -30,7 +30,7 @@ fn stand_in() {
         return;
     }
     let options = Options::decode(&std::env::var(VARIABLE).unwrap()).unwrap();
-    let Output::Ring { descriptor } = options.output else { panic!("no ring") };
+    let Output::Ring { descriptor, .. } = options.output else { panic!("no ring") };
     // SAFETY: the descriptor is the inherited ring; the mapping lives until the process ends.
     let ring = unsafe {
         let mut status: libc::stat = std::mem::zeroed();

@@ -247,3 +247,84 @@ fn processes_whose_work_is_not_in_the_profile_are_counted() {
     let note = "1 other process of this run used the device";
     assert!(outcome.stderr.contains(note) && text.contains(note), "{}", outcome.describe());
 }
+
+/// Launches and global requests of kernels, by the beginnings of their names.
+fn work_of(document: &Value) -> Vec<(String, u64, u64)> {
+    let rows = document["kernels"].as_array().into_iter().flatten();
+    let mut found: Vec<_> = rows
+        .map(|row| {
+            let name = row["name"].as_str().unwrap_or_default().split('(').next().unwrap_or_default().to_owned();
+            let requests = row["metrics"]["global"]["requests"].as_u64().unwrap_or(0);
+            (name, row["launch_count"].as_u64().unwrap_or(0), requests)
+        })
+        .collect();
+    found.sort();
+    found
+}
+
+#[test]
+fn with_children_the_work_of_all_processes_is_in_the_profile() {
+    let folder = work_folder("tree");
+    let executable = build(&[root().join("tests/failures/tree.cu")], &[], &folder);
+    let other = work_folder("tree_other");
+    let other = build(&[root().join("tests/failures/tree_other.cu")], &[], &other).display().to_string();
+    let profiled = |arguments: &[&str]| profiled(&folder, &executable, &["--children"], arguments);
+    let add = |launches, blocks: u64| ("add".to_owned(), launches, 2 * blocks);
+
+    // The same, whichever process comes first.
+    let mut documents = Vec::new();
+    for _ in 0..3 {
+        let (outcome, mut document, text) = profiled(&["fork"]);
+        let told = outcome.describe();
+        assert!(outcome.status.success() && outcome.stdout.contains("PASS"), "{told}");
+        assert_eq!(document["run"]["complete"], true, "{told}");
+        assert_eq!(work_of(&document), [add(5, 1 + 2 + 3 + 4 + 10)], "{told}");
+        let note = "the work of 5 processes is put together";
+        assert!(text.contains(note) && outcome.stderr.contains(note), "{told} {text}");
+        assert!(!outcome.stderr.contains("without a trace"), "{told}");
+        document["run"]["environment"] = Value::Null;
+        documents.push(document);
+    }
+    assert!(documents[0] == documents[1] && documents[1] == documents[2]);
+
+    let own = executable.display().to_string();
+    let (outcome, document, _) = profiled(&["start", &format!("{own} 7"), &other, &format!("{own} 3 && true"), "true"]);
+    let told = outcome.describe();
+    assert_eq!(document["run"]["complete"], true, "{told}");
+    assert_eq!(work_of(&document), [add(3, 1 + 7 + 3), ("twice".to_owned(), 1, 4)], "{told}");
+    let program = document["run"]["program"].as_array().expect("the program");
+    assert!(
+        program[0].as_str().is_some_and(|path| path.ends_with("/tree/program")) && program[1] == "start",
+        "{program:?}"
+    );
+
+    // What a process did before it crashed is there; the profile says that more may be missing.
+    let (outcome, document, _) = profiled(&["crash"]);
+    let told = outcome.describe();
+    assert!(outcome.status.success(), "{told}");
+    assert_eq!(document["run"]["complete"], false, "{told}");
+    assert_eq!(work_of(&document), [add(2, 4)], "{told}");
+
+    let (outcome, document, _) = profiled(&["late"]);
+    let told = outcome.describe();
+    assert_eq!(document["run"]["complete"], false, "{told}");
+    assert_eq!(work_of(&document), [add(1, 1)], "{told}");
+    assert!(outcome.stderr.contains("1 process was forked from one that used the device already"), "{told}");
+
+    // A single process has the profile that it has without the option.
+    let (outcome, document, text) = profiled(&["6"]);
+    assert_eq!(work_of(&document), [add(1, 6)], "{}", outcome.describe());
+    assert!(!text.contains("put together"), "{text}");
+
+    let mut command = Command::new(warpline());
+    command.args(["run", "--children", "--trace", "one.wltrace", "--"]).arg(&executable);
+    let refused = run(&mut command, &folder, "refused");
+    assert!(refused.status.code() == Some(2) && refused.stderr.contains("--trace keeps the trace of one process"));
+
+    // A process that outlives the program: what it did until then is there.
+    let (outcome, document, _) = profiled(&["outlive"]);
+    let told = outcome.describe();
+    assert_eq!(document["run"]["complete"], false, "{told}");
+    assert_eq!(work_of(&document), [add(2, 3)], "{told}");
+    assert!(outcome.stderr.contains("a further process still ran when the program was over"), "{told}");
+}

@@ -125,6 +125,22 @@ fn counts_are_sums_and_rows_are_matched() {
 }
 
 #[test]
+fn launches_that_were_recorded_are_counted_once() {
+    let one = demo_profile();
+    let launches = |profile: &Profile| {
+        let rows = profile
+            .kernels
+            .iter()
+            .map(|kernel| (kernel.name.clone(), kernel.launch_count(), kernel.recorded_launches()));
+        rows.collect::<Vec<_>>()
+    };
+    let merged = merge(vec![one.clone(), another(&one, 2, "2026-01-02"), another(&one, 3, "2026-01-03")]).unwrap();
+    let tripled: Vec<_> =
+        launches(&one).into_iter().map(|(name, all, recorded)| (name, 3 * all, 3 * recorded)).collect();
+    assert_eq!(launches(&merged), tripled);
+}
+
+#[test]
 fn spreads_are_those_of_all_launches() {
     let mut one = demo_profile();
     let mut other = one.clone();

@@ -43,7 +43,14 @@ pub enum Output {
     Ring {
         /// Descriptor of the memory file.
         descriptor: i32,
+        /// Folder for the traces of further processes (see [`further_trace`]); without it they have none.
+        further: Option<String>,
     },
+}
+
+/// Name of the trace of a run's further process: `number` is what it found in [`crate::ring::Control::further`].
+pub fn further_trace(folder: &str, number: u32) -> String {
+    format!("{folder}/{number}.wltrace")
 }
 
 /// What a run keeps of its requests.

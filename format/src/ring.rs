@@ -26,7 +26,9 @@ pub struct Control {
     pub refused: AtomicU32,
     /// 1 when a process has told the user why it does not run at all.
     pub declined: AtomicU32,
-    _pad: [u8; 36],
+    /// Processes that write a trace of their own, because another one writes the ring.
+    pub further: AtomicU32,
+    _pad: [u8; 32],
     /// Bytes written so far.
     pub head: AtomicU64,
     _pad2: [u8; 56],

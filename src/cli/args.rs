@@ -121,6 +121,9 @@ pub struct RunArguments {
     /// Let warps take turns at each access, as a GPU does, not run to their next barrier: for programs that lean on it
     #[arg(long)]
     pub interleave: bool,
+    /// Profile all processes that the program forks or starts, and put their work together
+    #[arg(long)]
+    pub children: bool,
     #[command(flatten)]
     pub state: StateArguments,
     /// Threads of the analysis; the result does not depend on it [default: by the machine]

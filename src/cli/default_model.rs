@@ -101,7 +101,7 @@ pub(super) fn of_trace(path: &Path) -> DefaultModel {
 }
 
 /// The file that a command's first word means.
-fn found(program: &OsStr) -> Option<PathBuf> {
+pub(super) fn found(program: &OsStr) -> Option<PathBuf> {
     if program.as_encoded_bytes().contains(&b'/') {
         return Some(program.into());
     }

@@ -59,6 +59,9 @@ pub(super) fn take(merged: &mut Merged, profile: &Profile, ids: &Ids) {
         let Some(&id) = ids.kernels.get(&kernel.id).filter(|_| taken.insert(kernel.id)) else { continue };
         let Some(sum) = merged.whole.kernels.get_mut(id as usize) else { continue };
         let is_first = sum.launch_count == 0;
+        // Before there are rows of launches that are not counted yet.
+        let recorded = if is_first { 0 } else { sum.recorded_launches() };
+        let recorded = recorded.saturating_add(kernel.recorded_launches());
         add_spaces(&mut sum.metrics, &kernel.metrics);
         add_instructions(&mut sum.instructions, &kernel.instructions);
         let (slots, more) = (&mut sum.lane_slots, &kernel.lane_slots);
@@ -79,8 +82,6 @@ pub(super) fn take(merged: &mut Merged, profile: &Profile, ids: &Ids) {
             (group.first, group.last) = (ids.launch(group.first), ids.launch(group.last));
             group
         }));
-        let recorded = if is_first { 0 } else { sum.recorded_launches() };
-        let recorded = recorded.saturating_add(kernel.recorded_launches());
         sum.launch_count = sum.launch_count.saturating_add(kernel.launch_count());
         sum.recorded_launches = Some(recorded).filter(|recorded| *recorded != sum.launch_count);
         sum.spill_bytes = sum.spill_bytes.max(kernel.spill_bytes);

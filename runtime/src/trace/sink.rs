@@ -6,7 +6,7 @@ use std::os::fd::FromRawFd;
 use std::os::unix::fs::OpenOptionsExt;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
-use warpline_format::options::Output;
+use warpline_format::options::{Output, further_trace};
 use warpline_format::ring::{DATA_OFFSET, MAGIC, Ring};
 
 /// Why the trace cannot be written (any more).
@@ -82,7 +82,11 @@ impl Sink {
     /// Opens what the options name; `program` is the executable's path.
     pub fn open(output: &Output, program: &str) -> Result<Sink, SinkError> {
         match output {
-            Output::Ring { descriptor } => RingSink::open(*descriptor).map(Sink::Ring),
+            Output::Ring { descriptor, further } => match (RingSink::open(*descriptor)?, further) {
+                (Ok(sink), _) => Ok(Sink::Ring(sink)),
+                (Err(claimed), Some(folder)) => claimed.trace_in(folder),
+                (Err(claimed), None) => Err(claimed.refuse()),
+            },
             Output::File(path) => Sink::create(path.clone(), 0),
             Output::DefaultFile => {
                 let name = program.rsplit('/').next().unwrap_or("program");
@@ -126,7 +130,7 @@ impl Sink {
 
     /// The process is not going to run, for a reason that the user has read: whoever waits for a stream need not look for one.
     pub fn decline(output: &Output) {
-        if let Output::Ring { descriptor } = output
+        if let Output::Ring { descriptor, .. } = output
             && let Ok(ring) = map(*descriptor)
         {
             ring.control().declined.store(1, Ordering::Release);
@@ -166,15 +170,35 @@ fn map(descriptor: i32) -> Result<Ring, SinkError> {
     Ok(ring)
 }
 
+/// A ring that another process writes.
+struct Claimed {
+    ring: Ring,
+    owner: u32,
+}
+
+impl Claimed {
+    /// This process has no trace: the reader is told that its work is missing.
+    fn refuse(self) -> SinkError {
+        self.ring.control().refused.fetch_add(1, Ordering::AcqRel);
+        SinkError::Taken(self.owner)
+    }
+
+    /// A trace of its own, in a folder of `warpline run`.
+    fn trace_in(self, folder: &str) -> Result<Sink, SinkError> {
+        let number = self.ring.control().further.fetch_add(1, Ordering::AcqRel);
+        // A number without a file is told as a process that could not write.
+        Sink::create(further_trace(folder, number), libc::O_NOFOLLOW)
+    }
+}
+
 impl RingSink {
-    fn open(descriptor: i32) -> Result<RingSink, SinkError> {
+    fn open(descriptor: i32) -> Result<Result<RingSink, Claimed>, SinkError> {
         let ring = map(descriptor)?;
-        let control = ring.control();
-        if let Err(owner) = control.owner.compare_exchange(0, std::process::id(), Ordering::AcqRel, Ordering::Acquire) {
-            control.refused.fetch_add(1, Ordering::AcqRel);
-            return Err(SinkError::Taken(owner));
-        }
-        Ok(RingSink { ring, parent: std::os::unix::process::parent_id() })
+        let claim = ring.control().owner.compare_exchange(0, std::process::id(), Ordering::AcqRel, Ordering::Acquire);
+        Ok(match claim {
+            Ok(_) => Ok(RingSink { ring, parent: std::os::unix::process::parent_id() }),
+            Err(owner) => Err(Claimed { ring, owner }),
+        })
     }
 
     fn write(&mut self, bytes: &[u8]) -> Result<(), SinkError> {

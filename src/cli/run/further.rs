@@ -54,36 +54,44 @@ impl Kept {
         problem: Option<&str>,
     ) -> (usize, Option<String>) {
         let Some(trace) = self.path().filter(|_| !plan.others.is_empty()) else { return (0, None) };
-        let lost = |from: usize, why: &str| {
-            let names: Vec<&str> = plan.others[from..].iter().map(|model| model.key.as_str()).collect();
-            let cure = match self.temporary {
-                Some(_) => "free space there, or name another folder by TMPDIR or a file by --trace",
-                None => "name a file on a disk with more space by --trace",
-            };
-            Some(format!("no figures for {}: {why}; {cure}", names.join(", ")))
+        let cure = match self.temporary {
+            Some(_) => "free space there, or name another folder by TMPDIR or a file by --trace",
+            None => "name a file on a disk with more space by --trace",
         };
         if let Some(problem) = problem {
-            return (0, lost(0, problem));
+            return (0, lost(plan, 0, problem, cure));
         }
-        for (done, model) in plan.others.iter().enumerate() {
-            let other = match sim::analyze_one(trace, model, plan.threads) {
-                Ok(other) => other,
-                Err(failure) => return (done, lost(done, &failure.message)),
-            };
-            // The same stream was read to its end before, so only the file can be at fault.
-            if let (Finish::Complete, Finish::Damaged(_) | Finish::Unfinished | Finish::Nothing) =
-                (&analysis.finish, &other.finish)
-            {
-                return (done, lost(done, &format!("{}: the kept trace cannot be read to its end", trace.display())));
-            }
-            analysis.add_model(done + 1, &other);
-        }
-        (plan.others.len(), None)
+        simulate(plan, analysis, trace, cure)
     }
 }
 
+/// The further models that have no figures, those from `from` on.
+fn lost(plan: &Plan, from: usize, why: &str, cure: &str) -> Option<String> {
+    let names: Vec<&str> = plan.others[from..].iter().map(|model| model.key.as_str()).collect();
+    Some(format!("no figures for {}: {why}; {cure}", names.join(", ")))
+}
+
+/// Simulates the further models from a kept trace, see [`Kept::simulate`].
+pub(super) fn simulate(plan: &Plan, analysis: &mut Analysis, trace: &Path, cure: &str) -> (usize, Option<String>) {
+    for (done, model) in plan.others.iter().enumerate() {
+        let other = match sim::analyze_one(trace, model, plan.threads) {
+            Ok(other) => other,
+            Err(failure) => return (done, lost(plan, done, &failure.message, cure)),
+        };
+        // The same stream was read to its end before, so only the file can be at fault.
+        if let (Finish::Complete, Finish::Damaged(_) | Finish::Unfinished | Finish::Nothing) =
+            (&analysis.finish, &other.finish)
+        {
+            let why = format!("{}: the kept trace cannot be read to its end", trace.display());
+            return (done, lost(plan, done, &why, cure));
+        }
+        analysis.add_model(done + 1, &other);
+    }
+    (plan.others.len(), None)
+}
+
 /// Free space of a folder's file system for its users.
-fn free_bytes(folder: &Path) -> Option<u64> {
+pub(super) fn free_bytes(folder: &Path) -> Option<u64> {
     let path = std::ffi::CString::new(folder.as_os_str().as_encoded_bytes()).ok()?;
     // SAFETY: plain numbers, of which all zeros are some.
     let mut there: libc::statvfs = unsafe { std::mem::zeroed() };
@@ -92,7 +100,7 @@ fn free_bytes(folder: &Path) -> Option<u64> {
     answered.then(|| there.f_bavail.saturating_mul(there.f_frsize))
 }
 
-fn sizes(bytes: u64) -> String {
+pub(super) fn sizes(bytes: u64) -> String {
     const UNITS: [&str; 4] = ["KiB", "MiB", "GiB", "TiB"];
     let mut size = bytes as f64 / 1024.0;
     let mut unit = 0;

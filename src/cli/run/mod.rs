@@ -5,6 +5,7 @@ mod child;
 mod further;
 mod naming;
 mod plan;
+mod processes;
 mod progress;
 mod signals;
 mod tee;
@@ -18,10 +19,12 @@ use std::time::Instant;
 use self::child::{Child, Ended};
 use self::further::Kept;
 pub(super) use self::plan::{Plan, default_threads};
+use self::processes::Processes;
 pub(super) use self::signals::survive_large_files;
 use self::tee::Tee;
 use super::Failure;
 use super::args::RunArguments;
+use super::models::Chosen;
 use crate::analysis::{self, Analysis, Finish};
 use crate::exit_code;
 use crate::profile::model::Environment;
@@ -88,8 +91,9 @@ pub(super) fn run(plan: &Plan) -> Result<Outcome, Failure> {
         }
         _ => not_profiled("no shared memory", &error),
     })?;
+    let processes = Processes::new(plan)?;
     let started = Instant::now();
-    let mut child = Child::start(plan, memory.descriptor())?;
+    let mut child = Child::start(plan, memory.descriptor(), processes.folder())?;
     let mut bar = progress::Bar::new();
 
     let ended = child.ended_flag();
@@ -131,25 +135,36 @@ pub(super) fn run(plan: &Plan) -> Result<Outcome, Failure> {
                 .to_owned(),
         );
     }
-    let facts = RunFacts {
+    let (further_processes, refused) = {
+        let ring = memory.ring();
+        let control = ring.control();
+        (control.further.load(Ordering::Acquire), control.refused.load(Ordering::Acquire))
+    };
+    // What holds for each process of the run.
+    let facts_of = |models: &[&Chosen]| RunFacts {
         device: plan.device.to_owned(),
-        models: models().map(|model| model.key.clone()).collect(),
-        rates: models().map(|model| model.rates.clone()).collect(),
+        models: models.iter().map(|model| model.key.clone()).collect(),
+        rates: models.iter().map(|model| model.rates.clone()).collect(),
         bypass: BTreeMap::new(),
         pages: plan.model.simulation.pages,
         exit_code: Some(i32::from(end.code())),
         ended_by_itself: matches!(end.how, Ended::Exit(_)),
         sources: Sources::All,
-        lost: lost
-            .into_iter()
-            .chain(other_processes(memory.ring().control().refused.load(Ordering::Acquire)))
-            .collect(),
+        lost: Vec::new(),
         assumptions: plan.model.assumptions(),
+        notes: Vec::new(),
+        environment: Environment::default(),
+    };
+    let facts = RunFacts {
+        lost: lost.into_iter().chain(other_processes(refused, plan.children)).collect(),
         notes,
         environment,
+        ..facts_of(&models().collect::<Vec<_>>())
     };
     let mut profile = profile::build(BuildInput { analysis: &analysis, facts });
     super::findings::add(&mut profile, Some(&plan.model.rates));
+    let all: Vec<&Chosen> = std::iter::once(&plan.model).chain(&plan.others).collect();
+    let profile = processes.add_to(profile, further_processes, plan, &|| facts_of(&all))?;
     Ok(Outcome { profile: Some(profile), code: end.code(), trace_lost, declined: false })
 }
 
@@ -170,14 +185,20 @@ fn environment(plan: &Plan, child: &Child) -> Environment {
     }
 }
 
-/// Says so where further processes of the program used the device: one of them is in a profile.
-fn other_processes(refused: u32) -> Option<String> {
-    let (processes, their) = if refused == 1 { ("process", "its") } else { ("processes", "their") };
-    (refused > 0).then(|| {
-        format!(
-            "{refused} other {processes} of this run used the device, and {their} work is not in the profile; to profile each, start it \
-             with a `warpline run -o` of its own"
-        )
+/// Says so where further processes of the program used the device and are not in the profile.
+fn other_processes(refused: u32, children: bool) -> Option<String> {
+    let (processes, their, were) =
+        if refused == 1 { ("process", "its", "was") } else { ("processes", "their", "were") };
+    (refused > 0).then(|| match children {
+        // All others have a trace.
+        true => format!(
+            "{refused} {processes} {were} forked from one that used the device already, where CUDA does not work: {their} work is not in \
+             the profile"
+        ),
+        false => format!(
+            "{refused} other {processes} of this run used the device, and {their} work is not in the profile; `warpline run --children` puts \
+             the work of all processes together"
+        ),
     })
 }
 

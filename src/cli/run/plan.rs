@@ -27,6 +27,8 @@ pub(in crate::cli) struct Plan {
     pub(super) others: Vec<Chosen>,
     /// Where kernels run, as `WARPLINE_DEVICE` names it.
     pub(super) device: &'static str,
+    /// Further processes are profiled, too.
+    pub(super) children: bool,
     options: Options,
 }
 
@@ -57,6 +59,11 @@ impl Plan {
         if arguments.interleave && arguments.device == DeviceChoice::Gpu {
             return Err(usage("--interleave is for the CPU device: a GPU's warps advance as they do".to_owned()));
         }
+        if arguments.children && arguments.trace.is_some() {
+            return Err(usage(
+                "--trace keeps the trace of one process; --children puts the work of several in one profile".to_owned(),
+            ));
+        }
         let mode = match arguments.mode {
             ModeChoice::Trace => Mode::Trace,
             ModeChoice::Counters if arguments.device == DeviceChoice::Cpu => {
@@ -86,6 +93,7 @@ impl Plan {
                 DeviceChoice::Gpu => "gpu",
                 DeviceChoice::GpuEmulated => EMULATED,
             },
+            children: arguments.children,
             options: Options {
                 mode,
                 stated: model.simulation.stated,
@@ -107,9 +115,9 @@ impl Plan {
         })
     }
 
-    /// The options for a program whose ring has this descriptor.
-    pub(super) fn options(&self, descriptor: i32) -> Options {
-        Options { output: Output::Ring { descriptor }, ..self.options.clone() }
+    /// The options for a program whose ring has this descriptor; `further` is the folder for traces of further processes.
+    pub(super) fn options(&self, descriptor: i32, further: Option<String>) -> Options {
+        Options { output: Output::Ring { descriptor, further }, ..self.options.clone() }
     }
 
     /// Whether warps take turns at their accesses.

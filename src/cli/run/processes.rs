@@ -1,0 +1,127 @@
+//! `--children`: the further processes of a run. The first that uses the device has the ring; each other writes a trace of its
+//! own into a private folder, which is analysed when the program is over.
+
+use std::fs::{File, TryLockError};
+use std::path::Path;
+
+use tempfile::TempDir;
+use warpline_format::options::further_trace;
+
+use super::further::{self, free_bytes, sizes};
+use super::plan::Plan;
+use crate::cli::{Failure, default_model, findings, output, sim};
+use crate::exit_code;
+use crate::merge;
+use crate::profile::model::Environment;
+use crate::profile::{self, BuildInput, Profile, RunFacts};
+
+/// Where further processes leave their traces.
+pub(super) struct Processes {
+    folder: Option<TempDir>,
+}
+
+impl Processes {
+    /// Makes the folder where one is wanted, and says where it is.
+    ///
+    /// # Errors
+    /// No folder can be made.
+    pub(super) fn new(plan: &Plan) -> Result<Processes, Failure> {
+        if !plan.children {
+            return Ok(Processes { folder: None });
+        }
+        let place = std::env::temp_dir();
+        let folder = tempfile::Builder::new().prefix("warpline.").tempdir_in(&place).map_err(|error| {
+            let message = format!("{}: no temporary folder for traces: {error}", place.display());
+            Failure::new(exit_code::RUN_NOT_PROFILED, message)
+        })?;
+        let free = free_bytes(&place).map_or(String::new(), |free| format!(", where {} are free", sizes(free)));
+        output::say(format_args!(
+            "note: --children: traces of further processes are kept in {}{free}, until the program is over: 16 to 32 bytes for each \
+             regular memory request of a warp, up to 264 for scattered ones; TMPDIR names another folder",
+            place.display(),
+        ));
+        Ok(Processes { folder: Some(folder) })
+    }
+
+    /// The folder, for the program.
+    pub(super) fn folder(&self) -> Option<String> {
+        self.folder.as_ref().map(|folder| folder.path().to_string_lossy().into_owned())
+    }
+
+    /// Adds the work of `count` further processes to the profile of the first.
+    ///
+    /// # Errors
+    /// The profiles do not go together, which those of one run do.
+    pub(super) fn add_to(
+        &self,
+        first: Profile,
+        count: u32,
+        plan: &Plan,
+        facts: &dyn Fn() -> RunFacts,
+    ) -> Result<Profile, Failure> {
+        let Some(folder) = self.folder().filter(|_| count > 0) else { return Ok(first) };
+        let (mut profiles, mut lost) = (vec![first], Vec::new());
+        for number in 0..count {
+            let trace = further_trace(&folder, number);
+            match of_process(Path::new(&trace), plan, facts()) {
+                Ok(profile) => profiles.push(profile),
+                Err(failure) => lost.push(format!("the work of one further process is missing: {}", failure.message)),
+            }
+        }
+        together(profiles, lost, &program(plan))
+    }
+}
+
+/// The profile of a further process.
+fn of_process(trace: &Path, plan: &Plan, facts: RunFacts) -> Result<Profile, Failure> {
+    let unreadable = |error| Failure::new(exit_code::UNREADABLE, format!("its trace cannot be read: {error}"));
+    let mut facts = facts;
+    // The writer holds a lock as long as it lives.
+    let file = File::open(trace).map_err(unreadable)?;
+    if let Err(TryLockError::WouldBlock) = file.try_lock_shared() {
+        facts
+            .lost
+            .push("a further process still ran when the program was over: the rest of its work is missing".into());
+    }
+    drop(file);
+    let mut analysis = sim::analyze_one(trace, &plan.model, plan.threads)?;
+    let cure = "free space there, or name another folder by TMPDIR";
+    let (done, problem) = further::simulate(plan, &mut analysis, trace, cure);
+    facts.lost.extend(problem);
+    facts.models.truncate(1 + done);
+    facts.rates.truncate(1 + done);
+    let mut profile = profile::build(BuildInput { analysis: &analysis, facts });
+    findings::add(&mut profile, Some(&plan.model.rates));
+    Ok(profile)
+}
+
+/// The program that was asked for, and its arguments.
+fn program(plan: &Plan) -> Vec<String> {
+    let found = default_model::found(&plan.program).and_then(|path| std::fs::canonicalize(path).ok());
+    let path = found.map_or(plan.program.to_string_lossy(), |path| path.to_string_lossy().into_owned().into());
+    let arguments = plan.arguments.iter().map(|argument| argument.to_string_lossy());
+    std::iter::once(path).chain(arguments).map(String::from).collect()
+}
+
+/// Puts the profiles of a run's processes together. Which of them was first says nothing: the facts of the run are those of the
+/// program that was asked for, and the order follows from what the profiles hold.
+fn together(profiles: Vec<Profile>, lost: Vec<String>, program: &[String]) -> Result<Profile, Failure> {
+    let mut profiles = profiles;
+    let count = profiles.len();
+    let Some(first) = profiles.first_mut() else { return Err(Failure::new(exit_code::UNEXPECTED, "no process")) };
+    let environment = std::mem::take(&mut first.run.environment);
+    for profile in &mut profiles {
+        profile.run.program = program.to_vec();
+        profile.run.environment = Environment { command: environment.command.clone(), ..Environment::default() };
+    }
+    let mut whole = merge::merge(profiles).map_err(|error| Failure::new(exit_code::UNEXPECTED, error))?;
+    whole.run.environment = environment;
+    let merged = format!("merged from {count} profiles");
+    whole.run.notes.retain(|note| *note != merged);
+    if count > 1 {
+        whole.run.notes.insert(0, format!("the work of {count} processes is put together"));
+    }
+    whole.run.complete &= lost.is_empty();
+    whole.run.notes.extend(lost);
+    Ok(whole)
+}
