@@ -41,9 +41,10 @@ lint: setup
 	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
 	@if command -v cargo-deny >/dev/null; then cargo deny check; else echo "lint: cargo-deny is not installed (cargo install cargo-deny); dependencies were not checked"; fi
 
-# Pages that are made from the code.
+# Pages that are made from the code, and the table of GPUs that is made from the models.
 docs:
 	WARPLINE_WRITE_DOCS=1 $(CARGO) test --locked -p warpline-runtime --test functions
+	WARPLINE_WRITE_DOCS=1 $(CARGO) test --locked -p warpline --lib devices_are_those
 
 bench: build
 	$(CARGO) bench --locked

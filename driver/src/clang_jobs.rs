@@ -3,7 +3,7 @@
 use crate::command::Command;
 use crate::invocation::{Input, Invocation, Language};
 use crate::options::Dialect;
-use crate::tools::Tools;
+use crate::programs::tools::Tools;
 use std::path::Path;
 use warpline_toolchain::cache::content_hash;
 

@@ -2,12 +2,14 @@
 
 use crate::clang_jobs::{self, Side};
 use crate::command::{Command, Finished};
+use crate::device_code::device_section;
 use crate::error::DriverError;
 use crate::invocation::{GpuCode, Input, Invocation, Language};
+use crate::programs::libraries;
+use crate::programs::tools::Tools;
 use crate::source::{cccl, overlay, standard, unit};
 use crate::stages::{self, StageOptions};
-use crate::tools::Tools;
-use crate::{libraries, trace};
+use crate::trace;
 use std::path::{Path, PathBuf};
 
 /// What clang makes alone, with its own streams and exit code.
@@ -101,7 +103,7 @@ fn cuda_object(tools: &Tools, invocation: &Invocation, input: &Input, output: &P
         // The device code is not lowered before the link; it travels in the host's object.
         finish(device.capture()?)?;
         let bitcode = std::fs::read(&device_file).map_err(DriverError::reading(&device_file))?;
-        let framed = crate::link::relocatable::frame(&bitcode, tools.architecture);
+        let framed = device_section::frame(&bitcode, tools.architecture);
         std::fs::write(&packed, framed).map_err(DriverError::writing(&packed))?;
         finish(host.capture()?)?;
     } else {

@@ -1,36 +1,30 @@
 //! `warpline-cc`: reads a compiler's command line, compiles device and host code with clang, has the pass hook and
 //! lower it, and links with the runtime.
 //!
-//! The way of a command line: [`options`] cuts it up, [`invocation`] understands it, [`tools`] finds what is needed,
+//! The way of a command line: [`options`] cuts it up, [`invocation`] understands it, [`programs::tools`] finds what is needed,
 //! [`compile`] and [`link`] do the work with the commands of [`clang_jobs`] and the stages of [`stages`].
 
 pub mod architecture;
 pub mod clang_jobs;
 pub mod command;
 pub mod compile;
-pub mod embedded;
-mod emulation;
+pub mod device_code;
 pub mod error;
-pub mod gpu;
 pub mod interrupt;
 mod invocation;
-mod libraries;
 pub mod link;
-mod object_parts;
 pub mod options;
-pub mod registers;
+pub mod programs;
 pub mod source;
 mod stages;
-pub mod toolkit;
-pub mod tools;
 mod trace;
 mod version;
 
 use error::DriverError;
 use invocation::{Action, Invocation};
 use options::Dialect;
+use programs::tools::Tools;
 use std::process::ExitCode;
-use tools::Tools;
 use warpline_format::visible;
 
 /// Set to `1`, programs are built without hooks: they run on the CPU device and record nothing.

@@ -1,12 +1,13 @@
 //! The stages of the pass, one after the other, from clang's bitcode to an object. `docs/design/borders.md`, section 1.
 
+use crate::clang_jobs;
 use crate::command::Command;
+use crate::device_code::gpu::GpuBuild;
+use crate::device_code::object_parts;
+use crate::device_code::registers::{Assembler, Assembly};
 use crate::error::DriverError;
-use crate::gpu::GpuBuild;
 use crate::invocation::{GpuCode, Invocation};
-use crate::registers::{Assembler, Assembly};
-use crate::tools::Tools;
-use crate::{clang_jobs, object_parts};
+use crate::programs::tools::Tools;
 use inkwell::context::Context;
 use inkwell::memory_buffer::MemoryBuffer;
 use inkwell::module::{Linkage, Module};

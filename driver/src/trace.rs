@@ -5,7 +5,7 @@ use crate::command::Command;
 use crate::error::DriverError;
 use crate::invocation::Invocation;
 use crate::options::Dialect;
-use crate::tools::Tools;
+use crate::programs::tools::Tools;
 
 /// Whether commands are shown.
 fn wanted(invocation: &Invocation) -> bool {

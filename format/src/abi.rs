@@ -147,14 +147,27 @@ pub mod module_flags {
     pub const HOOKED: u32 = 1;
 }
 
-/// Layout of the count cells of a launch. Block `b` owns cells `3b .. 3b + 3`: executions, lanes,
-/// partial executions. A branch with `s` sides owns `2 + s` cells from its entry in
-/// [`ModuleDescriptor::branch_cells`]: executions, divergent executions, lanes per side.
+/// Layout of the count cells of a launch. Each block owns [`PER_BLOCK`](count_cells::PER_BLOCK) cells, in the order of blocks. A
+/// branch owns cells from its entry in [`ModuleDescriptor::branch_cells`] on:
+/// [`BRANCH_FIXED`](count_cells::BRANCH_FIXED), then the lanes of each side.
 pub mod count_cells {
     /// Cells per block.
     pub const PER_BLOCK: u64 = 3;
-    /// Cells of a branch before its sides.
+    /// Of a block's cells: executions.
+    pub const EXECUTIONS: u64 = 0;
+    /// Of a block's cells: lanes of all executions.
+    pub const LANES: u64 = 1;
+    /// Of a block's cells: executions with fewer lanes than live.
+    pub const PARTIAL: u64 = 2;
+    /// Cells of a branch before its sides: executions, then divergent ones.
     pub const BRANCH_FIXED: u64 = 2;
+    /// Of a branch's cells: executions in which lanes parted.
+    pub const DIVERGENT: u64 = 1;
+
+    /// First cell of a block.
+    pub const fn of_block(block: u64) -> u64 {
+        block * PER_BLOCK
+    }
 }
 
 /// One kernel.

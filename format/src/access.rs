@@ -50,7 +50,7 @@ pub const MOST_MEMBERS: usize = 1 << MEMBER_BITS;
 /// Bundles of a module, at most.
 pub const MOST_BUNDLES: usize = 1 << BUNDLE_BITS;
 /// Largest item: [`Kind::Raw`].
-pub const MAX_ITEM_BYTES: usize = 8 + 8 * LANES;
+pub const MAX_ITEM_BYTES: usize = Kind::Raw.most_bytes();
 
 /// Bits of the address in an [`Kind::Even`] item; the stride stands above.
 pub const EVEN_ADDRESS_BITS: u32 = 48;
@@ -84,6 +84,17 @@ pub enum Kind {
 }
 
 impl Kind {
+    /// Bytes of an item of this kind, at most.
+    pub const fn most_bytes(self) -> usize {
+        match self {
+            Kind::Turn | Kind::Barrier | Kind::Call | Kind::Return => 8,
+            Kind::BlockStart | Kind::Uniform | Kind::Even => 16,
+            Kind::Affine => 32,
+            Kind::Delta => 16 + 4 * LANES,
+            Kind::Full | Kind::Raw => 8 + 8 * LANES,
+        }
+    }
+
     /// The kind in a head, if it is one.
     #[inline]
     pub fn from_head(head: u32) -> Option<Kind> {
@@ -184,12 +195,9 @@ pub const fn even_of(word: u64) -> (u64, i32) {
 pub fn item_bytes(head: u32, second: u32) -> Option<usize> {
     let lanes = second.count_ones() as usize;
     Some(match Kind::from_head(head)? {
-        Kind::Turn | Kind::Barrier | Kind::Call | Kind::Return => 8,
-        Kind::BlockStart | Kind::Uniform | Kind::Even => 16,
-        Kind::Affine => 32,
         Kind::Delta => 16 + (4 * lanes).next_multiple_of(ALIGN),
         Kind::Full => 8 + 8 * lanes,
-        Kind::Raw => 8 + 8 * LANES,
+        other => other.most_bytes(),
     })
 }
 

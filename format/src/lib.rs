@@ -8,6 +8,7 @@ pub mod abi;
 pub mod access;
 pub mod chunk;
 pub mod device;
+mod devices;
 pub mod event;
 pub mod gpu;
 pub mod hooks;

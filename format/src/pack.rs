@@ -19,7 +19,7 @@ pub fn push_access(out: &mut Vec<u8>, space: Space, site: u32, mask: u32, addres
     let length = if low == high {
         put(first_word(Kind::Uniform));
         put(low);
-        16
+        Kind::Uniform.most_bytes()
     } else if let Some((bases, stride)) = as_affine(mask, addresses) {
         if let Some(word) = as_even(mask, bases, stride) {
             out.extend_from_slice(&first_word(Kind::Even).to_le_bytes());
@@ -30,7 +30,7 @@ pub fn push_access(out: &mut Vec<u8>, space: Space, site: u32, mask: u32, addres
         put(bases[0]);
         put(bases[1]);
         put(u64::from(stride as u32));
-        32
+        Kind::Affine.most_bytes()
     } else if high - low <= u64::from(u32::MAX) {
         put(first_word(Kind::Delta));
         put(low);

@@ -459,8 +459,10 @@ fn count_events(module: &Module, counts: &[u64]) -> (Vec<BlockCount>, Vec<Branch
     let cell = |at: u64| counts.get(at as usize).copied().unwrap_or(0);
     let blocks = (0..module.descriptor().block_count)
         .map(|block| {
-            let at = block * count_cells::PER_BLOCK;
-            BlockCount { block: block as u32, executions: cell(at), lanes: cell(at + 1), partial: cell(at + 2) }
+            let of = |which: u64| cell(count_cells::of_block(block) + which);
+            let [executions, lanes, partial] =
+                [count_cells::EXECUTIONS, count_cells::LANES, count_cells::PARTIAL].map(of);
+            BlockCount { block: block as u32, executions, lanes, partial }
         })
         .filter(|count| count.executions != 0)
         .collect();
@@ -475,7 +477,7 @@ fn count_events(module: &Module, counts: &[u64]) -> (Vec<BlockCount>, Vec<Branch
             (executions != 0).then(|| BranchCount {
                 branch: branch as u32,
                 executions,
-                divergent: cell(first + 1),
+                divergent: cell(first + count_cells::DIVERGENT),
                 lanes: (0..u64::from(sides)).map(|side| cell(first + count_cells::BRANCH_FIXED + side)).collect(),
             })
         })

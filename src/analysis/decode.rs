@@ -26,10 +26,10 @@ pub fn request(bytes: &[u8]) -> Option<(Access<'_>, usize)> {
             let bases = [long(bytes, 8)?, long(bytes, 16)?];
             let stride = word(bytes, 24)? as i32;
             word(bytes, 28)?;
-            (Addresses::Affine { bases, stride }, 32)
+            (Addresses::Affine { bases, stride }, Kind::Affine.most_bytes())
         }
-        kind if kind == Kind::Even as u32 => (even(long(bytes, 8)?), 16),
-        kind if kind == Kind::Uniform as u32 => (Addresses::Uniform(long(bytes, 8)?), 16),
+        kind if kind == Kind::Even as u32 => (even(long(bytes, 8)?), Kind::Even.most_bytes()),
+        kind if kind == Kind::Uniform as u32 => (Addresses::Uniform(long(bytes, 8)?), Kind::Uniform.most_bytes()),
         kind if kind == Kind::Delta as u32 => {
             let length = item_bytes(head, mask)?;
             (Addresses::Delta(long(bytes, 8)?, bytes.get(16..length)?), length)
@@ -68,7 +68,7 @@ pub(crate) fn turn(bytes: &[u8]) -> Option<(u32, u32)> {
 }
 
 /// Bytes of a turn's head.
-pub(crate) const TURN_BYTES: usize = 8;
+pub(crate) const TURN_BYTES: usize = Kind::Turn.most_bytes();
 
 /// What the scheduler has to know of an item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -382,12 +382,98 @@ mod tests {
         }
     }
 
-    #[test]
-    fn the_default_model_is_the_runtime_s_default_device() {
-        assert_eq!(find(DEFAULT_MODEL).unwrap().run_device().unwrap().device, Device::rtx_2080_ti());
-        for architecture in [0, 20, 35, 52, 60, 70, 75, 80, 86, 87, 89, 90, 100, 120] {
-            let model = find(model_for(architecture)).unwrap();
-            assert_eq!(model.run_device().unwrap().device, Device::for_architecture(architecture), "{architecture}");
+    /// `format/src/devices.rs` as it follows from the models: the runtime has their figures without reading them.
+    fn devices() -> String {
+        let mut models: Vec<&str> = (0..=100).map(model_for).collect();
+        models.sort_unstable_by_key(|name| names().position(|known| known == *name));
+        models.dedup();
+        let (mut arms, mut default) = (String::new(), String::new());
+        for name in models {
+            let Device {
+                name: marketing_name,
+                compute_capability,
+                sms,
+                threads_per_sm,
+                blocks_per_sm,
+                registers_per_sm,
+                register_unit,
+                shared_per_sm,
+                shared_per_block,
+                shared_per_block_optin,
+                shared_reserved_per_block,
+                shared_unit,
+                clock_khz,
+                memory_clock_khz,
+                memory_bus_bits,
+                memory_bytes,
+                l2_bytes,
+                turn,
+            } = find(name).unwrap().run_device().unwrap().device;
+            let pattern = if name == DEFAULT_MODEL { "_".to_owned() } else { format!("{name:?}") };
+            let arm = format!(
+                "        {pattern} => Device {{
+            name: {marketing_name:?}.into(),
+            compute_capability: {compute_capability:?},
+            sms: {sms},
+            threads_per_sm: {threads_per_sm},
+            blocks_per_sm: {blocks_per_sm},
+            registers_per_sm: {registers_per_sm},
+            register_unit: {register_unit},
+            shared_per_sm: {shared_per_sm},
+            shared_per_block: {shared_per_block},
+            shared_per_block_optin: {shared_per_block_optin},
+            shared_reserved_per_block: {shared_reserved_per_block},
+            shared_unit: {shared_unit},
+            clock_khz: {clock_khz},
+            memory_clock_khz: {memory_clock_khz},
+            memory_bus_bits: {memory_bus_bits},
+            memory_bytes: {memory_bytes},
+            l2_bytes: {l2_bytes},
+            turn: {turn},
+        }},
+"
+            );
+            *(if name == DEFAULT_MODEL { &mut default } else { &mut arms }) += &arm;
         }
+        format!(
+            "//! The GPUs that programs find where no model was asked for: written by `make docs` from `models/*.toml`, where the sources
+//! stand; a test compares.
+
+use crate::device::{{Device, model_for}};
+
+impl Device {{
+    /// RTX 2080 Ti, the default.
+    pub fn rtx_2080_ti() -> Device {{
+        of_model(model_for(0))
+    }}
+
+    /// What a program finds that runs code of this architecture (80 for `sm_80`), if no model was asked for: the GPU that
+    /// [`model_for`] names.
+    pub fn for_architecture(architecture: u32) -> Device {{
+        of_model(model_for(architecture))
+    }}
+}}
+
+fn of_model(name: &str) -> Device {{
+    match name {{
+{arms}{default}    }}
+}}
+"
+        )
+    }
+
+    #[test]
+    fn the_runtime_s_devices_are_those_of_the_models() {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/format/src/devices.rs");
+        let made = devices();
+        if std::env::var_os("WARPLINE_WRITE_DOCS").is_some() {
+            std::fs::write(path, &made).unwrap();
+        }
+        assert!(
+            std::fs::read_to_string(path).unwrap() == made,
+            "{path} is not what the models say: `make docs` writes it"
+        );
+        assert_eq!(model_for(0), DEFAULT_MODEL);
+        assert_eq!(find(DEFAULT_MODEL).unwrap().run_device().unwrap().device, Device::rtx_2080_ti());
     }
 }

@@ -8,8 +8,8 @@ use crate::command::Command;
 use crate::compile;
 use crate::error::DriverError;
 use crate::invocation::{GpuCode, Invocation, Language, LinkItem};
-use crate::libraries;
-use crate::tools::Tools;
+use crate::programs::libraries;
+use crate::programs::tools::Tools;
 use crate::trace;
 use std::path::{Path, PathBuf};
 
@@ -37,10 +37,12 @@ pub fn link(tools: &Tools, invocation: &Invocation) -> Result<(), DriverError> {
     match invocation.gpu {
         GpuCode::None => {}
         GpuCode::Real => {
-            command = command.args(crate::gpu::link_arguments(tools, &crate::embedded::runtime_library()?)?);
+            command = command
+                .args(crate::device_code::gpu::link_arguments(tools, &crate::programs::embedded::runtime_library()?)?);
         }
         GpuCode::Emulated => {
-            command = command.path(&crate::emulation::runtime(tools, &crate::embedded::runtime_library()?)?);
+            command = command
+                .path(&crate::device_code::emulation::runtime(tools, &crate::programs::embedded::runtime_library()?)?);
         }
     }
     let linked = run(invocation, &command);

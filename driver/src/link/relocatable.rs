@@ -3,47 +3,13 @@
 
 use super::symbols::{Contents, REGISTER_PREFIX};
 use crate::clang_jobs;
+use crate::device_code::device_section::unframe;
 use crate::error::DriverError;
 use crate::invocation::{Invocation, Language};
+use crate::programs::tools::Tools;
 use crate::stages::{self, StageOptions};
-use crate::tools::Tools;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-
-/// Section of an object that carries device code. clang makes it for `-fembed-offload-object` and linkers drop it.
-pub const SECTION: &str = ".llvm.offloading";
-const MAGIC: &[u8; 8] = b"WLDEVICE";
-const HEADER: usize = 24;
-
-/// Device bitcode as it travels in an object: magic, length, architecture, bitcode.
-pub fn frame(bitcode: &[u8], architecture: u32) -> Vec<u8> {
-    let mut framed = MAGIC.to_vec();
-    framed.extend((bitcode.len() as u64).to_le_bytes());
-    framed.extend(u64::from(architecture).to_le_bytes());
-    framed.extend(bitcode);
-    framed
-}
-
-/// The device code of an object ends before its own length says.
-#[derive(Debug, thiserror::Error)]
-#[error("its device code is cut short: compile it again")]
-struct CutShort;
-
-/// The modules in a section. `ld -r` puts the sections of several objects behind each other, with padding.
-fn unframe(section: &[u8]) -> Result<Vec<(u32, &[u8])>, CutShort> {
-    let mut modules = Vec::new();
-    let mut rest = section;
-    while let Some(start) = rest.windows(MAGIC.len()).position(|window| window == MAGIC) {
-        let framed = &rest[start..];
-        let word = |at: usize| -> Option<u64> { Some(u64::from_le_bytes(framed.get(at..at + 8)?.try_into().ok()?)) };
-        let (length, architecture) = (word(8).ok_or(CutShort)?, word(16).ok_or(CutShort)?);
-        let end = usize::try_from(length).ok().and_then(|length| HEADER.checked_add(length)).ok_or(CutShort)?;
-        let bitcode = framed.get(HEADER..end).ok_or(CutShort)?;
-        modules.push((u32::try_from(architecture).map_err(|_| CutShort)?, bitcode));
-        rest = &framed[end..];
-    }
-    Ok(modules)
-}
 
 /// The linked device code of everything on a link line as an object, or nothing where there is none to link.
 pub fn device_object(tools: &Tools, invocation: &Invocation, items: &[String]) -> Result<Option<PathBuf>, DriverError> {
@@ -147,29 +113,4 @@ pub fn empty_object(tools: &Tools, output: &Path) -> Result<(), DriverError> {
     let finished = command.args(["-o"]).path(output).capture()?;
     finished.report();
     if finished.code == 0 { Ok(()) } else { Err(DriverError::Compiler(finished.code)) }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn modules_behind_each_other_come_apart() {
-        let mut section = frame(b"first", 75);
-        section.extend([0; 3]);
-        section.extend(frame(b"", 80));
-        assert_eq!(unframe(&section).unwrap(), [(75, b"first".as_slice()), (80, b"")]);
-        assert_eq!(unframe(b"nothing").unwrap(), []);
-    }
-
-    #[test]
-    fn cut_device_code_is_refused() {
-        let framed = frame(b"some bitcode", 75);
-        for length in MAGIC.len()..framed.len() {
-            assert!(unframe(&framed[..length]).is_err(), "{length}");
-        }
-        let mut huge = framed;
-        huge[8..16].fill(0xff);
-        assert!(unframe(&huge).is_err());
-    }
 }

@@ -1,5 +1,6 @@
 //! Symbols and device code in objects and archives.
 
+use crate::device_code::device_section::SECTION;
 use crate::error::DriverError;
 use object::read::archive::ArchiveFile;
 use object::{Object, ObjectSection, ObjectSymbol};
@@ -51,7 +52,7 @@ impl Contents {
                 set.insert(name.into());
             }
         }
-        for section in file.sections().filter(|section| section.name() == Ok(super::relocatable::SECTION)) {
+        for section in file.sections().filter(|section| section.name() == Ok(SECTION)) {
             self.device_code.push(section.data()?.to_vec());
         }
         Ok(())

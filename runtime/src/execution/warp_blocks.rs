@@ -47,12 +47,13 @@ impl WarpBlocks {
         let cells = cells.get(first..).unwrap_or_default().chunks_exact(per_block);
         for (((cell, seen), state), sum) in cells.zip(&mut self.seen).zip(states).zip(&mut self.sums) {
             let mut now = *state;
+            let [all, partial] = [count_cells::LANES, count_cells::PARTIAL].map(|which| cell[which as usize]);
             // Every execution has a lane.
-            if cell[1] != seen.lanes {
-                let lanes = (cell[1] - seen.lanes + u64::from(now & LANES)) as u8 & LANES;
-                let partial = if cell[2] != seen.partial { PARTIAL } else { now & PARTIAL };
-                now = lanes | RAN | partial;
-                *seen = Seen { lanes: cell[1], partial: cell[2] };
+            if all != seen.lanes {
+                let lanes = (all - seen.lanes + u64::from(now & LANES)) as u8 & LANES;
+                let short = if partial != seen.partial { PARTIAL } else { now & PARTIAL };
+                now = lanes | RAN | short;
+                *seen = Seen { lanes: all, partial };
             }
             if over && now != 0 {
                 count(sum, std::mem::take(&mut now));

@@ -12,9 +12,9 @@ use warpline_format::access::{self, Kind as ItemKind, MAX_ITEM_BYTES, Space};
 use warpline_format::hooks::Hook;
 
 /// Bytes of an item for all lanes at one address, and for evenly spaced ones: in short, or with a base for each half.
-const UNIFORM_BYTES: u64 = 16;
-const EVEN_BYTES: u64 = 16;
-const AFFINE_BYTES: u64 = 32;
+const UNIFORM_BYTES: u64 = ItemKind::Uniform.most_bytes() as u64;
+const EVEN_BYTES: u64 = ItemKind::Even.most_bytes() as u64;
+const AFFINE_BYTES: u64 = ItemKind::Affine.most_bytes() as u64;
 /// Room is not asked for further ahead than this; a warp's buffer holds at least 8 KiB.
 const MOST_AHEAD: u64 = 1024;
 

@@ -97,12 +97,12 @@ impl<'c> Emitter<'_, 'c> {
         let live = self.live();
         let long = self.t.int(64);
         let cells = self.field_now(context::COUNTS);
-        let first = number * count_cells::PER_BLOCK;
-        self.add_to_cell(cells, first, self.i64(1));
+        let first = count_cells::of_block(number);
+        self.add_to_cell(cells, first + count_cells::EXECUTIONS, self.i64(1));
         let lanes = self.b.zext(self.count(self.mask()), long);
-        self.add_to_cell(cells, first + 1, lanes);
+        self.add_to_cell(cells, first + count_cells::LANES, lanes);
         let partial = self.b.zext(self.b.ne(self.mask(), live), long);
-        self.add_to_cell(cells, first + 2, partial);
+        self.add_to_cell(cells, first + count_cells::PARTIAL, partial);
         Ok(())
     }
 
@@ -146,7 +146,7 @@ impl<'c> Emitter<'_, 'c> {
             used = self.b.add(used, self.b.zext(self.b.ne(taken, self.i32(0)), long));
         }
         let divergent = self.b.zext(self.b.ugt(used, self.i64(1)), long);
-        self.add_to_cell(cells, cell + 1, divergent);
+        self.add_to_cell(cells, cell + count_cells::DIVERGENT, divergent);
         Ok(())
     }
 }

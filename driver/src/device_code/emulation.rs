@@ -6,7 +6,7 @@
 
 use crate::clang_jobs;
 use crate::error::DriverError;
-use crate::tools::Tools;
+use crate::programs::tools::Tools;
 use object::{Object, ObjectSymbol};
 use std::path::{Path, PathBuf};
 use std::process::Command;

@@ -2,8 +2,8 @@
 //! the toolkit found, `bin/nvcc` is `warpline-cc`, and the libraries named cudart are the runtime. Build systems that
 //! ask nvcc where its toolkit is, and then link with a compiler of their own, so still link the runtime.
 
-use crate::embedded;
 use crate::error::DriverError;
+use crate::programs::embedded;
 use std::io;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};

@@ -5,7 +5,7 @@
 
 use crate::error::DriverError;
 use crate::invocation::{GpuCode, Invocation};
-use crate::tools::Tools;
+use crate::programs::tools::Tools;
 use inkwell::module::Module;
 use object::read::archive::ArchiveFile;
 use object::{Object, ObjectSymbol};

@@ -1,8 +1,9 @@
 //! The tools and files of one run of the driver, looked for when first needed.
 
+use crate::architecture;
 use crate::error::DriverError;
 use crate::invocation::Invocation;
-use crate::{architecture, embedded};
+use crate::programs::embedded;
 use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -93,9 +94,9 @@ impl Tools {
         self.temporary.path()
     }
 
-    /// The look-alike toolkit, see [`crate::toolkit`].
+    /// The look-alike toolkit, see [`crate::programs::toolkit`].
     pub fn toolkit(&self) -> Result<PathBuf, DriverError> {
-        crate::toolkit::folder(&self.cuda)
+        crate::programs::toolkit::folder(&self.cuda)
     }
 
     /// `-L` for the runtime under CUDA's names.

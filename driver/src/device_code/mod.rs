@@ -1,0 +1,7 @@
+//! Device code on its way into objects: for the CPU device, for GPUs, and for a later link.
+
+pub(crate) mod device_section;
+pub(crate) mod emulation;
+pub mod gpu;
+pub(crate) mod object_parts;
+pub mod registers;

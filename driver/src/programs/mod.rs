@@ -1,0 +1,6 @@
+//! Programs and files that the driver uses, and how it runs them.
+
+pub mod embedded;
+pub(crate) mod libraries;
+pub mod toolkit;
+pub mod tools;
