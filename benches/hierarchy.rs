@@ -6,13 +6,13 @@
 
 use std::time::Instant;
 
-use warpline::analysis::read_request;
 use warpline::geometry::Width;
 use warpline::hierarchy::{
     Atomics, Coalescer, Copies, DramConfig, Egress, FirstLevel, Groups, HierarchyConfig, Index, L1Config, L2Config,
     Replacement, SecondLevel, StoreFill, StorePolicy, Traffic, TrafficCells,
 };
 use warpline::locality::{Axis, Clock, Distances, Reuse, ReuseCells, SAMPLED_LINES, Stores, Timeline};
+use warpline::requests::read_request;
 use warpline_format::access::{Access, Space, push_access};
 use warpline_format::site_table::{CacheOp, Op};
 

@@ -1,9 +1,10 @@
 //! Warpline's analyzer and command line: reads the trace of an instrumented CUDA program, ties each
 //! access to its source line, call path and allocation, and reports. Links no LLVM and no CUDA.
 //!
-//! Data flows one way: [`trace`] → [`analysis`] (with [`attribution`] and [`metrics`]) → [`profile`]
+//! Data flows one way: [`trace`] → [`requests`] → [`analysis`] (with [`attribution`] and [`metrics`]) → [`profile`]
 //! → [`findings`] → [`report`]; [`comparison`] and [`merge`] take several profiles; [`validate`] compares with closed forms and hardware; [`cli`] puts them together.
 
+pub mod advice;
 pub mod analysis;
 pub mod attribution;
 pub mod cli;
@@ -21,6 +22,7 @@ pub mod patterns;
 pub mod profile;
 pub mod races;
 pub mod report;
+pub mod requests;
 mod simd;
 pub mod simulation;
 pub mod trace;

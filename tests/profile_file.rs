@@ -8,6 +8,7 @@ use proptest::prelude::*;
 use serde_json::Value;
 use support::schema::check;
 use support::{TraceBuilder, demo};
+use warpline::advice::{Advice, Choice, Equation};
 use warpline::analysis::{NoProgress, analyze_with};
 use warpline::hierarchy::Traffic;
 use warpline::models;
@@ -15,7 +16,7 @@ use warpline::profile::file::{from_bytes, to_bytes};
 use warpline::profile::model::{PathSpread, RatioSpread, Spread};
 use warpline::profile::{BuildInput, Profile, RunFacts, build};
 use warpline::report::{TextOptions, text};
-use warpline::simulation::{Advice, Choice, Equation, PageSettings, Settings};
+use warpline::simulation::{PageSettings, Settings};
 use warpline::trace::TraceReader;
 use warpline_format::event::Event;
 

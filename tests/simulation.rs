@@ -416,7 +416,7 @@ fn advice_and_pages_come_with_sim() {
     assert_eq!(advice.warps[0].l2, advice.sites[1].l2);
     assert_eq!(advice.warps[0].l1.load_lookups, 0);
     // The matrix is read by columns: nothing is used again, and no choice is better than none. It is said once.
-    assert_eq!(advice.best, Some(warpline::simulation::Best::AsItIs));
+    assert_eq!(advice.best, Some(warpline::advice::Best::AsItIs));
     let report = assert_cmd::Command::cargo_bin("warpline").unwrap().arg("report").arg(&output).output().unwrap();
     let report = String::from_utf8(report.stdout).unwrap();
     assert!(report.contains("of 4 choices none sends less to level 2 than all loads using level 1"), "{report}");

@@ -1,24 +1,82 @@
 //! The analyses that follow requests, in one list.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use warpline_format::access::Space;
+use warpline_format::event::LaunchId;
 
 use super::KernelData;
-use super::request::Follower;
-use crate::attribution::AllocationMap;
+use crate::attribution::{AllocationMap, MapChange};
+use crate::hierarchy::Written;
 use crate::patterns::{Patterns, SitePattern, Touched};
+use crate::requests::{Follower, LaunchShape, LaunchWork, Pool, WorkerLost};
 use crate::simulation::{PageCounts, Settings, SharedStage, Simulation};
 
 /// Each worker has one of each.
-pub(super) type Followers = (Option<Simulation>, Option<Patterns>);
+type Followers = (Option<Simulation>, Option<Patterns>);
 /// What they hand on at a launch's end.
 pub(super) type Followed = <Followers as Follower>::Result;
 
 /// Those of worker number `worker`; nothing follows where only requests are counted.
-pub(super) fn new(simulated: Option<(&Settings, &SharedStage)>, worker: u32) -> Followers {
+fn new(simulated: Option<(&Settings, &SharedStage)>, worker: u32) -> Followers {
     let Some((settings, stage)) = simulated else { return (None, None) };
     (Some(Simulation::new(settings, worker, stage.clone())), Some(Patterns::default()))
+}
+
+/// The workers with their followers, and L2 where caches are simulated.
+pub(super) struct Following {
+    pool: Pool<Followers>,
+    stage: Option<SharedStage>,
+    batches: u64,
+    /// Workers count what is left of waves at a launch's end, as a batch of its own.
+    wide: bool,
+}
+
+impl Following {
+    pub(super) fn new(threads: usize, simulation: Option<&Settings>) -> Following {
+        let threads = if simulation.is_some_and(Settings::needs_one_worker) { 1 } else { threads };
+        let stage = simulation.map(|settings| SharedStage::new(settings, threads.max(1) as u32));
+        let banks = simulation.map(|settings| settings.hierarchy.bank_rules()).unwrap_or_default();
+        let pool = Pool::new(threads, banks, |index| new(simulation.zip(stage.as_ref()), index));
+        let wide = simulation.is_some_and(|settings| settings.hierarchy.wave_lanes == 64);
+        Following { pool, stage, batches: 0, wide }
+    }
+
+    /// A copy writes device memory.
+    pub(super) fn copied(&self, written: Written) {
+        if let Some(stage) = &self.stage {
+            stage.copied(self.batches, written);
+        }
+    }
+
+    pub(super) fn start(&mut self, shape: &Arc<LaunchShape>) -> Result<(), WorkerLost> {
+        self.pool.start(shape)
+    }
+
+    pub(super) fn changed(&mut self, change: MapChange) -> Result<(), WorkerLost> {
+        self.pool.changed(change)
+    }
+
+    pub(super) fn batch(&mut self, launch: LaunchId, items: &[u8]) -> Result<(), WorkerLost> {
+        self.batches += 1;
+        self.pool.batch(launch, items)
+    }
+
+    /// What the workers found in a launch that is over.
+    pub(super) fn end(&mut self, launch: LaunchId) -> Result<Vec<LaunchWork<Followed>>, WorkerLost> {
+        self.batches += u64::from(self.wide);
+        let mut works = self.pool.end(launch)?;
+        // All workers have handed on their part of every batch, so L2 has served them.
+        let sums = self.stage.as_ref().map(|stage| stage.take(launch)).unwrap_or_default();
+        for work in &mut works {
+            let Some(sums) = sums.get(work.worker as usize) else { continue };
+            for (cell, traffic) in (0..work.cells.len() as u32).zip(sums.as_slice()) {
+                work.cells.counters(cell).add_traffic(traffic);
+            }
+        }
+        Ok(works)
+    }
 }
 
 /// What the workers' followers found in one launch.

@@ -13,12 +13,13 @@ use warpline_format::site_table::Op;
 
 use warpline_format::occupancy::Resources;
 
-use super::{AllocationData, CellKey, Cells, Failures, HostAllocationData, InstructionSums, LaunchGroup};
+use super::{AllocationData, Failures, HostAllocationData, InstructionSums, LaunchGroup};
 use crate::attribution::{ContextTree, Module, ROOT};
 use crate::hierarchy::Traffic;
 use crate::metrics::Counters;
 use crate::patterns::SitePattern;
 use crate::races::{Conflict, RaceCheck};
+use crate::requests::{CellKey, Cells};
 use crate::simulation::PageCounts;
 
 /// The program as it told of itself.

@@ -11,11 +11,12 @@ use super::default_model;
 use super::models::{Chosen, choose};
 use super::piped::Whole;
 use super::{Failure, run};
+use crate::advice::{Advice, advise};
 use crate::analysis::{self, Analysis, Finish};
 use crate::exit_code;
 use crate::profile::model::Environment;
 use crate::profile::{self, BuildInput, RunFacts, Sources};
-use crate::simulation::{self, PageSettings};
+use crate::simulation::PageSettings;
 use crate::trace::TraceReader;
 
 pub(super) fn execute(arguments: &SimArguments) -> Result<u8, Failure> {
@@ -69,16 +70,11 @@ pub(super) fn execute(arguments: &SimArguments) -> Result<u8, Failure> {
 }
 
 /// Who should use level 1 of a model; the trace is read once for each choice that is tried.
-fn advice(
-    trace: &Path,
-    base: &Analysis,
-    model: &Chosen,
-    threads: u32,
-) -> Result<BTreeMap<u32, simulation::Advice>, Failure> {
+fn advice(trace: &Path, base: &Analysis, model: &Chosen, threads: u32) -> Result<BTreeMap<u32, Advice>, Failure> {
     let mut tried = model.clone();
     tried.simulation.reuse = None;
     tried.simulation.pages = None;
-    simulation::advise(base, &model.simulation.hierarchy, model.kepler, |bypass| {
+    advise(base, &model.simulation.hierarchy, model.kepler, |bypass| {
         tried.simulation.bypass = Some(Arc::new(bypass));
         analyze_one(trace, &tried, threads)
     })

@@ -9,7 +9,7 @@ use warpline_format::site_table::Op;
 
 use super::atomics::Meetings;
 use super::{BankExample, Collisions, Strides, Touched};
-use crate::analysis::{Cells, Follower, LaunchShape, Request};
+use crate::requests::{Cells, Follower, LaunchShape, Request};
 
 /// How a site's requests use memory.
 #[derive(Clone, Debug, Default)]

@@ -5,8 +5,9 @@ use serde::{Deserialize, Serialize};
 use super::caches::caches;
 use super::estimate::nine_digits;
 use super::model::{DramMetrics, LevelMetrics};
+use crate::advice::{Advice, Best, Choice};
 use crate::hierarchy::Traffic;
-use crate::simulation::{Advice, Best, Choice, PageCounts, PageSettings};
+use crate::simulation::{PageCounts, PageSettings};
 
 /// Who should use level 1.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

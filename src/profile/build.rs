@@ -12,10 +12,11 @@ use super::model::{self, Profile};
 use super::paths::{Paths, chain_place, device_frame};
 use super::rows::{self, SpaceSums};
 use super::{decisions, notes, occupancy, sources, spread};
+use crate::advice::Advice;
 use crate::analysis::{Analysis, FaultData, Finish, KernelData, WarpSum};
 use crate::metrics::Counters;
 use crate::models::Rates;
-use crate::simulation::{Advice, PageSettings};
+use crate::simulation::PageSettings;
 
 /// What the caller knows of the run beside the trace.
 #[derive(Clone, Debug, Default)]
@@ -127,7 +128,7 @@ pub fn build(input: BuildInput<'_>) -> Profile {
             row.pages = counted.map(|(settings, counts)| super::advice::pages(settings, counts));
         }
         for (key, counters) in kernel.cells.iter() {
-            use crate::analysis::Owner::{Allocation, PartOf};
+            use crate::requests::Owner::{Allocation, PartOf};
             if let Allocation(allocation) | PartOf(allocation) = key.owner {
                 by_allocation.entry(allocation).or_default().entry(id).or_default().add(counters);
             }

@@ -3,10 +3,11 @@ use std::collections::BTreeMap;
 use proptest::prelude::*;
 
 use super::*;
-use crate::analysis::{BlockSum, BranchSum, Cells, HostTraffic, InstructionSums, LaunchGroup};
+use crate::analysis::{BlockSum, BranchSum, HostTraffic, InstructionSums, LaunchGroup};
 use crate::attribution::ContextTree;
 use crate::geometry::Banks;
 use crate::hierarchy::{LevelCounts, StageCounts, Traffic};
+use crate::requests::Cells;
 use warpline_format::event::Launch;
 use warpline_format::site_table::InstructionMix;
 

@@ -10,9 +10,10 @@ use super::model::{
     Spaces, WarpBlocks,
 };
 use super::paths::{ChainPlace, chain_place, device_frame};
-use crate::analysis::{BlockSum, CellKey, InstructionSums, KernelData, Owner, WarpSum, space_name};
+use crate::analysis::{BlockSum, InstructionSums, KernelData, WarpSum, space_name};
 use crate::attribution::{Module, ROOT};
 use crate::metrics::Counters;
+use crate::requests::{CellKey, Owner};
 
 pub(super) fn op_name(op: Op) -> &'static str {
     match op {

@@ -3,9 +3,10 @@ use warpline_format::access::Space;
 use warpline_format::event::Launch;
 
 use super::*;
-use crate::analysis::{BlockSum, BranchSum, Cells, InstructionSums, WarpSum};
+use crate::analysis::{BlockSum, BranchSum, InstructionSums, WarpSum};
 use crate::attribution::ContextTree;
 use crate::metrics::{Counters, Footprint, Wavefronts};
+use crate::requests::Cells;
 
 #[test]
 fn spread_is_that_of_the_population() {

@@ -11,8 +11,8 @@ use super::RaceCheck;
 use super::sample::{self, Sample};
 use super::shadow::{GlobalShadow, Mark, WORD, Word, flags};
 use super::verdict::{Scope, Verdict, judge};
-use crate::analysis::{LaunchShape, decode};
 use crate::attribution::AllocationMap;
+use crate::requests::{LaunchShape, decode};
 
 /// Shared memory of a block, at most; offsets beyond are a damaged trace's.
 const MOST_SHARED: u64 = 1 << 20;

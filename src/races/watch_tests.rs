@@ -9,8 +9,8 @@ use warpline_format::event::Launch;
 use warpline_format::site_table::{CacheOp, File, Frame, Function, Hint, Op, Site, SiteTable, Stored};
 
 use super::{Conflict, RaceCheck, Scope, Verdict, Watch};
-use crate::analysis::LaunchShape;
 use crate::attribution::{AllocationMap, Module};
+use crate::requests::LaunchShape;
 
 const LOAD: u32 = 0;
 const STORE: u32 = 1;

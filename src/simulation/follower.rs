@@ -9,9 +9,9 @@ use warpline_format::site_table::{CacheOp, Op};
 use super::pages::{PageCounts, Pages};
 use super::stage::SharedStage;
 use super::{ReuseScope, ReuseSettings, Settings};
-use crate::analysis::{Cells, Follower, LaunchShape, Request};
 use crate::hierarchy::{Coalescer, Egress, FirstLevel, LocalLayout, StageCounts, TrafficCells, tag_passes};
 use crate::locality::{ReuseCells, Scope, Serve};
+use crate::requests::{Cells, Follower, LaunchShape, Request};
 
 /// Bytes that waiting requests of all resident blocks may take, about, and limits for one block.
 const ALL_QUEUES: usize = 32 << 20;

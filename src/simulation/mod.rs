@@ -5,9 +5,6 @@
 //! puts each batch of the trace back into its order and serves level 2, in shares. So the figures are the same
 //! for any number of workers.
 
-mod advice;
-#[cfg(test)]
-mod advice_tests;
 mod bypass;
 #[cfg(test)]
 mod delta_tests;
@@ -24,10 +21,9 @@ mod wavefront_tests;
 #[cfg(test)]
 pub(crate) use delta_tests::{random_walk, walk, walk_behind};
 
-pub use advice::{Advice, Best, Choice, Equation, advise};
 pub use bypass::Bypass;
 pub use follower::Simulation;
 pub use pages::{DEFAULT_WINDOW, PageCounts, PageSettings};
-pub use reorder::Reorder;
+pub use reorder::{Misfit, Reorder, ReorderError};
 pub use settings::{ReuseScope, ReuseSettings, Settings};
 pub use stage::SharedStage;

@@ -14,8 +14,8 @@ use warpline_format::event::{Launch, LaunchId};
 use warpline_format::occupancy::{Kernel, Registers, Resources, Stated};
 use warpline_format::schedule::{self, Shape, TurnEnd, WarpStreams};
 
-use crate::analysis::decode::{self, Step};
-use crate::analysis::{LaunchShape, check_batch};
+use crate::requests::decode::{self, Step};
+use crate::requests::{BatchError, LaunchShape, check_batch};
 
 /// Bytes of items after which a batch is handed on.
 const BATCH_BYTES: usize = 256 << 10;
@@ -25,6 +25,34 @@ const BATCH_BYTES: usize = 256 << 10;
 const MOST_EMPTY: u64 = 1 << 22;
 /// See [`MOST_EMPTY`].
 const EMPTY_PER_BLOCK: u64 = 64;
+
+/// Why a launch cannot be put into a device's order.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Misfit {
+    /// The device is too small.
+    #[error("a block of it does not fit an SM of {0}")]
+    NoRoom(String),
+    /// Blocks are missing.
+    #[error("only a share of its blocks was recorded, so its order on another model is not known")]
+    Share,
+}
+
+/// Why a batch cannot be put into a device's order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ReorderError {
+    /// It is damaged.
+    #[error(transparent)]
+    Batch(#[from] BatchError),
+    /// It belongs to no launch.
+    #[error("launch {0} is not running")]
+    NotRunning(LaunchId),
+    /// A warp has requests and no block.
+    #[error("warp slot {0} has a turn and no block")]
+    NoBlock(u32),
+    /// A block of a launch starts again.
+    #[error("block {0} of launch {1} starts twice")]
+    Twice(u64, LaunchId),
+}
 
 /// Takes launches apart and hands them on in a device's order.
 pub struct Reorder {
@@ -78,7 +106,7 @@ impl Reorder {
     ///
     /// # Errors
     /// Why it cannot be put into the device's order.
-    pub fn launch(&mut self, event: &mut Launch, original: LaunchShape, known: &[Resources]) -> Result<(), String> {
+    pub fn launch(&mut self, event: &mut Launch, original: LaunchShape, known: &[Resources]) -> Result<(), Misfit> {
         let threads = event.block.iter().product();
         let shared = event.static_shared.saturating_add(event.dynamic_shared);
         let wanted = match (self.stated.registers, known) {
@@ -90,13 +118,11 @@ impl Reorder {
         event.registers_assumed = registers.assumed;
         let resident = self.device.blocks_on_sm(threads, registers.count, shared, self.stated);
         if resident == 0 {
-            return Err(format!("a block of it does not fit an SM of {}", self.device.name));
+            return Err(Misfit::NoRoom(self.device.name.clone()));
         }
         let same = self.device.sms as u64 * u64::from(resident) >= original.blocks;
         if event.block_share > 1 && !same {
-            return Err(
-                "only a share of its blocks was recorded, so its order on another model is not known".to_owned()
-            );
+            return Err(Misfit::Share);
         }
         event.resident_blocks = resident;
         let shape = Shape {
@@ -122,8 +148,8 @@ impl Reorder {
     ///
     /// # Errors
     /// What is wrong with it.
-    pub fn batch(&mut self, launch: LaunchId, items: &[u8]) -> Result<u64, String> {
-        let taken = self.launches.get_mut(&launch).ok_or_else(|| format!("launch {launch} is not running"))?;
+    pub fn batch(&mut self, launch: LaunchId, items: &[u8]) -> Result<u64, ReorderError> {
+        let taken = self.launches.get_mut(&launch).ok_or(ReorderError::NotRunning(launch))?;
         let requests = check_batch(items, &taken.original)?;
         let start = taken.bytes.len();
         taken.bytes.extend_from_slice(items);
@@ -134,7 +160,7 @@ impl Reorder {
                 at = from + bytes as usize;
                 let first = slot / taken.original.warps * taken.original.warps;
                 let Some(block) = taken.on_slot.get(&first) else {
-                    return Err(format!("warp slot {slot} has a turn and no block"));
+                    return Err(ReorderError::NoBlock(slot));
                 };
                 let index = block * taken.original.warps as usize + (slot - first) as usize;
                 if taken.streams.len() <= index {
@@ -152,11 +178,11 @@ impl Reorder {
                     at += reader.position();
                     let number = taken.started.len();
                     if taken.started.insert(block, number).is_some() {
-                        return Err(format!("block {block} of launch {launch} starts twice"));
+                        return Err(ReorderError::Twice(block, launch));
                     }
                     taken.on_slot.insert(slot, number);
                 }
-                _ => return Err("an item lies outside a turn".to_owned()),
+                _ => return Err(BatchError::OutsideTurn.into()),
             }
         }
         Ok(requests)

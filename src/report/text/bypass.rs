@@ -6,10 +6,10 @@ use super::figures::{bytes, count, percent, ratio};
 use super::kernels::more;
 use super::style::Style;
 use super::{caches, names, places};
+use crate::advice::Best;
 use crate::geometry::SECTOR_BYTES;
 use crate::profile::Profile;
 use crate::profile::model::{BypassAdvice, BypassEquation, DramMetrics, Kernel, LevelMetrics, PageMetrics, SiteChoice};
-use crate::simulation::Best;
 
 pub(super) fn write(out: &mut String, profile: &Profile, style: Style, top: usize) {
     let rows: Vec<(&Kernel, &BypassAdvice)> =

@@ -9,11 +9,11 @@ use serde::{Deserialize, Serialize};
 use warpline_format::access::Space;
 use warpline_format::site_table::{CacheOp, Op};
 
-use super::Bypass;
 use crate::analysis::{Analysis, KernelData, LaunchData};
 use crate::attribution::Module;
 use crate::hierarchy::{HierarchyConfig, Traffic};
 use crate::metrics::Counters;
+use crate::simulation::Bypass;
 
 /// Warps per block that are tried, besides what the equation says.
 const WARPS: [u32; 12] = [0, 1, 2, 3, 4, 6, 8, 12, 16, 20, 24, 28];

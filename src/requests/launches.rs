@@ -32,25 +32,37 @@ pub struct LaunchShape {
     pub local_bytes: u32,
 }
 
+/// Why there can be no such launch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ShapeError {
+    /// No blocks, or more than there are numbers.
+    #[error("launch {0} has an impossible grid")]
+    Grid(LaunchId),
+    /// No threads, or more than a block may have.
+    #[error("launch {0} has an impossible block size")]
+    Block(LaunchId),
+    /// More warps at a time than any device has.
+    #[error("launch {0} claims {1} warp slots")]
+    Slots(LaunchId, u64),
+}
+
 impl LaunchShape {
     /// From a launch record and the device that its blocks are placed on.
     ///
     /// # Errors
     /// What is impossible about the record.
-    pub fn new(launch: &Launch, module: Arc<Module>, kernel: u32, device: &Device) -> Result<LaunchShape, String> {
+    pub fn new(launch: &Launch, module: Arc<Module>, kernel: u32, device: &Device) -> Result<LaunchShape, ShapeError> {
         let product = |sizes: [u32; 3]| {
             let product = sizes.iter().try_fold(1u64, |product, &size| product.checked_mul(u64::from(size)));
             product.filter(|&product| product > 0)
         };
-        let blocks = product(launch.grid).ok_or_else(|| format!("launch {} has an impossible grid", launch.id))?;
-        let threads = product(launch.block)
-            .filter(|&threads| threads <= 1024)
-            .ok_or_else(|| format!("launch {} has an impossible block size", launch.id))?;
+        let blocks = product(launch.grid).ok_or(ShapeError::Grid(launch.id))?;
+        let threads = product(launch.block).filter(|&threads| threads <= 1024).ok_or(ShapeError::Block(launch.id))?;
         let warps = threads.div_ceil(32) as u32;
         let per_sm = u64::from(warps) * u64::from(launch.resident_blocks.max(1));
         let slots = per_sm.saturating_mul(u64::from(device.sms.max(1)));
         if slots > 1 << SITE_BITS {
-            return Err(format!("launch {} claims {slots} warp slots", launch.id));
+            return Err(ShapeError::Slots(launch.id, slots));
         }
         Ok(LaunchShape {
             id: launch.id,

@@ -6,10 +6,10 @@ use warpline_format::device::Device;
 use warpline_format::event::Launch;
 use warpline_format::site_table::{Bundle, CacheOp, CallSite, File, Frame, Function, Member, Op, Site, SiteTable};
 
-use crate::analysis::{CellKey, Follower, LaunchShape, Request, Worker};
 use crate::attribution::Module;
 use crate::geometry::{BankRules, Banks};
 use crate::metrics::Counters;
+use crate::requests::{CellKey, Follower, LaunchShape, Request, Worker};
 
 /// Site and offset of the members of each bundle.
 const BUNDLES: [&[(u32, i32)]; 2] = [&[(0, 0), (1, 8), (0, -12)], &[(1, 0), (1, 256)]];

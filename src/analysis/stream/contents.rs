@@ -3,7 +3,7 @@
 use rustc_hash::FxHashSet;
 use warpline_format::event::AllocationId;
 
-use super::CopyKey;
+use crate::analysis::CopyKey;
 
 /// Follows which allocations kernels store to, and judges copies that found their bytes at the destination already.
 #[derive(Debug, Default)]

@@ -5,11 +5,47 @@ use warpline_format::access::{Item, bundle_of, requests_of};
 
 use super::{LaunchShape, decode};
 
+/// Why a batch cannot be counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[allow(missing_docs, reason = "the messages name the fields")]
+pub enum BatchError {
+    /// A site that the module does not have.
+    #[error("site {site} of {sites}")]
+    Site { site: u32, sites: u32 },
+    /// A bundle that the module does not have, or not so.
+    #[error("bundle {index} of {bundles} is not what its record says")]
+    Bundle { index: u32, bundles: usize },
+    /// An item belongs to no warp.
+    #[error("an item lies outside a turn")]
+    OutsideTurn,
+    /// Turns overlap.
+    #[error("a turn begins inside another")]
+    TurnInside,
+    /// A warp slot that the device does not have.
+    #[error("warp slot {slot} of {slots}")]
+    Slot { slot: u32, slots: u32 },
+    /// The batch ends within a turn.
+    #[error("a turn is longer than its batch")]
+    LongTurn,
+    /// Unknown bytes.
+    #[error("what stands at byte {0} of the batch is no item")]
+    NoItem(usize),
+    /// A block starts where a warp's items are.
+    #[error("a block starts inside a turn")]
+    BlockInside,
+    /// A block that the launch does not have.
+    #[error("block {block} with {warps} warps on slot {slot} does not fit its launch")]
+    Block { block: u64, warps: u32, slot: u32 },
+    /// A call site that the module does not have.
+    #[error("call site {site} of {sites}")]
+    CallSite { site: u32, sites: u32 },
+}
+
 /// Checks every item against the launch it belongs to and returns the number of requests.
 ///
 /// # Errors
 /// What is wrong, for a message.
-pub fn check_batch(items: &[u8], shape: &LaunchShape) -> Result<u64, String> {
+pub fn check_batch(items: &[u8], shape: &LaunchShape) -> Result<u64, BatchError> {
     let table = &shape.module.1.table;
     let (sites, calls) = (table.sites.len() as u32, table.calls.len() as u32);
     let mut position = 0;
@@ -21,19 +57,19 @@ pub fn check_batch(items: &[u8], shape: &LaunchShape) -> Result<u64, String> {
         if let Some((site, length)) = decode::site_and_length(&items[start..]) {
             position += length;
             match bundle_of(site) {
-                None if site >= sites => return Err(format!("site {site} of {sites}")),
+                None if site >= sites => return Err(BatchError::Site { site, sites }),
                 Some(index)
                     if table
                         .bundles
                         .get(index as usize)
                         .is_none_or(|bundle| bundle.members.len() as u32 != requests_of(site)) =>
                 {
-                    return Err(format!("bundle {index} of {} is not what its record says", table.bundles.len()));
+                    return Err(BatchError::Bundle { index, bundles: table.bundles.len() });
                 }
                 _ => {}
             }
             if position > turn_end {
-                return Err("an item lies outside a turn".to_owned());
+                return Err(BatchError::OutsideTurn);
             }
             requests += u64::from(requests_of(site));
             continue;
@@ -41,38 +77,38 @@ pub fn check_batch(items: &[u8], shape: &LaunchShape) -> Result<u64, String> {
         if let Some((slot, bytes)) = decode::turn(&items[start..]) {
             position += decode::TURN_BYTES;
             if start < turn_end {
-                return Err("a turn begins inside another".to_owned());
+                return Err(BatchError::TurnInside);
             }
             turn_end = position + bytes as usize;
             if slot >= shape.slots {
-                return Err(format!("warp slot {slot} of {}", shape.slots));
+                return Err(BatchError::Slot { slot, slots: shape.slots });
             }
             if turn_end > items.len() {
-                return Err("a turn is longer than its batch".to_owned());
+                return Err(BatchError::LongTurn);
             }
             continue;
         }
         let Some((item, length)) = decode::item(&items[start..]) else { break };
         position += length;
-        match item.map_err(|_| format!("what stands at byte {start} of the batch is no item"))? {
+        match item.map_err(|_| BatchError::NoItem(start))? {
             Item::BlockStart { slot, warps, block } => {
                 if start < turn_end {
-                    return Err("a block starts inside a turn".to_owned());
+                    return Err(BatchError::BlockInside);
                 }
                 let last = u64::from(slot) + u64::from(warps);
                 if warps != shape.warps || last > u64::from(shape.slots) || block >= shape.blocks {
-                    return Err(format!("block {block} with {warps} warps on slot {slot} does not fit its launch"));
+                    return Err(BatchError::Block { block, warps, slot });
                 }
                 continue;
             }
             Item::Call { call_site, .. } if call_site >= calls => {
-                return Err(format!("call site {call_site} of {calls}"));
+                return Err(BatchError::CallSite { site: call_site, sites: calls });
             }
             // Requests and turns were taken above.
             Item::Turn { .. } | Item::Access(_) | Item::Call { .. } | Item::Barrier | Item::Return => {}
         }
         if position > turn_end {
-            return Err("an item lies outside a turn".to_owned());
+            return Err(BatchError::OutsideTurn);
         }
     }
     Ok(requests)

@@ -12,10 +12,11 @@ use warpline_format::device::Device;
 use warpline_format::event::{Event, Launch, LaunchEnd};
 use warpline_format::site_table::{CacheOp, File, Frame, Function, Op, Site, SiteTable};
 
-use super::{Advice, Best, Bypass, Choice, Settings, advise};
+use super::{Advice, Best, Choice, advise};
 use crate::analysis::{Analysis, NoProgress, analyze_with};
 use crate::hierarchy::{HierarchyConfig, Replacement, Traffic};
 use crate::models::find;
+use crate::simulation::{Bypass, Settings};
 use crate::trace::TraceReader;
 
 /// Level 1 of 64 lines, least recently used leave.

@@ -21,14 +21,17 @@ const _: () = assert!(2 * MOST_MEMBERS as u32 <= 16 * PLACES);
 
 /// Figures of one launch, or of one worker's share of it.
 #[derive(Default)]
-pub(super) struct LaunchWork<R> {
-    pub(super) cells: Cells,
-    pub(super) contexts: ContextTree,
-    pub(super) requests: u64,
+pub struct LaunchWork<R> {
+    /// What was counted.
+    pub cells: Cells,
+    /// Device call paths that the cells' contexts are of.
+    pub contexts: ContextTree,
+    /// How many requests.
+    pub requests: u64,
     /// What the worker's follower found.
-    pub(super) followed: R,
+    pub followed: R,
     /// Worker that made it.
-    pub(super) worker: u32,
+    pub worker: u32,
     warps: Vec<WarpContext>,
     /// Halves of waves of 64 lanes, for models that have them.
     waves: Waves,
@@ -269,7 +272,7 @@ impl<F: Follower> Worker<F> {
     }
 
     /// A launch is over; its figures leave the worker.
-    pub(super) fn end(&mut self, launch: LaunchId) -> LaunchWork<F::Result> {
+    pub fn end(&mut self, launch: LaunchId) -> LaunchWork<F::Result> {
         self.count_waiting();
         if self.wide {
             self.end_waves(launch);

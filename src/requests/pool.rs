@@ -6,13 +6,9 @@ use std::thread::JoinHandle;
 
 use warpline_format::event::LaunchId;
 
-use super::followers::{self, Followed, Followers};
-use super::worker::LaunchWork;
-use super::{LaunchShape, Worker};
+use super::{Follower, LaunchShape, LaunchWork, Worker};
 use crate::attribution::MapChange;
 use crate::geometry::BankRules;
-use crate::hierarchy::Written;
-use crate::simulation::{Settings, SharedStage};
 
 /// Batches that may wait for a worker; more make the reader wait.
 const WAITING: usize = 32;
@@ -20,7 +16,7 @@ const WAITING: usize = 32;
 /// Changes of memory that may wait for a batch.
 const MOST_CHANGES: usize = 4096;
 
-pub(super) enum Job {
+enum Job {
     Start(Arc<LaunchShape>),
     Apply(Arc<[MapChange]>),
     Batch { launch: LaunchId, items: Arc<[u8]> },
@@ -32,50 +28,37 @@ pub(super) enum Job {
 #[error("an analysis thread stopped unexpectedly; this is a bug in warpline")]
 pub struct WorkerLost;
 
-type Following = Worker<Followers>;
-type Work = LaunchWork<Followed>;
-
-/// The workers, and level 2 where caches are simulated.
-pub(super) struct Pool {
-    workers: Workers,
-    stage: Option<SharedStage>,
-    batches: u64,
-    /// Changes of memory that the workers have not heard of.
+/// The workers, and what they have not heard of yet.
+pub struct Pool<F: Follower> {
+    workers: Workers<F>,
     changes: Vec<MapChange>,
-    /// Workers count what is left of waves at a launch's end, as a batch of its own.
-    wide: bool,
 }
 
 /// See the module's page.
-enum Workers {
-    Here(Box<Following>),
-    Threads { jobs: Vec<SyncSender<Job>>, results: Receiver<Work>, threads: Vec<JoinHandle<()>> },
+enum Workers<F: Follower> {
+    Here(Box<Worker<F>>),
+    Threads { jobs: Vec<SyncSender<Job>>, results: Receiver<LaunchWork<F::Result>>, threads: Vec<JoinHandle<()>> },
 }
 
-impl Pool {
-    pub(super) fn new(threads: usize, simulation: Option<&Settings>) -> Pool {
-        let threads = if simulation.is_some_and(Settings::needs_one_worker) { 1 } else { threads };
-        let stage = simulation.map(|settings| SharedStage::new(settings, threads.max(1) as u32));
-        let follower = |index| followers::new(simulation.zip(stage.as_ref()), index);
-        let banks = simulation.map(|settings| settings.hierarchy.bank_rules()).unwrap_or_default();
-        let workers = Workers::new(threads, banks, follower);
-        let wide = simulation.is_some_and(|settings| settings.hierarchy.wave_lanes == 64);
-        Pool { workers, stage, batches: 0, changes: Vec::new(), wide }
+impl<F: Follower + 'static> Pool<F> {
+    /// So many workers, each with the follower that `follower` makes for its number.
+    pub fn new(threads: usize, banks: BankRules, follower: impl Fn(u32) -> F) -> Self {
+        Pool { workers: Workers::new(threads, banks, follower), changes: Vec::new() }
     }
 
-    /// A copy writes device memory.
-    pub(super) fn copied(&self, written: Written) {
-        if let Some(stage) = &self.stage {
-            stage.copied(self.batches, written);
-        }
-    }
-
-    pub(super) fn start(&mut self, shape: &Arc<LaunchShape>) -> Result<(), WorkerLost> {
+    /// A launch begins.
+    ///
+    /// # Errors
+    /// [`WorkerLost`], after a bug.
+    pub fn start(&mut self, shape: &Arc<LaunchShape>) -> Result<(), WorkerLost> {
         self.workers.start(shape)
     }
 
     /// Memory changes. Workers hear of it before the next batch.
-    pub(super) fn changed(&mut self, change: MapChange) -> Result<(), WorkerLost> {
+    ///
+    /// # Errors
+    /// [`WorkerLost`], after a bug.
+    pub fn changed(&mut self, change: MapChange) -> Result<(), WorkerLost> {
         self.changes.push(change);
         if self.changes.len() >= MOST_CHANGES { self.apply() } else { Ok(()) }
     }
@@ -89,29 +72,26 @@ impl Pool {
         told
     }
 
-    pub(super) fn batch(&mut self, launch: LaunchId, items: &[u8]) -> Result<(), WorkerLost> {
+    /// Counts a batch that [`super::check_batch`] has passed.
+    ///
+    /// # Errors
+    /// [`WorkerLost`], after a bug.
+    pub fn batch(&mut self, launch: LaunchId, items: &[u8]) -> Result<(), WorkerLost> {
         self.apply()?;
-        self.batches += 1;
         self.workers.batch(launch, items)
     }
 
-    pub(super) fn end(&mut self, launch: LaunchId) -> Result<Vec<Work>, WorkerLost> {
-        self.batches += u64::from(self.wide);
-        let mut works = self.workers.end(launch)?;
-        // All workers have handed on their part of every batch, so level 2 has served them.
-        let sums = self.stage.as_ref().map(|stage| stage.take(launch)).unwrap_or_default();
-        for work in &mut works {
-            let Some(sums) = sums.get(work.worker as usize) else { continue };
-            for (cell, traffic) in (0..work.cells.len() as u32).zip(sums.as_slice()) {
-                work.cells.counters(cell).add_traffic(traffic);
-            }
-        }
-        Ok(works)
+    /// A launch is over: what each worker counted of it.
+    ///
+    /// # Errors
+    /// [`WorkerLost`], after a bug.
+    pub fn end(&mut self, launch: LaunchId) -> Result<Vec<LaunchWork<F::Result>>, WorkerLost> {
+        self.workers.end(launch)
     }
 }
 
-impl Workers {
-    fn new(threads: usize, banks: BankRules, follower: impl Fn(u32) -> Followers) -> Workers {
+impl<F: Follower + 'static> Workers<F> {
+    fn new(threads: usize, banks: BankRules, follower: impl Fn(u32) -> F) -> Self {
         if threads <= 1 {
             return Workers::Here(Box::new(Worker::new(0, 1, banks, follower(0))));
         }
@@ -165,7 +145,7 @@ impl Workers {
         Ok(())
     }
 
-    fn end(&mut self, launch: LaunchId) -> Result<Vec<Work>, WorkerLost> {
+    fn end(&mut self, launch: LaunchId) -> Result<Vec<LaunchWork<F::Result>>, WorkerLost> {
         match self {
             Workers::Here(worker) => Ok(vec![worker.end(launch)]),
             Workers::Threads { jobs, results, .. } => {
@@ -178,7 +158,7 @@ impl Workers {
     }
 }
 
-impl Drop for Workers {
+impl<F: Follower> Drop for Workers<F> {
     fn drop(&mut self) {
         if let Workers::Threads { jobs, threads, .. } = self {
             jobs.clear();
@@ -190,7 +170,7 @@ impl Drop for Workers {
     }
 }
 
-fn serve(mut worker: Following, queue: &Receiver<Job>, out: &Sender<Work>) {
+fn serve<F: Follower>(mut worker: Worker<F>, queue: &Receiver<Job>, out: &Sender<LaunchWork<F::Result>>) {
     for job in queue {
         match job {
             Job::Start(shape) => worker.start(&shape),

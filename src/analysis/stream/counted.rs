@@ -3,24 +3,44 @@
 use warpline_format::access::Space;
 use warpline_format::event::SiteCount;
 
-use super::{CellKey, Owner};
 use crate::attribution::{Module, ROOT};
 use crate::metrics::Counters;
+use crate::requests::{CellKey, Owner};
 
 /// Most sectors or lines of a request that is counted: 32 lanes, eight words each in a place of its own.
 const MOST_PIECES: u32 = 32 * 8;
 /// Most requests of a site in a launch; more would take a GPU years.
 const MOST_REQUESTS: u64 = 1 << 48;
 
+/// Counts that no launch gives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("counts of site {site}: {wrong}")]
+pub struct CountsError {
+    site: u32,
+    wrong: WrongCounts,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+enum WrongCounts {
+    #[error("there is no such site")]
+    NoSite,
+    #[error("no space")]
+    NoSpace,
+    #[error("impossible pieces")]
+    Pieces,
+    #[error("they do not agree")]
+    Disagree,
+}
+
 /// What a site's counts are, and where they belong. Whose memory was touched and from which device calls is not known.
 ///
 /// # Errors
 /// What is impossible about the counts.
-pub(super) fn counters(module: &Module, count: &SiteCount) -> Result<(CellKey, Counters), String> {
-    let wrong = |what: &str| Err(format!("counts of site {}: {what}", count.site));
-    let Some(width) = module.widths.get(count.site as usize) else { return wrong("there is no such site") };
+pub(super) fn counters(module: &Module, count: &SiteCount) -> Result<(CellKey, Counters), CountsError> {
+    let wrong = |wrong: WrongCounts| Err(CountsError { site: count.site, wrong });
+    let Some(width) = module.widths.get(count.site as usize) else { return wrong(WrongCounts::NoSite) };
     if count.space == Space::Generic {
-        return wrong("no space");
+        return wrong(WrongCounts::NoSpace);
     }
     let sum = |pieces: &[(u32, u64)]| {
         let fits = pieces.iter().all(|(pieces, _)| (1..=MOST_PIECES).contains(pieces));
@@ -28,10 +48,10 @@ pub(super) fn counters(module: &Module, count: &SiteCount) -> Result<(CellKey, C
         requests.filter(|&requests| fits && requests <= MOST_REQUESTS)
     };
     let (Some(requests), Some(by_lines)) = (sum(&count.by_sectors), sum(&count.by_lines)) else {
-        return wrong("impossible pieces");
+        return wrong(WrongCounts::Pieces);
     };
     if requests != by_lines || count.lanes > 32 * requests || count.ideal_sectors > 32 * requests {
-        return wrong("they do not agree");
+        return wrong(WrongCounts::Disagree);
     }
     let mut counters = Counters {
         requests,

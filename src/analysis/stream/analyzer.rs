@@ -1,0 +1,273 @@
+//! Reads a stream in order, keeps what control records say and hands batches to the workers.
+
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+use std::io::Read;
+use std::sync::Arc;
+
+use rustc_hash::{FxHashMap, FxHashSet};
+use warpline_format::device::Device;
+use warpline_format::event::{Event, Fault, LaunchId, PathId, StopCause};
+use warpline_format::visible;
+
+use super::memory::Memory;
+use super::open_launch::OpenLaunch;
+use super::refusal::Refusal;
+use crate::analysis::followers::Following;
+use crate::analysis::results::ObjectData;
+use crate::analysis::sharing::{LAUNCHES, Sharing};
+use crate::analysis::{Analysis, FaultData, Finish, HostAllocationData, LaunchKind, ProgramData, Progress, Status};
+use crate::attribution::Module;
+use crate::races::Watch;
+use crate::requests::WorkerLost;
+use crate::simulation::{Reorder, Settings};
+use crate::trace::{Damage, Ending, Message, TraceReader};
+
+/// Bad accesses that are kept.
+const MOST_FAULTS: usize = 10_000;
+/// Follows one stream.
+pub struct Analyzer {
+    pub(super) analysis: Analysis,
+    pub(super) following: Following,
+    pub(super) kernels: FxHashMap<(u32, u32), u32>,
+    pub(super) launches: Sharing<LaunchKind>,
+    pub(super) failed: u64,
+    pub(super) open: BTreeMap<LaunchId, OpenLaunch>,
+    pub(super) status: Status,
+    pub(super) current: Option<LaunchId>,
+    /// The launch that began last.
+    pub(super) last_launch: Option<LaunchId>,
+    /// Puts launches into another device's order.
+    pub(super) reorder: Option<Reorder>,
+    /// Launches that this device cannot have, until they end.
+    pub(super) left_out: FxHashSet<LaunchId>,
+    pub(super) memory: Memory,
+    /// The launch that was stopped and has not ended yet, why and in which block.
+    pub(super) stopped: Option<(LaunchId, StopCause, u64)>,
+    /// Looks for conflicts between warps; not on a GPU, whose records do not tell barriers.
+    pub(super) watch: Option<Watch>,
+}
+
+/// Analyses a whole stream with `threads` workers. Damage does not make it fail: it is told in
+/// [`Analysis::finish`], and everything before it is counted.
+///
+/// # Errors
+/// [`WorkerLost`], after a bug.
+pub fn analyze<R: Read>(
+    reader: TraceReader<R>,
+    threads: usize,
+    progress: &mut dyn Progress,
+) -> Result<Analysis, WorkerLost> {
+    analyze_with(reader, threads, None, progress)
+}
+
+/// As [`analyze`], with caches and reuse distances simulated.
+///
+/// # Errors
+/// [`WorkerLost`], after a bug.
+pub fn analyze_with<R: Read>(
+    reader: TraceReader<R>,
+    threads: usize,
+    simulation: Option<&Settings>,
+    progress: &mut dyn Progress,
+) -> Result<Analysis, WorkerLost> {
+    follow(reader, Analyzer::new(threads, simulation), progress)
+}
+
+/// As [`analyze_with`], in the order of a run made for `device`.
+///
+/// # Errors
+/// [`WorkerLost`], after a bug.
+pub fn analyze_for<R: Read>(
+    reader: TraceReader<R>,
+    threads: usize,
+    simulation: &Settings,
+    device: Device,
+    progress: &mut dyn Progress,
+) -> Result<Analysis, WorkerLost> {
+    let analyzer =
+        Analyzer { reorder: Some(Reorder::new(device, simulation.stated)), ..Analyzer::new(threads, Some(simulation)) };
+    follow(reader, analyzer, progress)
+}
+
+fn follow<R: Read>(
+    mut reader: TraceReader<R>,
+    mut analyzer: Analyzer,
+    progress: &mut dyn Progress,
+) -> Result<Analysis, WorkerLost> {
+    let finish = loop {
+        let result = match reader.next() {
+            Ok(Message::Event(event)) => analyzer.event(*event),
+            Ok(Message::Batch { launch, items }) => analyzer.batch(launch, items),
+            Err(Ending::Complete) => break Finish::Complete,
+            Err(Ending::Unfinished | Ending::Damaged(Damage::Cut(_))) => break Finish::Unfinished,
+            Err(Ending::Damaged(damage)) => break Finish::Damaged(damage.to_string()),
+        };
+        match result {
+            Ok(()) => {}
+            Err(Refusal::Worker(lost)) => return Err(lost),
+            Err(refusal) => break Finish::Damaged(format!("chunk {}: {refusal}", reader.chunk())),
+        }
+        analyzer.status.bytes = reader.bytes();
+        progress.update(&analyzer.status, analyzer.current_kernel());
+    };
+    analyzer.finish(finish)
+}
+
+impl Analyzer {
+    fn new(threads: usize, simulation: Option<&Settings>) -> Analyzer {
+        Analyzer {
+            analysis: Analysis::empty(Finish::Nothing),
+            following: Following::new(threads, simulation),
+            kernels: FxHashMap::default(),
+            launches: Sharing::new(LAUNCHES),
+            failed: 0,
+            open: BTreeMap::new(),
+            status: Status::default(),
+            current: None,
+            last_launch: None,
+            reorder: None,
+            left_out: FxHashSet::default(),
+            memory: Memory::default(),
+            stopped: None,
+            watch: Some(Watch::new(simulation.map(|settings| settings.races).unwrap_or_default())),
+        }
+    }
+
+    fn current_kernel(&self) -> Option<&str> {
+        let shape = &self.open.get(&self.current?)?.shape;
+        let kernel = &self.analysis.kernels[shape.kernel as usize];
+        Some(&shape.module.1.table.functions[kernel.function as usize].name)
+    }
+
+    pub(super) fn device(&self) -> Option<&Device> {
+        self.analysis.program.as_ref().map(|program| &program.device)
+    }
+
+    fn event(&mut self, event: Event) -> Result<(), Refusal> {
+        match event {
+            Event::Program { mut executable, mut arguments, mut device } => {
+                arguments.iter_mut().chain([&mut executable, &mut device.name]).for_each(visible::make_name);
+                if self.analysis.program.is_some() {
+                    return Err(Refusal::SecondProgram);
+                }
+                self.analysis.program = Some(ProgramData { executable, arguments, device });
+            }
+            Event::OnGpu => {
+                self.analysis.on_gpu = true;
+                self.watch = None;
+            }
+            Event::Object { id, path, build_id } => {
+                announce(&mut self.analysis.objects, id, ObjectData { path, build_id }, "object")?;
+            }
+            Event::Module { id, site_table } => {
+                // Kernels of the first one may have run: their numbers must keep their meaning.
+                if self.analysis.modules.contains_key(&id) {
+                    return Err(Refusal::Twice { what: "module", id: id.into() });
+                }
+                let module = Module::new(&site_table)?;
+                self.analysis.modules.insert(id, Arc::new(module));
+            }
+            Event::Path { id, frames } => {
+                announce(&mut self.analysis.paths, id, frames, "call path")?;
+            }
+            Event::Allocation(mut event) => {
+                event.name.iter_mut().for_each(visible::make_name);
+                let change = self.memory.allocated(event, &mut self.analysis)?;
+                self.following.changed(change)?;
+            }
+            Event::Free { id, .. } => {
+                let change = self.memory.freed(id, &mut self.analysis)?;
+                self.following.changed(change)?;
+            }
+            Event::HostAllocation { id, mut kind, bytes, mut name, path } => {
+                name.iter_mut().chain([&mut kind]).for_each(visible::make_name);
+                let data = HostAllocationData { kind, bytes, name, path, count: 1 };
+                self.memory.host_allocated(id, data, &mut self.analysis)?;
+            }
+            Event::Copy(copy) => {
+                if let Some(written) = self.memory.copied(&copy, &mut self.analysis)? {
+                    self.following.copied(written);
+                }
+            }
+            Event::Unchanged => self.memory.unchanged(&mut self.analysis),
+            Event::Launch(launch) => self.launch(launch)?,
+            Event::LaunchEnd(end) => self.launch_end(&end)?,
+            Event::Fault(fault) => self.fault(fault),
+            Event::Dropped { records } => self.analysis.dropped = self.analysis.dropped.saturating_add(records),
+            Event::WarpBlocks { launch, blocks } => self.warp_blocks(launch, blocks)?,
+            Event::Spills { module, kernels } => {
+                self.analysis.spills.extend(kernels.into_iter().map(|(function, bytes)| ((module, function), bytes)));
+            }
+            Event::Parted { launch, branches } => self.parted(launch, &branches)?,
+            Event::Assembled { module, kernels } => {
+                let each = kernels.into_iter().map(|(function, known)| ((module, function), known));
+                self.analysis.resources.extend(each);
+            }
+            Event::SiteCounts { launch, sites } => self.site_counts(launch, &sites)?,
+            Event::Stopped { launch, cause, block } => self.stopped = Some((launch, cause, block)),
+            Event::DivergentBarrier(barrier) if self.analysis.divergent.len() < MOST_FAULTS => {
+                let launch = self.launch_of(barrier.launch);
+                self.analysis.divergent.push((barrier, launch));
+            }
+            Event::DifferentBarriers(pair) if self.analysis.different.len() < MOST_FAULTS => {
+                let launch = self.launch_of(pair.launch);
+                self.analysis.different.push((pair, launch));
+            }
+            Event::DivergentBarrier(_) | Event::DifferentBarriers(_) => self.analysis.more_faults += 1,
+            Event::NotLaunched { why, launches } => self.analysis.failures.add_not_launched(why, launches),
+            Event::End { .. } => {}
+        }
+        Ok(())
+    }
+
+    /// Kernel and host path of a launch that runs.
+    fn launch_of(&self, launch: LaunchId) -> Option<(u32, PathId)> {
+        self.open.get(&launch).map(|open| (open.shape.kernel, open.event.path))
+    }
+
+    /// Keeps a bad access with what it happened to, which may not be told by itself later.
+    fn fault(&mut self, event: Fault) {
+        if self.analysis.faults.len() >= MOST_FAULTS {
+            self.analysis.more_faults += 1;
+            return;
+        }
+        let launch = self.launch_of(event.launch);
+        let nearest = self.memory.nearest(&event, &self.analysis);
+        self.analysis.faults.push(FaultData { event, launch, nearest });
+    }
+
+    fn finish(mut self, finish: Finish) -> Result<Analysis, WorkerLost> {
+        let open: Vec<LaunchId> = self.open.keys().copied().collect();
+        for launch in open {
+            if let Some((kernel, place, data)) = self.close(launch, None)? {
+                self.keep(kernel, place, data);
+            }
+        }
+        if let (Some(reorder), Some(program)) = (&self.reorder, &mut self.analysis.program) {
+            program.device = reorder.device().clone();
+        }
+        self.memory.finish(&mut self.analysis);
+        self.analysis.conflicts = self.watch.map(Watch::finish);
+        self.analysis.bytes = self.status.bytes;
+        self.analysis.finish = finish;
+        Ok(self.analysis)
+    }
+}
+
+/// Keeps an announcement. The same once more does no harm.
+fn announce<K: Copy + Ord + Into<u64>, V: PartialEq>(
+    known: &mut BTreeMap<K, V>,
+    id: K,
+    data: V,
+    what: &'static str,
+) -> Result<(), Refusal> {
+    match known.entry(id) {
+        Entry::Occupied(before) if *before.get() != data => Err(Refusal::Differs { what, id: id.into() }),
+        Entry::Occupied(_) => Ok(()),
+        Entry::Vacant(free) => {
+            free.insert(data);
+            Ok(())
+        }
+    }
+}

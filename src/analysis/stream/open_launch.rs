@@ -1,0 +1,21 @@
+//! A launch that is running.
+
+use std::sync::Arc;
+
+use warpline_format::event::{Launch, WarpBlockCount};
+
+use crate::analysis::sharing::Place;
+use crate::metrics::Counters;
+use crate::requests::{CellKey, LaunchShape};
+
+/// A launch that is running.
+pub(super) struct OpenLaunch {
+    pub(super) shape: Arc<LaunchShape>,
+    pub(super) event: Launch,
+    /// Whether it is told by itself.
+    pub(super) place: Place,
+    /// Its blocks by warp, until they are added to its kernel's.
+    pub(super) warp_blocks: Vec<WarpBlockCount>,
+    /// Its requests, where the GPU counted them.
+    pub(super) site_counts: Vec<(CellKey, Counters)>,
+}
