@@ -97,8 +97,8 @@ fn show(model: &Model, sections: &[models::Section]) -> String {
     }
     for curve in &model.curves {
         let path = match curve.path {
-            CurvePath::ThroughLevel1 => "through level 1",
-            CurvePath::PastLevel1 => "past level 1",
+            CurvePath::ThroughLevel1 => "through L1",
+            CurvePath::PastLevel1 => "past L1",
         };
         _ = writeln!(text, "  latency {path}: {}  [{}]", levels(curve), curve.source);
     }

@@ -69,7 +69,7 @@ pub(super) fn execute(arguments: &SimArguments) -> Result<u8, Failure> {
     Ok(if profile.run.complete { exit_code::OK } else { exit_code::PARTIAL })
 }
 
-/// Who should use level 1 of a model; the trace is read once for each choice that is tried.
+/// Who should use L1 of a model; the trace is read once for each choice that is tried.
 fn advice(trace: &Path, base: &Analysis, model: &Chosen, threads: u32) -> Result<BTreeMap<u32, Advice>, Failure> {
     let mut tried = model.clone();
     tried.simulation.reuse = None;

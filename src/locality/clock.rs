@@ -7,9 +7,9 @@
 //! a line falls in an LRU stack, equation 2 of Hu and others, "Kinetic modeling of data eviction in cache", USENIX ATC
 //! 2016). That sum is the mean of min(b + 1, g) over all uses.
 
+use super::cells::{ReuseCells, counters};
 use super::histogram::Limits;
 use super::timeline::{Notes, Timeline, Which};
-use super::{ReuseCells, reuse};
 
 /// Counts uses.
 #[derive(Clone, Copy, Debug, Default)]
@@ -193,7 +193,7 @@ impl Notes for Gaps {
         for (cell, loads) in (0..).zip(&mut self.cells).filter(|(_, loads)| loads.uses > 0) {
             let cold = loads.cold;
             let first = if weight == 1 { cold } else { loads.adjust(weight) };
-            let histogram = which(reuse::counters(cells, cell));
+            let histogram = which(counters(cells, cell));
             // The followed ones have been counted.
             histogram.infinite = (histogram.infinite + first).saturating_sub(cold);
             for bin in loads.bins.iter().filter(|bin| bin.count > 0) {

@@ -2,6 +2,7 @@
 //! `docs/design/locality.md` tells the definitions and the method.
 
 mod axis;
+mod cells;
 mod clock;
 mod distances;
 mod elements;
@@ -15,9 +16,10 @@ mod timeline;
 mod uses;
 
 pub use axis::Axis;
+pub use cells::{ReuseCells, ReuseCounters};
 pub use clock::Clock;
 pub use distances::Distances;
 pub use histogram::ReuseHistogram;
-pub use reuse::{Reuse, ReuseCells, ReuseCounters, Stores};
+pub use reuse::{Reuse, Stores};
 pub use scope::{Distance, SAMPLED_LINES, Scope, Serve};
 pub use timeline::Timeline;

@@ -6,38 +6,14 @@ use rustc_hash::FxHashMap;
 use warpline_format::access::{Access, Addresses};
 use warpline_format::site_table::Op;
 
-use super::ReuseHistogram;
 use super::axis::Axis;
+use super::cells::{ReuseCells, counters};
 use super::elements::{CLASSES, Groups, NONE, Use, class_of, elements_in_line, end, mark_reused, rerank, step};
 use super::sample::Sample;
 use super::timeline::{Notes, Timeline};
 use super::uses::{ELEMENT, LINE, SECTOR, Times, count_found, end_time, runs_of, use_times};
 use crate::geometry::Width;
 use crate::hierarchy::Piece;
-
-/// Reuse figures of one cell.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct ReuseCounters {
-    /// Elements: address and width of the access.
-    pub element: ReuseHistogram,
-    /// 32-byte sectors.
-    pub sector: ReuseHistogram,
-    /// 128-byte lines.
-    pub line: ReuseHistogram,
-    /// Uses of elements that their scope uses just this once before they are stored to or the scope
-    /// ends. May go below zero on the way, hence the wrapping sums.
-    pub streaming: u64,
-}
-
-impl ReuseCounters {
-    /// Adds another one.
-    pub fn add(&mut self, other: &ReuseCounters) {
-        self.element.add(&other.element);
-        self.sector.add(&other.sector);
-        self.line.add(&other.line);
-        self.streaming = self.streaming.wrapping_add(other.streaming);
-    }
-}
 
 /// What a store does to what it writes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -78,17 +54,6 @@ pub struct Reuse<T: Timeline = Axis> {
     sectors: Times<T>,
     line_times: Times<T>,
     sample: Sample,
-}
-
-/// Where figures go: one entry per cell.
-pub type ReuseCells = Vec<ReuseCounters>;
-
-#[inline]
-pub(super) fn counters(cells: &mut ReuseCells, cell: u32) -> &mut ReuseCounters {
-    if cells.len() <= cell as usize {
-        cells.resize(cell as usize + 1, ReuseCounters::default());
-    }
-    &mut cells[cell as usize]
 }
 
 impl<T: Timeline> Reuse<T> {

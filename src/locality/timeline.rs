@@ -3,8 +3,8 @@
 use std::fmt::Debug;
 
 use super::axis::Axis;
+use super::cells::{ReuseCells, counters};
 use super::histogram::{Limits, ReuseHistogram};
-use super::reuse::{ReuseCells, counters};
 
 /// Times of uses, in order.
 pub trait Timeline: Clone + Debug + Default {

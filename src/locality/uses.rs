@@ -1,7 +1,7 @@
 //! Steps of [`Reuse`](super::Reuse): what a use of elements, sectors or lines finds, and where that is counted.
 
+use super::cells::{ReuseCells, counters};
 use super::elements::{Found, NONE, class_of};
-use super::reuse::{ReuseCells, counters};
 use super::timeline::{Notes, Timeline, Which};
 
 /// Times of one granularity, and what was found on them.

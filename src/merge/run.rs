@@ -56,7 +56,7 @@ pub(super) fn merge(first: &Profile, profiles: &[Profile]) -> Run {
         runs().filter_map(|run| run.exit_code).find(|code| *code != 0)
     });
     let program = same(profiles, |run| run.program.clone()).unwrap_or_else(|| {
-        notes.push("the runs had different arguments or paths of the executable; none are told".to_owned());
+        notes.push("the runs had different arguments or paths of the executable; none are reported".to_owned());
         let path = same(profiles, |run| run.program.first().cloned()).flatten();
         path.or_else(|| first.run.program.first().cloned()).into_iter().collect()
     });

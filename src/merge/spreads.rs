@@ -41,8 +41,7 @@ pub(super) fn merge(whole: &mut Profile, profiles: &[Profile]) {
         notes.push("how ratios spread over launches is left out: it does not follow from the single runs".to_owned());
     }
     if paths_lost {
-        let note =
-            "how figures spread over the launches of a call path is told of paths that every run took often or never";
+        let note = "how figures spread over the launches of a call path is reported for paths that every run took often or never";
         notes.push(note.to_owned());
     }
     number_paths(whole);

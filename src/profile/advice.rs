@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::caches::caches;
 use super::estimate::nine_digits;
-use super::model::{DramMetrics, LevelMetrics};
+use super::metrics::{DramMetrics, LevelMetrics};
 use crate::advice::{Advice, Best, Choice};
 use crate::hierarchy::Traffic;
 use crate::simulation::{PageCounts, PageSettings};

@@ -145,7 +145,7 @@ pub fn build(input: BuildInput<'_>) -> Profile {
     notes.extend(notes::of_left_out(analysis, &profile.run.models));
     notes.extend(super::unnamed::notes(&profile, || paths.makers()));
     notes.extend(paths.problems().iter().cloned());
-    super::caches::name_models(&mut profile);
+    super::other_models::name_models(&mut profile);
     let evidence = sources::Evidence { allowed: &facts.sources, analysis, paths: &mut paths };
     notes.extend(sources::collect(&mut profile, evidence));
     notes.extend(profile.kernels.iter().filter(|kernel| kernel.spill_bytes > 0).map(|kernel| {
@@ -419,7 +419,7 @@ fn fault_row(analysis: &Analysis, paths: &mut Paths<'_>, fault: &FaultData) -> m
         launch: fault.launch,
         frame: site.map(|(module, site)| chain_place(module, &site.chain).user).unwrap_or_default(),
         other: None,
-        op: site.map_or("", |(_, site)| rows::op_name(site.op)).to_owned(),
+        op: site.map_or("", |(_, site)| super::names::op_name(site.op)).to_owned(),
         bytes: site.map_or(0, |(_, site)| site.bytes),
         block: fault.block,
         thread: fault.thread,

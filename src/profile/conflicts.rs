@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::model::Frame;
+use super::frames::Frame;
+use super::names;
 use super::paths::{Paths, chain_place};
-use super::rows;
 use crate::analysis::{Analysis, space_name};
 use crate::races::{self, Scope, Verdict};
 
@@ -96,7 +96,7 @@ fn row(analysis: &Analysis, paths: &mut Paths<'_>, conflict: &races::Conflict) -
     let party = |party: &races::Party| {
         let site = module.table.sites.get(party.site as usize)?;
         Some(ConflictParty {
-            op: rows::op_name(site.op).to_owned(),
+            op: names::op_name(site.op).to_owned(),
             frame: chain_place(module, &site.chain).user,
             site: party.site,
             block: party.block,

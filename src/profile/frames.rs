@@ -1,6 +1,19 @@
-//! Which frames are the user's own.
+//! Source positions, and which are the user's own.
 
-use super::model::Frame;
+use serde::{Deserialize, Serialize};
+
+/// A source position; empty strings and zeroes are unknown.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Frame {
+    /// Demangled name.
+    pub function: String,
+    /// Absolute path.
+    pub file: String,
+    /// From 1.
+    pub line: u32,
+    /// From 1.
+    pub column: u32,
+}
 
 /// Whether a file is not the user's own.
 pub fn is_system(file: &str) -> bool {

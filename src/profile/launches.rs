@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::model::{ByOp, Frame, Launch, OpMetrics, RatioSpread, Spaces, Spread};
 use super::paths::Paths;
-use super::{caches, rows, spread};
+use super::{caches, names, rows, spread};
 use crate::analysis::{KernelData, LaunchData, space_name};
 
 /// Launches of a kernel that are summed up.
@@ -110,7 +110,7 @@ fn by_op(launch: &LaunchData) -> ByOp {
             l2: figures.map(|figures| figures.l2),
             dram: figures.map(|figures| figures.dram),
         };
-        all.entry(space_name(space).to_owned()).or_default().insert(rows::op_name(op).to_owned(), row);
+        all.entry(space_name(space).to_owned()).or_default().insert(names::op_name(op).to_owned(), row);
     }
     all
 }

@@ -9,7 +9,7 @@ pub use super::advice::{BypassAdvice, BypassEquation, PageMetrics, SiteChoice, W
 pub use super::conflicts::{Conflict, ConflictParty};
 pub use super::estimate::{Bytes, Estimate, IdealEstimate, Limit};
 pub use super::finding::{Finding, Gain, Severity};
-pub use super::frames::{is_system, user_frame};
+pub use super::frames::{Frame, is_system, user_frame};
 pub use super::launches::LaunchGroup;
 pub use super::metrics::{
     Beyond, ByOp, CacheMetrics, DistanceBucket, Distances, DramMetrics, InstructionCount, Instructions, LevelMetrics,
@@ -19,11 +19,6 @@ pub use super::missing::Missing;
 pub use super::operand::{Operand, ThreadStep};
 pub use super::pattern::{Atomics, BankConflict, HotPlace, Pattern};
 pub use super::spread::{PathSpread, RatioSpread, Spread};
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "the form that serde asks for")]
-pub(super) fn is_nothing(bytes: &u32) -> bool {
-    *bytes == 0
-}
 
 fn one() -> u64 {
     1
@@ -154,19 +149,6 @@ pub struct Environment {
     pub threads: Option<u32>,
 }
 
-/// A source position; empty strings and zeroes are unknown.
-#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub struct Frame {
-    /// Demangled name.
-    pub function: String,
-    /// Absolute path.
-    pub file: String,
-    /// From 1.
-    pub line: u32,
-    /// From 1.
-    pub column: u32,
-}
-
 /// A kernel.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Kernel {
@@ -216,7 +198,7 @@ pub struct Kernel {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub over_paths: Vec<PathSpread>,
     /// Bytes per thread that ptxas spills, stores and loads together: traffic to local memory that no record shows.
-    #[serde(default, skip_serializing_if = "is_nothing")]
+    #[serde(default, skip_serializing_if = "super::names::is_nothing")]
     pub spill_bytes: u32,
     /// Bottleneck estimates, one per model.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -482,7 +464,7 @@ pub struct Branch {
     #[serde(default, skip_serializing_if = "super::metrics::is_zero")]
     pub idle_lane_slots: u64,
     /// Line of the kernel itself that it stands on, or that calls what it stands in; 0 unknown.
-    #[serde(default, skip_serializing_if = "is_nothing")]
+    #[serde(default, skip_serializing_if = "super::names::is_nothing")]
     pub kernel_line: u32,
     /// Lanes waited in its loop for others of their warp, which went on ahead in an order that is assumed.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -536,7 +518,7 @@ pub struct Block {
     #[serde(default)]
     pub lanes_lost: u64,
     /// Line of the kernel itself that it stands on, or that calls what it stands in; 0 unknown.
-    #[serde(default, skip_serializing_if = "is_nothing")]
+    #[serde(default, skip_serializing_if = "super::names::is_nothing")]
     pub kernel_line: u32,
     /// Its instructions by the source line they belong to; empty where that is `line` for all of them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -551,7 +533,7 @@ pub struct BlockPart {
     /// User frame.
     pub line: u32,
     /// Line of the kernel itself that they stand on, or that calls what they stand in; 0 unknown.
-    #[serde(default, skip_serializing_if = "is_nothing")]
+    #[serde(default, skip_serializing_if = "super::names::is_nothing")]
     pub kernel_line: u32,
     /// Instructions of one execution.
     pub instructions: u64,

@@ -16,7 +16,7 @@ pub struct Operand {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub structure: Option<String>,
     /// Its size.
-    #[serde(default, skip_serializing_if = "super::model::is_nothing")]
+    #[serde(default, skip_serializing_if = "super::names::is_nothing")]
     pub structure_bytes: u32,
     /// How the address changes with `threadIdx.x`, `.y` and `.z`; absent where it does not.
     #[serde(default, skip_serializing_if = "no_steps")]

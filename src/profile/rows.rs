@@ -3,25 +3,18 @@
 use std::collections::BTreeMap;
 
 use warpline_format::access::Space;
-use warpline_format::site_table::{InstructionMix, Op};
+use warpline_format::site_table::InstructionMix;
 
 use super::model::{
     BlockPart, ByAllocation, Context, InstructionCount, Instructions, LaneSlots, Line, Metrics, PassMetrics, Site,
     Spaces, WarpBlocks,
 };
+use super::names::op_name;
 use super::paths::{ChainPlace, chain_place, device_frame};
 use crate::analysis::{BlockSum, InstructionSums, KernelData, WarpSum, space_name};
 use crate::attribution::{Module, ROOT};
 use crate::metrics::Counters;
 use crate::requests::{CellKey, Owner};
-
-pub(super) fn op_name(op: Op) -> &'static str {
-    match op {
-        Op::Load => "load",
-        Op::Store => "store",
-        Op::Atomic => "atomic",
-    }
-}
 
 /// Counters as the profile tells them, of one space or (`None`) of several.
 pub(super) fn metrics(counters: &Counters, space: Option<Space>) -> Metrics {

@@ -20,7 +20,7 @@ pub struct Chase {
     pub before: u64,
     /// Loads that are timed.
     pub timed: u64,
-    /// The loads go past level 1 (`ld.global.cg`).
+    /// The loads go past L1 (`ld.global.cg`).
     pub past_level_1: bool,
 }
 
@@ -72,12 +72,12 @@ const TAG_STRIDES: [u64; 4] = [3 * 32, 3 * 64, 3 * 128, 3 * 256];
 pub enum Sweep {
     /// Sizes: capacities.
     Sizes {
-        /// The loads go past level 1.
+        /// The loads go past L1.
         past_level_1: bool,
     },
     /// Strides over an array that does not fit: what a miss fetches.
     Fetch {
-        /// The loads go past level 1.
+        /// The loads go past L1.
         past_level_1: bool,
     },
     /// Sizes at a stride beyond a line: bytes of a tag.
@@ -92,7 +92,7 @@ pub fn timing_plan(config: &HierarchyConfig) -> Vec<(Sweep, Chase)> {
     let l1 = config.l1.bytes;
     let l2 = config.l2.bytes();
     let mut plan = Vec::new();
-    // Capacities, through level 1 and past it. A stride of one line reaches every line once per lap.
+    // Capacities, through L1 and past it. A stride of one line reaches every line once per lap.
     for (past_level_1, low) in [(false, 4 << 10), (true, 256 << 10)] {
         let all = sizes(low, 1 << 20, 8).chain(sizes(1 << 20, 4 * l2, 6).skip(1));
         plan.extend(all.map(|bytes| (Sweep::Sizes { past_level_1 }, Chase::timed(bytes, 128, past_level_1))));

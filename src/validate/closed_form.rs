@@ -9,9 +9,9 @@ use crate::hierarchy::{HierarchyConfig, Index, Replacement};
 /// Misses of all loads of a chase, `None` where no closed form holds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Misses {
-    /// Lookups of level 1 that miss.
+    /// Lookups of L1 that miss.
     pub l1: Option<u64>,
-    /// Lookups of level 2 that miss.
+    /// Lookups of L2 that miss.
     pub l2: Option<u64>,
 }
 
@@ -47,7 +47,7 @@ fn level_1(config: &HierarchyConfig, all: &mut Vec<Case>) {
     for quarters in if lru { 1..=3 } else { 1..=2 } {
         for stride in [4, sector, 128] {
             let chase = Chase::laps(bytes / 4 * quarters / 512 * 512, stride, 3, false);
-            add("fits level 1: misses once per sector", chase, Some(chase.bytes / stride.max(sector)));
+            add("fits L1: misses once per sector", chase, Some(chase.bytes / stride.max(sector)));
         }
     }
     let beyond = 4 * bytes;
@@ -56,11 +56,11 @@ fn level_1(config: &HierarchyConfig, all: &mut Vec<Case>) {
     }
     for stride in [4, sector, 128] {
         let chase = Chase::laps(beyond, stride, 1, false);
-        add("first lap beyond level 1: every sector misses", chase, Some(chase.bytes / stride.max(sector)));
+        add("first lap beyond L1: every sector misses", chase, Some(chase.bytes / stride.max(sector)));
         let chase = Chase::laps(beyond, stride, 2, false);
         let every = chase.loads() * stride.min(sector) / sector;
         let misses = (lru && l1.index == Index::Linear).then_some(every);
-        add("beyond level 1, within level 2: one lap misses level 2", chase, misses);
+        add("beyond L1, within L2: one lap misses L2", chase, misses);
     }
 }
 
@@ -69,22 +69,22 @@ fn level_2(config: &HierarchyConfig, all: &mut Vec<Case>) {
     let bytes = l2.bytes();
     let (line, fill) = (u64::from(l2.line_bytes), u64::from(l2.fill_bytes));
     let mut add = |what, chase, l2| all.push(Case { what, chase, misses: Misses { l1: None, l2: Some(l2) } });
-    // Where level 2 has two partitions an SM keeps copies of the far one's lines in its own.
+    // Where L2 has two partitions an SM keeps copies of the far one's lines in its own.
     for part in [8, 4] {
         for stride in [32, 128] {
             let chase = Chase::laps(bytes / part, stride, 2, true);
-            add("fits level 2: misses once per fetch", chase, chase.bytes / stride.max(fill));
+            add("fits L2: misses once per fetch", chase, chase.bytes / stride.max(fill));
         }
     }
     let chase = Chase::laps(2 * bytes, line, 1, true);
-    add("first lap beyond level 2: every line misses", chase, chase.loads());
+    add("first lap beyond L2: every line misses", chase, chase.loads());
     if l2.replacement == Replacement::Lru {
         let chase = Chase::laps(2 * bytes, line, 2, true);
-        add("beyond level 2, least recently used: every line misses", chase, chase.loads());
+        add("beyond L2, least recently used: every line misses", chase, chase.loads());
     }
 }
 
-/// Misses of level 2 by loads through level 1 that touch each place for the first time.
+/// Misses of L2 by loads through L1 that touch each place for the first time.
 fn cold(config: &HierarchyConfig, chase: &Chase) -> u64 {
     let (sector, fill) = (u64::from(config.l1.sector_bytes), u64::from(config.l2.fill_bytes));
     if sector >= fill {
@@ -115,10 +115,10 @@ mod tests {
                 let cache = if chase.past_level_1 { CacheOp::Global } else { CacheOp::Default };
                 let sum = walk(&config, chase.bytes / 4, chase.stride / 4, chase.loads(), cache);
                 if let Some(l1) = misses.l1 {
-                    assert_eq!(sum.l1.lookups - sum.l1.hits, l1, "{name}, level 1: {what}: {chase:?}");
+                    assert_eq!(sum.l1.lookups - sum.l1.hits, l1, "{name}, L1: {what}: {chase:?}");
                 }
                 if let Some(l2) = misses.l2 {
-                    assert_eq!(sum.l2.lookups - sum.l2.hits, l2, "{name}, level 2: {what}: {chase:?}");
+                    assert_eq!(sum.l2.lookups - sum.l2.hits, l2, "{name}, L2: {what}: {chase:?}");
                 }
             }
         }

@@ -46,7 +46,7 @@ fn points(timed: &[(Sweep, Chase, u64)], sweep: Sweep, of: impl Fn(&Chase) -> u6
     points
 }
 
-/// Bytes of level 1 when no shared memory is needed.
+/// Bytes of L1 when no shared memory is needed.
 fn level_1_bytes(config: &HierarchyConfig) -> f64 {
     (u64::from(config.l1.lines(0)) * u64::from(config.l1.line_bytes)) as f64
 }
@@ -59,14 +59,14 @@ pub fn of_curves(config: &HierarchyConfig, curves: &[Curve]) -> Vec<FigureRow> {
         let points: Vec<Point> = points.map(|(&bytes, &cycles)| Point { bytes, cycles }).collect();
         let levels = plateaus(&points);
         let (path, names) = match curve.path {
-            Path::ThroughLevel1 => ("through level 1", &["level 1", "level 2", "memory"][..]),
-            Path::PastLevel1 => ("past level 1", &["level 2", "memory"][..]),
+            Path::ThroughLevel1 => ("through L1", &["L1", "L2", "memory"][..]),
+            Path::PastLevel1 => ("past L1", &["L2", "memory"][..]),
         };
         let has_all = levels.len() == names.len();
         for (name, level) in names.iter().zip(&levels) {
             let model = match *name {
-                "level 1" => Some(level_1_bytes(config)),
-                "level 2" => Some(config.l2.bytes() as f64),
+                "L1" => Some(level_1_bytes(config)),
+                "L2" => Some(config.l2.bytes() as f64),
                 _ => None,
             };
             // With more or fewer levels than the model has, it is not known which is which.
@@ -86,8 +86,8 @@ pub fn of_curves(config: &HierarchyConfig, curves: &[Curve]) -> Vec<FigureRow> {
 pub fn figures(config: &HierarchyConfig, timed: &[(Sweep, Chase, u64)]) -> Vec<FigureRow> {
     let mut rows = of_curves(config, &curves(timed, ""));
     for (past_level_1, what, model) in [
-        (false, "bytes that a miss of level 1 fetches", config.l1.sector_bytes),
-        (true, "bytes that a miss of level 2 fetches", config.l2.fill_bytes),
+        (false, "bytes that a miss of L1 fetches", config.l1.sector_bytes),
+        (true, "bytes that a miss of L2 fetches", config.l2.fill_bytes),
     ] {
         let strides = points(timed, Sweep::Fetch { past_level_1 }, |chase| chase.stride);
         let hit = points(timed, Sweep::Sizes { past_level_1 }, |chase| chase.bytes).first().map(|point| point.cycles);
@@ -113,7 +113,7 @@ pub fn figures(config: &HierarchyConfig, timed: &[(Sweep, Chase, u64)]) -> Vec<F
         _ => None,
     };
     let model = Some(f64::from(config.l1.line_bytes));
-    rows.push(FigureRow { what: "bytes of a tag of level 1".into(), unit: "bytes".into(), model, measured });
+    rows.push(FigureRow { what: "bytes of a tag of L1".into(), unit: "bytes".into(), model, measured });
     rows
 }
 
@@ -144,7 +144,7 @@ mod tests {
     use crate::validate::timing_plan;
     use warpline_format::site_table::CacheOp;
 
-    /// Latencies as a GPU with exactly the model's caches would give them: 30 cycles at level 1, 200 at level 2, 500 beyond.
+    /// Latencies as a GPU with exactly the model's caches would give them: 30 cycles at L1, 200 at L2, 500 beyond.
     fn timed(config: &HierarchyConfig) -> Vec<(Sweep, Chase, u64)> {
         let plan = timing_plan(config).into_iter();
         plan.map(|(sweep, chase)| {
@@ -170,15 +170,15 @@ mod tests {
             let figure = |what: &str| rows.iter().find(|row| row.what == what).and_then(|row| row.measured).unwrap();
             let l1 = level_1_bytes(&config);
             // Sizes are an eighth of a doubling apart.
-            let capacity = figure("capacity of level 1");
+            let capacity = figure("capacity of L1");
             assert!(capacity <= l1 && capacity > 0.9 * l1, "{name}: {capacity}, {l1}");
-            let capacity = figure("capacity of level 2");
+            let capacity = figure("capacity of L2");
             let l2 = config.l2.bytes() as f64;
             assert!(capacity <= l2 && capacity > 0.85 * l2, "{name}: {capacity}, {l2}");
-            assert_eq!(figure("bytes that a miss of level 1 fetches"), 32.0, "{name}");
-            assert_eq!(figure("bytes that a miss of level 2 fetches"), f64::from(config.l2.fill_bytes), "{name}");
-            assert_eq!(figure("bytes of a tag of level 1"), 128.0, "{name}");
-            assert_eq!(figure("latency of level 1, through level 1"), 30.0, "{name}");
+            assert_eq!(figure("bytes that a miss of L1 fetches"), 32.0, "{name}");
+            assert_eq!(figure("bytes that a miss of L2 fetches"), f64::from(config.l2.fill_bytes), "{name}");
+            assert_eq!(figure("bytes of a tag of L1"), 128.0, "{name}");
+            assert_eq!(figure("latency of L1, through L1"), 30.0, "{name}");
         }
     }
 

@@ -39,9 +39,9 @@ pub struct CaseRow {
     pub what: String,
     /// The chase.
     pub chase: Chase,
-    /// Misses of level 1.
+    /// Misses of L1.
     pub l1: Level,
-    /// Misses of level 2.
+    /// Misses of L2.
     pub l2: Level,
 }
 

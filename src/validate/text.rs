@@ -53,7 +53,7 @@ fn place(device: &str) -> &'static str {
 /// What loads that go past a level do there: nothing, or more than they should.
 fn past(level: &Level) -> String {
     if level.closed_form.is_none() && level.simulated == 0 && level.counted.is_none_or(|misses| misses == 0.0) {
-        "past level 1".to_owned()
+        "past L1".to_owned()
     } else {
         misses(level)
     }
@@ -152,7 +152,7 @@ mod tests {
         };
         let told = validation_text(&told);
         let rows: Vec<&str> = told.lines().filter(|line| line.ends_with("of a test")).collect();
-        for (row, want) in rows.iter().zip(["  past level 1  ", "  -, 7  ", "  -, 0, counted 5  ", "  -, 7  "]) {
+        for (row, want) in rows.iter().zip(["  past L1  ", "  -, 7  ", "  -, 0, counted 5  ", "  -, 7  "]) {
             assert!(row.contains(want), "{row}");
         }
     }
