@@ -548,7 +548,7 @@ fn lanes_come_together_behind_retry_loops() {
     assert!(assumed.iter().all(|note| note.contains("lock_")) && assumed.len() == 2, "{notes:?}");
 }
 
-/// DELTA's pointer chases (Zhang and Shcherbakov, MEMSYS 2020) through the whole tool: misses of the loads at level 1 and 2, as
+/// DELTA's pointer chases (Zhang and Shcherbakov, MEMSYS 2020) through the whole tool: misses of the loads at L1 and 2, as
 /// their closed forms have them. Sizes and strides are in integers of 4 bytes.
 #[test]
 fn pointer_chases_miss_as_their_closed_forms_say() {
@@ -574,28 +574,28 @@ fn pointer_chases_miss_as_their_closed_forms_say() {
         [level("l1"), level("l2")]
     };
     for model in ["vega10", "vega20"] {
-        // Lines of 64 bytes, 16 KiB of level 1 in four sets, 4 MiB of level 2.
+        // Lines of 64 bytes, 16 KiB of L1 in four sets, 4 MiB of L2.
         for s in [1, 16, 64] {
             let first = 64 / s.max(16);
-            assert_eq!(misses(model, [64, s, 8 * K, 0]), [first, first], "{model}: all hits at level 1, stride {s}");
+            assert_eq!(misses(model, [64, s, 8 * K, 0]), [first, first], "{model}: all hits at L1, stride {s}");
         }
         let (n, m) = (64 * K, 64 * K);
         for s in [1, 4, 16, 256] {
             let l1 = if s < 16 { m * s / 16 } else { m };
             let l2 = n / s.max(16);
-            assert_eq!(misses(model, [n, s, m, 0]), [l1, l2], "{model}: misses level 1, stride {s}");
+            assert_eq!(misses(model, [n, s, m, 0]), [l1, l2], "{model}: misses L1, stride {s}");
         }
         let n = 2048 * K;
         assert_eq!(misses(model, [n, 16, 2 * n / 16, 0]), [n / 8, n / 8], "{model}: misses both levels");
     }
-    // Sectors of 32 bytes; three quarters of level 1 are walked three times. What goes past it looks nothing up there.
+    // Sectors of 32 bytes; three quarters of L1 are walked three times. What goes past it looks nothing up there.
     for (model, n) in [("v100", 20 * K), ("rtx2080ti", 10 * K), ("a100", 20 * K)] {
         for s in [1, 8, 64] {
             let first = n / s.max(8);
-            assert_eq!(misses(model, [n, s, 3 * n / s, 0]), [first, first], "{model}: fits level 1, stride {s}");
+            assert_eq!(misses(model, [n, s, 3 * n / s, 0]), [first, first], "{model}: fits L1, stride {s}");
         }
         let n = 256 * K;
-        assert_eq!(misses(model, [n, 8, 2 * n / 8, 1]), [0, n / 8], "{model}: past level 1, within level 2");
+        assert_eq!(misses(model, [n, 8, 2 * n / 8, 1]), [0, n / 8], "{model}: past L1, within L2");
     }
 }
 

@@ -58,7 +58,7 @@ fn levels_add_up() {
     let profile = profile(&trace, 2, &settings("rtx2080ti"));
     let kernel = &profile.kernels[0].metrics["global"];
     let (l1, l2, dram) = (kernel.l1.unwrap(), kernel.l2.unwrap(), kernel.dram.unwrap());
-    // Loads that miss level 1, every store and every atomic reach level 2.
+    // Loads that miss L1, every store and every atomic reach L2.
     let past: u64 = profile
         .sites
         .iter()
@@ -114,7 +114,7 @@ fn two_warps_are_a_wave_where_the_model_has_64_lanes() {
         assert_eq!((global.requests, global.lanes, global.bytes), (3, 112, 448), "{threads} threads");
         assert_eq!((global.sectors, global.ideal_sectors), (6 + 4 + 4, 6 + 4 + 4));
         assert_eq!(global.lines_touched["128"], [0, 2, 1]);
-        // Level 1 has lines of 64 bytes without sectors: three of the wave, two of each half; the last half's are known.
+        // L1 has lines of 64 bytes without sectors: three of the wave, two of each half; the last half's are known.
         let l1 = global.l1.unwrap();
         assert_eq!((l1.lookups, l1.hits), (7, 2));
     }
@@ -347,7 +347,7 @@ fn host_memory_that_kernels_reach_is_told_apart() {
     trace.event(Event::Launch(demo::launch(0)));
     let mut batch = Batch::default();
     batch.block(0, demo::WARPS, 0).turn(0);
-    // Cold: 2 lines of the part with a name, 3 beside it, 1 of device memory that no copy left in level 2.
+    // Cold: 2 lines of the part with a name, 3 beside it, 1 of device memory that no copy left in L2.
     for at in [PINNED + 4096, PINNED + 4224, PINNED, PINNED + 128, PINNED + 256, demo::SUMS] {
         batch.access(Space::Global, demo::site::MATRIX, u32::MAX, |lane| at + 4 * lane);
     }
@@ -380,7 +380,7 @@ fn host_memory_that_kernels_reach_is_told_apart() {
     );
     assert!(text.contains("host memory, over the bus on a GPU: 640 B of the DRAM reads, 0 B of the writes"), "{text}");
     assert!(text.contains("lookups, in bytes of the level's own sectors (32 B and 32 B)"), "{text}");
-    // Each lookup of Fermi's level 1 is a whole line.
+    // Each lookup of Fermi's L1 is a whole line.
     assert_eq!(profile.run.lookup_bytes["gtx480"].l1, 128);
     // The table for spreadsheets has what was simulated.
     let csv = warpline::report::csv(&profile);
@@ -408,7 +408,7 @@ fn advice_and_pages_come_with_sim() {
     let profile = warpline::profile::read(&output).unwrap();
     let kernel = &profile.kernels[0];
     let advice = kernel.bypass.as_ref().unwrap();
-    // Two warps a block: none, one, or both use level 1; one load site.
+    // Two warps a block: none, one, or both use L1; one load site.
     assert_eq!(advice.warps.iter().map(|row| row.warps).collect::<Vec<_>>(), [0, 1, 2]);
     assert_eq!(advice.sites.iter().map(|row| &row.sites[..]).collect::<Vec<_>>(), [&[][..], &[demo::site::MATRIX]]);
     let global = &kernel.metrics["global"];
@@ -419,8 +419,8 @@ fn advice_and_pages_come_with_sim() {
     assert_eq!(advice.best, Some(warpline::advice::Best::AsItIs));
     let report = assert_cmd::Command::cargo_bin("warpline").unwrap().arg("report").arg(&output).output().unwrap();
     let report = String::from_utf8(report.stdout).unwrap();
-    assert!(report.contains("of 4 choices none sends less to level 2 than all loads using level 1"), "{report}");
-    assert!(!report.contains("least to level 2") && !report.contains("no better"), "{report}");
+    assert!(report.contains("of 4 choices none sends less to L2 than all loads using L1"), "{report}");
+    assert!(!report.contains("least to L2") && !report.contains("no better"), "{report}");
     // Each of the 3 SMs makes 128 requests to the matrix in a launch, all to one page, and 2 to the sums in another,
     // in windows of 32.
     let pages = kernel.pages.as_ref().unwrap();

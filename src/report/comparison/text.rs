@@ -83,7 +83,7 @@ impl Page<'_> {
             self.heading("NOT COMPARABLE");
             self.words("", 2, "The profiles were not made alike; what follows may be due to that alone.");
             for difference in &diff.differences {
-                let side = |text: &str| if text.is_empty() { "not told".to_owned() } else { text.to_owned() };
+                let side = |text: &str| if text.is_empty() { "not reported".to_owned() } else { text.to_owned() };
                 let (before, after) = (side(&difference.before), side(&difference.after));
                 let text =
                     if before == after { format!("{before}, both") } else { format!("{before} before, {after} after") };

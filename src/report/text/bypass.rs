@@ -1,4 +1,4 @@
-//! Who should use level 1, and how many pages are touched.
+//! Who should use L1, and how many pages are touched.
 
 use std::fmt::Write as _;
 
@@ -19,7 +19,7 @@ pub(super) fn write(out: &mut String, profile: &Profile, style: Style, top: usiz
     }
     let model = profile.run.models.first().map_or("", String::as_str);
     let unit = profile.run.lookup_bytes.get(model).map(|unit| unit.l2);
-    let heading = format!("BYPASSING level 1 of {model}: loads of global memory that go past it, simulated");
+    let heading = format!("BYPASSING L1 of {model}: loads of global memory that go past it, simulated");
     _ = writeln!(out, "{}", style.heading(&heading));
     for (kernel, advice) in rows.iter().take(top) {
         _ = writeln!(out, "  {}", style.strong(&names::label(profile, kernel)));
@@ -28,10 +28,10 @@ pub(super) fn write(out: &mut String, profile: &Profile, style: Style, top: usiz
         }
         _ = writeln!(out, "      {}", equation(advice, unit));
         if advice.warps.is_empty() {
-            _ = writeln!(out, "      the model does not cache loads of global memory in level 1");
+            _ = writeln!(out, "      the model does not cache loads of global memory in L1");
             continue;
         }
-        let head = format!("      {:>8} {:>8} {:>10} {:>12}  using level 1", "L1 hits", "L2 hits", "to L2", "DRAM");
+        let head = format!("      {:>8} {:>8} {:>10} {:>12}  using L1", "L1 hits", "L2 hits", "to L2", "DRAM");
         _ = writeln!(out, "{}", style.faint(&head));
         for row in &advice.warps {
             let all = advice.warps.last().is_some_and(|last| last.warps == row.warps);
@@ -54,19 +54,19 @@ fn verdict(advice: &BypassAdvice, unit: Option<u64>) -> Option<String> {
     let best = match advice.best? {
         Best::AsItIs => {
             let tried = advice.warps.len() + advice.sites.len().saturating_sub(1);
-            return Some(format!("of {tried} choices none sends less to level 2 than all loads using level 1"));
+            return Some(format!("of {tried} choices none sends less to L2 than all loads using L1"));
         }
         Best::Warps => advice.warps.iter().find(|row| Some(row.warps) == advice.best_warps).map(|row| {
             let most = advice.warps.last().map_or(0, |last| last.warps);
-            (format!("{} of {most} warps of a block use level 1", row.warps), &row.l2)
+            (format!("{} of {most} warps of a block use L1", row.warps), &row.l2)
         })?,
         Best::Sites => best_sites(advice).map(|row| {
             let loads = if row.sites.len() == 1 { "one load goes" } else { "some loads go" };
-            (format!("{loads} past level 1"), &row.l2)
+            (format!("{loads} past L1"), &row.l2)
         })?,
     };
     let [to, from] = [best.1, now].map(|level| caches::lookups(level.lookups, unit));
-    Some(format!("least to level 2 if {}: {to} for {from} ({})", best.0, change(best.1, now)))
+    Some(format!("least to L2 if {}: {to} for {from} ({})", best.0, change(best.1, now)))
 }
 
 /// The set of sites that is better than none.
@@ -74,7 +74,7 @@ fn best_sites(advice: &BypassAdvice) -> Option<&SiteChoice> {
     advice.sites.iter().find(|row| row.sites == advice.best_sites && !row.sites.is_empty())
 }
 
-/// How much more goes to level 2 than now.
+/// How much more goes to L2 than now.
 fn change(then: &LevelMetrics, now: &LevelMetrics) -> String {
     let (then, now) = (then.lookups as f64, now.lookups as f64);
     if then == now { "no change".to_owned() } else { format!("{:+.1} %", 100.0 * (then / now - 1.0)) }
@@ -88,7 +88,7 @@ fn equation(advice: &BypassAdvice, unit: Option<u64>) -> String {
     let BypassEquation { warps, warps_per_block, reuse_distance, divergence_degree, blocks_per_sm, .. } = *equation;
     let tried = advice.warps.iter().find(|row| row.warps == warps).zip(advice.warps.last());
     let tried = tried.map(|(row, now)| {
-        format!("; simulated: {} to level 2, {}", caches::lookups(row.l2.lookups, unit), change(&row.l2, &now.l2))
+        format!("; simulated: {} to L2, {}", caches::lookups(row.l2.lookups, unit), change(&row.l2, &now.l2))
     });
     format!(
         "CUDAAdvisor's equation 1 gives {warps} of {warps_per_block} warps{}\n      (reuse distance {reuse_distance:.1} elements, \
