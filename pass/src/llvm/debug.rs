@@ -285,6 +285,7 @@ impl<'c> DebugType<'c> {
 
     /// How many members of this structure or class, those of its bases included, are pointers or smart pointers.
     pub fn pointer_members(self) -> u32 {
+        // SAFETY: a live type; 0 where it is no structure.
         unsafe { shim::wl_pointer_members(self.raw) }
     }
 
