@@ -70,3 +70,12 @@ fn findings_in_libraries_stand_at_the_call() {
     assert!(outcome.stdout.contains(&head), "{}", outcome.stdout);
     assert!(outcome.stdout.contains(&format!("gather.cu:{line} thrust::gather")), "{}", outcome.stdout);
 }
+
+#[test]
+fn nothing_in_a_library_asks_for_a_change_that_users_cannot_make() {
+    let profile = profiled("unique.cu", &work_folder("naming-unique"));
+    let findings = profile["findings"].as_array().expect("findings");
+    let inside: Vec<&Value> = findings.iter().filter(|finding| finding["library"].is_object()).collect();
+    assert!(!inside.is_empty(), "{findings:#?}");
+    assert!(inside.iter().all(|finding| finding["severity"] == "note"), "{inside:#?}");
+}

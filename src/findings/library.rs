@@ -30,7 +30,14 @@ pub(super) fn from_caller(id: &str, draft: Draft, context: &Context<'_>) -> Draf
     let kernel = draft.kernel.and_then(|id| context.profile.kernels.iter().find(|kernel| kernel.id == id));
     let Some(call) = kernel.and_then(library_call) else { return draft };
     let inside = Frame { function: call.function.clone(), file: draft.file, line: draft.line, column: draft.column };
-    let (severity, cure) = if ABOUT_CODE.contains(&id) {
+    let (severity, cure) = if id == "race" {
+        let cure = format!(
+            "see whether ranges that `{}` reads and writes overlap in a way that it does not allow; otherwise the library orders these accesses, \
+             or either order gives the same, in a way that is not seen here",
+            call.function
+        );
+        (draft.severity.min(Severity::Note), cure)
+    } else if ABOUT_CODE.contains(&id) {
         let cure = format!(
             "this is the code of `{}`, not yours: see whether another algorithm of the library, or sizes and types that it is \
              tuned for, serve you better",

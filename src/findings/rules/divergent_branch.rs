@@ -18,6 +18,8 @@ const LEAST_WASTE: f64 = 0.01;
 /// The same of a branch that one lane of a warp takes: a guard around little is no finding.
 const LEAST_ALONE: f64 = 0.3;
 
+/// So many lanes of a warp do a part for all of it, as `threadIdx.x == 0` in rows of eight threads.
+const FEW_LANES: u64 = 4;
 /// Sides that are reported: a switch may have many.
 const MOST_SIDES: usize = 4;
 
@@ -96,9 +98,10 @@ fn draft(context: &Context<'_>, kernel: &Kernel, branch: &Branch) -> Option<Draf
         "let whole warps take one side: group the data by what decides, or let the condition depend on the warp (threadIdx.x / 32) instead of \
          the lane; short sides can be written without a branch"
     };
-    let cure = if alone && !is_loop {
-        "one lane does this part while the others wait: spread it over the warp (shuffles, one element per lane), or let another warp or \
-         kernel do it"
+    let few = fewest <= FEW_LANES.saturating_mul(branch.divergent);
+    let cure = if few && !is_loop {
+        "one lane or a few do this part while the others wait: spread it over the warp (shuffles, one element per lane), or let another \
+         warp or kernel do it"
     } else {
         cure
     };
