@@ -1,6 +1,6 @@
 //! Atomic operations that meet on an address: they are done one after the other, wherever in the GPU that is.
 //!
-//! Modelled: one operation per clock and address, which is what the units at the level-2 cache do at best.
+//! Modelled: one operation per clock and address, which is what the units at the L2 cache do at best.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! Data that is swept again after it left level 2: each sweep reads it from DRAM.
+//! Data that is swept again after it left L2: each sweep reads it from DRAM.
 
 use super::super::access::{Access, share};
 use super::super::context::Context;
@@ -12,7 +12,7 @@ use crate::profile::model::Allocation;
 const TIMES: f64 = 2.5;
 /// Least share of all traffic of DRAM.
 const LEAST_OF_TRAFFIC: f64 = 0.1;
-/// Smaller data does not leave level 2 for its own size.
+/// Smaller data does not leave L2 for its own size.
 const LEAST_BYTES: u64 = 256 << 10;
 
 pub(in super::super) fn find(context: &Context<'_>) -> Vec<Draft> {
@@ -61,7 +61,7 @@ fn draft(context: &Context<'_>, allocation: &Allocation) -> Option<Draft> {
     let across = kernels as f64 >= times * 0.7;
     let reason = if across {
         format!(
-            "{} launches sweep {} of {} one after the other, more than level 2 keeps with what else they touch: it was read from DRAM {times:.1} \
+            "{} launches sweep {} of {} one after the other, more than L2 keeps with what else they touch: it was read from DRAM {times:.1} \
              times over",
             words::count(kernels),
             words::bytes(touched),
@@ -69,16 +69,16 @@ fn draft(context: &Context<'_>, allocation: &Allocation) -> Option<Draft> {
         )
     } else {
         format!(
-            "a launch goes over {} of {} again after it has left level 2: it was read from DRAM {times:.1} times over",
+            "a launch goes over {} of {} again after it has left L2: it was read from DRAM {times:.1} times over",
             words::bytes(touched),
             context.target(worst),
         )
     };
     let cure = if across {
         "fuse the launches, so that a thread or block makes several steps on its data while it is there, or let all steps go over one part \
-         of the data that level 2 holds before the next part"
+         of the data that L2 holds before the next part"
     } else {
-        "block the loops, so that a part of the data that fits into level 2 or shared memory is used up before the next one comes"
+        "block the loops, so that a part of the data that fits into L2 or shared memory is used up before the next one comes"
     };
     // One sweep is left, of the writes too.
     let once = 1.0 / times;

@@ -1,4 +1,4 @@
-//! Lines that a block uses again after level 1 has given them up: between the uses it touches more than level 1 holds.
+//! Lines that a block uses again after L1 has given them up: between the uses it touches more than L1 holds.
 
 use super::super::access::{Access, share};
 use super::super::context::Context;
@@ -8,9 +8,9 @@ use super::super::words;
 use crate::geometry::SECTOR_BYTES;
 use crate::profile::model::{Kernel, Severity};
 
-/// Least share of the uses of lines whose reuse distance is beyond level 1.
+/// Least share of the uses of lines whose reuse distance is beyond L1.
 const LEAST_BEYOND: f64 = 0.3;
-/// Loads that hit level 1, at most.
+/// Loads that hit L1, at most.
 const MOST_HITS: f64 = 0.5;
 /// A thread's own line is used up within so many uses; fewer are no reuse worth a word.
 const LEAST_REUSE: f64 = 0.3;
@@ -40,18 +40,18 @@ fn draft(context: &Context<'_>, kernel: &Kernel) -> Option<Draft> {
     let misses = |access: &Access<'_>| access.sums.l1_load_lookups.saturating_sub(access.sums.l1_load_hits);
     let worst = loads.max_by_key(|access| (misses(access), std::cmp::Reverse((access.line, access.column))))?;
     let reason = format!(
-        "{} of the uses of a line come after its block has touched more than level 1 holds, so that only {} of the lookups of loads hit level 1; \
+        "{} of the uses of a line come after its block has touched more than L1 holds, so that only {} of the lookups of loads hit L1; \
          most misses are those of {}",
         words::percent(share(beyond, finite)),
         words::percent(hits),
         context.target(worst),
     );
     let streamed = streamed(context, kernel, worst);
-    let cure = "work on smaller tiles, so that what a block uses again fits into level 1 beside the other blocks, or keep the tile in shared memory; \
-                data that is used once can go past level 1 (__ldcs, __ldcg)";
+    let cure = "work on smaller tiles, so that what a block uses again fits into L1 beside the other blocks, or keep the tile in shared memory; \
+                data that is used once can go past L1 (__ldcs, __ldcg)";
     let cure = match streamed.map(|access| context.target(access)) {
         Some(data) => format!(
-            "{data} is read once and takes the room of what is used again: load it past level 1 with __ldcs(&…) or __ldcg(&…); if that is \
+            "{data} is read once and takes the room of what is used again: load it past L1 with __ldcs(&…) or __ldcg(&…); if that is \
              not enough, {cure}"
         ),
         None => cure.to_owned(),
@@ -64,14 +64,14 @@ fn draft(context: &Context<'_>, kernel: &Kernel) -> Option<Draft> {
         .at_access(worst)
         .evidence("beyond_l1_share", share(beyond, finite))
         .evidence("l1_load_hit_rate", hits)
-        .gain(context.gain(kernel, &saving, "uses of lines within a block hit level 1"))
+        .gain(context.gain(kernel, &saving, "uses of lines within a block hit L1"))
         .score(context.waste(kernel, &saving, share(beyond, finite)));
     // Bad coalescing shows as misses, too, and is the better hint.
     Some(if worst.sums.excess_share() >= 0.25 { draft.severity(Severity::Note) } else { draft })
 }
 
 /// The load of most sectors of an allocation that the program reads no sector of twice, beside the one that misses, if it brings
-/// a good part of what goes through level 1.
+/// a good part of what goes through L1.
 fn streamed<'b>(context: &'b Context<'_>, kernel: &Kernel, worst: &Access<'_>) -> Option<&'b Access<'b>> {
     let loads = || context.accesses_of(kernel.id, "global").filter(|access| access.op == "load");
     let all: u64 = loads().map(|access| access.sums.sectors).fold(0, u64::saturating_add);

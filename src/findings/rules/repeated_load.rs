@@ -1,4 +1,4 @@
-//! Data that comes from level 2 to level 1 again and again, though a block could keep it in shared memory.
+//! Data that comes from L2 to L1 again and again, though a block could keep it in shared memory.
 
 use super::super::access::{Access, share};
 use super::super::context::Context;
@@ -8,16 +8,16 @@ use super::super::words;
 use crate::geometry::SECTOR_BYTES;
 use crate::profile::model::{Allocation, Kernel, Severity};
 
-/// Bytes from level 2 for each byte that is touched, at least.
+/// Bytes from L2 for each byte that is touched, at least.
 const TIMES: f64 = 8.0;
-/// Most of its loads miss level 1, or have to go to level 2 for another reason.
+/// Most of its loads miss L1, or have to go to L2 for another reason.
 const MOST_L1_HITS: f64 = 0.75;
-/// Bytes from level 1 for each byte that is touched, at least, where level 1 is what limits: as of a matrix product whose tiles
+/// Bytes from L1 for each byte that is touched, at least, where L1 is what limits: as of a matrix product whose tiles
 /// nobody keeps.
 const TIMES_FROM_L1: f64 = 64.0;
 /// Least share of the requests of such a kernel that are loads from global memory.
 const LEAST_LOADS: f64 = 0.8;
-/// Smaller data stays in level 1 anyway.
+/// Smaller data stays in L1 anyway.
 const LEAST_BYTES: u64 = 64 << 10;
 
 pub(in super::super) fn find(context: &Context<'_>) -> Vec<Draft> {
@@ -28,7 +28,7 @@ fn draft(context: &Context<'_>, allocation: &Allocation) -> Option<Draft> {
     if allocation.touched_bytes < LEAST_BYTES {
         return None;
     }
-    // The kernel that asks level 2 for most.
+    // The kernel that asks L2 for most.
     let l2 = |row: &&crate::profile::model::ByKernel| row.metrics.l2.as_ref().map_or(0, |level| level.load_lookups);
     let row = allocation.by_kernel.iter().max_by_key(l2)?;
     let kernel = context.profile.kernels.iter().find(|kernel| kernel.id == row.kernel)?;
@@ -59,7 +59,7 @@ fn draft(context: &Context<'_>, allocation: &Allocation) -> Option<Draft> {
         .accesses_of(kernel.id, "shared")
         .any(|access| access.op == "store" && (access.file, access.line) == (worst.file, worst.line));
     let reason = format!(
-        "{} comes from level 2 {times:.1} times in a launch: its loads hit level 1 in {} of the lookups, and blocks load the same data \
+        "{} comes from L2 {times:.1} times in a launch: its loads hit L1 in {} of the lookups, and blocks load the same data \
          after one another",
         context.target(worst),
         words::percent(share(l1.load_hits, l1.load_lookups)),
@@ -83,12 +83,12 @@ fn draft(context: &Context<'_>, allocation: &Allocation) -> Option<Draft> {
         .evidence("loaded_bytes", loaded as f64)
         .evidence("touched_bytes", allocation.touched_bytes as f64)
         .evidence("l1_load_hit_rate", share(l1.load_hits, l1.load_lookups))
-        .gain(context.gain(kernel, &saving, "each byte comes from level 2 once a launch"))
+        .gain(context.gain(kernel, &saving, "each byte comes from L2 once a launch"))
         .score(context.waste(kernel, &saving, share(worst.sums.l2_lookups, all)));
     Some(if staged || draft.gain.is_none() { draft.severity(Severity::Note) } else { draft })
 }
 
-/// Loads that hit level 1 and keep it busy: each value is fetched for every use, though a thread or block uses it many times.
+/// Loads that hit L1 and keep it busy: each value is fetched for every use, though a thread or block uses it many times.
 fn by_level_1(context: &Context<'_>, allocation: &Allocation, kernel: &Kernel, times: f64) -> Option<Draft> {
     let estimate = kernel.estimates.first()?;
     let of_kernel: Vec<&Access<'_>> =
@@ -104,7 +104,7 @@ fn by_level_1(context: &Context<'_>, allocation: &Allocation, kernel: &Kernel, t
         return None;
     }
     let reason = format!(
-        "each byte of {} is loaded {times:.0} times in a launch; the loads hit level 1, but they are what the kernel's time goes to ({} of its \
+        "each byte of {} is loaded {times:.0} times in a launch; the loads hit L1, but they are what the kernel's time goes to ({} of its \
          requests are loads from global memory)",
         context.target(worst),
         words::percent(share(loads, context.requests(kernel))),

@@ -35,7 +35,7 @@ pub(in super::super) fn find(context: &Context<'_>) -> Vec<Draft> {
             return None;
         }
         let reason = format!(
-            "all lanes of a warp load one address of {} from global memory, in {} of the kernel's requests: each takes a pass through level 1 \
+            "all lanes of a warp load one address of {} from global memory, in {} of the kernel's requests: each takes a pass through L1 \
              to bring {} bytes",
             context.target(access),
             words::percent(of_kernel),
