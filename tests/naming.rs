@@ -63,7 +63,7 @@ fn findings_in_libraries_stand_at_the_call() {
     assert_eq!(first["id"], "random-gather", "{:#}", profile["findings"]);
     assert_eq!(first["line"], line);
     assert!(first["file"].as_str().unwrap().ends_with("gather.cu"));
-    assert_eq!(first["library"]["function"], "thrust::gather");
+    assert_eq!(first["inside_library"]["function"], "thrust::gather");
     assert!(first["reason"].as_str().unwrap().contains("`values`"), "{first:#}");
     let outcome = run(Command::new(warpline()).arg("report").arg(folder.join("profile.wlprof")), &folder, "report");
     let head = format!("random-gather  gather.cu:{line} in thrust::gather");
@@ -75,7 +75,7 @@ fn findings_in_libraries_stand_at_the_call() {
 fn nothing_in_a_library_asks_for_a_change_that_users_cannot_make() {
     let profile = profiled("unique.cu", &work_folder("naming-unique"));
     let findings = profile["findings"].as_array().expect("findings");
-    let inside: Vec<&Value> = findings.iter().filter(|finding| finding["library"].is_object()).collect();
+    let inside: Vec<&Value> = findings.iter().filter(|finding| finding["inside_library"].is_object()).collect();
     assert!(!inside.is_empty(), "{findings:#?}");
     assert!(inside.iter().all(|finding| finding["severity"] == "note"), "{inside:#?}");
 }

@@ -51,7 +51,7 @@ pub(super) fn from_caller(id: &str, draft: Draft, context: &Context<'_>) -> Draf
         file: call.caller.file.clone(),
         line: call.caller.line,
         column: call.caller.column,
-        library: Some(inside),
+        inside_library: Some(inside),
         severity,
         cure,
         ..draft

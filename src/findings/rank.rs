@@ -53,7 +53,7 @@ pub fn find(profile: &Profile, rates: Option<&Rates>) -> Vec<Finding> {
                 file: draft.file,
                 line: draft.line,
                 column: draft.column,
-                library: draft.library,
+                inside_library: draft.inside_library,
                 allocation: draft.allocation,
                 object: draft.object,
                 evidence: draft.evidence,

@@ -63,7 +63,7 @@ impl Suppression {
         let at_place = match &self.place {
             None => true,
             Some(Place::Line(file, line)) => {
-                let inside = finding.library.as_ref().map(|frame| (&frame.file, frame.line));
+                let inside = finding.inside_library.as_ref().map(|frame| (&frame.file, frame.line));
                 let mut places = [(&finding.file, finding.line)].into_iter().chain(inside);
                 places.any(|(path, at)| ends_with(path, file) && at == *line)
             }

@@ -59,7 +59,7 @@ pub struct Finding {
     pub column: u32,
     /// Where in a library it happens that this line calls.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub library: Option<Frame>,
+    pub inside_library: Option<Frame>,
     /// Allocation concerned.
     pub allocation: Option<u64>,
     /// Name of a shared or local array, a member or a variable.

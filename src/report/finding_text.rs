@@ -16,7 +16,7 @@ pub(super) fn place(finding: &Finding) -> String {
 
 /// Name of the kernel, if it concerns one; of the library's function, where the line calls a library.
 pub(super) fn kernel(profile: &Profile, finding: &Finding) -> Option<String> {
-    if let Some(library) = &finding.library {
+    if let Some(library) = &finding.inside_library {
         return Some(library.function.clone());
     }
     let id = finding.kernel?;
@@ -25,7 +25,7 @@ pub(super) fn kernel(profile: &Profile, finding: &Finding) -> Option<String> {
 
 /// `inside the library: assign_value.h:56`, where the line is a call of one.
 pub(super) fn library(finding: &Finding) -> Option<String> {
-    let frame = finding.library.as_ref()?;
+    let frame = finding.inside_library.as_ref()?;
     let file = frame.file.rsplit('/').next().unwrap_or_default();
     Some(format!("inside the library: {file}:{}", frame.line))
 }

@@ -86,7 +86,7 @@ fn result(profile: &Profile, finding: &Finding) -> Value {
         }
         result["locations"] = json!([location]);
     }
-    if let Some(inside) = &finding.library {
+    if let Some(inside) = &finding.inside_library {
         result["relatedLocations"] = json!([{
             "physicalLocation": {
                 "artifactLocation": { "uri": uri(&inside.file) }, "region": { "startLine": inside.line.max(1) },

@@ -152,7 +152,7 @@ pub fn finding(id: &str, severity: Severity, kernel: u32, file: &str, line: u32)
         file: file.to_owned(),
         line,
         column: 5,
-        library: None,
+        inside_library: None,
         allocation: None,
         object: None,
         evidence: [("sectors_per_request".to_owned(), 32.0)].into(),

@@ -34,19 +34,31 @@ impl Graph {
         post_order(0, &self.successors, &inside)
     }
 
-    /// Immediate dominators; `None` for the entry and for unreachable blocks.
-    pub fn dominators(&self) -> Vec<Option<usize>> {
-        let order = self.reverse_post_order();
+    /// Where each block stands in the order; `usize::MAX` for those that are not in it.
+    fn positions(&self, order: &[usize]) -> Vec<usize> {
         let mut position = vec![usize::MAX; self.len()];
         for (index, &block) in order.iter().enumerate() {
             position[block] = index;
         }
+        position
+    }
+
+    /// Predecessors among the blocks of the order.
+    fn predecessors(&self, order: &[usize]) -> Vec<Vec<usize>> {
         let mut predecessors = vec![Vec::new(); self.len()];
-        for &block in &order {
+        for &block in order {
             for &next in &self.successors[block] {
                 predecessors[next].push(block);
             }
         }
+        predecessors
+    }
+
+    /// Immediate dominators; `None` for the entry and for unreachable blocks.
+    pub fn dominators(&self) -> Vec<Option<usize>> {
+        let order = self.reverse_post_order();
+        let position = self.positions(&order);
+        let predecessors = self.predecessors(&order);
         // Cooper, Harvey and Kennedy: iterate to the fixed point, meeting by walking up the tree.
         let mut dominator: Vec<Option<usize>> = vec![None; self.len()];
         dominator[0] = Some(0);
@@ -84,16 +96,8 @@ impl Graph {
             }
         };
         let order = self.reverse_post_order();
-        let mut position = vec![usize::MAX; self.len()];
-        for (index, &block) in order.iter().enumerate() {
-            position[block] = index;
-        }
-        let mut predecessors = vec![Vec::new(); self.len()];
-        for &block in &order {
-            for &next in &self.successors[block] {
-                predecessors[next].push(block);
-            }
-        }
+        let position = self.positions(&order);
+        let predecessors = self.predecessors(&order);
         let mut loops = Vec::new();
         for &header in &order {
             let mut inside = vec![false; self.len()];
