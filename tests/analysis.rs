@@ -176,7 +176,7 @@ fn counts_of_a_gpu_give_the_figures_of_a_trace_and_leave_out_the_rest() {
     assert_eq!(back, counted);
     let text = warpline::report::text(
         &counted,
-        &TextOptions { color: false, top: 10, all: true, width: 100, view: warpline::report::View::Program },
+        &TextOptions { color: false, top: 10, all: true, width: 100, shown: warpline::report::Shown::Summary },
     );
     for gone in ["CACHES", "ESTIMATE", "SHARED MEMORY", "modelled", "simulated"] {
         assert!(!text.contains(gone), "{gone}\n{text}");

@@ -211,7 +211,7 @@ fn launches_and_allocations_of_one_path_and_shape_share_rows() {
     assert_eq!(faults[2], (Some(0), Some(row.id), Some(1024)));
     let text = report::text(
         &profile,
-        &TextOptions { color: false, top: 20, all: true, width: 100, view: warpline::report::View::Program },
+        &TextOptions { color: false, top: 20, all: true, width: 100, shown: warpline::report::Shown::Summary },
     );
     assert!(text.contains("3000 launches of columns") && text.contains("1244 x cell"), "{text}");
     let html = report::html(&profile, 20);
@@ -281,7 +281,7 @@ fn a_million_launches_and_allocations() {
                             top: 20,
                             all: true,
                             width: 100,
-                            view: warpline::report::View::Program,
+                            shown: warpline::report::Shown::Summary,
                         },
                     )
                     .len()

@@ -76,7 +76,7 @@ fn spills_are_told() {
     assert_eq!(profile.kernels[0].spill_bytes, 24);
     let told = text(
         &profile,
-        &TextOptions { color: false, top: 10, all: true, width: 100, view: warpline::report::View::Program },
+        &TextOptions { color: false, top: 10, all: true, width: 100, shown: warpline::report::Shown::Summary },
     );
     assert!(told.contains("ptxas spills 24 bytes per thread"), "{told}");
 }
@@ -167,7 +167,7 @@ fn the_text_shows_every_analysis_within_a_terminal() {
     });
     let shown = text(
         &profile,
-        &TextOptions { color: false, top: 10, all: true, width: 100, view: warpline::report::View::Program },
+        &TextOptions { color: false, top: 10, all: true, width: 100, shown: warpline::report::Shown::Summary },
     );
     for heading in ["CACHES", "ESTIMATE", "BYPASSING", "PAGES", "LAUNCHES"] {
         assert!(shown.lines().any(|line| line.starts_with(heading)), "no {heading} in:\n{shown}");

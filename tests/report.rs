@@ -5,10 +5,12 @@ mod support;
 use std::io::Read as _;
 use support::{TraceBuilder, demo};
 use warpline::analysis::{NoProgress, analyze};
-use warpline::profile::model::Frame;
+use warpline::profile::model::{Finding, Frame, Gain, Severity};
 use warpline::profile::{BuildInput, Profile, RunFacts, build};
+use warpline::report::views::markdown;
 use warpline::report::{
-    Filter, TextOptions, View, allocations_named, apply, callgrind, csv, html, json, pprof, sarif, text,
+    Filter, Shown, TextOptions, allocations_named, answers, answers_text, apply, callgrind, csv, html, json, pprof,
+    sarif, text,
 };
 use warpline::trace::TraceReader;
 use warpline_format::event::Event;
@@ -40,7 +42,7 @@ fn demo_profile() -> Profile {
 }
 
 const PLAIN: TextOptions =
-    TextOptions { color: false, top: 10, all: true, width: 100, view: warpline::report::View::Program };
+    TextOptions { color: false, top: 10, all: true, width: 100, shown: warpline::report::Shown::Summary };
 
 #[test]
 fn the_demo_s_report() {
@@ -60,7 +62,7 @@ fn the_short_report() {
 #[test]
 fn annotated_source() {
     let profile = demo_profile();
-    let shown = text(&profile, &TextOptions { all: false, view: View::Source, ..PLAIN });
+    let shown = text(&profile, &TextOptions { all: false, shown: Shown::Source, ..PLAIN });
     let folder = profile.sites[0].file.trim_end_matches("/columns.cu");
     insta::assert_snapshot!(shown.replace(folder, "/folder"));
 }
@@ -70,8 +72,9 @@ fn everything_of_an_allocation() {
     let profile = demo_profile();
     assert_eq!(allocations_named(&profile, "d_matrix"), allocations_named(&profile, "matri"));
     assert!(allocations_named(&profile, "nothing").is_empty());
-    let view = View::Allocations(allocations_named(&profile, "d_matrix"));
-    insta::assert_snapshot!(text(&profile, &TextOptions { all: false, view, ..PLAIN }));
+    let filter = Filter { allocation: Some("d_matrix".to_owned()), ..Filter::default() };
+    let views = answers(&profile, &filter);
+    insta::assert_snapshot!(answers_text(&profile, &views, &TextOptions { all: false, ..PLAIN }));
 }
 
 #[test]
@@ -97,11 +100,79 @@ fn colours_add_nothing_but_colours() {
     let profile = demo_profile();
     let colored = text(
         &profile,
-        &TextOptions { color: true, top: 10, all: true, width: 100, view: warpline::report::View::Program },
+        &TextOptions { color: true, top: 10, all: true, width: 100, shown: warpline::report::Shown::Summary },
     );
     let plain = regex::Regex::new("\x1b\\[[0-9;]*m").unwrap().replace_all(&colored, "").into_owned();
     assert_ne!(colored, plain);
     assert_eq!(plain, text(&profile, &PLAIN));
+}
+
+/// The demo's, with something found at its line.
+fn profile_with_a_finding() -> Profile {
+    let mut profile = demo_profile();
+    let line = profile.lines.iter().find(|row| !row.metrics.is_empty()).unwrap();
+    profile.findings.push(Finding {
+        id: "strided-access".to_owned(),
+        rank: 1,
+        severity: Severity::Warning,
+        kernel: Some(line.kernel),
+        file: line.file.clone(),
+        line: line.line,
+        column: 9,
+        inside_library: None,
+        allocation: Some(profile.allocations[0].id),
+        object: Some("matrix".to_owned()),
+        evidence: [("requests".to_owned(), 768.0), ("wasted_share".to_owned(), 0.875)].into(),
+        reason: "neighbouring threads read `matrix` 256 bytes apart".to_owned(),
+        cure: "let threadIdx.x count what lies side by side".to_owned(),
+        gain: Some(Gain { factor: 8.0, seconds: 1e-4, assumption: "only the sectors that bytes fill".to_owned() }),
+    });
+    profile
+}
+
+/// A report on what a filter names.
+fn answered(profile: &Profile, filter: &Filter, width: usize) -> String {
+    answers_text(profile, &answers(profile, filter), &TextOptions { all: false, width, ..PLAIN })
+}
+
+#[test]
+fn a_line_a_finding_and_a_kernel_each_have_a_page() {
+    let profile = profile_with_a_finding();
+    let top = |filter: Filter| Filter { top: 10, ..filter };
+    let line = top(Filter { line: Some("columns.cu:9".parse().unwrap()), ..Filter::default() });
+    let finding = top(Filter { finding: Some("1".parse().unwrap()), ..Filter::default() });
+    let kernel = top(Filter { kernel: Some(regex::Regex::new("columns").unwrap()), ..Filter::default() });
+    for (name, filter) in [("line", &line), ("finding", &finding), ("kernel", &kernel)] {
+        insta::assert_snapshot!(format!("page_of_a_{name}"), answered(&profile, filter, 100));
+        let markdown: String = answers(&profile, filter).iter().map(|view| markdown(view, 10)).collect();
+        insta::assert_snapshot!(format!("page_of_a_{name}_as_markdown"), markdown);
+    }
+    // Narrow terminals get fewer columns, none of them cut.
+    for row in answered(&profile, &line, 80).lines() {
+        assert!(row.chars().count() <= 80, "{row}");
+    }
+}
+
+#[test]
+fn questions_leave_the_profile_of_what_they_are_about() {
+    let profile = profile_with_a_finding();
+    let of = |filter: Filter| apply(&profile, &filter);
+    let place = |text: &str| Filter { line: Some(text.parse().unwrap()), ..Filter::default() };
+    let chosen = |text: &str| Filter { finding: Some(text.parse().unwrap()), ..Filter::default() };
+    let line = profile.lines.iter().find(|row| !row.metrics.is_empty()).unwrap();
+    let name = line.file.rsplit('/').next().unwrap();
+    let kept = of(place(&format!("{name}:{}", line.line))).unwrap();
+    assert!(kept.lines.iter().all(|row| (&row.file, row.line) == (&line.file, line.line)) && !kept.lines.is_empty());
+    assert!(kept.sites.iter().all(|row| row.line == line.line) && !kept.sites.is_empty());
+    assert_eq!(kept.kernels.len(), 1);
+    // A part of a file's name is another file's name.
+    assert!(of(place(&format!("{}:{}", &name[1..], line.line))).is_none());
+    assert!(of(place("columns.cu:4000")).is_none());
+    let finding = &profile.findings[0];
+    let kept = of(chosen(&finding.id)).unwrap();
+    assert!(kept.findings.iter().all(|row| row.id == finding.id));
+    assert_eq!(of(chosen("1")).unwrap().findings, [finding.clone()]);
+    assert!(of(chosen("99")).is_none());
 }
 
 #[test]
@@ -111,7 +182,7 @@ fn filters_keep_what_was_asked_for_or_say_so() {
         kernel: kernel.map(|pattern| regex::Regex::new(pattern).unwrap()),
         source: source.map(str::to_owned),
         top: 3,
-        allocation: None,
+        ..Filter::default()
     };
     assert_eq!(apply(&profile, &filter(Some("^columns"), Some("columns.cu"))).unwrap(), profile);
     assert!(apply(&profile, &filter(Some("^rows"), None)).is_none());

@@ -375,7 +375,7 @@ fn host_memory_that_kernels_reach_is_told_apart() {
             top: 10,
             all: true,
             width: 100,
-            view: warpline::report::View::Program,
+            shown: warpline::report::Shown::Summary,
         },
     );
     assert!(text.contains("host memory, over the bus on a GPU: 640 B of the DRAM reads, 0 B of the writes"), "{text}");

@@ -295,9 +295,15 @@ pub struct ExplainArguments {
 /// What a report shows.
 #[derive(Clone, Debug, Default, Args)]
 pub struct FilterArguments {
-    /// Only kernels whose demangled name matches
+    /// Only kernels whose demangled name matches; everything of it, where that is one
     #[arg(long, value_name = "REGEX")]
     pub kernel: Option<String>,
+    /// Everything of a line: kernels, accesses, allocations, branches, findings; the end of its path is enough
+    #[arg(long, value_name = "FILE:LINE")]
+    pub line: Option<String>,
+    /// Everything of a finding, by its rank, id or place
+    #[arg(long, value_name = "RANK|ID[@PLACE]")]
+    pub finding: Option<String>,
     /// Only lines of files whose path contains this; as text, the source with what each line costs (with --all the usual sections)
     #[arg(long, value_name = "PART")]
     pub source: Option<String>,

@@ -70,17 +70,26 @@ pub(super) fn render(
 ) -> Result<(Profile, Vec<u8>), Failure> {
     let filtered = report::apply(profile, filter)
         .ok_or_else(|| Failure::new(exit_code::NOTHING_MATCHED, "nothing in the profile matches the filters"))?;
+    // With --all everything is shown of what the filters leave.
+    let answers = match format {
+        Format::Text | Format::Markdown if !looks.all => report::answers(profile, filter),
+        _ => Vec::new(),
+    };
     let text = match format {
         Format::Text => {
             let Looks { color, all, width } = looks;
-            let view = match &filter.allocation {
-                Some(name) => report::View::Allocations(report::allocations_named(&filtered, name)),
-                None if filter.source.is_some() => report::View::Source,
-                None => report::View::Program,
-            };
-            report::text(&filtered, &report::TextOptions { color, top: filter.top, all, width, view })
+            let shown = if filter.source.is_some() { report::Shown::Source } else { report::Shown::Summary };
+            let options = report::TextOptions { color, top: filter.top, all, width, shown };
+            match &answers[..] {
+                [] => report::text(&filtered, &options),
+                views => report::answers_text(&filtered, views, &options),
+            }
         }
-        Format::Markdown => report::markdown(&filtered, filter.top),
+        Format::Markdown if answers.is_empty() => report::markdown(&filtered, filter.top),
+        Format::Markdown => {
+            let views = answers.iter().map(|view| report::views::markdown(view, filter.top));
+            views.collect::<Vec<_>>().join("")
+        }
         Format::Json => report::json(&filtered),
         Format::Html => report::html(&filtered, filter.top),
         Format::Csv => report::csv(&filtered),
@@ -104,5 +113,11 @@ pub(super) fn filter(arguments: &FilterArguments) -> Result<Filter, Failure> {
             None => None,
         };
     let FilterArguments { source, allocation, .. } = arguments.clone();
-    Ok(Filter { kernel, source, allocation, top: arguments.top.max(1) })
+    let line = arguments.line.as_deref().map(str::parse).transpose();
+    let line = line.map_err(|error: report::PlaceError| Failure::new(exit_code::USAGE, format!("--line {error}")))?;
+    let finding = arguments.finding.as_deref().map(str::parse).transpose();
+    let finding = finding.map_err(|error: crate::findings::SuppressionError| {
+        Failure::new(exit_code::USAGE, format!("--finding {error}"))
+    })?;
+    Ok(Filter { kernel, source, allocation, line, finding, top: arguments.top.max(1) })
 }

@@ -16,4 +16,5 @@ mod words;
 
 pub use list::{Page, pages};
 pub use rank::find;
+pub(crate) use suppress::ends_with;
 pub use suppress::{Ignored, Suppression, SuppressionError, suppress};

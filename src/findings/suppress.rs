@@ -55,7 +55,8 @@ impl std::str::FromStr for Suppression {
 }
 
 impl Suppression {
-    fn covers(&self, finding: &Finding, profile: &Profile) -> bool {
+    /// Whether it means this finding of a profile.
+    pub fn covers(&self, finding: &Finding, profile: &Profile) -> bool {
         let kernel = || {
             let id = finding.kernel?;
             profile.kernels.iter().find(|kernel| kernel.id == id).map(|kernel| &kernel.name[..])
@@ -76,7 +77,7 @@ impl Suppression {
 }
 
 /// Whether a path ends with these components.
-fn ends_with(path: &str, end: &str) -> bool {
+pub(crate) fn ends_with(path: &str, end: &str) -> bool {
     path.strip_suffix(end).is_some_and(|rest| end.starts_with('/') || rest.is_empty() || rest.ends_with('/'))
 }
 

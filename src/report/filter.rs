@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use regex::Regex;
 
+use super::question::{FindingChoice, LinePlace, keep_findings, keep_line};
 use super::text::add;
 use crate::profile::Profile;
 
@@ -16,6 +17,10 @@ pub struct Filter {
     pub source: Option<String>,
     /// Allocations of this name, or else whose name contains it, and the accesses to them.
     pub allocation: Option<String>,
+    /// What concerns this line.
+    pub line: Option<LinePlace>,
+    /// These findings, and what stands at their lines.
+    pub finding: Option<FindingChoice>,
     /// Rows per table.
     pub top: usize,
 }
@@ -81,6 +86,12 @@ pub fn apply(profile: &Profile, filter: &Filter) -> Option<Profile> {
         let ids: BTreeSet<u32> =
             kept.lines.iter().map(|row| row.kernel).chain(kept.sites.iter().map(|row| row.kernel)).collect();
         kept.kernels.retain(|kernel| ids.contains(&kernel.id));
+    }
+    if filter.line.as_ref().is_some_and(|place| !keep_line(&mut kept, place)) {
+        return None;
+    }
+    if filter.finding.as_ref().is_some_and(|choice| !keep_findings(&mut kept, choice)) {
+        return None;
     }
     Some(kept)
 }

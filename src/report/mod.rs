@@ -9,9 +9,11 @@ mod finding_text;
 mod html;
 mod markdown;
 mod pprof;
+mod question;
 mod reuse;
 mod sarif;
 mod text;
+pub mod views;
 mod worst;
 
 pub use callgrind::callgrind;
@@ -21,9 +23,12 @@ pub use filter::{Filter, allocations_named, apply};
 pub use html::html;
 pub use markdown::markdown;
 pub use pprof::pprof;
+pub use question::{FindingChoice, LinePlace, PlaceError, answers};
 pub use sarif::sarif;
 pub(crate) use text::plain_name;
-pub use text::{TextOptions, View, conflict_line, conflict_place, conflicts_in_short, fault_line, text};
+pub use text::{
+    Shown, TextOptions, answers as answers_text, conflict_line, conflict_place, conflicts_in_short, fault_line, text,
+};
 
 use crate::profile::Profile;
 

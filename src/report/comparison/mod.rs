@@ -1,7 +1,7 @@
 //! Comparisons: the same document, for people and for programs.
 
 mod markdown;
-mod shown;
+pub(super) mod shown;
 mod text;
 
 pub use markdown::markdown;

@@ -51,7 +51,7 @@ pub(super) fn write(out: &mut String, profile: &Profile, style: Style, top: usiz
 }
 
 /// What limits, where enough rates are known to say so.
-pub(super) fn limiter(estimate: &Estimate) -> String {
+pub(in crate::report) fn limiter(estimate: &Estimate) -> String {
     let known = |part: &str| estimate.limits.iter().any(|limit| limit.name == part);
     // Passes of level 1 are not even counted for models without its stages.
     // Nor is it known where host memory is used, whose bus is slower than anything else.
@@ -75,7 +75,7 @@ fn ideal(estimate: &Estimate) -> String {
 }
 
 /// A limit for people.
-fn name(limit: &str) -> &str {
+pub(in crate::report) fn name(limit: &str) -> &str {
     match limit {
         "instructions" => "instruction issue",
         "fp32" => "fp32 units",

@@ -17,7 +17,6 @@ mod launches;
 mod lines;
 mod models;
 mod names;
-mod one_allocation;
 mod places;
 mod reuse;
 mod style;
@@ -27,13 +26,14 @@ pub use conflicts::{conflict_line, conflict_place, in_short as conflicts_in_shor
 pub use faults::fault_line;
 
 pub(super) use allocations::{copies, name_of};
+pub(super) use estimate::{limiter, name as limit_name};
 pub(super) use figures::{add, bytes, count, memory, percent, ratio, seconds};
 pub(crate) use names::plain_name;
 pub(super) use names::{label, short};
-pub(super) use places::short as short_path;
+pub(super) use places::{at, frame, host_path, short as short_path, sizes};
+pub(super) use style::{Style, bar};
 pub(super) use wrap::{cut, paragraph};
 
-use self::style::Style;
 use crate::profile::Profile;
 
 /// Narrower terminals get lines of this width.
@@ -50,8 +50,8 @@ pub struct TextOptions {
     pub all: bool,
     /// Columns of the terminal.
     pub width: usize,
-    /// What is shown instead of findings and kernels.
-    pub view: View,
+    /// What is shown of the program.
+    pub shown: Shown,
 }
 
 /// What was run and how far it can be trusted, in lines.
@@ -81,16 +81,14 @@ pub(super) fn notes(profile: &Profile) -> String {
     out.trim_end().to_owned()
 }
 
-/// What a report shows.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum View {
-    /// The program.
+/// What a report shows of the program.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Shown {
+    /// Findings and kernels.
     #[default]
-    Program,
+    Summary,
     /// Source lines with what they cost.
     Source,
-    /// These allocations, by number.
-    Allocations(Vec<u64>),
 }
 
 /// The report.
@@ -99,17 +97,9 @@ pub fn text(profile: &Profile, options: &TextOptions) -> String {
     let (top, width) = (options.top, options.width.max(LEAST_WIDTH));
     let mut out = String::new();
     header::write_short(&mut out, profile, style, width);
-    match &options.view {
-        View::Program => {}
-        View::Source if options.all => {}
-        View::Source => {
-            annotate::write(&mut out, profile, style, width);
-            return out;
-        }
-        View::Allocations(ids) => {
-            one_allocation::write(&mut out, profile, ids, style, width);
-            return out;
-        }
+    if options.shown == Shown::Source && !options.all {
+        annotate::write(&mut out, profile, style, width);
+        return out;
     }
     findings::write_verdict(&mut out, profile, style, width);
     findings::write(&mut out, profile, style, width, options.all);
@@ -123,8 +113,21 @@ pub fn text(profile: &Profile, options: &TextOptions) -> String {
         bypass::write(&mut out, profile, style, top);
         bypass::write_pages(&mut out, profile, style, top);
         header::write_short_notes(&mut out, profile, style, width);
-        let next = "More: --all shows every section, `warpline explain ID` what a finding means, --kernel and --source choose.";
+        let next = "More: --all shows every section, `warpline explain ID` what a finding means, --kernel, --line, --allocation, \
+            --finding and --source choose; `warpline explore` walks through all of it.";
         out.push_str(&style.faint(&wrap::paragraph("", next, width)));
+    }
+    out
+}
+
+/// What was run in short, then everything of the things that were asked for.
+pub fn answers(profile: &Profile, views: &[super::views::View], options: &TextOptions) -> String {
+    let mut out = String::new();
+    let width = options.width.max(LEAST_WIDTH);
+    header::write_short(&mut out, profile, Style { color: options.color }, width);
+    for view in views {
+        out.push_str(&super::views::text(view, options.top, width, options.color));
+        out.push('\n');
     }
     out
 }

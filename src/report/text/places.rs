@@ -10,7 +10,7 @@ pub(in crate::report) fn short(file: &str) -> &str {
 }
 
 /// `file:line`, `?` where nothing is known.
-pub(super) fn at(file: &str, line: u32) -> String {
+pub(in crate::report) fn at(file: &str, line: u32) -> String {
     match (file.is_empty(), line) {
         (true, _) => "?".to_owned(),
         (false, 0) => short(file).to_owned(),
@@ -19,7 +19,7 @@ pub(super) fn at(file: &str, line: u32) -> String {
 }
 
 /// `function (file:line)`; a place outside of functions, where variables are declared, has no function.
-pub(super) fn frame(frame: &Frame) -> String {
+pub(in crate::report) fn frame(frame: &Frame) -> String {
     let function = names::short(names::plain_name(&frame.function));
     match (function.is_empty(), frame.file.is_empty()) {
         (true, _) => at(&frame.file, frame.line),
@@ -29,7 +29,7 @@ pub(super) fn frame(frame: &Frame) -> String {
 }
 
 /// A host path, outermost first, without what lies inside the user's last frame.
-pub(super) fn host_path(path: &[Frame]) -> Vec<String> {
+pub(in crate::report) fn host_path(path: &[Frame]) -> Vec<String> {
     let end = path
         .iter()
         .rposition(|frame| !frame.file.is_empty() && !is_system(&frame.file))
@@ -42,7 +42,8 @@ pub(super) fn launch(name: &str, launch: &Launch) -> String {
     format!("{}<<<{}, {}>>>", names::short(names::plain_name(name)), sizes(launch.grid), sizes(launch.block))
 }
 
-fn sizes(sizes: [u32; 3]) -> String {
+/// `64` or `(8,8)` or `(4,4,4)`.
+pub(in crate::report) fn sizes(sizes: [u32; 3]) -> String {
     match sizes {
         [x, 1, 1] => x.to_string(),
         [x, y, 1] => format!("({x},{y})"),

@@ -1,0 +1,171 @@
+//! A report on one thing: a line, a finding, an allocation or a kernel.
+
+use std::collections::BTreeSet;
+use std::str::FromStr;
+
+use super::Filter;
+use super::filter::allocations_named;
+use super::views::{self, View};
+use crate::findings::Suppression;
+use crate::profile::Profile;
+use crate::profile::model::Finding;
+
+/// Lines of source that stay on each side of a line that is kept.
+const SOURCE_AROUND: u32 = 8;
+
+/// A line of source as it is typed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LinePlace {
+    /// The end of a path.
+    pub file: String,
+    /// From 1.
+    pub line: u32,
+}
+
+/// What is no `FILE:LINE`.
+#[derive(Debug, thiserror::Error, PartialEq, Eq)]
+#[error("`{0}` is no place: say FILE:LINE, as transpose.cu:20")]
+pub struct PlaceError(String);
+
+impl FromStr for LinePlace {
+    type Err = PlaceError;
+
+    fn from_str(text: &str) -> Result<LinePlace, PlaceError> {
+        let parts = text.rsplit_once(':').and_then(|(file, line)| Some((file, line.parse().ok()?)));
+        match parts {
+            Some((file, line)) if !file.is_empty() && line > 0 => Ok(LinePlace { file: file.to_owned(), line }),
+            _ => Err(PlaceError(text.to_owned())),
+        }
+    }
+}
+
+/// Findings as they are typed: one by rank, or all of an id, at a place or not.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum FindingChoice {
+    /// By rank, as the report counts them.
+    Rank(u32),
+    /// `ID`, `ID@FILE:LINE`, `ID@KERNEL` or `@FILE:LINE`.
+    Those(Suppression),
+}
+
+impl FromStr for FindingChoice {
+    type Err = crate::findings::SuppressionError;
+
+    fn from_str(text: &str) -> Result<FindingChoice, Self::Err> {
+        match text.parse() {
+            Ok(rank) => Ok(FindingChoice::Rank(rank)),
+            Err(_) => Ok(FindingChoice::Those(text.parse()?)),
+        }
+    }
+}
+
+impl FindingChoice {
+    fn includes(&self, profile: &Profile, finding: &Finding) -> bool {
+        match self {
+            FindingChoice::Rank(rank) => finding.rank == *rank,
+            FindingChoice::Those(those) => those.covers(finding, profile),
+        }
+    }
+}
+
+/// Leaves what concerns a line; `false` where that is nothing.
+pub(super) fn keep_line(kept: &mut Profile, place: &LinePlace) -> bool {
+    let places = lines_at(kept, place);
+    let at = |file: &str, line: u32| places.contains(&(file.to_owned(), line));
+    kept.findings.retain(|row| at(&row.file, row.line));
+    keep_places(kept, &places);
+    !(kept.lines.is_empty() && kept.sites.is_empty() && kept.branches.is_empty() && kept.findings.is_empty())
+}
+
+/// Leaves findings and what stands at their lines; `false` where there are none.
+pub(super) fn keep_findings(kept: &mut Profile, choice: &FindingChoice) -> bool {
+    let chosen: Vec<Finding> = kept.findings.iter().filter(|finding| choice.includes(kept, finding)).cloned().collect();
+    let places = chosen.iter().map(|finding| (finding.file.clone(), finding.line)).collect();
+    kept.findings = chosen;
+    keep_places(kept, &places);
+    !kept.findings.is_empty()
+}
+
+/// Places of the profile that a typed one means.
+fn lines_at(profile: &Profile, place: &LinePlace) -> BTreeSet<(String, u32)> {
+    let lines = profile.lines.iter().map(|row| (&row.file, row.line));
+    let sites = profile.sites.iter().map(|row| (&row.file, row.line));
+    let branches = profile.branches.iter().map(|row| (&row.file, row.line));
+    let findings = profile.findings.iter().map(|row| (&row.file, row.line));
+    let all = lines.chain(sites).chain(branches).chain(findings);
+    let meant = all.filter(|(file, line)| *line == place.line && crate::findings::ends_with(file, &place.file));
+    meant.map(|(file, line)| (file.clone(), line)).collect()
+}
+
+/// Leaves the rows at some places, and the kernels, allocations and sources that they and the findings concern.
+fn keep_places(kept: &mut Profile, places: &BTreeSet<(String, u32)>) {
+    let at = |file: &str, line: u32| places.contains(&(file.to_owned(), line));
+    kept.lines.retain(|row| at(&row.file, row.line));
+    kept.sites.retain(|row| at(&row.file, row.line));
+    kept.branches.retain(|row| at(&row.file, row.line));
+    kept.blocks.retain(|row| at(&row.file, row.line));
+    kept.faults.retain(|row| at(&row.frame.file, row.frame.line));
+    kept.conflicts.retain(|row| row.accesses.iter().any(|access| at(&access.frame.file, access.frame.line)));
+    let kernels: BTreeSet<u32> = (kept.lines.iter().map(|row| row.kernel))
+        .chain(kept.sites.iter().map(|row| row.kernel))
+        .chain(kept.branches.iter().map(|row| row.kernel))
+        .chain(kept.findings.iter().filter_map(|row| row.kernel))
+        .collect();
+    kept.kernels.retain(|row| kernels.contains(&row.id));
+    let accessed = kept.sites.iter().flat_map(|site| &site.by_allocation).filter_map(|row| row.allocation);
+    let allocations: BTreeSet<u64> = accessed.chain(kept.findings.iter().filter_map(|row| row.allocation)).collect();
+    kept.allocations.retain(|row| allocations.contains(&row.id));
+    let hosts: BTreeSet<u64> =
+        kept.allocations.iter().flat_map(|row| &row.copies).filter_map(|copy| copy.host).collect();
+    kept.host_allocations.retain(|row| hosts.contains(&row.id));
+    for (file, lines) in &mut kept.sources {
+        let near = |line: u32| {
+            let places = places.iter().filter(|(other, _)| other == file);
+            places.into_iter().any(|(_, other)| other.abs_diff(line) <= SOURCE_AROUND)
+        };
+        lines.retain(|line, _| near(*line));
+    }
+    kept.sources.retain(|_, lines| !lines.is_empty());
+}
+
+/// Everything of the things that a filter asks for by name; empty where it asks for none, or for several kernels.
+/// Figures are of the whole profile, or of its kernels that the filter names.
+pub fn answers(profile: &Profile, filter: &Filter) -> Vec<View> {
+    let of_kernels = Filter { kernel: filter.kernel.clone(), ..Filter::default() };
+    let Some(whole) = super::apply(profile, &of_kernels) else { return Vec::new() };
+    let Some(kept) = super::apply(profile, filter) else { return Vec::new() };
+    if filter.finding.is_some() {
+        let ranks = kept.findings.iter().map(|finding| finding.rank);
+        return ranks.filter_map(|rank| views::finding(&whole, rank)).collect();
+    }
+    if let Some(place) = &filter.line {
+        let places = lines_at(&kept, place);
+        return places.iter().filter_map(|(file, line)| views::line(&whole, file, *line)).collect();
+    }
+    if let Some(name) = &filter.allocation {
+        let ids = allocations_named(&kept, name);
+        return ids.into_iter().filter_map(|id| views::allocation(&whole, id)).collect();
+    }
+    match (&filter.kernel, &filter.source, &kept.kernels[..]) {
+        (Some(_), None, [kernel]) => views::kernel(profile, kernel.id).into_iter().collect(),
+        _ => Vec::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_and_findings_are_read_as_typed() {
+        let place = |file: &str, line| Ok(LinePlace { file: file.to_owned(), line });
+        assert_eq!("a.cu:20".parse(), place("a.cu", 20));
+        assert_eq!("C:/x/a.cu:7".parse(), place("C:/x/a.cu", 7));
+        for wrong in ["a.cu", "a.cu:0", ":3", "a.cu:x", ""] {
+            assert_eq!(wrong.parse::<LinePlace>(), Err(PlaceError(wrong.to_owned())));
+        }
+        assert_eq!("3".parse(), Ok(FindingChoice::Rank(3)));
+        assert!(matches!("bank-conflict@a.cu:20".parse(), Ok(FindingChoice::Those(_))));
+        assert!("no-such-finding".parse::<FindingChoice>().is_err());
+    }
+}

@@ -1,0 +1,94 @@
+//! Everything of an allocation, in the order of its life: made, copied to, used, copied from, freed.
+
+use std::collections::BTreeMap;
+
+use super::figures::{Figures, columns, words};
+use super::links::{access_name, all_sectors, findings, kernel_name, line_target, path_target, place, rows, table};
+use super::model::{Block, Cell, Fact, Target, View};
+use crate::profile::Profile;
+use crate::profile::model::{Allocation, CopyRow, user_frame};
+use crate::report::text::{at, bytes, count, host_path, name_of, percent, ratio};
+
+/// The view of an allocation; `None` where the profile has none of this number.
+pub fn allocation(profile: &Profile, id: u64) -> Option<View> {
+    let allocation = profile.allocation(id)?;
+    let title = format!("ALLOCATION {}: {}, {}", name_of(allocation), bytes(allocation.bytes), allocation.kind);
+    let frame = user_frame(&allocation.path).filter(|frame| !frame.file.is_empty() && frame.line > 0);
+    let mut blocks = vec![Block::Facts(life(profile, allocation))];
+    blocks.extend(by_kernel(profile, allocation));
+    blocks.extend(accesses(profile, allocation));
+    blocks.extend(findings(profile, |finding| finding.allocation == Some(id)));
+    Some(View { title, place: frame.map(|frame| (frame.file.clone(), frame.line)), blocks })
+}
+
+fn life(profile: &Profile, allocation: &Allocation) -> Vec<Fact> {
+    let mut facts = Vec::new();
+    let path = host_path(&allocation.path);
+    if !path.is_empty() {
+        facts.push(Fact { label: "made", text: path.join(" > "), target: path_target(&allocation.path) });
+    }
+    let (to, from): (Vec<&CopyRow>, Vec<&CopyRow>) =
+        allocation.copies.iter().partition(|copy| copy.direction != "device_to_host");
+    facts.extend(to.into_iter().map(|copy| copied(profile, copy)));
+    if allocation.metrics.requests == 0 {
+        let text = if profile.run.mode == "counters" {
+            "requests were counted without their addresses"
+        } else {
+            "by no kernel"
+        };
+        facts.push(Fact { label: "used", text: text.to_owned(), target: None });
+    } else if allocation.touched_bytes > 0 {
+        let share = percent(ratio(allocation.touched_bytes, allocation.bytes));
+        let text = format!("{} of {} ({share})", bytes(allocation.touched_bytes), bytes(allocation.bytes));
+        facts.push(Fact { label: "touched", text, target: None });
+    }
+    facts.extend(from.into_iter().map(|copy| copied(profile, copy)));
+    let freed = match (allocation.freed, allocation.freed_count, allocation.count) {
+        (true, _, _) => "yes".to_owned(),
+        (false, 0, _) => "no".to_owned(),
+        (false, freed, count) => format!("{freed} of {count}"),
+    };
+    facts.push(Fact { label: "freed", text: freed, target: None });
+    facts
+}
+
+fn copied(profile: &Profile, copy: &CopyRow) -> Fact {
+    let host = copy.host.and_then(|id| profile.host_allocations.iter().find(|host| host.id == id));
+    let host = host.and_then(|host| host.name.as_deref()).map_or(String::new(), |name| format!(", host memory {name}"));
+    let unchanged = match copy.unchanged_count {
+        0 => String::new(),
+        unchanged => format!(", {unchanged} of them brought nothing new"),
+    };
+    let place = user_frame(&copy.path).map_or(String::new(), |frame| format!(" at {}", at(&frame.file, frame.line)));
+    let direction = copy.direction.replace('_', " ");
+    let times = if copy.count == 1 { "once".to_owned() } else { format!("{} times", count(copy.count)) };
+    let text = format!("{direction}, {times}, {}{place}{host}{unchanged}", bytes(copy.bytes));
+    Fact { label: "copied", text, target: path_target(&copy.path) }
+}
+
+fn by_kernel(profile: &Profile, allocation: &Allocation) -> Option<Block> {
+    let mut sums: BTreeMap<u32, Figures> = BTreeMap::new();
+    for row in &allocation.by_kernel {
+        sums.entry(row.kernel).or_default().add(&Figures::of_space("global", &row.metrics));
+    }
+    let name = |id: &u32| vec![Cell::Text(kernel_name(profile, *id))];
+    let rows = rows(sums, all_sectors(profile), name, |id| Some(Target::Kernel(*id)));
+    table("KERNELS that use it", columns(&[words("kernel")]), rows)
+}
+
+/// Unrolling makes several sites of one access, which are one row.
+fn accesses(profile: &Profile, allocation: &Allocation) -> Option<Block> {
+    let mut sums: BTreeMap<(&str, u32, u32, String, u32), Figures> = BTreeMap::new();
+    for site in &profile.sites {
+        for row in site.by_allocation.iter().filter(|row| row.allocation == Some(allocation.id)) {
+            let key = (&site.file[..], site.line, site.kernel, access_name(site), site.column);
+            sums.entry(key).or_default().add(&Figures::of_space(&site.space, &row.metrics));
+        }
+    }
+    let name = |key: &(&str, u32, u32, String, u32)| {
+        let (file, line, kernel, access, _) = key;
+        vec![place(file, *line), Cell::Text(access.clone()), Cell::Text(kernel_name(profile, *kernel))]
+    };
+    let rows = rows(sums, all_sectors(profile), name, |(file, line, ..)| line_target(file, *line));
+    table("ACCESSES to it", columns(&[words("line"), words("access"), words("kernel")]), rows)
+}

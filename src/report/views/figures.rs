@@ -1,0 +1,92 @@
+//! The figures of memory requests as columns of a table, the same in each.
+
+use super::model::{Cell, Column};
+use crate::geometry::SECTOR_BYTES;
+use crate::profile::model::{LevelMetrics, Metrics, Spaces};
+use crate::report::text::{add, memory, ratio};
+
+/// Columns of [`cells`].
+pub(super) const COLUMNS: [Column; 10] = [
+    figure("traffic", 0, "Bytes of the 32-byte sectors that requests touch, before any cache"),
+    figure("share", 0, "Of the traffic of all kernels"),
+    figure("requests", 3, "Executions of a memory instruction by a warp"),
+    figure("lanes", 4, "Active lanes of a request, of 32"),
+    figure("sectors", 5, "Distinct 32-byte sectors of a request"),
+    figure("coalesced", 1, "Sectors that the bytes would fill, over the sectors touched"),
+    figure("L1 hit", 1, "Hits over lookups in the L1 cache, modelled"),
+    figure("L2 hit", 2, "Hits over lookups in the L2 cache, modelled"),
+    figure("DRAM", 2, "Bytes read from and written to device memory, modelled"),
+    figure("passes", 2, "Passes of a shared-memory request; more than one: bank conflicts, or wide accesses"),
+];
+
+/// Requests to memory outside of the SM, and to shared memory.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Figures {
+    pub(super) memory: Metrics,
+    pub(super) shared: Metrics,
+}
+
+impl Figures {
+    pub(super) fn of(spaces: &Spaces) -> Figures {
+        Figures { memory: memory(spaces), shared: spaces.get("shared").cloned().unwrap_or_default() }
+    }
+
+    /// Of one space.
+    pub(super) fn of_space(space: &str, metrics: &Metrics) -> Figures {
+        if space == "shared" {
+            Figures { shared: metrics.clone(), ..Figures::default() }
+        } else {
+            Figures { memory: metrics.clone(), ..Figures::default() }
+        }
+    }
+
+    pub(super) fn add(&mut self, more: &Figures) {
+        add(&mut self.memory, &more.memory);
+        add(&mut self.shared, &more.shared);
+    }
+
+    pub(super) fn requests(&self) -> u64 {
+        self.memory.requests.saturating_add(self.shared.requests)
+    }
+}
+
+/// One row; `all` is what shares are of, in sectors.
+pub(super) fn cells(figures: &Figures, all: u64) -> Vec<Cell> {
+    let Figures { memory, shared } = figures;
+    let known = |known: bool, cell: Cell| if known { cell } else { Cell::Nothing };
+    let hits = |level: &Option<LevelMetrics>| match level {
+        Some(level) if level.lookups > 0 => Cell::Quality(ratio(level.hits, level.lookups)),
+        _ => Cell::Nothing,
+    };
+    let lanes = memory.lanes.saturating_add(shared.lanes);
+    let passes = shared.shared.as_ref().filter(|_| shared.requests > 0);
+    vec![
+        known(memory.sectors > 0, Cell::Bytes(memory.sectors.saturating_mul(SECTOR_BYTES))),
+        known(memory.sectors > 0, Cell::Share(ratio(memory.sectors, all))),
+        Cell::Count(figures.requests()),
+        known(figures.requests() > 0, Cell::Mean(ratio(lanes, figures.requests()))),
+        known(memory.sectors > 0, Cell::Mean(ratio(memory.sectors, memory.requests))),
+        known(memory.sectors > 0, Cell::Quality(ratio(memory.ideal_sectors, memory.sectors))),
+        hits(&memory.l1),
+        hits(&memory.l2),
+        memory.dram.map_or(Cell::Nothing, |dram| {
+            Cell::Bytes(dram.read_sectors.saturating_add(dram.write_sectors).saturating_mul(SECTOR_BYTES))
+        }),
+        passes.map_or(Cell::Nothing, |passes| Cell::Mean(ratio(passes.wavefronts, shared.requests))),
+    ]
+}
+
+/// Columns of [`cells`] with more behind them.
+pub(super) fn columns(more: &[Column]) -> Vec<Column> {
+    COLUMNS.iter().chain(more).copied().collect()
+}
+
+/// A column of figures; see [`Column::dispensable`].
+pub(super) const fn figure(name: &'static str, dispensable: u8, meaning: &'static str) -> Column {
+    Column { name, dispensable, meaning }
+}
+
+/// A column of words.
+pub(super) const fn words(name: &'static str) -> Column {
+    Column { name, dispensable: 0, meaning: "" }
+}

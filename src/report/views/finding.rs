@@ -1,0 +1,71 @@
+//! Everything of a finding: what, where, why, what to do, and the numbers it rests on.
+
+use super::figures::{figure, words};
+use super::links::{allocation_name, kernel_name, line_target};
+use super::model::{Block, Cell, Fact, Row, Table, Target, View};
+use super::source::source;
+use crate::findings::pages;
+use crate::profile::Profile;
+use crate::profile::model::Finding;
+use crate::report::finding_text;
+
+/// Lines of source before and after.
+const AROUND: u32 = 4;
+
+/// The view of a finding by rank; `None` where the profile has none of this rank.
+pub fn finding(profile: &Profile, rank: u32) -> Option<View> {
+    let finding = profile.findings.iter().find(|finding| finding.rank == rank)?;
+    let title =
+        format!("FINDING {rank}: {} {} at {}", finding.severity.name(), finding.id, finding_text::place(finding));
+    let known = !finding.file.is_empty() && finding.line > 0;
+    let mut blocks = vec![Block::Facts(facts(profile, finding))];
+    blocks.extend(source(profile, &finding.file, finding.line, AROUND).map(Block::Source));
+    blocks.extend(evidence(finding));
+    if let Some(page) = pages().find(|page| page.id == finding.id) {
+        blocks.push(Block::Prose(format!("{} (the whole page: warpline explain {})", page.summary(), page.id)));
+    }
+    Some(View { title, place: known.then(|| (finding.file.clone(), finding.line)), blocks })
+}
+
+fn facts(profile: &Profile, finding: &Finding) -> Vec<Fact> {
+    let mut facts = Vec::new();
+    let mut fact = |label, text: String, target| facts.push(Fact { label, text, target });
+    fact("line", finding_text::place(finding), line_target(&finding.file, finding.line));
+    if let Some(id) = finding.kernel {
+        fact("kernel", kernel_name(profile, id), Some(Target::Kernel(id)));
+    }
+    if let Some(library) = finding_text::library(finding) {
+        fact("library", library, None);
+    }
+    match (finding.allocation, finding_text::object(profile, finding)) {
+        (Some(id), object) => {
+            let name = allocation_name(profile, Some(id));
+            let text = object.filter(|object| *object != name).map(|object| format!("{object}, allocation {name}"));
+            fact("object", text.unwrap_or(name), Some(Target::Allocation(id)));
+        }
+        (None, Some(object)) => fact("object", object, None),
+        (None, None) => {}
+    }
+    fact("why", finding.reason.clone(), None);
+    fact("cure", finding.cure.clone(), None);
+    if let Some(gain) = &finding.gain {
+        fact("gain", finding_text::gain(finding, gain), None);
+    }
+    facts
+}
+
+fn evidence(finding: &Finding) -> Option<Block> {
+    let number = |value: f64| {
+        // Counts are whole numbers; all others are shares, means and times.
+        let whole = value.fract() == 0.0 && (0.0..9e15).contains(&value);
+        Cell::Text(if whole { (value as u64).to_string() } else { format!("{value:.6}") })
+    };
+    let rows: Vec<Row> = finding
+        .evidence
+        .iter()
+        .map(|(name, &value)| Row { cells: vec![number(value), Cell::Text(name.clone())], target: None })
+        .collect();
+    let columns = vec![figure("value", 1, "The number that the finding rests on"), words("evidence")];
+    let table = Table { heading: "EVIDENCE".to_owned(), columns, rows, sorted: None };
+    (!finding.evidence.is_empty()).then_some(Block::Table(table))
+}

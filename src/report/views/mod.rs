@@ -1,0 +1,27 @@
+//! What there is to say of one thing (a kernel, a line, an allocation, a call path, a finding), and lists of them: paragraphs and
+//! tables, before anything decides how they look. Reports print them, `warpline explore` walks through them.
+
+mod allocation;
+mod calls;
+mod comparison;
+mod figures;
+mod finding;
+mod kernel;
+mod line;
+mod links;
+mod lists;
+mod markdown;
+mod model;
+mod plain;
+mod source;
+
+pub use allocation::allocation;
+pub use calls::{CallNode, CallTree};
+pub use comparison::comparison;
+pub use finding::finding;
+pub use kernel::kernel;
+pub use line::line;
+pub use lists::{allocations, findings, kernels, lines};
+pub use markdown::markdown;
+pub use model::{Block, Cell, Column, Fact, Row, Source, SourceLine, Table, Target, View};
+pub use plain::text;
