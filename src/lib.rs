@@ -2,7 +2,7 @@
 //! access to its source line, call path and allocation, and reports. Links no LLVM and no CUDA.
 //!
 //! Data flows one way: [`trace`] → [`requests`] → [`analysis`] (with [`attribution`] and [`metrics`]) → [`profile`]
-//! → [`findings`] → [`report`]; [`comparison`] and [`merge`] take several profiles; [`validate`] compares with closed forms and hardware; [`cli`] puts them together.
+//! → [`findings`] → [`report`] → [`explore`]; [`comparison`] and [`merge`] take several profiles; [`validate`] compares with closed forms and hardware; [`cli`] puts them together.
 
 pub mod advice;
 pub mod analysis;
@@ -10,6 +10,7 @@ pub mod attribution;
 pub mod cli;
 pub mod comparison;
 pub mod exit_code;
+pub mod explore;
 pub mod findings;
 pub mod geometry;
 pub mod hierarchy;

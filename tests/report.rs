@@ -3,43 +3,16 @@
 mod support;
 
 use std::io::Read as _;
+use support::demo_profile::{demo_profile, facts, profile, profile_with_a_finding};
 use support::{TraceBuilder, demo};
-use warpline::analysis::{NoProgress, analyze};
-use warpline::profile::model::{Finding, Frame, Gain, Severity};
-use warpline::profile::{BuildInput, Profile, RunFacts, build};
+use warpline::profile::model::Frame;
+use warpline::profile::{Profile, RunFacts};
 use warpline::report::views::markdown;
 use warpline::report::{
     Filter, Shown, TextOptions, allocations_named, answers, answers_text, apply, callgrind, csv, html, json, pprof,
     sarif, text,
 };
-use warpline::trace::TraceReader;
 use warpline_format::event::Event;
-
-fn profile(bytes: &[u8], facts: RunFacts) -> Profile {
-    let analysis = analyze(TraceReader::new(bytes).unwrap(), 1, &mut NoProgress).unwrap();
-    let mut profile = build(BuildInput { analysis: &analysis, facts });
-    profile.findings = warpline::findings::find(&profile, None);
-    profile
-}
-
-fn facts() -> RunFacts {
-    RunFacts {
-        device: "cpu".into(),
-        models: vec!["rtx2080ti".into()],
-        exit_code: Some(0),
-        ended_by_itself: true,
-        assumptions: [("model".to_owned(), "NVIDIA GeForce RTX 2080 Ti".to_owned())].into(),
-        ..RunFacts::default()
-    }
-}
-
-/// A folder with the demo's source, and the trace of the demo.
-fn demo_profile() -> Profile {
-    let folder = tempfile::tempdir().unwrap();
-    let source = folder.path().join("columns.cu");
-    std::fs::write(&source, demo::SOURCE).unwrap();
-    profile(&demo::trace(source.to_str().unwrap()), facts())
-}
 
 const PLAIN: TextOptions =
     TextOptions { color: false, top: 10, all: true, width: 100, shown: warpline::report::Shown::Summary };
@@ -107,29 +80,6 @@ fn colours_add_nothing_but_colours() {
     assert_eq!(plain, text(&profile, &PLAIN));
 }
 
-/// The demo's, with something found at its line.
-fn profile_with_a_finding() -> Profile {
-    let mut profile = demo_profile();
-    let line = profile.lines.iter().find(|row| !row.metrics.is_empty()).unwrap();
-    profile.findings.push(Finding {
-        id: "strided-access".to_owned(),
-        rank: 1,
-        severity: Severity::Warning,
-        kernel: Some(line.kernel),
-        file: line.file.clone(),
-        line: line.line,
-        column: 9,
-        inside_library: None,
-        allocation: Some(profile.allocations[0].id),
-        object: Some("matrix".to_owned()),
-        evidence: [("requests".to_owned(), 768.0), ("wasted_share".to_owned(), 0.875)].into(),
-        reason: "neighbouring threads read `matrix` 256 bytes apart".to_owned(),
-        cure: "let threadIdx.x count what lies side by side".to_owned(),
-        gain: Some(Gain { factor: 8.0, seconds: 1e-4, assumption: "only the sectors that bytes fill".to_owned() }),
-    });
-    profile
-}
-
 /// A report on what a filter names.
 fn answered(profile: &Profile, filter: &Filter, width: usize) -> String {
     answers_text(profile, &answers(profile, filter), &TextOptions { all: false, width, ..PLAIN })
@@ -171,7 +121,7 @@ fn questions_leave_the_profile_of_what_they_are_about() {
     let finding = &profile.findings[0];
     let kept = of(chosen(&finding.id)).unwrap();
     assert!(kept.findings.iter().all(|row| row.id == finding.id));
-    assert_eq!(of(chosen("1")).unwrap().findings, [finding.clone()]);
+    assert_eq!(of(chosen("1")).unwrap().findings.first(), Some(finding));
     assert!(of(chosen("99")).is_none());
 }
 

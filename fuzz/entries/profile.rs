@@ -3,6 +3,7 @@
 use warpline::profile::Profile;
 use warpline::profile::file::{from_bytes, to_bytes};
 use warpline::report;
+use warpline::report::views::{self, CallTree, View};
 
 /// Reads and reports: the file as it is, and a document that was given a file.
 pub fn run(data: &[u8]) {
@@ -21,13 +22,13 @@ pub fn run(data: &[u8]) {
 pub fn report(profile: &Profile) {
     let filter = report::Filter { top: 5, ..report::Filter::default() };
     let Some(kept) = report::apply(profile, &filter) else { return };
-    let ids = kept.allocations.iter().take(3).map(|row| row.id).collect();
-    let text = |all, view| report::text(&kept, &report::TextOptions { color: false, top: 5, all, width: 80, view });
+    let options = |all, shown| report::TextOptions { color: false, top: 5, all, width: 80, shown };
+    let text = |all, shown| report::text(&kept, &options(all, shown));
     let shown = [
-        text(true, report::View::Program),
-        text(false, report::View::Program),
-        text(false, report::View::Source),
-        text(false, report::View::Allocations(ids)),
+        text(true, report::Shown::Summary),
+        text(false, report::Shown::Summary),
+        text(false, report::Shown::Source),
+        report::answers_text(&kept, &pages(&kept), &options(false, report::Shown::Summary)),
         report::csv(&kept),
         report::callgrind(&kept),
         report::markdown(&kept, 5),
@@ -41,4 +42,16 @@ pub fn report(profile: &Profile) {
     _ = report::sarif(&kept);
     _ = warpline::findings::find(&kept, None);
     _ = report::pprof(&kept);
+}
+
+/// Pages of the first things of each kind, and of a comparison with itself.
+fn pages(profile: &Profile) -> Vec<View> {
+    let calls = CallTree::new(profile);
+    let kernels = profile.kernels.iter().take(3).filter_map(|row| views::kernel(profile, row.id));
+    let lines = profile.lines.iter().take(3).filter_map(|row| views::line(profile, &row.file, row.line));
+    let allocations = profile.allocations.iter().take(3).filter_map(|row| views::allocation(profile, row.id));
+    let findings = profile.findings.iter().take(3).filter_map(|row| views::finding(profile, row.rank));
+    let nodes = (0..calls.len().min(5)).filter_map(|node| calls.view(node));
+    let whole = [views::program(profile), views::comparison(profile, profile)];
+    kernels.chain(lines).chain(allocations).chain(findings).chain(nodes).chain(whole).collect()
 }

@@ -48,6 +48,8 @@ pub enum Command {
     Profile(ProfileArguments),
     /// Show a profile
     Report(ReportArguments),
+    /// Walk through a profile in the terminal, alone or compared with one from before
+    Explore(ExploreArguments),
     /// Say what a finding means, why it costs and what to do; without an id list all
     Explain(ExplainArguments),
     /// Analyse a kept trace, on any GPU model
@@ -283,6 +285,15 @@ pub struct FindingArguments {
     /// `warpline: ignore ID` in the source does the same
     #[arg(long, value_name = "ID[@PLACE]")]
     pub ignore: Vec<String>,
+}
+
+/// Arguments of `explore`.
+#[derive(Clone, Debug, Args)]
+pub struct ExploreArguments {
+    /// Profile
+    pub file: PathBuf,
+    /// Profile from before, to compare with
+    pub before: Option<PathBuf>,
 }
 
 /// Arguments of `explain`.

@@ -6,6 +6,7 @@ mod default_model;
 mod diff;
 mod doctor;
 mod explain;
+mod explore;
 mod findings;
 mod gpus;
 mod manual;
@@ -64,6 +65,7 @@ pub fn main() -> ExitCode {
         Command::Report(arguments) => report::execute(&arguments, color),
         Command::Validate(arguments) => validate::execute(&arguments),
         Command::Gpus(arguments) => gpus::execute(&arguments),
+        Command::Explore(arguments) => explore::execute(&arguments, color),
         Command::Explain(arguments) => explain::execute(&arguments),
         Command::Doctor => doctor::execute(),
         Command::Completions(arguments) => manual::completions(&arguments),

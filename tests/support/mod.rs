@@ -2,6 +2,7 @@
 #![allow(dead_code, reason = "each user takes what it needs")]
 
 pub mod demo;
+pub mod demo_profile;
 pub mod program;
 pub mod schema;
 

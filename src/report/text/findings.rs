@@ -19,6 +19,12 @@ const MOST_LINES: usize = 30;
 
 /// What limits the program.
 pub(super) fn write_verdict(out: &mut String, profile: &Profile, style: Style, width: usize) {
+    out.push_str(&paragraph(&style.heading("VERDICT  "), &verdict(profile), width));
+    out.push('\n');
+}
+
+/// What takes most of the time, and how much there is to change, in a sentence or two.
+pub(in crate::report) fn verdict(profile: &Profile) -> String {
     let estimates = profile.kernels.iter().filter_map(|kernel| Some((kernel, kernel.estimates.first()?)));
     let slowest = estimates
         .clone()
@@ -51,8 +57,7 @@ pub(super) fn write_verdict(out: &mut String, profile: &Profile, style: Style, w
         text.push(' ');
     }
     text.push_str(&found);
-    out.push_str(&paragraph(&style.heading("VERDICT  "), &text, width));
-    out.push('\n');
+    text
 }
 
 fn plural(count: usize, one: &str, several: &str) -> String {

@@ -121,6 +121,11 @@ fn status(profile: &Profile, style: Style) -> String {
 
 /// What was run, on what, and whether it was whole, in a line.
 pub(super) fn write_short(out: &mut String, profile: &Profile, style: Style, width: usize) {
+    out.push_str(&paragraph(&style.heading("WARPLINE "), &summary(profile, style), width));
+}
+
+/// Program, model, and how far the figures can be trusted, in a sentence.
+pub(in crate::report) fn summary(profile: &Profile, style: Style) -> String {
     let run = &profile.run;
     let model = run.assumptions.get("model").or(run.models.first()).map_or("no GPU model", String::as_str);
     let device = match (&run.device[..], &run.mode[..]) {
@@ -132,8 +137,7 @@ pub(super) fn write_short(out: &mut String, profile: &Profile, style: Style, wid
     if let Some(inexact) = inexact(profile) {
         _ = write!(text, "; {}", style.warning(&inexact));
     }
-    let head = style.heading("WARPLINE ");
-    out.push_str(&paragraph(&head, &text, width));
+    text
 }
 
 /// Notes of the short report.

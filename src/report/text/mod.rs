@@ -28,6 +28,8 @@ pub use faults::fault_line;
 pub(super) use allocations::{copies, name_of};
 pub(super) use estimate::{limiter, name as limit_name};
 pub(super) use figures::{add, bytes, count, memory, percent, ratio, seconds};
+pub(super) use findings::verdict;
+pub(super) use header::summary;
 pub(crate) use names::plain_name;
 pub(super) use names::{label, short};
 pub(super) use places::{at, frame, host_path, short as short_path, sizes};

@@ -136,7 +136,7 @@ impl CallTree {
     }
 
     /// The tree as a table, depth first, of the nodes whose parents are all in `open`; names are indented by depth.
-    pub fn table(&self, is_open: impl Fn(usize) -> bool) -> (Table, Vec<usize>) {
+    pub fn table(&self, is_open: impl Fn(usize) -> bool) -> Table {
         let mut shown = Vec::new();
         let mut left = vec![0];
         while let Some(number) = left.pop() {
@@ -148,8 +148,7 @@ impl CallTree {
         let rows = shown.iter().map(|&number| self.row(number, is_open(number)));
         let launches = figure("launches", 1, "Recorded launches from here");
         let columns = [launches].into_iter().chain(columns(&[words("call path")])).collect();
-        let table = Table { heading: "CALL PATHS".to_owned(), columns, rows: rows.collect(), sorted: None };
-        (table, shown)
+        Table { heading: "CALL PATHS".to_owned(), columns, rows: rows.collect(), sorted: None }
     }
 
     fn row(&self, number: usize, open: bool) -> Row {
@@ -175,13 +174,10 @@ impl CallTree {
             path.push(at.name.clone());
         }
         path.reverse();
-        let mut facts = vec![
+        let facts = vec![
             Fact { label: "path", text: path.join(" > "), target: node.target.clone() },
             Fact { label: "launches", text: count(node.launches), target: None },
         ];
-        if let Some(target @ Target::Kernel(_)) = &node.target {
-            facts.push(Fact { label: "kernel", text: node.name.clone(), target: Some(target.clone()) });
-        }
         let rows: Vec<Row> = node
             .children
             .iter()

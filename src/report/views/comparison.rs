@@ -63,7 +63,8 @@ fn facts(diff: &Diff, before: &Profile, after: &Profile) -> Vec<Fact> {
     if diff.is_empty() {
         facts.push(fact("changes", "none".to_owned()));
     }
-    facts.extend(changes(&diff.program, usize::MAX).into_iter().map(|text| fact("program", text)));
+    let program = changes(&diff.program, usize::MAX).into_iter();
+    facts.extend(program.map(|[name, values, change]| fact("program", format!("{name} {values} ({change})"))));
     facts
 }
 
@@ -71,16 +72,16 @@ fn or_nothing(text: &str) -> &str {
     if text.is_empty() { "nothing" } else { text }
 }
 
-/// `global sectors 294 912 -> 65 536 (4.50 x less, better)`, those that tell most first.
-fn changes(metrics: &Changes, most: usize) -> Vec<String> {
+/// The figures that tell most, as name, `294 912 -> 65 536`, and `4.50 x less, better`.
+fn changes(metrics: &Changes, most: usize) -> Vec<[String; 3]> {
     let told = figures(metrics, false);
-    told.iter()
+    told.into_iter()
         .take(most)
         .map(|figure| {
             let verdict = if figure.verdict == Verdict::Neither { "" } else { figure.verdict.word() };
             let said: Vec<&str> = [&figure.change[..], verdict].into_iter().filter(|word| !word.is_empty()).collect();
-            let said = if said.is_empty() { String::new() } else { format!(" ({})", said.join(", ")) };
-            format!("{} {} -> {}{said}", figure.label, figure.before, figure.after)
+            let change = said.join(", ");
+            [figure.label, format!("{} -> {}", figure.before, figure.after), change]
         })
         .collect()
 }
@@ -104,15 +105,19 @@ fn findings(diff: &Diff, sides: &Sides<'_>) -> Option<Block> {
 }
 
 fn table<'a>(heading: &str, what: &'static str, rows: impl Iterator<Item = Changed<'a>>) -> Option<Block> {
-    let rows = rows.map(|row| Row {
-        cells: vec![
-            Cell::Text(row.state.to_owned()),
-            Cell::Text(row.name),
-            Cell::Text(changes(row.metrics, FIGURES).join("; ")),
-        ],
-        target: row.target,
-    });
-    block(heading, &["state", what, "before -> after"], rows.collect())
+    let mut all = Vec::new();
+    for row in rows {
+        let mut figures = changes(row.metrics, FIGURES);
+        if !row.state.is_empty() {
+            figures.insert(0, [row.state.to_owned(), String::new(), String::new()]);
+        }
+        // The name stands in each row, so that sorting and filters keep it.
+        all.extend(figures.into_iter().map(|figure| Row {
+            cells: figure.into_iter().chain([row.name.clone()]).map(Cell::Text).collect(),
+            target: row.target.clone(),
+        }));
+    }
+    block(heading, &["figure", "before -> after", "change", what], all)
 }
 
 fn block(heading: &str, columns: &[&'static str], rows: Vec<Row>) -> Option<Block> {

@@ -13,6 +13,7 @@ mod lists;
 mod markdown;
 mod model;
 mod plain;
+mod program;
 mod source;
 
 pub use allocation::allocation;
@@ -25,3 +26,4 @@ pub use lists::{allocations, findings, kernels, lines};
 pub use markdown::markdown;
 pub use model::{Block, Cell, Column, Fact, Row, Source, SourceLine, Table, Target, View};
 pub use plain::text;
+pub use program::program;

@@ -124,30 +124,42 @@ pub struct Table {
     pub columns: Vec<Column>,
     /// In the order of `sorted`.
     pub rows: Vec<Row>,
-    /// Column that the rows are sorted by, highest first; `None`: in an order of their own.
+    /// Column that the rows are sorted by; `None`: in an order of their own.
     pub sorted: Option<usize>,
 }
 
 impl Table {
     /// Columns for a width, and how wide each is: those with anything to say in the first `rows` rows, without the ones that
     /// can be spared where there is no room. `gap` columns of the terminal lie between two; the last one, which names the row,
-    /// gets what is left.
-    pub fn layout(&self, rows: std::ops::Range<usize>, width: usize, gap: usize) -> Vec<(usize, usize)> {
+    /// gets what is left. `keep` is not spared. With `signs` the name of the
+    /// sorted column has room for one.
+    pub fn layout(
+        &self,
+        rows: std::ops::Range<usize>,
+        width: usize,
+        gap: usize,
+        keep: Option<usize>,
+        signs: bool,
+    ) -> Vec<(usize, usize)> {
         let rows = self.rows.get(rows).unwrap_or(&[]);
         let cell = |row: &Row, column: usize| row.cells.get(column).cloned().unwrap_or(Cell::Nothing);
         let said = |column: &usize| rows.iter().any(|row| cell(row, *column) != Cell::Nothing);
         let widest = |column: usize| {
             let widest = rows.iter().map(|row| cell(row, column).text().chars().count()).max().unwrap_or(0);
-            widest.min(MOST_CELL).max(self.columns[column].name.chars().count())
+            // The sorted column has a sign beside its name.
+            let name = self.columns[column].name.chars().count() + usize::from(self.sorted == Some(column) && signs);
+            widest.min(MOST_CELL).max(name)
         };
-        let mut shown: Vec<(usize, usize)> =
-            (0..self.columns.len()).filter(said).map(|column| (column, widest(column))).collect();
+        let mut shown: Vec<(usize, usize)> = (0..self.columns.len())
+            .filter(|column| keep == Some(*column) || said(column))
+            .map(|column| (column, widest(column)))
+            .collect();
         loop {
             let Some((last, before)) = shown.split_last_mut() else { return shown };
             let used: usize = before.iter().map(|(_, wide)| wide + gap).sum();
             let wanted = last.1.min(LEAST_NAME);
-            let spare =
-                before.iter().enumerate().max_by_key(|(at, (column, _))| (self.columns[*column].dispensable, *at));
+            let spare = before.iter().enumerate().filter(|(_, (column, _))| keep != Some(*column));
+            let spare = spare.max_by_key(|(at, (column, _))| (self.columns[*column].dispensable, *at));
             match spare.map(|(at, (column, _))| (at, self.columns[*column].dispensable)) {
                 Some((at, 1..)) if used + wanted > width => _ = shown.remove(at),
                 _ => {
@@ -156,6 +168,15 @@ impl Table {
                 }
             }
         }
+    }
+
+    /// Whether the highest come first, in the column that the rows are sorted by.
+    pub fn descending(&self) -> bool {
+        let ends = self.sorted.and_then(|column| {
+            let cell = |row: &Row| row.cells.get(column).cloned().unwrap_or(Cell::Nothing);
+            Some((cell(self.rows.first()?), cell(self.rows.last()?)))
+        });
+        ends.is_none_or(|(first, last)| first.compare(&last) != Ordering::Less)
     }
 
     /// Whether a column has figures, which stand to the right.

@@ -55,7 +55,7 @@ fn write_source(out: &mut String, source: &Source, style: Style, width: usize) {
 fn write_table(out: &mut String, table: &Table, top: usize, style: Style, width: usize) {
     _ = writeln!(out, "{}", style.heading(&table.heading));
     let rows = table.rows.len().min(top);
-    let columns = table.layout(0..rows, width.saturating_sub(2), GAP);
+    let columns = table.layout(0..rows, width.saturating_sub(2), GAP, None, false);
     let head = columns.iter().map(|(column, _)| table.columns[*column].name.to_owned()).collect();
     _ = writeln!(out, "{}", style.faint(&line(table, &columns, head)));
     for row in &table.rows[..rows] {

@@ -1,0 +1,28 @@
+//! What was run, how far it can be trusted, and what matters.
+
+use super::lists::findings;
+use super::model::{Block, Fact, View};
+use crate::profile::Profile;
+use crate::report::text::{Style, at, plain_name, short, summary, verdict};
+
+/// The view of the whole program: verdict, findings and notes.
+pub fn program(profile: &Profile) -> View {
+    let fact = |label, text| Fact { label, text, target: None };
+    let facts = vec![fact("program", summary(profile, Style { color: false })), fact("verdict", verdict(profile))];
+    let mut blocks = vec![Block::Facts(facts)];
+    let table = findings(profile);
+    if !table.rows.is_empty() {
+        blocks.push(Block::Table(table));
+    }
+    let missing = profile.run.missing.iter().map(|row| fact("missing", row.reason.clone()));
+    let notes = profile.run.notes.iter().map(|note| fact("note", note.clone()));
+    let not_seen = profile.not_seen.iter().map(|entry| {
+        let function = short(plain_name(&entry.function));
+        fact("not seen", format!("{} in {function} at {}", entry.what, at(&entry.file, entry.line)))
+    });
+    let notes: Vec<Fact> = missing.chain(notes).chain(not_seen).collect();
+    if !notes.is_empty() {
+        blocks.push(Block::Facts(notes));
+    }
+    View { title: "FINDINGS".to_owned(), place: None, blocks }
+}
