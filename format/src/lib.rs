@@ -19,4 +19,5 @@ mod pack;
 pub mod ring;
 pub mod schedule;
 pub mod site_table;
+pub mod stop;
 pub mod visible;

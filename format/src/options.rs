@@ -3,6 +3,7 @@
 
 use crate::device::Device;
 use crate::occupancy::Stated;
+use crate::stop::StopAt;
 use serde::{Deserialize, Serialize};
 
 /// Holds the hexadecimal postcard bytes of [`Options`].
@@ -86,6 +87,8 @@ pub struct Options {
     pub stated: Stated,
     /// Warps take turns at their accesses.
     pub interleave: bool,
+    /// Accesses at which the program stops and tells of itself.
+    pub stop_at: Option<StopAt>,
 }
 
 impl Default for Options {
@@ -101,6 +104,7 @@ impl Default for Options {
             mode: Mode::default(),
             stated: Stated::default(),
             interleave: false,
+            stop_at: None,
         }
     }
 }

@@ -18,7 +18,9 @@ use std::ffi::c_void;
 use std::ops::Range;
 use std::ptr::null_mut;
 use warpline_format::abi::{KernelDescriptor, WarpFunction, count_cells, kernel_flags};
-use warpline_format::event::{BlockCount, BranchCount, Event, FaultKind, Launch, LaunchEnd, LaunchId, NotLaunched};
+use warpline_format::event::{
+    BlockCount, BranchCount, Event, FaultKind, Launch, LaunchEnd, LaunchId, NotLaunched, PathId,
+};
 use warpline_format::options::Check;
 use warpline_format::schedule::{self, Shape};
 
@@ -191,7 +193,7 @@ impl Runtime {
         };
         self.trace.event(Event::Launch(launch));
         self.children.limit = self.limits.other[1];
-        self.run(member, geometry, resident, traced.then_some(share), parameters)
+        self.run(member, geometry, resident, traced.then_some(share), parameters, path)
     }
 
     /// Runs the kernel and writes the rest of the launch's events.
@@ -202,6 +204,7 @@ impl Runtime {
         resident: u32,
         share: Option<u64>,
         parameters: &[u64],
+        path: PathId,
     ) -> Option<Stop> {
         let id = self.launches - 1;
         let epoch = self.memory.registry.epoch;
@@ -209,6 +212,9 @@ impl Runtime {
         let module = &mut self.modules[member.module];
         let interleave = self.options.interleave && module.is_hooked();
         module.refresh_ranges(epoch, check, interleave);
+        if let Some(stops) = &mut self.stops {
+            stops.begin(module, path);
+        }
         let count_cells = module.descriptor().count_cells as usize;
         let mut counts = vec![0u64; if share.is_some() { count_cells } else { 0 }];
         let kernel = &module.kernels()[member.index];
@@ -256,6 +262,7 @@ impl Runtime {
             check,
             tolerant: self.by_hand,
             interleave,
+            stops: self.stops.as_mut().map_or(null_mut(), |stops| stops),
             parameters: addresses_of(parameters),
             told: HashSet::new(),
             parted: BTreeSet::new(),

@@ -31,6 +31,7 @@ pub mod pools;
 pub mod printed;
 pub mod printf;
 pub mod runtime;
+pub mod stops;
 pub mod streams;
 pub mod tensor;
 pub mod texture;

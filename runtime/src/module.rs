@@ -213,6 +213,15 @@ impl Module {
         self.fill_ranges(SiteRange { low: NOWHERE, high: NOWHERE });
     }
 
+    /// Sets the range of one site.
+    pub fn set_range(&mut self, site: u32, range: SiteRange) {
+        let descriptor = self.descriptor();
+        if u64::from(site) < descriptor.site_count {
+            // SAFETY: the module's own writable array.
+            unsafe { descriptor.site_ranges.add(site as usize).write(range) };
+        }
+    }
+
     fn fill_ranges(&mut self, range: SiteRange) {
         let descriptor = self.descriptor();
         for site in 0..descriptor.site_count as usize {

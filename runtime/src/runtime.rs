@@ -16,6 +16,7 @@ use crate::module::{Module, Registered};
 use crate::paths::{Entry, Frames, capture};
 use crate::pools::Pools;
 use crate::printed::Printed;
+use crate::stops::Stops;
 use crate::streams::Streams;
 use crate::texture::table::Images;
 use crate::trace::Trace;
@@ -86,6 +87,8 @@ pub struct Runtime {
     pub variables: HashMap<usize, Member>,
     /// Host allocations.
     pub host: HostAllocations,
+    /// Accesses at which the program stops.
+    pub stops: Option<Stops>,
     /// Device heap.
     pub heap: Heap,
     /// What the running kernel launches.
@@ -277,6 +280,7 @@ impl Runtime {
             memory: DeviceMemory::new(options.device.memory_bytes)?,
             arena: Arena::new(emulation::is_the_gpu().then_some(options.device.shared_reserved_per_block.into()))?,
             children: Children::new(&options),
+            stops: options.stop_at.take().map(Stops::new),
             options,
             by_hand: std::env::var_os(VARIABLE).is_none(),
             trace,

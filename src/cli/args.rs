@@ -127,6 +127,8 @@ pub struct RunArguments {
     #[arg(long)]
     pub children: bool,
     #[command(flatten)]
+    pub stops: StopArguments,
+    #[command(flatten)]
     pub state: StateArguments,
     /// Threads of the analysis; the result does not depend on it [default: by the machine]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=256))]
@@ -134,6 +136,31 @@ pub struct RunArguments {
     /// Program and its arguments; options of `run` come before it
     #[arg(required = true, trailing_var_arg = true, value_name = "PROGRAM")]
     pub program: Vec<OsString>,
+}
+
+/// Where the program stops and shows the access at hand.
+#[derive(Clone, Debug, Default, Args)]
+pub struct StopArguments {
+    /// Stop at each recorded access of this line (the end of a path will do) and show launch, block, warp, every lane's address and
+    /// what it hits, and the call paths; may be given several times
+    #[arg(long, value_name = "FILE:LINE")]
+    pub stop_at: Vec<String>,
+    /// Stop at each recorded access to an allocation of this name; may be given several times
+    #[arg(long, value_name = "NAME")]
+    pub stop_at_allocation: Vec<String>,
+    /// Stop at accesses of this kind
+    #[arg(long, value_enum, value_name = "WHAT")]
+    pub stop_on: Option<StopOn>,
+    /// Do not ask how to go on: show so many stops, then let the program run [default: ask on the terminal; without one, 1]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub stop_count: Option<u64>,
+}
+
+/// Kinds of accesses to stop at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum StopOn {
+    /// Those out of bounds, in freed memory, or misaligned.
+    Fault,
 }
 
 /// What is taken for given of caches and reuse.

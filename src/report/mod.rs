@@ -12,6 +12,7 @@ mod pprof;
 mod question;
 mod reuse;
 mod sarif;
+mod stop;
 mod text;
 pub mod views;
 mod worst;
@@ -25,6 +26,7 @@ pub use markdown::markdown;
 pub use pprof::pprof;
 pub use question::{FindingChoice, LinePlace, PlaceError, answers};
 pub use sarif::sarif;
+pub use stop::stop_view;
 pub(crate) use text::plain_name;
 pub use text::{
     Shown, TextOptions, answers as answers_text, conflict_line, conflict_place, conflicts_in_short, fault_line, text,

@@ -116,7 +116,11 @@ pub unsafe extern "C" fn __wl_check(
         if (*(*warp).running).interleave && mask != 0 && space != Space::Local as u32 {
             pause(warp, Pause::Turn);
         }
-        match check::check(warp, range, Access { site, space, mask, addresses: &*addresses, bytes, align }) {
+        let access = Access { site, space, mask, addresses: &*addresses, bytes, align };
+        if let Some(stops) = (*(*warp).running).stops.as_mut() {
+            stops.at_access(warp, &access);
+        }
+        match check::check(warp, range, access) {
             Ok(lanes) => lanes,
             Err(why) => stop(warp, why),
         }

@@ -4,6 +4,7 @@ use super::fibre::switch;
 use super::scheduled::{SHELF_WORDS, Scheduled, Stopped};
 use super::slot::flags;
 use super::warp::{PATIENCE, Pause, Stop, Warp, warp_main};
+use crate::stops::Stops;
 use std::ptr::{null, null_mut};
 use warpline_format::abi::WarpContext;
 
@@ -69,6 +70,12 @@ impl Scheduled<'_> {
         hot.read == hot.limit || used <= buffer.bytes / 2
     }
 
+    /// Whether the program stops at accesses to shared memory.
+    fn watches_shared(&self) -> bool {
+        // SAFETY: by the contract of `new`; the runtime's own, or null.
+        unsafe { (*self.running).stops.as_ref().is_some_and(Stops::watches_shared) }
+    }
+
     /// Makes the warp of a slot that has its first turn.
     pub(super) fn start(&mut self, index: usize) -> Result<*mut Warp, Stop> {
         let geometry = self.plan.geometry;
@@ -81,7 +88,7 @@ impl Scheduled<'_> {
         let mut stack = self.arena.stacks.take(self.plan.stack_bytes).map_err(|_| Stop::OutOfMemory)?;
         let (shared, local) =
             (self.arena.shared(&geometry, resident as u64), self.arena.local(&geometry, index as u64));
-        let range = geometry.shared_range(shared, self.plan.interleave);
+        let range = geometry.shared_range(shared, self.plan.interleave || self.watches_shared());
         let fibre = stack.prepare(warp_main, place.cast());
         let block = &raw mut self.blocks[resident];
         let threads = &self.plan.threads[number as usize];
@@ -180,8 +187,14 @@ impl Scheduled<'_> {
             (*warp).context.record_cursor = hot.limit.cast_mut();
             (*warp).context.record_end = start.wrapping_add(bytes);
             (*running).current = warp;
+            if let Some(stops) = (*running).stops.as_mut() {
+                stops.resumed(hot.limit);
+            }
             switch(&raw mut (*running).scheduler, (*warp).fibre);
             (*running).current = null_mut();
+            if let Some(stops) = (*running).stops.as_mut() {
+                stops.paused(warp, (*warp).context.record_cursor, (*running).pause == Pause::Finished);
+            }
             hot.limit = (*warp).context.record_cursor;
             hot.stack = (*warp).fibre;
             hot.flags &= !(flags::FULL | flags::MIDST);

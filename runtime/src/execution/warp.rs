@@ -5,6 +5,7 @@ use crate::children::queue::Children;
 use crate::memory::DeviceMemory;
 use crate::module::Module;
 use crate::printed::Printed;
+use crate::stops::Stops;
 use crate::trace::Trace;
 use std::collections::{BTreeSet, HashSet};
 use std::ffi::c_char;
@@ -74,6 +75,8 @@ pub struct Running {
     pub tolerant: bool,
     /// Warps take turns at their accesses, all of which come to the access check for that.
     pub interleave: bool,
+    /// Accesses at which the program stops; null where it does nowhere.
+    pub stops: *mut Stops,
     /// Addresses of the kernel's parameters, which pointers can lead to, too: LLVM turns `later ? *pointer : value` of a
     /// structure into one load from either.
     pub parameters: Range<u64>,

@@ -103,7 +103,11 @@ pub unsafe fn check(warp: *mut Warp, range: *mut SiteRange, access: Access) -> R
             }
         }
     }
-    if let Some(new) = last.or(passing).filter(|_| !shared_site && !local_site && !running.interleave) {
+    // SAFETY: by the contract; the runtime's own, or null.
+    let stops = unsafe { running.stops.as_mut() };
+    let open = |new: &SiteRange| stops.as_ref().is_some_and(|stops| stops.keeps_open(access.site, new, registry));
+    let kept = last.or(passing).filter(|_| !shared_site && !local_site && !running.interleave);
+    if let Some(new) = kept.filter(|new| !open(new)) {
         // SAFETY: by the contract; the module belongs to the launch.
         unsafe {
             range.write(new);
@@ -117,16 +121,22 @@ pub unsafe fn check(warp: *mut Warp, range: *mut SiteRange, access: Access) -> R
             return Ok(lanes);
         }
     }
-    let stops = running.check == Check::Stop;
+    let stopped = running.check == Check::Stop;
     // SAFETY: by the contract; the module belongs to the launch.
     let module = unsafe { &mut *running.module };
     // A kernel that is stopped says why, each time.
-    let tells = if stops { running.told.insert(access.site) } else { module.told.is_first(access.site, &module.table) };
+    let tells =
+        if stopped { running.told.insert(access.site) } else { module.told.is_first(access.site, &module.table) };
     if tells {
         // SAFETY: by the contract.
-        unsafe { tell(warp, lane, kind, &access, &variable, stops) };
+        unsafe {
+            tell(warp, lane, kind, &access, &variable, stopped);
+            if let Some(stops) = stops {
+                stops.at_fault(warp, &access, kind);
+            }
+        }
     }
-    match (stops, kind) {
+    match (stopped, kind) {
         (false, _) => Ok(good),
         (true, FaultKind::Misaligned) => Err(Stop::Misaligned),
         (true, _) => Err(Stop::IllegalAddress),

@@ -6,6 +6,7 @@ pub mod writer;
 use crate::paths::{Frames, Objects};
 use std::collections::HashMap;
 use warpline_format::event::{Event, PathFrame, PathId};
+use warpline_format::stop::LoadedObject;
 use writer::Writer;
 
 /// The trace of this process.
@@ -43,6 +44,17 @@ impl Trace {
     /// Ends the stream.
     pub fn finish(&mut self, launches: u64) {
         self.writer.finish(launches);
+    }
+
+    /// The return addresses of a call path, innermost first, and the objects that they lie in; nothing of an unknown one.
+    pub fn frames(&self, id: PathId) -> (Vec<PathFrame>, Vec<LoadedObject>) {
+        let path = self.paths.iter().find(|(_, known)| **known == id);
+        let frames = path.map_or(Vec::new(), |(frames, _)| frames.clone());
+        let known = self.objects.known(0).into_iter().filter_map(|event| match event {
+            Event::Object { id, path, build_id } => Some((id, path, build_id)),
+            _ => None,
+        });
+        (frames.clone(), known.filter(|(id, ..)| frames.iter().any(|frame| frame.object == *id)).collect())
     }
 
     /// The number of a call path, which is announced where it is new.

@@ -52,11 +52,16 @@ pub(super) struct Child {
 }
 
 impl Child {
-    /// Starts the program with the ring's descriptor. Signals to this process go on to it.
-    pub(super) fn start(plan: &Plan, descriptor: i32, further: Option<String>) -> Result<Child, Failure> {
+    /// Starts the program with the descriptors of the ring and of the socket for stops. Signals to this process go on to it.
+    pub(super) fn start(
+        plan: &Plan,
+        descriptor: i32,
+        further: Option<String>,
+        stops: Option<i32>,
+    ) -> Result<Child, Failure> {
         let signals = Forwarding::install();
         let mut command = Command::new(&plan.program);
-        command.args(&plan.arguments).env(VARIABLE, plan.options(descriptor, further).encode());
+        command.args(&plan.arguments).env(VARIABLE, plan.options(descriptor, further, stops).encode());
         // A program that carries code for both devices would choose by itself.
         command.env(DEVICE_VARIABLE, plan.device);
         let started = Instant::now();

@@ -8,6 +8,7 @@ mod plan;
 mod processes;
 mod progress;
 mod signals;
+mod stops;
 mod tee;
 mod unmatched;
 
@@ -21,6 +22,7 @@ use self::further::Kept;
 pub(super) use self::plan::{Plan, default_threads};
 use self::processes::Processes;
 pub(super) use self::signals::survive_large_files;
+use self::stops::{Serving, Stops};
 use self::tee::Tee;
 use super::Failure;
 use super::args::RunArguments;
@@ -93,7 +95,9 @@ pub(super) fn run(plan: &Plan) -> Result<Outcome, Failure> {
     })?;
     let processes = Processes::new(plan)?;
     let started = Instant::now();
-    let mut child = Child::start(plan, memory.descriptor(), processes.folder())?;
+    let stops = plan.stop_at().map(|_| Stops::new(plan.stop_count)).transpose()?;
+    let mut child = Child::start(plan, memory.descriptor(), processes.folder(), stops.as_ref().map(Stops::descriptor))?;
+    let serving = stops.map(Stops::serve).transpose()?;
     let mut bar = progress::Bar::new();
 
     let ended = child.ended_flag();
@@ -110,6 +114,7 @@ pub(super) fn run(plan: &Plan) -> Result<Outcome, Failure> {
     // After damage, or an error of ours, nobody reads on; the program must not wait for us.
     memory.ring().control().abandoned.store(1, Ordering::Release);
     let end = child.wait()?;
+    let stopped = serving.map_or(0, Serving::finish);
     let analysis = analysis?;
     let trace_lost = tee.finish();
     let claimed = memory.ring().control().owner.load(Ordering::Acquire);
@@ -165,6 +170,9 @@ pub(super) fn run(plan: &Plan) -> Result<Outcome, Failure> {
     super::findings::add(&mut profile, Some(&plan.model.rates));
     let all: Vec<&Chosen> = std::iter::once(&plan.model).chain(&plan.others).collect();
     let profile = processes.add_to(profile, further_processes, plan, &|| facts_of(&all))?;
+    if let Some(wanted) = plan.stop_at() {
+        stops::say_if_never(wanted, stopped, Some(&profile));
+    }
     Ok(Outcome { profile: Some(profile), code: end.code(), trace_lost, declined: false })
 }
 

@@ -5,8 +5,10 @@ use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use warpline_format::options::{Check, EMULATED, Mode, Options, Output};
+use warpline_format::stop::StopAt;
 
 use super::naming::filled_in;
+use super::stops;
 use crate::cli::Failure;
 use crate::cli::args::{CheckChoice, DeviceChoice, HostAllocationChoice, ModeChoice, RunArguments};
 use crate::cli::default_model;
@@ -29,6 +31,8 @@ pub(in crate::cli) struct Plan {
     pub(super) device: &'static str,
     /// Further processes are profiled, too.
     pub(super) children: bool,
+    /// Stops that are shown without asking how to go on.
+    pub(super) stop_count: Option<u64>,
     options: Options,
 }
 
@@ -94,6 +98,7 @@ impl Plan {
                 DeviceChoice::GpuEmulated => EMULATED,
             },
             children: arguments.children,
+            stop_count: arguments.stops.stop_count,
             options: Options {
                 mode,
                 stated: model.simulation.stated,
@@ -108,6 +113,7 @@ impl Plan {
                     CheckChoice::Off => Check::Off,
                 },
                 interleave: arguments.interleave,
+                stop_at: stops::wanted(arguments)?,
                 all_host_allocations: arguments.host_allocations == HostAllocationChoice::All,
             },
             model,
@@ -115,9 +121,20 @@ impl Plan {
         })
     }
 
-    /// The options for a program whose ring has this descriptor; `further` is the folder for traces of further processes.
-    pub(super) fn options(&self, descriptor: i32, further: Option<String>) -> Options {
-        Options { output: Output::Ring { descriptor, further }, ..self.options.clone() }
+    /// The options for a program whose ring has this descriptor; `further` is the folder for traces of further processes,
+    /// `stops` the socket over which it tells of stops.
+    pub(super) fn options(&self, descriptor: i32, further: Option<String>, stops: Option<i32>) -> Options {
+        let stop_at = self.options.stop_at.clone().zip(stops);
+        Options {
+            output: Output::Ring { descriptor, further },
+            stop_at: stop_at.map(|(wanted, descriptor)| StopAt { descriptor, ..wanted }),
+            ..self.options.clone()
+        }
+    }
+
+    /// Where the program is to stop.
+    pub(super) fn stop_at(&self) -> Option<&StopAt> {
+        self.options.stop_at.as_ref()
     }
 
     /// Whether warps take turns at their accesses.

@@ -38,6 +38,7 @@ fn write_facts(out: &mut String, facts: &[Fact], width: usize) {
 
 fn write_source(out: &mut String, source: &Source, style: Style, width: usize) {
     out.push('\n');
+    let cold = source.lines.iter().all(|line| line.heat == 0.0);
     let mut last = None;
     for line in &source.lines {
         if last.is_some_and(|last| line.number > last + 1) {
@@ -45,7 +46,12 @@ fn write_source(out: &mut String, source: &Source, style: Style, width: usize) {
         }
         last = Some(line.number);
         let mark = if line.marked { ">" } else { " " };
-        let heat = if line.heat > 0.0 { bar(line.heat) } else { " ".repeat(10) };
+        let heat = match line.heat {
+            // Of a source without figures.
+            _ if cold => String::new(),
+            heat if heat > 0.0 => bar(heat),
+            _ => " ".repeat(10),
+        };
         let text = cut(&format!("{mark} {heat} {:>6} | {}", line.number, line.text), width.saturating_sub(2));
         _ = writeln!(out, "  {}", if line.marked { style.strong(&text) } else { text });
     }

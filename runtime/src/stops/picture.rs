@@ -1,0 +1,110 @@
+//! What is told of a program that stands still.
+
+use warpline_format::access::{LANES, Space};
+use warpline_format::event::FaultKind;
+use warpline_format::site_table::{FrameId, SiteTable};
+use warpline_format::stop::{CodePlace, Stopped, StoppedLane, Target};
+
+use crate::execution::warp::Warp;
+use crate::faults::check::Access;
+use crate::memory::windows::{Region, region};
+
+/// The picture of an access, but for its call paths.
+///
+/// # Safety
+/// `warp` is the running one.
+pub(super) unsafe fn of(warp: *mut Warp, access: &Access, fault: Option<FaultKind>) -> Stopped {
+    // SAFETY: by the contract; the launch's module lives as long as it runs.
+    unsafe {
+        let (running, context) = (&*(*warp).running, &(*warp).context);
+        let module = &*running.module;
+        let site = module.table.sites.get(access.site as usize);
+        let lane = |lane: usize| StoppedLane {
+            lane: lane as u32,
+            thread: [&context.thread_x, &context.thread_y, &context.thread_z].map(|axis| axis.0[lane]),
+            address: access.addresses[lane],
+            target: target(warp, access, lane),
+        };
+        Stopped {
+            launch: running.launch,
+            kernel: module.kernel_name(running.kernel),
+            grid: context.grid_dim,
+            block_size: context.block_dim,
+            block: context.block_index,
+            warp: context.warp,
+            live: context.live,
+            op: site.map(|site| site.op),
+            space: site.map_or(Space::Generic, |site| site.space),
+            bytes: access.bytes,
+            object: object(&module.table, access.site),
+            fault,
+            lanes: (0..LANES).filter(|lane| access.mask >> lane & 1 != 0).map(lane).collect(),
+            code: site.map_or(Vec::new(), |site| places(&module.table, &site.chain)),
+            calls: Vec::new(),
+            path: Vec::new(),
+            objects: Vec::new(),
+        }
+    }
+}
+
+/// Variable and member of an access, in the words of the source.
+fn object(table: &SiteTable, site: u32) -> String {
+    let Some(operand) = table.operand(site) else { return String::new() };
+    let name = |name: Option<u32>| name.and_then(|name| table.names.get(name as usize)).map_or("", String::as_str);
+    format!("{}{}", name(operand.variable), name(operand.member))
+}
+
+/// Places of a chain of frames, innermost first.
+pub(super) fn places(table: &SiteTable, chain: &[FrameId]) -> Vec<CodePlace> {
+    let frames = chain.iter().filter_map(|&frame| table.frames.get(frame as usize));
+    let place = |frame: &warpline_format::site_table::Frame| {
+        let file = table.files.get(frame.file as usize);
+        CodePlace {
+            function: frame.function.clone(),
+            file: file.map_or(String::new(), |file| file.path.clone()),
+            line: frame.line,
+            column: frame.column,
+            system: file.is_none_or(|file| file.system),
+        }
+    };
+    frames.map(place).collect()
+}
+
+/// # Safety
+/// `warp` is the running one.
+unsafe fn target(warp: *mut Warp, access: &Access, lane: usize) -> Target {
+    let address = access.addresses[lane];
+    // SAFETY: by the contract.
+    let (running, context) = unsafe { (&*(*warp).running, &(*warp).context) };
+    // SAFETY: the registry is changed by nobody while the kernel runs but by the device heap, on this very thread.
+    let registry = unsafe { &(*running.memory).registry };
+    let shared = || Target::Shared(address.wrapping_sub(context.shared as u64) as i64, context.shared_bytes);
+    // Of a local access the address is an offset already.
+    if access.space == Space::Local as u32 {
+        return Target::Local(address);
+    }
+    if access.space == Space::Shared as u32 {
+        return shared();
+    }
+    match region(address) {
+        Region::Shared => shared(),
+        Region::Local => {
+            let own = context.local as u64 + lane as u64 * context.local_stride;
+            Target::Local(address.wrapping_sub(own))
+        }
+        Region::Arguments => Target::Parameters,
+        _ if running.parameters.contains(&address) => Target::Parameters,
+        _ => {
+            if let Some(live) = registry.find(address) {
+                Target::Allocation { name: live.label(), bytes: live.bytes, offset: address - live.start() }
+            } else if let Some(old) = registry.find_freed(address) {
+                Target::Freed { name: old.label(), bytes: old.bytes, offset: address - old.start() }
+            } else if let Some(near) = registry.nearest(address).filter(|_| region(address) == Region::Device) {
+                let of = near.allocation;
+                Target::Outside { name: of.label(), bytes: of.bytes, distance: near.offset }
+            } else {
+                Target::Unknown
+            }
+        }
+    }
+}

@@ -1,0 +1,248 @@
+//! Stops at accesses: tells the user where the program stands, and the program how to go on.
+
+use std::collections::BTreeSet;
+use std::fs::File;
+use std::io::{self, BufRead as _, BufReader, IsTerminal as _, Write as _};
+use std::net::Shutdown;
+use std::os::fd::{AsRawFd as _, RawFd};
+use std::os::unix::net::UnixStream;
+use std::thread::JoinHandle;
+
+use warpline_format::stop::{Reply, StopAt, Stopped, receive, send};
+
+use crate::attribution::Symbolizer;
+use crate::cli::Failure;
+use crate::cli::args::{DeviceChoice, RunArguments, StopArguments, StopOn};
+use crate::cli::output;
+use crate::exit_code;
+use crate::profile::Profile;
+use crate::profile::model::Frame;
+use crate::report::{self, LinePlace};
+
+/// Stops that are shown where nobody can be asked.
+const SHOWN_UNASKED: u64 = 1;
+/// Columns of a stop where the terminal does not tell.
+const WIDTH: usize = 100;
+/// All lanes are shown.
+const ROWS: usize = 32;
+
+/// What the arguments ask for; `None` where that is nothing.
+pub(super) fn wanted(arguments: &RunArguments) -> Result<Option<StopAt>, Failure> {
+    let usage = |message: String| Failure::new(exit_code::USAGE, message);
+    let StopArguments { stop_at, stop_at_allocation, stop_on, stop_count } = &arguments.stops;
+    if stop_at.is_empty() && stop_at_allocation.is_empty() && stop_on.is_none() {
+        return match stop_count {
+            Some(_) => Err(usage("--stop-count needs --stop-at, --stop-at-allocation or --stop-on".to_owned())),
+            None => Ok(None),
+        };
+    }
+    if arguments.device != DeviceChoice::Cpu {
+        return Err(usage("programs stop at accesses on the CPU device: leave --device out".to_owned()));
+    }
+    if arguments.children {
+        return Err(usage("one process stops at a time: leave --children out".to_owned()));
+    }
+    let lines = stop_at.iter().map(|text| {
+        let place: LinePlace = text.parse().map_err(|error| usage(format!("--stop-at {error}")))?;
+        Ok((place.file, place.line))
+    });
+    Ok(Some(StopAt {
+        descriptor: -1,
+        lines: lines.collect::<Result<_, Failure>>()?,
+        allocations: stop_at_allocation.clone(),
+        faults: *stop_on == Some(StopOn::Fault),
+    }))
+}
+
+/// Both ends of the socket, before the program runs.
+pub(super) struct Stops {
+    ours: UnixStream,
+    theirs: UnixStream,
+    count: Option<u64>,
+}
+
+impl Stops {
+    /// A socket whose far end the program inherits.
+    pub(super) fn new(count: Option<u64>) -> Result<Stops, Failure> {
+        let failed = |error: io::Error| Failure::new(exit_code::RUN_NOT_PROFILED, format!("no socket: {error}"));
+        let (ours, theirs) = UnixStream::pair().map_err(failed)?;
+        inherit(theirs.as_raw_fd()).map_err(failed)?;
+        Ok(Stops { ours, theirs, count })
+    }
+
+    /// The program's end.
+    pub(super) fn descriptor(&self) -> RawFd {
+        self.theirs.as_raw_fd()
+    }
+
+    /// The program runs: answers it until it ends.
+    pub(super) fn serve(self) -> Result<Serving, Failure> {
+        let failed = |error: io::Error| Failure::new(exit_code::RUN_NOT_PROFILED, format!("no socket: {error}"));
+        let ours = self.ours.try_clone().map_err(failed)?;
+        let count = self.count;
+        // Only the program's copy of its end stays open.
+        drop(self.theirs);
+        let socket = self.ours;
+        Ok(Serving { ours, thread: std::thread::spawn(move || answer_all(&socket, count)) })
+    }
+}
+
+/// Lets a child process have a descriptor.
+fn inherit(descriptor: RawFd) -> io::Result<()> {
+    // SAFETY: sets the flags of a descriptor that is open; touches no memory.
+    if unsafe { libc::fcntl(descriptor, libc::F_SETFD, 0) } < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
+}
+
+/// The thread that answers the program.
+pub(super) struct Serving {
+    ours: UnixStream,
+    thread: JoinHandle<u64>,
+}
+
+impl Serving {
+    /// The program is over. How often it stopped.
+    pub(super) fn finish(self) -> u64 {
+        // A process that outlives the program may have its end open, too.
+        _ = self.ours.shutdown(Shutdown::Both);
+        self.thread.join().unwrap_or(0)
+    }
+}
+
+fn answer_all(socket: &UnixStream, count: Option<u64>) -> u64 {
+    let mut terminal = if count.is_none() && io::stderr().is_terminal() { Terminal::open() } else { None };
+    let unasked = count.unwrap_or(SHOWN_UNASKED);
+    let mut stops = 0;
+    while let Ok(stopped) = receive::<Stopped>(socket) {
+        stops += 1;
+        show(stopped, stops);
+        let reply = match &mut terminal {
+            Some(terminal) => terminal.ask(),
+            None if stops >= unasked => Reply::Continue,
+            None => Reply::Next(0),
+        };
+        if send(socket, &reply).is_err() {
+            break;
+        }
+    }
+    stops
+}
+
+fn show(stopped: Stopped, number: u64) {
+    let objects = stopped.objects.iter().map(|(id, path, build_id)| (*id, &path[..], &build_id[..]));
+    let path = Symbolizer::new(objects).path(&stopped.path);
+    let frame = |frame: crate::attribution::HostFrame| Frame {
+        function: frame.function,
+        file: frame.file,
+        line: frame.line,
+        column: frame.column,
+    };
+    let path: Vec<Frame> = path.into_iter().map(frame).collect();
+    let view = report::stop_view(stopped, number, &path, |file| std::fs::read_to_string(file).ok());
+    let size = terminal_size::terminal_size_of(io::stderr());
+    let width = size.map_or(WIDTH, |(columns, _)| usize::from(columns.0));
+    let color = io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
+    // The line of the progress bar gives way.
+    let clear = if io::stderr().is_terminal() { "\r\x1b[K" } else { "" };
+    let text = report::views::text(&view, ROWS, width, color);
+    _ = io::stderr().write_all(format!("{clear}{text}\n").as_bytes());
+}
+
+/// The user's terminal; the program may use standard input itself.
+struct Terminal {
+    lines: BufReader<File>,
+    last: Reply,
+}
+
+impl Terminal {
+    fn open() -> Option<Terminal> {
+        let file = File::open("/dev/tty").ok()?;
+        Some(Terminal { lines: BufReader::new(file), last: Reply::Next(0) })
+    }
+
+    fn ask(&mut self) -> Reply {
+        loop {
+            eprint!(
+                "warpline: n next request, n 10 the tenth from here, c go on without stopping, q end the program: "
+            );
+            let mut line = String::new();
+            match self.lines.read_line(&mut line) {
+                Ok(0) | Err(_) => {
+                    eprintln!();
+                    return Reply::Continue;
+                }
+                Ok(_) => {}
+            }
+            match answer(line.trim(), self.last) {
+                Some(reply) => {
+                    self.last = reply;
+                    return reply;
+                }
+                None => eprintln!("warpline: `{}` is no answer", warpline_format::visible::name(line.trim())),
+            }
+        }
+    }
+}
+
+/// What a typed line means; an empty one is the answer before.
+fn answer(line: &str, before: Reply) -> Option<Reply> {
+    let mut words = line.split_whitespace();
+    let (word, number) = (words.next(), words.next());
+    match (word, number, words.next()) {
+        (None, ..) => Some(before),
+        (Some("n" | "next"), None, None) => Some(Reply::Next(0)),
+        (Some("n" | "next"), Some(number), None) => {
+            number.parse::<u64>().ok().filter(|number| *number > 0).map(|number| Reply::Next(number - 1))
+        }
+        (Some("c" | "continue"), None, None) => Some(Reply::Continue),
+        (Some("q" | "quit"), None, None) => Some(Reply::End),
+        _ => None,
+    }
+}
+
+/// Says why a program never stopped, as far as its profile tells.
+pub(super) fn say_if_never(wanted: &StopAt, stops: u64, profile: Option<&Profile>) {
+    if stops > 0 {
+        return;
+    }
+    for (file, line) in &wanted.lines {
+        let known = profile.map_or_else(BTreeSet::new, |profile| {
+            let sites = profile.sites.iter().filter(|site| crate::findings::ends_with(&site.file, file));
+            sites.map(|site| site.line).collect::<BTreeSet<u32>>()
+        });
+        let lines: Vec<String> = known.iter().map(u32::to_string).collect();
+        let hint = match &lines[..] {
+            [] => format!("; no recorded access stands in a file of that name ({file})"),
+            lines => format!("; recorded accesses of {file} stand at lines {}", lines.join(", ")),
+        };
+        output::say(format_args!("note: --stop-at {file}:{line}: no recorded request came there{hint}"));
+    }
+    for name in &wanted.allocations {
+        let known = profile.map_or_else(BTreeSet::new, |profile| {
+            let names = profile.allocations.iter().filter_map(|row| row.name.as_deref());
+            names.collect::<BTreeSet<&str>>()
+        });
+        let names: Vec<&str> = known.into_iter().collect();
+        let hint = if names.is_empty() { String::new() } else { format!("; there are {}", names.join(", ")) };
+        output::say(format_args!("note: --stop-at-allocation {name}: no recorded request came to it{hint}"));
+    }
+    if wanted.faults {
+        output::say("note: --stop-on fault: no bad access was found");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn answers_are_read_as_typed() {
+        let read = |line| answer(line, Reply::Next(4));
+        assert_eq!(read(""), Some(Reply::Next(4)));
+        assert_eq!(read("n"), Some(Reply::Next(0)));
+        assert_eq!(read(" n  10 "), Some(Reply::Next(9)));
+        assert_eq!((read("c"), read("quit")), (Some(Reply::Continue), Some(Reply::End)));
+        for wrong in ["n 0", "n x", "n 1 2", "c 1", "help", "n -1"] {
+            assert_eq!(read(wrong.trim()), None, "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,318 @@
+//! A program that stands still at an access, for people.
+
+use std::collections::BTreeSet;
+
+use warpline_format::access::Space;
+use warpline_format::event::FaultKind;
+use warpline_format::site_table::Op;
+use warpline_format::stop::{CodePlace, Stopped, StoppedLane, Target};
+use warpline_format::visible::make_name;
+
+use super::text::{at, bytes, frame, host_path, plain_name, sizes};
+use super::views::{Block, Cell, Column, Fact, Row, Source, SourceLine, Table, View};
+use crate::geometry::SECTOR_BYTES;
+use crate::profile::model::Frame;
+
+/// Lanes of a warp.
+const LANES: u32 = 32;
+/// Lines of source before and after.
+const AROUND: u32 = 2;
+/// Bytes of a cache line, which requests are told in besides sectors.
+const LINE_BYTES: u64 = 128;
+
+/// Everything of a stop: where, who, the call paths, and each lane. `number` counts stops from 1; `host` is the launch's call
+/// path, outermost frame first; `source` reads a file.
+pub fn stop_view(mut stopped: Stopped, number: u64, host: &[Frame], source: impl Fn(&str) -> Option<String>) -> View {
+    make_visible(&mut stopped);
+    let stopped = &stopped;
+    let place = user_place(&stopped.code);
+    let shown_place = place.map_or_else(|| "an unknown line".to_owned(), |place| at(&place.file, place.line));
+    let title = format!("STOP {number} at {shown_place}: {}", access(stopped));
+    let mut blocks = vec![Block::Facts(facts(stopped, host))];
+    if let Some(place) = place
+        && let Some(text) = source(&place.file)
+    {
+        blocks.push(Block::Source(lines_near(place, &text)));
+    }
+    blocks.push(Block::Table(lanes(stopped)));
+    View { title, place: place.map(|place| (place.file.clone(), place.line)), blocks }
+}
+
+/// Names are the program's own, and go to a terminal.
+fn make_visible(stopped: &mut Stopped) {
+    make_name(&mut stopped.kernel);
+    make_name(&mut stopped.object);
+    for place in stopped.calls.iter_mut().flatten().chain(&mut stopped.code) {
+        make_name(&mut place.function);
+        make_name(&mut place.file);
+    }
+    for lane in &mut stopped.lanes {
+        match &mut lane.target {
+            Target::Allocation { name, .. } | Target::Freed { name, .. } | Target::Outside { name, .. } => {
+                make_name(name)
+            }
+            _ => {}
+        }
+    }
+}
+
+/// The innermost place in the user's own code.
+fn user_place(code: &[CodePlace]) -> Option<&CodePlace> {
+    code.iter().find(|place| !place.system && place.line > 0).or_else(|| code.iter().find(|place| place.line > 0))
+}
+
+fn access(stopped: &Stopped) -> String {
+    let op = match stopped.op {
+        Some(Op::Load) => "load",
+        Some(Op::Store) => "store",
+        Some(Op::Atomic) => "atomic operation",
+        None => "access",
+    };
+    let space = match stopped.space {
+        Space::Global => "global ",
+        Space::Shared => "shared ",
+        Space::Local => "local ",
+        Space::Constant => "constant ",
+        Space::Generic => "",
+    };
+    let object = if stopped.object.is_empty() { String::new() } else { format!(", {}", stopped.object) };
+    let fault = stopped.fault.map_or(String::new(), |fault| format!(": {}", fault_name(fault)));
+    format!("{space}{op} of {}{object}{fault}", bytes(u64::from(stopped.bytes)))
+}
+
+fn fault_name(fault: FaultKind) -> &'static str {
+    match fault {
+        FaultKind::Misaligned => "MISALIGNED",
+        FaultKind::Freed => "IN FREED MEMORY",
+        _ => "OUT OF BOUNDS",
+    }
+}
+
+fn facts(stopped: &Stopped, host: &[Frame]) -> Vec<Fact> {
+    let mut facts = Vec::new();
+    let mut fact = |label, text: String| facts.push(Fact { label, text, target: None });
+    let kernel = plain_name(&stopped.kernel);
+    let shape = format!("{kernel}<<<{}, {}>>>", sizes(stopped.grid), sizes(stopped.block_size));
+    fact("launch", format!("#{}, {shape}", stopped.launch));
+    let [x, y, z] = stopped.block;
+    let active = stopped.lanes.len();
+    let live = stopped.live.count_ones();
+    fact("block", format!("({x},{y},{z}), warp {}, {active} of {live} lanes active", stopped.warp));
+    let path = host_path(host);
+    if !path.is_empty() {
+        fact("host", path.join(" > "));
+    }
+    fact("device", device_path(stopped).join(" > "));
+    if let Some(text) = touched(stopped) {
+        fact("touches", text);
+    }
+    facts
+}
+
+/// From the kernel to the access; the calls that were inlined and those that were not look alike.
+fn device_path(stopped: &Stopped) -> Vec<String> {
+    let chains = stopped.calls.iter().chain([&stopped.code]);
+    let places = chains.flat_map(|chain| chain.iter().rev());
+    let mut path: Vec<String> = Vec::new();
+    for place in places.filter(|place| !place.system && place.line > 0) {
+        let of = |place: &CodePlace| Frame {
+            function: place.function.clone(),
+            file: place.file.clone(),
+            line: place.line,
+            column: place.column,
+        };
+        path.push(frame(&of(place)));
+    }
+    if path.is_empty() {
+        path.push(plain_name(&stopped.kernel).to_owned());
+    }
+    path
+}
+
+/// Sectors and lines of the request, and how far apart its lanes are.
+fn touched(stopped: &Stopped) -> Option<String> {
+    let outside = |lane: &&StoppedLane| {
+        matches!(
+            lane.target,
+            Target::Allocation { .. } | Target::Freed { .. } | Target::Outside { .. } | Target::Unknown
+        )
+    };
+    let lanes: Vec<&StoppedLane> = stopped.lanes.iter().filter(outside).collect();
+    let step = step(&stopped.lanes);
+    if lanes.is_empty() {
+        return step;
+    }
+    let last = u64::from(stopped.bytes.max(1)) - 1;
+    let pieces = |size: u64| {
+        let all = lanes.iter().flat_map(|lane| lane.address / size..=lane.address.saturating_add(last) / size);
+        all.collect::<BTreeSet<u64>>().len()
+    };
+    let counted = |count: usize, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
+    let (sectors, lines) = (pieces(SECTOR_BYTES), pieces(LINE_BYTES));
+    let step = step.map_or(String::new(), |step| format!("; {step}"));
+    Some(format!(
+        "{} of {SECTOR_BYTES} bytes, {} of {LINE_BYTES}{step}",
+        counted(sectors, "sector"),
+        counted(lines, "line")
+    ))
+}
+
+/// What lies between the addresses of neighbouring lanes, where that is the same for all.
+fn step(lanes: &[StoppedLane]) -> Option<String> {
+    let mut steps = lanes.windows(2).map(|pair| {
+        let lanes = i64::from(pair[1].lane) - i64::from(pair[0].lane);
+        (pair[1].address.wrapping_sub(pair[0].address) as i64, lanes)
+    });
+    let (first, lanes) = steps.next()?;
+    if first % lanes != 0 || !steps.all(|(bytes, apart)| bytes * lanes == first * apart) {
+        return Some("no constant step from lane to lane".to_owned());
+    }
+    match first / lanes {
+        0 => Some("all lanes at one address".to_owned()),
+        step => Some(format!("{step} bytes from lane to lane")),
+    }
+}
+
+fn lines_near(place: &CodePlace, text: &str) -> Source {
+    let near = place.line.saturating_sub(AROUND)..=place.line + AROUND;
+    let lines = (1..).zip(text.lines()).filter(|(number, _)| near.contains(number));
+    let lines = lines.map(|(number, text)| SourceLine {
+        number,
+        text: warpline_format::visible::source_line(text).replace('\t', "    "),
+        heat: 0.0,
+        marked: number == place.line,
+    });
+    Source { file: place.file.clone(), lines: lines.collect() }
+}
+
+fn lanes(stopped: &Stopped) -> Table {
+    let words = |name| Column { name, dispensable: 0, meaning: "" };
+    let columns = ["lane", "thread", "address", "byte", "element", "of"].map(words);
+    let rows = (0..LANES).map(|lane| {
+        let found = stopped.lanes.iter().find(|row| row.lane == lane);
+        let number = Cell::Count(u64::from(lane));
+        let cells = match found {
+            None => {
+                let state = if stopped.live >> lane & 1 == 0 { "(no thread)" } else { "(inactive)" };
+                vec![number, Cell::Nothing, Cell::Nothing, Cell::Nothing, Cell::Nothing, Cell::Text(state.to_owned())]
+            }
+            Some(row) => {
+                let [x, y, z] = row.thread;
+                let (offset, of) = target(&row.target);
+                vec![
+                    number,
+                    Cell::Text(format!("({x},{y},{z})")),
+                    Cell::Text(format!("{:#x}", row.address)),
+                    offset.map_or(Cell::Nothing, |offset| Cell::Text(offset.to_string())),
+                    offset.map_or(Cell::Nothing, |offset| Cell::Text(element(offset, stopped.bytes))),
+                    Cell::Text(of),
+                ]
+            }
+        };
+        Row { cells, target: None }
+    });
+    let heading = format!("LANES; elements of {}, as the access", bytes(u64::from(stopped.bytes)));
+    Table { heading, columns: columns.to_vec(), rows: rows.collect(), sorted: None }
+}
+
+/// `17`, or `17 + 2 B` where an access begins inside.
+fn element(offset: i64, size: u32) -> String {
+    let size = i64::from(size.max(1));
+    match (offset.div_euclid(size), offset.rem_euclid(size)) {
+        (element, 0) => element.to_string(),
+        (element, rest) => format!("{element} + {rest} B"),
+    }
+}
+
+/// Bytes from the start of what lies at an address, and what that is.
+fn target(target: &Target) -> (Option<i64>, String) {
+    let sized = |name: &str, size: u64| format!("{name} ({})", bytes(size));
+    match target {
+        Target::Allocation { name, bytes: size, offset } => (Some(*offset as i64), sized(name, *size)),
+        Target::Freed { name, bytes: size, offset } => {
+            (Some(*offset as i64), format!("{}, which was FREED", sized(name, *size)))
+        }
+        Target::Outside { name, bytes: size, distance } if *distance < 0 => {
+            (Some(*distance), format!("{} bytes BEFORE {}", distance.unsigned_abs(), sized(name, *size)))
+        }
+        Target::Outside { name, bytes: size, distance } => {
+            (Some((*size as i64).wrapping_add(*distance)), format!("{distance} bytes PAST {}", sized(name, *size)))
+        }
+        Target::Shared(offset, size) if (0..*size as i64).contains(offset) => {
+            (Some(*offset), sized("the block's shared memory", *size))
+        }
+        Target::Shared(offset, size) => {
+            (Some(*offset), format!("OUTSIDE {}", sized("the block's shared memory", *size)))
+        }
+        Target::Local(offset) => (Some(*offset as i64), "the thread's local memory".to_owned()),
+        Target::Parameters => (None, "the kernel's parameters".to_owned()),
+        Target::Unknown => (None, "NO memory of the device".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn stopped(step: u64, mask: u32) -> Stopped {
+        let lane = |lane: u32| StoppedLane {
+            lane,
+            thread: [lane, 0, 0],
+            address: 0x1000 + u64::from(lane) * step,
+            target: Target::Allocation { name: "d_a".into(), bytes: 4096, offset: u64::from(lane) * step },
+        };
+        let place = |function: &str, line, system| CodePlace {
+            function: function.into(),
+            file: if system { "/usr/include/x.h".into() } else { "/src/a.cu".into() },
+            line,
+            column: 3,
+            system,
+        };
+        Stopped {
+            launch: 4,
+            kernel: "void f<int>(int*)".into(),
+            grid: [4, 2, 1],
+            block_size: [20, 1, 1],
+            block: [3, 1, 0],
+            warp: 0,
+            live: 0xf_ffff,
+            op: Some(Op::Atomic),
+            space: Space::Global,
+            bytes: 4,
+            object: "a.x".into(),
+            fault: None,
+            lanes: (0..32).filter(|bit| mask >> bit & 1 != 0).map(lane).collect(),
+            code: vec![place("atomicAdd(int*, int)", 90, true), place("g(int*)", 3, false), place("f(int*)", 9, false)],
+            calls: vec![vec![place("outer(int*)", 20, false)]],
+            path: Vec::new(),
+            objects: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn a_stop_says_who_where_and_what_each_lane_hits() {
+        let host = [Frame { function: "main".into(), file: "/src/a.cu".into(), line: 40, column: 1 }];
+        let source = |_: &str| Some("one\ntwo\n\tthree();\nfour\nfive\nsix\n".to_owned());
+        let view = stop_view(stopped(128, 0b1011), 2, &host, source);
+        insta::assert_snapshot!(super::super::views::text(&view, 40, 100, false));
+    }
+
+    #[test]
+    fn steps_are_told_where_there_are_any() {
+        let of = |step, mask| super::step(&stopped(step, mask).lanes);
+        assert_eq!(of(4, u32::MAX).unwrap(), "4 bytes from lane to lane");
+        assert_eq!(of(4, 0b1001).unwrap(), "4 bytes from lane to lane");
+        assert_eq!(of(0, u32::MAX).unwrap(), "all lanes at one address");
+        assert_eq!(of(4, 1), None);
+        let mut crooked = stopped(4, 0b111);
+        crooked.lanes[2].address += 4;
+        assert_eq!(super::step(&crooked.lanes).unwrap(), "no constant step from lane to lane");
+    }
+
+    #[test]
+    fn elements_are_counted_from_the_start() {
+        assert_eq!((element(12, 4), element(14, 4), element(-4, 4)), ("3".into(), "3 + 2 B".into(), "-1".into()));
+        let past = Target::Outside { name: "a".into(), bytes: 64, distance: 8 };
+        assert_eq!(target(&past), (Some(72), "8 bytes PAST a (64 B)".to_owned()));
+    }
+}
