@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::access::Access;
+use super::access::{Access, Sums};
 use super::context::Context;
 use crate::geometry::SECTOR_BYTES;
 use crate::profile::model::{Estimate, Gain, Kernel};
@@ -30,18 +30,20 @@ impl Saving {
         self
     }
 
-    /// If an access touched no more sectors than its bytes fill, and its words lay in different banks.
-    pub(super) fn of_coalescing(access: &Access<'_>, context: &Context<'_>) -> Saving {
-        let sums = &access.sums;
+    /// If accesses touched no more sectors than their bytes fill, and their words lay in different banks. Accesses to one
+    /// structure come together: the first to touch a sector brings what the others hit, so that only over all of them it is
+    /// known how much is brought in vain.
+    pub(super) fn of_coalescing(accesses: &[&Access<'_>], context: &Context<'_>) -> Saving {
+        let sum =
+            |value: fn(&Sums) -> u64| accesses.iter().fold(0u64, |sum, access| sum.saturating_add(value(&access.sums)));
+        let ideal = sum(|sums| sums.ideal_sectors).saturating_mul(SECTOR_BYTES);
         let sector = context.profile.run.lookup_bytes.values().next().map_or(SECTOR_BYTES, |bytes| bytes.l2.max(1));
-        let beyond = |sectors: u64, bytes: u64| {
-            (sectors.saturating_mul(bytes)).saturating_sub(sums.ideal_sectors * SECTOR_BYTES)
-        };
+        let beyond = |sectors: u64, bytes: u64| sectors.saturating_mul(bytes).saturating_sub(ideal);
         Saving(BTreeMap::from([
-            ("l1_tag", sums.stages.tag.saturating_sub(sums.stages.tag.min(sums.requests)) as f64),
-            ("l1_data", sums.stages.data.saturating_sub(sums.stages.ideal_data) as f64),
-            ("l2", beyond(sums.l2_lookups, sector) as f64),
-            ("dram", beyond(sums.dram_reads + sums.dram_writes, SECTOR_BYTES) as f64),
+            ("l1_tag", sum(|sums| sums.stages.tag.saturating_sub(sums.stages.tag.min(sums.requests))) as f64),
+            ("l1_data", sum(|sums| sums.stages.data.saturating_sub(sums.stages.ideal_data)) as f64),
+            ("l2", beyond(sum(|sums| sums.l2_lookups), sector) as f64),
+            ("dram", beyond(sum(|sums| sums.dram_reads.saturating_add(sums.dram_writes)), SECTOR_BYTES) as f64),
         ]))
     }
 

@@ -94,7 +94,7 @@ fn draft(context: &Context<'_>, accesses: &[&Access<'_>]) -> Option<Draft> {
         words::ratio(sums.sectors, sums.requests),
         words::ratio(sums.ideal_sectors, sums.requests),
     );
-    let saving = Saving::of_coalescing(worst, context);
+    let saving = Saving::of_coalescing(&[worst], context);
     let waste = context.waste(worst.kernel, &saving, of_kernel);
     // Neighbouring warps share the sectors at the seams, so that caches hide what the estimate does not see either.
     let score = waste.max(of_kernel * context.kernel_share(worst.kernel)).min(waste.max(WORTH_A_CHANGE));

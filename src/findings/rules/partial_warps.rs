@@ -44,7 +44,7 @@ fn draft(context: &Context<'_>, kernel: &Kernel) -> Option<Draft> {
     let mut saving = split.iter().fold(Saving::default(), |sum, access| {
         // What rows that begin within a sector cost stays, whatever their length.
         let part = share(saved_sectors(access), access.sums.excess());
-        sum.and(Saving::of_coalescing(access, context).times(part))
+        sum.and(Saving::of_coalescing(&[access], context).times(part))
     });
     if empty >= LEAST_EMPTY {
         // Full warps issue each instruction for as many lanes with fewer warps.

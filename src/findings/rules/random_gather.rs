@@ -56,7 +56,7 @@ fn draft(context: &Context<'_>, access: &Access<'_>) -> Draft {
     } else {
         format!("see how the index into {name} is computed: threads of a warp should meet neighbouring elements")
     };
-    let saving = Saving::of_coalescing(access, context);
+    let saving = Saving::of_coalescing(&[access], context);
     let waste = context.waste(access.kernel, &saving, super::strided_access::excess_of_kernel(context, access));
     Draft::new(reason, cure)
         .at_access(access)

@@ -132,7 +132,7 @@ fn draft(context: &Context<'_>, access: &Access<'_>) -> Option<Draft> {
             access.variable().map_or_else(|| "memory".to_owned(), |name| format!("`{name}`")),
         ),
     };
-    let saving = Saving::of_coalescing(access, context);
+    let saving = Saving::of_coalescing(&[access], context);
     let waste = context.waste(access.kernel, &saving, excess_of_kernel(context, access));
     let gain = context.gain(access.kernel, &saving, "each request touches only the sectors that its bytes fill");
     Some(

@@ -55,7 +55,7 @@ fn draft(context: &Context<'_>, accesses: &[&Access<'_>]) -> Option<Draft> {
     let structure = structure.map_or_else(|| "a structure".to_owned(), |name| format!("`{name}`"));
     let sums = &worst.sums;
     let target = context.target(worst);
-    let saving = accesses.iter().fold(Saving::default(), |sum, access| sum.and(Saving::of_coalescing(access, context)));
+    let saving = Saving::of_coalescing(accesses, context);
     let excess: f64 = accesses.iter().map(|access| super::strided_access::excess_of_kernel(context, access)).sum();
     let waste = context.waste(worst.kernel, &saving, excess);
     let all_used = !arrays && share(used, size) >= ALL_USED;
