@@ -21,6 +21,10 @@ pub enum Action {
     Archive,
     /// Something that clang alone makes: preprocessed text, assembly, PTX, IR, dependencies.
     Clang,
+    /// A shared object of one device module's LLVM IR, for programs that load device code while they run.
+    DeviceModule,
+    /// The runtime as a shared library, for programs that were not linked with it.
+    RuntimeLibrary,
     /// The version.
     Version,
     /// The help text.
@@ -169,6 +173,10 @@ pub struct Invocation {
     pub gpu: GpuCode,
     /// PTX was asked for, of each source.
     pub ptx: bool,
+    /// `--warpline-system`: folders that do not hold the user's code, beside those that are known.
+    pub system: Vec<String>,
+    /// `--warpline-registers`: registers and bytes of spills per thread, as ptxas says.
+    pub registers: Option<(u32, u32)>,
     /// For [`Action::Clang`]: the arguments that ask for it, in clang's words.
     pub clang_only: Vec<String>,
     /// Flags that are dropped and could be missed.
@@ -196,6 +204,12 @@ pub enum UsageError {
          for a GPU that is emulated)"
     )]
     Device(String),
+    /// `--warpline-registers` with anything else.
+    #[error("--warpline-registers={0}: expected registers per thread, or registers and bytes of spills as in 40,16")]
+    Registers(String),
+    /// `--warpline-module` with anything but one file.
+    #[error("--warpline-module takes one file of LLVM IR and -o with the name of the shared object")]
+    ModuleFiles,
     /// Results of nvcc alone.
     #[error("{0} asks for a result that only nvcc makes: warpline-cc makes objects, libraries, executables and PTX")]
     NvccOnly(String),
@@ -312,6 +326,8 @@ impl Parser {
             bundles: true,
             gpu: GpuCode::None,
             ptx: false,
+            system: Vec::new(),
+            registers: None,
             clang_only: Vec::new(),
             ignored: Vec::new(),
         };
@@ -474,6 +490,12 @@ impl Parser {
             Meaning::WarplineToolkit => made.action = Action::Toolkit,
             // Expanded before; here only when an options file names no file.
             Meaning::OptionsFile => made.ignored.push(spelled),
+            Meaning::WarplineModule => made.action = Action::DeviceModule,
+            Meaning::WarplineRuntime => made.action = Action::RuntimeLibrary,
+            Meaning::WarplineSystem => made.system.push(value),
+            Meaning::WarplineRegisters => {
+                made.registers = Some(registers(&value).ok_or(UsageError::Registers(value))?);
+            }
             Meaning::WarplineDump => made.dump = Some(value.into()),
             Meaning::WarplineCautious => made.cautious = true,
             Meaning::WarplineNoBundles => made.bundles = false,
@@ -501,8 +523,16 @@ impl Parser {
         }
         let stands_alone = matches!(
             made.action,
-            Action::Version | Action::Help | Action::Toolkit | Action::Architectures(_) | Action::Clang
+            Action::Version
+                | Action::Help
+                | Action::Toolkit
+                | Action::RuntimeLibrary
+                | Action::Architectures(_)
+                | Action::Clang
         );
+        if made.action == Action::DeviceModule && (made.inputs.len() != 1 || made.output.is_none()) {
+            return Err(UsageError::ModuleFiles);
+        }
         if made.inputs.is_empty() && !stands_alone && !made.verbose {
             return Err(UsageError::NoInput);
         }
@@ -568,6 +598,12 @@ fn commas(value: &str) -> Vec<String> {
     }
     // Build systems also write several options in one quoted word: -Xcompiler "-Wall -fPIC".
     parts.iter().flat_map(|part| response::split(part)).collect()
+}
+
+/// Registers per thread, and bytes of spills where they are given.
+fn registers(value: &str) -> Option<(u32, u32)> {
+    let (registers, spills) = value.split_once(',').unwrap_or((value, "0"));
+    Some((registers.parse().ok()?, spills.parse().ok()?))
 }
 
 fn boolean(value: &str, spelled: &str) -> Result<bool, UsageError> {

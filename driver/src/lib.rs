@@ -9,6 +9,8 @@ pub mod clang_jobs;
 pub mod command;
 pub mod compile;
 pub mod device_code;
+mod device_module;
+mod dump;
 pub mod error;
 pub mod interrupt;
 mod invocation;
@@ -58,6 +60,9 @@ fn serve(dialect: Dialect, arguments: &[String]) -> Result<(), DriverError> {
             print!("{}", version::text(dialect)?);
             return Ok(());
         }
+        // Neither needs clang or a toolkit.
+        Action::DeviceModule => return device_module::shared_object(&invocation),
+        Action::RuntimeLibrary => return device_module::runtime_library(&invocation),
         _ => {}
     }
     let tools = Tools::find(&invocation)?;

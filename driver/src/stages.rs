@@ -5,13 +5,13 @@ use crate::command::Command;
 use crate::device_code::gpu::GpuBuild;
 use crate::device_code::object_parts;
 use crate::device_code::registers::{Assembler, Assembly};
+use crate::dump::Dump;
 use crate::error::DriverError;
 use crate::invocation::{GpuCode, Invocation};
 use crate::programs::tools::Tools;
 use inkwell::context::Context;
 use inkwell::memory_buffer::MemoryBuffer;
 use inkwell::module::{Linkage, Module};
-use std::cell::Cell;
 use std::fmt::Display;
 use std::path::{Path, PathBuf};
 use warpline_format::abi::{ARCHITECTURE_SECTION, architecture_word};
@@ -282,7 +282,7 @@ fn write_parts<'c>(
         emit: options.emit(),
         suffix: &suffix,
         threads: object_parts::threads(),
-        keep_ir: options.dump.folder.is_some(),
+        keep_ir: options.dump.is_on(),
     };
     let (first, others) = std::thread::scope(|scope| {
         let others = scope.spawn(|| parts::generate(split, &plan));
@@ -367,34 +367,4 @@ fn bytes(module: &Module<'_>, options: &StageOptions) -> Result<Vec<u8>, DriverE
 
 fn read<'c>(context: &'c Context, path: &Path, options: &StageOptions) -> Result<Module<'c>, DriverError> {
     object::read(context, path).map_err(|cause| options.failed(cause))
-}
-
-/// Keeps the IR of each stage where the user asked for it.
-struct Dump {
-    folder: Option<PathBuf>,
-    stem: String,
-    made: Cell<bool>,
-}
-
-impl Dump {
-    fn new(folder: Option<PathBuf>, source: &str) -> Dump {
-        let stem = Path::new(source).file_name().map_or("unit".into(), |name| name.to_string_lossy().into_owned());
-        Dump { folder, stem, made: Cell::new(false) }
-    }
-
-    fn write(&self, module: &Module<'_>, stage: &str) -> Result<(), DriverError> {
-        match self.folder {
-            Some(_) => self.write_text(&module.print_to_string().to_string(), stage),
-            None => Ok(()),
-        }
-    }
-
-    fn write_text(&self, text: &str, stage: &str) -> Result<(), DriverError> {
-        let Some(folder) = &self.folder else { return Ok(()) };
-        if !self.made.replace(true) {
-            std::fs::create_dir_all(folder).map_err(DriverError::writing(folder))?;
-        }
-        let path = folder.join(format!("{}.{stage}.ll", self.stem));
-        std::fs::write(&path, text).map_err(DriverError::writing(&path))
-    }
 }

@@ -48,6 +48,11 @@ Warpline's own:
   --warpline-cautious      lower device code in the slow, obvious way: a reference to compare with
   --warpline-toolkit       print the path of a folder that looks like a CUDA toolkit, for build systems that take one:
                            its bin/nvcc is warpline-cc, its cudart is Warpline's runtime
+  --warpline-module        make a shared object (-o) of one device module given as LLVM IR, for programs that load device
+                           code while they run; needs neither clang nor a CUDA toolkit
+  --warpline-runtime       make the shared library (-o) that such programs load first
+  --warpline-system=DIR    DIR holds no code of the user's (with --warpline-module)
+  --warpline-registers=N,B registers and bytes of spills per thread, as ptxas says (with --warpline-module)
   --device=cpu|gpu         the device to build for; gpu carries both, and the program chooses when it starts
   -###                     show what would be done and do nothing
   -v                       show what is done

@@ -20,6 +20,8 @@ pub const fn architectures_of(word: u32) -> (u32, u32) {
 
 /// First word of a [`ModuleDescriptor`]; tells it from a real fat binary.
 pub const MODULE_MAGIC: u64 = u64::from_le_bytes(*b"WLMODULE");
+/// Symbol of the [`ModuleDescriptor`] of a shared object that the runtime loads while the program runs.
+pub const LOADED_DESCRIPTOR: &str = "__warpline_loaded_module";
 /// Version of everything on this page.
 pub const ABI_VERSION: u32 = 4;
 

@@ -152,6 +152,28 @@ pub enum Event {
     Unchanged,
     /// Warps of a block waited at different `__syncthreads`; told once for two barriers.
     DifferentBarriers(DifferentBarriers),
+    /// A position of an interpreted program. Frames of paths refer to it as the object [`INTERPRETED`], with its number as
+    /// the offset; it comes before the first path that needs it. Since version 128.
+    InterpretedFrame {
+        /// Number, from 0.
+        id: u64,
+        /// The position.
+        frame: InterpretedFrame,
+    },
+}
+
+/// The object of frames that are numbers of [`Event::InterpretedFrame`].
+pub const INTERPRETED: u32 = u32::MAX - 1;
+
+/// Where an interpreted program (Python) stands.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct InterpretedFrame {
+    /// Function, as the interpreter names it.
+    pub function: String,
+    /// Absolute path of the source.
+    pub file: String,
+    /// From 1; 0 unknown.
+    pub line: u32,
 }
 
 /// Two barriers at which warps of one block waited for each other.
@@ -237,7 +259,8 @@ pub enum NotLaunched {
 /// A return address, relative to its object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct PathFrame {
-    /// Number of an [`Event::Object`]; `u32::MAX` when the address lies in none.
+    /// Number of an [`Event::Object`]; [`INTERPRETED`] for a position of an interpreted program; `u32::MAX` when the address
+    /// lies in none.
     pub object: u32,
     /// Address as the object's file has it (load bias removed). A return address: the call is before it.
     pub offset: u64,
@@ -272,6 +295,8 @@ pub enum AllocationKind {
     Named,
     /// `cudaMallocArray` and its kin.
     Array,
+    /// An array of a program in an interpreted language, which a kernel was given. Since version 128.
+    Tensor,
 }
 
 /// A device allocation.

@@ -22,6 +22,7 @@ pub mod faults;
 pub mod gpu;
 pub mod graphs;
 pub mod launch;
+pub mod loading;
 pub mod memory;
 pub mod message;
 pub mod module;

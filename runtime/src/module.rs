@@ -1,7 +1,8 @@
 //! Registered device modules: kernels, variables, site ranges.
 
+use crate::cuda::error::{Error, INVALID_RESOURCE_HANDLE, INVALID_VALUE};
 use crate::faults::told::Told;
-use std::ffi::CStr;
+use std::ffi::{CStr, c_void};
 use std::ops::Range;
 use std::slice;
 use warpline_format::abi::{
@@ -31,6 +32,8 @@ pub struct Module {
     pub told: Told,
     /// Limits that the program set per kernel, by kernel index: dynamic shared memory.
     pub dynamic_shared: Vec<u32>,
+    /// The table is no longer the descriptor's own.
+    renamed: bool,
 }
 
 /// What `__cudaRegisterFatBinary` was given.
@@ -107,6 +110,7 @@ impl Module {
             passing: false,
             told: Told::default(),
             dynamic_shared: vec![0; ours.kernel_count as usize],
+            renamed: false,
         };
         module.clear_ranges();
         Ok(module)
@@ -122,6 +126,21 @@ impl Module {
     pub fn table_bytes(&self) -> &[u8] {
         // SAFETY: the module's own bytes.
         unsafe { array(self.descriptor().site_table, self.descriptor().site_table_bytes) }
+    }
+
+    /// The site table's bytes as the trace has them.
+    pub fn told_table(&self) -> Vec<u8> {
+        if self.renamed { self.table.to_bytes() } else { self.table_bytes().to_vec() }
+    }
+
+    /// Gives the module's kernel another name for the user; a module of several keeps theirs.
+    pub fn show_as(&mut self, name: &str) {
+        let [kernel] = self.kernels() else { return };
+        let function = kernel.function as usize;
+        if let Some(function) = self.table.functions.get_mut(function) {
+            function.name = name.to_owned();
+            self.renamed = true;
+        }
     }
 
     /// Kernels.
@@ -173,6 +192,20 @@ impl Module {
         let first = blocks.iter().position(own).unwrap_or(0);
         let end = blocks.iter().rposition(own).map_or(first, |last| last + 1);
         first as u64..end as u64
+    }
+
+    /// Pointers to a kernel's parameters in a buffer that holds them as the kernel takes them.
+    ///
+    /// # Errors
+    /// Where the buffer is shorter than that.
+    pub fn parameters_in(&self, kernel: usize, buffer: *mut c_void, bytes: usize) -> Result<Vec<*mut c_void>, Error> {
+        let kernel = self.kernels().get(kernel).ok_or(INVALID_RESOURCE_HANDLE)?;
+        if buffer.is_null() || bytes < kernel.parameter_bytes as usize {
+            return Err(INVALID_VALUE);
+        }
+        // SAFETY: the descriptor's own array.
+        let parameters = unsafe { array(kernel.parameters, u64::from(kernel.parameter_count)) };
+        Ok(parameters.iter().map(|parameter| buffer.wrapping_byte_add(parameter.offset as usize)).collect())
     }
 
     /// Built with hooks.

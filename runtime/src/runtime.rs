@@ -8,12 +8,13 @@ use crate::execution::warp::{Heap, Running};
 use crate::failures::Failures;
 use crate::gpu::emulation;
 use crate::graphs::{Captures, Graphs};
+use crate::loading::{Handle, Loaded};
 use crate::memory::host::HostAllocations;
 use crate::memory::windows::WindowError;
 use crate::memory::{Description, DeviceMemory, MemoryError};
 use crate::message;
 use crate::module::{Module, Registered};
-use crate::paths::{Entry, Frames, capture};
+use crate::paths::{Entry, Frames, capture, interpreted};
 use crate::pools::Pools;
 use crate::printed::Printed;
 use crate::stops::Stops;
@@ -83,6 +84,8 @@ pub struct Runtime {
     pub registered: Vec<Registered>,
     /// Kernels by the address of their host stub.
     pub kernels: HashMap<usize, Kernel>,
+    /// Modules that the program loaded, by handle.
+    pub loaded: HashMap<Handle, Loaded>,
     /// Variables by the address of their host shadow.
     pub variables: HashMap<usize, Member>,
     /// Host allocations.
@@ -287,6 +290,7 @@ impl Runtime {
             modules: Vec::new(),
             registered: Vec::new(),
             kernels: HashMap::new(),
+            loaded: HashMap::new(),
             variables: HashMap::new(),
             host: HostAllocations::default(),
             heap: Heap::new(),
@@ -322,6 +326,7 @@ impl Runtime {
             AllocationKind::Host,
             AllocationKind::DeviceHeap,
             AllocationKind::Array,
+            AllocationKind::Tensor,
         ];
         let gone: Vec<u64> =
             self.memory.registry.iter().filter(|live| kinds.contains(&live.kind)).map(|live| live.start()).collect();
@@ -358,7 +363,11 @@ impl Runtime {
 
     /// The number of the call path that leads to the API function.
     pub fn path(&mut self, entry: Entry) -> PathId {
-        if self.trace.is_on() { self.trace.path(capture(entry)) } else { 0 }
+        if !self.trace.is_on() {
+            return 0;
+        }
+        let interpreted = interpreted::current();
+        if interpreted.is_empty() { self.trace.path(capture(entry)) } else { self.trace.interpreted_path(interpreted) }
     }
 
     /// The number of a path captured before.

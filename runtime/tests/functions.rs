@@ -48,8 +48,8 @@ fn page() -> String {
     format!(
         "# Functions of CUDA that are offered\n\nWritten by `make docs` from `runtime/src/api`. {} functions of the runtime and {} of the \
          driver, each also in its per-thread form where CUDA has one. A program that needs another is refused by the linker, which names it.\n\
-         {}\n## The driver's\n\nFor programs that mix them into the runtime's: all that need no module (`cuModuleLoad`, `cuLaunchKernel` and what belongs \
-         to them are not offered). The names are those of the symbols: `cuda.h` calls `cuMemAlloc_v2` `cuMemAlloc`. What they allocate, copy and fill \
+         {}\n## The driver's\n\nFor programs that mix them into the runtime's, and for those that load code while they run (as LLVM IR, or as what \
+         `warpline-cc --warpline-module` makes of it; not as PTX). The names are those of the symbols: `cuda.h` calls `cuMemAlloc_v2` `cuMemAlloc`. What they allocate, copy and fill \
          is recorded as the runtime's own. On a GPU they are the driver's own; what kernels do in a context of the program's own \
          (`cuCtxCreate`) is not recorded there, and a note says so.\n{}",
         count(&runtime),

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use warpline_format::access::Space;
 use warpline_format::device::Device;
 use warpline_format::event::{
-    AllocationId, DifferentBarriers, Direction, DivergentBarrier, Fault, HostAllocationId, Launch, LaunchId, PathFrame,
-    PathId,
+    AllocationId, DifferentBarriers, Direction, DivergentBarrier, Fault, HostAllocationId, InterpretedFrame, Launch,
+    LaunchId, PathFrame, PathId,
 };
 use warpline_format::site_table::Op;
 
@@ -276,6 +276,8 @@ pub struct Analysis {
     pub program: Option<ProgramData>,
     /// By number.
     pub objects: BTreeMap<u32, ObjectData>,
+    /// Positions of interpreted programs.
+    pub interpreted: BTreeMap<u64, InterpretedFrame>,
     /// Call paths, innermost first.
     pub paths: BTreeMap<PathId, Vec<PathFrame>>,
     /// By number.
@@ -330,6 +332,7 @@ impl Analysis {
         Analysis {
             program: None,
             objects: BTreeMap::new(),
+            interpreted: BTreeMap::new(),
             paths: BTreeMap::new(),
             modules: BTreeMap::new(),
             spills: BTreeMap::new(),

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use object::Object as _;
 use object::read::ReadCache;
-use warpline_format::event::PathFrame;
+use warpline_format::event::{INTERPRETED, InterpretedFrame, PathFrame};
 use warpline_format::visible;
 
 use super::host_sources::{self, HostSources};
@@ -62,13 +62,18 @@ enum Loaded {
 /// Resolves return addresses in the program's objects.
 pub struct Symbolizer {
     objects: BTreeMap<u32, (String, Loaded)>,
+    /// By object and address; those of interpreted programs from the start.
     known: HashMap<(u32, u64), Vec<HostFrame>>,
     problems: Vec<String>,
 }
 
 impl Symbolizer {
-    /// Opens the objects: number, path, build id (empty: not compared).
-    pub fn new<'a>(objects: impl IntoIterator<Item = (u32, &'a str, &'a [u8])>) -> Symbolizer {
+    /// Opens the objects: number, path, build id (empty: not compared). `interpreted` are the positions that frames of
+    /// interpreted programs name by their numbers.
+    pub fn new<'a>(
+        objects: impl IntoIterator<Item = (u32, &'a str, &'a [u8])>,
+        interpreted: &BTreeMap<u64, InterpretedFrame>,
+    ) -> Symbolizer {
         let mut problems = Vec::new();
         let mut open = |path: &str, build_id: &[u8]| {
             let fits = match check_build_id(Path::new(path), build_id) {
@@ -92,7 +97,11 @@ impl Symbolizer {
         };
         let objects = objects.into_iter().take(MOST_OBJECTS);
         let objects = objects.map(|(id, path, build_id)| (id, (path.to_owned(), open(path, build_id)))).collect();
-        Symbolizer { objects, known: HashMap::new(), problems }
+        let position = |(&number, frame): (&u64, &InterpretedFrame)| {
+            let InterpretedFrame { function, file, line } = frame.clone();
+            ((INTERPRETED, number), vec![HostFrame { function, file, line, column: 0 }])
+        };
+        Symbolizer { objects, known: interpreted.iter().map(position).collect(), problems }
     }
 
     /// What the objects of the run know of these source files.
@@ -129,8 +138,9 @@ impl Symbolizer {
     pub fn path(&mut self, frames: &[PathFrame]) -> Vec<HostFrame> {
         let mut path: Vec<HostFrame> = Vec::new();
         for frame in frames {
-            // A return address stands after its call.
-            path.extend_from_slice(self.frames(frame.object, frame.offset.saturating_sub(1)));
+            // A return address stands after its call; the number of an interpreter's position is that of the call itself.
+            let behind = u64::from(frame.object != INTERPRETED);
+            path.extend_from_slice(self.frames(frame.object, frame.offset.saturating_sub(behind)));
         }
         if let Some(outside) = path.iter().position(|frame| OUTSIDE.contains(&base_name(&frame.function))) {
             path.truncate(outside);
@@ -209,11 +219,21 @@ mod tests {
 
     #[test]
     fn missing_objects_are_told_and_still_give_an_address() {
-        let mut symbols = Symbolizer::new([(0, "/nowhere/at/all", &[][..])]);
+        let mut symbols = Symbolizer::new([(0, "/nowhere/at/all", &[][..])], &BTreeMap::new());
         assert!(symbols.problems()[0].contains("/nowhere/at/all"));
         let path = symbols.path(&[PathFrame { object: 0, offset: 0x11 }, PathFrame { object: u32::MAX, offset: 5 }]);
         assert_eq!(path.len(), 1);
         assert_eq!(path[0].function, "/nowhere/at/all+0x10");
+    }
+
+    #[test]
+    fn positions_of_interpreted_programs_are_named_by_number() {
+        let at = |function: &str, line| InterpretedFrame { function: function.into(), file: "/a.py".into(), line };
+        let known = [(0, at("launch", 3)), (7, at("<module>", 9))].into_iter().collect();
+        let frame = |offset| PathFrame { object: INTERPRETED, offset };
+        let path = Symbolizer::new([], &known).path(&[frame(0), frame(7), frame(8)]);
+        let shown: Vec<_> = path.iter().map(|frame| (frame.function.as_str(), frame.line)).collect();
+        assert_eq!(shown, [("<module>", 9), ("launch", 3)]);
     }
 
     #[test]

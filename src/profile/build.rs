@@ -348,6 +348,7 @@ fn allocation_kind(kind: AllocationKind) -> &'static str {
         AllocationKind::DeviceHeap => "device_heap",
         AllocationKind::Named => "named",
         AllocationKind::Array => "cudaMallocArray",
+        AllocationKind::Tensor => "tensor",
     }
 }
 

@@ -19,7 +19,7 @@ pub(super) struct Paths<'a> {
 impl<'a> Paths<'a> {
     pub(super) fn new(analysis: &'a Analysis) -> Paths<'a> {
         let objects = analysis.objects.iter().map(|(id, object)| (*id, object.path.as_str(), &object.build_id[..]));
-        Paths { analysis, symbols: Symbolizer::new(objects), known: HashMap::new() }
+        Paths { analysis, symbols: Symbolizer::new(objects, &analysis.interpreted), known: HashMap::new() }
     }
 
     /// Outermost known frame first; empty for path 0 and paths that were never announced.

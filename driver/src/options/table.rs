@@ -144,6 +144,14 @@ pub enum Meaning {
     WarplineToolkit,
     /// `--device`.
     WarplineDevice,
+    /// `--warpline-module`.
+    WarplineModule,
+    /// `--warpline-runtime`.
+    WarplineRuntime,
+    /// `--warpline-system`.
+    WarplineSystem,
+    /// `--warpline-registers`.
+    WarplineRegisters,
 }
 
 /// One row of the table.
@@ -183,6 +191,10 @@ pub const TABLE: &[Spec] = &[
     both(&["warpline-no-bundles"], Flag, Meaning::WarplineNoBundles),
     both(&["warpline-march"], Value, Meaning::WarplineMarch),
     both(&["device"], Value, Meaning::WarplineDevice),
+    both(&["warpline-module"], Flag, Meaning::WarplineModule),
+    both(&["warpline-runtime"], Flag, Meaning::WarplineRuntime),
+    both(&["warpline-system"], Value, Meaning::WarplineSystem),
+    both(&["warpline-registers"], Value, Meaning::WarplineRegisters),
     // What to make.
     nvcc(&["o", "output-file"], Value, Meaning::Output),
     clang(&["o"], JoinedOrSeparate, Meaning::Output),

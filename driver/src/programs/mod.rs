@@ -2,5 +2,6 @@
 
 pub mod embedded;
 pub(crate) mod libraries;
+pub mod linker;
 pub mod toolkit;
 pub mod tools;

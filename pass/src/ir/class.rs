@@ -151,7 +151,8 @@ pub fn classify(name: &str) -> Call {
     if let Some(register) = register(name) {
         return Call::Register(register);
     }
-    const NOTHING: [&str; 9] = [
+    // Asynchronous copies are done at once, and kernels one after another: there is nothing to wait for.
+    const NOTHING: [&str; 13] = [
         "llvm.lifetime.",
         "llvm.assume",
         "llvm.dbg.",
@@ -160,6 +161,10 @@ pub fn classify(name: &str) -> Call {
         "llvm.prefetch",
         "llvm.nvvm.prefetch",
         "llvm.nvvm.nanosleep",
+        "llvm.nvvm.cp.async.commit.group",
+        "llvm.nvvm.cp.async.wait.group",
+        "llvm.nvvm.cp.async.wait.all",
+        "llvm.nvvm.griddepcontrol.",
         "llvm.invariant.",
     ];
     if NOTHING.iter().any(|prefix| name.starts_with(prefix)) {

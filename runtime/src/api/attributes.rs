@@ -20,7 +20,12 @@ fn module(runtime: &Runtime, member: Member) -> &Module {
 }
 
 /// Blocks of a kernel that fit on an SM.
-fn resident(runtime: &Runtime, function: *const c_void, threads: c_int, dynamic: usize) -> Result<u32, Error> {
+pub(super) fn resident(
+    runtime: &Runtime,
+    function: *const c_void,
+    threads: c_int,
+    dynamic: usize,
+) -> Result<u32, Error> {
     let member = runtime.kernel(function)?;
     let device = &runtime.options.device;
     let kernel = &module(runtime, member).kernels()[member.index];
@@ -33,38 +38,68 @@ fn resident(runtime: &Runtime, function: *const c_void, threads: c_int, dynamic:
     Ok(device.blocks_on_sm(threads, registers, shared as u32, runtime.options.stated))
 }
 
+/// What is known of a kernel.
+pub(super) fn attributes_of(runtime: &Runtime, function: *const c_void) -> Result<FuncAttributes, Error> {
+    let member = runtime.kernel(function)?;
+    let device = &runtime.options.device;
+    let module = module(runtime, member);
+    let kernel = &module.kernels()[member.index];
+    let registers = device.registers(known(kernel), runtime.options.stated).count;
+    // As many warps as the register file can feed, within the launch bounds.
+    let per_warp = (registers * 32).next_multiple_of(device.register_unit.max(1)).max(1);
+    let fed = (device.registers_per_sm / per_warp * 32).min(MAX_THREADS);
+    let bound = if kernel.max_threads == 0 { fed } else { fed.min(kernel.max_threads) };
+    let arch = if module.table.arch != 0 {
+        module.table.arch as c_int
+    } else {
+        (device.compute_capability.0 * 10 + device.compute_capability.1) as c_int
+    };
+    Ok(FuncAttributes {
+        shared_size_bytes: kernel.static_shared as usize,
+        const_size_bytes: 0,
+        local_size_bytes: kernel.local_bytes as usize,
+        max_threads_per_block: bound as c_int,
+        num_regs: registers as c_int,
+        ptx_version: arch,
+        binary_version: arch,
+        cache_mode_ca: 0,
+        max_dynamic_shared_size_bytes: runtime.shared_limit(member) as c_int,
+        preferred_shmem_carveout: -1,
+        cluster: [0; 6],
+        reserved: [0; 16],
+    })
+}
+
+/// Sets what a program may set of a kernel. The numbers of the driver's attributes are the runtime's.
+pub(super) fn set_attribute(
+    runtime: &mut Runtime,
+    function: *const c_void,
+    attribute: c_int,
+    value: c_int,
+) -> Result<(), Error> {
+    let member = runtime.kernel(function)?;
+    match attribute {
+        MAX_DYNAMIC_SHARED => {
+            let kernel = &module(runtime, member).kernels()[member.index];
+            let most = runtime.options.device.shared_per_block_optin.saturating_sub(kernel.static_shared);
+            let asked = u32::try_from(value).ok().filter(|asked| *asked <= most).ok_or(error::INVALID_VALUE)?;
+            runtime.modules[member.module].dynamic_shared[member.index] = asked;
+            Ok(())
+        }
+        CARVEOUT if (-1..=100).contains(&value) => Ok(()),
+        _ if CLUSTERS.contains(&attribute) => {
+            crate::message::note("cudaFuncSetAttribute, cuFuncSetAttribute: thread block clusters are not supported");
+            Err(error::NOT_SUPPORTED)
+        }
+        _ => Err(error::INVALID_VALUE),
+    }
+}
+
 api! {
     /// Attributes of a kernel.
     fn cudaFuncGetAttributes(attributes: *mut FuncAttributes, function: *const c_void) |runtime, entry| {
         let _ = entry;
-        let member = runtime.kernel(function)?;
-        let device = &runtime.options.device;
-        let module = module(runtime, member);
-        let kernel = &module.kernels()[member.index];
-        let registers = device.registers(known(kernel), runtime.options.stated).count;
-        // As many warps as the register file can feed, within the launch bounds.
-        let per_warp = (registers * 32).next_multiple_of(device.register_unit.max(1)).max(1);
-        let fed = (device.registers_per_sm / per_warp * 32).min(MAX_THREADS);
-        let bound = if kernel.max_threads == 0 { fed } else { fed.min(kernel.max_threads) };
-        let arch = if module.table.arch != 0 {
-            module.table.arch as c_int
-        } else {
-            (device.compute_capability.0 * 10 + device.compute_capability.1) as c_int
-        };
-        let value = FuncAttributes {
-            shared_size_bytes: kernel.static_shared as usize,
-            const_size_bytes: 0,
-            local_size_bytes: kernel.local_bytes as usize,
-            max_threads_per_block: bound as c_int,
-            num_regs: registers as c_int,
-            ptx_version: arch,
-            binary_version: arch,
-            cache_mode_ca: 0,
-            max_dynamic_shared_size_bytes: runtime.shared_limit(member) as c_int,
-            preferred_shmem_carveout: -1,
-            cluster: [0; 6],
-            reserved: [0; 16],
-        };
+        let value = attributes_of(runtime, function)?;
         // SAFETY: by the contract.
         unsafe { put(attributes, value) }
     }
@@ -72,22 +107,7 @@ api! {
     /// Sets an attribute of a kernel.
     fn cudaFuncSetAttribute(function: *const c_void, attribute: c_int, value: c_int) |runtime, entry| {
         let _ = entry;
-        let member = runtime.kernel(function)?;
-        match attribute {
-            MAX_DYNAMIC_SHARED => {
-                let kernel = &module(runtime, member).kernels()[member.index];
-                let most = runtime.options.device.shared_per_block_optin.saturating_sub(kernel.static_shared);
-                let asked = u32::try_from(value).ok().filter(|asked| *asked <= most).ok_or(error::INVALID_VALUE)?;
-                runtime.modules[member.module].dynamic_shared[member.index] = asked;
-                Ok(())
-            }
-            CARVEOUT if (-1..=100).contains(&value) => Ok(()),
-            _ if CLUSTERS.contains(&attribute) => {
-                crate::message::note("cudaFuncSetAttribute: thread block clusters are not supported");
-                Err(error::NOT_SUPPORTED)
-            }
-            _ => Err(error::INVALID_VALUE),
-        }
+        set_attribute(runtime, function, attribute, value)
     }
 
     /// A hint on L1 and shared memory, which changes no result.

@@ -71,7 +71,7 @@ pub unsafe extern "C" fn __cudaPopCallConfiguration(
     error::SUCCESS
 }
 
-fn configuration(
+pub(super) fn configuration(
     runtime: &Runtime,
     grid: Dim3,
     block: Dim3,
@@ -87,7 +87,7 @@ fn configuration(
 ///
 /// # Safety
 /// As for [`Runtime::launch`].
-unsafe fn launch(
+pub(super) unsafe fn launch(
     runtime: &mut Runtime,
     stream: StreamHandle,
     function: *const c_void,

@@ -15,6 +15,7 @@ pub mod graph_memory;
 pub mod graph_runs;
 pub mod graphs;
 pub mod hooks;
+pub mod interpreters;
 pub mod launch;
 pub mod memory;
 pub mod pools;

@@ -62,23 +62,39 @@ pub unsafe extern "C" fn __cudaRegisterFatBinary(wrapper: *const FatBinaryWrappe
 /// # Safety
 /// As for [`__cudaRegisterFatBinary`].
 unsafe fn register(runtime: &mut Runtime, data: *const u8) -> Registered {
+    // SAFETY: by the contract.
+    unsafe { enter(runtime, data, None) }.map_or(Registered::Foreign, Registered::Module)
+}
+
+/// Enters a module, whose only kernel is called `shown` in what the user sees where that is given; `None`, which has been
+/// told, where it cannot be used.
+///
+/// # Safety
+/// As for [`__cudaRegisterFatBinary`]; `data` is what the wrapper points to.
+pub(crate) unsafe fn enter(runtime: &mut Runtime, data: *const u8, shown: Option<&str>) -> Option<usize> {
     let id = runtime.modules.len() as u32;
     // SAFETY: by the contract.
-    match unsafe { Module::read(data, id) } {
-        None => Registered::Foreign,
-        Some(Err(error)) => {
+    let mut module = match unsafe { Module::read(data, id) }? {
+        Ok(module) => module,
+        Err(error) => {
             message::note(&error.to_string());
-            Registered::Foreign
+            return None;
         }
-        Some(Ok(mut module)) => {
-            runtime.trace.event(Event::Module { id, site_table: module.table_bytes().to_vec() });
-            for event in module.assembly(runtime.options.device.compute_capability) {
-                runtime.trace.event(event);
-            }
-            place_globals(runtime, &mut module);
-            runtime.modules.push(module);
-            Registered::Module(id as usize)
-        }
+    };
+    if let Some(shown) = shown {
+        module.show_as(shown);
+    }
+    tell(runtime, &module);
+    place_globals(runtime, &mut module);
+    runtime.modules.push(module);
+    Some(id as usize)
+}
+
+/// Tells the trace of a module.
+pub(crate) fn tell(runtime: &mut Runtime, module: &Module) {
+    runtime.trace.event(Event::Module { id: module.id, site_table: module.told_table() });
+    for event in module.assembly(runtime.options.device.compute_capability) {
+        runtime.trace.event(event);
     }
 }
 

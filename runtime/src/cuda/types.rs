@@ -64,6 +64,23 @@ impl LaunchConfig {
     pub const CLUSTER_DIMENSION: c_int = 4;
 }
 
+/// `CUlaunchConfig`: as [`LaunchConfig`], with sizes of 32 bits.
+#[repr(C)]
+pub struct LaunchConfigWords {
+    /// Blocks.
+    pub grid: Dim3,
+    /// Threads per block.
+    pub block: Dim3,
+    /// Dynamic shared memory, bytes.
+    pub shared: c_uint,
+    /// Stream.
+    pub stream: StreamHandle,
+    /// Attributes.
+    pub attributes: *const LaunchAttribute,
+    /// Their number.
+    pub attribute_count: c_uint,
+}
+
 /// `cudaMemLocation`.
 #[repr(C)]
 #[derive(Clone, Copy)]

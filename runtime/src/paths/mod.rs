@@ -1,6 +1,7 @@
-//! Call paths of the host: return addresses by unwinding, made independent of where the objects
+//! Call paths of the host. Of compiled programs: return addresses by unwinding, made independent of where the objects
 //! were loaded. Names and lines are looked up later, off-line.
 
+pub mod interpreted;
 mod objects;
 mod unwind;
 

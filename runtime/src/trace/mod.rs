@@ -5,7 +5,7 @@ pub mod writer;
 
 use crate::paths::{Frames, Objects};
 use std::collections::HashMap;
-use warpline_format::event::{Event, PathFrame, PathId};
+use warpline_format::event::{Event, INTERPRETED, InterpretedFrame, PathFrame, PathId};
 use warpline_format::stop::LoadedObject;
 use writer::Writer;
 
@@ -18,12 +18,21 @@ pub struct Trace {
     /// By raw return addresses, which is cheaper than resolving them each time.
     raw: HashMap<Frames, PathId>,
     paths: HashMap<Vec<PathFrame>, PathId>,
+    /// Numbers of positions of interpreted programs.
+    interpreted: HashMap<InterpretedFrame, u64>,
 }
 
 impl Trace {
     /// A trace written by `writer`.
     pub fn new(writer: Writer) -> Trace {
-        Trace { writer, objects: Objects::default(), announced: 0, raw: HashMap::new(), paths: HashMap::new() }
+        Trace {
+            writer,
+            objects: Objects::default(),
+            announced: 0,
+            raw: HashMap::new(),
+            paths: HashMap::new(),
+            interpreted: HashMap::new(),
+        }
     }
 
     /// Whether anything is written.
@@ -70,12 +79,34 @@ impl Trace {
             self.writer.event(object);
         }
         self.announced = self.objects.numbered();
-        let next = self.paths.len() as PathId + 1;
-        let id = *self.paths.entry(resolved.clone()).or_insert(next);
-        if id == next {
-            self.writer.event(Event::Path { id, frames: resolved });
-        }
+        let id = self.announce(resolved);
         self.raw.insert(frames, id);
+        id
+    }
+
+    /// The number of an interpreted program's path, innermost frame first.
+    pub fn interpreted_path(&mut self, frames: Vec<InterpretedFrame>) -> PathId {
+        if frames.is_empty() || !self.is_on() {
+            return 0;
+        }
+        let mut resolved = Vec::with_capacity(frames.len());
+        for frame in frames {
+            let next = self.interpreted.len() as u64;
+            let id = *self.interpreted.entry(frame.clone()).or_insert(next);
+            if id == next {
+                self.writer.event(Event::InterpretedFrame { id, frame });
+            }
+            resolved.push(PathFrame { object: INTERPRETED, offset: id });
+        }
+        self.announce(resolved)
+    }
+
+    fn announce(&mut self, frames: Vec<PathFrame>) -> PathId {
+        let next = self.paths.len() as PathId + 1;
+        let id = *self.paths.entry(frames.clone()).or_insert(next);
+        if id == next {
+            self.writer.event(Event::Path { id, frames });
+        }
         id
     }
 }

@@ -68,6 +68,8 @@ impl Writer {
                     Event::Program { .. }
                         | Event::OnGpu
                         | Event::Object { .. }
+                        | Event::InterpretedFrame { .. }
+                        | Event::Path { .. }
                         | Event::Module { .. }
                         | Event::Spills { .. }
                         | Event::Assembled { .. }

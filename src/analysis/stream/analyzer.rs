@@ -168,6 +168,10 @@ impl Analyzer {
                 let module = Module::new(&site_table)?;
                 self.analysis.modules.insert(id, Arc::new(module));
             }
+            Event::InterpretedFrame { id, mut frame } => {
+                [&mut frame.function, &mut frame.file].into_iter().for_each(visible::make_name);
+                announce(&mut self.analysis.interpreted, id, frame, "position")?;
+            }
             Event::Path { id, frames } => {
                 announce(&mut self.analysis.paths, id, frames, "call path")?;
             }

@@ -1,11 +1,13 @@
-//! Functions of CUDA's driver API, version 13.0, that programs mix into those of the runtime: all that need no module.
+//! Functions of CUDA's driver API, version 13.0, that programs mix into those of the runtime, and those that load code while the program runs.
 //! Names are those of the symbols, as `cuda.h` defines them (`cuMemAlloc` is `cuMemAlloc_v2`).
 
 pub mod context;
 pub mod copy;
 pub mod device;
 pub mod errors;
+pub mod launches;
 pub mod memory;
+pub mod modules;
 pub mod streams;
 
 use crate::contexts::Needs;

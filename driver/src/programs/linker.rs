@@ -1,0 +1,60 @@
+//! The linker of shared objects that need neither clang nor system libraries: one that lies beside `warpline-cc`, or the
+//! system's.
+
+use crate::command::Command;
+use std::path::{Path, PathBuf};
+use warpline_toolchain::ToolchainError;
+use warpline_toolchain::programs::{companion, find};
+
+/// Names the linker to take instead of those that are looked for: a program that understands `ld`'s options.
+const VARIABLE: &str = "WARPLINE_LD";
+
+/// Programs that understand `ld`'s options, the preferred first.
+const LINKERS: [&str; 4] = ["ld.lld", "ld", "ld.bfd", "ld.gold"];
+
+/// A link of `objects` to the shared object `output`. What they do not define is looked for in the process that loads it.
+pub fn shared_object(objects: &[&Path], output: &Path) -> Result<Command, ToolchainError> {
+    let link = Command::new(linker()?)
+        .args([
+            "-shared",
+            "--build-id=none",
+            "--no-undefined-version",
+            "-Bsymbolic",
+            "--eh-frame-hdr",
+            "-z",
+            "noexecstack",
+        ])
+        .args(["-o"])
+        .path(output);
+    Ok(objects.iter().fold(link, |link, object| link.path(object)))
+}
+
+/// A link of the runtime's archive to a shared library. It needs the system's own libraries, which a C compiler knows; it is
+/// made once, where Warpline is packaged.
+pub fn runtime(archive: &Path, output: &Path) -> Result<Command, ToolchainError> {
+    let compiler = find("cc").or_else(|| find("gcc")).ok_or_else(|| ToolchainError::Missing {
+        what: "a C compiler, to link the runtime with the system's libraries".into(),
+        looked_at: "cc and gcc on PATH".into(),
+        cure: "apt-get install gcc".into(),
+    })?;
+    // All of the archive: nobody refers to its functions while it is linked.
+    Ok(Command::new(compiler)
+        .args(["-shared", "-Wl,-soname,libwarpline_rt.so", "-Wl,-Bsymbolic", "-o"])
+        .path(output)
+        .args(["-Wl,--whole-archive"])
+        .path(archive)
+        .args(["-Wl,--no-whole-archive", "-lgcc_s", "-lm", "-ldl", "-lpthread"]))
+}
+
+fn linker() -> Result<PathBuf, ToolchainError> {
+    let named = std::env::var(VARIABLE).ok().filter(|name| !name.is_empty());
+    let found = match &named {
+        Some(name) => find(name),
+        None => LINKERS.iter().find_map(|name| companion(name)),
+    };
+    found.ok_or_else(|| ToolchainError::Missing {
+        what: "a linker".into(),
+        looked_at: named.unwrap_or_else(|| format!("{} beside warpline-cc and on PATH", LINKERS.join(", "))),
+        cure: format!("apt-get install binutils, or set {VARIABLE}"),
+    })
+}

@@ -1,0 +1,61 @@
+//! Device modules that a front end hands over as optimised LLVM IR while a program runs, as Triton does: made what the
+//! stages on clang's device code expect, and afterwards an object that can be loaded by itself.
+
+use crate::device::{DeviceError, TargetError};
+use crate::llvm::module::verify;
+use crate::llvm::shim::{Tuning, run_pipeline};
+use crate::llvm::value::Linkage;
+use crate::llvm::{Machine, ModuleItems};
+use crate::newer_text::translate;
+use crate::object::ObjectError;
+use inkwell::context::Context;
+use inkwell::memory_buffer::MemoryBuffer;
+use inkwell::module::Module;
+
+/// The newest PTX version that this LLVM writes. Text of a newer LLVM may ask for more, which says nothing about its code.
+const FEATURES: &str = "+ptx88";
+
+/// What the front end leaves to the back end: choices by the architecture and by the module's flags, and what becomes dead
+/// by them.
+const LEFT_TO_THE_BACK_END: &str = "nvvm-reflect,function(sccp,simplifycfg,instsimplify,dce),globaldce";
+
+/// Reads LLVM IR, as text or as bitcode; `name` is for messages.
+///
+/// # Errors
+/// [`ObjectError::Read`] with LLVM's words where it is neither, or of an LLVM that wrote something newer.
+pub fn read<'c>(context: &'c Context, text: &[u8], name: &str) -> Result<Module<'c>, ObjectError> {
+    // Bitcode is not UTF-8, and a later version's cannot be read at all.
+    let translated = std::str::from_utf8(text).map(translate).ok();
+    let bytes = translated.as_ref().map_or(text, String::as_bytes);
+    let buffer = MemoryBuffer::create_from_memory_range_copy(bytes, name);
+    context
+        .create_module_from_ir(buffer)
+        .map_err(|cause| ObjectError::Read { path: name.into(), cause: cause.to_string() })
+}
+
+/// Gives a module the machine that its front end did not name: `processor` as `sm_80`. Triton sets triple, data layout and
+/// processor only when it generates code.
+///
+/// # Errors
+/// Where LLVM does not know the processor, or the module is not valid IR.
+pub fn adopt(module: &Module<'_>, processor: &str) -> Result<Machine, DeviceError> {
+    let machine = Machine::nvptx_like(processor, FEATURES).map_err(TargetError::from)?;
+    machine.adopt(module);
+    for function in module.functions().into_iter().filter(|function| !function.is_declaration()) {
+        function.set_string_attribute("target-cpu", processor);
+        function.set_string_attribute("target-features", FEATURES);
+    }
+    run_pipeline(module, &machine, LEFT_TO_THE_BACK_END, Tuning { keep_notes: true, ..Tuning::of_level(3) })?;
+    verify(module, "reading of device code")?;
+    Ok(machine)
+}
+
+/// Leaves nothing to see of a lowered module but the symbol `descriptor`, so that several can be loaded side by side.
+pub fn seal(module: &Module<'_>, descriptor: &str) {
+    for value in module.variables().into_iter().chain(module.functions()) {
+        let appending = value.linkage() == Linkage::LLVMAppendingLinkage;
+        if !value.is_declaration() && !appending && value.name() != descriptor {
+            value.set_linkage(Linkage::LLVMInternalLinkage);
+        }
+    }
+}

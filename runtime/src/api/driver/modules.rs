@@ -1,0 +1,140 @@
+//! Modules that a program loads while it runs, and the kernels and variables in them. An image is LLVM IR, or the shared object
+//! that `warpline-cc --warpline-module` makes of it.
+
+use super::driver_api;
+use crate::api::attributes::{attributes_of, resident, set_attribute};
+use crate::api::put;
+use crate::cuda::error;
+use crate::loading::Handle;
+use std::ffi::{CStr, OsStr, c_char, c_int, c_uint, c_void};
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+driver_api! {
+    /// Loads a module from a file.
+    fn cuModuleLoad(module: *mut Handle, path: *const c_char) needs Context |runtime, entry| {
+        let _ = entry;
+        if path.is_null() {
+            return Err(error::INVALID_VALUE);
+        }
+        // SAFETY: a string by the contract.
+        let path = Path::new(OsStr::from_bytes(unsafe { CStr::from_ptr(path) }.to_bytes()));
+        let handle = runtime.load_file(path)?;
+        // SAFETY: by the contract.
+        unsafe { put(module, handle) }
+    }
+
+    /// Loads a module from an image.
+    fn cuModuleLoadData(module: *mut Handle, image: *const c_void) needs Context |runtime, entry| {
+        let _ = entry;
+        // SAFETY: by the contract.
+        let handle = unsafe { runtime.load_image(image.cast(), None) }?;
+        // SAFETY: by the contract.
+        unsafe { put(module, handle) }
+    }
+
+    /// Loads a module from an image; the options of a compiler of PTX have no effect.
+    fn cuModuleLoadDataEx(
+        module: *mut Handle,
+        image: *const c_void,
+        _count: c_uint,
+        _options: *mut c_int,
+        _values: *mut *mut c_void,
+    ) needs Context |runtime, entry| {
+        let _ = entry;
+        // SAFETY: by the contract.
+        let handle = unsafe { runtime.load_image(image.cast(), None) }?;
+        // SAFETY: by the contract.
+        unsafe { put(module, handle) }
+    }
+
+    /// Unloads a module.
+    fn cuModuleUnload(module: Handle) needs Context |runtime, entry| {
+        let _ = entry;
+        runtime.synchronise();
+        runtime.unload(module)
+    }
+
+    /// A kernel of a module, by its mangled name.
+    fn cuModuleGetFunction(function: *mut usize, module: Handle, name: *const c_char) needs Context |runtime, entry| {
+        let _ = entry;
+        // SAFETY: by the contract.
+        unsafe {
+            let found = runtime.loaded_kernel(module, name)?;
+            put(function, found)
+        }
+    }
+
+    /// Number of kernels in a module.
+    fn cuModuleGetFunctionCount(count: *mut c_uint, module: Handle) needs Context |runtime, entry| {
+        let _ = entry;
+        let found = runtime.loaded.get(&module).ok_or(error::INVALID_RESOURCE_HANDLE)?.module;
+        // SAFETY: by the contract.
+        unsafe { put(count, runtime.modules[found].kernels().len() as c_uint) }
+    }
+
+    /// Address and bytes of a variable of a module.
+    fn cuModuleGetGlobal_v2(
+        address: *mut u64,
+        bytes: *mut usize,
+        module: Handle,
+        name: *const c_char,
+    ) needs Context |runtime, entry| {
+        let _ = entry;
+        // SAFETY: by the contract; one of the places may be null.
+        unsafe {
+            let (start, size) = runtime.loaded_variable(module, name)?;
+            if !address.is_null() {
+                put(address, start)?;
+            }
+            if bytes.is_null() { Ok(()) } else { put(bytes, size as usize) }
+        }
+    }
+
+    /// One attribute of a kernel.
+    fn cuFuncGetAttribute(value: *mut c_int, which: c_int, function: *const c_void) needs Context |runtime, entry| {
+        let _ = entry;
+        let all = attributes_of(runtime, function)?;
+        let found = match which {
+            0 => all.max_threads_per_block,
+            1 => all.shared_size_bytes as c_int,
+            2 => all.const_size_bytes as c_int,
+            3 => all.local_size_bytes as c_int,
+            4 => all.num_regs,
+            5 => all.ptx_version,
+            6 => all.binary_version,
+            7 => all.cache_mode_ca,
+            8 => all.max_dynamic_shared_size_bytes,
+            9 => all.preferred_shmem_carveout,
+            _ => return Err(error::INVALID_VALUE),
+        };
+        // SAFETY: by the contract.
+        unsafe { put(value, found) }
+    }
+
+    /// Sets an attribute of a kernel.
+    fn cuFuncSetAttribute(function: *const c_void, which: c_int, value: c_int) needs Context |runtime, entry| {
+        let _ = entry;
+        set_attribute(runtime, function, which, value)
+    }
+
+    /// A hint on L1 and shared memory, which changes no result.
+    fn cuFuncSetCacheConfig(function: *const c_void, config: c_int) needs Context |runtime, entry| {
+        let _ = entry;
+        runtime.kernel(function)?;
+        if (0..=3).contains(&config) { Ok(()) } else { Err(error::INVALID_VALUE) }
+    }
+
+    /// Blocks of a kernel that fit on an SM.
+    fn cuOccupancyMaxActiveBlocksPerMultiprocessor(
+        blocks: *mut c_int,
+        function: *const c_void,
+        threads: c_int,
+        dynamic: usize,
+    ) needs Context |runtime, entry| {
+        let _ = entry;
+        let found = resident(runtime, function, threads, dynamic)?;
+        // SAFETY: by the contract.
+        unsafe { put(blocks, found as c_int) }
+    }
+}

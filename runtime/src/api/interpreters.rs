@@ -1,0 +1,101 @@
+//! What Warpline's Python package calls, beside the driver API: for programs whose frames and arrays an interpreter holds.
+
+use super::put;
+use crate::cuda::error::{self, Error};
+use crate::loading::Handle;
+use crate::memory::Description;
+use crate::module::name as text;
+use crate::paths::{Entry, interpreted};
+use crate::runtime::{Runtime, call, memory_error};
+use std::ffi::{c_char, c_void};
+use warpline_format::event::{Allocation, AllocationKind, Event};
+
+/// Sets the calling thread's path, innermost frame first: a line each of function, file and line number with the unit
+/// separator (0x1f) between them. Null or empty text takes it away.
+///
+/// # Safety
+/// `frames` is null or a string.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __warpline_interpreted_path(frames: *const c_char) {
+    interpreted::set(&text(frames));
+}
+
+/// Loads a module as `cuModuleLoadData` does. Its only kernel is called `shown`.
+///
+/// # Safety
+/// As for `cuModuleLoadData`; `shown` is null or a string.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __warpline_load_module(
+    module: *mut Handle,
+    image: *const c_void,
+    shown: *const c_char,
+) -> Error {
+    call(|runtime| {
+        let shown = (!shown.is_null()).then(|| text(shown));
+        // SAFETY: by the contract.
+        unsafe {
+            let handle = runtime.load_image(image.cast(), shown.as_deref())?;
+            put(module, handle)
+        }
+    })
+}
+
+/// Makes an array of the program's reachable for kernels, under its own address, as an allocation called `name`. What was
+/// known of its bytes before ends, unless it is an array of the same place and size, which is this one.
+///
+/// # Safety
+/// The program's memory from `pointer` on has `bytes` bytes; `name` is null or a string.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __warpline_tensor(pointer: *mut c_void, bytes: usize, name: *const c_char) -> Error {
+    let here = 0u8;
+    let entry = Entry::new(std::hint::black_box(&here));
+    call(|runtime| {
+        if pointer.is_null() || bytes == 0 {
+            return Err(error::INVALID_VALUE);
+        }
+        let (start, bytes) = (pointer as u64, bytes as u64);
+        if runtime.memory.registry.at(start).is_some_and(|live| live.bytes == bytes) {
+            return Ok(());
+        }
+        end_tensors_in(runtime, start, bytes, entry)?;
+        let name = (!name.is_null()).then(|| text(name));
+        let path = runtime.path(entry);
+        let what = Description { kind: AllocationKind::Tensor, name: name.clone(), path };
+        let live = runtime.memory.register(start, bytes, what).map_err(memory_error)?;
+        let (id, kind, address) = (live.id, live.kind, live.address);
+        runtime.trace.event(Event::Allocation(Allocation { id, kind, address, bytes, name, path, global: None }));
+        Ok(())
+    })
+}
+
+/// The program's array that starts at `pointer` is gone.
+///
+/// # Safety
+/// None: the address is only compared.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __warpline_tensor_gone(pointer: *mut c_void) -> Error {
+    let here = 0u8;
+    let entry = Entry::new(std::hint::black_box(&here));
+    // An array may outlive what a bad access made of the device.
+    crate::runtime::call_any(|runtime| match runtime.free(pointer as u64, &[AllocationKind::Tensor], entry) {
+        Err(error::INVALID_VALUE) => Ok(()),
+        other => other,
+    })
+}
+
+/// Ends the arrays that share bytes with a range: their memory has another owner now.
+fn end_tensors_in(runtime: &mut Runtime, start: u64, bytes: u64, entry: Entry) -> Result<(), Error> {
+    let end = start.saturating_add(bytes);
+    let overlaps = |from: u64, bytes: u64| from < end && start < from.saturating_add(bytes);
+    let stale: Vec<(u64, AllocationKind)> = (runtime.memory.registry.iter())
+        .filter(|live| overlaps(live.start(), live.bytes))
+        .map(|live| (live.start(), live.kind))
+        .collect();
+    for (start, kind) in stale {
+        if kind != AllocationKind::Tensor {
+            return Err(error::HOST_MEMORY_ALREADY_REGISTERED);
+        }
+        runtime.free(start, &[AllocationKind::Tensor], entry)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,113 @@
+//! What a program hands over as the image of a module.
+
+use crate::cuda::error::{self, Error};
+use crate::message;
+use std::ffi::CStr;
+use std::slice;
+
+/// An image that can be loaded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Image<'a> {
+    /// A shared object for this processor.
+    Object(&'a [u8]),
+    /// LLVM IR as text.
+    Ir(&'a str),
+}
+
+const ELF: [u8; 4] = *b"\x7fELF";
+/// `EM_X86_64`, and NVIDIA's own number, in `e_machine`.
+const X86_64: u16 = 62;
+const CUDA: u16 = 190;
+/// First word of a fat binary.
+const FAT_BINARY: [u8; 4] = 0xba55_ed50u32.to_le_bytes();
+/// Bytes of an ELF file's header.
+const ELF_HEADER: usize = 64;
+/// Larger files are no modules.
+const MOST_BYTES: u64 = 1 << 32;
+
+impl<'a> Image<'a> {
+    /// Recognises what `data` points to.
+    ///
+    /// # Safety
+    /// `data` is null, or points to a whole ELF file or to text that ends with a zero; it lives as long as the image.
+    pub unsafe fn at(data: *const u8) -> Result<Image<'a>, Error> {
+        if data.is_null() {
+            return Err(error::INVALID_VALUE);
+        }
+        // SAFETY: text shorter than this ends with its zero, which differs from every mark; reads stop there.
+        let begins = |mark: &[u8]| mark.iter().enumerate().all(|(at, byte)| unsafe { *data.add(at) } == *byte);
+        if begins(&ELF) {
+            // SAFETY: an ELF file has its header.
+            let header = unsafe { slice::from_raw_parts(data, ELF_HEADER) };
+            let bytes = object_bytes(header)?;
+            // SAFETY: the whole file, by the contract.
+            return Ok(Image::Object(unsafe { slice::from_raw_parts(data, bytes) }));
+        }
+        if begins(&FAT_BINARY) {
+            return Err(foreign("a fat binary of nvcc's"));
+        }
+        // SAFETY: by the contract.
+        let text = unsafe { CStr::from_ptr(data.cast()) }.to_str().map_err(|_| error::INVALID_KERNEL_IMAGE)?;
+        if text.contains(".version") && text.contains(".target") {
+            return Err(foreign("PTX"));
+        }
+        Ok(Image::Ir(text))
+    }
+}
+
+/// Bytes of the file, whose section headers come last as linkers write it.
+fn object_bytes(header: &[u8]) -> Result<usize, Error> {
+    let half = |at: usize| u16::from_le_bytes([header[at], header[at + 1]]);
+    match half(18) {
+        X86_64 => {}
+        CUDA => return Err(foreign("code for a GPU")),
+        _ => return Err(error::NO_KERNEL_IMAGE_FOR_DEVICE),
+    }
+    let mut offset = [0; 8];
+    offset.copy_from_slice(&header[40..48]);
+    let end = u64::from_le_bytes(offset).checked_add(u64::from(half(58)) * u64::from(half(60)));
+    end.filter(|end| (ELF_HEADER as u64..MOST_BYTES).contains(end))
+        .map(|end| end as usize)
+        .ok_or(error::INVALID_KERNEL_IMAGE)
+}
+
+fn foreign(what: &str) -> Error {
+    message::note(&format!(
+        "a module is {what}, which the CPU device cannot run: hand over LLVM IR, or what warpline-cc --warpline-module makes of it"
+    ));
+    error::NO_KERNEL_IMAGE_FOR_DEVICE
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn header(machine: u16, sections: u64, size: u16, count: u16) -> Vec<u8> {
+        let mut bytes = vec![0; ELF_HEADER];
+        bytes[..4].copy_from_slice(&ELF);
+        bytes[18..20].copy_from_slice(&machine.to_le_bytes());
+        bytes[40..48].copy_from_slice(&sections.to_le_bytes());
+        bytes[58..60].copy_from_slice(&size.to_le_bytes());
+        bytes[60..62].copy_from_slice(&count.to_le_bytes());
+        bytes
+    }
+
+    #[test]
+    fn images_are_told_apart() {
+        // SAFETY: whole files, and text with its zero.
+        let of = |bytes: &'static [u8]| unsafe { Image::at(bytes.as_ptr()) };
+        assert_eq!(of(b"target triple = \"x\"\0"), Ok(Image::Ir("target triple = \"x\"")));
+        assert_eq!(of(b"\0"), Ok(Image::Ir("")));
+        assert_eq!(of(b"// nvcc\n.version 8.0\n.target sm_80\0"), Err(error::NO_KERNEL_IMAGE_FOR_DEVICE));
+        assert_eq!(of(b"\x50\xed\x55\xba\0"), Err(error::NO_KERNEL_IMAGE_FOR_DEVICE));
+        assert_eq!(of(b"\xff\xfe\0"), Err(error::INVALID_KERNEL_IMAGE));
+    }
+
+    #[test]
+    fn sizes_of_objects_come_from_their_headers() {
+        assert_eq!(object_bytes(&header(X86_64, 1000, 64, 3)), Ok(1192));
+        assert_eq!(object_bytes(&header(CUDA, 1000, 64, 3)), Err(error::NO_KERNEL_IMAGE_FOR_DEVICE));
+        assert_eq!(object_bytes(&header(X86_64, u64::MAX, 64, 3)), Err(error::INVALID_KERNEL_IMAGE));
+        assert_eq!(object_bytes(&header(X86_64, 0, 0, 0)), Err(error::INVALID_KERNEL_IMAGE));
+    }
+}

@@ -1,0 +1,96 @@
+//! Device code that arrives while the program runs: images of modules, and the kernels in them.
+//!
+//! An image is a shared object that `warpline-cc --warpline-module` made, or LLVM IR, of which it is made here.
+
+mod compile;
+mod image;
+mod object;
+
+use crate::cuda::error::{self, Error};
+use crate::message;
+use crate::module::name;
+use crate::runtime::{Kernel, Member, Runtime};
+use image::Image;
+use std::ffi::c_char;
+use std::path::Path;
+use warpline_format::abi::ModuleDescriptor;
+
+/// A module's handle: the address of its descriptor.
+pub type Handle = usize;
+
+/// A module that was loaded. Its code stays mapped when it is unloaded: the trace may still name what is in it.
+#[derive(Clone, Copy, Debug)]
+pub struct Loaded {
+    /// Index of the runtime's module.
+    pub module: usize,
+}
+
+impl Runtime {
+    /// Loads an image. Its only kernel is called `shown` in what the user sees, where that is given.
+    ///
+    /// # Safety
+    /// `data` points to an image as `cuModuleLoadData` takes it: a whole ELF file, or text that ends with a zero.
+    pub unsafe fn load_image(&mut self, data: *const u8, shown: Option<&str>) -> Result<Handle, Error> {
+        // SAFETY: by the contract.
+        let descriptor = match unsafe { Image::at(data) }? {
+            Image::Object(bytes) => object::load_bytes(bytes).map_err(refused)?,
+            Image::Ir(text) => object::load_file(&compile::shared_object(text)?).map_err(refused)?,
+        };
+        self.enter(descriptor, shown)
+    }
+
+    /// Loads the image in a file.
+    pub fn load_file(&mut self, path: &Path) -> Result<Handle, Error> {
+        let mut bytes = std::fs::read(path).map_err(|_| error::FILE_NOT_FOUND)?;
+        bytes.push(0);
+        // SAFETY: a whole file, with a zero behind it.
+        unsafe { self.load_image(bytes.as_ptr(), None) }
+    }
+
+    fn enter(&mut self, descriptor: *const ModuleDescriptor, shown: Option<&str>) -> Result<Handle, Error> {
+        // SAFETY: the descriptor of an object that was just loaded and stays.
+        let module = unsafe { crate::api::registration::enter(self, descriptor.cast(), shown) };
+        let module = module.ok_or(error::INVALID_KERNEL_IMAGE)?;
+        for (index, kernel) in self.modules[module].kernels().iter().enumerate() {
+            self.kernels.insert(std::ptr::from_ref(kernel) as usize, Kernel::Lowered(Member { module, index }));
+        }
+        let handle = descriptor as usize;
+        self.loaded.insert(handle, Loaded { module });
+        Ok(handle)
+    }
+
+    /// Forgets a loaded module's kernels; its variables stay where they are until the device is reset.
+    pub fn unload(&mut self, handle: Handle) -> Result<(), Error> {
+        let Loaded { module } = self.loaded.remove(&handle).ok_or(error::INVALID_RESOURCE_HANDLE)?;
+        self.kernels.retain(|_, kernel| !matches!(kernel, Kernel::Lowered(member) if member.module == module));
+        Ok(())
+    }
+
+    /// The handle of a kernel of a loaded module, by its mangled name: the address of its descriptor.
+    ///
+    /// # Safety
+    /// `wanted` is null or a string.
+    pub unsafe fn loaded_kernel(&self, handle: Handle, wanted: *const c_char) -> Result<usize, Error> {
+        let wanted = name(wanted);
+        let module = &self.modules[self.loaded.get(&handle).ok_or(error::INVALID_RESOURCE_HANDLE)?.module];
+        let found = module.kernels().iter().find(|kernel| name(kernel.name) == wanted);
+        found.map(|kernel| std::ptr::from_ref(kernel) as usize).ok_or(error::SYMBOL_NOT_FOUND)
+    }
+
+    /// Address and bytes of a variable of a loaded module.
+    ///
+    /// # Safety
+    /// `wanted` is null or a string.
+    pub unsafe fn loaded_variable(&self, handle: Handle, wanted: *const c_char) -> Result<(u64, u64), Error> {
+        let wanted = name(wanted);
+        let module = &self.modules[self.loaded.get(&handle).ok_or(error::INVALID_RESOURCE_HANDLE)?.module];
+        let variables = module.variables().iter().zip(&module.globals);
+        let found = variables.into_iter().find(|(variable, _)| name(variable.name) == wanted);
+        found.map(|(variable, &address)| (address, variable.size)).ok_or(error::SYMBOL_NOT_FOUND)
+    }
+}
+
+fn refused(cause: object::LoadError) -> Error {
+    message::note(&cause.to_string());
+    error::INVALID_KERNEL_IMAGE
+}

@@ -1,0 +1,56 @@
+//! Shared objects of device modules, loaded into this process.
+
+use std::ffi::{CStr, CString};
+use std::fs::File;
+use std::io::Write;
+use std::os::fd::{AsRawFd, FromRawFd};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use warpline_format::abi::{LOADED_DESCRIPTOR, ModuleDescriptor};
+
+/// Why an object cannot be loaded.
+#[derive(Debug, thiserror::Error)]
+pub enum LoadError {
+    /// No memory for it.
+    #[error("a device module cannot be kept in memory: {0}")]
+    Memory(std::io::Error),
+    /// The system's loader refused it.
+    #[error(
+        "a device module cannot be loaded: {0}. If a name is missing, the runtime must be loaded with RTLD_GLOBAL, or the \
+         module was made by another release of Warpline"
+    )]
+    Loader(String),
+    /// It is a shared object of something else.
+    #[error("a shared object that is no device module of warpline-cc's cannot be loaded as one")]
+    Foreign,
+}
+
+/// Loads an object whose file is in memory.
+pub fn load_bytes(bytes: &[u8]) -> Result<*const ModuleDescriptor, LoadError> {
+    // SAFETY: a string; the descriptor that comes back is this process's own.
+    let descriptor = unsafe { libc::memfd_create(c"warpline-module".as_ptr(), libc::MFD_CLOEXEC) };
+    if descriptor < 0 {
+        return Err(LoadError::Memory(std::io::Error::last_os_error()));
+    }
+    // SAFETY: just opened, and owned by nobody else.
+    let mut file = unsafe { File::from_raw_fd(descriptor) };
+    file.write_all(bytes).map_err(LoadError::Memory)?;
+    // The loader knows libraries by device and inode, so that each of these is a library of its own.
+    load_file(&PathBuf::from(format!("/proc/self/fd/{}", file.as_raw_fd())))
+}
+
+/// Loads an object; it stays loaded.
+pub fn load_file(path: &Path) -> Result<*const ModuleDescriptor, LoadError> {
+    let name = CString::new(path.as_os_str().as_bytes()).map_err(|_| LoadError::Foreign)?;
+    // SAFETY: a string. What runs at loading is what the linker puts into objects of warpline-cc's: nothing.
+    let library = unsafe { libc::dlopen(name.as_ptr(), libc::RTLD_NOW | libc::RTLD_LOCAL) };
+    if library.is_null() {
+        // SAFETY: after a failure there is a text, which this copies.
+        let cause = unsafe { libc::dlerror().as_ref().map(|text| CStr::from_ptr(text).to_string_lossy().into_owned()) };
+        return Err(LoadError::Loader(cause.unwrap_or_default()));
+    }
+    let symbol = CString::new(LOADED_DESCRIPTOR).map_err(|_| LoadError::Foreign)?;
+    // SAFETY: a library that was just opened, and a string.
+    let found = unsafe { libc::dlsym(library, symbol.as_ptr()) };
+    if found.is_null() { Err(LoadError::Foreign) } else { Ok(found.cast()) }
+}
