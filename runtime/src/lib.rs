@@ -33,6 +33,7 @@ pub mod printed;
 pub mod printf;
 pub mod runtime;
 pub mod stops;
+pub mod sections;
 pub mod streams;
 pub mod tensor;
 pub mod texture;

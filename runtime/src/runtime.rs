@@ -18,6 +18,7 @@ use crate::paths::{Entry, Frames, capture, interpreted};
 use crate::pools::Pools;
 use crate::printed::Printed;
 use crate::stops::Stops;
+use crate::sections::Outer;
 use crate::streams::Streams;
 use crate::texture::table::Images;
 use crate::trace::Trace;
@@ -78,6 +79,8 @@ pub struct Runtime {
     pub arena: Arena,
     /// The trace.
     pub trace: Trace,
+    /// What goes on behind sections with traces of their own, the last one begun last.
+    pub sections: Vec<Outer>,
     /// Modules, in order of registration.
     pub modules: Vec<Module>,
     /// What each handle stands for.
@@ -258,27 +261,13 @@ impl Runtime {
         options.interleave |= std::env::var(INTERLEAVE_VARIABLE).is_ok_and(|value| value == "1");
         // The program's copy writes the trace.
         let enabled = std::env::var(ENABLE_VARIABLE).map_or(true, |value| value != "0") && !emulation::is_the_gpu();
-        let executable = std::fs::read_link("/proc/self/exe")
-            .map(|path| path.to_string_lossy().into_owned())
-            .unwrap_or_else(|_| "program".into());
-        let mut trace =
-            Trace::new(if enabled { Writer::new(options.output.clone(), executable.clone()) } else { Writer::off() });
-        let arguments = std::fs::read("/proc/self/cmdline").unwrap_or_default();
-        let arguments = arguments.strip_suffix(&[0]).unwrap_or(&arguments).split(|byte| *byte == 0).skip(1);
-        trace.event(Event::Program {
-            executable,
-            arguments: arguments.map(|argument| String::from_utf8_lossy(argument).into_owned()).collect(),
-            device: options.device.clone(),
-        });
-        if crate::gpu::active() {
-            trace.event(Event::OnGpu);
-        }
+        let writer = if enabled { Writer::new(options.output.clone(), executable()) } else { Writer::off() };
         let filter = options.kernels.as_deref().and_then(|pattern| {
             regex_lite::Regex::new(pattern)
                 .inspect_err(|error| message::note(&format!("--kernels {pattern}: {error}; all kernels are traced")))
                 .ok()
         });
-        Ok(Runtime {
+        let mut runtime = Runtime {
             process: std::process::id(),
             memory: DeviceMemory::new(options.device.memory_bytes)?,
             arena: Arena::new(emulation::is_the_gpu().then_some(options.device.shared_reserved_per_block.into()))?,
@@ -286,7 +275,8 @@ impl Runtime {
             stops: options.stop_at.take().map(Stops::new),
             options,
             by_hand: std::env::var_os(VARIABLE).is_none(),
-            trace,
+            trace: Trace::new(writer),
+            sections: Vec::new(),
             modules: Vec::new(),
             registered: Vec::new(),
             kernels: HashMap::new(),
@@ -311,7 +301,23 @@ impl Runtime {
             contexts: Contexts::default(),
             clock: 0,
             device_flags: 8,
-        })
+        };
+        runtime.tell_program();
+        Ok(runtime)
+    }
+
+    /// Begins a trace: the program and its device.
+    pub(crate) fn tell_program(&mut self) {
+        let arguments = std::fs::read("/proc/self/cmdline").unwrap_or_default();
+        let arguments = arguments.strip_suffix(&[0]).unwrap_or(&arguments).split(|byte| *byte == 0).skip(1);
+        self.trace.event(Event::Program {
+            executable: executable(),
+            arguments: arguments.map(|argument| String::from_utf8_lossy(argument).into_owned()).collect(),
+            device: self.options.device.clone(),
+        });
+        if crate::gpu::active() {
+            self.trace.event(Event::OnGpu);
+        }
     }
 
     /// Frees what the program allocated on the device, and forgets errors. Module variables keep
@@ -412,6 +418,12 @@ impl Runtime {
         self.trace.event(Event::Free { id: live.id, path });
         Ok(())
     }
+}
+
+/// Path of the running program.
+pub(crate) fn executable() -> String {
+    let path = std::fs::read_link("/proc/self/exe").map(|path| path.to_string_lossy().into_owned());
+    path.unwrap_or_else(|_| "program".into())
 }
 
 /// CUDA's code for a failed allocation; a cause outside the program is told.

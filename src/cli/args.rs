@@ -66,6 +66,9 @@ pub enum Command {
     Doctor,
     /// Print the completions of a shell
     Completions(CompletionsArguments),
+    /// Print what a run with these arguments hands to the runtime, for front ends that start programs themselves
+    #[command(hide = true)]
+    Options(RunArguments),
     /// Write the manual pages
     #[command(hide = true)]
     Man(ManArguments),

@@ -65,7 +65,14 @@ pub(super) fn of_program(program: &OsStr, on_gpu: bool) -> DefaultModel {
             .and_then(|path| built_for(&path))
             .map(|(runs, asked)| DefaultModel::by_architectures(runs, asked))
     };
-    gpu.or_else(built).unwrap_or_else(DefaultModel::none)
+    gpu.or_else(built).or_else(|| interpreted(program)).unwrap_or_else(DefaultModel::none)
+}
+
+/// Interpreters compile their kernels for the GPU that is modelled: the newest that needs none of Hopper's own instructions.
+fn interpreted(program: &OsStr) -> Option<DefaultModel> {
+    let name = Path::new(program).file_name()?.to_str()?;
+    let python = ["python", "ipython", "pytest", "jupyter"].iter().any(|one| name.starts_with(one));
+    python.then(|| DefaultModel { model: "a100".to_owned(), reason: "the program is in Python".to_owned(), note: None })
 }
 
 /// For a trace: by the GPU that the kernels ran on or that the run was made for. A program for an old architecture that was

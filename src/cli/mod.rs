@@ -68,6 +68,7 @@ pub fn main() -> ExitCode {
         Command::Explore(arguments) => explore::execute(&arguments, color),
         Command::Explain(arguments) => explain::execute(&arguments),
         Command::Doctor => doctor::execute(),
+        Command::Options(arguments) => run::print_options(&arguments),
         Command::Completions(arguments) => manual::completions(&arguments),
         Command::Man(arguments) => manual::man(&arguments),
     };

@@ -83,6 +83,30 @@ pub unsafe extern "C" fn __warpline_tensor_gone(pointer: *mut c_void) -> Error {
     })
 }
 
+/// Begins a section of the program with a trace of its own, in this file.
+///
+/// # Safety
+/// `file` is a string.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __warpline_section_begin(file: *const c_char) -> Error {
+    call(|runtime| {
+        if file.is_null() {
+            return Err(error::INVALID_VALUE);
+        }
+        runtime.begin_section(text(file));
+        Ok(())
+    })
+}
+
+/// Ends the section that was begun last; its file is complete.
+///
+/// # Safety
+/// None.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __warpline_section_end() -> Error {
+    crate::runtime::call_any(Runtime::end_section)
+}
+
 /// Ends the arrays that share bytes with a range: their memory has another owner now.
 fn end_tensors_in(runtime: &mut Runtime, start: u64, bytes: u64, entry: Entry) -> Result<(), Error> {
     let end = start.saturating_add(bytes);

@@ -67,6 +67,13 @@ pub(super) fn execute(arguments: &RunArguments) -> Result<u8, Failure> {
     Ok(outcome.code)
 }
 
+/// Prints the value of [`warpline_format::options::VARIABLE`] for a program that makes its own traces.
+pub(super) fn print_options(arguments: &RunArguments) -> Result<u8, Failure> {
+    let plan = Plan::new(arguments)?;
+    crate::cli::output::print(format!("{}\n", plan.encoded()).as_bytes())?;
+    Ok(exit_code::OK)
+}
+
 /// Writes the profile where it was asked for; where that fails, it goes to the folder for temporary files, as the run may
 /// have taken hours.
 pub(super) fn write(profile: &Profile, plan: &Plan) -> Result<(), Failure> {

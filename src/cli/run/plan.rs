@@ -137,6 +137,11 @@ impl Plan {
         self.options.stop_at.as_ref()
     }
 
+    /// The options for a program that chooses where its traces go.
+    pub(super) fn encoded(&self) -> String {
+        self.options.encode()
+    }
+
     /// Whether warps take turns at their accesses.
     pub(super) fn interleaves(&self) -> bool {
         self.options.interleave

@@ -1,0 +1,14 @@
+"""Warpline: profiles of the memory behaviour of GPU kernels, with or without a GPU.
+
+* ``warpline.load(path)`` reads a profile as data frames.
+* ``with warpline.profile() as p: …`` profiles the Triton kernels of a piece of Python.
+* ``warpline.diff(before, after)`` compares two profiles.
+* ``import warpline.triton; warpline.triton.install()`` lets Triton's kernels run on the CPU device.
+"""
+
+from ._errors import WarplineError
+from ._profiling import profile
+from ._tables import Comparison, Profile, diff, load
+
+__all__ = ["Comparison", "Profile", "WarplineError", "diff", "load", "profile"]
+__version__ = "0.1.0"

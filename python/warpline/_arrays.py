@@ -1,0 +1,142 @@
+"""What a kernel can be given as a pointer: PyTorch's CPU tensors, NumPy's arrays, and whatever has the array interface or DLPack."""
+
+import weakref
+
+from ._errors import WarplineError
+
+#: NumPy's names of element types that Triton knows.
+_TYPES = {
+    *("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
+    *("float16", "float32", "float64", "bfloat16", "float8_e4m3fn", "float8_e5m2"),
+}
+
+
+class Array:
+    """An array as Triton takes it: with ``data_ptr()`` and ``dtype``. ``source`` is the program's own object."""
+
+    __slots__ = ("source", "dtype", "shape", "strides", "itemsize", "_pointer", "_keep")
+
+    def __init__(self, source, array):
+        self.source = source
+        self.dtype = _Type(array.dtype)
+        self.shape, self.itemsize = array.shape, array.dtype.itemsize
+        self.strides = tuple(step // self.itemsize for step in array.strides)
+        self._pointer = array.__array_interface__["data"][0]
+        self._keep = array
+
+    def data_ptr(self):
+        """The address of the first element."""
+        return self._pointer
+
+    def element_size(self):
+        """Bytes of an element."""
+        return self.itemsize
+
+    def stride(self, axis=None):
+        """Distances between neighbours, in elements."""
+        return self.strides if axis is None else self.strides[axis]
+
+    def owner(self):
+        """The array whose memory this is, and may be a part of."""
+        array = self._keep
+        while getattr(array, "base", None) is not None and hasattr(array.base, "__array_interface__"):
+            array = array.base
+        return array
+
+
+class _Type:
+    """An element type; Triton takes its name from the text."""
+
+    __slots__ = ("name",)
+
+    def __init__(self, dtype):
+        if dtype.name not in _TYPES:
+            raise WarplineError(f"Triton has no elements of type {dtype.name}")
+        self.name = dtype.name
+
+    def __str__(self):
+        return f"warpline.{self.name}"
+
+    __repr__ = __str__
+
+    def __eq__(self, other):
+        return isinstance(other, _Type) and other.name == self.name
+
+    def __hash__(self):
+        return hash(self.name)
+
+
+def as_argument(value):
+    """What Triton is to be given for a value: arrays without ``data_ptr()`` become an :class:`Array`, everything else stays."""
+    if hasattr(value, "data_ptr") or isinstance(value, (int, float, bool, str, bytes, tuple, list, type(None))):
+        return value
+    if not hasattr(value, "__array_interface__") and not hasattr(value, "__dlpack__"):
+        return value
+    import numpy
+
+    if type(value) is numpy.ndarray:
+        return Array(value, value)
+    if isinstance(value, numpy.generic):
+        return value.item()
+    array = numpy.asarray(value) if hasattr(value, "__array_interface__") else numpy.from_dlpack(value)
+    return Array(value, array)
+
+
+class Memory:
+    """The memory behind an argument: where it starts, its bytes, and what keeps it alive."""
+
+    __slots__ = ("start", "bytes", "owner", "source")
+
+    def __init__(self, start, size, owner, source):
+        self.start, self.bytes, self.owner, self.source = start, size, owner, source
+
+
+def memory(argument):
+    """The memory of an argument with ``data_ptr()``; ``None`` where it has none, as a plain address."""
+    if isinstance(argument, Array):
+        owner = argument.owner()
+        start, size = _extent(owner)
+        return Memory(start, size, owner, argument.source)
+    if hasattr(argument, "untyped_storage"):
+        if argument.device.type != "cpu":
+            raise WarplineError(f"a tensor lies on {argument.device}: the CPU device takes tensors of the CPU")
+        # The storage, and not the tensor, which may be one of several views of it.
+        storage = argument.untyped_storage()
+        return Memory(storage.data_ptr(), storage.nbytes(), storage, argument)
+    size = getattr(argument, "nbytes", None)
+    return Memory(argument.data_ptr(), size, argument, argument) if size else None
+
+
+def _extent(array):
+    """First byte and bytes of an array, whatever its strides."""
+    start = array.__array_interface__["data"][0]
+    if not array.size:
+        return start, 0
+    low = sum(min(0, step * (size - 1)) for size, step in zip(array.shape, array.strides))
+    high = sum(max(0, step * (size - 1)) for size, step in zip(array.shape, array.strides))
+    return start + low, high - low + array.itemsize
+
+
+def shares(memory):
+    """A test for variables that hold this memory: the same object first, else one that starts where it does."""
+
+    def same(value):
+        if value is memory.source or value is memory.owner:
+            return True
+        if type(value).__module__.partition(".")[0] != "torch" or not hasattr(value, "untyped_storage"):
+            return False
+        try:
+            return value.device.type == "cpu" and value.untyped_storage().data_ptr() == memory.start
+        except (AttributeError, RuntimeError):
+            return False
+
+    return same
+
+
+def watch(owner, gone):
+    """Calls ``gone()`` when the owner dies; false where that cannot be known."""
+    try:
+        weakref.finalize(owner, gone).atexit = False
+    except TypeError:
+        return False
+    return True

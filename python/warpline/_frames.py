@@ -1,0 +1,67 @@
+"""Python's own frames: the path to a launch, and the variables that hold what a kernel was given."""
+
+import os
+import sys
+
+#: Frames that a path holds at most, innermost first.
+_DEPTH = 64
+#: Between the fields of a frame, as the runtime expects it.
+_FIELD = "\x1f"
+
+_HERE = os.path.dirname(os.path.abspath(__file__)) + os.sep
+_hidden = [_HERE]
+#: Frames in which the interpreter starts a script.
+_STARTERS = ("<frozen runpy>", os.sep + "runpy.py", "<frozen importlib")
+
+
+def hide(folder):
+    """Frames of files in this folder are no part of a path."""
+    folder = os.path.abspath(folder) + os.sep
+    if folder not in _hidden:
+        _hidden.append(folder)
+
+
+def _is_users(file):
+    return not file.startswith(tuple(_hidden)) and not file.startswith(_STARTERS[0]) and not any(
+        starter in file for starter in _STARTERS[1:]
+    )
+
+
+def users():
+    """The frames of the user's code that led here, innermost first."""
+    found, frame = [], sys._getframe(1)
+    while frame is not None and len(found) < _DEPTH:
+        if _is_users(frame.f_code.co_filename):
+            found.append(frame)
+        frame = frame.f_back
+    return found
+
+
+def path(frames):
+    """The frames as text for the runtime."""
+    lines = []
+    for frame in frames:
+        code = frame.f_code
+        function = getattr(code, "co_qualname", code.co_name)
+        lines.append(f"{function}{_FIELD}{os.path.abspath(code.co_filename)}{_FIELD}{frame.f_lineno}")
+    return "\n".join(lines).encode(errors="replace")
+
+
+def names(frames, same):
+    """The name of the first variable, from the innermost frame outwards, for which ``same(value)`` holds: a local variable, one
+    of the module, or an attribute of ``self``. ``None`` where there is none."""
+    for frame in frames:
+        for variables in (frame.f_locals, frame.f_globals):
+            for name, value in list(variables.items()):
+                if not name.startswith("__") and same(value):
+                    return name
+        owner = frame.f_locals.get("self")
+        if owner is not None:
+            parts = list(getattr(owner, "__dict__", {}).items())
+            # PyTorch's modules keep their tensors apart.
+            for kept in ("_parameters", "_buffers"):
+                parts += list((getattr(owner, "__dict__", {}).get(kept) or {}).items())
+            for name, value in parts:
+                if same(value):
+                    return f"self.{name}"
+    return None

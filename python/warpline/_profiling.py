@@ -1,0 +1,90 @@
+"""Profiles of a piece of a program."""
+
+import functools
+import os
+import tempfile
+from pathlib import Path
+
+from . import _runtime
+from ._binaries import run
+from ._errors import WarplineError
+from ._tables import Profile, load
+
+
+class profile:
+    """Profiles the kernels of a ``with`` block, or of each call of a function that it decorates::
+
+        with warpline.profile(gpu="a100") as p:
+            kernel[grid](x, y)
+        p.lines
+
+    ``gpu`` is a model of ``warpline gpus``, and is fixed by the first profile or kernel of the process. With ``output`` the profile
+    is kept in that file. After the block, the object is the :class:`warpline.Profile` of what ran in it; of a decorated function
+    ``f.profile`` is that of its last call."""
+
+    def __init__(self, gpu=None, output=None):
+        self._gpu, self._output = gpu, output
+        self._folder, self._profile = None, None
+
+    def __enter__(self):
+        _runtime.configure(self._gpu)
+        self._folder = tempfile.TemporaryDirectory(prefix="warpline-profile-")
+        self._trace = os.path.join(self._folder.name, "section.wltrace")
+        _runtime.call("__warpline_section_begin", self._trace.encode())
+        return self
+
+    def __exit__(self, kind, error, traceback):
+        try:
+            _runtime.call("__warpline_section_end")
+            output = Path(self._output) if self._output else Path(self._folder.name, "section.wlprof")
+            self._profile = _simulate(self._trace, output)
+        finally:
+            self._folder.cleanup()
+
+    def __call__(self, function):
+        @functools.wraps(function)
+        def profiled(*args, **kwargs):
+            with profile(self._gpu, self._output) as section:
+                result = function(*args, **kwargs)
+            profiled.profile = section.result
+            return result
+
+        profiled.profile = None
+        return profiled
+
+    @property
+    def result(self):
+        """The profile, after the block."""
+        if self._profile is None:
+            raise WarplineError("the profile is there when the block is over")
+        return self._profile
+
+    def __getattr__(self, name):
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return getattr(self.result, name)
+
+    def _repr_html_(self):
+        return self.result._repr_html_()
+
+
+def _simulate(trace, output):
+    """The profile of a trace."""
+    model = _runtime.model()
+    options = ["--gpu", model] if model else []
+    done = run("warpline", "sim", trace, *options, "-o", output, check=False)
+    # 7: shown in part, which the profile itself says.
+    if done.returncode not in (0, 7):
+        raise WarplineError(f"the profile cannot be made: {done.stderr.strip()}")
+    return load(output)
+
+
+def estimate(function):
+    """Seconds that the model of the GPU estimates for the kernels that ``function()`` launches."""
+    with profile() as section:
+        function()
+    return sum(one["seconds"] for one in _estimates(section.result))
+
+
+def _estimates(found: Profile):
+    return [kernel["estimates"][0] for kernel in found.data["kernels"] if kernel.get("estimates")]

@@ -1,0 +1,128 @@
+"""The runtime in this process: CUDA's driver API on the CPU device, by ctypes."""
+
+import ctypes
+import functools
+import os
+
+from ._binaries import run, runtime_library
+from ._errors import DeviceError
+
+#: Set by ``warpline run``: what it hands to the runtime.
+RUN_VARIABLE = "WARPLINE_RUN"
+#: ``0``: the runtime makes no trace of its own accord.
+ENABLE_VARIABLE = "WARPLINE"
+
+#: GPU model where neither ``warpline run`` nor the program names one.
+DEFAULT_GPU = "a100"
+
+_options = []
+
+
+def under_run():
+    """Whether ``warpline run`` started this program."""
+    return RUN_VARIABLE in os.environ and not _options
+
+
+def configure(gpu=None, **options):
+    """Chooses the GPU model, and options of ``warpline run`` by their names, before the runtime starts; under ``warpline run``
+    its own options hold, and this does nothing."""
+    if under_run():
+        return
+    if library.cache_info().currsize:
+        if gpu is not None and gpu != _options[0]:
+            raise RuntimeError(f"the CPU device has started as {_options[0]}; choose the GPU model before the first kernel runs")
+        return
+    gpu = gpu or (_options[0] if _options else DEFAULT_GPU)
+    arguments = [word for name, value in options.items() for word in (f"--{name.replace('_', '-')}", str(value))]
+    encoded = run("warpline", "options", "--gpu", gpu, *arguments, "--", "python").stdout.strip()
+    _options[:] = [gpu]
+    os.environ[RUN_VARIABLE] = encoded
+
+
+def model():
+    """The GPU model that was chosen here; ``None`` under ``warpline run``, which knows it."""
+    return _options[0] if _options else None
+
+
+@functools.lru_cache(maxsize=1)
+def library():
+    """The runtime, started."""
+    if not under_run() and not _options:
+        configure()
+    own = not under_run()
+    before = os.environ.get(ENABLE_VARIABLE)
+    if own:
+        # Only sections have traces: a program that is not profiled leaves no files behind.
+        os.environ[ENABLE_VARIABLE] = "0"
+        os.putenv(ENABLE_VARIABLE, "0")
+    loaded = ctypes.CDLL(str(runtime_library()), mode=ctypes.RTLD_GLOBAL)
+    for name, arguments in _FUNCTIONS.items():
+        function = getattr(loaded, name)
+        function.argtypes, function.restype = arguments, ctypes.c_int
+    loaded.__getattr__("__warpline_interpreted_path").restype = None
+    check("cuInit", loaded.cuInit(0), loaded)
+    context = ctypes.c_void_p()
+    check("cuDevicePrimaryCtxRetain", loaded.cuDevicePrimaryCtxRetain(ctypes.byref(context), 0), loaded)
+    check("cuCtxSetCurrent", loaded.cuCtxSetCurrent(context), loaded)
+    if own:
+        # Children of this process are no part of a section.
+        del os.environ[RUN_VARIABLE]
+        if before is None:
+            del os.environ[ENABLE_VARIABLE]
+        else:
+            os.environ[ENABLE_VARIABLE] = before
+    return loaded
+
+
+_POINTER = ctypes.c_void_p
+_HANDLE = ctypes.c_size_t
+_FUNCTIONS = {
+    "cuInit": [ctypes.c_uint],
+    "cuDevicePrimaryCtxRetain": [ctypes.POINTER(_POINTER), ctypes.c_int],
+    "cuCtxSetCurrent": [_POINTER],
+    "cuCtxSynchronize": [],
+    "cuDeviceGetAttribute": [ctypes.POINTER(ctypes.c_int), ctypes.c_int, ctypes.c_int],
+    "cuModuleGetFunction": [ctypes.POINTER(_HANDLE), _HANDLE, ctypes.c_char_p],
+    "cuModuleUnload": [_HANDLE],
+    "cuFuncGetAttribute": [ctypes.POINTER(ctypes.c_int), ctypes.c_int, _HANDLE],
+    "cuFuncSetAttribute": [_HANDLE, ctypes.c_int, ctypes.c_int],
+    "cuLaunchKernel": [_HANDLE] + [ctypes.c_uint] * 7 + [_POINTER] * 3,
+    "cuLaunchCooperativeKernel": [_HANDLE] + [ctypes.c_uint] * 7 + [_POINTER] * 2,
+    "cuMemAlloc_v2": [ctypes.POINTER(_POINTER), ctypes.c_size_t],
+    "cuMemFree_v2": [_POINTER],
+    "cuGetErrorName": [ctypes.c_int, ctypes.POINTER(ctypes.c_char_p)],
+    "__warpline_interpreted_path": [ctypes.c_char_p],
+    "__warpline_load_module": [ctypes.POINTER(_HANDLE), ctypes.c_char_p, ctypes.c_char_p],
+    "__warpline_tensor": [_POINTER, ctypes.c_size_t, ctypes.c_char_p],
+    "__warpline_tensor_gone": [_POINTER],
+    "__warpline_section_begin": [ctypes.c_char_p],
+    "__warpline_section_end": [],
+}
+
+
+def check(what, code, loaded=None):
+    """Raises CUDA's error."""
+    if code == 0:
+        return
+    name = ctypes.c_char_p()
+    (loaded or library()).cuGetErrorName(code, ctypes.byref(name))
+    raise DeviceError(what, code, (name.value or b"unknown error").decode())
+
+
+def call(name, *arguments):
+    """Calls a function of the runtime."""
+    check(name.lstrip("_"), getattr(library(), name)(*arguments))
+
+
+def device_attribute(number):
+    """One attribute of the device, by the driver's number."""
+    value = ctypes.c_int()
+    call("cuDeviceGetAttribute", ctypes.byref(value), number, 0)
+    return value.value
+
+
+def function_attribute(function, number):
+    """One attribute of a kernel, by the driver's number."""
+    value = ctypes.c_int()
+    call("cuFuncGetAttribute", ctypes.byref(value), number, function)
+    return value.value

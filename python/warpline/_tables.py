@@ -1,0 +1,342 @@
+"""Profiles as data frames."""
+
+import functools
+import html
+import json
+from pathlib import Path
+
+from ._binaries import run
+from ._errors import WarplineError
+
+#: Figures of memory requests, and what is taken from a row of the profile's JSON for each. Without the space they are columns of
+#: sites and lines; with ``global_`` and ``shared_`` before them, of kernels, launches and allocations.
+_FIGURES = {
+    "requests": ("requests",),
+    "lanes": ("lanes",),
+    "bytes": ("bytes",),
+    "sectors": ("sectors",),
+    "ideal_sectors": ("ideal_sectors",),
+    "wavefronts": ("shared", "wavefronts"),
+    "ideal_wavefronts": ("shared", "ideal_wavefronts"),
+    "l1_lookups": ("l1", "lookups"),
+    "l1_hits": ("l1", "hits"),
+    "l2_lookups": ("l2", "lookups"),
+    "l2_hits": ("l2", "hits"),
+    "dram_read_sectors": ("dram", "read_sectors"),
+    "dram_write_sectors": ("dram", "write_sectors"),
+}
+#: Ratios of two of them: the share of what a request moves that it needs, and of lookups that hit.
+_RATIOS = {
+    "coalescing": ("ideal_sectors", "sectors"),
+    "bank_efficiency": ("ideal_wavefronts", "wavefronts"),
+    "l1_hit_rate": ("l1_hits", "l1_lookups"),
+    "l2_hit_rate": ("l2_hits", "l2_lookups"),
+}
+_SPACES = ("global", "shared", "local", "constant")
+
+
+def _pandas():
+    try:
+        import pandas
+    except ImportError as missing:
+        raise WarplineError("data frames need pandas: pip install pandas") from missing
+    return pandas
+
+
+def _of(metrics, path):
+    for name in path:
+        metrics = metrics.get(name) if metrics else None
+    return metrics
+
+
+def _figures(metrics, prefix=""):
+    """The columns of one row's metrics."""
+    found = {name: _of(metrics, path) for name, path in _FIGURES.items()}
+    row = {prefix + name: value for name, value in found.items()}
+    for name, (part, whole) in _RATIOS.items():
+        row[prefix + name] = found[part] / found[whole] if found[part] is not None and found[whole] else None
+    return row
+
+
+def _by_space(metrics):
+    row = {}
+    for space in ("global", "shared"):
+        row.update(_figures(metrics.get(space), f"{space}_"))
+    row["local_requests"] = _of(metrics, ("local", "requests"))
+    return row
+
+
+def _place(frames):
+    """A path as text, outermost frame first."""
+    return " > ".join(f"{frame['function']} {Path(frame['file']).name}:{frame['line']}" for frame in frames)
+
+
+class Profile:
+    """A profile. Its tables are pandas data frames, made when they are first asked for:
+
+    ``kernels``
+        One row per kernel: ``name``, ``file``, ``line``, ``launches``, ``seconds`` (the model's estimate), ``limiter``, and
+        figures of global and shared memory (``global_sectors``, ``shared_wavefronts``, …).
+    ``lines``
+        One row per source line, kernel and memory space: ``file``, ``line``, ``kernel``, ``space`` and figures.
+    ``sites``
+        One row per memory instruction: place, ``op``, ``space``, ``width`` (bytes per lane), the distance between neighbouring
+        lanes where it is constant (``stride_bytes``), and figures.
+    ``allocations``
+        One row per array: ``name``, ``kind``, ``size`` (bytes), ``touched_bytes``, ``path``, figures.
+    ``launches``
+        One row per launch: ``kernel``, ``grid``, ``block``, ``registers``, ``resident_blocks``, shared memory, ``path``, figures.
+    ``findings``
+        One row per finding, the most important first: ``id``, ``severity``, ``kernel``, place, ``object`` (array), ``reason``,
+        ``cure``, ``factor`` and ``seconds`` of what the cure would bring.
+
+    Counts are integers (``Int64``, missing where a space has none), shares floats from 0 to 1. ``data`` is the profile's JSON
+    (``docs/profile-v1.schema.json``), ``path`` its file where that still exists."""
+
+    def __init__(self, data, path):
+        self.data, self.path = data, Path(path)
+        self._kernel_names = {kernel["id"]: kernel["name"] for kernel in data["kernels"]}
+        self._allocation_names = {one["id"]: one["name"] for one in data["allocations"]}
+
+    @property
+    def model(self):
+        """The GPU model of caches and estimates."""
+        return self.data["run"]["models"][0]
+
+    @property
+    def complete(self):
+        """Whether the program was seen to its end."""
+        return self.data["run"]["complete"]
+
+    @functools.cached_property
+    def kernels(self):
+        """See the class."""
+        rows = []
+        for kernel in self.data["kernels"]:
+            estimates = kernel.get("estimates") or [{}]
+            rows.append(
+                {
+                    "name": kernel["name"],
+                    "file": kernel["file"],
+                    "line": kernel["line"],
+                    "launches": kernel["launch_count"],
+                    "seconds": estimates[0].get("seconds"),
+                    "limiter": estimates[0].get("limiter"),
+                    **_by_space(kernel["metrics"]),
+                }
+            )
+        return _frame(rows, ["name", "file", "line", "launches", "seconds", "limiter", *_by_space({})])
+
+    @functools.cached_property
+    def lines(self):
+        """See the class."""
+        rows = [
+            {
+                "file": line["file"],
+                "line": line["line"],
+                "kernel": self._kernel_names.get(line["kernel"]),
+                "space": space,
+                **_figures(line["metrics"][space]),
+            }
+            for line in self.data["lines"]
+            for space in _SPACES
+            if space in line["metrics"]
+        ]
+        return _frame(rows, ["file", "line", "kernel", "space", *_figures({})])
+
+    @functools.cached_property
+    def sites(self):
+        """See the class."""
+        rows = []
+        for site in self.data["sites"]:
+            pattern = site.get("pattern") or {}
+            rows.append(
+                {
+                    "kernel": self._kernel_names.get(site["kernel"]),
+                    "file": site["file"],
+                    "line": site["line"],
+                    "column": site["column"],
+                    "op": site["op"],
+                    "space": site["space"],
+                    "width": site["bytes"],
+                    "stride_bytes": pattern.get("stride_bytes"),
+                    "objects": ", ".join(
+                        filter(None, (self._allocation_names.get(one["allocation"]) for one in site["by_allocation"]))
+                    ),
+                    **_figures(site["metrics"]),
+                }
+            )
+        head = ["kernel", "file", "line", "column", "op", "space", "width", "stride_bytes", "objects"]
+        return _frame(rows, [*head, *_figures({})])
+
+    @functools.cached_property
+    def allocations(self):
+        """See the class."""
+        rows = [
+            {
+                "name": one["name"],
+                "kind": one["kind"],
+                "size": one["bytes"],
+                "touched_bytes": one.get("touched_bytes"),
+                "freed": one["freed"],
+                "path": _place(one["path"]),
+                **_figures(one["metrics"]),
+            }
+            for one in self.data["allocations"]
+        ]
+        return _frame(rows, ["name", "kind", "size", "touched_bytes", "freed", "path", *_figures({})])
+
+    @functools.cached_property
+    def launches(self):
+        """See the class."""
+        rows = [
+            {
+                "kernel": kernel["name"],
+                "launch": launch["id"],
+                "grid": tuple(launch["grid"]),
+                "block": tuple(launch["block"]),
+                "registers": launch["registers"],
+                "resident_blocks": launch["resident_blocks"],
+                "shared_bytes": launch["static_shared_bytes"] + launch["dynamic_shared_bytes"],
+                "path": _place(launch["path"]),
+                **_by_space(launch["metrics"]),
+            }
+            for kernel in self.data["kernels"]
+            for launch in kernel["launches"]
+        ]
+        rows.sort(key=lambda row: row["launch"])
+        head = ["kernel", "launch", "grid", "block", "registers", "resident_blocks", "shared_bytes", "path"]
+        return _frame(rows, [*head, *_by_space({})])
+
+    @functools.cached_property
+    def findings(self):
+        """See the class."""
+        rows = [
+            {
+                "rank": one["rank"],
+                "id": one["id"],
+                "severity": one["severity"],
+                "kernel": self._kernel_names.get(one["kernel"]),
+                "file": one["file"],
+                "line": one["line"],
+                "object": one["object"] or self._allocation_names.get(one["allocation"]),
+                "reason": one["reason"],
+                "cure": one["cure"],
+                "factor": (one["gain"] or {}).get("factor"),
+                "seconds": (one["gain"] or {}).get("seconds"),
+            }
+            for one in self.data["findings"]
+        ]
+        head = ["rank", "id", "severity", "kernel", "file", "line", "object", "reason", "cure", "factor", "seconds"]
+        return _frame(rows, head)
+
+    def report(self):
+        """The report as text."""
+        return run("warpline", "report", self._file()).stdout
+
+    def save(self, path):
+        """Keeps the profile in a file that ``warpline report``, ``diff`` and ``explore`` read."""
+        Path(path).write_bytes(self._bytes)
+
+    def html(self, path):
+        """Writes the report as an HTML page."""
+        run("warpline", "report", self._file(), "--format", "html", "-o", path)
+
+    def _file(self):
+        if not self.path.is_file():
+            raise WarplineError(f"{self.path} is gone: keep profiles with save() or output=")
+        return self.path
+
+    def __repr__(self):
+        seconds = sum(one["estimates"][0]["seconds"] for one in self.data["kernels"] if one.get("estimates"))
+        kernels, findings = len(self.data["kernels"]), len(self.data["findings"])
+        state = "" if self.complete else ", incomplete"
+        return f"<warpline.Profile of {kernels} kernels on {self.model}: {seconds * 1e6:.3g} us estimated, {findings} findings{state}>"
+
+    def _repr_html_(self):
+        """What a notebook shows: kernels by estimated time, and the findings."""
+        kernels = self.kernels.sort_values("seconds", ascending=False)
+        shown = ["name", "launches", "seconds", "limiter", "global_coalescing", "global_l1_hit_rate", "shared_bank_efficiency"]
+        findings = self.findings[["severity", "id", "kernel", "line", "object", "reason", "cure"]]
+        longest = max([one or 0.0 for one in kernels["seconds"]], default=0.0) or 1.0
+        bars = "".join(
+            f"<tr><td>{html.escape(name)}</td><td style='width:20em'><div style='background:#4c78a8;height:0.9em;"
+            f"width:{100 * (seconds or 0.0) / longest:.1f}%'></div></td></tr>"
+            for name, seconds in zip(kernels["name"], kernels["seconds"])
+        )
+        return (
+            f"<p><b>{html.escape(repr(self)[1:-1])}</b></p><table>{bars}</table>"
+            + kernels[shown].to_html(index=False, float_format="%.3g")
+            + findings.to_html(index=False)
+        )
+
+
+def _frame(rows, columns):
+    """A data frame whose whole numbers stay such where some are missing."""
+    pandas = _pandas()
+    frame = pandas.DataFrame(rows, columns=columns)
+    for name in columns:
+        values = [value for value in frame[name] if value is not None and value == value]
+        if values and all(isinstance(value, int) and not isinstance(value, bool) for value in values):
+            frame[name] = frame[name].astype("Int64")
+        elif not values and name.rpartition("_")[2] in ("rate", "coalescing", "efficiency"):
+            frame[name] = frame[name].astype("float64")
+    return frame
+
+
+def load(path):
+    """Reads a profile (``.wlprof``)."""
+    path = Path(path)
+    if not path.is_file():
+        raise WarplineError(f"{path}: no such file")
+    done = run("warpline", "report", path, "--format", "json", check=False)
+    # 7: a damaged file, of which a part is shown.
+    if done.returncode not in (0, 7):
+        raise WarplineError(done.stderr.strip())
+    profile = Profile(json.loads(done.stdout), path)
+    profile._bytes = path.read_bytes()
+    return profile
+
+
+class Comparison:
+    """Two profiles side by side. ``data`` is the JSON of ``warpline diff``; tables are data frames:
+
+    ``kernels``
+        One row per kernel and figure that changed: ``before``, ``after`` (``NaN`` where there was none), ``metric``.
+    ``findings``
+        Findings that are ``new``, ``gone`` or ``changed`` (``state``)."""
+
+    def __init__(self, data, text):
+        self.data, self._text = data, text
+
+    @functools.cached_property
+    def kernels(self):
+        """See the class."""
+        rows = [
+            {"kernel": row.get("name"), "metric": metric, "before": pair[0], "after": pair[1]}
+            for row in self.data["kernels"]
+            for metric, pair in row["metrics"].items()
+        ]
+        return _frame(rows, ["kernel", "metric", "before", "after"])
+
+    @functools.cached_property
+    def findings(self):
+        """See the class."""
+        rows = [{"state": state, **one} for state, found in self.data["findings"].items() for one in found]
+        return _pandas().DataFrame(rows)
+
+    def __str__(self):
+        return self._text
+
+    def _repr_html_(self):
+        return f"<pre>{html.escape(self._text)}</pre>"
+
+
+def diff(before, after):
+    """Compares two profiles: files, or what :func:`load` and ``profile`` give."""
+    files = [one.result._file() if hasattr(one, "result") else one._file() if isinstance(one, Profile) else one for one in (before, after)]
+    # 5: a limit is broken, which is an answer here.
+    done = run("warpline", "diff", *files, "--format", "json", check=False)
+    if done.returncode not in (0, 5):
+        raise WarplineError(done.stderr.strip())
+    return Comparison(json.loads(done.stdout), run("warpline", "diff", *files, check=False).stdout)

@@ -1,0 +1,102 @@
+"""The last stages of Triton's compiler: its LLVM IR becomes a shared object for the CPU device, which Triton keeps in its own cache in
+the place of the GPU's code."""
+
+import functools
+import hashlib
+import os
+import re
+import subprocess
+import tempfile
+from pathlib import Path
+
+import triton
+from triton.backends import backends
+
+from .. import _binaries
+from .._errors import WarplineError
+
+
+def install():
+    """Takes the place of Triton's compiler for NVIDIA's GPUs."""
+    nvidia = backends["nvidia"]
+    if not issubclass(nvidia.compiler, _Mixin):
+        compiler = type("WarplineBackend", (_Mixin, nvidia.compiler), {})
+        object.__setattr__(nvidia, "compiler", compiler)
+
+
+class _Mixin:
+    """Stages of Triton's compiler, but for the last."""
+
+    def add_stages(self, stages, options, *rest):
+        """Replaces what ptxas would make."""
+        super().add_stages(stages, options, *rest)
+        texts = {}
+
+        def keep(stage):
+            make = stages[stage]
+
+            def made(source, metadata):
+                texts[stage] = make(source, metadata)
+                return texts[stage]
+
+            return made
+
+        stages["llir"], stages["ptx"] = keep("llir"), keep("ptx")
+
+        def shared_object(ptx, metadata):
+            # A stage that is overridden, or that the source begins with, does not come by here.
+            if "llir" not in texts:
+                raise WarplineError("a kernel that begins as PTX cannot run on the CPU device, which takes LLVM IR")
+            return compile_ir(texts["llir"], metadata["name"], self.target.arch, registers(ptx, self.target.arch))
+
+        stages["cubin"] = shared_object
+
+    def hash(self):
+        """What Triton's cache goes by."""
+        return f"{super().hash()}-warpline-{_compiler_stamp()}"
+
+
+@functools.lru_cache(maxsize=1)
+def _compiler_stamp():
+    """Changes with the compiler, and with what is asked of it by the environment."""
+    path = _binaries.find("warpline-cc")
+    stamp = path.stat()
+    asked = os.environ.get("WARPLINE_CC_DISABLE", "")
+    return hashlib.sha256(f"{path}{stamp.st_size}{stamp.st_mtime_ns}{asked}".encode()).hexdigest()[:16]
+
+
+def compile_ir(text, name, architecture, resources=None):
+    """The shared object of a kernel's LLVM IR."""
+    with tempfile.TemporaryDirectory(prefix="warpline-triton-") as folder:
+        source, made = Path(folder, f"{name[:100]}.ll"), Path(folder, "kernel.so")
+        source.write_text(text)
+        options = [f"--warpline-system={Path(triton.__file__).parent}", f"-arch=sm_{architecture}"]
+        if resources:
+            options.append(f"--warpline-registers={resources[0]},{resources[1]}")
+        done = _binaries.run("warpline-cc", "--warpline-module", *options, "-o", made, source, check=False)
+        if done.returncode != 0:
+            raise WarplineError(f"the kernel {name} cannot run on the CPU device: {_cause(done.stderr, source)}")
+        return made.read_bytes()
+
+
+def _cause(said, source):
+    """What the compiler said, without the file that nobody will find."""
+    return said.strip().replace("warpline-cc: error: ", "").replace(f"{source}: ", "")
+
+
+def registers(ptx, architecture):
+    """Registers and bytes of spills per thread that ptxas would need; ``None`` where Triton's ptxas cannot say."""
+    program = Path(triton.__file__).parent / "backends/nvidia/bin" / ("ptxas-blackwell" if architecture >= 100 else "ptxas")
+    if not program.is_file():
+        return None
+    with tempfile.TemporaryDirectory(prefix="warpline-triton-") as folder:
+        source = Path(folder, "kernel.ptx")
+        source.write_text(ptx)
+        target = re.search(r"\.target\s+(\w+)", ptx)
+        command = [program, "-v", f"--gpu-name={target[1] if target else f'sm_{architecture}'}", source, "-o", "/dev/null"]
+        done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True)
+    used = re.search(r"Used (\d+) registers", done.stderr)
+    spilled = re.search(r"(\d+) bytes spill stores, (\d+) bytes spill loads", done.stderr)
+    if done.returncode != 0 or not used:
+        return None
+    return int(used[1]), sum(map(int, spilled.groups())) if spilled else 0

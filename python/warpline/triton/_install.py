@@ -1,0 +1,38 @@
+"""Puts Warpline's compiler and driver in the places of Triton's."""
+
+import os
+import re
+
+import triton
+
+from .. import _frames, _runtime
+from .._errors import WarplineError
+
+#: The first version that runs.
+_OLDEST = (3, 6)
+
+_installed = []
+
+
+def is_installed():
+    """Whether the driver is in its place."""
+    return bool(_installed)
+
+
+def install(gpu, options):
+    """See :func:`warpline.triton.install`."""
+    numbers = tuple(map(int, re.findall(r"\d+", triton.__version__)[:2]))
+    if numbers < _OLDEST:
+        raise WarplineError(f"Triton {triton.__version__} is too old: Warpline runs kernels of {_OLDEST[0]}.{_OLDEST[1]} and newer")
+    _runtime.configure(gpu, **options)
+    if _installed:
+        return
+    from . import _compiler, _driver, _jit, _testing
+
+    _frames.hide(os.path.dirname(triton.__file__))
+    _compiler.install()
+    driver = _driver.WarplineDriver()
+    triton.runtime.driver.set_active(driver)
+    _jit.install()
+    _testing.install()
+    _installed.append(driver)

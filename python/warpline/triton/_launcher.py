@@ -1,0 +1,155 @@
+"""Launches of one kernel: its arguments packed as the kernel takes them."""
+
+import ctypes
+import struct
+import threading
+
+from .. import _frames, _runtime, _tensors
+from .._errors import WarplineError
+
+#: Parameter types of kernels as C types.
+_TYPES = {
+    "i1": ctypes.c_uint8,
+    "i8": ctypes.c_int8,
+    "i16": ctypes.c_int16,
+    "i32": ctypes.c_int32,
+    "i64": ctypes.c_int64,
+    "u1": ctypes.c_uint8,
+    "u8": ctypes.c_uint8,
+    "u16": ctypes.c_uint16,
+    "u32": ctypes.c_uint32,
+    "u64": ctypes.c_uint64,
+    "fp32": ctypes.c_float,
+    "f32": ctypes.c_float,
+    "fp64": ctypes.c_double,
+}
+
+_thread = threading.local()
+
+
+def _half(value):
+    return ctypes.c_uint16(struct.unpack("H", struct.pack("e", value))[0])
+
+
+def _brain(value):
+    bits = struct.unpack("I", struct.pack("f", value))[0]
+    # To nearest, ties to even; NaN keeps a bit of its payload.
+    if bits & 0x7FFFFFFF > 0x7F800000:
+        return ctypes.c_uint16(bits >> 16 | 0x40)
+    return ctypes.c_uint16(bits + 0x7FFF + (bits >> 16 & 1) >> 16)
+
+
+_CONVERSIONS = {"fp16": _half, "bf16": _brain}
+
+
+def _flat(signature, values, names):
+    """Parameters that the kernel takes, one after another: type, value, name. Tuples count as their elements."""
+    for ty, value, name in zip(signature, values, names):
+        if isinstance(ty, tuple):
+            yield from _flat(ty, value, [f"{name}[{index}]" for index in range(len(ty))])
+        elif ty != "constexpr":
+            yield ty, value, name
+
+
+def _expanded(ty, value):
+    """A tensor descriptor as the kernel takes it: base, shape, strides and options, then shape and strides once more."""
+    if isinstance(ty, str) and ty.startswith("tensordesc"):
+        shape, strides = list(value.shape), list(value.strides)
+        rounds = getattr(value, "round_f32_to_tf32", None)
+        options = [("i1", getattr(value, "padding", "zero") == "nan")] + ([("i1", bool(rounds))] if rounds is not None else [])
+        numbers = [("i64", one) for one in shape + strides]
+        return [("*", value.base), *numbers, *options, *[("i32", one) for one in shape], *[("i64", one) for one in strides]]
+    return [(ty, value)]
+
+
+class Launcher:
+    """Starts a kernel, and tells the runtime who did."""
+
+    def __init__(self, source, metadata):
+        function = getattr(source, "fn", None)
+        self.names = list(getattr(function, "arg_names", source.signature))
+        self.signature = list(source.signature.values())
+        self.shown = _shown(source, metadata, self.names)
+        self.threads = 32 * metadata.num_warps
+        self.shared = metadata.shared
+        self.cooperative = getattr(metadata, "launch_cooperative_grid", False)
+        if getattr(metadata, "num_ctas", 1) != 1:
+            raise WarplineError(f"{self.shown}: thread block clusters (num_ctas={metadata.num_ctas}) are not supported")
+        self.scratch = [
+            (getattr(metadata, f"{kind}_scratch_size", 0) or 0, getattr(metadata, f"{kind}_scratch_align", 1) or 1)
+            for kind in ("global", "profile")
+        ]
+
+    def __call__(self, x, y, z, stream, function, packed, launch_metadata, enter, leave, *values):
+        if x * y * z == 0:
+            return
+        if not getattr(_thread, "ready", False):
+            context = ctypes.c_void_p()
+            _runtime.call("cuDevicePrimaryCtxRetain", ctypes.byref(context), 0)
+            _runtime.call("cuCtxSetCurrent", context)
+            _thread.ready = True
+        if enter is not None:
+            enter(launch_metadata)
+        frames = _frames.users()
+        _runtime.library().__getattr__("__warpline_interpreted_path")(_frames.path(frames))
+        scratch = []
+        try:
+            arguments = []
+            for ty, value, name in _flat(self.signature, values, self.names):
+                for part, given in _expanded(ty, value):
+                    arguments.append(self._argument(part, given, name, frames))
+            for size, align in self.scratch:
+                place = ctypes.c_void_p()
+                if size:
+                    _runtime.call("cuMemAlloc_v2", ctypes.byref(place), max(size, align) * x * y * z)
+                    scratch.append(place)
+                arguments.append(ctypes.c_uint64(place.value or 0))
+            self._start((x, y, z), stream, function, arguments)
+        finally:
+            for place in scratch:
+                _runtime.library().cuMemFree_v2(place)
+            _runtime.library().__getattr__("__warpline_interpreted_path")(None)
+        if leave is not None:
+            leave(launch_metadata)
+
+    def _start(self, grid, stream, function, arguments):
+        pointers = (ctypes.c_void_p * len(arguments))(*map(ctypes.addressof, arguments))
+        where = (function, *grid, self.threads, 1, 1, self.shared, stream or None, pointers)
+        if self.cooperative:
+            _runtime.call("cuLaunchCooperativeKernel", *where)
+        else:
+            _runtime.call("cuLaunchKernel", *where, None)
+        # A launch returns before its kernel has failed; whoever asked for it should learn of it here.
+        _runtime.call("cuCtxSynchronize")
+
+    def _argument(self, ty, value, name, frames):
+        if ty[0] == "*":
+            if value is None:
+                return ctypes.c_uint64(0)
+            if isinstance(value, int):
+                return ctypes.c_uint64(value)
+            _tensors.announce(value, name, frames)
+            return ctypes.c_uint64(value.data_ptr())
+        if ty in _CONVERSIONS:
+            return _CONVERSIONS[ty](float(value))
+        if ty not in _TYPES:
+            raise WarplineError(f"{self.shown}: parameters of type {ty} ({name}) are not supported")
+        made = _TYPES[ty]
+        return made(value if made in (ctypes.c_float, ctypes.c_double) else int(value))
+
+
+def _shown(source, metadata, names):
+    """The kernel's name with what it was specialised for: its constants that the signature says are such, and the warps of a block
+    where they are not four."""
+    function = getattr(source, "fn", None)
+    name = getattr(function, "__name__", None) or metadata.name
+    declared = {parameter.name for parameter in getattr(function, "params", []) if parameter.is_constexpr}
+    constants = []
+    for path, value in getattr(source, "constants", {}).items():
+        at = path if isinstance(path, str) else names[path[0]] if len(path) == 1 else None
+        if at in declared:
+            value = getattr(value, "value", value)
+            constants.append(f"{at}={getattr(value, '__name__', None) or value}")
+    if metadata.num_warps != 4:
+        constants.append(f"num_warps={metadata.num_warps}")
+    return f"{name}[{', '.join(constants)}]" if constants else name
