@@ -3,9 +3,10 @@
 use std::ffi::{CStr, CString};
 use std::fs::File;
 use std::io::Write;
-use std::os::fd::{AsRawFd, FromRawFd};
+use std::os::fd::{AsRawFd, FromRawFd, RawFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
 use warpline_format::abi::{LOADED_DESCRIPTOR, ModuleDescriptor};
 
 /// Why an object cannot be loaded.
@@ -35,8 +36,17 @@ pub fn load_bytes(bytes: &[u8]) -> Result<*const ModuleDescriptor, LoadError> {
     // SAFETY: just opened, and owned by nobody else.
     let mut file = unsafe { File::from_raw_fd(descriptor) };
     file.write_all(bytes).map_err(LoadError::Memory)?;
-    // The loader knows libraries by device and inode, so that each of these is a library of its own.
-    load_file(&PathBuf::from(format!("/proc/self/fd/{}", file.as_raw_fd())))
+    load_file(&path_of(file.as_raw_fd(), COUNT.fetch_add(1, Ordering::Relaxed)))
+}
+
+/// Objects loaded from memory.
+static COUNT: AtomicU32 = AtomicU32::new(0);
+
+/// A path to an open file. The system's loader takes a library whose name it knows for one that is loaded, and descriptors are used
+/// again: so each number is written into the path in a way that leads to the same place, a single or a double slash for each bit.
+fn path_of(descriptor: RawFd, number: u32) -> PathBuf {
+    let bits = (0..u32::BITS).map(|bit| if number >> bit & 1 == 0 { "./" } else { ".//" });
+    PathBuf::from(format!("/proc/self/fd/{}{descriptor}", bits.collect::<String>()))
 }
 
 /// Loads an object; it stays loaded.
@@ -53,4 +63,22 @@ pub fn load_file(path: &Path) -> Result<*const ModuleDescriptor, LoadError> {
     // SAFETY: a library that was just opened, and a string.
     let found = unsafe { libc::dlsym(library, symbol.as_ptr()) };
     if found.is_null() { Err(LoadError::Foreign) } else { Ok(found.cast()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_object_in_memory_has_a_name_of_its_own() {
+        let names: std::collections::BTreeSet<_> = (0..100).map(|number| path_of(3, number).into_os_string()).collect();
+        assert_eq!(names.len(), 100);
+        let file = File::open("/dev/null").unwrap();
+        assert!(path_of(file.as_raw_fd(), 5).canonicalize().unwrap().ends_with("null"));
+    }
+
+    #[test]
+    fn what_is_no_module_is_refused() {
+        assert!(matches!(load_bytes(b"\x7fELF"), Err(LoadError::Loader(_))));
+    }
 }

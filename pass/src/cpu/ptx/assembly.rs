@@ -2,12 +2,14 @@
 
 use super::machine::{Machine, TypeKind, ptx_type};
 use super::video;
+use crate::cpu::compute::arithmetic::scalar_bits;
 use crate::cpu::emitter::leaf::Leaf;
 use crate::cpu::emitter::{Emitted, Emitter};
 use crate::cpu::error::Refusal;
 use crate::cpu::target::types::{LANES, leaf_types};
-use crate::llvm::Value;
+use crate::llvm::types::Kind;
 use crate::llvm::value::Ordering;
+use crate::llvm::{Type, Value};
 use crate::ptx::parse::{self, Operand, Statement};
 use std::collections::HashMap;
 
@@ -18,35 +20,53 @@ impl<'c> Emitter<'_, 'c> {
         let refuse = || Refusal::of(call, format!("the inline assembly `{}`", text.trim()));
         let statements = parse::parse(&text).ok_or_else(refuse)?;
         let layout = parse::constraints(&asm.asm_constraints()).ok_or_else(refuse)?;
-        let types = leaf_types(call.ty());
-        if types.len() != layout.outputs {
+        let outputs = output_types(call.ty());
+        if outputs.len() != layout.outputs {
             return Err(refuse());
         }
         let mut machine =
             Machine { registers: HashMap::new(), outputs: vec![None; layout.outputs], inputs: Vec::new(), carry: None };
         for (argument, tied) in call.arguments().into_iter().zip(&layout.inputs) {
-            let lanes = self.vector(argument)?;
-            let bits = crate::cpu::compute::arithmetic::scalar_bits(lanes.ty());
-            let value = self.b.bitcast(lanes, self.t.int(bits).vector(LANES));
+            let value = self.register_of(argument)?;
             machine.inputs.push(value);
             if let Some(output) = tied {
                 machine.outputs[*output] = Some(value);
             }
         }
+        let alone = statements.len() == 1;
         for statement in &statements {
-            self.statement(&mut machine, statement).ok_or_else(refuse)?;
+            let one = || Refusal::of(call, format!("`{}` of the inline assembly `{}`", statement.text, text.trim()));
+            self.statement(&mut machine, statement).ok_or_else(|| if alone { refuse() } else { one() })?;
         }
-        if types.is_empty() {
+        if outputs.is_empty() {
             return Ok(None);
         }
         let mut leaves = Vec::new();
-        for (ty, output) in types.iter().zip(&machine.outputs) {
-            let bits = crate::cpu::compute::arithmetic::scalar_bits(*ty);
-            let value = output.unwrap_or_else(|| Value::zero(self.t.int(bits).vector(LANES)));
-            let value = self.b.fit_lanes(value, self.t.int(bits).vector(LANES));
-            leaves.push(Leaf::Lanes(self.b.bitcast(value, ty.vector(LANES))));
+        for (elements, output) in outputs.iter().zip(&machine.outputs) {
+            let widths: Vec<u32> = elements.iter().map(|ty| scalar_bits(*ty)).collect();
+            let whole = self.t.int(widths.iter().sum()).vector(LANES);
+            let value = self.b.fit_lanes(output.unwrap_or_else(|| Value::zero(whole)), whole);
+            let mut below = 0;
+            for (ty, bits) in elements.iter().zip(widths) {
+                let part = self.b.lshr(value, self.same(value, u64::from(below)));
+                let part = self.b.fit_lanes(part, self.t.int(bits).vector(LANES));
+                leaves.push(Leaf::Lanes(self.b.bitcast(part, ty.vector(LANES))));
+                below += bits;
+            }
         }
         Ok(Some(leaves))
+    }
+
+    /// A value as a register holds it: the elements of a small vector beside each other, the first lowest.
+    fn register_of(&mut self, value: Value<'c>) -> Emitted<Value<'c>> {
+        let elements = self.leaves(value)?;
+        let mut parts = Vec::with_capacity(elements.len());
+        for element in &elements {
+            let lanes = element.lanes(&self.b);
+            parts.push(self.b.bitcast(lanes, self.t.int(scalar_bits(lanes.ty())).vector(LANES)));
+        }
+        let bits = parts.iter().map(|part| scalar_bits(part.ty())).sum();
+        Ok(if let [one] = parts[..] { one } else { self.packed(&parts, bits) })
     }
 
     fn statement(&mut self, machine: &mut Machine<'c>, statement: &Statement) -> Option<()> {
@@ -160,5 +180,14 @@ impl<'c> Emitter<'_, 'c> {
             _ => self.asm_integer(machine, &parts, sources, kind, bits)?,
         };
         self.write(machine, result, value, guard)
+    }
+}
+
+/// The outputs of a piece of assembly, each as the types of the elements in its register.
+fn output_types(ty: Type<'_>) -> Vec<Vec<Type<'_>>> {
+    match ty.kind() {
+        Kind::Void => Vec::new(),
+        Kind::Struct => ty.fields().into_iter().map(leaf_types).collect(),
+        _ => vec![leaf_types(ty)],
     }
 }

@@ -117,7 +117,7 @@ impl<'c> Emitter<'_, 'c> {
     }
 
     /// Elements beside each other in a register of `bits` bits, the first lowest.
-    fn packed(&self, elements: &[Value<'c>], bits: u32) -> Value<'c> {
+    pub fn packed(&self, elements: &[Value<'c>], bits: u32) -> Value<'c> {
         let mut whole = Value::zero(self.int_lanes(bits));
         let width = u64::from(bits) / elements.len().max(1) as u64;
         for (index, element) in (0u64..).zip(elements) {
