@@ -39,7 +39,7 @@ class Array:
     def owner(self):
         """The array whose memory this is, and may be a part of."""
         array = self._keep
-        while getattr(array, "base", None) is not None and hasattr(array.base, "__array_interface__"):
+        while isinstance(array.base, type(array)):
             array = array.base
         return array
 

@@ -29,6 +29,7 @@ impl Runtime {
         let trace = std::mem::replace(&mut self.trace, Trace::new(writer));
         let live = self.memory.registry.iter().map(|live| live.id).collect();
         let (launches, chosen) = (std::mem::take(&mut self.launches), std::mem::take(&mut self.chosen));
+        self.arena.forget_launches();
         self.sections.push(Outer { trace, launches, chosen, modules: self.modules.len(), live });
         self.tell_program();
         self.tell_modules(0);
@@ -45,6 +46,7 @@ impl Runtime {
         self.tell_failures();
         let launches = self.launches;
         self.trace.finish(launches);
+        self.arena.forget_launches();
         self.trace = outer.trace;
         (self.launches, self.chosen) = (outer.launches, outer.chosen);
         let now: BTreeSet<AllocationId> = self.memory.registry.iter().map(|live| live.id).collect();

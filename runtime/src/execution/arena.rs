@@ -155,6 +155,11 @@ impl Arena {
         Ok(())
     }
 
+    /// Forgets which launch filled the places of warps: launches are counted anew from here on.
+    pub fn forget_launches(&mut self) {
+        self.warps = WarpArena::new();
+    }
+
     /// Shared memory of resident block `index`.
     pub fn shared(&self, geometry: &Geometry, index: u64) -> *mut u8 {
         (windows::SHARED + index * self.shared_stride(geometry) + self.reserved.unwrap_or(0)) as *mut u8

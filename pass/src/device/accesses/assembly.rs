@@ -3,7 +3,7 @@
 use super::access::{Access, Address, Guard, Seen};
 use super::matrix;
 use crate::llvm::Value;
-use crate::llvm::value::IntPredicate;
+use crate::llvm::value::{IntPredicate, Opcode};
 use crate::matrix::Rows;
 use crate::ptx::parse::{self, Constraints, Operand, Statement};
 use warpline_format::access::Space;
@@ -211,8 +211,10 @@ impl<'s, 'c> Reading<'s, 'c> {
                                 let (predicate, all) = (IntPredicate::LLVMIntEQ, u64::from(sizes.written));
                                 let guard = Guard { predicate, left: read, right: Value::int(read.ty(), all) };
                                 seen.push(Seen::Access(Access { guard: Some(guard), ..load(sizes.written) }));
-                                let text = shorten(&statement.text);
-                                seen.push(Seen::Not(format!("asynchronous copy of a part: {text}")));
+                                if !all_or_nothing(read, all) {
+                                    let text = shorten(&statement.text);
+                                    seen.push(Seen::Not(format!("asynchronous copy of a part: {text}")));
+                                }
                             }
                         }
                         let (op, space, cache) = (Op::Store, Space::Shared, CacheOp::Default);
@@ -354,6 +356,12 @@ impl<'s, 'c> Reading<'s, 'c> {
     }
 }
 
+/// Whether a size is chosen between all and nothing, as Triton's masks do.
+fn all_or_nothing(size: Value<'_>, all: u64) -> bool {
+    let known = |index| matches!(size.operand(index).as_u64(), Some(bytes) if bytes == 0 || bytes == all);
+    size.opcode() == Some(Opcode::LLVMSelect) && known(1) && known(2)
+}
+
 /// Whether a statement has the operand among its results.
 fn writes(statement: &Statement, operand: &Operand) -> bool {
     fn holds(result: &Operand, operand: &Operand) -> bool {
@@ -492,6 +500,25 @@ mod tests {
         ] {
             assert_eq!(seen(text), expected, "{text}");
         }
+    }
+
+    #[test]
+    fn copies_of_all_or_nothing_are_counted_whole() {
+        let of = |text: &str| {
+            let context = Context::create();
+            let module = format!(
+                "define void @f(i64 %a, i64 %b, i1 %p) {{\n  %n = select i1 %p, i32 {text}\n  call void asm sideeffect \
+                 \"cp.async.cg.shared.global [ $0 + 0 ], [ $1 + 0 ], 0x10, $2;\", \"l,l,r\"(i64 %a, i64 %b, i32 %n)\n  ret void\n}}\n\0"
+            );
+            let buffer = MemoryBuffer::create_from_memory_range_copy(module.as_bytes(), "test");
+            let module = context.create_module_from_ir(buffer).expect(&module);
+            let function = module.functions()[0];
+            let call = function.blocks()[0].instructions()[1];
+            inspect(call).iter().filter(|seen| matches!(seen, Seen::Not(_))).count()
+        };
+        assert_eq!(of("16, i32 0"), 0);
+        assert_eq!(of("0, i32 16"), 0);
+        assert_eq!(of("16, i32 8"), 1);
     }
 
     #[test]

@@ -1,0 +1,171 @@
+"""Kernels give the results that NumPy gives."""
+
+import unittest
+
+import numpy as np
+import triton
+
+import kernels
+import warpline.triton
+
+warpline.triton.install()
+
+RANDOM = np.random.default_rng(1)
+
+
+def random(*shape, dtype="f4"):
+    return RANDOM.standard_normal(shape).astype(dtype)
+
+
+class Results(unittest.TestCase):
+    """Each kernel against its reference."""
+
+    def close(self, found, wanted, tolerance=1e-5):
+        np.testing.assert_allclose(found, wanted, rtol=tolerance, atol=tolerance)
+
+    def test_vector_add_with_a_tail(self):
+        for n in (1, 1000, 5000, 4096):
+            left, right, out = random(n), random(n), np.zeros(n, "f4")
+            kernels.vector_add[(triton.cdiv(n, 1024),)](left, right, out, n, BLOCK=1024)
+            np.testing.assert_array_equal(out, left + right)
+
+    def test_views_are_read_and_written_in_place(self):
+        whole, out = random(64), np.zeros(128, "f4")
+        kernels.vector_add[(1,)](whole[16:48], whole[:32], out[64:96], 32, BLOCK=32)
+        np.testing.assert_array_equal(out[64:96], whole[16:48] + whole[:32])
+        self.assertFalse(out[:64].any() or out[96:].any())
+
+    def test_transpose(self):
+        x, out = random(96, 64), np.zeros((64, 96), "f4")
+        kernels.transpose[(3, 2)](x, out, 96, 64, BLOCK=32)
+        np.testing.assert_array_equal(out, x.T)
+
+    def test_softmax(self):
+        x = random(37, 781)
+        out = np.empty_like(x)
+        kernels.softmax[(8,)](out, x, 781, 781, 37, BLOCK=1024)
+        top = np.exp(x - x.max(1, keepdims=True))
+        self.close(out, top / top.sum(1, keepdims=True))
+
+    def product(self, kernel, dtype, tolerance, M=96, N=80, K=72, **options):
+        a, b, c = random(M, K, dtype=dtype), random(K, N, dtype=dtype), np.zeros((M, N), dtype)
+        blocks = options.pop("blocks", {"BLOCK_M": 32, "BLOCK_N": 32, "BLOCK_K": 32, "GROUP": 2})
+        grid = lambda meta: (triton.cdiv(M, meta["BLOCK_M"]) * triton.cdiv(N, meta["BLOCK_N"]),)
+        kernel[grid](a, b, c, M, N, K, K, 1, N, 1, N, 1, **blocks, **options)
+        wanted = a.astype("f8") @ b.astype("f8")
+        if options["ACTIVATION"]:
+            wanted = np.where(wanted >= 0, wanted, 0.01 * wanted)
+        self.close(c.astype("f8"), wanted, tolerance)
+
+    def test_matrix_products(self):
+        self.product(kernels.matmul, "f2", 2e-2, ACTIVATION="leaky")
+        self.product(kernels.matmul, "f2", 2e-2, ACTIVATION="", num_stages=1)
+        self.product(kernels.matmul, "f2", 2e-2, ACTIVATION="", num_warps=8, M=128, N=128, K=128)
+        self.product(kernels.matmul, "f4", 2e-2, ACTIVATION="")
+        self.product(kernels.tuned_matmul, "f2", 2e-2, ACTIVATION="", blocks={})
+
+    def test_integer_product(self):
+        a, b = (RANDOM.integers(-100, 100, (32, 32)).astype("i1") for _ in range(2))
+        c = np.zeros((32, 32), "i4")
+        kernels.integer_matmul[(1,)](a, b, c, N=32)
+        np.testing.assert_array_equal(c, a.astype("i4") @ b.astype("i4"))
+
+    def test_dropout_is_seeded(self):
+        x = random(3000) + 10
+        first, second, other = (np.zeros_like(x) for _ in range(3))
+        for out, seed in ((first, 5), (second, 5), (other, 6)):
+            kernels.dropout[(3,)](x, out, 3000, 0.5, seed, BLOCK=1024)
+        np.testing.assert_array_equal(first, second)
+        self.assertTrue((first != other).any())
+        kept = first != 0
+        self.assertTrue(0.4 < kept.mean() < 0.6)
+        self.close(first[kept], 2 * x[kept])
+
+    def test_layer_norm(self):
+        x, w, b = random(9, 300), random(300), random(300)
+        y, mean, rstd = np.zeros_like(x), np.zeros(9, "f4"), np.zeros(9, "f4")
+        kernels.layer_norm[(9,)](x, y, w, b, mean, rstd, 300, 300, 1e-5, BLOCK=128)
+        self.close(mean, x.mean(1))
+        self.close(y, (x - x.mean(1, keepdims=True)) / np.sqrt(x.var(1, keepdims=True) + 1e-5) * w + b, 1e-4)
+
+    def test_sums_behind_locks(self):
+        x = random(40, 100)
+        partial, locks = np.zeros((4, 100), "f4"), np.zeros(8, "i4")
+        kernels.column_sums[(40,)](x, partial, locks, 100, GROUP=4, BLOCK=128)
+        self.close(partial.sum(0), x.sum(0), 1e-4)
+        self.assertFalse(locks[:4].any())
+
+    def test_attention(self):
+        heads, length, depth = 2, 128, 64
+        for causal in (False, True):
+            q, k, v = (random(heads, length, depth, dtype="f2") for _ in range(3))
+            out = np.zeros_like(q)
+            kernels.attention[(length // 64, heads)](
+                q, k, v, out, 0.125, length * depth, depth, length, HEAD=depth, BLOCK_M=64, BLOCK_N=32, CAUSAL=causal
+            )
+            scores = q.astype("f8") @ k.astype("f8").transpose(0, 2, 1) * 0.125
+            if causal:
+                scores = np.where(np.tril(np.ones((length, length), bool)), scores, -np.inf)
+            weights = np.exp(scores - scores.max(-1, keepdims=True))
+            wanted = weights / weights.sum(-1, keepdims=True) @ v.astype("f8")
+            self.close(out.astype("f8"), wanted, 1e-2)
+
+    def test_functions_of_libdevice(self):
+        x = RANDOM.uniform(-1, 1, 1000).astype("f4")
+        out = np.zeros_like(x)
+        kernels.arcsines[(1,)](x, out, 1000, BLOCK=1024)
+        self.close(out, np.arcsin(x))
+
+    def test_atomics(self):
+        x, out = RANDOM.integers(0, 16, 5000).astype("i4"), np.zeros(16, "i4")
+        kernels.histogram[(5,)](x, out, 5000, BLOCK=1024)
+        np.testing.assert_array_equal(out, np.bincount(x, minlength=16))
+
+    def test_reductions_scans_and_sorts(self):
+        x = random(16, 64)
+        sums, index, ordered, scanned = np.zeros(16, "f4"), np.zeros(16, "i4"), np.zeros_like(x), np.zeros_like(x)
+        kernels.reductions[(1,)](x, sums, index, ordered, scanned, ROWS=16, COLUMNS=64)
+        self.close(sums, x.sum(1), 1e-4)
+        np.testing.assert_array_equal(index, x.argmax(1))
+        np.testing.assert_array_equal(ordered, np.sort(x, 1))
+        self.close(scanned, np.cumsum(x, 1), 1e-4)
+
+    def test_small_formats(self):
+        x = random(512)
+        half, brain, eighth = np.zeros(512, "f2"), np.zeros(512, "f4"), np.zeros(512, "f4")
+        kernels.casts[(1,)](x, half, brain, eighth, BLOCK=512)
+        np.testing.assert_array_equal(half, x.astype("f2"))
+        bits = x.view("u4").astype("u8")
+        np.testing.assert_array_equal(brain.view("u4"), ((bits + 0x7FFF + (bits >> 16 & 1)) >> 16 << 16).astype("u4"))
+        # Two bits of fraction: half a step is an eighth.
+        self.assertLessEqual(np.abs(eighth / x - 1).max(), 0.1251)
+
+    def test_tensor_descriptors(self):
+        x, out = random(52, 72), np.zeros((52, 72), "f4")
+        kernels.descriptor_copy[(2, 3)](x, out, 52, 72, R=32, C=32)
+        np.testing.assert_array_equal(out, x)
+
+    def test_other_arrays(self):
+        class Interface:
+            def __init__(self, array):
+                self.array = array
+                self.__array_interface__ = array.__array_interface__
+
+        class DLPack:
+            def __init__(self, array):
+                self.array = array
+
+            def __dlpack__(self, **options):
+                return self.array.__dlpack__(**options)
+
+            def __dlpack_device__(self):
+                return self.array.__dlpack_device__()
+
+        for wrap in (Interface, DLPack):
+            left, right, out = random(100), random(100), np.zeros(100, "f4")
+            kernels.vector_add[(1,)](wrap(left), wrap(right), wrap(out), 100, BLOCK=128)
+            np.testing.assert_array_equal(out, left + right)
+
+
+if __name__ == "__main__":
+    unittest.main()
