@@ -26,7 +26,7 @@ def under_run():
 def configure(gpu=None, **options):
     """Chooses the GPU model, and options of ``warpline run`` by their names, before the runtime starts; under ``warpline run``
     its own options hold, and this does nothing."""
-    if under_run():
+    if under_run() or (_options and gpu is None and not options):
         return
     if library.cache_info().currsize:
         if gpu is not None and gpu != _options[0]:
@@ -61,6 +61,8 @@ def library():
         function.argtypes, function.restype = arguments, ctypes.c_int
     loaded.__getattr__("__warpline_interpreted_path").restype = None
     check("cuInit", loaded.cuInit(0), loaded)
+    # The program's own memory lies around its arrays: kernels are watched also where nobody profiles them.
+    loaded.__getattr__("__warpline_always_check")(1)
     context = ctypes.c_void_p()
     check("cuDevicePrimaryCtxRetain", loaded.cuDevicePrimaryCtxRetain(ctypes.byref(context), 0), loaded)
     check("cuCtxSetCurrent", loaded.cuCtxSetCurrent(context), loaded)
@@ -94,9 +96,11 @@ _FUNCTIONS = {
     "__warpline_interpreted_path": [ctypes.c_char_p],
     "__warpline_load_module": [ctypes.POINTER(_HANDLE), ctypes.c_char_p, ctypes.c_char_p],
     "__warpline_tensor": [_POINTER, ctypes.c_size_t, ctypes.c_char_p],
+    "__warpline_tensor_shape": [_POINTER, ctypes.c_uint64, ctypes.c_uint32, ctypes.c_char_p],
     "__warpline_tensor_gone": [_POINTER],
     "__warpline_section_begin": [ctypes.c_char_p],
     "__warpline_section_end": [],
+    "__warpline_always_check": [ctypes.c_int],
 }
 
 

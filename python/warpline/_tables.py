@@ -1,8 +1,10 @@
 """Profiles as data frames."""
 
+import contextlib
 import functools
 import html
 import json
+import tempfile
 from pathlib import Path
 
 from ._binaries import run
@@ -93,8 +95,8 @@ class Profile:
     Counts are integers (``Int64``, missing where a space has none), shares floats from 0 to 1. ``data`` is the profile's JSON
     (``docs/profile-v1.schema.json``), ``path`` its file where that still exists."""
 
-    def __init__(self, data, path):
-        self.data, self.path = data, Path(path)
+    def __init__(self, data, path, whole):
+        self.data, self.path, self._bytes = data, Path(path), whole
         self._kernel_names = {kernel["id"]: kernel["name"] for kernel in data["kernels"]}
         self._allocation_names = {one["id"]: one["name"] for one in data["allocations"]}
 
@@ -232,7 +234,8 @@ class Profile:
 
     def report(self):
         """The report as text."""
-        return run("warpline", "report", self._file()).stdout
+        with self._file() as file:
+            return run("warpline", "report", file).stdout
 
     def save(self, path):
         """Keeps the profile in a file that ``warpline report``, ``diff`` and ``explore`` read."""
@@ -240,12 +243,17 @@ class Profile:
 
     def html(self, path):
         """Writes the report as an HTML page."""
-        run("warpline", "report", self._file(), "--format", "html", "-o", path)
+        with self._file() as file:
+            run("warpline", "report", file, "--format", "html", "-o", path)
 
+    @contextlib.contextmanager
     def _file(self):
-        if not self.path.is_file():
-            raise WarplineError(f"{self.path} is gone: keep profiles with save() or output=")
-        return self.path
+        """The profile as a file, for the programs."""
+        with tempfile.TemporaryDirectory(prefix="warpline-profile-") as folder:
+            # Named as the profile was, for what the programs say.
+            path = Path(folder, self.path.name)
+            path.write_bytes(self._bytes)
+            yield path
 
     def __repr__(self):
         seconds = sum(one["estimates"][0]["seconds"] for one in self.data["kernels"] if one.get("estimates"))
@@ -293,9 +301,7 @@ def load(path):
     # 7: a damaged file, of which a part is shown.
     if done.returncode not in (0, 7):
         raise WarplineError(done.stderr.strip())
-    profile = Profile(json.loads(done.stdout), path)
-    profile._bytes = path.read_bytes()
-    return profile
+    return Profile(json.loads(done.stdout), path, path.read_bytes())
 
 
 class Comparison:
@@ -334,9 +340,17 @@ class Comparison:
 
 def diff(before, after):
     """Compares two profiles: files, or what :func:`load` and ``profile`` give."""
-    files = [one.result._file() if hasattr(one, "result") else one._file() if isinstance(one, Profile) else one for one in (before, after)]
-    # 5: a limit is broken, which is an answer here.
-    done = run("warpline", "diff", *files, "--format", "json", check=False)
-    if done.returncode not in (0, 5):
-        raise WarplineError(done.stderr.strip())
-    return Comparison(json.loads(done.stdout), run("warpline", "diff", *files, check=False).stdout)
+    with contextlib.ExitStack() as kept:
+        files = [kept.enter_context(_as_profile(one)._file()) for one in (before, after)]
+        # 5: a limit is broken, which is an answer here.
+        done = run("warpline", "diff", *files, "--format", "json", check=False)
+        if done.returncode not in (0, 5):
+            raise WarplineError(done.stderr.strip())
+        return Comparison(json.loads(done.stdout), run("warpline", "diff", *files, check=False).stdout)
+
+
+def _as_profile(given):
+    """The profile behind a file's name, a section or a profile."""
+    if isinstance(given, Profile):
+        return given
+    return given.result if hasattr(given, "result") else load(given)

@@ -25,6 +25,11 @@ def announce(argument, name, frames):
         name = None
     # The runtime knows whether it is new, also after a device reset.
     _runtime.call("__warpline_tensor", ctypes.c_void_p(memory.start), memory.bytes, name)
+    element = argument.element_size() if hasattr(argument, "element_size") else 0
+    if element:
+        shape = f"{str(argument.dtype).rpartition('.')[2]}{list(argument.shape)}".encode()
+        offset = argument.data_ptr() - memory.start
+        _runtime.call("__warpline_tensor_shape", ctypes.c_void_p(memory.start), offset, element, shape)
 
 
 def _gone(start, token):

@@ -193,7 +193,10 @@ impl Runtime {
         };
         self.trace.event(Event::Launch(launch));
         self.children.limit = self.limits.other[1];
-        self.run(member, geometry, resident, traced.then_some(share), parameters, path)
+        // Records of a launch that is only checked go to a trace that nobody writes.
+        let checked = self.always_check && !self.trace.is_on() && self.modules[member.module].is_hooked();
+        let share = if traced { Some(share) } else { checked.then_some(1) };
+        self.run(member, geometry, resident, share, parameters, path)
     }
 
     /// Runs the kernel and writes the rest of the launch's events.

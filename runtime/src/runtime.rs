@@ -113,6 +113,8 @@ pub struct Runtime {
     pub chosen: u64,
     /// Between `cudaProfilerStop` and `cudaProfilerStart` it is not.
     pub profiling: bool,
+    /// Launches that are not recorded run with hooks, too, which check their accesses.
+    pub always_check: bool,
     /// Kernel filter.
     pub filter: Option<regex_lite::Regex>,
     /// Limits.
@@ -291,6 +293,7 @@ impl Runtime {
             launches: 0,
             chosen: 0,
             profiling: true,
+            always_check: false,
             filter,
             limits: Limits::DEFAULT,
             streams: Streams::default(),

@@ -4,11 +4,13 @@ use super::put;
 use crate::cuda::error::{self, Error};
 use crate::loading::Handle;
 use crate::memory::Description;
+use crate::memory::registry::Elements;
 use crate::module::name as text;
 use crate::paths::{Entry, interpreted};
 use crate::runtime::{Runtime, call, memory_error};
-use std::ffi::{c_char, c_void};
+use std::ffi::{c_char, c_int, c_void};
 use warpline_format::event::{Allocation, AllocationKind, Event};
+use warpline_format::options::Check;
 
 /// Sets the calling thread's path, innermost frame first: a line each of function, file and line number with the unit
 /// separator (0x1f) between them. Null or empty text takes it away.
@@ -68,6 +70,25 @@ pub unsafe extern "C" fn __warpline_tensor(pointer: *mut c_void, bytes: usize, n
     })
 }
 
+/// Tells what lies in an array's memory, for messages: `shape` is type and shape as text, the first element lies `offset` bytes behind
+/// the start, each has `element` bytes.
+///
+/// # Safety
+/// `shape` is a string.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __warpline_tensor_shape(
+    pointer: *mut c_void,
+    offset: u64,
+    element: u32,
+    shape: *const c_char,
+) -> Error {
+    call(|runtime| {
+        let elements = Elements { bytes: element, shape: text(shape), offset };
+        runtime.memory.registry.describe(pointer as u64, elements);
+        Ok(())
+    })
+}
+
 /// The program's array that starts at `pointer` is gone.
 ///
 /// # Safety
@@ -80,6 +101,19 @@ pub unsafe extern "C" fn __warpline_tensor_gone(pointer: *mut c_void) -> Error {
     crate::runtime::call_any(|runtime| match runtime.free(pointer as u64, &[AllocationKind::Tensor], entry) {
         Err(error::INVALID_VALUE) => Ok(()),
         other => other,
+    })
+}
+
+/// Accesses are checked (`always` is not 0) also in launches that are not recorded, unless the run's options turn checks off: the arrays
+/// of an interpreted program lie among its other memory.
+///
+/// # Safety
+/// None.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __warpline_always_check(always: c_int) -> Error {
+    crate::runtime::call_any(|runtime| {
+        runtime.always_check = always != 0 && runtime.options.check != Check::Off;
+        Ok(())
     })
 }
 

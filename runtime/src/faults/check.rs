@@ -210,7 +210,9 @@ pub unsafe fn note(warp: *mut Warp, lane: usize, kind: FaultKind, site: u32, add
             _ if kind == FaultKind::LocalOutOfBounds => address,
             Region::Host if address < Fault::NULL_PAGE => address,
             Region::Host => {
-                registry.find(address).map_or(Fault::HOST_MEMORY, |live| live.address + (address - live.start()))
+                let near = || registry.nearest_array(address).map(|near| near.allocation);
+                let known = registry.find(address).or_else(near);
+                known.map_or(Fault::HOST_MEMORY, |live| live.address.wrapping_add(address.wrapping_sub(live.start())))
             }
             Region::Shared => address - (*warp).context.shared as u64,
             _ => address,
@@ -222,7 +224,8 @@ pub unsafe fn note(warp: *mut Warp, lane: usize, kind: FaultKind, site: u32, add
         } else if region(address) == Region::Device {
             registry.find(address).or_else(|| registry.nearest(address).map(|near| near.allocation)).map(|live| live.id)
         } else {
-            None
+            let near = || registry.nearest_array(address).map(|near| near.allocation);
+            registry.find(address).or_else(near).map(|live| live.id)
         };
         running.faults.push(Fault {
             launch: running.launch,

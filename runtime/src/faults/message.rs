@@ -212,6 +212,11 @@ pub fn neighbourhood(text: &mut String, registry: &Registry, address: u64, bytes
         text.push_str(", which was freed");
     } else if address < Fault::NULL_PAGE {
         let _ = write!(text, "\n    address {address:#x}: a null pointer");
+    } else if let Some(near) = registry.nearest_array(address).filter(|_| region(address) != Region::Device) {
+        // Its address is the host's, which says nothing.
+        let side = if near.offset < 0 { "before the start" } else { "past the end" };
+        let _ = write!(text, "\n    {} bytes {side} of {}", near.offset.unsigned_abs(), size(near.allocation));
+        text.push_str(&element(near.allocation, address));
     } else if region(address) != Region::Device {
         let _ = write!(text, "\n    address {address:#x} is ordinary host memory, which a kernel cannot reach");
     } else if let Some(near) = registry.nearest(address) {
@@ -226,6 +231,14 @@ pub fn neighbourhood(text: &mut String, registry: &Registry, address: u64, bytes
     } else {
         let _ = write!(text, "\n    address {address:#x}: there is no allocation");
     }
+}
+
+/// Which element of an array an address would be.
+fn element(live: &Live, address: u64) -> String {
+    let Some(elements) = &live.elements else { return String::new() };
+    let from_first = address.wrapping_sub(live.start() + elements.offset) as i64;
+    let number = from_first.div_euclid(i64::from(elements.bytes.max(1)));
+    format!(": element {number} of {}, counted from 0", elements.shape)
 }
 
 /// Says so where a GPU would have tolerated the access.

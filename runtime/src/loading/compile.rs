@@ -18,7 +18,7 @@ pub fn shared_object(text: &str) -> Result<PathBuf, Error> {
     let mut hasher = DefaultHasher::new();
     (env!("CARGO_PKG_VERSION"), warpline_format::abi::ABI_VERSION, &compiler, text).hash(&mut hasher);
     // Another build of the same release may lower it differently.
-    if let Some(data) = PathBuf::from(&compiler).metadata().ok() {
+    if let Ok(data) = PathBuf::from(&compiler).metadata() {
         (data.len(), data.modified().ok()).hash(&mut hasher);
     }
     let stem = format!("module-{:016x}", hasher.finish());

@@ -133,6 +133,7 @@ impl DeviceMemory {
             path: what.path,
             place: Some(place),
             host: None,
+            elements: None,
         });
         self.registry.at(place.address).ok_or(MemoryError::Full { asked: bytes, free })
     }
@@ -152,6 +153,7 @@ impl DeviceMemory {
             path: what.path,
             place: Some(place),
             host: Some(host),
+            elements: None,
         });
         self.registry.at(host).ok_or(MemoryError::Full { asked: bytes, free })
     }

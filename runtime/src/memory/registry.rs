@@ -30,6 +30,19 @@ pub struct Live {
     pub place: Option<Place>,
     /// For registered host memory: its host address, which kernels use.
     pub host: Option<u64>,
+    /// What lies in it, where that is known.
+    pub elements: Option<Elements>,
+}
+
+/// The elements of an array, for messages.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Elements {
+    /// Bytes of each.
+    pub bytes: u32,
+    /// Type and shape, as `float32[128, 64]`.
+    pub shape: String,
+    /// Bytes from the start of the memory to the first element of that array, which may be a part of it.
+    pub offset: u64,
 }
 
 impl Live {
@@ -110,6 +123,13 @@ impl Registry {
         self.live.get(&start)
     }
 
+    /// Tells what lies in the allocation that starts at `start`.
+    pub fn describe(&mut self, start: u64, elements: Elements) {
+        if let Some(live) = self.live.get_mut(&start) {
+            live.elements = Some(elements);
+        }
+    }
+
     /// Ends the allocation that starts at `start`.
     pub fn remove(&mut self, start: u64) -> Option<Live> {
         let live = self.live.remove(&start)?;
@@ -153,6 +173,15 @@ impl Registry {
         }
     }
 
+    /// The array of an interpreted program that an address of host memory outside all allocations was most likely meant for: the
+    /// nearest one that is no farther than it is large, or than [`NEAR`].
+    pub fn nearest_array(&self, address: u64) -> Option<Near<'_>> {
+        let near = self.nearest(address)?;
+        let live = near.allocation;
+        let close = near.offset.unsigned_abs() <= live.bytes.max(NEAR);
+        (live.kind == AllocationKind::Tensor && close).then_some(near)
+    }
+
     /// Whether a read of `bytes` bytes outside all allocations is so close to a live one on the device that a GPU, which maps memory
     /// in pages of 2 MiB, would hardly notice it.
     pub fn tolerates(&self, address: u64, bytes: u64) -> bool {
@@ -190,6 +219,7 @@ mod tests {
             path: 0,
             place: None,
             host: None,
+            elements: None,
         });
     }
 

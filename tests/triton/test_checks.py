@@ -1,0 +1,113 @@
+"""Bad accesses are told with array, element and Python line. Each is a program of its own: a fault ends the device."""
+
+import subprocess
+import sys
+import unittest
+from pathlib import Path
+
+HERE = Path(__file__).parent
+BEGIN = "import numpy as np, kernels, warpline, warpline.triton\n"
+
+
+def run(text, **options):
+    """What a program with these options of the run says, and its exit code."""
+    begin = BEGIN + f"warpline.triton.install(**{options!r})\n"
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", begin + text], cwd=HERE, capture_output=True, text=True, timeout=300
+    )
+    return done.returncode, done.stdout, done.stderr
+
+
+BEYOND = """
+left, right, sums = np.ones(1000, "f4"), np.ones(1000, "f4"), np.zeros(1024, "f4")
+kernels.vector_add[(1,)](left, right, sums, 1024, BLOCK=1024)
+print(sums[:1000].sum())
+"""
+
+
+class Checks(unittest.TestCase):
+    """``--check`` and filters."""
+
+    def test_an_access_beyond_an_array_stops_the_kernel(self):
+        code, _, said = run(BEYOND)
+        self.assertEqual(code, 1)
+        for part in (
+            "Invalid read of 16 bytes",
+            "vector_add[BLOCK=1024]",
+            "kernels.py:12:9",
+            "0 bytes past the end of left (4000 bytes): element 1000 of float32[1000], counted from 0",
+            "CUDA_ERROR_ILLEGAL_ADDRESS",
+        ):
+            self.assertIn(part, said)
+
+    def test_it_can_be_reported_and_left_out(self):
+        code, printed, said = run(BEYOND, check="report")
+        self.assertEqual((code, printed), (0, "2000.0\n"))
+        self.assertEqual(said.count("Invalid read"), 2)
+        self.assertIn("past the end of right", said)
+
+    def test_the_profile_has_it(self):
+        text = "with warpline.profile() as p:\n" + "".join(f"    {line}\n" for line in BEYOND.strip().splitlines())
+        text += "print([(f['kind'], f['frame']['line']) for f in p.data['faults']], p.findings.id.tolist())\n"
+        code, printed, said = run(text, check="report")
+        self.assertEqual(code, 0, said)
+        self.assertIn("('out_of_bounds', 12)", printed)
+        self.assertIn("'fault'", printed)
+
+    def test_an_array_that_is_gone_is_not_reached(self):
+        text = """
+gone = np.ones(64, "f4")
+out = np.zeros(64, "f4")
+kernels.masked_copy[(1,)](gone, out, 64, BLOCK=64)
+address = gone.ctypes.data
+del gone
+class Stale:
+    dtype = "float32"
+    def data_ptr(self):
+        return address
+kernels.masked_copy[(1,)](Stale(), out, 64, BLOCK=64)
+"""
+        code, _, said = run(text)
+        self.assertEqual(code, 1)
+        self.assertIn("in freed memory", said)
+        self.assertIn("into gone", said)
+
+    def test_assertions_of_kernels_are_told(self):
+        text = """
+import os
+os.environ["TRITON_DEBUG"] = "1"
+x, out = np.arange(64, dtype="f4"), np.zeros(64, "f4")
+kernels.checked[(1,)](x, out, 10.0, BLOCK=64, debug=True)
+"""
+        code, _, said = run(text)
+        self.assertEqual(code, 1)
+        self.assertIn("too large", said)
+        self.assertIn("CUDA_ERROR_ASSERT", said)
+
+    def test_kernels_are_chosen_by_name(self):
+        text = """
+x, out = np.ones(64, "f4"), np.zeros(64, "f4")
+with warpline.profile() as p:
+    kernels.masked_copy[(1,)](x, out, 64, BLOCK=64)
+    kernels.vector_add[(1,)](x, x, out, 64, BLOCK=64)
+print([name for name, sectors in zip(p.kernels.name, p.kernels.global_sectors) if sectors > 0])
+"""
+        _, printed, said = run(text, kernels="masked")
+        self.assertEqual(printed, "['masked_copy[BLOCK=64]']\n", said)
+
+    def test_what_cannot_run_is_refused_by_name_and_line(self):
+        # Hopper's matrix instructions, which are asked for by the architecture alone.
+        text = """
+import os
+os.environ["WARPLINE_TRITON_ARCH"] = "90"
+a = np.ones((64, 64), "f2")
+c = np.zeros((64, 64), "f2")
+kernels.matmul[(1,)](a, a, c, 64, 64, 64, 64, 1, 64, 1, 64, 1, BLOCK_M=64, BLOCK_N=64, BLOCK_K=64, GROUP=1, ACTIVATION="")
+"""
+        code, _, said = run(text)
+        self.assertEqual(code, 1)
+        self.assertIn("the kernel matmul cannot run on the CPU device: kernels.py:", said)
+
+
+if __name__ == "__main__":
+    unittest.main()

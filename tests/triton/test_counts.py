@@ -1,0 +1,186 @@
+"""Counts that follow from the kernels by hand."""
+
+import tempfile
+import unittest
+
+import numpy as np
+import triton
+
+import kernels
+import warpline
+import warpline.triton
+
+warpline.triton.install(gpu="a100")
+
+
+def profiled(launch):
+    """The profile of what ``launch()`` runs."""
+    with warpline.profile() as section:
+        launch()
+    return section.result
+
+
+def one(table, **wanted):
+    """The row of a table with these values, of which there must be one."""
+    for name, value in wanted.items():
+        table = table[table[name] == value]
+    assert len(table) == 1, table
+    return table.iloc[0]
+
+
+def line_of(kernel, text):
+    """Number of the kernel's line that holds a text."""
+    first = kernel.starting_line_number
+    lines = kernel.src.splitlines()
+    # The source that is kept begins at `def`.
+    begin = next(at for at, line in enumerate(kernel.raw_src) if line.lstrip().startswith("def "))
+    return first + begin + next(at for at, line in enumerate(lines) if text in line)
+
+
+class Counts(unittest.TestCase):
+    """Requests, sectors and wavefronts."""
+
+    def test_a_contiguous_copy_touches_each_sector_once(self):
+        # 1024 elements of 4 bytes: 4 KiB in 128 sectors; 4 warps read 16 bytes per lane, so 512 bytes per request: 8 requests.
+        x, out = np.arange(1024, dtype="f4"), np.zeros(1024, "f4")
+        found = profiled(lambda: kernels.masked_copy[(1,)](x, out, 1024, BLOCK=1024))
+        for name in ("x", "out"):
+            row = one(found.allocations, name=name)
+            self.assertEqual((row.requests, row.bytes, row.sectors, row.ideal_sectors), (8, 4096, 128, 128))
+            self.assertEqual(row.coalescing, 1)
+
+    def test_strides_touch_as_many_sectors_as_they_must(self):
+        # Distances of 2, 4, 8 and 16 elements of 4 bytes: 8, 16, 32 or 64 bytes, of sectors of 32.
+        for stride in (2, 4, 8, 16):
+            x, out = np.arange(1024 * stride, dtype="f4"), np.zeros(1024, "f4")
+            found = profiled(lambda: kernels.strided_copy[(1,)](x, out, stride, BLOCK=1024))
+            row = one(found.allocations, name="x")
+            self.assertEqual((row.lanes, row.bytes), (1024, 4096))
+            # Each lane has four neighbouring elements, in a request for each: lanes are four strides apart.
+            self.assertEqual(row.requests, 32)
+            self.assertEqual(row.sectors, 1024)
+            self.assertEqual(row.ideal_sectors, 32 * 4)
+            site = found.sites[found.sites.op == "load"].iloc[0]
+            self.assertEqual(site.stride_bytes, 4 * stride * 4)
+            self.assertEqual(site.line, line_of(kernels.strided_copy, "tl.load"))
+            np.testing.assert_array_equal(out, x[::stride])
+
+    def test_a_mask_leaves_lanes_out(self):
+        # 100 of 256 elements.
+        x, out = np.ones(100, "f4"), np.zeros(100, "f4")
+        found = profiled(lambda: kernels.masked_copy[(1,)](x, out, 100, BLOCK=256))
+        row = one(found.allocations, name="x")
+        self.assertEqual((row.lanes, row.bytes), (100, 400))
+        self.assertEqual(out.sum(), 100)
+
+    def test_a_matrix_product_reads_its_operands_once_per_block(self):
+        M = N = K = 64
+        a, b, c = np.ones((M, K), "f2"), np.ones((K, N), "f2"), np.zeros((M, N), "f2")
+        blocks = {"BLOCK_M": 32, "BLOCK_N": 32, "BLOCK_K": 32, "GROUP": 1, "ACTIVATION": ""}
+        found = profiled(lambda: kernels.matmul[(4,)](a, b, c, M, N, K, K, 1, N, 1, N, 1, **blocks))
+        self.assertTrue((c == K).all())
+        # Each of the two block rows (columns) reads half of a (b) for each of the two block columns (rows).
+        for name in ("a", "b"):
+            self.assertEqual(one(found.allocations, name=name).bytes, 2 * M * K * 2)
+        self.assertEqual(one(found.allocations, name="c").bytes, M * N * 2)
+        row = found.kernels.iloc[0]
+        self.assertEqual(row["name"], "matmul[BLOCK_M=32, BLOCK_N=32, BLOCK_K=32, GROUP=1, ACTIVATION=]")
+        self.assertEqual(row.shared_wavefronts, row.shared_ideal_wavefronts)
+
+    def test_the_same_run_gives_the_same_profile(self):
+        x, out = np.arange(4096, dtype="f4").reshape(64, 64), np.zeros((64, 64), "f4")
+        launch = lambda: kernels.transpose[(2, 2)](x, out, 64, 64, BLOCK=32)
+        launch()
+        first, second = profiled(launch), profiled(launch)
+        first.data["run"].pop("environment"), second.data["run"].pop("environment")
+        self.assertEqual(first.data, second.data)
+
+
+class Names(unittest.TestCase):
+    """What the profile calls things."""
+
+    def launch(self, left):
+        right, result = np.ones(64, "f4"), np.zeros(64, "f4")
+        kernels.vector_add[(1,)](left, right, result, 64, BLOCK=64, num_warps=2)
+        return result
+
+    def test_arrays_are_called_by_the_variables_of_the_launch(self):
+        found = profiled(lambda: self.launch(np.ones(64, "f4")))
+        self.assertEqual(list(found.allocations.name), ["left", "right", "result"])
+        self.assertEqual(set(found.allocations.kind), {"tensor"})
+        self.assertEqual(list(found.kernels.name), ["vector_add[BLOCK=64, num_warps=2]"])
+
+    def test_temporaries_are_called_by_the_parameters(self):
+        def launch():
+            kernels.vector_add[(1,)](np.ones(64, "f4"), np.ones(64, "f4"), np.zeros(64, "f4"), 64, BLOCK=64)
+
+        self.assertEqual(list(profiled(launch).allocations.name), ["x_ptr", "y_ptr", "out_ptr"])
+
+    def test_paths_are_python_s(self):
+        found = profiled(lambda: self.launch(np.ones(64, "f4")))
+        functions = [frame["function"].rpartition(".")[2] for frame in found.data["kernels"][0]["launches"][0]["path"]]
+        self.assertEqual(functions[-4:], ["test_paths_are_python_s", "profiled", "<lambda>", "launch"])
+        self.assertNotIn("triton", found.launches.path[0].replace("test_counts.py", ""))
+
+    def test_launches_and_arrays_that_end_are_told(self):
+        def launch():
+            for _ in range(3):
+                self.launch(np.ones(64, "f4"))
+
+        found = profiled(launch)
+        self.assertEqual(len(found.launches), 3)
+        self.assertTrue(found.allocations[found.allocations.name == "result"].freed.all())
+
+
+class Estimates(unittest.TestCase):
+    """Model times in the place of measured ones."""
+
+    def test_more_work_takes_more_time(self):
+        def time(n):
+            x, out = np.ones(n, "f4"), np.zeros(n, "f4")
+            return triton.testing.do_bench(lambda: kernels.vector_add[(n // 1024,)](x, x, out, n, BLOCK=1024))
+
+        small, large = time(1 << 14), time(1 << 20)
+        self.assertGreater(small, 0)
+        self.assertGreater(large, small)
+        self.assertEqual(time(1 << 14), small)
+
+    def test_autotuning_takes_what_the_model_takes_for_faster(self):
+        a, b, c = np.ones((64, 64), "f2"), np.ones((64, 64), "f2"), np.zeros((64, 64), "f2")
+        grid = lambda meta: (triton.cdiv(64, meta["BLOCK_M"]) * triton.cdiv(64, meta["BLOCK_N"]),)
+        kernels.tuned_matmul[grid](a, b, c, 64, 64, 64, 64, 1, 64, 1, 64, 1, ACTIVATION="")
+        times = kernels.tuned_matmul.configs_timings
+        best = kernels.tuned_matmul.best_config
+        self.assertEqual(times[best], min(times.values()))
+
+
+class Differences(unittest.TestCase):
+    """Two profiles side by side."""
+
+    def test_what_changed_is_shown(self):
+        x, out = np.arange(16384, dtype="f4"), np.zeros(1024, "f4")
+        before = profiled(lambda: kernels.strided_copy[(1,)](x, out, 16, BLOCK=1024))
+        after = profiled(lambda: kernels.strided_copy[(1,)](x, out, 2, BLOCK=1024))
+        self.assertGreater(len(warpline.diff(before, after).kernels), 0)
+        with tempfile.TemporaryDirectory() as folder:
+            files = [f"{folder}/{name}.wlprof" for name in ("before", "after")]
+            before.save(files[0]), after.save(files[1])
+            found = warpline.diff(*files)
+            self.assertEqual(found.data["schema"], "warpline.diff")
+            self.assertGreater(len(found.kernels), 0)
+            self.assertEqual(warpline.load(files[1]).data, after.data)
+
+    def test_a_decorated_function_keeps_its_profile(self):
+        @warpline.profile()
+        def work(n):
+            x, out = np.ones(n, "f4"), np.zeros(n, "f4")
+            kernels.masked_copy[(1,)](x, out, n, BLOCK=256)
+            return out.sum()
+
+        self.assertEqual(work(200), 200)
+        self.assertEqual(len(work.profile.launches), 1)
+        self.assertIn("<table", work.profile._repr_html_())
+
+
+if __name__ == "__main__":
+    unittest.main()
