@@ -1,0 +1,69 @@
+//! Triton's kernels on the CPU device, with the Triton of its wheels: `tests/triton/` holds kernels and tests in Python, which run here
+//! with each version that `scripts/setup.sh --tests` fetches.
+
+#[allow(dead_code, reason = "shared by several suites")]
+mod support_programs;
+
+use std::path::PathBuf;
+use std::process::Command;
+use support_programs::{root, warpline, warpline_cc};
+
+/// What is tested in full, and the oldest that is supported.
+const NEWEST: &str = "3.9.0";
+const OLDEST: &str = "3.6.0";
+
+/// Where `scripts/setup.sh` puts a version.
+fn wheels(version: &str) -> PathBuf {
+    let cache = std::env::var_os("XDG_CACHE_HOME").filter(|path| !path.is_empty()).map(PathBuf::from);
+    let home = || PathBuf::from(std::env::var_os("HOME").expect("HOME is set")).join(".cache");
+    let folder = cache.unwrap_or_else(home).join("warpline").join(format!("triton-{version}"));
+    assert!(folder.is_dir(), "{} is missing: run scripts/setup.sh --tests", folder.display());
+    folder
+}
+
+/// Runs a module of tests.
+fn python(version: &str, module: &str) {
+    let binaries = warpline_cc().parent().expect("a binary lies in a folder");
+    assert_eq!(warpline().parent(), Some(binaries), "warpline and warpline-cc lie beside each other");
+    let search = std::env::join_paths([root().join("python"), wheels(version)]).expect("paths without colons");
+    let kept = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("triton");
+    let output = Command::new("python3")
+        .args(["-W", "ignore", "-m", "unittest", module])
+        .current_dir(root().join("tests/triton"))
+        .env("PYTHONPATH", search)
+        .env("PYTHONDONTWRITEBYTECODE", "1")
+        .env("WARPLINE_BIN", binaries)
+        // Compiled kernels are kept: Triton goes by the compiler's size and date.
+        .env("TRITON_CACHE_DIR", kept.join(version))
+        .env_remove("WARPLINE_RUN")
+        .output()
+        .expect("python3 starts");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "Triton {version}, {module}:\n{said}\n{}", String::from_utf8_lossy(&output.stdout));
+    assert!(said.contains("\nOK"), "no tests ran: {said}");
+}
+
+#[test]
+fn kernels_give_the_results_of_numpy() {
+    python(NEWEST, "test_results");
+}
+
+#[test]
+fn kernels_give_the_results_of_numpy_with_the_oldest_version() {
+    python(OLDEST, "test_results");
+}
+
+#[test]
+fn counts_are_those_of_the_kernels() {
+    python(NEWEST, "test_counts");
+}
+
+#[test]
+fn bad_accesses_are_told() {
+    python(NEWEST, "test_checks");
+}
+
+#[test]
+fn programs_are_profiled_from_the_command_line() {
+    python(NEWEST, "test_commands");
+}

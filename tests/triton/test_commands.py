@@ -1,0 +1,79 @@
+"""The ways to profile a whole program."""
+
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+import warpline
+from warpline._binaries import find
+
+HERE = Path(__file__).parent
+
+SCRIPT = """
+import sys
+import numpy as np
+import triton
+import kernels
+
+def work(n):
+    first, second, total = np.ones(n, "f4"), np.ones(n, "f4"), np.zeros(n, "f4")
+    kernels.vector_add[(triton.cdiv(n, 256),)](first, second, total, n, BLOCK=256)
+    print(total.sum(), sys.argv[1:])
+
+work(1000)
+"""
+
+
+class Commands(unittest.TestCase):
+    """Each from start to profile."""
+
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+        self.script = Path(self.folder.name, "script.py")
+        self.script.write_text(SCRIPT)
+        self.output = Path(self.folder.name, "p.wlprof")
+
+    def run_command(self, *command, **environment):
+        search = os.pathsep.join([str(HERE), os.environ["PYTHONPATH"]])
+        done = subprocess.run(
+            list(map(str, command)),
+            cwd=self.folder.name,
+            env={**os.environ, "PYTHONPATH": search, **environment},
+            capture_output=True,
+            text=True,
+            timeout=300,
+        )
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(done.stdout, "2000.0 ['a', '-b']\n")
+        return warpline.load(self.output)
+
+    def check(self, profile, model):
+        self.assertEqual(profile.model, model)
+        self.assertEqual(list(profile.kernels.name), ["vector_add[BLOCK=256]"])
+        self.assertEqual(list(profile.allocations.name), ["first", "second", "total"])
+        self.assertEqual(profile.launches.path[0], "<module> script.py:12 > work script.py:9")
+        self.assertTrue(profile.complete)
+        self.assertIn("kernels.py", profile.report())
+
+    def test_as_a_module_of_python(self):
+        profile = self.run_command(
+            sys.executable, "-m", "warpline", "run", "--gpu", "rtx3090", "-o", self.output, self.script, "a", "-b"
+        )
+        self.check(profile, "rtx3090")
+
+    def test_under_warpline_run(self):
+        # As the package's .pth file does in an environment that it is installed in.
+        Path(self.folder.name, "sitecustomize.py").write_text("import warpline._startup\n")
+        search = os.pathsep.join([self.folder.name, str(HERE), os.environ["PYTHONPATH"]])
+        profile = self.run_command(
+            find("warpline"), "run", "-o", self.output, "--", sys.executable, self.script, "a", "-b", PYTHONPATH=search
+        )
+        self.check(profile, "a100")
+
+
+if __name__ == "__main__":
+    unittest.main()
