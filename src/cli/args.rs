@@ -446,6 +446,8 @@ pub enum DiffFormat {
     Markdown,
     /// For programs.
     Json,
+    /// For browsers, with every view of both profiles.
+    Html,
 }
 
 /// Arguments of `sim`.

@@ -41,6 +41,7 @@ pub(super) fn execute(arguments: &DiffArguments, color: Color) -> Result<u8, Fai
         DiffFormat::Text => report::diff_text(&diff, &before, &after, &shown),
         DiffFormat::Markdown => report::diff_markdown(&diff, &before, &after, &shown),
         DiffFormat::Json => report::diff_json(&diff),
+        DiffFormat::Html => report::diff_html(&diff, &before, &after),
     };
     output::write(text.as_bytes(), arguments.output.as_deref())?;
     for (profile, path) in [(&before, &arguments.before), (&after, &arguments.after)] {

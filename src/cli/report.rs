@@ -91,7 +91,7 @@ pub(super) fn render(
             views.collect::<Vec<_>>().join("")
         }
         Format::Json => report::json(&filtered),
-        Format::Html => report::html(&filtered, filter.top),
+        Format::Html => report::html(&filtered),
         Format::Csv => report::csv(&filtered),
         Format::Callgrind => report::callgrind(&filtered),
         Format::Sarif => report::sarif(&filtered),

@@ -21,7 +21,7 @@ pub use callgrind::callgrind;
 pub use comparison::{DiffOptions, json as diff_json, markdown as diff_markdown, text as diff_text};
 pub use csv::csv;
 pub use filter::{Filter, allocations_named, apply};
-pub use html::html;
+pub use html::{diff_html, html};
 pub use markdown::markdown;
 pub use pprof::pprof;
 pub use question::{FindingChoice, LinePlace, PlaceError, answers};

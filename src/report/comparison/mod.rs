@@ -5,6 +5,7 @@ pub(super) mod shown;
 mod text;
 
 pub use markdown::markdown;
+pub(super) use shown::words;
 pub use text::{DiffOptions, text};
 
 use crate::comparison::Diff;

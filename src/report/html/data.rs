@@ -1,0 +1,145 @@
+//! What the page shows, as data in it: the documents of `--format json`, and the words that other formats use for them.
+
+use std::collections::BTreeMap;
+use std::io::Write as _;
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use serde::Serialize;
+
+use crate::comparison::{Better, Diff, Unit, better, rank, unit};
+use crate::profile::Profile;
+use crate::report::comparison::words;
+use crate::report::text::label;
+
+/// Data above this many bytes is compressed; browsers unpack it faster than they read it from a disk.
+const MOST_PLAIN: usize = 1 << 20;
+
+/// All data of a page.
+#[derive(Serialize)]
+pub(super) struct Document<'a> {
+    /// One profile, or the two that are compared: before, after.
+    pub(super) sides: Vec<Side<'a>>,
+    pub(super) comparison: Option<&'a Diff>,
+    /// How figures of the comparison are shown, by name.
+    pub(super) figures: BTreeMap<String, FigureWords>,
+}
+
+/// A profile of the page.
+#[derive(Serialize)]
+pub(super) struct Side<'a> {
+    name: &'static str,
+    profile: &'a Profile,
+    /// Kernels as the text report calls them, by number.
+    kernel_labels: BTreeMap<u32, String>,
+}
+
+impl<'a> Side<'a> {
+    pub(super) fn new(name: &'static str, profile: &'a Profile) -> Side<'a> {
+        let labels = profile.kernels.iter().map(|kernel| (kernel.id, label(profile, kernel)));
+        Side { name, profile, kernel_labels: labels.collect() }
+    }
+}
+
+/// A figure of a comparison.
+#[derive(Serialize)]
+pub(super) struct FigureWords {
+    label: String,
+    unit: &'static str,
+    better: &'static str,
+    /// Place among the figures that tell most; absent for parts and consequences of those.
+    rank: Option<usize>,
+}
+
+/// Figures of a page that compares nothing.
+pub(super) fn no_figures() -> BTreeMap<String, FigureWords> {
+    BTreeMap::new()
+}
+
+/// All figures that the comparison names.
+pub(super) fn figures(diff: &Diff) -> BTreeMap<String, FigureWords> {
+    let rows = [&diff.program].into_iter();
+    let rows = rows.chain(diff.kernels.iter().map(|row| &row.metrics));
+    let rows = rows.chain(diff.lines.iter().map(|row| &row.metrics));
+    let rows = rows.chain(diff.branches.iter().map(|row| &row.metrics));
+    let rows = rows.chain(diff.allocations.iter().map(|row| &row.metrics));
+    rows.flat_map(BTreeMap::keys).map(|name| (name.clone(), figure(name))).collect()
+}
+
+fn figure(name: &str) -> FigureWords {
+    let unit = match unit(name) {
+        Unit::Count => "count",
+        Unit::Bytes => "bytes",
+        Unit::Seconds => "seconds",
+        Unit::Share => "share",
+        Unit::Mean => "mean",
+    };
+    let better = match better(name) {
+        Better::Less => "less",
+        Better::More => "more",
+        Better::Neither => "neither",
+    };
+    FigureWords { label: words(name), unit, better, rank: rank(name) }
+}
+
+/// The element that holds the data. The scripts find it by its `id`.
+pub(super) fn element(document: &Document<'_>) -> String {
+    let json = serde_json::to_string(document).expect("a profile has string keys and finite numbers");
+    if json.len() <= MOST_PLAIN {
+        return format!("<script type=\"application/json\" id=\"data\">{}</script>", inert(&json));
+    }
+    let mut gzip = GzEncoder::new(Vec::new(), Compression::default());
+    let packed = gzip.write_all(json.as_bytes()).and_then(|()| gzip.finish()).expect("memory takes what is written");
+    format!("<script type=\"application/gzip\" id=\"data\">{}</script>", base64(&packed))
+}
+
+/// JSON in which nothing ends a script element or begins a comment in it: these characters occur in strings only.
+fn inert(json: &str) -> String {
+    let mut out = String::with_capacity(json.len() + json.len() / 16);
+    for character in json.chars() {
+        match character {
+            '<' => out.push_str("\\u003c"),
+            '>' => out.push_str("\\u003e"),
+            '&' => out.push_str("\\u0026"),
+            '\u{2028}' => out.push_str("\\u2028"),
+            '\u{2029}' => out.push_str("\\u2029"),
+            other => out.push(other),
+        }
+    }
+    out
+}
+
+/// RFC 4648, section 4.
+fn base64(bytes: &[u8]) -> String {
+    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let mut out = String::with_capacity(bytes.len().div_ceil(3) * 4);
+    for group in bytes.chunks(3) {
+        let bits = group.iter().fold(0u32, |bits, byte| bits << 8 | u32::from(*byte)) << (8 * (3 - group.len()));
+        for place in 0..4 {
+            let digit = DIGITS[(bits >> (18 - 6 * place)) as usize & 63];
+            out.push(if place > group.len() { '=' } else { char::from(digit) });
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn base64_is_that_of_the_standard() {
+        for (plain, coded) in [("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foob", "Zm9vYg=="), ("foobar", "Zm9vYmFy")] {
+            assert_eq!(base64(plain.as_bytes()), coded);
+        }
+    }
+
+    #[test]
+    fn data_neither_ends_its_element_nor_changes() {
+        let nasty = "</script><!-- & \u{2028}\u{2029} ]]>";
+        let json = serde_json::to_string(nasty).unwrap();
+        let shown = inert(&json);
+        assert!(!shown.contains(['<', '>', '&', '\u{2028}', '\u{2029}']), "{shown}");
+        assert_eq!(serde_json::from_str::<String>(&shown).unwrap(), nasty);
+    }
+}

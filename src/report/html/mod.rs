@@ -1,0 +1,25 @@
+//! The report as one page for a browser, with nothing to fetch: the whole document as data, and the scripts that draw
+//! every view from it. What comes from the program is data only; the scripts put it into the page as text.
+
+mod data;
+mod parts;
+
+use crate::comparison::Diff;
+use crate::profile::Profile;
+use data::{Document, Side};
+
+/// The page of a profile.
+pub fn html(profile: &Profile) -> String {
+    let document = Document { sides: vec![Side::new("profile", profile)], comparison: None, figures: data::no_figures() };
+    parts::page("Warpline", &document)
+}
+
+/// The page of a comparison; the profiles are those it is of, and every view of each can be opened beside it.
+pub fn diff_html(diff: &Diff, before: &Profile, after: &Profile) -> String {
+    let document = Document {
+        sides: vec![Side::new("before", before), Side::new("after", after)],
+        comparison: Some(diff),
+        figures: data::figures(diff),
+    };
+    parts::page("Warpline comparison", &document)
+}

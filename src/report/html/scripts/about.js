@@ -1,0 +1,54 @@
+// How the profile was made, and everything that its figures rest on.
+
+function pairs(list) {
+  return h("dl", { class: "pairs wide-pairs" }, list.filter(([, value]) => value !== null && value !== undefined && value !== "").map(([name, value]) => [h("dt", null, name), h("dd", null, value)]));
+}
+
+function aboutView() {
+  const { run, not_seen: notSeen, host_allocations: hosts } = profile();
+  const { environment } = run;
+  return [
+    heading("About this profile", "How it was made, and what its figures rest on."),
+    cautions(),
+    h("div", { class: "grid-2" },
+      panel("Run", {}, pairs([
+        ["Program", run.program.join(" ")],
+        ["Device", run.device === "gpu" ? "a GPU" : "the CPU device, without a GPU"],
+        ["GPU models", run.models.join(", ")],
+        ["Architectures", (run.architectures ?? []).map((one) => `sm_${one}`).join(", ")],
+        ["Complete", run.complete ? "yes" : "no"],
+        ["Sampled", run.sampled ? "yes" : "no"],
+        ["Mode", run.mode],
+        ["Exit code", run.exit_code === null ? "not known" : String(run.exit_code)],
+        ["Race check", run.race_check ?? "none"],
+      ])),
+      panel("Assumptions", {}, pairs(Object.entries(run.assumptions).map(([name, value]) => [capital(spaced(name)), value])))),
+    panel("Notes", {}, run.notes.length > 0 ? h("ul", { class: "plain-list" }, run.notes.map((note) => h("li", null, note))) : nothing("None.")),
+    panel("Not counted", { note: "Memory operations that ran or may have run, and are in no figure." }, dataTable({
+      id: "not-seen", label: "Not counted", rows: notSeen, none: "Nothing: every memory operation is counted.",
+      open: (row) => sourceRoute(row.file, row.line),
+      columns: [
+        { key: "place", label: "Line", value: (row) => place(row.file, row.line) },
+        { key: "function", label: "Function", plain: true, value: (row) => row.function },
+        { key: "what", label: "What", plain: true, value: (row) => row.what },
+      ],
+    })),
+    panel("Host allocations", {}, dataTable({
+      id: "hosts", label: "Host allocations", rows: hosts, sort: { key: "size", down: true }, none: "None that copies used were noted.",
+      columns: [
+        { key: "name", label: "Allocation", value: (row) => `${row.count > 1 ? `${row.count} × ` : ""}${row.name ?? `${row.kind} ${row.id}`}` },
+        { key: "kind", label: "Kind", plain: true, value: (row) => row.kind },
+        { key: "size", label: "Size", unit: "bytes", value: (row) => row.bytes },
+        { key: "from", label: "Made at", plain: true, value: (row) => { const frame = userFrame(row.path); return frame ? `${plainName(frame.function)} ${baseName(frame.file)}:${frame.line}` : ""; } },
+      ],
+    })),
+    panel("Environment", { note: "What may differ between identical runs." }, pairs([
+      ["Command", environment.command.join(" ")],
+      ["Versions", Object.entries(environment.versions).map((pair) => pair.join(" ")).join(", ")],
+      ["Time", Object.entries(environment.seconds).map(([name, value]) => `${name} ${seconds(value)}`).join(", ")],
+      ["Machine", environment.host],
+      ["Date", environment.date],
+      ["Threads", environment.threads === null ? null : String(environment.threads)],
+    ])),
+  ];
+}
