@@ -42,6 +42,10 @@ pub struct CopySum {
     pub bytes: u64,
     /// Copies whose bytes were at the destination already.
     pub unchanged: u64,
+    /// Number of the launch that follows the first copy.
+    pub first_launch: LaunchId,
+    /// Number of the launch that follows the last copy.
+    pub last_launch: LaunchId,
 }
 
 /// Which copies are summed up together.

@@ -3,9 +3,10 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use rustc_hash::FxHashMap;
-use warpline_format::event::{Allocation, AllocationId, AllocationKind, HostAllocationId, PathId};
+use warpline_format::event::{Allocation, AllocationId, AllocationKind, HostAllocationId, LaunchId, PathId};
 
 use super::sharing::{ALLOCATIONS, Kind, Place, Sharing};
+use crate::patterns::TouchedMap;
 
 /// Ended allocations whose rows are still known, for faults that name them; the runtime remembers no more.
 const REMEMBERED: usize = 4096;
@@ -39,6 +40,12 @@ pub struct AllocationData {
     pub freed: u64,
     /// Bytes of the sectors that kernels touched, of all of them.
     pub touched_bytes: u64,
+    /// The same by part of the allocation; `None` where several share the row, or nothing was touched.
+    pub touched_map: Option<TouchedMap>,
+    /// Number of the launch that follows its begin; the first one's.
+    pub first_launch: LaunchId,
+    /// Number of the launch that follows its end; the last one's.
+    pub last_launch: Option<LaunchId>,
 }
 
 /// Host memory, or several pieces that share a row.
@@ -126,10 +133,16 @@ impl AllocationRows {
 }
 
 /// Enters an allocation into its row.
-pub fn enter(rows: &mut BTreeMap<AllocationId, AllocationData>, row: AllocationId, event: Allocation) {
+pub fn enter(
+    rows: &mut BTreeMap<AllocationId, AllocationData>,
+    row: AllocationId,
+    event: Allocation,
+    first_launch: LaunchId,
+) {
     match rows.get_mut(&row) {
         Some(data) if row != event.id => {
             data.count += 1;
+            data.touched_map = None;
             let common = &mut data.event;
             common.bytes = common.bytes.saturating_add(event.bytes);
             if common.path != event.path {
@@ -139,7 +152,20 @@ pub fn enter(rows: &mut BTreeMap<AllocationId, AllocationData>, row: AllocationI
                 common.name = None;
             }
         }
-        _ => _ = rows.insert(row, AllocationData { event, count: 1, freed: 0, touched_bytes: 0 }),
+        _ => {
+            _ = rows.insert(
+                row,
+                AllocationData {
+                    event,
+                    count: 1,
+                    freed: 0,
+                    touched_bytes: 0,
+                    touched_map: None,
+                    first_launch,
+                    last_launch: None,
+                },
+            )
+        }
     }
 }
 

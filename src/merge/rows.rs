@@ -53,6 +53,8 @@ pub(super) fn number_allocations(merged: &mut Merged, profile: &Profile, ids: &m
                 freed_count: 0,
                 live_at_once: 0,
                 touched_bytes: 0,
+                touched_map: None,
+                lifetime: None,
                 copies: Vec::new(),
                 metrics: Metrics::default(),
                 by_kernel: Vec::new(),
@@ -87,7 +89,7 @@ pub(super) fn allocations(merged: &mut Merged, profile: &Profile, ids: &Ids) {
                     sum.count = sum.count.saturating_add(copy.count);
                     sum.unchanged_count = sum.unchanged_count.saturating_add(copy.unchanged_count);
                 }
-                None => sum.copies.push(CopyRow { host, ..copy.clone() }),
+                None => sum.copies.push(CopyRow { host, first_launch: None, last_launch: None, ..copy.clone() }),
             }
         }
         add(&mut sum.metrics, &row.metrics);

@@ -105,6 +105,7 @@ pub(super) fn merge(first: &Profile, profiles: &[Profile]) -> Run {
         notes,
         missing: Vec::new(),
         lookup_bytes: runs().flat_map(|run| run.lookup_bytes.clone()).collect(),
+        cache_bytes: runs().flat_map(|run| run.cache_bytes.clone()).collect(),
         environment: environment(profiles),
     }
 }

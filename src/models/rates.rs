@@ -48,6 +48,8 @@ pub struct Rates {
     pub shared_banks: Option<Banks>,
     /// Bytes of a lookup of level 1 and of level 2.
     pub lookup_bytes: (u64, u64),
+    /// Bytes that level 1 of an SM, where no shared memory takes of it, and level 2 hold; 0 unknown.
+    pub cache_bytes: (u64, u64),
     /// Shared memory is the data array of level 1: both use the data stage.
     pub unified: bool,
     /// Bytes per second from level 2.
@@ -83,6 +85,7 @@ impl Model {
                 self.l1.as_ref().map_or(SECTOR_BYTES, |l1| l1.sector_bytes.value.into()),
                 self.l2.as_ref().map_or(SECTOR_BYTES, |l2| l2.sector_bytes.value.into()),
             ),
+            cache_bytes: self.hierarchy().map_or((0, 0), |hierarchy| (hierarchy.l1.bytes, hierarchy.l2.bytes())),
             unified: options.is_some_and(|options| options.value.len() > 1) && self.stages.is_some(),
             l2: bytes(|rates| &rates.l2_gbs),
             dram: bytes(|rates| &rates.dram_gbs),

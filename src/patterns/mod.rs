@@ -15,4 +15,4 @@ pub use atomics::{Collisions, HotPlace};
 pub use banks::BankExample;
 pub use follower::{PatternSums, Patterns, SitePattern};
 pub use strides::Strides;
-pub use touched::Touched;
+pub use touched::{Touched, TouchedMap};

@@ -12,6 +12,28 @@ const SECTORS_OF_PAGE: u64 = PAGE_BYTES / SECTOR_BYTES;
 /// Pages whose places are remembered.
 const RECENT: usize = 16;
 
+/// Parts that a map of an allocation has at most.
+const MOST_PARTS: u64 = 64;
+
+/// How much is touched of each part of an allocation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TouchedMap {
+    /// Bytes of a part, whole sectors; the last one may be shorter.
+    pub part_bytes: u64,
+    /// Bytes of the touched sectors of each, from the first address on.
+    pub touched: Vec<u64>,
+}
+
+impl TouchedMap {
+    /// Of `bytes` at `address`.
+    pub fn new(touched: &Touched, address: u64, bytes: u64) -> TouchedMap {
+        let part_bytes = bytes.div_ceil(SECTOR_BYTES).div_ceil(MOST_PARTS).max(1).saturating_mul(SECTOR_BYTES);
+        let starts = (0..bytes.div_ceil(part_bytes)).map(|part| part * part_bytes);
+        let of = |start: u64| touched.bytes_in(address.saturating_add(start), part_bytes.min(bytes - start));
+        TouchedMap { part_bytes, touched: starts.map(of).collect() }
+    }
+}
+
 type Page = Box<[u64; WORDS]>;
 
 /// A set of sectors.
@@ -191,6 +213,14 @@ mod tests {
                 let sectors = if bytes == 0 { 0..0 } else { address / SECTOR_BYTES..(address + bytes - 1) / SECTOR_BYTES + 1 };
                 let want = (slow.range(sectors.clone()).count() as u64 * SECTOR_BYTES).min(bytes);
                 prop_assert_eq!(one.bytes_in(address, bytes), want);
+                let address = address / SECTOR_BYTES * SECTOR_BYTES;
+                let map = TouchedMap::new(&one, address, bytes);
+                prop_assert!(map.touched.len() as u64 <= MOST_PARTS);
+                prop_assert_eq!(map.touched.iter().sum::<u64>(), one.bytes_in(address, bytes));
+                for (part, touched) in map.touched.iter().enumerate() {
+                    let start = part as u64 * map.part_bytes;
+                    prop_assert_eq!(*touched, one.bytes_in(address + start, map.part_bytes.min(bytes - start)));
+                }
                 one.forget(address, bytes);
                 slow.retain(|sector| !sectors.contains(sector));
                 prop_assert_eq!(one.bytes_in(0, 1 << 40), slow.len() as u64 * SECTOR_BYTES);

@@ -66,7 +66,12 @@ pub fn build(input: BuildInput<'_>) -> Profile {
     // Without addresses nothing was simulated.
     let simulated = facts.models.iter().zip(&facts.rates).filter(|_| !analysis.counted);
     let lookup_bytes = simulated
+        .clone()
         .map(|(model, Rates { lookup_bytes: (l1, l2), .. })| (model.clone(), model::LookupBytes { l1: *l1, l2: *l2 }))
+        .collect();
+    let cache_bytes = simulated
+        .filter(|(_, rates)| rates.cache_bytes != (0, 0))
+        .map(|(model, Rates { cache_bytes: (l1, l2), .. })| (model.clone(), model::CacheBytes { l1: *l1, l2: *l2 }))
         .collect();
     let mut profile = Profile {
         schema: model::SCHEMA.to_owned(),
@@ -95,6 +100,7 @@ pub fn build(input: BuildInput<'_>) -> Profile {
             notes: Vec::new(),
             missing,
             lookup_bytes,
+            cache_bytes,
             environment: facts.environment,
         },
         kernels: Vec::new(),
@@ -298,6 +304,8 @@ fn add_allocations(
                 bytes: sum.bytes,
                 count: sum.count,
                 unchanged_count: sum.unchanged,
+                first_launch: Some(sum.first_launch),
+                last_launch: Some(sum.last_launch),
                 host,
                 path: paths.host(path),
             })
@@ -313,6 +321,14 @@ fn add_allocations(
             freed_count: data.freed,
             live_at_once: live.get(&paths.host(data.event.path)).copied().unwrap_or(0),
             touched_bytes: data.touched_bytes,
+            touched_map: data
+                .touched_map
+                .as_ref()
+                .map(|map| model::TouchedMap { part_bytes: map.part_bytes, touched: map.touched.clone() }),
+            lifetime: Some(model::Lifetime {
+                first_launch: data.first_launch,
+                last_launch: data.last_launch.filter(|_| data.freed == data.count),
+            }),
             copies,
             metrics: if analysis.counted { model::Metrics::default() } else { rows::metrics(&total, None) },
             by_kernel: by_kernel

@@ -117,6 +117,9 @@ pub struct Run {
     /// Bytes of a lookup at each level, by model; absent where nothing was simulated.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub lookup_bytes: BTreeMap<String, LookupBytes>,
+    /// Bytes that each cache holds, by model.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub cache_bytes: BTreeMap<String, CacheBytes>,
     /// Whatever may differ between identical runs.
     pub environment: Environment,
 }
@@ -125,6 +128,15 @@ pub struct Run {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LookupBytes {
     /// Level 1.
+    pub l1: u64,
+    /// Level 2.
+    pub l2: u64,
+}
+
+/// Sizes of caches.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CacheBytes {
+    /// Level 1 of an SM, where no shared memory takes of it; 0 unknown.
     pub l1: u64,
     /// Level 2.
     pub l2: u64,
@@ -385,6 +397,12 @@ pub struct Allocation {
     /// Bytes of the 32-byte sectors that kernels touched, each once; 0 where nothing was simulated.
     #[serde(default, skip_serializing_if = "super::metrics::is_zero")]
     pub touched_bytes: u64,
+    /// The same by part of the allocation; absent where several share the row, or nothing was touched.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub touched_map: Option<TouchedMap>,
+    /// Among the launches of the program; absent where runs were merged.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lifetime: Option<Lifetime>,
     /// Copies and fills.
     pub copies: Vec<CopyRow>,
     /// Over all spaces; absent where requests were counted without their addresses.
@@ -392,6 +410,24 @@ pub struct Allocation {
     pub metrics: Metrics,
     /// By kernel.
     pub by_kernel: Vec<ByKernel>,
+}
+
+/// How much kernels touched of each part of an allocation.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TouchedMap {
+    /// Bytes of a part; the last one may be shorter.
+    pub part_bytes: u64,
+    /// Bytes of the 32-byte sectors of each part that were touched, from the allocation's first byte on.
+    pub touched: Vec<u64>,
+}
+
+/// When an allocation was there, by numbers of launches.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Lifetime {
+    /// The launch that follows its begin; where several share the row, the first one's.
+    pub first_launch: u64,
+    /// The launch that follows its end, the last one's; `None` where not all were freed.
+    pub last_launch: Option<u64>,
 }
 
 /// Copies of one kind.
@@ -406,6 +442,12 @@ pub struct CopyRow {
     /// Of these, whose bytes were at the destination already, although no kernel had stored there since the copy before.
     #[serde(default, skip_serializing_if = "super::metrics::is_zero")]
     pub unchanged_count: u64,
+    /// Number of the launch that follows the first of them; absent where runs were merged.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub first_launch: Option<u64>,
+    /// Number of the launch that follows the last of them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last_launch: Option<u64>,
     /// Host allocation on the other side, when known.
     pub host: Option<u64>,
     /// Where.

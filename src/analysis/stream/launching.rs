@@ -30,6 +30,7 @@ impl Analyzer {
         if self.last_launch.replace(event.id).is_some_and(|last| last >= event.id) {
             return Err(Refusal::LaunchOrder(event.id));
         }
+        self.memory.next_launch = event.id.saturating_add(1);
         let module = self.analysis.modules.get(&event.module).cloned();
         let module = module.ok_or(Refusal::UnknownModule { launch: event.id, module: event.module })?;
         if event.function as usize >= module.table.functions.len() {

@@ -1,7 +1,9 @@
 //! Memory as control records tell of it: what is allocated where, what copies write, what kernels touch.
 
 use rustc_hash::{FxHashMap, FxHashSet};
-use warpline_format::event::{Allocation, AllocationId, AllocationKind, Copy, Fault, HostAllocationId, PathId};
+use warpline_format::event::{
+    Allocation, AllocationId, AllocationKind, Copy, Fault, HostAllocationId, LaunchId, PathId,
+};
 
 use super::contents::Contents;
 use super::limits::copied_bytes;
@@ -11,7 +13,7 @@ use crate::analysis::rows::{self, AllocationRows, HostRows};
 use crate::analysis::{Analysis, CopyKey, HostAllocationData};
 use crate::attribution::{AllocationMap, MapChange};
 use crate::hierarchy::Written;
-use crate::patterns::Touched;
+use crate::patterns::{Touched, TouchedMap};
 
 /// The memory of the program at this moment of the stream.
 #[derive(Default)]
@@ -20,6 +22,8 @@ pub(super) struct Memory {
     pub(super) map: AllocationMap,
     /// Sectors that kernels touched in memory that is live.
     pub(super) touched: Touched,
+    /// Number that the next launch has at the least.
+    pub(super) next_launch: LaunchId,
     rows: AllocationRows,
     host_rows: HostRows,
     /// Rows of allocations in host memory that kernels reach where it is.
@@ -54,7 +58,7 @@ impl Memory {
             self.touched.forget(address, bytes);
         }
         self.map.insert_for(id, row, address, bytes)?;
-        rows::enter(&mut analysis.allocations, row, event);
+        rows::enter(&mut analysis.allocations, row, event, self.next_launch);
         Ok(MapChange::Insert { id, row, address, bytes })
     }
 
@@ -92,6 +96,7 @@ impl Memory {
         }
         let Some(data) = row.and_then(|row| analysis.allocations.get_mut(&row)) else { return false };
         data.freed = (data.freed + 1).min(data.count);
+        data.last_launch = Some(self.next_launch);
         true
     }
 
@@ -100,6 +105,9 @@ impl Memory {
         for &(row, address, bytes) in extents {
             if let Some(data) = analysis.allocations.get_mut(&row) {
                 data.touched_bytes = data.touched_bytes.saturating_add(self.touched.bytes_in(address, bytes));
+                if data.count == 1 && data.touched_bytes > 0 {
+                    data.touched_map = Some(TouchedMap::new(&self.touched, address, bytes));
+                }
             }
         }
     }
@@ -132,6 +140,10 @@ impl Memory {
         let keys: Vec<CopyKey> = ends[0].into_iter().chain(second).map(key).collect();
         for key in &keys {
             let sum = analysis.copies.entry(*key).or_default();
+            if sum.count == 0 {
+                sum.first_launch = self.next_launch;
+            }
+            sum.last_launch = self.next_launch;
             sum.count += 1;
             sum.bytes = sum.bytes.saturating_add(bytes);
         }

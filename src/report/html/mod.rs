@@ -10,7 +10,8 @@ use data::{Document, Side};
 
 /// The page of a profile.
 pub fn html(profile: &Profile) -> String {
-    let document = Document { sides: vec![Side::new("profile", profile)], comparison: None, figures: data::no_figures() };
+    let document =
+        Document { sides: vec![Side::new("profile", profile)], comparison: None, figures: data::no_figures() };
     parts::page("Warpline", &document)
 }
 

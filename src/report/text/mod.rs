@@ -25,7 +25,7 @@ mod wrap;
 pub use conflicts::{conflict_line, conflict_place, in_short as conflicts_in_short};
 pub use faults::fault_line;
 
-pub(super) use allocations::{copies, name_of};
+pub(super) use allocations::name_of;
 pub(super) use estimate::{limiter, name as limit_name};
 pub(super) use figures::{add, bytes, count, memory, percent, ratio, seconds};
 pub(super) use findings::verdict;
@@ -54,33 +54,6 @@ pub struct TextOptions {
     pub width: usize,
     /// What is shown of the program.
     pub shown: Shown,
-}
-
-/// What was run and how far it can be trusted, in lines.
-pub(super) fn facts(profile: &Profile) -> String {
-    let mut out = String::new();
-    header::write(&mut out, profile, Style { color: false });
-    out.trim_end().to_owned()
-}
-
-/// Tables that look alike everywhere: caches, estimates, models side by side, advice, statistics, idle lanes.
-pub(super) fn tables(profile: &Profile, top: usize) -> String {
-    let (mut out, style) = (String::new(), Style { color: false });
-    caches::write(&mut out, profile, style, top);
-    estimate::write(&mut out, profile, style, top);
-    models::write(&mut out, profile, style, top);
-    bypass::write(&mut out, profile, style, top);
-    bypass::write_pages(&mut out, profile, style, top);
-    launches::write(&mut out, profile, style, top);
-    branches::write_idle(&mut out, profile, style, top);
-    out.trim_end().to_owned()
-}
-
-/// What a reader should know, in lines; empty where there is nothing.
-pub(super) fn notes(profile: &Profile) -> String {
-    let mut out = String::new();
-    header::write_notes(&mut out, profile, Style { color: false });
-    out.trim_end().to_owned()
 }
 
 /// What a report shows of the program.

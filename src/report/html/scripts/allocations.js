@@ -83,18 +83,18 @@ function touchedMap(allocation) {
   const share = ratio(touched, size);
   const said = h("p", null, figure("touched", touched, "bytes", "allocation.touched_bytes"), ` of ${bytes(size)} touched (${percent(share)}).`);
   if (profile().run.mode === "counters" || Object.keys(profile().run.lookup_bytes ?? {}).length === 0) return nothing("Not recorded: the profile was made without simulating caches.");
-  if (!map || map.length === 0) return [said, h("p", { class: "note" }, allocation.count > 1 ? `This row stands for ${count(allocation.count)} allocations; a map is kept for single ones.` : "Which parts these are was not recorded in this profile.")];
-  const parts = map.length;
-  const step = size / parts;
-  const drawing = svg("svg", { viewBox: `0 0 ${parts * 10} 44`, class: "touched", preserveAspectRatio: "none", role: "img", "aria-label": `Touched parts of ${parts}: ${map.filter((bytes) => bytes > 0).length}` });
-  map.forEach((bytesOfPart, at) => {
-    const full = Math.min(1, ratio(bytesOfPart, Math.max(1, step)) ?? 0);
+  if (!map) return [said, h("p", { class: "note" }, allocation.count > 1 ? `This row stands for ${count(allocation.count)} allocations; a map is kept for single ones.` : "Which parts these are was not recorded in this profile.")];
+  const parts = map.touched.length;
+  const drawing = svg("svg", { viewBox: `0 0 ${parts * 10} 44`, class: "touched", preserveAspectRatio: "none", role: "img", "aria-label": `Touched parts of ${parts}: ${map.touched.filter((bytes) => bytes > 0).length}` });
+  map.touched.forEach((bytesOfPart, at) => {
+    const [begin, end] = [at * map.part_bytes, Math.min(size, (at + 1) * map.part_bytes)];
+    const full = Math.min(1, ratio(bytesOfPart, end - begin) ?? 0);
     drawing.append(svg("rect", {
-      x: at * 10, y: 0, width: 10, height: 44, class: full === 0 ? "untouched" : "part", style: full === 0 ? {} : { fill: heat(1 - full) },
-      hint: [`${bytes(at * step)} to ${bytes((at + 1) * step)}`, `${bytes(bytesOfPart)} touched (${percent(full)})`], data: { figure: "touched.part", value: bytesOfPart },
+      x: at * 10, y: 0, width: 10, height: 44, class: full === 0 ? "untouched" : "part", style: full === 0 ? {} : { fill: heat(full) },
+      hint: [`${bytes(begin)} to ${bytes(end)}`, `${bytes(bytesOfPart)} touched (${percent(full)})`], data: { figure: "touched.part", value: bytesOfPart },
     }));
   });
-  return [said, drawing, h("div", { class: "touched-scale" }, h("span", null, "first byte"), h("span", null, "last byte")), legend([[heat(0), "all of it"], [heat(0.5), "half"], [heat(1), "little"], ["var(--track)", "nothing"]])];
+  return [said, drawing, h("div", { class: "touched-scale" }, h("span", null, "first byte"), h("span", null, "last byte")), legend([[heat(1), "all of it"], [heat(0.5), "half"], [heat(0), "little"], ["var(--track)", "nothing"]])];
 }
 
 /** From birth to end, among the launches of the program. */

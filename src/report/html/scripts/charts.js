@@ -34,7 +34,7 @@ function limiterBars(kernel, { most = 12, compact = false } = {}) {
 function histogram({ label, bars, marks = [], unit = "count", axis }) {
   const all = bars.reduce((sum, bar) => sum + bar.value, 0);
   if (all === 0) return nothing("Nothing to show here.");
-  const [width, height, left, bottom, top] = [560, 190, 44, 38, marks.length > 0 ? 24 : 10];
+  const [width, height, left, bottom, top] = [560, 190, 44, 38, marks.length > 0 ? 34 : 10];
   const inner = height - bottom - top;
   const highest = bars.reduce((max, bar) => Math.max(max, bar.value), 0);
   const step = (width - left - 6) / bars.length;
@@ -55,16 +55,22 @@ function histogram({ label, bars, marks = [], unit = "count", axis }) {
       svg("rect", { x: x + step * 0.1, y: top + inner - size, width: Math.max(1, step * 0.8), height: size, rx: 1.5, class: `bar ${bar.kind ?? ""}` }),
     );
     drawing.append(group);
-    if (at % every === 0 || bar.kind === "apart") {
+    const last = bars[bars.length - 1];
+    const beside = last.kind === "apart" && at !== bars.length - 1 && (bars.length - 1 - at) * step < 52;
+    if (bar.kind === "apart" || (at % every === 0 && !beside)) {
       drawing.append(svg("text", { x: x + step / 2, y: height - bottom + 14, class: "axis", "text-anchor": "middle" }, bar.label));
     }
   });
   drawing.append(svg("line", { x1: left, x2: width, y1: top + inner, y2: top + inner, class: "base" }));
+  let before = -1000;
   for (const mark of marks) {
     const x = left + mark.at * step;
+    // Labels that would touch stand one above the other.
+    const raised = x - before < 100 ? 12 : 0;
+    before = x;
     drawing.append(svg("line", { x1: x, x2: x, y1: top - 6, y2: top + inner, class: "mark" }));
     const end = x > width - 90;
-    drawing.append(svg("text", { x: end ? x - 4 : x + 4, y: top - 8, class: "mark-label", "text-anchor": end ? "end" : "start" }, mark.label));
+    drawing.append(svg("text", { x: end ? x - 4 : x + 4, y: top - 8 - raised, class: "mark-label", "text-anchor": end ? "end" : "start" }, mark.label));
   }
   if (axis) drawing.append(svg("text", { x: (left + width) / 2, y: height - 4, class: "axis", "text-anchor": "middle" }, axis));
   return h("figure", { class: "chart" }, drawing);

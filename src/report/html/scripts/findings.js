@@ -4,7 +4,7 @@ const SEVERITIES = { error: ["✕", "Error"], warning: ["▲", "Warning"], note:
 
 function severityMark(severity) {
   const [sign, word] = SEVERITIES[severity] ?? ["·", severity];
-  return h("span", { class: `severity ${severity}`, hint: GLOSSARY.severity }, h("span", { "aria-hidden": "true", class: "severity-sign" }, sign), word);
+  return h("span", { class: `severity is-${severity}`, hint: GLOSSARY.severity }, h("span", { "aria-hidden": "true", class: "severity-sign" }, sign), word);
 }
 
 function gainText(finding) {
@@ -12,6 +12,11 @@ function gainText(finding) {
   const what = finding.kernel === null ? "the program" : "the kernel";
   const much = factor >= 1.1 ? `${factor.toFixed(1)} × faster` : `${(100 * (factor - 1)).toFixed(1)} % faster`;
   return `${what} ${much}, ${seconds(saved)} saved`;
+}
+
+/** Text in which names of the program stand between backticks. */
+function withCode(text) {
+  return text.split("`").map((part, at) => (at % 2 === 1 ? h("code", null, part) : part));
 }
 
 /** Source line of a finding or access, with where it is. */
@@ -34,7 +39,7 @@ function findingCard(finding, { brief = false, key = "finding" } = {}) {
   const evidence = Object.entries(finding.evidence);
   return h(
     "article",
-    { class: `finding ${finding.severity}`, id: `${key}-${finding.rank}`, tabindex: "-1", data: { finding: finding.id } },
+    { class: `finding is-${finding.severity}`, id: `${key}-${finding.rank}`, tabindex: "-1", data: { finding: finding.id } },
     h(
       "header",
       null,
@@ -45,8 +50,8 @@ function findingCard(finding, { brief = false, key = "finding" } = {}) {
     finding.file ? codeLine(finding.file, finding.line) : null,
     about.length > 0 ? h("p", { class: "about" }, about.flatMap((one, at) => (at > 0 ? [" · ", one] : [one]))) : null,
     h("dl", { class: "why" },
-      h("dt", null, "Why"), h("dd", { class: "reason" }, finding.reason),
-      h("dt", null, "Cure"), h("dd", { class: "cure" }, finding.cure)),
+      h("div", null, h("dt", null, "Why"), h("dd", { class: "reason" }, withCode(finding.reason))),
+      h("div", null, h("dt", null, "Cure"), h("dd", { class: "cure" }, withCode(finding.cure)))),
     !brief && evidence.length > 0
       ? h("details", { class: "evidence" }, h("summary", null, "The numbers it rests on"), h("dl", { class: "pairs" }, evidence.map(([name, value]) => [h("dt", null, spaced(name)), h("dd", { data: { figure: `evidence.${name}`, value } }, Number.isInteger(value) ? count(value) : mean(value))])))
       : null,

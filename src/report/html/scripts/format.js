@@ -13,7 +13,7 @@ function count(value) {
 /** Three digits: 1.08 M. */
 function short(value) {
   if (value === null || value === undefined || Number.isNaN(value)) return NONE;
-  if (Math.abs(value) < 10000) return Number.isInteger(value) ? count(value) : digits(value);
+  if (Math.abs(value) < 10000) return Number.isInteger(value) || Math.abs(value) >= 1000 ? count(value) : digits(value);
   return scaled(value, 1000, ["", "k", "M", "G", "T", "P", "E"]);
 }
 

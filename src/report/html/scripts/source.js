@@ -26,9 +26,29 @@ function highlighted(text, marks = new Map()) {
   return tokens(text).map(([kind, word, at]) => {
     const column = (plain ? at : encoder.encode(text.slice(0, at)).length) + 1;
     const mark = marks.get(column);
-    if (mark) return mark(word);
+    if (mark && kind !== "") return mark(word);
+    if (kind === "" && plain) return operators(word, at + 1, marks);
     return kind === "" || kind === "name" ? document.createTextNode(visible(word)) : h("span", { class: `token-${kind}` }, word);
   });
+}
+
+/** Operators, of which some are accesses: an assignment stands at its `=`. */
+function operators(text, begin, marks) {
+  const list = [];
+  let last = 0;
+  for (const match of text.matchAll(/[^\sA-Za-z0-9_]+/g)) {
+    for (let at = match.index; at < match.index + match[0].length; at += 1) {
+      const mark = marks.get(begin + at);
+      if (!mark) continue;
+      // `+=` is one word.
+      const word = text.slice(at).match(/^[-+*\/%&|^<>]*=|^./)[0];
+      list.push(document.createTextNode(visible(text.slice(last, at))), mark(word));
+      last = at + word.length;
+      at = last - 1;
+    }
+  }
+  list.push(document.createTextNode(visible(text.slice(last))));
+  return list;
 }
 
 /** Accesses of a line, copies that unrolling made put together. */
@@ -210,7 +230,7 @@ function sourceTable(file, rows, costs, metric, chosen) {
   const head = h("thead", null, h("tr", null,
     h("th", { scope: "col", class: "number" }, "Line"),
     h("th", { scope: "col" }, h("button", { type: "button", class: "sort", hint: GLOSSARY.heat }, labelOf(metric))),
-    h("th", { scope: "col", class: "number" }, h("button", { type: "button", class: "sort", hint: GLOSSARY.sectors_per_request }, "Per request")),
+    h("th", { scope: "col", class: "number per-request" }, h("button", { type: "button", class: "sort", hint: GLOSSARY.sectors_per_request }, "Per request")),
     h("th", { scope: "col", class: "number wide" }, h("button", { type: "button", class: "sort", hint: GLOSSARY.efficiency }, "Coalesced")),
     h("th", { scope: "col", class: "number wide" }, h("button", { type: "button", class: "sort", hint: GLOSSARY.l1_rate }, "L1 hit")),
     h("th", { scope: "col" }, "Source")));
@@ -245,10 +265,10 @@ function sourceTable(file, rows, costs, metric, chosen) {
     },
       h("td", { class: "number line-number" }, sum ? h("a", { href: `#/${sourceRoute(file.file, line)}`, "aria-label": `Line ${line}` }, String(line)) : String(line)),
       h("td", { class: "heat-cell", data: { figure: `line.${metric}`, value } }, value > 0 ? h("span", { class: "with-bar", title: inUnit(value, unit) }, h("span", { class: "meter" }, h("span", { class: "meter-track" }, h("span", { class: "meter-fill", style: { width: `${(100 * value) / most}%`, background: heat(value / most) } }))), h("span", { class: "figure" }, percent(value / all))) : null),
-      h("td", { class: "number" }, per),
+      h("td", { class: "number per-request" }, per),
       h("td", { class: "number wide" }, share("efficiency")),
       h("td", { class: "number wide" }, share("l1_rate")),
-      h("td", { class: "code" }, found.length > 0 ? h("a", { class: `flag ${found[0].severity}`, href: `#/${sourceRoute(file.file, line)}`, hint: () => found.map((finding) => h("div", null, h("strong", null, spaced(finding.id)), h("p", null, finding.reason))), "aria-label": `${plural(found.length, "finding")}: ${spaced(found[0].id)}` }, SEVERITIES[found[0].severity]?.[0] ?? "!") : h("span", { class: "flag none" }), text === null ? h("span", { class: "note" }, "not in the profile") : h("code", null, highlighted(text.replace(/\t/g, "    "), /\t/.test(text) ? new Map() : columns))));
+      h("td", { class: "code" }, found.length > 0 ? h("a", { class: `flag is-${found[0].severity}`, href: `#/${sourceRoute(file.file, line)}`, hint: () => found.map((finding) => h("div", null, h("strong", null, spaced(finding.id)), h("p", null, withCode(finding.reason)))), "aria-label": `${plural(found.length, "finding")}: ${spaced(found[0].id)}` }, SEVERITIES[found[0].severity]?.[0] ?? "!") : h("span", { class: "flag none" }), text === null ? h("span", { class: "note" }, "not in the profile") : h("code", null, highlighted(text.replace(/\t/g, "    "), /\t/.test(text) ? new Map() : columns))));
   };
   const virtual = virtualRows(scroller, body, { height: () => 26, columns: () => 6, make });
   virtual.show(rows.length);
