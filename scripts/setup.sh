@@ -7,6 +7,7 @@ set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 llvm=$(cat "$here/llvm-version")
 wheels=$here/cuda-wheels.txt
+test_wheels=$here/test-wheels.txt
 minimum_rust=90
 tests=${1:-}
 toolchain_missing=6
@@ -29,9 +30,14 @@ missing_packages() {
     have "llvm-config-$llvm" || echo "llvm-$llvm-dev"
     { have g++ || have c++; } || echo g++
     have make || echo make
-    [ "$tests" != --tests ] || have cmake || echo cmake
+    if [ "$tests" = --tests ]; then
+        have cmake || echo cmake
+        # The report's page is tested in a browser.
+        { have chromium || have chromium-browser || have google-chrome; } || echo chromium
+    fi
     # Only the wheels need pip.
-    if ! cuda_toolkit >/dev/null && ! cuda_wheels_present && ! python3 -m pip --version >/dev/null 2>&1; then
+    if { { ! cuda_toolkit >/dev/null && ! cuda_wheels_present; } || { [ "$tests" = --tests ] && ! test_wheels_present; }; } &&
+        ! python3 -m pip --version >/dev/null 2>&1; then
         echo python3-pip
     fi
 }
@@ -84,6 +90,26 @@ cuda_wheels_present() {
     done
 }
 
+test_folder=$cache/tests
+
+# Whether what only tests need is unpacked in the cache, in its pinned version.
+test_wheels_present() {
+    sed -n 's/^\([a-z0-9-]*\)==\([0-9.]*\) .*/\1 \2/p' "$test_wheels" | while read -r name version; do
+        name=$(printf %s "$name" | tr - _)
+        [ -d "$test_folder/$name-$version.dist-info" ] || exit 1
+    done
+}
+
+install_test_wheels() {
+    test_wheels_present && return 0
+    have python3 || fail "python3 is missing: it fetches what the tests of the report's page need. Install python3 and python3-pip."
+    say "fetching axe for the tests to $test_folder"
+    mkdir -p "$test_folder" || fail "cannot write to $cache. Set XDG_CACHE_HOME to a folder that can be written, then repeat."
+    PIP_ROOT_USER_ACTION=ignore python3 -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes --only-binary=:all: \
+        --upgrade --target "$test_folder" -r "$test_wheels" >&2 ||
+        fail "pip could not fetch what the tests need. Check the network, then repeat."
+}
+
 install_cuda() {
     if folder=$(cuda_toolkit); then
         say "CUDA toolkit: $folder"
@@ -132,4 +158,7 @@ install_triton() {
 check_rust
 install_packages
 install_cuda
-[ "$tests" != --tests ] || install_triton
+if [ "$tests" = --tests ]; then
+    install_triton
+    install_test_wheels
+fi

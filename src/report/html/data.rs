@@ -1,4 +1,5 @@
-//! What the page shows, as data in it: the documents of `--format json`, and the words that other formats use for them.
+//! What the page shows, as data in it: what it draws of the documents of `--format json`, and the words that other formats
+//! use for them.
 
 use std::collections::BTreeMap;
 use std::io::Write as _;
@@ -9,6 +10,7 @@ use serde::Serialize;
 
 use crate::comparison::{Better, Diff, Unit, better, rank, unit};
 use crate::profile::Profile;
+use crate::profile::model::{ByOp, Metrics};
 use crate::report::comparison::words;
 use crate::report::text::label;
 
@@ -19,7 +21,7 @@ const MOST_PLAIN: usize = 1 << 20;
 #[derive(Serialize)]
 pub(super) struct Document<'a> {
     /// One profile, or the two that are compared: before, after.
-    pub(super) sides: Vec<Side<'a>>,
+    pub(super) sides: Vec<Side>,
     pub(super) comparison: Option<&'a Diff>,
     /// How figures of the comparison are shown, by name.
     pub(super) figures: BTreeMap<String, FigureWords>,
@@ -27,18 +29,53 @@ pub(super) struct Document<'a> {
 
 /// A profile of the page.
 #[derive(Serialize)]
-pub(super) struct Side<'a> {
+pub(super) struct Side {
     name: &'static str,
-    profile: &'a Profile,
+    profile: Profile,
     /// Kernels as the text report calls them, by number.
     kernel_labels: BTreeMap<u32, String>,
 }
 
-impl<'a> Side<'a> {
-    pub(super) fn new(name: &'static str, profile: &'a Profile) -> Side<'a> {
+impl Side {
+    pub(super) fn new(name: &'static str, profile: &Profile) -> Side {
         let labels = profile.kernels.iter().map(|kernel| (kernel.id, label(profile, kernel)));
-        Side { name, profile, kernel_labels: labels.collect() }
+        Side { name, profile: drawn(profile), kernel_labels: labels.collect() }
     }
+}
+
+/// What the page draws of a profile: distributions of kernels and allocations, and no spreads, which fill most of a large one.
+fn drawn(profile: &Profile) -> Profile {
+    let mut drawn = profile.clone();
+    let plain = |metrics: &mut Metrics| {
+        metrics.lines_touched = BTreeMap::new();
+        metrics.reuse = None;
+    };
+    for kernel in &mut drawn.kernels {
+        kernel.over_launches = BTreeMap::new();
+        kernel.ratios_over_launches = BTreeMap::new();
+        kernel.over_paths = Vec::new();
+        for launch in &mut kernel.launches {
+            launch.metrics.values_mut().for_each(plain);
+            launch.by_op = ByOp::new();
+        }
+        for group in &mut kernel.launch_groups {
+            group.metrics.values_mut().for_each(plain);
+            group.by_op = ByOp::new();
+            group.over_launches = BTreeMap::new();
+            group.ratios_over_launches = BTreeMap::new();
+        }
+    }
+    drawn.lines.iter_mut().flat_map(|line| line.metrics.values_mut()).for_each(plain);
+    for site in &mut drawn.sites {
+        plain(&mut site.metrics);
+        site.by_allocation.iter_mut().for_each(|part| plain(&mut part.metrics));
+        site.contexts.iter_mut().for_each(|context| plain(&mut context.metrics));
+    }
+    for allocation in &mut drawn.allocations {
+        allocation.by_kernel.iter_mut().for_each(|part| plain(&mut part.metrics));
+    }
+    drawn.blocks = Vec::new();
+    drawn
 }
 
 /// A figure of a comparison.

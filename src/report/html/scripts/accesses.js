@@ -5,8 +5,8 @@ function siteRows(sites) {
 }
 
 function siteTable(sites, { id, kernel = true } = {}) {
-  const rows = id === "accesses" ? side().once(`siteRows ${state.model}`, () => siteRows(sites)) : siteRows(sites);
-  const total = sumOf(rows.map((row) => row.sum));
+  const rows = side().once(`siteRows ${id} ${sites[0]?.kernel} ${state.model}`, () => siteRows(sites));
+  const total = side().once(`siteSum ${id} ${sites[0]?.kernel} ${state.model}`, () => sumOf(rows.map((row) => row.sum)));
   const some = (key) => rows.some((row) => row.sum[key] > 0);
   const options = (key) => [...new Set(rows.map((row) => row.site[key]))].sort().map((name) => [name, name]);
   return dataTable({

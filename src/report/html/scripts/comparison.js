@@ -53,7 +53,7 @@ function ranked(metrics, all) {
 }
 
 /** Figures before and after, each with a pair of bars. */
-function changeTable(metrics, most) {
+function changeTable(metrics, most, label) {
   const all = ranked(metrics, false);
   const names = all.length > 0 ? all : ranked(metrics, true);
   const rows = (list) => list.map((name) => {
@@ -72,7 +72,7 @@ function changeTable(metrics, most) {
   const body = h("tbody", null, rows(names.slice(0, most)));
   const rest = Object.keys(metrics).length - Math.min(most, names.length);
   const more = rest > 0 ? h("button", { type: "button", class: "button quiet", on: { click: () => { empty(body).append(...rows(ranked(metrics, true))); more.remove(); } } }, `${plural(rest, "more figure")}`) : null;
-  return [h("div", { class: "scroller whole", tabindex: "0", role: "region", "aria-label": "Figures, scrollable" }, h("table", { class: "data changes" }, h("thead", null, h("tr", null, h("th", { scope: "col" }, "Figure"), h("th", { scope: "col", class: "number" }, "Before"), h("th", { scope: "col", class: "number" }, "After"), h("th", { scope: "col" }, h("span", { class: "visually-hidden" }, "Bars")), h("th", { scope: "col", class: "number" }, h("button", { type: "button", class: "sort", hint: GLOSSARY.change }, "Change")), h("th", { scope: "col" }, h("span", { class: "visually-hidden" }, "Verdict")))), body)), more];
+  return [h("div", { class: "scroller whole", tabindex: "0", role: "region", "aria-label": `Figures of ${visible(label)}` }, h("table", { class: "data changes" }, h("thead", null, h("tr", null, h("th", { scope: "col" }, "Figure"), h("th", { scope: "col", class: "number" }, "Before"), h("th", { scope: "col", class: "number" }, "After"), h("th", { scope: "col" }, h("span", { class: "visually-hidden" }, "Bars")), h("th", { scope: "col", class: "number" }, h("button", { type: "button", class: "sort", hint: GLOSSARY.change }, "Change")), h("th", { scope: "col" }, h("span", { class: "visually-hidden" }, "Verdict")))), body)), more];
 }
 
 function stateWord(before, after) {
@@ -120,8 +120,10 @@ function changeCards(rows, card, none) {
   return [box, more];
 }
 
+let changes = 0;
+
 function changeCard(title, sub, row, most, code = null) {
-  return h("article", { class: "change-card" }, h("header", null, h("h3", null, title), stateWord(row.before, row.after), row.modelled ? h("span", { class: "tag", hint: ["Modelled", "Only cache, DRAM and time figures differ: caches behave otherwise for what runs before or beside it."] }, "modelled") : null, h("span", { class: "note" }, sub)), code, changeTable(row.metrics, most));
+  return h("article", { class: "change-card" }, h("header", null, h("h3", null, title), stateWord(row.before, row.after), row.modelled ? h("span", { class: "tag", hint: ["Modelled", "Only cache, DRAM and time figures differ: caches behave otherwise for what runs before or beside it."] }, "modelled") : null, h("span", { class: "note" }, sub)), code, changeTable(row.metrics, most, `${[title].flat().join("")}, ${sub ? [sub].flat(3).map((one) => one?.textContent ?? one ?? "").join("") : ""} ${changes += 1}`));
 }
 
 function comparisonView() {
@@ -138,7 +140,7 @@ function comparisonView() {
     diff.comparable ? null : h("section", { class: "cautions", "aria-label": "Not made alike" }, h("p", null, h("strong", null, "Not made alike."), " What follows may be due to that alone."), h("dl", { class: "pairs" }, diff.differences.map((one) => [h("dt", null, spaced(one.what)), h("dd", null, `${one.before || "–"} → ${one.after || "–"}`)]))),
     diff.limits ? limitsPanel(diff.limits) : null,
     nothingChanged ? h("p", { class: "verdict" }, "Nothing changed.") : verdictOfChange(diff),
-    Object.keys(diff.program).length > 0 ? panel("Program", {}, changeTable(diff.program, 8)) : null,
+    Object.keys(diff.program).length > 0 ? panel("Program", {}, changeTable(diff.program, 8, "the program")) : null,
     found > 0 ? panel("Findings", {}, findingChanges(findings)) : null,
     diff.kernels.length > 0 ? panel("Kernels", {}, changeCards(diff.kernels, (row) => changeCard([kernelName(row)], [row.before !== null ? sideLink(0, `kernel/${row.before}`, "before") : null, row.before !== null && row.after !== null ? " · " : null, row.after !== null ? sideLink(1, `kernel/${row.after}`, "after") : null], row, 8), "No kernel changed.")) : null,
     diff.lines.length > 0 ? panel("Lines", {}, changeCards(diff.lines.filter((row) => !row.modelled).concat(diff.lines.filter((row) => row.modelled)), (row) => changeCard(positionText(row.before, row.after), kernelOf(row.kernel), row, 4, codeChange(row.before, row.after)), "No line changed.")) : null,

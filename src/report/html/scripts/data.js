@@ -5,7 +5,9 @@ async function unpacked(element) {
   if (typeof DecompressionStream === "undefined") {
     throw new Error("this browser cannot unpack gzip (DecompressionStream); any of 2023 or later can");
   }
-  const packed = Uint8Array.from(atob(element.textContent), (letter) => letter.charCodeAt(0));
+  const text = atob(element.textContent);
+  const packed = new Uint8Array(text.length);
+  for (let at = 0; at < text.length; at += 1) packed[at] = text.charCodeAt(at);
   const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"));
   return new Response(stream).json();
 }

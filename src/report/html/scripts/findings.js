@@ -82,6 +82,7 @@ function findingsView() {
   const findings = profile().findings;
   return [
     heading("Findings", "What is wrong, why, what to do about it and what that brings; what matters most first."),
+    h("h2", { class: "visually-hidden" }, "All of them"),
     findingCards(findings, { none: profile().run.complete ? "Nothing was found that asks for a change." : "Nothing was found in what was recorded. The profile is incomplete." }),
   ];
 }

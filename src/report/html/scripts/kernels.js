@@ -75,9 +75,13 @@ function pathList(frames, none = "The call path is not known.") {
 }
 
 function kernelPaths(kernel) {
+  return side().once(`paths of ${kernel.id}`, () => countPaths(kernel));
+}
+
+function countPaths(kernel) {
   const paths = new Map();
   const note = (path, launches) => {
-    const key = JSON.stringify(path);
+    const key = path.map((frame) => `${frame.function} ${frame.file}:${frame.line}:${frame.column}`).join("\n");
     const row = paths.get(key) ?? { path, launches: 0 };
     row.launches += launches;
     paths.set(key, row);

@@ -30,6 +30,7 @@ function findingView(parts) {
   if (at < 0) return missing("finding", "findings");
   return [
     heading(`Finding ${rank} of ${findings.length}`),
+    h("h2", { class: "visually-hidden" }, spaced(findings[at].id)),
     findingCard(findings[at]),
     h("p", { class: "tools" }, at > 0 ? link(`finding/${findings[at - 1].rank}`, "← before") : null, at + 1 < findings.length ? link(`finding/${findings[at + 1].rank}`, "next →") : null, link("findings", "all findings")),
   ];
@@ -206,6 +207,29 @@ function nextOf(name, parts, by) {
   location.hash = `#/finding/${findings[(at + by + findings.length) % findings.length].rank}`;
 }
 
+/** Makes what views need before they are asked for, a little at a time, while nothing else is to do. */
+function warmUp() {
+  const tasks = [];
+  const models = profile().run.models.length > 0 ? profile().run.models : [""];
+  for (const model of models) {
+    const as = (make) => () => {
+      const chosen = state.model;
+      state.model = model;
+      make();
+      state.model = chosen;
+    };
+    for (const kernel of profile().kernels.slice(0, 50)) tasks.push(as(() => launchesOf(kernel)));
+    tasks.push(as(allLaunches), as(allocationRows), as(callTree), as(programSum));
+  }
+  tasks.push(hottestFile, searchEntries, () => side().by("sites", "place"), () => side().by("sites", "kernel"));
+  for (const kernel of profile().kernels.slice(0, 50)) tasks.push(() => kernelPaths(kernel));
+  const step = (deadline) => {
+    while (tasks.length > 0 && deadline.timeRemaining() > 5) tasks.shift()();
+    if (tasks.length > 0) requestIdleCallback(step);
+  };
+  if (typeof requestIdleCallback === "function") requestIdleCallback(step);
+}
+
 async function start() {
   try {
     const kept = localStorage.getItem("warpline-theme");
@@ -226,6 +250,7 @@ async function start() {
   addEventListener("resize", redraw);
   document.getElementById("skip").addEventListener("click", (event) => { event.preventDefault(); document.getElementById("main").focus(); });
   show();
+  warmUp();
   // Tests and scripts wait for it.
   document.documentElement.dataset.ready = "";
 }

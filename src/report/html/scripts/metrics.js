@@ -6,58 +6,85 @@ function caches(metrics) {
   return metrics.other_models?.[state.model] ?? {};
 }
 
-function level(metrics, name) {
-  return caches(metrics)[name] ?? null;
-}
-
 /** Whether the space's requests go to device memory. */
 function isGlobal(space) {
   return space === "global" || space === "local";
 }
 
-/** Sums that the views work with; of a set of requests in a space. */
+/** Sums that the views work with. Plain fields, always the same ones, as a hundred thousand launches are added up at a click. */
+class Sums {
+  constructor() {
+    this.requests = 0;
+    this.lanes = 0;
+    this.bytes = 0;
+    this.sectors = 0;
+    this.ideal_sectors = 0;
+    // Requests that sectors are counted of.
+    this.outside_requests = 0;
+    this.passes = 0;
+    this.ideal_passes = 0;
+    this.shared_requests = 0;
+    this.l1_lookups = 0;
+    this.l1_load_lookups = 0;
+    this.l1_load_hits = 0;
+    this.l2_lookups = 0;
+    this.l2_hits = 0;
+    this.dram = 0;
+    this.simulated = 0;
+    this.instructions = 0;
+    this.instruction_lanes = 0;
+  }
+
+  /** Adds the metrics of a set of requests in a space. */
+  add(metrics, space) {
+    this.requests += metrics.requests;
+    this.lanes += metrics.lanes;
+    this.bytes += metrics.bytes;
+    if (space !== "shared" && space !== "constant") {
+      this.sectors += metrics.sectors;
+      this.ideal_sectors += metrics.ideal_sectors;
+      this.outside_requests += metrics.requests;
+    }
+    if (metrics.shared) {
+      this.passes += metrics.shared.wavefronts;
+      this.ideal_passes += metrics.shared.ideal_wavefronts;
+      this.shared_requests += metrics.requests;
+    }
+    const { l1, l2, dram } = caches(metrics);
+    if (l1) {
+      this.l1_lookups += l1.lookups;
+      this.l1_load_lookups += l1.load_lookups;
+      this.l1_load_hits += l1.load_hits;
+      this.simulated += 1;
+    }
+    if (l2) {
+      this.l2_lookups += l2.lookups;
+      this.l2_hits += l2.hits;
+    }
+    if (dram) this.dram += dram.read_sectors + dram.write_sectors;
+    return this;
+  }
+
+  /** Adds other sums. */
+  merge(more) {
+    for (const key of Object.keys(this)) this[key] += more[key];
+    return this;
+  }
+}
+
 function sums(metrics, space) {
-  const outside = space !== "shared" && space !== "constant";
-  const l1 = level(metrics, "l1");
-  const l2 = level(metrics, "l2");
-  const dram = level(metrics, "dram");
-  return {
-    requests: metrics.requests,
-    lanes: metrics.lanes,
-    bytes: metrics.bytes,
-    sectors: outside ? metrics.sectors : 0,
-    ideal_sectors: outside ? metrics.ideal_sectors : 0,
-    outside_requests: outside ? metrics.requests : 0,
-    passes: metrics.shared?.wavefronts ?? 0,
-    ideal_passes: metrics.shared?.ideal_wavefronts ?? 0,
-    shared_requests: metrics.shared ? metrics.requests : 0,
-    l1_lookups: l1?.lookups ?? 0,
-    l1_load_lookups: l1?.load_lookups ?? 0,
-    l1_load_hits: l1?.load_hits ?? 0,
-    l2_lookups: l2?.lookups ?? 0,
-    l2_hits: l2?.hits ?? 0,
-    dram: (dram?.read_sectors ?? 0) + (dram?.write_sectors ?? 0),
-    simulated: l1 || l2 ? 1 : 0,
-  };
+  return new Sums().add(metrics, space);
 }
-
-function addSums(into, more) {
-  for (const key of Object.keys(more)) into[key] = (into[key] ?? 0) + more[key];
-  return into;
-}
-
-const SUMS = [
-  "requests", "lanes", "bytes", "sectors", "ideal_sectors", "outside_requests", "passes", "ideal_passes", "shared_requests",
-  "l1_lookups", "l1_load_lookups", "l1_load_hits", "l2_lookups", "l2_hits", "dram", "simulated",
-];
 
 function sumOf(list) {
-  return list.reduce(addSums, Object.fromEntries(SUMS.map((name) => [name, 0])));
+  return list.reduce((sum, one) => sum.merge(one), new Sums());
 }
 
 /** Sums over the spaces of a kernel, line or launch. */
 function spacesSum(spaces) {
-  return sumOf(Object.entries(spaces).map(([space, metrics]) => sums(metrics, space)));
+  const sum = new Sums();
+  for (const space of Object.keys(spaces)) sum.add(spaces[space], space);
+  return sum;
 }
 
 /** Warp instructions of all classes. */
@@ -82,7 +109,7 @@ const COSTS = {
   dram: { unit: "bytes", of: (s) => s.dram * 32 },
   passes: { unit: "count", of: (s) => s.passes },
   conflicts: { unit: "count", of: (s) => Math.max(0, s.passes - s.ideal_passes) },
-  instructions: { unit: "count", of: (s) => s.instructions ?? 0 },
+  instructions: { unit: "count", of: (s) => s.instructions },
 };
 
 const RATIOS = {

@@ -30,8 +30,8 @@ function callTree() {
         const nodes = [begin];
         for (const frame of frames.slice(0, -1)) nodes.push((node = frameNode(node, frame, "device")));
         nodes.push(enter(node, `line ${own.file} ${own.line}`, () => ({ name: place(own.file, own.line), detail: side().sourceLine(own.file, own.line)?.trim() ?? "", kind: "line", file: own.file, line: own.line })));
-        for (const one of nodes) addSums(one.sum, sum);
-        for (let above = begin.parent; above; above = above.parent) addSums(above.sum, sum);
+        for (const one of nodes) one.sum.merge(sum);
+        for (let above = begin.parent; above; above = above.parent) above.sum.merge(sum);
       }
     }
     return root;
@@ -49,6 +49,8 @@ const PATH_KINDS = { program: "var(--kind-program)", host: "var(--kind-host)", k
 /** Boxes below this share of the width are too thin to see or hit. */
 const THINNEST = 0.0015;
 const MOST_BOXES = 3000;
+/** Rows of the tree below one node, at first. */
+const MOST_CHILDREN = 40;
 
 function flameGraph(root, metric, zoom) {
   const total = COSTS[metric].of(root.sum);
@@ -112,12 +114,13 @@ function treeTable(root, metric) {
   const total = COSTS[metric].of(root.sum) || 1;
   const costs = [metric, ...["sectors", "avoidable", "requests"].filter((key) => key !== metric)].slice(0, 3);
   const list = h("tbody");
-  const limit = 2000;
+  const shown = new Map();
   const draw = () => {
     const rows = [];
     const walk = (node, depth) => {
-      for (const [child, cost] of children(node, metric)) {
-        if (rows.length >= limit) return;
+      const all = children(node, metric);
+      const most = shown.get(node) ?? MOST_CHILDREN;
+      for (const [child, cost] of all.slice(0, most)) {
         const has = children(child, metric).length > 0;
         const isOpen = open.has(child);
         rows.push(h("tr", null,
@@ -130,9 +133,12 @@ function treeTable(root, metric) {
           h("td", { class: "number" }, percent(RATIOS.efficiency.of(child.sum)))));
         if (isOpen) walk(child, depth + 1);
       }
+      if (all.length > most) {
+        const more = h("button", { type: "button", class: "plain", on: { click: () => { shown.set(node, most + 10 * MOST_CHILDREN); draw(); } } }, `${count(all.length - most)} more below ${node.name}`);
+        rows.push(h("tr", null, h("td", { colspan: 6, class: "note" }, more)));
+      }
     };
     walk(root, 0);
-    if (rows.length >= limit) rows.push(h("tr", null, h("td", { colspan: 6, class: "note" }, `The first ${count(limit)} rows are shown; close some to see others.`)));
     list.replaceChildren(...rows);
   };
   // What carries most is open at first.

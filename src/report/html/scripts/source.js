@@ -58,7 +58,7 @@ function accessGroups(sites) {
     const key = [site.kernel, site.column, site.op, site.space, site.bytes].join();
     const row = groups.get(key) ?? { sites: [], sum: sumOf([]), allocations: new Map(), site };
     row.sites.push(site);
-    addSums(row.sum, sums(site.metrics, site.space));
+    row.sum.merge(sums(site.metrics, site.space));
     for (const part of site.by_allocation) row.allocations.set(part.allocation, (row.allocations.get(part.allocation) ?? 0) + part.metrics.sectors);
     groups.set(key, row);
   }
@@ -135,7 +135,7 @@ function lineCosts(file, kernel) {
       const { warps, lanes } = issued(row.instructions);
       sum.instructions = warps;
       sum.instruction_lanes = lanes;
-      lines.set(row.line, lines.has(row.line) ? addSums(lines.get(row.line), sum) : sum);
+      lines.set(row.line, lines.has(row.line) ? lines.get(row.line).merge(sum) : sum);
     }
     return lines;
   });
@@ -143,6 +143,10 @@ function lineCosts(file, kernel) {
 
 /** Lines of a file that are shown: those of the profile, with gaps between. */
 function sourceLines(file) {
+  return side().once(`source ${file}`, () => linesWithGaps(file));
+}
+
+function linesWithGaps(file) {
   const known = new Set(Object.keys(profile().sources[file] ?? {}).map(Number));
   for (const row of profile().lines) if (row.file === file && row.line > 0) known.add(row.line);
   const rows = [];
@@ -165,10 +169,12 @@ function sourceFile(key) {
 
 /** File whose lines cost most. */
 function hottestFile() {
-  const costs = new Map();
-  for (const row of profile().lines) costs.set(row.file, (costs.get(row.file) ?? 0) + spacesSum(row.metrics).sectors + 1);
-  const [first] = [...costs].sort((one, other) => other[1] - one[1]);
-  return first ? sourceFile(side().fileKey(first[0])) : side().files[0] ?? null;
+  return side().once("hottest file", () => {
+    const costs = new Map();
+    for (const row of profile().lines) costs.set(row.file, (costs.get(row.file) ?? 0) + spacesSum(row.metrics).sectors + 1);
+    const [first] = [...costs].sort((one, other) => other[1] - one[1]);
+    return first ? sourceFile(side().fileKey(first[0])) : side().files[0] ?? null;
+  });
 }
 
 function sourceView(parts) {

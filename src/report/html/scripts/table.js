@@ -5,6 +5,8 @@
 /** What a reader chose, by table, as long as the page is open. */
 const tableChoices = new Map();
 
+const highestOf = new WeakMap();
+
 /** Tables of few rows are as high as they are. */
 const MOST_WHOLE = 14;
 
@@ -18,7 +20,9 @@ function dataTable({ id, label, columns, rows, sort, open, none, filters, height
   const textOf = (row) => columns.filter((c) => !c.unit).map((c) => String(c.value(row) ?? "")).join("\n").toLowerCase();
   let order = [];
   let active = -1;
-  const most = new Map();
+  // Views that are shown again bring the same rows.
+  if (!highestOf.has(rows)) highestOf.set(rows, new Map());
+  const most = highestOf.get(rows);
   const highest = (column) => {
     if (!most.has(column.key)) most.set(column.key, rows.reduce((max, row) => Math.max(max, column.value(row) ?? 0), 0));
     return most.get(column.key);
@@ -38,7 +42,14 @@ function dataTable({ id, label, columns, rows, sort, open, none, filters, height
     const way = chosen.sort.down ? -1 : 1;
     if (by.unit) {
       const values = new Float64Array(rows.length);
-      for (const index of order) values[index] = by.value(rows[index]) ?? NaN;
+      let last = -Infinity;
+      let sorted = way > 0;
+      for (const index of order) {
+        values[index] = by.value(rows[index]) ?? NaN;
+        sorted = sorted && values[index] >= last;
+        last = values[index];
+      }
+      if (sorted) return;
       order.sort((one, other) => {
         const [a, b] = [values[one], values[other]];
         // What has no value comes last either way.

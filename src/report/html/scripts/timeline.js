@@ -20,12 +20,16 @@ function launchRows(kernels) {
   return rows.sort((one, other) => one.first - other.first);
 }
 
+function launchesOf(kernel) {
+  return side().once(`launches of ${kernel.id} ${state.model}`, () => launchRows([kernel]));
+}
+
 function allLaunches() {
-  return side().once(`launches ${state.model}`, () => launchRows(profile().kernels));
+  return side().once(`launches ${state.model}`, () => profile().kernels.flatMap(launchesOf).sort((one, other) => one.first - other.first));
 }
 
 function launchTable(kernels, id) {
-  const rows = id === "launches" ? allLaunches() : launchRows(kernels);
+  const rows = id === "launches" ? allLaunches() : launchesOf(kernels[0]);
   return dataTable({
     id, label: "Launches", rows, sort: { key: "first", down: false },
     open: (row) => `kernel/${row.kernel}`,
