@@ -54,7 +54,7 @@ fn assert_reports_clean(folder: &Path, file: &str) {
     let mut empty = warpline::profile::read(&folder.join(file)).unwrap();
     (empty.kernels, empty.lines, empty.allocations) = Default::default();
     warpline::profile::write(&empty, &folder.join("empty.wlprof")).unwrap();
-    for format in ["text", "json", "markdown"] {
+    for format in ["text", "json", "markdown", "html"] {
         let (diff, said) = warpline(folder, &["diff", "--all", "--format", format, file, "empty.wlprof"]);
         assert_clean(format, &diff, format != "json");
         assert_clean(format, &said, false);

@@ -1,5 +1,7 @@
 //! The text report, whole, as it is shown.
 
+#[path = "support/page.rs"]
+mod page;
 mod support;
 
 use std::io::Read as _;
@@ -209,7 +211,28 @@ fn bad_accesses_are_findings() {
 
 #[test]
 fn the_page_for_browsers() {
-    insta::assert_snapshot!(anywhere(|profile| html(profile, 10)));
+    let profile = demo_profile();
+    let page = html(&profile);
+    let document = page::data(&page);
+    assert_eq!(document["sides"][0]["name"], "profile");
+    assert_eq!(document["sides"][0]["kernel_labels"]["0"], "columns");
+    assert!(document["comparison"].is_null());
+    let shown: Profile = serde_json::from_value(document["sides"][0]["profile"].clone()).unwrap();
+    // What fills most of a large profile and is not drawn is not there; all else is.
+    assert_eq!((&shown.run, &shown.branches, &shown.findings), (&profile.run, &profile.branches, &profile.findings));
+    assert_eq!(shown.kernels[0].metrics, profile.kernels[0].metrics);
+    assert_eq!(shown.sites[0].metrics.sectors, profile.sites[0].metrics.sectors);
+    // It fetches nothing: the only address is the name of a namespace.
+    let own = page_without_data(&page).replace("http://www.w3.org/2000/svg", "");
+    for fetch in ["src=", "http://", "https://", "@import", "url(", "{{"] {
+        assert!(!own.contains(fetch), "{fetch}");
+    }
+}
+
+/// The page's own markup, styles and scripts.
+fn page_without_data(page: &str) -> String {
+    let (before, rest) = page.split_once(" id=\"data\">").unwrap();
+    format!("{before}{}", rest.split_once("</script>").unwrap().1)
 }
 
 #[test]
@@ -222,7 +245,14 @@ fn the_page_holds_no_markup_of_the_program() {
     for lines in profile.sources.values_mut() {
         lines.values_mut().for_each(|line| *line = nasty.into());
     }
-    assert_eq!(html(&profile, 10).matches("<script>").count(), 1, "the page's own");
+    profile.sources.insert("a</script><!--".into(), [(1, "\u{2028}</script>".into())].into());
+    let page = html(&profile);
+    assert!(!page.contains("<script>alert"), "only escaped");
+    assert_eq!(page.matches("<script").count(), 2, "the page's own");
+    assert_eq!(page.matches("</script").count(), 2);
+    assert_eq!(page.matches("<!--").count(), 0);
+    let document = page::data(&page);
+    assert_eq!(document["sides"][0]["profile"]["kernels"][0]["name"], nasty);
 }
 
 /// Fields of a message of protocol buffers: number, value of a number, bytes of anything else.

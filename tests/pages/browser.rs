@@ -26,9 +26,12 @@ pub struct Browser {
 }
 
 fn installed() -> PathBuf {
-    let folders: Vec<PathBuf> = std::env::var_os("PATH").map(|path| std::env::split_paths(&path).collect()).unwrap_or_default();
+    let folders: Vec<PathBuf> =
+        std::env::var_os("PATH").map(|path| std::env::split_paths(&path).collect()).unwrap_or_default();
     let mut places = NAMES.iter().flat_map(|name| folders.iter().map(move |folder| folder.join(name)));
-    places.find(|place| place.is_file()).expect("a browser is missing: run scripts/setup.sh --tests, which installs chromium")
+    places
+        .find(|place| place.is_file())
+        .expect("a browser is missing: run scripts/setup.sh --tests, which installs chromium")
 }
 
 impl Browser {
@@ -37,7 +40,13 @@ impl Browser {
         // The protocol is spoken on descriptors 3 and 4; the shell makes these of its input and output.
         let mut command = Command::new("sh");
         command.arg("-c").arg("exec \"$@\" 3<&0 4>&1 >/dev/null 2>/dev/null").arg("sh").arg(installed());
-        command.args(["--headless=new", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--remote-debugging-pipe"]);
+        command.args([
+            "--headless=new",
+            "--no-sandbox",
+            "--disable-gpu",
+            "--hide-scrollbars",
+            "--remote-debugging-pipe",
+        ]);
         command.args(["--disable-dev-shm-usage", "--no-first-run"]);
         command.arg(format!("--user-data-dir={}", folder.path().display())).arg("about:blank");
         let mut process =

@@ -1,5 +1,7 @@
 //! The data in a page of the HTML report, read as a browser would.
 
+#![allow(dead_code, reason = "each user takes what it needs")]
+
 use std::io::Read as _;
 
 use serde_json::Value;
@@ -11,8 +13,16 @@ pub fn data(page: &str) -> Value {
     if page.contains("type=\"application/json\" id=\"data\"") {
         return serde_json::from_str(text).expect("JSON");
     }
+    let packed = base64(text);
+    let mut json = String::new();
+    flate2::read::GzDecoder::new(&packed[..]).read_to_string(&mut json).expect("gzip");
+    serde_json::from_str(&json).expect("JSON")
+}
+
+/// Bytes of a text in base64.
+pub fn base64(text: &str) -> Vec<u8> {
     let mut bits = 0u32;
-    let mut packed = Vec::new();
+    let mut bytes = Vec::new();
     for (place, letter) in text.bytes().filter(|letter| *letter != b'=').enumerate() {
         let digit = match letter {
             b'A'..=b'Z' => letter - b'A',
@@ -24,10 +34,8 @@ pub fn data(page: &str) -> Value {
         };
         bits = bits << 6 | u32::from(digit);
         if place % 4 != 0 {
-            packed.push((bits >> (6 - 2 * (place % 4))) as u8);
+            bytes.push((bits >> (6 - 2 * (place % 4))) as u8);
         }
     }
-    let mut json = String::new();
-    flate2::read::GzDecoder::new(&packed[..]).read_to_string(&mut json).expect("gzip");
-    serde_json::from_str(&json).expect("JSON")
+    bytes
 }

@@ -38,8 +38,9 @@ function findingView(parts) {
 
 function route() {
   const parts = location.hash.replace(/^#\/?/, "").split("/");
-  const name = parts[0] in VIEWS ? parts[0] : isComparison() ? "comparison" : "overview";
-  return { name, parts: parts[0] in VIEWS ? parts.slice(1) : [] };
+  const known = Object.hasOwn(VIEWS, parts[0]) && (VIEWS[parts[0]].only?.() ?? true);
+  const name = known ? parts[0] : isComparison() ? "comparison" : "overview";
+  return { name, parts: known ? parts.slice(1) : [] };
 }
 
 /** Draws the view of the address; `stay` keeps the place on the page. */
@@ -97,9 +98,10 @@ function drawBar() {
       h("button", { type: "button", class: "button square", "aria-label": "Keyboard", "aria-keyshortcuts": "?", on: { click: openKeys } }, "?")));
   empty(document.getElementById("views")).append(h("ul", null, shownViews().map(([key, view]) => h("li", null, h("a", { href: `#/${key}`, "aria-current": key === current ? "page" : null }, view.label, view.tally ? h("span", { class: "tally", "aria-hidden": "true" }, short(view.tally())) : null)))));
   // In one row on narrow screens, the current one is in sight.
+  if (!matchMedia("(max-width: 1000px)").matches) return;
   const views = document.getElementById("views");
   const here = views.querySelector('[aria-current="page"]');
-  if (here && views.scrollWidth > views.clientWidth) views.scrollLeft = here.offsetLeft - views.clientWidth / 2 + here.offsetWidth / 2;
+  if (here) views.scrollLeft = here.offsetLeft - views.clientWidth / 2 + here.offsetWidth / 2;
 }
 
 const THEMES = ["system", "light", "dark"];
