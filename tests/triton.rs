@@ -39,7 +39,11 @@ fn python(version: &str, module: &str) {
         .output()
         .expect("python3 starts");
     let said = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "Triton {version}, {module}:\n{said}\n{}", String::from_utf8_lossy(&output.stdout));
+    assert!(
+        output.status.success(),
+        "Triton {version}, {module}:\n{said}\n{}",
+        String::from_utf8_lossy(&output.stdout)
+    );
     assert!(said.contains("\nOK"), "no tests ran: {said}");
 }
 

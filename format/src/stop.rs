@@ -6,7 +6,7 @@ use std::io::{self, Read, Write};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 use crate::access::Space;
-use crate::event::{FaultKind, LaunchId, PathFrame};
+use crate::event::{FaultKind, InterpretedFrame, LaunchId, PathFrame};
 use crate::site_table::Op;
 
 /// Longest message; a longer one is damage.
@@ -93,8 +93,16 @@ pub struct StoppedLane {
     pub target: Target,
 }
 
-/// A loaded object that call-path frames point into: number, path, build id.
-pub type LoadedObject = (u32, String, Vec<u8>);
+/// A host call path with all that its frames refer to.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HostPath {
+    /// Return addresses, innermost first.
+    pub frames: Vec<PathFrame>,
+    /// Loaded objects that they point into: number, path, build id.
+    pub objects: Vec<(u32, String, Vec<u8>)>,
+    /// Positions of an interpreted program, by number.
+    pub interpreted: Vec<(u64, InterpretedFrame)>,
+}
 
 /// A program that stands still before an access.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -129,10 +137,8 @@ pub struct Stopped {
     pub code: Vec<CodePlace>,
     /// Device calls that survived inlining, outermost first; each as `code`.
     pub calls: Vec<Vec<CodePlace>>,
-    /// Host call path of the launch: return addresses, innermost first.
-    pub path: Vec<PathFrame>,
-    /// Objects of the path.
-    pub objects: Vec<LoadedObject>,
+    /// Host call path of the launch.
+    pub path: HostPath,
 }
 
 /// How the program goes on.

@@ -13,6 +13,7 @@ use warpline_format::site_table::InstructionMix;
 
 fn rates() -> Rates {
     Rates {
+        cache_bytes: (0, 0),
         sms: 10,
         clock_hz: Some(1e9),
         issue: Some(4.0),
@@ -259,6 +260,7 @@ prop_compose! {
     ) -> Rates {
         let rate = |index: usize| numbers[index].map(f64::from);
         Rates {
+            cache_bytes: (0, 0),
             sms,
             clock_hz: rate(0).map(|mhz| mhz * 1e7),
             issue: rate(1),

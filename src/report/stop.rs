@@ -284,8 +284,7 @@ mod tests {
             lanes: (0..32).filter(|bit| mask >> bit & 1 != 0).map(lane).collect(),
             code: vec![place("atomicAdd(int*, int)", 90, true), place("g(int*)", 3, false), place("f(int*)", 9, false)],
             calls: vec![vec![place("outer(int*)", 20, false)]],
-            path: Vec::new(),
-            objects: Vec::new(),
+            path: warpline_format::stop::HostPath::default(),
         }
     }
 

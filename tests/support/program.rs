@@ -133,6 +133,8 @@ pub fn program(file: &str, kernels: &[Source<'_>], allocations: &[(&str, u64)]) 
             freed_count: 1,
             live_at_once: 0,
             touched_bytes: 0,
+            touched_map: None,
+            lifetime: None,
             copies: Vec::new(),
             metrics: requests(8, 32),
             by_kernel: vec![ByKernel { kernel: 0, metrics: requests(8, 32) }],

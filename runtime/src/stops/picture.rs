@@ -3,7 +3,7 @@
 use warpline_format::access::{LANES, Space};
 use warpline_format::event::FaultKind;
 use warpline_format::site_table::{FrameId, SiteTable};
-use warpline_format::stop::{CodePlace, Stopped, StoppedLane, Target};
+use warpline_format::stop::{CodePlace, HostPath, Stopped, StoppedLane, Target};
 
 use crate::execution::warp::Warp;
 use crate::faults::check::Access;
@@ -41,8 +41,7 @@ pub(super) unsafe fn of(warp: *mut Warp, access: &Access, fault: Option<FaultKin
             lanes: (0..LANES).filter(|lane| access.mask >> lane & 1 != 0).map(lane).collect(),
             code: site.map_or(Vec::new(), |site| places(&module.table, &site.chain)),
             calls: Vec::new(),
-            path: Vec::new(),
-            objects: Vec::new(),
+            path: HostPath::default(),
         }
     }
 }

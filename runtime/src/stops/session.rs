@@ -137,10 +137,9 @@ impl Stops {
             let table = &(*running.module).table;
             let calls = self.calls.now(warp as usize, (*warp).context.record_cursor);
             let sites = calls.iter().filter_map(|&call| table.calls.get(call as usize));
-            let (path, objects) = (*running.trace).frames(self.path);
             let mut stopped = picture::of(warp, access, fault);
             stopped.calls = sites.map(|site| picture::places(table, &site.chain)).collect();
-            (stopped.path, stopped.objects) = (path, objects);
+            stopped.path = (*running.trace).host_path(self.path);
             stopped
         };
         let Some(socket) = &self.socket else { return };

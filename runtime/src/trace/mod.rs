@@ -6,7 +6,7 @@ pub mod writer;
 use crate::paths::{Frames, Objects};
 use std::collections::HashMap;
 use warpline_format::event::{Event, INTERPRETED, InterpretedFrame, PathFrame, PathId};
-use warpline_format::stop::LoadedObject;
+use warpline_format::stop::HostPath;
 use writer::Writer;
 
 /// The trace of this process.
@@ -55,15 +55,21 @@ impl Trace {
         self.writer.finish(launches);
     }
 
-    /// The return addresses of a call path, innermost first, and the objects that they lie in; nothing of an unknown one.
-    pub fn frames(&self, id: PathId) -> (Vec<PathFrame>, Vec<LoadedObject>) {
+    /// A call path with all that its frames refer to; nothing of an unknown one.
+    pub fn host_path(&self, id: PathId) -> HostPath {
         let path = self.paths.iter().find(|(_, known)| **known == id);
         let frames = path.map_or(Vec::new(), |(frames, _)| frames.clone());
-        let known = self.objects.known(0).into_iter().filter_map(|event| match event {
+        let objects = self.objects.known(0).into_iter().filter_map(|event| match event {
             Event::Object { id, path, build_id } => Some((id, path, build_id)),
             _ => None,
         });
-        (frames.clone(), known.filter(|(id, ..)| frames.iter().any(|frame| frame.object == *id)).collect())
+        let refers = |object: u32, offset: Option<u64>| {
+            frames.iter().any(|frame| frame.object == object && offset.is_none_or(|offset| frame.offset == offset))
+        };
+        let objects = objects.filter(|(id, ..)| refers(*id, None)).collect();
+        let named = self.interpreted.iter().filter(|(_, number)| refers(INTERPRETED, Some(**number)));
+        let interpreted = named.map(|(frame, number)| (*number, frame.clone())).collect();
+        HostPath { frames, objects, interpreted }
     }
 
     /// The number of a call path, which is announced where it is new.

@@ -1,6 +1,6 @@
 //! Stops at accesses: tells the user where the program stands, and the program how to go on.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io::{self, BufRead as _, BufReader, IsTerminal as _, Write as _};
 use std::net::Shutdown;
@@ -8,7 +8,8 @@ use std::os::fd::{AsRawFd as _, RawFd};
 use std::os::unix::net::UnixStream;
 use std::thread::JoinHandle;
 
-use warpline_format::stop::{Reply, StopAt, Stopped, receive, send};
+use warpline_format::event::InterpretedFrame;
+use warpline_format::stop::{HostPath, Reply, StopAt, Stopped, receive, send};
 
 use crate::attribution::Symbolizer;
 use crate::cli::Failure;
@@ -128,8 +129,10 @@ fn answer_all(socket: &UnixStream, count: Option<u64>) -> u64 {
 }
 
 fn show(stopped: Stopped, number: u64) {
-    let objects = stopped.objects.iter().map(|(id, path, build_id)| (*id, &path[..], &build_id[..]));
-    let path = Symbolizer::new(objects).path(&stopped.path);
+    let HostPath { frames, objects, interpreted } = &stopped.path;
+    let objects = objects.iter().map(|(id, path, build_id)| (*id, &path[..], &build_id[..]));
+    let interpreted: BTreeMap<u64, InterpretedFrame> = interpreted.iter().cloned().collect();
+    let path = Symbolizer::new(objects, &interpreted).path(frames);
     let frame = |frame: crate::attribution::HostFrame| Frame {
         function: frame.function,
         file: frame.file,
