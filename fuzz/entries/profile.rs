@@ -38,7 +38,7 @@ pub fn report(profile: &Profile) {
         assert_eq!(hidden, None, "{text}");
     }
     _ = report::json(&kept);
-    _ = report::html(&kept, 5);
+    _ = report::html(&kept);
     _ = report::sarif(&kept);
     _ = warpline::findings::find(&kept, None);
     _ = report::pprof(&kept);

@@ -34,7 +34,8 @@ function limiterBars(kernel, { most = 12, compact = false } = {}) {
 function histogram({ label, bars, marks = [], unit = "count", axis }) {
   const all = bars.reduce((sum, bar) => sum + bar.value, 0);
   if (all === 0) return nothing("Nothing to show here.");
-  const [width, height, left, bottom, top] = [560, 190, 44, 38, marks.length > 0 ? 34 : 10];
+  // Drawn in the size that it is shown in, so that letters keep theirs.
+  const [width, height, left, bottom, top] = [innerWidth < 600 ? 340 : 560, 190, 44, 38, marks.length > 0 ? 34 : 10];
   const inner = height - bottom - top;
   const highest = bars.reduce((max, bar) => Math.max(max, bar.value), 0);
   const step = (width - left - 6) / bars.length;

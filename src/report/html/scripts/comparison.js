@@ -134,7 +134,7 @@ function comparisonView() {
   const findings = diff.findings;
   const found = findings.gone.length + findings.new.length + findings.changed.length;
   const nothingChanged = found + diff.kernels.length + diff.lines.length + diff.branches.length + diff.allocations.length + Object.keys(diff.program).length === 0;
-  const same = Object.entries(diff.unchanged).filter(([, number]) => number > 0).map(([what, number]) => `${count(number)} ${what}`);
+  const same = Object.entries(diff.unchanged).filter(([, number]) => number > 0).map(([what, number]) => plural(number, what === "branches" ? "branch" : what.slice(0, -1), what));
   return [
     heading("Comparison", null, h("p", { class: "lead" }, `${programName(before.profile)} → ${programName(after.profile)}`)),
     diff.comparable ? null : h("section", { class: "cautions", "aria-label": "Not made alike" }, h("p", null, h("strong", null, "Not made alike."), " What follows may be due to that alone."), h("dl", { class: "pairs" }, diff.differences.map((one) => [h("dt", null, spaced(one.what)), h("dd", null, `${one.before || "–"} → ${one.after || "–"}`)]))),

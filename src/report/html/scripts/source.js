@@ -243,7 +243,7 @@ function sourceTable(file, rows, costs, metric, chosen) {
   const scroller = h("div", { class: "scroller source", tabindex: "0", role: "region", "aria-label": `${file.key}, scrollable` }, h("table", { class: "data", "aria-label": `Annotated source of ${file.key}` }, head, body));
   const make = (index) => {
     const row = rows[index];
-    if (row.gap) return h("tr", { class: "skipped", style: { height: "26px" } }, h("td", { colspan: 6 }, `⋯ ${plural(row.gap, "line")} without figures`));
+    if (row.gap) return h("tr", { class: "skipped", style: { height: "26px" } }, h("td", { colspan: 6 }, h("span", { class: "skipped-text" }, `⋯ ${plural(row.gap, "line")} without figures`)));
     const { line } = row;
     const sum = costs.get(line);
     const value = cost(line);
