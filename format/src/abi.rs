@@ -228,6 +228,7 @@ pub mod kernel_flags {
 
 /// A kernel parameter.
 #[repr(C)]
+#[derive(Clone, Copy, Debug)]
 pub struct Parameter {
     /// Byte offset in the parameter buffer.
     pub offset: u32,

@@ -160,6 +160,13 @@ pub enum Event {
         /// The position.
         frame: InterpretedFrame,
     },
+    /// Values of those parameters of a launch that address expressions read; comes behind the launch, if there are any.
+    Arguments {
+        /// Number.
+        launch: LaunchId,
+        /// By parameter and offset.
+        values: Vec<Argument>,
+    },
 }
 
 /// The object of frames that are numbers of [`Event::InterpretedFrame`].
@@ -174,6 +181,33 @@ pub struct InterpretedFrame {
     pub file: String,
     /// From 1; 0 unknown.
     pub line: u32,
+}
+
+/// What a kernel was given for a parameter, or for a part of one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Argument {
+    /// Number of the parameter.
+    pub parameter: u32,
+    /// Bytes from its start.
+    pub offset: u32,
+    /// Bytes read, at most 8.
+    pub bytes: u32,
+    /// Value.
+    pub value: ArgumentValue,
+}
+
+/// Value of an argument.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum ArgumentValue {
+    /// Zero-extended.
+    Bits(u64),
+    /// A pointer into an allocation.
+    Pointer {
+        /// Which.
+        allocation: AllocationId,
+        /// Bytes from its start.
+        offset: u64,
+    },
 }
 
 /// Two barriers at which warps of one block waited for each other.

@@ -10,6 +10,7 @@ pub mod chunk;
 pub mod device;
 mod devices;
 pub mod event;
+pub mod expression;
 pub mod gpu;
 pub mod hooks;
 pub mod matrix;

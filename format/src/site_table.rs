@@ -2,11 +2,13 @@
 //! executable carries it as bytes, the trace hands it on, the analyzer reads it.
 
 use crate::access::{MOST_BUNDLES, MOST_MEMBERS, MOST_SITES, Space};
+use crate::expression::{AddressExpression, Expression, LoopExpression, check_expressions};
 use serde::{Deserialize, Serialize};
 
 /// Version of the encoding; the first byte of the bytes. Version 2 added bundles, version 4 the checksum and the digests of
-/// source files, version 8 hints, version 16 the parts of blocks and operands. Versions are powers of two, so that no single flipped bit makes one of another.
-pub const VERSION: u8 = 32;
+/// source files, version 8 hints, version 16 the parts of blocks and operands, version 33 the expressions of addresses. A flipped bit of
+/// the version is found by the checksum, which covers it.
+pub const VERSION: u8 = 33;
 /// Bytes before the encoded table: the version and, since version 4, the CRC-32 of the version and the encoded table.
 #[cfg(test)]
 const HEAD_BYTES: usize = 5;
@@ -66,6 +68,29 @@ pub struct SiteTable {
     pub decisions: Vec<Decision>,
     /// The block that each branch in [`Self::branches`] ends; empty in older tables. Since version 32.
     pub branch_blocks: Vec<u32>,
+    /// Values that addresses and guards are made of, each behind its operands. Since version 33.
+    pub expressions: Vec<Expression>,
+    /// Addresses of the sites of kernels, by rising site. Since version 33.
+    pub addresses: Vec<AddressExpression>,
+    /// Loops that expressions count the iterations of. Since version 33.
+    pub loops: Vec<LoopExpression>,
+    /// Names of the parameters that expressions read, by function, parameter and offset. Since version 33.
+    pub parameters: Vec<ParameterName>,
+}
+
+/// What the source calls a kernel parameter, or a member of one, that expressions read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct ParameterName {
+    /// Index into [`SiteTable::functions`].
+    pub function: u32,
+    /// Number of the parameter.
+    pub parameter: u32,
+    /// Bytes from its start.
+    pub offset: u32,
+    /// Bytes that are read.
+    pub bytes: u32,
+    /// Its name, an index into [`SiteTable::names`]; `None` without debug information.
+    pub name: Option<u32>,
 }
 
 /// A side of a branch that leads to a block for certain, while its other sides need not (control dependence).
@@ -385,7 +410,7 @@ impl SiteTable {
         let (&version, rest) = bytes.split_first().ok_or_else(|| SiteTableError::Damaged("empty".into()))?;
         let damaged = |what: &str| SiteTableError::Damaged(what.into());
         let rest = match version {
-            VERSION | 16 | 8 | 4 => {
+            VERSION | 32 | 16 | 8 | 4 => {
                 let (stored, rest) = rest.split_first_chunk().ok_or_else(|| damaged("it is cut short"))?;
                 if u32::from_le_bytes(*stored) != checksum(version, rest) {
                     return Err(damaged("its checksum does not match"));
@@ -397,11 +422,12 @@ impl SiteTable {
         };
         // Each version ends before what the next ones added; a zero is a list without any.
         let lists = match version {
-            1 => 9,
-            2 => 8,
-            4 => 7,
-            8 => 5,
-            16 => 2,
+            1 => 13,
+            2 => 12,
+            4 => 11,
+            8 => 9,
+            16 => 6,
+            32 => 4,
             _ => 0,
         };
         let mut whole = rest.to_vec();
@@ -425,6 +451,12 @@ impl SiteTable {
     pub fn operand(&self, site: u32) -> Option<&Operand> {
         let found = self.operands.binary_search_by_key(&site, |operand| operand.site);
         found.ok().map(|index| &self.operands[index])
+    }
+
+    /// The address of a site, where it has an expression.
+    pub fn address(&self, site: u32) -> Option<&AddressExpression> {
+        let found = self.addresses.binary_search_by_key(&site, |address| address.site);
+        found.ok().map(|index| &self.addresses[index])
     }
 
     /// The parts of a block; none where it is one as a whole.
@@ -489,6 +521,11 @@ impl SiteTable {
         if !operands_rise || !self.operands.iter().all(operand) {
             return Err("operands of sites, or names, that it does not have");
         }
+        check_expressions(self)?;
+        let named = |one: &ParameterName| one.function < functions && name(&one.name);
+        if !self.parameters.is_sorted() || !self.parameters.iter().all(named) {
+            return Err("parameters of functions, or names, that it does not have");
+        }
         let good = self.frames.iter().all(|frame| (frame.file as usize) < self.files.len())
             && self.functions.iter().all(|function| (function.frame as usize) < self.frames.len())
             && self.sites.iter().all(|site| site.function < functions && !site.chain.is_empty() && chain(&site.chain))
@@ -537,7 +574,7 @@ mod tests {
     #[test]
     fn earlier_versions_are_read() {
         let now = table().to_bytes();
-        for (version, added) in [(1, 9), (2, 8), (4, 7), (8, 5), (16, 2)] {
+        for (version, added) in [(1, 13), (2, 12), (4, 11), (8, 9), (16, 6), (32, 4)] {
             let table_bytes = &now[HEAD_BYTES..now.len() - added];
             let mut bytes = vec![version];
             if version >= 4 {
@@ -624,6 +661,41 @@ mod tests {
         }
         for parts in [vec![part(blocks, 0)], vec![part(0, 99)]] {
             assert!(matches!(with(Vec::new(), parts), Err(SiteTableError::Damaged(_))));
+        }
+    }
+
+    #[test]
+    fn expressions_are_checked_and_found() {
+        use crate::expression::{Binary, ExpressionKind};
+        let node = |kind| Expression { bits: 64, exact: false, kind };
+        let thread = node(ExpressionKind::Thread(0));
+        let with = |expressions: &[Expression], addresses: &[(u32, u32)], loops: &[LoopExpression]| {
+            let address = |&(site, address): &(u32, u32)| AddressExpression { site, address, ..Default::default() };
+            let addresses = addresses.iter().map(address).collect();
+            let (expressions, loops) = (expressions.to_vec(), loops.to_vec());
+            SiteTable::from_bytes(&SiteTable { expressions, addresses, loops, ..table() }.to_bytes())
+        };
+        let good = with(&[thread, node(ExpressionKind::Binary(Binary::Sum, 0, 0))], &[(1, 1)], &[]).unwrap();
+        assert_eq!((good.address(1).map(|one| one.address), good.address(0)), (Some(1), None));
+        let counted = node(ExpressionKind::Counter(0));
+        let lap = LoopExpression { ends: vec![0], ..LoopExpression::default() };
+        assert!(with(&[counted], &[(0, 0)], &[lap]).is_ok());
+        let inside_itself = LoopExpression { around: vec![0], ..LoopExpression::default() };
+        for (expressions, addresses, loops) in [
+            (&[node(ExpressionKind::Signed(0))][..], &[][..], &[][..]),
+            (&[node(ExpressionKind::Thread(3))], &[], &[]),
+            (&[Expression { bits: 65, ..thread }], &[], &[]),
+            (&[Expression { bits: 0, ..thread }], &[], &[]),
+            (&[node(ExpressionKind::Global(0))], &[], &[]),
+            (&[node(ExpressionKind::Shared(0))], &[], &[]),
+            (&[counted], &[], &[]),
+            (&[thread], &[(0, 1)], &[]),
+            (&[thread], &[(2, 0)], &[]),
+            (&[thread], &[(1, 0), (0, 0)], &[]),
+            (&[thread], &[], &[inside_itself]),
+        ] {
+            let read = with(expressions, addresses, loops);
+            assert!(matches!(read, Err(SiteTableError::Damaged(_))), "{expressions:?} {addresses:?} {loops:?}");
         }
     }
 

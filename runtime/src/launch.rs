@@ -191,7 +191,11 @@ impl Runtime {
             stream: configuration.stream,
             path,
         };
+        let function = kernel.function;
         self.trace.event(Event::Launch(launch));
+        if traced {
+            self.tell_arguments(id, (member, function), parameters);
+        }
         self.children.limit = self.limits.other[1];
         // Records of a launch that is only checked go to a trace that nobody writes.
         let checked = self.always_check && !self.trace.is_on() && self.modules[member.module].is_hooked();

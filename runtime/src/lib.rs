@@ -9,6 +9,7 @@
 compile_error!("the CPU device runs on x86-64 Linux");
 
 pub mod api;
+mod arguments;
 mod brain_float;
 pub mod children;
 pub mod configuration;

@@ -272,7 +272,7 @@ pub fn resources(kernel: &KernelDescriptor) -> &[Resources] {
 
 /// # Safety
 /// `first` points to `count` values, or `count` is 0.
-unsafe fn array<'a, T>(first: *const T, count: u64) -> &'a [T] {
+pub(crate) unsafe fn array<'a, T>(first: *const T, count: u64) -> &'a [T] {
     if first.is_null() || count == 0 {
         return &[];
     }

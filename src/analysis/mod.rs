@@ -20,7 +20,7 @@ pub use groups::{LaunchGroup, LaunchKind};
 pub use instructions::{ClassSum, InstructionSums};
 pub use progress::{NoProgress, Progress, Status};
 pub use results::{
-    Analysis, BlockSum, BranchSum, CopyKey, CopySum, FaultData, Finish, HostTraffic, KernelData, LaunchData,
+    Analysis, BlockSum, BranchSum, CopyKey, CopySum, FaultData, Finish, HostTraffic, KernelData, LaunchArgument, LaunchData,
     ObjectData, OpSum, ProgramData, WarpSum,
 };
 pub use rows::{AllocationData, HostAllocationData};

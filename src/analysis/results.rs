@@ -181,6 +181,23 @@ pub struct LaunchData {
     pub blocks: BlockSum,
     /// Executions of all branches, without their sides.
     pub branches: BranchSum,
+    /// What expressions of addresses read of its arguments; of a group of launches, those of its first one.
+    pub arguments: Vec<LaunchArgument>,
+}
+
+/// A part of a kernel's argument.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LaunchArgument {
+    /// Number of the parameter.
+    pub parameter: u32,
+    /// Bytes from its start.
+    pub offset: u32,
+    /// Bytes.
+    pub bytes: u32,
+    /// Value, zero-extended; a pointer's is the address.
+    pub value: u64,
+    /// Row of the allocation that a pointer leads into.
+    pub allocation: Option<AllocationId>,
 }
 
 /// A kernel and its sums over all launches.

@@ -270,6 +270,7 @@ fn add_kernel(
         estimates: Vec::new(),
         bypass: None,
         pages: None,
+        addresses: super::addresses::of_kernel(analysis, kernel),
     });
 }
 

@@ -62,6 +62,7 @@ fn launch(id: u64, blocks: u32) -> LaunchData {
         instructions,
         blocks: BlockSum::default(),
         branches: BranchSum::default(),
+        arguments: Vec::new(),
     }
 }
 

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::model::{ByOp, Frame, Launch, OpMetrics, RatioSpread, Spaces, Spread};
+use super::model::{Argument, ByOp, Frame, Launch, OpMetrics, RatioSpread, Spaces, Spread};
 use super::paths::Paths;
 use super::{caches, names, rows, spread};
-use crate::analysis::{KernelData, LaunchData, space_name};
+use crate::analysis::{KernelData, LaunchArgument, LaunchData, space_name};
 
 /// Launches of a kernel that are summed up.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -64,8 +64,14 @@ pub(super) fn rows(kernel: &KernelData, paths: &mut Paths<'_>) -> Vec<Launch> {
         path: paths.host(launch.event.path),
         metrics: rows::spaces(&launch.spaces),
         by_op: by_op(launch),
+        arguments: launch.arguments.iter().map(argument).collect(),
     };
     launches.into_iter().map(row).collect()
+}
+
+fn argument(argument: &LaunchArgument) -> Argument {
+    let LaunchArgument { parameter, offset, bytes, value, allocation } = *argument;
+    Argument { parameter, offset, bytes, value, allocation }
 }
 
 /// The others, by their first launches.

@@ -3,6 +3,7 @@
 //! [`model`] is the JSON document as types; [`build()`] makes one from an analysis; [`file`] is the
 //! container on disk.
 
+mod addresses;
 mod advice;
 mod build;
 mod caches;

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
+pub use super::addresses::{Addresses, Argument, Parameter, Variable};
 pub use super::advice::{BypassAdvice, BypassEquation, PageMetrics, SiteChoice, WarpChoice};
 pub use super::conflicts::{Conflict, ConflictParty};
 pub use super::estimate::{Bytes, Estimate, IdealEstimate, Limit};
@@ -221,6 +222,9 @@ pub struct Kernel {
     /// Pages touched by global and local requests, where a page size is known or was given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pages: Option<PageMetrics>,
+    /// Its addresses as expressions, for `predict`; absent where the program was built without them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub addresses: Option<Addresses>,
 }
 
 impl Kernel {
@@ -291,6 +295,9 @@ pub struct Launch {
     /// Sums of loads, stores and atomics apart.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub by_op: ByOp,
+    /// What expressions of addresses read of its arguments.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub arguments: Vec<Argument>,
 }
 
 /// A source line in a kernel.

@@ -82,6 +82,7 @@ fn data(id: u64, made: &Made) -> LaunchData {
             by_warp: Some(WarpSum { pairs: executions, uneven: divergent, partial: divergent }),
         },
         branches: BranchSum { executions, divergent, lanes: Vec::new() },
+        arguments: Vec::new(),
     }
 }
 

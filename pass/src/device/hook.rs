@@ -5,12 +5,14 @@ use super::accesses::inspect::inspect;
 use super::accesses::matrix::Addresses;
 use super::error::DeviceError;
 use super::options::HookOptions;
+use super::rows::addresses::Addresses as Expressions;
 use super::rows::flow::Flow;
 use super::rows::locate::Places;
 use super::rows::table::Table;
 use super::rows::{hint, operand, parts};
 use super::{bundle, globals};
 use crate::ir::border;
+use crate::ir::expressions::Walk;
 use crate::ir::machine::architecture;
 use crate::ir::space::number_of;
 use crate::llvm::metadata::{self, LIBRARY};
@@ -36,7 +38,12 @@ pub fn hook(module: &Module<'_>, machine: &Machine, options: &HookOptions) -> Re
     let layout = Layout::of(module);
     let functions: Vec<_> = module.functions().into_iter().filter(|function| !function.is_declaration()).collect();
     let numbers: HashMap<_, _> = functions.iter().map(|&function| (function, table.function(function))).collect();
+    let mut expressions = Expressions::new(module);
     for &function in &functions {
+        // Hooks may split blocks.
+        let blocks = function.blocks();
+        let number = numbers[&function];
+        let walk = expressions.walk((function, number), &blocks, layout, &mut table.table.shared);
         let in_library = table.table.functions[numbers[&function] as usize].in_library;
         let mut hooker = Hooker {
             table: &mut table,
@@ -44,18 +51,19 @@ pub fn hook(module: &Module<'_>, machine: &Machine, options: &HookOptions) -> Re
             builder: Builder::new(function.types()),
             places: Places::of(function),
             operands: operand::Operands::default(),
-            function: numbers[&function],
+            walk,
+            expressions: &mut expressions,
+            function: number,
             value: function,
             in_library,
             layout,
             module,
         };
-        // Hooks may split blocks.
-        let blocks = function.blocks();
         let (flow, first) = (Flow::of(&blocks), hooker.table.table.blocks.len());
         let branches: Vec<Option<u32>> = blocks.iter().map(|&block| hooker.block(block)).collect();
         hooker.table.table.decisions.extend(flow.decisions(first as u32, &branches));
     }
+    expressions.finish(&mut table);
     let mut table = table.table;
     if table.sites.len() > MOST_SITES {
         return Err(DeviceError::TooManySites { module: name, count: table.sites.len(), limit: MOST_SITES });
@@ -96,6 +104,8 @@ struct Hooker<'t, 'o, 'c, 'm> {
     builder: Builder<'c>,
     places: Places<'c>,
     operands: operand::Operands<'c>,
+    walk: Option<Walk<'c, 'm>>,
+    expressions: &'t mut Expressions<'c>,
     function: u32,
     value: Value<'c>,
     in_library: bool,
@@ -126,10 +136,10 @@ impl<'c> Hooker<'_, '_, 'c, '_> {
                 Some(Opcode::LLVMBr) => self.branch(instruction),
                 Some(Opcode::LLVMSwitch) => self.switch(instruction),
                 Some(Opcode::LLVMCall) => {
-                    self.accesses(instruction);
+                    self.accesses(instruction, block);
                     self.call(instruction);
                 }
-                _ => self.accesses(instruction),
+                _ => self.accesses(instruction, block),
             }
             // The notes have done their work.
             for note in [metadata::LOCATION, metadata::NEAR, LIBRARY] {
@@ -143,7 +153,7 @@ impl<'c> Hooker<'_, '_, 'c, '_> {
         ends_in_branch.then_some(branches as u32)
     }
 
-    fn accesses(&mut self, instruction: Value<'c>) {
+    fn accesses(&mut self, instruction: Value<'c>, block: Block<'c>) {
         let seen = inspect(instruction, self.layout);
         if seen.is_empty() {
             return;
@@ -175,6 +185,10 @@ impl<'c> Hooker<'_, '_, 'c, '_> {
                         self.table.table.hints.push(hint);
                     }
                     self.operand(site as u32, &access);
+                    if let Some(walk) = &mut self.walk {
+                        let place = (site as u32, block);
+                        self.expressions.add(walk, place, &access, &mut self.table.table.shared);
+                    }
                     self.access(instruction, site, access);
                 }
                 Seen::Texture { op, cache, sizes, what } => {

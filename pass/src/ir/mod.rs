@@ -5,6 +5,7 @@ pub(crate) mod border;
 pub(crate) mod class;
 pub(crate) mod control;
 pub(crate) mod distance;
+pub(crate) mod expressions;
 pub(crate) mod globals;
 pub(crate) mod graph;
 pub(crate) mod kernel;

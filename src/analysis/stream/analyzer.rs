@@ -199,6 +199,7 @@ impl Analyzer {
             Event::LaunchEnd(end) => self.launch_end(&end)?,
             Event::Fault(fault) => self.fault(fault),
             Event::Dropped { records } => self.analysis.dropped = self.analysis.dropped.saturating_add(records),
+            Event::Arguments { launch, values } => self.arguments(launch, &values)?,
             Event::WarpBlocks { launch, blocks } => self.warp_blocks(launch, blocks)?,
             Event::Spills { module, kernels } => {
                 self.analysis.spills.extend(kernels.into_iter().map(|(function, bytes)| ((module, function), bytes)));

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::sync::Arc;
 
-use warpline_format::event::{Launch, LaunchEnd, LaunchId, SiteCount, WarpBlockCount};
+use warpline_format::event::{Argument, ArgumentValue, Launch, LaunchEnd, LaunchId, SiteCount, WarpBlockCount};
 use warpline_format::site_table::Op;
 
 use super::analyzer::Analyzer;
@@ -15,7 +15,7 @@ use crate::analysis::followers::{Followed, LaunchFollowed};
 use crate::analysis::results::{HostTraffic, LeftOut};
 use crate::analysis::sharing::Place;
 use crate::analysis::{
-    BlockSum, BranchSum, FailedLaunch, InstructionSums, KernelData, LaunchData, LaunchGroup, LaunchKind, OpSum, WarpSum,
+    BlockSum, BranchSum, FailedLaunch, InstructionSums, KernelData, LaunchArgument, LaunchData, LaunchGroup, LaunchKind, OpSum, WarpSum,
 };
 use crate::attribution::{ContextTree, ROOT};
 use crate::metrics::Counters;
@@ -72,7 +72,7 @@ impl Analyzer {
         self.following.start(&shape)?;
         self.current = Some(event.id);
         self.open
-            .insert(event.id, OpenLaunch { shape, event, place, warp_blocks: Vec::new(), site_counts: Vec::new() });
+            .insert(event.id, OpenLaunch { shape, event, place, warp_blocks: Vec::new(), arguments: Vec::new(), site_counts: Vec::new() });
         Ok(())
     }
 
@@ -91,6 +91,28 @@ impl Analyzer {
             watch.batch(&open.shape, open.event.path, items, &self.memory.map);
         }
         self.following.batch(launch, items)?;
+        Ok(())
+    }
+
+    pub(super) fn arguments(&mut self, launch: LaunchId, values: &[Argument]) -> Result<(), Refusal> {
+        if self.left_out.contains(&launch) {
+            return Ok(());
+        }
+        let open = self.open.get_mut(&launch);
+        let open = open.ok_or(Refusal::NotRunning { what: "arguments", launch })?;
+        let each = values.iter().map(|one| {
+            let (value, allocation) = match one.value {
+                ArgumentValue::Bits(bits) => (bits, None),
+                ArgumentValue::Pointer { allocation, offset } => {
+                    let found = self.memory.place(allocation, &self.analysis);
+                    let (row, address) = found.ok_or(Refusal::NotAnnounced(allocation))?;
+                    (address.wrapping_add(offset), Some(row))
+                }
+            };
+            let Argument { parameter, offset, bytes, .. } = *one;
+            Ok(LaunchArgument { parameter, offset, bytes, value, allocation })
+        });
+        open.arguments = each.collect::<Result<_, Refusal>>()?;
         Ok(())
     }
 
@@ -274,6 +296,7 @@ impl Analyzer {
             instructions: InstructionSums::default(),
             blocks: BlockSum::default(),
             branches: BranchSum::default(),
+            arguments: open.arguments,
         };
         Ok(Some((open.shape.kernel, open.place, data)))
     }

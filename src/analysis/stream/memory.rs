@@ -169,6 +169,11 @@ impl Memory {
         self.in_host_memory.contains(&row)
     }
 
+    /// Row and address of an allocation.
+    pub(super) fn place(&self, id: AllocationId, analysis: &Analysis) -> Option<(AllocationId, u64)> {
+        self.rows.find(id, &analysis.allocations)
+    }
+
     /// Row of the allocation nearest to a bad access, and the bytes from its start.
     pub(super) fn nearest(&self, fault: &Fault, analysis: &Analysis) -> Option<(AllocationId, i64)> {
         let (row, address) = self.rows.find(fault.nearest?, &analysis.allocations)?;

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use warpline_format::event::{Launch, WarpBlockCount};
 
+use crate::analysis::LaunchArgument;
 use crate::analysis::sharing::Place;
 use crate::metrics::Counters;
 use crate::requests::{CellKey, LaunchShape};
@@ -16,6 +17,8 @@ pub(super) struct OpenLaunch {
     pub(super) place: Place,
     /// Its blocks by warp, until they are added to its kernel's.
     pub(super) warp_blocks: Vec<WarpBlockCount>,
+    /// Its arguments.
+    pub(super) arguments: Vec<LaunchArgument>,
     /// Its requests, where the GPU counted them.
     pub(super) site_counts: Vec<(CellKey, Counters)>,
 }

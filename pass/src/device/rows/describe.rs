@@ -1,7 +1,11 @@
 //! A site table as text, for dumps and tests.
 
 use std::fmt::Write;
+use warpline_format::expression::{Binary, Comparison, ExpressionId, ExpressionKind};
 use warpline_format::site_table::{FrameId, InstructionMix, SiteTable, Step};
+
+/// Operands of operands that are written out, at most.
+const MOST_SHOWN: u32 = 16;
 
 /// One line per entry of the table, stable and made for reading: `site 3 kernel load global 4 bytes …`.
 pub fn describe(table: &SiteTable) -> String {
@@ -73,6 +77,18 @@ fn write(table: &SiteTable, out: &mut String) -> std::fmt::Result {
         }
         writeln!(out, "{}", if operand.loaded { " loaded" } else { "" })?;
     }
+    for address in &table.addresses {
+        write!(out, "address of site {} {}", address.site, value(table, address.address))?;
+        if let Some(guard) = address.guard {
+            write!(out, " if {}", value(table, guard))?;
+        }
+        let loops: Vec<_> = address.loops.iter().map(|lap| format!("i{lap}")).collect();
+        writeln!(out, "{}{}", if loops.is_empty() { "" } else { " in " }, loops.join(", "))?;
+    }
+    for (index, lap) in table.loops.iter().enumerate() {
+        let ends: Vec<_> = lap.ends.iter().map(|&end| value(table, end)).collect();
+        writeln!(out, "loop i{index} at line {} until {}", lap.line, ends.join(" or "))?;
+    }
     for (index, branch) in table.branches.iter().enumerate() {
         let place = chain(table, &branch.chain);
         writeln!(out, "branch {index} {} {} sides at {place}", function(branch.function), branch.sides)?;
@@ -88,6 +104,67 @@ fn write(table: &SiteTable, out: &mut String) -> std::fmt::Result {
         writeln!(out, "not seen in {}: {} at {}", function(entry.function), entry.what, chain(table, &entry.chain))?;
     }
     Ok(())
+}
+
+/// An expression as in C, signs and widths left out.
+fn value(table: &SiteTable, id: ExpressionId) -> String {
+    shown(table, id, MOST_SHOWN)
+}
+
+fn shown(table: &SiteTable, id: ExpressionId, depth: u32) -> String {
+    // Shared operands are written out each time.
+    let Some(depth) = depth.checked_sub(1) else { return "…".into() };
+    let value = |id: ExpressionId| shown(table, id, depth);
+    let axis = |axis: u8| ['x', 'y', 'z'][usize::from(axis).min(2)];
+    let both = |left: ExpressionId, sign: &str, right: ExpressionId| {
+        format!("({} {sign} {})", value(left), value(right))
+    };
+    let Some(entry) = table.expressions.get(id as usize) else { return "?".into() };
+    match entry.kind {
+        ExpressionKind::Constant(number) => number.to_string(),
+        ExpressionKind::Thread(number) => format!("threadIdx.{}", axis(number)),
+        ExpressionKind::Block(number) => format!("blockIdx.{}", axis(number)),
+        ExpressionKind::BlockSize(number) => format!("blockDim.{}", axis(number)),
+        ExpressionKind::GridSize(number) => format!("gridDim.{}", axis(number)),
+        ExpressionKind::Parameter { parameter, offset: 0 } => format!("p{parameter}"),
+        ExpressionKind::Parameter { parameter, offset } => format!("p{parameter}[{offset}]"),
+        ExpressionKind::Global(number) => {
+            table.globals.get(number as usize).map_or("?", |global| &global.name).to_owned()
+        }
+        ExpressionKind::Shared(number) => table.shared.get(number as usize).map_or("?", String::as_str).to_owned(),
+        ExpressionKind::Counter(lap) => format!("i{lap}"),
+        ExpressionKind::Binary(operation, left, right) => {
+            let sign = match operation {
+                Binary::Sum => "+",
+                Binary::Difference => "-",
+                Binary::Product => "*",
+                Binary::SignedQuotient | Binary::UnsignedQuotient => "/",
+                Binary::SignedRemainder | Binary::UnsignedRemainder => "%",
+                Binary::And => "&",
+                Binary::Or => "|",
+                Binary::Xor => "^",
+                Binary::ShiftLeft => "<<",
+                Binary::SignedShiftRight | Binary::UnsignedShiftRight => ">>",
+                Binary::SignedLeast | Binary::UnsignedLeast => "min",
+                Binary::SignedGreatest | Binary::UnsignedGreatest => "max",
+            };
+            both(left, sign, right)
+        }
+        ExpressionKind::Signed(of) | ExpressionKind::Unsigned(of) => value(of),
+        ExpressionKind::Compare(comparison, left, right) => {
+            let sign = match comparison {
+                Comparison::Equal => "==",
+                Comparison::NotEqual => "!=",
+                Comparison::SignedLess | Comparison::UnsignedLess => "<",
+                Comparison::SignedLessEqual | Comparison::UnsignedLessEqual => "<=",
+            };
+            both(left, sign, right)
+        }
+        ExpressionKind::Choice(condition, one, other) => {
+            format!("({} ? {} : {})", value(condition), value(one), value(other))
+        }
+        ExpressionKind::Unknown(reason, line) => format!("<{} at line {line}>", reason.text()),
+    }
 }
 
 fn chain(table: &SiteTable, chain: &[FrameId]) -> String {

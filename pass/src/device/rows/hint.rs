@@ -58,6 +58,11 @@ fn variable(mut pointer: Value<'_>) -> Option<String> {
     None
 }
 
+/// The number of a variable in shared memory. `names` has the names so far.
+pub(in crate::device) fn number_of(names: &mut Vec<String>, variable: Value<'_>) -> u32 {
+    number(names, name(variable))
+}
+
 fn name(global: Value<'_>) -> String {
     let declared = Variable::of_global(global).map(Variable::name).filter(|name| !name.is_empty());
     declared.unwrap_or_else(|| {

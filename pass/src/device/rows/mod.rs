@@ -1,5 +1,6 @@
 //! What the site table says of instructions: places, names, the mix of a block.
 
+pub(super) mod addresses;
 pub(super) mod describe;
 pub(super) mod flow;
 pub(super) mod hint;

@@ -113,7 +113,8 @@ impl<'o> Table<'o> {
         }
     }
 
-    fn name(&mut self, text: String) -> u32 {
+    /// The number of a name.
+    pub(in crate::device) fn name(&mut self, text: String) -> u32 {
         if let Some(&id) = self.interned.get(&text) {
             return id;
         }

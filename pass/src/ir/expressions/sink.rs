@@ -1,0 +1,223 @@
+//! The expressions of a module, each once, with the arithmetic on constants done.
+
+use std::collections::HashMap;
+use warpline_format::expression::{
+    AddressExpression, Binary, Comparison, Expression, ExpressionId, ExpressionKind, LoopExpression, LoopId, Reason,
+};
+
+/// Expressions of a module, those of its addresses to be: unused ones are left out at the end.
+#[derive(Default)]
+pub(crate) struct Sink {
+    expressions: Vec<Expression>,
+    known: HashMap<Expression, ExpressionId>,
+    pub(crate) addresses: Vec<AddressExpression>,
+    pub(crate) loops: Vec<LoopExpression>,
+    /// (function, parameter, offset, bytes) that expressions read, and what the source calls it.
+    pub(crate) parameters: HashMap<(u32, u32, u32, u32), Option<String>>,
+}
+
+/// What a module's site table gets.
+pub(crate) struct Kept {
+    pub(crate) expressions: Vec<Expression>,
+    pub(crate) addresses: Vec<AddressExpression>,
+    pub(crate) loops: Vec<LoopExpression>,
+}
+
+impl Sink {
+    pub(crate) fn get(&self, id: ExpressionId) -> Expression {
+        self.expressions[id as usize]
+    }
+
+    pub(crate) fn node(&mut self, bits: u32, exact: bool, kind: ExpressionKind) -> ExpressionId {
+        let bits = bits as u8;
+        let entry = Expression { bits, exact, kind };
+        let expressions = &mut self.expressions;
+        *self.known.entry(entry).or_insert_with(|| {
+            expressions.push(entry);
+            expressions.len() as u32 - 1
+        })
+    }
+
+    pub(crate) fn constant(&mut self, bits: u32, value: i64) -> ExpressionId {
+        let unused = 64 - bits.clamp(1, 64);
+        self.node(bits, false, ExpressionKind::Constant(value << unused >> unused))
+    }
+
+    pub(crate) fn unknown(&mut self, bits: u32, reason: Reason, line: u32) -> ExpressionId {
+        self.node(bits.clamp(1, 64), false, ExpressionKind::Unknown(reason, line))
+    }
+
+    fn number(&self, id: ExpressionId) -> Option<i64> {
+        match self.get(id).kind {
+            ExpressionKind::Constant(value) => Some(value),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn binary(
+        &mut self,
+        bits: u32,
+        exact: bool,
+        operation: Binary,
+        left: ExpressionId,
+        right: ExpressionId,
+    ) -> ExpressionId {
+        match (operation, self.number(left), self.number(right)) {
+            (Binary::Sum | Binary::Or | Binary::Xor, Some(0), _) | (Binary::Product, Some(1), _) => return right,
+            (Binary::Sum | Binary::Difference | Binary::Or | Binary::Xor, _, Some(0)) => return left,
+            (Binary::Product, _, Some(1)) => return left,
+            (Binary::Product, _, Some(0)) | (Binary::Product, Some(0), _) => return self.constant(bits, 0),
+            (Binary::Sum, Some(one), Some(two)) => return self.constant(bits, one.wrapping_add(two)),
+            (Binary::Product, Some(one), Some(two)) => return self.constant(bits, one.wrapping_mul(two)),
+            _ => {}
+        }
+        self.node(bits, exact, ExpressionKind::Binary(operation, left, right))
+    }
+
+    /// Sign-extended or cut to `bits`.
+    pub(crate) fn signed(&mut self, bits: u32, exact: bool, of: ExpressionId) -> ExpressionId {
+        match self.number(of) {
+            Some(value) => self.constant(bits, value),
+            None if u32::from(self.get(of).bits) == bits => of,
+            None => self.node(bits, exact, ExpressionKind::Signed(of)),
+        }
+    }
+
+    /// Both hold; `None` always does.
+    pub(crate) fn and(&mut self, one: Option<ExpressionId>, other: Option<ExpressionId>) -> Option<ExpressionId> {
+        match (one, other) {
+            (Some(one), Some(other)) if one != other => Some(self.binary(1, false, Binary::And, one, other)),
+            (one, other) => one.or(other),
+        }
+    }
+
+    /// One of them holds; `None` always does.
+    pub(crate) fn or(&mut self, one: Option<ExpressionId>, other: Option<ExpressionId>) -> Option<ExpressionId> {
+        let (one, other) = (one?, other?);
+        if self.opposite(one) == other {
+            return None;
+        }
+        Some(if one == other { one } else { self.binary(1, false, Binary::Or, one, other) })
+    }
+
+    /// It does not hold.
+    pub(crate) fn opposite(&mut self, of: ExpressionId) -> ExpressionId {
+        let truth = self.constant(1, 1);
+        let kind = match self.get(of).kind {
+            ExpressionKind::Constant(value) => return self.constant(1, !value),
+            ExpressionKind::Binary(Binary::Xor, inner, one) if one == truth => return inner,
+            ExpressionKind::Compare(comparison, left, right) => match comparison {
+                Comparison::Equal => ExpressionKind::Compare(Comparison::NotEqual, left, right),
+                Comparison::NotEqual => ExpressionKind::Compare(Comparison::Equal, left, right),
+                Comparison::SignedLess => ExpressionKind::Compare(Comparison::SignedLessEqual, right, left),
+                Comparison::SignedLessEqual => ExpressionKind::Compare(Comparison::SignedLess, right, left),
+                Comparison::UnsignedLess => ExpressionKind::Compare(Comparison::UnsignedLessEqual, right, left),
+                Comparison::UnsignedLessEqual => ExpressionKind::Compare(Comparison::UnsignedLess, right, left),
+            },
+            _ => ExpressionKind::Binary(Binary::Xor, of, truth),
+        };
+        self.node(1, false, kind)
+    }
+
+    /// Whether an expression changes with a loop.
+    pub(crate) fn counts(&self, id: ExpressionId, lap: LoopId) -> bool {
+        let mut seen = vec![false; id as usize + 1];
+        let mut work = vec![id];
+        while let Some(next) = work.pop() {
+            if std::mem::replace(&mut seen[next as usize], true) {
+                continue;
+            }
+            match self.get(next).kind {
+                ExpressionKind::Counter(own) if own == lap => return true,
+                // What is not known may change with anything.
+                ExpressionKind::Unknown(..) => return true,
+                kind => work.extend(operands(kind)),
+            }
+        }
+        false
+    }
+
+    /// Without what no address needs.
+    pub(crate) fn finish(mut self) -> Kept {
+        let mut needed = vec![false; self.expressions.len()];
+        let mut work: Vec<ExpressionId> = Vec::new();
+        let mut laps: Vec<bool> = vec![false; self.loops.len()];
+        let mut open: Vec<LoopId> = Vec::new();
+        for address in &self.addresses {
+            work.push(address.address);
+            work.extend(address.guard);
+            open.extend(&address.loops);
+        }
+        loop {
+            if let Some(next) = work.pop() {
+                if !std::mem::replace(&mut needed[next as usize], true) {
+                    let kind = self.get(next).kind;
+                    work.extend(operands(kind));
+                    if let ExpressionKind::Counter(lap) = kind {
+                        open.push(lap);
+                    }
+                }
+            } else if let Some(lap) = open.pop() {
+                if !std::mem::replace(&mut laps[lap as usize], true) {
+                    work.extend(&self.loops[lap as usize].ends);
+                    open.extend(&self.loops[lap as usize].around);
+                }
+            } else {
+                break;
+            }
+        }
+        let new_laps = places(&laps);
+        let new = places(&needed);
+        let at = |id: &mut ExpressionId| *id = new[*id as usize];
+        let lap_at = |id: &mut LoopId| *id = new_laps[*id as usize];
+        let kept = |(index, entry): (usize, Expression)| needed[index].then_some(entry);
+        let mut expressions: Vec<Expression> =
+            std::mem::take(&mut self.expressions).into_iter().enumerate().filter_map(kept).collect();
+        for entry in &mut expressions {
+            match &mut entry.kind {
+                ExpressionKind::Binary(_, left, right) | ExpressionKind::Compare(_, left, right) => {
+                    at(left);
+                    at(right);
+                }
+                ExpressionKind::Signed(of) | ExpressionKind::Unsigned(of) => at(of),
+                ExpressionKind::Choice(condition, one, other) => [condition, one, other].into_iter().for_each(at),
+                ExpressionKind::Counter(lap) => lap_at(lap),
+                _ => {}
+            }
+        }
+        for address in &mut self.addresses {
+            at(&mut address.address);
+            address.guard.iter_mut().for_each(at);
+            address.loops.iter_mut().for_each(lap_at);
+        }
+        let mut loops: Vec<LoopExpression> =
+            self.loops.into_iter().zip(laps).filter_map(|(lap, needed)| needed.then_some(lap)).collect();
+        for lap in &mut loops {
+            lap.around.iter_mut().for_each(lap_at);
+            lap.ends.iter_mut().for_each(at);
+        }
+        Kept { expressions, addresses: self.addresses, loops }
+    }
+}
+
+fn places(kept: &[bool]) -> Vec<u32> {
+    let mut next = 0;
+    kept.iter()
+        .map(|&kept| {
+            next += u32::from(kept);
+            next.saturating_sub(1)
+        })
+        .collect()
+}
+
+fn operands(kind: ExpressionKind) -> impl Iterator<Item = ExpressionId> {
+    let [one, two, three] = match kind {
+        ExpressionKind::Binary(_, left, right) | ExpressionKind::Compare(_, left, right) => {
+            [Some(left), Some(right), None]
+        }
+        ExpressionKind::Signed(of) | ExpressionKind::Unsigned(of) => [Some(of), None, None],
+        ExpressionKind::Choice(condition, one, other) => [Some(condition), Some(one), Some(other)],
+        _ => [None; 3],
+    };
+    [one, two, three].into_iter().flatten()
+}
