@@ -20,6 +20,7 @@ pub mod metrics;
 pub mod models;
 mod named_files;
 pub mod patterns;
+pub mod prediction;
 pub mod profile;
 pub mod races;
 pub mod report;

@@ -48,6 +48,8 @@ fn blank(kernel: &Kernel) -> Kernel {
         estimates: Vec::new(),
         bypass: None,
         pages: None,
+        // Allocations have other numbers now; `predict` takes one of the profiles.
+        addresses: None,
     }
 }
 
@@ -75,6 +77,7 @@ pub(super) fn take(merged: &mut Merged, profile: &Profile, ids: &Ids) {
         sum.launches.extend(kernel.launches.iter().map(|launch| {
             let mut launch = launch.clone();
             launch.id = ids.launch(launch.id);
+            launch.arguments.clear();
             launch
         }));
         sum.launch_groups.extend(kernel.launch_groups.iter().map(|group| {

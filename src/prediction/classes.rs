@@ -1,0 +1,187 @@
+//! Parts of a launch in which the same threads of each block meet a condition.
+//!
+//! A condition such as `blockIdx.x * 32 + threadIdx.x < n` holds for all threads of most blocks, for none of some, and for
+//! a part of the threads in few. The indices outside a block (block indices and loop counters) span a box; it is cut where
+//! such a condition changes, until within each piece all blocks agree thread by thread.
+
+use super::form::{Bounds, FIXED, Form, Index, Truth};
+use super::launch::Launch;
+
+/// Pieces of a launch, at most: conditions that run across it make one of each block.
+const MOST_CLASSES: usize = 1 << 14;
+
+/// A piece of a launch.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Class {
+    /// Ranges of all indices, of threads the whole block.
+    pub bounds: Bounds,
+    /// Lanes of each warp that meet the condition.
+    pub masks: Vec<u32>,
+}
+
+impl Class {
+    /// How many blocks and iterations it has, of the loops whose counters are given.
+    pub fn points(&self, counters: &[Index]) -> f64 {
+        (3..FIXED).chain(counters.iter().copied()).map(|index| self.bounds.extent(index) as f64).product()
+    }
+}
+
+/// The pieces in which a condition holds for a thread at least, cut further where one of `splits` changes. `None` where there
+/// are too many.
+pub fn classes(
+    truth: &Truth,
+    splits: &[Truth],
+    launch: &Launch,
+    bounds: &Bounds,
+    counters: &[Index],
+) -> Option<Vec<Class>> {
+    let mut found = Vec::new();
+    let outer: Vec<Index> = (3..FIXED).chain(counters.iter().copied()).collect();
+    if outer.iter().any(|&index| bounds.extent(index) == 0) {
+        return Some(found);
+    }
+    let whole = lanes(launch);
+    let mut work = vec![(bounds.clone(), truth.within(bounds))];
+    while let Some((bounds, left)) = work.pop() {
+        if found.len() + work.len() > MOST_CLASSES {
+            return None;
+        }
+        if left == Truth::Known(false) {
+            continue;
+        }
+        let further = || splits.iter().find_map(|split| cut(&split.within(&bounds), &bounds, &outer));
+        if let Some((index, at)) = cut(&left, &bounds, &outer).or_else(further) {
+            let (low, high) = bounds.of(index);
+            for piece in [(at, high), (low, at - 1)] {
+                let mut bounds = bounds.clone();
+                bounds.0[index] = piece;
+                let left = left.within(&bounds);
+                work.push((bounds, left));
+            }
+            continue;
+        }
+        let masks = if left == Truth::Known(true) { whole.clone() } else { masks(&left, launch, &bounds) };
+        if masks.iter().any(|&mask| mask != 0) {
+            found.push(Class { bounds, masks });
+        }
+    }
+    Some(found)
+}
+
+/// Where to cut a box: the index, and the first value of the upper part.
+fn cut(truth: &Truth, bounds: &Bounds, outer: &[Index]) -> Option<(Index, i64)> {
+    let mut best: Option<(bool, Index, i64)> = None;
+    truth.forms(&mut |form| {
+        let varying: Vec<Index> =
+            outer.iter().copied().filter(|&index| bounds.extent(index) > 1 && form.factor(index) != 0).collect();
+        let span = |index: &Index| form.factor(*index).unsigned_abs().saturating_mul(bounds.extent(*index) as u64);
+        let Some(&index) = varying.iter().max_by_key(|index| span(index)) else { return };
+        let alone = varying.len() == 1;
+        if best.is_none_or(|(known, ..)| alone && !known) {
+            best = Some((alone, index, border(form, index, bounds)));
+        }
+    });
+    best.map(|(_, index, at)| (index, at))
+}
+
+/// A value of an index at which a form changes from one sign throughout to both, or the middle.
+fn border(form: &Form, index: Index, bounds: &Bounds) -> i64 {
+    let (low, high) = bounds.of(index);
+    let sign = |at: i64| {
+        let mut here = bounds.clone();
+        here.0[index] = (at, at);
+        match form.range(&here) {
+            (least, _) if least > 0 => 1,
+            (0, most) if most > 0 => 2,
+            (_, most) if most < 0 => -1,
+            _ => 0,
+        }
+    };
+    // Signs come in runs along the index. The first change after the low end is found by bisection.
+    let first = sign(low);
+    if first != sign(high) {
+        let (mut same, mut other) = (low, high);
+        while other - same > 1 {
+            let middle = same + (other - same) / 2;
+            if sign(middle) == first { same = middle } else { other = middle }
+        }
+        return other;
+    }
+    low + (high - low + 1) / 2
+}
+
+/// Lanes that exist, by warp.
+pub fn lanes(launch: &Launch) -> Vec<u32> {
+    let threads = launch.threads();
+    (0..launch.warps()).map(|warp| u32::MAX >> (32 - (threads - warp * 32).min(32))).collect()
+}
+
+/// Lanes that meet a condition which does not depend on what else varies in the box.
+fn masks(truth: &Truth, launch: &Launch, bounds: &Bounds) -> Vec<u32> {
+    let mut here = bounds.clone();
+    for range in &mut here.0[3..] {
+        range.1 = range.0;
+    }
+    let mut masks = vec![0u32; launch.warps() as usize];
+    for number in 0..launch.threads() {
+        for (range, at) in here.0.iter_mut().zip(launch.thread(number)) {
+            *range = (at, at);
+        }
+        if truth.over(&here) == Some(true) {
+            masks[number as usize / 32] |= 1 << (number % 32);
+        }
+    }
+    masks
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::prediction::interpret::bounds_of;
+
+    fn condition() -> impl Strategy<Value = Truth> {
+        let form = (-40i64..40, prop::collection::vec(-3i64..4, 7)).prop_map(|(constant, factors)| {
+            let terms = factors.into_iter().enumerate().filter(|term| term.1 != 0).collect();
+            Form { constant, terms }
+        });
+        let leaf = prop_oneof![4 => form.clone().prop_map(Truth::AtLeast), 1 => form.prop_map(Truth::Zero)];
+        leaf.prop_recursive(2, 6, 3, |inner| {
+            prop_oneof![
+                prop::collection::vec(inner.clone(), 1..3).prop_map(Truth::All),
+                prop::collection::vec(inner.clone(), 1..3).prop_map(Truth::Any),
+                inner.prop_map(|part| Truth::Not(Box::new(part))),
+            ]
+        })
+    }
+
+    proptest! {
+        /// Each point of a launch lies in one class at most, and its lanes are those of the class.
+        #[test]
+        fn classes_partition_a_launch(truth in condition(), block in prop::array::uniform3(1u32..5),
+                grid in prop::array::uniform3(1u32..4), laps in 1i64..4) {
+            let launch = Launch { block, grid, arguments: BTreeMap::new() };
+            let mut bounds = bounds_of(&launch, 1);
+            bounds.0[FIXED] = (0, laps - 1);
+            let found = classes(&truth, &[], &launch, &bounds, &[FIXED]).unwrap();
+            for point in 0..launch.blocks() as i64 * laps {
+                let [x, y, z] = launch.grid.map(i64::from);
+                let outer = [point % x, point / x % y, point / x / y % z, point / x / y / z];
+                let inside = |class: &&Class| {
+                    outer.iter().zip(&class.bounds.0[3..]).all(|(at, (low, high))| low <= at && at <= high)
+                };
+                let here: Vec<&Class> = found.iter().filter(inside).collect();
+                prop_assert!(here.len() <= 1);
+                for number in 0..launch.threads() {
+                    let at = launch.thread(number).into_iter().chain(outer).map(|at| (at, at)).collect();
+                    let want = truth.over(&Bounds(at)) == Some(true);
+                    let got = here.first().is_some_and(|class| class.masks[number as usize / 32] >> (number % 32) & 1 == 1);
+                    prop_assert_eq!(got, want, "{:?} thread {}", outer, number);
+                }
+            }
+        }
+    }
+}

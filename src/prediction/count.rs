@@ -1,0 +1,448 @@
+//! Requests of a whole launch, site by site.
+//!
+//! Where guard and address are affine, the warps of one class differ in where their addresses start alone, so each kind of
+//! request is counted once and multiplied by how often its start lies so in a line. What the indices give in another way is
+//! counted thread by thread, for some of the blocks where there are many.
+
+use std::collections::HashMap;
+
+use warpline_format::expression::{AddressExpression, Binary, ExpressionId, ExpressionKind};
+
+use super::classes::{Class, classes, lanes};
+use super::evaluate::{Evaluated, Lost, Value};
+use super::form::{Bounds, FIXED, Form, Index, Truth, counter, one_of};
+use super::interpret::Interpreter;
+use super::launch::Launch;
+use super::request::{Costs, PERIOD, Pattern, Requests};
+use crate::profile::model::Addresses;
+
+/// Threads times iterations that are looked at one by one for the sites of a group, about.
+const MOST_THREADS: f64 = (1 << 20) as f64;
+/// Points of a class that are looked at where its addresses are not affine.
+const CLASS_POINTS: i64 = 4;
+
+/// What is known of a site beside its address.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Access {
+    /// Bytes per lane.
+    pub bytes: u32,
+    /// In shared memory.
+    pub shared: bool,
+}
+
+/// What a site's figures rest on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Basis {
+    /// Its affine address: exact.
+    Affine,
+    /// Every thread was looked at: exact.
+    Threads,
+    /// Threads of some of the blocks.
+    Sample,
+    /// Not known before it runs.
+    Lost(Lost),
+}
+
+/// Requests of a site.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SiteRequests {
+    /// Sums; nothing where the site is [`Basis::Lost`].
+    pub requests: Requests,
+    /// What they rest on.
+    pub basis: Basis,
+}
+
+/// Counts the requests of each of a kernel's sites; `accesses` are in the same order.
+pub fn count(
+    addresses: &Addresses,
+    accesses: &[Access],
+    launch: &Launch,
+    evaluated: &Evaluated,
+    costs: &mut Costs<'_>,
+) -> Vec<SiteRequests> {
+    let none = SiteRequests { requests: Requests::default(), basis: Basis::Affine };
+    let mut found = vec![none; addresses.sites.len()];
+    let mut groups: HashMap<(Option<ExpressionId>, &[u32]), Vec<usize>> = HashMap::new();
+    for (number, site) in addresses.sites.iter().enumerate() {
+        groups.entry((site.guard, &site.loops)).or_default().push(number);
+    }
+    let mut warps = Warps::new(launch);
+    for sites in groups.values() {
+        let group = Group { addresses, accesses, launch, evaluated, sites };
+        group.count(&mut warps, costs, &mut found);
+    }
+    found
+}
+
+/// The condition under which a site is executed, in iterations of its loops that are reached; `None` where it is computed in
+/// a way that is not affine.
+pub fn condition(addresses: &Addresses, evaluated: &Evaluated, site: &AddressExpression) -> Result<Option<Truth>, Lost> {
+    let mut parts = Vec::new();
+    for &lap in &site.loops {
+        match &evaluated.loops[lap as usize] {
+            Ok(Some(truth)) => parts.push(truth.clone()),
+            Ok(None) => {}
+            Err(lost) => return Err(*lost),
+        }
+    }
+    match site.guard.map(|guard| evaluated.value(guard)) {
+        None => {}
+        Some(Value::Truth(truth)) => {
+            let settled = truth.map(&|form| settled(addresses, evaluated, form, site).ok());
+            parts.push(settled.ok_or(Lost::Loop(0))?);
+        }
+        Some(Value::Lost(lost)) => return Err(*lost),
+        Some(_) => return Ok(None),
+    }
+    Ok(Some(one_of(parts, Truth::All)))
+}
+
+/// The form with the counters of loops that are over at the site: they have the value of their last iteration.
+pub fn settled(
+    addresses: &Addresses,
+    evaluated: &Evaluated,
+    form: &Form,
+    site: &AddressExpression,
+) -> Result<Form, Lost> {
+    let mut form = form.clone();
+    while let Some(&(index, _)) = form.terms.iter().find(|(index, _)| {
+        *index >= FIXED && !site.loops.contains(&((*index - FIXED) as u32))
+    }) {
+        let lap = index - FIXED;
+        match &evaluated.loops[lap] {
+            Ok(None) => form = form.at(index, evaluated.bounds.of(index).1).ok_or(Lost::Range)?,
+            Ok(Some(_)) => return Err(Lost::Loop(addresses.loops[lap].line)),
+            Err(lost) => return Err(*lost),
+        }
+    }
+    Ok(form)
+}
+
+/// Sites that are executed together.
+struct Group<'a> {
+    addresses: &'a Addresses,
+    accesses: &'a [Access],
+    launch: &'a Launch,
+    evaluated: &'a Evaluated,
+    sites: &'a [usize],
+}
+
+impl Group<'_> {
+    fn count(&self, warps: &mut Warps, costs: &mut Costs<'_>, found: &mut [SiteRequests]) {
+        let Some(&first) = self.sites.first() else { return };
+        let first = &self.addresses.sites[first];
+        let condition = match condition(self.addresses, self.evaluated, first) {
+            Ok(condition) => condition,
+            Err(lost) => {
+                for &site in self.sites {
+                    found[site].basis = Basis::Lost(lost);
+                }
+                return;
+            }
+        };
+        // A site that is never reached makes no requests, whatever its address.
+        let never = condition.as_ref().is_some_and(|truth| truth.over(&self.evaluated.bounds) == Some(false));
+        let mut known = Vec::new();
+        for &site in self.sites.iter().filter(|_| !never) {
+            match self.evaluated.value(self.addresses.sites[site].address) {
+                Value::Lost(lost) => found[site].basis = Basis::Lost(*lost),
+                Value::Form(form) => match settled(self.addresses, self.evaluated, form, first) {
+                    Ok(form) => known.push((site, Some(form))),
+                    Err(lost) => found[site].basis = Basis::Lost(lost),
+                },
+                Value::Computed | Value::Truth(_) => known.push((site, None)),
+            }
+        }
+        if known.is_empty() {
+            return;
+        }
+        let counters: Vec<Index> = first.loops.iter().map(|&lap| counter(lap)).collect();
+        let mut splits = Vec::new();
+        for (site, _) in known.iter().filter(|(_, form)| form.is_none()) {
+            self.splits(self.addresses.sites[*site].address, &mut splits);
+        }
+        let bounds = &self.evaluated.bounds;
+        let pieces = condition.and_then(|truth| classes(&truth, &splits, self.launch, bounds, &counters));
+        let Some(pieces) = pieces else {
+            let sites: Vec<usize> = known.iter().map(|(site, _)| *site).collect();
+            self.sample(&sites, &counters, costs, found);
+            return;
+        };
+        for class in &pieces {
+            let mut one_by_one = Vec::new();
+            for (site, form) in &known {
+                let own;
+                let form = match form {
+                    Some(form) => form,
+                    None => {
+                        let id = self.addresses.sites[*site].address;
+                        own = Evaluated::within(self.addresses, self.launch, &class.bounds, id);
+                        match &own {
+                            Value::Form(form) => form,
+                            _ => {
+                                one_by_one.push(*site);
+                                continue;
+                            }
+                        }
+                    }
+                };
+                let sum = warps.requests(form, class, &counters, self.accesses[*site], costs);
+                found[*site].requests.add(&sum, 1.0);
+            }
+            if !one_by_one.is_empty() {
+                self.points(class, &one_by_one, &counters, costs, found);
+            }
+        }
+    }
+
+    /// Conditions inside an expression, on either side of which it may be affine.
+    fn splits(&self, id: ExpressionId, found: &mut Vec<Truth>) {
+        let mut seen = vec![false; id as usize + 1];
+        let mut work = vec![id];
+        while let Some(id) = work.pop() {
+            if std::mem::replace(&mut seen[id as usize], true) {
+                continue;
+            }
+            match self.addresses.expressions[id as usize].kind {
+                ExpressionKind::Choice(condition, one, other) => {
+                    if let Value::Truth(truth) = self.evaluated.value(condition) {
+                        found.push(truth.clone());
+                    }
+                    work.extend([one, other]);
+                }
+                ExpressionKind::Binary(operation, left, right) => {
+                    let least = matches!(
+                        operation,
+                        Binary::SignedLeast | Binary::SignedGreatest | Binary::UnsignedLeast | Binary::UnsignedGreatest
+                    );
+                    if let (true, Value::Form(left), Value::Form(right)) =
+                        (least, self.evaluated.value(left), self.evaluated.value(right))
+                        && let Some(distance) = right.plus(left, -1)
+                    {
+                        found.push(Truth::AtLeast(distance));
+                    }
+                    work.extend([left, right]);
+                }
+                ExpressionKind::Signed(of) | ExpressionKind::Unsigned(of) => work.push(of),
+                _ => {}
+            }
+        }
+    }
+
+    /// Counts some points of a class thread by thread, for the others too.
+    fn points(&self, class: &Class, sites: &[usize], counters: &[Index], costs: &mut Costs<'_>, found: &mut [SiteRequests]) {
+        let outer: Vec<Index> = (3..FIXED).chain(counters.iter().copied()).collect();
+        let all = class.points(counters);
+        let some = if all * f64::from(self.launch.threads()) <= MOST_THREADS { i64::MAX } else { CLASS_POINTS };
+        let points = spread(&class.bounds, &outer, some);
+        let times = all / points.len().max(1) as f64;
+        let exact = points.len() as f64 == all;
+        let wanted: Vec<ExpressionId> = sites.iter().map(|&site| self.addresses.sites[site].address).collect();
+        let mut interpreter = Interpreter::new(self.addresses, self.launch, wanted);
+        for point in &points {
+            self.threads(&mut interpreter, point, &outer, &class.masks, None, sites, times, costs, found);
+        }
+        for &site in sites {
+            let basis = &mut found[site].basis;
+            if *basis != Basis::Sample {
+                *basis = if exact { Basis::Threads } else { Basis::Sample };
+            }
+        }
+    }
+
+    /// Counts some blocks thread by thread, guard and all, for the others too.
+    fn sample(&self, sites: &[usize], counters: &[Index], costs: &mut Costs<'_>, found: &mut [SiteRequests]) {
+        let Some(first) = sites.first().map(|&site| &self.addresses.sites[site]) else { return };
+        let bounds = &self.evaluated.bounds;
+        let iterations: f64 = counters.iter().map(|&index| bounds.extent(index) as f64).product();
+        let per_block = iterations * f64::from(self.launch.threads());
+        if per_block > 64.0 * MOST_THREADS {
+            for &site in sites {
+                found[site].basis = Basis::Lost(Lost::Range);
+            }
+            return;
+        }
+        let blocks = (MOST_THREADS / per_block.max(1.0)).max(1.0) as i64;
+        let chosen = spread(bounds, &[3, 4, 5], blocks);
+        let times = self.launch.blocks() as f64 / chosen.len().max(1) as f64;
+        let exact = chosen.len() as u64 == self.launch.blocks();
+        let reached: Vec<Truth> =
+            first.loops.iter().filter_map(|&lap| self.evaluated.loops[lap as usize].clone().ok().flatten()).collect();
+        let wanted = sites.iter().map(|&site| self.addresses.sites[site].address).chain(first.guard);
+        let mut interpreter = Interpreter::new(self.addresses, self.launch, wanted);
+        let whole = lanes(self.launch);
+        let outer: Vec<Index> = (3..FIXED).chain(counters.iter().copied()).collect();
+        let laps = spread(bounds, counters, i64::MAX);
+        for block in &chosen {
+            for lap in &laps {
+                let point: Vec<i64> = block.iter().chain(lap).copied().collect();
+                let guard = Some((first.guard, &reached[..]));
+                self.threads(&mut interpreter, &point, &outer, &whole, guard, sites, times, costs, found);
+            }
+        }
+        for &site in sites {
+            found[site].basis = if exact { Basis::Threads } else { Basis::Sample };
+        }
+    }
+
+    /// Counts the requests of a block in one iteration of its loops. `guard` is looked at where it is given.
+    #[expect(clippy::too_many_arguments, reason = "one inner loop that two callers share")]
+    fn threads(
+        &self,
+        interpreter: &mut Interpreter<'_>,
+        point: &[i64],
+        outer: &[Index],
+        masks: &[u32],
+        guard: Option<(Option<ExpressionId>, &[Truth])>,
+        sites: &[usize],
+        times: f64,
+        costs: &mut Costs<'_>,
+        found: &mut [SiteRequests],
+    ) {
+        let mut at = interpreter.origin([0; 3]);
+        for (&index, &value) in outer.iter().zip(point) {
+            at[index] = value;
+        }
+        let mut warp: Vec<(u32, Vec<u64>)> = Vec::new();
+        for (number, &mask) in (0u32..).zip(masks) {
+            warp.clear();
+            warp.resize(sites.len(), (0, Vec::new()));
+            for lane in (0..32).filter(|lane| mask >> lane & 1 == 1) {
+                at[..3].copy_from_slice(&self.launch.thread(number * 32 + lane));
+                interpreter.set(&at);
+                if let Some((guard, reached)) = guard {
+                    let here = || Bounds(at.iter().map(|&at| (at, at)).collect());
+                    let runs = guard.is_none_or(|guard| interpreter.value(guard).is_some_and(|value| value & 1 == 1));
+                    if !runs || reached.iter().any(|truth| truth.over(&here()) != Some(true)) {
+                        continue;
+                    }
+                }
+                for (&site, (mask, list)) in sites.iter().zip(&mut warp) {
+                    if let Some(address) = interpreter.value(self.addresses.sites[site].address) {
+                        *mask |= 1 << lane;
+                        list.push(address as u64);
+                    }
+                }
+            }
+            for (&site, (mask, list)) in sites.iter().zip(&warp) {
+                let Access { bytes, shared } = self.accesses[site];
+                found[site].requests.add(&costs.count(*mask, list, bytes, shared), times);
+            }
+        }
+    }
+}
+
+/// Points of a box, all of them or about `most`, evenly spread, the first and the last among them.
+pub(super) fn spread(bounds: &Bounds, indices: &[Index], most: i64) -> Vec<Vec<i64>> {
+    let total = indices.iter().fold(1i64, |all, &index| all.saturating_mul(bounds.extent(index)));
+    let taken = total.min(most.max(1));
+    (0..taken)
+        .map(|number| {
+            let mut linear =
+                if taken == 1 { 0 } else { (i128::from(number) * i128::from(total - 1) / i128::from(taken - 1)) as i64 };
+            indices
+                .iter()
+                .map(|&index| {
+                    let extent = bounds.extent(index).max(1);
+                    let at = bounds.of(index).0 + linear % extent;
+                    linear /= extent;
+                    at
+                })
+                .collect()
+        })
+        .collect()
+}
+
+/// Patterns of warps whose addresses change with the thread in one way.
+struct Warps {
+    threads: Vec<[i64; 3]>,
+    /// By the factors of `threadIdx`: pattern of each warp, and bytes to its first lane.
+    known: HashMap<[i64; 3], Vec<(Pattern, i64)>>,
+}
+
+impl Warps {
+    fn new(launch: &Launch) -> Warps {
+        let threads = (0..launch.warps() * 32).map(|number| launch.thread(number)).collect();
+        Warps { threads, known: HashMap::new() }
+    }
+
+    /// The requests of one site in a class.
+    fn requests(&mut self, form: &Form, class: &Class, counters: &[Index], access: Access, costs: &mut Costs<'_>) -> Requests {
+        let factors = [0, 1, 2].map(|axis| form.factor(axis));
+        let threads = &self.threads;
+        let patterns = self.known.entry(factors).or_insert_with(|| {
+            let offset = |thread: &[i64; 3]| {
+                let terms = thread.iter().zip(factors).map(|(at, factor)| at.wrapping_mul(factor));
+                terms.fold(0i64, i64::wrapping_add)
+            };
+            let warps = threads.chunks(32).map(|warp| {
+                let offsets: Vec<i64> = warp.iter().map(offset).collect();
+                let distances = std::array::from_fn(|lane| offsets[lane].wrapping_sub(offsets[0]));
+                (costs.pattern(distances), offsets[0])
+            });
+            warps.collect()
+        });
+        let outer = (3..FIXED).chain(counters.iter().copied());
+        let starts = Starts::of(form, &class.bounds, outer);
+        let mut sum = Requests::default();
+        // Warps with the same lanes, pattern and place in the line cost the same.
+        let mut alike: Vec<((Pattern, u32, u64), f64)> = Vec::new();
+        for (&(pattern, first), &mask) in patterns.iter().zip(&class.masks).filter(|(_, mask)| **mask != 0) {
+            let key = (pattern, mask, (first as u64) % PERIOD);
+            match alike.iter_mut().find(|(known, _)| *known == key) {
+                Some((_, times)) => *times += 1.0,
+                None => alike.push((key, 1.0)),
+            }
+        }
+        for ((pattern, mask, first), times) in alike {
+            for &(start, often) in &starts.0 {
+                let at = start.wrapping_add(first);
+                sum.add(&costs.alike(pattern, mask, at, access.bytes, access.shared), often * times);
+            }
+        }
+        sum
+    }
+}
+
+/// Where in a line the addresses of a form start, over a box of some indices, and how often; the first address of each kind.
+#[derive(Debug, PartialEq)]
+struct Starts(Vec<(u64, f64)>);
+
+impl Starts {
+    fn of(form: &Form, bounds: &Bounds, indices: impl Iterator<Item = Index>) -> Starts {
+        let mut starts = vec![(form.constant as u64, 1.0)];
+        for index in indices {
+            let (factor, (low, _)) = (form.factor(index), bounds.of(index));
+            let extent = bounds.extent(index);
+            let base = factor.wrapping_mul(low) as u64;
+            let step = factor as u64 % PERIOD;
+            if factor == 0 || step == 0 {
+                starts.iter_mut().for_each(|(start, often)| {
+                    *start = start.wrapping_add(base);
+                    *often *= extent as f64;
+                });
+                continue;
+            }
+            // Multiples of the factor come back to where they were after so many.
+            let round = (PERIOD / gcd(step, PERIOD)) as i64;
+            let mut next: Vec<(u64, f64)> = Vec::new();
+            for number in 0..round.min(extent) {
+                let times = extent / round + i64::from(number < extent % round);
+                let moved = base.wrapping_add(factor.wrapping_mul(number) as u64);
+                for &(start, often) in &starts {
+                    let at = start.wrapping_add(moved);
+                    match next.iter_mut().find(|(known, _)| *known % PERIOD == at % PERIOD) {
+                        Some((_, sum)) => *sum += often * times as f64,
+                        None => next.push((at, often * times as f64)),
+                    }
+                }
+            }
+            starts = next;
+        }
+        Starts(starts)
+    }
+}
+
+pub(super) fn gcd(one: u64, other: u64) -> u64 {
+    if other == 0 { one } else { gcd(other, one % other) }
+}

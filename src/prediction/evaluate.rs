@@ -1,0 +1,427 @@
+//! Expressions of a kernel for one launch: affine forms and conditions, or why not.
+
+use warpline_format::expression::{Binary, Comparison, ExpressionId, ExpressionKind, LoopId, Reason};
+
+use super::form::{Bounds, Form, Truth, block, counter, one_of, thread};
+use super::interpret::{bounds_of, bits_of, combine, wrap};
+use super::launch::Launch;
+use crate::profile::model::Addresses;
+
+/// Most iterations that are looked at where the end of a loop has no closed form.
+const MOST_STEPS: i64 = 1 << 16;
+/// Most iterations of a loop.
+const MOST_ITERATIONS: i64 = 1 << 40;
+
+/// What an expression is in a launch.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Value {
+    /// A number for each point.
+    Form(Form),
+    /// A condition.
+    Truth(Truth),
+    /// A number that the indices give, but not an affine one.
+    Computed,
+    /// Not known before it runs.
+    Lost(Lost),
+}
+
+/// Why a value is not known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Lost {
+    /// By the code, at a source line (0: unknown).
+    Code(Reason, u32),
+    /// The launch has no value for a parameter.
+    Parameter(u32, u32),
+    /// It is the counter of a loop whose number of iterations is not known; its line.
+    Loop(u32),
+    /// It does not fit 64 bits, or divides by zero.
+    Range,
+}
+
+impl std::fmt::Display for Lost {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Lost::Code(reason, 0) => f.write_str(reason.text()),
+            Lost::Code(reason, line) => write!(f, "{} at line {line}", reason.text()),
+            Lost::Parameter(parameter, 0) => write!(f, "parameter {parameter} has no value"),
+            Lost::Parameter(parameter, offset) => write!(f, "byte {offset} of parameter {parameter} has no value"),
+            Lost::Loop(0) => f.write_str("the number of a loop's iterations is not known"),
+            Lost::Loop(line) => write!(f, "the number of iterations of the loop at line {line} is not known"),
+            Lost::Range => f.write_str("a number leaves its range"),
+        }
+    }
+}
+
+/// All expressions of a kernel in one launch.
+pub struct Evaluated {
+    values: Vec<Value>,
+    /// Ranges of all indices.
+    pub bounds: Bounds,
+    /// Of each loop: how many iterations any thread makes at most, and the condition for a thread to come to the iteration
+    /// that the counter says.
+    pub loops: Vec<Result<Option<Truth>, Lost>>,
+}
+
+impl Evaluated {
+    /// Evaluates everything.
+    pub fn new(addresses: &Addresses, launch: &Launch) -> Evaluated {
+        let bounds = bounds_of(launch, addresses.loops.len());
+        let mut evaluated = Evaluated { values: Vec::new(), bounds, loops: Vec::new() };
+        // The ends of a loop may use counters of the loops around it, which come first. Until a loop is known, what counts it
+        // is taken as if its counter could be anything that 31 bits hold.
+        for lap in 0..addresses.loops.len() {
+            evaluated.bounds.0[counter(lap as u32)] = (0, i64::from(i32::MAX));
+        }
+        for lap in 0..addresses.loops.len() as LoopId {
+            evaluated.fill(addresses, launch);
+            let entry = &addresses.loops[lap as usize];
+            let ends: Vec<&Value> = entry.ends.iter().map(|&end| &evaluated.values[end as usize]).collect();
+            let found = iterations(lap, entry.line, &ends, &evaluated.bounds);
+            let (most, reached) = match found {
+                Ok((most, reached)) => (most, Ok(reached)),
+                Err(lost) => (1, Err(lost)),
+            };
+            evaluated.bounds.0[counter(lap)] = (0, most - 1);
+            evaluated.loops.push(reached);
+        }
+        evaluated.fill(addresses, launch);
+        evaluated
+    }
+
+    /// The value of an expression.
+    pub fn value(&self, id: ExpressionId) -> &Value {
+        &self.values[id as usize]
+    }
+
+    fn fill(&mut self, addresses: &Addresses, launch: &Launch) {
+        self.values.clear();
+        for id in 0..addresses.expressions.len() {
+            let value = node(addresses, launch, &self.values, &self.bounds, id);
+            self.values.push(value);
+        }
+    }
+
+    /// The value of an expression over a part of the launch, where more may be affine.
+    pub fn within(addresses: &Addresses, launch: &Launch, bounds: &Bounds, id: ExpressionId) -> Value {
+        let mut values = Vec::with_capacity(id as usize + 1);
+        for id in 0..=id as usize {
+            values.push(node(addresses, launch, &values, bounds, id));
+        }
+        values.pop().unwrap_or(Value::Computed)
+    }
+}
+
+fn node(addresses: &Addresses, launch: &Launch, values: &[Value], bounds: &Bounds, id: usize) -> Value {
+    let entry = addresses.expressions[id];
+    let axis_size = |sizes: &[u32; 3], axis: u8| Form::number(i64::from(sizes[usize::from(axis).min(2)]));
+    let of = |id: ExpressionId| &values[id as usize];
+    let form = match entry.kind {
+        ExpressionKind::Constant(number) if entry.bits == 1 => return Value::Truth(Truth::Known(number != 0)),
+        ExpressionKind::Constant(number) => Form::number(number),
+        ExpressionKind::Thread(axis) => single(thread(axis.into()), bounds),
+        ExpressionKind::Block(axis) => single(block(axis.into()), bounds),
+        ExpressionKind::BlockSize(axis) => axis_size(&launch.block, axis),
+        ExpressionKind::GridSize(axis) => axis_size(&launch.grid, axis),
+        ExpressionKind::Parameter { parameter, offset } => match launch.arguments.get(&(parameter, offset)) {
+            Some(&value) if entry.bits == 1 => return Value::Truth(Truth::Known(value & 1 != 0)),
+            Some(&value) => Form::number(wrap(value as i64, entry.bits)),
+            None => return Value::Lost(Lost::Parameter(parameter, offset)),
+        },
+        ExpressionKind::Global(number) => match addresses.globals.iter().find(|one| one.number == number) {
+            Some(variable) => Form::number(variable.address as i64),
+            None => return Value::Lost(Lost::Code(Reason::Complex, 0)),
+        },
+        ExpressionKind::Shared(_) => Form::number(0),
+        ExpressionKind::Counter(lap) => single(counter(lap), bounds),
+        ExpressionKind::Binary(operation, left, right) if entry.bits == 1 => return logic(operation, of(left), of(right)),
+        ExpressionKind::Binary(operation, left, right) => {
+            match binary(operation, of(left), of(right), entry.bits, entry.exact, bounds) {
+                Ok(form) => form,
+                Err(value) => return value,
+            }
+        }
+        ExpressionKind::Signed(inner) => {
+            let bits = addresses.expressions[inner as usize].bits;
+            match of(inner) {
+                Value::Form(form) if entry.bits >= bits || entry.exact => form.clone(),
+                Value::Form(form) => return fitting(form.clone(), entry.bits, bounds),
+                Value::Truth(Truth::Known(known)) => Form::number(-i64::from(*known)),
+                Value::Lost(lost) => return Value::Lost(*lost),
+                _ => return Value::Computed,
+            }
+        }
+        ExpressionKind::Unsigned(inner) => match of(inner) {
+            Value::Form(form) if entry.exact || form.range(bounds).0 >= 0 => form.clone(),
+            Value::Form(form) => {
+                let bits = addresses.expressions[inner as usize].bits;
+                match form.as_number() {
+                    Some(number) => Form::number(bits_of(number, bits) as i64),
+                    None => return Value::Computed,
+                }
+            }
+            Value::Truth(Truth::Known(known)) => Form::number(i64::from(*known)),
+            Value::Lost(lost) => return Value::Lost(*lost),
+            _ => return Value::Computed,
+        },
+        ExpressionKind::Compare(comparison, left, right) => {
+            return comparing(comparison, of(left), of(right), addresses.expressions[left as usize].bits, bounds);
+        }
+        ExpressionKind::Choice(condition, one, other) => return choice(of(condition), of(one), of(other), bounds),
+        ExpressionKind::Unknown(reason, line) => return Value::Lost(Lost::Code(reason, line)),
+    };
+    Value::Form(form)
+}
+
+/// An index, or its only value.
+fn single(index: usize, bounds: &Bounds) -> Form {
+    match bounds.of(index) {
+        (low, high) if low == high => Form::number(low),
+        _ => Form::index(index),
+    }
+}
+
+/// A form that has to fit so many bits, as far as it does.
+fn fitting(form: Form, bits: u8, bounds: &Bounds) -> Value {
+    let limit = 1i128 << (u32::from(bits.clamp(1, 64)) - 1);
+    match (form.as_number(), form.range(bounds)) {
+        (Some(number), _) => Value::Form(Form::number(wrap(number, bits))),
+        (_, (low, high)) if low >= -limit && high < limit => Value::Form(form),
+        _ => Value::Computed,
+    }
+}
+
+fn binary(
+    operation: Binary,
+    left: &Value,
+    right: &Value,
+    bits: u8,
+    exact: bool,
+    bounds: &Bounds,
+) -> Result<Form, Value> {
+    let (left, right) = match (left, right) {
+        (Value::Form(left), Value::Form(right)) => (left, right),
+        (Value::Lost(lost), _) | (_, Value::Lost(lost)) => return Err(Value::Lost(*lost)),
+        _ => return Err(Value::Computed),
+    };
+    let numbers = (left.as_number(), right.as_number());
+    if let (Some(one), Some(two)) = numbers {
+        return combine(operation, one, two, bits).map(Form::number).ok_or(Value::Lost(Lost::Range));
+    }
+    let (low, high) = left.range(bounds);
+    let form = match (operation, numbers) {
+        (Binary::Sum, _) => left.plus(right, 1),
+        (Binary::Difference, _) => left.plus(right, -1),
+        (Binary::Product, (_, Some(factor))) => left.times(factor),
+        (Binary::Product, (Some(factor), _)) => right.times(factor),
+        (Binary::ShiftLeft, (_, Some(by))) if (0..63).contains(&by) => left.times(1 << by),
+        // A part of the bits of something that has no others.
+        (Binary::And, (_, Some(mask))) if low >= 0 && mask >= 0 && (mask & (mask + 1)) == 0 && high <= mask.into() => {
+            return Ok(left.clone());
+        }
+        (Binary::UnsignedRemainder | Binary::SignedRemainder, (_, Some(by))) if low >= 0 && high < by.into() => {
+            return Ok(left.clone());
+        }
+        (Binary::UnsignedQuotient | Binary::SignedQuotient, (_, Some(by))) if low >= 0 && by > 0 => {
+            return quotient(left, by, bounds);
+        }
+        (Binary::UnsignedShiftRight | Binary::SignedShiftRight, (_, Some(by))) if low >= 0 && (0..63).contains(&by) => {
+            return quotient(left, 1 << by, bounds);
+        }
+        (Binary::SignedLeast | Binary::UnsignedLeast, _) => return least(left, right, operation, bounds, false),
+        (Binary::SignedGreatest | Binary::UnsignedGreatest, _) => return least(left, right, operation, bounds, true),
+        _ => return Err(Value::Computed),
+    };
+    let form = form.ok_or(Value::Lost(Lost::Range))?;
+    if exact || bits == 64 {
+        return Ok(form);
+    }
+    match fitting(form, bits, bounds) {
+        Value::Form(form) => Ok(form),
+        other => Err(other),
+    }
+}
+
+/// A quotient is affine where the divisor divides all factors and the rest never carries.
+fn quotient(form: &Form, by: i64, bounds: &Bounds) -> Result<Form, Value> {
+    let (divided, rest): (Vec<_>, Vec<_>) = form.terms.iter().partition(|(_, factor)| factor % by == 0);
+    let left = Form { constant: form.constant.rem_euclid(by), terms: rest };
+    let (low, high) = left.range(bounds);
+    if low < 0 || high >= by.into() {
+        return Err(Value::Computed);
+    }
+    let terms = divided.into_iter().map(|(index, factor)| (index, factor / by)).collect();
+    Ok(Form { constant: form.constant.div_euclid(by), terms })
+}
+
+fn least(left: &Form, right: &Form, operation: Binary, bounds: &Bounds, greatest: bool) -> Result<Form, Value> {
+    let natural = matches!(operation, Binary::UnsignedLeast | Binary::UnsignedGreatest);
+    if natural && (left.range(bounds).0 < 0 || right.range(bounds).0 < 0) {
+        return Err(Value::Computed);
+    }
+    let distance = right.plus(left, -1).ok_or(Value::Lost(Lost::Range))?;
+    match distance.range(bounds) {
+        (low, _) if low >= 0 => Ok(if greatest { right } else { left }.clone()),
+        (_, high) if high <= 0 => Ok(if greatest { left } else { right }.clone()),
+        _ => Err(Value::Computed),
+    }
+}
+
+fn logic(operation: Binary, left: &Value, right: &Value) -> Value {
+    let known = |value: &Value| match value {
+        Value::Truth(Truth::Known(known)) => Some(*known),
+        _ => None,
+    };
+    match (operation, known(left), known(right)) {
+        (Binary::And, Some(false), _) | (Binary::And, _, Some(false)) => return Value::Truth(Truth::Known(false)),
+        (Binary::Or, Some(true), _) | (Binary::Or, _, Some(true)) => return Value::Truth(Truth::Known(true)),
+        (Binary::And, Some(true), _) | (Binary::Or | Binary::Xor, Some(false), _) => return right.clone(),
+        (Binary::And, _, Some(true)) | (Binary::Or | Binary::Xor, _, Some(false)) => return left.clone(),
+        _ => {}
+    }
+    match (left, right) {
+        (Value::Truth(left), Value::Truth(right)) => match operation {
+            Binary::And => Value::Truth(Truth::All(vec![left.clone(), right.clone()])),
+            Binary::Or => Value::Truth(Truth::Any(vec![left.clone(), right.clone()])),
+            Binary::Xor if *right == Truth::Known(true) => Value::Truth(Truth::Not(Box::new(left.clone()))),
+            Binary::Xor if *left == Truth::Known(true) => Value::Truth(Truth::Not(Box::new(right.clone()))),
+            _ => Value::Computed,
+        },
+        (Value::Lost(lost), _) | (_, Value::Lost(lost)) => Value::Lost(*lost),
+        _ => Value::Computed,
+    }
+}
+
+fn comparing(comparison: Comparison, left: &Value, right: &Value, bits: u8, bounds: &Bounds) -> Value {
+    let (left, right) = match (left, right) {
+        (Value::Form(left), Value::Form(right)) => (left, right),
+        (Value::Lost(lost), _) | (_, Value::Lost(lost)) => return Value::Lost(*lost),
+        (Value::Truth(Truth::Known(one)), Value::Truth(Truth::Known(two))) => {
+            let holds = super::interpret::compare(comparison, -i64::from(*one), -i64::from(*two), 1);
+            return Value::Truth(Truth::Known(holds));
+        }
+        _ => return Value::Computed,
+    };
+    let apart = |more: &Form, less: &Form, by: i64| {
+        let form = more.plus(less, -1).and_then(|form| form.plus(&Form::number(1), -by));
+        form.map_or(Value::Lost(Lost::Range), |form| Value::Truth(Truth::AtLeast(form)))
+    };
+    let natural = |form: &Form| form.range(bounds).0 >= 0;
+    let found = match comparison {
+        Comparison::Equal | Comparison::NotEqual => {
+            let Some(form) = left.plus(right, -1) else { return Value::Lost(Lost::Range) };
+            let zero = Truth::Zero(form);
+            Value::Truth(if comparison == Comparison::Equal { zero } else { Truth::Not(Box::new(zero)) })
+        }
+        Comparison::SignedLess => apart(right, left, 1),
+        Comparison::SignedLessEqual => apart(right, left, 0),
+        Comparison::UnsignedLess | Comparison::UnsignedLessEqual => {
+            let by = i64::from(comparison == Comparison::UnsignedLess);
+            match (left.as_number(), right.as_number()) {
+                (Some(one), Some(two)) => {
+                    let holds = super::interpret::compare(comparison, one, two, bits);
+                    Value::Truth(Truth::Known(holds))
+                }
+                _ if natural(left) && natural(right) => apart(right, left, by),
+                // A negative number is a large one.
+                _ if natural(right) => match apart(right, left, by) {
+                    Value::Truth(below) => Value::Truth(Truth::All(vec![Truth::AtLeast(left.clone()), below])),
+                    other => other,
+                },
+                _ => Value::Computed,
+            }
+        }
+    };
+    match found {
+        Value::Truth(truth) => Value::Truth(truth.within(bounds)),
+        other => other,
+    }
+}
+
+fn choice(condition: &Value, one: &Value, other: &Value, bounds: &Bounds) -> Value {
+    match condition {
+        _ if one == other => one.clone(),
+        Value::Truth(truth) => match truth.over(bounds) {
+            Some(true) => one.clone(),
+            Some(false) => other.clone(),
+            None => match (one, other) {
+                (Value::Truth(one), Value::Truth(other)) => {
+                    let not = Truth::Not(Box::new(truth.clone()));
+                    let sides = [(truth.clone(), one), (not, other)];
+                    let ways = sides.into_iter().filter(|(_, side)| **side != Truth::Known(false));
+                    let ways = ways.map(|(when, side)| match side {
+                        Truth::Known(_) => when,
+                        side => Truth::All(vec![when, side.clone()]),
+                    });
+                    Value::Truth(one_of(ways.collect(), Truth::Any))
+                }
+                (Value::Lost(lost), _) | (_, Value::Lost(lost)) => Value::Lost(*lost),
+                _ => Value::Computed,
+            },
+        },
+        Value::Lost(lost) => Value::Lost(*lost),
+        _ => Value::Computed,
+    }
+}
+
+/// How many iterations a loop has at most, and the condition for reaching the one that its counter says.
+fn iterations(lap: LoopId, line: u32, ends: &[&Value], bounds: &Bounds) -> Result<(i64, Option<Truth>), Lost> {
+    let index = counter(lap);
+    let mut most = None;
+    let mut reached = Vec::new();
+    for end in ends {
+        let truth = match end {
+            Value::Truth(truth) => truth,
+            Value::Lost(lost) => return Err(*lost),
+            _ => return Err(Lost::Loop(line)),
+        };
+        let (latest, uniform) = latest_end(truth, index, bounds).ok_or(Lost::Loop(line))?;
+        most = Some(most.map_or(latest, |most: i64| most.min(latest)));
+        if !uniform || ends.len() > 1 {
+            // It did not end in the iteration before this one. Conditions like `i >= n` stay true once they are, so that
+            // no earlier one has to be looked at.
+            let before = truth.map(&|form| form.shifted(index, -1)).ok_or(Lost::Range)?;
+            let first = Truth::Zero(Form::index(index));
+            reached.push(Truth::Any(vec![first, Truth::Not(Box::new(before))]));
+        }
+    }
+    let most = most.filter(|most| *most < MOST_ITERATIONS).ok_or(Lost::Loop(line))?;
+    let reached = if reached.is_empty() { None } else { Some(one_of(reached, Truth::All)) };
+    Ok((most + 1, reached))
+}
+
+/// The last iteration in which a loop ends by a condition, over all threads, and whether it is the same for all.
+fn latest_end(truth: &Truth, index: usize, bounds: &Bounds) -> Option<(i64, bool)> {
+    let mut uniform = true;
+    truth.forms(&mut |form| uniform &= form.terms.iter().all(|term| term.0 == index));
+    if let Truth::AtLeast(form) = truth {
+        let factor = form.factor(index);
+        let rest = form.at(index, 0)?;
+        // The latest is where the rest is smallest.
+        let (low, _) = rest.range(bounds);
+        let low = i64::try_from(low).ok()?;
+        return match (low, factor) {
+            (0.., _) => Some((0, uniform)),
+            (_, 1..) => Some(((-low).checked_add(factor - 1)? / factor, uniform)),
+            _ => None,
+        };
+    }
+    if !uniform {
+        return None;
+    }
+    if let Truth::Zero(form) = truth {
+        let factor = form.factor(index);
+        if factor == 0 {
+            return (form.constant == 0).then_some((0, true));
+        }
+        let at = -form.constant / factor;
+        return (form.constant % factor == 0 && at >= 0).then_some((at, true));
+    }
+    let mut at = bounds.clone();
+    for step in 0..MOST_STEPS {
+        at.0[index] = (step, step);
+        if truth.over(&at) == Some(true) {
+            return Some((step, true));
+        }
+    }
+    None
+}

@@ -1,0 +1,290 @@
+//! Affine forms over the indices of a launch, and the ranges of these.
+
+/// Number of an index: `threadIdx.x`, `.y`, `.z` are 0 to 2, `blockIdx` 3 to 5, loop counters follow.
+pub type Index = usize;
+
+/// Indices before the loop counters.
+pub const FIXED: usize = 6;
+
+/// Number of `threadIdx` of an axis.
+pub fn thread(axis: usize) -> Index {
+    axis
+}
+
+/// Number of `blockIdx` of an axis.
+pub fn block(axis: usize) -> Index {
+    3 + axis
+}
+
+/// Number of a loop's counter.
+pub fn counter(lap: u32) -> Index {
+    FIXED + lap as usize
+}
+
+/// A constant and multiples of indices.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Form {
+    /// Constant.
+    pub constant: i64,
+    /// By rising index; no factor is 0.
+    pub terms: Vec<(Index, i64)>,
+}
+
+impl Form {
+    /// A number.
+    pub fn number(constant: i64) -> Form {
+        Form { constant, terms: Vec::new() }
+    }
+
+    /// An index.
+    pub fn index(index: Index) -> Form {
+        Form { constant: 0, terms: vec![(index, 1)] }
+    }
+
+    /// The number it is, if it is one.
+    pub fn as_number(&self) -> Option<i64> {
+        self.terms.is_empty().then_some(self.constant)
+    }
+
+    /// The factor of an index.
+    pub fn factor(&self, index: Index) -> i64 {
+        self.terms.binary_search_by_key(&index, |term| term.0).map_or(0, |at| self.terms[at].1)
+    }
+
+    /// `self + factor · other`; `None` where 64 bits do not hold it.
+    pub fn plus(&self, other: &Form, factor: i64) -> Option<Form> {
+        let constant = self.constant.checked_add(other.constant.checked_mul(factor)?)?;
+        let mut terms = Vec::with_capacity(self.terms.len() + other.terms.len());
+        let (mut left, mut right) = (self.terms.iter().peekable(), other.terms.iter().peekable());
+        loop {
+            let next = match (left.peek(), right.peek()) {
+                (Some(&&(one, by)), Some(&&(two, of))) if one == two => {
+                    (left.next(), right.next());
+                    (one, by.checked_add(of.checked_mul(factor)?)?)
+                }
+                (Some(&&(one, _)), Some(&&(two, of))) if two < one => {
+                    right.next();
+                    (two, of.checked_mul(factor)?)
+                }
+                (Some(&&(one, by)), _) => {
+                    left.next();
+                    (one, by)
+                }
+                (None, Some(&&(two, of))) => {
+                    right.next();
+                    (two, of.checked_mul(factor)?)
+                }
+                (None, None) => break,
+            };
+            if next.1 != 0 {
+                terms.push(next);
+            }
+        }
+        Some(Form { constant, terms })
+    }
+
+    /// A multiple.
+    pub fn times(&self, factor: i64) -> Option<Form> {
+        Form::default().plus(self, factor)
+    }
+
+    /// The form with an index moved: `index + by` in its place.
+    pub fn shifted(&self, index: Index, by: i64) -> Option<Form> {
+        let moved = self.factor(index).checked_mul(by)?;
+        Some(Form { constant: self.constant.checked_add(moved)?, terms: self.terms.clone() })
+    }
+
+    /// The form with a number in place of an index.
+    pub fn at(&self, index: Index, value: i64) -> Option<Form> {
+        let moved = self.factor(index).checked_mul(value)?;
+        let terms = self.terms.iter().copied().filter(|term| term.0 != index).collect();
+        Some(Form { constant: self.constant.checked_add(moved)?, terms })
+    }
+
+    /// Smallest and largest value over a box.
+    pub fn range(&self, bounds: &Bounds) -> (i128, i128) {
+        let mut range = (i128::from(self.constant), i128::from(self.constant));
+        for &(index, factor) in &self.terms {
+            let (low, high) = bounds.of(index);
+            let (one, two) = (i128::from(low) * i128::from(factor), i128::from(high) * i128::from(factor));
+            range = (range.0 + one.min(two), range.1 + one.max(two));
+        }
+        range
+    }
+}
+
+/// Ranges of all indices, inclusive; a range that is empty has its high end below its low one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Bounds(pub Vec<(i64, i64)>);
+
+impl Bounds {
+    /// The range of an index.
+    pub fn of(&self, index: Index) -> (i64, i64) {
+        self.0.get(index).copied().unwrap_or((0, 0))
+    }
+
+    /// Values in the range of an index.
+    pub fn extent(&self, index: Index) -> i64 {
+        let (low, high) = self.of(index);
+        (high - low + 1).max(0)
+    }
+}
+
+/// A condition on indices.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Truth {
+    /// Always or never.
+    Known(bool),
+    /// The form is not negative.
+    AtLeast(Form),
+    /// The form is 0.
+    Zero(Form),
+    /// All hold.
+    All(Vec<Truth>),
+    /// One of them holds.
+    Any(Vec<Truth>),
+    /// It does not hold.
+    Not(Box<Truth>),
+}
+
+impl Truth {
+    /// Its value over a whole box; `None` where it has both.
+    pub fn over(&self, bounds: &Bounds) -> Option<bool> {
+        match self {
+            Truth::Known(known) => Some(*known),
+            Truth::AtLeast(form) => match form.range(bounds) {
+                (low, _) if low >= 0 => Some(true),
+                (_, high) if high < 0 => Some(false),
+                _ => None,
+            },
+            Truth::Zero(form) => match form.range(bounds) {
+                (0, 0) => Some(true),
+                (low, high) if low > 0 || high < 0 => Some(false),
+                _ => None,
+            },
+            Truth::All(parts) => {
+                let mut all = Some(true);
+                for part in parts {
+                    match part.over(bounds) {
+                        Some(false) => return Some(false),
+                        None => all = None,
+                        Some(true) => {}
+                    }
+                }
+                all
+            }
+            Truth::Any(parts) => {
+                let mut any = Some(false);
+                for part in parts {
+                    match part.over(bounds) {
+                        Some(true) => return Some(true),
+                        None => any = None,
+                        Some(false) => {}
+                    }
+                }
+                any
+            }
+            Truth::Not(part) => part.over(bounds).map(|known| !known),
+        }
+    }
+
+    /// Without what a box decides.
+    pub fn within(&self, bounds: &Bounds) -> Truth {
+        if let Some(known) = self.over(bounds) {
+            return Truth::Known(known);
+        }
+        match self {
+            Truth::All(parts) => {
+                let left = parts.iter().map(|part| part.within(bounds)).filter(|part| *part != Truth::Known(true));
+                one_of(left.collect(), Truth::All)
+            }
+            Truth::Any(parts) => {
+                let left = parts.iter().map(|part| part.within(bounds)).filter(|part| *part != Truth::Known(false));
+                one_of(left.collect(), Truth::Any)
+            }
+            Truth::Not(part) => Truth::Not(Box::new(part.within(bounds))),
+            simple => simple.clone(),
+        }
+    }
+
+    /// Calls `visit` for each form in it.
+    pub fn forms<'a>(&'a self, visit: &mut dyn FnMut(&'a Form)) {
+        match self {
+            Truth::Known(_) => {}
+            Truth::AtLeast(form) | Truth::Zero(form) => visit(form),
+            Truth::All(parts) | Truth::Any(parts) => parts.iter().for_each(|part| part.forms(visit)),
+            Truth::Not(part) => part.forms(visit),
+        }
+    }
+
+    /// The condition with every form changed; `None` where one cannot be.
+    pub fn map(&self, change: &dyn Fn(&Form) -> Option<Form>) -> Option<Truth> {
+        Some(match self {
+            Truth::Known(known) => Truth::Known(*known),
+            Truth::AtLeast(form) => Truth::AtLeast(change(form)?),
+            Truth::Zero(form) => Truth::Zero(change(form)?),
+            Truth::All(parts) => Truth::All(parts.iter().map(|part| part.map(change)).collect::<Option<_>>()?),
+            Truth::Any(parts) => Truth::Any(parts.iter().map(|part| part.map(change)).collect::<Option<_>>()?),
+            Truth::Not(part) => Truth::Not(Box::new(part.map(change)?)),
+        })
+    }
+}
+
+/// Two conditions or more together, or the only one.
+pub(super) fn one_of(mut parts: Vec<Truth>, all: fn(Vec<Truth>) -> Truth) -> Truth {
+    match parts.len() {
+        1 => parts.remove(0),
+        _ => all(parts),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn sums_have_no_zero_factors() {
+        let one = Form { constant: 3, terms: vec![(0, 4), (3, 8)] };
+        let two = Form { constant: 1, terms: vec![(0, 2), (1, 5)] };
+        let sum = one.plus(&two, -2).unwrap();
+        assert_eq!(sum, Form { constant: 1, terms: vec![(1, -10), (3, 8)] });
+        assert_eq!(Form::number(i64::MAX).plus(&Form::number(1), 1), None);
+        assert_eq!(one.shifted(3, -1).unwrap().constant, -5);
+        assert_eq!(one.at(3, 2).unwrap(), Form { constant: 19, terms: vec![(0, 4)] });
+    }
+
+    fn form() -> impl Strategy<Value = Form> {
+        (-20i64..20, prop::collection::vec(-5i64..5, 3)).prop_map(|(constant, factors)| {
+            let terms = factors.into_iter().enumerate().filter(|term| term.1 != 0).collect();
+            Form { constant, terms }
+        })
+    }
+
+    fn truth() -> impl Strategy<Value = Truth> {
+        let leaf = prop_oneof![form().prop_map(Truth::AtLeast), form().prop_map(Truth::Zero)];
+        leaf.prop_recursive(3, 12, 3, |inner| {
+            prop_oneof![
+                prop::collection::vec(inner.clone(), 1..3).prop_map(Truth::All),
+                prop::collection::vec(inner.clone(), 1..3).prop_map(Truth::Any),
+                inner.prop_map(|part| Truth::Not(Box::new(part))),
+            ]
+        })
+    }
+
+    proptest! {
+        /// What is decided over a box holds at each of its points, and what is left of a condition says the same there.
+        #[test]
+        fn decisions_hold_everywhere(truth in truth(), low in prop::collection::vec(-3i64..3, 3)) {
+            let bounds = Bounds(low.iter().map(|&low| (low, low + 2)).collect());
+            let (decided, left) = (truth.over(&bounds), truth.within(&bounds));
+            for point in 0..27i64 {
+                let at: Vec<i64> = [point % 3, point / 3 % 3, point / 9].iter().zip(&low).map(|(by, low)| low + by).collect();
+                let here = Bounds(at.iter().map(|&at| (at, at)).collect());
+                let value = truth.over(&here).unwrap();
+                prop_assert!(decided.is_none_or(|decided| decided == value));
+                prop_assert_eq!(left.over(&here), Some(value));
+            }
+        }
+    }
+}

@@ -1,0 +1,165 @@
+//! The value of expressions for one thread: slow and obvious. What is not affine is counted with it, and what is affine is
+//! tested against it.
+
+use warpline_format::expression::{Binary, Comparison, ExpressionId, ExpressionKind};
+
+use super::form::{Bounds, FIXED};
+use super::launch::Launch;
+use crate::profile::model::Addresses;
+
+/// A number as one of `bits` bits with a sign.
+pub fn wrap(value: i64, bits: u8) -> i64 {
+    let unused = 64 - u32::from(bits.clamp(1, 64));
+    value << unused >> unused
+}
+
+/// The bits of a number of `bits` bits.
+pub fn bits_of(value: i64, bits: u8) -> u64 {
+    if bits >= 64 { value as u64 } else { value as u64 & ((1 << bits) - 1) }
+}
+
+/// Two numbers of `bits` bits; `None` for a division by zero.
+pub fn combine(operation: Binary, left: i64, right: i64, bits: u8) -> Option<i64> {
+    let (natural, other) = (bits_of(left, bits), bits_of(right, bits));
+    let shift = (other < u64::from(bits)).then_some(other as u32);
+    let result = match operation {
+        Binary::Sum => left.wrapping_add(right),
+        Binary::Difference => left.wrapping_sub(right),
+        Binary::Product => left.wrapping_mul(right),
+        Binary::SignedQuotient => left.checked_div(right)?,
+        Binary::SignedRemainder => left.checked_rem(right)?,
+        Binary::UnsignedQuotient => natural.checked_div(other)? as i64,
+        Binary::UnsignedRemainder => natural.checked_rem(other)? as i64,
+        Binary::And => left & right,
+        Binary::Or => left | right,
+        Binary::Xor => left ^ right,
+        Binary::ShiftLeft => left << shift?,
+        Binary::SignedShiftRight => left >> shift?,
+        Binary::UnsignedShiftRight => (natural >> shift?) as i64,
+        Binary::SignedLeast => left.min(right),
+        Binary::SignedGreatest => left.max(right),
+        Binary::UnsignedLeast => natural.min(other) as i64,
+        Binary::UnsignedGreatest => natural.max(other) as i64,
+    };
+    Some(wrap(result, bits))
+}
+
+/// Whether two numbers of `bits` bits compare so.
+pub fn compare(comparison: Comparison, left: i64, right: i64, bits: u8) -> bool {
+    let (natural, other) = (bits_of(left, bits), bits_of(right, bits));
+    match comparison {
+        Comparison::Equal => left == right,
+        Comparison::NotEqual => left != right,
+        Comparison::SignedLess => left < right,
+        Comparison::SignedLessEqual => left <= right,
+        Comparison::UnsignedLess => natural < other,
+        Comparison::UnsignedLessEqual => natural <= other,
+    }
+}
+
+/// Evaluates some expressions of a kernel for one thread after the other.
+pub struct Interpreter<'a> {
+    addresses: &'a Addresses,
+    launch: &'a Launch,
+    /// Those that are needed, rising, so that operands come first.
+    needed: Vec<ExpressionId>,
+    values: Vec<Option<i64>>,
+}
+
+impl<'a> Interpreter<'a> {
+    /// For `wanted` expressions and what they are made of.
+    pub fn new(addresses: &'a Addresses, launch: &'a Launch, wanted: impl IntoIterator<Item = ExpressionId>) -> Self {
+        let mut marked = vec![false; addresses.expressions.len()];
+        let mut work: Vec<ExpressionId> = wanted.into_iter().collect();
+        while let Some(id) = work.pop() {
+            if let Some(mark) = marked.get_mut(id as usize)
+                && !std::mem::replace(mark, true)
+            {
+                match addresses.expressions[id as usize].kind {
+                    ExpressionKind::Binary(_, left, right) | ExpressionKind::Compare(_, left, right) => {
+                        work.extend([left, right]);
+                    }
+                    ExpressionKind::Signed(of) | ExpressionKind::Unsigned(of) => work.push(of),
+                    ExpressionKind::Choice(condition, one, other) => work.extend([condition, one, other]),
+                    _ => {}
+                }
+            }
+        }
+        let needed = (0..).zip(&marked).filter_map(|(id, &marked)| marked.then_some(id)).collect();
+        Interpreter { addresses, launch, needed, values: vec![None; marked.len()] }
+    }
+
+    /// Evaluates them all at a point: `at` has the indices in the order of [`super::form`].
+    pub fn set(&mut self, at: &[i64]) {
+        for &id in &self.needed {
+            let value = self.node(id, at);
+            self.values[id as usize] = value;
+        }
+    }
+
+    /// The value of an expression at that point; `None` where it is not known.
+    pub fn value(&self, id: ExpressionId) -> Option<i64> {
+        self.values.get(id as usize).copied().flatten()
+    }
+
+    fn node(&self, id: ExpressionId, at: &[i64]) -> Option<i64> {
+        let entry = self.addresses.expressions[id as usize];
+        let value = |id: ExpressionId| self.values[id as usize];
+        match entry.kind {
+            ExpressionKind::Constant(number) => Some(number),
+            ExpressionKind::Thread(axis) => at.get(usize::from(axis)).copied(),
+            ExpressionKind::Block(axis) => at.get(3 + usize::from(axis)).copied(),
+            ExpressionKind::BlockSize(axis) => self.launch.block.get(usize::from(axis)).map(|&size| i64::from(size)),
+            ExpressionKind::GridSize(axis) => self.launch.grid.get(usize::from(axis)).map(|&size| i64::from(size)),
+            ExpressionKind::Parameter { parameter, offset } => {
+                self.launch.arguments.get(&(parameter, offset)).map(|&value| wrap(value as i64, entry.bits))
+            }
+            ExpressionKind::Global(number) => {
+                self.addresses.globals.iter().find(|one| one.number == number).map(|one| one.address as i64)
+            }
+            // Each variable starts at a multiple of all banks.
+            ExpressionKind::Shared(_) => Some(0),
+            ExpressionKind::Counter(lap) => at.get(FIXED + lap as usize).copied(),
+            ExpressionKind::Binary(operation, left, right) if entry.bits == 1 => {
+                // A side that is not known may not matter.
+                let known = |of: ExpressionId| value(of).map(|of| of & 1);
+                match (operation, known(left), known(right)) {
+                    (Binary::And, Some(0), _) | (Binary::And, _, Some(0)) => Some(0),
+                    (Binary::Or, Some(1), _) | (Binary::Or, _, Some(1)) => Some(-1),
+                    (_, Some(_), Some(_)) => combine(operation, value(left)?, value(right)?, 1),
+                    _ => None,
+                }
+            }
+            ExpressionKind::Binary(operation, left, right) => combine(operation, value(left)?, value(right)?, entry.bits),
+            ExpressionKind::Signed(of) => Some(wrap(value(of)?, entry.bits)),
+            ExpressionKind::Unsigned(of) => {
+                let inner = self.addresses.expressions[of as usize].bits;
+                Some(wrap(bits_of(value(of)?, inner) as i64, entry.bits))
+            }
+            ExpressionKind::Compare(comparison, left, right) => {
+                let bits = self.addresses.expressions[left as usize].bits;
+                Some(-i64::from(compare(comparison, value(left)?, value(right)?, bits)))
+            }
+            ExpressionKind::Choice(condition, one, other) => {
+                if value(condition)? & 1 == 1 { value(one) } else { value(other) }
+            }
+            ExpressionKind::Unknown(..) => None,
+        }
+    }
+
+    /// All indices of the first thread of a block, with loop counters 0.
+    pub fn origin(&self, block: [u32; 3]) -> Vec<i64> {
+        let mut at = vec![0; FIXED + self.addresses.loops.len()];
+        for (axis, &number) in block.iter().enumerate() {
+            at[3 + axis] = i64::from(number);
+        }
+        at
+    }
+}
+
+/// Ranges of all indices of a launch; loop counters have one value until their loops are known.
+pub fn bounds_of(launch: &Launch, loops: usize) -> Bounds {
+    let sizes = launch.block.iter().chain(&launch.grid);
+    let fixed = sizes.map(|&size| (0, i64::from(size) - 1));
+    Bounds(fixed.chain(std::iter::repeat_n((0, 0), loops)).collect())
+}
