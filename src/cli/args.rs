@@ -56,6 +56,8 @@ pub enum Command {
     Sim(SimArguments),
     /// Compare two profiles: what got better or worse, what is new, what is gone
     Diff(DiffArguments),
+    /// Predict launches of a kernel that were never made: other block shapes, grids, arguments, GPUs
+    Predict(PredictArguments),
     /// Put profiles of one program together: of its processes, ranks or runs
     Merge(MergeArguments),
     /// Check caches by pointer chases: closed forms, a GPU's own latencies and counters; or profiles against Nsight Compute
@@ -415,6 +417,71 @@ pub struct DiffArguments {
     /// Least change of modelled figures (caches, DRAM, times) that counts, in percent of what they are a part of; counted figures are exact
     #[arg(long, value_name = "PERCENT", default_value = "1", value_parser = percent)]
     pub tolerance: f64,
+}
+
+/// Arguments of `predict`.
+#[derive(Clone, Debug, Args)]
+#[command(after_help = "Examples:
+  warpline predict app.wlprof --kernel stencil                          all block shapes, the best ones first
+  warpline predict app.wlprof --kernel stencil --block 32x8,64x4        two of them
+  warpline predict app.wlprof --kernel stencil --set n=4096 --gpu a100,h100")]
+pub struct PredictArguments {
+    /// Profile of a run of the program
+    pub file: PathBuf,
+    /// The kernel: the only one whose demangled name matches [default: the profile's only one]
+    #[arg(long, value_name = "REGEX")]
+    pub kernel: Option<String>,
+    /// Block shapes, as 32x8 or 8x8x4, or `all`: powers of two along the axes that the launch uses
+    #[arg(long, value_name = "SHAPE[,SHAPE…]", default_value = "all")]
+    pub block: String,
+    /// The grid, as 128x64 [default: as many blocks as cover the same indices]
+    #[arg(long, value_name = "SHAPE")]
+    pub grid: Option<String>,
+    /// Another value of a parameter that addresses depend on; may be given several times
+    #[arg(long, value_name = "NAME=VALUE")]
+    pub set: Vec<String>,
+    /// GPU models, see `warpline gpus` [default: the profile's first]
+    #[arg(long, value_name = "MODEL[,MODEL…]")]
+    pub gpu: Option<String>,
+    /// Registers per thread, for occupancy [default: what ptxas says for the model's architecture]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=255))]
+    pub registers: Option<u32>,
+    /// Form of the result
+    #[arg(long, value_enum, default_value_t = PredictFormat::Text)]
+    pub format: PredictFormat,
+    /// Where it goes [default: standard output]
+    #[arg(short, long, value_name = "OUT")]
+    pub output: Option<PathBuf>,
+    /// Rows of the text
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    pub top: usize,
+}
+
+impl PredictArguments {
+    /// What is taken for given of caches: all as it is by itself, but for registers.
+    pub(super) fn state(&self) -> StateArguments {
+        StateArguments {
+            l2_copies: None,
+            registers: self.registers,
+            occupancy: None,
+            l2_launches: LaunchesChoice::Kept,
+            restart: RestartChoice::On,
+            reuse: ReuseChoice::Off,
+            reuse_scope: ReuseScopeChoice::Block,
+            check_race: false,
+        }
+    }
+}
+
+/// Forms of a prediction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum PredictFormat {
+    /// For people.
+    Text,
+    /// For programs.
+    Json,
+    /// A row per configuration.
+    Csv,
 }
 
 /// Arguments of `merge`.

@@ -14,6 +14,7 @@ mod merge;
 mod models;
 mod output;
 mod piped;
+mod predict;
 mod profile;
 mod report;
 mod run;
@@ -61,6 +62,7 @@ pub fn main() -> ExitCode {
         Command::Profile(arguments) => profile::execute(&arguments, color),
         Command::Sim(arguments) => sim::execute(&arguments),
         Command::Diff(arguments) => diff::execute(&arguments, color),
+        Command::Predict(arguments) => predict::execute(&arguments),
         Command::Merge(arguments) => merge::execute(&arguments),
         Command::Report(arguments) => report::execute(&arguments, color),
         Command::Validate(arguments) => validate::execute(&arguments),

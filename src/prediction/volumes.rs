@@ -88,11 +88,20 @@ pub fn union<'a>(
     boxes: &[[(i64, i64); 3]],
     grain: i64,
 ) -> Union {
+    union_of(accesses.map(|access| (access, boxes)), bounds, grain)
+}
+
+/// As [`union`], each access in blocks of its own.
+pub fn union_of<'a>(
+    accesses: impl Iterator<Item = (&'a Affine, &'a [[(i64, i64); 3]])>,
+    bounds: &Bounds,
+    grain: i64,
+) -> Union {
     let mut by_allocation: Vec<(usize, Vec<Piece>)> = Vec::new();
     let mut rough = false;
-    for access in accesses {
+    let mut here = bounds.clone();
+    for (access, boxes) in accesses {
         for ranges in boxes {
-            let mut here = bounds.clone();
             here.0[3..6].copy_from_slice(ranges);
             let Some((piece, unsure)) = piece(access, &here, grain) else { continue };
             rough |= unsure;

@@ -150,15 +150,81 @@ fn is_whole(launch: &LaunchData) -> bool {
 
 /// `None` where nothing of it is known. `same_banks`: shared memory was counted for this model's banks.
 fn estimate(name: &str, number: usize, rates: &Rates, same_banks: bool, launches: &[Launches<'_>]) -> Option<Estimate> {
+    let mut bytes = Bytes::default();
+    let work: Vec<_> = launches
+        .iter()
+        .map(|(launch, _)| {
+            let blocks = launch.event.grid.iter().map(|&size| f64::from(size)).product::<f64>();
+            (demands(launch, number, rates, &mut bytes), blocks)
+        })
+        .collect();
+    let count = launches.iter().map(|(_, count)| count).sum();
+    slowest(name, rates, same_banks, &work, bytes, count)
+}
+
+/// What a launch asks of a GPU, where nothing of it was run: `predict` has it from address expressions.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Work {
+    /// Blocks.
+    pub(crate) blocks: f64,
+    /// Warp instructions.
+    pub(crate) instructions: u64,
+    /// Results of single precision, inactive lanes among them; likewise the next two.
+    pub(crate) fp32: u64,
+    pub(crate) fp64: u64,
+    pub(crate) special: u64,
+    /// Passes of global requests through the stages of level 1.
+    pub(crate) data: u64,
+    pub(crate) ideal_data: u64,
+    pub(crate) tag: u64,
+    pub(crate) ideal_tag: u64,
+    /// Words that the load/store units move.
+    pub(crate) words: u64,
+    /// Passes over the banks of shared memory.
+    pub(crate) shared: u64,
+    pub(crate) ideal_shared: u64,
+    /// Bytes moved.
+    pub(crate) bytes: Bytes,
+}
+
+/// The estimate of a launch that was not made, by the limits of those that were.
+pub(crate) fn of_work(name: &str, rates: &Rates, work: &Work) -> Option<Estimate> {
+    let (mut data, mut shared) = (
+        Demand { amount: work.data, ideal: work.ideal_data },
+        Demand { amount: work.shared, ideal: work.ideal_shared },
+    );
+    share_data_stage(rates, &mut data, &mut shared);
+    let demands = [
+        Demand::same(work.instructions),
+        Demand::same(work.fp32),
+        Demand::same(work.fp64),
+        Demand::same(work.special),
+        data,
+        Demand { amount: work.tag, ideal: work.ideal_tag },
+        Demand::same(work.words),
+        shared,
+        Demand::same(work.bytes.l2),
+        Demand::same(work.bytes.dram),
+        Demand::same(work.bytes.bus),
+    ];
+    slowest(name, rates, true, &[(demands, work.blocks)], work.bytes, 1)
+}
+
+/// The limits of launches, each with its demands in the order of [`parts`] and its blocks.
+fn slowest(
+    name: &str,
+    rates: &Rates,
+    same_banks: bool,
+    launches: &[([Demand; 11], f64)],
+    bytes: Bytes,
+    count: u64,
+) -> Option<Estimate> {
     let parts = parts(rates, same_banks);
     let mut sums = vec![(Demand::default(), 0.0f64, 0.0f64); parts.len()];
     let mut total = (0.0f64, 0.0f64);
-    let mut bytes = Bytes::default();
-    for (launch, _) in launches {
-        let demands = demands(launch, number, rates, &mut bytes);
-        let blocks = launch.event.grid.iter().map(|&size| f64::from(size)).product::<f64>();
+    for (demands, blocks) in launches {
         let active = (blocks / f64::from(rates.sms.max(1))).min(1.0);
-        let mut slowest = (0.0f64, 0.0f64);
+        let mut longest = (0.0f64, 0.0f64);
         for ((part, demand), (sum, seconds, ideal)) in parts.iter().zip(demands).zip(&mut sums) {
             sum.amount = sum.amount.saturating_add(demand.amount);
             sum.ideal = sum.ideal.saturating_add(demand.ideal);
@@ -167,9 +233,9 @@ fn estimate(name: &str, number: usize, rates: &Rates, same_banks: bool, launches
             let (now, then) = (demand.amount as f64 / rate, demand.ideal as f64 / rate);
             *seconds += now;
             *ideal += then;
-            slowest = (slowest.0.max(now), slowest.1.max(then));
+            longest = (longest.0.max(now), longest.1.max(then));
         }
-        total = (total.0 + slowest.0, total.1 + slowest.1);
+        total = (total.0 + longest.0, total.1 + longest.1);
     }
     let mut limits = Vec::new();
     let mut unknown = Vec::new();
@@ -196,7 +262,7 @@ fn estimate(name: &str, number: usize, rates: &Rates, same_banks: bool, launches
     let limiter = limits.first()?.name.clone();
     Some(Estimate {
         model: name.to_owned(),
-        launches: launches.iter().map(|(_, count)| count).sum(),
+        launches: count,
         limiter,
         seconds: nine_digits(total.0),
         bytes,
@@ -271,12 +337,7 @@ fn demands(launch: &LaunchData, number: usize, rates: &Rates, bytes: &mut Bytes)
     let none = Counters::default();
     let shared = launch.spaces.get(&Space::Shared).unwrap_or(&none);
     let mut shared = Demand { amount: shared.wavefronts, ideal: shared.ideal_wavefronts };
-    if rates.unified {
-        // Shared memory is the same array: its passes take the data stage.
-        data.amount = data.amount.saturating_add(shared.amount);
-        data.ideal = data.ideal.saturating_add(shared.ideal);
-        shared = Demand::default();
-    }
+    share_data_stage(rates, &mut data, &mut shared);
     let issued = Demand::same(launch.instructions.all_warps());
     [
         issued,
@@ -291,6 +352,15 @@ fn demands(launch: &LaunchData, number: usize, rates: &Rates, bytes: &mut Bytes)
         dram,
         Demand::same(bus),
     ]
+}
+
+/// Where shared memory is the data array of level 1, its passes take the data stage.
+fn share_data_stage(rates: &Rates, data: &mut Demand, shared: &mut Demand) {
+    if rates.unified {
+        data.amount = data.amount.saturating_add(shared.amount);
+        data.ideal = data.ideal.saturating_add(shared.ideal);
+        *shared = Demand::default();
+    }
 }
 
 #[cfg(test)]

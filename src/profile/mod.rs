@@ -32,7 +32,7 @@ mod spread;
 mod unnamed;
 
 pub use build::{BuildInput, RunFacts, build};
-pub(crate) use estimate::nine_digits;
+pub(crate) use estimate::{Work, nine_digits, of_work};
 pub use file::{ProfileError, read, write};
 pub(crate) use file::{probe, write_spare};
 pub(crate) use frames::is_system;

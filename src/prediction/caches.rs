@@ -1,0 +1,262 @@
+//! Traffic between the levels of the memory hierarchy, from footprints.
+//!
+//! L1: what a block loads for the first time comes from L2, unless a block that ran on the same SM not long before left it
+//! there; what its instructions load again comes from L2 as far as L1 cannot hold what the SM's blocks load meanwhile.
+//! L2: what a wave of blocks touches for the first time comes from DRAM, unless a window of earlier blocks touched it and L2 holds
+//! what was touched since. Layer conditions of stencils are the case in which the windows are rows and planes.
+//!
+//! After Ernst et al. (Warpspeed), section 2.4, with runs of block numbers in place of boxes, and windows in place of sets of layers.
+
+use super::curves::{Curves, Miss};
+use super::form::Bounds;
+use super::launch::Launch;
+use super::volumes::{Affine, Union, boxes, union};
+
+/// Bytes of the pieces that unions are counted in: sectors, and lines, of which caches hold whole ones.
+const SECTOR: i64 = 32;
+const LINE: i64 = 128;
+/// Footprint over capacity from which nothing is taken to be left of what was touched before.
+const FORGOTTEN: f64 = 3.0;
+
+/// Sizes of a model's caches, and of a wave.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Capacity {
+    /// Bytes of L1 that a launch has.
+    pub l1: f64,
+    /// Bytes of L2.
+    pub l2: f64,
+    /// Streaming multiprocessors.
+    pub sms: u64,
+    /// Blocks that share one.
+    pub resident: u64,
+    /// Whether L1 keeps what plain loads load.
+    pub caches_loads: bool,
+}
+
+/// Bytes that sites move between levels, apart from those whose addresses are not affine.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Traffic {
+    /// Distinct 32-byte sectors that a block loads, in the mean.
+    pub block_load_sectors: f64,
+    /// Loaded from L2.
+    pub l2_loads: f64,
+    /// Stored to L2, atomic operations among them.
+    pub l2_stores: f64,
+    /// Read from DRAM.
+    pub dram_loads: f64,
+    /// Written to it.
+    pub dram_stores: f64,
+    /// Pages of 2 MiB that a wave touches.
+    pub wave_pages: f64,
+    /// Some edge was not cut, or the addresses of an allocation do not form one lattice.
+    pub rough: bool,
+}
+
+/// Traffic of a launch's affine accesses. `loaded` and `stored` are the sectors of each request, summed.
+pub fn traffic(
+    accesses: &[Affine],
+    launch: &Launch,
+    bounds: &Bounds,
+    capacity: &Capacity,
+    curves: &Curves,
+    (loaded, stored): (f64, f64),
+) -> Traffic {
+    let flow = Flow { accesses, launch, bounds, capacity, curves };
+    let mut found = Traffic { l2_stores: 32.0 * stored, ..Traffic::default() };
+    flow.first_level(loaded, &mut found);
+    flow.second_level(&mut found);
+    found
+}
+
+struct Flow<'a> {
+    accesses: &'a [Affine],
+    launch: &'a Launch,
+    bounds: &'a Bounds,
+    capacity: &'a Capacity,
+    curves: &'a Curves,
+}
+
+type Boxes = Vec<[(i64, i64); 3]>;
+
+impl Flow<'_> {
+    fn union(&self, wanted: impl Fn(&Affine) -> bool, boxes: &[[(i64, i64); 3]], grain: i64) -> Union {
+        union(self.accesses.iter().filter(|access| wanted(access)), self.bounds, boxes, grain)
+    }
+
+    fn loads(&self, boxes: &[[(i64, i64); 3]], grain: i64) -> Union {
+        self.union(|access| access.loads, boxes, grain)
+    }
+
+    fn first_level(&self, loaded: f64, found: &mut Traffic) {
+        let grid = self.launch.grid;
+        // Blocks at the edges may be cut; all between them touch as much as each other.
+        let sides = grid.map(|size| match size {
+            0..=2 => (0..size).map(|at| (at, 1.0)).collect::<Vec<_>>(),
+            _ => vec![(0, 1.0), (size / 2, f64::from(size - 2)), (size - 1, 1.0)],
+        });
+        let mut distinct = 0.0;
+        for &(z, deep) in &sides[2] {
+            for &(y, high) in &sides[1] {
+                for &(x, wide) in &sides[0] {
+                    let here = [x, y, z].map(|at| (i64::from(at), i64::from(at)));
+                    let sectors = self.loads(&[here], SECTOR);
+                    distinct += sectors.sectors * wide * high * deep;
+                    found.rough |= sectors.rough;
+                }
+            }
+        }
+        let blocks = self.launch.blocks() as f64;
+        found.block_load_sectors = distinct / blocks;
+        if !self.capacity.caches_loads {
+            found.l2_loads = 32.0 * loaded;
+            return;
+        }
+        let again = (loaded - distinct).max(0.0);
+        let middle = self.launch.blocks() / 2;
+        let single = |block: u64| boxes(block, block + 1, grid);
+        let lines = self.loads(&single(middle), LINE).sectors * LINE as f64;
+        let resident = self.capacity.resident.min(self.launch.blocks().div_ceil(self.capacity.sms)) as f64;
+        let missed = self.curves.l1.at(resident * lines / self.capacity.l1);
+        found.l2_loads = 32.0 * (distinct * (1.0 - self.left_by_others(middle, lines)) + again * missed);
+    }
+
+    /// The share of what a block loads that earlier blocks of its SM left in L1.
+    fn left_by_others(&self, block: u64, lines: f64) -> f64 {
+        let sms = self.capacity.sms;
+        let most = block / sms;
+        let grid = self.launch.grid;
+        let own = boxes(block, block + 1, grid);
+        let alone = self.loads(&own, SECTOR).sectors;
+        if alone == 0.0 {
+            return 0.0;
+        }
+        let (mut count, mut before, mut share) = (1, 0.0, 0.0);
+        while count <= most {
+            let full = count as f64 * lines / self.capacity.l1;
+            let others: Boxes = (1..=count).flat_map(|back| boxes(block - back * sms, block - back * sms + 1, grid)).collect();
+            let both: Boxes = own.iter().chain(&others).copied().collect();
+            let shared = alone + self.loads(&others, SECTOR).sectors - self.loads(&both, SECTOR).sectors;
+            share += (shared - before).max(0.0) / alone * (1.0 - self.curves.l1.at(full));
+            before = shared.max(before);
+            if full > FORGOTTEN || shared >= alone {
+                break;
+            }
+            count *= 2;
+        }
+        share.clamp(0.0, 1.0)
+    }
+
+    fn second_level(&self, found: &mut Traffic) {
+        let blocks = self.launch.blocks();
+        let wave = (self.capacity.sms * self.capacity.resident).max(1);
+        let waves = blocks.div_ceil(wave);
+        // The first wave finds nothing, the last one may be smaller, and the one in the middle stands for the others.
+        let mut chosen = vec![(0, 1.0)];
+        if waves > 2 {
+            chosen.push((waves / 2, (waves - 2) as f64));
+        }
+        if waves > 1 {
+            chosen.push((waves - 1, 1.0));
+        }
+        for (number, times) in chosen {
+            let (first, end) = (number * wave, ((number + 1) * wave).min(blocks));
+            let (loads, stores, rough) = self.wave(first, end, wave);
+            found.dram_loads += 32.0 * loads * times;
+            found.dram_stores += 32.0 * stores * times;
+            found.rough |= rough;
+        }
+        let middle = waves / 2 * wave;
+        found.wave_pages = self.union(|_| true, &boxes(middle, (middle + wave).min(blocks), self.launch.grid), 2 << 20).sectors;
+    }
+
+    /// Sectors that a wave reads from and writes to DRAM.
+    fn wave(&self, first: u64, end: u64, wave: u64) -> (f64, f64, bool) {
+        let grid = self.launch.grid;
+        let own = boxes(first, end, grid);
+        let loads = self.loads(&own, SECTOR);
+        let stores = self.union(|access| access.stores, &own, SECTOR);
+        let incomplete = self.incomplete(&own, stores.sectors);
+        let footprint = |from: u64| {
+            let all = self.union(|_| true, &boxes(from, end, grid), LINE);
+            all.sectors * LINE as f64 / self.capacity.l2
+        };
+        let alone = footprint(first);
+        let mut kept = Kept { loads: 0.0, stores: 0.0 };
+        let mut seen = (0.0, 0.0);
+        let (mut count, mut full_before) = (1, alone);
+        while first > 0 {
+            let from = first.saturating_sub(count * wave);
+            let window = boxes(from, first, grid);
+            let both = boxes(from, end, grid);
+            let full = footprint(from);
+            let shared = |wanted: &dyn Fn(&Affine) -> bool, alone: f64| {
+                // What the wave wants and the window touched, by whatever kind of access.
+                let mine: Vec<&Affine> = self.accesses.iter().filter(|access| wanted(access)).collect();
+                if mine.is_empty() {
+                    return 0.0;
+                }
+                let window_sectors = self.union(|_| true, &window, SECTOR).sectors;
+                let together = if mine.len() == self.accesses.len() {
+                    self.union(|_| true, &both, SECTOR).sectors
+                } else {
+                    self.mixed(&mine, &own, &window)
+                };
+                (alone + window_sectors - together).clamp(0.0, alone)
+            };
+            let here = (
+                shared(&|access| access.loads, loads.sectors),
+                shared(&|access| access.stores, stores.sectors),
+            );
+            let hit = 1.0 - self.curves.l2.at((full + full_before) / 2.0);
+            kept.loads += (here.0 - seen.0).max(0.0) * hit;
+            kept.stores += (here.1 - seen.1).max(0.0) * hit;
+            seen = (here.0.max(seen.0), here.1.max(seen.1));
+            full_before = full;
+            if from == 0 || full > FORGOTTEN || (seen.0 >= loads.sectors && seen.1 >= stores.sectors) {
+                break;
+            }
+            count *= 2;
+        }
+        let read = loads.sectors - kept.loads + incomplete;
+        (read.max(0.0), (stores.sectors - kept.stores).max(0.0), loads.rough || stores.rough)
+    }
+
+    /// A union of what some accesses touch in some blocks, and what all do in others.
+    fn mixed(&self, some: &[&Affine], own: &[[(i64, i64); 3]], window: &[[(i64, i64); 3]]) -> f64 {
+        super::volumes::union_of(
+            some.iter().copied().map(|access| (access, own)).chain(self.accesses.iter().map(|access| (access, window))),
+            self.bounds,
+            SECTOR,
+        )
+        .sectors
+    }
+
+    /// Stored sectors of which some bytes are not, and which nothing loads: they are completed from DRAM.
+    fn incomplete(&self, boxes: &[[(i64, i64); 3]], stored: f64) -> f64 {
+        if stored == 0.0 {
+            return 0.0;
+        }
+        let words = self.union(|access| access.stores, boxes, 4).sectors;
+        let open = (stored - words / 8.0).max(0.0);
+        // At the edges of rows only; a sector is written whole by the waves together.
+        if open < 0.02 * stored {
+            return 0.0;
+        }
+        let loaded = self.loads(boxes, SECTOR).sectors;
+        let both = self.union(|access| access.loads || access.stores, boxes, SECTOR).sectors;
+        let known = (loaded + stored - both).clamp(0.0, stored);
+        open * (1.0 - known / stored)
+    }
+}
+
+struct Kept {
+    loads: f64,
+    stores: f64,
+}
+
+impl Miss {
+    /// The share of accesses that miss where so much, over the capacity, is touched between two uses.
+    pub fn at(&self, full: f64) -> f64 {
+        (self.most * (-self.lag * (-self.steepness * full).exp()).exp()).clamp(0.0, 1.0)
+    }
+}

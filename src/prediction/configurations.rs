@@ -1,0 +1,127 @@
+//! Which launches are predicted: block shapes, and the grids that go with them.
+
+use warpline_format::expression::ExpressionKind;
+
+use super::launch::Launch;
+use super::subject::Subject;
+
+/// Threads of a block, at most.
+pub const MOST_THREADS: u32 = 1024;
+/// Threads along z, at most.
+const MOST_DEEP: u32 = 64;
+/// Smallest block that `all` names.
+const FEWEST_THREADS: u32 = 64;
+
+/// Sizes along x, y and z, as `32x8` or `32,8`; what is left out is 1.
+pub fn sizes(text: &str) -> Option<[u32; 3]> {
+    let parts: Vec<u32> =
+        text.split(['x', 'X']).map(|part| part.trim().parse().ok().filter(|size| *size > 0)).collect::<Option<_>>()?;
+    let [x, ref rest @ ..] = parts[..] else { return None };
+    let size = |axis: usize| rest.get(axis).copied().unwrap_or(1);
+    (parts.len() <= 3).then(|| [x, size(0), size(1)])
+}
+
+/// Whether a GPU takes a block of this shape.
+pub fn is_block(block: [u32; 3]) -> bool {
+    let threads = block.iter().try_fold(1u32, |all, &size| all.checked_mul(size));
+    threads.is_some_and(|threads| (1..=MOST_THREADS).contains(&threads)) && block[2] <= MOST_DEEP
+}
+
+/// Powers of two along the axes that a launch uses, 64 to 1024 threads together, and the launch's own shape.
+pub fn all_blocks(launch: &Launch) -> Vec<[u32; 3]> {
+    let uses = |axis: usize| launch.block[axis] > 1 || launch.grid[axis] > 1;
+    let along = |axis: usize| (0..=10).map(|log| 1u32 << log).take_while(move |&size| size == 1 || uses(axis)).collect::<Vec<_>>();
+    let mut found = Vec::new();
+    for z in along(2) {
+        for y in along(1) {
+            for x in along(0) {
+                let block = [x, y, z];
+                if is_block(block) && x * y * z >= FEWEST_THREADS {
+                    found.push(block);
+                }
+            }
+        }
+    }
+    if !found.contains(&launch.block) {
+        found.push(launch.block);
+    }
+    found
+}
+
+/// How a grid came to be.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum GridRule {
+    /// It covers as many indices as the recorded one, along each axis.
+    SameIndices,
+    /// Along an axis it follows the parameter of this name, as the recorded one did.
+    Parameter(String),
+    /// It was given.
+    Given,
+}
+
+/// The grid for a block shape: as many blocks as cover the indices that the recorded launch covered, or what a parameter says that
+/// the recorded grid followed and that `set` changed.
+pub fn grid_for(subject: &Subject<'_>, launch: &Launch, block: [u32; 3]) -> ([u32; 3], Vec<GridRule>) {
+    let recorded = subject.recorded;
+    let mut rules = Vec::new();
+    let mut changed = Vec::new();
+    for parameter in &subject.addresses.parameters {
+        let key = (parameter.number, parameter.offset);
+        let (before, after) = (subject.launch.arguments.get(&key), launch.arguments.get(&key));
+        if let (Some(&before), Some(&after)) = (before, after)
+            && before != after
+        {
+            changed.push((parameter, before, after));
+        }
+    }
+    let grid = std::array::from_fn(|axis| {
+        let covered = u64::from(recorded.grid[axis]) * u64::from(recorded.block[axis]);
+        // `(n + block - 1) / block` blocks.
+        let follows = |value: u64| value.div_ceil(u64::from(recorded.block[axis])) == u64::from(recorded.grid[axis]);
+        let by = changed.iter().find(|(_, before, _)| recorded.grid[axis] > 1 && follows(*before));
+        let covered = match by {
+            Some((parameter, _, after)) => {
+                let rule = GridRule::Parameter(subject.parameter_name(parameter.number, parameter.offset));
+                if !rules.contains(&rule) {
+                    rules.push(rule);
+                }
+                *after
+            }
+            None => covered,
+        };
+        u32::try_from(covered.div_ceil(u64::from(block[axis])).max(1)).unwrap_or(u32::MAX)
+    });
+    if rules.is_empty() {
+        rules.push(GridRule::SameIndices);
+    }
+    (grid, rules)
+}
+
+/// Whether the code's addresses change with the size of a block. Where they do not and still change with its number, the shape is
+/// written into the code, and another one would touch other memory.
+pub fn is_free(subject: &Subject<'_>) -> bool {
+    let any = |wanted: fn(&ExpressionKind) -> bool| subject.addresses.expressions.iter().any(|entry| wanted(&entry.kind));
+    any(|kind| matches!(kind, ExpressionKind::BlockSize(_))) || !any(|kind| matches!(kind, ExpressionKind::Block(_)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shapes_are_read() {
+        assert_eq!((sizes("32x8"), sizes("64"), sizes("4x4x4")), (Some([32, 8, 1]), Some([64, 1, 1]), Some([4, 4, 4])));
+        assert_eq!((sizes(""), sizes("0x4"), sizes("1x2x3x4"), sizes("32*8")), (None, None, None, None));
+        assert!(is_block([1024, 1, 1]) && is_block([4, 4, 64]));
+        assert!(!is_block([1024, 2, 1]) && !is_block([1, 1, 128]) && !is_block([u32::MAX, u32::MAX, 2]));
+    }
+
+    #[test]
+    fn all_shapes_keep_to_the_axes_in_use() {
+        let launch = |block, grid| Launch { block, grid, arguments: Default::default() };
+        assert_eq!(all_blocks(&launch([256, 1, 1], [4, 1, 1])), [[64, 1, 1], [128, 1, 1], [256, 1, 1], [512, 1, 1], [1024, 1, 1]]);
+        let plane = all_blocks(&launch([16, 16, 1], [4, 4, 1]));
+        assert!(plane.iter().all(|block| block[2] == 1) && plane.contains(&[1, 64, 1]) && plane.len() == 45);
+        assert!(all_blocks(&launch([20, 5, 1], [4, 4, 1])).contains(&[20, 5, 1]));
+    }
+}

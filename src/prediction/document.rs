@@ -1,0 +1,140 @@
+//! The JSON document of `predict --format json`, version 1; `docs/prediction-v1.schema.json` is its schema. Fields are only
+//! ever added.
+
+use serde::{Deserialize, Serialize};
+
+use super::predict::Prediction;
+use crate::profile::nine_digits;
+
+/// Value of [`Document::schema`].
+pub const SCHEMA: &str = "warpline.prediction";
+/// Value of [`Document::version`].
+pub const VERSION: u32 = 1;
+
+/// Predictions for a kernel on a model.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Document {
+    /// [`SCHEMA`].
+    pub schema: String,
+    /// [`VERSION`].
+    pub version: u32,
+    /// Demangled name.
+    pub kernel: String,
+    /// GPU model.
+    pub model: String,
+    /// What the figures rest on.
+    pub assumptions: Vec<String>,
+    /// Best first.
+    pub configurations: Vec<Configuration>,
+    /// Sites whose figures are those of the run.
+    pub recorded: Vec<RecordedSite>,
+    /// Configurations that cannot be, and why.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub refused: Vec<Refused>,
+    /// The documents of further models.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub other_models: Vec<Document>,
+}
+
+/// A configuration; bytes and wavefronts of the whole launch.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Configuration {
+    /// Threads per block.
+    pub block: [u32; 3],
+    /// Blocks.
+    pub grid: [u32; 3],
+    /// Blocks that share an SM.
+    pub blocks_per_sm: u32,
+    /// Requests to global memory.
+    pub requests: u64,
+    /// Passes of global requests through the data stage of L1.
+    pub l1_wavefronts: u64,
+    /// Passes of global requests through the tag stage of L1.
+    pub l1_tag_wavefronts: u64,
+    /// Passes over the banks of shared memory.
+    pub shared_wavefronts: u64,
+    /// Distinct 32-byte sectors of each global request, summed.
+    pub request_sectors: u64,
+    /// Mean of the distinct 32-byte sectors that a block loads.
+    pub block_load_sectors: f64,
+    /// Bytes.
+    pub l2_load_bytes: u64,
+    /// Bytes.
+    pub l2_store_bytes: u64,
+    /// Bytes.
+    pub dram_load_bytes: u64,
+    /// Bytes.
+    pub dram_store_bytes: u64,
+    /// Pages of 2 MiB that a wave of blocks touches.
+    pub wave_pages: f64,
+    /// Name of the slowest part, as in the profile's estimates; `None` where no rate is known.
+    pub limiter: Option<String>,
+    /// Time at least; `None` where no rate is known.
+    pub seconds: Option<f64>,
+    /// Share of the requested sectors whose addresses are affine.
+    pub affine_share: f64,
+    /// Share of those that were counted thread by thread.
+    pub computed_share: f64,
+    /// The shape of the recorded launch.
+    pub recorded: bool,
+}
+
+/// A site whose address does not follow from the launch.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct RecordedSite {
+    /// File.
+    pub file: String,
+    /// Line.
+    pub line: u32,
+    /// Why its address does not.
+    pub reason: String,
+}
+
+/// A configuration that cannot be.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Refused {
+    /// Threads per block.
+    pub block: [u32; 3],
+    /// Why.
+    pub reason: String,
+}
+
+impl Configuration {
+    /// Of a prediction.
+    pub fn new(found: &Prediction, recorded: bool) -> Configuration {
+        let whole = |value: f64| value.round().max(0.0) as u64;
+        Configuration {
+            block: found.block,
+            grid: found.grid,
+            blocks_per_sm: found.blocks_per_sm,
+            requests: whole(found.global.requests),
+            l1_wavefronts: whole(found.global.wavefronts),
+            l1_tag_wavefronts: whole(found.global.tags),
+            shared_wavefronts: whole(found.shared.wavefronts),
+            request_sectors: whole(found.global.sectors),
+            block_load_sectors: nine_digits(found.block_load_sectors),
+            l2_load_bytes: whole(found.l2_loads),
+            l2_store_bytes: whole(found.l2_stores),
+            dram_load_bytes: whole(found.dram_loads),
+            dram_store_bytes: whole(found.dram_stores),
+            wave_pages: nine_digits(found.wave_pages),
+            limiter: Some(found.limiter.clone()).filter(|name| !name.is_empty()),
+            seconds: found.seconds,
+            affine_share: nine_digits(found.affine_share),
+            computed_share: nine_digits(found.computed_share),
+            recorded,
+        }
+    }
+
+    /// Orders configurations, the best one first: by time, then by bytes of DRAM and L2, then by shape.
+    pub fn rank(&self, other: &Configuration) -> std::cmp::Ordering {
+        let time = |one: &Configuration| one.seconds.unwrap_or(f64::INFINITY);
+        let dram = |one: &Configuration| one.dram_load_bytes.saturating_add(one.dram_store_bytes);
+        let l2 = |one: &Configuration| one.l2_load_bytes.saturating_add(one.l2_store_bytes);
+        time(self)
+            .total_cmp(&time(other))
+            .then(dram(self).cmp(&dram(other)))
+            .then(l2(self).cmp(&l2(other)))
+            .then(self.block.cmp(&other.block))
+    }
+}

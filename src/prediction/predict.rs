@@ -1,0 +1,349 @@
+//! One configuration of a kernel on one model: requests, traffic, limits.
+
+use std::collections::BTreeSet;
+
+use warpline_format::device::Device;
+use warpline_format::occupancy::{Kernel, Stated};
+
+use super::caches::{Capacity, traffic};
+use super::count::{Basis, condition, count, settled};
+use super::curves::Curves;
+use super::evaluate::{Evaluated, Lost, Value};
+use super::form::{Truth, block};
+use super::launch::Launch;
+use super::request::{Costs, Requests};
+use super::subject::Subject;
+use super::volumes::Affine;
+use crate::hierarchy::HierarchyConfig;
+use crate::models::Rates;
+use crate::profile::model::{Bytes, Site};
+use crate::profile::{Work, of_work};
+
+/// A GPU model.
+#[derive(Clone, Debug)]
+pub struct Model<'a> {
+    /// Name on the command line.
+    pub key: &'a str,
+    /// What occupancy needs.
+    pub device: &'a Device,
+    /// Its caches.
+    pub hierarchy: &'a HierarchyConfig,
+    /// Its rates.
+    pub rates: &'a Rates,
+    /// How its caches lose data.
+    pub curves: Curves,
+    /// What the user says of occupancy.
+    pub stated: Stated,
+}
+
+/// What is predicted of a configuration.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Prediction {
+    /// Threads per block.
+    pub block: [u32; 3],
+    /// Blocks.
+    pub grid: [u32; 3],
+    /// Blocks that share an SM.
+    pub blocks_per_sm: u32,
+    /// Requests to global memory.
+    pub global: Requests,
+    /// Requests to shared memory.
+    pub shared: Requests,
+    /// Distinct 32-byte sectors that a block loads, in the mean.
+    pub block_load_sectors: f64,
+    /// Bytes.
+    pub l2_loads: f64,
+    /// Bytes.
+    pub l2_stores: f64,
+    /// Bytes.
+    pub dram_loads: f64,
+    /// Bytes.
+    pub dram_stores: f64,
+    /// Pages of 2 MiB that a wave of blocks touches.
+    pub wave_pages: f64,
+    /// Name of the slowest part; empty where no rate is known.
+    pub limiter: String,
+    /// Seconds at least; `None` where no rate is known.
+    pub seconds: Option<f64>,
+    /// Share of the requested sectors whose addresses were affine.
+    pub affine_share: f64,
+    /// Of the others: those that were counted thread by thread.
+    pub computed_share: f64,
+    /// By site of the addresses: its requests and what they rest on.
+    pub sites: Vec<(Requests, Basis)>,
+    /// Footprints left edges or overlaps out of account.
+    pub rough: bool,
+}
+
+/// Why a configuration cannot be.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Refusal {
+    /// No block fits on an SM.
+    #[error("a block of {threads} threads with {registers} registers and {shared} bytes of shared memory does not fit on an SM of {model}")]
+    DoesNotFit {
+        /// Threads.
+        threads: u32,
+        /// Registers per thread.
+        registers: u32,
+        /// Bytes.
+        shared: u32,
+        /// Model.
+        model: String,
+    },
+    /// Nothing of its traffic follows from the launch.
+    #[error("nothing of this kernel's traffic follows from its launch: {}", reasons.join("; "))]
+    NothingKnown {
+        /// Of its sites, each once.
+        reasons: Vec<String>,
+    },
+}
+
+/// Predicts a configuration.
+///
+/// # Errors
+/// [`Refusal`].
+pub fn predict(subject: &Subject<'_>, launch: &Launch, model: &Model<'_>) -> Result<Prediction, Refusal> {
+    let addresses = subject.addresses;
+    let evaluated = Evaluated::new(addresses, launch);
+    let mut costs = Costs::new(model.hierarchy);
+    let counted = count(addresses, &subject.accesses, launch, &evaluated, &mut costs);
+    let (resident, shared_bytes) = resident(subject, launch, model)?;
+
+    let mut sums = Sums::default();
+    let mut accesses = Vec::new();
+    let mut reasons: BTreeSet<(String, Lost)> = BTreeSet::new();
+    let mut rough = false;
+    for (number, site) in counted.iter().enumerate() {
+        let row = subject.rows[number];
+        let op = row.map_or("load", |row| row.op.as_str());
+        let (loads, stores) = (op == "load", op != "load");
+        match site.basis {
+            Basis::Lost(lost) => {
+                // What was never executed costs nothing.
+                let Some(row) = row else { continue };
+                reasons.insert((format!("line {}", row.line), lost));
+                sums.add_recorded(row, subject.share, model);
+                continue;
+            }
+            Basis::Affine => sums.affine += site.requests.sectors * global(subject.accesses[number].shared),
+            Basis::Threads | Basis::Sample => sums.computed += site.requests.sectors * global(subject.accesses[number].shared),
+        }
+        if subject.accesses[number].shared {
+            sums.shared.add(&site.requests, 1.0);
+            continue;
+        }
+        sums.global.add(&site.requests, 1.0);
+        if site.requests.requests == 0.0 {
+            continue;
+        }
+        match footprint(subject, launch, &evaluated, number) {
+            Some((form, condition, unsure)) => {
+                rough |= unsure;
+                *(if loads { &mut sums.loaded } else { &mut sums.stored }) += site.requests.sectors;
+                accesses.push(Affine {
+                    form,
+                    condition,
+                    bytes: subject.accesses[number].bytes,
+                    allocation: subject.allocations[number],
+                    loads,
+                    stores,
+                });
+            }
+            None => {
+                rough = true;
+                if let Some(row) = row {
+                    sums.add_recorded_traffic(row, subject.share, model);
+                }
+            }
+        }
+    }
+    for row in &subject.others {
+        sums.add_recorded(row, subject.share, model);
+    }
+    if sums.affine + sums.computed == 0.0 && sums.recorded > 0.0 {
+        let reasons = reasons.into_iter().map(|(place, lost)| format!("{place}: the address is {lost}"));
+        return Err(Refusal::NothingKnown { reasons: reasons.take(3).collect() });
+    }
+    let l1 = model.hierarchy.l1.lines(u64::from(shared_bytes) * u64::from(resident));
+    let capacity = Capacity {
+        l1: f64::from(l1) * f64::from(model.hierarchy.l1.line_bytes),
+        l2: model.hierarchy.l2.bytes() as f64,
+        sms: u64::from(model.rates.sms.max(1)),
+        resident: u64::from(resident),
+        caches_loads: model.hierarchy.l1.caches_global_loads,
+    };
+    let moved = traffic(&accesses, launch, &evaluated.bounds, &capacity, &model.curves, (sums.loaded, sums.stored));
+    let mut found = Prediction {
+        block: launch.block,
+        grid: launch.grid,
+        blocks_per_sm: resident,
+        global: sums.global,
+        shared: sums.shared,
+        block_load_sectors: moved.block_load_sectors,
+        l2_loads: moved.l2_loads + sums.recorded_bytes[0],
+        l2_stores: moved.l2_stores + sums.recorded_bytes[1],
+        dram_loads: moved.dram_loads + sums.recorded_bytes[2],
+        dram_stores: moved.dram_stores + sums.recorded_bytes[3],
+        wave_pages: moved.wave_pages,
+        limiter: String::new(),
+        seconds: None,
+        affine_share: share(sums.affine, &sums),
+        computed_share: share(sums.computed, &sums),
+        sites: counted.iter().map(|site| (site.requests, site.basis)).collect(),
+        rough: rough || moved.rough,
+    };
+    if let Some(estimate) = of_work(model.key, model.rates, &work(subject, launch, &found)) {
+        found.limiter = estimate.limiter;
+        found.seconds = Some(estimate.seconds);
+    }
+    Ok(found)
+}
+
+fn global(shared: bool) -> f64 {
+    f64::from(u8::from(!shared))
+}
+
+fn share(part: f64, sums: &Sums) -> f64 {
+    let all = sums.affine + sums.computed + sums.recorded;
+    if all == 0.0 { 1.0 } else { part / all }
+}
+
+/// Sums over a kernel's sites.
+#[derive(Default)]
+struct Sums {
+    global: Requests,
+    shared: Requests,
+    /// Sectors of requests whose footprint is known.
+    loaded: f64,
+    stored: f64,
+    /// Sectors requested, by what is known of them.
+    affine: f64,
+    computed: f64,
+    recorded: f64,
+    /// As measured: loads and stores of L2, reads and writes of DRAM.
+    recorded_bytes: [f64; 4],
+}
+
+impl Sums {
+    /// What was measured of a site.
+    fn add_recorded(&mut self, row: &Site, share: f64, model: &Model<'_>) {
+        let metrics = &row.metrics;
+        let passes = metrics.l1_wavefronts.unwrap_or_default();
+        let shared = metrics.shared.clone().unwrap_or_default();
+        let requests = Requests {
+            requests: metrics.requests as f64,
+            lanes: metrics.lanes as f64,
+            sectors: metrics.sectors as f64,
+            lines: 0.0,
+            ideal_sectors: metrics.ideal_sectors as f64,
+            wavefronts: (passes.data + shared.wavefronts) as f64,
+            ideal_wavefronts: (passes.ideal_data + shared.ideal_wavefronts) as f64,
+            tags: passes.tag as f64,
+            words: passes.words as f64,
+        };
+        match row.space.as_str() {
+            "shared" => self.shared.add(&requests, share),
+            "constant" => {}
+            _ => {
+                self.global.add(&requests, share);
+                self.recorded += requests.sectors * share;
+                self.add_recorded_traffic(row, share, model);
+            }
+        }
+    }
+
+    fn add_recorded_traffic(&mut self, row: &Site, share: f64, model: &Model<'_>) {
+        let other = row.metrics.other_models.get(model.key);
+        let l2 = other.map(|other| other.l2).or(row.metrics.l2).unwrap_or_default();
+        let dram = other.map(|other| other.dram).or(row.metrics.dram).unwrap_or_default();
+        let lookup = model.rates.lookup_bytes.1;
+        let bytes = [
+            l2.load_lookups * lookup,
+            (l2.lookups - l2.load_lookups.min(l2.lookups)) * lookup,
+            dram.read_sectors * 32,
+            dram.write_sectors * 32,
+        ];
+        for (sum, bytes) in self.recorded_bytes.iter_mut().zip(bytes) {
+            *sum += bytes as f64 * share;
+        }
+    }
+}
+
+/// The affine form of a site's address and where it holds; in doubt that of the launch's inner blocks.
+fn footprint(
+    subject: &Subject<'_>,
+    launch: &Launch,
+    evaluated: &Evaluated,
+    number: usize,
+) -> Option<(super::form::Form, Truth, bool)> {
+    let site = &subject.addresses.sites[number];
+    let condition = condition(subject.addresses, evaluated, site).ok()?;
+    let unsure = condition.is_none();
+    let condition = condition.unwrap_or(Truth::Known(true));
+    if let Value::Form(form) = evaluated.value(site.address) {
+        return Some((settled(subject.addresses, evaluated, form, site).ok()?, condition, unsure));
+    }
+    let mut inner = evaluated.bounds.clone();
+    for axis in 0..3 {
+        let range = &mut inner.0[block(axis)];
+        if range.1 >= 2 {
+            *range = (1, range.1 - 1);
+        }
+    }
+    match Evaluated::within(subject.addresses, launch, &inner, site.address) {
+        Value::Form(form) => Some((settled(subject.addresses, evaluated, &form, site).ok()?, condition, true)),
+        _ => None,
+    }
+}
+
+/// Blocks that share an SM, and the shared memory of one.
+fn resident(subject: &Subject<'_>, launch: &Launch, model: &Model<'_>) -> Result<(u32, u32), Refusal> {
+    let shared = subject.recorded.static_shared_bytes.saturating_add(subject.recorded.dynamic_shared_bytes);
+    let known = &subject.addresses.resources;
+    let wanted = if known.is_empty() && model.stated.registers.is_none() {
+        warpline_format::occupancy::Registers { count: subject.recorded.registers.max(1), assumed: true }
+    } else {
+        model.device.registers(Kernel { known, max_threads: 0, min_blocks: 0 }, model.stated)
+    };
+    let registers = model.device.fitting(wanted, launch.threads());
+    match model.device.blocks_on_sm(launch.threads(), registers.count, shared, model.stated) {
+        0 => Err(Refusal::DoesNotFit {
+            threads: launch.threads(),
+            registers: registers.count,
+            shared,
+            model: model.key.to_owned(),
+        }),
+        blocks => Ok((blocks, shared)),
+    }
+}
+
+/// What the launch asks of the GPU. Instructions are those of the recorded launch, as many to a request.
+fn work(subject: &Subject<'_>, launch: &Launch, found: &Prediction) -> Work {
+    let recorded: u64 = subject.recorded.metrics.values().map(|metrics| metrics.requests).sum();
+    let requests = found.global.requests + found.shared.requests;
+    let scale = if recorded == 0 { 0.0 } else { subject.share * requests / recorded as f64 };
+    let whole = |count: f64| count.round().max(0.0) as u64;
+    let instructions = &subject.kernel.instructions;
+    let all: u64 = instructions.values().map(|count| count.warps).sum();
+    let results = |class: &str| whole(instructions.get(class).map_or(0, |count| count.warps) as f64 * 32.0 * scale);
+    Work {
+        blocks: launch.blocks() as f64,
+        instructions: whole(all as f64 * scale),
+        fp32: results("fp32"),
+        fp64: results("fp64"),
+        special: results("special"),
+        data: whole(found.global.wavefronts),
+        ideal_data: whole(found.global.ideal_wavefronts),
+        tag: whole(found.global.tags),
+        ideal_tag: whole(found.global.tags.min(found.global.requests)),
+        words: whole(found.global.words * 32.0),
+        shared: whole(found.shared.wavefronts),
+        ideal_shared: whole(found.shared.ideal_wavefronts),
+        bytes: Bytes {
+            l1: whole(found.global.sectors * 32.0),
+            l2: whole(found.l2_loads + found.l2_stores),
+            dram: whole(found.dram_loads + found.dram_stores),
+            bus: 0,
+        },
+    }
+}

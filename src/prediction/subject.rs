@@ -1,0 +1,150 @@
+//! The kernel that is predicted, as a profile has it: its addresses, one of its launches, and what of it was measured.
+
+use std::collections::BTreeMap;
+
+use warpline_format::expression::{Binary, ExpressionId, ExpressionKind};
+
+use super::count::Access;
+use super::launch::Launch;
+use crate::profile::Profile;
+use crate::profile::model::{self, Addresses, Kernel, Site};
+
+/// Why a kernel cannot be predicted.
+#[derive(Debug, thiserror::Error)]
+pub enum SubjectError {
+    /// The profile has no expressions of it.
+    #[error(
+        "{0} has no address expressions in this profile: build and run the program with this release, and give `predict` the profile of \
+         one run, not a merged one"
+    )]
+    NoAddresses(String),
+    /// It has no launch that was recorded by itself.
+    #[error("{0} has no launch with its arguments in this profile; `run --launches` chooses launches")]
+    NoLaunch(String),
+}
+
+/// A kernel with a launch to start from.
+#[derive(Clone, Debug)]
+pub struct Subject<'a> {
+    /// The kernel.
+    pub kernel: &'a Kernel,
+    /// Its addresses.
+    pub addresses: &'a Addresses,
+    /// The recorded launch.
+    pub recorded: &'a model::Launch,
+    /// The same as what can be evaluated.
+    pub launch: Launch,
+    /// By site of the addresses.
+    pub accesses: Vec<Access>,
+    /// By site of the addresses: its row.
+    pub rows: Vec<Option<&'a Site>>,
+    /// By site of the addresses: a number for each allocation.
+    pub allocations: Vec<usize>,
+    /// Rows of sites without an expression.
+    pub others: Vec<&'a Site>,
+    /// What of the kernel's figures falls to the launch: rows have sums over all launches.
+    pub share: f64,
+}
+
+impl<'a> Subject<'a> {
+    /// The launch of a kernel with the most requests.
+    ///
+    /// # Errors
+    /// [`SubjectError`].
+    pub fn new(profile: &'a Profile, kernel: &'a Kernel) -> Result<Subject<'a>, SubjectError> {
+        let addresses = kernel.addresses.as_ref().ok_or_else(|| SubjectError::NoAddresses(kernel.name.clone()))?;
+        let requests = |launch: &&model::Launch| launch.metrics.values().map(|metrics| metrics.requests).sum::<u64>();
+        let known = |launch: &&model::Launch| !launch.arguments.is_empty() || addresses.parameters.is_empty();
+        let recorded = kernel.launches.iter().filter(known).max_by_key(|launch| (requests(launch), u64::MAX - launch.id));
+        let recorded = recorded.ok_or_else(|| SubjectError::NoLaunch(kernel.name.clone()))?;
+        let arguments: BTreeMap<_, _> =
+            recorded.arguments.iter().map(|one| ((one.parameter, one.offset), one.value)).collect();
+        let launch = Launch { block: recorded.block, grid: recorded.grid, arguments };
+        let own = || profile.sites.iter().filter(|site| site.kernel == kernel.id);
+        let rows: Vec<Option<&Site>> =
+            addresses.sites.iter().map(|site| own().find(|row| row.id == site.site)).collect();
+        // A site that was not reached has no row; its width does not matter where it makes no requests.
+        let access = |row: &Option<&Site>| row.map_or(Access { bytes: 4, shared: false }, |row| Access {
+            bytes: row.bytes,
+            shared: row.space == "shared",
+        });
+        let others = own().filter(|row| !addresses.sites.iter().any(|site| site.site == row.id)).collect();
+        let all: u64 = kernel.metrics.values().map(|metrics| metrics.requests).sum();
+        let mut roots: Vec<Root> = Vec::new();
+        let allocations = addresses
+            .sites
+            .iter()
+            .map(|site| {
+                let root = root(addresses, recorded, site.address);
+                roots.iter().position(|known| *known == root).unwrap_or_else(|| {
+                    roots.push(root);
+                    roots.len() - 1
+                })
+            })
+            .collect();
+        Ok(Subject {
+            kernel,
+            addresses,
+            recorded,
+            launch,
+            accesses: rows.iter().map(access).collect(),
+            rows,
+            allocations,
+            others,
+            share: if all == 0 { 0.0 } else { requests(&recorded) as f64 / all as f64 },
+        })
+    }
+
+    /// The name of a parameter, or `parameter n`.
+    pub fn parameter_name(&self, parameter: u32, offset: u32) -> String {
+        let found = self.addresses.parameters.iter().find(|one| one.number == parameter && one.offset == offset);
+        found.and_then(|one| one.name.clone()).unwrap_or_else(|| match offset {
+            0 => format!("parameter {parameter}"),
+            _ => format!("byte {offset} of parameter {parameter}"),
+        })
+    }
+
+    /// The only kernel parameter of a name.
+    pub fn parameter(&self, name: &str) -> Option<&'a model::Parameter> {
+        self.addresses.parameters.iter().find(|one| one.name.as_deref() == Some(name))
+    }
+}
+
+/// What an address is relative to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Root {
+    Allocation(u64),
+    Parameter(u32, u32),
+    Unknown,
+}
+
+/// The pointer that an address comes from.
+fn root(addresses: &Addresses, launch: &model::Launch, id: ExpressionId) -> Root {
+    let mut seen = vec![false; id as usize + 1];
+    let mut work = vec![id];
+    let mut found = Root::Unknown;
+    while let Some(id) = work.pop() {
+        if std::mem::replace(&mut seen[id as usize], true) || addresses.expressions[id as usize].bits != 64 {
+            continue;
+        }
+        match addresses.expressions[id as usize].kind {
+            ExpressionKind::Parameter { parameter, offset } => {
+                let argument = launch.arguments.iter().find(|one| (one.parameter, one.offset) == (parameter, offset));
+                match argument.and_then(|one| one.allocation) {
+                    Some(allocation) => return Root::Allocation(allocation),
+                    None => found = Root::Parameter(parameter, offset),
+                }
+            }
+            ExpressionKind::Global(number) => {
+                if let Some(variable) = addresses.globals.iter().find(|one| one.number == number) {
+                    return Root::Allocation(variable.allocation);
+                }
+            }
+            ExpressionKind::Binary(Binary::Sum | Binary::Difference, left, right) => work.extend([right, left]),
+            ExpressionKind::Choice(_, one, other) => work.extend([other, one]),
+            ExpressionKind::Signed(of) => work.push(of),
+            _ => {}
+        }
+    }
+    found
+}

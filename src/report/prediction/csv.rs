@@ -1,0 +1,41 @@
+//! Predictions as CSV: a row per model and configuration.
+
+use std::fmt::Write as _;
+
+use crate::prediction::document::{Configuration, Document};
+
+/// Columns; `schema_version` first, as in the report's CSV.
+const HEADER: &str = "schema_version,kernel,model,rank,block_x,block_y,block_z,grid_x,grid_y,grid_z,recorded,blocks_per_sm,requests,\
+                      l1_wavefronts,l1_tag_wavefronts,shared_wavefronts,request_sectors,block_load_sectors,l2_load_bytes,l2_store_bytes,\
+                      dram_load_bytes,dram_store_bytes,wave_pages,limiter,seconds,affine_share,computed_share";
+
+/// All rows with a header.
+pub fn csv(document: &Document) -> String {
+    let mut text = format!("{HEADER}\n");
+    for document in std::iter::once(document).chain(&document.other_models) {
+        for (rank, one) in (1..).zip(&document.configurations) {
+            // Writing to a string cannot fail.
+            let _ = row(&mut text, document, rank, one);
+        }
+    }
+    text
+}
+
+fn row(text: &mut String, document: &Document, rank: usize, one: &Configuration) -> std::fmt::Result {
+    let quoted = |text: &str| format!("\"{}\"", text.replace('"', "\"\""));
+    write!(text, "{},{},{},{rank}", document.version, quoted(&document.kernel), quoted(&document.model))?;
+    for size in one.block.iter().chain(&one.grid) {
+        write!(text, ",{size}")?;
+    }
+    write!(text, ",{},{}", u8::from(one.recorded), one.blocks_per_sm)?;
+    for count in [one.requests, one.l1_wavefronts, one.l1_tag_wavefronts, one.shared_wavefronts, one.request_sectors] {
+        write!(text, ",{count}")?;
+    }
+    write!(text, ",{}", one.block_load_sectors)?;
+    for bytes in [one.l2_load_bytes, one.l2_store_bytes, one.dram_load_bytes, one.dram_store_bytes] {
+        write!(text, ",{bytes}")?;
+    }
+    let seconds = one.seconds.map(|seconds| seconds.to_string()).unwrap_or_default();
+    let limiter = one.limiter.as_deref().unwrap_or_default();
+    writeln!(text, ",{},{limiter},{seconds},{},{}", one.wave_pages, one.affine_share, one.computed_share)
+}

@@ -1,0 +1,16 @@
+//! Predictions for readers: a table, CSV, JSON.
+
+mod csv;
+mod text;
+
+pub use csv::csv;
+pub use text::text;
+
+use crate::prediction::document::Document;
+
+/// As JSON.
+pub fn json(document: &Document) -> String {
+    let mut text = serde_json::to_string_pretty(document).expect("plain data always encodes");
+    text.push('\n');
+    text
+}

@@ -1,0 +1,91 @@
+//! Predictions as a table, the best configuration first.
+
+use std::fmt::Write as _;
+
+use crate::prediction::document::{Configuration, Document};
+use crate::report::text::{bytes, count, percent, seconds};
+
+/// Sites that are named below the table, at most.
+const MOST_SITES: usize = 10;
+
+/// The tables of all models; `top` configurations of each, and the recorded one.
+pub fn text(document: &Document, top: usize) -> String {
+    let mut out = String::new();
+    for (number, one) in std::iter::once(document).chain(&document.other_models).enumerate() {
+        if number > 0 {
+            out.push('\n');
+        }
+        // Writing to a string cannot fail.
+        let _ = write(&mut out, one, top);
+    }
+    out
+}
+
+fn write(out: &mut String, document: &Document, top: usize) -> std::fmt::Result {
+    writeln!(out, "{}", document.kernel)?;
+    let all = document.configurations.len();
+    writeln!(out, "predicted for {}, {all} configuration{}, best first", document.model, if all == 1 { "" } else { "s" })?;
+    writeln!(out)?;
+    let head = ["rank", "block", "grid", "per SM", "time >=", "limiter", "L1 passes", "L2 load", "L2 store", "DRAM load", "DRAM store", "affine"];
+    let shown = document.configurations.iter().zip(1..).filter(|(one, rank)| *rank <= top || one.recorded);
+    let rows: Vec<Vec<String>> = shown.map(|(one, rank)| cells(one, rank)).collect();
+    let widths: Vec<usize> = (0..head.len())
+        .map(|column| rows.iter().map(|row| row[column].chars().count()).chain([head[column].len()]).max().unwrap_or(0))
+        .collect();
+    let line = |cells: &[&str]| {
+        let padded = cells.iter().zip(&widths).enumerate().map(|(column, (cell, &width))| match column {
+            1 | 2 | 5 => format!("{cell:<width$}"),
+            _ => format!("{cell:>width$}"),
+        });
+        padded.collect::<Vec<_>>().join("  ").trim_end().to_owned()
+    };
+    writeln!(out, "{}", line(&head))?;
+    for row in &rows {
+        writeln!(out, "{}", line(&row.iter().map(String::as_str).collect::<Vec<_>>()))?;
+    }
+    if document.configurations.iter().any(|one| one.recorded) {
+        writeln!(out, "* as it was run")?;
+    }
+    writeln!(out)?;
+    for assumption in &document.assumptions {
+        writeln!(out, "assumed: {assumption}")?;
+    }
+    for site in document.recorded.iter().take(MOST_SITES) {
+        let name = site.file.rsplit('/').next().unwrap_or(&site.file);
+        writeln!(out, "from the run: {name}:{}: {}", site.line, site.reason)?;
+    }
+    if document.recorded.len() > MOST_SITES {
+        writeln!(out, "from the run: {} more, see --format json", document.recorded.len() - MOST_SITES)?;
+    }
+    for refused in document.refused.iter().take(3) {
+        let [x, y, z] = refused.block;
+        writeln!(out, "left out: {x}x{y}x{z}: {}", refused.reason)?;
+    }
+    if document.refused.len() > 3 {
+        writeln!(out, "left out: {} more, see --format json", document.refused.len() - 3)?;
+    }
+    Ok(())
+}
+
+fn cells(one: &Configuration, rank: usize) -> Vec<String> {
+    let shape = |[x, y, z]: [u32; 3]| if z == 1 { format!("{x}x{y}") } else { format!("{x}x{y}x{z}") };
+    let known = one.affine_share + one.computed_share;
+    vec![
+        rank.to_string(),
+        format!("{}{}", shape(one.block), if one.recorded { "*" } else { "" }),
+        shape(one.grid),
+        one.blocks_per_sm.to_string(),
+        one.seconds.map_or_else(|| "?".to_owned(), seconds),
+        one.limiter.clone().unwrap_or_else(|| "?".to_owned()),
+        count(one.l1_wavefronts),
+        bytes(one.l2_load_bytes),
+        bytes(one.l2_store_bytes),
+        bytes(one.dram_load_bytes),
+        bytes(one.dram_store_bytes),
+        if one.computed_share > 0.0 && known > one.affine_share {
+            format!("{} + {}", percent(one.affine_share), percent(one.computed_share))
+        } else {
+            percent(one.affine_share)
+        },
+    ]
+}
