@@ -7,8 +7,9 @@
 //!
 //! After Ernst et al. (Warpspeed), section 2.4, with runs of block numbers in place of boxes, and windows in place of sets of layers.
 
+use super::classes::{Class, classes};
 use super::curves::{Curves, Miss};
-use super::form::Bounds;
+use super::form::{Bounds, Truth, block};
 use super::launch::Launch;
 use super::volumes::{Affine, Union, boxes, union};
 
@@ -17,6 +18,12 @@ const SECTOR: i64 = 32;
 const LINE: i64 = 128;
 /// Footprint over capacity from which nothing is taken to be left of what was touched before.
 const FORGOTTEN: f64 = 3.0;
+/// Kinds of blocks that are told apart, at most.
+const MOST_KINDS: usize = 200;
+/// Blocks whose L1 is looked at.
+const SAMPLES: u64 = 8;
+/// Earlier blocks of an SM that are looked at.
+const MOST_OTHERS: u64 = 16;
 
 /// Sizes of a model's caches, and of a wave.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -89,21 +96,11 @@ impl Flow<'_> {
 
     fn first_level(&self, loaded: f64, found: &mut Traffic) {
         let grid = self.launch.grid;
-        // Blocks at the edges may be cut; all between them touch as much as each other.
-        let sides = grid.map(|size| match size {
-            0..=2 => (0..size).map(|at| (at, 1.0)).collect::<Vec<_>>(),
-            _ => vec![(0, 1.0), (size / 2, f64::from(size - 2)), (size - 1, 1.0)],
-        });
         let mut distinct = 0.0;
-        for &(z, deep) in &sides[2] {
-            for &(y, high) in &sides[1] {
-                for &(x, wide) in &sides[0] {
-                    let here = [x, y, z].map(|at| (i64::from(at), i64::from(at)));
-                    let sectors = self.loads(&[here], SECTOR);
-                    distinct += sectors.sectors * wide * high * deep;
-                    found.rough |= sectors.rough;
-                }
-            }
+        for (block, times) in self.kinds() {
+            let sectors = self.loads(&boxes(block, block + 1, grid), SECTOR);
+            distinct += sectors.sectors * times;
+            found.rough |= sectors.rough;
         }
         let blocks = self.launch.blocks() as f64;
         found.block_load_sectors = distinct / blocks;
@@ -112,38 +109,77 @@ impl Flow<'_> {
             return;
         }
         let again = (loaded - distinct).max(0.0);
-        let middle = self.launch.blocks() / 2;
-        let single = |block: u64| boxes(block, block + 1, grid);
-        let lines = self.loads(&single(middle), LINE).sectors * LINE as f64;
         let resident = self.capacity.resident.min(self.launch.blocks().div_ceil(self.capacity.sms)) as f64;
-        let missed = self.curves.l1.at(resident * lines / self.capacity.l1);
-        found.l2_loads = 32.0 * (distinct * (1.0 - self.left_by_others(middle, lines)) + again * missed);
+        let (mut all, mut missed, mut left) = (0.0, 0.0, 0.0);
+        for block in self.samples() {
+            let own = boxes(block, block + 1, grid);
+            let sectors = self.loads(&own, SECTOR).sectors;
+            let lines = self.loads(&own, LINE).sectors * LINE as f64;
+            all += sectors;
+            missed += sectors * self.curves.l1.at(resident * lines / self.capacity.l1);
+            left += self.left_by_others(block, &own, sectors, lines);
+        }
+        let mean = |sum: f64| if all > 0.0 { sum / all } else { 0.0 };
+        found.l2_loads = 32.0 * (distinct * (1.0 - mean(left)) + again * mean(missed));
     }
 
-    /// The share of what a block loads that earlier blocks of its SM left in L1.
-    fn left_by_others(&self, block: u64, lines: f64) -> f64 {
+    /// A block of each kind, by how much of it is cut, and how many there are.
+    fn kinds(&self) -> Vec<(u64, f64)> {
+        let mut splits: Vec<Truth> = Vec::new();
+        for access in self.accesses.iter().filter(|access| access.loads) {
+            if !splits.contains(&access.condition) {
+                splits.push(access.condition.clone());
+            }
+        }
+        let pieces = classes(&Truth::Known(true), &splits, self.launch, self.bounds, &[]);
+        match pieces.filter(|pieces| pieces.len() <= MOST_KINDS) {
+            Some(pieces) => {
+                let [width, height, _] = self.launch.grid.map(u64::from);
+                let first = |class: &Class| [0, 1, 2].map(|axis| class.bounds.of(block(axis)).0 as u64);
+                let each = pieces.iter().map(|class| {
+                    let [x, y, z] = first(class);
+                    (x + width * (y + height * z), class.points(&[]))
+                });
+                each.collect()
+            }
+            None => {
+                let blocks = self.launch.blocks();
+                let count = blocks.min(MOST_KINDS as u64);
+                let each = (0..count).map(|number| (blocks * (2 * number + 1) / (2 * count), blocks as f64 / count as f64));
+                each.collect()
+            }
+        }
+    }
+
+    /// Blocks that stand for all, evenly spread but not in step with rows of blocks: multiples of the golden section.
+    fn samples(&self) -> impl Iterator<Item = u64> {
+        let blocks = self.launch.blocks();
+        let count = blocks.min(SAMPLES);
+        (1..=count).map(move |number| {
+            let place = (number as f64 * 0.618_033_988_749_895).fract();
+            ((place * blocks as f64) as u64).min(blocks - 1)
+        })
+    }
+
+    /// Sectors of what a block loads that earlier blocks of its SM left in L1.
+    fn left_by_others(&self, block: u64, own: &[[(i64, i64); 3]], alone: f64, lines: f64) -> f64 {
         let sms = self.capacity.sms;
         let most = block / sms;
-        let grid = self.launch.grid;
-        let own = boxes(block, block + 1, grid);
-        let alone = self.loads(&own, SECTOR).sectors;
-        if alone == 0.0 {
-            return 0.0;
-        }
-        let (mut count, mut before, mut share) = (1, 0.0, 0.0);
-        while count <= most {
+        let (mut count, mut before, mut left) = (1, 0.0, 0.0);
+        while count <= most && alone > 0.0 {
             let full = count as f64 * lines / self.capacity.l1;
-            let others: Boxes = (1..=count).flat_map(|back| boxes(block - back * sms, block - back * sms + 1, grid)).collect();
+            let others: Boxes =
+                (1..=count).flat_map(|back| boxes(block - back * sms, block - back * sms + 1, self.launch.grid)).collect();
             let both: Boxes = own.iter().chain(&others).copied().collect();
             let shared = alone + self.loads(&others, SECTOR).sectors - self.loads(&both, SECTOR).sectors;
-            share += (shared - before).max(0.0) / alone * (1.0 - self.curves.l1.at(full));
+            left += (shared - before).max(0.0) * (1.0 - self.curves.l1.at(full));
             before = shared.max(before);
-            if full > FORGOTTEN || shared >= alone {
+            if full > FORGOTTEN || shared >= alone || count >= MOST_OTHERS {
                 break;
             }
-            count *= 2;
+            count = (2 * count).min(most.max(1)).max(count + 1);
         }
-        share.clamp(0.0, 1.0)
+        left.min(alone)
     }
 
     fn second_level(&self, found: &mut Traffic) {

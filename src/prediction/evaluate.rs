@@ -282,8 +282,8 @@ fn logic(operation: Binary, left: &Value, right: &Value) -> Value {
         (Value::Truth(left), Value::Truth(right)) => match operation {
             Binary::And => Value::Truth(Truth::All(vec![left.clone(), right.clone()])),
             Binary::Or => Value::Truth(Truth::Any(vec![left.clone(), right.clone()])),
-            Binary::Xor if *right == Truth::Known(true) => Value::Truth(Truth::Not(Box::new(left.clone()))),
-            Binary::Xor if *left == Truth::Known(true) => Value::Truth(Truth::Not(Box::new(right.clone()))),
+            Binary::Xor if *right == Truth::Known(true) => Value::Truth(left.clone().opposite()),
+            Binary::Xor if *left == Truth::Known(true) => Value::Truth(right.clone().opposite()),
             _ => Value::Computed,
         },
         (Value::Lost(lost), _) | (_, Value::Lost(lost)) => Value::Lost(*lost),
@@ -310,7 +310,7 @@ fn comparing(comparison: Comparison, left: &Value, right: &Value, bits: u8, boun
         Comparison::Equal | Comparison::NotEqual => {
             let Some(form) = left.plus(right, -1) else { return Value::Lost(Lost::Range) };
             let zero = Truth::Zero(form);
-            Value::Truth(if comparison == Comparison::Equal { zero } else { Truth::Not(Box::new(zero)) })
+            Value::Truth(if comparison == Comparison::Equal { zero } else { zero.opposite() })
         }
         Comparison::SignedLess => apart(right, left, 1),
         Comparison::SignedLessEqual => apart(right, left, 0),
@@ -344,15 +344,19 @@ fn choice(condition: &Value, one: &Value, other: &Value, bounds: &Bounds) -> Val
             Some(true) => one.clone(),
             Some(false) => other.clone(),
             None => match (one, other) {
+                // `a ? true : b` and the like are what the compiler makes of `a || b`.
                 (Value::Truth(one), Value::Truth(other)) => {
-                    let not = Truth::Not(Box::new(truth.clone()));
-                    let sides = [(truth.clone(), one), (not, other)];
-                    let ways = sides.into_iter().filter(|(_, side)| **side != Truth::Known(false));
-                    let ways = ways.map(|(when, side)| match side {
-                        Truth::Known(_) => when,
-                        side => Truth::All(vec![when, side.clone()]),
-                    });
-                    Value::Truth(one_of(ways.collect(), Truth::Any))
+                    let (is, not) = (truth.clone(), truth.clone().opposite());
+                    Value::Truth(match (one, other) {
+                        (Truth::Known(true), other) => Truth::Any(vec![is, other.clone()]),
+                        (Truth::Known(false), other) => Truth::All(vec![not, other.clone()]),
+                        (one, Truth::Known(false)) => Truth::All(vec![is, one.clone()]),
+                        (one, Truth::Known(true)) => Truth::Any(vec![not, one.clone()]),
+                        (one, other) => {
+                            let sides = [Truth::All(vec![is, one.clone()]), Truth::All(vec![not, other.clone()])];
+                            Truth::Any(sides.to_vec())
+                        }
+                    })
                 }
                 (Value::Lost(lost), _) | (_, Value::Lost(lost)) => Value::Lost(*lost),
                 _ => Value::Computed,
@@ -381,7 +385,7 @@ fn iterations(lap: LoopId, line: u32, ends: &[&Value], bounds: &Bounds) -> Resul
             // no earlier one has to be looked at.
             let before = truth.map(&|form| form.shifted(index, -1)).ok_or(Lost::Range)?;
             let first = Truth::Zero(Form::index(index));
-            reached.push(Truth::Any(vec![first, Truth::Not(Box::new(before))]));
+            reached.push(Truth::Any(vec![first, before.opposite()]));
         }
     }
     let most = most.filter(|most| *most < MOST_ITERATIONS).ok_or(Lost::Loop(line))?;

@@ -188,6 +188,21 @@ impl Truth {
         }
     }
 
+    /// The opposite, with negations as far inside as they go: what has to hold together then stands side by side.
+    pub fn opposite(self) -> Truth {
+        match self {
+            Truth::Known(known) => Truth::Known(!known),
+            Truth::AtLeast(form) => match form.times(-1).and_then(|form| form.plus(&Form::number(1), -1)) {
+                Some(below) => Truth::AtLeast(below),
+                None => Truth::Not(Box::new(Truth::AtLeast(form))),
+            },
+            Truth::All(parts) => Truth::Any(parts.into_iter().map(Truth::opposite).collect()),
+            Truth::Any(parts) => Truth::All(parts.into_iter().map(Truth::opposite).collect()),
+            Truth::Not(part) => *part,
+            zero @ Truth::Zero(_) => Truth::Not(Box::new(zero)),
+        }
+    }
+
     /// Without what a box decides.
     pub fn within(&self, bounds: &Bounds) -> Truth {
         if let Some(known) = self.over(bounds) {
@@ -284,6 +299,7 @@ mod tests {
                 let value = truth.over(&here).unwrap();
                 prop_assert!(decided.is_none_or(|decided| decided == value));
                 prop_assert_eq!(left.over(&here), Some(value));
+                prop_assert_eq!(truth.clone().opposite().over(&here), Some(!value));
             }
         }
     }

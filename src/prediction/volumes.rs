@@ -8,6 +8,11 @@
 use super::count::gcd;
 use super::form::{Bounds, Form, Index, Truth};
 
+/// Rows that are told one by one, at most.
+const MOST_ROWS: i64 = 1 << 13;
+/// Pieces from which a distance of rows is no distance.
+const PAGE: i64 = 4096;
+
 /// An access whose address is affine.
 #[derive(Clone, Debug)]
 pub struct Affine {
@@ -129,10 +134,22 @@ fn piece(access: &Affine, bounds: &Bounds, grain: i64) -> Option<(Piece, bool)> 
     let step = |&(index, factor): &(Index, i64)| Some((factor.checked_abs()?, index, factor));
     let mut steps = access.form.terms.iter().map(step).collect::<Option<Vec<(i64, Index, i64)>>>()?;
     steps.sort_unstable();
+    // Indices that a condition takes together are cut together: a row that is cut does not merge into a plane.
+    let mut together: Vec<&Form> = Vec::new();
+    conjuncts(&condition, &mut |part| {
+        if let Truth::AtLeast(form) = part {
+            together.push(form);
+        }
+    });
+    let cut_by = |index: Index| together.iter().position(|form| form.factor(index) != 0);
     let mut merged: Vec<Merged> = Vec::new();
     for (stride, index, factor) in steps {
         let (low, high) = bounds.of(index);
-        let fits = |one: &Merged| stride % one.stride == 0 && stride / one.stride <= one.reach + 1;
+        let own = cut_by(index);
+        let fits = |one: &Merged| {
+            let alike = one.members.iter().all(|(member, _)| cut_by(*member) == own);
+            alike && stride % one.stride == 0 && stride / one.stride <= one.reach + 1
+        };
         let multiple = match merged.iter_mut().rev().find(|one| fits(one)) {
             Some(one) => {
                 let multiple = factor / one.stride;
@@ -176,7 +193,8 @@ fn piece(access: &Affine, bounds: &Bounds, grain: i64) -> Option<(Piece, bool)> 
     let mut multiples = Vec::new();
     // The smallest stride fills a run where no piece lies between two steps.
     for (number, one) in merged.into_iter().enumerate() {
-        if number == 0 && one.stride <= grain {
+        let near = grain >= PAGE && multiples.is_empty() && one.stride <= bytes.1 - bytes.0 + grain;
+        if number == 0 && one.stride <= grain || near {
             bytes = (bytes.0 + one.stride * one.range.0, bytes.1 + one.stride * one.range.1);
         } else {
             multiples.push((one.stride, one.range));
@@ -220,7 +238,28 @@ struct Cell {
 }
 
 /// Counts the pieces of `grain` bytes in a union, and says whether the strides leave it in doubt.
-fn measure(pieces: Vec<Piece>, grain: i64) -> (f64, bool) {
+fn measure(mut pieces: Vec<Piece>, grain: i64) -> (f64, bool) {
+    let mut rough = false;
+    // Where one box has whole planes as runs and another a part of some rows, the rows are told one by one.
+    while let Some(stride) = pieces.iter().flat_map(|piece| piece.multiples.iter().map(|(stride, _)| *stride)).min() {
+        if pieces.iter().all(|piece| piece.bytes.1 - piece.bytes.0 <= stride) {
+            break;
+        }
+        let rows = |piece: &Piece| piece.multiples.iter().find(|(own, _)| *own == stride).map_or(1, |(_, (low, high))| high - low + 1);
+        if pieces.iter().map(rows).sum::<i64>() > MOST_ROWS {
+            rough = true;
+            break;
+        }
+        let apart = pieces.into_iter().flat_map(|mut piece| {
+            let at = piece.multiples.iter().position(|(own, _)| *own == stride);
+            let (low, high) = at.map_or((0, 0), |at| piece.multiples.remove(at).1);
+            (low..=high).map(move |row| {
+                let bytes = (piece.bytes.0 + row * stride, piece.bytes.1 + row * stride);
+                Piece { constant: piece.constant, bytes, multiples: piece.multiples.clone() }
+            })
+        });
+        pieces = apart.collect();
+    }
     let mut strides: Vec<i64> = pieces.iter().flat_map(|piece| piece.multiples.iter().map(|(stride, _)| *stride)).collect();
     strides.sort_unstable_by_key(|stride| std::cmp::Reverse(*stride));
     strides.dedup();
@@ -228,11 +267,9 @@ fn measure(pieces: Vec<Piece>, grain: i64) -> (f64, bool) {
     let mut starts: Vec<i64> = pieces.iter().map(|piece| piece.constant).collect();
     starts.sort_unstable();
     let Some(&origin) = starts.get(starts.len() / 2) else { return (0.0, false) };
-    let mut rough = false;
     let mut cells: Vec<Cell> = Vec::with_capacity(pieces.len());
     for piece in &pieces {
         let mut start = piece.constant - origin;
-        let length = piece.bytes.1 - piece.bytes.0;
         let multiples: Vec<(i64, i64)> = strides
             .iter()
             .map(|&stride| {
@@ -243,12 +280,15 @@ fn measure(pieces: Vec<Piece>, grain: i64) -> (f64, bool) {
                 (whole + range.0, whole + range.1)
             })
             .collect();
-        rough |= strides.last().is_some_and(|&stride| length > stride);
         cells.push(Cell { bytes: (start + piece.bytes.0, start + piece.bytes.1), multiples });
     }
+    // Pieces that lie in one sector whatever the row are counted where they lie; else in the mean over where rows start.
     let step = strides.iter().fold(grain as u64, |step, &stride| gcd(step, stride as u64)) as i64;
-    let phases: Vec<i64> =
-        if step == grain { vec![origin.rem_euclid(grain)] } else { (0..grain / step).map(|at| at * step + origin.rem_euclid(step)).collect() };
+    let phases: Vec<i64> = if step == grain {
+        vec![origin.rem_euclid(grain)]
+    } else {
+        (0..grain / step).map(|at| at * step + origin.rem_euclid(step)).collect()
+    };
     let all: Vec<usize> = (0..cells.len()).collect();
     let sum = sweep(&cells, &all, 0, strides.len(), &mut |list| covered(list, &phases, grain));
     (sum, rough)
