@@ -10,12 +10,16 @@
 use super::classes::{Class, classes};
 use super::curves::{Curves, Miss};
 use super::form::{Bounds, Truth, block};
+use super::count::gcd;
 use super::launch::Launch;
 use super::volumes::{Affine, Union, boxes, union};
 
 /// Bytes of the pieces that unions are counted in: sectors, and lines, of which caches hold whole ones.
 const SECTOR: i64 = 32;
 const LINE: i64 = 128;
+const WORD: i64 = 4;
+/// The share of stored sectors that are not stored whole below which they are taken for the ends of rows.
+const EDGES: f64 = 0.02;
 /// Footprint over capacity from which nothing is taken to be left of what was touched before.
 const FORGOTTEN: f64 = 3.0;
 /// Kinds of blocks that are told apart, at most.
@@ -55,6 +59,12 @@ pub struct Traffic {
     pub dram_stores: f64,
     /// Pages of 2 MiB that a wave touches.
     pub wave_pages: f64,
+    /// Sectors that the requests of a block load again, of all blocks.
+    pub repeated_sectors: f64,
+    /// What the blocks of an SM load, over what L1 holds.
+    pub l1_oversubscription: f64,
+    /// What a wave of blocks touches, over what L2 holds.
+    pub l2_oversubscription: f64,
     /// Some edge was not cut, or the addresses of an allocation do not form one lattice.
     pub rough: bool,
 }
@@ -110,16 +120,19 @@ impl Flow<'_> {
         }
         let again = (loaded - distinct).max(0.0);
         let resident = self.capacity.resident.min(self.launch.blocks().div_ceil(self.capacity.sms)) as f64;
-        let (mut all, mut missed, mut left) = (0.0, 0.0, 0.0);
+        let (mut all, mut missed, mut left, mut full) = (0.0, 0.0, 0.0, 0.0);
         for block in self.samples() {
             let own = boxes(block, block + 1, grid);
             let sectors = self.loads(&own, SECTOR).sectors;
             let lines = self.loads(&own, LINE).sectors * LINE as f64;
             all += sectors;
+            full += sectors * resident * lines / self.capacity.l1;
             missed += sectors * self.curves.l1.at(resident * lines / self.capacity.l1);
             left += self.left_by_others(block, &own, sectors, lines);
         }
         let mean = |sum: f64| if all > 0.0 { sum / all } else { 0.0 };
+        found.repeated_sectors = again;
+        found.l1_oversubscription = mean(full);
         found.l2_loads = 32.0 * (distinct * (1.0 - mean(left)) + again * mean(missed));
     }
 
@@ -135,12 +148,16 @@ impl Flow<'_> {
         match pieces.filter(|pieces| pieces.len() <= MOST_KINDS) {
             Some(pieces) => {
                 let [width, height, _] = self.launch.grid.map(u64::from);
-                let first = |class: &Class| [0, 1, 2].map(|axis| class.bounds.of(block(axis)).0 as u64);
-                let each = pieces.iter().map(|class| {
-                    let [x, y, z] = first(class);
-                    (x + width * (y + height * z), class.points(&[]))
-                });
-                each.collect()
+                let mut all = Vec::new();
+                for class in &pieces {
+                    let [xs, ys, zs] = [0, 1, 2].map(|axis| self.phases(class, axis));
+                    for &(z, deep) in &zs {
+                        for &(y, high) in &ys {
+                            all.extend(xs.iter().map(|&(x, wide)| (x + width * (y + height * z), wide * high * deep)));
+                        }
+                    }
+                }
+                all
             }
             None => {
                 let blocks = self.launch.blocks();
@@ -149,6 +166,19 @@ impl Flow<'_> {
                 each.collect()
             }
         }
+    }
+
+    /// Blocks of a class along an axis whose rows start differently in their sectors, and how many each stands for.
+    fn phases(&self, class: &Class, axis: usize) -> Vec<(u64, f64)> {
+        let factors = self.accesses.iter().filter(|access| access.loads).map(|access| access.form.factor(block(axis)));
+        let step = factors.fold(SECTOR as u64, |step, factor| gcd(step, factor.unsigned_abs()));
+        let (low, extent) = (class.bounds.of(block(axis)).0, class.bounds.extent(block(axis)));
+        let round = (SECTOR as u64 / step) as i64;
+        let each = (0..round.min(extent)).map(|at| {
+            let times = extent / round + i64::from(at < extent % round);
+            ((low + at) as u64, times as f64)
+        });
+        each.collect()
     }
 
     /// Blocks that stand for all, evenly spread but not in step with rows of blocks: multiples of the golden section.
@@ -202,7 +232,9 @@ impl Flow<'_> {
             found.rough |= rough;
         }
         let middle = waves / 2 * wave;
-        found.wave_pages = self.union(|_| true, &boxes(middle, (middle + wave).min(blocks), self.launch.grid), 2 << 20).sectors;
+        let own = boxes(middle, (middle + wave).min(blocks), self.launch.grid);
+        found.l2_oversubscription = self.union(|_| true, &own, LINE).sectors * LINE as f64 / self.capacity.l2;
+        found.wave_pages = self.union(|_| true, &own, 2 << 20).sectors;
     }
 
     /// Sectors that a wave reads from and writes to DRAM.
@@ -211,7 +243,7 @@ impl Flow<'_> {
         let own = boxes(first, end, grid);
         let loads = self.loads(&own, SECTOR);
         let stores = self.union(|access| access.stores, &own, SECTOR);
-        let incomplete = self.incomplete(&own, stores.sectors);
+        let incomplete = self.incomplete(&own);
         let footprint = |from: u64| {
             let all = self.union(|_| true, &boxes(from, end, grid), LINE);
             all.sectors * LINE as f64 / self.capacity.l2
@@ -268,20 +300,28 @@ impl Flow<'_> {
     }
 
     /// Stored sectors of which some bytes are not, and which nothing loads: they are completed from DRAM.
-    fn incomplete(&self, boxes: &[[(i64, i64); 3]], stored: f64) -> f64 {
-        if stored == 0.0 {
-            return 0.0;
+    fn incomplete(&self, boxes: &[[(i64, i64); 3]]) -> f64 {
+        let mut allocations: Vec<usize> =
+            self.accesses.iter().filter(|access| access.stores).map(|access| access.allocation).collect();
+        allocations.sort_unstable();
+        allocations.dedup();
+        let mut sum = 0.0;
+        for allocation in allocations {
+            let of = |wanted: fn(&Affine) -> bool, grain| {
+                self.union(|access| access.allocation == allocation && wanted(access), boxes, grain).sectors
+            };
+            let stored = of(|access| access.stores, SECTOR);
+            let open = (stored - of(|access| access.stores, WORD) / (SECTOR / WORD) as f64).max(0.0);
+            // Sectors at the ends of rows are completed by the neighbours.
+            if open < EDGES * stored {
+                continue;
+            }
+            let loaded = of(|access| access.loads, SECTOR);
+            let both = of(|access| access.loads || access.stores, SECTOR);
+            let known = (loaded + stored - both).clamp(0.0, stored);
+            sum += open * (1.0 - known / stored);
         }
-        let words = self.union(|access| access.stores, boxes, 4).sectors;
-        let open = (stored - words / 8.0).max(0.0);
-        // At the edges of rows only; a sector is written whole by the waves together.
-        if open < 0.02 * stored {
-            return 0.0;
-        }
-        let loaded = self.loads(boxes, SECTOR).sectors;
-        let both = self.union(|access| access.loads || access.stores, boxes, SECTOR).sectors;
-        let known = (loaded + stored - both).clamp(0.0, stored);
-        open * (1.0 - known / stored)
+        sum
     }
 }
 

@@ -67,6 +67,12 @@ pub struct Configuration {
     pub dram_store_bytes: u64,
     /// Pages of 2 MiB that a wave of blocks touches.
     pub wave_pages: f64,
+    /// Sectors that the requests of a block load again, of all blocks: these come from L2 as far as L1 is oversubscribed.
+    pub repeated_load_sectors: u64,
+    /// Lines that the blocks of an SM load, over what L1 holds.
+    pub l1_oversubscription: f64,
+    /// Lines that a wave of blocks touches, over what L2 holds.
+    pub l2_oversubscription: f64,
     /// Name of the slowest part, as in the profile's estimates; `None` where no rate is known.
     pub limiter: Option<String>,
     /// Time at least; `None` where no rate is known.
@@ -118,6 +124,9 @@ impl Configuration {
             dram_load_bytes: whole(found.dram_loads),
             dram_store_bytes: whole(found.dram_stores),
             wave_pages: nine_digits(found.wave_pages),
+            repeated_load_sectors: whole(found.repeated_sectors),
+            l1_oversubscription: nine_digits(found.l1_oversubscription),
+            l2_oversubscription: nine_digits(found.l2_oversubscription),
             limiter: Some(found.limiter.clone()).filter(|name| !name.is_empty()),
             seconds: found.seconds,
             affine_share: nine_digits(found.affine_share),

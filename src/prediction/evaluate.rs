@@ -9,6 +9,8 @@ use crate::profile::model::Addresses;
 
 /// Most iterations that are looked at where the end of a loop has no closed form.
 const MOST_STEPS: i64 = 1 << 16;
+/// Iterations that a loop may have, until that is known.
+const GUESSES: [i64; 3] = [1 << 12, 1 << 20, i32::MAX as i64];
 /// Most iterations of a loop.
 const MOST_ITERATIONS: i64 = 1 << 40;
 
@@ -67,16 +69,20 @@ impl Evaluated {
     pub fn new(addresses: &Addresses, launch: &Launch) -> Evaluated {
         let bounds = bounds_of(launch, addresses.loops.len());
         let mut evaluated = Evaluated { values: Vec::new(), bounds, loops: Vec::new() };
-        // The ends of a loop may use counters of the loops around it, which come first. Until a loop is known, what counts it
-        // is taken as if its counter could be anything that 31 bits hold.
-        for lap in 0..addresses.loops.len() {
-            evaluated.bounds.0[counter(lap as u32)] = (0, i64::from(i32::MAX));
-        }
+        // The ends of a loop may use counters of the loops around it, which come first.
         for lap in 0..addresses.loops.len() as LoopId {
-            evaluated.fill(addresses, launch);
             let entry = &addresses.loops[lap as usize];
-            let ends: Vec<&Value> = entry.ends.iter().map(|&end| &evaluated.values[end as usize]).collect();
-            let found = iterations(lap, entry.line, &ends, &evaluated.bounds);
+            let mut found = Err(Lost::Loop(entry.line));
+            // Whether numbers keep to their widths depends on how far the counter goes, which is guessed and then checked.
+            for guess in GUESSES {
+                evaluated.bounds.0[counter(lap)] = (0, guess);
+                evaluated.fill(addresses, launch);
+                let ends: Vec<&Value> = entry.ends.iter().map(|&end| &evaluated.values[end as usize]).collect();
+                found = iterations(lap, entry.line, &ends, &evaluated.bounds);
+                if matches!(found, Ok((most, _)) if most <= guess) || matches!(found, Err(Lost::Code(..))) {
+                    break;
+                }
+            }
             let (most, reached) = match found {
                 Ok((most, reached)) => (most, Ok(reached)),
                 Err(lost) => (1, Err(lost)),

@@ -61,6 +61,12 @@ pub struct Prediction {
     pub dram_stores: f64,
     /// Pages of 2 MiB that a wave of blocks touches.
     pub wave_pages: f64,
+    /// Sectors that the requests of a block load again, of all blocks.
+    pub repeated_sectors: f64,
+    /// What the blocks of an SM load, over what L1 holds.
+    pub l1_oversubscription: f64,
+    /// What a wave of blocks touches, over what L2 holds.
+    pub l2_oversubscription: f64,
     /// Name of the slowest part; empty where no rate is known.
     pub limiter: String,
     /// Seconds at least; `None` where no rate is known.
@@ -185,6 +191,9 @@ pub fn predict(subject: &Subject<'_>, launch: &Launch, model: &Model<'_>) -> Res
         dram_loads: moved.dram_loads + sums.recorded_bytes[2],
         dram_stores: moved.dram_stores + sums.recorded_bytes[3],
         wave_pages: moved.wave_pages,
+        repeated_sectors: moved.repeated_sectors,
+        l1_oversubscription: moved.l1_oversubscription,
+        l2_oversubscription: moved.l2_oversubscription,
         limiter: String::new(),
         seconds: None,
         affine_share: share(sums.affine, &sums),
