@@ -20,8 +20,8 @@ pub use groups::{LaunchGroup, LaunchKind};
 pub use instructions::{ClassSum, InstructionSums};
 pub use progress::{NoProgress, Progress, Status};
 pub use results::{
-    Analysis, BlockSum, BranchSum, CopyKey, CopySum, FaultData, Finish, HostTraffic, KernelData, LaunchArgument, LaunchData,
-    ObjectData, OpSum, ProgramData, WarpSum,
+    Analysis, BlockSum, BranchSum, CopyKey, CopySum, FaultData, Finish, HostTraffic, KernelData, LaunchArgument,
+    LaunchData, ObjectData, OpSum, ProgramData, WarpSum,
 };
 pub use rows::{AllocationData, HostAllocationData};
 pub use stream::analyzer::{analyze, analyze_for, analyze_with};

@@ -8,9 +8,9 @@
 //! After Ernst et al. (Warpspeed), section 2.4, with runs of block numbers in place of boxes, and windows in place of sets of layers.
 
 use super::classes::{Class, classes};
+use super::count::gcd;
 use super::curves::{Curves, Miss};
 use super::form::{Bounds, Truth, block};
-use super::count::gcd;
 use super::launch::Launch;
 use super::volumes::{Affine, Union, boxes, union};
 
@@ -162,7 +162,8 @@ impl Flow<'_> {
             None => {
                 let blocks = self.launch.blocks();
                 let count = blocks.min(MOST_KINDS as u64);
-                let each = (0..count).map(|number| (blocks * (2 * number + 1) / (2 * count), blocks as f64 / count as f64));
+                let each =
+                    (0..count).map(|number| (blocks * (2 * number + 1) / (2 * count), blocks as f64 / count as f64));
                 each.collect()
             }
         }
@@ -198,8 +199,9 @@ impl Flow<'_> {
         let (mut count, mut before, mut left) = (1, 0.0, 0.0);
         while count <= most && alone > 0.0 {
             let full = count as f64 * lines / self.capacity.l1;
-            let others: Boxes =
-                (1..=count).flat_map(|back| boxes(block - back * sms, block - back * sms + 1, self.launch.grid)).collect();
+            let others: Boxes = (1..=count)
+                .flat_map(|back| boxes(block - back * sms, block - back * sms + 1, self.launch.grid))
+                .collect();
             let both: Boxes = own.iter().chain(&others).copied().collect();
             let shared = alone + self.loads(&others, SECTOR).sectors - self.loads(&both, SECTOR).sectors;
             left += (shared - before).max(0.0) * (1.0 - self.curves.l1.at(full));
@@ -216,6 +218,10 @@ impl Flow<'_> {
         let blocks = self.launch.blocks();
         let wave = (self.capacity.sms * self.capacity.resident).max(1);
         let waves = blocks.div_ceil(wave);
+        let middle = waves / 2 * wave;
+        let own = boxes(middle, (middle + wave).min(blocks), self.launch.grid);
+        found.l2_oversubscription = self.union(|_| true, &own, LINE).sectors * LINE as f64 / self.capacity.l2;
+        found.wave_pages = self.union(|_| true, &own, 2 << 20).sectors;
         // The first wave finds nothing, the last one may be smaller, and the one in the middle stands for the others.
         let mut chosen = vec![(0, 1.0)];
         if waves > 2 {
@@ -224,26 +230,28 @@ impl Flow<'_> {
         if waves > 1 {
             chosen.push((waves - 1, 1.0));
         }
+        // What of the launch stays in L2 to its end is neither written back nor completed within it.
+        let whole =
+            self.union(|_| true, &boxes(0, blocks, self.launch.grid), LINE).sectors * LINE as f64 / self.capacity.l2;
+        // Requests of a wave to the same sector find it, unless the wave alone is more than L2 holds.
+        let again = self.curves.within.at(found.l2_oversubscription);
         for (number, times) in chosen {
             let (first, end) = (number * wave, ((number + 1) * wave).min(blocks));
-            let (loads, stores, rough) = self.wave(first, end, wave);
+            let (loads, stores, rough) = self.wave(first, end, wave, whole);
             found.dram_loads += 32.0 * loads * times;
             found.dram_stores += 32.0 * stores * times;
             found.rough |= rough;
         }
-        let middle = waves / 2 * wave;
-        let own = boxes(middle, (middle + wave).min(blocks), self.launch.grid);
-        found.l2_oversubscription = self.union(|_| true, &own, LINE).sectors * LINE as f64 / self.capacity.l2;
-        found.wave_pages = self.union(|_| true, &own, 2 << 20).sectors;
+        found.dram_loads += (found.l2_loads - found.dram_loads).max(0.0) * again;
     }
 
     /// Sectors that a wave reads from and writes to DRAM.
-    fn wave(&self, first: u64, end: u64, wave: u64) -> (f64, f64, bool) {
+    fn wave(&self, first: u64, end: u64, wave: u64, whole: f64) -> (f64, f64, bool) {
         let grid = self.launch.grid;
         let own = boxes(first, end, grid);
         let loads = self.loads(&own, SECTOR);
         let stores = self.union(|access| access.stores, &own, SECTOR);
-        let incomplete = self.incomplete(&own);
+        let incomplete = self.incomplete(&own) * self.curves.l2.at(whole);
         let footprint = |from: u64| {
             let all = self.union(|_| true, &boxes(from, end, grid), LINE);
             all.sectors * LINE as f64 / self.capacity.l2
@@ -271,10 +279,7 @@ impl Flow<'_> {
                 };
                 (alone + window_sectors - together).clamp(0.0, alone)
             };
-            let here = (
-                shared(&|access| access.loads, loads.sectors),
-                shared(&|access| access.stores, stores.sectors),
-            );
+            let here = (shared(&|access| access.loads, loads.sectors), shared(&|access| access.stores, stores.sectors));
             let hit = 1.0 - self.curves.l2.at((full + full_before) / 2.0);
             kept.loads += (here.0 - seen.0).max(0.0) * hit;
             kept.stores += (here.1 - seen.1).max(0.0) * hit;

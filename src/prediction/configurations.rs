@@ -30,7 +30,9 @@ pub fn is_block(block: [u32; 3]) -> bool {
 /// Powers of two along the axes that a launch uses, 64 to 1024 threads together, and the launch's own shape.
 pub fn all_blocks(launch: &Launch) -> Vec<[u32; 3]> {
     let uses = |axis: usize| launch.block[axis] > 1 || launch.grid[axis] > 1;
-    let along = |axis: usize| (0..=10).map(|log| 1u32 << log).take_while(move |&size| size == 1 || uses(axis)).collect::<Vec<_>>();
+    let along = |axis: usize| {
+        (0..=10).map(|log| 1u32 << log).take_while(move |&size| size == 1 || uses(axis)).collect::<Vec<_>>()
+    };
     let mut found = Vec::new();
     for z in along(2) {
         for y in along(1) {
@@ -100,7 +102,8 @@ pub fn grid_for(subject: &Subject<'_>, launch: &Launch, block: [u32; 3]) -> ([u3
 /// Whether the code's addresses change with the size of a block. Where they do not and still change with its number, the shape is
 /// written into the code, and another one would touch other memory.
 pub fn is_free(subject: &Subject<'_>) -> bool {
-    let any = |wanted: fn(&ExpressionKind) -> bool| subject.addresses.expressions.iter().any(|entry| wanted(&entry.kind));
+    let any =
+        |wanted: fn(&ExpressionKind) -> bool| subject.addresses.expressions.iter().any(|entry| wanted(&entry.kind));
     any(|kind| matches!(kind, ExpressionKind::BlockSize(_))) || !any(|kind| matches!(kind, ExpressionKind::Block(_)))
 }
 
@@ -119,7 +122,10 @@ mod tests {
     #[test]
     fn all_shapes_keep_to_the_axes_in_use() {
         let launch = |block, grid| Launch { block, grid, arguments: Default::default() };
-        assert_eq!(all_blocks(&launch([256, 1, 1], [4, 1, 1])), [[64, 1, 1], [128, 1, 1], [256, 1, 1], [512, 1, 1], [1024, 1, 1]]);
+        assert_eq!(
+            all_blocks(&launch([256, 1, 1], [4, 1, 1])),
+            [[64, 1, 1], [128, 1, 1], [256, 1, 1], [512, 1, 1], [1024, 1, 1]]
+        );
         let plane = all_blocks(&launch([16, 16, 1], [4, 4, 1]));
         assert!(plane.iter().all(|block| block[2] == 1) && plane.contains(&[1, 64, 1]) && plane.len() == 45);
         assert!(all_blocks(&launch([20, 5, 1], [4, 4, 1])).contains(&[20, 5, 1]));

@@ -76,7 +76,11 @@ pub fn count(
 
 /// The condition under which a site is executed, in iterations of its loops that are reached; `None` where it is computed in
 /// a way that is not affine.
-pub fn condition(addresses: &Addresses, evaluated: &Evaluated, site: &AddressExpression) -> Result<Option<Truth>, Lost> {
+pub fn condition(
+    addresses: &Addresses,
+    evaluated: &Evaluated,
+    site: &AddressExpression,
+) -> Result<Option<Truth>, Lost> {
     let mut parts = Vec::new();
     for &lap in &site.loops {
         match &evaluated.loops[lap as usize] {
@@ -105,9 +109,9 @@ pub fn settled(
     site: &AddressExpression,
 ) -> Result<Form, Lost> {
     let mut form = form.clone();
-    while let Some(&(index, _)) = form.terms.iter().find(|(index, _)| {
-        *index >= FIXED && !site.loops.contains(&((*index - FIXED) as u32))
-    }) {
+    while let Some(&(index, _)) =
+        form.terms.iter().find(|(index, _)| *index >= FIXED && !site.loops.contains(&((*index - FIXED) as u32)))
+    {
         let lap = index - FIXED;
         match &evaluated.loops[lap] {
             Ok(None) => form = form.at(index, evaluated.bounds.of(index).1).ok_or(Lost::Range)?,
@@ -230,7 +234,14 @@ impl Group<'_> {
     }
 
     /// Counts some points of a class thread by thread, for the others too.
-    fn points(&self, class: &Class, sites: &[usize], counters: &[Index], costs: &mut Costs<'_>, found: &mut [SiteRequests]) {
+    fn points(
+        &self,
+        class: &Class,
+        sites: &[usize],
+        counters: &[Index],
+        costs: &mut Costs<'_>,
+        found: &mut [SiteRequests],
+    ) {
         let outer: Vec<Index> = (3..FIXED).chain(counters.iter().copied()).collect();
         let all = class.points(counters);
         let some = if all * f64::from(self.launch.threads()) <= MOST_THREADS { i64::MAX } else { CLASS_POINTS };
@@ -338,8 +349,11 @@ pub(super) fn spread(bounds: &Bounds, indices: &[Index], most: i64) -> Vec<Vec<i
     let taken = total.min(most.max(1));
     (0..taken)
         .map(|number| {
-            let mut linear =
-                if taken == 1 { 0 } else { (i128::from(number) * i128::from(total - 1) / i128::from(taken - 1)) as i64 };
+            let mut linear = if taken == 1 {
+                0
+            } else {
+                (i128::from(number) * i128::from(total - 1) / i128::from(taken - 1)) as i64
+            };
             indices
                 .iter()
                 .map(|&index| {
@@ -367,7 +381,14 @@ impl Warps {
     }
 
     /// The requests of one site in a class.
-    fn requests(&mut self, form: &Form, class: &Class, counters: &[Index], access: Access, costs: &mut Costs<'_>) -> Requests {
+    fn requests(
+        &mut self,
+        form: &Form,
+        class: &Class,
+        counters: &[Index],
+        access: Access,
+        costs: &mut Costs<'_>,
+    ) -> Requests {
         let factors = [0, 1, 2].map(|axis| form.factor(axis));
         let threads = &self.threads;
         let patterns = self.known.entry(factors).or_insert_with(|| {

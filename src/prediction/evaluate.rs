@@ -3,7 +3,7 @@
 use warpline_format::expression::{Binary, Comparison, ExpressionId, ExpressionKind, LoopId, Reason};
 
 use super::form::{Bounds, Form, Truth, block, counter, one_of, thread};
-use super::interpret::{bounds_of, bits_of, combine, wrap};
+use super::interpret::{bits_of, bounds_of, combine, wrap};
 use super::launch::Launch;
 use crate::profile::model::Addresses;
 
@@ -139,7 +139,9 @@ fn node(addresses: &Addresses, launch: &Launch, values: &[Value], bounds: &Bound
         },
         ExpressionKind::Shared(_) => Form::number(0),
         ExpressionKind::Counter(lap) => single(counter(lap), bounds),
-        ExpressionKind::Binary(operation, left, right) if entry.bits == 1 => return logic(operation, of(left), of(right)),
+        ExpressionKind::Binary(operation, left, right) if entry.bits == 1 => {
+            return logic(operation, of(left), of(right));
+        }
         ExpressionKind::Binary(operation, left, right) => {
             match binary(operation, of(left), of(right), entry.bits, entry.exact, bounds) {
                 Ok(form) => form,
@@ -315,7 +317,12 @@ fn comparing(comparison: Comparison, left: &Value, right: &Value, bits: u8, boun
     let found = match comparison {
         Comparison::Equal | Comparison::NotEqual => {
             let Some(form) = left.plus(right, -1) else { return Value::Lost(Lost::Range) };
-            let zero = Truth::Zero(form);
+            // Where a number is not negative, to be 0 is to be no more, which can be cut along an axis.
+            let zero = match form.range(bounds) {
+                (0, _) => form.times(-1).map_or_else(|| Truth::Zero(form.clone()), Truth::AtLeast),
+                (_, 0) => Truth::AtLeast(form),
+                _ => Truth::Zero(form),
+            };
             Value::Truth(if comparison == Comparison::Equal { zero } else { zero.opposite() })
         }
         Comparison::SignedLess => apart(right, left, 1),
@@ -384,6 +391,11 @@ fn iterations(lap: LoopId, line: u32, ends: &[&Value], bounds: &Bounds) -> Resul
             Value::Lost(lost) => return Err(*lost),
             _ => return Err(Lost::Loop(line)),
         };
+        if let Some((latest, before)) = counted_down(truth, index, bounds) {
+            most = Some(most.map_or(latest, |most: i64| most.min(latest)));
+            reached.push(before);
+            continue;
+        }
         let (latest, uniform) = latest_end(truth, index, bounds).ok_or(Lost::Loop(line))?;
         most = Some(most.map_or(latest, |most: i64| most.min(latest)));
         if !uniform || ends.len() > 1 {
@@ -397,6 +409,23 @@ fn iterations(lap: LoopId, line: u32, ends: &[&Value], bounds: &Bounds) -> Resul
     let most = most.filter(|most| *most < MOST_ITERATIONS).ok_or(Lost::Loop(line))?;
     let reached = if reached.is_empty() { None } else { Some(one_of(reached, Truth::All)) };
     Ok((most + 1, reached))
+}
+
+/// Of a loop that ends where its counter comes to a number that differs from thread to thread: the last iteration of any, and the
+/// condition for reaching the one that the counter says. Threads whose number is below 0 do not come to such a loop.
+fn counted_down(truth: &Truth, index: usize, bounds: &Bounds) -> Option<(i64, Truth)> {
+    let Truth::Zero(form) = truth else { return None };
+    let left = match form.factor(index) {
+        1 => form.times(-1)?,
+        -1 => form.clone(),
+        _ => return None,
+    };
+    let rest = left.at(index, 0)?;
+    if rest.terms.is_empty() {
+        return None;
+    }
+    let latest = i64::try_from(rest.range(bounds).1).ok().filter(|latest| *latest >= 0)?;
+    Some((latest, Truth::AtLeast(left)))
 }
 
 /// The last iteration in which a loop ends by a condition, over all threads, and whether it is the same for all.

@@ -130,7 +130,9 @@ impl<'a> Interpreter<'a> {
                     _ => None,
                 }
             }
-            ExpressionKind::Binary(operation, left, right) => combine(operation, value(left)?, value(right)?, entry.bits),
+            ExpressionKind::Binary(operation, left, right) => {
+                combine(operation, value(left)?, value(right)?, entry.bits)
+            }
             ExpressionKind::Signed(of) => Some(wrap(value(of)?, entry.bits)),
             ExpressionKind::Unsigned(of) => {
                 let inner = self.addresses.expressions[of as usize].bits;
@@ -141,7 +143,11 @@ impl<'a> Interpreter<'a> {
                 Some(-i64::from(compare(comparison, value(left)?, value(right)?, bits)))
             }
             ExpressionKind::Choice(condition, one, other) => {
-                if value(condition)? & 1 == 1 { value(one) } else { value(other) }
+                if value(condition)? & 1 == 1 {
+                    value(one)
+                } else {
+                    value(other)
+                }
             }
             ExpressionKind::Unknown(..) => None,
         }

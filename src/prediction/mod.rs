@@ -4,17 +4,17 @@
 //! and footprints of blocks and waves (`volumes`), these into traffic (`caches`), traffic into times by the code of the
 //! profile's estimate.
 
+pub mod caches;
+pub mod classes;
+pub mod configurations;
+pub mod count;
+pub mod curves;
+pub mod document;
 pub mod evaluate;
 pub mod form;
 pub mod interpret;
 pub mod launch;
-pub mod classes;
-pub mod request;
-pub mod count;
-pub mod volumes;
-pub mod caches;
-pub mod curves;
 pub mod predict;
+pub mod request;
 pub mod subject;
-pub mod configurations;
-pub mod document;
+pub mod volumes;

@@ -19,6 +19,9 @@ use crate::models::Rates;
 use crate::profile::model::{Bytes, Site};
 use crate::profile::{Work, of_work};
 
+/// Share of the requested sectors of which something has to be known.
+const LEAST_KNOWN: f64 = 0.01;
+
 /// A GPU model.
 #[derive(Clone, Debug)]
 pub struct Model<'a> {
@@ -85,7 +88,9 @@ pub struct Prediction {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
     /// No block fits on an SM.
-    #[error("a block of {threads} threads with {registers} registers and {shared} bytes of shared memory does not fit on an SM of {model}")]
+    #[error(
+        "a block of {threads} threads with {registers} registers and {shared} bytes of shared memory does not fit on an SM of {model}"
+    )]
     DoesNotFit {
         /// Threads.
         threads: u32,
@@ -132,7 +137,9 @@ pub fn predict(subject: &Subject<'_>, launch: &Launch, model: &Model<'_>) -> Res
                 continue;
             }
             Basis::Affine => sums.affine += site.requests.sectors * global(subject.accesses[number].shared),
-            Basis::Threads | Basis::Sample => sums.computed += site.requests.sectors * global(subject.accesses[number].shared),
+            Basis::Threads | Basis::Sample => {
+                sums.computed += site.requests.sectors * global(subject.accesses[number].shared)
+            }
         }
         if subject.accesses[number].shared {
             sums.shared.add(&site.requests, 1.0);
@@ -166,14 +173,15 @@ pub fn predict(subject: &Subject<'_>, launch: &Launch, model: &Model<'_>) -> Res
     for row in &subject.others {
         sums.add_recorded(row, subject.share, model);
     }
-    if sums.affine + sums.computed == 0.0 && sums.recorded > 0.0 {
+    if sums.affine + sums.computed < LEAST_KNOWN * sums.recorded {
         let reasons = reasons.into_iter().map(|(place, lost)| format!("{place}: the address is {lost}"));
         return Err(Refusal::NothingKnown { reasons: reasons.take(3).collect() });
     }
     let l1 = model.hierarchy.l1.lines(u64::from(shared_bytes) * u64::from(resident));
     let capacity = Capacity {
         l1: f64::from(l1) * f64::from(model.hierarchy.l1.line_bytes),
-        l2: model.hierarchy.l2.bytes() as f64,
+        // Parts that keep copies of each other's lines hold half as much of what all SMs use.
+        l2: model.hierarchy.l2.bytes() as f64 / f64::from(model.hierarchy.l2.partitions.max(1)),
         sms: u64::from(model.rates.sms.max(1)),
         resident: u64::from(resident),
         caches_loads: model.hierarchy.l1.caches_global_loads,

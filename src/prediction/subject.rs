@@ -55,7 +55,8 @@ impl<'a> Subject<'a> {
         let addresses = kernel.addresses.as_ref().ok_or_else(|| SubjectError::NoAddresses(kernel.name.clone()))?;
         let requests = |launch: &&model::Launch| launch.metrics.values().map(|metrics| metrics.requests).sum::<u64>();
         let known = |launch: &&model::Launch| !launch.arguments.is_empty() || addresses.parameters.is_empty();
-        let recorded = kernel.launches.iter().filter(known).max_by_key(|launch| (requests(launch), u64::MAX - launch.id));
+        let recorded =
+            kernel.launches.iter().filter(known).max_by_key(|launch| (requests(launch), u64::MAX - launch.id));
         let recorded = recorded.ok_or_else(|| SubjectError::NoLaunch(kernel.name.clone()))?;
         let arguments: BTreeMap<_, _> =
             recorded.arguments.iter().map(|one| ((one.parameter, one.offset), one.value)).collect();
@@ -64,10 +65,12 @@ impl<'a> Subject<'a> {
         let rows: Vec<Option<&Site>> =
             addresses.sites.iter().map(|site| own().find(|row| row.id == site.site)).collect();
         // A site that was not reached has no row; its width does not matter where it makes no requests.
-        let access = |row: &Option<&Site>| row.map_or(Access { bytes: 4, shared: false }, |row| Access {
-            bytes: row.bytes,
-            shared: row.space == "shared",
-        });
+        let access = |row: &Option<&Site>| {
+            row.map_or(Access { bytes: 4, shared: false }, |row| Access {
+                bytes: row.bytes,
+                shared: row.space == "shared",
+            })
+        };
         let others = own().filter(|row| !addresses.sites.iter().any(|site| site.site == row.id)).collect();
         let all: u64 = kernel.metrics.values().map(|metrics| metrics.requests).sum();
         let mut roots: Vec<Root> = Vec::new();

@@ -141,6 +141,8 @@ fn piece(access: &Affine, bounds: &Bounds, grain: i64) -> Option<(Piece, bool)> 
             together.push(form);
         }
     });
+    // Those of few indices first: what takes many, as a triangle's edge does, is not cut.
+    together.sort_by_key(|form| form.terms.len());
     let cut_by = |index: Index| together.iter().position(|form| form.factor(index) != 0);
     let mut merged: Vec<Merged> = Vec::new();
     for (stride, index, factor) in steps {
@@ -173,7 +175,8 @@ fn piece(access: &Affine, bounds: &Bounds, grain: i64) -> Option<(Piece, bool)> 
         };
         match merged.iter_mut().find_map(|one| ratio(form, &one.members, bounds).map(|ratio| (one, ratio))) {
             Some((one, (ratio, constant))) if ratio > 0 => {
-                one.range.0 = one.range.0.max((-constant).div_euclid(ratio) + i64::from((-constant).rem_euclid(ratio) != 0));
+                one.range.0 =
+                    one.range.0.max((-constant).div_euclid(ratio) + i64::from((-constant).rem_euclid(ratio) != 0));
                 empty |= one.range.0 > one.range.1;
             }
             Some((one, (ratio, constant))) => {
@@ -182,7 +185,8 @@ fn piece(access: &Affine, bounds: &Bounds, grain: i64) -> Option<(Piece, bool)> 
             }
             // What the address does not change with decides whether there is an access, not where.
             None => {
-                rough |= form.terms.iter().any(|(index, _)| access.form.factor(*index) != 0 && bounds.extent(*index) > 1);
+                rough |=
+                    form.terms.iter().any(|(index, _)| access.form.factor(*index) != 0 && bounds.extent(*index) > 1);
             }
         }
     });
@@ -245,7 +249,9 @@ fn measure(mut pieces: Vec<Piece>, grain: i64) -> (f64, bool) {
         if pieces.iter().all(|piece| piece.bytes.1 - piece.bytes.0 <= stride) {
             break;
         }
-        let rows = |piece: &Piece| piece.multiples.iter().find(|(own, _)| *own == stride).map_or(1, |(_, (low, high))| high - low + 1);
+        let rows = |piece: &Piece| {
+            piece.multiples.iter().find(|(own, _)| *own == stride).map_or(1, |(_, (low, high))| high - low + 1)
+        };
         if pieces.iter().map(rows).sum::<i64>() > MOST_ROWS {
             rough = true;
             break;
@@ -260,7 +266,8 @@ fn measure(mut pieces: Vec<Piece>, grain: i64) -> (f64, bool) {
         });
         pieces = apart.collect();
     }
-    let mut strides: Vec<i64> = pieces.iter().flat_map(|piece| piece.multiples.iter().map(|(stride, _)| *stride)).collect();
+    let mut strides: Vec<i64> =
+        pieces.iter().flat_map(|piece| piece.multiples.iter().map(|(stride, _)| *stride)).collect();
     strides.sort_unstable_by_key(|stride| std::cmp::Reverse(*stride));
     strides.dedup();
     // Constants are taken apart as distances from the one in the middle, a stencil's centre.
@@ -290,52 +297,69 @@ fn measure(mut pieces: Vec<Piece>, grain: i64) -> (f64, bool) {
         (0..grain / step).map(|at| at * step + origin.rem_euclid(step)).collect()
     };
     let all: Vec<usize> = (0..cells.len()).collect();
-    let sum = sweep(&cells, &all, 0, strides.len(), &mut |list| covered(list, &phases, grain));
-    (sum, rough)
+    let sweep = Sweep { cells: &cells, strides: &strides, phases: &phases, grain };
+    (sweep.measure(&all, 0), rough)
 }
 
-/// The measure of a union of boxes from a stride on.
-fn sweep(
-    cells: &[Cell],
-    active: &[usize],
-    level: usize,
-    levels: usize,
-    covered: &mut dyn FnMut(&mut Vec<(i64, i64)>) -> f64,
-) -> f64 {
-    if level == levels {
-        let mut list: Vec<(i64, i64)> = active.iter().map(|&cell| cells[cell].bytes).collect();
-        return covered(&mut list);
-    }
-    let mut borders: Vec<i64> = active
-        .iter()
-        .flat_map(|&cell| {
-            let (low, high) = cells[cell].multiples[level];
-            [low, high + 1]
-        })
-        .collect();
-    borders.sort_unstable();
-    borders.dedup();
-    let mut sum = 0.0;
-    let mut last: (Vec<usize>, f64) = (Vec::new(), 0.0);
-    for pair in borders.windows(2) {
-        let inside: Vec<usize> = active
+/// Counts a union of boxes.
+struct Sweep<'a> {
+    cells: &'a [Cell],
+    /// Largest first.
+    strides: &'a [i64],
+    /// Where in a piece the runs may start.
+    phases: &'a [i64],
+    grain: i64,
+}
+
+impl Sweep<'_> {
+    /// The measure of the union of some boxes from a stride on.
+    fn measure(&self, active: &[usize], level: usize) -> f64 {
+        let Some(&stride) = self.strides.get(level) else {
+            let mut list: Vec<(i64, i64)> = active.iter().map(|&cell| self.cells[cell].bytes).collect();
+            return covered(&mut list, self.phases, self.grain);
+        };
+        let mut borders: Vec<i64> = active
             .iter()
-            .copied()
-            .filter(|&cell| {
-                let (low, high) = cells[cell].multiples[level];
-                low <= pair[0] && pair[0] <= high
+            .flat_map(|&cell| {
+                let (low, high) = self.cells[cell].multiples[level];
+                [low, high + 1]
             })
             .collect();
-        if inside.is_empty() {
-            continue;
+        borders.sort_unstable();
+        borders.dedup();
+        let mut sum = 0.0;
+        let mut last: (Vec<usize>, f64, f64) = (Vec::new(), 0.0, 0.0);
+        for pair in borders.windows(2) {
+            let inside: Vec<usize> = active
+                .iter()
+                .copied()
+                .filter(|&cell| {
+                    let (low, high) = self.cells[cell].multiples[level];
+                    low <= pair[0] && pair[0] <= high
+                })
+                .collect();
+            if inside.is_empty() {
+                continue;
+            }
+            if inside != last.0 {
+                let each = self.measure(&inside, level + 1);
+                let shared = if level + 1 == self.strides.len() { self.shared(&inside, stride) } else { 0.0 };
+                last = (inside, each, shared);
+            }
+            let rows = (pair[1] - pair[0]) as f64;
+            sum += last.1 * rows - last.2 * (rows - 1.0);
         }
-        if inside != last.0 {
-            let each = sweep(cells, &inside, level + 1, levels, covered);
-            last = (inside, each);
-        }
-        sum += last.1 * (pair[1] - pair[0]) as f64;
+        sum
     }
-    sum
+
+    /// Pieces that the end of a row and the start of the next one have in common.
+    fn shared(&self, active: &[usize], stride: i64) -> f64 {
+        let low = active.iter().map(|&cell| self.cells[cell].bytes.0).min().unwrap_or(0);
+        let high = active.iter().map(|&cell| self.cells[cell].bytes.1).max().unwrap_or(0);
+        let same =
+            |phase: &&i64| (high + **phase).div_euclid(self.grain) >= (low + stride + **phase).div_euclid(self.grain);
+        self.phases.iter().filter(same).count() as f64 / self.phases.len().max(1) as f64
+    }
 }
 
 /// Pieces of `grain` bytes that intervals of bytes touch, in the mean over where they may start.

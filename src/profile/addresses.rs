@@ -119,7 +119,13 @@ fn subset(table: &SiteTable, mut sites: Vec<AddressExpression>) -> Addresses {
         taken.loops[at] = LoopExpression { line: lap.line, around, ends };
         at += 1;
     }
-    Addresses { expressions: taken.expressions, sites, loops: taken.loops, shared: taken.shared, ..Addresses::default() }
+    Addresses {
+        expressions: taken.expressions,
+        sites,
+        loops: taken.loops,
+        shared: taken.shared,
+        ..Addresses::default()
+    }
 }
 
 /// Expressions and loops that were taken over.
@@ -156,8 +162,11 @@ impl<'a> Taken<'a> {
                 continue;
             }
             let mut entry = self.table.expressions[next as usize];
-            let missing: Vec<ExpressionId> =
-                operands(&mut entry.kind).into_iter().filter(|of| self.known[**of as usize].is_none()).map(|of| *of).collect();
+            let missing: Vec<ExpressionId> = operands(&mut entry.kind)
+                .into_iter()
+                .filter(|of| self.known[**of as usize].is_none())
+                .map(|of| *of)
+                .collect();
             if !missing.is_empty() {
                 work.extend(missing);
                 continue;

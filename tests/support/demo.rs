@@ -128,6 +128,7 @@ pub fn table(source: &str) -> SiteTable {
         names: Vec::new(),
         decisions: Vec::new(),
         branch_blocks: Vec::new(),
+        ..SiteTable::default()
     }
 }
 

@@ -15,7 +15,8 @@ use crate::analysis::followers::{Followed, LaunchFollowed};
 use crate::analysis::results::{HostTraffic, LeftOut};
 use crate::analysis::sharing::Place;
 use crate::analysis::{
-    BlockSum, BranchSum, FailedLaunch, InstructionSums, KernelData, LaunchArgument, LaunchData, LaunchGroup, LaunchKind, OpSum, WarpSum,
+    BlockSum, BranchSum, FailedLaunch, InstructionSums, KernelData, LaunchArgument, LaunchData, LaunchGroup,
+    LaunchKind, OpSum, WarpSum,
 };
 use crate::attribution::{ContextTree, ROOT};
 use crate::metrics::Counters;
@@ -71,8 +72,10 @@ impl Analyzer {
         let shape = Arc::new(shape);
         self.following.start(&shape)?;
         self.current = Some(event.id);
-        self.open
-            .insert(event.id, OpenLaunch { shape, event, place, warp_blocks: Vec::new(), arguments: Vec::new(), site_counts: Vec::new() });
+        self.open.insert(
+            event.id,
+            OpenLaunch { shape, event, place, warp_blocks: Vec::new(), arguments: Vec::new(), site_counts: Vec::new() },
+        );
         Ok(())
     }
 

@@ -25,8 +25,7 @@ pub(super) fn execute(arguments: &PredictArguments) -> Result<u8, Failure> {
     }
     let profile = profile::read(&arguments.file).map_err(|error| Failure::new(exit_code::UNREADABLE, error))?;
     let kernel = kernel(&profile, arguments.kernel.as_deref())?;
-    let subject =
-        Subject::new(&profile, kernel).map_err(|error| Failure::new(exit_code::NOTHING_MATCHED, error))?;
+    let subject = Subject::new(&profile, kernel).map_err(|error| Failure::new(exit_code::NOTHING_MATCHED, error))?;
     let wishes = Wishes::new(arguments, &subject)?;
     let default = || DefaultModel {
         model: profile.run.models.first().cloned().unwrap_or_else(|| "rtx2080ti".to_owned()),
@@ -59,14 +58,13 @@ fn kernel<'a>(profile: &'a Profile, wanted: Option<&str>) -> Result<&'a Kernel, 
         .iter()
         .filter(|kernel| pattern.as_ref().is_none_or(|pattern| pattern.is_match(&kernel.name)))
         .collect();
-    let names = |kernels: &[&Kernel]| {
-        kernels.iter().map(|kernel| format!("\n  {}", kernel.name)).collect::<String>()
-    };
+    let names = |kernels: &[&Kernel]| kernels.iter().map(|kernel| format!("\n  {}", kernel.name)).collect::<String>();
     match matching[..] {
         [one] => Ok(one),
         [] => {
             let all: Vec<&Kernel> = profile.kernels.iter().collect();
-            let message = format!("no kernel matches --kernel {}; there are:{}", wanted.unwrap_or_default(), names(&all));
+            let message =
+                format!("no kernel matches --kernel {}; there are:{}", wanted.unwrap_or_default(), names(&all));
             Err(Failure::new(exit_code::NOTHING_MATCHED, message))
         }
         _ => {

@@ -21,18 +21,22 @@ impl Wishes {
         let usage = |message: String| Failure::new(exit_code::USAGE, message);
         let mut base = subject.launch.clone();
         for setting in &arguments.set {
-            let (name, value) = setting
-                .split_once('=')
-                .ok_or_else(|| usage(format!("--set takes NAME=VALUE, not `{setting}`")))?;
+            let (name, value) =
+                setting.split_once('=').ok_or_else(|| usage(format!("--set takes NAME=VALUE, not `{setting}`")))?;
             let parameter = subject.parameter(name).ok_or_else(|| {
-                let known = subject.addresses.parameters.iter().filter(|one| is_number(subject, one.number, one.offset));
+                let known =
+                    subject.addresses.parameters.iter().filter(|one| is_number(subject, one.number, one.offset));
                 let known: Vec<_> = known.filter_map(|one| one.name.as_deref()).collect();
-                usage(format!("--set {name}: no address depends on such a parameter; these can be set: {}", known.join(", ")))
+                usage(format!(
+                    "--set {name}: no address depends on such a parameter; these can be set: {}",
+                    known.join(", ")
+                ))
             })?;
             if !is_number(subject, parameter.number, parameter.offset) {
                 return Err(usage(format!("--set {name}: a pointer has no value that could be set")));
             }
-            let value: i64 = value.trim().parse().map_err(|_| usage(format!("--set {name}: `{value}` is no whole number")))?;
+            let value: i64 =
+                value.trim().parse().map_err(|_| usage(format!("--set {name}: `{value}` is no whole number")))?;
             let bits = 8 * parameter.bytes.min(8);
             let fits = bits >= 64 || (-(1i64 << (bits - 1))..1i64 << bits).contains(&value);
             if !fits {
@@ -55,7 +59,9 @@ impl Wishes {
             }
             let block = sizes(text).filter(|block| is_block(*block));
             blocks.push(block.ok_or_else(|| {
-                usage(format!("--block takes sizes as 32x8 (1024 threads and 64 along z at most) or `all`, not `{text}`"))
+                usage(format!(
+                    "--block takes sizes as 32x8 (1024 threads and 64 along z at most) or `all`, not `{text}`"
+                ))
             })?);
         }
         let mut distinct = Vec::new();

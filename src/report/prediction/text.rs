@@ -24,9 +24,27 @@ pub fn text(document: &Document, top: usize) -> String {
 fn write(out: &mut String, document: &Document, top: usize) -> std::fmt::Result {
     writeln!(out, "{}", document.kernel)?;
     let all = document.configurations.len();
-    writeln!(out, "predicted for {}, {all} configuration{}, best first", document.model, if all == 1 { "" } else { "s" })?;
+    writeln!(
+        out,
+        "predicted for {}, {all} configuration{}, best first",
+        document.model,
+        if all == 1 { "" } else { "s" }
+    )?;
     writeln!(out)?;
-    let head = ["rank", "block", "grid", "per SM", "time >=", "limiter", "L1 passes", "L2 load", "L2 store", "DRAM load", "DRAM store", "affine"];
+    let head = [
+        "rank",
+        "block",
+        "grid",
+        "per SM",
+        "time >=",
+        "limiter",
+        "L1 passes",
+        "L2 load",
+        "L2 store",
+        "DRAM load",
+        "DRAM store",
+        "affine",
+    ];
     let shown = document.configurations.iter().zip(1..).filter(|(one, rank)| *rank <= top || one.recorded);
     let rows: Vec<Vec<String>> = shown.map(|(one, rank)| cells(one, rank)).collect();
     let widths: Vec<usize> = (0..head.len())

@@ -116,9 +116,8 @@ fn shown(table: &SiteTable, id: ExpressionId, depth: u32) -> String {
     let Some(depth) = depth.checked_sub(1) else { return "…".into() };
     let value = |id: ExpressionId| shown(table, id, depth);
     let axis = |axis: u8| ['x', 'y', 'z'][usize::from(axis).min(2)];
-    let both = |left: ExpressionId, sign: &str, right: ExpressionId| {
-        format!("({} {sign} {})", value(left), value(right))
-    };
+    let both =
+        |left: ExpressionId, sign: &str, right: ExpressionId| format!("({} {sign} {})", value(left), value(right));
     let Some(entry) = table.expressions.get(id as usize) else { return "?".into() };
     match entry.kind {
         ExpressionKind::Constant(number) => number.to_string(),

@@ -87,8 +87,11 @@ impl<'c, 'm> Walk<'c, 'm> {
     fn ends(&mut self, natural: usize, sink: &mut Sink, variables: &mut Variables<'_, 'c>) -> Vec<ExpressionId> {
         let mut all = Vec::new();
         for block in self.control.loops[natural].blocks.clone() {
-            let out: Vec<usize> =
-                self.control.successors[block].iter().copied().filter(|&to| !self.control.inside(natural, to)).collect();
+            let out: Vec<usize> = self.control.successors[block]
+                .iter()
+                .copied()
+                .filter(|&to| !self.control.inside(natural, to))
+                .collect();
             for to in out {
                 let taken = self.taken(block, to, DEEPEST, sink, variables);
                 let end = if self.control.always(natural, block) {
@@ -461,7 +464,14 @@ impl<'c, 'm> Walk<'c, 'm> {
     }
 
     /// A kernel parameter from a byte on; `holder` is what the source may have a name for.
-    fn argument(&mut self, argument: Value<'c>, offset: u64, bits: u32, holder: Value<'c>, sink: &mut Sink) -> ExpressionId {
+    fn argument(
+        &mut self,
+        argument: Value<'c>,
+        offset: u64,
+        bits: u32,
+        holder: Value<'c>,
+        sink: &mut Sink,
+    ) -> ExpressionId {
         let parameters = argument.argument_of().map(|function| function.parameters()).unwrap_or_default();
         let Some(parameter) = parameters.iter().position(|&one| one == argument) else {
             return sink.unknown(bits, Reason::Argument, 0);
@@ -508,8 +518,7 @@ impl<'c, 'm> Walk<'c, 'm> {
                     _ => break,
                 },
                 Some(Opcode::LLVMAddrSpaceCast | Opcode::LLVMBitCast) => {}
-                Some(Opcode::LLVMCall)
-                    if pointer.callee_name().starts_with("llvm.nvvm.internal.addrspace.wrap") => {}
+                Some(Opcode::LLVMCall) if pointer.callee_name().starts_with("llvm.nvvm.internal.addrspace.wrap") => {}
                 _ => break,
             }
             pointer = pointer.operand(0);

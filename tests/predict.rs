@@ -1,0 +1,230 @@
+//! `warpline predict`: what it says of launches that were made is what they did, and what it says of others is what they do
+//! when they are made.
+
+mod support;
+mod support_programs;
+
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::OnceLock;
+use support::schema;
+use support_programs::{Outcome, build, root, run, warpline, work_folder};
+
+/// The test program, built once.
+fn program() -> &'static Path {
+    static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
+    PROGRAM.get_or_init(|| {
+        let folder = work_folder("predict-program");
+        let flags = ["-O2", "-g", "-arch=sm_80"].map(str::to_owned);
+        build(&[root().join("tests/prediction/kernels.cu")], &flags, &folder)
+    })
+}
+
+/// Profiles the program with a block; caches are empty when a kernel starts, as predictions have them.
+fn profiled(folder: &Path, block: [u32; 3], size: u32) -> PathBuf {
+    let file = folder.join(format!("{}x{}x{}-{size}.wlprof", block[0], block[1], block[2]));
+    let mut command = Command::new(warpline());
+    command.args(["run", "--gpu", "a100", "--reuse", "off", "--l2-copies", "cold", "--l2-launches", "flushed", "-o"]);
+    command.arg(&file).arg("--").arg(program()).args(block.map(|size| size.to_string())).arg(size.to_string());
+    let outcome = run(&mut command, folder, "run");
+    assert!(outcome.status.success(), "{}", outcome.describe());
+    file
+}
+
+fn predict(profile: &Path, folder: &Path, arguments: &[&str]) -> Outcome {
+    let mut command = Command::new(warpline());
+    command.arg("predict").arg(profile).args(arguments);
+    run(&mut command, folder, "predict")
+}
+
+fn document(profile: &Path, folder: &Path, arguments: &[&str]) -> Value {
+    let outcome = predict(profile, folder, &[arguments, &["--format", "json"]].concat());
+    assert!(outcome.status.success(), "{}", outcome.describe());
+    serde_json::from_str(&outcome.stdout).expect("the prediction is JSON")
+}
+
+/// The simulated counterpart of a configuration: the only launch of a kernel.
+struct Simulated {
+    requests: u64,
+    wavefronts: u64,
+    sectors: u64,
+    shared_wavefronts: u64,
+    l2_loads: u64,
+    dram_loads: u64,
+}
+
+fn simulated(profile: &Path, folder: &Path, kernel: &str) -> Simulated {
+    let mut command = Command::new(warpline());
+    command.arg("report").arg(profile).args(["--format", "json"]);
+    let report: Value = serde_json::from_str(&run(&mut command, folder, "report").stdout).expect("the report is JSON");
+    let kernels = report["kernels"].as_array().expect("kernels");
+    let kernel = kernels.iter().find(|row| row["name"].as_str().is_some_and(|name| name.starts_with(kernel)));
+    let metrics = &kernel.expect("the kernel")["metrics"];
+    let global = &metrics["global"];
+    let count = |value: &Value| value.as_u64().unwrap_or(0);
+    Simulated {
+        requests: count(&global["requests"]),
+        wavefronts: count(&global["l1_wavefronts"]["data"]),
+        sectors: count(&global["sectors"]),
+        shared_wavefronts: count(&metrics["shared"]["shared"]["wavefronts"]),
+        l2_loads: count(&global["l2"]["load_lookups"]) * 32,
+        dram_loads: count(&global["dram"]["read_sectors"]) * 32,
+    }
+}
+
+/// Within 0.1 % where addresses are affine.
+fn near(got: &Value, want: u64, tolerance: f64, what: &str) {
+    let got = got.as_f64().expect("a number");
+    let apart = (got - want as f64).abs();
+    assert!(apart <= tolerance * want as f64, "{what}: predicted {got}, simulated {want}");
+}
+
+/// Kernels of which everything follows from the launch, and the share of it that is affine.
+const KNOWN: [(&str, bool); 5] =
+    [("stencil", true), ("product", true), ("triangle", true), ("clamped", false), ("particles", true)];
+
+#[test]
+fn other_blocks_do_what_was_predicted() {
+    let folder = work_folder("predict-blocks");
+    let recorded = profiled(&folder, [32, 4, 1], 70);
+    for block in [[32, 4, 1], [8, 8, 4], [64, 1, 2], [3, 33, 1], [1, 16, 8], [128, 2, 1]] {
+        let profile = profiled(&folder, block, 70);
+        for (kernel, affine) in KNOWN {
+            let shape = match kernel {
+                "stencil" => block,
+                "product" => [block[0] * block[2], block[1], 1],
+                _ => [block.iter().product(), 1, 1],
+            };
+            let shape = shape.map(|size| size.to_string()).join("x");
+            let found = document(&recorded, &folder, &["--kernel", &format!("^{kernel}"), "--block", &shape]);
+            let got = &found["configurations"][0];
+            let want = simulated(&profile, &folder, kernel);
+            let what = |figure: &str| format!("{kernel} {shape}: {figure}");
+            near(&got["requests"], want.requests, 0.0, &what("requests"));
+            near(&got["l1_wavefronts"], want.wavefronts, 0.001, &what("wavefronts"));
+            near(&got["request_sectors"], want.sectors, 0.001, &what("sectors"));
+            // The edge of a triangle is not cut from a footprint, and the document says so.
+            let rough = found["assumptions"].to_string().contains("footprints leave some edges");
+            assert!(rough == (kernel == "triangle" || kernel == "clamped"), "{}", what("rough"));
+            if !rough {
+                near(&got["dram_load_bytes"], want.dram_loads, 0.1, &what("DRAM loads"));
+                near(&got["l2_load_bytes"], want.l2_loads, 0.25, &what("L2 loads"));
+            }
+            if affine {
+                assert_eq!(got["affine_share"], 1.0, "{}", what("affine share"));
+            } else {
+                assert_eq!(got["affine_share"].as_f64().unwrap() + got["computed_share"].as_f64().unwrap(), 1.0);
+            }
+        }
+    }
+}
+
+#[test]
+fn shared_memory_and_fixed_shapes_are_told() {
+    let folder = work_folder("predict-shared");
+    let profile = profiled(&folder, [32, 4, 1], 70);
+    let found = document(&profile, &folder, &["--kernel", "^tiled", "--block", "16x16"]);
+    let want = simulated(&profile, &folder, "tiled");
+    near(&found["configurations"][0]["shared_wavefronts"], want.shared_wavefronts, 0.0, "tiled: shared wavefronts");
+    assert_eq!(found["configurations"][0]["recorded"], true);
+    let fixed = |found: &Value| {
+        let all = found["assumptions"].as_array().expect("assumptions");
+        all.iter().any(|one| one.as_str().is_some_and(|text| text.contains("written into the code")))
+    };
+    assert!(!fixed(&found));
+    assert!(fixed(&document(&profile, &folder, &["--kernel", "^tiled", "--block", "32x8"])));
+}
+
+#[test]
+fn another_size_does_what_was_predicted() {
+    let folder = work_folder("predict-size");
+    let recorded = profiled(&folder, [32, 4, 1], 70);
+    let profile = profiled(&folder, [32, 4, 1], 201);
+    let found = document(&recorded, &folder, &["--kernel", "^product", "--block", "32x4", "--set", "n=201"]);
+    let (got, want) = (&found["configurations"][0], simulated(&profile, &folder, "product"));
+    assert_eq!(got["grid"], serde_json::json!([7, 51, 1]));
+    near(&got["requests"], want.requests, 0.0, "requests");
+    near(&got["l1_wavefronts"], want.wavefronts, 0.001, "wavefronts");
+    near(&got["request_sectors"], want.sectors, 0.001, "sectors");
+    assert!(found["assumptions"].to_string().contains("grids follow n"));
+    assert_eq!(got["recorded"], false);
+}
+
+#[test]
+fn what_is_not_known_is_taken_from_the_run_and_told() {
+    let folder = work_folder("predict-gather");
+    let profile = profiled(&folder, [32, 4, 1], 70);
+    let found = document(&profile, &folder, &["--kernel", "^gather", "--block", "all"]);
+    let source = std::fs::read_to_string(root().join("tests/prediction/kernels.cu")).expect("the program's source");
+    let line = 1 + source.lines().position(|line| line.contains("in[index[i]]")).expect("the line");
+    let sites = found["recorded"].as_array().expect("sites");
+    assert_eq!(sites.len(), 1, "{sites:?}");
+    assert_eq!(sites[0]["line"], line);
+    assert_eq!(sites[0]["reason"], format!("its address is loaded from memory at line {line}"));
+    for one in found["configurations"].as_array().expect("configurations") {
+        let share = one["affine_share"].as_f64().expect("a share");
+        assert!(share > 0.3 && share < 1.0, "{one}");
+    }
+    let refused = predict(&profile, &folder, &["--kernel", "^chase", "--block", "64"]);
+    assert_eq!(refused.status.code(), Some(4), "{}", refused.describe());
+    assert!(refused.stderr.contains("loaded from memory at line"), "{}", refused.describe());
+}
+
+#[test]
+fn documents_are_those_of_the_schema_and_ranked() {
+    let folder = work_folder("predict-formats");
+    let profile = profiled(&folder, [32, 4, 1], 70);
+    let found = document(&profile, &folder, &["--kernel", "^stencil", "--gpu", "a100,v100,h200"]);
+    let schema: Value = serde_json::from_str(include_str!("../docs/prediction-v1.schema.json")).unwrap();
+    schema::check(&schema, &schema, &found, "prediction");
+    assert_eq!(found["other_models"].as_array().map(Vec::len), Some(2));
+    let times: Vec<f64> =
+        found["configurations"].as_array().unwrap().iter().map(|one| one["seconds"].as_f64().unwrap()).collect();
+    assert!(times.len() > 100 && times.is_sorted(), "{times:?}");
+    let again = document(&profile, &folder, &["--kernel", "^stencil", "--gpu", "a100,v100,h200"]);
+    assert_eq!(found, again);
+
+    let csv = predict(&profile, &folder, &["--kernel", "^stencil", "--gpu", "a100,v100", "--format", "csv"]).stdout;
+    let columns = csv.lines().next().unwrap().split(',').count();
+    // The kernel's name has commas between its parameters, inside quotes.
+    assert!(
+        csv.lines().skip(1).all(|line| line
+            .replace("stencil(double const*, double*, int, int, int)", "")
+            .split(',')
+            .count()
+            == columns)
+    );
+    assert!(csv.lines().count() > 200);
+
+    let text = predict(&profile, &folder, &["--kernel", "^stencil", "--top", "3"]).stdout;
+    assert!(text.contains("32x4*") && text.contains("* as it was run") && text.contains("assumed: "), "{text}");
+    assert_eq!(text.lines().filter(|line| line.contains("100.0 %")).count(), 4, "{text}");
+}
+
+#[test]
+fn wrong_wishes_are_refused_with_the_cure() {
+    let folder = work_folder("predict-usage");
+    let profile = profiled(&folder, [32, 4, 1], 70);
+    for (arguments, code, message) in [
+        (&["--block", "32x4"][..], 2, "--kernel has to name one kernel"),
+        (&["--kernel", "nothing"], 4, "no kernel matches"),
+        (&["--kernel", "^stencil", "--block", "32x64"], 2, "1024 threads"),
+        (&["--kernel", "^stencil", "--block", "32*4"], 2, "--block takes sizes"),
+        (&["--kernel", "^stencil", "--grid", "0"], 2, "--grid takes sizes"),
+        (&["--kernel", "^stencil", "--set", "n=4"], 2, "these can be set: nx, ny, nz"),
+        (&["--kernel", "^stencil", "--set", "in=4"], 2, "a pointer has no value"),
+        (&["--kernel", "^stencil", "--set", "nx=4294967296"], 2, "does not fit 32 bits"),
+        (&["--kernel", "^stencil", "--set", "nx"], 2, "NAME=VALUE"),
+        (&["--kernel", "^stencil", "--gpu", "mi210"], 2, "warps of 32 lanes"),
+    ] {
+        let outcome = predict(&profile, &folder, arguments);
+        assert_eq!(outcome.status.code(), Some(code), "{arguments:?}: {}", outcome.describe());
+        assert!(outcome.stderr.contains(message), "{arguments:?}: {}", outcome.describe());
+    }
+    // Sizes beyond what 64 bits hold neither crash nor hang.
+    for wish in ["nx=2147483647", "nx=-5", "nx=0"] {
+        predict(&profile, &folder, &["--kernel", "^stencil", "--set", wish, "--block", "32x4"]);
+        predict(&profile, &folder, &["--kernel", "^product", "--set", &wish.replace("nx", "n"), "--block", "32x4"]);
+    }
+}

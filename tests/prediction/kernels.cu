@@ -1,0 +1,136 @@
+// Kernels whose addresses follow from the launch, each launched once with the block that the arguments give, over
+// arrays whose sizes are no multiples of it.
+#include <cstdio>
+#include <cstdlib>
+
+__global__ void stencil(const double *in, double *out, int nx, int ny, int nz)
+{
+    int x = blockIdx.x * blockDim.x + threadIdx.x;
+    int y = blockIdx.y * blockDim.y + threadIdx.y;
+    int z = blockIdx.z * blockDim.z + threadIdx.z;
+    if (x < 1 || y < 1 || z < 1 || x >= nx - 1 || y >= ny - 1 || z >= nz - 1) {
+        return;
+    }
+    size_t i = (size_t(z) * ny + y) * nx + x;
+    size_t plane = size_t(nx) * ny;
+    out[i] = in[i] + in[i - 1] + in[i + 1] + in[i - nx] + in[i + nx] + in[i - plane] + in[i + plane];
+}
+
+__global__ void product(const float *a, const float *b, float *c, int n)
+{
+    int x = blockIdx.x * blockDim.x + threadIdx.x;
+    int y = blockIdx.y * blockDim.y + threadIdx.y;
+    if (x < n && y < n) {
+        float sum = 0;
+        for (int k = 0; k < n; ++k) {
+            sum += a[y * n + k] * b[k * n + x];
+        }
+        c[y * n + x] = sum;
+    }
+}
+
+__global__ void triangle(const float *in, float *out, int n)
+{
+    int row = blockIdx.x * blockDim.x + threadIdx.x;
+    if (row < n) {
+        float sum = 0;
+#pragma unroll 1
+        for (int k = 0; k <= row; ++k) {
+            sum += in[k * n + row];
+        }
+        out[row] = sum;
+    }
+}
+
+__global__ void clamped(const float *in, float *out, unsigned n)
+{
+    unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+    unsigned next = min(i + 1, n - 1);
+    if (i < n) {
+        out[i] = in[next] + in[i / 7] + in[n - 1 - i];
+    }
+}
+
+struct Particle {
+    float x, y, z;
+    double mass;
+};
+
+__global__ void particles(Particle *all, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) {
+        all[i].x += all[i].y * all[i].z;
+    }
+}
+
+// The block's shape is written into the code.
+__global__ void tiled(const float *in, float *out, int rows, int columns)
+{
+    __shared__ float tile[16][16];
+    int x = blockIdx.x * 16 + threadIdx.x;
+    int y = blockIdx.y * 16 + threadIdx.y;
+    if (x < columns && y < rows) {
+        tile[threadIdx.y][threadIdx.x] = in[y * columns + x];
+    }
+    __syncthreads();
+    x = blockIdx.y * 16 + threadIdx.x;
+    y = blockIdx.x * 16 + threadIdx.y;
+    if (x < rows && y < columns) {
+        out[y * rows + x] = tile[threadIdx.x][threadIdx.y];
+    }
+}
+
+__global__ void gather(const int *index, const float *in, float *out, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) {
+        out[i] = in[index[i]];
+    }
+}
+
+// Nothing of where it goes is known before it runs.
+__global__ void chase(const int *next, int at, int steps)
+{
+    for (int step = 0; step < steps; ++step) {
+        at = next[at];
+    }
+    next = next + at;
+    if (*next > 0) {
+        atomicAdd(const_cast<int *>(next), 1);
+    }
+}
+
+template <typename T> T *array(size_t count)
+{
+    T *pointer = nullptr;
+    cudaMalloc(&pointer, count * sizeof(T));
+    cudaMemset(pointer, 0, count * sizeof(T));
+    return pointer;
+}
+
+int main(int argc, char **argv)
+{
+    dim3 block(argc > 1 ? atoi(argv[1]) : 32, argc > 2 ? atoi(argv[2]) : 4, argc > 3 ? atoi(argv[3]) : 1);
+    int n = argc > 4 ? atoi(argv[4]) : 70;
+    auto blocks = [](int count, unsigned size) { return (count + size - 1) / size; };
+    int nx = n, ny = 30, nz = 13;
+    double *volume = array<double>(size_t(nx) * ny * nz), *result = array<double>(size_t(nx) * ny * nz);
+    stencil<<<dim3(blocks(nx, block.x), blocks(ny, block.y), blocks(nz, block.z)), block>>>(volume, result, nx, ny, nz);
+    float *a = array<float>(n * n), *b = array<float>(n * n), *c = array<float>(n * n);
+    dim3 flat(block.x * block.z, block.y);
+    product<<<dim3(blocks(n, flat.x), blocks(n, flat.y)), flat>>>(a, b, c, n);
+    unsigned line = block.x * block.y * block.z;
+    triangle<<<blocks(n, line), line>>>(a, c, n);
+    int many = n * n - 5;
+    clamped<<<blocks(many, line), line>>>(a, b, many);
+    Particle *all = array<Particle>(many);
+    particles<<<blocks(many, line), line>>>(all, many);
+    tiled<<<dim3(blocks(n, 16), blocks(50, 16)), dim3(16, 16)>>>(a, b, 50, n);
+    int *index = array<int>(many);
+    gather<<<blocks(many, line), line>>>(index, a, b, many);
+    chase<<<1, 32>>>(index, n, 10);
+    bool good = cudaDeviceSynchronize() == cudaSuccess;
+    puts(good ? "kernels: ok" : "kernels: failed");
+    return good ? 0 : 1;
+}
