@@ -26,6 +26,8 @@ const FORGOTTEN: f64 = 3.0;
 const MOST_KINDS: usize = 200;
 /// Blocks whose L1 is looked at.
 const SAMPLES: u64 = 8;
+/// Waves of which each is looked at.
+const MOST_WAVES: u64 = 5;
 /// Earlier blocks of an SM that are looked at.
 const MOST_OTHERS: u64 = 16;
 
@@ -222,14 +224,14 @@ impl Flow<'_> {
         let own = boxes(middle, (middle + wave).min(blocks), self.launch.grid);
         found.l2_oversubscription = self.union(|_| true, &own, LINE).sectors * LINE as f64 / self.capacity.l2;
         found.wave_pages = self.union(|_| true, &own, 2 << 20).sectors;
-        // The first wave finds nothing, the last one may be smaller, and the one in the middle stands for the others.
-        let mut chosen = vec![(0, 1.0)];
-        if waves > 2 {
-            chosen.push((waves / 2, (waves - 2) as f64));
-        }
-        if waves > 1 {
-            chosen.push((waves - 1, 1.0));
-        }
+        // The first wave finds nothing, the last one may be smaller, and two between them stand for the others.
+        let chosen: Vec<(u64, f64)> = match waves {
+            0..=MOST_WAVES => (0..waves).map(|number| (number, 1.0)).collect(),
+            _ => {
+                let each = (waves - 2) as f64 / 2.0;
+                vec![(0, 1.0), (waves / 3, each), (2 * waves / 3, each), (waves - 1, 1.0)]
+            }
+        };
         // What of the launch stays in L2 to its end is neither written back nor completed within it.
         let whole =
             self.union(|_| true, &boxes(0, blocks, self.launch.grid), LINE).sectors * LINE as f64 / self.capacity.l2;

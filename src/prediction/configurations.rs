@@ -2,13 +2,19 @@
 
 use warpline_format::expression::ExpressionKind;
 
+use super::count::condition;
+use super::evaluate::Evaluated;
+use super::form::{block, thread};
 use super::launch::Launch;
 use super::subject::Subject;
+use crate::profile::model::Parameter;
 
 /// Threads of a block, at most.
 pub const MOST_THREADS: u32 = 1024;
 /// Threads along z, at most.
 const MOST_DEEP: u32 = 64;
+/// Indices at the end of an axis that nothing is done for, at most, where a grid is taken to follow a parameter.
+const MOST_RIM: i64 = 64;
 /// Smallest block that `all` names.
 const FEWEST_THREADS: u32 = 64;
 
@@ -61,41 +67,60 @@ pub enum GridRule {
     Given,
 }
 
-/// The grid for a block shape: as many blocks as cover the indices that the recorded launch covered, or what a parameter says that
-/// the recorded grid followed and that `set` changed.
-pub fn grid_for(subject: &Subject<'_>, launch: &Launch, block: [u32; 3]) -> ([u32; 3], Vec<GridRule>) {
+/// The parameters that the recorded grid follows along each axis: what the accesses compare their index with, or a little more
+/// for the sake of a rim, divided by the size of a block and rounded up.
+pub fn followed<'a>(subject: &Subject<'a>) -> [Option<&'a Parameter>; 3] {
+    let recorded = subject.recorded;
+    let evaluated = Evaluated::new(subject.addresses, &subject.launch);
+    let mut needed = [0i64; 3];
+    for site in &subject.addresses.sites {
+        let Ok(Some(truth)) = condition(subject.addresses, &evaluated, site) else { continue };
+        truth.forms(&mut |form| {
+            for axis in 0..3 {
+                let factor = form.factor(block(axis));
+                let alone = form.terms.iter().all(|(index, _)| *index == thread(axis) || *index == block(axis));
+                // `c - (blockIdx * blockDim + threadIdx)` is not negative up to the index `c`.
+                if alone && factor == -i64::from(recorded.block[axis]) {
+                    needed[axis] = needed[axis].max(form.constant.saturating_add(1));
+                }
+            }
+        });
+    }
+    std::array::from_fn(|axis| {
+        let value =
+            |one: &&Parameter| subject.launch.arguments.get(&(one.number, one.offset)).map(|&value| value as i64);
+        let fits = |one: &&Parameter| {
+            value(one).is_some_and(|value| {
+                let blocks = u64::try_from(value).ok().map(|value| value.div_ceil(u64::from(recorded.block[axis])));
+                blocks == Some(u64::from(recorded.grid[axis])) && (0..=MOST_RIM).contains(&(value - needed[axis]))
+            })
+        };
+        let all = subject.addresses.parameters.iter().filter(fits).filter(|_| needed[axis] > 0);
+        all.min_by_key(value)
+    })
+}
+
+/// The grid for a block shape: by the parameters that it follows, else as many blocks as cover the indices that the recorded
+/// launch covered.
+pub fn grid_for(
+    subject: &Subject<'_>,
+    launch: &Launch,
+    block: [u32; 3],
+    followed: &[Option<&Parameter>; 3],
+) -> ([u32; 3], Vec<GridRule>) {
     let recorded = subject.recorded;
     let mut rules = Vec::new();
-    let mut changed = Vec::new();
-    for parameter in &subject.addresses.parameters {
-        let key = (parameter.number, parameter.offset);
-        let (before, after) = (subject.launch.arguments.get(&key), launch.arguments.get(&key));
-        if let (Some(&before), Some(&after)) = (before, after)
-            && before != after
-        {
-            changed.push((parameter, before, after));
-        }
-    }
     let grid = std::array::from_fn(|axis| {
-        let covered = u64::from(recorded.grid[axis]) * u64::from(recorded.block[axis]);
-        // `(n + block - 1) / block` blocks.
-        let follows = |value: u64| value.div_ceil(u64::from(recorded.block[axis])) == u64::from(recorded.grid[axis]);
-        let by = changed.iter().find(|(_, before, _)| recorded.grid[axis] > 1 && follows(*before));
-        let covered = match by {
-            Some((parameter, _, after)) => {
-                let rule = GridRule::Parameter(subject.parameter_name(parameter.number, parameter.offset));
-                if !rules.contains(&rule) {
-                    rules.push(rule);
-                }
-                *after
-            }
-            None => covered,
+        let by = followed[axis].and_then(|one| Some((one, launch.arguments.get(&(one.number, one.offset))?)));
+        let (covered, rule) = match by {
+            Some((one, &value)) => (value, GridRule::Parameter(subject.parameter_name(one.number, one.offset))),
+            None => (u64::from(recorded.grid[axis]) * u64::from(recorded.block[axis]), GridRule::SameIndices),
         };
+        if recorded.grid[axis] * recorded.block[axis] > 1 && !rules.contains(&rule) {
+            rules.push(rule);
+        }
         u32::try_from(covered.div_ceil(u64::from(block[axis])).max(1)).unwrap_or(u32::MAX)
     });
-    if rules.is_empty() {
-        rules.push(GridRule::SameIndices);
-    }
     (grid, rules)
 }
 

@@ -161,7 +161,7 @@ fn assumptions(
     rules.dedup();
     for rule in rules {
         all.push(match rule {
-            GridRule::SameIndices => "each grid covers as many indices along each axis as the recorded one".to_owned(),
+            GridRule::SameIndices => "grids cover as many indices along each axis as the recorded one".to_owned(),
             GridRule::Parameter(name) => format!("grids follow {name}, as the recorded one does"),
             GridRule::Given => "the grid is the one given".to_owned(),
         });

@@ -3,7 +3,7 @@
 use super::super::Failure;
 use super::super::args::PredictArguments;
 use crate::exit_code;
-use crate::prediction::configurations::{GridRule, all_blocks, grid_for, is_block, sizes};
+use crate::prediction::configurations::{GridRule, all_blocks, followed, grid_for, is_block, sizes};
 use crate::prediction::launch::Launch;
 use crate::prediction::subject::Subject;
 
@@ -81,10 +81,11 @@ impl Wishes {
 
     /// All launches, with how their grids came to be.
     pub(super) fn launches(&self, subject: &Subject<'_>) -> Vec<(Launch, Vec<GridRule>)> {
+        let followed = followed(subject);
         let each = self.blocks.iter().map(|&block| {
             let (grid, rules) = match self.grid {
                 Some(grid) => (grid, vec![GridRule::Given]),
-                None => grid_for(subject, &self.base, block),
+                None => grid_for(subject, &self.base, block, &followed),
             };
             (Launch { block, grid, arguments: self.base.arguments.clone() }, rules)
         });
