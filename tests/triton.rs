@@ -1,7 +1,6 @@
 //! Triton's kernels on the CPU device, with the Triton of its wheels: `tests/triton/` holds kernels and tests in Python, which run here
 //! with each version that `scripts/setup.sh --tests` fetches.
 
-#[allow(dead_code, reason = "shared by several suites")]
 mod support_programs;
 
 use std::path::PathBuf;

@@ -261,9 +261,10 @@ impl Flow<'_> {
         let alone = footprint(first);
         let mut kept = Kept { loads: 0.0, stores: 0.0 };
         let mut seen = (0.0, 0.0);
-        let (mut count, mut full_before) = (1, alone);
-        while first > 0 {
-            let from = first.saturating_sub(count * wave);
+        let (mut from, mut count, mut full_before) = (first, 1, alone);
+        // Ever longer windows of blocks before the wave's first.
+        while from > 0 {
+            from = first.saturating_sub(count * wave);
             let window = boxes(from, first, grid);
             let both = boxes(from, end, grid);
             let full = footprint(from);
@@ -287,7 +288,7 @@ impl Flow<'_> {
             kept.stores += (here.1 - seen.1).max(0.0) * hit;
             seen = (here.0.max(seen.0), here.1.max(seen.1));
             full_before = full;
-            if from == 0 || full > FORGOTTEN || (seen.0 >= loads.sectors && seen.1 >= stores.sectors) {
+            if full > FORGOTTEN || (seen.0 >= loads.sectors && seen.1 >= stores.sectors) {
                 break;
             }
             count *= 2;

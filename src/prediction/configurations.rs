@@ -76,12 +76,12 @@ pub fn followed<'a>(subject: &Subject<'a>) -> [Option<&'a Parameter>; 3] {
     for site in &subject.addresses.sites {
         let Ok(Some(truth)) = condition(subject.addresses, &evaluated, site) else { continue };
         truth.forms(&mut |form| {
-            for axis in 0..3 {
+            for (axis, needed) in needed.iter_mut().enumerate() {
                 let factor = form.factor(block(axis));
                 let alone = form.terms.iter().all(|(index, _)| *index == thread(axis) || *index == block(axis));
                 // `c - (blockIdx * blockDim + threadIdx)` is not negative up to the index `c`.
                 if alone && factor == -i64::from(recorded.block[axis]) {
-                    needed[axis] = needed[axis].max(form.constant.saturating_add(1));
+                    *needed = (*needed).max(form.constant.saturating_add(1));
                 }
             }
         });

@@ -59,7 +59,8 @@ impl Form {
         loop {
             let next = match (left.peek(), right.peek()) {
                 (Some(&&(one, by)), Some(&&(two, of))) if one == two => {
-                    (left.next(), right.next());
+                    left.next();
+                    right.next();
                     (one, by.checked_add(of.checked_mul(factor)?)?)
                 }
                 (Some(&&(one, _)), Some(&&(two, of))) if two < one => {

@@ -363,7 +363,7 @@ impl Sweep<'_> {
 }
 
 /// Pieces of `grain` bytes that intervals of bytes touch, in the mean over where they may start.
-fn covered(list: &mut Vec<(i64, i64)>, phases: &[i64], grain: i64) -> f64 {
+fn covered(list: &mut [(i64, i64)], phases: &[i64], grain: i64) -> f64 {
     list.sort_unstable();
     let mut sum = 0i64;
     for &phase in phases {

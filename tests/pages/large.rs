@@ -56,7 +56,7 @@ pub fn spoil(value: &mut Value, nasty: &str) {
             for (name, field) in fields.iter_mut() {
                 // One of a few words; anything else is no profile. Kinds choose what is shown.
                 let fixed = ["thread_steps", "space", "op", "models", "mode", "device", "model", "limiter"];
-                if !fixed.contains(&name.as_str()) && !(is_finding && name == "severity") {
+                if !(fixed.contains(&name.as_str()) || is_finding && name == "severity") {
                     spoil(field, nasty);
                 }
             }
