@@ -15,7 +15,7 @@ use crate::report::comparison::words;
 use crate::report::text::label;
 
 /// Data above this many bytes is compressed; browsers unpack it faster than they read it from a disk.
-const MOST_PLAIN: usize = 1 << 20;
+const MOST_PLAIN: usize = 1 << 19;
 
 /// All data of a page.
 #[derive(Serialize)]

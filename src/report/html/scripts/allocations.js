@@ -4,6 +4,33 @@ function allocationRows() {
   return side().once(`allocationRows ${state.model}`, () => profile().allocations.map((allocation) => ({ allocation, sum: sums(allocation.metrics, "global") })));
 }
 
+/** Allocations of one name, kind and line, which a loop made, as one row: the one with most traffic stands for them. */
+function allocationGroups() {
+  return side().once(`allocationGroups ${state.model}`, () => {
+    const groups = new Map();
+    for (const { allocation, sum } of allocationRows()) {
+      const key = groupKey(allocation);
+      const group = groups.get(key) ?? { members: [], sum: new Sums(), bytes: 0, touched: 0, count: 0, most: -1, kernels: new Set(), copies: [] };
+      group.members.push(allocation);
+      group.sum.merge(sum);
+      group.bytes += allocation.bytes;
+      group.touched += allocation.touched_bytes ?? 0;
+      group.count += allocation.count ?? 1;
+      group.copies.push(...allocation.copies);
+      for (const part of allocation.by_kernel) group.kernels.add(part.kernel);
+      if (sum.sectors > group.most) [group.most, group.allocation] = [sum.sectors, allocation];
+      groups.set(key, group);
+    }
+    return [...groups.values()];
+  });
+}
+
+/** What has no place may be anything, and stands for itself. */
+function groupKey(allocation) {
+  const frame = allocation.path.length > 0 ? userFrame(allocation.path) : null;
+  return frame ? `${allocation.name} ${allocation.kind} ${frame.file}:${frame.line}` : `id ${allocation.id}`;
+}
+
 function copiesText(copies) {
   const list = [...copiesByDirection(copies)].map(([direction, row]) => `${spaced(direction)} ${bytes(row.bytes)}${row.count > 1 ? ` in ${count(row.count)}` : ""}`);
   return list.join(", ");
@@ -21,7 +48,7 @@ function copiesByDirection(copies) {
 }
 
 function allocationsView() {
-  const rows = allocationRows();
+  const rows = allocationGroups();
   const total = sumOf(rows.map((row) => row.sum)).sectors;
   const kinds = [...new Set(rows.map((row) => row.allocation.kind))].sort();
   return [
@@ -32,17 +59,17 @@ function allocationsView() {
       none: profile().run.mode === "counters" ? "Not recorded: requests were counted without their addresses." : "The program made no device allocation that was recorded.",
       filters: [{ key: "kind", label: "Kind", options: kinds.map((kind) => [kind, kind]), keep: (row, value) => row.allocation.kind === value }],
       columns: [
-        { key: "name", label: "Allocation", value: (row) => `${row.allocation.count > 1 ? `${row.allocation.count} × ` : ""}${side().allocationLabel(row.allocation.id)}` },
+        { key: "name", label: "Allocation", value: (row) => `${row.count > 1 ? `${row.count} × ` : ""}${side().allocationLabel(row.allocation.id)}` },
         { key: "kind", label: "Kind", plain: true, value: (row) => row.allocation.kind },
-        { key: "size", label: "Size", unit: "bytes", value: (row) => row.allocation.bytes },
-        { key: "touched", label: "Touched", unit: "share", off: true, value: (row) => ratio(row.allocation.touched_bytes ?? 0, row.allocation.bytes) },
+        { key: "size", label: "Size", unit: "bytes", value: (row) => row.bytes },
+        { key: "touched", label: "Touched", unit: "share", off: true, value: (row) => ratio(row.touched, row.bytes) },
         { key: "sectors", label: "Traffic", unit: "bytes", value: (row) => row.sum.sectors * 32 },
         { key: "traffic_share", label: "Share", unit: "share", bar: "heat", value: (row) => ratio(row.sum.sectors, total) },
         { key: "efficiency", label: "Coalesced", unit: "share", bar: "plain", low: true, value: (row) => RATIOS.efficiency.of(row.sum) },
         { key: "l1_rate", label: "L1 hit", unit: "share", low: true, value: (row) => RATIOS.l1_rate.of(row.sum) },
         { key: "l2_rate", label: "L2 hit", unit: "share", low: true, off: true, value: (row) => RATIOS.l2_rate.of(row.sum) },
-        { key: "kernels", label: "Kernels", unit: "count", off: true, value: (row) => row.allocation.by_kernel.length },
-        { key: "copies", label: "Copies", plain: true, value: (row) => copiesText(row.allocation.copies) },
+        { key: "kernels", label: "Kernels", unit: "count", off: true, value: (row) => row.kernels.size },
+        { key: "copies", label: "Copies", plain: true, value: (row) => copiesText(row.copies) },
       ],
     }),
   ];
@@ -154,6 +181,7 @@ function allocationView(parts) {
       RATIOS.sectors_per_request.of(sum) === null ? null : { key: "sectors_per_request", value: RATIOS.sectors_per_request.of(sum), unit: "mean", name: "allocation.sectors_per_request" },
       sum.simulated ? { key: "dram", value: sum.dram * 32, unit: "bytes", name: "allocation.dram" } : null,
     ]),
+    siblingPanel(allocation),
     panel("Hit rate, share of traffic, coalescing", { help: "traffic_share" }, threeMeasures(allocation)),
     findings.length > 0 ? panel("Findings", {}, findingCards(findings)) : null,
     h("div", { class: "grid-2" }, panel("Touched bytes", { help: "touched_map" }, touchedMap(allocation)), panel("Lifetime", { help: "lifetime" }, lifetime(allocation))),
@@ -162,6 +190,21 @@ function allocationView(parts) {
     allocation.metrics.reuse || allocation.metrics.lines_touched ? distributionPanels({ global: allocation.metrics }, []) : null,
     panel("Made at", {}, pathList(allocation.path)),
   ];
+}
+
+/** The others of one name, kind and line. */
+function siblingPanel(allocation) {
+  const { members } = allocationGroups().find((group) => group.members.includes(allocation));
+  if (members.length < 2) return null;
+  return h("details", { class: "notes" }, h("summary", null, `One of ${plural(members.length, "row")} of this name that are made at the same line`), dataTable({
+    id: "siblings", label: "Allocations of this name", rows: members, open: (row) => `allocation/${row.id}`, current: (row) => row === allocation,
+    columns: [
+      { key: "number", label: "Number", value: (row) => `${row.count > 1 ? `${row.count} × from ` : ""}${row.id}` },
+      { key: "size", label: "Size", unit: "bytes", value: (row) => row.bytes },
+      { key: "sectors", label: "Traffic", unit: "bytes", value: (row) => sums(row.metrics, "global").sectors * 32 },
+      { key: "efficiency", label: "Coalesced", unit: "share", low: true, value: (row) => RATIOS.efficiency.of(sums(row.metrics, "global")) },
+    ],
+  }));
 }
 
 function allocationSites(touching) {

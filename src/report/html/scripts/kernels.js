@@ -125,6 +125,8 @@ function kernelView(parts) {
     panel("Accesses", { note: link("accesses", "of all kernels") }, siteTable(sites, { id: "kernel-accesses", kernel: false })),
     panel("Allocations it touches", {}, kernelAllocations(kernel)),
     modelTable(kernel),
+    bypassPanel(kernel),
+    pagesPanel(kernel),
     distributionPanels(kernel.metrics, sites),
     panel("Launched from", { note: paths.length > 1 ? `${count(paths.length)} call paths` : null }, paths.slice(0, 5).map((one) => h("div", { class: "launched" }, paths.length > 1 ? h("p", { class: "note" }, plural(one.launches, "launch", "launches")) : null, pathList(one.path))), paths.length > 5 ? h("p", { class: "note" }, `and ${plural(paths.length - 5, "more path")}`) : null),
     kernel.launch_count > 1 ? panel("Launches", { note: link("launches", "of all kernels") }, launchTable([kernel], "kernel-launches")) : null,

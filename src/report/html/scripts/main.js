@@ -8,7 +8,7 @@ const VIEWS = {
   kernels: { label: "Kernels", key: "k", make: kernelsView, tally: () => profile().kernels.length },
   source: { label: "Source", key: "s", make: sourceView },
   accesses: { label: "Accesses", key: "a", make: accessesView, tally: () => profile().sites.length },
-  allocations: { label: "Allocations", key: "m", make: allocationsView, tally: () => profile().allocations.length },
+  allocations: { label: "Allocations", key: "m", make: allocationsView, tally: () => allocationGroups().length },
   paths: { label: "Call paths", key: "p", make: pathsView },
   distributions: { label: "Distributions", key: "d", make: distributionsView },
   launches: { label: "Launches", key: "l", make: launchesView, tally: () => profile().kernels.reduce((sum, kernel) => sum + kernel.launch_count, 0) },
@@ -221,7 +221,7 @@ function warmUp() {
       state.model = chosen;
     };
     for (const kernel of profile().kernels.slice(0, 50)) tasks.push(as(() => launchesOf(kernel)));
-    tasks.push(as(allLaunches), as(allocationRows), as(callTree), as(programSum));
+    tasks.push(as(allLaunches), as(allocationGroups), as(callTree), as(programSum));
   }
   tasks.push(hottestFile, searchEntries, () => side().by("sites", "place"), () => side().by("sites", "kernel"));
   for (const kernel of profile().kernels.slice(0, 50)) tasks.push(() => kernelPaths(kernel));
