@@ -157,6 +157,8 @@ examples![
     convolution = 15,
     raytracer = 16,
     downscale = 17,
+    long_range_stencil = 18,
+    lattice_boltzmann = 19,
 ];
 
 /// A program is a file, or a folder whose sources form one program.

@@ -109,8 +109,8 @@ int main(int argc, char **argv)
             for (int x = 1; x < n - 1; ++x) {
                 double f[DIRECTIONS];
                 for (int direction = 0; direction < DIRECTIONS; ++direction) {
-                    long from = (long(z - step(direction, 2)) * n + y - step(direction, 1)) * n + x - step(direction, 0);
-                    f[direction] = source[direction * cells + from];
+                    long before = (long(z - step(direction, 2)) * n + y - step(direction, 1)) * n + x - step(direction, 0);
+                    f[direction] = source[direction * cells + before];
                 }
                 collide(f, omega);
                 for (int direction = 0; direction < DIRECTIONS; ++direction) {

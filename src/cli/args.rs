@@ -446,6 +446,10 @@ pub struct PredictArguments {
     /// Registers per thread, for occupancy [default: what ptxas says for the model's architecture]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=255))]
     pub registers: Option<u32>,
+    /// Run the best, the worst and some other configurations with this command, in which {x}, {y} and {z} stand for the
+    /// block's sizes, and show predicted over simulated figures
+    #[arg(long, value_name = "COMMAND", conflicts_with = "format")]
+    pub check: Option<String>,
     /// Form of the result
     #[arg(long, value_enum, default_value_t = PredictFormat::Text)]
     pub format: PredictFormat,

@@ -1,5 +1,6 @@
 //! `warpline predict`: configurations of a kernel that were never run.
 
+mod check;
 mod options;
 
 use self::options::Wishes;
@@ -40,6 +41,14 @@ pub(super) fn execute(arguments: &PredictArguments) -> Result<u8, Failure> {
     let mut documents = documents.into_iter();
     let Some(mut document) = documents.next() else { return Ok(exit_code::USAGE) };
     document.other_models = documents.collect();
+    if let Some(command) = &arguments.check {
+        let mut text = String::new();
+        for one in std::iter::once(&document).chain(&document.other_models) {
+            text.push_str(&check::check(one, kernel, command)?);
+        }
+        output::write(text.as_bytes(), arguments.output.as_deref())?;
+        return Ok(exit_code::OK);
+    }
     let text = match arguments.format {
         PredictFormat::Text => report::prediction_text(&document, arguments.top),
         PredictFormat::Json => report::prediction_json(&document),

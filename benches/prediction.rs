@@ -1,0 +1,66 @@
+//! Speed of predictions, one core: configurations of the 25-point stencil on 640 x 512 x 512 points, from its address
+//! expressions on. `cargo bench -p warpline --bench prediction`; prints milliseconds per configuration; the bar is 1.
+
+#[allow(dead_code, reason = "each user takes what it needs")]
+#[path = "../tests/support_programs/mod.rs"]
+mod support_programs;
+
+use std::process::Command;
+use std::time::Instant;
+
+use support_programs::{build, root, run, warpline, work_folder};
+use warpline::models::find;
+use warpline::prediction::configurations::{all_blocks, followed, grid_for};
+use warpline::prediction::curves;
+use warpline::prediction::launch::Launch;
+use warpline::prediction::predict::{Model, predict};
+use warpline::prediction::subject::Subject;
+
+/// Rounds over all configurations.
+const ROUNDS: u32 = 3;
+
+fn main() {
+    let folder = work_folder("bench-prediction");
+    let flags = ["-O2", "-g", "-arch=sm_80"].map(str::to_owned);
+    let program = build(&[root().join("examples/long_range_stencil/long_range_stencil.cu")], &flags, &folder);
+    let file = folder.join("stencil.wlprof");
+    let mut command = Command::new(warpline());
+    command.args(["run", "--gpu", "a100", "--reuse", "off", "-o"]).arg(&file).arg("--").arg(program);
+    assert!(run(&mut command, &folder, "run").status.success());
+    let profile = warpline::profile::read(&file).expect("the profile of the stencil");
+    let subject = Subject::new(&profile, &profile.kernels[0]).expect("a kernel with expressions");
+    let mut launch = subject.launch.clone();
+    for (name, value) in [("nx", 640), ("ny", 512), ("nz", 512)] {
+        let parameter = subject.parameter(name).expect("the stencil's sizes");
+        launch.arguments.insert((parameter.number, parameter.offset), value);
+    }
+    let found = find("a100").expect("a model");
+    let (device, hierarchy, rates) = (found.run_device().unwrap().device, found.hierarchy().unwrap(), found.rates());
+    let model = Model {
+        key: "a100",
+        device: &device,
+        hierarchy: &hierarchy,
+        rates: &rates,
+        curves: curves::of_model("a100"),
+        stated: Default::default(),
+    };
+    let blocks = all_blocks(&subject.launch);
+    let follows = followed(&subject);
+    let mut slowest = (0.0f64, [0; 3]);
+    let start = Instant::now();
+    for _ in 0..ROUNDS {
+        for &block in &blocks {
+            let (grid, _) = grid_for(&subject, &launch, block, &follows);
+            let one = Launch { block, grid, arguments: launch.arguments.clone() };
+            let begin = Instant::now();
+            std::hint::black_box(predict(&subject, &one, &model).ok());
+            let took = begin.elapsed().as_secs_f64();
+            if took > slowest.0 {
+                slowest = (took, block);
+            }
+        }
+    }
+    let each = start.elapsed().as_secs_f64() / f64::from(ROUNDS) / blocks.len() as f64;
+    let (time, block) = slowest;
+    println!("{} configurations, {:.3} ms each, {:.3} ms at most ({block:?})", blocks.len(), each * 1e3, time * 1e3);
+}

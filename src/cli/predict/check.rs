@@ -1,0 +1,121 @@
+//! `predict --check`: the program is run with what was predicted, and both are shown side by side.
+//!
+//! A configuration can be checked where a launch of it can be recorded: the program is run again with the command line that
+//! `--check` is given, in which `{x}`, `{y}` and `{z}` stand for the block's sizes.
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use crate::cli::Failure;
+use crate::exit_code;
+use crate::prediction::document::{Configuration, Document};
+use crate::profile::model::Kernel;
+use crate::profile::{self, Profile};
+
+/// Configurations between the best and the worst one that are run.
+const BETWEEN: usize = 3;
+
+/// Runs the best, the worst and some other configurations, and tells predicted beside simulated figures.
+pub(super) fn check(document: &Document, kernel: &Kernel, command: &str) -> Result<String, Failure> {
+    let usage = |message: &str| Failure::new(exit_code::USAGE, format!("--check: {message}"));
+    let words: Vec<&str> = command.split_whitespace().collect();
+    if words.is_empty() {
+        return Err(usage("it takes the program and its arguments, with {x}, {y} and {z} for the block's sizes"));
+    }
+    if !command.contains("{x}") {
+        return Err(usage(
+            "{x}, and {y} and {z} where there are any, have to stand for the block's sizes in the command",
+        ));
+    }
+    let all = &document.configurations;
+    let count = all.len();
+    let mut chosen: Vec<usize> =
+        (0..BETWEEN + 2).map(|number| number * count.saturating_sub(1) / (BETWEEN + 1)).collect();
+    chosen.dedup();
+    let mut out = String::new();
+    let head = ["block", "L1 passes", "sectors", "L2 load", "DRAM load", "DRAM store"];
+    // Writing to a string cannot fail.
+    let _ = writeln!(out, "predicted / simulated for {}\n", document.model);
+    let _ = writeln!(out, "{:<12}{:>16}{:>16}{:>16}{:>16}{:>16}", head[0], head[1], head[2], head[3], head[4], head[5]);
+    for one in chosen.into_iter().filter_map(|number| all.get(number)) {
+        let [x, y, z] = one.block.map(|size| size.to_string());
+        let words = words.iter().map(|word| word.replace("{x}", &x).replace("{y}", &y).replace("{z}", &z));
+        let profile = run(&document.model, &words.collect::<Vec<_>>())?;
+        let row = simulated(&profile, kernel, one);
+        let _ = match row {
+            Some(row) => writeln!(out, "{row}"),
+            None => writeln!(out, "{:<12}the program made no launch of this shape", format!("{x}x{y}x{z}")),
+        };
+    }
+    Ok(out)
+}
+
+/// Profiles the program with empty caches at each launch, as predictions have them.
+fn run(model: &str, words: &[String]) -> Result<Profile, Failure> {
+    let failed = |what: &dyn std::fmt::Display| Failure::new(exit_code::UNEXPECTED, format!("--check: {what}"));
+    let own = std::env::current_exe().map_err(|error| failed(&error))?;
+    let folder = Folder::new().map_err(|error| failed(&error))?;
+    let file = folder.0.join("check.wlprof");
+    let fixed = ["--reuse", "off", "--l2-copies", "cold", "--l2-launches", "flushed"];
+    let status = Command::new(own)
+        .args(["run", "--gpu", model])
+        .args(fixed)
+        .arg("-o")
+        .arg(&file)
+        .arg("--")
+        .args(words)
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status()
+        .map_err(|error| failed(&error))?;
+    read(&file).ok_or_else(|| failed(&format!("{} gave no profile ({status})", words.join(" "))))
+}
+
+/// A folder for one profile, which goes when it is read.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new() -> std::io::Result<Folder> {
+        let folder = std::env::temp_dir().join(format!("warpline-predict-{}", std::process::id()));
+        std::fs::create_dir(&folder)?;
+        Ok(Folder(folder))
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        // What cannot be removed stays in the folder for temporary files.
+        _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+fn read(file: &Path) -> Option<Profile> {
+    profile::read(file).ok()
+}
+
+/// A row of the table, of the first launch of the kernel with that shape.
+fn simulated(profile: &Profile, kernel: &Kernel, predicted: &Configuration) -> Option<String> {
+    let found = profile.kernels.iter().find(|one| one.name == kernel.name)?;
+    let launch = found.launches.iter().find(|one| one.block == predicted.block && one.grid == predicted.grid)?;
+    let global = launch.metrics.get("global")?;
+    let (l2, dram) = (global.l2.unwrap_or_default(), global.dram.unwrap_or_default());
+    let ratio = |predicted: u64, simulated: u64| match (predicted, simulated) {
+        (0, 0) => "1.000".to_owned(),
+        (_, 0) => format!("{predicted} / 0"),
+        _ => format!("{:.3}", predicted as f64 / simulated as f64),
+    };
+    let [x, y, z] = predicted.block;
+    let figures = [
+        ratio(predicted.l1_wavefronts, global.l1_wavefronts.map_or(0, |passes| passes.data)),
+        ratio(predicted.request_sectors, global.sectors),
+        ratio(predicted.l2_load_bytes, l2.load_lookups * 32),
+        ratio(predicted.dram_load_bytes, dram.read_sectors * 32),
+        ratio(predicted.dram_store_bytes, dram.write_sectors * 32),
+    ];
+    let mut row = format!("{:<12}", format!("{x}x{y}x{z}"));
+    for figure in figures {
+        let _ = write!(row, "{figure:>16}");
+    }
+    Some(row)
+}
