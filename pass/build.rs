@@ -28,6 +28,23 @@ fn main() {
     // Nothing here is hot; a debug build of LLVM's inline containers only costs time and space.
     build.opt_level(1).debug(false).compile("warpline_shim");
     device_runtime(Path::new(&ask(&config, "--bindir")));
+    if std::env::var_os("CARGO_FEATURE_STATIC_LLVM").is_some() {
+        link_statically();
+    }
+}
+
+/// What LLVM's archives need besides themselves and llvm-sys does not name, so that the binary needs the C library alone.
+fn link_statically() {
+    let compiler = cc::Build::new().get_compiler();
+    for library in ["ffi"] {
+        let mut asked = compiler.to_command();
+        let output = asked.arg(format!("-print-file-name=lib{library}.a")).output();
+        let path = output.ok().map(|output| String::from_utf8_lossy(&output.stdout).trim().to_owned());
+        let folder = path.as_deref().map(Path::new).filter(|path| path.is_file()).and_then(Path::parent);
+        let folder = folder.unwrap_or_else(|| panic!("lib{library}.a is missing: install lib{library}-dev"));
+        println!("cargo:rustc-link-search=native={}", folder.display());
+        println!("cargo:rustc-link-lib=static={library}");
+    }
 }
 
 /// Compiles `runtime/device` with the clang that belongs to this LLVM; no CUDA toolkit is needed. The oldest

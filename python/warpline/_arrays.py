@@ -97,12 +97,14 @@ def memory(argument):
         owner = argument.owner()
         start, size = _extent(owner)
         return Memory(start, size, owner, argument.source)
-    if hasattr(argument, "untyped_storage"):
+    if hasattr(argument, "storage"):
         if argument.device.type != "cpu":
             raise WarplineError(f"a tensor lies on {argument.device}: the CPU device takes tensors of the CPU")
-        # The storage, and not the tensor, which may be one of several views of it.
-        storage = argument.untyped_storage()
-        return Memory(storage.data_ptr(), storage.nbytes(), storage, argument)
+        # PyTorch 1 had no other.
+        storage = argument.untyped_storage() if hasattr(argument, "untyped_storage") else argument.storage()
+        # A view's memory lives as long as what it is a view of; the object of a storage may be made anew each time.
+        base = getattr(argument, "_base", None)
+        return Memory(storage.data_ptr(), storage.nbytes(), argument if base is None else base, argument)
     size = getattr(argument, "nbytes", None)
     return Memory(argument.data_ptr(), size, argument, argument) if size else None
 
@@ -123,10 +125,11 @@ def shares(memory):
     def same(value):
         if value is memory.source or value is memory.owner:
             return True
-        if type(value).__module__.partition(".")[0] != "torch" or not hasattr(value, "untyped_storage"):
+        if type(value).__module__.partition(".")[0] != "torch" or not hasattr(value, "storage"):
             return False
         try:
-            return value.device.type == "cpu" and value.untyped_storage().data_ptr() == memory.start
+            storage = value.untyped_storage if hasattr(value, "untyped_storage") else value.storage
+            return value.device.type == "cpu" and storage().data_ptr() == memory.start
         except (AttributeError, RuntimeError):
             return False
 

@@ -313,11 +313,12 @@ impl Runtime {
     pub(crate) fn tell_program(&mut self) {
         let arguments = std::fs::read("/proc/self/cmdline").unwrap_or_default();
         let arguments = arguments.strip_suffix(&[0]).unwrap_or(&arguments).split(|byte| *byte == 0).skip(1);
-        self.trace.event(Event::Program {
-            executable: executable(),
-            arguments: arguments.map(|argument| String::from_utf8_lossy(argument).into_owned()).collect(),
-            device: self.options.device.clone(),
-        });
+        let mut arguments: Vec<_> = arguments.map(|argument| String::from_utf8_lossy(argument).into_owned()).collect();
+        // What Warpline's Python package puts in front of the user's script.
+        if arguments.starts_with(&["-m".to_owned(), "warpline._script".to_owned()]) {
+            arguments.drain(..2);
+        }
+        self.trace.event(Event::Program { executable: executable(), arguments, device: self.options.device.clone() });
         if crate::gpu::active() {
             self.trace.event(Event::OnGpu);
         }

@@ -163,3 +163,8 @@ pub(super) fn lane_axis(kernel: &Kernel) -> usize {
 pub(super) fn thread_index(axis: usize) -> &'static str {
     ["threadIdx.x", "threadIdx.y", "threadIdx.z"][axis.min(2)]
 }
+
+/// Whether a kernel was written in Triton: its source has tiles in the place of threads.
+pub(super) fn is_triton(kernel: &Kernel) -> bool {
+    kernel.file.ends_with(".py")
+}

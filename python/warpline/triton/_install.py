@@ -7,6 +7,7 @@ import triton
 
 from .. import _frames, _runtime
 from .._errors import WarplineError
+from .._imports import after
 
 #: The first version that runs.
 _OLDEST = (3, 6)
@@ -27,7 +28,7 @@ def install(gpu, options):
     _runtime.configure(gpu, **options)
     if _installed:
         return
-    from . import _compiler, _driver, _jit, _testing
+    from . import _compiler, _driver, _jit, _testing, _torch
 
     _frames.hide(os.path.dirname(triton.__file__))
     _compiler.install()
@@ -35,4 +36,5 @@ def install(gpu, options):
     triton.runtime.driver.set_active(driver)
     _jit.install()
     _testing.install()
+    after("torch", _torch.install)
     _installed.append(driver)

@@ -1,6 +1,6 @@
 //! Registers that ptxas spills to local memory, of the code without hooks.
 
-use super::super::context::Context;
+use super::super::context::{Context, is_triton};
 use super::super::draft::Draft;
 use super::super::words;
 use crate::profile::model::{Kernel, Severity};
@@ -27,8 +27,12 @@ fn draft(context: &Context<'_>, kernel: &Kernel) -> Draft {
          once); no other figure shows this traffic",
         words::bytes(kernel.spill_bytes.into()),
     );
-    let cure = "allow more registers (__launch_bounds__, -maxrregcount), or let a thread keep fewer values at a time: smaller unroll factors, \
-                split kernels, shared memory for what is rarely used";
+    let cure = if is_triton(kernel) {
+        "give a block more warps (num_warps), make the tiles smaller, or have fewer stages of the pipeline (num_stages)"
+    } else {
+        "allow more registers (__launch_bounds__, -maxrregcount), or let a thread keep fewer values at a time: smaller unroll factors, \
+                split kernels, shared memory for what is rarely used"
+    };
     let share = context.kernel_share(kernel);
     let draft = Draft::new(reason, cure)
         .at_kernel(kernel)

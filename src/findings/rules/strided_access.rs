@@ -2,7 +2,7 @@
 //! Accesses").
 
 use super::super::access::{Access, share};
-use super::super::context::{Context, block_of, lane_axis, thread_index, warps};
+use super::super::context::{Context, block_of, is_triton, lane_axis, thread_index, warps};
 use super::super::draft::Draft;
 use super::super::gain::Saving;
 use super::super::words;
@@ -48,6 +48,23 @@ pub(super) fn is_strided(access: &Access<'_>) -> bool {
         && access.sums.excess_share() >= LEAST_EXCESS
 }
 
+/// What to do where the source has tiles and no threads.
+fn in_triton(access: &Access<'_>, target: &str, verb: &str, elements: u64) -> String {
+    // The name without the size.
+    let name = target.split(" (").next().unwrap_or(target);
+    match elements {
+        2 | 4 | 8 if elements * u64::from(access.bytes) <= 16 => format!(
+            "Triton makes a request for each of the {elements} elements that a thread has, as it cannot know that they lie side by side in \
+             {name} and that the mask has them all or none: pass sizes and strides that are multiples of 16 (pad the tensor), or say so \
+             with tl.multiple_of and tl.max_contiguous"
+        ),
+        _ => format!(
+            "let the last axis of the tile run along the elements that lie side by side in {name}: exchange the strides and {verb} the \
+             transposed tile (tl.trans), or hand over a tensor that is contiguous along that axis"
+        ),
+    }
+}
+
 fn draft(context: &Context<'_>, access: &Access<'_>) -> Option<Draft> {
     let stride = access.pattern.stride_bytes.filter(|_| is_strided(access));
     if super::struct_fields::explains(access) {
@@ -91,6 +108,8 @@ fn draft(context: &Context<'_>, access: &Access<'_>) -> Option<Draft> {
     // A transposition: whichever index is neighbouring here is not in the access that is well coalesced now.
     let exchanged_would_harm = neighbour.is_some_and(|other| harmed_by_exchange(context, access, axis, other));
     let cure = match neighbour {
+        // There are no threads in the source.
+        _ if is_triton(access.kernel) => in_triton(access, &target, verb, elements),
         Some(_) if exchanged_would_harm => format!(
             "the kernel's other access is coalesced with {index}, so this is a transposition: read a tile into shared memory, \
              __syncthreads(), and {verb} it from there with the indices exchanged (rows of the tile padded by one element)"
