@@ -4,7 +4,7 @@ PREFIX ?= /usr/local
 TARGET = $(or $(CARGO_TARGET_DIR),target)
 DEMO = examples/bicg/bicg.cu
 
-.PHONY: all setup build demo test test-all fuzz sanitize lint docs bench gpu-bundle gpu-test install clean
+.PHONY: all setup build wheel demo test test-all fuzz sanitize lint docs bench gpu-bundle gpu-test install clean
 
 all: build
 
@@ -14,6 +14,10 @@ setup:
 
 build: setup
 	$(CARGO) build --release --locked
+
+# The Python package with its programs, in dist/: needs nothing but Python where it is installed.
+wheel:
+	CARGO="$(CARGO)" scripts/wheel.sh $(abspath dist)
 
 # Profiles a real example and prints its report.
 demo: build

@@ -1,7 +1,7 @@
 #!/bin/sh
-# Installs what building and using Warpline needs and this machine lacks, with --tests also what only the tests need.
-# Safe to repeat: what is there is left alone. With root, Debian packages are installed; without, the exact command is
-# printed and the exit code is 6.
+# Installs what building and using Warpline needs and this machine lacks, with --tests also what only the tests need, with --wheel
+# what LLVM's archives need to be linked into the Python package. Safe to repeat: what is there is left alone. With root, Debian
+# packages are installed; without, the exact command is printed and the exit code is 6.
 set -eu
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -34,6 +34,15 @@ missing_packages() {
         have cmake || echo cmake
         # The report's page is tested in a browser.
         { have chromium || have chromium-browser || have google-chrome; } || echo chromium
+    fi
+    if [ "$tests" = --wheel ]; then
+        libraries=/usr/lib/x86_64-linux-gnu
+        [ -e "/usr/lib/llvm-$llvm/lib/libPolly.a" ] || echo "libpolly-$llvm-dev"
+        [ -e "$libraries/libzstd.a" ] || echo libzstd-dev
+        [ -e "$libraries/libz.a" ] || echo zlib1g-dev
+        [ -e "$libraries/libffi.a" ] || echo libffi-dev
+        [ -e "$libraries/libz3.so" ] || echo libz3-dev
+        [ -e "$libraries/libxml2.so" ] || echo libxml2-dev
     fi
     # Only the wheels need pip.
     if { { ! cuda_toolkit >/dev/null && ! cuda_wheels_present; } || { [ "$tests" = --tests ] && ! test_wheels_present; }; } &&
