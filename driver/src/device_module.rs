@@ -106,6 +106,9 @@ impl<'a> Lowering<'a> {
     fn objects(&self, text: &[u8]) -> Result<Vec<Vec<u8>>, DriverError> {
         let context = quiet_context();
         let module = loadable::read(&context, text, self.source).map_err(|cause| self.failed(cause))?;
+        if !loadable::has_kernel(&module) {
+            return Err(self.failed("there is no kernel in it (a function of the calling convention ptx_kernel)"));
+        }
         let machine = loadable::adopt(&module, &self.processor()).map_err(|cause| self.failed(cause))?;
         device::keep_stray_accesses(&module);
         device::note_locations(&module);

@@ -295,6 +295,9 @@ macro_rules! names {
 
 runtime_functions!(names);
 
+/// How the names of [`RUNTIME_FUNCTIONS`] begin.
+pub const RUNTIME_FUNCTION_PREFIX: &str = "__wl_";
+
 /// One value per lane.
 pub type Lanes<T> = [T; 32];
 
@@ -328,6 +331,7 @@ mod tests {
 
         let page = include_str!("../../docs/design/borders.md");
         for name in RUNTIME_FUNCTIONS {
+            assert!(name.starts_with(RUNTIME_FUNCTION_PREFIX), "{name}");
             assert!(page.contains(&format!("`{name}(")), "docs/design/borders.md says nothing of {name}");
         }
         for hook in Hook::all()

@@ -2,6 +2,7 @@
 //! stages on clang's device code expect, and afterwards an object that can be loaded by itself.
 
 use crate::device::{DeviceError, TargetError};
+use crate::ir::kernel::is_kernel;
 use crate::llvm::module::verify;
 use crate::llvm::shim::{Tuning, run_pipeline};
 use crate::llvm::value::Linkage;
@@ -31,6 +32,11 @@ pub fn read<'c>(context: &'c Context, text: &[u8], name: &str) -> Result<Module<
     context
         .create_module_from_ir(buffer)
         .map_err(|cause| ObjectError::Read { path: name.into(), cause: cause.to_string() })
+}
+
+/// Whether there is anything to launch in a module.
+pub fn has_kernel(module: &Module<'_>) -> bool {
+    module.functions().into_iter().any(|function| !function.is_declaration() && is_kernel(function))
 }
 
 /// Gives a module the machine that its front end did not name: `processor` as `sm_80`. Triton sets triple, data layout and

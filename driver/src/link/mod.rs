@@ -12,6 +12,7 @@ use crate::programs::libraries;
 use crate::programs::tools::Tools;
 use crate::trace;
 use std::path::{Path, PathBuf};
+use warpline_format::hooks::RUNTIME_FUNCTION_PREFIX;
 
 /// Links sources, objects and libraries with the runtime.
 pub fn link(tools: &Tools, invocation: &Invocation) -> Result<(), DriverError> {
@@ -34,6 +35,8 @@ pub fn link(tools: &Tools, invocation: &Invocation) -> Result<(), DriverError> {
         command = command.path(&object);
     }
     command = command.args(["-lcudadevrt", "-lcudart_static"]);
+    // Modules that the program loads find the runtime's functions in it.
+    command = command.args([format!("-Wl,--export-dynamic-symbol={RUNTIME_FUNCTION_PREFIX}*")]);
     match invocation.gpu {
         GpuCode::None => {}
         GpuCode::Real => {

@@ -111,6 +111,8 @@ impl<'c> Emitter<'_, 'c> {
             "mma" | "ldmatrix" | "stmatrix" | "movmatrix" => return self.asm_matrix(machine, &parts, operands, guard),
             "tex" | "tld4" => return self.asm_texture(machine, &parts, operands, guard),
             "suld" | "sust" => return self.asm_surface(machine, &parts, operands, guard),
+            // To other blocks of a cluster, with a barrier object to tell of it.
+            "st" | "red" if has("async") => return None,
             "ld" | "ldu" => return self.asm_load(machine, &parts, operands, guard, bits),
             "st" => return self.asm_store(machine, &parts, operands, guard, bits),
             "atom" | "red" => return self.asm_atomic(machine, &parts, operands, guard, kind, bits),

@@ -1,0 +1,88 @@
+//! Device modules that programs load while they run: from LLVM IR, and from what `warpline-cc --warpline-module` makes of it.
+
+#[allow(dead_code, reason = "shared by several suites")]
+mod support_programs;
+
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use support_programs::{build, root, run, warpline, warpline_cc, work_folder};
+
+fn source() -> PathBuf {
+    root().join("tests/modules/scale.ll")
+}
+
+fn compile(arguments: &[&str]) -> Output {
+    Command::new(warpline_cc()).arg("--warpline-module").args(arguments).output().expect("warpline-cc starts")
+}
+
+fn object(folder: &Path) -> PathBuf {
+    let made = folder.join("scale.so");
+    let output = compile(&["-o", made.to_str().unwrap(), source().to_str().unwrap()]);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    made
+}
+
+#[test]
+fn modules_are_loaded_launched_and_profiled() {
+    let folder = work_folder("device_modules");
+    let program = build(&[root().join("tests/modules/loads.cu")], &[], &folder);
+    for (name, image) in [("object", object(&folder)), ("text", source())] {
+        let profile = folder.join(format!("{name}.wlprof"));
+        let mut command = Command::new(warpline());
+        command.args(["run", "--gpu", "a100", "-o"]).arg(&profile).arg("--").arg(&program).arg(&image);
+        command.env("WARPLINE_CC", warpline_cc()).env("XDG_CACHE_HOME", folder.join("cache"));
+        let outcome = run(&mut command, &folder, name);
+        assert!(outcome.status.success() && outcome.stdout == "right\n", "{}", outcome.describe());
+        let report = Command::new(warpline()).args(["report", "--format", "json"]).arg(&profile).output().unwrap();
+        let report: Value = serde_json::from_slice(&report.stdout).expect("a profile");
+        // Three modules, each with its kernel. 100 of 128 lanes of four warps: the last has four.
+        let kernels = report["kernels"].as_array().unwrap();
+        assert_eq!(kernels.len(), 3);
+        for kernel in kernels {
+            let global = &kernel["metrics"]["global"];
+            let counted = ["requests", "lanes", "bytes", "sectors"].map(|name| global[name].as_u64().unwrap());
+            assert_eq!(counted, [8, 200, 800, 26], "{name}");
+            assert_eq!(kernel["metrics"]["shared"]["requests"], 8);
+        }
+        let lines: Vec<_> = report["lines"].as_array().unwrap().iter().map(|line| line["line"].as_u64()).collect();
+        assert!(lines.contains(&Some(8)) && lines.contains(&Some(9)), "{lines:?}");
+        assert!(report["lines"][0]["file"].as_str().unwrap().ends_with("/nowhere/scale.py"));
+    }
+    let kept = std::fs::read_dir(folder.join("cache/warpline/modules")).expect("a folder").count();
+    assert_eq!(kept, 1, "text is compiled once, and nothing is left beside it");
+}
+
+#[test]
+fn what_cannot_be_compiled_is_told() {
+    let folder = work_folder("device_modules_refused");
+    let good = std::fs::read_to_string(source()).unwrap();
+    let made = folder.join("made.so");
+    for (name, text, wanted) in [
+        ("garbage", "no IR at all".to_owned(), "not readable as LLVM"),
+        ("empty", String::new(), "no kernel"),
+        (
+            "unknown",
+            good.replace("st.global.b32", "st.async.weak.shared::cluster.b32"),
+            "scale.py:9: the CPU device does not support the inline assembly",
+        ),
+        (
+            "second",
+            good.replace("mov.u32 $0, 0x0;", "of.tomorrow.u32 $0, 0x0;"),
+            "does not support `of.tomorrow.u32 $0, 0x0` of the inline assembly",
+        ),
+    ] {
+        let file = folder.join(format!("{name}.ll"));
+        std::fs::write(&file, text).unwrap();
+        let output = compile(&["-o", made.to_str().unwrap(), file.to_str().unwrap()]);
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(!output.status.success() && said.contains(wanted), "{name}: {said}");
+        assert!(!made.exists(), "{name}");
+    }
+    for arguments in [&["-o", "x.so"][..], &["a.ll", "b.ll", "-o", "x.so"], &["a.ll"]] {
+        let said = String::from_utf8_lossy(&compile(arguments).stderr).into_owned();
+        assert!(said.contains("--warpline-module takes one file"), "{said}");
+    }
+    let said = compile(&["--warpline-registers=many", "a.ll", "-o", "x.so"]).stderr;
+    assert!(String::from_utf8_lossy(&said).contains("--warpline-registers=many: expected"));
+}
