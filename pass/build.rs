@@ -33,18 +33,15 @@ fn main() {
     }
 }
 
-/// What LLVM's archives need besides themselves and llvm-sys does not name, so that the binary needs the C library alone.
+/// libffi, which LLVM's archives need and llvm-sys does not name, from its archive: nothing else of the package uses it.
 fn link_statically() {
-    let compiler = cc::Build::new().get_compiler();
-    for library in ["ffi"] {
-        let mut asked = compiler.to_command();
-        let output = asked.arg(format!("-print-file-name=lib{library}.a")).output();
-        let path = output.ok().map(|output| String::from_utf8_lossy(&output.stdout).trim().to_owned());
-        let folder = path.as_deref().map(Path::new).filter(|path| path.is_file()).and_then(Path::parent);
-        let folder = folder.unwrap_or_else(|| panic!("lib{library}.a is missing: install lib{library}-dev"));
-        println!("cargo:rustc-link-search=native={}", folder.display());
-        println!("cargo:rustc-link-lib=static={library}");
-    }
+    let mut asked = cc::Build::new().get_compiler().to_command();
+    let output = asked.arg("-print-file-name=libffi.a").output();
+    let path = output.ok().map(|output| String::from_utf8_lossy(&output.stdout).trim().to_owned());
+    let folder = path.as_deref().map(Path::new).filter(|path| path.is_file()).and_then(Path::parent);
+    let folder = folder.unwrap_or_else(|| panic!("libffi.a is missing: install libffi-dev"));
+    println!("cargo:rustc-link-search=native={}", folder.display());
+    println!("cargo:rustc-link-lib=static=ffi");
 }
 
 /// Compiles `runtime/device` with the clang that belongs to this LLVM; no CUDA toolkit is needed. The oldest
