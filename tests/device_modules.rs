@@ -1,6 +1,5 @@
 //! Device modules that programs load while they run: from LLVM IR, and from what `warpline-cc --warpline-module` makes of it.
 
-#[allow(dead_code, reason = "shared by several suites")]
 mod support_programs;
 
 use serde_json::Value;

@@ -1,6 +1,9 @@
 //! Sessions: keys go in, the picture of a terminal comes out.
 
 mod support;
+mod support_programs;
+#[path = "support/recording.rs"]
+mod recording;
 
 use std::process::Command;
 
@@ -261,6 +264,55 @@ fn every_row_leads_somewhere() {
 
 fn warpline() -> Command {
     Command::new(env!("CARGO_BIN_EXE_warpline"))
+}
+
+/// The profile of a worked case and of its cure, as made in a folder that is called the same everywhere.
+fn case(name: &str) -> (Profile, Profile) {
+    let folder = support_programs::work_folder("recording");
+    let source = support_programs::root().join("examples/cases").join(name);
+    let profiled = |output: &str, flags: &[String]| {
+        let program = support_programs::build(std::slice::from_ref(&source), flags, &folder);
+        let file = folder.join(output);
+        let mut command = warpline();
+        command.arg("run").arg("-o").arg(&file).arg("--").arg(&program);
+        let outcome = support_programs::run(&mut command, &folder, output);
+        assert!(outcome.status.success(), "{}", outcome.describe());
+        let profile = warpline::profile::read(&file).unwrap();
+        let text = serde_json::to_string(&profile).unwrap();
+        let text = text.replace(support_programs::root().to_str().unwrap(), "/warpline");
+        let text = text.replace(&format!("{}/program", folder.display()), "/warpline/program");
+        serde_json::from_str(&text).unwrap()
+    };
+    let optimised = "-O2".to_owned();
+    (profiled("before", &[optimised.clone()]), profiled("after", &[optimised, "-DFIXED".to_owned()]))
+}
+
+/// The recording in the README; written anew with `WARPLINE_WRITE_DOCS=1`.
+#[test]
+fn the_recording_shows_what_a_session_shows() {
+    let (before, after) = case("swapped_indices.cu");
+    let mut scenes = Vec::new();
+    let mut record = |screen: &mut Screen, keys: &[(&str, f64)]| {
+        for (keys, seconds) in keys {
+            screen.keys(keys);
+            screen.terminal.draw(|frame| draw(&mut screen.session, frame, true)).unwrap();
+            let screen = screen.terminal.backend().buffer().clone();
+            scenes.push(recording::Scene { screen, seconds: *seconds });
+        }
+    };
+    // From the finding to its line and the allocation, then what the cure changed.
+    let mut first = Screen::new(before.clone(), None, 100, 26);
+    let tour = [("", 2.5), ("<enter>", 4.0), ("<enter>", 3.0), ("<back><down><down>", 1.5), ("<enter>", 3.5), ("5", 2.0)];
+    record(&mut first, &tour);
+    let mut second = Screen::new(after, Some(before), 100, 26);
+    record(&mut second, &[("6", 4.0), ("2c", 2.5)]);
+    let title = "warpline explore: from a finding to its line and allocation, and what the cure changed";
+    let svg = recording::svg(&scenes, title);
+    let file = support_programs::root().join("docs/pictures/explore.svg");
+    if std::env::var_os("WARPLINE_WRITE_DOCS").is_some() {
+        std::fs::write(&file, &svg).unwrap();
+    }
+    assert_eq!(std::fs::read_to_string(&file).unwrap_or_default(), svg, "make docs writes it anew");
 }
 
 #[test]

@@ -13,7 +13,6 @@ use warpline_format::site_table::InstructionMix;
 
 fn rates() -> Rates {
     Rates {
-        cache_bytes: (0, 0),
         sms: 10,
         clock_hz: Some(1e9),
         issue: Some(4.0),
@@ -262,8 +261,7 @@ prop_compose! {
     ) -> Rates {
         let rate = |index: usize| numbers[index].map(f64::from);
         Rates {
-            cache_bytes: (0, 0),
-            sms,
+                sms,
             clock_hz: rate(0).map(|mhz| mhz * 1e7),
             issue: rate(1),
             fp32: rate(2),
