@@ -129,8 +129,17 @@ function kernelView(parts) {
     pagesPanel(kernel),
     distributionPanels(kernel.metrics, sites),
     panel("Launched from", { note: paths.length > 1 ? `${count(paths.length)} call paths` : null }, paths.slice(0, 5).map((one) => h("div", { class: "launched" }, paths.length > 1 ? h("p", { class: "note" }, plural(one.launches, "launch", "launches")) : null, pathList(one.path))), paths.length > 5 ? h("p", { class: "note" }, `and ${plural(paths.length - 5, "more path")}`) : null),
-    kernel.launch_count > 1 ? panel("Launches", { note: link("launches", "of all kernels") }, launchTable([kernel], "kernel-launches")) : null,
+    kernel.launch_count > 1 ? panel("Launches", { note: link("launches", "of all kernels") }, launchesOfPage(kernel)) : null,
   ];
+}
+
+/** Launches that a kernel's page shows without being asked; the views of a kernel with more answer faster without. */
+const MOST_LAUNCHES = 5000;
+
+function launchesOfPage(kernel) {
+  if (kernel.launches.length <= MOST_LAUNCHES) return launchTable([kernel], "kernel-launches");
+  const button = h("button", { type: "button", class: "button", on: { click: () => button.replaceWith(launchTable([kernel], "kernel-launches")) } }, `Show its ${plural(kernel.launch_count, "launch", "launches")}`);
+  return button;
 }
 
 function kernelAllocations(kernel) {

@@ -173,9 +173,12 @@ function redraw() {
 function launchesView() {
   const choices = Object.entries(LAUNCH_FIGURES).filter(([, [, , of]]) => allLaunches().some((row) => of(row) > 0)).map(([key, [label]]) => [key, label]);
   if (choices.length > 0 && !choices.some(([key]) => key === timelineChoice.figure)) timelineChoice.figure = choices[0][0];
+  const holder = h("div", { class: "stack" });
+  const draw = () => add(empty(holder), [timeline()]);
+  draw();
   return [
     heading("Launches and copies", "In the order of the program."),
-    panel("In order", { help: "order", actions: choices.length > 1 ? choice("Height", choices, timelineChoice.figure, (value) => { timelineChoice.figure = value; show(true); }) : null }, timeline()),
+    panel("In order", { help: "order", actions: choices.length > 1 ? choice("Height", choices, timelineChoice.figure, (value) => { timelineChoice.figure = value; draw(); }) : null }, holder),
     panel("Launches", {}, launchTable(profile().kernels, "launches")),
     panel("Copies", {}, allCopies()),
   ];
