@@ -130,7 +130,7 @@ impl Flow<'_> {
             all += sectors;
             full += sectors * resident * lines / self.capacity.l1;
             missed += sectors * self.curves.l1.at(resident * lines / self.capacity.l1);
-            left += self.left_by_others(block, &own, sectors, lines);
+            left += self.left_by_others(block, &own, sectors, (lines, resident));
         }
         let mean = |sum: f64| if all > 0.0 { sum / all } else { 0.0 };
         found.repeated_sectors = again;
@@ -195,18 +195,19 @@ impl Flow<'_> {
     }
 
     /// Sectors of what a block loads that earlier blocks of its SM left in L1.
-    fn left_by_others(&self, block: u64, own: &[[(i64, i64); 3]], alone: f64, lines: f64) -> f64 {
+    fn left_by_others(&self, block: u64, own: &[[(i64, i64); 3]], alone: f64, (lines, resident): (f64, f64)) -> f64 {
         let sms = self.capacity.sms;
         let most = block / sms;
         let (mut count, mut before, mut left) = (1, 0.0, 0.0);
         while count <= most && alone > 0.0 {
-            let full = count as f64 * lines / self.capacity.l1;
+            // Between the two lie the blocks that run beside them.
+            let full = (count as f64 + resident - 1.0) * lines / self.capacity.l1;
             let others: Boxes = (1..=count)
                 .flat_map(|back| boxes(block - back * sms, block - back * sms + 1, self.launch.grid))
                 .collect();
             let both: Boxes = own.iter().chain(&others).copied().collect();
             let shared = alone + self.loads(&others, SECTOR).sectors - self.loads(&both, SECTOR).sectors;
-            left += (shared - before).max(0.0) * (1.0 - self.curves.l1.at(full));
+            left += (shared - before).max(0.0) * (1.0 - self.curves.others.at(full));
             before = shared.max(before);
             if full > FORGOTTEN || shared >= alone || count >= MOST_OTHERS {
                 break;

@@ -71,7 +71,9 @@ pub enum GridRule {
 /// for the sake of a rim, divided by the size of a block and rounded up.
 pub fn followed<'a>(subject: &Subject<'a>) -> [Option<&'a Parameter>; 3] {
     let recorded = subject.recorded;
-    let evaluated = Evaluated::new(subject.addresses, &subject.launch);
+    // A grid that fits without a rest leaves nothing to compare; with a block more along each axis there is.
+    let larger = Launch { grid: recorded.grid.map(|size| size.saturating_add(1)), ..subject.launch.clone() };
+    let evaluated = Evaluated::new(subject.addresses, &larger);
     let mut needed = [0i64; 3];
     for site in &subject.addresses.sites {
         let Ok(Some(truth)) = condition(subject.addresses, &evaluated, site) else { continue };

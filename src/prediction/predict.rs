@@ -19,6 +19,8 @@ use crate::models::Rates;
 use crate::profile::model::{Bytes, Site};
 use crate::profile::{Work, of_work};
 
+/// Share of a level-2 cache of two parts that copies take, beside what they are copies of (fitted, see `curves`).
+const COPIED: f64 = 0.75;
 /// Share of the requested sectors of which something has to be known.
 const LEAST_KNOWN: f64 = 0.01;
 
@@ -180,8 +182,8 @@ pub fn predict(subject: &Subject<'_>, launch: &Launch, model: &Model<'_>) -> Res
     let l1 = model.hierarchy.l1.lines(u64::from(shared_bytes) * u64::from(resident));
     let capacity = Capacity {
         l1: f64::from(l1) * f64::from(model.hierarchy.l1.line_bytes),
-        // Parts that keep copies of each other's lines hold half as much of what all SMs use.
-        l2: model.hierarchy.l2.bytes() as f64 / f64::from(model.hierarchy.l2.partitions.max(1)),
+        // Two parts that keep copies of each other's lines hold less that differs.
+        l2: model.hierarchy.l2.bytes() as f64 / (1.0 + COPIED * f64::from(model.hierarchy.l2.partitions.max(1) - 1)),
         sms: u64::from(model.rates.sms.max(1)),
         resident: u64::from(resident),
         caches_loads: model.hierarchy.l1.caches_global_loads,
