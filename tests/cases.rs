@@ -53,6 +53,15 @@ fn missing<'a>(printed: &'a [String], output: &[&str]) -> Option<&'a str> {
     None
 }
 
+/// The Python package, and Triton as `scripts/setup.sh --tests` fetches it.
+fn python_path() -> String {
+    let cache = std::env::var_os("XDG_CACHE_HOME").filter(|path| !path.is_empty()).map(PathBuf::from);
+    let home = || PathBuf::from(std::env::var_os("HOME").expect("HOME is set")).join(".cache");
+    let wheels = cache.unwrap_or_else(home).join("warpline/triton-3.9.0");
+    assert!(wheels.is_dir(), "{} is missing: run scripts/setup.sh --tests", wheels.display());
+    format!("{}:{}", root().join("python").display(), wheels.display())
+}
+
 /// A folder in which the commands of a page work as in the repository: `examples` is there, and `warpline` is found.
 fn place(name: &str) -> (PathBuf, String) {
     let folder = work_folder(name);
@@ -74,6 +83,10 @@ fn follow(page: &Path) {
     for (number, step) in steps.iter().enumerate() {
         let mut command = Command::new("sh");
         command.args(["-c", &format!("{} 2>&1", step.command)]).env("PATH", &path).env_remove("COLUMNS");
+        command
+            .env("PYTHONPATH", python_path())
+            .env("PYTHONDONTWRITEBYTECODE", "1")
+            .env("WARPLINE_BIN", folder.join("tools"));
         let outcome = run(&mut command, &folder, &format!("step{number}"));
         let output: Vec<&str> = outcome.stdout.lines().collect();
         let missing = missing(&step.printed, &output);
@@ -98,6 +111,8 @@ cases![
     bvh_layout: "bvh-layout.md",
     cache_sweep: "cache-sweep.md",
     colliding_atomics: "colliding-atomics.md",
+    masked_tail: "masked-tail.md",
+    strided_load: "strided-load.md",
     swapped_indices: "swapped-indices.md",
     visited: "visited.md",
 ];

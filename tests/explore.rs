@@ -1,9 +1,9 @@
 //! Sessions: keys go in, the picture of a terminal comes out.
 
-mod support;
-mod support_programs;
 #[path = "support/recording.rs"]
 mod recording;
+mod support;
+mod support_programs;
 
 use std::process::Command;
 
@@ -302,7 +302,8 @@ fn the_recording_shows_what_a_session_shows() {
     };
     // From the finding to its line and the allocation, then what the cure changed.
     let mut first = Screen::new(before.clone(), None, 100, 26);
-    let tour = [("", 2.5), ("<enter>", 4.0), ("<enter>", 3.0), ("<back><down><down>", 1.5), ("<enter>", 3.5), ("5", 2.0)];
+    let tour =
+        [("", 2.5), ("<enter>", 4.0), ("<enter>", 3.0), ("<back><down><down>", 1.5), ("<enter>", 3.5), ("5", 2.0)];
     record(&mut first, &tour);
     let mut second = Screen::new(after, Some(before), 100, 26);
     record(&mut second, &[("6", 4.0), ("2c", 2.5)]);

@@ -209,9 +209,11 @@ mod tests {
                 if index < cut { &mut one } else { &mut two }.request(&access, Width::solid(bytes));
             }
             one.add(&two);
+            let sectors_of = |address: u64, bytes: u64| {
+                if bytes == 0 { 0..0 } else { address / SECTOR_BYTES..(address + bytes - 1) / SECTOR_BYTES + 1 }
+            };
             for (address, bytes) in ranges {
-                let sectors = if bytes == 0 { 0..0 } else { address / SECTOR_BYTES..(address + bytes - 1) / SECTOR_BYTES + 1 };
-                let want = (slow.range(sectors.clone()).count() as u64 * SECTOR_BYTES).min(bytes);
+                let want = (slow.range(sectors_of(address, bytes)).count() as u64 * SECTOR_BYTES).min(bytes);
                 prop_assert_eq!(one.bytes_in(address, bytes), want);
                 let address = address / SECTOR_BYTES * SECTOR_BYTES;
                 let map = TouchedMap::new(&one, address, bytes);
@@ -222,6 +224,7 @@ mod tests {
                     prop_assert_eq!(*touched, one.bytes_in(address + start, map.part_bytes.min(bytes - start)));
                 }
                 one.forget(address, bytes);
+                let sectors = sectors_of(address, bytes);
                 slow.retain(|sector| !sectors.contains(sector));
                 prop_assert_eq!(one.bytes_in(0, 1 << 40), slow.len() as u64 * SECTOR_BYTES);
             }

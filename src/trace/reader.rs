@@ -256,7 +256,7 @@ mod tests {
     #[test]
     fn another_version_is_refused_by_name() {
         let mut bytes = small();
-        bytes[8] = 99;
+        bytes[8..12].copy_from_slice(&99u32.to_le_bytes());
         let (_, ending) = read(&bytes);
         let Ending::Damaged(damage) = ending else { panic!("{ending:?}") };
         assert!(damage.to_string().contains("version 99 is not the one"), "{damage}");

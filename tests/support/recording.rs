@@ -20,7 +20,8 @@ pub struct Scene {
 /// The recording; `title` says what it shows to those who do not see it.
 pub fn svg(scenes: &[Scene], title: &str) -> String {
     let area = scenes[0].screen.area;
-    let (width, height) = (f64::from(area.width) * WIDTH + 2.0 * MARGIN, f64::from(area.height) * HEIGHT + 2.0 * MARGIN);
+    let (width, height) =
+        (f64::from(area.width) * WIDTH + 2.0 * MARGIN, f64::from(area.height) * HEIGHT + 2.0 * MARGIN);
     let whole: f64 = scenes.iter().map(|scene| scene.seconds).sum();
     let mut out = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width:.0} {height:.0}\" role=\"img\" aria-label=\"{}\">\n<style>\n\
@@ -65,7 +66,10 @@ fn write_row(out: &mut String, row: usize, cells: &[Cell]) {
         let (x, y) = (MARGIN + at as f64 * WIDTH, MARGIN + row as f64 * HEIGHT);
         let width = (end - at) as f64 * WIDTH;
         if class.split(' ').any(|one| one == "r") {
-            _ = writeln!(out, "<rect x=\"{x:.1}\" y=\"{y:.1}\" width=\"{width:.1}\" height=\"{HEIGHT}\" fill=\"#d8dee9\"/>");
+            _ = writeln!(
+                out,
+                "<rect x=\"{x:.1}\" y=\"{y:.1}\" width=\"{width:.1}\" height=\"{HEIGHT}\" fill=\"#d8dee9\"/>"
+            );
         }
         let shown = text.trim_end();
         if !shown.trim().is_empty() {
@@ -83,12 +87,8 @@ fn write_row(out: &mut String, row: usize, cells: &[Cell]) {
 }
 
 fn class_of(cell: &Cell) -> String {
-    let modifiers = [
-        (Modifier::BOLD, "b"),
-        (Modifier::DIM, "d"),
-        (Modifier::UNDERLINED, "u"),
-        (Modifier::REVERSED, "r"),
-    ];
+    let modifiers =
+        [(Modifier::BOLD, "b"), (Modifier::DIM, "d"), (Modifier::UNDERLINED, "u"), (Modifier::REVERSED, "r")];
     let color = match cell.fg {
         Color::Green => Some("g"),
         Color::Yellow => Some("y"),
