@@ -70,3 +70,38 @@ fn bad_accesses_are_told() {
 fn programs_are_profiled_from_the_command_line() {
     python(NEWEST, "test_commands");
 }
+
+/// Builds the wheel and runs a program in an environment that has it, with nothing else on the search path but a linker.
+#[test]
+#[ignore = "test-all"]
+fn the_wheel_needs_nothing_but_a_linker() {
+    let folder = support_programs::work_folder("wheel");
+    let done = |command: &mut Command| {
+        let output = command.output().unwrap_or_else(|error| panic!("{command:?}: {error}"));
+        assert!(output.status.success(), "{command:?}: {}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    };
+    done(Command::new(root().join("scripts/wheel.sh")).arg(folder.join("dist")).env_remove("CARGO_TARGET_DIR"));
+    let wheel = std::fs::read_dir(folder.join("dist")).unwrap().next().expect("a wheel").unwrap().path();
+    let environment = folder.join("environment");
+    done(Command::new("python3").args(["-m", "venv"]).arg(&environment));
+    let bin = environment.join("bin");
+    done(Command::new(bin.join("pip")).args(["install", "--quiet", "--no-deps", "--no-index"]).arg(&wheel));
+    let programs = folder.join("programs");
+    std::fs::create_dir_all(&programs).unwrap();
+    let linker = done(Command::new("sh").args(["-c", "command -v ld"]));
+    std::os::unix::fs::symlink(linker.trim(), programs.join("ld")).unwrap();
+    let script = folder.join("script.py");
+    let text = "import kernels, numpy as np\nx, out = np.ones(100, 'f4'), np.zeros(100, 'f4')\n\
+                kernels.vector_add[(1,)](x, x, out, 100, BLOCK=128)\nprint(out.sum())\n";
+    std::fs::write(&script, text).unwrap();
+    let search = std::env::join_paths([root().join("tests/triton"), wheels(NEWEST)]).unwrap();
+    let profile = folder.join("p.wlprof");
+    let mut run = Command::new(bin.join("warpline"));
+    run.args(["run", "-o"]).arg(&profile).arg("--").arg(bin.join("python")).arg(&script);
+    run.env_clear().env("HOME", &folder).env("PYTHONPATH", search).env("PATH", &programs);
+    assert_eq!(done(&mut run), "200.0\n");
+    let report =
+        done(Command::new(bin.join("warpline")).arg("report").arg(&profile).env_clear().env("PATH", &programs));
+    assert!(report.contains("vector_add[BLOCK=128]"), "{report}");
+}
