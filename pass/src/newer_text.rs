@@ -14,7 +14,7 @@ enum Float {
 const TYPES: [(&str, Float); 4] =
     [("half", Float::Half), ("bfloat", Float::Brain), ("float", Float::Single), ("double", Float::Double)];
 
-/// The text with literals that LLVM 22 reads; text without new literals comes out unchanged.
+/// The text with literals that LLVM 22 reads. Old literals keep their meaning; decimals of types below double become bits.
 pub fn translate(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for line in text.split_inclusive('\n') {

@@ -10,7 +10,7 @@ from pathlib import Path
 from ._binaries import find
 
 #: Options of ``warpline run`` that take no value.
-_FLAGS = {"--children", "--interleave", "--help", "-h", "--registered-only"}
+_FLAGS = {"--children", "--interleave", "--help", "-h"}
 
 
 def _run(arguments):

@@ -33,7 +33,11 @@ def configure(gpu=None, **options):
             raise RuntimeError(f"the CPU device has started as {_options[0]}; choose the GPU model before the first kernel runs")
         return
     gpu = gpu or (_options[0] if _options else DEFAULT_GPU)
-    arguments = [word for name, value in options.items() for word in (f"--{name.replace('_', '-')}", str(value))]
+    arguments = []
+    for name, value in options.items():
+        # A flag that is not wanted is left out.
+        if value is not False and value is not None:
+            arguments += [f"--{name.replace('_', '-')}"] + ([] if value is True else [str(value)])
     encoded = run("warpline", "options", "--gpu", gpu, *arguments, "--", "python").stdout.strip()
     _options[:] = [gpu]
     os.environ[RUN_VARIABLE] = encoded

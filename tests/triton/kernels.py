@@ -215,13 +215,6 @@ def descriptor_copy(x_ptr, out_ptr, rows, columns, R: tl.constexpr, C: tl.conste
 
 
 @triton.jit
-def given_descriptor_copy(source, out_ptr, columns, R: tl.constexpr, C: tl.constexpr):
-    row, column = tl.program_id(0) * R, tl.program_id(1) * C
-    at = (row + tl.arange(0, R))[:, None] * columns + (column + tl.arange(0, C))[None, :]
-    tl.store(out_ptr + at, source.load([row, column]))
-
-
-@triton.jit
 def integer_matmul(a_ptr, b_ptr, c_ptr, N: tl.constexpr):
     at = tl.arange(0, N)
     a = tl.load(a_ptr + at[:, None] * N + at[None, :])
