@@ -15,6 +15,7 @@ ENABLE_VARIABLE = "WARPLINE"
 #: GPU model where neither ``warpline run`` nor the program names one.
 DEFAULT_GPU = "a100"
 
+#: GPU model and encoded options, once they are chosen here.
 _options = []
 
 
@@ -39,8 +40,7 @@ def configure(gpu=None, **options):
         if value is not False and value is not None:
             arguments += [f"--{name.replace('_', '-')}"] + ([] if value is True else [str(value)])
     encoded = run("warpline", "options", "--gpu", gpu, *arguments, "--", "python").stdout.strip()
-    _options[:] = [gpu]
-    os.environ[RUN_VARIABLE] = encoded
+    _options[:] = [gpu, encoded]
 
 
 def model():
@@ -56,9 +56,10 @@ def library():
     own = not under_run()
     before = os.environ.get(ENABLE_VARIABLE)
     if own:
+        # Until the runtime has read them: other processes that the program starts are none of this one's.
+        os.environ[RUN_VARIABLE] = _options[1]
         # Only sections have traces: a program that is not profiled leaves no files behind.
         os.environ[ENABLE_VARIABLE] = "0"
-        os.putenv(ENABLE_VARIABLE, "0")
     loaded = ctypes.CDLL(str(runtime_library()), mode=ctypes.RTLD_GLOBAL)
     for name, arguments in _FUNCTIONS.items():
         function = getattr(loaded, name)
