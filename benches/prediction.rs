@@ -1,7 +1,6 @@
 //! Speed of predictions, one core: configurations of the 25-point stencil on 640 x 512 x 512 points, from its address
 //! expressions on. `cargo bench -p warpline --bench prediction`; prints milliseconds per configuration; the bar is 1.
 
-#[allow(dead_code, reason = "each user takes what it needs")]
 #[path = "../tests/support_programs/mod.rs"]
 mod support_programs;
 

@@ -25,11 +25,11 @@ const FORGOTTEN: f64 = 3.0;
 /// Kinds of blocks that are told apart, at most.
 const MOST_KINDS: usize = 200;
 /// Blocks whose L1 is looked at.
-const SAMPLES: u64 = 8;
+const SAMPLES: u64 = 4;
 /// Waves of which each is looked at.
 const MOST_WAVES: u64 = 5;
 /// Earlier blocks of an SM that are looked at.
-const MOST_OTHERS: u64 = 16;
+const MOST_OTHERS: u64 = 4;
 
 /// Sizes of a model's caches, and of a wave.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -262,10 +262,10 @@ impl Flow<'_> {
         let alone = footprint(first);
         let mut kept = Kept { loads: 0.0, stores: 0.0 };
         let mut seen = (0.0, 0.0);
-        let (mut from, mut count, mut full_before) = (first, 1, alone);
-        // Ever longer windows of blocks before the wave's first.
-        while from > 0 {
-            from = first.saturating_sub(count * wave);
+        let (mut count, mut full_before) = (1, alone);
+        // The first wave has none before it.
+        for _ in 0..if first > 0 { u64::BITS } else { 0 } {
+            let from = first.saturating_sub(count * wave);
             let window = boxes(from, first, grid);
             let both = boxes(from, end, grid);
             let full = footprint(from);
@@ -289,7 +289,7 @@ impl Flow<'_> {
             kept.stores += (here.1 - seen.1).max(0.0) * hit;
             seen = (here.0.max(seen.0), here.1.max(seen.1));
             full_before = full;
-            if full > FORGOTTEN || (seen.0 >= loads.sectors && seen.1 >= stores.sectors) {
+            if from == 0 || full > FORGOTTEN || (seen.0 >= loads.sectors && seen.1 >= stores.sectors) {
                 break;
             }
             count *= 2;

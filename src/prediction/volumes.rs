@@ -289,6 +289,15 @@ fn measure(mut pieces: Vec<Piece>, grain: i64) -> (f64, bool) {
             .collect();
         cells.push(Cell { bytes: (start + piece.bytes.0, start + piece.bytes.1), multiples });
     }
+    // A stencil's neighbours along a row overlap with each other row by row.
+    cells.sort_unstable_by(|one, other| (&one.multiples, one.bytes).cmp(&(&other.multiples, other.bytes)));
+    cells.dedup_by(|next, kept| {
+        let touch = next.multiples == kept.multiples && next.bytes.0 <= kept.bytes.1 + 1;
+        if touch {
+            kept.bytes.1 = kept.bytes.1.max(next.bytes.1);
+        }
+        touch
+    });
     // Pieces that lie in one sector whatever the row are counted where they lie; else in the mean over where rows start.
     let step = strides.iter().fold(grain as u64, |step, &stride| gcd(step, stride as u64)) as i64;
     let phases: Vec<i64> = if step == grain {
