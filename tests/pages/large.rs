@@ -55,7 +55,18 @@ pub fn spoil(value: &mut Value, nasty: &str) {
             let is_finding = fields.contains_key("cure");
             for (name, field) in fields.iter_mut() {
                 // One of a few words; anything else is no profile. Kinds choose what is shown.
-                let fixed = ["thread_steps", "space", "op", "models", "mode", "device", "model", "limiter"];
+                let fixed = [
+                    "thread_steps",
+                    "space",
+                    "op",
+                    "models",
+                    "mode",
+                    "device",
+                    "model",
+                    "limiter",
+                    "addresses",
+                    "arguments",
+                ];
                 if !(fixed.contains(&name.as_str()) || is_finding && name == "severity") {
                     spoil(field, nasty);
                 }

@@ -43,7 +43,8 @@ impl Side {
     }
 }
 
-/// What the page draws of a profile: distributions of kernels and allocations, and no spreads, which fill most of a large one.
+/// What the page draws of a profile: distributions of kernels and allocations, but no spreads and
+/// nothing for `predict`, which fill most of a large one.
 fn drawn(profile: &Profile) -> Profile {
     let mut drawn = profile.clone();
     let plain = |metrics: &mut Metrics| {
@@ -54,9 +55,11 @@ fn drawn(profile: &Profile) -> Profile {
         kernel.over_launches = BTreeMap::new();
         kernel.ratios_over_launches = BTreeMap::new();
         kernel.over_paths = Vec::new();
+        kernel.addresses = None;
         for launch in &mut kernel.launches {
             launch.metrics.values_mut().for_each(plain);
             launch.by_op = ByOp::new();
+            launch.arguments = Vec::new();
         }
         for group in &mut kernel.launch_groups {
             group.metrics.values_mut().for_each(plain);
