@@ -32,7 +32,7 @@ const VERDICTS = { better: ["●", "better"], worse: ["▲", "worse"], "": ["", 
 
 function verdictMark(verdict) {
   const [sign, word] = VERDICTS[verdict];
-  return word ? h("span", { class: `verdict-mark ${verdict}` }, h("span", { "aria-hidden": "true" }, sign), " ", word) : null;
+  return word ? h("span", { class: `verdict-mark ${verdict}` }, h("span", { "aria-hidden": "true" }, sign), " ", h("span", { class: "verdict-word" }, word)) : null;
 }
 
 function changeText([before, after], unit) {

@@ -70,6 +70,8 @@ function placedCopies() {
 const LANE = 34;
 const LANE_GAP = 8;
 const MOST_LANES = 12;
+/** Width of a copy. */
+const COPY_MARK = 4;
 const timelineChoice = { figure: "sectors" };
 
 function timeline() {
@@ -116,12 +118,21 @@ function timeline() {
       if (lane !== undefined) enter(lane, row.first, row.last, ((of(row) ?? 0) / (unit === "share" ? 1 : row.launches)) / mostOf, row);
     }
     const largest = copies.reduce((max, row) => Math.max(max, row.copy.bytes / row.copy.count), 0) || 1;
-    for (const row of copies) enter(0, Math.min(row.first, total - 1), Math.min(row.last, total - 1), row.copy.bytes / row.copy.count / largest, row);
+    // Copies stand between launches: one is a mark there, several are a pale band from the first to the last.
+    for (const row of copies) {
+      const [from, to] = [row.first, row.last].map((at) => Math.min(width - COPY_MARK, Math.round((at / total) * width)));
+      for (let x = from; x < to + COPY_MARK; x += 1) {
+        const known = columns[0][x];
+        const value = row.copy.bytes / row.copy.count / largest;
+        if (!known || known.value < value) columns[0][x] = { value, row, many: (known?.many ?? 0) + 1 };
+        else known.many += 1;
+      }
+    }
     columns.forEach((lane, at) => lane.forEach((column, x) => {
       if (!column) return;
       const size = Math.max(2, LANE * Math.min(1, column.value));
       context.fillStyle = lanes[at].copies ? kindColor(1) : kindColor(at % 2 === 0 ? 0 : 2);
-      context.globalAlpha = column.row.group ? 0.55 : 1;
+      context.globalAlpha = column.row.group || column.row.last - column.row.first > 0 && column.row.copy ? 0.5 : 1;
       context.fillRect(x, at * (LANE + LANE_GAP) + LANE - size, 1, size);
     }));
     context.globalAlpha = 1;
@@ -137,7 +148,7 @@ function timeline() {
     if (!column) { hint(canvas, GLOSSARY.order); return; }
     const { row } = column;
     const text = row.copy
-      ? [`${capital(spaced(row.copy.direction))}, ${side().allocationLabel(row.allocation)}`, `${bytes(row.copy.bytes)} in ${plural(row.copy.count, "copy", "copies")}, after launch ${count(row.first)}${row.last > row.first ? ` to ${count(row.last)}` : ""}`]
+      ? [`${capital(spaced(row.copy.direction))}, ${side().allocationLabel(row.allocation)}`, `${bytes(row.copy.bytes)} in ${plural(row.copy.count, "copy", "copies")}, ${row.first === 0 ? "before the first launch" : `after ${plural(row.first, "launch", "launches")}`}${row.last > row.first ? `, the last after ${count(row.last)}` : ""}`]
       : [`${side().kernelLabel(row.kernel)}, launch ${count(row.first)}${row.group ? ` to ${count(row.last)}` : ""}`, `${label} ${inUnit(unit === "share" ? of(row) : of(row) / row.launches, unit)}${row.group ? ` in the mean of ${plural(row.launches, "launch", "launches")}` : ""}. ${column.many > 1 ? `The largest of ${count(column.many)} here.` : ""}`];
     hint(canvas, text);
     showHint(canvas);
@@ -156,6 +167,7 @@ function timeline() {
     h("div", { class: "touched-scale timeline-scale" }, h("span", null, "launch 0"), h("span", null, `launch ${count(total - 1)}`)),
     copies.length === 0 ? h("p", { class: "note" }, profile().allocations.some((row) => row.copies.length > 0) ? "Between which launches copies were made was not recorded in this profile; the allocations' pages list them." : "Nothing was copied.") : null,
     profile().kernels.length > kernels.length ? h("p", { class: "note" }, `${plural(profile().kernels.length - kernels.length, "more kernel")} only in the table.`) : null,
+    copies.some((row) => row.last > row.first) ? h("p", { class: "note" }, "Copies that were made several times are a pale band from the first to the last, as high as their mean.") : null,
     rows.some((row) => row.group) ? h("p", { class: "note" }, "Pale: launches that the profile sums up; their mean is drawn.") : null,
   ];
 }
