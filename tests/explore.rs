@@ -284,7 +284,10 @@ fn case(name: &str) -> (Profile, Profile) {
         serde_json::from_str(&text).unwrap()
     };
     let optimised = "-O2".to_owned();
-    (profiled("before", &[optimised.clone()]), profiled("after", &[optimised, "-DFIXED".to_owned()]))
+    (
+        profiled("before", std::slice::from_ref(&optimised)),
+        profiled("after", &[optimised.clone(), "-DFIXED".to_owned()]),
+    )
 }
 
 /// The recording in the README; written anew with `WARPLINE_WRITE_DOCS=1`.
