@@ -3,6 +3,7 @@
 
 mod child;
 mod further;
+mod inherited;
 mod naming;
 mod plan;
 mod processes;

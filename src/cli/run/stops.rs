@@ -11,6 +11,7 @@ use std::thread::JoinHandle;
 use warpline_format::event::InterpretedFrame;
 use warpline_format::stop::{HostPath, Reply, StopAt, Stopped, receive, send};
 
+use super::inherited::inherit;
 use crate::attribution::Symbolizer;
 use crate::cli::Failure;
 use crate::cli::args::{DeviceChoice, RunArguments, StopArguments, StopOn};
@@ -86,12 +87,6 @@ impl Stops {
         let socket = self.ours;
         Ok(Serving { ours, thread: std::thread::spawn(move || answer_all(&socket, count)) })
     }
-}
-
-/// Lets a child process have a descriptor.
-fn inherit(descriptor: RawFd) -> io::Result<()> {
-    // SAFETY: sets the flags of a descriptor that is open; touches no memory.
-    if unsafe { libc::fcntl(descriptor, libc::F_SETFD, 0) } < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
 }
 
 /// The thread that answers the program.
