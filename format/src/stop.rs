@@ -89,6 +89,8 @@ pub struct StoppedLane {
     pub thread: [u32; 3],
     /// Address as the kernel has it.
     pub address: u64,
+    /// Address that sectors are counted by: another one for host memory, which lies elsewhere in each run.
+    pub counted: u64,
     /// What lies there.
     pub target: Target,
 }

@@ -144,7 +144,7 @@ fn touched(stopped: &Stopped) -> Option<String> {
     }
     let last = u64::from(stopped.bytes.max(1)) - 1;
     let pieces = |size: u64| {
-        let all = lanes.iter().flat_map(|lane| lane.address / size..=lane.address.saturating_add(last) / size);
+        let all = lanes.iter().flat_map(|lane| lane.counted / size..=lane.counted.saturating_add(last) / size);
         all.collect::<BTreeSet<u64>>().len()
     };
     let counted = |count: usize, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
@@ -258,7 +258,9 @@ mod tests {
         let lane = |lane: u32| StoppedLane {
             lane,
             thread: [lane, 0, 0],
-            address: 0x1000 + u64::from(lane) * step,
+            // Host memory that begins within a sector, and counts from the begin of one.
+            address: 0x1010 + u64::from(lane) * step,
+            counted: 0x1000 + u64::from(lane) * step,
             target: Target::Allocation { name: "d_a".into(), bytes: 4096, offset: u64::from(lane) * step },
         };
         let place = |function: &str, line, system| CodePlace {
@@ -303,6 +305,8 @@ mod tests {
         assert_eq!(of(4, 0b1001).unwrap(), "4 bytes from lane to lane");
         assert_eq!(of(0, u32::MAX).unwrap(), "all lanes at one address");
         assert_eq!(of(4, 1), None);
+        let whole = super::touched(&stopped(4, u32::MAX)).unwrap();
+        assert_eq!(whole, "4 sectors of 32 bytes, 1 line of 128; 4 bytes from lane to lane");
         let mut crooked = stopped(4, 0b111);
         crooked.lanes[2].address += 4;
         assert_eq!(super::step(&crooked.lanes).unwrap(), "no constant step from lane to lane");

@@ -7,6 +7,7 @@ use warpline_format::stop::{CodePlace, HostPath, Stopped, StoppedLane, Target};
 
 use crate::execution::warp::Warp;
 use crate::faults::check::Access;
+use crate::memory::registry::Registry;
 use crate::memory::windows::{Region, region};
 
 /// The picture of an access, but for its call paths.
@@ -23,6 +24,7 @@ pub(super) unsafe fn of(warp: *mut Warp, access: &Access, fault: Option<FaultKin
             lane: lane as u32,
             thread: [&context.thread_x, &context.thread_y, &context.thread_z].map(|axis| axis.0[lane]),
             address: access.addresses[lane],
+            counted: counted(access.addresses[lane], &(*running.memory).registry),
             target: target(warp, access, lane),
         };
         Stopped {
@@ -44,6 +46,11 @@ pub(super) unsafe fn of(warp: *mut Warp, access: &Access, fault: Option<FaultKin
             path: HostPath::default(),
         }
     }
+}
+
+/// The address that goes into the trace: registered host memory has one that is the same in each run.
+fn counted(address: u64, registry: &Registry) -> u64 {
+    registry.find(address).map_or(address, |live| live.address + (address - live.start()))
 }
 
 /// Variable and member of an access, in the words of the source.
