@@ -65,6 +65,26 @@ class Commands(unittest.TestCase):
         )
         self.check(profile, "rtx3090")
 
+    def test_a_stop_names_the_tensor_and_the_python_lines(self):
+        line = next(
+            number
+            for number, text in enumerate(Path(HERE, "kernels.py").read_text().splitlines(), 1)
+            if text.strip() == "x = tl.load(x_ptr + at, mask=inside)"
+        )
+        done = subprocess.run(
+            [sys.executable, "-m", "warpline", "run", "--gpu", "a100", "--stop-at", f"kernels.py:{line}", "-o", self.output, self.script],
+            cwd=self.folder.name,
+            env={**os.environ, "PYTHONPATH": os.pathsep.join([str(HERE), os.environ["PYTHONPATH"]])},
+            capture_output=True,
+            text=True,
+            timeout=300,
+        )
+        self.assertEqual(done.stdout, "2000.0 []\n", done.stderr)
+        self.assertIn(f"STOP 1 at kernels.py:{line}: global load of", done.stderr)
+        self.assertIn("host      <module> (script.py:12) > work (script.py:9)", done.stderr)
+        self.assertIn("launch    #0, vector_add[BLOCK=256]<<<4, 128>>>", done.stderr)
+        self.assertRegex(done.stderr, r"\n +1 +\(1,0,0\) +0x\w+ +\d+ +\d+ +first \(")
+
     def test_under_warpline_run(self):
         # As the package's .pth file does in an environment that it is installed in.
         Path(self.folder.name, "sitecustomize.py").write_text("import warpline._startup\n")
