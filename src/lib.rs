@@ -23,6 +23,7 @@ pub mod patterns;
 pub mod prediction;
 pub mod profile;
 pub mod races;
+mod ranks;
 pub mod report;
 pub mod requests;
 mod simd;

@@ -134,5 +134,6 @@ fn environment(profiles: &[Profile]) -> Environment {
         host: same(profiles, |run| run.environment.host.clone()).flatten(),
         date: all().filter_map(|environment| environment.date.clone()).min(),
         threads: same(profiles, |run| run.environment.threads).flatten(),
+        rank: same(profiles, |run| run.environment.rank.clone()).flatten(),
     }
 }

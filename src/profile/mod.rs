@@ -25,6 +25,7 @@ mod operand;
 mod other_models;
 mod paths;
 mod pattern;
+mod rank;
 mod rows;
 mod shown;
 mod sources;

@@ -19,6 +19,7 @@ pub use super::metrics::{
 pub use super::missing::Missing;
 pub use super::operand::{Operand, ThreadStep};
 pub use super::pattern::{Atomics, BankConflict, HotPlace, Pattern};
+pub use super::rank::Rank;
 pub use super::spread::{PathSpread, RatioSpread, Spread};
 
 fn one() -> u64 {
@@ -160,6 +161,9 @@ pub struct Environment {
     pub date: Option<String>,
     /// Threads of the analysis.
     pub threads: Option<u32>,
+    /// Which of the job's processes it was; absent where nothing says that it was one of several.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rank: Option<Rank>,
 }
 
 /// A kernel.

@@ -32,6 +32,7 @@ use crate::analysis::{self, Analysis, Finish};
 use crate::exit_code;
 use crate::profile::model::Environment;
 use crate::profile::{self, BuildInput, Profile, RunFacts, Sources};
+use crate::ranks::{self, Told};
 use crate::trace::{Damage, RingMemory, RingReader, TraceReader};
 
 /// Bytes of the ring: a few milliseconds of records, small enough to stay in the processor's caches.
@@ -133,10 +134,9 @@ pub(super) fn run(plan: &Plan) -> Result<Outcome, Failure> {
     let mut analysis = analysis;
     let (further, lost) = kept.simulate(plan, &mut analysis, trace_lost.as_deref());
     let models = || std::iter::once(&plan.model).chain(&plan.others[..further]);
-    let mut environment = environment(plan, &child);
+    let (mut environment, mut notes) = environment(plan, &child);
     environment.seconds.insert("program".to_owned(), round(end.seconds));
     environment.seconds.insert("analysis".to_owned(), round(analysis_seconds));
-    let mut notes = Vec::new();
     if let Ended::Signal(signal) = end.how {
         notes.push(format!("the program was ended by signal {signal} ({})", signals::name(signal)));
     }
@@ -188,17 +188,22 @@ fn round(seconds: f64) -> f64 {
     (seconds * 1e3).round() / 1e3
 }
 
-fn environment(plan: &Plan, child: &Child) -> Environment {
+/// Facts of this run alone, and notes on them.
+fn environment(plan: &Plan, child: &Child) -> (Environment, Vec<String>) {
     let hostname = std::fs::read_to_string("/proc/sys/kernel/hostname").ok();
-    Environment {
+    let host = hostname.map(|name| name.trim().to_owned());
+    let Told { rank, notes } = ranks::of_environment(|name| std::env::var(name).ok(), host.as_deref());
+    let environment = Environment {
         command: std::env::args_os().map(|argument| argument.to_string_lossy().into_owned()).collect(),
         versions: BTreeMap::from([("warpline".to_owned(), env!("CARGO_PKG_VERSION").to_owned())]),
         seconds: BTreeMap::new(),
         pid: Some(child.id()),
-        host: hostname.map(|name| name.trim().to_owned()),
+        host,
         date: Some(plan::utc_now()),
         threads: Some(plan.threads),
-    }
+        rank,
+    };
+    (environment, notes)
 }
 
 /// Says so where further processes of the program used the device and are not in the profile.
