@@ -131,6 +131,22 @@ fn reuse_distances_are_taken_as_asked_for() {
 }
 
 #[test]
+fn labels_are_kept_with_the_profile() {
+    let folder = tempfile::tempdir().unwrap();
+    let options = ["--trace", "kept.wltrace", "--label", "commit=1a2b3c", "--label", "branch=topic/a=b"];
+    run("good", folder.path(), &options).assert().success();
+    let labels = serde_json::json!({"commit": "1a2b3c", "branch": "topic/a=b"});
+    assert_eq!(json(folder.path(), "out.wlprof")["run"]["environment"]["labels"], labels);
+    let sim = ["sim", "kept.wltrace", "-o", "sim.wlprof", "--label", "commit=4d5e6f"];
+    warpline().current_dir(folder.path()).args(sim).assert().success();
+    let labels = serde_json::json!({"commit": "4d5e6f"});
+    assert_eq!(json(folder.path(), "sim.wlprof")["run"]["environment"]["labels"], labels);
+    let output = run("good", folder.path(), &["--label", "commit"]).output().unwrap();
+    assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
+    assert!(stderr(&output).contains("NAME=VALUE"), "{}", stderr(&output));
+}
+
+#[test]
 fn names_of_files_tell_processes_apart() {
     let folder = tempfile::tempdir().unwrap();
     let mut command = run("good", folder.path(), &["--trace", "rank%q{RANK}.wltrace"]);

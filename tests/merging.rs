@@ -294,3 +294,16 @@ fn huge_counts_do_not_overflow() {
     let options = warpline::report::DiffOptions { color: false, top: 100, all: true, width: 80 };
     assert!(warpline::report::diff_text(&found, &demo_profile(), &merged, &options).contains("x more"));
 }
+
+#[test]
+fn labels_that_all_have_are_those_of_the_whole() {
+    let labelled = |rank: &str, date: &str| {
+        let mut profile = another(&demo_profile(), 1, date);
+        let labels = [("commit", "1a2b3c"), ("rank", rank)].map(|(name, value)| (name.to_owned(), value.to_owned()));
+        profile.run.environment.labels = labels.into();
+        profile
+    };
+    let whole = merge(vec![labelled("0", "2030-01-01T00:00:00Z"), labelled("1", "2030-01-02T00:00:00Z")]).unwrap();
+    let labels: Vec<_> = whole.run.environment.labels.into_iter().collect();
+    assert_eq!(labels, [("commit".to_owned(), "1a2b3c".to_owned())]);
+}

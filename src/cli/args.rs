@@ -131,6 +131,9 @@ pub struct RunArguments {
     /// Profile all processes that the program forks or starts, and put their work together
     #[arg(long)]
     pub children: bool,
+    /// A fact to keep with the profile, as commit=1a2b3c or branch=main; may be given several times
+    #[arg(long, value_name = "NAME=VALUE")]
+    pub label: Vec<String>,
     #[command(flatten)]
     pub stops: StopArguments,
     #[command(flatten)]
@@ -547,6 +550,9 @@ pub struct SimArguments {
     /// program was built from
     #[arg(long, value_name = "FOLDER")]
     pub source_root: Vec<PathBuf>,
+    /// A fact to keep with the profile, as commit=1a2b3c or branch=main; may be given several times
+    #[arg(long, value_name = "NAME=VALUE")]
+    pub label: Vec<String>,
     /// Threads of the analysis; the result does not depend on it [default: by the machine]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=256))]
     pub threads: Option<u32>,

@@ -9,6 +9,7 @@ mod explain;
 mod explore;
 mod findings;
 mod gpus;
+mod labels;
 mod manual;
 mod merge;
 mod models;

@@ -20,6 +20,7 @@ use crate::simulation::PageSettings;
 use crate::trace::TraceReader;
 
 pub(super) fn execute(arguments: &SimArguments) -> Result<u8, Failure> {
+    let labels = super::labels::parse(&arguments.label)?;
     let whole = Whole::of(&arguments.trace)?;
     let trace = whole.path();
     let mut models = choose(arguments.gpu.as_deref(), || default_model::of_trace(trace), &arguments.state)?;
@@ -55,6 +56,7 @@ pub(super) fn execute(arguments: &SimArguments) -> Result<u8, Failure> {
             command: std::env::args_os().map(|argument| argument.to_string_lossy().into_owned()).collect(),
             versions: BTreeMap::from([("warpline".to_owned(), env!("CARGO_PKG_VERSION").to_owned())]),
             threads: Some(threads),
+            labels,
             ..Environment::default()
         },
     };

@@ -135,5 +135,15 @@ fn environment(profiles: &[Profile]) -> Environment {
         date: all().filter_map(|environment| environment.date.clone()).min(),
         threads: same(profiles, |run| run.environment.threads).flatten(),
         rank: same(profiles, |run| run.environment.rank.clone()).flatten(),
+        labels: common(all().map(|environment| &environment.labels)),
     }
+}
+
+/// The labels that all of them have.
+fn common<'a>(mut all: impl Iterator<Item = &'a BTreeMap<String, String>>) -> BTreeMap<String, String> {
+    let mut labels = all.next().cloned().unwrap_or_default();
+    for other in all {
+        labels.retain(|name, value| other.get(name) == Some(value));
+    }
+    labels
 }

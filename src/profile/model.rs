@@ -164,6 +164,9 @@ pub struct Environment {
     /// Which of the job's processes it was; absent where nothing says that it was one of several.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rank: Option<Rank>,
+    /// What the user said of the run: `commit`, `branch` and the like.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub labels: BTreeMap<String, String>,
 }
 
 /// A kernel.

@@ -202,6 +202,7 @@ fn environment(plan: &Plan, child: &Child) -> (Environment, Vec<String>) {
         date: Some(plan::utc_now()),
         threads: Some(plan.threads),
         rank,
+        labels: plan.labels.clone(),
     };
     (environment, notes)
 }

@@ -1,5 +1,6 @@
 //! The arguments of a run, checked.
 
+use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -12,6 +13,7 @@ use super::stops;
 use crate::cli::Failure;
 use crate::cli::args::{CheckChoice, DeviceChoice, HostAllocationChoice, ModeChoice, RunArguments};
 use crate::cli::default_model;
+use crate::cli::labels;
 use crate::cli::models::{Chosen, choose};
 use crate::exit_code;
 
@@ -33,6 +35,8 @@ pub(in crate::cli) struct Plan {
     pub(super) children: bool,
     /// Stops that are shown without asking how to go on.
     pub(super) stop_count: Option<u64>,
+    /// What the profile is to be known by.
+    pub(super) labels: BTreeMap<String, String>,
     options: Options,
 }
 
@@ -99,6 +103,7 @@ impl Plan {
             },
             children: arguments.children,
             stop_count: arguments.stops.stop_count,
+            labels: labels::parse(&arguments.label)?,
             options: Options {
                 mode,
                 stated: model.simulation.stated,
