@@ -95,7 +95,7 @@ pub struct ProfileArguments {
 /// Arguments of `run`.
 #[derive(Clone, Debug, Args)]
 pub struct RunArguments {
-    /// Where the profile goes; %p stands for the process, %q{NAME} for an environment variable [default: warpline.<program>.wlprof]
+    /// Where the profile goes; %p stands for the process, %q{NAME} for an environment variable; ranks of MPI and tasks of Slurm write FILE.d/rank-N.wlprof [default: warpline.<program>.wlprof]
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
     /// Keep the raw trace as well
@@ -497,8 +497,8 @@ pub enum PredictFormat {
   warpline run -o rank.%q{OMPI_COMM_WORLD_RANK}.wlprof -- ./app      in each of the ranks
   warpline merge rank.*.wlprof -o all.wlprof                        sums over them")]
 pub struct MergeArguments {
-    /// Profiles, made with the same options; their order does not matter
-    #[arg(required = true, value_name = "FILE")]
+    /// Profiles, made with the same options, and folders of such; their order does not matter
+    #[arg(required = true, value_name = "FILE|FOLDER")]
     pub files: Vec<PathBuf>,
     /// Where the profile goes
     #[arg(short, long, value_name = "FILE")]

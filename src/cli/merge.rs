@@ -1,12 +1,15 @@
 //! `warpline merge`.
 
+use std::path::PathBuf;
+
 use super::args::MergeArguments;
 use super::{Failure, output};
-use crate::{exit_code, merge, profile};
+use crate::{exit_code, merge, profile, ranks};
 
 pub(super) fn execute(arguments: &MergeArguments) -> Result<u8, Failure> {
-    let mut profiles = Vec::with_capacity(arguments.files.len());
-    for file in &arguments.files {
+    let files = files(&arguments.files)?;
+    let mut profiles = Vec::with_capacity(files.len());
+    for file in &files {
         output::refuse_same(file, &arguments.output)?;
         profiles.push(profile::read(file).map_err(|error| Failure::new(exit_code::UNREADABLE, error))?);
     }
@@ -24,4 +27,24 @@ pub(super) fn execute(arguments: &MergeArguments) -> Result<u8, Failure> {
     output::say(format_args!("wrote {}", arguments.output.display()));
     output::say(format_args!("next: warpline report {}", arguments.output.display()));
     Ok(exit_code::OK)
+}
+
+/// The files that are meant: of folders, the profiles in them.
+fn files(named: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
+    let mut files = Vec::new();
+    for path in named {
+        if !path.is_dir() {
+            files.push(path.clone());
+            continue;
+        }
+        let found = ranks::profiles_in(path).map_err(|error| {
+            Failure::new(exit_code::UNREADABLE, format!("{}: cannot read the folder: {error}", path.display()))
+        })?;
+        if found.is_empty() {
+            let message = format!("{}: the folder has no profile (*.wlprof)", path.display());
+            return Err(Failure::new(exit_code::NOTHING_MATCHED, message));
+        }
+        files.extend(found);
+    }
+    Ok(files)
 }

@@ -2,6 +2,7 @@
 
 use std::io::{IsTerminal as _, Write as _};
 use std::path::Path;
+use std::sync::OnceLock;
 
 use warpline_format::visible;
 
@@ -33,9 +34,26 @@ impl Color {
     }
 }
 
+/// The rank that this process speaks for, where it is one of several of a job.
+static RANK: OnceLock<u32> = OnceLock::new();
+
+/// From here on messages name a rank: launchers mix what their processes say.
+pub(super) fn speak_for_rank(index: u32) {
+    RANK.get_or_init(|| index);
+}
+
 /// Says something on standard error.
 pub(super) fn say(text: impl std::fmt::Display) {
-    eprintln!("warpline: {}", visible::message(&text.to_string()));
+    let text = text.to_string();
+    let text = visible::message(&text);
+    match RANK.get() {
+        // One write, so that lines of several ranks do not mix.
+        Some(rank) => {
+            let lines: String = text.lines().map(|line| format!("warpline: rank {rank}: {line}\n")).collect();
+            _ = std::io::stderr().lock().write_all(lines.as_bytes());
+        }
+        None => eprintln!("warpline: {text}"),
+    }
 }
 
 /// Writes to standard output. A reader that has gone away is no error.

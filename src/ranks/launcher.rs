@@ -81,6 +81,11 @@ pub(crate) fn of_environment(variable: impl Fn(&str) -> Option<String>, host: Op
     Told { rank, notes }
 }
 
+/// Whether a variable has a rank's number in it.
+pub(crate) fn names_a_rank(variable: &str) -> bool {
+    LAUNCHERS.iter().any(|launcher| launcher.index == variable)
+}
+
 impl Launcher {
     fn rank(&self, variable: &impl Fn(&str) -> Option<String>, notes: &mut Vec<String>) -> Option<Rank> {
         let index = variable(self.index)?;

@@ -8,6 +8,7 @@ mod naming;
 mod plan;
 mod processes;
 mod progress;
+mod ranked;
 mod signals;
 mod stops;
 mod tee;
@@ -32,7 +33,7 @@ use crate::analysis::{self, Analysis, Finish};
 use crate::exit_code;
 use crate::profile::model::Environment;
 use crate::profile::{self, BuildInput, Profile, RunFacts, Sources};
-use crate::ranks::{self, Told};
+use crate::ranks;
 use crate::trace::{Damage, RingMemory, RingReader, TraceReader};
 
 /// Bytes of the ring: a few milliseconds of records, small enough to stay in the processor's caches.
@@ -52,6 +53,9 @@ pub(super) struct Outcome {
 
 pub(super) fn execute(arguments: &RunArguments) -> Result<u8, Failure> {
     let plan = Plan::new(arguments)?;
+    if let Some(rank) = &plan.rank.rank {
+        crate::cli::output::speak_for_rank(rank.index);
+    }
     plan.check_output()?;
     let outcome = run(&plan)?;
     let Some(profile) = &outcome.profile else {
@@ -134,9 +138,10 @@ pub(super) fn run(plan: &Plan) -> Result<Outcome, Failure> {
     let mut analysis = analysis;
     let (further, lost) = kept.simulate(plan, &mut analysis, trace_lost.as_deref());
     let models = || std::iter::once(&plan.model).chain(&plan.others[..further]);
-    let (mut environment, mut notes) = environment(plan, &child);
+    let mut environment = environment(plan, &child);
     environment.seconds.insert("program".to_owned(), round(end.seconds));
     environment.seconds.insert("analysis".to_owned(), round(analysis_seconds));
+    let mut notes = plan.rank.notes.clone();
     if let Ended::Signal(signal) = end.how {
         notes.push(format!("the program was ended by signal {signal} ({})", signals::name(signal)));
     }
@@ -188,23 +193,18 @@ fn round(seconds: f64) -> f64 {
     (seconds * 1e3).round() / 1e3
 }
 
-/// Facts of this run alone, and notes on them.
-fn environment(plan: &Plan, child: &Child) -> (Environment, Vec<String>) {
-    let hostname = std::fs::read_to_string("/proc/sys/kernel/hostname").ok();
-    let host = hostname.map(|name| name.trim().to_owned());
-    let Told { rank, notes } = ranks::of_environment(|name| std::env::var(name).ok(), host.as_deref());
-    let environment = Environment {
+fn environment(plan: &Plan, child: &Child) -> Environment {
+    Environment {
         command: std::env::args_os().map(|argument| argument.to_string_lossy().into_owned()).collect(),
         versions: BTreeMap::from([("warpline".to_owned(), env!("CARGO_PKG_VERSION").to_owned())]),
         seconds: BTreeMap::new(),
         pid: Some(child.id()),
-        host,
+        host: plan::hostname(),
         date: Some(plan::utc_now()),
         threads: Some(plan.threads),
-        rank,
+        rank: plan.rank.rank.clone(),
         labels: plan.labels.clone(),
-    };
-    (environment, notes)
+    }
 }
 
 /// Says so where further processes of the program used the device and are not in the profile.
@@ -234,6 +234,10 @@ fn not_instrumented(plan: &Plan) -> String {
 
 /// One line for the user, and the command that shows more.
 fn tell(plan: &Plan, profile: &Profile) {
+    if plan.rank.rank.as_ref().is_some_and(|rank| rank.index != 0) {
+        tell_of_rank(profile);
+        return;
+    }
     for note in &profile.run.notes {
         crate::cli::output::say(format_args!("note: {note}"));
     }
@@ -266,5 +270,30 @@ fn tell(plan: &Plan, profile: &Profile) {
         plan.output.display(),
         if profile.run.complete { "" } else { " (INCOMPLETE, see the notes)" },
     ));
-    crate::cli::output::say(format_args!("next: warpline report {}", plan.output.display()));
+    match plan.output.parent().filter(|_| plan.rank.rank.is_some() && ranks::rank_of(&plan.output).is_some()) {
+        Some(folder) => crate::cli::output::say(format_args!(
+            "next, when all ranks are done: warpline merge {} -o {}",
+            folder.display(),
+            folder.with_extension("wlprof").display()
+        )),
+        None => crate::cli::output::say(format_args!("next: warpline report {}", plan.output.display())),
+    }
+}
+
+/// Of thousands of ranks each says at most one line, and only where it is not as all should be.
+fn tell_of_rank(profile: &Profile) {
+    let faults = profile.faults.len();
+    let mut parts = Vec::new();
+    if let Some(code) = profile.run.exit_code.filter(|code| *code != 0) {
+        parts.push(format!("the program ended with exit code {code}"));
+    }
+    if faults > 0 {
+        parts.push(format!("{faults} bad access{}", if faults == 1 { "" } else { "es" }));
+    }
+    if !profile.run.complete {
+        parts.push("the profile is incomplete, see its notes".to_owned());
+    }
+    if !parts.is_empty() {
+        crate::cli::output::say(parts.join("; "));
+    }
 }

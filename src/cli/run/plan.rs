@@ -8,7 +8,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use warpline_format::options::{Check, EMULATED, Mode, Options, Output};
 use warpline_format::stop::StopAt;
 
-use super::naming::filled_in;
+use super::ranked::own_file;
 use super::stops;
 use crate::cli::Failure;
 use crate::cli::args::{CheckChoice, DeviceChoice, HostAllocationChoice, ModeChoice, RunArguments};
@@ -16,6 +16,7 @@ use crate::cli::default_model;
 use crate::cli::labels;
 use crate::cli::models::{Chosen, choose};
 use crate::exit_code;
+use crate::ranks::{self, Told};
 
 /// What to run and how.
 pub(in crate::cli) struct Plan {
@@ -24,6 +25,8 @@ pub(in crate::cli) struct Plan {
     /// Where the profile goes.
     pub(in crate::cli) output: PathBuf,
     pub(super) trace: Option<PathBuf>,
+    /// Which rank of a job this is.
+    pub(super) rank: Told,
     pub(super) threads: u32,
     /// The model whose order the run follows.
     pub(super) model: Chosen,
@@ -84,17 +87,18 @@ impl Plan {
             }
             ModeChoice::Counters => Mode::Counters,
         };
-        let environment = |name: &str| std::env::var(name).ok();
+        let rank = ranks::of_environment(|name| std::env::var(name).ok(), hostname().as_deref());
         let (program, rest) =
             arguments.program.split_first().ok_or_else(|| usage("which program is to be run?".to_owned()))?;
         Ok(Plan {
             program: program.clone(),
             arguments: rest.to_vec(),
-            output: match &arguments.output {
-                Some(path) => filled_in(path, environment)?,
-                None => default_output(program),
+            output: own_file(arguments.output.as_deref(), || default_output(program), rank.rank.as_ref(), "wlprof")?,
+            trace: match &arguments.trace {
+                Some(path) => Some(own_file(Some(path), PathBuf::new, rank.rank.as_ref(), "wltrace")?),
+                None => None,
             },
-            trace: arguments.trace.as_ref().map(|path| filled_in(path, environment)).transpose()?,
+            rank,
             threads: arguments.threads.unwrap_or_else(default_threads),
             device: match arguments.device {
                 DeviceChoice::Cpu => "cpu",
@@ -162,11 +166,32 @@ impl Plan {
         &self.options.launches
     }
 
+    /// Makes the folders of a rank's files. A profile that this rank left there in an earlier job goes: if this run dies, it
+    /// must not be taken for its own.
+    fn make_folders(&self) -> Result<(), Failure> {
+        if self.rank.rank.is_none() {
+            return Ok(());
+        }
+        let files = [Some(&self.output), self.trace.as_ref()].into_iter().flatten();
+        for file in files.filter(|file| ranks::rank_of(file).is_some()) {
+            let made = file.parent().map_or(Ok(()), std::fs::create_dir_all);
+            let gone = made.and_then(|()| match std::fs::remove_file(file) {
+                Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error),
+                _ => Ok(()),
+            });
+            gone.map_err(|error| {
+                Failure::new(exit_code::RUN_NOT_PROFILED, format!("{}: cannot write: {error}", file.display()))
+            })?;
+        }
+        Ok(())
+    }
+
     /// Finds out before the run, which may be long, whether the profile can be written.
     pub(in crate::cli) fn check_output(&self) -> Result<(), Failure> {
         if let Some(trace) = &self.trace {
             crate::cli::output::refuse_same(trace, &self.output)?;
         }
+        self.make_folders()?;
         let problem = if self.output.is_dir() {
             Some("it is a folder".to_owned())
         } else if self.output.exists() && !self.output.is_file() {
@@ -182,6 +207,12 @@ impl Plan {
             }
         }
     }
+}
+
+/// The machine's name.
+pub(super) fn hostname() -> Option<String> {
+    let name = std::fs::read_to_string("/proc/sys/kernel/hostname").ok()?;
+    Some(name.trim().to_owned())
 }
 
 /// `warpline.<program>.wlprof`.
