@@ -49,6 +49,7 @@ lint: setup
 docs:
 	WARPLINE_WRITE_DOCS=1 $(CARGO) test --locked -p warpline-runtime --test functions
 	WARPLINE_WRITE_DOCS=1 $(CARGO) test --locked -p warpline --lib devices_are_those
+	WARPLINE_WRITE_DOCS=1 $(CARGO) test --locked -p warpline --lib the_page_says_what_the_tables_are
 	WARPLINE_WRITE_DOCS=1 $(CARGO) test --locked -p warpline --test explore recording
 
 bench: build

@@ -14,7 +14,7 @@ target=${CARGO_TARGET_DIR:-$root/target}/wheel
 "$root/scripts/setup.sh" --wheel
 cd "$root"
 $cargo build --locked --profile "$profile" --target-dir "$target" -p warpline-driver --no-default-features --features static-llvm
-$cargo build --locked --profile "$profile" --target-dir "$target" -p warpline
+$cargo build --locked --profile "$profile" --target-dir "$target" -p warpline --features parquet
 
 bin=$root/python/warpline/bin
 rm -rf "$bin"

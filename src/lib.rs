@@ -9,6 +9,7 @@ pub mod analysis;
 pub mod attribution;
 pub mod cli;
 pub mod comparison;
+pub mod dataset;
 pub mod exit_code;
 pub mod explore;
 pub mod findings;

@@ -60,6 +60,8 @@ pub enum Command {
     Predict(PredictArguments),
     /// Put profiles of one program together: of its processes, ranks or runs
     Merge(MergeArguments),
+    /// Put profiles into a dataset of tables (Apache Parquet), for data frames and SQL
+    Export(ExportArguments),
     /// Check caches by pointer chases: closed forms, a GPU's own latencies and counters; or profiles against Nsight Compute
     Validate(ValidateArguments),
     /// List the GPU models, or show one
@@ -503,6 +505,33 @@ pub struct MergeArguments {
     /// Where the profile goes
     #[arg(short, long, value_name = "FILE")]
     pub output: PathBuf,
+}
+
+/// Arguments of `export`.
+#[derive(Clone, Debug, Args)]
+#[command(after_help = "Examples:
+  warpline export runs rank.*.wlprof                       begin a dataset, or add to it
+  warpline export runs app.wlprof --label commit=1a2b3c    say which commit it is of")]
+pub struct ExportArguments {
+    /// Form of the dataset
+    #[arg(long, value_enum, default_value_t = ExportFormat::Parquet)]
+    pub format: ExportFormat,
+    /// Folder of the dataset: a new one, or one to add to
+    #[arg(value_name = "DIR")]
+    pub folder: PathBuf,
+    /// Profiles; one that is there already is not added twice
+    #[arg(required = true, value_name = "PROFILE")]
+    pub profiles: Vec<PathBuf>,
+    /// A fact to keep with the profiles, as commit=1a2b3c; may be given several times
+    #[arg(long, value_name = "NAME=VALUE")]
+    pub label: Vec<String>,
+}
+
+/// Forms of a dataset.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ExportFormat {
+    /// Files of Apache Parquet in folders by program, commit, rank and model.
+    Parquet,
 }
 
 /// A number of percent.

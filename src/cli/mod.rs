@@ -7,6 +7,7 @@ mod diff;
 mod doctor;
 mod explain;
 mod explore;
+mod export;
 mod findings;
 mod gpus;
 mod labels;
@@ -65,6 +66,7 @@ pub fn main() -> ExitCode {
         Command::Diff(arguments) => diff::execute(&arguments, color),
         Command::Predict(arguments) => predict::execute(&arguments),
         Command::Merge(arguments) => merge::execute(&arguments),
+        Command::Export(arguments) => export::execute(&arguments),
         Command::Report(arguments) => report::execute(&arguments, color),
         Command::Validate(arguments) => validate::execute(&arguments),
         Command::Gpus(arguments) => gpus::execute(&arguments),

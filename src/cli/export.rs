@@ -1,0 +1,47 @@
+//! `warpline export`.
+
+use super::Failure;
+use super::args::ExportArguments;
+
+#[cfg(not(feature = "parquet"))]
+pub(super) fn execute(_: &ExportArguments) -> Result<u8, Failure> {
+    let message = "this warpline was built without Parquet. Install the Python package, whose warpline has it (`pip install warpline`), \
+                   or build with it: cargo build --release --features parquet";
+    Err(Failure::new(crate::exit_code::TOOLCHAIN, message))
+}
+
+#[cfg(feature = "parquet")]
+pub(super) fn execute(arguments: &ExportArguments) -> Result<u8, Failure> {
+    use super::output;
+    use crate::dataset::{ExportError, Exported, Folder, runs_of};
+    use crate::{exit_code, profile};
+
+    let labels = super::labels::parse(&arguments.label)?;
+    let failed = |error: ExportError| {
+        let code = match error {
+            ExportError::Foreign(_) => exit_code::USAGE,
+            ExportError::Version { .. } | ExportError::Damaged { .. } => exit_code::UNREADABLE,
+            ExportError::Write { .. } | ExportError::Encode { .. } => exit_code::UNEXPECTED,
+        };
+        Failure::new(code, error)
+    };
+    let mut folder = None;
+    let mut done = Exported::default();
+    for file in &arguments.profiles {
+        let mut profile = profile::read(file).map_err(|error| Failure::new(exit_code::UNREADABLE, error))?;
+        profile.run.environment.labels.extend(labels.clone());
+        // Not before there is something to put into it.
+        let folder = match &folder {
+            Some(folder) => folder,
+            None => folder.insert(Folder::open(&arguments.folder).map_err(failed)?),
+        };
+        for run in runs_of(&profile) {
+            let more = folder.add(&run).map_err(failed)?;
+            done.files += more.files;
+            done.rows += more.rows;
+        }
+    }
+    output::say(format_args!("wrote {} rows in {} files to {}", done.rows, done.files, arguments.folder.display()));
+    output::say(format_args!("next: warpline query {} --views", arguments.folder.display()));
+    Ok(exit_code::OK)
+}

@@ -1,0 +1,60 @@
+//! The tree of a run's call paths.
+
+use std::collections::BTreeMap;
+
+use super::row::Rows;
+use super::tables::PathRow;
+use crate::profile::model::Frame;
+
+/// Frames of a path that are kept; deeper ones are left out at the inner end.
+const MOST_FRAMES: usize = 1024;
+
+/// Numbers the nodes, from 0 in order of first use.
+pub(super) struct CallPaths<'a> {
+    run: &'a str,
+    nodes: BTreeMap<(Option<u64>, Frame), u64>,
+    /// By node: the text of its path.
+    texts: Vec<String>,
+    rows: Rows,
+}
+
+impl<'a> CallPaths<'a> {
+    pub(super) fn new(run: &'a str) -> CallPaths<'a> {
+        CallPaths { run, nodes: BTreeMap::new(), texts: Vec::new(), rows: Rows::of::<PathRow<'_>>() }
+    }
+
+    /// The node of a path, outermost frame first; `None` for an empty one.
+    pub(super) fn node<'f>(&mut self, frames: impl IntoIterator<Item = &'f Frame>) -> Option<u64> {
+        let mut parent = None;
+        for (depth, frame) in frames.into_iter().take(MOST_FRAMES).enumerate() {
+            let next = self.texts.len() as u64;
+            let node = *self.nodes.entry((parent, frame.clone())).or_insert(next);
+            if node == next {
+                let file = frame.file.rsplit('/').next().unwrap_or(&frame.file);
+                let own = format!("{} {file}:{}", frame.function, frame.line);
+                let text = match parent.and_then(|parent: u64| self.texts.get(parent as usize)) {
+                    Some(callers) => format!("{callers} > {own}"),
+                    None => own,
+                };
+                self.rows.push(PathRow {
+                    run: self.run,
+                    path: node,
+                    parent,
+                    depth: depth as u64,
+                    function: &frame.function,
+                    file: &frame.file,
+                    line: frame.line,
+                    column: frame.column,
+                    text: &text,
+                });
+                self.texts.push(text);
+            }
+            parent = Some(node);
+        }
+        parent
+    }
+
+    pub(super) fn rows(self) -> Rows {
+        self.rows
+    }
+}

@@ -1,0 +1,69 @@
+//! The part of `docs/dataset.md` that is made of the declarations.
+
+use std::fmt::Write as _;
+
+use super::run::Partition;
+use super::tables::tables;
+
+/// Everything behind this line of the page is made.
+pub const MARK: &str = "<!-- The rest is made from the code: make docs -->";
+
+/// That part.
+pub fn page() -> String {
+    let mut out = format!(
+        "{MARK}\n\nColumns that folders give to every table:\n\n| column | type | what it says |\n|---|---|---|\n"
+    );
+    for (name, kind, description) in Partition::COLUMNS {
+        _ = writeln!(out, "| `{name}` | {kind} | {description} |");
+    }
+    for table in tables() {
+        _ = write!(
+            out,
+            "\n### `{}`\n\n{}\n\n| column | type | unit | what it says |\n|---|---|---|---|\n",
+            table.name,
+            table.about()
+        );
+        for column in table.columns() {
+            let kind = if column.optional {
+                format!("{}, may be missing", column.kind.name())
+            } else {
+                column.kind.name().to_owned()
+            };
+            _ = writeln!(out, "| `{}` | {kind} | {} | {} |", column.name, column.unit, column.description);
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn the_page_says_what_the_tables_are() {
+        let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/dataset.md");
+        let text = std::fs::read_to_string(&path).unwrap();
+        let written = text.split_once(MARK).expect("the page has the mark").0;
+        let whole = format!("{written}{}", page());
+        if std::env::var_os("WARPLINE_WRITE_DOCS").is_some() {
+            std::fs::write(&path, &whole).unwrap();
+            return;
+        }
+        assert!(whole == text, "docs/dataset.md is not what the code says: run `make docs`");
+    }
+
+    #[test]
+    fn columns_have_names_of_their_own_and_say_what_they_are() {
+        for table in tables() {
+            let folders = Partition::COLUMNS.map(|(name, ..)| name);
+            let names: Vec<&str> = table.columns().map(|column| column.name).chain(folders).collect();
+            assert_eq!(names.iter().collect::<BTreeSet<_>>().len(), names.len(), "{}: {names:?}", table.name);
+            assert_eq!(names[0], "run", "{}", table.name);
+            for column in table.columns() {
+                assert!(!column.description.is_empty() && !column.description.contains('|'), "{}", column.name);
+            }
+            assert!(table.about().ends_with('.'), "{}", table.name);
+        }
+    }
+}

@@ -1,0 +1,133 @@
+//! Rows: a structure for each table, whose declaration is the table's schema.
+
+use super::column::{Column, Table, Values};
+
+/// A row of a table.
+pub trait Row {
+    /// Its table.
+    const TABLE: Table;
+    /// Adds it to the table's columns.
+    fn push(self, columns: &mut [Values]);
+}
+
+/// Columns that several tables end with.
+pub trait Group {
+    /// They.
+    const COLUMNS: &'static [Column];
+    /// Adds them to a table's last columns.
+    fn push(self, columns: &mut [Values]);
+}
+
+/// The rows of a table.
+#[derive(Clone, Debug)]
+pub struct Rows {
+    /// The table.
+    pub table: Table,
+    /// Values, by column.
+    pub columns: Vec<Values>,
+    /// How many rows.
+    pub count: usize,
+}
+
+impl Rows {
+    /// A table without rows.
+    pub fn of<R: Row>() -> Rows {
+        Rows { table: R::TABLE, columns: R::TABLE.columns().map(Values::new).collect(), count: 0 }
+    }
+
+    /// A table of these rows.
+    pub fn from_rows<R: Row>(rows: impl IntoIterator<Item = R>) -> Rows {
+        let mut table = Rows::of::<R>();
+        rows.into_iter().for_each(|row| table.push(row));
+        table
+    }
+
+    /// Adds a row of this table.
+    pub fn push<R: Row>(&mut self, row: R) {
+        row.push(&mut self.columns);
+        self.count += 1;
+    }
+}
+
+/// Declares columns: name, type, unit and description stand here and nowhere else.
+macro_rules! columns {
+    ($($field:ident: $type:ty, $unit:literal, $description:literal;)*) => {
+        &[$($crate::dataset::column::Column {
+            name: stringify!($field),
+            kind: <$type as $crate::dataset::column::Cell>::KIND,
+            optional: <$type as $crate::dataset::column::Cell>::OPTIONAL,
+            unit: $unit,
+            description: $description,
+        },)*]
+    };
+}
+
+/// The columns of a group, if there is one.
+macro_rules! shared {
+    () => {
+        &[]
+    };
+    ($group:ty) => {
+        <$group as $crate::dataset::row::Group>::COLUMNS
+    };
+}
+
+/// Declares a table and the structure of its rows.
+macro_rules! table {
+    (
+        $(#[doc = $about:literal])+
+        struct $row:ident<$life:lifetime> = $name:literal {
+            $($field:ident: $type:ty, $unit:literal, $description:literal;)*
+        }
+        $(.. $group:ident: $shared:ty)?
+    ) => {
+        $(#[doc = $about])+
+        pub struct $row<$life> {
+            $(#[doc = $description] pub $field: $type,)*
+            $(/// See there.
+            pub $group: $shared,)?
+        }
+
+        impl<$life> $crate::dataset::row::Row for $row<$life> {
+            const TABLE: $crate::dataset::column::Table = $crate::dataset::column::Table {
+                name: $name,
+                description: &[$($about),+],
+                own: $crate::dataset::row::columns!($($field: $type, $unit, $description;)*),
+                shared: $crate::dataset::row::shared!($($shared)?),
+            };
+
+            fn push(self, columns: &mut [$crate::dataset::column::Values]) {
+                let mut own = columns.iter_mut();
+                $(if let Some(column) = own.next() {
+                    $crate::dataset::column::Cell::put(self.$field, column);
+                })*
+                $($crate::dataset::row::Group::push(self.$group, own.into_slice());)?
+            }
+        }
+    };
+}
+
+/// Declares columns that several tables end with.
+macro_rules! group {
+    ($(#[doc = $about:literal])+ struct $group:ident { $($field:ident: $type:ty, $unit:literal, $description:literal;)* }) => {
+        $(#[doc = $about])+
+        #[derive(Clone, Debug, Default)]
+        pub struct $group {
+            $(#[doc = $description] pub $field: $type,)*
+        }
+
+        impl $crate::dataset::row::Group for $group {
+            const COLUMNS: &'static [$crate::dataset::column::Column] =
+                $crate::dataset::row::columns!($($field: $type, $unit, $description;)*);
+
+            fn push(self, columns: &mut [$crate::dataset::column::Values]) {
+                let mut own = columns.iter_mut();
+                $(if let Some(column) = own.next() {
+                    $crate::dataset::column::Cell::put(self.$field, column);
+                })*
+            }
+        }
+    };
+}
+
+pub(super) use {columns, group, shared, table};

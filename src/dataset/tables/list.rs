@@ -1,0 +1,34 @@
+//! All tables.
+
+use super::{
+    AccessRow, AllocationRow, BranchRow, ContextRow, CopyRow, DivergenceRow, FindingRow, InstructionRow,
+    KernelMetricsRow, KernelRow, LaunchMetricsRow, LaunchRow, LineRow, PathRow, RequestRow, ReuseRow, RunRow, SiteRow,
+};
+use crate::dataset::column::Table;
+use crate::dataset::row::Row;
+
+/// Of profiles, in the order of [`crate::dataset::tables_of`].
+pub const PROFILE_TABLES: [Table; 17] = [
+    RunRow::TABLE,
+    KernelRow::TABLE,
+    KernelMetricsRow::TABLE,
+    InstructionRow::TABLE,
+    LineRow::TABLE,
+    SiteRow::TABLE,
+    AccessRow::TABLE,
+    ContextRow::TABLE,
+    AllocationRow::TABLE,
+    CopyRow::TABLE,
+    LaunchRow::TABLE,
+    LaunchMetricsRow::TABLE,
+    BranchRow::TABLE,
+    FindingRow::TABLE,
+    DivergenceRow::TABLE,
+    ReuseRow::TABLE,
+    PathRow::TABLE,
+];
+
+/// All, those of traces last.
+pub fn tables() -> impl Iterator<Item = Table> {
+    PROFILE_TABLES.into_iter().chain([RequestRow::TABLE])
+}
