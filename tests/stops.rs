@@ -114,6 +114,15 @@ fn a_stop_shows_lanes_elements_and_paths() {
     assert!(member.contains("16 of 32 lanes active"), "{member}");
     let rows = lanes(&member);
     assert!(rows.iter().step_by(2).all(|row| row.last() == Some(&"(inactive)")), "{member}");
+    // The line's first access is the one to shared memory.
+    assert!(member.contains("shared load of 4 B, tile"), "{member}");
+    assert_eq!(fact(&member, "banks"), "1 pass");
+    assert_eq!(rows[7][3..7], ["28", "7", "7", "tile"]);
+    let options = ["--stop-at-allocation", "d_bodies"];
+    let (outcome, _) = profiled(&folder, "bodies", &executable, &options, &[]);
+    let bodies = stops(&outcome)[0];
+    assert!(bodies.contains("elements of Body, 8 B"), "{bodies}");
+    assert_eq!(lanes(bodies)[7][3..6], ["60", "7.y", "d_bodies"]);
 
     let wide = shown("wide");
     assert!(wide.contains("store of 16 B, wide") && wide.contains("elements of 16 B"), "{wide}");

@@ -23,7 +23,7 @@ pub const MODULE_MAGIC: u64 = u64::from_le_bytes(*b"WLMODULE");
 /// Symbol of the [`ModuleDescriptor`] of a shared object that the runtime loads while the program runs.
 pub const LOADED_DESCRIPTOR: &str = "__warpline_loaded_module";
 /// Version of everything on this page.
-pub const ABI_VERSION: u32 = 4;
+pub const ABI_VERSION: u32 = 5;
 
 /// State of one warp, handed to every warp function. Lowered code reads and writes the fields
 /// through their offsets.
@@ -212,6 +212,22 @@ pub struct KernelDescriptor {
     pub max_threads: u32,
     /// `__launch_bounds__` second argument, or 0.
     pub min_blocks: u32,
+    /// Where the shared variables lie that it and its callees use.
+    pub shared_variables: *const SharedVariable,
+    /// Their number.
+    pub shared_variable_count: u64,
+}
+
+/// A variable in a block's shared memory.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct SharedVariable {
+    /// In the words of the source, zero-terminated.
+    pub name: *const c_char,
+    /// Bytes from the start of the block's shared memory.
+    pub offset: u32,
+    /// Bytes; 0 for `extern` arrays, which end where the block's shared memory does.
+    pub size: u32,
 }
 
 /// Bits of [`KernelDescriptor::flags`].

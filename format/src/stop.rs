@@ -72,6 +72,15 @@ pub enum Target {
     },
     /// The block's shared memory: bytes from its start, and its size.
     Shared(i64, u64),
+    /// A variable in the block's shared memory.
+    SharedVariable {
+        /// Name.
+        name: String,
+        /// Size.
+        bytes: u64,
+        /// Bytes from its start.
+        offset: u64,
+    },
     /// The thread's local memory: bytes from the start of its stack.
     Local(u64),
     /// The kernel's parameters.
@@ -131,6 +140,10 @@ pub struct Stopped {
     pub bytes: u32,
     /// Variable and member that it accesses, in the words of the source; empty when unknown.
     pub object: String,
+    /// Structure that a member is accessed of; empty when it is none.
+    pub structure: String,
+    /// Its bytes; 0 when it is none.
+    pub structure_bytes: u32,
     /// What is wrong with it, where the program stops for that.
     pub fault: Option<FaultKind>,
     /// Active lanes.

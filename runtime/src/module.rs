@@ -6,7 +6,7 @@ use std::ffi::{CStr, c_void};
 use std::ops::Range;
 use std::slice;
 use warpline_format::abi::{
-    ABI_VERSION, KernelDescriptor, MODULE_MAGIC, ModuleDescriptor, NOWHERE, SiteRange, module_flags,
+    ABI_VERSION, KernelDescriptor, MODULE_MAGIC, ModuleDescriptor, NOWHERE, SharedVariable, SiteRange, module_flags,
 };
 use warpline_format::event::Event;
 use warpline_format::occupancy::{Resources, nearest};
@@ -268,6 +268,12 @@ impl Module {
 pub fn resources(kernel: &KernelDescriptor) -> &[Resources] {
     // SAFETY: the module's own array, which is there as long as the descriptor.
     unsafe { array(kernel.resources, kernel.resource_count) }
+}
+
+/// Where the shared variables of a registered module's kernel lie.
+pub fn shared_variables(kernel: &KernelDescriptor) -> &[SharedVariable] {
+    // SAFETY: the module's own array, which is there as long as the descriptor.
+    unsafe { array(kernel.shared_variables, kernel.shared_variable_count) }
 }
 
 /// # Safety

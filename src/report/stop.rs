@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use warpline_format::access::Space;
+use warpline_format::access::{Item, Items, Space, push_access};
 use warpline_format::event::FaultKind;
 use warpline_format::site_table::Op;
 use warpline_format::stop::{CodePlace, Stopped, StoppedLane, Target};
@@ -10,7 +10,8 @@ use warpline_format::visible::make_name;
 
 use super::text::{at, bytes, frame, host_path, plain_name, sizes};
 use super::views::{Block, Cell, Column, Fact, Row, Source, SourceLine, Table, View};
-use crate::geometry::SECTOR_BYTES;
+use crate::geometry::{BankRules, Banks, SECTOR_BYTES, Width};
+use crate::metrics::{WavefrontMemo, wavefronts};
 use crate::profile::model::Frame;
 
 /// Lanes of a warp.
@@ -21,20 +22,26 @@ const AROUND: u32 = 2;
 const LINE_BYTES: u64 = 128;
 
 /// Everything of a stop: where, who, the call paths, and each lane. `number` counts stops from 1; `host` is the launch's call
-/// path, outermost frame first; `source` reads a file.
-pub fn stop_view(mut stopped: Stopped, number: u64, host: &[Frame], source: impl Fn(&str) -> Option<String>) -> View {
+/// path, outermost frame first; `banks` are those of the model's shared memory; `source` reads a file.
+pub fn stop_view(
+    mut stopped: Stopped,
+    number: u64,
+    host: &[Frame],
+    banks: Banks,
+    source: impl Fn(&str) -> Option<String>,
+) -> View {
     make_visible(&mut stopped);
     let stopped = &stopped;
     let place = user_place(&stopped.code);
     let shown_place = place.map_or_else(|| "an unknown line".to_owned(), |place| at(&place.file, place.line));
     let title = format!("STOP {number} at {shown_place}: {}", access(stopped));
-    let mut blocks = vec![Block::Facts(facts(stopped, host))];
+    let mut blocks = vec![Block::Facts(facts(stopped, host, banks))];
     if let Some(place) = place
         && let Some(text) = source(&place.file)
     {
         blocks.push(Block::Source(lines_near(place, &text)));
     }
-    blocks.push(Block::Table(lanes(stopped)));
+    blocks.push(Block::Table(lanes(stopped, banks)));
     View { title, place: place.map(|place| (place.file.clone(), place.line)), blocks }
 }
 
@@ -42,15 +49,17 @@ pub fn stop_view(mut stopped: Stopped, number: u64, host: &[Frame], source: impl
 fn make_visible(stopped: &mut Stopped) {
     make_name(&mut stopped.kernel);
     make_name(&mut stopped.object);
+    make_name(&mut stopped.structure);
     for place in stopped.calls.iter_mut().flatten().chain(&mut stopped.code) {
         make_name(&mut place.function);
         make_name(&mut place.file);
     }
     for lane in &mut stopped.lanes {
         match &mut lane.target {
-            Target::Allocation { name, .. } | Target::Freed { name, .. } | Target::Outside { name, .. } => {
-                make_name(name)
-            }
+            Target::Allocation { name, .. }
+            | Target::Freed { name, .. }
+            | Target::Outside { name, .. }
+            | Target::SharedVariable { name, .. } => make_name(name),
             _ => {}
         }
     }
@@ -88,7 +97,7 @@ fn fault_name(fault: FaultKind) -> &'static str {
     }
 }
 
-fn facts(stopped: &Stopped, host: &[Frame]) -> Vec<Fact> {
+fn facts(stopped: &Stopped, host: &[Frame], banks: Banks) -> Vec<Fact> {
     let mut facts = Vec::new();
     let mut fact = |label, text: String| facts.push(Fact { label, text, target: None });
     let kernel = plain_name(&stopped.kernel);
@@ -105,6 +114,9 @@ fn facts(stopped: &Stopped, host: &[Frame]) -> Vec<Fact> {
     fact("device", device_path(stopped).join(" > "));
     if let Some(text) = touched(stopped) {
         fact("touches", text);
+    }
+    if let Some(text) = passes(stopped, banks) {
+        fact("banks", text);
     }
     facts
 }
@@ -157,6 +169,35 @@ fn touched(stopped: &Stopped) -> Option<String> {
     ))
 }
 
+/// Whether all lanes hit shared memory.
+fn is_shared(stopped: &Stopped) -> bool {
+    let shared = |lane: &StoppedLane| matches!(lane.target, Target::Shared(..) | Target::SharedVariable { .. });
+    !stopped.lanes.is_empty() && stopped.lanes.iter().all(shared)
+}
+
+/// How often shared memory is read or written for the request.
+fn passes(stopped: &Stopped, banks: Banks) -> Option<String> {
+    let in_order = stopped.lanes.is_sorted_by(|one, next| one.lane < next.lane);
+    if !is_shared(stopped) || stopped.bytes == 0 || !in_order || stopped.lanes.last()?.lane >= LANES {
+        return None;
+    }
+    let mask = stopped.lanes.iter().fold(0, |mask: u32, lane| mask | 1 << lane.lane);
+    let addresses: Vec<u64> = stopped.lanes.iter().map(|lane| lane.address).collect();
+    let mut items = Vec::new();
+    push_access(&mut items, Space::Shared, 0, mask, &addresses);
+    let Some(Ok(Item::Access(access))) = Items::new(&items).next() else { return None };
+    let rules = BankRules { shared: banks, data: None };
+    let width = Width::solid(stopped.bytes);
+    let counted = wavefronts(&access, width, &rules, &mut WavefrontMemo::default(), &mut Vec::new(), None);
+    let passes = |count: u32| format!("{count} pass{}", if count == 1 { "" } else { "es" });
+    let conflict = if counted.passes > counted.ideal {
+        format!(" where {} would do: lanes meet in banks", counted.ideal)
+    } else {
+        String::new()
+    };
+    Some(format!("{}{conflict}", passes(counted.passes)))
+}
+
 /// What lies between the addresses of neighbouring lanes, where that is the same for all.
 fn step(lanes: &[StoppedLane]) -> Option<String> {
     let mut steps = lanes.windows(2).map(|pair| {
@@ -185,42 +226,97 @@ fn lines_near(place: &CodePlace, text: &str) -> Source {
     Source { file: place.file.clone(), lines: lines.collect() }
 }
 
-fn lanes(stopped: &Stopped) -> Table {
+fn lanes(stopped: &Stopped, banks: Banks) -> Table {
     let words = |name| Column { name, dispensable: 0, meaning: "" };
-    let columns = ["lane", "thread", "address", "byte", "element", "of"].map(words);
+    let mut columns = ["lane", "thread", "address", "byte", "element", "of"].map(words).to_vec();
+    let shared = is_shared(stopped);
+    if shared {
+        columns.insert(5, words("bank"));
+    }
+    let elements = Elements::of(stopped);
     let rows = (0..LANES).map(|lane| {
         let found = stopped.lanes.iter().find(|row| row.lane == lane);
         let number = Cell::Count(u64::from(lane));
         let cells = match found {
             None => {
                 let state = if stopped.live >> lane & 1 == 0 { "(no thread)" } else { "(inactive)" };
-                vec![number, Cell::Nothing, Cell::Nothing, Cell::Nothing, Cell::Nothing, Cell::Text(state.to_owned())]
+                let mut cells = vec![Cell::Nothing; columns.len()];
+                cells[0] = number;
+                cells[columns.len() - 1] = Cell::Text(state.to_owned());
+                cells
             }
             Some(row) => {
                 let [x, y, z] = row.thread;
                 let (offset, of) = target(&row.target);
-                vec![
+                let mut cells = vec![
                     number,
                     Cell::Text(format!("({x},{y},{z})")),
                     Cell::Text(format!("{:#x}", row.address)),
                     offset.map_or(Cell::Nothing, |offset| Cell::Text(offset.to_string())),
-                    offset.map_or(Cell::Nothing, |offset| Cell::Text(element(offset, stopped.bytes))),
+                    offset.map_or(Cell::Nothing, |offset| Cell::Text(elements.name(offset))),
                     Cell::Text(of),
-                ]
+                ];
+                if shared {
+                    let bank = row.address / u64::from(banks.word_bytes.max(1)) % u64::from(banks.banks.max(1));
+                    cells.insert(5, Cell::Count(bank));
+                }
+                cells
             }
         };
         Row { cells, target: None }
     });
-    let heading = format!("LANES; elements of {}, as the access", bytes(u64::from(stopped.bytes)));
-    Table { heading, columns: columns.to_vec(), rows: rows.collect(), sorted: None }
+    let rows: Vec<Row> = rows.collect();
+    Table { heading: format!("LANES; elements of {}", elements.meaning()), columns, rows, sorted: None }
 }
 
-/// `17`, or `17 + 2 B` where an access begins inside.
-fn element(offset: i64, size: u32) -> String {
-    let size = i64::from(size.max(1));
-    match (offset.div_euclid(size), offset.rem_euclid(size)) {
-        (element, 0) => element.to_string(),
-        (element, rest) => format!("{element} + {rest} B"),
+/// What memory is divided into to say where a lane hits it.
+enum Elements<'a> {
+    /// Pieces as large as the access.
+    Plain(u32),
+    /// Structures, of which all lanes access the same member.
+    Structures { name: &'a str, bytes: u32, member: &'a str },
+}
+
+impl Elements<'_> {
+    /// Structures, where the compiler knows one and each lane is as far behind the start of one: memory that begins otherwise
+    /// than with an array of them shows by that.
+    fn of(stopped: &Stopped) -> Elements<'_> {
+        let plain = Elements::Plain(stopped.bytes);
+        let size = i64::from(stopped.structure_bytes);
+        if size == 0 || stopped.structure.is_empty() {
+            return plain;
+        }
+        let within = |lane: &StoppedLane| target(&lane.target).0.map(|offset| offset.rem_euclid(size));
+        let mut places = stopped.lanes.iter().map(within);
+        let Some(Some(first)) = places.next() else { return plain };
+        if first + i64::from(stopped.bytes) > size || !places.all(|place| place == Some(first)) {
+            return plain;
+        }
+        let member = stopped.object.find('.').map_or("", |dot| &stopped.object[dot..]);
+        Elements::Structures { name: &stopped.structure, bytes: stopped.structure_bytes, member }
+    }
+
+    /// `17`, `17 + 2 B` where an access begins inside, or `17.x`.
+    fn name(&self, offset: i64) -> String {
+        match *self {
+            Elements::Plain(bytes) => {
+                let size = i64::from(bytes.max(1));
+                match (offset.div_euclid(size), offset.rem_euclid(size)) {
+                    (element, 0) => element.to_string(),
+                    (element, rest) => format!("{element} + {rest} B"),
+                }
+            }
+            Elements::Structures { bytes, member, .. } => {
+                format!("{}{member}", offset.div_euclid(i64::from(bytes.max(1))))
+            }
+        }
+    }
+
+    fn meaning(&self) -> String {
+        match *self {
+            Elements::Plain(size) => format!("{}, as the access", bytes(u64::from(size))),
+            Elements::Structures { name, bytes: size, .. } => format!("{name}, {}", bytes(u64::from(size))),
+        }
     }
 }
 
@@ -238,6 +334,7 @@ fn target(target: &Target) -> (Option<i64>, String) {
         Target::Outside { name, bytes: size, distance } => {
             (Some((*size as i64).wrapping_add(*distance)), format!("{distance} bytes PAST {}", sized(name, *size)))
         }
+        Target::SharedVariable { name, bytes: size, offset } => (Some(*offset as i64), sized(name, *size)),
         Target::Shared(offset, size) if (0..*size as i64).contains(offset) => {
             (Some(*offset), sized("the block's shared memory", *size))
         }
@@ -282,6 +379,8 @@ mod tests {
             space: Space::Global,
             bytes: 4,
             object: "a.x".into(),
+            structure: String::new(),
+            structure_bytes: 0,
             fault: None,
             lanes: (0..32).filter(|bit| mask >> bit & 1 != 0).map(lane).collect(),
             code: vec![place("atomicAdd(int*, int)", 90, true), place("g(int*)", 3, false), place("f(int*)", 9, false)],
@@ -294,7 +393,7 @@ mod tests {
     fn a_stop_says_who_where_and_what_each_lane_hits() {
         let host = [Frame { function: "main".into(), file: "/src/a.cu".into(), line: 40, column: 1 }];
         let source = |_: &str| Some("one\ntwo\n\tthree();\nfour\nfive\nsix\n".to_owned());
-        let view = stop_view(stopped(128, 0b1011), 2, &host, source);
+        let view = stop_view(stopped(128, 0b1011), 2, &host, Banks::USUAL, source);
         insta::assert_snapshot!(super::super::views::text(&view, 40, 100, false));
     }
 
@@ -314,8 +413,45 @@ mod tests {
 
     #[test]
     fn elements_are_counted_from_the_start() {
-        assert_eq!((element(12, 4), element(14, 4), element(-4, 4)), ("3".into(), "3 + 2 B".into(), "-1".into()));
+        let element = |offset| Elements::Plain(4).name(offset);
+        assert_eq!((element(12), element(14), element(-4)), ("3".into(), "3 + 2 B".into(), "-1".into()));
         let past = Target::Outside { name: "a".into(), bytes: 64, distance: 8 };
         assert_eq!(target(&past), (Some(72), "8 bytes PAST a (64 B)".to_owned()));
+    }
+
+    #[test]
+    fn members_are_told_by_the_structure_s_number() {
+        let mut body = stopped(16, u32::MAX);
+        (body.structure, body.structure_bytes) = ("Body".into(), 16);
+        let names = |stopped: &Stopped| [0, 16, 32, -16].map(|offset| Elements::of(stopped).name(offset + 4));
+        assert_eq!(names(&body), ["0.x", "1.x", "2.x", "-1.x"]);
+        assert_eq!(Elements::of(&body).meaning(), "Body, 16 B");
+        // Not all lanes are as far behind the start of a structure: it is no array of them.
+        body.structure_bytes = 24;
+        assert_eq!(names(&body), ["1", "5", "9", "-3"]);
+    }
+
+    #[test]
+    fn lanes_that_meet_in_a_bank_of_shared_memory_are_told() {
+        let shared = |step: u64| {
+            let mut tile = stopped(step, u32::MAX);
+            for lane in &mut tile.lanes {
+                let offset = u64::from(lane.lane) * step;
+                lane.target = Target::SharedVariable { name: "tile".into(), bytes: 4096, offset };
+            }
+            tile
+        };
+        assert_eq!(passes(&shared(4), Banks::USUAL).unwrap(), "1 pass");
+        assert_eq!(passes(&shared(8), Banks::USUAL).unwrap(), "2 passes where 1 would do: lanes meet in banks");
+        assert_eq!(passes(&shared(128), Banks::USUAL).unwrap(), "32 passes where 1 would do: lanes meet in banks");
+        assert_eq!(passes(&stopped(4, u32::MAX), Banks::USUAL), None, "global memory");
+        let mut every_other = shared(64);
+        every_other.lanes.retain(|lane| lane.lane % 2 == 1);
+        assert_eq!(passes(&every_other, Banks::USUAL).unwrap(), "16 passes where 1 would do: lanes meet in banks");
+        let view = stop_view(shared(8), 1, &[], Banks::USUAL, |_| None);
+        let text = super::super::views::text(&view, 40, 100, false);
+        let lane_17 = text.lines().find(|line| line.trim_start().starts_with("17 ")).unwrap();
+        let words: Vec<&str> = lane_17.split_whitespace().collect();
+        assert_eq!(words[3..], ["136", "34", "6", "tile", "(4.00", "KiB)"]);
     }
 }

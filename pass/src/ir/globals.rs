@@ -1,6 +1,8 @@
 //! Variables that kernels can address.
 
 use super::space;
+use crate::llvm::debug::Variable;
+use crate::llvm::shim::demangle;
 use crate::llvm::{ModuleItems, Value};
 use inkwell::module::Module;
 
@@ -16,4 +18,13 @@ pub fn device_globals<'c>(module: &Module<'c>) -> Vec<Value<'c>> {
             addressable && !variable.is_declaration() && !variable.name().starts_with("llvm.")
         })
         .collect()
+}
+
+/// The name that a variable was declared with, without scopes.
+pub(crate) fn declared_name(variable: Value<'_>) -> String {
+    let declared = Variable::of_global(variable).map(Variable::name).filter(|name| !name.is_empty());
+    declared.unwrap_or_else(|| {
+        let whole = demangle(&variable.name());
+        whole.rsplit("::").next().unwrap_or(&whole).to_owned()
+    })
 }

@@ -131,6 +131,8 @@ pub fn register_with_binary(
                 resource_count: 1,
                 max_threads: 0,
                 min_blocks: 0,
+                shared_variables: std::ptr::null(),
+                shared_variable_count: 0,
             }
         })
         .collect();

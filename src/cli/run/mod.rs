@@ -108,7 +108,8 @@ pub(super) fn run(plan: &Plan) -> Result<Outcome, Failure> {
     })?;
     let processes = Processes::new(plan)?;
     let started = Instant::now();
-    let stops = plan.stop_at().map(|_| Stops::new(plan.stop_count)).transpose()?;
+    let banks = plan.model.simulation.hierarchy.bank_rules().shared;
+    let stops = plan.stop_at().map(|_| Stops::new(plan.stop_count, banks)).transpose()?;
     let mut child = Child::start(plan, memory.descriptor(), processes.folder(), stops.as_ref().map(Stops::descriptor))?;
     let serving = stops.map(Stops::serve).transpose()?;
     let mut bar = progress::Bar::new();

@@ -17,6 +17,7 @@ use crate::cli::Failure;
 use crate::cli::args::{DeviceChoice, RunArguments, StopArguments, StopOn};
 use crate::cli::output;
 use crate::exit_code;
+use crate::geometry::Banks;
 use crate::profile::Profile;
 use crate::profile::model::Frame;
 use crate::report::{self, LinePlace};
@@ -61,15 +62,16 @@ pub(super) struct Stops {
     ours: UnixStream,
     theirs: UnixStream,
     count: Option<u64>,
+    banks: Banks,
 }
 
 impl Stops {
-    /// A socket whose far end the program inherits.
-    pub(super) fn new(count: Option<u64>) -> Result<Stops, Failure> {
+    /// A socket whose far end the program inherits. `banks`: the model's shared memory.
+    pub(super) fn new(count: Option<u64>, banks: Banks) -> Result<Stops, Failure> {
         let failed = |error: io::Error| Failure::new(exit_code::RUN_NOT_PROFILED, format!("no socket: {error}"));
         let (ours, theirs) = UnixStream::pair().map_err(failed)?;
         inherit(theirs.as_raw_fd()).map_err(failed)?;
-        Ok(Stops { ours, theirs, count })
+        Ok(Stops { ours, theirs, count, banks })
     }
 
     /// The program's end.
@@ -81,11 +83,11 @@ impl Stops {
     pub(super) fn serve(self) -> Result<Serving, Failure> {
         let failed = |error: io::Error| Failure::new(exit_code::RUN_NOT_PROFILED, format!("no socket: {error}"));
         let ours = self.ours.try_clone().map_err(failed)?;
-        let count = self.count;
+        let (count, banks) = (self.count, self.banks);
         // Only the program's copy of its end stays open.
         drop(self.theirs);
         let socket = self.ours;
-        Ok(Serving { ours, thread: std::thread::spawn(move || answer_all(&socket, count)) })
+        Ok(Serving { ours, thread: std::thread::spawn(move || answer_all(&socket, count, banks)) })
     }
 }
 
@@ -104,13 +106,13 @@ impl Serving {
     }
 }
 
-fn answer_all(socket: &UnixStream, count: Option<u64>) -> u64 {
+fn answer_all(socket: &UnixStream, count: Option<u64>, banks: Banks) -> u64 {
     let mut terminal = if count.is_none() && io::stderr().is_terminal() { Terminal::open() } else { None };
     let unasked = count.unwrap_or(SHOWN_UNASKED);
     let mut stops = 0;
     while let Ok(stopped) = receive::<Stopped>(socket) {
         stops += 1;
-        show(stopped, stops);
+        show(stopped, stops, banks);
         let reply = match &mut terminal {
             Some(terminal) => terminal.ask(),
             None if stops >= unasked => Reply::Continue,
@@ -123,7 +125,7 @@ fn answer_all(socket: &UnixStream, count: Option<u64>) -> u64 {
     stops
 }
 
-fn show(stopped: Stopped, number: u64) {
+fn show(stopped: Stopped, number: u64, banks: Banks) {
     let HostPath { frames, objects, interpreted } = &stopped.path;
     let objects = objects.iter().map(|(id, path, build_id)| (*id, &path[..], &build_id[..]));
     let interpreted: BTreeMap<u64, InterpretedFrame> = interpreted.iter().cloned().collect();
@@ -135,7 +137,7 @@ fn show(stopped: Stopped, number: u64) {
         column: frame.column,
     };
     let path: Vec<Frame> = path.into_iter().map(frame).collect();
-    let view = report::stop_view(stopped, number, &path, |file| std::fs::read_to_string(file).ok());
+    let view = report::stop_view(stopped, number, &path, banks, |file| std::fs::read_to_string(file).ok());
     let size = terminal_size::terminal_size_of(io::stderr());
     let width = size.map_or(WIDTH, |(columns, _)| usize::from(columns.0));
     let color = io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());

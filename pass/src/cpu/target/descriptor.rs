@@ -4,6 +4,7 @@ use super::unit::{Place, Unit};
 use crate::cpu::error::{LowerError, Refusal};
 use crate::cpu::options::Options;
 use crate::cpu::shapes::analysis::Version;
+use crate::ir::globals::declared_name;
 use crate::llvm::types::Kind;
 use crate::llvm::value::{Linkage, Opcode, Visibility};
 use crate::llvm::{ModuleItems, Value};
@@ -167,6 +168,12 @@ impl<'c> Tables<'_, 'c> {
                 self.record(&fields.map(|field| self.int(32, u64::from(field))))
             })
             .collect();
+        let shared: Vec<_> = (self.unit.shared.variables(kernel))
+            .map(|(variable, offset, bytes)| {
+                let name = self.text(&declared_name(variable));
+                self.record(&[name, self.int(32, u64::from(offset)), self.int(32, u64::from(bytes))])
+            })
+            .collect();
         let bound = |key: &str| {
             let text = kernel.string_attribute(key).unwrap_or_default();
             let numbers: Vec<u64> = text.split(',').filter_map(|part| part.trim().parse().ok()).collect();
@@ -191,6 +198,8 @@ impl<'c> Tables<'_, 'c> {
             self.int(64, resources.len() as u64),
             self.int(32, bound("nvvm.maxntid")),
             self.int(32, bound("nvvm.minctasm")),
+            self.list("warpline.shared_variables", &shared),
+            self.int(64, shared.len() as u64),
         ]))
     }
 

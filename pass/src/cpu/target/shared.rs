@@ -15,6 +15,8 @@ pub struct SharedLayout<'c> {
     ends: HashMap<Value<'c>, u32>,
     dynamic: HashSet<Value<'c>>,
     dynamic_start: u32,
+    /// What each kernel and its callees use, in the module's order, with their bytes.
+    used: HashMap<Value<'c>, Vec<(Value<'c>, u32)>>,
 }
 
 impl<'c> SharedLayout<'c> {
@@ -42,6 +44,7 @@ impl<'c> SharedLayout<'c> {
         let mut own = HashMap::new();
         let mut ends = HashMap::new();
         let mut shares_dynamic = BTreeSet::new();
+        let mut all_used = HashMap::new();
         for (index, (kernel, functions)) in reached.iter().enumerate() {
             let helpers: HashSet<Value<'c>> = functions.iter().filter(|one| *one != kernel).flat_map(of).collect();
             let reaches_common =
@@ -50,6 +53,8 @@ impl<'c> SharedLayout<'c> {
                 shares_dynamic.insert(index);
             }
             let mine: HashSet<_> = of(kernel).collect();
+            let uses = variables.iter().filter(|one| mine.contains(one) || helpers.contains(one));
+            all_used.insert(*kernel, uses.map(|&one| (one, layout.size(one.value_type()) as u32)).collect());
             let mut end = if reaches_common { common_end } else { 0 };
             let mut offsets = HashMap::new();
             for &variable in &variables {
@@ -65,7 +70,13 @@ impl<'c> SharedLayout<'c> {
         for &index in &shares_dynamic {
             ends.insert(reached[index].0, dynamic_start);
         }
-        SharedLayout { common, own, ends, dynamic, dynamic_start }
+        SharedLayout { common, own, ends, dynamic, dynamic_start, used: all_used }
+    }
+
+    /// The variables that a kernel and its callees use: each with its offset and its bytes.
+    pub fn variables(&self, kernel: Value<'c>) -> impl Iterator<Item = (Value<'c>, u32, u32)> {
+        let used = self.used.get(&kernel).into_iter().flatten();
+        used.filter_map(move |&(variable, bytes)| Some((variable, self.offset(Some(kernel), variable)?, bytes)))
     }
 
     /// Offset of a variable for a kernel, or for a function that kernels share.

@@ -2,11 +2,10 @@
 //! whether the result of an atomic operation is used.
 
 use crate::device::accesses::access::Access;
+use crate::ir::globals::declared_name;
 use crate::ir::kernel::is_kernel;
 use crate::ir::space;
 use crate::llvm::Value;
-use crate::llvm::debug::Variable;
-use crate::llvm::shim::demangle;
 use crate::llvm::value::Opcode;
 use warpline_format::site_table::{Hint, Op, Stored};
 
@@ -42,7 +41,8 @@ fn number(names: &mut Vec<String>, name: String) -> u32 {
 fn variable(mut pointer: Value<'_>) -> Option<String> {
     for _ in 0..MOST_STEPS {
         if pointer.is_global_variable() {
-            return (pointer.ty().is_pointer() && pointer.address_space() == space::SHARED).then(|| name(pointer));
+            return (pointer.ty().is_pointer() && pointer.address_space() == space::SHARED)
+                .then(|| declared_name(pointer));
         }
         match pointer.constant_opcode().or_else(|| pointer.is_instruction().then(|| pointer.opcode()).flatten()) {
             Some(
@@ -60,15 +60,7 @@ fn variable(mut pointer: Value<'_>) -> Option<String> {
 
 /// The number of a variable in shared memory. `names` has the names so far.
 pub(in crate::device) fn number_of(names: &mut Vec<String>, variable: Value<'_>) -> u32 {
-    number(names, name(variable))
-}
-
-fn name(global: Value<'_>) -> String {
-    let declared = Variable::of_global(global).map(Variable::name).filter(|name| !name.is_empty());
-    declared.unwrap_or_else(|| {
-        let whole = demangle(&global.name());
-        whole.rsplit("::").next().unwrap_or(&whole).to_owned()
-    })
+    number(names, declared_name(variable))
 }
 
 /// What is known of a stored value.
