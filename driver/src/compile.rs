@@ -69,24 +69,9 @@ pub fn object(tools: &Tools, invocation: &Invocation, input: &Input, output: &Pa
 fn cuda_object(tools: &Tools, invocation: &Invocation, input: &Input, output: &Path) -> Result<(), DriverError> {
     let intermediate = |side: &str| tools.temporary().join(format!("{}.{side}.bc", stem(output)));
     let (device_file, host_file) = (intermediate("device"), intermediate("host"));
-    let mut device = clang_jobs::cuda_bitcode(tools, invocation, input, Side::Device, &device_file);
-    let mut host = clang_jobs::cuda_bitcode(tools, invocation, input, Side::Host, &host_file);
-    let folders = invocation.include_folders();
-    let files = unit::files(Path::new(&input.path), &folders);
-    let all = unit::all_files(Path::new(&input.path), &folders);
-    if all.iter().any(|(_, text)| unit::has_texture_references(text)) {
-        [device, host] = [device, host].map(|command| command.args(["-DWARPLINE_TEXTURE_REFERENCES"]));
-    }
-    let raised = tools.cuda.cccl_include().and_then(|_| standard::raised(&invocation.common, &all));
-    [device, host] = [device, host].map(|command| command.args(raised));
-    let mut texts = overlay::respelled_files(&files, invocation.dialect);
-    texts.extend(overlay::respelled_libraries(&all, &files));
-    if let Some(folder) = tools.cuda.cccl_include().filter(|_| cccl::concerns(&files)) {
-        texts.extend(cccl::changed(&folder, invocation.gpu == GpuCode::Real));
-    }
-    if let Some(overlay) = overlay::overlay(Path::new(&input.path), &texts, tools.temporary())? {
-        [device, host] = [device, host].map(|command| command.args(["-ivfsoverlay"]).path(&overlay));
-    }
+    let respelled = respelling(tools, invocation, input)?;
+    let device = clang_jobs::cuda_bitcode(tools, invocation, input, Side::Device, &device_file).args(respelled.clone());
+    let mut host = clang_jobs::cuda_bitcode(tools, invocation, input, Side::Host, &host_file).args(respelled);
     let dependencies = dependency_file(invocation, output);
     host = clang_jobs::with_dependencies(host, invocation, output, &dependencies);
     let packed = tools.temporary().join(format!("{}.relocatable", stem(output)));
@@ -118,6 +103,34 @@ fn cuda_object(tools: &Tools, invocation: &Invocation, input: &Input, output: &P
         true => stages::host_unit(&host_file, output, &options),
         false => stages::cuda_unit(&device_file, &host_file, output, &options),
     }
+}
+
+/// What clang is told beside the command line so that it takes a CUDA source as nvcc does.
+fn respelling(tools: &Tools, invocation: &Invocation, input: &Input) -> Result<Vec<String>, DriverError> {
+    let mut arguments = Vec::new();
+    let folders = invocation.include_folders();
+    let files = unit::files(Path::new(&input.path), &folders);
+    let all = unit::all_files(Path::new(&input.path), &folders);
+    if all.iter().any(|(_, text)| unit::has_texture_references(text)) {
+        arguments.push("-DWARPLINE_TEXTURE_REFERENCES".into());
+    }
+    let raised = tools.cuda.cccl_include().and_then(|_| standard::raised(&invocation.common, &all));
+    arguments.extend(raised.map(String::from));
+    let mut texts = overlay::respelled_files(&files, invocation.dialect);
+    texts.extend(overlay::respelled_libraries(&all, &files));
+    if let Some(folder) = tools.cuda.cccl_include().filter(|_| cccl::concerns(&files)) {
+        texts.extend(cccl::changed(&folder, invocation.gpu == GpuCode::Real));
+    }
+    if let Some(overlay) = overlay::overlay(Path::new(&input.path), &texts, tools.temporary())? {
+        arguments.extend(["-ivfsoverlay".into(), overlay.display().to_string()]);
+    }
+    Ok(arguments)
+}
+
+/// The device code of a CUDA source alone, to bitcode that no pass of LLVM has touched.
+pub fn device_bitcode(tools: &Tools, invocation: &Invocation, input: &Input, output: &Path) -> Result<(), DriverError> {
+    let command = clang_jobs::cuda_bitcode(tools, invocation, input, Side::Device, output);
+    finish(command.args(respelling(tools, invocation, input)?).capture()?)
 }
 
 fn host_object(tools: &Tools, invocation: &Invocation, input: &Input, output: &Path) -> Result<(), DriverError> {

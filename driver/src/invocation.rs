@@ -23,6 +23,8 @@ pub enum Action {
     Clang,
     /// A shared object of one device module's LLVM IR, for programs that load device code while they run.
     DeviceModule,
+    /// A shared object of a CUDA source's device code, for programs that compile while they run.
+    RunTimeSource,
     /// The runtime as a shared library, for programs that were not linked with it.
     RuntimeLibrary,
     /// The version.
@@ -116,6 +118,15 @@ pub enum GpuCode {
     Emulated,
 }
 
+/// What a program asks of the compilation of its source while it runs.
+#[derive(Clone, Debug, Default)]
+pub struct RunTimeSource {
+    /// `--warpline-names`: number of the variables whose values' mangled names are asked for.
+    pub names: usize,
+    /// Functions without an execution space are the device's.
+    pub device_by_default: bool,
+}
+
 /// A command line, understood.
 #[derive(Clone, Debug)]
 pub struct Invocation {
@@ -177,6 +188,8 @@ pub struct Invocation {
     pub system: Vec<String>,
     /// `--warpline-registers`: registers and bytes of spills per thread, as ptxas says.
     pub registers: Option<(u32, u32)>,
+    /// For [`Action::RunTimeSource`].
+    pub run_time: RunTimeSource,
     /// For [`Action::Clang`]: the arguments that ask for it, in clang's words.
     pub clang_only: Vec<String>,
     /// Flags that are dropped and could be missed.
@@ -208,8 +221,16 @@ pub enum UsageError {
     #[error("--warpline-registers={0}: expected registers per thread, or registers and bytes of spills as in 40,16")]
     Registers(String),
     /// `--warpline-module` with anything but one file.
-    #[error("--warpline-module takes one file of LLVM IR and -o with the name of the shared object")]
+    #[error(
+        "--warpline-module takes one file of LLVM IR, --warpline-source one of CUDA, and -o with the name of the shared object"
+    )]
     ModuleFiles,
+    /// `--warpline-names` with anything else.
+    #[error("--warpline-names={0}: expected a number")]
+    Names(String),
+    /// An option that a program gave to its compilation.
+    #[error("unrecognized option {0} found")]
+    RunTimeOption(String),
     /// Results of nvcc alone.
     #[error("{0} asks for a result that only nvcc makes: warpline-cc makes objects, libraries, executables and PTX")]
     NvccOnly(String),
@@ -294,6 +315,7 @@ struct Parser {
     relocatable: Option<bool>,
     host_source: bool,
     ptx: bool,
+    unknown: Vec<String>,
 }
 
 impl Parser {
@@ -328,16 +350,18 @@ impl Parser {
             ptx: false,
             system: Vec::new(),
             registers: None,
+            run_time: RunTimeSource::default(),
             clang_only: Vec::new(),
             ignored: Vec::new(),
         };
-        Parser { made, language: None, relocatable: None, host_source: false, ptx: false }
+        Parser { made, language: None, relocatable: None, host_source: false, ptx: false, unknown: Vec::new() }
     }
 
     fn take(&mut self, item: Item) -> Result<(), UsageError> {
         match item {
             Item::Input(path) => self.input(path),
             Item::Unknown(flag) => {
+                self.unknown.push(flag.clone());
                 self.made.common.push(flag.clone());
                 // Warnings concern no link; everything else (`-fopenmp`, `-flto`, `-m32`) may.
                 if !flag.starts_with("-W") {
@@ -491,6 +515,11 @@ impl Parser {
             // Expanded before; here only when an options file names no file.
             Meaning::OptionsFile => made.ignored.push(spelled),
             Meaning::WarplineModule => made.action = Action::DeviceModule,
+            Meaning::WarplineSource => made.action = Action::RunTimeSource,
+            Meaning::WarplineNames => {
+                made.run_time.names = value.parse().map_err(|_| UsageError::Names(value))?;
+            }
+            Meaning::DeviceByDefault => made.run_time.device_by_default = true,
             Meaning::WarplineRuntime => made.action = Action::RuntimeLibrary,
             Meaning::WarplineSystem => made.system.push(value),
             Meaning::WarplineRegisters => {
@@ -530,7 +559,13 @@ impl Parser {
                 | Action::Architectures(_)
                 | Action::Clang
         );
-        if made.action == Action::DeviceModule && (made.inputs.len() != 1 || made.output.is_none()) {
+        if made.action == Action::RunTimeSource
+            && let Some(flag) = self.unknown.into_iter().next()
+        {
+            return Err(UsageError::RunTimeOption(flag));
+        }
+        let single = matches!(made.action, Action::DeviceModule | Action::RunTimeSource);
+        if single && (made.inputs.len() != 1 || made.output.is_none()) {
             return Err(UsageError::ModuleFiles);
         }
         if made.inputs.is_empty() && !stands_alone && !made.verbose {

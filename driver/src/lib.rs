@@ -17,6 +17,7 @@ mod invocation;
 pub mod link;
 pub mod options;
 pub mod programs;
+mod run_time_source;
 pub mod source;
 mod stages;
 mod trace;
@@ -27,6 +28,7 @@ use invocation::{Action, Invocation};
 use options::Dialect;
 use programs::tools::Tools;
 use std::process::ExitCode;
+use warpline_format::run_time::{EXIT_USAGE, OPTION};
 use warpline_format::visible;
 
 /// Set to `1`, programs are built without hooks: they run on the CPU device and record nothing.
@@ -44,7 +46,12 @@ pub fn main(program: &str, arguments: &[String]) -> ExitCode {
             if !matches!(error, DriverError::Compiler(_)) {
                 eprintln!("warpline-cc: error: {}", visible::message(&error.to_string()));
             }
-            ExitCode::from(error.exit_code())
+            // A program's options are its own fault, and it asks for whose.
+            let asked = arguments.first().is_some_and(|first| first == OPTION);
+            match error {
+                DriverError::Usage(_) if asked => ExitCode::from(EXIT_USAGE),
+                error => ExitCode::from(error.exit_code()),
+            }
         }
     }
 }
@@ -66,7 +73,9 @@ fn serve(dialect: Dialect, arguments: &[String]) -> Result<(), DriverError> {
         _ => {}
     }
     let tools = Tools::find(&invocation)?;
-    note(&invocation, &tools);
+    if invocation.action != Action::RunTimeSource {
+        note(&invocation, &tools);
+    }
     trace::variables(&tools, &invocation)?;
     match invocation.action {
         Action::Toolkit => {
@@ -80,6 +89,7 @@ fn serve(dialect: Dialect, arguments: &[String]) -> Result<(), DriverError> {
             Ok(())
         }
         Action::Clang => compile::clang_only(&tools, &invocation),
+        Action::RunTimeSource => run_time_source::compile(&tools, &invocation),
         Action::Object => compile::objects(&tools, &invocation),
         Action::Archive => link::archive(&tools, &invocation),
         Action::DeviceLink => link::device_link(&tools, &invocation),

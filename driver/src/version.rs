@@ -51,6 +51,8 @@ Warpline's own:
   --warpline-module        make a shared object (-o) of one device module given as LLVM IR, for programs that load device
                            code while they run; needs neither clang nor a CUDA toolkit
   --warpline-runtime       make the shared library (-o) that such programs load first
+  --warpline-source        make such a shared object of the device code of a CUDA source, and its PTX beside it: what the
+                           runtime asks for where a program uses NVRTC
   --warpline-system=DIR    DIR holds no code of the user's (with --warpline-module)
   --warpline-registers=N,B registers and bytes of spills per thread, as ptxas says (with --warpline-module)
   --device=cpu|gpu         the device to build for; gpu carries both, and the program chooses when it starts

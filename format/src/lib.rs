@@ -18,6 +18,7 @@ pub mod occupancy;
 pub mod options;
 mod pack;
 pub mod ring;
+pub mod run_time;
 pub mod schedule;
 pub mod site_table;
 pub mod stop;

@@ -56,6 +56,22 @@ pub fn adopt(module: &Module<'_>, processor: &str) -> Result<Machine, DeviceErro
     Ok(machine)
 }
 
+/// Takes the variables `beginning0`, `beginning1` and so on out of a module, each of which holds the address of a kernel or a
+/// variable, and gives these' names; an empty one where there is no address.
+pub fn take_names(module: &Module<'_>, beginning: &str, count: usize) -> Vec<String> {
+    let named = |number: usize| {
+        let Some(variable) = module.variable(&format!("{beginning}{number}")) else { return String::new() };
+        let mut value = variable.initializer();
+        while let Some(inner) = value.filter(|value| value.is_constant_expression() && value.operand_count() > 0) {
+            value = Some(inner.operand(0));
+        }
+        let found = value.filter(|value| value.is_function() || value.is_global_variable());
+        variable.delete_global();
+        found.map(|value| value.name()).unwrap_or_default()
+    };
+    (0..count).map(named).collect()
+}
+
 /// Leaves nothing to see of a lowered module but the symbol `descriptor`, so that several can be loaded side by side.
 pub fn seal(module: &Module<'_>, descriptor: &str) {
     for value in module.variables().into_iter().chain(module.functions()) {

@@ -28,6 +28,7 @@ pub mod memory;
 pub mod message;
 pub mod module;
 mod names;
+pub mod nvrtc;
 pub mod paths;
 pub mod pools;
 pub mod printed;

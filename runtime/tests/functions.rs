@@ -1,4 +1,5 @@
-//! `docs/cuda-functions.md` lists the functions of CUDA's runtime and of its driver that are offered. `make docs` writes it anew.
+//! `docs/cuda-functions.md` lists the functions of CUDA's runtime and of its driver and of NVRTC that are offered.
+//! `make docs` writes it anew.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -44,18 +45,20 @@ fn list(groups: BTreeMap<String, Vec<String>>, level: &str) -> String {
 fn page() -> String {
     let runtime = offered("runtime/src/api", "cuda");
     let driver = offered("runtime/src/api/driver", "cu");
+    let nvrtc = offered("runtime/src/api", "nvrtc");
     let count = |groups: &BTreeMap<String, Vec<String>>| groups.values().map(Vec::len).sum::<usize>();
     format!(
         "# Functions of CUDA that are offered\n\nWritten by `make docs` from `runtime/src/api`. {} functions of the runtime and {} of the \
          driver, each also in its per-thread form where CUDA has one. A program that needs another is refused by the linker, which names it.\n\
          {}\n## The driver's\n\nFor programs that mix them into the runtime's, and for those that load code while they run (as LLVM IR, or as what \
-         `warpline-cc --warpline-module` makes of it; not as PTX). The names are those of the symbols: `cuda.h` calls `cuMemAlloc_v2` `cuMemAlloc`. What they allocate, copy and fill \
+         `warpline-cc --warpline-module` makes of it, or as PTX or cubin that NVRTC's functions gave; not as other PTX). The names are those of the symbols: `cuda.h` calls `cuMemAlloc_v2` `cuMemAlloc`. What they allocate, copy and fill \
          is recorded as the runtime's own. On a GPU they are the driver's own; what kernels do in a context of the program's own \
-         (`cuCtxCreate`) is not recorded there, and a note says so.\n{}",
+         (`cuCtxCreate`) is not recorded there, and a note says so.\n{}\n## NVRTC's\n\nCUDA source is compiled by `warpline-cc` and clang ([how](design/triton.md#nvrtc)).\n{}",
         count(&runtime),
         count(&driver),
         list(runtime, "##"),
-        list(driver, "###")
+        list(driver, "###"),
+        list(nvrtc, "###")
     )
 }
 

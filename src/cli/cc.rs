@@ -10,7 +10,7 @@ use super::args::CcArguments;
 use crate::exit_code;
 
 /// Name of the compiler's executable.
-const COMPILER: &str = "warpline-cc";
+pub(super) const COMPILER: &str = "warpline-cc";
 
 /// The compiler: beside this executable, else on the search path.
 pub(super) fn compiler() -> PathBuf {

@@ -3,5 +3,6 @@
 pub(crate) mod device_section;
 pub(crate) mod emulation;
 pub mod gpu;
+pub mod loaded;
 pub(crate) mod object_parts;
 pub mod registers;

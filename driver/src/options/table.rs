@@ -146,6 +146,12 @@ pub enum Meaning {
     WarplineDevice,
     /// `--warpline-module`.
     WarplineModule,
+    /// `--warpline-source`.
+    WarplineSource,
+    /// `--warpline-names`.
+    WarplineNames,
+    /// Functions without an execution space are the device's.
+    DeviceByDefault,
     /// `--warpline-runtime`.
     WarplineRuntime,
     /// `--warpline-system`.
@@ -192,6 +198,8 @@ pub const TABLE: &[Spec] = &[
     both(&["warpline-march"], Value, Meaning::WarplineMarch),
     both(&["device"], Value, Meaning::WarplineDevice),
     both(&["warpline-module"], Flag, Meaning::WarplineModule),
+    both(&["warpline-source"], Flag, Meaning::WarplineSource),
+    both(&["warpline-names"], Value, Meaning::WarplineNames),
     both(&["warpline-runtime"], Flag, Meaning::WarplineRuntime),
     both(&["warpline-system"], Value, Meaning::WarplineSystem),
     both(&["warpline-registers"], Value, Meaning::WarplineRegisters),
@@ -378,6 +386,11 @@ pub const TABLE: &[Spec] = &[
         Meaning::Accepted,
     ),
     nvcc(&["res-usage", "resource-usage", "opt-info", "source-in-ptx", "src-in-ptx"], Flag, Meaning::Accepted),
+    // NVRTC's alone.
+    nvcc(&["default-device", "device-as-default-execution-space"], Flag, Meaning::DeviceByDefault),
+    nvcc(&["builtin-move-forward", "builtin-initializer-list", "modify-stack-limit"], Value, Meaning::Accepted),
+    nvcc(&["jump-table-density", "split-compile", "ofast-compile"], Value, Meaning::Accepted),
+    nvcc(&["no-source-include", "no-cache", "minimal"], Flag, Meaning::Accepted),
     // Guiding the driver.
     nvcc(&["t"], JoinedOrSeparate, Meaning::Accepted),
     nvcc(&["threads"], Value, Meaning::Accepted),

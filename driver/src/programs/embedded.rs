@@ -7,7 +7,7 @@ use warpline_toolchain::{ToolchainError, cache};
 const RUNTIME: &[u8] = include_bytes!(env!("WARPLINE_RUNTIME_LIBRARY"));
 
 /// Headers, by their name under the include folder.
-const HEADERS: [(&str, &str); 11] = [
+const HEADERS: [(&str, &str); 14] = [
     ("warpline.h", include_str!("../../include/warpline.h")),
     ("cuda_profiler_api.h", include_str!("../../include/cuda_profiler_api.h")),
     ("cublas_v2.h", include_str!("../../include/cublas_v2.h")),
@@ -17,6 +17,9 @@ const HEADERS: [(&str, &str); 11] = [
     ("nvml.h", include_str!("../../include/nvml.h")),
     ("warpline/atomics.h", include_str!("../../include/warpline/atomics.h")),
     ("warpline/cached_accesses.h", include_str!("../../include/warpline/cached_accesses.h")),
+    ("nvrtc.h", include_str!("../../include/nvrtc.h")),
+    ("warpline/run_time_compilation.h", include_str!("../../include/warpline/run_time_compilation.h")),
+    ("warpline/device_by_default.h", include_str!("../../include/warpline/device_by_default.h")),
     ("warpline/compatibility.h", include_str!("../../include/warpline/compatibility.h")),
     ("warpline/texture_references.h", include_str!("../../include/warpline/texture_references.h")),
 ];

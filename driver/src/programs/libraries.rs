@@ -1,7 +1,7 @@
 //! NVIDIA's libraries, of which the CPU device has none: what a failed compilation or link has to do with them.
 
 /// Beginnings of headers' and libraries' names, and what they belong to.
-const LIBRARIES: [(&str, &str); 12] = [
+const LIBRARIES: [(&str, &str); 11] = [
     ("cublas", "cuBLAS"),
     ("cudnn", "cuDNN"),
     ("cufft", "cuFFT"),
@@ -13,7 +13,6 @@ const LIBRARIES: [(&str, &str); 12] = [
     ("npp", "NPP"),
     ("nvgraph", "nvGRAPH"),
     ("nvjpeg", "nvJPEG"),
-    ("nvrtc", "NVRTC"),
 ];
 
 fn known(name: &str) -> Option<&'static str> {

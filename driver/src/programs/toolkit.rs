@@ -1,5 +1,5 @@
 //! A folder that looks like a CUDA toolkit and links Warpline's runtime: headers, libdevice and programs are those of
-//! the toolkit found, `bin/nvcc` is `warpline-cc`, and the libraries named cudart are the runtime. Build systems that
+//! the toolkit found, `bin/nvcc` is `warpline-cc`, and the libraries named cudart and nvrtc are the runtime. Build systems that
 //! ask nvcc where its toolkit is, and then link with a compiler of their own, so still link the runtime.
 
 use crate::error::DriverError;
@@ -18,7 +18,7 @@ const DRIVER_LIBRARIES: [&str; 3] =
     ["/usr/lib/x86_64-linux-gnu/libcuda.so", "/usr/lib64/libcuda.so", "/usr/lib/libcuda.so"];
 
 /// Raised when what is in the folder changes, so that an older one is not taken for it.
-const LAYOUT: u32 = 4;
+const LAYOUT: u32 = 5;
 
 /// An archive without members.
 const EMPTY_ARCHIVE: &str = "!<arch>\n";
@@ -59,7 +59,9 @@ fn headers(folder: &Path, cuda: &Path, own: &Path) -> io::Result<()> {
             symlink(entry.path(), folder.join(entry.file_name()))?;
         }
     }
-    for name in ["nvml.h", "cublas_v2.h", "cublasLt.h", "cuda_profiler_api.h", "nvToolsExt.h", "nvtx3", "warpline.h"] {
+    for name in
+        ["nvml.h", "nvrtc.h", "cublas_v2.h", "cublasLt.h", "cuda_profiler_api.h", "nvToolsExt.h", "nvtx3", "warpline.h"]
+    {
         let place = folder.join(name);
         if !place.exists() {
             symlink(own.join(name), place)?;
@@ -91,7 +93,7 @@ fn fill(
     }
     // Linker scripts: a static library cannot say what else it needs.
     let script = format!("INPUT ( \"{}\" {RUNTIME_NEEDS} )\n", runtime.display());
-    for name in ["libcudart_static.a", "libcudart.so"] {
+    for name in ["libcudart_static.a", "libcudart.so", "libnvrtc_static.a", "libnvrtc.so"] {
         std::fs::write(folder.join("lib64").join(name), &script)?;
     }
     std::fs::write(folder.join("lib64/libcudadevrt.a"), EMPTY_ARCHIVE)?;
@@ -99,6 +101,10 @@ fn fill(
     let rest = nvidias.map(|library| format!("AS_NEEDED ( \"{}\" )", library.display())).unwrap_or_default();
     let script = format!("INPUT ( \"{}\" {RUNTIME_NEEDS} {rest} )\n", runtime.display());
     std::fs::write(folder.join("lib64/libcuda.a"), script)?;
+    // Linked statically, NVRTC has parts in libraries of their own.
+    for name in ["nvrtc-builtins_static", "nvptxcompiler_static"] {
+        std::fs::write(folder.join("lib64").join(format!("lib{name}.a")), EMPTY_ARCHIVE)?;
+    }
     // NVTX is in its headers, ours or NVIDIA's; before version 3 it was a library. Many a project links cuBLAS to all of its
     // programs, also to those that call nothing of it.
     for name in ["nvToolsExt", "cublas", "cublasLt"] {

@@ -18,6 +18,7 @@ pub mod hooks;
 pub mod interpreters;
 pub mod launch;
 pub mod memory;
+pub mod nvrtc;
 pub mod pools;
 pub mod registration;
 pub mod streams;

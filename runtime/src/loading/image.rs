@@ -2,14 +2,18 @@
 
 use crate::cuda::error::{self, Error};
 use crate::message;
+use crate::nvrtc::mark;
 use std::ffi::CStr;
+use std::path::PathBuf;
 use std::slice;
 
 /// An image that can be loaded.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Image<'a> {
     /// A shared object for this processor.
     Object(&'a [u8]),
+    /// PTX of NVRTC's: the shared object of the same source.
+    Compiled(PathBuf),
     /// LLVM IR as text.
     Ir(&'a str),
 }
@@ -49,7 +53,13 @@ impl<'a> Image<'a> {
         // SAFETY: by the contract.
         let text = unsafe { CStr::from_ptr(data.cast()) }.to_str().map_err(|_| error::INVALID_KERNEL_IMAGE)?;
         if text.contains(".version") && text.contains(".target") {
-            return Err(foreign("PTX"));
+            return match mark::find(text) {
+                Some(found) => found.map(Image::Compiled).map_err(|cause| {
+                    message::note(&cause.to_string());
+                    error::NO_KERNEL_IMAGE_FOR_DEVICE
+                }),
+                None => Err(foreign("PTX")),
+            };
         }
         Ok(Image::Ir(text))
     }

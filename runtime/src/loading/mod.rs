@@ -1,8 +1,10 @@
 //! Device code that arrives while the program runs: images of modules, and the kernels in them.
 //!
-//! An image is a shared object that `warpline-cc --warpline-module` made, or LLVM IR, of which it is made here.
+//! An image is a shared object that `warpline-cc --warpline-module` made, LLVM IR, of which it is made here, or PTX that NVRTC
+//! handed out, which names one.
 
 mod compile;
+pub mod compiler;
 mod image;
 mod object;
 
@@ -34,6 +36,7 @@ impl Runtime {
         // SAFETY: by the contract.
         let descriptor = match unsafe { Image::at(data) }? {
             Image::Object(bytes) => object::load_bytes(bytes).map_err(refused)?,
+            Image::Compiled(path) => object::load_file(&path).map_err(refused)?,
             Image::Ir(text) => object::load_file(&compile::shared_object(text)?).map_err(refused)?,
         };
         self.enter(descriptor, shown)

@@ -11,10 +11,13 @@ use std::thread::JoinHandle;
 use std::time::Instant;
 
 use warpline_format::options::{DEVICE_VARIABLE, VARIABLE};
+use warpline_format::run_time::COMPILER_VARIABLE;
+use warpline_toolchain::programs::companion;
 
 use super::plan::Plan;
 use super::signals::Forwarding;
 use crate::cli::Failure;
+use crate::cli::cc::COMPILER;
 use crate::exit_code;
 
 /// How the program ended.
@@ -64,6 +67,12 @@ impl Child {
         command.args(&plan.arguments).env(VARIABLE, plan.options(descriptor, further, stops).encode());
         // A program that carries code for both devices would choose by itself.
         command.env(DEVICE_VARIABLE, plan.device);
+        // What the program compiles while it runs is compiled by this release, which need not be on the search path.
+        if std::env::var_os(COMPILER_VARIABLE).is_none()
+            && let Some(compiler) = companion(COMPILER)
+        {
+            command.env(COMPILER_VARIABLE, compiler);
+        }
         let started = Instant::now();
         let mut child = command.spawn().map_err(|error| cannot_start(&plan.program, &error))?;
         let id = child.id();

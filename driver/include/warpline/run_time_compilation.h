@@ -1,0 +1,8 @@
+// Included before CUDA source that a program compiles while it runs: what NVRTC predefines beside nvcc's macros.
+#ifndef WARPLINE_RUN_TIME_COMPILATION_H
+#define WARPLINE_RUN_TIME_COMPILATION_H
+#pragma GCC system_header
+
+#define __CUDACC_RTC__ 1
+
+#endif

@@ -1,0 +1,133 @@
+//! Device modules that programs load while they run, made shared objects: one symbol, the module's descriptor, and references
+//! to the runtime of the process that loads it.
+
+use crate::device_code::object_parts;
+use crate::dump::Dump;
+use crate::error::DriverError;
+use crate::invocation::Invocation;
+use crate::programs::linker;
+use inkwell::module::Module;
+use std::collections::BTreeMap;
+use std::fmt::Display;
+use std::fs::Permissions;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use tempfile::TempDir;
+use warpline_format::abi::LOADED_DESCRIPTOR;
+use warpline_format::occupancy::Resources;
+use warpline_pass::device::HookOptions;
+use warpline_pass::llvm::Machine;
+use warpline_pass::object::{EmitOptions, Output};
+use warpline_pass::parts::{self, GenerateOptions};
+use warpline_pass::{cpu, device, loadable, object};
+
+/// What lowering a module needs to know besides its code.
+pub struct Lowering<'a> {
+    source: &'a str,
+    processor: &'a str,
+    cautious: bool,
+    bundles: bool,
+    system_folders: Vec<String>,
+    hooks: bool,
+    /// Keeps the IR of each stage where the user asked for it.
+    pub dump: Dump,
+}
+
+impl<'a> Lowering<'a> {
+    /// As the command line asks for; `source` is for messages.
+    pub fn new(invocation: &'a Invocation, source: &'a str, system_folders: Vec<String>) -> Lowering<'a> {
+        Lowering {
+            source,
+            processor: invocation.processor.as_deref().unwrap_or("native"),
+            cautious: invocation.cautious,
+            bundles: invocation.bundles,
+            system_folders,
+            hooks: std::env::var_os(crate::DISABLE_VARIABLE).is_none_or(|value| value != "1"),
+            dump: Dump::new(invocation.dump.clone(), source),
+        }
+    }
+
+    /// For `map_err` on what the stages say.
+    pub fn failed(&self, cause: impl Display) -> DriverError {
+        DriverError::Pass { source_file: self.source.into(), cause: cause.to_string() }
+    }
+
+    /// The stages after optimisation (`stages.rs`), without those that host code needs; `level` is that of the optimisation.
+    pub fn objects(
+        &self,
+        module: &Module<'_>,
+        machine: &Machine,
+        level: u8,
+        registers: impl FnOnce() -> BTreeMap<String, Vec<Resources>>,
+    ) -> Result<Vec<Vec<u8>>, DriverError> {
+        device::prepare(module, machine, level).map_err(|cause| self.failed(cause))?;
+        self.dump.write(module, "device-2-prepared")?;
+        let table = match self.hooks {
+            true => {
+                let hooks = HookOptions { system_folders: self.system_folders.clone(), bundles: self.bundles };
+                let mut table = device::hook(module, machine, &hooks).map_err(|cause| self.failed(cause))?;
+                crate::source::digests::add(&mut table);
+                self.dump.write(module, "device-3-hooked")?;
+                Some(table)
+            }
+            false => None,
+        };
+        let registers = registers();
+        let options = cpu::Options {
+            processor: self.processor,
+            descriptor: LOADED_DESCRIPTOR,
+            visible: true,
+            fat_binary: &[],
+            emulated: None,
+            registers: &registers,
+            cautious: self.cautious,
+            optimize: false,
+        };
+        let lowered = cpu::lower(module, table.as_ref(), &options).map_err(|cause| self.failed(cause))?;
+        let emit = EmitOptions { output: Output::Object, level: 2, pic: true };
+        let Some(split) = parts::split(&lowered, self.processor).map_err(|cause| self.failed(cause))? else {
+            loadable::seal(&lowered, LOADED_DESCRIPTOR);
+            cpu::optimize(&lowered, self.processor).map_err(|cause| self.failed(cause))?;
+            self.dump.write(&lowered, "device-4-lowered")?;
+            let (emit, _) = emit.bounded(&lowered);
+            return Ok(vec![object::emit(&lowered, emit).map_err(|cause| self.failed(cause))?]);
+        };
+        let suffix = object_parts::suffix(&split, self.source);
+        split.rename(&lowered, &suffix);
+        let plan = GenerateOptions {
+            processor: self.processor,
+            emit,
+            suffix: &suffix,
+            threads: object_parts::threads(),
+            keep_ir: false,
+        };
+        let (emit, _) = emit.bounded(&lowered);
+        let mut objects = vec![object::emit(&lowered, emit).map_err(|cause| self.failed(cause))?];
+        let others = parts::generate(&split, &plan).map_err(|cause| self.failed(cause))?;
+        objects.extend(others.into_iter().map(|part| part.bytes));
+        Ok(objects)
+    }
+}
+
+/// Links objects to the shared object `output`.
+pub fn link(objects: &[Vec<u8>], output: &Path) -> Result<(), DriverError> {
+    let temporary = temporary()?;
+    let mut paths = Vec::new();
+    for (number, bytes) in objects.iter().enumerate() {
+        let path = temporary.path().join(format!("{number}.o"));
+        std::fs::write(&path, bytes).map_err(DriverError::writing(&path))?;
+        paths.push(path);
+    }
+    let paths: Vec<&Path> = paths.iter().map(|path| path.as_path()).collect();
+    match linker::shared_object(&paths, output)?.run()? {
+        0 => Ok(()),
+        code => Err(DriverError::Compiler(code)),
+    }
+}
+
+fn temporary() -> Result<TempDir, DriverError> {
+    let made = tempfile::Builder::new().prefix("warpline-cc.").permissions(Permissions::from_mode(0o700)).tempdir();
+    let made = made.map_err(DriverError::writing(std::env::temp_dir()))?;
+    crate::interrupt::removes(made.path().to_owned());
+    Ok(made)
+}

@@ -1,0 +1,69 @@
+//! CUDA source that a program compiles while it runs, as NVRTC does: device code only, to a shared object that the runtime
+//! loads, and beside it what the program may ask for: PTX, the names of what its name expressions mean, and the files that the
+//! source includes.
+
+use crate::compile;
+use crate::device_code::loaded::{self, Lowering};
+use crate::device_code::object_parts;
+use crate::device_code::registers::Assembler;
+use crate::error::DriverError;
+use crate::invocation::Invocation;
+use crate::programs::tools::Tools;
+use warpline_format::run_time::{DEPENDENCIES, NAME_VARIABLE, NAMES, PTX};
+use warpline_pass::llvm::shim::quiet_context;
+use warpline_pass::{device, loadable, object};
+
+/// Included before the source: what NVRTC predefines.
+const PREDEFINED: &str = "warpline/run_time_compilation.h";
+
+/// Included before a source whose functions without an execution space are the device's.
+const DEVICE_BY_DEFAULT: &str = "warpline/device_by_default.h";
+
+/// Compiles the source of the command line.
+pub fn compile(tools: &Tools, invocation: &Invocation) -> Result<(), DriverError> {
+    let (Some(input), Some(output)) = (invocation.inputs.first(), &invocation.output) else { return Ok(()) };
+    let wanted = &invocation.run_time;
+    let beside = |suffix: &str| output.with_extension(suffix);
+    let mut asked = invocation.clone();
+    let headers = [PREDEFINED].into_iter().chain(wanted.device_by_default.then_some(DEVICE_BY_DEFAULT));
+    asked.device.extend(headers.flat_map(|header| ["-include".into(), header.into()]));
+    let dependencies = beside(DEPENDENCIES).display().to_string();
+    asked.device.extend(["-MD".into(), "-MT".into(), "it".into(), "-MF".into(), dependencies]);
+    let bitcode = tools.temporary().join("device.bc");
+    compile::device_bitcode(tools, &asked, input, &bitcode)?;
+
+    let mut system_folders = tools.system_folders();
+    system_folders.extend(invocation.system.iter().cloned());
+    let lowering = Lowering::new(invocation, &input.path, system_folders);
+    let context = quiet_context();
+    let module = object::read(&context, &bitcode).map_err(|cause| lowering.failed(cause))?;
+    lowering.dump.write(&module, "device-0-clang")?;
+    let names = loadable::take_names(&module, NAME_VARIABLE, wanted.names);
+    let machine = device::machine(&module).map_err(|cause| lowering.failed(cause))?;
+    let level = if invocation.device_debug { 0 } else { 3 };
+    device::keep_stray_accesses(&module);
+    if level == 0 {
+        device::inline_headers(&module, &tools.system_folders());
+    }
+    device::note_locations(&module);
+    device::optimize(&module, &machine, level).map_err(|cause| lowering.failed(cause))?;
+    lowering.dump.write(&module, "device-1-optimised")?;
+    let ptx = if device::reference_cycle(&module).is_some() { Vec::new() } else { emit_ptx(&module, &machine) };
+    std::fs::write(beside(PTX), &ptx).map_err(DriverError::writing(beside(PTX)))?;
+    let architectures = vec![tools.architecture, tools.asked_architecture];
+    let threads = object_parts::threads();
+    let assembler = Assembler::new(&tools.cuda, &invocation.ptxas, architectures, tools.temporary(), threads);
+    let assembly = assembler.start(ptx, device::architecture(&machine));
+    let objects = lowering.objects(&module, &machine, level, || assembly.finish())?;
+    let text: String = names.iter().map(|name| format!("{name}\n")).collect();
+    std::fs::write(beside(NAMES), text).map_err(DriverError::writing(beside(NAMES)))?;
+    loaded::link(&objects, output)
+}
+
+/// PTX without debug information.
+fn emit_ptx(module: &inkwell::module::Module<'_>, machine: &warpline_pass::llvm::Machine) -> Vec<u8> {
+    let copy = module.clone();
+    copy.strip_debug_info();
+    machine.adopt(&copy);
+    machine.emit_assembly(&copy).unwrap_or_default()
+}

@@ -1,0 +1,191 @@
+//! One compilation: files for clang, `warpline-cc`, and what it made, kept by the content of everything that went in.
+
+use super::includes::{self, FOLDERS};
+use super::mark::{self, FOLDER, IMAGE};
+use crate::loading::compiler::{self, Compiler, NO_FOLDER};
+use std::fs;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::{Output, Stdio};
+use warpline_format::run_time::{DEPENDENCIES, EXIT_USAGE, NAME_VARIABLE, NAMES, NAMES_OPTION, OPTION, PTX};
+use warpline_format::visible;
+
+/// Beside the shared object: what the compiler said, and what the source included from elsewhere.
+const LOG: &str = "log";
+const INCLUDED: &str = "included";
+
+/// Exit code of `warpline-cc` where a tool is missing.
+const EXIT_TOOLCHAIN: i32 = 6;
+
+/// Longest name of a source.
+const MOST_LETTERS: usize = 100;
+
+/// What is compiled.
+#[derive(Hash)]
+pub struct Request<'a> {
+    /// CUDA C++.
+    pub source: &'a str,
+    /// The program's name for it.
+    pub name: &'a str,
+    /// Names and texts of headers.
+    pub headers: &'a [(String, String)],
+    /// As the program gave them.
+    pub options: &'a [String],
+    /// Expressions whose mangled names are asked for.
+    pub names: &'a [String],
+}
+
+/// What came of it.
+pub struct Build {
+    /// Marked PTX.
+    pub ptx: String,
+    /// The shared object.
+    pub image: Vec<u8>,
+    /// The mangled name of each expression.
+    pub names: Vec<String>,
+    /// Warnings.
+    pub log: String,
+}
+
+/// Why nothing came of it, with what there is to say.
+#[derive(Debug)]
+pub enum BuildError {
+    /// The source.
+    Source(String),
+    /// An option.
+    Option(String),
+    /// A header's name.
+    Header(String),
+    /// What compiles is not there, or has no place for its files.
+    Service(String),
+}
+
+/// Compiles, or finds what was compiled before.
+pub fn build(request: &Request<'_>) -> Result<Build, BuildError> {
+    let compiler = Compiler::find();
+    let all = compiler::folder(FOLDER).ok_or_else(|| BuildError::Service(NO_FOLDER.into()))?;
+    let mut hasher = DefaultHasher::new();
+    (&compiler, request).hash(&mut hasher);
+    let identity = format!("{:016x}", hasher.finish());
+    let folder = all.join(&identity);
+    let read = |name: &str| fs::read_to_string(folder.join(name));
+    let kept = read(INCLUDED).is_ok_and(|list| includes::unchanged(&list)) && folder.join(IMAGE).is_file();
+    if !kept {
+        // Nothing of what failed is of use.
+        make(request, &compiler, &folder).inspect_err(|_| _ = fs::remove_dir_all(&folder))?;
+    }
+    let file = |suffix: &str| Path::new(IMAGE).with_extension(suffix).to_string_lossy().into_owned();
+    let result = || -> io::Result<Build> {
+        Ok(Build {
+            ptx: mark::marked(&read(&file(PTX))?, &identity),
+            image: fs::read(folder.join(IMAGE))?,
+            names: read(&file(NAMES))?.lines().map(str::to_owned).collect(),
+            log: read(LOG)?,
+        })
+    };
+    result().map_err(|cause| BuildError::Service(format!("{} cannot be read: {cause}", folder.display())))
+}
+
+fn make(request: &Request<'_>, compiler: &Compiler, folder: &Path) -> Result<(), BuildError> {
+    let unwritable = |cause: io::Error| BuildError::Service(format!("{} cannot be written: {cause}", folder.display()));
+    let source = write_files(request, folder)?;
+    // Renamed at the end, so that processes that compile the same see all of it or nothing.
+    let own = folder.join(format!("{}.so", std::process::id()));
+    let [include, last] = FOLDERS.map(|name| folder.join(name));
+    let mut command = compiler.command();
+    command.args([OPTION, "-o"]).arg(&own).arg(format!("{NAMES_OPTION}={}", request.names.len()));
+    command.args(request.options).arg("-I").arg(include).arg("-idirafter").arg(last).args(["-x", "cu"]).arg(source);
+    let output = command.stdout(Stdio::null()).stderr(Stdio::piped()).output();
+    let Output { status, stderr, .. } = output.map_err(|cause| BuildError::Service(compiler.not_started(&cause)))?;
+    // Without the folder, names are those that the program gave.
+    let log = String::from_utf8_lossy(&stderr).replace(&format!("{}/", folder.display()), "");
+    match status.code() {
+        Some(0) => {}
+        Some(code) if code == i32::from(EXIT_USAGE) => return Err(BuildError::Option(log)),
+        Some(EXIT_TOOLCHAIN) => return Err(BuildError::Service(log)),
+        _ => return Err(BuildError::Source(log)),
+    }
+    let made = own.with_extension(DEPENDENCIES);
+    let rule = fs::read_to_string(&made).map_err(unwritable)?;
+    _ = fs::remove_file(made);
+    let list = includes::listed(&includes::outside(&rule, folder));
+    write(&folder.join(LOG), &log).and_then(|()| write(&folder.join(INCLUDED), &list)).map_err(unwritable)?;
+    let image = folder.join(IMAGE);
+    for suffix in [PTX, NAMES, "so"] {
+        fs::rename(own.with_extension(suffix), image.with_extension(suffix)).map_err(unwritable)?;
+    }
+    Ok(())
+}
+
+/// Writes source and headers; the source's path.
+fn write_files(request: &Request<'_>, folder: &Path) -> Result<PathBuf, BuildError> {
+    let unwritable = |cause: io::Error| BuildError::Service(format!("{} cannot be written: {cause}", folder.display()));
+    for (name, text) in request.headers {
+        let place = includes::place(name).ok_or_else(|| {
+            let name = visible::name(name);
+            BuildError::Header(format!("a header's name must be a relative path without ..: {name}\n"))
+        })?;
+        write(&folder.join(place), text).map_err(unwritable)?;
+    }
+    let mut text = request.source.to_owned();
+    for (number, expression) in request.names.iter().enumerate() {
+        // Behind the source, where they change nobody's line; what clang says of one names it by its number.
+        text += &format!(
+            "\n#line {} \"name expression\"\nextern \"C\" __device__ const void *const {NAME_VARIABLE}{number} = \
+             (const void *)({expression});\n",
+            number + 1
+        );
+    }
+    let source = folder.join(file_name(request.name));
+    write(&source, &text).map_err(unwritable)?;
+    Ok(source)
+}
+
+/// The last part of the program's name for a source, which may be anything.
+fn file_name(name: &str) -> String {
+    let last = name.rsplit('/').next().unwrap_or_default();
+    let plain = |letter: char| if letter.is_alphanumeric() || "._-+".contains(letter) { letter } else { '_' };
+    let name: String = last.chars().take(MOST_LETTERS).map(plain).collect();
+    // Names of our own files begin otherwise.
+    match name.as_str() {
+        "" | "." | ".." => "default_program".into(),
+        name if name.starts_with(Path::new(IMAGE).with_extension("").to_string_lossy().as_ref()) => format!("_{name}"),
+        LOG | INCLUDED | "include" | "include-last" => format!("_{name}"),
+        _ => name,
+    }
+}
+
+/// Writes a file as a whole, and its folder.
+fn write(path: &Path, text: &str) -> io::Result<()> {
+    if let Some(parent) = path.parent() {
+        fs::create_dir_all(parent)?;
+    }
+    let own = path.with_file_name(format!(
+        "{}.{}",
+        path.file_name().unwrap_or_default().to_string_lossy(),
+        std::process::id()
+    ));
+    fs::write(&own, text)?;
+    fs::rename(own, path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_sources_are_names_of_files() {
+        for (name, wanted) in [
+            ("saxpy.cu", "saxpy.cu"),
+            ("", "default_program"),
+            ("/tmp/a/b.cu", "b.cu"),
+            ("a b\n.cu", "a_b_.cu"),
+            ("..", "default_program"),
+            ("image.so", "_image.so"),
+            ("log", "_log"),
+        ] {
+            assert_eq!(file_name(name), wanted, "{name}");
+        }
+    }
+}

@@ -1,0 +1,125 @@
+//! The headers that a program hands over in memory, as files that clang finds; and whether files that a source included are
+//! still what they were.
+
+use std::fs;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::path::{Component, Path, PathBuf};
+
+/// Where a header lies in the build's folder. Programs replace headers of the standard library, which NVRTC does not have; the
+/// system's own serve better, and are found before those in the second folder.
+pub const FOLDERS: [&str; 2] = ["include", "include-last"];
+
+/// C's headers; those of C++ have no dot in their names.
+const STANDARD: [&str; 24] = [
+    "assert.h",
+    "complex.h",
+    "ctype.h",
+    "errno.h",
+    "fenv.h",
+    "float.h",
+    "inttypes.h",
+    "iso646.h",
+    "limits.h",
+    "locale.h",
+    "math.h",
+    "setjmp.h",
+    "signal.h",
+    "stdalign.h",
+    "stdarg.h",
+    "stdbool.h",
+    "stddef.h",
+    "stdint.h",
+    "stdio.h",
+    "stdlib.h",
+    "string.h",
+    "time.h",
+    "wchar.h",
+    "wctype.h",
+];
+
+/// The place of a header under the build's folder; `None` for names that lead out of it.
+pub fn place(name: &str) -> Option<PathBuf> {
+    let path = Path::new(name);
+    let inside = path.components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir));
+    let standard = STANDARD.contains(&name) || !name.contains(['.', '/']);
+    (inside && path.file_name().is_some()).then(|| Path::new(FOLDERS[usize::from(standard)]).join(path))
+}
+
+/// The files that a source includes from outside of `folder`, by what clang wrote for make, each with its checksum.
+pub fn outside(rule: &str, folder: &Path) -> Vec<(PathBuf, u64)> {
+    let mut names: Vec<String> = vec![String::new()];
+    let mut letters = rule.split_once(": ").map_or("", |(_, files)| files).chars().peekable();
+    while let Some(letter) = letters.next() {
+        match letter {
+            '\\' if letters.peek() == Some(&'\n') => {}
+            '\\' if matches!(letters.peek(), Some(' ' | '#')) => {
+                names.iter_mut().last().into_iter().for_each(|name| name.extend(letters.next()))
+            }
+            '$' if letters.peek() == Some(&'$') => {}
+            letter if letter.is_whitespace() => names.push(String::new()),
+            letter => names.iter_mut().last().into_iter().for_each(|name| name.push(letter)),
+        }
+    }
+    let files = names.into_iter().filter(|name| !name.is_empty()).map(PathBuf::from);
+    files
+        .filter(|path| !path.starts_with(folder))
+        .map(|path| {
+            let sum = checksum(&path);
+            (path, sum)
+        })
+        .collect()
+}
+
+/// Lines that [`unchanged`] reads.
+pub fn listed(files: &[(PathBuf, u64)]) -> String {
+    files.iter().map(|(path, sum)| format!("{sum:016x} {}\n", path.display())).collect()
+}
+
+/// Whether all files of a list are what they were.
+pub fn unchanged(list: &str) -> bool {
+    list.lines().all(|line| {
+        let parts = line.split_once(' ').and_then(|(sum, path)| Some((u64::from_str_radix(sum, 16).ok()?, path)));
+        parts.is_some_and(|(sum, path)| checksum(Path::new(path)) == sum)
+    })
+}
+
+/// Of a file's content; that of a missing file differs from all others.
+fn checksum(path: &Path) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    fs::read(path).ok().hash(&mut hasher);
+    hasher.finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn headers_stay_in_the_folder() {
+        assert_eq!(place("a/b.h"), Some("include/a/b.h".into()));
+        assert_eq!(place("cstdint"), Some("include-last/cstdint".into()));
+        assert_eq!(place("stdint.h"), Some("include-last/stdint.h".into()));
+        for name in ["../a.h", "/etc/passwd", "", ".", "a/../../b"] {
+            assert_eq!(place(name), None, "{name}");
+        }
+    }
+
+    #[test]
+    fn rules_of_make_are_read() {
+        let rule = "it: /cache/one.cu \\\n  /in/a\\ b.h /in/$$c.h /cache/include/x.h\n";
+        let found: Vec<_> = outside(rule, Path::new("/cache")).into_iter().map(|(path, _)| path).collect();
+        assert_eq!(found, [PathBuf::from("/in/a b.h"), "/in/$c.h".into()]);
+    }
+
+    #[test]
+    fn changes_are_noticed() {
+        let file = std::env::temp_dir().join(format!("warpline-includes-{}", std::process::id()));
+        fs::write(&file, "one").unwrap();
+        let list = listed(&outside(&format!("it: {}", file.display()), Path::new("/cache")));
+        assert!(unchanged(&list));
+        fs::write(&file, "two").unwrap();
+        assert!(!unchanged(&list) && !unchanged("garbage"));
+        fs::remove_file(&file).unwrap();
+        assert!(!unchanged(&list));
+    }
+}
