@@ -142,20 +142,20 @@ install_cuda() {
     trap - EXIT INT TERM
 }
 
-# Triton and what its tests need, a folder for each version that is tested. Python's own packages stay as they are.
-install_triton() {
-    for list in "$here"/triton-*.txt; do
+# Triton and what its tests need, a folder for each version that is tested, and Dask. Python's own packages stay as they are.
+install_python_packages() {
+    for list in "$here"/triton-*.txt "$here"/cluster-*.txt; do
         folder=$cache/$(basename "$list" .txt)
         mark=$folder/.$(cksum <"$list" | cut -d' ' -f1)
         [ -e "$mark" ] && continue
-        python3 -m pip --version >/dev/null 2>&1 || fail "pip is missing: it fetches Triton. Install python3-pip, then repeat."
-        say "fetching $(basename "$list" .txt) (300 MB) to $folder"
+        python3 -m pip --version >/dev/null 2>&1 || fail "pip is missing: it fetches what the tests of the Python package need. Install python3-pip, then repeat."
+        say "fetching $(basename "$list" .txt) to $folder"
         { mkdir -p "$cache" && partial=$(mktemp -d "$folder.partial.XXXXXX"); } ||
             fail "cannot write to $cache. Set XDG_CACHE_HOME to a folder that can be written, then repeat."
         trap 'rm -rf "$partial"' EXIT INT TERM
         PIP_ROOT_USER_ACTION=ignore python3 -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes \
             --only-binary=:all: --target "$partial" -r "$list" >&2 ||
-            fail "pip could not fetch Triton (Python 3.11 to 3.13 are pinned). Check the network."
+            fail "pip could not fetch $(basename "$list" .txt) (Python 3.11 to 3.13 are pinned). Check the network."
         chmod 755 "$partial"
         : >"$partial/$(basename "$mark")"
         rm -rf "$folder"
@@ -168,6 +168,6 @@ check_rust
 install_packages
 install_cuda
 if [ "$tests" = --tests ]; then
-    install_triton
+    install_python_packages
     install_test_wheels
 fi

@@ -1,6 +1,7 @@
 """``python -m warpline run [options of warpline run] script.py arguments…``: profiles a Python program's kernels.
 
-Other commands are those of ``warpline``.
+``python -m warpline cluster merge|sim|predict|diff …`` works on many profiles or traces at once, with Dask. Other commands are those
+of ``warpline``.
 """
 
 import os
@@ -42,6 +43,10 @@ def main():
     """The command line."""
     if sys.argv[1:2] == ["run"]:
         _run(sys.argv[2:])
+    if sys.argv[1:2] == ["cluster"]:
+        from .cluster._command import main as cluster
+
+        sys.exit(cluster(sys.argv[2:]))
     path = str(find("warpline"))
     os.execv(path, [path, *sys.argv[1:]])
 

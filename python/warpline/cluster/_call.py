@@ -1,0 +1,120 @@
+"""What the calls have in common: the store, paths, options, a graph without edges."""
+
+import os
+import shlex
+from dataclasses import dataclass
+from pathlib import Path
+
+from ._engine import Node, execute
+from ._errors import ClusterError, Misused
+from ._outcome import outcome_of
+from ._results import Names, Results, of_outcome, write_index
+from ._store import Store
+from ._task import Command, Input, site_of
+
+#: Where results are kept when the caller says nothing: below the folder that the caller is in.
+DEFAULT_STORE = "warpline-store"
+
+
+@dataclass(frozen=True)
+class Job:
+    """A command of a sweep, with what the user calls its input and settings."""
+
+    given: str
+    settings: dict
+    command: Command
+    names: tuple
+    #: Parts of the name of its file, where it is copied.
+    parts: tuple
+
+
+def opened(store):
+    """The store, and what tasks have to know of it and of the program."""
+    from .. import __version__
+
+    store = store if isinstance(store, Store) else Store(DEFAULT_STORE if store is None else store)
+    store.sweep()
+    return store, site_of(store, __version__)
+
+
+def sweep(what, jobs, output=None, store=None, client=None, workers=None, progress=None):
+    """Runs jobs that need nothing of each other."""
+    store, site = opened(store)
+    if output is not None:
+        made_folder(output)
+    names = Names(output) if output is not None else None
+    targets = [names.take(job.parts, Path(job.command.output).suffix) if names else None for job in jobs]
+    nodes = [Node(outcome_of, (site, job.command, job.names)) for job in jobs]
+    results = Results([None] * len(jobs))
+
+    def done(position, outcome):
+        job = jobs[position]
+        results[position] = of_outcome(outcome, store, job.given, job.settings, targets[position])
+
+    execute(nodes, what, client, workers, progress, done=done)
+    if output is not None:
+        write_index(output, results)
+    return results
+
+
+def made_folder(folder):
+    """Makes a folder for results."""
+    try:
+        Path(folder).mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ClusterError(f"{folder}: results cannot be put there: {error.strerror or error}") from error
+
+
+def paths_of(given, what):
+    """A list of paths, of one or several; there is at least one."""
+    if isinstance(given, (str, os.PathLike)):
+        given = [given]
+    paths = [os.fspath(one) for one in given]
+    if not paths:
+        raise Misused(f"there is no {what}")
+    return paths
+
+
+def absolute(path):
+    """The path by which workers read a file."""
+    return os.path.abspath(os.path.expanduser(path))
+
+
+def options_of(given, refused):
+    """Configurations by name: of nothing, a list of texts or lists, or a dictionary of these."""
+    if given is None:
+        given = [""]
+    if isinstance(given, str):
+        given = [given]
+    named = given.items() if isinstance(given, dict) else [(None, one) for one in given]
+    found = {}
+    for name, one in named:
+        words = tuple(shlex.split(one) if isinstance(one, str) else map(str, one))
+        for word in words:
+            option = word.partition("=")[0] if word.startswith("--") else word[:2]
+            if option in refused:
+                raise Misused(f"{word}: {refused[option]}")
+        found[shlex.join(words) if name is None else str(name)] = words
+    return found
+
+
+def model_of(given):
+    """A model's name, or the file that describes it: what the command is given, and what it reads."""
+    if not isinstance(given, str) or given.endswith(".toml") or os.sep in given:
+        path = absolute(given)
+        return "model.toml", (Input("model.toml", path),), (("model.toml", os.fspath(given)),)
+    if not given or given.startswith("-") or "," in given:
+        raise Misused(f"{given!r}: models are given as a list of names, see `warpline gpus`")
+    return given, (), ()
+
+
+def models_of(given):
+    """Models, of a name, a text with commas or a list."""
+    if isinstance(given, str):
+        given = given.split(",")
+    elif isinstance(given, os.PathLike):
+        given = [given]
+    models = [one.strip() if isinstance(one, str) else one for one in given]
+    if not models:
+        raise Misused("no model was named, see `warpline gpus`")
+    return models

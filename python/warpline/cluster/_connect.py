@@ -1,0 +1,80 @@
+"""Which scheduler does the work."""
+
+import contextlib
+import logging
+import multiprocessing
+import os
+from pathlib import Path
+
+from ._errors import ClusterError, Misused, NoDask
+
+#: For the first answer of a scheduler that somebody named.
+_CONNECT_SECONDS = 30
+
+
+def distributed():
+    """The package, or how to get it."""
+    try:
+        import distributed
+    except ImportError as missing:
+        raise NoDask(f"this needs Dask ({missing}): pip install 'warpline[cluster]', or pip install 'dask[distributed]' bokeh") from missing
+    return distributed
+
+
+@contextlib.contextmanager
+def connected(given, workers=None):
+    """A client of Dask's, and whether it can be had again when the scheduler is lost.
+
+    ``given``: nothing for processes on this machine (``workers`` of them), a scheduler's address, a scheduler file, a ``Client``, or a cluster as of
+    ``dask_jobqueue``. What was made here is closed afterwards."""
+    dask = distributed()
+    if given is None:
+        _guarded()
+        cluster = dask.LocalCluster(
+            n_workers=workers or os.cpu_count() or 1,
+            threads_per_worker=1,
+            processes=True,
+            # The work is in processes of Warpline's, which Dask does not see.
+            memory_limit=0,
+            # Asked for by the user where it shall be seen from elsewhere.
+            host="127.0.0.1",
+            dashboard_address="127.0.0.1:0",
+            silence_logs=logging.CRITICAL,
+        )
+        with cluster, dask.Client(cluster) as client:
+            yield client
+    elif isinstance(given, dask.Client):
+        yield given
+    elif isinstance(given, (str, os.PathLike)):
+        with _named(dask, os.fspath(given)) as client:
+            yield client
+    elif hasattr(given, "scheduler_address"):
+        with dask.Client(given) as client:
+            yield client
+    else:
+        raise Misused(f"{given!r} is no address, scheduler file, Client or cluster of Dask's")
+
+
+def can_return(given):
+    """Whether a scheduler that was lost can be back under the same name."""
+    return isinstance(given, (str, os.PathLike))
+
+
+def _named(dask, name):
+    if ":" not in name and not Path(name).is_file():
+        raise LostAtFirst(f"{name}: there is no such scheduler file, and an address has a port, as tcp://host:8786")
+    arguments = {"address": name} if ":" in name and not Path(name).is_file() else {"scheduler_file": name}
+    try:
+        return dask.Client(timeout=_CONNECT_SECONDS, **arguments)
+    except (OSError, ValueError, TimeoutError) as error:
+        raise LostAtFirst(f"no scheduler answers at {name}: {error}") from error
+
+
+class LostAtFirst(ClusterError):
+    """There is no scheduler, or not yet."""
+
+
+def _guarded():
+    """Tells what is wrong where a script's own import starts workers that import the script."""
+    if getattr(multiprocessing.current_process(), "_inheriting", False):
+        raise Misused("workers import the script that starts them: put the call into `if __name__ == '__main__':`")

@@ -1,0 +1,74 @@
+"""What a task hands back: small, since the scheduler holds it; the bytes are in the store."""
+
+import re
+from dataclasses import dataclass
+
+from ._task import Command, Refused, Unreadable, perform
+
+#: ``UNREADABLE`` of ``warpline``'s exit codes.
+UNREADABLE = 3
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """Of one task. Without a key there is no result, and ``failed`` says why."""
+
+    key: str = ""
+    suffix: str = ""
+    sha256: str = ""
+    exit_code: int = 0
+    #: What the program had to note.
+    notes: tuple = ()
+    #: Inputs that gave nothing: number within the task's, exit code, why.
+    failed: tuple = ()
+    reused: bool = False
+    #: Seconds of processors that ``warpline`` took, now or when the result was made.
+    cpu_seconds: float = 0.0
+
+
+def outcome_of(site, command, names):
+    """Performs a command whose only input of interest is the first; ``names`` are the user's for those of the command."""
+    try:
+        record, reused = perform(site, command)
+    except Refused as refused:
+        return Outcome(failed=((0, refused.code, reason(refused.said, names, refused.code)),))
+    except Unreadable as unreadable:
+        return Outcome(failed=((0, UNREADABLE, str(unreadable)),))
+    return of_record(record, reused, command, names)
+
+
+def of_record(record, reused, command: Command, names, failed=()):
+    """The outcome that a record tells."""
+    return Outcome(
+        key=record["key"],
+        suffix=command.suffix,
+        sha256=record["sha256"],
+        exit_code=record["exit_code"],
+        notes=notes(record["said"], names),
+        failed=tuple(failed),
+        reused=reused,
+        cpu_seconds=record["cpu_seconds"],
+    )
+
+
+def reason(said, names, code):
+    """Why the program refused, with the user's names."""
+    if code < 0:
+        ended = f"warpline was ended by signal {-code}"
+        said = f"{ended}: {said}" if said else ended
+    lines = [_plain(line, names) for line in said.splitlines()]
+    return "\n".join(lines) or f"warpline ended with code {code} and said nothing"
+
+
+def notes(said, names):
+    """The notes among what the program said."""
+    lines = (_plain(line, names) for line in said.splitlines())
+    return tuple(line[len("note: ") :] for line in lines if line.startswith("note: "))
+
+
+def _plain(line, names):
+    table = dict(names)
+    if line.startswith("warpline: "):
+        line = line[len("warpline: ") :]
+    # All at once: a user's name may contain one of ours.
+    return re.sub("|".join(map(re.escape, table)), lambda found: table[found[0]], line) if table else line

@@ -1,0 +1,154 @@
+"""What calls return."""
+
+import json
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from ._store import copy_file, replace_file
+
+#: The list of results, in the folder that these were copied to.
+INDEX = "index.json"
+
+
+@dataclass(frozen=True)
+class Result:
+    """One result, or why there is none.
+
+    ``input``
+        What it was made of: the path as it was given; for a comparison, the later profile.
+    ``settings``
+        What else it follows from: ``model``, ``options``, ``kernel``, ``set``, ``before``.
+    ``path``
+        Its file: below ``output`` where that was given, else in the store. Nothing where there is an ``error``.
+    ``error``, ``exit_code``
+        Why there is none, and the code with which ``warpline`` ended.
+    ``notes``
+        What ``warpline`` had to note.
+    ``reused``
+        Whether the store had it.
+    ``sha256``, ``cpu_seconds``
+        Checksum of the file; the time of processors that making it took."""
+
+    input: str
+    settings: dict
+    path: Path = None
+    error: str = None
+    exit_code: int = 0
+    notes: tuple = ()
+    reused: bool = False
+    sha256: str = None
+    cpu_seconds: float = 0.0
+
+    def load(self):
+        """The result: a :class:`warpline.Profile`, or the document of a prediction or a comparison."""
+        from .._errors import WarplineError
+        from .._tables import load
+
+        if self.path is None:
+            raise WarplineError(f"{self.input}: {self.error}")
+        if self.path.suffix == ".wlprof":
+            return load(self.path)
+        text = self.path.read_text(encoding="utf-8")
+        return json.loads(text) if self.path.suffix == ".json" else text
+
+
+class Results(list):
+    """Results in the order of the inputs and settings."""
+
+    @property
+    def failed(self):
+        """Those that there are none of."""
+        return [one for one in self if one.path is None]
+
+    @property
+    def frame(self):
+        """A pandas data frame with a row for each."""
+        from .._tables import _pandas
+
+        names = sorted({name for one in self for name in one.settings})
+        rows = [
+            {"input": one.input, **{name: one.settings.get(name) for name in names}, "path": one.path, "error": one.error, "reused": one.reused}
+            for one in self
+        ]
+        return _pandas().DataFrame(rows, columns=["input", *names, "path", "error", "reused"])
+
+
+@dataclass(frozen=True)
+class Merged:
+    """A profile of many. ``failed`` has a :class:`Result` with an ``error`` for each profile that is not in it."""
+
+    path: Path
+    profiles: int
+    notes: tuple = ()
+    failed: list = field(default_factory=list)
+    reused: bool = False
+    sha256: str = None
+    tasks: int = 0
+    tasks_reused: int = 0
+    cpu_seconds: float = 0.0
+
+    def load(self):
+        """The profile."""
+        from .._tables import load
+
+        return load(self.path)
+
+
+def of_outcome(outcome, store, given, settings, target=None):
+    """The result of a task with one input; its file is copied to ``target``."""
+    if not outcome.key:
+        _, code, why = outcome.failed[0]
+        return Result(given, settings, error=why, exit_code=code)
+    path = store.place(outcome.key, outcome.suffix)
+    if target is not None:
+        copy_file(path, target)
+        path = target
+    return Result(
+        given,
+        settings,
+        path=path,
+        exit_code=outcome.exit_code,
+        notes=outcome.notes,
+        reused=outcome.reused,
+        sha256=outcome.sha256,
+        cpu_seconds=outcome.cpu_seconds,
+    )
+
+
+def write_index(folder, results):
+    """Lists results beside their files, for people and programs."""
+    rows = [
+        {
+            "input": one.input,
+            **one.settings,
+            "file": one.path.name if one.path else None,
+            "sha256": one.sha256,
+            "exit_code": one.exit_code,
+            "notes": list(one.notes),
+            "error": one.error,
+        }
+        for one in results
+    ]
+    document = {"schema": "warpline.results.index", "version": 1, "results": rows}
+    replace_file(Path(folder, INDEX), f"{json.dumps(document, indent=1)}\n".encode())
+
+
+class Names:
+    """File names in a folder: by input and settings, and with a number where two would be the same."""
+
+    def __init__(self, folder):
+        self._folder, self._used = Path(folder), {INDEX}
+
+    def take(self, parts, suffix):
+        """A path for a result."""
+        name = ".".join(filter(None, map(_plain, parts)))[:150]
+        file, count = f"{name}{suffix}", 1
+        while file in self._used:
+            count += 1
+            file = f"{name}.{count}{suffix}"
+        self._used.add(file)
+        return self._folder / file
+
+
+def _plain(part):
+    return "".join(one if one.isalnum() or one in "-_=+" else "_" for one in str(part)).strip("_")

@@ -1,0 +1,200 @@
+"""What a worker does: one command of ``warpline`` on files, whose result goes into the store."""
+
+import functools
+import os
+import shutil
+import socket
+import subprocess
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from .._binaries import find
+from .._errors import WarplineError
+from ._digests import Changed, digest_of_file, digest_of_input, state_of
+from ._errors import ClusterError
+from ._store import MARK, Store, key_of
+
+#: Text of a program that is kept, in characters.
+_SAID = 2000
+
+
+@dataclass(frozen=True)
+class Site:
+    """What every task of a call has in common."""
+
+    store: str
+    store_id: str
+    program: str
+    package: str
+
+
+@dataclass(frozen=True)
+class Input:
+    """A file that a command reads: the name by which the command calls it, where it is, and its checksum where it is known."""
+
+    name: str
+    path: str
+    sha256: str = ""
+
+
+@dataclass(frozen=True)
+class Command:
+    """A command of ``warpline``, with names of inputs and of the output in its own folder: a function of their content alone."""
+
+    arguments: tuple
+    inputs: tuple
+    output: str
+    #: Exit codes that leave a result.
+    accepted: tuple = (0,)
+
+    @property
+    def suffix(self):
+        """Of the result's name."""
+        return Path(self.output).suffix
+
+
+class Refused(Exception):
+    """The program took an input, or all of them, for unusable."""
+
+    def __init__(self, code, said):
+        super().__init__(said)
+        self.code, self.said = code, said
+
+
+class Unreadable(Exception):
+    """An input that is not there, or that changes."""
+
+    def __init__(self, path, why):
+        super().__init__(f"{path}: {why}")
+        self.path, self.why = path, why
+
+
+def site_of(store, package):
+    """What tasks have to find on their machine: this store and this machine's program."""
+    return Site(str(store.folder), store.id, _program_digest(), package)
+
+
+def perform(site, command):
+    """Makes a result, or finds it in the store: its record, and whether it was there before."""
+    store = ready(site)
+    states = {}
+    inputs = []
+    for one in command.inputs:
+        digest = one.sha256
+        if not digest:
+            digest, states[one.path] = _digest(one.path, store)
+        inputs.append((one.name, digest))
+    key = key_of(program=site.program, command=command.arguments, inputs=inputs)
+    found = store.lookup(key, command.suffix)
+    if found:
+        return found, True
+    with store.scratch() as folder:
+        for one in command.inputs:
+            (folder / one.name).symlink_to(one.path)
+        code, said, cpu, seconds = _run(command, folder)
+        for path, state in states.items():
+            if _state(path) != state:
+                raise Unreadable(path, "it was changed while it was being read; run the same call again")
+        made = folder / command.output
+        if code not in command.accepted or not made.is_file():
+            raise Refused(code, said)
+        facts = {
+            "command": list(command.arguments),
+            "inputs": [list(one) for one in inputs],
+            "program": site.program,
+            "exit_code": code,
+            "said": said,
+            "seconds": round(seconds, 6),
+            "cpu_seconds": round(cpu, 6),
+            "host": socket.gethostname(),
+        }
+        return store.commit(key, made, command.suffix, facts), False
+
+
+def place_of(site, record, suffix):
+    """Where the file of a record is."""
+    return str(Path(site.store, "results", record["key"][:2], record["key"] + suffix))
+
+
+@functools.lru_cache(maxsize=8)
+def ready(site):
+    """The store, once this process is known to have what the caller has."""
+    here = socket.gethostname()
+    from .. import __version__
+
+    if __version__ != site.package:
+        raise ClusterError(f"the worker on {here} has warpline {__version__} and the caller {site.package}: install the same package")
+    try:
+        program = _program_digest()
+    except WarplineError as missing:
+        raise ClusterError(f"the worker on {here}: {missing}") from missing
+    if program != site.program:
+        raise ClusterError(f"the worker on {here} has another build of warpline ({find('warpline')}) than the caller: install the same")
+    if not Path(site.store, MARK).is_file():
+        raise ClusterError(f"{site.store}: the store is not there on {here}; all workers have to see it under this name (shared storage)")
+    store = Store(site.store)
+    if store.id != site.store_id:
+        raise ClusterError(f"{site.store}: on {here} this is another folder than the caller's; all workers have to see one (shared storage)")
+    return store
+
+
+def _program_digest():
+    path = find("warpline")
+    return _digest_of_program(str(path), tuple(state_of(path)))
+
+
+@functools.lru_cache(maxsize=4)
+def _digest_of_program(path, _state):
+    return digest_of_file(path)[0]
+
+
+def _digest(path, store):
+    try:
+        return digest_of_input(path, store)
+    except Changed:
+        raise Unreadable(path, "it was changed while it was being read; run the same call again") from None
+    except OSError as error:
+        raise Unreadable(path, f"{error.strerror or error} on {socket.gethostname()} (workers read inputs by their paths)") from error
+
+
+def _state(path):
+    try:
+        return state_of(path)
+    except OSError:
+        return None
+
+
+def _run(command, folder):
+    """Runs the program in a folder: its exit code, what it said, seconds of processors, seconds."""
+    program = find("warpline")
+    # Nothing of the caller's environment but the way to the program, which is called by its mere name: a result must not depend on
+    # where it was made.
+    environment = {"PATH": f"{program.parent}{os.pathsep}{os.defpath}", "LANG": "C.UTF-8"}
+    environment |= {name: os.environ[name] for name in ("HOME", "TMPDIR", "LD_LIBRARY_PATH") if name in os.environ}
+    began = time.perf_counter()
+    process = subprocess.Popen(
+        [*_dying_with_us(), "warpline", *command.arguments],
+        cwd=folder,
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+    )
+    with process.stderr:
+        said = process.stderr.read()
+    # Waited for here, since this is what tells the process's own time.
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    text = said[-4 * _SAID :].decode(errors="replace").strip()[-_SAID:]
+    return process.returncode, text, usage.ru_utime + usage.ru_stime, time.perf_counter() - began
+
+
+@functools.lru_cache(maxsize=1)
+def _dying_with_us():
+    """What lets the program end with the worker's thread that started it, where the system has it: a killed worker leaves none behind."""
+    tool = shutil.which("setpriv", path=os.defpath)
+    words = [tool, "--pdeathsig", "KILL", "--"] if tool else []
+    if words and subprocess.run([*words, "true"], capture_output=True, stdin=subprocess.DEVNULL).returncode == 0:
+        return words
+    return []
