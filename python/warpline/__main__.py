@@ -1,6 +1,6 @@
 """``python -m warpline run [options of warpline run] script.py arguments…``: profiles a Python program's kernels.
 
-``python -m warpline cluster merge|sim|predict|diff …`` works on many profiles or traces at once, with Dask. Other commands are those
+``python -m warpline cluster merge|sim|predict|diff|export …`` works on many profiles or traces at once, with Dask. Other commands are those
 of ``warpline``.
 """
 

@@ -19,6 +19,11 @@ def warpline(*arguments, folder=None):
     return done
 
 
+def warpline_ends(*arguments):
+    """The exit code of a command."""
+    return subprocess.run([find("warpline"), *map(str, arguments)], capture_output=True).returncode
+
+
 class Inputs:
     """A folder with the traces and profiles of runs of one program with so many elements each."""
 

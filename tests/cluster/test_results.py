@@ -13,7 +13,7 @@ from pathlib import Path
 import distributed
 import warpline
 import warpline.cluster as cluster
-from inputs import Inputs, python
+from inputs import Inputs, python, warpline_ends
 from warpline.cluster._engine import Node, execute
 from warpline.cluster._outcome import Outcome
 from warpline.cluster._task import Site, ready, site_of
@@ -120,6 +120,38 @@ class SameAsOneProcess(Case):
                 path.write_bytes(inputs.merged(group) if len(group) > 1 else Path(group[0]).read_bytes())
                 level.append(path)
         self.assertEqual(found.path.read_bytes(), Path(level[0]).read_bytes())
+
+
+class Datasets(Case):
+    """What `warpline export` writes, where this build of it has Parquet."""
+
+    def files(self, folder):
+        return {path.relative_to(folder): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+    def test_a_dataset(self):
+        alone, dataset = self.folder / "alone", self.folder / "dataset"
+        command = ["export", alone, *inputs.profiles, "--label", "commit=1a2b"]
+        if warpline_ends(*command) == 6:
+            with self.assertRaisesRegex(cluster.ClusterError, "without Parquet"):
+                cluster.export(inputs.profiles, dataset, **self.common)
+            self.skipTest("this build of warpline has no Parquet")
+        found = cluster.export(inputs.profiles, dataset, labels={"commit": "1a2b"}, **self.common)
+        self.assertEqual((found.failed, [one.reused for one in found]), ([], [False] * 10))
+        self.assertEqual(self.files(dataset), self.files(alone))
+        # What somebody removed or damaged comes from the store.
+        first, second = sorted(dataset.rglob("*.parquet"))[:2]
+        first.unlink()
+        second.write_bytes(second.read_bytes()[:-1])
+        found = cluster.export([*inputs.profiles, inputs.traces[0]], dataset, labels={"commit": "1a2b"}, **self.common)
+        self.assertEqual([one.reused for one in found], [True] * 10 + [False])
+        self.assertEqual([one.input for one in found.failed], [inputs.traces[0]])
+        self.assertEqual(self.files(dataset), self.files(alone))
+        with self.assertRaisesRegex(cluster.ClusterError, "no dataset"):
+            cluster.export(inputs.profiles, inputs.folder, **self.common)
+        manifest = dataset / "dataset.json"
+        manifest.write_text(manifest.read_text().replace('"version": 1,', '"version": 99,', 1))
+        with self.assertRaisesRegex(cluster.ClusterError, "version 99"):
+            cluster.export(inputs.profiles[0], dataset, labels={"commit": "1a2b"}, **self.common)
 
 
 class Kept(Case):

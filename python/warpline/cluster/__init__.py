@@ -4,6 +4,7 @@
 * ``simulate(traces, models=[…])`` analyses kept traces on GPU models and with options.
 * ``predict(profiles, …)`` sweeps over kernels, shapes, sizes and models.
 * ``diff(profiles, …)`` compares a history of profiles.
+* ``export(profiles, dataset)`` puts profiles into a dataset in Parquet.
 
 Each call drives ``warpline``, one process per task, and keeps what it made in a *store*, a folder, under a name that follows from the
 inputs' content, the command and the program. What the store has is not made again: a call that was cut off goes on where it was.
@@ -12,6 +13,7 @@ inputs' content, the command and the program. What the store has is not made aga
 
 from ._diff import diff
 from ._errors import ClusterError, Damaged, LostScheduler
+from ._export import export
 from ._merge import merge
 from ._predict import predict
 from ._results import Merged, Result, Results
@@ -27,6 +29,7 @@ __all__ = [
     "Results",
     "Store",
     "diff",
+    "export",
     "merge",
     "predict",
     "simulate",

@@ -37,14 +37,14 @@ def opened(store):
     return store, site_of(store, __version__)
 
 
-def sweep(what, jobs, output=None, store=None, client=None, workers=None, progress=None):
-    """Runs jobs that need nothing of each other."""
+def sweep(what, jobs, output=None, store=None, client=None, workers=None, progress=None, task=outcome_of, more=()):
+    """Runs jobs that need nothing of each other: ``task(site, command, names, *more)`` for each."""
     store, site = opened(store)
     if output is not None:
         made_folder(output)
     names = Names(output) if output is not None else None
     targets = [names.take(job.parts, Path(job.command.output).suffix) if names else None for job in jobs]
-    nodes = [Node(outcome_of, (site, job.command, job.names)) for job in jobs]
+    nodes = [Node(task, (site, job.command, job.names, *more)) for job in jobs]
     results = Results([None] * len(jobs))
 
     def done(position, outcome):

@@ -1,4 +1,4 @@
-"""``python -m warpline cluster merge|sim|predict|diff``."""
+"""``python -m warpline cluster merge|sim|predict|diff|export``."""
 
 import argparse
 import logging
@@ -9,6 +9,7 @@ from .._errors import WarplineError
 from ._call import DEFAULT_STORE
 from ._diff import diff
 from ._errors import Damaged, Misused, NoDask
+from ._export import export
 from ._merge import FAN_IN, merge
 from ._predict import predict
 from ._simulate import simulate
@@ -84,6 +85,10 @@ def _parser():
     one.add_argument("--limits", metavar="FILE", help="limits of what may get worse; exit code 5 where one is broken")
     one.add_argument("--format", choices=["json", "text", "markdown", "html"], default="json")
     _options(one, "warpline diff", "--strict")
+
+    one = command("export", "put profiles into a dataset in Parquet", _export, "PROFILE")
+    one.add_argument("-o", "--output", required=True, metavar="DIR", help="the dataset: a new folder, or one to add to")
+    one.add_argument("--label", action="append", default=[], metavar="NAME=VALUE", help="a fact to keep with the profiles")
     return parser
 
 
@@ -147,6 +152,19 @@ def _diff(asked, inputs, common):
         _say(f"{_shown(one.settings['before'])} to {_shown(one.input)}: limits are broken")
     code = _told(asked, found)
     return _THRESHOLD if broken and code == _OK else code
+
+
+def _export(asked, inputs, common):
+    labels = {}
+    for one in asked.label:
+        name, is_, value = one.partition("=")
+        if not (name and is_):
+            return _say(f"--label {one}: it takes NAME=VALUE", _USAGE)
+        labels[name] = value
+    code = _told(asked, export(inputs, asked.output, labels=labels, **common))
+    if code in (_OK, _PARTIAL):
+        _say(f"next: warpline query {_shown(asked.output)} --views")
+    return code
 
 
 def _told(asked, results):

@@ -13,6 +13,7 @@ from .._binaries import find
 from .._errors import WarplineError
 from ._digests import Changed, digest_of_file, digest_of_input, state_of
 from ._errors import ClusterError
+from ._packed import pack
 from ._store import MARK, Store, key_of
 
 #: Text of a program that is kept, in characters.
@@ -47,6 +48,8 @@ class Command:
     output: str
     #: Exit codes that leave a result.
     accepted: tuple = (0,)
+    #: A folder that the program makes, where the output is that packed.
+    folder: str = ""
 
     @property
     def suffix(self):
@@ -97,6 +100,8 @@ def perform(site, command):
             if _state(path) != state:
                 raise Unreadable(path, "it was changed while it was being read; run the same call again")
         made = folder / command.output
+        if command.folder and code in command.accepted:
+            pack(folder / command.folder, made)
         if code not in command.accepted or not made.is_file():
             raise Refused(code, said)
         facts = {
