@@ -1,7 +1,7 @@
-//! Who should use level 1: by an equation, and by trying.
+//! Who should use L1: by an equation, and by trying.
 //!
 //! The equation is CUDAAdvisor's (Shen et al., CGO 2018, equation 1). Trying simulates the same trace again, each time
-//! with other loads going past level 1: all but the first *n* warps of each block, or the loads of some sites.
+//! with other loads going past L1: all but the first *n* warps of each block, or the loads of some sites.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -29,13 +29,13 @@ pub struct Equation {
     pub divergence_degree: f64,
     /// Bytes of such a line: 128 up to Kepler, 32 from Maxwell on, as in the paper.
     pub line_bytes: u32,
-    /// Bytes of level 1 in the kernel's first launch.
+    /// Bytes of L1 in the kernel's first launch.
     pub l1_bytes: u64,
     /// Blocks that share an SM in that launch.
     pub blocks_per_sm: u32,
     /// Warps of a block in it.
     pub warps_per_block: u32,
-    /// Warps of each block that should use level 1: what the equation gives, at most all.
+    /// Warps of each block that should use L1: what the equation gives, at most all.
     pub warps: u32,
 }
 
@@ -52,7 +52,7 @@ pub struct Choice<T> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Best {
-    /// All loads that may use level 1 do.
+    /// All loads that may use L1 do.
     AsItIs,
     /// A number of warps.
     Warps,
@@ -65,20 +65,20 @@ pub enum Best {
 pub struct Advice {
     /// By the equation; `None` where nothing is used twice.
     pub equation: Option<Equation>,
-    /// Tried: so many warps of each block use level 1, the others go past it. The last is all of them.
+    /// Tried: so many warps of each block use L1, the others go past it. The last is all of them.
     pub warps: Vec<Choice<u32>>,
-    /// Tried: the loads of these sites go past level 1. The first is none of them.
+    /// Tried: the loads of these sites go past L1. The first is none of them.
     pub sites: Vec<Choice<Vec<u32>>>,
 }
 
 impl Advice {
-    /// The number of warps with the least traffic to level 2; of equals the largest.
+    /// The number of warps with the least traffic to L2; of equals the largest.
     pub fn best_warps(&self) -> Option<u32> {
         let best = self.warps.iter().min_by_key(|choice| (choice.traffic.l2.lookups, std::cmp::Reverse(choice.what)));
         best.map(|choice| choice.what)
     }
 
-    /// What sends the least to level 2, of everything that was tried; of equals what changes less. `None` where nothing was
+    /// What sends the least to L2, of everything that was tried; of equals what changes less. `None` where nothing was
     /// tried.
     pub fn best(&self) -> Option<Best> {
         let least = |traffic: Vec<u64>| traffic.into_iter().min();
@@ -92,7 +92,7 @@ impl Advice {
         })
     }
 
-    /// The sites with the least traffic to level 2; of equals the fewest.
+    /// The sites with the least traffic to L2; of equals the fewest.
     pub fn best_sites(&self) -> Option<&[u32]> {
         let best = self.sites.iter().min_by_key(|choice| (choice.traffic.l2.lookups, choice.what.len()));
         best.map(|choice| &choice.what[..])
@@ -113,7 +113,7 @@ pub fn advise<E>(
     let mut all: BTreeMap<u32, Advice> = BTreeMap::new();
     for (id, kernel) in (0u32..).zip(&base.kernels) {
         let Some(module) = base.modules.get(&kernel.module) else { continue };
-        // Where nothing is loaded that level 1 may cache, there is nothing to choose.
+        // Where nothing is loaded that L1 may cache, there is nothing to choose.
         if loads(kernel, module).is_empty() {
             continue;
         }
@@ -229,7 +229,7 @@ fn warps_per_block(launch: &LaunchData) -> u32 {
     launch.event.block.iter().product::<u32>().div_ceil(32)
 }
 
-/// Sums of the loads from global memory that the program lets level 1 cache, by site.
+/// Sums of the loads from global memory that the program lets L1 cache, by site.
 fn loads(kernel: &KernelData, module: &Module) -> BTreeMap<u32, Counters> {
     let mut sums: BTreeMap<u32, Counters> = BTreeMap::new();
     for (key, counters) in kernel.cells.iter().filter(|(key, _)| key.owner.whole() && key.space == Space::Global) {

@@ -19,7 +19,7 @@ use crate::models::find;
 use crate::simulation::{Bypass, Settings};
 use crate::trace::TraceReader;
 
-/// Level 1 of 64 lines, least recently used leave.
+/// L1 of 64 lines, least recently used leave.
 fn config() -> HierarchyConfig {
     let mut config = find("rtx2080ti").unwrap().hierarchy().unwrap();
     config.l1.bytes = 64 * 128;
@@ -162,7 +162,7 @@ fn two_of_four_warps_fit() {
 
 #[test]
 fn loads_that_stream_are_told_to_go_past() {
-    // One warp's 32 lines fit, but 64 streamed lines between rounds drive them out. With these past level 1, the walk
+    // One warp's 32 lines fit, but 64 streamed lines between rounds drive them out. With these past L1, the walk
     // hits in 9 of 10 rounds.
     let advice = advice(&trace(10, 1, 64), 1);
     let rows: Vec<(&[u32], u64, u64)> = advice
@@ -221,18 +221,18 @@ fn any_load() -> impl Strategy<Value = Load> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
 
-    /// Every choice that was tried is simulated again from a trace whose loads go past level 1 by themselves; the
+    /// Every choice that was tried is simulated again from a trace whose loads go past L1 by themselves; the
     /// equation is fed from lists of all uses.
     #[test]
     fn choices_are_what_loads_past_level_1_give(loads in prop::collection::vec(any_load(), 1..60), kepler in any::<bool>()) {
-        // Site 3 is volatile: it goes past level 1 whoever asks, and the equation has no use for it.
+        // Site 3 is volatile: it goes past L1 whoever asks, and the equation has no use for it.
         let sites = [CacheOp::Default, CacheOp::Default, CacheOp::Streaming, CacheOp::Volatile].map(site).to_vec();
         let cached = |load: &Load| load.1 != 3;
         let advice = advice_for(&trace_of(sites.clone(), 2, &loads), 1, kepler);
         prop_assert_eq!(advice.is_some(), loads.iter().any(cached));
         let Some(advice) = advice else { return Ok(()) };
         let past = |goes: &dyn Fn(&Load) -> bool| {
-            // Each site has a twin whose loads go past level 1.
+            // Each site has a twin whose loads go past L1.
             let twins = sites.iter().cloned().map(|site| Site { cache: CacheOp::Global, ..site });
             let marked: Vec<Load> = loads.iter().cloned()
                 .map(|load| if goes(&load) { (load.0, load.1 + 4, load.2) } else { load }).collect();

@@ -31,7 +31,7 @@ impl Banks {
 pub struct BankRules {
     /// Shared memory.
     pub shared: Banks,
-    /// Data stage of level 1, where it is to be counted.
+    /// Data stage of L1, where it is to be counted.
     pub data: Option<Banks>,
 }
 

@@ -1,4 +1,4 @@
-//! Passes of a request over banks: shared memory, the data stage of level 1, and constant memory.
+//! Passes of a request over banks: shared memory, the data stage of L1, and constant memory.
 //!
 //! A pass takes one row of each bank; lanes that touch the same row share it (CUDA C++ Programming Guide,
 //! "Shared Memory" of compute capabilities 3.x and 5.x). What neighbouring lanes ask for in a pass is at

@@ -92,11 +92,11 @@ pub struct Model {
     pub device: DeviceFigures,
     /// How lanes are grouped.
     pub coalescing: Option<CoalescingFigures>,
-    /// Level 1.
+    /// L1.
     pub l1: Option<L1Figures>,
-    /// Stages of level 1.
+    /// Stages of L1.
     pub stages: Option<StageFigures>,
-    /// Level 2.
+    /// L2.
     pub l2: Option<L2Figures>,
     /// Device memory.
     pub dram: Option<DramFigures>,

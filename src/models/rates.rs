@@ -17,7 +17,7 @@ pub struct RateFigures {
     pub fp64: Option<Figure<u32>>,
     /// Results of the special function units per cycle and SM.
     pub special: Option<Figure<u32>>,
-    /// 10⁹ bytes per second from level 2 to all SMs, measured.
+    /// 10⁹ bytes per second from L2 to all SMs, measured.
     pub l2_gbs: Option<Figure<f64>>,
     /// 10⁹ bytes per second from device memory, measured where that is known.
     pub dram_gbs: Option<Figure<f64>>,
@@ -46,13 +46,13 @@ pub struct Rates {
     pub shared_passes: Option<f64>,
     /// Those banks.
     pub shared_banks: Option<Banks>,
-    /// Bytes of a lookup of level 1 and of level 2.
+    /// Bytes of a lookup of L1 and of L2.
     pub lookup_bytes: (u64, u64),
-    /// Bytes that level 1 of an SM, where no shared memory takes of it, and level 2 hold; 0 unknown.
+    /// Bytes that L1 of an SM, where no shared memory takes of it, and L2 hold; 0 unknown.
     pub cache_bytes: (u64, u64),
-    /// Shared memory is the data array of level 1: both use the data stage.
+    /// Shared memory is the data array of L1: both use the data stage.
     pub unified: bool,
-    /// Bytes per second from level 2.
+    /// Bytes per second from L2.
     pub l2: Option<f64>,
     /// Bytes per second from device memory.
     pub dram: Option<f64>,

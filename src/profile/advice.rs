@@ -9,22 +9,22 @@ use crate::advice::{Advice, Best, Choice};
 use crate::hierarchy::Traffic;
 use crate::simulation::{PageCounts, PageSettings};
 
-/// Who should use level 1.
+/// Who should use L1.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct BypassAdvice {
     /// CUDAAdvisor's equation 1; absent where nothing is used twice.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub equation: Option<BypassEquation>,
-    /// Simulated: only the first warps of each block use level 1. The last row is all warps. Empty where the model
+    /// Simulated: only the first warps of each block use L1. The last row is all warps. Empty where the model
     /// does not cache loads of global memory.
     pub warps: Vec<WarpChoice>,
-    /// The number of warps with the least traffic to level 2.
+    /// The number of warps with the least traffic to L2.
     pub best_warps: Option<u32>,
-    /// Simulated: the loads of some sites go past level 1. The first row is none.
+    /// Simulated: the loads of some sites go past L1. The first row is none.
     pub sites: Vec<SiteChoice>,
-    /// The sites with the least traffic to level 2.
+    /// The sites with the least traffic to L2.
     pub best_sites: Vec<u32>,
-    /// Which of the two sends less to level 2, if any sends less than no bypassing; absent where nothing was tried.
+    /// Which of the two sends less to L2, if any sends less than no bypassing; absent where nothing was tried.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub best: Option<Best>,
 }
@@ -33,7 +33,7 @@ pub struct BypassAdvice {
 /// `divergence_degree` × `blocks_per_sm`)⌋, at most all.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct BypassEquation {
-    /// Warps of each block that should use level 1.
+    /// Warps of each block that should use L1.
     pub warps: u32,
     /// Warps of a block.
     pub warps_per_block: u32,
@@ -43,7 +43,7 @@ pub struct BypassEquation {
     pub divergence_degree: f64,
     /// Bytes of such a line.
     pub line_bytes: u32,
-    /// Bytes of level 1.
+    /// Bytes of L1.
     pub l1_bytes: u64,
     /// Blocks that share an SM.
     pub blocks_per_sm: u32,
@@ -52,11 +52,11 @@ pub struct BypassEquation {
 /// What a number of warps gives, for all requests to global memory.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WarpChoice {
-    /// Warps of each block that use level 1.
+    /// Warps of each block that use L1.
     pub warps: u32,
-    /// Level 1; loads that go past it are no lookups.
+    /// L1; loads that go past it are no lookups.
     pub l1: LevelMetrics,
-    /// Level 2.
+    /// L2.
     pub l2: LevelMetrics,
     /// Device memory.
     pub dram: DramMetrics,
@@ -65,11 +65,11 @@ pub struct WarpChoice {
 /// What a set of sites gives.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SiteChoice {
-    /// Sites of the kernel whose loads go past level 1.
+    /// Sites of the kernel whose loads go past L1.
     pub sites: Vec<u32>,
-    /// Level 1.
+    /// L1.
     pub l1: LevelMetrics,
-    /// Level 2.
+    /// L2.
     pub l2: LevelMetrics,
     /// Device memory.
     pub dram: DramMetrics,

@@ -1,7 +1,7 @@
 //! The bottleneck estimate of a kernel: what it asks of each part of the GPU over that part's rate.
 //!
-//! After the limiter model of Ernst et al. (Warpspeed, sections 2 and 4): bytes from DRAM and from level 2, passes
-//! through the stages of level 1, and issued instructions, each alone, as if all overlapped and nothing waited for
+//! After the limiter model of Ernst et al. (Warpspeed, sections 2 and 4): bytes from DRAM and from L2, passes
+//! through the stages of L1, and issued instructions, each alone, as if all overlapped and nothing waited for
 //! latencies. So the time is a lower bound, and the slowest part is what limits. Parts whose rate the model does not
 //! know are left out and named.
 
@@ -43,9 +43,9 @@ pub struct Estimate {
 /// Bytes moved at each level.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Bytes {
-    /// Looked up in level 1, in its own sectors.
+    /// Looked up in L1, in its own sectors.
     pub l1: u64,
-    /// Looked up in level 2.
+    /// Looked up in L2.
     pub l2: u64,
     /// Read from and written to device memory, without what is [`Bytes::bus`].
     pub dram: u64,
@@ -173,7 +173,7 @@ pub(crate) struct Work {
     pub(crate) fp32: u64,
     pub(crate) fp64: u64,
     pub(crate) special: u64,
-    /// Passes of global requests through the stages of level 1.
+    /// Passes of global requests through the stages of L1.
     pub(crate) data: u64,
     pub(crate) ideal_data: u64,
     pub(crate) tag: u64,
@@ -354,7 +354,7 @@ fn demands(launch: &LaunchData, number: usize, rates: &Rates, bytes: &mut Bytes)
     ]
 }
 
-/// Where shared memory is the data array of level 1, its passes take the data stage.
+/// Where shared memory is the data array of L1, its passes take the data stage.
 fn share_data_stage(rates: &Rates, data: &mut Demand, shared: &mut Demand) {
     if rates.unified {
         data.amount = data.amount.saturating_add(shared.amount);

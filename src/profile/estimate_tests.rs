@@ -31,8 +31,8 @@ fn rates() -> Rates {
     }
 }
 
-/// A launch of `blocks` blocks: 1000 requests of 32 sectors each where 4 would do, every lookup a miss of level 1,
-/// a tenth of level 2's a miss.
+/// A launch of `blocks` blocks: 1000 requests of 32 sectors each where 4 would do, every lookup a miss of L1,
+/// a tenth of L2's a miss.
 fn launch(id: u64, blocks: u32) -> LaunchData {
     let mut instructions = InstructionSums::default();
     let mix = InstructionMix { fp32: 1, fp64: 1, memory: 2, special: 1, ..InstructionMix::default() };
@@ -118,7 +118,7 @@ fn ideal_requests_gain_where_sectors_and_conflicts_limit() {
     let fast = Rates { fp64: Some(64.0), dram: Some(1e12), ..rates() };
     let estimate = of(vec![launch(0, 10)], &fast).unwrap();
     assert_eq!(estimate.limiter, "l2");
-    // 4000 sectors leave level 1 instead of 32 000; then the data stage limits, with 1000 passes of shared memory for 5000.
+    // 4000 sectors leave L1 instead of 32 000; then the data stage limits, with 1000 passes of shared memory for 5000.
     close(estimate.seconds, 32_000.0 * 32.0 / 1e12);
     assert_eq!(estimate.ideal.limiter, "l1_data");
     close(estimate.ideal.seconds, 2000.0 / 1e10);

@@ -28,7 +28,7 @@ pub struct Metrics {
     /// Constant space only: a pass serves one address, ideal is one pass per request.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub constant: Option<PassMetrics>,
-    /// Passes through the stages of level 1; global and local space, where the model has them.
+    /// Passes through the stages of L1; global and local space, where the model has them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub l1_wavefronts: Option<StageMetrics>,
     /// Level-1 cache of the first model; global and local space, where caches were simulated.
@@ -93,10 +93,10 @@ pub struct LevelMetrics {
     pub load_lookups: u64,
     /// Of these, found present.
     pub load_hits: u64,
-    /// Store lookups that allocated (level 2). Hardware counters have them as hits.
+    /// Store lookups that allocated (L2). Hardware counters have them as hits.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub store_allocations: u64,
-    /// Lookups passed on to the far partition (level 2 of two parts).
+    /// Lookups passed on to the far partition (L2 of two parts).
     #[serde(default, skip_serializing_if = "is_zero")]
     pub far: u64,
 }
@@ -113,13 +113,13 @@ pub struct DramMetrics {
 /// What requests cost on a GPU model.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CacheMetrics {
-    /// Level 1.
+    /// L1.
     pub l1: LevelMetrics,
-    /// Level 2.
+    /// L2.
     pub l2: LevelMetrics,
     /// Device memory.
     pub dram: DramMetrics,
-    /// Passes through the stages of level 1, where the model has them.
+    /// Passes through the stages of L1, where the model has them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub l1_wavefronts: Option<StageMetrics>,
 }
@@ -183,7 +183,7 @@ pub struct PassMetrics {
     pub ideal_wavefronts: u64,
 }
 
-/// Passes of requests through the stages of level 1.
+/// Passes of requests through the stages of L1.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StageMetrics {
     /// Data stage.

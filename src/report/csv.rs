@@ -10,7 +10,7 @@ use crate::profile::model::{Distances, Site};
 const SCHEMA_VERSION: u32 = 1;
 
 /// The first line names the columns. Counts are exact; `l1_*`, `l2_*` and `dram_*` are empty where no
-/// cache was simulated, `l1_wavefronts_*` and `l1_words` where the model has no stages of level 1, `reuse_*` where no
+/// cache was simulated, `l1_wavefronts_*` and `l1_words` where the model has no stages of L1, `reuse_*` where no
 /// distances were taken (means also where nothing was used again). `allocations` holds the names of the allocations
 /// touched, most traffic first, separated by `;`.
 pub fn csv(profile: &Profile) -> String {

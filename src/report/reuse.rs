@@ -13,7 +13,7 @@ pub(super) struct Row {
     pub uses: u64,
     /// First ones.
     pub first: u64,
-    /// At a distance of at least the size of level 1, and of level 2.
+    /// At a distance of at least the size of L1, and of L2.
     pub beyond: [u64; 2],
     /// Uses of elements, and of those the ones used just this once.
     pub elements: u64,

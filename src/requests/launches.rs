@@ -26,7 +26,7 @@ pub struct LaunchShape {
     /// Warp slots of the device.
     pub slots: u32,
     /// Shared memory of the blocks that share an SM, with what the system keeps for itself of each block's, bytes. The
-    /// driver sizes level 1 by it.
+    /// driver sizes L1 by it.
     pub shared_per_sm: u64,
     /// Bytes of a lane's stack.
     pub local_bytes: u32,

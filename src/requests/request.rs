@@ -28,7 +28,7 @@ pub struct Request<'a> {
     pub width: Width,
     /// Distinct sectors, lines and bytes.
     pub footprint: Footprint,
-    /// Passes over the banks of its memory, or of level 1 where the model has them.
+    /// Passes over the banks of its memory, or of L1 where the model has them.
     pub passes: Wavefronts,
     /// Warp slot that made it.
     pub slot: u32,

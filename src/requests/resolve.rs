@@ -60,7 +60,7 @@ impl Cost {
     /// Counts a request of so many lanes.
     #[inline]
     pub(super) fn count_lanes(&self, lanes: u32, space: Space, width: Width, cells: &mut Cells) {
-        // What level 1 makes of global and local requests belongs to the model, not to the request.
+        // What L1 makes of global and local requests belongs to the model, not to the request.
         let passes = if matches!(space, Space::Shared | Space::Constant) { self.passes } else { Wavefronts::default() };
         cells.counters(self.cell).count(lanes, width.useful(), self.footprint, passes);
     }

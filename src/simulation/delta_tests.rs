@@ -152,7 +152,7 @@ fn vega_level_2_and_dram() {
 
 #[test]
 fn half_of_level_2_half_of_memory() {
-    // Ring A stays in level 2 while ring B runs through it.
+    // Ring A stays in L2 while ring B runs through it.
     let config = model("vega10");
     let (a, b) = (1 << 18, 1 << 22);
     let mut chase = Chase::new(&config);
@@ -208,7 +208,7 @@ fn nvidia_sectors() {
 
 #[test]
 fn nvidia_level_2() {
-    // Past level 1, as `ld.cg` does.
+    // Past L1, as `ld.cg` does.
     let config = model("v100");
     let c2 = config.l2.bytes() / 4;
     let n = c2 / 2;

@@ -1,6 +1,6 @@
-//! Level 1 against GPUs: misses of a random chain of dependent loads, 64 bytes between its places, by the size of its array.
-//! Measured latencies of te42kyfo/gpu-benches 1c36d509 (gpu-latency), as the share of the way from level 1's latency to
-//! level 2's.
+//! L1 against GPUs: misses of a random chain of dependent loads, 64 bytes between its places, by the size of its array.
+//! Measured latencies of te42kyfo/gpu-benches 1c36d509 (gpu-latency), as the share of the way from L1's latency to
+//! L2's.
 
 use super::random_walk;
 use crate::hierarchy::{HierarchyConfig, L1Config};

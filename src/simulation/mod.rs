@@ -1,8 +1,8 @@
 //! Runs the cache and locality engines over the requests of a trace.
 //!
 //! Each worker of the analysis has a [`Simulation`] that serves the SMs of its share: coalescing,
-//! level 1 and reuse distances. What leaves the SMs goes to the [`SharedStage`]; it
-//! puts each batch of the trace back into its order and serves level 2, in shares. So the figures are the same
+//! L1 and reuse distances. What leaves the SMs goes to the [`SharedStage`]; it
+//! puts each batch of the trace back into its order and serves L2, in shares. So the figures are the same
 //! for any number of workers.
 
 mod bypass;

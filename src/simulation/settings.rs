@@ -50,9 +50,9 @@ const APPROXIMATE: &str =
 pub struct Settings {
     /// The GPU's memory hierarchy.
     pub hierarchy: HierarchyConfig,
-    /// Copies leave their data in level 2.
+    /// Copies leave their data in L2.
     pub warm_copies: bool,
-    /// Level 2 is empty at each launch, as a profiler leaves it that flushes caches; what was written to it is not counted as
+    /// L2 is empty at each launch, as a profiler leaves it that flushes caches; what was written to it is not counted as
     /// written to memory then.
     pub flush_at_launch: bool,
     /// What stores do to reuse distances.
@@ -61,7 +61,7 @@ pub struct Settings {
     pub reuse: Option<ReuseSettings>,
     /// What the user states about occupancy; further models and `sim` go by it as the run does.
     pub stated: Stated,
-    /// Loads that go past level 1 whatever the program says; `None`: none.
+    /// Loads that go past L1 whatever the program says; `None`: none.
     pub bypass: Option<Arc<Bypass>>,
     /// Pages to count.
     pub pages: Option<PageSettings>,

@@ -1,4 +1,4 @@
-//! Level 2, shared by all workers.
+//! L2, shared by all workers.
 //!
 //! Its sets are divided into shares, by slice where there are enough, and any worker that has time serves any share.
 //! A share gets what is on its way to it batch by batch, in the order of the trace, and sets do not depend on each
@@ -18,7 +18,7 @@ use crate::hierarchy::{Egress, EgressQueue, SecondLevel, Shares, SumOf, Traffic,
 const MOST_SHARES: u32 = 8;
 /// Batches that may wait to be served before workers wait for the shares.
 const CROWDED: usize = 16;
-/// Of the copies before a batch, the last that write so many times the size of level 2 leave their data there; what was
+/// Of the copies before a batch, the last that write so many times the size of L2 leave their data there; what was
 /// before them has been pushed out.
 const LAST_COPIES: u64 = 16;
 
@@ -50,7 +50,7 @@ struct Order {
     spare: Vec<Egress>,
 }
 
-/// Some sets of level 2.
+/// Some sets of L2.
 struct Share {
     level: SecondLevel,
     /// Number of the batch that is served next.
@@ -91,7 +91,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl SharedStage {
-    /// An empty level 2 for `workers` workers.
+    /// An empty L2 for `workers` workers.
     pub fn new(settings: &Settings, workers: u32) -> SharedStage {
         let l2 = &settings.hierarchy.l2;
         let division = Shares::new(l2.slices, l2.sets, workers.clamp(1, MOST_SHARES));

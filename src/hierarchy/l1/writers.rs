@@ -1,4 +1,4 @@
-//! Who wrote the sectors that level 1 still has to write back.
+//! Who wrote the sectors that L1 still has to write back.
 //!
 //! A line leaves because some other request needs its room, which may be of another allocation altogether; the write belongs to
 //! the data, and so to the request that made it dirty.

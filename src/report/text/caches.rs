@@ -95,7 +95,7 @@ pub(super) fn lookups(count: u64, each: Option<u64>) -> String {
     each.map_or_else(|| super::figures::count(count), |each| bytes(count.saturating_mul(each)))
 }
 
-/// The columns of [`head`] but for the last. What stores find at level 1 saves nothing: it writes through.
+/// The columns of [`head`] but for the last. What stores find at L1 saves nothing: it writes through.
 pub(super) fn figures(l1: &LevelMetrics, l2: &LevelMetrics, dram: &DramMetrics, unit: Option<LookupBytes>) -> String {
     let rate = |hits, lookups| if lookups == 0 { "-".to_owned() } else { percent(ratio(hits, lookups)) };
     let sectors = |count: u64| bytes(count.saturating_mul(SECTOR_BYTES));

@@ -53,7 +53,7 @@ pub(super) fn write(out: &mut String, profile: &Profile, style: Style, top: usiz
 /// What limits, where enough rates are known to say so.
 pub(in crate::report) fn limiter(estimate: &Estimate) -> String {
     let known = |part: &str| estimate.limits.iter().any(|limit| limit.name == part);
-    // Passes of level 1 are not even counted for models without its stages.
+    // Passes of L1 are not even counted for models without its stages.
     // Nor is it known where host memory is used, whose bus is slower than anything else.
     let bus = estimate.unknown.iter().any(|part| part == "bus");
     if bus || !known("instructions") && !known("l1_data") {

@@ -1,4 +1,4 @@
-// What was asked for beside the profile: loads that go past level 1, and pages that an SM touches.
+// What was asked for beside the profile: loads that go past L1, and pages that an SM touches.
 
 /** Names of the lines whose loads a set of sites stands for. */
 function sitePlaces(kernel, ids) {
