@@ -40,3 +40,4 @@ pub mod streams;
 pub mod tensor;
 pub mod texture;
 pub mod trace;
+mod variables;

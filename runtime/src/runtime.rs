@@ -346,7 +346,7 @@ impl Runtime {
             }
         }
         for module in &self.modules {
-            crate::api::registration::fill_globals(module);
+            crate::variables::fill_globals(module);
         }
         self.memory.images = Images::default();
         self.heap = Heap::new();

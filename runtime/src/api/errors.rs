@@ -2,11 +2,9 @@
 
 use super::api;
 use crate::cuda::error::{self, Error};
+use crate::cuda::version::VERSION;
 use crate::runtime::last_error;
 use std::ffi::{c_char, c_int};
-
-/// CUDA's version number, 1000 · major + 10 · minor.
-pub(crate) const VERSION: c_int = 13000;
 
 /// The thread's last error, which is forgotten by it unless no call survives it.
 #[unsafe(no_mangle)]

@@ -3,9 +3,10 @@
 //! A graph's memory has one address for all launches, so it is allocated when the node is made. It stays until the program frees
 //! it or ends: what comes behind a freeing node in the stream must not use it, but nothing looks for that.
 
-use super::graphs::{GraphHandle, NodeHandle, add};
+use super::graphs::add;
 use super::{api, put};
 use crate::cuda::error::{self, Error};
+use crate::cuda::graph_types::{GraphHandle, NodeHandle};
 use crate::cuda::types::StreamHandle;
 use crate::graphs::Work;
 use crate::paths::Entry;

@@ -1,46 +1,17 @@
 //! Executable graphs. Their nodes run one after the other, in an order that is the same in every run.
 
-use super::graphs::{
-    FillParameters, GraphHandle, HostParameters, KernelParameters, NodeHandle, exchange, fill, host, kernel,
-};
+use super::graphs::{exchange, fill, host, kernel};
 use super::{api, per_thread, put};
 use crate::cuda::error::{self, Error};
+use crate::cuda::graph_types::{
+    ExecutableHandle, FillParameters, GraphHandle, HostParameters, InstantiateParameters, KernelParameters, NodeHandle,
+    NodeParameters, UpdateResult,
+};
 use crate::cuda::types::{EventHandle, Memcpy3D, StreamHandle};
 use crate::graphs::{CopyWork, Graph, Work};
 use crate::paths::Entry;
 use crate::runtime::{Runtime, call_any, call_for};
 use std::ffi::{c_int, c_uint, c_ulonglong, c_void};
-
-/// `cudaGraphExec_t`.
-pub type ExecutableHandle = *mut c_void;
-
-/// `cudaGraphExecUpdateResultInfo`.
-#[repr(C)]
-pub struct UpdateResult {
-    /// `cudaGraphExecUpdateResult`.
-    result: c_int,
-    node: NodeHandle,
-    from: NodeHandle,
-}
-
-/// `cudaGraphNodeParams` of a kernel node, without what CUDA has behind the parameters; of other nodes the kind.
-#[repr(C)]
-pub struct NodeParameters {
-    /// `cudaGraphNodeType`.
-    pub kind: c_int,
-    reserved: [c_int; 3],
-    kernel: KernelParameters,
-}
-
-/// `cudaGraphInstantiateParams`.
-#[repr(C)]
-pub struct InstantiateParameters {
-    /// `cudaGraphInstantiateFlags`.
-    pub flags: c_ulonglong,
-    stream: StreamHandle,
-    node: NodeHandle,
-    result: c_int,
-}
 
 /// `cudaGraphExecUpdateErrorTopologyChanged`.
 const TOPOLOGY_CHANGED: c_int = 2;

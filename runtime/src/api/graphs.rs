@@ -4,60 +4,11 @@ use super::{api, put};
 use crate::configuration::Configuration;
 use crate::copy::Rows;
 use crate::cuda::error::{self, Error};
-use crate::cuda::types::{Dim3, EventHandle, HostFunction, Memcpy3D};
+use crate::cuda::graph_types::{FillParameters, GraphHandle, HostParameters, KernelParameters, NodeHandle};
+use crate::cuda::types::{EventHandle, Memcpy3D};
 use crate::graphs::{CopyWork, FillWork, Graph, HostWork, Work};
 use crate::runtime::Runtime;
 use std::ffi::{c_int, c_uint, c_void};
-
-/// `cudaGraph_t`.
-pub type GraphHandle = *mut c_void;
-/// `cudaGraphNode_t`.
-pub type NodeHandle = *mut c_void;
-
-/// `cudaKernelNodeParams`.
-#[repr(C)]
-#[derive(Clone, Copy, Debug)]
-pub struct KernelParameters {
-    /// Host stub of the kernel.
-    pub stub: *mut c_void,
-    /// Blocks.
-    pub grid: Dim3,
-    /// Threads per block.
-    pub block: Dim3,
-    /// Dynamic shared memory, bytes.
-    pub shared: c_uint,
-    /// One pointer per parameter.
-    pub arguments: *mut *mut c_void,
-    /// The parameters in a buffer instead.
-    pub extra: *mut *mut c_void,
-}
-
-impl Default for KernelParameters {
-    fn default() -> KernelParameters {
-        let (size, none) = (Dim3 { x: 1, y: 1, z: 1 }, std::ptr::null_mut::<*mut c_void>());
-        KernelParameters { stub: none.cast(), grid: size, block: size, shared: 0, arguments: none, extra: none }
-    }
-}
-
-/// `cudaMemsetParams`.
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct FillParameters {
-    to: *mut c_void,
-    pitch: usize,
-    value: c_uint,
-    size: c_uint,
-    width: usize,
-    height: usize,
-}
-
-/// `cudaHostNodeParams`.
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct HostParameters {
-    function: Option<HostFunction>,
-    data: *mut c_void,
-}
 
 /// A kernel node's work.
 ///

@@ -2,6 +2,7 @@
 //!
 //! These functions ask nothing of the device, and hold no lock of the runtime's while they compile.
 
+use crate::cuda::version::VERSION;
 use crate::nvrtc::program::{self, Code, INVALID_INPUT, INVALID_PROGRAM, Program, SUCCESS};
 use std::collections::BTreeMap;
 use std::ffi::{CStr, c_char, c_int};
@@ -103,7 +104,7 @@ nvrtc_api! {
     /// Version of NVRTC.
     fn nvrtcVersion(major: *mut c_int, minor: *mut c_int) {
         // SAFETY: by the contract.
-        unsafe { put(major, super::errors::VERSION / 1000).and_then(|()| put(minor, super::errors::VERSION % 1000 / 10)) }
+        unsafe { put(major, VERSION / 1000).and_then(|()| put(minor, VERSION % 1000 / 10)) }
     }
 
     /// Number of architectures that can be compiled for.

@@ -1,41 +1,17 @@
 //! What the constructors of rebuilt objects call: modules, kernels, variables.
 
 use crate::cuda::error::Error;
+use crate::cuda::fat_binary::FatBinaryWrapper;
 use crate::gpu::real::{Real, real};
 use crate::gpu::register;
-use crate::memory::Description;
-use crate::message;
+use crate::loading::entered::enter;
 use crate::module::{Module, Registered, name};
 use crate::runtime::{Kernel, Member, Runtime, lock, lock_for};
 use std::ffi::{CStr, c_char, c_int, c_void};
-use warpline_format::abi::GlobalDescriptor;
-use warpline_format::event::{AllocationKind, Event};
-use warpline_format::site_table::GlobalKind;
 
 /// The real runtime, where kernels run on a GPU.
 fn gpu() -> Option<&'static Real> {
     if crate::gpu::active() { real() } else { None }
-}
-
-/// What the host object hands over (`__fatBinC_Wrapper_t`).
-#[repr(C)]
-pub struct FatBinaryWrapper {
-    magic: u32,
-    version: u32,
-    data: *const u8,
-    reserved: *const c_void,
-}
-
-impl FatBinaryWrapper {
-    /// A wrapper of its own for the real runtime.
-    pub fn new(magic: u32, data: *const u8) -> FatBinaryWrapper {
-        FatBinaryWrapper { magic, version: 1, data, reserved: std::ptr::null() }
-    }
-
-    /// The fat binary, or what stands in its place.
-    pub fn data(&self) -> *const u8 {
-        self.data
-    }
 }
 
 /// Registers a module; the handle is a number that only this file reads.
@@ -49,7 +25,7 @@ pub unsafe extern "C" fn __cudaRegisterFatBinary(wrapper: *const FatBinaryWrappe
         return unsafe { register::fat_binary(real, wrapper) };
     }
     // SAFETY: by the contract.
-    let data = if wrapper.is_null() { std::ptr::null() } else { unsafe { (*wrapper).data } };
+    let data = if wrapper.is_null() { std::ptr::null() } else { unsafe { (*wrapper).data() } };
     // SAFETY: by the contract.
     let architecture = || Some(unsafe { Module::read(data, 0) }?.ok()?.table.arch);
     let Some(mut runtime) = lock_for(architecture) else { return std::ptr::null_mut() };
@@ -64,106 +40,6 @@ pub unsafe extern "C" fn __cudaRegisterFatBinary(wrapper: *const FatBinaryWrappe
 unsafe fn register(runtime: &mut Runtime, data: *const u8) -> Registered {
     // SAFETY: by the contract.
     unsafe { enter(runtime, data, None) }.map_or(Registered::Foreign, Registered::Module)
-}
-
-/// Enters a module, whose only kernel is called `shown` in what the user sees where that is given; `None`, which has been
-/// told, where it cannot be used.
-///
-/// # Safety
-/// As for [`__cudaRegisterFatBinary`]; `data` is what the wrapper points to.
-pub(crate) unsafe fn enter(runtime: &mut Runtime, data: *const u8, shown: Option<&str>) -> Option<usize> {
-    let id = runtime.modules.len() as u32;
-    // SAFETY: by the contract.
-    let mut module = match unsafe { Module::read(data, id) }? {
-        Ok(module) => module,
-        Err(error) => {
-            message::note(&error.to_string());
-            return None;
-        }
-    };
-    if let Some(shown) = shown {
-        module.show_as(shown);
-    }
-    tell(runtime, &module);
-    place_globals(runtime, &mut module);
-    runtime.modules.push(module);
-    Some(id as usize)
-}
-
-/// Tells the trace of a module.
-pub(crate) fn tell(runtime: &mut Runtime, module: &Module) {
-    runtime.trace.event(Event::Module { id: module.id, site_table: module.told_table() });
-    for event in module.assembly(runtime.options.device.compute_capability) {
-        runtime.trace.event(event);
-    }
-}
-
-/// Gives each global of a module its device memory.
-fn place_globals(runtime: &mut Runtime, module: &mut Module) {
-    let mut globals = Vec::with_capacity(module.variables().len());
-    for (index, global) in module.variables().iter().enumerate() {
-        let what = variable_of(module, index, global);
-        let placed = runtime.allocate_as(global.size.max(1), what, Some((module.id, index as u32)));
-        let Ok((_, address)) = placed else {
-            message::note(&format!("no device memory for the variable {}", name(global.name)));
-            globals.push(0);
-            continue;
-        };
-        globals.push(address);
-        if !global.slot.is_null() {
-            // SAFETY: the module's own slot.
-            unsafe { global.slot.write(address) };
-        }
-    }
-    module.globals = globals;
-    fill_globals(module);
-}
-
-/// What the trace says of a module's variable.
-pub fn variable_of(module: &Module, index: usize, global: &GlobalDescriptor) -> Description {
-    let kind = match global.kind {
-        0 => AllocationKind::DeviceGlobal,
-        1 => AllocationKind::Constant,
-        2 => AllocationKind::ManagedGlobal,
-        _ => AllocationKind::Compiler,
-    };
-    let entry = module.table.globals.get(index);
-    let label = entry.filter(|global| global.kind != GlobalKind::Compiler || !global.name.is_empty());
-    let name = Some(label.map_or_else(|| name(global.name), |global| global.name.clone()));
-    Description { kind, name, path: 0 }
-}
-
-/// Gives a module's globals their initial content.
-pub fn fill_globals(module: &Module) {
-    for (global, &address) in module.variables().iter().zip(&module.globals) {
-        if address == 0 {
-            continue;
-        }
-        let bytes = global.size as usize;
-        // SAFETY: the module's own image; the allocation has the image's size.
-        unsafe {
-            if global.image.is_null() {
-                std::ptr::write_bytes(address as *mut u8, 0, bytes);
-            } else {
-                std::ptr::copy_nonoverlapping(global.image, address as *mut u8, bytes);
-            }
-        }
-        if global.relocations.is_null() {
-            continue;
-        }
-        // SAFETY: the module's own array.
-        let relocations = unsafe { std::slice::from_raw_parts(global.relocations, global.relocation_count as usize) };
-        for relocation in relocations {
-            let target = module.globals.get(relocation.target as usize).copied().unwrap_or(0);
-            if relocation.offset + 8 <= global.size {
-                // SAFETY: in bounds of the allocation just made.
-                unsafe {
-                    let pointer = (address + relocation.offset) as *mut u64;
-                    pointer.write_unaligned(target.wrapping_add_signed(relocation.addend));
-                }
-            }
-        }
-    }
 }
 
 /// All of a module is registered.

@@ -1,9 +1,9 @@
 //! The device runtime's functions, as lowered code calls them.
 
 use super::queue::{Children, Request, Thread, Work};
-use crate::api::errors::VERSION;
 use crate::configuration::Configuration;
 use crate::cuda::error::{self, Error};
+use crate::cuda::version::VERSION;
 use crate::execution::hooks::lanes;
 use crate::execution::scheduled::warp_of;
 use crate::execution::warp::Running;

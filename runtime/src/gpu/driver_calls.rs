@@ -2,7 +2,7 @@
 
 use super::calls::{Place, allocating, copied, filled, flat, moving, rows};
 use super::state;
-use crate::api::driver::copy::{BY_ADDRESS, ON_DEVICE, TO_DEVICE, TO_HOST};
+use crate::cuda::copy_kind::{BY_ADDRESS, ON_DEVICE, TO_DEVICE, TO_HOST};
 use crate::cuda::error::Error;
 use crate::cuda::types::StreamHandle;
 use crate::paths::Entry;

@@ -7,9 +7,9 @@ use super::graphs::{Known, counted, is_anyone_capturing, known, locked};
 use super::launch::allow_shared;
 use super::real::{Real, real};
 use super::state::registry;
-use crate::api::graph_runs::UpdateResult;
-use crate::api::graphs::{GraphHandle, KernelParameters, NodeHandle};
 use crate::cuda::error::{self, Error};
+use crate::cuda::graph_types::UpdateResult;
+use crate::cuda::graph_types::{GraphHandle, KernelParameters, NodeHandle};
 use std::mem::MaybeUninit;
 
 /// The program has changed something of an executable graph: `change` does the same to the twin, given it and its node,

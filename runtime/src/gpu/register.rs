@@ -3,12 +3,13 @@
 use super::devices::current_number;
 use super::real::Real;
 use super::state::{Kernel, Variable, know, registry};
-use crate::api::registration::{FatBinaryWrapper, variable_of};
+use crate::cuda::fat_binary::FatBinaryWrapper;
 use crate::memory::Description;
 use crate::memory::registry::Live;
 use crate::message;
 use crate::module::{Module, name};
 use crate::runtime::{Runtime, lock};
+use crate::variables::variable_of;
 use std::ffi::{CString, c_char, c_int, c_void};
 use std::ptr::{null, null_mut};
 use std::sync::Arc;

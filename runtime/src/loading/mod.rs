@@ -5,6 +5,7 @@
 
 mod compile;
 pub mod compiler;
+pub(crate) mod entered;
 mod image;
 mod object;
 
@@ -52,7 +53,7 @@ impl Runtime {
 
     fn enter(&mut self, descriptor: *const ModuleDescriptor, shown: Option<&str>) -> Result<Handle, Error> {
         // SAFETY: the descriptor of an object that was just loaded and stays.
-        let module = unsafe { crate::api::registration::enter(self, descriptor.cast(), shown) };
+        let module = unsafe { crate::loading::entered::enter(self, descriptor.cast(), shown) };
         let module = module.ok_or(error::INVALID_KERNEL_IMAGE)?;
         for (index, kernel) in self.modules[module].kernels().iter().enumerate() {
             self.kernels.insert(std::ptr::from_ref(kernel) as usize, Kernel::Lowered(Member { module, index }));

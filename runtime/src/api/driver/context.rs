@@ -2,12 +2,12 @@
 
 use super::driver_api;
 use crate::api::device::{limit, only_device};
-use crate::api::errors::VERSION;
 use crate::api::memory::DEVICE_KINDS;
 use crate::api::put;
 use crate::api::streams::PRIORITIES;
 use crate::contexts::{self, PRIMARY};
 use crate::cuda::error;
+use crate::cuda::version::VERSION;
 use crate::paths::Entry;
 use crate::runtime::Runtime;
 use std::ffi::{c_int, c_uint, c_void};

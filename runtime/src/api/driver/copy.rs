@@ -3,21 +3,13 @@
 use super::driver_api;
 use crate::api::copy::{flat, rows};
 use crate::api::per_thread;
+use crate::cuda::copy_kind::{BY_ADDRESS, ON_DEVICE, TO_DEVICE, TO_HOST};
 use crate::cuda::error::{self, Error};
 use crate::cuda::types::StreamHandle;
 use crate::graphs::{CopyWork, FillWork, Work};
 use crate::paths::Entry;
 use crate::runtime::Runtime;
 use std::ffi::{c_int, c_uchar, c_uint, c_ushort, c_void};
-
-/// `cudaMemcpyKind` of what a function says by its name.
-pub const TO_DEVICE: c_int = 1;
-/// From device memory.
-pub const TO_HOST: c_int = 2;
-/// Within it.
-pub const ON_DEVICE: c_int = 3;
-/// As the addresses tell.
-pub const BY_ADDRESS: c_int = 4;
 
 /// Copies at once.
 ///

@@ -1,11 +1,11 @@
 //! The driver's errors and version.
 
 use super::driver_api;
-use crate::api::errors::VERSION;
 use crate::api::put;
 use crate::contexts;
 use crate::cuda::error;
 use crate::cuda::result;
+use crate::cuda::version::VERSION;
 use std::ffi::{c_char, c_int, c_uint};
 
 driver_api! {

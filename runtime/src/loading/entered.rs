@@ -1,0 +1,60 @@
+//! Modules that the runtime takes in, whether with the program or while it runs.
+
+use crate::message;
+use crate::module::{Module, name};
+use crate::runtime::Runtime;
+use crate::variables::{fill_globals, variable_of};
+use warpline_format::event::Event;
+
+/// Enters a module, whose only kernel is called `shown` in what the user sees where that is given; `None`, which has been
+/// told, where it cannot be used.
+///
+/// # Safety
+/// `data` is a fat binary or a `ModuleDescriptor`.
+pub(crate) unsafe fn enter(runtime: &mut Runtime, data: *const u8, shown: Option<&str>) -> Option<usize> {
+    let id = runtime.modules.len() as u32;
+    // SAFETY: by the contract.
+    let mut module = match unsafe { Module::read(data, id) }? {
+        Ok(module) => module,
+        Err(error) => {
+            message::note(&error.to_string());
+            return None;
+        }
+    };
+    if let Some(shown) = shown {
+        module.show_as(shown);
+    }
+    tell(runtime, &module);
+    place_globals(runtime, &mut module);
+    runtime.modules.push(module);
+    Some(id as usize)
+}
+
+/// Tells the trace of a module.
+pub(crate) fn tell(runtime: &mut Runtime, module: &Module) {
+    runtime.trace.event(Event::Module { id: module.id, site_table: module.told_table() });
+    for event in module.assembly(runtime.options.device.compute_capability) {
+        runtime.trace.event(event);
+    }
+}
+
+/// Gives each global of a module its device memory.
+fn place_globals(runtime: &mut Runtime, module: &mut Module) {
+    let mut globals = Vec::with_capacity(module.variables().len());
+    for (index, global) in module.variables().iter().enumerate() {
+        let what = variable_of(module, index, global);
+        let placed = runtime.allocate_as(global.size.max(1), what, Some((module.id, index as u32)));
+        let Ok((_, address)) = placed else {
+            message::note(&format!("no device memory for the variable {}", name(global.name)));
+            globals.push(0);
+            continue;
+        };
+        globals.push(address);
+        if !global.slot.is_null() {
+            // SAFETY: the module's own slot.
+            unsafe { global.slot.write(address) };
+        }
+    }
+    module.globals = globals;
+    fill_globals(module);
+}
