@@ -7,7 +7,7 @@ use std::ffi::{c_int, c_uint, c_ulonglong, c_void};
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicI32, AtomicUsize, Ordering};
 use std::sync::{LazyLock, Mutex, MutexGuard};
-use warpline_runtime::api::graphs::KernelParameters;
+use warpline_runtime::cuda::graph_types::KernelParameters;
 use warpline_runtime::cuda::types::Dim3;
 
 /// What `cudaGraphLaunch` returns instead of starting: for all graphs, and for copies.
