@@ -21,10 +21,9 @@ use warpline_runtime::api::graph_runs::{
     cudaGraphExecDestroy, cudaGraphExecKernelNodeSetParams, cudaGraphExecUpdate, cudaGraphInstantiate, cudaGraphLaunch,
     cudaGraphNodeSetEnabled,
 };
-use warpline_runtime::api::graphs::{
-    KernelParameters, cudaGraphAddKernelNode, cudaGraphCreate, cudaGraphDestroy, cudaGraphGetNodes,
-};
+use warpline_runtime::api::graphs::{cudaGraphAddKernelNode, cudaGraphCreate, cudaGraphDestroy, cudaGraphGetNodes};
 use warpline_runtime::cuda::error;
+use warpline_runtime::cuda::graph_types::KernelParameters;
 use warpline_runtime::cuda::types::Dim3;
 
 type Handle = *mut c_void;
