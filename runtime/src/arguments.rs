@@ -1,7 +1,8 @@
 //! The arguments of a launch that address expressions read, for the trace.
 
+use crate::module::Member;
 use crate::module::array;
-use crate::runtime::{Member, Runtime};
+use crate::runtime::Runtime;
 use warpline_format::abi::Parameter;
 use warpline_format::event::{Argument, ArgumentValue, Event, LaunchId};
 

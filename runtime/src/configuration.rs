@@ -2,7 +2,6 @@
 
 use crate::cuda::error::{self, Error};
 use crate::module::{Module, resources};
-use crate::runtime::{Member, Runtime};
 use warpline_format::abi::KernelDescriptor;
 use warpline_format::device::Device;
 use warpline_format::occupancy::{self, Registers};
@@ -48,20 +47,8 @@ pub(crate) struct Refusal {
     pub(crate) why: String,
 }
 
-impl Runtime {
-    /// Dynamic shared memory that a kernel may have.
-    pub fn shared_limit(&self, member: Member) -> u32 {
-        shared_limit(&self.modules[member.module], member.index, &self.options.device)
-    }
-
-    /// Blocks that are resident on an SM together.
-    pub(crate) fn check_configuration(&self, member: Member, configuration: &Configuration) -> Result<u32, Refusal> {
-        check(&self.modules[member.module], member.index, &self.options, configuration)
-    }
-}
-
 /// Dynamic shared memory that a kernel of a module may have.
-fn shared_limit(module: &Module, index: usize, device: &Device) -> u32 {
+pub(crate) fn shared_limit(module: &Module, index: usize, device: &Device) -> u32 {
     device.shared_per_block.saturating_sub(module.kernels()[index].static_shared).max(module.dynamic_shared[index])
 }
 

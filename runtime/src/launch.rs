@@ -6,13 +6,15 @@ use crate::execution::fibre::{DEEP_STACK_BYTES, STACK_BYTES};
 use crate::execution::native::{run_direct, run_plain};
 use crate::execution::scheduled::{Plan, Scheduled};
 use crate::execution::warp::{Geometry, Mode, Pause, Running, Stop};
+use crate::faults::cause::code_of;
 use crate::faults::signal::Guard;
 use crate::faults::{check, message as fault_message};
 use crate::gpu::state::note_once;
 use crate::message;
+use crate::module::Member;
 use crate::module::Module;
 use crate::paths::Entry;
-use crate::runtime::{Kernel, Member, Runtime};
+use crate::runtime::{Kernel, Runtime};
 use std::collections::{BTreeSet, HashSet};
 use std::ffi::c_void;
 use std::ops::Range;
@@ -417,18 +419,6 @@ unsafe fn pack(kernel: &KernelDescriptor, arguments: *const *const c_void) -> Re
         }
     }
     Ok(buffer)
-}
-
-/// CUDA's code for a stopped kernel.
-pub(crate) fn code_of(stop: &Stop) -> Error {
-    match stop {
-        Stop::IllegalAddress | Stop::StackOverflow => error::ILLEGAL_ADDRESS,
-        Stop::Misaligned => error::MISALIGNED_ADDRESS,
-        Stop::Assert => error::ASSERT,
-        Stop::Trap => error::LAUNCH_FAILURE,
-        Stop::IllegalInstruction => error::ILLEGAL_INSTRUCTION,
-        Stop::OutOfMemory => error::MEMORY_ALLOCATION,
-    }
 }
 
 /// Tells of a fault that the processor found.

@@ -13,6 +13,15 @@ use warpline_format::occupancy::{Resources, nearest};
 use warpline_format::options::Check;
 use warpline_format::site_table::{Block, SiteTable};
 
+/// A kernel or variable of a module.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Member {
+    /// Index of the module.
+    pub module: usize,
+    /// Index in its descriptor's array.
+    pub index: usize,
+}
+
 /// A module whose kernels can run.
 #[derive(Debug)]
 pub struct Module {

@@ -4,7 +4,7 @@ use crate::children::queue::Children;
 use crate::contexts::{self, Contexts};
 use crate::cuda::error::{self, Error};
 use crate::execution::arena::Arena;
-use crate::execution::warp::{Heap, Running};
+use crate::execution::warp::Heap;
 use crate::failures::Failures;
 use crate::gpu::emulation;
 use crate::graphs::{Captures, Graphs};
@@ -13,11 +13,12 @@ use crate::memory::host::HostAllocations;
 use crate::memory::windows::WindowError;
 use crate::memory::{Description, DeviceMemory, MemoryError};
 use crate::message;
+use crate::module::Member;
 use crate::module::{Module, Registered};
+use crate::outer::Outer;
 use crate::paths::{Entry, Frames, capture, interpreted};
 use crate::pools::Pools;
 use crate::printed::Printed;
-use crate::sections::Outer;
 use crate::stops::Stops;
 use crate::streams::Streams;
 use crate::texture::table::Images;
@@ -29,15 +30,6 @@ use std::sync::{Mutex, MutexGuard, OnceLock};
 use warpline_format::device::Device;
 use warpline_format::event::{Allocation, AllocationId, AllocationKind, Event, PathId};
 use warpline_format::options::{ENABLE_VARIABLE, INTERLEAVE_VARIABLE, Options, VARIABLE};
-
-/// A kernel or variable of a module.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Member {
-    /// Index of the module.
-    pub module: usize,
-    /// Index in its descriptor's array.
-    pub index: usize,
-}
 
 /// What a host stub stands for.
 #[derive(Clone, Debug)]
@@ -228,19 +220,6 @@ pub fn last_error(reset: bool) -> Error {
 /// Forgets the thread's last error, as a device reset does.
 pub fn forget_error() {
     LAST.set(error::SUCCESS);
-}
-
-/// Tells the trace of device-side allocations, as soon as they are made.
-///
-/// # Safety
-/// `running` is the launch that runs on this thread.
-pub unsafe fn tell_heap(running: *mut Running) {
-    // SAFETY: by the contract; launch, heap and trace are used by this thread alone.
-    unsafe {
-        for event in std::mem::take(&mut (*(*running).heap).started) {
-            (*(*running).trace).event(event);
-        }
-    }
 }
 
 impl Runtime {

@@ -3,24 +3,13 @@
 
 use crate::cuda::error::{self, Error};
 use crate::memory::registry::Live;
+use crate::outer::Outer;
 use crate::runtime::Runtime;
 use crate::trace::Trace;
 use crate::trace::writer::Writer;
 use std::collections::{BTreeMap, BTreeSet};
 use warpline_format::event::{Allocation, AllocationId, Event};
 use warpline_format::options::Output;
-
-/// What goes on when a section is over.
-#[derive(Debug)]
-pub struct Outer {
-    trace: Trace,
-    launches: u64,
-    chosen: u64,
-    /// Modules that its trace knows.
-    modules: usize,
-    /// Allocations that its trace takes for live.
-    live: BTreeSet<AllocationId>,
-}
 
 impl Runtime {
     /// Begins a section whose trace goes to a file. Sections may lie in each other; launches are counted from 0.

@@ -4,8 +4,9 @@ use super::{api, put};
 use crate::configuration::{MAX_THREADS, known, registers_in};
 use crate::cuda::error::{self, Error};
 use crate::cuda::types::FuncAttributes;
+use crate::module::Member;
 use crate::module::Module;
-use crate::runtime::{Member, Runtime};
+use crate::runtime::Runtime;
 use std::ffi::{c_char, c_int, c_uint, c_void};
 
 /// `cudaFuncAttributeMaxDynamicSharedMemorySize`.

@@ -5,8 +5,9 @@ use crate::cuda::fat_binary::FatBinaryWrapper;
 use crate::gpu::real::{Real, real};
 use crate::gpu::register;
 use crate::loading::entered::enter;
+use crate::module::Member;
 use crate::module::{Module, Registered, name};
-use crate::runtime::{Kernel, Member, Runtime, lock, lock_for};
+use crate::runtime::{Kernel, Runtime, lock, lock_for};
 use std::ffi::{CStr, c_char, c_int, c_void};
 
 /// The real runtime, where kernels run on a GPU.

@@ -4,7 +4,7 @@ use super::queue::{Children, Request, Thread, Work};
 use crate::configuration::Configuration;
 use crate::cuda::error::{self, Error};
 use crate::cuda::version::VERSION;
-use crate::execution::hooks::lanes;
+use crate::execution::lanes::lanes;
 use crate::execution::scheduled::warp_of;
 use crate::execution::warp::Running;
 use warpline_format::abi::{WarpContext, device_call};
@@ -37,7 +37,7 @@ pub unsafe extern "C" fn __wl_device_call(
             let given: Arguments = std::array::from_fn(|index| (*arguments)[index][lane]);
             (*results)[lane] = call(&mut *(*running).children, running, which, thread, &given);
         }
-        crate::runtime::tell_heap(running);
+        crate::execution::heap::tell_heap(running);
     }
 }
 

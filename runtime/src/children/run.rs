@@ -5,8 +5,9 @@ use crate::configuration::Configuration;
 use crate::copy::Rows;
 use crate::cuda::error::{self, Error};
 use crate::execution::warp::Stop;
+use crate::module::Member;
 use crate::paths::Entry;
-use crate::runtime::{Member, Runtime};
+use crate::runtime::Runtime;
 
 /// `cudaMemcpyDeviceToDevice`.
 const WITHIN_DEVICE: i32 = 3;
@@ -71,7 +72,7 @@ impl Ended {
     /// CUDA's code.
     pub fn code(&self) -> Error {
         match self {
-            Ended::Stopped(stop) => crate::launch::code_of(stop),
+            Ended::Stopped(stop) => crate::faults::cause::code_of(stop),
             Ended::Refused(code) if *code == error::SUCCESS => error::LAUNCH_FAILURE,
             Ended::Refused(code) => *code,
         }

@@ -1,6 +1,7 @@
 //! Device-side `malloc` and `free`.
 
 use super::warp::Heap;
+use super::warp::Running;
 use crate::memory::{Description, DeviceMemory};
 use warpline_format::event::{Allocation, AllocationKind, Event};
 
@@ -47,5 +48,18 @@ impl Heap {
 impl Default for Heap {
     fn default() -> Self {
         Heap::new()
+    }
+}
+
+/// Tells the trace of device-side allocations, as soon as they are made.
+///
+/// # Safety
+/// `running` is the launch that runs on this thread.
+pub unsafe fn tell_heap(running: *mut Running) {
+    // SAFETY: by the contract; launch, heap and trace are used by this thread alone.
+    unsafe {
+        for event in std::mem::take(&mut (*(*running).heap).started) {
+            (*(*running).trace).event(event);
+        }
     }
 }

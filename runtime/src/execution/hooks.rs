@@ -3,10 +3,12 @@
 //! They run on a warp's fibre. A kernel that is stopped never comes back to them, so nothing that
 //! needs to be dropped may be alive on the fibre at that point.
 
+use super::lanes::lanes;
 use super::native;
 use super::scheduled::warp_of;
 use super::warp::{Mode, PATIENCE, Pause, Stop, Warp, pause, stop};
-use crate::faults::check::{self, Access};
+use crate::faults::access::Access;
+use crate::faults::check;
 use crate::faults::message;
 use crate::printf;
 use std::ffi::c_char;
@@ -229,7 +231,7 @@ pub unsafe extern "C" fn __wl_malloc(
         for lane in lanes(mask) {
             (*results)[lane] = (*(*running).heap).allocate(&mut *(*running).memory, (*sizes)[lane]);
         }
-        crate::runtime::tell_heap(running);
+        crate::execution::heap::tell_heap(running);
     }
 }
 
@@ -293,13 +295,4 @@ pub unsafe extern "C" fn __wl_bad_call(context: *mut WarpContext, mask: u32, tar
 pub unsafe extern "C" fn __wl_globaltimer(context: *mut WarpContext) -> u64 {
     // SAFETY: by the contract.
     unsafe { (*(*warp_of(context)).running).clock_base + (*context).clock }
-}
-
-/// Numbers of the active lanes.
-pub fn lanes(mut mask: u32) -> impl Iterator<Item = usize> {
-    std::iter::from_fn(move || {
-        let lane = mask.trailing_zeros();
-        mask &= mask.wrapping_sub(1);
-        (lane < 32).then_some(lane as usize)
-    })
 }

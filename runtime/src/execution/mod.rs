@@ -8,6 +8,7 @@ pub mod fibre;
 pub mod heap;
 pub mod hooks;
 pub mod items;
+pub mod lanes;
 pub mod native;
 mod residents;
 pub mod scheduled;

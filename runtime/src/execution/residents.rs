@@ -193,7 +193,7 @@ impl Scheduled<'_> {
             switch(&raw mut (*running).scheduler, (*warp).fibre);
             (*running).current = null_mut();
             if let Some(stops) = (*running).stops.as_mut() {
-                stops.paused(warp, (*warp).context.record_cursor, (*running).pause == Pause::Finished);
+                stops.paused(warp as usize, (*warp).context.record_cursor, (*running).pause == Pause::Finished);
             }
             hot.limit = (*warp).context.record_cursor;
             hot.stack = (*warp).fibre;

@@ -1,7 +1,8 @@
 //! Slow path of the access check.
 
+use super::access::Access;
 use super::message;
-use crate::execution::hooks::lanes;
+use crate::execution::lanes::lanes;
 use crate::execution::warp::{Running, Stop, Warp};
 use crate::memory::windows::{Region, region};
 use warpline_format::abi::{SiteRange, windows};
@@ -9,23 +10,6 @@ use warpline_format::access::{LANES, Space};
 use warpline_format::event::{Fault, FaultKind};
 use warpline_format::options::Check;
 use warpline_format::site_table::Op;
-
-/// The access that did not fit its site's range.
-#[derive(Clone, Copy, Debug)]
-pub struct Access<'a> {
-    /// Site.
-    pub site: u32,
-    /// Space as the compiler knew it.
-    pub space: u32,
-    /// Active lanes.
-    pub mask: u32,
-    /// Their addresses.
-    pub addresses: &'a [u64; LANES],
-    /// Bytes per lane.
-    pub bytes: u32,
-    /// Alignment it needs.
-    pub align: u32,
-}
 
 /// Checks each lane; returns those that may go on, or why the kernel stops.
 ///

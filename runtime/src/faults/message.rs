@@ -1,6 +1,6 @@
 //! What the user reads about a fault, in the manner of a memory checker.
 
-use super::check::Access;
+use super::access::Access;
 use crate::execution::warp::Warp;
 use crate::memory::registry::{Live, Registry};
 use crate::memory::windows::{Region, region};

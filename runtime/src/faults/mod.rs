@@ -1,6 +1,8 @@
 //! Accesses that must not be: found by the check, or by the processor.
 
+pub mod access;
 pub mod barrier;
+pub mod cause;
 pub mod check;
 pub mod message;
 pub mod signal;

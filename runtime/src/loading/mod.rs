@@ -11,8 +11,9 @@ mod object;
 
 use crate::cuda::error::{self, Error};
 use crate::message;
+use crate::module::Member;
 use crate::module::name;
-use crate::runtime::{Kernel, Member, Runtime};
+use crate::runtime::{Kernel, Runtime};
 use image::Image;
 use std::ffi::c_char;
 use std::path::Path;

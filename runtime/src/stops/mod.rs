@@ -9,5 +9,6 @@ mod calls;
 mod chosen;
 mod picture;
 mod session;
+mod state;
 
-pub use session::Stops;
+pub use state::Stops;

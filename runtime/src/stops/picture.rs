@@ -7,7 +7,7 @@ use warpline_format::site_table::{FrameId, SiteTable};
 use warpline_format::stop::{CodePlace, HostPath, Stopped, StoppedLane, Target};
 
 use crate::execution::warp::Warp;
-use crate::faults::check::Access;
+use crate::faults::access::Access;
 use crate::memory::registry::Registry;
 use crate::memory::windows::{Region, region};
 use crate::module::{name, shared_variables};

@@ -4,6 +4,7 @@ use super::format::Channel;
 use super::image::{Image, axes};
 use super::sample::{MOST_TAPS, fetch, nearest_address, tap_count};
 use super::table::Unusable;
+use crate::execution::lanes::lanes;
 use crate::execution::scheduled::warp_of;
 use crate::execution::warp::{Pause, Stop, Warp, pause, stop};
 use crate::faults::{check, message};
@@ -20,15 +21,6 @@ fn by_handle(mut mask: u32, handles: &[u64; LANES], mut group: impl FnMut(u64, u
         group(handle, mask & lanes);
         mask &= !lanes;
     }
-}
-
-/// Numbers of the active lanes.
-fn lanes(mut mask: u32) -> impl Iterator<Item = usize> {
-    std::iter::from_fn(move || {
-        let lane = mask.trailing_zeros();
-        mask &= mask.wrapping_sub(1);
-        (lane < 32).then_some(lane as usize)
-    })
 }
 
 /// Writes a request into the warp's records.

@@ -1,0 +1,20 @@
+//! The trace that waits while a section of the program has one of its own.
+
+use crate::trace::Trace;
+use std::collections::BTreeSet;
+use warpline_format::event::AllocationId;
+
+/// What goes on when a section is over.
+#[derive(Debug)]
+pub struct Outer {
+    /// Its trace.
+    pub(crate) trace: Trace,
+    /// Launches so far.
+    pub(crate) launches: u64,
+    /// Of them those that are recorded.
+    pub(crate) chosen: u64,
+    /// Modules that its trace knows.
+    pub(crate) modules: usize,
+    /// Allocations that its trace takes for live.
+    pub(crate) live: BTreeSet<AllocationId>,
+}
