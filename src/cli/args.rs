@@ -5,6 +5,9 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+pub use super::args_recordings::{
+    GateArguments, GateFormat, HistoryArguments, HistoryFormat, OriginArguments, RecordArguments, StoreArguments,
+};
 use crate::simulation::DEFAULT_WINDOW;
 
 /// Memory profiler for CUDA programs, with or without a GPU.
@@ -62,6 +65,12 @@ pub enum Command {
     Merge(MergeArguments),
     /// Put profiles into a dataset of tables (Apache Parquet), for data frames and SQL
     Export(ExportArguments),
+    /// Keep profiles by name and commit in a store
+    Record(RecordArguments),
+    /// Draw a figure of a kernel over the commits that are recorded
+    History(HistoryArguments),
+    /// Hold a profile to limits against the nearest recording of a branch; exit code 5 where one is broken
+    Gate(GateArguments),
     /// Check caches by pointer chases: closed forms, a GPU's own latencies and counters; or profiles against Nsight Compute
     Validate(ValidateArguments),
     /// List the GPU models, or show one
@@ -535,7 +544,7 @@ pub enum ExportFormat {
 }
 
 /// A number of percent.
-fn percent(text: &str) -> Result<f64, String> {
+pub(super) fn percent(text: &str) -> Result<f64, String> {
     let number = text.trim_end_matches('%').trim_end().parse::<f64>().ok();
     number.filter(|number| (0.0..=100.0).contains(number)).ok_or_else(|| "it takes a number from 0 to 100".to_owned())
 }

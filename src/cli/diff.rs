@@ -58,7 +58,7 @@ pub(super) fn execute(arguments: &DiffArguments, color: Color) -> Result<u8, Fai
     Ok(exit_code::OK)
 }
 
-fn limits(path: &Path) -> Result<LimitSet, Failure> {
+pub(super) fn limits(path: &Path) -> Result<LimitSet, Failure> {
     let text = std::fs::read_to_string(path).map_err(|error| {
         Failure::new(exit_code::UNREADABLE, format!("{}: cannot read the limits: {error}", path.display()))
     })?;

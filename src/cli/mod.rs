@@ -1,6 +1,7 @@
 //! The `warpline` command line.
 
 mod args;
+mod args_recordings;
 mod cc;
 mod default_model;
 mod diff;
@@ -18,6 +19,7 @@ mod output;
 mod piped;
 mod predict;
 mod profile;
+mod recordings;
 mod report;
 mod run;
 mod sim;
@@ -67,6 +69,9 @@ pub fn main() -> ExitCode {
         Command::Predict(arguments) => predict::execute(&arguments),
         Command::Merge(arguments) => merge::execute(&arguments),
         Command::Export(arguments) => export::execute(&arguments),
+        Command::Record(arguments) => recordings::record(&arguments),
+        Command::History(arguments) => recordings::history(&arguments, color),
+        Command::Gate(arguments) => recordings::gate(&arguments, color),
         Command::Report(arguments) => report::execute(&arguments, color),
         Command::Validate(arguments) => validate::execute(&arguments),
         Command::Gpus(arguments) => gpus::execute(&arguments),

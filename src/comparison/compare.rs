@@ -80,17 +80,17 @@ fn fingerprint(profile: &Profile) -> u64 {
 }
 
 /// Everything of one side.
-struct Side<'a> {
+pub(super) struct Side<'a> {
     code: &'a Code<'a>,
     groups: Vec<AllocationGroup<'a>>,
-    kernels: Vec<Figures>,
+    pub(super) kernels: Vec<Figures>,
     lines: BTreeMap<(usize, Place<'a>), Figures>,
     branches: BTreeMap<(usize, Place<'a>), Vec<Branch>>,
-    allocations: Vec<Figures>,
+    pub(super) allocations: Vec<Figures>,
 }
 
 impl<'a> Side<'a> {
-    fn new(code: &'a Code<'a>) -> Side<'a> {
+    pub(super) fn new(code: &'a Code<'a>) -> Side<'a> {
         let profile = code.profile;
         let groups = groups(code);
         let mut lines = BTreeMap::new();

@@ -10,7 +10,7 @@ use crate::profile::model::Run;
 const REASONS: [&str; 2] = ["model_chosen", "model_figures_assumed"];
 
 /// All of them, what matters most first.
-pub(super) fn find(before: &Profile, after: &Profile) -> Vec<Difference> {
+pub fn find(before: &Profile, after: &Profile) -> Vec<Difference> {
     let (one, other) = (&before.run, &after.run);
     let mut found = Vec::new();
     let mut tell = |what: &str, before: String, after: String, wrong: bool| {

@@ -10,7 +10,10 @@ pub mod document;
 mod figures;
 pub mod limits;
 mod matching;
+mod measured;
 
 pub use compare::{Options, compare};
+pub use differences::find as differences;
 pub use document::Diff;
-pub use figures::{Better, Figure, Unit, better, rank, unit};
+pub use figures::{Better, Figure, Figures, Subject, Unit, better, names, rank, unit};
+pub use measured::{Measured, measure};

@@ -6,6 +6,8 @@ mod comparison;
 mod csv;
 mod filter;
 mod finding_text;
+mod gate;
+mod history;
 mod html;
 mod markdown;
 mod pprof;
@@ -22,6 +24,12 @@ pub use callgrind::callgrind;
 pub use comparison::{DiffOptions, json as diff_json, markdown as diff_markdown, text as diff_text};
 pub use csv::csv;
 pub use filter::{Filter, allocations_named, apply};
+pub use gate::{
+    benchmark as gate_benchmark, json as gate_json, markdown as gate_markdown, sarif as gate_sarif, text as gate_text,
+};
+pub use history::{
+    csv as history_csv, html as history_html, json as history_json, svg as history_svg, text as history_text,
+};
 pub use html::{diff_html, html};
 pub use markdown::markdown;
 pub use pprof::pprof;

@@ -8,8 +8,19 @@ use crate::findings::pages;
 use crate::profile::Profile;
 use crate::profile::model::Finding;
 
+/// A profile, and those of its findings that are told.
+pub(super) struct Scanned<'a> {
+    pub(super) profile: &'a Profile,
+    pub(super) findings: &'a [Finding],
+}
+
 /// The findings of the profile.
 pub fn sarif(profile: &Profile) -> String {
+    of_findings(&[Scanned { profile, findings: &profile.findings }], None)
+}
+
+/// Findings of profiles; files below the folder `root` by their path in it, as code review knows them.
+pub(super) fn of_findings(scanned: &[Scanned<'_>], root: Option<&str>) -> String {
     let rules: Vec<Value> = pages()
         .map(|page| {
             json!({
@@ -20,7 +31,10 @@ pub fn sarif(profile: &Profile) -> String {
             })
         })
         .collect();
-    let results: Vec<Value> = profile.findings.iter().map(|finding| result(profile, finding)).collect();
+    let each = |one: &Scanned<'_>| -> Vec<Value> {
+        one.findings.iter().map(|finding| result(one.profile, finding, root)).collect()
+    };
+    let results: Vec<Value> = scanned.iter().flat_map(each).collect();
     let run = json!({
         "tool": { "driver": {
             "name": "Warpline", "version": env!("CARGO_PKG_VERSION"), "rules": rules,
@@ -49,7 +63,7 @@ fn name(id: &str) -> String {
     name
 }
 
-fn result(profile: &Profile, finding: &Finding) -> Value {
+fn result(profile: &Profile, finding: &Finding, root: Option<&str>) -> Value {
     let frame = finding_text::frame(profile, finding);
     let mut region = json!({ "startLine": frame.line.max(1) });
     if frame.column > 0 {
@@ -79,7 +93,7 @@ fn result(profile: &Profile, finding: &Finding) -> Value {
     }
     if !frame.file.is_empty() {
         let mut location = json!({ "physicalLocation": {
-            "artifactLocation": { "uri": uri(&frame.file) }, "region": region,
+            "artifactLocation": { "uri": uri(within(&frame.file, root)) }, "region": region,
         } });
         if !frame.function.is_empty() {
             location["logicalLocations"] = json!([{ "fullyQualifiedName": frame.function }]);
@@ -89,7 +103,7 @@ fn result(profile: &Profile, finding: &Finding) -> Value {
     if let Some(inside) = &finding.inside_library {
         result["relatedLocations"] = json!([{
             "physicalLocation": {
-                "artifactLocation": { "uri": uri(&inside.file) }, "region": { "startLine": inside.line.max(1) },
+                "artifactLocation": { "uri": uri(within(&inside.file, root)) }, "region": { "startLine": inside.line.max(1) },
             },
             "message": { "text": "where it happens inside the library" },
         }]);
@@ -100,6 +114,12 @@ fn result(profile: &Profile, finding: &Finding) -> Value {
 fn capital(text: &str) -> String {
     let mut letters = text.chars();
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+}
+
+/// A path without the folder that it lies in.
+fn within<'a>(path: &'a str, root: Option<&str>) -> &'a str {
+    let inside = root.and_then(|root| path.strip_prefix(root.trim_end_matches('/'))?.strip_prefix('/'));
+    inside.filter(|inside| !inside.is_empty()).unwrap_or(path)
 }
 
 /// A path as a URI (RFC 3986): absolute ones with their scheme.

@@ -1,0 +1,65 @@
+//! `warpline history`.
+
+use super::place::{failure, open, ordered};
+use super::repository::Repository;
+use crate::cli::args::{HistoryArguments, HistoryFormat};
+use crate::cli::output::Color;
+use crate::cli::{Failure, output};
+use crate::comparison::{Subject, names};
+use crate::exit_code;
+use crate::history::{Wanted, collect};
+use crate::report::{self, DiffOptions};
+
+/// What stands for the whole program in the place of a kernel.
+const PROGRAM: &str = "@program";
+
+pub(in crate::cli) fn execute(arguments: &HistoryArguments, color: Color) -> Result<u8, Failure> {
+    let usage = |message: String| Failure::new(exit_code::USAGE, message);
+    let (wanted, subject) = if arguments.kernel == PROGRAM {
+        (Wanted::Program, Subject::Program)
+    } else {
+        let regex = regex::Regex::new(&arguments.kernel)
+            .map_err(|error| usage(format!("KERNEL is no regular expression: {error}")))?;
+        (Wanted::Kernels(regex), Subject::Kernel)
+    };
+    let known = names(subject);
+    if !known.contains(&arguments.metric) {
+        let like: Vec<&str> =
+            known.iter().filter(|name| name.contains(&arguments.metric)).map(String::as_str).take(8).collect();
+        let like = if like.is_empty() { String::new() } else { format!("; there are {}", like.join(", ")) };
+        let what = if subject == Subject::Program { "the program has" } else { "kernels have" };
+        return Err(usage(format!("{what} no figure `{}`{like} (docs/comparison.md lists all)", arguments.metric)));
+    }
+    let store = open(&arguments.store, false)?;
+    let mut listing = store.records(arguments.name.as_deref()).map_err(failure)?;
+    if let Some(branch) = &arguments.branch {
+        listing.records.retain(|recorded| recorded.record.branch.as_ref() == Some(branch));
+    }
+    let records = ordered(listing, Repository::here().as_ref());
+    let history =
+        collect(&store, &records, &wanted, &arguments.metric, arguments.tolerance / 100.0).map_err(failure)?;
+    let nothing = history.series.iter().all(|series| series.points.iter().all(|point| point.value.is_none()));
+    if nothing {
+        let what = if records.is_empty() {
+            "nothing is recorded there; `warpline record` does it".to_owned()
+        } else {
+            format!("none of {} recordings has `{}` of such a kernel", records.len(), arguments.metric)
+        };
+        return Err(Failure::new(exit_code::NOTHING_MATCHED, what));
+    }
+    let options = DiffOptions {
+        color: color.stdout && arguments.output.is_none(),
+        top: usize::MAX,
+        all: arguments.all,
+        width: crate::cli::report::width(arguments.output.is_none()),
+    };
+    let text = match arguments.format {
+        HistoryFormat::Text => report::history_text(&history, &options),
+        HistoryFormat::Csv => report::history_csv(&history),
+        HistoryFormat::Json => report::history_json(&history),
+        HistoryFormat::Svg => report::history_svg(&history),
+        HistoryFormat::Html => report::history_html(&history),
+    };
+    output::write(text.as_bytes(), arguments.output.as_deref())?;
+    Ok(exit_code::OK)
+}

@@ -1,0 +1,56 @@
+//! Where recordings are kept.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use super::repository::Repository;
+use crate::cli::args::StoreArguments;
+use crate::cli::{Failure, output};
+use crate::exit_code;
+use crate::history::in_order;
+use crate::store::{Listing, Recorded, Store, StoreError};
+
+/// Variable that names the store.
+const VARIABLE: &str = "WARPLINE_STORE";
+/// The store where nothing names one.
+const DEFAULT: &str = ".warpline";
+
+/// Opens the store that the arguments or the environment name.
+pub(super) fn open(arguments: &StoreArguments, create: bool) -> Result<Store, Failure> {
+    let variable = std::env::var(VARIABLE).ok().filter(|place| !place.is_empty());
+    let place = arguments.store.clone().or(variable).unwrap_or_else(|| DEFAULT.to_owned());
+    let opened = if let Some((scheme, _)) = place.split_once("://") {
+        return Err(Failure::new(exit_code::USAGE, no_service(scheme)));
+    } else {
+        Store::in_folder(Path::new(&place), create)
+    };
+    opened.map_err(failure)
+}
+
+fn no_service(scheme: &str) -> String {
+    format!(
+        "{scheme}:// is a store that this build of warpline has no code for: give --store a folder, or build warpline with \
+         --features object-store"
+    )
+}
+
+/// A store's error with the code for it.
+pub(super) fn failure(error: StoreError) -> Failure {
+    let code = match error {
+        StoreError::Unfit(_) | StoreError::NotAStore { .. } => exit_code::USAGE,
+        StoreError::Io { what: "write", .. } => exit_code::UNEXPECTED,
+        _ => exit_code::UNREADABLE,
+    };
+    Failure::new(code, error)
+}
+
+/// The records of a listing in their order, oldest first; what cannot be read is told.
+pub(super) fn ordered(listing: Listing, repository: Option<&Repository>) -> Vec<Recorded> {
+    for problem in &listing.problems {
+        output::say(format_args!("note: {}: {}", problem.place, problem.what));
+    }
+    let commits: BTreeSet<&str> =
+        listing.records.iter().filter_map(|recorded| recorded.record.commit.as_deref()).collect();
+    let known = repository.map(|repository| repository.in_order(&commits)).unwrap_or_default();
+    in_order(listing.records.clone(), &known)
+}

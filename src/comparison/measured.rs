@@ -1,0 +1,32 @@
+//! The figures of one profile, by the names that comparisons and limits use.
+
+use super::compare::Side;
+use super::figures::{self, Figures};
+use super::matching::Code;
+use crate::profile::Profile;
+
+/// The figures of one profile.
+#[derive(Clone, Debug, Default)]
+pub struct Measured {
+    /// Of the whole program.
+    pub program: Figures,
+    /// Of its kernels, by demangled name, in the profile's order. Where several have one name, their source file is part of it.
+    pub kernels: Vec<(String, Figures)>,
+}
+
+/// Takes the figures of a profile.
+pub fn measure(profile: &Profile) -> Measured {
+    let code = Code::new(profile);
+    let side = Side::new(&code);
+    let program = figures::of_program(&side.kernels, &side.allocations);
+    let name = |index: usize| {
+        let kernel = &profile.kernels[index];
+        let alike = profile.kernels.iter().filter(|other| other.name == kernel.name).count();
+        match kernel.module.rsplit('/').next() {
+            Some(file) if alike > 1 => format!("{} [{file}]", kernel.name),
+            _ => kernel.name.clone(),
+        }
+    };
+    let kernels = side.kernels.iter().enumerate().map(|(index, figures)| (name(index), figures.clone())).collect();
+    Measured { program, kernels }
+}

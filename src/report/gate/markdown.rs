@@ -1,0 +1,80 @@
+//! Verdicts for a pull request: short where all is well, with what changed folded away.
+
+use std::fmt::Write as _;
+
+use super::{baseline, unlike, words};
+use crate::gate::{Judged, Verdict};
+use crate::report::DiffOptions;
+use crate::report::comparison;
+use crate::report::comparison::shown::broken;
+use crate::report::markdown::{code, escaped};
+
+/// Services cut longer comments: GitHub's at 65 536 letters, its job summaries at 1 MiB.
+const MOST: usize = 60_000;
+
+/// The verdicts.
+pub fn markdown(judged: &[Judged], options: &DiffOptions) -> String {
+    let count = |verdict: Verdict| judged.iter().filter(|one| one.program.verdict == verdict).count();
+    let (broken, unlike) = (count(Verdict::Broken), count(Verdict::Unlike));
+    let head = match (broken, unlike) {
+        (0, 0) => ":white_check_mark: Warpline: all limits hold",
+        (0, _) => ":warning: Warpline: no baseline that was made alike",
+        _ => ":x: Warpline: limits are broken",
+    };
+    let mut out = format!("## {head}\n\n| program | GPU model | verdict | baseline |\n|---|---|---|---|\n");
+    for one in judged {
+        let program = &one.program;
+        _ = writeln!(
+            out,
+            "| {} | {} | {} | {} |",
+            escaped(&program.name),
+            escaped(&program.models.join(", ")),
+            words(program.verdict),
+            escaped(&baseline(one))
+        );
+    }
+    out.push('\n');
+    for one in judged {
+        section(&mut out, one);
+    }
+    for one in judged {
+        let Some((before, diff)) = one.before.as_ref().zip(one.program.comparison.as_ref()) else { continue };
+        if diff.is_empty() {
+            continue;
+        }
+        let page = comparison::markdown(diff, before, &one.after, options);
+        let name = escaped(&one.program.name);
+        if out.len() + page.len() > MOST {
+            _ = writeln!(out, "What changed in {name} is too long to be shown here: `warpline diff` shows it.\n");
+            continue;
+        }
+        _ = writeln!(out, "<details><summary>What changed in {name}</summary>\n\n{page}\n</details>\n");
+    }
+    out
+}
+
+/// What a reviewer has to see of a program.
+fn section(out: &mut String, one: &Judged) {
+    let program = &one.program;
+    let differences = unlike(one);
+    let limits = program.comparison.as_ref().and_then(|diff| diff.limits.as_ref());
+    let rows = limits.map_or(&[][..], |limits| &limits.broken);
+    let unused = limits.map_or(&[][..], |limits| &limits.unmatched);
+    if differences.is_empty() && rows.is_empty() && unused.is_empty() {
+        return;
+    }
+    _ = writeln!(out, "### {}\n", escaped(&program.name));
+    for row in rows.iter().take(50) {
+        _ = writeln!(out, "- :x: {}", escaped(&broken(row)));
+    }
+    if rows.len() > 50 {
+        _ = writeln!(out, "- and {} more", rows.len() - 50);
+    }
+    for limit in unused {
+        _ = writeln!(out, "- unused: {}: nothing in the profiles matches it", code(limit));
+    }
+    for difference in differences {
+        _ = writeln!(out, "- unlike: {}", escaped(&difference));
+    }
+    out.push('\n');
+}

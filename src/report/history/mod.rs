@@ -1,0 +1,47 @@
+//! Figures over commits: as a chart for terminals, a table, a picture and a page.
+
+mod csv;
+mod picture;
+mod text;
+
+pub use csv::csv;
+pub use picture::{html, svg};
+pub use text::text;
+
+use crate::comparison::document::Value;
+use crate::comparison::{Better, better};
+use crate::history::{History, Point, Series};
+use crate::report::plain_name;
+
+/// The document, indented.
+pub fn json(history: &History) -> String {
+    let mut text = serde_json::to_string_pretty(history).expect("a history has string keys");
+    text.push('\n');
+    text
+}
+
+/// What a series is of.
+fn title(history: &History, series: &Series) -> String {
+    let what = series.kernel.as_deref().map_or("the program", plain_name);
+    format!("{} of {what} in {} ({})", history.metric, series.name, series.model)
+}
+
+/// The commit of a point as people name it.
+fn commit(point: &Point) -> &str {
+    let text = point.commit.as_deref().unwrap_or(&point.record);
+    text.get(..10).unwrap_or(text)
+}
+
+/// How much a value changed, and whether that is better.
+fn change(metric: &str, before: Option<Value>, after: Option<Value>) -> (String, Option<bool>) {
+    let (Some(one), Some(other)) = (before.map(Value::number), after.map(Value::number)) else {
+        return (if after.is_some() { "new" } else { "gone" }.to_owned(), None);
+    };
+    let good = match better(metric) {
+        Better::Less => Some(other < one),
+        Better::More => Some(other > one),
+        Better::Neither => None,
+    };
+    let text = if one == 0.0 { "from none".to_owned() } else { format!("{:+.1} %", 100.0 * (other - one) / one) };
+    (text, good)
+}
