@@ -15,7 +15,7 @@ api! {
     /// Begins to turn the work of a stream into a graph. The mode says which calls of other threads are refused
     /// meanwhile; none are.
     fn cudaStreamBeginCapture(stream: StreamHandle, mode: c_int) |runtime, entry|
-        => crate::gpu::graph_calls::begin_capture {
+        => crate::gpu::graphs::calls::begin_capture {
         let _ = entry;
         runtime.streams.get(stream as usize)?;
         if !(0..=2).contains(&mode) {
@@ -26,7 +26,7 @@ api! {
 
     /// Ends a capture.
     fn cudaStreamEndCapture(stream: StreamHandle, graph: *mut GraphHandle) |runtime, entry|
-        => crate::gpu::graph_calls::end_capture {
+        => crate::gpu::graphs::calls::end_capture {
         let _ = entry;
         if graph.is_null() {
             return Err(error::INVALID_VALUE);

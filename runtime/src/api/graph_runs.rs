@@ -35,7 +35,7 @@ api! {
         executable: *mut ExecutableHandle,
         graph: GraphHandle,
         flags: c_ulonglong,
-    ) |runtime, entry| => crate::gpu::graph_calls::instantiate {
+    ) |runtime, entry| => crate::gpu::graphs::calls::instantiate {
         let _ = (entry, flags);
         instantiate(runtime, executable, graph)
     }
@@ -45,7 +45,7 @@ api! {
         executable: *mut ExecutableHandle,
         graph: GraphHandle,
         flags: c_ulonglong,
-    ) |runtime, entry| => crate::gpu::graph_calls::instantiate {
+    ) |runtime, entry| => crate::gpu::graphs::calls::instantiate {
         let _ = (entry, flags);
         instantiate(runtime, executable, graph)
     }
@@ -55,7 +55,7 @@ api! {
         executable: *mut ExecutableHandle,
         graph: GraphHandle,
         parameters: *mut InstantiateParameters,
-    ) |runtime, entry| => crate::gpu::graph_calls::instantiate_with {
+    ) |runtime, entry| => crate::gpu::graphs::calls::instantiate_with {
         let _ = entry;
         let made = instantiate(runtime, executable, graph);
         // SAFETY: null or valid by the contract.
@@ -67,7 +67,7 @@ api! {
     }
 
     /// Destroys an executable graph.
-    fn cudaGraphExecDestroy(executable: ExecutableHandle) |runtime, entry| => crate::gpu::graphs::destroy {
+    fn cudaGraphExecDestroy(executable: ExecutableHandle) |runtime, entry| => crate::gpu::graphs::executables::destroy {
         let _ = entry;
         runtime.graphs.remove_executable(executable as usize)
     }
@@ -84,7 +84,7 @@ api! {
         executable: ExecutableHandle,
         graph: GraphHandle,
         result: *mut UpdateResult,
-    ) |runtime, entry| => crate::gpu::graph_calls::update {
+    ) |runtime, entry| => crate::gpu::graphs::calls::update {
         let _ = entry;
         let updated = runtime.graphs.update(executable as usize, graph as usize)?;
         let null = std::ptr::null_mut();
@@ -99,7 +99,7 @@ api! {
         executable: ExecutableHandle,
         node: NodeHandle,
         enabled: c_uint,
-    ) |runtime, entry| => crate::gpu::graph_calls::set_enabled {
+    ) |runtime, entry| => crate::gpu::graphs::calls::set_enabled {
         let _ = entry;
         let node = runtime.graphs.executable(executable as usize)?.node_mut(node as usize)?;
         if !matches!(node.work, Work::Kernel(_) | Work::Copy(_) | Work::Fill(_)) {
@@ -126,7 +126,7 @@ api! {
         executable: ExecutableHandle,
         node: NodeHandle,
         parameters: *const KernelParameters,
-    ) |runtime, entry| => crate::gpu::graph_calls::set_kernel {
+    ) |runtime, entry| => crate::gpu::graphs::calls::set_kernel {
         let _ = entry;
         // SAFETY: by the contract.
         let work = unsafe { kernel(runtime, parameters)? };
@@ -138,7 +138,7 @@ api! {
         executable: ExecutableHandle,
         node: NodeHandle,
         parameters: *const Memcpy3D,
-    ) |runtime, entry| => crate::gpu::graph_calls::set_copy {
+    ) |runtime, entry| => crate::gpu::graphs::calls::set_copy {
         let _ = entry;
         // SAFETY: by the contract.
         let work = Work::Copy(unsafe { super::copy::copy_3d(runtime, parameters)? });
@@ -153,7 +153,7 @@ api! {
         from: *const c_void,
         bytes: usize,
         kind: c_int,
-    ) |runtime, entry| => crate::gpu::graph_calls::set_flat_copy {
+    ) |runtime, entry| => crate::gpu::graphs::calls::set_flat_copy {
         let _ = entry;
         let work = Work::Copy(CopyWork::flat(to as u64, from as u64, bytes as u64, kind));
         exchange(node_work(runtime, executable, node)?, work)
@@ -168,7 +168,7 @@ api! {
         bytes: usize,
         offset: usize,
         kind: c_int,
-    ) |runtime, entry| => crate::gpu::graph_calls::set_copy_to_symbol {
+    ) |runtime, entry| => crate::gpu::graphs::calls::set_copy_to_symbol {
         let _ = entry;
         // SAFETY: by the contract.
         let work = Work::Copy(super::symbols::to_symbol(runtime, symbol, from, bytes, offset, kind)?);
@@ -184,7 +184,7 @@ api! {
         bytes: usize,
         offset: usize,
         kind: c_int,
-    ) |runtime, entry| => crate::gpu::graph_calls::set_copy_from_symbol {
+    ) |runtime, entry| => crate::gpu::graphs::calls::set_copy_from_symbol {
         let _ = entry;
         let work = Work::Copy(super::symbols::from_symbol(runtime, to, symbol, bytes, offset, kind)?);
         exchange(node_work(runtime, executable, node)?, work)
@@ -195,7 +195,7 @@ api! {
         executable: ExecutableHandle,
         node: NodeHandle,
         child: GraphHandle,
-    ) |runtime, entry| => crate::gpu::graph_calls::set_child {
+    ) |runtime, entry| => crate::gpu::graphs::calls::set_child {
         let _ = entry;
         let work = Work::Child(runtime.graphs.graph(child as usize)?.ordered()?);
         exchange(node_work(runtime, executable, node)?, work)
@@ -206,7 +206,7 @@ api! {
         executable: ExecutableHandle,
         node: NodeHandle,
         event: EventHandle,
-    ) |runtime, entry| => crate::gpu::graph_calls::set_recorded {
+    ) |runtime, entry| => crate::gpu::graphs::calls::set_recorded {
         let _ = entry;
         runtime.streams.event(event as usize)?;
         exchange(node_work(runtime, executable, node)?, Work::Record(event as usize))
@@ -217,7 +217,7 @@ api! {
         executable: ExecutableHandle,
         node: NodeHandle,
         event: EventHandle,
-    ) |runtime, entry| => crate::gpu::graph_calls::set_awaited {
+    ) |runtime, entry| => crate::gpu::graphs::calls::set_awaited {
         let _ = entry;
         runtime.streams.event(event as usize)?;
         exchange(node_work(runtime, executable, node)?, Work::Wait(event as usize))
@@ -228,7 +228,7 @@ api! {
         executable: ExecutableHandle,
         node: NodeHandle,
         parameters: *mut NodeParameters,
-    ) |runtime, entry| => crate::gpu::graph_calls::set_any {
+    ) |runtime, entry| => crate::gpu::graphs::calls::set_any {
         let _ = entry;
         // SAFETY: null or valid by the contract.
         let given = unsafe { parameters.as_ref() }.ok_or(error::INVALID_VALUE)?;
@@ -246,7 +246,7 @@ api! {
         executable: ExecutableHandle,
         node: NodeHandle,
         parameters: *const FillParameters,
-    ) |runtime, entry| => crate::gpu::graph_calls::set_fill {
+    ) |runtime, entry| => crate::gpu::graphs::calls::set_fill {
         let _ = entry;
         // SAFETY: by the contract.
         let work = unsafe { fill(parameters)? };
@@ -258,7 +258,7 @@ api! {
         executable: ExecutableHandle,
         node: NodeHandle,
         parameters: *const HostParameters,
-    ) |runtime, entry| => crate::gpu::graph_calls::set_host {
+    ) |runtime, entry| => crate::gpu::graphs::calls::set_host {
         let _ = entry;
         // SAFETY: by the contract.
         let work = unsafe { host(parameters)? };
@@ -308,7 +308,7 @@ pub unsafe extern "C" fn cudaGraphLaunch(executable: ExecutableHandle, stream: S
     let entry = Entry::new(std::hint::black_box(&here));
     if crate::gpu::active() {
         return crate::gpu::forward!(cudaGraphLaunch, (executable: ExecutableHandle, stream: StreamHandle), entry,
-            crate::gpu::graphs::launch);
+            crate::gpu::graphs::executables::launch);
     }
     let mut graph = None;
     let known = call_any(|runtime| {

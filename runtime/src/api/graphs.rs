@@ -126,7 +126,7 @@ macro_rules! adding {
 adding! {
     /// Adds a kernel.
     fn cudaGraphAddKernelNode(parameters: *const KernelParameters) |runtime|
-        => crate::gpu::graph_calls::add_kernel_node = kernel(runtime, parameters)?;
+        => crate::gpu::graphs::calls::add_kernel_node = kernel(runtime, parameters)?;
     /// Adds a copy of slices of rows.
     fn cudaGraphAddMemcpyNode(parameters: *const Memcpy3D) |runtime| =
         Work::Copy(super::copy::copy_3d(runtime, parameters)?);

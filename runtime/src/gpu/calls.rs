@@ -2,7 +2,8 @@
 //! Each function gets the real one and the caller's arguments. No lock is held while the real one runs.
 
 use super::devices::{returned, settle};
-use super::launch::{Wanted, launch};
+use super::kernels::Wanted;
+use super::launch::launch;
 use super::real::real;
 use super::register::{enter, place_variable_of};
 use super::state::ADDRESSES;

@@ -1,68 +1,24 @@
 //! A kernel launch on a GPU: the choice among the forms of the kernel, the launch's events, and the finish
 //! kernel behind a hooked one.
 
+use super::capturing::is_capturing;
 use super::devices::{Gpu, SlotMemory, current, returned};
 use super::emulation::shared_bits;
-use super::graphs;
+use super::graphs::executables;
 use super::items::LaunchShape;
+use super::kernels::{Wanted, allow_shared, finish_shape, kernel_name, occupancy};
+use super::noted::{Noted, end, note_launch};
 use super::real::Real;
 use super::register::place_variables;
 use super::session::{Begun, TicketPlace};
-use super::state::{Kernel, note_once, registry, stream_number};
+use super::state::{Kernel, note_once, registry};
 use super::times::{self, Form};
-use crate::configuration::known;
 use crate::cuda::error::{self, Error};
 use crate::cuda::types::{Dim3, StreamHandle};
-use crate::module::Member;
 use crate::paths::Entry;
-use crate::runtime::lock;
-use std::ffi::{c_int, c_void};
+use std::ffi::c_void;
 use std::sync::Arc;
-use warpline_format::event::{Event, Launch, LaunchEnd, LaunchId};
 use warpline_format::gpu::TARGET_PARAMETERS;
-use warpline_format::options::Mode;
-
-/// `cudaFuncAttributeMaxDynamicSharedMemorySize`.
-const MAX_DYNAMIC_SHARED: c_int = 8;
-/// Dynamic shared memory that a kernel may have without asking.
-const SHARED_WITHOUT_ASKING: usize = 48 << 10;
-/// Threads of a block of the finish kernel, and most blocks of it.
-const FINISH_THREADS: u32 = 256;
-const FINISH_BLOCKS: u64 = 64;
-
-/// What the program gave with a launch.
-#[derive(Clone, Copy)]
-pub struct Wanted {
-    /// Host stub of the kernel.
-    pub stub: *const c_void,
-    /// Blocks.
-    pub grid: Dim3,
-    /// Threads per block.
-    pub block: Dim3,
-    /// One pointer per parameter.
-    pub arguments: *mut *mut c_void,
-    /// Dynamic shared memory, bytes.
-    pub shared: usize,
-    /// Stream.
-    pub stream: StreamHandle,
-}
-
-/// A launch in the trace.
-pub(super) struct Noted {
-    pub(super) id: LaunchId,
-    pub(super) traced: bool,
-    /// Of the requests only counts are kept.
-    pub(super) counted: bool,
-    pub(super) share: u64,
-    parameters: usize,
-}
-
-impl Noted {
-    /// The form of the kernel that runs when it is traced or counted.
-    fn form(&self, kernel: Kernel) -> usize {
-        if self.counted { kernel.counted } else { kernel.traced }
-    }
-}
 
 /// Launches through `start`, which calls the real runtime's function for the kind of launch with a kernel and its
 /// arguments.
@@ -86,7 +42,7 @@ pub unsafe fn launch(
     };
     if is_capturing(real, wanted.stream) {
         // Hooks are put in when its graph is made executable.
-        graphs::node_made(real);
+        executables::node_made(real);
         return returned(start(wanted.stub, wanted.arguments));
     }
     place_variables(real, kernel.module);
@@ -186,20 +142,6 @@ unsafe fn launch_hooked(
     Some(code)
 }
 
-/// Lets a form of a kernel have as much dynamic shared memory as the program asked for, for the original one.
-pub(super) fn allow_shared(real: &Real, form: usize, bytes: usize) {
-    if bytes > SHARED_WITHOUT_ASKING {
-        // SAFETY: a registered kernel.
-        unsafe { (real.set_attribute)(form as _, MAX_DYNAMIC_SHARED, bytes as c_int) };
-    }
-}
-
-/// Grid and block of the finish kernel for so many cells.
-pub(super) fn finish_shape(cells: u64) -> (Dim3, Dim3) {
-    let blocks = cells.div_ceil(u64::from(FINISH_THREADS)).clamp(1, FINISH_BLOCKS) as u32;
-    (Dim3 { x: blocks, y: 1, z: 1 }, Dim3 { x: FINISH_THREADS, y: 1, z: 1 })
-}
-
 /// Launches the finish kernel behind a hooked one.
 fn finish(
     real: &Real,
@@ -217,86 +159,7 @@ fn finish(
     unsafe { (real.launch)(kernel.finish as _, grid, block, arguments.as_mut_ptr(), 0, stream) }
 }
 
-/// Whether work given to the stream goes into a graph.
-pub(super) fn is_capturing(real: &Real, stream: StreamHandle) -> bool {
-    let mut status = 0;
-    // SAFETY: the program's stream; a result through a pointer to a local.
-    let code = unsafe { (real.is_capturing)(stream, &raw mut status) };
-    if code != error::SUCCESS {
-        // SAFETY: no arguments. The legacy stream cannot be asked while another captures.
-        unsafe { (real.last_error)() };
-    }
-    code != error::SUCCESS || status != 0
-}
-
 /// Blocks of a form of the kernel that share an SM.
 fn resident(real: &Real, wanted: &Wanted, form: usize) -> u32 {
     occupancy(real, wanted.block, wanted.shared, form).max(1)
-}
-
-/// The same, 0 where it cannot run with this block.
-pub(super) fn occupancy(real: &Real, block: Dim3, shared: usize, form: usize) -> u32 {
-    let mut blocks = 0;
-    let threads = block.x * block.y * block.z;
-    // SAFETY: a registered kernel; a result through a pointer to a local.
-    let code = unsafe { (real.occupancy)(&raw mut blocks, form as _, threads as c_int, shared) };
-    if code != error::SUCCESS {
-        // SAFETY: no arguments.
-        unsafe { (real.last_error)() };
-        return 0;
-    }
-    blocks.max(0) as u32
-}
-
-pub(super) fn kernel_name(kernel: Kernel) -> String {
-    lock().and_then(|runtime| Some(runtime.modules.get(kernel.module)?.kernel_name(kernel.index))).unwrap_or_default()
-}
-
-/// Writes the launch's first event. Without hooks it is not traced, whatever the user asked for.
-pub(super) fn note_launch(
-    wanted: &Wanted,
-    kernel: Kernel,
-    hooked: bool,
-    resident: impl Fn(usize) -> u32,
-    entry: Entry,
-) -> Option<Noted> {
-    let counted = lock()?.options.mode == Mode::Counters;
-    // Asks the real runtime, so no lock is held.
-    let resident = resident(if counted { kernel.counted } else { kernel.traced });
-    let mut runtime = lock()?;
-    let path = runtime.path(entry);
-    let (id, chosen) = runtime.count_launch(Member { module: kernel.module, index: kernel.index });
-    let traced = hooked && chosen;
-    let share = runtime.options.block_share.max(1);
-    let stream = stream_number(wanted.stream as usize);
-    let module = runtime.modules.get(kernel.module)?;
-    let descriptor = module.kernels().get(kernel.index)?;
-    let registers = runtime.options.device.registers(known(descriptor), runtime.options.stated);
-    let launch = Launch {
-        id,
-        module: module.id,
-        function: descriptor.function,
-        grid: wanted.grid.into(),
-        block: wanted.block.into(),
-        dynamic_shared: wanted.shared as u32,
-        static_shared: descriptor.static_shared,
-        registers: registers.count,
-        registers_assumed: registers.assumed,
-        local_bytes: descriptor.local_bytes,
-        resident_blocks: resident,
-        block_share: if traced { share } else { 0 },
-        stream,
-        path,
-    };
-    let parameters = descriptor.parameter_count as usize;
-    runtime.trace.event(Event::Launch(launch));
-    Some(Noted { id, traced, counted, share, parameters })
-}
-
-/// Writes the last event of a launch without records.
-pub(super) fn end(id: LaunchId, code: Error) {
-    if let Some(mut runtime) = lock() {
-        let end = LaunchEnd { id, error: code, blocks: Vec::new(), branches: Vec::new() };
-        runtime.trace.event(Event::LaunchEnd(end));
-    }
 }

@@ -3,18 +3,17 @@
 
 pub mod addresses;
 pub mod calls;
+pub mod capturing;
 pub mod devices;
 pub mod driver;
 pub mod driver_calls;
 pub mod emulation;
-pub mod graph_calls;
-pub mod graph_changes;
-pub mod graph_functions;
-pub mod graph_twin;
 pub mod graphs;
 pub mod held;
 pub mod items;
+pub mod kernels;
 pub mod launch;
+pub mod noted;
 pub mod real;
 pub mod real_driver;
 pub mod register;

@@ -1,7 +1,7 @@
 //! Times of kernels on the GPU, for measuring what hooks cost: with `WARPLINE_GPU_TIMES=FILE` a line is appended to FILE for
 //! each launch. Each launch is then waited for, so that its time is its own.
 
-use super::launch::{Wanted, kernel_name, occupancy};
+use super::kernels::{Wanted, kernel_name, occupancy};
 use super::real::{functions, real};
 use super::state::{Kernel, note_once};
 use crate::cuda::error::{self, Error};

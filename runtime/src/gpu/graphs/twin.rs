@@ -1,16 +1,16 @@
 //! The hooked copy of a graph. The program's graph stays as it is, and so does what the program can ask of it; the copy
 //! has the kernels' hooked forms in the place of the original ones, each with a finish kernel behind it.
 
-use super::devices::{Gpu, SlotMemory};
-use super::graph_functions::GraphFunctions;
-use super::held::HELD_SLOTS;
-use super::launch::{allow_shared, finish_shape, kernel_name, occupancy};
-use super::real::Real;
-use super::register::place_variables;
-use super::state::{Kernel, note_once, registry};
+use super::functions::GraphFunctions;
 use crate::cuda::error;
 use crate::cuda::graph_types::{GraphHandle, KernelParameters, NodeHandle};
 use crate::cuda::types::Dim3;
+use crate::gpu::devices::{Gpu, SlotMemory};
+use crate::gpu::held::HELD_SLOTS;
+use crate::gpu::kernels::{allow_shared, finish_shape, kernel_name, occupancy};
+use crate::gpu::real::Real;
+use crate::gpu::register::place_variables;
+use crate::gpu::state::{Kernel, note_once, registry};
 use crate::module::Member;
 use crate::runtime::lock;
 use std::collections::HashMap;
@@ -93,7 +93,7 @@ pub struct Found {
 }
 
 /// Kernels of ours in a graph, and all its nodes; an error says why there can be no copy.
-pub(super) fn kernels_of(
+pub(in crate::gpu) fn kernels_of(
     real: &Real,
     functions: &GraphFunctions,
     graph: GraphHandle,
@@ -172,7 +172,12 @@ pub struct Maker<'m> {
 
 impl Maker<'_> {
     /// Copies a graph and puts hooks in.
-    pub(super) fn draft(&mut self, graph: GraphHandle, found: &[Found], nodes: &[NodeHandle]) -> Result<Draft, String> {
+    pub(in crate::gpu) fn draft(
+        &mut self,
+        graph: GraphHandle,
+        found: &[Found],
+        nodes: &[NodeHandle],
+    ) -> Result<Draft, String> {
         let mut draft = Draft { graph: 0, nodes: HashMap::new(), runs: Vec::new() };
         for found in found {
             place_variables(self.real, found.kernel.module);

@@ -1,15 +1,15 @@
 //! What the program changes of an executable graph, its hooked twin gets too. Where that cannot be done, the program's own
 //! one runs from then on.
 
-use super::graph_functions::{ExecutableHandle, GraphFunctions, graph_functions};
-use super::graph_twin::{Maker, kernels_of, slots};
-use super::graphs::{Known, counted, is_anyone_capturing, known, locked};
-use super::launch::allow_shared;
-use super::real::{Real, real};
-use super::state::registry;
+use super::executables::{Known, counted, is_anyone_capturing, known, locked};
+use super::functions::{ExecutableHandle, GraphFunctions, graph_functions};
+use super::twin::{Maker, kernels_of, slots};
 use crate::cuda::error::{self, Error};
 use crate::cuda::graph_types::UpdateResult;
 use crate::cuda::graph_types::{GraphHandle, KernelParameters, NodeHandle};
+use crate::gpu::kernels::allow_shared;
+use crate::gpu::real::{Real, real};
+use crate::gpu::state::registry;
 use std::mem::MaybeUninit;
 
 /// The program has changed something of an executable graph: `change` does the same to the twin, given it and its node,

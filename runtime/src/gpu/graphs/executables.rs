@@ -2,18 +2,20 @@
 //! a launch starts the twin. What changes the executable graph changes the twin too, and where that cannot be done the
 //! twin is never started again.
 
-use super::devices::{Gpu, current, current_number, returned};
-use super::emulation::shared_bits;
-use super::graph_functions::{ExecutableHandle, GraphFunctions, graph_functions};
-use super::graph_twin::{Draft, Maker, Run, kernels_of, slots};
-use super::launch::{Wanted, end, is_capturing, note_launch};
-use super::real::{Real, real};
-use super::session::{Begun, TicketPlace};
-use super::state::note_once;
+use super::functions::{ExecutableHandle, GraphFunctions, graph_functions};
+use super::twin::{Draft, Maker, Run, kernels_of, slots};
 use crate::cuda::error::{self, Error};
 use crate::cuda::graph_types::GraphHandle;
 use crate::cuda::types::{EventHandle, StreamHandle};
+use crate::gpu::capturing::is_capturing;
+use crate::gpu::devices::{Gpu, current, current_number, returned};
+use crate::gpu::emulation::shared_bits;
 use crate::gpu::items::LaunchShape;
+use crate::gpu::kernels::Wanted;
+use crate::gpu::noted::{end, note_launch};
+use crate::gpu::real::{Real, real};
+use crate::gpu::session::{Begun, TicketPlace};
+use crate::gpu::state::note_once;
 use crate::paths::Entry;
 use crate::runtime::lock;
 use std::collections::{HashMap, HashSet};
@@ -42,28 +44,28 @@ type Shared = Arc<Mutex<Known>>;
 /// Executable graphs by their handles; `None` is one that runs as it is.
 static KNOWN: LazyLock<Mutex<HashMap<usize, Option<Shared>>>> = LazyLock::new(Mutex::default);
 
-pub(super) fn locked<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+pub(in crate::gpu) fn locked<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// An executable graph of the program.
-pub(super) struct Known {
-    pub(super) gpu: Arc<Gpu>,
-    pub(super) runs: Vec<Run>,
-    pub(super) twin: Option<Twin>,
+pub(in crate::gpu) struct Known {
+    pub(in crate::gpu) gpu: Arc<Gpu>,
+    pub(in crate::gpu) runs: Vec<Run>,
+    pub(in crate::gpu) twin: Option<Twin>,
     /// A twin that is not started any more, and may still run.
-    pub(super) retired: Option<Twin>,
+    pub(in crate::gpu) retired: Option<Twin>,
 }
 
-pub(super) struct Twin {
-    pub(super) executable: usize,
-    pub(super) graph: usize,
+pub(in crate::gpu) struct Twin {
+    pub(in crate::gpu) executable: usize,
+    pub(in crate::gpu) graph: usize,
     /// Nodes of its graph by those of the program's graph.
-    pub(super) nodes: HashMap<usize, usize>,
+    pub(in crate::gpu) nodes: HashMap<usize, usize>,
     /// Behind its last launch.
-    pub(super) event: usize,
+    pub(in crate::gpu) event: usize,
     /// Updated from another graph, whose nodes are not those that the program names.
-    pub(super) updated: bool,
+    pub(in crate::gpu) updated: bool,
 }
 
 /// Notes that a node was made for the calling thread's device.
@@ -79,7 +81,7 @@ pub fn capture_begun(stream: StreamHandle) {
 }
 
 /// Whether some stream is being captured.
-pub(super) fn is_anyone_capturing() -> bool {
+pub(in crate::gpu) fn is_anyone_capturing() -> bool {
     !locked(&CAPTURING).is_empty()
 }
 
@@ -90,7 +92,7 @@ pub fn capture_ended(stream: StreamHandle, code: Error) {
     }
 }
 
-pub(super) fn known(executable: ExecutableHandle) -> Option<Shared> {
+pub(in crate::gpu) fn known(executable: ExecutableHandle) -> Option<Shared> {
     locked(&KNOWN).get(&(executable as usize)).cloned().flatten()
 }
 
@@ -98,7 +100,7 @@ fn refuse(why: &str) {
     note_once(format!("a CUDA graph runs as it is, and its kernels have no records: {why}"));
 }
 
-pub(super) fn counted() -> bool {
+pub(in crate::gpu) fn counted() -> bool {
     lock().is_some_and(|runtime| runtime.options.mode == Mode::Counters)
 }
 
@@ -216,7 +218,7 @@ fn dispose(gone: &Mutex<Known>) {
 
 impl Known {
     /// Never starts the twin again.
-    pub(super) fn retire(&mut self, why: &str) {
+    pub(in crate::gpu) fn retire(&mut self, why: &str) {
         self.gpu.session.let_go(slots(&self.runs));
         self.runs.clear();
         if let Some(twin) = self.twin.take() {

@@ -1,15 +1,15 @@
 //! Calls of the API for graphs: the real function does its work on what the program knows, then the hooked twins of
 //! executable graphs follow.
 
-use super::devices::returned;
-use super::graph_changes::{changed, kernel_changed, switched, updated};
-use super::graph_functions::ExecutableHandle;
-use super::graphs::{capture_begun, capture_ended, instantiated, node_made};
-use super::real::real;
+use super::changes::{changed, kernel_changed, switched, updated};
+use super::executables::{capture_begun, capture_ended, instantiated, node_made};
+use super::functions::ExecutableHandle;
 use crate::cuda::error::{self, Error};
 use crate::cuda::graph_types::{FillParameters, GraphHandle, HostParameters, KernelParameters, NodeHandle};
 use crate::cuda::graph_types::{InstantiateParameters, NodeParameters, UpdateResult};
 use crate::cuda::types::{EventHandle, Memcpy3D, StreamHandle};
+use crate::gpu::devices::returned;
+use crate::gpu::real::real;
 use crate::paths::Entry;
 use std::ffi::{c_int, c_uint, c_ulonglong, c_void};
 

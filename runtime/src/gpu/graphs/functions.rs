@@ -1,9 +1,9 @@
 //! What is called of the real runtime's graphs. A runtime that lacks one of these functions runs graphs as they are.
 
-use super::real::functions;
 use crate::cuda::error::Error;
 use crate::cuda::graph_types::{GraphHandle, KernelParameters, NodeHandle};
 use crate::cuda::types::{EventHandle, StreamHandle};
+use crate::gpu::real::functions;
 use std::ffi::{c_int, c_uint, c_ulonglong, c_void};
 use std::sync::OnceLock;
 

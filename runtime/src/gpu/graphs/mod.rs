@@ -1,0 +1,7 @@
+//! Graphs on a GPU: executable graphs and their hooked twins, and the API's calls for them.
+
+pub mod calls;
+pub mod changes;
+pub mod executables;
+pub mod functions;
+pub mod twin;

@@ -1,0 +1,77 @@
+//! Launches in the trace.
+
+use super::kernels::Wanted;
+use super::state::{Kernel, stream_number};
+use crate::configuration::known;
+use crate::cuda::error::Error;
+use crate::module::Member;
+use crate::paths::Entry;
+use crate::runtime::lock;
+use warpline_format::event::{Event, Launch, LaunchEnd, LaunchId};
+use warpline_format::options::Mode;
+
+/// A launch in the trace.
+pub(super) struct Noted {
+    pub(super) id: LaunchId,
+    pub(super) traced: bool,
+    /// Of the requests only counts are kept.
+    pub(super) counted: bool,
+    pub(super) share: u64,
+    pub(super) parameters: usize,
+}
+
+impl Noted {
+    /// The form of the kernel that runs when it is traced or counted.
+    pub(super) fn form(&self, kernel: Kernel) -> usize {
+        if self.counted { kernel.counted } else { kernel.traced }
+    }
+}
+
+/// Writes the launch's first event. Without hooks it is not traced, whatever the user asked for.
+pub(super) fn note_launch(
+    wanted: &Wanted,
+    kernel: Kernel,
+    hooked: bool,
+    resident: impl Fn(usize) -> u32,
+    entry: Entry,
+) -> Option<Noted> {
+    let counted = lock()?.options.mode == Mode::Counters;
+    // Asks the real runtime, so no lock is held.
+    let resident = resident(if counted { kernel.counted } else { kernel.traced });
+    let mut runtime = lock()?;
+    let path = runtime.path(entry);
+    let (id, chosen) = runtime.count_launch(Member { module: kernel.module, index: kernel.index });
+    let traced = hooked && chosen;
+    let share = runtime.options.block_share.max(1);
+    let stream = stream_number(wanted.stream as usize);
+    let module = runtime.modules.get(kernel.module)?;
+    let descriptor = module.kernels().get(kernel.index)?;
+    let registers = runtime.options.device.registers(known(descriptor), runtime.options.stated);
+    let launch = Launch {
+        id,
+        module: module.id,
+        function: descriptor.function,
+        grid: wanted.grid.into(),
+        block: wanted.block.into(),
+        dynamic_shared: wanted.shared as u32,
+        static_shared: descriptor.static_shared,
+        registers: registers.count,
+        registers_assumed: registers.assumed,
+        local_bytes: descriptor.local_bytes,
+        resident_blocks: resident,
+        block_share: if traced { share } else { 0 },
+        stream,
+        path,
+    };
+    let parameters = descriptor.parameter_count as usize;
+    runtime.trace.event(Event::Launch(launch));
+    Some(Noted { id, traced, counted, share, parameters })
+}
+
+/// Writes the last event of a launch without records.
+pub(super) fn end(id: LaunchId, code: Error) {
+    if let Some(mut runtime) = lock() {
+        let end = LaunchEnd { id, error: code, blocks: Vec::new(), branches: Vec::new() };
+        runtime.trace.event(Event::LaunchEnd(end));
+    }
+}
