@@ -1,6 +1,7 @@
 //! What the program changes of an executable graph, its hooked twin gets too. Where that cannot be done, the program's own
 //! one runs from then on.
 
+use super::error::TwinError;
 use super::executables::{Known, counted, is_anyone_capturing, known, locked};
 use super::functions::{ExecutableHandle, GraphFunctions, graph_functions};
 use super::twin::{Maker, kernels_of, slots};
@@ -140,13 +141,13 @@ unsafe fn update_twin(
     known: &mut Known,
     update: unsafe extern "C" fn(ExecutableHandle, GraphHandle, *mut UpdateResult) -> Error,
     graph: GraphHandle,
-) -> Result<(), String> {
+) -> Result<(), TwinError> {
     if known.runs.iter().any(|run| !run.enabled) {
-        return Err("some of its nodes were switched off".into());
+        return Err(TwinError::NodesOff);
     }
-    let Some(twin) = known.twin.as_mut() else { return Err("it had none".into()) };
+    let Some(twin) = known.twin.as_mut() else { return Err(TwinError::NoTwin) };
     if is_anyone_capturing() {
-        return Err("a stream was being captured".into());
+        return Err(TwinError::Capturing);
     }
     let (found, nodes) = kernels_of(real, functions, graph)?;
     let old: Vec<u32> = slots(&known.runs).collect();
@@ -168,7 +169,7 @@ unsafe fn update_twin(
     if code != error::SUCCESS {
         forget_error();
         session.let_go(new.into_iter().filter(|slot| !old.contains(slot)));
-        return Err(format!("CUDA error {code}"));
+        return Err(TwinError::Cuda { what: "the update", code });
     }
     session.let_go(old.into_iter().filter(|slot| !new.contains(slot)));
     twin.updated = true;

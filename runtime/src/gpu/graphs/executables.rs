@@ -2,6 +2,7 @@
 //! a launch starts the twin. What changes the executable graph changes the twin too, and where that cannot be done the
 //! twin is never started again.
 
+use super::error::TwinError;
 use super::functions::{ExecutableHandle, GraphFunctions, graph_functions};
 use super::twin::{Draft, Maker, Run, kernels_of, slots};
 use crate::cuda::error::{self, Error};
@@ -108,10 +109,10 @@ pub(in crate::gpu) fn counted() -> bool {
 pub fn instantiated(executable: ExecutableHandle, graph: GraphHandle, flags: c_ulonglong) {
     let made = match (real(), graph_functions()) {
         (Some(real), Some(functions)) => make(real, functions, graph, flags),
-        _ => Err("the CUDA runtime that this program is linked with is too old".into()),
+        _ => Err(TwinError::OldRuntime),
     };
     let made = made.unwrap_or_else(|why| {
-        refuse(&why);
+        refuse(&why.to_string());
         None
     });
     let old = locked(&KNOWN).insert(executable as usize, made.map(|made| Arc::new(Mutex::new(made))));
@@ -124,22 +125,22 @@ fn make(
     functions: &GraphFunctions,
     graph: GraphHandle,
     flags: c_ulonglong,
-) -> Result<Option<Known>, String> {
+) -> Result<Option<Known>, TwinError> {
     let (found, nodes) = kernels_of(real, functions, graph)?;
     if found.is_empty() {
         return Ok(None);
     }
     if flags & DEVICE_LAUNCH != 0 {
-        return Err("it can be launched by kernels".into());
+        return Err(TwinError::LaunchedByKernels);
     }
     if is_anyone_capturing() {
-        return Err("it was made executable while a stream was captured".into());
+        return Err(TwinError::Capturing);
     }
     node_made(real);
     if DEVICES.load(Ordering::Relaxed).count_ones() != 1 {
-        return Err("the program makes graphs for several GPUs".into());
+        return Err(TwinError::SeveralGpus);
     }
-    let gpu = current(real).map_err(|code| format!("CUDA error {code}"))?;
+    let gpu = current(real).map_err(|code| TwinError::Cuda { what: "the current GPU", code })?;
     let draft =
         Maker { real, functions, gpu: &gpu, counted: counted(), spare: Vec::new() }.draft(graph, &found, &nodes)?;
     if draft.graph == 0 {
@@ -156,7 +157,7 @@ fn make(
             unsafe { (real.last_error)() };
             unsafe { (functions.destroy)(draft.graph as GraphHandle) };
             gpu.session.let_go(draft.slots());
-            Err(format!("with hooks it cannot be made executable (CUDA error {code})"))
+            Err(TwinError::Instantiate(code))
         }
     }
 }

@@ -2,6 +2,7 @@
 
 pub mod calls;
 pub mod changes;
+pub mod error;
 pub mod executables;
 pub mod functions;
 pub mod twin;

@@ -1,6 +1,7 @@
 //! The hooked copy of a graph. The program's graph stays as it is, and so does what the program can ask of it; the copy
 //! has the kernels' hooked forms in the place of the original ones, each with a finish kernel behind it.
 
+use super::error::TwinError;
 use super::functions::GraphFunctions;
 use crate::cuda::error;
 use crate::cuda::graph_types::{GraphHandle, KernelParameters, NodeHandle};
@@ -97,7 +98,7 @@ pub(in crate::gpu) fn kernels_of(
     real: &Real,
     functions: &GraphFunctions,
     graph: GraphHandle,
-) -> Result<(Vec<Found>, Vec<NodeHandle>), String> {
+) -> Result<(Vec<Found>, Vec<NodeHandle>), TwinError> {
     let mut count = 0;
     // SAFETY: the program's graph; results through pointers to locals. So for all calls of this file.
     check("its nodes", unsafe { (functions.nodes)(graph, null_mut(), &raw mut count) }, real)?;
@@ -120,7 +121,7 @@ pub(in crate::gpu) fn kernels_of(
         }
     }
     match odd {
-        Some(kind) if !found.is_empty() => Err(format!("it has a node of a kind that is not handled ({kind})")),
+        Some(kind) if !found.is_empty() => Err(TwinError::NodeKind(kind)),
         _ => Ok((found, nodes)),
     }
 }
@@ -146,14 +147,14 @@ fn kernel_of(real: &Real, functions: &GraphFunctions, node: NodeHandle) -> Optio
     Some(Found { node, kernel: kernel?, parameters })
 }
 
-/// Turns an error that the program did not cause into words.
-fn check(what: &str, code: error::Error, real: &Real) -> Result<(), String> {
+/// Takes an error that the program did not cause from the real runtime.
+fn check(what: &'static str, code: error::Error, real: &Real) -> Result<(), TwinError> {
     if code == error::SUCCESS {
         return Ok(());
     }
     // SAFETY: no arguments.
     unsafe { (real.last_error)() };
-    Err(format!("CUDA gives error {code} for {what}"))
+    Err(TwinError::Cuda { what, code })
 }
 
 /// Makes copies for one GPU.
@@ -177,7 +178,7 @@ impl Maker<'_> {
         graph: GraphHandle,
         found: &[Found],
         nodes: &[NodeHandle],
-    ) -> Result<Draft, String> {
+    ) -> Result<Draft, TwinError> {
         let mut draft = Draft { graph: 0, nodes: HashMap::new(), runs: Vec::new() };
         for found in found {
             place_variables(self.real, found.kernel.module);
@@ -210,7 +211,7 @@ impl Maker<'_> {
         Ok(draft)
     }
 
-    fn fill(&mut self, draft: &mut Draft, found: &[Found], nodes: &[NodeHandle]) -> Result<(), String> {
+    fn fill(&mut self, draft: &mut Draft, found: &[Found], nodes: &[NodeHandle]) -> Result<(), TwinError> {
         let copy = draft.graph as GraphHandle;
         for &node in nodes {
             let mut twin = null_mut();
@@ -266,14 +267,14 @@ impl Maker<'_> {
         node: NodeHandle,
         slot: u32,
         found: &Found,
-    ) -> Result<Result<Hook, String>, String> {
+    ) -> Result<Result<Hook, TwinError>, TwinError> {
         let Some(layout) = registry().layouts.get(&found.kernel.module).cloned() else {
-            return Ok(Err("its module is not known".into()));
+            return Ok(Err(TwinError::UnknownModule));
         };
         let cells = if self.counted { layout.all_cells() } else { layout.cells() };
         let memory = match self.gpu.slot_memory(self.real, slot, cells) {
             Ok(memory) => memory,
-            Err(code) => return Ok(Err(format!("CUDA gives error {code} for their memory"))),
+            Err(code) => return Ok(Err(TwinError::Cuda { what: "their memory", code })),
         };
         let mut hook = Hook { slot, memory, cells, layout, node: node as usize, finish: 0 };
         allow_shared(self.real, self.form(found.kernel), found.parameters.shared as usize);
