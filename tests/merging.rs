@@ -68,8 +68,8 @@ fn counts(profile: &Profile) -> BTreeMap<String, u128> {
         "blocks": profile.blocks.iter().map(|row| (row.executions, row.lanes, row.partial)).collect::<Vec<_>>(),
     });
     walk(&rows, "", &mut sums);
-    // The highest distance of a bucket is no count.
-    sums.retain(|path, _| !path.ends_with(".upto"));
+    // The highest distance of a bucket is no count, and a sum of distances is told where several are put together.
+    sums.retain(|path, _| !path.ends_with(".upto") && !path.ends_with(".sum"));
     sums
 }
 

@@ -164,6 +164,7 @@ fn the_text_shows_every_analysis_within_a_terminal() {
         counts: [("global.sectors".to_owned(), spread(1000, 3000))].into(),
         ratios: [("global.l1.load_hit_rate".to_owned(), RatioSpread { mean: 0.5, min: 0.25, max: 0.75, stddev: 0.25 })]
             .into(),
+        exact: Default::default(),
     });
     let shown = text(
         &profile,

@@ -514,6 +514,12 @@ pub struct MergeArguments {
     /// Where the profile goes
     #[arg(short, long, value_name = "FILE")]
     pub output: PathBuf,
+    /// Refuse files that cannot be read and ranks that are missing or incomplete, instead of merging the others
+    #[arg(long)]
+    pub strict: bool,
+    /// Threads; the result does not depend on it [default: one for each core]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=256))]
+    pub threads: Option<u32>,
 }
 
 /// Arguments of `export`.

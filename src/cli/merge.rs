@@ -4,29 +4,50 @@ use std::path::PathBuf;
 
 use super::args::MergeArguments;
 use super::{Failure, output};
-use crate::{exit_code, merge, profile, ranks};
+use crate::merge::{self, Files, FilesError};
+use crate::{exit_code, profile, ranks};
+
+/// Notes that are told on the terminal; the report has all of them.
+const MOST_NOTES: usize = 20;
 
 pub(super) fn execute(arguments: &MergeArguments) -> Result<u8, Failure> {
     let files = files(&arguments.files)?;
-    let mut profiles = Vec::with_capacity(files.len());
     for file in &files {
         output::refuse_same(file, &arguments.output)?;
-        profiles.push(profile::read(file).map_err(|error| Failure::new(exit_code::UNREADABLE, error))?);
     }
-    let count = profiles.len();
-    let merged = merge::merge(profiles).map_err(|error| Failure::new(exit_code::USAGE, error))?;
-    profile::write(&merged, &arguments.output).map_err(|error| Failure::new(exit_code::UNEXPECTED, error))?;
-    if count > 1 {
-        for note in &merged.run.notes {
+    let threads = arguments.threads.map_or_else(all_cores, |threads| threads as usize);
+    let merged = merge::of_files(&files, threads, arguments.strict);
+    let Files { profile, unreadable } = merged.map_err(|error| match error {
+        FilesError::Profile(error) => Failure::new(exit_code::UNREADABLE, error),
+        FilesError::Merge(error) => Failure::new(exit_code::USAGE, error),
+    })?;
+    for error in &unreadable {
+        output::say(error);
+    }
+    if arguments.strict && !profile.run.complete {
+        let notes = profile.run.notes.iter().skip(1).take(MOST_NOTES).map(String::as_str).collect::<Vec<_>>();
+        let message = format!("the merged profile would be incomplete: {}; nothing was written", notes.join("; "));
+        return Err(Failure::new(exit_code::UNREADABLE, message));
+    }
+    profile::write(&profile, &arguments.output).map_err(|error| Failure::new(exit_code::UNEXPECTED, error))?;
+    if profile.run.merged.is_some() {
+        for note in profile.run.notes.iter().take(MOST_NOTES) {
             output::say(format_args!("note: {note}"));
         }
+        if profile.run.notes.len() > MOST_NOTES {
+            output::say(format_args!("note: {} more notes are in the profile", profile.run.notes.len() - MOST_NOTES));
+        }
     }
-    if !merged.run.complete {
+    if !profile.run.complete {
         output::say("note: the profile is incomplete, see its notes");
     }
     output::say(format_args!("wrote {}", arguments.output.display()));
     output::say(format_args!("next: warpline report {}", arguments.output.display()));
-    Ok(exit_code::OK)
+    Ok(if unreadable.is_empty() { exit_code::OK } else { exit_code::PARTIAL })
+}
+
+fn all_cores() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from).min(16)
 }
 
 /// The files that are meant: of folders, the profiles in them.

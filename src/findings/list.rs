@@ -51,6 +51,7 @@ rules! {
     unused_allocation "unused-allocation",
     allocation_churn "allocation-churn",
     host_memory "host-memory",
+    rank_imbalance "rank-imbalance",
 }
 
 /// The page of a rule.

@@ -9,12 +9,14 @@ mod draft;
 mod gain;
 mod library;
 mod list;
+mod of_ranks;
 mod rank;
 mod rules;
 mod suppress;
 mod words;
 
 pub use list::{Page, pages};
+pub(crate) use of_ranks::is_of_ranks;
 pub use rank::find;
 pub(crate) use suppress::ends_with;
 pub use suppress::{Ignored, Suppression, SuppressionError, suppress};

@@ -1,11 +1,27 @@
 //! Kernels, with their launches and estimates.
 
-use super::Merged;
+use rustc_hash::FxHashMap;
+
 use super::ids::Ids;
-use super::metrics::{add_dram, add_spaces};
+use super::merger::Merged;
+use super::metrics::{add_dram, add_spaces, whole};
+use super::over_ranks::{Figures, Other, RowOver, add_figures, figures};
+use super::{launches, spreads};
 use crate::profile::Profile;
-use crate::profile::model::{Estimate, InstructionCount, Instructions, Kernel, Limit, PageMetrics, WarpBlocks};
+use crate::profile::model::{
+    Estimate, EstimateExact, Frame, InstructionCount, Instructions, Kernel, Limit, PageMetrics, Spaces, WarpBlocks,
+    Wide,
+};
 use crate::profile::nine_digits;
+
+/// What is followed of a kernel from rank to rank.
+#[derive(Debug, Default)]
+pub(super) struct KernelOver {
+    pub(super) own: RowOver,
+    /// By host call path.
+    paths: FxHashMap<u32, usize>,
+    pub(super) by_path: Vec<(Vec<Frame>, RowOver)>,
+}
 
 /// Gives a profile's kernels their numbers.
 pub(super) fn number(merged: &mut Merged, profile: &Profile, ids: &mut Ids) {
@@ -14,10 +30,12 @@ pub(super) fn number(merged: &mut Merged, profile: &Profile, ids: &mut Ids) {
             continue;
         }
         let kernels = &mut merged.whole.kernels;
-        let key = (kernel.module.clone(), kernel.mangled.clone());
+        let interner = &mut merged.known.interner;
+        let key = (interner.text(&kernel.module), interner.text(&kernel.mangled));
         let place = merged.known.kernels.place(key, kernels.len());
         if place == kernels.len() {
             kernels.push(Kernel { id: place as u32, ..blank(kernel) });
+            merged.over.kernels.push(KernelOver::default());
         }
         ids.kernels.insert(kernel.id, place as u32);
     }
@@ -50,6 +68,9 @@ fn blank(kernel: &Kernel) -> Kernel {
         pages: None,
         // Allocations have other numbers now; `predict` takes one of the profiles.
         addresses: None,
+        over_ranks: Default::default(),
+        paths_over_ranks: Vec::new(),
+        exact: Default::default(),
     }
 }
 
@@ -60,10 +81,17 @@ pub(super) fn take(merged: &mut Merged, profile: &Profile, ids: &Ids) {
         // Rows name kernels by their numbers; where two share one, the first is meant.
         let Some(&id) = ids.kernels.get(&kernel.id).filter(|_| taken.insert(kernel.id)) else { continue };
         let Some(sum) = merged.whole.kernels.get_mut(id as usize) else { continue };
-        let is_first = sum.launch_count == 0;
+        let left_out = &mut merged.facts.from.left_out;
+        let is_first = merged.met.insert(id);
+        let definition = |kernel: &Kernel| (kernel.name.clone(), kernel.file.clone(), kernel.line);
+        let (ours, theirs) = (definition(sum), definition(kernel));
+        if theirs < ours {
+            (sum.name, sum.file, sum.line) = theirs;
+        }
         // Before there are rows of launches that are not counted yet.
         let recorded = if is_first { 0 } else { sum.recorded_launches() };
         let recorded = recorded.saturating_add(kernel.recorded_launches());
+        spreads::add(sum, kernel, left_out);
         add_spaces(&mut sum.metrics, &kernel.metrics);
         add_instructions(&mut sum.instructions, &kernel.instructions);
         let (slots, more) = (&mut sum.lane_slots, &kernel.lane_slots);
@@ -74,18 +102,9 @@ pub(super) fn take(merged: &mut Merged, profile: &Profile, ids: &Ids) {
         for (model, traffic) in &kernel.host_memory {
             add_dram(sum.host_memory.entry(model.clone()).or_default(), traffic);
         }
-        sum.launches.extend(kernel.launches.iter().map(|launch| {
-            let mut launch = launch.clone();
-            launch.id = ids.launch(launch.id);
-            launch.arguments.clear();
-            launch
-        }));
-        sum.launch_groups.extend(kernel.launch_groups.iter().map(|group| {
-            let mut group = group.clone();
-            (group.first, group.last) = (ids.launch(group.first), ids.launch(group.last));
-            group
-        }));
-        sum.launch_count = sum.launch_count.saturating_add(kernel.launch_count());
+        let launch_count = sum.launch_count.saturating_add(kernel.launch_count());
+        launches::take(sum, kernel, ids, merged.facts.from.launches_in_groups);
+        sum.launch_count = launch_count;
         sum.recorded_launches = Some(recorded).filter(|recorded| *recorded != sum.launch_count);
         sum.spill_bytes = sum.spill_bytes.max(kernel.spill_bytes);
         for estimate in &kernel.estimates {
@@ -94,20 +113,93 @@ pub(super) fn take(merged: &mut Merged, profile: &Profile, ids: &Ids) {
                 None => sum.estimates.push(estimate.clone()),
             }
         }
+        let interner = &mut merged.known.interner;
+        if let Some(over) = merged.over.kernels.get_mut(id as usize) {
+            over.add(kernel, ids.rank, |path| interner.path(path));
+        }
         if is_first {
             (sum.bypass, sum.pages) = (kernel.bypass.clone(), kernel.pages.clone());
             continue;
         }
         if sum.bypass != kernel.bypass {
             sum.bypass = None;
-            merged.notes.insert("advice on bypassing the L1 cache is of one run each, and is left out");
+            left_out.insert("advice on bypassing the L1 cache is of one run each, and is left out".to_owned());
         }
         match (&mut sum.pages, &kernel.pages) {
             (Some(pages), Some(more)) if alike(pages, more) => add_pages(pages, more),
             (None, None) => {}
             (pages, _) => {
                 *pages = None;
-                merged.notes.insert("pages were not counted alike in all runs, and are left out");
+                left_out.insert("pages were not counted alike in all runs, and are left out".to_owned());
+            }
+        }
+    }
+}
+
+impl KernelOver {
+    fn add(&mut self, kernel: &Kernel, rank: Option<u32>, mut number: impl FnMut(&[Frame]) -> u32) {
+        self.own.add_merged(&kernel.over_ranks);
+        for row in &kernel.paths_over_ranks {
+            self.path(number(&row.path), &row.path).add_merged(&row.over_ranks);
+        }
+        let Some(rank) = rank else { return };
+        self.own.add_spaces(&kernel.metrics, rank);
+        self.own.add_other(Other::Launches, kernel.launch_count(), rank);
+        if let Some(estimate) = kernel.estimates.first() {
+            let picoseconds = u64::try_from(whole(estimate.seconds * 1e12)).unwrap_or(u64::MAX);
+            self.own.add_other(Other::Picoseconds, picoseconds, rank);
+        }
+        // Of each path once, however many launches it has.
+        let mut of_paths: Vec<OfPath<'_>> = Vec::new();
+        let alone = kernel.launches.iter().map(|launch| (&launch.path, 1, &launch.metrics));
+        let grouped = kernel.launch_groups.iter().map(|group| (&group.path, group.launches, &group.metrics));
+        for (path, launches, metrics) in alone.chain(grouped).filter(|(path, ..)| !path.is_empty()) {
+            let path_number = number(path);
+            let known = of_paths.iter_mut().find(|row| row.number == path_number);
+            let row = match known {
+                Some(row) => row,
+                None => {
+                    of_paths.push(OfPath { number: path_number, path, launches: 0, spaces: Vec::new() });
+                    let Some(row) = of_paths.last_mut() else { continue };
+                    row
+                }
+            };
+            row.launches = row.launches.saturating_add(launches);
+            row.add(metrics);
+        }
+        for row in of_paths {
+            let over = self.path(row.number, row.path);
+            for (space, figures) in &row.spaces {
+                over.add_space(space, figures, rank);
+            }
+            over.add_other(Other::Launches, row.launches, rank);
+        }
+    }
+
+    fn path(&mut self, number: u32, path: &[Frame]) -> &mut RowOver {
+        let place = *self.paths.entry(number).or_insert(self.by_path.len());
+        if place == self.by_path.len() {
+            self.by_path.push((path.to_vec(), RowOver::default()));
+        }
+        &mut self.by_path[place].1
+    }
+}
+
+/// Launches of one rank from one call path.
+struct OfPath<'a> {
+    number: u32,
+    path: &'a [Frame],
+    launches: u64,
+    spaces: Vec<(&'a str, Figures)>,
+}
+
+impl<'a> OfPath<'a> {
+    fn add(&mut self, metrics: &'a Spaces) {
+        for (space, metrics) in metrics {
+            let more = figures(metrics);
+            match self.spaces.iter_mut().find(|(known, _)| known == space) {
+                Some((_, sum)) => add_figures(sum, &more),
+                None => self.spaces.push((space, more)),
             }
         }
     }
@@ -129,10 +221,22 @@ pub(super) fn add_warp_blocks(sum: &mut Option<WarpBlocks>, more: Option<WarpBlo
     sum.partial = sum.partial.saturating_add(more.partial);
 }
 
-/// Times and amounts of launches add up; the slowest part may be another one then.
+/// Times and amounts of launches add up; the slowest part may be another one then. Times are summed in femtoseconds, so that the
+/// order does not matter.
 fn add_estimate(sum: &mut Estimate, more: &Estimate) {
+    let mut exact = sum.exact.take().unwrap_or_else(|| exact(sum));
+    let theirs = more.exact.clone().unwrap_or_else(|| self::exact(more));
+    exact.femtoseconds = exact.femtoseconds.plus(theirs.femtoseconds);
+    let add = |to: &mut std::collections::BTreeMap<String, Wide>, more: std::collections::BTreeMap<String, Wide>| {
+        for (name, time) in more {
+            let sum = to.entry(name).or_default();
+            *sum = sum.plus(time);
+        }
+    };
+    add(&mut exact.limits, theirs.limits);
+    add(&mut exact.ideal, theirs.ideal);
     sum.launches = sum.launches.saturating_add(more.launches);
-    sum.seconds = nine_digits(sum.seconds + more.seconds);
+    sum.seconds = seconds(exact.femtoseconds);
     let (bytes, added) = (&mut sum.bytes, &more.bytes);
     bytes.l1 = bytes.l1.saturating_add(added.l1);
     bytes.l2 = bytes.l2.saturating_add(added.l2);
@@ -140,28 +244,45 @@ fn add_estimate(sum: &mut Estimate, more: &Estimate) {
     bytes.bus = bytes.bus.saturating_add(added.bus);
     for limit in &more.limits {
         match sum.limits.iter_mut().find(|one| one.name == limit.name) {
-            Some(Limit { amount, seconds, .. }) => {
-                *amount = amount.saturating_add(limit.amount);
-                *seconds = nine_digits(*seconds + limit.seconds);
-            }
+            Some(Limit { amount, .. }) => *amount = amount.saturating_add(limit.amount),
             None => sum.limits.push(limit.clone()),
         }
     }
-    sum.limits.sort_by(|one, other| other.seconds.total_cmp(&one.seconds));
+    let time = |name: &str| exact.limits.get(name).copied().unwrap_or_default();
+    for limit in &mut sum.limits {
+        limit.seconds = seconds(time(&limit.name));
+    }
+    sum.limits.sort_by(|one, other| time(&other.name).cmp(&time(&one.name)).then_with(|| one.name.cmp(&other.name)));
     if let Some(slowest) = sum.limits.first() {
         sum.limiter = slowest.name.clone();
     }
-    for name in &more.unknown {
-        if !sum.unknown.contains(name) {
-            sum.unknown.push(name.clone());
-        }
+    sum.unknown.extend(more.unknown.iter().cloned());
+    sum.unknown.sort();
+    sum.unknown.dedup();
+    let ideal = &mut sum.ideal;
+    // The one that limits for the longest time; of equals the first by name.
+    let longest = exact.ideal.iter().max_by(|one, other| one.1.cmp(other.1).then_with(|| other.0.cmp(one.0)));
+    if let Some((limiter, _)) = longest {
+        ideal.limiter.clone_from(limiter);
     }
-    let (ideal, added) = (&mut sum.ideal, &more.ideal);
-    if added.seconds > ideal.seconds {
-        ideal.limiter = added.limiter.clone();
-    }
-    ideal.seconds = nine_digits(ideal.seconds + added.seconds);
+    ideal.seconds = seconds(exact.ideal.values().fold(Wide(0), |sum, time| sum.plus(*time)));
     ideal.gain = nine_digits(if ideal.seconds > 0.0 { sum.seconds / ideal.seconds } else { 1.0 });
+    sum.exact = Some(exact);
+}
+
+/// The times of a run's estimate in whole femtoseconds.
+fn exact(estimate: &Estimate) -> EstimateExact {
+    let femtoseconds = |seconds: f64| Wide(whole(seconds * 1e15));
+    let limits = estimate.limits.iter().map(|limit| (limit.name.clone(), femtoseconds(limit.seconds)));
+    EstimateExact {
+        femtoseconds: femtoseconds(estimate.seconds),
+        limits: limits.collect(),
+        ideal: [(estimate.ideal.limiter.clone(), femtoseconds(estimate.ideal.seconds))].into(),
+    }
+}
+
+fn seconds(femtoseconds: Wide) -> f64 {
+    nine_digits(femtoseconds.0 as f64 / 1e15)
 }
 
 fn alike(one: &PageMetrics, other: &PageMetrics) -> bool {
@@ -170,12 +291,13 @@ fn alike(one: &PageMetrics, other: &PageMetrics) -> bool {
 }
 
 fn add_pages(sum: &mut PageMetrics, more: &PageMetrics) {
+    let pages = |pages: &PageMetrics| pages.sum.unwrap_or_else(|| Wide(whole(pages.mean * pages.windows as f64)));
+    let all = pages(sum).plus(pages(more));
     let windows = sum.windows.saturating_add(more.windows);
     if windows > 0 {
-        let pages = sum.mean * sum.windows as f64 + more.mean * more.windows as f64;
-        sum.mean = nine_digits(pages / windows as f64);
+        sum.mean = nine_digits(all.0 as f64 / windows as f64);
     }
-    sum.windows = windows;
+    (sum.sum, sum.windows) = (Some(all), windows);
     sum.most = sum.most.max(more.most);
     sum.distinct = sum.distinct.saturating_add(more.distinct);
     sum.beyond_reach = sum.beyond_reach.zip(more.beyond_reach).map(|(one, other)| one.saturating_add(other));

@@ -3,9 +3,15 @@
 use std::collections::BTreeMap;
 
 use crate::profile::model::{
-    CacheMetrics, DistanceBucket, Distances, DramMetrics, LevelMetrics, Metrics, PassMetrics, ReuseMetrics, Spaces,
-    StageMetrics,
+    ByOp, CacheMetrics, DistanceBucket, Distances, DramMetrics, LevelMetrics, Metrics, PassMetrics, ReuseMetrics,
+    Spaces, StageMetrics, Wide,
 };
+use crate::profile::nine_digits;
+
+/// The nearest whole number; 0 for what is none.
+pub(super) fn whole(number: f64) -> u128 {
+    number.round() as u128
+}
 
 fn sum(sum: &mut u64, more: u64) {
     *sum = sum.saturating_add(more);
@@ -104,14 +110,20 @@ fn add_reuse(to: &mut ReuseMetrics, more: &ReuseMetrics) {
 }
 
 fn add_distances(to: &mut Distances, more: &Distances) {
-    let finite = |distances: &Distances| distances.buckets.iter().map(|bucket| bucket.count as f64).sum::<f64>();
+    let finite =
+        |distances: &Distances| distances.buckets.iter().fold(0u64, |sum, bucket| sum.saturating_add(bucket.count));
     let (ours, theirs) = (finite(to), finite(more));
-    to.mean = match (to.mean, more.mean) {
-        (Some(one), Some(other)) if ours + theirs > 0.0 => {
-            Some(crate::profile::nine_digits((one * ours + other * theirs) / (ours + theirs)))
-        }
-        (one, other) => one.or(other),
+    // Means have nine digits; from here on the sum is exact, so that the order of summing does not matter.
+    let total = |distances: &Distances, count| match (distances.sum, distances.mean) {
+        (Some(sum), _) => sum,
+        (None, Some(mean)) => Wide(whole(mean * count as f64)),
+        (None, None) => Wide(0),
     };
+    if to.mean.is_some() || more.mean.is_some() {
+        let sum = total(to, ours).plus(total(more, theirs));
+        let count = ours.saturating_add(theirs).max(1);
+        (to.sum, to.mean) = (Some(sum), Some(nine_digits(sum.0 as f64 / count as f64)));
+    }
     let mut counts: BTreeMap<u64, u64> = BTreeMap::new();
     for bucket in to.buckets.iter().chain(&more.buckets) {
         sum(counts.entry(bucket.upto).or_default(), bucket.count);
@@ -123,4 +135,22 @@ fn add_distances(to: &mut Distances, more: &Distances) {
         sum(&mut to.l1, more.l1);
         sum(&mut to.l2, more.l2);
     });
+}
+
+/// Adds loads, stores and atomics, each to its own.
+pub(super) fn add_by_op(to: &mut ByOp, more: &ByOp) {
+    for (space, ops) in more {
+        let known = to.entry(space.clone()).or_default();
+        for (op, row) in ops {
+            let to = known.entry(op.clone()).or_default();
+            sum(&mut to.requests, row.requests);
+            sum(&mut to.lanes, row.lanes);
+            sum(&mut to.bytes, row.bytes);
+            sum(&mut to.sectors, row.sectors);
+            sum(&mut to.ideal_sectors, row.ideal_sectors);
+            both(&mut to.l1, row.l1.as_ref(), add_level);
+            both(&mut to.l2, row.l2.as_ref(), add_level);
+            both(&mut to.dram, row.dram.as_ref(), add_dram);
+        }
+    }
 }

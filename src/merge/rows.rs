@@ -1,12 +1,17 @@
 //! Lines, sites, allocations, branches, blocks, and what happened.
 
-use super::Merged;
-use super::ids::{Ids, parts};
+use rustc_hash::FxHashMap;
+
+use super::ids::Ids;
 use super::kernels::{add_instructions, add_warp_blocks};
+use super::merger::Merged;
 use super::metrics::{add, add_each, add_spaces};
+use super::over_ranks::{Figures, Other, RowOver, add_figures, figures};
 use super::patterns;
 use crate::profile::Profile;
-use crate::profile::model::{Allocation, ByAllocation, ByKernel, CopyRow, HostAllocation, Line, Metrics, Site};
+use crate::profile::model::{
+    Allocation, ByAllocation, ByKernel, Conflict, Context, CopyRow, Fault, HostAllocation, Line, Metrics, Site,
+};
 
 /// Of each row, as `count` has it.
 fn each(bytes: u64, count: u64) -> u64 {
@@ -16,8 +21,10 @@ fn each(bytes: u64, count: u64) -> u64 {
 /// Host allocations, which copies name by number.
 pub(super) fn host_allocations(merged: &mut Merged, profile: &Profile, ids: &mut Ids) {
     let rows = &mut merged.whole.host_allocations;
+    let interner = &mut merged.known.interner;
     for row in &profile.host_allocations {
-        let key = (row.name.clone(), row.kind.clone(), row.path.clone(), each(row.bytes, row.count));
+        let name = row.name.as_ref().map(|name| interner.text(name));
+        let key = (name, interner.text(&row.kind), interner.path(&row.path), each(row.bytes, row.count));
         let place = merged.known.host_allocations.place(key, rows.len());
         let id = place as u64 + 1;
         ids.host_allocations.entry(row.id).or_insert(id);
@@ -34,11 +41,13 @@ pub(super) fn host_allocations(merged: &mut Merged, profile: &Profile, ids: &mut
 /// Gives a profile's allocations their numbers.
 pub(super) fn number_allocations(merged: &mut Merged, profile: &Profile, ids: &mut Ids) {
     let rows = &mut merged.whole.allocations;
+    let interner = &mut merged.known.interner;
     for row in &profile.allocations {
         if ids.allocations.contains_key(&row.id) {
             continue;
         }
-        let key = (row.name.clone(), row.kind.clone(), row.path.clone(), each(row.bytes, row.count));
+        let name = row.name.as_ref().map(|name| interner.text(name));
+        let key = (name, interner.text(&row.kind), interner.path(&row.path), each(row.bytes, row.count));
         let place = merged.known.allocations.place(key, rows.len());
         let id = place as u64 + 1;
         if place == rows.len() {
@@ -64,8 +73,45 @@ pub(super) fn number_allocations(merged: &mut Merged, profile: &Profile, ids: &m
     }
 }
 
+/// What allocations of one name have in a rank.
+#[derive(Default)]
+struct OfName {
+    figures: Figures,
+    count: u64,
+    bytes: u64,
+    touched_bytes: u64,
+}
+
+/// Follows allocations of each name from rank to rank.
+fn allocation_names(merged: &mut Merged, profile: &Profile, ids: &Ids) {
+    for row in &profile.allocation_names {
+        merged.over.names.entry(row.name.clone()).or_default().add_merged(&row.over_ranks);
+    }
+    let Some(rank) = ids.rank else { return };
+    let mut names: FxHashMap<&str, OfName> = FxHashMap::default();
+    for row in &profile.allocations {
+        let Some(name) = row.name.as_deref().filter(|name| !name.is_empty()) else { continue };
+        let sum = names.entry(name).or_default();
+        add_figures(&mut sum.figures, &figures(&row.metrics));
+        sum.count = sum.count.saturating_add(row.count);
+        sum.bytes = sum.bytes.saturating_add(row.bytes);
+        sum.touched_bytes = sum.touched_bytes.saturating_add(row.touched_bytes);
+    }
+    for (name, OfName { figures, count, bytes, touched_bytes }) in names {
+        let over = match merged.over.names.get_mut(name) {
+            Some(over) => over,
+            None => merged.over.names.entry(name.to_owned()).or_default(),
+        };
+        over.add_plain(&figures, rank);
+        over.add_other(Other::Allocations, count, rank);
+        over.add_other(Other::Size, bytes, rank);
+        over.add_other(Other::TouchedBytes, touched_bytes, rank);
+    }
+}
+
 /// Adds a profile's allocations.
 pub(super) fn allocations(merged: &mut Merged, profile: &Profile, ids: &Ids) {
+    allocation_names(merged, profile, ids);
     let mut taken = std::collections::BTreeSet::new();
     for row in &profile.allocations {
         let Some(&id) = ids.allocations.get(&row.id).filter(|_| taken.insert(row.id)) else { continue };
@@ -100,7 +146,6 @@ pub(super) fn allocations(merged: &mut Merged, profile: &Profile, ids: &Ids) {
                 None => sum.by_kernel.push(ByKernel { kernel, metrics: row.metrics.clone() }),
             }
         }
-        sum.by_kernel.sort_by_key(|row| row.kernel);
     }
 }
 
@@ -110,33 +155,41 @@ pub(super) fn sites(merged: &mut Merged, profile: &Profile, ids: &Ids) {
     let new = |id: u64| ids.allocations.get(&id).copied();
     for row in &profile.sites {
         let Some(&kernel) = ids.kernels.get(&row.kernel) else { continue };
-        let position = (row.line, row.column);
-        let key = (kernel, row.id, row.file.clone(), position, row.op.clone(), row.space.clone(), row.bytes);
+        let interner = &mut merged.known.interner;
+        let (op, space) = (interner.text(&row.op), interner.text(&row.space));
+        let key = [kernel, row.id, interner.text(&row.file), row.line, row.column, op, space, row.bytes];
         let place = merged.known.sites.place(key, rows.len());
         if place == rows.len() {
+            merged.over.sites.push(RowOver::default());
             rows.push(Site {
                 kernel,
                 metrics: Metrics::default(),
                 pattern: None,
                 by_allocation: Vec::new(),
                 contexts: Vec::new(),
+                over_ranks: Default::default(),
                 ..row.clone()
             });
         }
         let Some(sum) = rows.get_mut(place) else { continue };
+        if let Some(over) = merged.over.sites.get_mut(place) {
+            over.add_merged(&row.over_ranks);
+            if let Some(rank) = ids.rank {
+                over.add_plain(&figures(&row.metrics), rank);
+            }
+        }
+        take_least(sum, row);
         // Where one run called it in one way only, that run's figures are of the kernel's own code.
-        if sum.contexts.is_empty() != row.contexts.is_empty() && sum.metrics.requests != 0 {
-            let whole =
-                |metrics: &Metrics| crate::profile::model::Context { calls: Vec::new(), metrics: metrics.clone() };
-            if sum.contexts.is_empty() {
-                sum.contexts.push(whole(&sum.metrics));
-            } else {
-                add_context(sum, &whole(&row.metrics));
+        if sum.contexts.is_empty() != row.contexts.is_empty() {
+            let of_ours = sum.contexts.is_empty();
+            let metrics = if of_ours { &sum.metrics } else { &row.metrics };
+            if metrics.requests != 0 {
+                add_context(sum, &Context { calls: Vec::new(), metrics: metrics.clone() });
             }
         }
         add(&mut sum.metrics, &row.metrics);
         match (&mut sum.pattern, &row.pattern) {
-            (Some(sum), Some(more)) => sum.add(&patterns::renumbered(more, new)),
+            (Some(sum), Some(more)) => patterns::add(sum, &patterns::renumbered(more, new)),
             (sum @ None, Some(more)) => *sum = Some(patterns::renumbered(more, new)),
             (_, None) => {}
         }
@@ -153,14 +206,33 @@ pub(super) fn sites(merged: &mut Merged, profile: &Profile, ids: &Ids) {
                 None => sum.by_allocation.push(ByAllocation { allocation, metrics: owner.metrics.clone() }),
             }
         }
-        sum.by_allocation.sort_by_key(|row| row.allocation);
         for context in &row.contexts {
             add_context(sum, context);
         }
     }
 }
 
-fn add_context(sum: &mut Site, context: &crate::profile::model::Context) {
+/// What describes a site is told of the run in which it is the least, should it differ.
+fn take_least(ours: &mut Site, theirs: &Site) {
+    let description = |site: &Site| {
+        let Site { function, leaf, inlined_at, library, approximate, operand, .. } = site;
+        serde_json::to_string(&(function, leaf, inlined_at, library, approximate, operand)).unwrap_or_default()
+    };
+    let same = ours.function == theirs.function
+        && ours.leaf == theirs.leaf
+        && ours.inlined_at == theirs.inlined_at
+        && (ours.library, ours.approximate) == (theirs.library, theirs.approximate)
+        && ours.operand == theirs.operand;
+    if !same && description(theirs) < description(ours) {
+        ours.function.clone_from(&theirs.function);
+        ours.leaf.clone_from(&theirs.leaf);
+        ours.inlined_at.clone_from(&theirs.inlined_at);
+        (ours.library, ours.approximate) = (theirs.library, theirs.approximate);
+        ours.operand.clone_from(&theirs.operand);
+    }
+}
+
+fn add_context(sum: &mut Site, context: &Context) {
     match sum.contexts.iter_mut().find(|one| one.calls == context.calls) {
         Some(sum) => add(&mut sum.metrics, &context.metrics),
         None => sum.contexts.push(context.clone()),
@@ -172,19 +244,28 @@ pub(super) fn code(merged: &mut Merged, profile: &Profile, ids: &Ids) {
     let (whole, known) = (&mut merged.whole, &mut merged.known);
     for row in &profile.lines {
         let Some(&kernel) = ids.kernels.get(&row.kernel) else { continue };
-        let place = known.lines.place((kernel, row.file.clone(), row.line), whole.lines.len());
+        let place = known.lines.place([kernel, known.interner.text(&row.file), row.line], whole.lines.len());
+        if place == whole.lines.len() {
+            merged.over.lines.push(RowOver::default());
+        }
+        if let Some(over) = merged.over.lines.get_mut(place) {
+            over.add_merged(&row.over_ranks);
+            if let Some(rank) = ids.rank {
+                over.add_spaces(&row.metrics, rank);
+            }
+        }
         match whole.lines.get_mut(place) {
             Some(sum) => {
                 add_spaces(&mut sum.metrics, &row.metrics);
                 add_instructions(&mut sum.instructions, &row.instructions);
             }
-            None => whole.lines.push(Line { kernel, ..row.clone() }),
+            None => whole.lines.push(Line { kernel, over_ranks: Default::default(), ..row.clone() }),
         }
     }
     for row in &profile.branches {
         let Some(&kernel) = ids.kernels.get(&row.kernel) else { continue };
-        let place = (row.line, row.column, row.kernel_line);
-        let key = (kernel, row.file.clone(), place, row.lanes.len());
+        let file = known.interner.text(&row.file);
+        let key = [kernel, file, row.line, row.column, row.kernel_line, row.lanes.len() as u32];
         let place = known.branches.place(key, whole.branches.len());
         match whole.branches.get_mut(place) {
             Some(sum) => {
@@ -204,7 +285,8 @@ pub(super) fn code(merged: &mut Merged, profile: &Profile, ids: &Ids) {
     }
     for row in &profile.blocks {
         let Some(&kernel) = ids.kernels.get(&row.kernel) else { continue };
-        let key = (kernel, row.file.clone(), (row.line, row.kernel_line), row.instructions, parts(&row.parts));
+        let (file, parts) = (known.interner.text(&row.file), known.interner.parts(&row.parts));
+        let key = ([kernel, file, row.line, row.kernel_line, parts], row.instructions);
         let place = known.blocks.place(key, whole.blocks.len());
         match whole.blocks.get_mut(place) {
             Some(sum) => {
@@ -223,18 +305,8 @@ pub(super) fn code(merged: &mut Merged, profile: &Profile, ids: &Ids) {
     }
 }
 
-/// Puts rows in the order that profiles have.
-pub(super) fn order(whole: &mut Profile) {
-    whole.lines.sort_by(|one, other| (one.kernel, &one.file, one.line).cmp(&(other.kernel, &other.file, other.line)));
-    whole.sites.sort_by(|one, other| (one.kernel, one.id, &one.space).cmp(&(other.kernel, other.id, &other.space)));
-    // Of one place they stay in the order in which they were met.
-    let place = |one: &crate::profile::model::Branch| (one.kernel, one.file.clone(), one.line, one.column);
-    whole.branches.sort_by_cached_key(place);
-    whole.blocks.sort_by_cached_key(|row| (row.kernel, row.file.clone(), row.line));
-    for kernel in &mut whole.kernels {
-        kernel.launches.sort_by_key(|launch| launch.id);
-    }
-}
+/// Bad accesses that are told, of all runs the first ones.
+const MOST_FAULTS: usize = 1000;
 
 /// Bad accesses, conflicts, and what did not run or was not seen.
 pub(super) fn events(merged: &mut Merged, profile: &Profile, ids: &Ids) {
@@ -244,38 +316,54 @@ pub(super) fn events(merged: &mut Merged, profile: &Profile, ids: &Ids) {
     for fault in &profile.faults {
         let mut fault = fault.clone();
         fault.kernel = kernel(fault.kernel);
-        fault.launch = ids.launch(fault.launch);
+        fault.rank = fault.rank.or(ids.rank);
         fault.allocation = allocation(fault.allocation);
         whole.faults.push(fault);
+    }
+    if whole.faults.len() > MOST_FAULTS {
+        sort_faults(&mut whole.faults);
+        whole.faults.truncate(MOST_FAULTS);
+        merged.facts.from.left_out.insert(format!("of the bad accesses of all runs the first {MOST_FAULTS} are told"));
     }
     for row in &profile.conflicts {
         let Some(kernel) = kernel(Some(row.kernel)) else { continue };
         let mut row = row.clone();
         row.kernel = kernel;
-        row.launch = ids.launch(row.launch);
         row.allocation = allocation(row.allocation);
-        let parties = row.accesses.each_ref().map(|party| (party.op.clone(), party.frame.clone(), party.site));
-        let text = |text: &String| text.clone();
-        let key = (
-            kernel,
-            text(&row.verdict),
-            text(&row.scope),
-            text(&row.space),
-            parties,
-            row.allocation,
-            row.variable.clone(),
-        );
-        let place = known.conflicts.place(key, whole.conflicts.len());
+        let interner = &mut known.interner;
+        let parties = row
+            .accesses
+            .each_ref()
+            .map(|party| [interner.text(&party.op), interner.path(std::slice::from_ref(&party.frame)), party.site]);
+        let kinds = [kernel, interner.text(&row.verdict), interner.text(&row.scope), interner.text(&row.space)];
+        let variable = row.variable.as_ref().map(|name| interner.text(name));
+        let place = known.conflicts.place((kinds, parties, row.allocation, variable), whole.conflicts.len());
         match whole.conflicts.get_mut(place) {
-            Some(sum) => sum.count = sum.count.saturating_add(row.count),
+            Some(sum) => {
+                let count = sum.count.saturating_add(row.count);
+                // The example of the run in which it is the least.
+                let example = |row: &Conflict| {
+                    let warps = row.accesses.each_ref().map(|party| (party.block, party.warp));
+                    (row.launch, row.offset, warps, row.path.clone(), row.severity.clone())
+                };
+                if example(&row) < example(sum) {
+                    *sum = row;
+                }
+                sum.count = count;
+            }
             None => whole.conflicts.push(row),
         }
     }
     for row in &profile.run.missing {
         let mut row = row.clone();
         row.kernel = kernel(row.kernel);
-        row.launch = row.launch.map(|id| ids.launch(id));
-        whole.run.missing.push(row);
+        let what = |row: &crate::profile::model::Missing| {
+            (row.what.clone(), row.kernel, row.name.clone(), row.error, row.reason.clone())
+        };
+        match whole.run.missing.iter_mut().find(|known| what(known) == what(&row)) {
+            Some(sum) => (sum.launches, sum.launch) = (sum.launches.saturating_add(row.launches), None),
+            None => whole.run.missing.push(row),
+        }
     }
     for row in &profile.not_seen {
         if !whole.not_seen.contains(row) {
@@ -284,14 +372,39 @@ pub(super) fn events(merged: &mut Merged, profile: &Profile, ids: &Ids) {
     }
 }
 
-/// Source lines. A file that changed between runs shows one of its versions.
+/// By rank and launch; what follows from numbers that rows get is left out.
+pub(super) fn sort_faults(faults: &mut [Fault]) {
+    faults.sort_by(|one, other| {
+        let key = |fault: &Fault| (fault.rank, fault.launch, fault.block, fault.thread, fault.bytes, fault.offset);
+        let texts = |one: &Fault, other: &Fault| {
+            (&one.kind, &one.op, &one.frame, &one.other, &one.address, &one.path).cmp(&(
+                &other.kind,
+                &other.op,
+                &other.frame,
+                &other.other,
+                &other.address,
+                &other.path,
+            ))
+        };
+        key(one).cmp(&key(other)).then_with(|| texts(one, other))
+    });
+}
+
+/// Source lines. A file that changed between runs shows one of its versions, line by line.
 pub(super) fn sources(merged: &mut Merged, profile: &Profile) {
     for (file, lines) in &profile.sources {
-        let known = merged.whole.sources.entry(file.clone()).or_default();
+        let known = match merged.whole.sources.get_mut(file) {
+            Some(known) => known,
+            None => merged.whole.sources.entry(file.clone()).or_default(),
+        };
         for (number, text) in lines {
-            match known.get(number) {
+            match known.get_mut(number) {
                 Some(other) if other != text => {
-                    merged.notes.insert("source files changed between the runs: lines of the first one are shown");
+                    if text < other {
+                        other.clone_from(text);
+                    }
+                    let note = "source files changed between the runs: each line is of one of them";
+                    merged.facts.from.left_out.insert(note.to_owned());
                 }
                 Some(_) => {}
                 None => _ = known.insert(*number, text.clone()),

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::caches::caches;
 use super::estimate::nine_digits;
 use super::metrics::{DramMetrics, LevelMetrics};
+use super::wide::Wide;
 use crate::advice::{Advice, Best, Choice};
 use crate::hierarchy::Traffic;
 use crate::simulation::{PageCounts, PageSettings};
@@ -125,6 +126,9 @@ pub struct PageMetrics {
     pub windows: u64,
     /// Mean number of distinct pages in a window.
     pub mean: f64,
+    /// Their sum over windows, in profiles of several runs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sum: Option<Wide>,
     /// Most distinct pages in a window.
     pub most: u64,
     /// Distinct pages of all SMs and launches.
@@ -143,6 +147,7 @@ pub(super) fn pages(settings: &PageSettings, counts: &PageCounts) -> PageMetrics
         page_bytes: settings.page_bytes,
         window_requests: settings.window,
         windows: counts.windows,
+        sum: None,
         mean: nine_digits(counts.pages as f64 / counts.windows.max(1) as f64),
         most: counts.most,
         distinct: counts.all.len() as u64,

@@ -76,6 +76,7 @@ pub fn build(input: BuildInput<'_>) -> Profile {
     let mut profile = Profile {
         schema: model::SCHEMA.to_owned(),
         version: model::VERSION,
+        allocation_names: Vec::new(),
         run: model::Run {
             device: facts.device,
             models: facts.models,
@@ -90,6 +91,7 @@ pub fn build(input: BuildInput<'_>) -> Profile {
             sampled: sampled(analysis),
             race_check: super::conflicts::extent(analysis),
             exit_code: facts.exit_code,
+            merged: None,
             assumptions: assumptions(analysis, facts.assumptions),
             program: analysis
                 .program
@@ -250,6 +252,9 @@ fn add_kernel(
     profile.kernels.push(model::Kernel {
         id,
         name: function.name.clone(),
+        over_ranks: model::OverRanks::new(),
+        paths_over_ranks: Vec::new(),
+        exact: model::KernelExact::default(),
         mangled: function.mangled.clone(),
         module: module.table.module.clone(),
         file: definition.file,
@@ -381,6 +386,7 @@ fn direction_name(direction: u8) -> &'static str {
 
 fn barrier_row(paths: &mut Paths<'_>, barrier: &DivergentBarrier, launch: Option<(u32, PathId)>) -> model::Fault {
     model::Fault {
+        rank: None,
         kind: "divergent_barrier".to_owned(),
         kernel: launch.map(|(id, _)| id),
         launch: barrier.launch,
@@ -401,6 +407,7 @@ fn barrier_row(paths: &mut Paths<'_>, barrier: &DivergentBarrier, launch: Option
 fn different_row(paths: &mut Paths<'_>, pair: &DifferentBarriers, launch: Option<(u32, PathId)>) -> model::Fault {
     let frame = |file: &String, line| model::Frame { file: file.clone(), line, ..model::Frame::default() };
     model::Fault {
+        rank: None,
         kind: "different_barriers".to_owned(),
         kernel: launch.map(|(id, _)| id),
         launch: pair.launch,
@@ -432,6 +439,7 @@ fn fault_row(analysis: &Analysis, paths: &mut Paths<'_>, fault: &FaultData) -> m
         FaultKind::LocalOutOfBounds => "local_out_of_bounds",
     };
     model::Fault {
+        rank: None,
         kind: kind.to_owned(),
         kernel: launch.map(|(id, _)| id),
         launch: fault.launch,

@@ -67,6 +67,7 @@ fn distances(histogram: &ReuseHistogram) -> Distances {
         buckets: histogram.buckets().into_iter().map(|(upto, count)| DistanceBucket { upto, count }).collect(),
         infinite: histogram.infinite,
         mean: histogram.mean(),
+        sum: None,
         beyond: None,
     }
 }

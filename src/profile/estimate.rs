@@ -8,6 +8,8 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
+
+use super::merged::EstimateExact;
 use warpline_format::access::Space;
 use warpline_format::event::LaunchId;
 
@@ -38,6 +40,9 @@ pub struct Estimate {
     pub unknown: Vec<String>,
     /// If no request touched more sectors than its bytes fill, or had bank conflicts.
     pub ideal: IdealEstimate,
+    /// What merging it again needs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub exact: Option<EstimateExact>,
 }
 
 /// Bytes moved at each level.
@@ -264,6 +269,7 @@ fn slowest(
         model: name.to_owned(),
         launches: count,
         limiter,
+        exact: None,
         seconds: nine_digits(total.0),
         bytes,
         limits,

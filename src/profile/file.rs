@@ -78,6 +78,19 @@ pub enum ProfileError {
     },
 }
 
+impl ProfileError {
+    /// The file.
+    pub fn path(&self) -> &Path {
+        match self {
+            ProfileError::Read { path, .. }
+            | ProfileError::Write { path, .. }
+            | ProfileError::NotAProfile { path, .. }
+            | ProfileError::Newer { path, .. }
+            | ProfileError::Damaged { path, .. } => path,
+        }
+    }
+}
+
 /// The file's bytes.
 pub fn to_bytes(profile: &Profile) -> Vec<u8> {
     let document = serde_json::to_vec(profile).expect("a profile has string keys and finite numbers");

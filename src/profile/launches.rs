@@ -52,6 +52,8 @@ pub(super) fn rows(kernel: &KernelData, paths: &mut Paths<'_>) -> Vec<Launch> {
     launches.sort_by_key(|launch| launch.event.id);
     let row = |launch: &LaunchData| Launch {
         id: launch.event.id,
+        rank: None,
+        own_id: None,
         grid: launch.event.grid,
         block: launch.event.block,
         dynamic_shared_bytes: launch.event.dynamic_shared,

@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use super::wide::Wide;
+
 /// Metrics by memory space: `global`, `shared`, `local`, `constant`; only those that occur.
 pub type Spaces = BTreeMap<String, Metrics>;
 
@@ -146,6 +148,9 @@ pub struct Distances {
     pub infinite: u64,
     /// Mean of the finite distances.
     pub mean: Option<f64>,
+    /// Their sum, where several profiles or rows were put together.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sum: Option<Wide>,
     /// Finite distances that are at least the size of a cache: of sectors and lines, where caches were simulated.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub beyond: Option<Beyond>,

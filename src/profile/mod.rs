@@ -15,6 +15,7 @@ mod finding;
 mod frames;
 mod launches;
 mod library;
+mod merged;
 mod metrics;
 mod missing;
 pub mod model;
@@ -31,6 +32,7 @@ mod shown;
 mod sources;
 mod spread;
 mod unnamed;
+mod wide;
 
 pub use build::{BuildInput, RunFacts, build};
 pub(crate) use estimate::{Work, nine_digits, of_work};

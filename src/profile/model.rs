@@ -12,6 +12,10 @@ pub use super::estimate::{Bytes, Estimate, IdealEstimate, Limit};
 pub use super::finding::{Finding, Gain, Severity};
 pub use super::frames::{Frame, is_system, user_frame};
 pub use super::launches::LaunchGroup;
+pub use super::merged::{
+    EstimateExact, Exact, FoundBefore, KernelExact, MergedFrom, MergedRanks, NameOverRanks, OverRanks, PathOverRanks,
+    Ranges, RankSpread,
+};
 pub use super::metrics::{
     Beyond, ByOp, CacheMetrics, DistanceBucket, Distances, DramMetrics, InstructionCount, Instructions, LevelMetrics,
     Metrics, OpMetrics, PassMetrics, ReuseMetrics, Spaces, StageMetrics,
@@ -21,6 +25,7 @@ pub use super::operand::{Operand, ThreadStep};
 pub use super::pattern::{Atomics, BankConflict, HotPlace, Pattern};
 pub use super::rank::Rank;
 pub use super::spread::{PathSpread, RatioSpread, Spread};
+pub use super::wide::Wide;
 
 fn one() -> u64 {
     1
@@ -37,7 +42,7 @@ pub const SCHEMA: &str = "warpline.profile";
 pub const VERSION: u32 = 1;
 
 /// A whole profile.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Profile {
     /// [`SCHEMA`].
     pub schema: String,
@@ -71,6 +76,9 @@ pub struct Profile {
     /// Memory operations that were executed or may have been, and are not counted.
     #[serde(default)]
     pub not_seen: Vec<NotSeen>,
+    /// How the figures of allocations of each name differ from rank to rank, in profiles of several ranks.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub allocation_names: Vec<NameOverRanks>,
     /// Source lines that the rows refer to, by file and line number.
     #[serde(default)]
     pub sources: BTreeMap<String, BTreeMap<u32, String>>,
@@ -82,7 +90,7 @@ fn default_mode() -> String {
 }
 
 /// What was run and how.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Run {
     /// `cpu` or `gpu`.
     pub device: String,
@@ -122,6 +130,9 @@ pub struct Run {
     /// Bytes that each cache holds, by model.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub cache_bytes: BTreeMap<String, CacheBytes>,
+    /// Of which profiles it is made, where it is of several.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub merged: Option<Box<MergedFrom>>,
     /// Whatever may differ between identical runs.
     pub environment: Environment,
 }
@@ -164,6 +175,9 @@ pub struct Environment {
     /// Which of the job's processes it was; absent where nothing says that it was one of several.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rank: Option<Rank>,
+    /// The ranks of each node, in profiles of several ranks.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub nodes: BTreeMap<String, Ranges>,
     /// What the user said of the run: `commit`, `branch` and the like.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub labels: BTreeMap<String, String>,
@@ -232,6 +246,15 @@ pub struct Kernel {
     /// Its addresses as expressions, for `predict`; absent where the program was built without them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub addresses: Option<Addresses>,
+    /// How its figures differ from rank to rank, in profiles of several ranks.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub over_ranks: OverRanks,
+    /// The same of its launches from each host call path.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub paths_over_ranks: Vec<PathOverRanks>,
+    /// What merging it again needs.
+    #[serde(default, skip_serializing_if = "KernelExact::is_none")]
+    pub exact: KernelExact,
 }
 
 impl Kernel {
@@ -302,6 +325,12 @@ pub struct Launch {
     /// Sums of loads, stores and atomics apart.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub by_op: ByOp,
+    /// Rank that made it, in profiles of several ranks.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rank: Option<u32>,
+    /// Its number in its own run, in profiles of several.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub own_id: Option<u64>,
     /// What expressions of addresses read of its arguments.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub arguments: Vec<Argument>,
@@ -320,6 +349,9 @@ pub struct Line {
     pub metrics: Spaces,
     /// Sums.
     pub instructions: Instructions,
+    /// How its figures differ from rank to rank, in profiles of several ranks.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub over_ranks: OverRanks,
 }
 
 /// A memory instruction in a kernel and space.
@@ -363,6 +395,9 @@ pub struct Site {
     pub by_allocation: Vec<ByAllocation>,
     /// Only contexts with calls that survived inlining, and the kernel itself beside them.
     pub contexts: Vec<Context>,
+    /// How its figures differ from rank to rank, in profiles of several ranks.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub over_ranks: OverRanks,
 }
 
 /// What falls to one allocation.
@@ -628,6 +663,9 @@ pub struct Fault {
     pub stopped: bool,
     /// Host call path of the launch.
     pub path: Vec<Frame>,
+    /// Rank that made it, in profiles of several ranks.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rank: Option<u32>,
 }
 
 /// A memory operation that no record shows.

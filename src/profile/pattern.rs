@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::estimate::nine_digits;
+use super::wide::Wide;
 use crate::patterns::SitePattern;
 
 /// Shapes of a site's requests; those of two or more lanes. Requests to global memory, but for `bank_conflict`.
@@ -42,6 +43,9 @@ pub struct Pattern {
     /// Mean of the bytes between the lowest and the highest address of the irregular ones.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub span_bytes: Option<f64>,
+    /// Their sum, in profiles of several runs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub span_sum: Option<Wide>,
     /// Atomic operations only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub atomics: Option<Atomics>,
@@ -63,6 +67,9 @@ pub struct Atomics {
     pub deepest: u64,
     /// The places that most lanes met.
     pub hottest: Vec<HotPlace>,
+    /// All places that the single profiles tell, in profiles of several runs; empty where there are too many.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub places: Option<Vec<HotPlace>>,
 }
 
 /// A place that many operations meet.
@@ -191,6 +198,7 @@ pub(super) fn pattern(from: &SitePattern) -> Option<Pattern> {
                 requests: hot.requests,
             })
             .collect(),
+        places: None,
     });
     let bank_conflict = (!banks.lanes.is_empty()).then(|| BankConflict {
         passes: banks.passes,
@@ -214,6 +222,7 @@ pub(super) fn pattern(from: &SitePattern) -> Option<Pattern> {
         sector_offset_bytes: strides.sector_offset(),
         row_lanes: row.map(|(lanes, _)| lanes),
         row_pitch_bytes: row.map(|(_, pitch)| pitch),
+        span_sum: None,
         span_bytes: (strides.irregular != 0).then(|| nine_digits(strides.span as f64 / strides.irregular as f64)),
         atomics,
         bank_conflict,

@@ -141,6 +141,7 @@ pub(super) fn sites(
         rows.push(Site {
             id: key.site,
             kernel: id,
+            over_ranks: BTreeMap::new(),
             file: place.user.file,
             line: place.user.line,
             column: place.user.column,
@@ -237,6 +238,7 @@ pub(super) fn lines(
             kernel: id,
             metrics: spaces.spaces(),
             instructions,
+            over_ranks: BTreeMap::new(),
         })
         .collect()
 }

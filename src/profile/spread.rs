@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use warpline_format::event::{LaunchId, PathId};
 
 use super::estimate::nine_digits;
-use super::model::Frame;
+use super::model::{Exact, Frame};
 use super::paths::Paths;
 use crate::analysis::{CountMoments, Figures, KernelData, LaunchData, LaunchGroup, RatioMoments};
 
@@ -50,6 +50,9 @@ pub struct PathSpread {
     pub counts: BTreeMap<String, Spread>,
     /// Ratios.
     pub ratios: BTreeMap<String, RatioSpread>,
+    /// What merging it again needs.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub exact: BTreeMap<String, Exact>,
 }
 
 impl PathSpread {
@@ -114,6 +117,7 @@ pub(super) fn over_paths(
             count: figures.launches,
             counts: counts(&figures),
             ratios: ratios(&figures),
+            exact: BTreeMap::new(),
         })
     };
     by_path.into_iter().filter_map(row).collect()

@@ -99,6 +99,7 @@ pub fn program(file: &str, kernels: &[Source<'_>], allocations: &[(&str, u64)]) 
                 kernel: id,
                 metrics: if *sectors > 0 { [("global".to_owned(), requests(8, *sectors))].into() } else { [].into() },
                 instructions: [].into(),
+                over_ranks: BTreeMap::new(),
             });
             if code.contains("if (") {
                 profile.branches.push(Branch {

@@ -203,6 +203,7 @@ fn environment(plan: &Plan, child: &Child) -> Environment {
         host: plan::hostname(),
         date: Some(plan::utc_now()),
         threads: Some(plan.threads),
+        nodes: BTreeMap::new(),
         rank: plan.rank.rank.clone(),
         labels: plan.labels.clone(),
     }

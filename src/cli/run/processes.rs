@@ -116,6 +116,8 @@ fn together(profiles: Vec<Profile>, lost: Vec<String>, program: &[String]) -> Re
     }
     let mut whole = merge::merge(profiles).map_err(|error| Failure::new(exit_code::UNEXPECTED, error))?;
     whole.run.environment = environment;
+    // It is one rank's, and one run's, however many processes there are.
+    whole.run.merged = None;
     let merged = format!("merged from {count} profiles");
     whole.run.notes.retain(|note| *note != merged);
     if count > 1 {

@@ -18,6 +18,7 @@ pub(super) mod partial_warps;
 pub(super) mod partial_write;
 pub(super) mod race;
 pub(super) mod random_gather;
+pub(super) mod rank_imbalance;
 pub(super) mod redundant_copy;
 pub(super) mod repeated_load;
 pub(super) mod small_copies;

@@ -132,6 +132,7 @@ mod tests {
                 launches: vec![0, 1],
                 counts: [("global.sectors".to_owned(), count)].into(),
                 ratios: [("global.l2.hit_rate".to_owned(), ratio)].into(),
+                exact: Default::default(),
             }
         };
         assert!(!differ(&path([0, 0], [0.5, 0.5])));
