@@ -32,6 +32,9 @@ missing_packages() {
     have make || echo make
     if [ "$tests" = --tests ]; then
         have cmake || echo cmake
+        # Ranks of a job are tested with a real launcher.
+        have mpirun || echo openmpi-bin
+        [ -e /usr/lib/x86_64-linux-gnu/openmpi/include/mpi.h ] || have mpicc || echo libopenmpi-dev
         # The report's page is tested in a browser.
         { have chromium || have chromium-browser || have google-chrome; } || echo chromium
     fi

@@ -44,10 +44,17 @@ fn rank(index: u32, count: u32, seed: u64) -> Profile {
             }
             Value::Array(items) => items.iter_mut().for_each(|item| scale(item, key, times)),
             Value::Object(fields) => {
-                let counts = |key: &String| {
-                    !matches!(key.as_str(), "operand" | "bypass" | "lookup_bytes" | "cache_bytes" | "rate")
-                        && !(key == "over_launches" || key == "over_paths" || key == "ratios_over_launches")
-                };
+                const LEFT: [&str; 8] = [
+                    "operand",
+                    "bypass",
+                    "lookup_bytes",
+                    "cache_bytes",
+                    "rate",
+                    "over_launches",
+                    "over_paths",
+                    "ratios_over_launches",
+                ];
+                let counts = |key: &String| !LEFT.contains(&key.as_str());
                 fields.iter_mut().filter(|(key, _)| counts(key)).for_each(|(key, item)| scale(item, key, times));
             }
             _ => {}
@@ -63,7 +70,7 @@ fn rank(index: u32, count: u32, seed: u64) -> Profile {
                 }
             }
             for key in ["metrics", "instructions", "estimates", "by_allocation", "executions", "lanes", "pattern"] {
-                if !value[key].is_null() && !(table == "blocks" && key == "lanes") {
+                if !value[key].is_null() && (table, key) != ("blocks", "lanes") {
                     scale(&mut value[key], key, times + (place + row) as u64 % 2);
                 }
             }

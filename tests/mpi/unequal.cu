@@ -6,7 +6,7 @@
 #include <cuda_runtime.h>
 #include <mpi.h>
 
-__global__ void sweep(const float *input, float *output, int n, int sweeps) {
+__global__ void sweep(const float *input, float *output, int n, int sweeps) { // PLANTED
   int i = blockIdx.x * blockDim.x + threadIdx.x;
   float sum = 0;
   for (int s = 0; s < sweeps; s++)
@@ -28,7 +28,12 @@ int main(int argc, char **argv) {
   cudaMalloc(&d_input, n * sizeof(float));
   cudaMalloc(&d_output, n * sizeof(float));
   cudaMemset(d_input, 0, n * sizeof(float));
-  sweep<<<n / 256, 256>>>(d_input, d_output, n, rank + 1);
+#ifdef CURED
+  int sweeps = (count + 1) / 2;
+#else
+  int sweeps = rank + 1;
+#endif
+  sweep<<<n / 256, 256>>>(d_input, d_output, n, sweeps);
   if (rank == count - 1)
     last_only<<<1, 64>>>(d_output);
   if (rank == failing && !strcmp(how, "fault"))
