@@ -62,6 +62,11 @@ fn counts_are_those_of_the_kernels() {
 }
 
 #[test]
+fn the_notebook_gives_the_output_that_stands_in_it() {
+    python(NEWEST, "test_notebook");
+}
+
+#[test]
 fn bad_accesses_are_told() {
     python(NEWEST, "test_checks");
 }

@@ -10,8 +10,14 @@ _FIELD = "\x1f"
 
 _HERE = os.path.dirname(os.path.abspath(__file__)) + os.sep
 _hidden = [_HERE]
-#: Frames in which the interpreter starts a script.
-_STARTERS = ("<frozen runpy>", os.sep + "runpy.py", "<frozen importlib")
+#: Frames in which the interpreter starts a script, and Jupyter a cell.
+_STARTERS = (
+    "<frozen runpy>",
+    os.sep + "runpy.py",
+    "<frozen importlib",
+    os.sep + "ipykernel_launcher.py",
+    *(os.path.join(os.sep, name, "") for name in ("IPython", "ipykernel", "traitlets", "tornado", "asyncio")),
+)
 
 
 def hide(folder):
@@ -21,7 +27,13 @@ def hide(folder):
         _hidden.append(folder)
 
 
-def _is_users(file):
+def hide_file(file):
+    """Frames of this file are no part of a path."""
+    _hidden.append(os.path.abspath(file))
+
+
+def is_users(file):
+    """Whether a file's code is the user's."""
     return not file.startswith(tuple(_hidden)) and not file.startswith(_STARTERS[0]) and not any(
         starter in file for starter in _STARTERS[1:]
     )
@@ -31,7 +43,7 @@ def users():
     """The frames of the user's code that led here, innermost first."""
     found, frame = [], sys._getframe(1)
     while frame is not None and len(found) < _DEPTH:
-        if _is_users(frame.f_code.co_filename):
+        if is_users(frame.f_code.co_filename):
             found.append(frame)
         frame = frame.f_back
     return found

@@ -1,9 +1,12 @@
 """Profiles of a piece of a program."""
 
+from __future__ import annotations
+
 import functools
 import os
 import tempfile
 from pathlib import Path
+from typing import Any, Callable, Optional, Union
 
 from . import _runtime
 from ._binaries import run
@@ -22,18 +25,18 @@ class profile:
     is kept in that file. After the block, the object is the :class:`warpline.Profile` of what ran in it; of a decorated function
     ``f.profile`` is that of its last call."""
 
-    def __init__(self, gpu=None, output=None):
+    def __init__(self, gpu: Optional[str] = None, output: Union[str, Path, None] = None) -> None:
         self._gpu, self._output = gpu, output
-        self._folder, self._profile = None, None
+        self._profile: Optional[Profile] = None
 
-    def __enter__(self):
+    def __enter__(self) -> profile:
         _runtime.configure(self._gpu)
         self._folder = tempfile.TemporaryDirectory(prefix="warpline-profile-")
         self._trace = os.path.join(self._folder.name, "section.wltrace")
         _runtime.call("__warpline_section_begin", self._trace.encode())
         return self
 
-    def __exit__(self, kind, error, traceback):
+    def __exit__(self, kind: Any, error: Any, traceback: Any) -> None:
         try:
             _runtime.call("__warpline_section_end")
             output = Path(self._output) if self._output else Path(self._folder.name, "section.wlprof")
@@ -41,34 +44,37 @@ class profile:
         finally:
             self._folder.cleanup()
 
-    def __call__(self, function):
+    def __call__(self, function: Callable[..., Any]) -> Any:
         @functools.wraps(function)
-        def profiled(*args, **kwargs):
+        def profiled(*args: Any, **kwargs: Any) -> Any:
             with profile(self._gpu, self._output) as section:
                 result = function(*args, **kwargs)
-            profiled.profile = section.result
+            setattr(profiled, "profile", section.result)
             return result
 
-        profiled.profile = None
+        setattr(profiled, "profile", None)
         return profiled
 
     @property
-    def result(self):
+    def result(self) -> Profile:
         """The profile, after the block."""
         if self._profile is None:
             raise WarplineError("the profile is there when the block is over")
         return self._profile
 
-    def __getattr__(self, name):
+    def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):
             raise AttributeError(name)
         return getattr(self.result, name)
 
-    def _repr_html_(self):
+    def __repr__(self) -> str:
+        return "<warpline.profile that is not over>" if self._profile is None else repr(self._profile)
+
+    def _repr_html_(self) -> str:
         return self.result._repr_html_()
 
 
-def _simulate(trace, output):
+def _simulate(trace: str, output: Path) -> Profile:
     """The profile of a trace."""
     model = _runtime.model()
     options = ["--gpu", model] if model else []
@@ -79,12 +85,12 @@ def _simulate(trace, output):
     return load(output)
 
 
-def estimate(function):
+def estimate(function: Callable[[], Any]) -> float:
     """Seconds that the model of the GPU estimates for the kernels that ``function()`` launches."""
     with profile() as section:
         function()
     return sum(one["seconds"] for one in _estimates(section.result))
 
 
-def _estimates(found: Profile):
+def _estimates(found: Profile) -> list[dict[str, Any]]:
     return [kernel["estimates"][0] for kernel in found.data["kernels"] if kernel.get("estimates")]

@@ -16,7 +16,7 @@ ENABLE_VARIABLE = "WARPLINE"
 DEFAULT_GPU = "a100"
 
 #: GPU model and encoded options, once they are chosen here.
-_options = []
+_options: list = []
 
 
 def under_run():

@@ -1,14 +1,22 @@
 """Profiles as data frames."""
 
+from __future__ import annotations
+
 import contextlib
 import functools
 import html
 import json
 import tempfile
 from pathlib import Path
+from typing import TYPE_CHECKING, Any, Iterator, Optional, Union
 
 from ._binaries import run
 from ._errors import WarplineError
+
+if TYPE_CHECKING:
+    import pandas
+
+    from ._profiling import profile
 
 #: Figures of memory requests, and what is taken from a row of the profile's JSON for each. Without the space they are columns of
 #: sites and lines; with ``global_`` and ``shared_`` before them, of kernels, launches and allocations.
@@ -35,6 +43,8 @@ _RATIOS = {
     "l2_hit_rate": ("l2_hits", "l2_lookups"),
 }
 _SPACES = ("global", "shared", "local", "constant")
+#: Bytes of the largest page that a notebook is given, which keeps it.
+_LARGEST_PAGE = 4 << 20
 
 
 def _pandas():
@@ -95,23 +105,23 @@ class Profile:
     Counts are integers (``Int64``, missing where a space has none), shares floats from 0 to 1. ``data`` is the profile's JSON
     (``docs/profile-v1.schema.json``), ``path`` its file where that still exists."""
 
-    def __init__(self, data, path, whole):
+    def __init__(self, data: dict[str, Any], path: Union[str, Path], whole: bytes) -> None:
         self.data, self.path, self._bytes = data, Path(path), whole
         self._kernel_names = {kernel["id"]: kernel["name"] for kernel in data["kernels"]}
         self._allocation_names = {one["id"]: one["name"] for one in data["allocations"]}
 
     @property
-    def model(self):
+    def model(self) -> str:
         """The GPU model of caches and estimates."""
         return self.data["run"]["models"][0]
 
     @property
-    def complete(self):
+    def complete(self) -> bool:
         """Whether the program was seen to its end."""
         return self.data["run"]["complete"]
 
     @functools.cached_property
-    def kernels(self):
+    def kernels(self) -> pandas.DataFrame:
         """See the class."""
         rows = []
         for kernel in self.data["kernels"]:
@@ -130,7 +140,7 @@ class Profile:
         return _frame(rows, ["name", "file", "line", "launches", "seconds", "limiter", *_by_space({})])
 
     @functools.cached_property
-    def lines(self):
+    def lines(self) -> pandas.DataFrame:
         """See the class."""
         rows = [
             {
@@ -147,7 +157,7 @@ class Profile:
         return _frame(rows, ["file", "line", "kernel", "space", *_figures({})])
 
     @functools.cached_property
-    def sites(self):
+    def sites(self) -> pandas.DataFrame:
         """See the class."""
         rows = []
         for site in self.data["sites"]:
@@ -172,7 +182,7 @@ class Profile:
         return _frame(rows, [*head, *_figures({})])
 
     @functools.cached_property
-    def allocations(self):
+    def allocations(self) -> pandas.DataFrame:
         """See the class."""
         rows = [
             {
@@ -189,7 +199,7 @@ class Profile:
         return _frame(rows, ["name", "kind", "size", "touched_bytes", "freed", "path", *_figures({})])
 
     @functools.cached_property
-    def launches(self):
+    def launches(self) -> pandas.DataFrame:
         """See the class."""
         rows = [
             {
@@ -211,7 +221,7 @@ class Profile:
         return _frame(rows, [*head, *_by_space({})])
 
     @functools.cached_property
-    def findings(self):
+    def findings(self) -> pandas.DataFrame:
         """See the class."""
         rows = [
             {
@@ -232,22 +242,25 @@ class Profile:
         head = ["rank", "id", "severity", "kernel", "file", "line", "object", "reason", "cure", "factor", "seconds"]
         return _frame(rows, head)
 
-    def report(self):
+    def report(self) -> str:
         """The report as text."""
         with self._file() as file:
             return run("warpline", "report", file).stdout
 
-    def save(self, path):
+    def save(self, path: Union[str, Path]) -> None:
         """Keeps the profile in a file that ``warpline report``, ``diff`` and ``explore`` read."""
         Path(path).write_bytes(self._bytes)
 
-    def html(self, path):
-        """Writes the report as an HTML page."""
+    def html(self, path: Union[str, Path, None] = None) -> Optional[str]:
+        """The report as an HTML page: its text, or with ``path`` a file."""
         with self._file() as file:
+            if path is None:
+                return run("warpline", "report", file, "--format", "html").stdout
             run("warpline", "report", file, "--format", "html", "-o", path)
+        return None
 
     @contextlib.contextmanager
-    def _file(self):
+    def _file(self) -> Iterator[Path]:
         """The profile as a file, for the programs."""
         with tempfile.TemporaryDirectory(prefix="warpline-profile-") as folder:
             # Named as the profile was, for what the programs say.
@@ -255,14 +268,14 @@ class Profile:
             path.write_bytes(self._bytes)
             yield path
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         seconds = sum(one["estimates"][0]["seconds"] for one in self.data["kernels"] if one.get("estimates"))
         kernels, findings = len(self.data["kernels"]), len(self.data["findings"])
         state = "" if self.complete else ", incomplete"
         return f"<warpline.Profile of {kernels} kernels on {self.model}: {seconds * 1e6:.3g} us estimated, {findings} findings{state}>"
 
-    def _repr_html_(self):
-        """What a notebook shows: kernels by estimated time, and the findings."""
+    def _repr_html_(self) -> str:
+        """What a notebook shows: kernels by estimated time, the findings, and the report's page with its plots and source."""
         kernels = self.kernels.sort_values("seconds", ascending=False)
         shown = ["name", "launches", "seconds", "limiter", "global_coalescing", "global_l1_hit_rate", "shared_bank_efficiency"]
         findings = self.findings[["severity", "id", "kernel", "line", "object", "reason", "cure"]]
@@ -274,9 +287,17 @@ class Profile:
         )
         return (
             f"<p><b>{html.escape(repr(self)[1:-1])}</b></p><table>{bars}</table>"
-            + kernels[shown].to_html(index=False, float_format="%.3g")
+            + kernels[shown].to_html(index=False, float_format="{:.3g}".format)
             + findings.to_html(index=False)
+            + _framed(self.html() or "")
         )
+
+
+def _framed(page):
+    """A page in a frame of its own, with its style and scripts; nothing where it is too large to be kept in a notebook."""
+    if len(page) > _LARGEST_PAGE:
+        return f"<p>The page of the report has {len(page) >> 20} MB: <code>html(path)</code> writes it to a file.</p>"
+    return f"<iframe style='width:100%;height:45em;border:1px solid #ccc' srcdoc=\"{html.escape(page, quote=True)}\"></iframe>"
 
 
 def _frame(rows, columns):
@@ -292,7 +313,7 @@ def _frame(rows, columns):
     return frame
 
 
-def load(path):
+def load(path: Union[str, Path]) -> Profile:
     """Reads a profile (``.wlprof``)."""
     path = Path(path)
     if not path.is_file():
@@ -312,33 +333,38 @@ class Comparison:
     ``findings``
         Findings that are ``new``, ``gone`` or ``changed`` (``state``)."""
 
-    def __init__(self, data, text):
+    def __init__(self, data: dict[str, Any], text: str) -> None:
         self.data, self._text = data, text
 
     @functools.cached_property
-    def kernels(self):
+    def kernels(self) -> pandas.DataFrame:
         """See the class."""
         rows = [
-            {"kernel": row.get("name"), "metric": metric, "before": pair[0], "after": pair[1]}
+            {"kernel": _either(row["name"]), "metric": metric, "before": pair[0], "after": pair[1]}
             for row in self.data["kernels"]
             for metric, pair in row["metrics"].items()
         ]
         return _frame(rows, ["kernel", "metric", "before", "after"])
 
     @functools.cached_property
-    def findings(self):
+    def findings(self) -> pandas.DataFrame:
         """See the class."""
         rows = [{"state": state, **one} for state, found in self.data["findings"].items() for one in found]
         return _pandas().DataFrame(rows)
 
-    def __str__(self):
+    def __str__(self) -> str:
         return self._text
 
-    def _repr_html_(self):
+    def _repr_html_(self) -> str:
         return f"<pre>{html.escape(self._text)}</pre>"
 
 
-def diff(before, after):
+def _either(name):
+    """The name of a kernel that may be called otherwise after a change, or be in one profile only."""
+    return name["after"] or name["before"] if isinstance(name, dict) else name
+
+
+def diff(before: Union[str, Path, Profile, profile], after: Union[str, Path, Profile, profile]) -> Comparison:
     """Compares two profiles: files, or what :func:`load` and ``profile`` give."""
     with contextlib.ExitStack() as kept:
         files = [kept.enter_context(_as_profile(one)._file()) for one in (before, after)]
@@ -349,7 +375,7 @@ def diff(before, after):
         return Comparison(json.loads(done.stdout), run("warpline", "diff", *files, check=False).stdout)
 
 
-def _as_profile(given):
+def _as_profile(given: Any) -> Profile:
     """The profile behind a file's name, a section or a profile."""
     if isinstance(given, Profile):
         return given

@@ -6,7 +6,7 @@ import ctypes
 from . import _arrays, _frames, _runtime
 
 #: By first byte: a token of the array that the runtime knows there.
-_known = {}
+_known: dict = {}
 
 
 def announce(argument, name, frames):

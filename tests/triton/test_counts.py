@@ -145,6 +145,11 @@ class Estimates(unittest.TestCase):
         self.assertGreater(large, small)
         self.assertEqual(time(1 << 14), small)
 
+    def test_what_launches_no_kernel_has_no_time(self):
+        self.assertTrue(np.isnan(triton.testing.do_bench(lambda: None)))
+        found = triton.testing.do_bench(lambda: None, quantiles=[0.5, 0.2, 0.8])
+        self.assertTrue(np.isnan(found).all() and len(found) == 3)
+
     def test_autotuning_takes_what_the_model_takes_for_faster(self):
         a, b, c = np.ones((64, 64), "f2"), np.ones((64, 64), "f2"), np.zeros((64, 64), "f2")
         grid = lambda meta: (triton.cdiv(64, meta["BLOCK_M"]) * triton.cdiv(64, meta["BLOCK_N"]),)

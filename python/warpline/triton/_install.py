@@ -12,7 +12,7 @@ from .._imports import after
 #: The first version that runs.
 _OLDEST = (3, 6)
 
-_installed = []
+_installed: list = []
 
 
 def is_installed():
@@ -28,13 +28,14 @@ def install(gpu, options):
     _runtime.configure(gpu, **options)
     if _installed:
         return
-    from . import _compiler, _driver, _jit, _testing, _torch
+    from . import _compiler, _driver, _jit, _notebook, _testing, _torch
 
     _frames.hide(os.path.dirname(triton.__file__))
     _compiler.install()
     driver = _driver.WarplineDriver()
     triton.runtime.driver.set_active(driver)
     _jit.install()
+    _notebook.install()
     _testing.install()
     after("torch", _torch.install)
     _installed.append(driver)

@@ -19,7 +19,7 @@ _MAJOR, _MINOR = 75, 76
 
 
 @functools.lru_cache(maxsize=1)
-def architecture():
+def architecture() -> int:
     """The architecture that kernels are compiled for, as 80 for ``sm_80``: the modelled GPU's, but 80 from Hopper on, whose own
     instructions for matrix products are not run; the environment variable ``WARPLINE_TRITON_ARCH`` overrides both."""
     asked = os.environ.get(ARCHITECTURE_VARIABLE)
