@@ -23,5 +23,7 @@ pub use results::{
     Analysis, BlockSum, BranchSum, CopyKey, CopySum, FaultData, Finish, HostTraffic, KernelData, LaunchArgument,
     LaunchData, ObjectData, OpSum, ProgramData, WarpSum,
 };
+#[cfg(feature = "parquet")]
+pub(crate) use rows::AllocationRows;
 pub use rows::{AllocationData, HostAllocationData};
 pub use stream::analyzer::{analyze, analyze_for, analyze_with};

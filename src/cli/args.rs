@@ -526,7 +526,8 @@ pub struct MergeArguments {
 #[derive(Clone, Debug, Args)]
 #[command(after_help = "Examples:
   warpline export runs rank.*.wlprof                       begin a dataset, or add to it
-  warpline export runs app.wlprof --label commit=1a2b3c    say which commit it is of")]
+  warpline export runs app.wlprof --label commit=1a2b3c    say which commit it is of
+  warpline export runs app.wlprof --requests app.wltrace   with each memory request")]
 pub struct ExportArguments {
     /// Form of the dataset
     #[arg(long, value_enum, default_value_t = ExportFormat::Parquet)]
@@ -537,6 +538,9 @@ pub struct ExportArguments {
     /// Profiles; one that is there already is not added twice
     #[arg(required = true, value_name = "PROFILE")]
     pub profiles: Vec<PathBuf>,
+    /// Also each request of the trace that a profile was made of, kept by `run --trace`; once for each profile, in their order
+    #[arg(long, value_name = "TRACE")]
+    pub requests: Vec<PathBuf>,
     /// A fact to keep with the profiles, as commit=1a2b3c; may be given several times
     #[arg(long, value_name = "NAME=VALUE")]
     pub label: Vec<String>,

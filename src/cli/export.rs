@@ -13,7 +13,7 @@ pub(super) fn execute(_: &ExportArguments) -> Result<u8, Failure> {
 #[cfg(feature = "parquet")]
 pub(super) fn execute(arguments: &ExportArguments) -> Result<u8, Failure> {
     use super::output;
-    use crate::dataset::{ExportError, Exported, Folder, runs_of};
+    use crate::dataset::{ExportError, Exported, Folder, Requests, RequestsError, runs_of};
     use crate::{exit_code, profile};
 
     let labels = super::labels::parse(&arguments.label)?;
@@ -25,9 +25,17 @@ pub(super) fn execute(arguments: &ExportArguments) -> Result<u8, Failure> {
         };
         Failure::new(code, error)
     };
+    if !arguments.requests.is_empty() && arguments.requests.len() != arguments.profiles.len() {
+        let (traces, profiles) = (arguments.requests.len(), arguments.profiles.len());
+        let message = format!(
+            "--requests is given {traces} times for {profiles} profiles; give the trace of each, in their order"
+        );
+        return Err(Failure::new(exit_code::USAGE, message));
+    }
+    let mut code = exit_code::OK;
     let mut folder = None;
     let mut done = Exported::default();
-    for file in &arguments.profiles {
+    for (number, file) in arguments.profiles.iter().enumerate() {
         let mut profile = profile::read(file).map_err(|error| Failure::new(exit_code::UNREADABLE, error))?;
         profile.run.environment.labels.extend(labels.clone());
         // Not before there is something to put into it.
@@ -39,9 +47,25 @@ pub(super) fn execute(arguments: &ExportArguments) -> Result<u8, Failure> {
             let more = folder.add(&run).map_err(failed)?;
             done.files += more.files;
             done.rows += more.rows;
+            if let Some(trace) = arguments.requests.get(number).filter(|_| run.first) {
+                let found = Requests::write(folder, &run, trace).map_err(|error| match error {
+                    RequestsError::Export(error) => failed(error),
+                    RequestsError::Trace { .. } => Failure::new(exit_code::UNREADABLE, error),
+                    RequestsError::OtherProfile { .. } => Failure::new(exit_code::USAGE, error),
+                })?;
+                done.files += found.done.files;
+                done.rows += found.done.rows;
+                if let Some(why) = found.cut {
+                    output::say(format_args!(
+                        "note: {}: only what comes before this was exported: {why}",
+                        trace.display()
+                    ));
+                    code = exit_code::PARTIAL;
+                }
+            }
         }
     }
     output::say(format_args!("wrote {} rows in {} files to {}", done.rows, done.files, arguments.folder.display()));
     output::say(format_args!("next: warpline query {} --views", arguments.folder.display()));
-    Ok(exit_code::OK)
+    Ok(code)
 }

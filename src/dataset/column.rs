@@ -102,6 +102,13 @@ pub struct Texts {
 impl Texts {
     /// Adds a row.
     pub fn push(&mut self, text: &str) {
+        // Neighbouring rows often have the same.
+        let last = self.codes.last().copied();
+        if let Some(code) = last
+            && self.distinct[code as usize] == text
+        {
+            return self.codes.push(code);
+        }
         let code = match self.known.get(text) {
             Some(&code) => code,
             None => {

@@ -10,6 +10,8 @@ mod encode;
 mod fill;
 pub mod manifest;
 pub mod page;
+#[cfg(feature = "parquet")]
+mod requests;
 pub mod row;
 mod run;
 pub mod tables;
@@ -17,6 +19,8 @@ pub mod tables;
 mod write;
 
 pub use fill::tables_of;
+#[cfg(feature = "parquet")]
+pub use requests::{Requests, RequestsError};
 pub use run::{Partition, Run, runs_of};
 #[cfg(feature = "parquet")]
 pub use write::{ExportError, Exported, Folder};

@@ -144,7 +144,7 @@ impl Folder {
 /// A file that is being written. It goes unless it is finished.
 pub(super) struct NewFile {
     pub(super) out: BufWriter<NamedTempFile>,
-    folder: PathBuf,
+    pub(super) folder: PathBuf,
 }
 
 impl NewFile {

@@ -41,6 +41,8 @@ pub(crate) use file::{probe, write_spare};
 pub(crate) use frames::is_system;
 pub use library::{LibraryCall, library_call};
 pub use model::Profile;
+#[cfg(feature = "parquet")]
+pub(crate) use names::op_name;
 pub(crate) use rows::idle_in_part;
 pub(crate) use sources::IGNORE_COMMENT;
 pub use sources::Sources;

@@ -1,0 +1,46 @@
+//! What a profile calls the things that a trace numbers.
+
+use rustc_hash::FxHashMap;
+
+use crate::dataset::Run;
+
+/// Names of kernels, instructions and allocations.
+pub(super) struct Places<'a> {
+    pub(super) run: &'a str,
+    /// By kernel: its name and its mangled name.
+    kernels: FxHashMap<u32, (&'a str, &'a str)>,
+    /// By kernel and site.
+    sites: FxHashMap<(u32, u32), (&'a str, u32)>,
+    allocations: FxHashMap<u64, &'a str>,
+}
+
+impl<'a> Places<'a> {
+    pub(super) fn of(run: &'a Run<'a>) -> Places<'a> {
+        let profile = run.profile;
+        let allocations = profile.allocations.iter().filter_map(|one| Some((one.id, one.name.as_deref()?)));
+        Places {
+            run: &run.name,
+            kernels: profile
+                .kernels
+                .iter()
+                .map(|kernel| (kernel.id, (&kernel.name[..], &kernel.mangled[..])))
+                .collect(),
+            sites: profile.sites.iter().map(|site| ((site.kernel, site.id), (&site.file[..], site.line))).collect(),
+            allocations: allocations.collect(),
+        }
+    }
+
+    /// Its name, where the profile has this kernel by this number.
+    pub(super) fn kernel(&self, number: u32, mangled: &str) -> Option<&'a str> {
+        self.kernels.get(&number).filter(|(_, known)| *known == mangled).map(|(name, _)| *name)
+    }
+
+    /// File and line of a memory instruction; nothing where the profile does not have it.
+    pub(super) fn site(&self, kernel: u32, site: u32) -> (&'a str, u32) {
+        self.sites.get(&(kernel, site)).copied().unwrap_or_default()
+    }
+
+    pub(super) fn allocation(&self, id: u64) -> Option<&'a str> {
+        self.allocations.get(&id).copied()
+    }
+}
