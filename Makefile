@@ -25,7 +25,7 @@ demo: build
 
 test:
 	@scripts/setup.sh --tests
-	$(CARGO) test --workspace --locked
+	$(CARGO) test --workspace --locked --features warpline/parquet
 
 # Everything that `test` runs, then the broad and slow: tests marked `#[ignore = "test-all"]`, among them minutes of random
 # input to whatever reads other people's files (WARPLINE_FUZZ_SECONDS for each kind, WARPLINE_FUZZ_SEED to begin elsewhere).
@@ -42,7 +42,7 @@ sanitize: setup
 
 lint: setup
 	$(CARGO) fmt --all --check
-	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
+	$(CARGO) clippy --workspace --all-targets --locked --features warpline/parquet -- -D warnings
 	@if command -v cargo-deny >/dev/null; then cargo deny check; else echo "lint: cargo-deny is not installed (cargo install cargo-deny); dependencies were not checked"; fi
 
 # Pages that are made from the code, and the table of GPUs that is made from the models.

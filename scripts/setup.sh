@@ -145,9 +145,10 @@ install_cuda() {
     trap - EXIT INT TERM
 }
 
-# Triton and what its tests need, a folder for each version that is tested, and Dask. Python's own packages stay as they are.
+# Triton and what its tests need, a folder for each version that is tested, Dask, and readers of datasets and of other tools'
+# formats. Python's own packages stay as they are.
 install_python_packages() {
-    for list in "$here"/triton-*.txt "$here"/cluster-*.txt; do
+    for list in "$here"/triton-*.txt "$here"/cluster-*.txt "$here"/dataset-wheels.txt; do
         folder=$cache/$(basename "$list" .txt)
         mark=$folder/.$(cksum <"$list" | cut -d' ' -f1)
         [ -e "$mark" ] && continue

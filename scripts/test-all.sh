@@ -10,4 +10,4 @@ names=$(grep -rh -A4 --include='*.rs' 'ignore = "test-all"' src format pass runt
     exit 1
 }
 # shellcheck disable=SC2086  # one word per test
-exec ${CARGO:-cargo} test --workspace --locked -- --ignored $names
+exec ${CARGO:-cargo} test --workspace --locked --features warpline/parquet -- --ignored $names

@@ -3,12 +3,14 @@
 * ``warpline.load(path)`` reads a profile as data frames.
 * ``with warpline.profile() as p: …`` profiles the Triton kernels of a piece of Python.
 * ``warpline.diff(before, after)`` compares two profiles.
+* ``warpline.dataset(folder)`` asks a dataset that ``warpline export`` wrote, in SQL.
 * ``import warpline.triton; warpline.triton.install()`` lets Triton's kernels run on the CPU device.
 """
 
+from ._dataset import Dataset, dataset
 from ._errors import WarplineError
 from ._profiling import profile
 from ._tables import Comparison, Profile, diff, load
 
-__all__ = ["Comparison", "Profile", "WarplineError", "diff", "load", "profile"]
+__all__ = ["Comparison", "Dataset", "Profile", "WarplineError", "dataset", "diff", "load", "profile"]
 __version__ = "0.1.0"

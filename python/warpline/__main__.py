@@ -1,7 +1,7 @@
 """``python -m warpline run [options of warpline run] script.py arguments…``: profiles a Python program's kernels.
 
-``python -m warpline cluster merge|sim|predict|diff|export …`` works on many profiles or traces at once, with Dask. Other commands are those
-of ``warpline``.
+``python -m warpline query DIR SQL`` asks a dataset. ``python -m warpline cluster merge|sim|predict|diff|export …`` works on
+many profiles or traces at once, with Dask. Other commands are those of ``warpline``.
 """
 
 import os
@@ -47,6 +47,10 @@ def main():
         from .cluster._command import main as cluster
 
         sys.exit(cluster(sys.argv[2:]))
+    if sys.argv[1:2] == ["query"]:
+        from ._query import main as query
+
+        sys.exit(query(sys.argv[2:]))
     path = str(find("warpline"))
     os.execv(path, [path, *sys.argv[1:]])
 

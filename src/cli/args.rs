@@ -71,6 +71,9 @@ pub enum Command {
     History(HistoryArguments),
     /// Hold a profile to limits against the nearest recording of a branch; exit code 5 where one is broken
     Gate(GateArguments),
+    /// Ask a dataset in SQL, or list its views, through the Python package and DuckDB
+    #[command(disable_help_flag = true)]
+    Query(QueryArguments),
     /// Check caches by pointer chases: closed forms, a GPU's own latencies and counters; or profiles against Nsight Compute
     Validate(ValidateArguments),
     /// List the GPU models, or show one
@@ -309,6 +312,9 @@ pub struct ReportArguments {
     /// Form of the report
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub format: Format,
+    /// Cost of folded stacks, and the one that speedscope shows first
+    #[arg(long, value_name = "COST", default_value = crate::report::COSTS[0].0, value_parser = costs())]
+    pub metric: String,
     /// Where it goes [default: standard output]
     #[arg(short, long, value_name = "OUT")]
     pub output: Option<PathBuf>,
@@ -394,6 +400,15 @@ pub enum Format {
     Pprof,
     /// Findings by line, for editors and code review.
     Sarif,
+    /// The call tree as a literal of Hatchet, for it and Thicket.
+    Hatchet,
+    /// Launches, copies and allocations in the order of launches, for Perfetto; traces of several ranks, one behind the other,
+    /// are one.
+    Perfetto,
+    /// A line per call stack with its cost, for flame graphs.
+    Folded,
+    /// Call stacks with all costs, for speedscope.
+    Speedscope,
 }
 
 /// Arguments of `diff`.
@@ -551,6 +566,19 @@ pub struct ExportArguments {
 pub enum ExportFormat {
     /// Files of Apache Parquet in folders by program, commit, rank and model.
     Parquet,
+}
+
+/// Names of costs of call stacks.
+fn costs() -> clap::builder::PossibleValuesParser {
+    crate::report::COSTS.map(|(name, _)| name).into()
+}
+
+/// Arguments of `query`.
+#[derive(Debug, Args)]
+pub struct QueryArguments {
+    /// Folder of the dataset and SQL, and the options of `python -m warpline query`
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "DIR [SQL] [OPTIONS]")]
+    pub arguments: Vec<OsString>,
 }
 
 /// A number of percent.

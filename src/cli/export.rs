@@ -5,9 +5,15 @@ use super::args::ExportArguments;
 
 #[cfg(not(feature = "parquet"))]
 pub(super) fn execute(_: &ExportArguments) -> Result<u8, Failure> {
-    let message = "this warpline was built without Parquet. Install the Python package, whose warpline has it (`pip install warpline`), \
-                   or build with it: cargo build --release --features parquet";
-    Err(Failure::new(crate::exit_code::TOOLCHAIN, message))
+    Err(without())
+}
+
+/// What a build without Parquet says.
+#[cfg(any(test, not(feature = "parquet")))]
+fn without() -> Failure {
+    let message = "this warpline was built without Parquet. Install the Python package, whose warpline has it \
+                   (`pip install warpline`), or build with it: cargo build --release --features parquet";
+    Failure::new(crate::exit_code::TOOLCHAIN, message)
 }
 
 #[cfg(feature = "parquet")]
@@ -68,4 +74,14 @@ pub(super) fn execute(arguments: &ExportArguments) -> Result<u8, Failure> {
     output::say(format_args!("wrote {} rows in {} files to {}", done.rows, done.files, arguments.folder.display()));
     output::say(format_args!("next: warpline query {} --views", arguments.folder.display()));
     Ok(code)
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn a_build_without_parquet_names_the_cure() {
+        let failure = super::without();
+        assert_eq!(failure.code, crate::exit_code::TOOLCHAIN);
+        assert!(failure.message.contains("--features parquet") && failure.message.contains("pip install"));
+    }
 }

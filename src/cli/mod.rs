@@ -19,6 +19,7 @@ mod output;
 mod piped;
 mod predict;
 mod profile;
+mod query;
 mod recordings;
 mod report;
 mod run;
@@ -72,6 +73,7 @@ pub fn main() -> ExitCode {
         Command::Record(arguments) => recordings::record(&arguments),
         Command::History(arguments) => recordings::history(&arguments, color),
         Command::Gate(arguments) => recordings::gate(&arguments, color),
+        Command::Query(arguments) => query::execute(&arguments),
         Command::Report(arguments) => report::execute(&arguments, color),
         Command::Validate(arguments) => validate::execute(&arguments),
         Command::Gpus(arguments) => gpus::execute(&arguments),

@@ -53,7 +53,7 @@ pub(super) fn execute(arguments: &ProfileArguments, color: Color) -> Result<u8, 
     name_program(&mut profile, folder.path());
     super::run::write(&profile, &plan)?;
     let filter = Filter { top: 10, ..Filter::default() };
-    let looks = report::Looks { color: color.stdout, all: false, width: report::width(true) };
+    let looks = report::Looks { color: color.stdout, all: false, width: report::width(true), cost: 0 };
     output::print(&report::render(&profile, Format::Text, &filter, looks)?.1)?;
     output::say(format_args!("wrote {}", plan.output.display()));
     if outcome.code != 0 {

@@ -24,7 +24,9 @@ pub(super) fn execute(arguments: &ReportArguments, color: Color) -> Result<u8, F
     })?;
     let ignored = findings::suppress(&mut profile, &arguments.findings)?;
     let to_terminal = arguments.output.is_none();
-    let looks = Looks { color: color.stdout && to_terminal, all: arguments.filters.all, width: width(to_terminal) };
+    let cost = report::COSTS.iter().position(|(name, _)| *name == arguments.metric).unwrap_or_default();
+    let looks =
+        Looks { color: color.stdout && to_terminal, all: arguments.filters.all, width: width(to_terminal), cost };
     let (filtered, text) = render(&profile, arguments.format, &filter, looks)?;
     output::write(&text, arguments.output.as_deref())?;
     if ignored.by_comment + ignored.by_request > 0 {
@@ -48,6 +50,8 @@ pub(super) struct Looks {
     pub(super) color: bool,
     pub(super) all: bool,
     pub(super) width: usize,
+    /// Kind of cost in stacks, by index into [`report::COSTS`].
+    pub(super) cost: usize,
 }
 
 /// Columns where the output is no terminal.
@@ -77,7 +81,7 @@ pub(super) fn render(
     };
     let text = match format {
         Format::Text => {
-            let Looks { color, all, width } = looks;
+            let Looks { color, all, width, .. } = looks;
             let shown = if filter.source.is_some() { report::Shown::Source } else { report::Shown::Summary };
             let options = report::TextOptions { color, top: filter.top, all, width, shown };
             match &answers[..] {
@@ -95,6 +99,13 @@ pub(super) fn render(
         Format::Csv => report::csv(&filtered),
         Format::Callgrind => report::callgrind(&filtered),
         Format::Sarif => report::sarif(&filtered),
+        Format::Hatchet => report::hatchet(&filtered),
+        Format::Folded => report::folded(&filtered, looks.cost),
+        Format::Speedscope => report::speedscope(&filtered, looks.cost),
+        Format::Perfetto => {
+            let bytes = report::perfetto(&filtered);
+            return Ok((filtered, bytes));
+        }
         Format::Pprof => {
             let bytes = report::pprof(&filtered);
             return Ok((filtered, bytes));

@@ -10,8 +10,9 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use prost::Message as _;
 
+use super::stacks::{costs, host_path};
 use crate::profile::Profile;
-use crate::profile::model::{Frame, Kernel, Metrics};
+use crate::profile::model::{Frame, Metrics};
 use message::{Function, Label, Line, Location, Mapping, Sample, ValueType};
 
 /// Types and units of a sample's values.
@@ -83,21 +84,8 @@ fn encode(profile: &Profile) -> message::Profile {
     out
 }
 
-/// The call path of the launches, where all have the same.
-fn host_path(kernel: &Kernel) -> &[Frame] {
-    let launches = kernel.launches.iter().map(|launch| &launch.path);
-    let mut paths = launches.chain(kernel.launch_groups.iter().map(|group| &group.path));
-    match paths.next() {
-        Some(first) if paths.all(|path| path == first) => first,
-        _ => &[],
-    }
-}
-
 fn values(metrics: &Metrics, space: &str) -> [i64; VALUES.len()] {
-    let passes = metrics.shared.as_ref().map_or(0, |shared| shared.wavefronts);
-    let (sectors, ideal) = if space == "shared" { (0, 0) } else { (metrics.sectors, metrics.ideal_sectors) };
-    let values = [sectors, sectors.saturating_sub(ideal), metrics.requests, metrics.lanes, metrics.bytes, passes];
-    values.map(|value| i64::try_from(value).unwrap_or(i64::MAX))
+    costs(metrics, space).map(|value| i64::try_from(value).unwrap_or(i64::MAX))
 }
 
 /// What the parts of a profile are numbered by. Number 0 of the texts is the empty one, elsewhere it is nothing.

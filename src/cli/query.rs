@@ -1,0 +1,53 @@
+//! `warpline query`: hands over to the Python package, which asks DuckDB.
+
+use std::ffi::OsString;
+use std::os::unix::process::CommandExt as _;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+
+use super::Failure;
+use super::args::QueryArguments;
+use crate::exit_code;
+
+/// Python of the user's choice.
+const PYTHON_VARIABLE: &str = "WARPLINE_PYTHON";
+
+/// Imports what a query takes, and says what is missing.
+const PROBE: &str = "import warpline._query, duckdb";
+
+pub(super) fn execute(arguments: &QueryArguments) -> Result<u8, Failure> {
+    let chosen = std::env::var_os(PYTHON_VARIABLE).filter(|name| !name.is_empty());
+    let python = match chosen {
+        Some(chosen) => PathBuf::from(chosen),
+        None => beside().unwrap_or_else(|| PathBuf::from("python3")),
+    };
+    let probe = Command::new(&python).args(["-c", PROBE]).stdin(Stdio::null()).stdout(Stdio::null()).output();
+    let missing = |what: &str| {
+        let message = format!(
+            "`warpline query` needs the Python package with DuckDB, which {} does not have ({what}): \
+             pip install 'warpline[query]', or name a Python that has them in {PYTHON_VARIABLE}",
+            python.display()
+        );
+        Failure::new(exit_code::TOOLCHAIN, message)
+    };
+    match probe {
+        Err(error) => return Err(missing(&error.to_string())),
+        Ok(done) if !done.status.success() => {
+            let said = String::from_utf8_lossy(&done.stderr);
+            return Err(missing(said.trim_end().lines().next_back().unwrap_or("it does not start")));
+        }
+        Ok(_) => {}
+    }
+    let all: &[OsString] = &arguments.arguments;
+    let error = Command::new(&python).args(["-m", "warpline._query"]).args(all).exec();
+    Err(missing(&error.to_string()))
+}
+
+/// The Python of the environment that this program is installed in.
+fn beside() -> Option<PathBuf> {
+    let here = std::env::current_exe().ok()?;
+    // In the package itself: <environment>/lib/python3.x/site-packages/warpline/bin/warpline
+    let inside = here.ancestors().nth(6).map(|environment| environment.join("bin/python3"));
+    let package = here.parent()?.parent()?.join("__init__.py").is_file();
+    inside.filter(|python| package && python.is_file())
+}

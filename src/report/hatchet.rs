@@ -1,0 +1,59 @@
+//! The literal of Hatchet, which Thicket reads as well: the call tree as nested lists, for `GraphFrame.from_literal`.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value, json};
+
+use super::stacks::{COSTS, Costs, frame_name, stacks};
+use crate::profile::Profile;
+use crate::profile::model::Frame;
+
+/// Frames below which a stack is not followed; readers go down by recursion.
+const MOST_DEPTH: usize = 200;
+
+/// A node of the tree while it is made.
+#[derive(Default)]
+struct Node {
+    own: Costs,
+    children: BTreeMap<Frame, Node>,
+}
+
+/// The tree, as JSON. Costs stand as they are (`sectors`) and with those of all callees (`sectors (inc)`).
+pub fn hatchet(profile: &Profile) -> String {
+    let mut root = Node::default();
+    for (stack, costs) in stacks(profile) {
+        let mut node = &mut root;
+        for frame in stack.into_iter().take(MOST_DEPTH) {
+            // Readers tell nodes apart by what stands in their frames: no columns.
+            node = node.children.entry(Frame { column: 0, ..frame }).or_default();
+        }
+        for (sum, more) in node.own.iter_mut().zip(costs) {
+            *sum = sum.saturating_add(more);
+        }
+    }
+    let roots: Vec<Value> = root.children.iter().map(|(frame, node)| literal(frame, node).0).collect();
+    let mut text = serde_json::to_string(&roots).expect("texts and numbers");
+    text.push('\n');
+    text
+}
+
+fn literal(frame: &Frame, node: &Node) -> (Value, Costs) {
+    let mut all = node.own;
+    let mut children = Vec::with_capacity(node.children.len());
+    for (frame, child) in &node.children {
+        let (value, costs) = literal(frame, child);
+        for (sum, more) in all.iter_mut().zip(costs) {
+            *sum = sum.saturating_add(more);
+        }
+        children.push(value);
+    }
+    let mut metrics = Map::new();
+    for (kind, (name, _)) in COSTS.iter().enumerate() {
+        metrics.insert((*name).to_owned(), node.own[kind].into());
+        metrics.insert(format!("{name} (inc)"), all[kind].into());
+    }
+    let name = frame_name(frame);
+    // Metrics are numbers: readers subtract and divide all of them.
+    let frame = json!({ "name": name, "type": "function", "file": frame.file, "line": frame.line });
+    (json!({ "frame": frame, "metrics": metrics, "children": children }), all)
+}
