@@ -10,7 +10,8 @@ from pathlib import Path
 
 import psutil
 
-DEADLINE_SECONDS = 120
+#: Machines may be busy.
+DEADLINE_SECONDS = 600
 
 
 class Processes:

@@ -65,4 +65,4 @@ class Inputs:
 def python(*arguments, **environment):
     """Runs Python on something, with the search path of this one."""
     whole = {**os.environ, **environment}
-    return subprocess.run([sys.executable, *map(str, arguments)], env=whole, capture_output=True, text=True, timeout=300)
+    return subprocess.run([sys.executable, *map(str, arguments)], env=whole, capture_output=True, text=True, timeout=600)

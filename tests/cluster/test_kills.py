@@ -73,7 +73,7 @@ class Kills(unittest.TestCase):
         return chance
 
     def check(self, number, before, client):
-        said = client.communicate(timeout=300)[1]
+        said = client.communicate(timeout=600)[1]
         self.assertEqual(client.returncode, 0, f"moment {number} of seed {SEED}: {said}")
         after = finished(self.store)
         self.assertEqual({key: after[key] for key in before}, before, f"moment {number} of seed {SEED}: made again")

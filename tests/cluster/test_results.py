@@ -108,18 +108,10 @@ class SameAsOneProcess(Case):
         self.assertEqual((found.profiles, found.tasks, found.failed), (10, 1, []))
         self.assertEqual(found.path.read_bytes(), inputs.merged(inputs.profiles))
 
-    def test_a_tree_has_the_bytes_of_its_merges_one_after_the_other(self):
+    def test_a_tree(self):
         found = cluster.merge(inputs.profiles, self.folder / "all.wlprof", fan_in=3, **self.common)
         self.assertEqual((found.profiles, found.tasks), (10, 6))
-        level = list(inputs.profiles)
-        while len(level) > 1:
-            groups = [level[at : at + 3] for at in range(0, len(level), 3)]
-            level = []
-            for number, group in enumerate(groups):
-                path = self.folder / f"{len(groups)}-{number}.wlprof"
-                path.write_bytes(inputs.merged(group) if len(group) > 1 else Path(group[0]).read_bytes())
-                level.append(path)
-        self.assertEqual(found.path.read_bytes(), Path(level[0]).read_bytes())
+        self.assertEqual(found.path.read_bytes(), inputs.merged(inputs.profiles))
 
 
 class Datasets(Case):
@@ -222,14 +214,23 @@ class Told(Case):
         self.assertEqual(found.profiles, 10)
         self.assertEqual([one.input for one in found.failed], [str(damaged), str(missing), str(other_model)])
         self.assertEqual([one.exit_code for one in found.failed], [3, 3, 2])
+        with_damaged = inputs.merged([*good, damaged])
         self.assertIn("damaged.wlprof", found.failed[0].error)
         self.assertIn("No such file", found.failed[1].error)
         self.assertIn("h100", found.failed[2].error)
-        self.assertEqual(found.path.read_bytes(), inputs.merged(good))
+        # The whole tells what was damaged.
+        self.assertEqual(found.path.read_bytes(), with_damaged)
+        found = cluster.merge(mixed, fan_in=3, **self.common)
+        self.assertEqual((found.profiles, len(found.failed)), (10, 3))
+        self.assertEqual(found.path.read_bytes(), with_damaged)
         # Also where they fill nodes of their own.
-        found = cluster.merge([*good[:2], other_model, other_model, damaged, damaged], fan_in=2, **self.common)
-        self.assertEqual((found.profiles, len(found.failed)), (2, 4))
-        self.assertEqual(found.path.read_bytes(), inputs.merged(good[:2]))
+        second = self.folder / "damaged too.wlprof"
+        second.write_bytes(content[:-1])
+        found = cluster.merge([*good[:2], other_model, other_model, damaged, second], fan_in=2, **self.common)
+        self.assertEqual((found.profiles, [one.exit_code for one in found.failed]), (2, [2, 2, 3, 3]))
+        self.assertEqual(found.path.read_bytes(), inputs.merged([*good[:2], damaged, second]))
+        found = cluster.merge([damaged, second, *good[:2]], fan_in=2, **self.common)
+        self.assertEqual(found.path.read_bytes(), inputs.merged([*good[:2], damaged, second]))
 
     def test_nothing_usable(self):
         with self.assertRaisesRegex(cluster.Damaged, "none of 2 profiles"):

@@ -10,6 +10,8 @@ from ._errors import ClusterError, Misused, NoDask
 
 #: For the first answer of a scheduler that somebody named.
 _CONNECT_SECONDS = 30
+#: For processes on this machine to start.
+_START_SECONDS = 180
 
 
 def distributed():
@@ -30,18 +32,7 @@ def connected(given, workers=None):
     dask = distributed()
     if given is None:
         _guarded()
-        cluster = dask.LocalCluster(
-            n_workers=workers or os.cpu_count() or 1,
-            threads_per_worker=1,
-            processes=True,
-            # The work is in processes of Warpline's, which Dask does not see.
-            memory_limit=0,
-            # Asked for by the user where it shall be seen from elsewhere.
-            host="127.0.0.1",
-            dashboard_address="127.0.0.1:0",
-            silence_logs=logging.CRITICAL,
-        )
-        with cluster, dask.Client(cluster) as client:
+        with _local(dask, workers) as cluster, dask.Client(cluster, timeout=_START_SECONDS) as client:
             yield client
     elif isinstance(given, dask.Client):
         yield given
@@ -58,6 +49,29 @@ def connected(given, workers=None):
 def can_return(given):
     """Whether a scheduler that was lost can be back under the same name."""
     return isinstance(given, (str, os.PathLike))
+
+
+def _local(dask, workers):
+    """Processes on this machine."""
+    from dask import config
+
+    # A busy machine takes its time to start them.
+    patient = {"distributed.comm.timeouts.connect": f"{_START_SECONDS}s"}
+    try:
+        with config.set(patient):
+            return dask.LocalCluster(
+                n_workers=workers or os.cpu_count() or 1,
+                threads_per_worker=1,
+                processes=True,
+                # The work is in processes of Warpline's, which Dask does not see.
+                memory_limit=0,
+                # Who wants it to be seen from elsewhere starts a scheduler.
+                host="127.0.0.1",
+                dashboard_address="127.0.0.1:0",
+                silence_logs=logging.CRITICAL,
+            )
+    except (OSError, RuntimeError, TimeoutError) as error:
+        raise ClusterError(f"workers cannot be started on this machine: {type(error).__name__}: {error}") from error
 
 
 def _named(dask, name):

@@ -1,90 +1,136 @@
-"""A node of the tree of merges."""
+"""A node of the tree of merges.
 
-from dataclasses import replace
+``warpline merge`` gives the same bytes in any order and in any parts, so the tree's shape does not matter. Profiles that it cannot read it
+tells in the whole, by the names of their files; so a node gives it these names, and hands on to its parent those that it found nothing beside."""
+
+import re
+from dataclasses import dataclass, replace
+from pathlib import Path
 
 from ._errors import ClusterError
 from ._outcome import UNREADABLE, Outcome, of_record, reason
 from ._task import Command, Input, Refused, Unreadable, perform, place_of
 
 _OUTPUT = "merged.wlprof"
+_USAGE, _PARTIAL = 2, 7
+
+
+@dataclass(frozen=True)
+class _Member:
+    """Of a node: what the user calls it, where it is, its checksum if known, the name that the program sees, and whether others told of it."""
+
+    called: str
+    path: str
+    sha256: str = ""
+    name: str = ""
+    told: bool = False
 
 
 def merge_files(site, paths, first):
-    """Merges profiles. Those that cannot be read, or do not fit the first that can (of ``first``, paths), are told and left out."""
-    return _merge(site, [(path, path, "") for path in paths], first)
+    """Merges profiles. Those that cannot be read, or do not fit the first that can (of ``first``, paths), are told."""
+    return _merge(site, [_file(path) for path in paths], first)
 
 
 def merge_outcomes(children, site, first):
     """Merges what other nodes have made. What a child left out, the child tells."""
-    there = [(number, child) for number, child in enumerate(children) if child.key]
-    if len(there) == 1:
-        return replace(there[0][1], failed=(), notes=())
-    members = [(f"result {child.key[:12]}", place_of(site, {"key": child.key}, child.suffix), child.sha256) for _, child in there]
-    merged = _merge(site, members, first)
-    for _, code, why in merged.failed:
+    results = [(number, child) for number, child in enumerate(children) if child.key]
+    unread = tuple(path for child in children for path in child.unread)
+    if not results:
+        return Outcome(unread=unread)
+    if len(results) == 1 and not unread:
+        return replace(results[0][1], failed=())
+    members = [
+        _Member(f"result {child.key[:12]}", place_of(site, child.key, child.suffix), child.sha256, "result.wlprof") for _, child in results
+    ]
+    merged = _merge(site, [*members, *(replace(_file(path), told=True) for path in unread)], first)
+    failed = []
+    for at, code, why in merged.failed:
+        if at >= len(results):
+            continue
         if code == UNREADABLE:
             raise ClusterError(f"a result was damaged in the store after it was made ({why}); the same call again makes it anew")
-    failed = tuple((there[at][0], code, why) for at, code, why in merged.failed)
-    left = [child for number, child in there if number not in {at for at, _, _ in failed}]
+        failed.append((results[at][0], code, why))
+    left = [child for number, child in results if number not in {at for at, _, _ in failed}]
     # One that is left alone stays as it is, to the byte.
-    return replace(left[0] if len(left) == 1 else merged, failed=failed)
+    alone = len(left) == 1 and not unread
+    return replace(left[0] if alone else merged, failed=tuple(failed), unread=())
+
+
+def _file(path):
+    return _Member(path, path, name=Path(path).name)
 
 
 def _merge(site, members, first):
-    """``members``: what the user calls it, where it is, its checksum if known."""
-    numbered = list(enumerate(members))
-    failed = []
-    for attempt in (_unreadable, _unlike, None):
-        if not numbered:
-            return Outcome(failed=tuple(sorted(failed)))
+    numbered = dict(enumerate(members))
+    failed, sorted_out = {}, False
+    while numbered:
         try:
-            return _one(site, [member for _, member in numbered], failed)
-        except (Refused, Unreadable) as error:
-            if attempt is None:
-                code, why = _why(error, [member for _, member in numbered])
-                failed += [(number, code, why) for number, _ in numbered]
-                return Outcome(failed=tuple(sorted(failed)))
-        found = attempt(site, [member for _, member in numbered], first)
-        failed += [(numbered[at][0], code, why) for at, code, why in found]
-        left_out = {at for at, _, _ in found}
-        numbered = [one for at, one in enumerate(numbered) if at not in left_out]
-    raise AssertionError("the last attempt returns")
+            return _one(site, numbered, failed)
+        except Unreadable as error:
+            gone = [at for at, member in numbered.items() if member.path == error.path]
+            found = {at: (UNREADABLE, str(error)) for at in gone}
+        except Refused as error:
+            found = _strangers(site, numbered, first) if error.code == _USAGE else _unreadable(site, numbered)
+            if not found or sorted_out:
+                found = {at: _why(error, numbered) for at in numbered}
+            sorted_out = error.code == _USAGE
+        failed |= found
+        for at in found:
+            del numbered[at]
+    unread = tuple(members[at].path for at, (code, _) in failed.items() if code == UNREADABLE and Path(members[at].path).exists())
+    return Outcome(failed=_listed(failed), unread=unread)
 
 
-def _unreadable(site, members, _first):
+def _unreadable(site, numbered):
     """Those that cannot even be read alone."""
-    return [(at, *found) for at, found in ((at, _refusal(site, [member])) for at, member in enumerate(members)) if found]
+    found = {at: _refusal(site, {at: member}) for at, member in numbered.items()}
+    return {at: why for at, why in found.items() if why}
 
 
-def _unlike(site, members, first):
+def _strangers(site, numbered, first):
     """Those that do not go with the first readable one of all."""
-    candidates = [(path, path, "") for path in first]
-    model = next((one for one in candidates if _refusal(site, [one]) is None), members[0])
-    return [(at, *found) for at, found in ((at, _refusal(site, [model, member])) for at, member in enumerate(members)) if found]
+    model = next((one for one in map(_file, first) if _refusal(site, {0: one}) is None), next(iter(numbered.values())))
+    others = {at: member for at, member in numbered.items() if member.path != model.path}
+    found = {at: _refusal(site, {0: model, 1: member}) for at, member in others.items()}
+    return {at: why for at, why in found.items() if why and why[0] == _USAGE}
 
 
-def _refusal(site, members):
+def _refusal(site, numbered):
     try:
-        _one(site, members, ())
+        _one(site, numbered, {})
     except (Refused, Unreadable) as error:
-        return _why(error, members)
+        return _why(error, numbered)
     return None
 
 
-def _one(site, members, failed):
-    command, names = _command(members)
+def _one(site, numbered, failed):
+    """The merge of these, and which of them it left out."""
+    command, names = _command(numbered)
     record, reused = perform(site, command)
-    return of_record(record, reused, command, names, sorted(failed))
+    failed = dict(failed)
+    if record["exit_code"] == _PARTIAL:
+        positions = list(numbered)
+        for line in record["said"].splitlines():
+            named = re.match(r"(?:warpline: )?(\d+)/", line)
+            if named and int(named[1]) < len(positions):
+                failed[positions[int(named[1])]] = (UNREADABLE, reason(line, names, _PARTIAL))
+    return of_record(record, reused, command, names, _listed(failed))
 
 
-def _why(error, members):
+def _listed(failed):
+    return tuple((at, *failed[at]) for at in sorted(failed))
+
+
+def _why(error, numbered):
     if isinstance(error, Unreadable):
         return UNREADABLE, str(error)
-    return error.code, reason(error.said, _command(members)[1], error.code)
+    return error.code, reason(error.said, _command(numbered)[1], error.code)
 
 
-def _command(members):
+def _command(numbered):
+    members = list(numbered.values())
     width = len(str(len(members)))
-    inputs = tuple(Input(f"{at:0{width}}.wlprof", path, sha256) for at, (_, path, sha256) in enumerate(members))
-    command = Command(("merge", *(one.name for one in inputs), "-o", _OUTPUT), inputs, _OUTPUT)
-    return command, [(one.name, name) for one, (name, _, _) in zip(inputs, members)]
+    inputs = tuple(Input(f"{at:0{width}}/{member.name}", member.path, member.sha256) for at, member in enumerate(members))
+    arguments = ("merge", *(one.name for one in inputs), "--threads", "1", "-o", _OUTPUT)
+    command = Command(arguments, inputs, _OUTPUT, accepted=(0, _PARTIAL))
+    return command, [(one.name, member.called) for one, member in zip(inputs, members)]

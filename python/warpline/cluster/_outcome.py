@@ -7,6 +7,10 @@ from ._task import Command, Refused, Unreadable, perform
 
 #: ``UNREADABLE`` of ``warpline``'s exit codes.
 UNREADABLE = 3
+#: Characters of a reason that are handed on.
+_REASON = 1000
+#: Notes that are handed on; a profile has all of its own.
+_NOTES = 20
 
 
 @dataclass(frozen=True)
@@ -21,6 +25,8 @@ class Outcome:
     notes: tuple = ()
     #: Inputs that gave nothing: number within the task's, exit code, why.
     failed: tuple = ()
+    #: Inputs of a merge that are there and cannot be read, where there was nothing to merge them with.
+    unread: tuple = ()
     reused: bool = False
     #: Seconds of processors that ``warpline`` took, now or when the result was made.
     cpu_seconds: float = 0.0
@@ -57,13 +63,14 @@ def reason(said, names, code):
         ended = f"warpline was ended by signal {-code}"
         said = f"{ended}: {said}" if said else ended
     lines = [_plain(line, names) for line in said.splitlines()]
-    return "\n".join(lines) or f"warpline ended with code {code} and said nothing"
+    return "\n".join(lines)[:_REASON] or f"warpline ended with code {code} and said nothing"
 
 
 def notes(said, names):
     """The notes among what the program said."""
     lines = (_plain(line, names) for line in said.splitlines())
-    return tuple(line[len("note: ") :] for line in lines if line.startswith("note: "))
+    found = [line[len("note: ") :][:_REASON] for line in lines if line.startswith("note: ")]
+    return tuple(found[:_NOTES])
 
 
 def _plain(line, names):

@@ -17,7 +17,7 @@ from ._packed import pack
 from ._store import MARK, Store, key_of
 
 #: Text of a program that is kept, in characters.
-_SAID = 2000
+_SAID = 32_000
 
 
 @dataclass(frozen=True)
@@ -94,6 +94,7 @@ def perform(site, command):
         return found, True
     with store.scratch() as folder:
         for one in command.inputs:
+            (folder / one.name).parent.mkdir(exist_ok=True)
             (folder / one.name).symlink_to(one.path)
         code, said, cpu, seconds = _run(command, folder)
         for path, state in states.items():
@@ -117,9 +118,9 @@ def perform(site, command):
         return store.commit(key, made, command.suffix, facts), False
 
 
-def place_of(site, record, suffix):
-    """Where the file of a record is."""
-    return str(Path(site.store, "results", record["key"][:2], record["key"] + suffix))
+def place_of(site, key, suffix):
+    """Where the file of a result is."""
+    return str(Path(site.store, "results", key[:2], key + suffix))
 
 
 @functools.lru_cache(maxsize=8)
