@@ -85,3 +85,13 @@ fn what_cannot_be_compiled_is_told() {
     let said = compile(&["--warpline-registers=many", "a.ll", "-o", "x.so"]).stderr;
     assert!(String::from_utf8_lossy(&said).contains("--warpline-registers=many: expected"));
 }
+
+#[test]
+fn front_ends_find_what_they_ask_for() {
+    let folder = work_folder("device_modules_front_end");
+    let source = root().join("tests/modules/front_end.cpp");
+    let program = build(&[source], &["-std=c++17", "-lcuda"].map(String::from), &folder);
+    let mut command = Command::new(program);
+    let outcome = run(command.arg(object(&folder)), &folder, "front_end");
+    assert!(outcome.status.success() && outcome.stdout == "right\n", "{}", outcome.describe());
+}

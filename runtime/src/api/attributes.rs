@@ -39,6 +39,26 @@ pub(super) fn resident(
     Ok(device.blocks_on_sm(threads, registers, shared as u32, runtime.options.stated))
 }
 
+/// Dynamic shared memory that each of `blocks` blocks on one SM can have.
+pub(super) fn available_shared(
+    runtime: &Runtime,
+    function: *const c_void,
+    blocks: c_int,
+    threads: c_int,
+) -> Result<usize, Error> {
+    let member = runtime.kernel(function)?;
+    let blocks = u32::try_from(blocks).ok().filter(|blocks| *blocks > 0).ok_or(error::INVALID_VALUE)?;
+    if resident(runtime, function, threads, 0)? < blocks {
+        return Err(error::INVALID_VALUE);
+    }
+    let device = &runtime.options.device;
+    let kernel = &module(runtime, member).kernels()[member.index];
+    let unit = device.shared_unit.max(1);
+    let each = device.shared_per_sm / blocks / unit * unit;
+    let taken = kernel.static_shared + device.shared_reserved_per_block;
+    Ok(each.saturating_sub(taken).min(runtime.shared_limit(member)) as usize)
+}
+
 /// What is known of a kernel.
 pub(super) fn attributes_of(runtime: &Runtime, function: *const c_void) -> Result<FuncAttributes, Error> {
     let member = runtime.kernel(function)?;
@@ -180,18 +200,8 @@ api! {
         threads: c_int,
     ) |runtime, entry| {
         let _ = entry;
-        let member = runtime.kernel(function)?;
-        let blocks = u32::try_from(blocks).ok().filter(|blocks| *blocks > 0).ok_or(error::INVALID_VALUE)?;
-        if resident(runtime, function, threads, 0)? < blocks {
-            return Err(error::INVALID_VALUE);
-        }
-        let device = &runtime.options.device;
-        let kernel = &module(runtime, member).kernels()[member.index];
-        let unit = device.shared_unit.max(1);
-        let each = device.shared_per_sm / blocks / unit * unit;
-        let taken = kernel.static_shared + device.shared_reserved_per_block;
-        let left = each.saturating_sub(taken).min(runtime.shared_limit(member));
+        let found = available_shared(runtime, function, blocks, threads)?;
         // SAFETY: by the contract.
-        unsafe { put(bytes, left as usize) }
+        unsafe { put(bytes, found) }
     }
 }

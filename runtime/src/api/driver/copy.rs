@@ -107,9 +107,7 @@ driver_api! {
         // SAFETY: by the contract.
         unsafe { runtime.submit(stream as usize, copying(to, from, bytes, ON_DEVICE), entry) }
     }
-}
 
-driver_api! {
     /// Fills bytes.
     fn cuMemsetD8_v2(to: *mut c_void, value: c_uchar, count: usize) needs Context |runtime, entry| => crate::gpu::driver_calls::fill_8 {
         let work = filling(to, u32::from(value), 1, count)?;

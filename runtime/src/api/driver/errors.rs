@@ -26,6 +26,20 @@ driver_api! {
         unsafe { put(version, VERSION) }
     }
 
+    /// Launches are traced from here on.
+    fn cuProfilerStart() needs Context |runtime, entry| {
+        let _ = entry;
+        runtime.profiling = true;
+        Ok(())
+    }
+
+    /// Launches are not traced until `cuProfilerStart`.
+    fn cuProfilerStop() needs Context |runtime, entry| {
+        let _ = entry;
+        runtime.profiling = false;
+        Ok(())
+    }
+
     /// Name of an error code, null for numbers that are none.
     fn cuGetErrorName(code: error::Error, name: *mut *const c_char) needs Nothing |runtime, entry| {
         let _ = (runtime, entry);

@@ -4,10 +4,14 @@
 pub mod context;
 pub mod copy;
 pub mod device;
+pub mod entry_points;
 pub mod errors;
 pub mod launches;
+pub mod libraries;
 pub mod memory;
 pub mod modules;
+pub mod occupancy;
+pub mod rectangles;
 pub mod streams;
 
 use crate::contexts::Needs;
@@ -33,9 +37,29 @@ macro_rules! driver_api {
             }
             $crate::api::driver::call($crate::contexts::Needs::$needs, |$runtime| $body)
         }
-    )*};
+    )*
+        /// What this file offers.
+        pub(super) static OFFERED: &[$crate::api::driver::entry_points::Offered] = &[$(
+            $crate::api::driver::entry_points::Offered { symbol: stringify!($name), address: $name as *const () },
+        )*];
+    };
 }
 pub(crate) use driver_api;
+
+/// All of the driver's functions, a list for each file.
+static OFFERED: [&[entry_points::Offered]; 11] = [
+    context::OFFERED,
+    copy::OFFERED,
+    device::OFFERED,
+    errors::OFFERED,
+    launches::OFFERED,
+    libraries::OFFERED,
+    memory::OFFERED,
+    modules::OFFERED,
+    occupancy::OFFERED,
+    rectangles::OFFERED,
+    streams::OFFERED,
+];
 
 /// Runs a call of the driver API and gives its code.
 fn call(needs: Needs, body: impl FnOnce(&mut Runtime) -> Result<(), Error>) -> Error {

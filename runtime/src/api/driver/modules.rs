@@ -2,13 +2,32 @@
 //! that `warpline-cc --warpline-module` makes of it.
 
 use super::driver_api;
-use crate::api::attributes::{attributes_of, resident, set_attribute};
+use crate::api::attributes::{attributes_of, set_attribute};
 use crate::api::put;
-use crate::cuda::error;
+use crate::cuda::error::{self, Error};
 use crate::loading::Handle;
+use crate::runtime::Runtime;
 use std::ffi::{CStr, OsStr, c_char, c_int, c_uint, c_void};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
+
+/// One attribute of a kernel.
+pub(super) fn attribute(runtime: &Runtime, which: c_int, function: *const c_void) -> Result<c_int, Error> {
+    let all = attributes_of(runtime, function)?;
+    Ok(match which {
+        0 => all.max_threads_per_block,
+        1 => all.shared_size_bytes as c_int,
+        2 => all.const_size_bytes as c_int,
+        3 => all.local_size_bytes as c_int,
+        4 => all.num_regs,
+        5 => all.ptx_version,
+        6 => all.binary_version,
+        7 => all.cache_mode_ca,
+        8 => all.max_dynamic_shared_size_bytes,
+        9 => all.preferred_shmem_carveout,
+        _ => return Err(error::INVALID_VALUE),
+    })
+}
 
 driver_api! {
     /// Loads a module from a file.
@@ -94,22 +113,39 @@ driver_api! {
     /// One attribute of a kernel.
     fn cuFuncGetAttribute(value: *mut c_int, which: c_int, function: *const c_void) needs Context |runtime, entry| {
         let _ = entry;
-        let all = attributes_of(runtime, function)?;
-        let found = match which {
-            0 => all.max_threads_per_block,
-            1 => all.shared_size_bytes as c_int,
-            2 => all.const_size_bytes as c_int,
-            3 => all.local_size_bytes as c_int,
-            4 => all.num_regs,
-            5 => all.ptx_version,
-            6 => all.binary_version,
-            7 => all.cache_mode_ca,
-            8 => all.max_dynamic_shared_size_bytes,
-            9 => all.preferred_shmem_carveout,
-            _ => return Err(error::INVALID_VALUE),
-        };
+        let found = attribute(runtime, which, function)?;
         // SAFETY: by the contract.
         unsafe { put(value, found) }
+    }
+
+    /// Mangled name of a kernel.
+    fn cuFuncGetName(name: *mut *const c_char, function: *const c_void) needs Context |runtime, entry| {
+        let _ = entry;
+        let member = runtime.kernel(function)?;
+        let text = runtime.modules[member.module].kernels()[member.index].name;
+        // SAFETY: by the contract.
+        unsafe { put(name, text) }
+    }
+
+    /// Whether a kernel is loaded: all are, from the start.
+    fn cuFuncIsLoaded(state: *mut c_int, function: *const c_void) needs Context |runtime, entry| {
+        let _ = entry;
+        runtime.kernel(function)?;
+        // SAFETY: by the contract.
+        unsafe { put(state, 1) }
+    }
+
+    /// Loads a kernel, which is loaded.
+    fn cuFuncLoad(function: *const c_void) needs Context |runtime, entry| {
+        let _ = entry;
+        runtime.kernel(function).map(|_| ())
+    }
+
+    /// When kernels are loaded: `CU_MODULE_EAGER_LOADING`.
+    fn cuModuleGetLoadingMode(mode: *mut c_int) needs Start |runtime, entry| {
+        let _ = (runtime, entry);
+        // SAFETY: by the contract.
+        unsafe { put(mode, 1) }
     }
 
     /// Sets an attribute of a kernel.
@@ -123,18 +159,5 @@ driver_api! {
         let _ = entry;
         runtime.kernel(function)?;
         if (0..=3).contains(&config) { Ok(()) } else { Err(error::INVALID_VALUE) }
-    }
-
-    /// Blocks of a kernel that fit on an SM.
-    fn cuOccupancyMaxActiveBlocksPerMultiprocessor(
-        blocks: *mut c_int,
-        function: *const c_void,
-        threads: c_int,
-        dynamic: usize,
-    ) needs Context |runtime, entry| {
-        let _ = entry;
-        let found = resident(runtime, function, threads, dynamic)?;
-        // SAFETY: by the contract.
-        unsafe { put(blocks, found as c_int) }
     }
 }

@@ -4,6 +4,7 @@ use super::driver_api;
 use crate::api::events::{DISABLE_TIMING, FLAGS as EVENT_FLAGS, record};
 use crate::api::streams::PRIORITIES;
 use crate::api::{per_thread, put};
+use crate::contexts;
 use crate::cuda::error;
 use crate::cuda::types::{EventHandle, StreamHandle};
 use std::ffi::{c_int, c_uint};
@@ -18,6 +19,30 @@ driver_api! {
         let handle = runtime.streams.create(flags, 0);
         // SAFETY: by the contract.
         unsafe { put(stream, handle as StreamHandle) }
+    }
+
+    /// A stream's priority.
+    fn cuStreamGetPriority(stream: StreamHandle, priority: *mut c_int) needs Context |runtime, entry| {
+        let _ = entry;
+        let value = runtime.streams.get(stream as usize)?.priority;
+        // SAFETY: by the contract.
+        unsafe { put(priority, value) }
+    }
+
+    /// A stream's flags.
+    fn cuStreamGetFlags(stream: StreamHandle, flags: *mut c_uint) needs Context |runtime, entry| {
+        let _ = entry;
+        let value = runtime.streams.get(stream as usize)?.flags;
+        // SAFETY: by the contract.
+        unsafe { put(flags, value) }
+    }
+
+    /// A stream's context.
+    fn cuStreamGetCtx(stream: StreamHandle, context: *mut usize) needs Context |runtime, entry| {
+        let _ = entry;
+        runtime.streams.get(stream as usize)?;
+        // SAFETY: by the contract.
+        unsafe { put(context, contexts::current()) }
     }
 
     /// Creates a stream with a priority, which is kept within what is offered.
@@ -75,6 +100,15 @@ driver_api! {
     /// Records the time.
     fn cuEventRecord(event: EventHandle, stream: StreamHandle) needs Context |runtime, entry| {
         let _ = entry;
+        record(runtime, event as usize, stream as usize)
+    }
+
+    /// Records the time; flags concern graphs alone.
+    fn cuEventRecordWithFlags(event: EventHandle, stream: StreamHandle, flags: c_uint) needs Context |runtime, entry| {
+        let _ = entry;
+        if flags > 1 {
+            return Err(error::INVALID_VALUE);
+        }
         record(runtime, event as usize, stream as usize)
     }
 

@@ -1,0 +1,174 @@
+//! Copies of rectangles and boxes by the driver API (`cuMemcpy2D`, `cuMemcpy3D`), recorded as the runtime's own.
+
+use super::driver_api;
+use crate::api::copy::rows;
+use crate::cuda::copy_kind::{BY_ADDRESS, ON_DEVICE, TO_DEVICE, TO_HOST};
+use crate::cuda::error::{self, Error};
+use crate::cuda::types::StreamHandle;
+use crate::graphs::{CopyWork, Work};
+use std::ffi::{c_int, c_uint, c_void};
+
+/// `CUmemorytype`.
+const HOST: c_uint = 1;
+const DEVICE: c_uint = 2;
+const ARRAY: c_uint = 3;
+const UNIFIED: c_uint = 4;
+
+/// One end of a copy in two dimensions.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct Flat {
+    x: usize,
+    y: usize,
+    kind: c_uint,
+    host: *mut c_void,
+    device: *mut c_void,
+    array: *mut c_void,
+    pitch: usize,
+}
+
+/// `CUDA_MEMCPY2D_v2`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct Rectangle {
+    from: Flat,
+    to: Flat,
+    width: usize,
+    height: usize,
+}
+
+/// One end of a copy in three dimensions.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct Deep {
+    x: usize,
+    y: usize,
+    z: usize,
+    level: usize,
+    kind: c_uint,
+    host: *mut c_void,
+    device: *mut c_void,
+    array: *mut c_void,
+    reserved: *mut c_void,
+    pitch: usize,
+    height: usize,
+}
+
+/// `CUDA_MEMCPY3D_v2`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct Cuboid {
+    from: Deep,
+    to: Deep,
+    width: usize,
+    height: usize,
+    depth: usize,
+}
+
+impl Deep {
+    fn of(flat: Flat) -> Deep {
+        let Flat { x, y, kind, host, device, array, pitch } = flat;
+        let none = std::ptr::null_mut();
+        Deep { x, y, z: 0, level: 0, kind, host, device, array, reserved: none, pitch, height: 0 }
+    }
+
+    /// The memory that it names.
+    fn memory(&self) -> Result<*mut c_void, Error> {
+        match self.kind {
+            HOST => Ok(self.host),
+            DEVICE | UNIFIED => Ok(self.device),
+            ARRAY => {
+                crate::message::note(
+                    "cuMemcpy2D, cuMemcpy3D: copies of arrays are not supported; cudaMemcpy3D copies them",
+                );
+                Err(error::NOT_SUPPORTED)
+            }
+            _ => Err(error::INVALID_VALUE),
+        }
+    }
+
+    /// First byte of a slice; bytes between rows. A pitch of 0 means rows side by side.
+    fn slice(&self, slice: usize, [width, height]: [usize; 2]) -> Result<(*mut c_void, usize), Error> {
+        let pitch = if self.pitch == 0 { self.x + width } else { self.pitch };
+        let rows = if self.height == 0 { self.y + height } else { self.height };
+        if self.x.checked_add(width).is_none_or(|end| end > pitch) {
+            return Err(error::INVALID_VALUE);
+        }
+        let plane = pitch.checked_mul(rows).ok_or(error::INVALID_VALUE)?;
+        let offset = (self.z + slice).checked_mul(plane).and_then(|at| at.checked_add(self.y.checked_mul(pitch)?));
+        let offset = offset.and_then(|at| at.checked_add(self.x)).ok_or(error::INVALID_VALUE)?;
+        Ok((self.memory()?.wrapping_byte_add(offset), pitch))
+    }
+}
+
+impl Cuboid {
+    fn of(rectangle: Rectangle) -> Cuboid {
+        let Rectangle { from, to, width, height } = rectangle;
+        Cuboid { from: Deep::of(from), to: Deep::of(to), width, height, depth: 1 }
+    }
+
+    fn work(&self) -> Result<CopyWork, Error> {
+        let kind = match (self.from.kind, self.to.kind) {
+            (HOST, HOST) => 0,
+            (HOST, DEVICE) => TO_DEVICE,
+            (DEVICE, HOST) => TO_HOST,
+            (DEVICE, DEVICE) => ON_DEVICE,
+            _ => BY_ADDRESS,
+        };
+        let area = [self.width, self.height];
+        let piece = |slice| {
+            let (to, to_pitch) = self.to.slice(slice, area)?;
+            let (from, from_pitch) = self.from.slice(slice, area)?;
+            Ok((rows(to, to_pitch), rows(from, from_pitch), self.width as u64, self.height as u64))
+        };
+        let pieces = (0..self.depth).map(piece).collect::<Result<_, Error>>()?;
+        Ok(CopyWork { pieces, kind: kind as c_int })
+    }
+}
+
+/// # Safety
+/// Null, which is refused, or valid.
+unsafe fn rectangle(parameters: *const Rectangle) -> Result<Work, Error> {
+    // SAFETY: by the contract.
+    let found = unsafe { parameters.as_ref() }.ok_or(error::INVALID_VALUE)?;
+    Cuboid::of(*found).work().map(Work::Copy)
+}
+
+/// # Safety
+/// Null, which is refused, or valid.
+unsafe fn cuboid(parameters: *const Cuboid) -> Result<Work, Error> {
+    // SAFETY: by the contract.
+    unsafe { parameters.as_ref() }.ok_or(error::INVALID_VALUE)?.work().map(Work::Copy)
+}
+
+driver_api! {
+    /// Copies a rectangle.
+    fn cuMemcpy2D_v2(parameters: *const Rectangle) needs Context |runtime, entry| {
+        // SAFETY: by the contract.
+        unsafe { runtime.perform(&rectangle(parameters)?, 0, entry) }
+    }
+
+    /// Copies a rectangle, however its rows are aligned.
+    fn cuMemcpy2DUnaligned_v2(parameters: *const Rectangle) needs Context |runtime, entry| {
+        // SAFETY: by the contract.
+        unsafe { runtime.perform(&rectangle(parameters)?, 0, entry) }
+    }
+
+    /// Copies a rectangle in a stream, which is at once.
+    fn cuMemcpy2DAsync_v2(parameters: *const Rectangle, stream: StreamHandle) needs Context |runtime, entry| {
+        // SAFETY: by the contract.
+        unsafe { runtime.submit(stream as usize, rectangle(parameters)?, entry) }
+    }
+
+    /// Copies a box.
+    fn cuMemcpy3D_v2(parameters: *const Cuboid) needs Context |runtime, entry| {
+        // SAFETY: by the contract.
+        unsafe { runtime.perform(&cuboid(parameters)?, 0, entry) }
+    }
+
+    /// Copies a box in a stream, which is at once.
+    fn cuMemcpy3DAsync_v2(parameters: *const Cuboid, stream: StreamHandle) needs Context |runtime, entry| {
+        // SAFETY: by the contract.
+        unsafe { runtime.submit(stream as usize, cuboid(parameters)?, entry) }
+    }
+}
