@@ -240,6 +240,7 @@ fn every_form_in_one_run() {
 }
 
 #[test]
+#[cfg(not(feature = "object-store"))]
 fn a_service_whose_code_is_not_built_in_is_refused_with_the_cure() {
     let place = Place::new();
     let (exit, text) = code(&place, &["history", ".", "global.sectors", "--store", "s3://bucket/recordings"]);

@@ -225,3 +225,32 @@ fn what_is_no_store_is_left_alone() {
     assert_eq!(output.status.code(), Some(4), "{}", stderr(&output));
     assert!(!place.path().join("nowhere").exists());
 }
+
+#[test]
+#[cfg(feature = "object-store")]
+fn an_object_store_serves_as_a_folder_does() {
+    use object_store::memory::InMemory;
+    use object_store::{ObjectStoreExt as _, PutPayload};
+    use std::sync::Arc;
+    use warpline::store::Remote;
+
+    let objects = Arc::new(InMemory::new());
+    let open = |create| Store::open(Box::new(Remote::over(objects.clone(), "team/recordings").unwrap()), create);
+    let store = open(true).unwrap();
+    let one = store.add("app", &moving(128), |record| record.commit = Some("1a2b3c4d".into())).unwrap();
+    let two = open(false).unwrap().add("../app", &moving(256), |_| {}).unwrap();
+    let listing = store.records(None).unwrap();
+    assert_eq!((listing.records.len(), listing.problems.len()), (2, 0));
+    assert_eq!(store.records(Some("app")).unwrap().records, [one.clone()]);
+    assert_eq!(store.profile(&two.record).unwrap(), moving(256));
+    let (listing, unnamed) = store.verify().unwrap();
+    assert_eq!((listing.problems, unnamed), (Vec::new(), 0));
+    let key = format!("team/recordings/objects/{}/{}.wlprof", &one.record.object[..2], one.record.object);
+    let waiting = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    waiting.block_on(objects.put(&key.into(), PutPayload::from_static(b"WLPROF"))).unwrap();
+    assert!(matches!(store.profile(&one.record), Err(StoreError::Damaged { .. })));
+    assert_eq!(store.verify().unwrap().0.problems.len(), 1);
+    // Something else lives there.
+    let other = Store::open(Box::new(Remote::over(objects, "team").unwrap()), true);
+    assert!(matches!(other, Err(StoreError::NotAStore { .. })));
+}

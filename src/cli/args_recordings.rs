@@ -9,8 +9,8 @@ use super::args::percent;
 /// Where recordings are kept.
 #[derive(Clone, Debug, Default, Args)]
 pub struct StoreArguments {
-    /// The store of recordings, a folder [default: WARPLINE_STORE, or .warpline]
-    #[arg(long, value_name = "DIR")]
+    /// The store of recordings: a folder, or s3://BUCKET/PREFIX where warpline is built for it [default: WARPLINE_STORE, or .warpline]
+    #[arg(long, value_name = "DIR|URL")]
     pub store: Option<String>,
 }
 

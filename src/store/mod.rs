@@ -16,6 +16,8 @@ mod error;
 mod folder;
 mod profiles;
 mod record;
+#[cfg(feature = "object-store")]
+mod remote;
 
 pub use blobs::Blobs;
 pub use digest::Digest;
@@ -23,3 +25,5 @@ pub use error::StoreError;
 pub use folder::Folder;
 pub use profiles::{Listing, Problem, Recorded, Store};
 pub use record::{MAX_NAME, Record, is_commit};
+#[cfg(feature = "object-store")]
+pub use remote::Remote;

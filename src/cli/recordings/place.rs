@@ -19,19 +19,22 @@ const DEFAULT: &str = ".warpline";
 pub(super) fn open(arguments: &StoreArguments, create: bool) -> Result<Store, Failure> {
     let variable = std::env::var(VARIABLE).ok().filter(|place| !place.is_empty());
     let place = arguments.store.clone().or(variable).unwrap_or_else(|| DEFAULT.to_owned());
-    let opened = if let Some((scheme, _)) = place.split_once("://") {
-        return Err(Failure::new(exit_code::USAGE, no_service(scheme)));
-    } else {
-        Store::in_folder(Path::new(&place), create)
-    };
+    let opened =
+        if place.contains("://") { remote(&place, create) } else { Store::in_folder(Path::new(&place), create) };
     opened.map_err(failure)
 }
 
-fn no_service(scheme: &str) -> String {
-    format!(
-        "{scheme}:// is a store that this build of warpline has no code for: give --store a folder, or build warpline with \
+#[cfg(feature = "object-store")]
+fn remote(address: &str, create: bool) -> Result<Store, StoreError> {
+    Store::open(Box::new(crate::store::Remote::at(address)?), create)
+}
+
+#[cfg(not(feature = "object-store"))]
+fn remote(address: &str, _: bool) -> Result<Store, StoreError> {
+    Err(StoreError::Unfit(format!(
+        "{address}: this build of warpline knows folders only: give --store a folder, or build warpline with \
          --features object-store"
-    )
+    )))
 }
 
 /// A store's error with the code for it.
