@@ -31,6 +31,8 @@ fn python(module: &str, kills: u32) {
         .env("PYTHONDONTWRITEBYTECODE", "1")
         .env("WARPLINE_BIN", binaries)
         .env("WARPLINE_CLUSTER_KILLS", kills.to_string())
+        // Processes start slowly where many tests run.
+        .env("DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT", "180s")
         .output()
         .expect("python3 starts");
     let said = String::from_utf8_lossy(&output.stderr);

@@ -104,7 +104,11 @@ class SameAsOneProcess(Case):
         self.assertEqual([one.exit_code for one in against], [0, 5, 5])
 
     def test_a_single_node_of_a_merge(self):
-        found = cluster.merge(inputs.profiles, self.folder / "all.wlprof", **self.common)
+        ranks = self.folder / "ranks"
+        ranks.mkdir()
+        for path in inputs.profiles:
+            shutil.copy(path, ranks)
+        found = cluster.merge(ranks, self.folder / "all.wlprof", **self.common)
         self.assertEqual((found.profiles, found.tasks, found.failed), (10, 1, []))
         self.assertEqual(found.path.read_bytes(), inputs.merged(inputs.profiles))
 

@@ -15,6 +15,8 @@ from ._task import Command, Input, site_of
 #: Where results are kept when the caller says nothing: below the folder that the caller is in.
 DEFAULT_STORE = "warpline-store"
 
+_EXTENSIONS = {"profile": ".wlprof", "trace": ".wltrace"}
+
 
 @dataclass(frozen=True)
 class Job:
@@ -66,10 +68,18 @@ def made_folder(folder):
 
 
 def paths_of(given, what):
-    """A list of paths, of one or several; there is at least one."""
+    """A list of paths, of one or several, with the files of folders for these; there is at least one."""
     if isinstance(given, (str, os.PathLike)):
         given = [given]
-    paths = [os.fspath(one) for one in given]
+    paths = []
+    for path in map(os.fspath, given):
+        if os.path.isdir(path):
+            found = sorted(str(one) for one in Path(path).glob(f"*{_EXTENSIONS[what]}"))
+            if not found:
+                raise Misused(f"{path}: the folder has no {what} (*{_EXTENSIONS[what]})")
+            paths += found
+        else:
+            paths.append(path)
     if not paths:
         raise Misused(f"there is no {what}")
     return paths
