@@ -167,6 +167,23 @@ pub enum Event {
         /// By parameter and offset.
         values: Vec<Argument>,
     },
+    /// Where a launch stands in the sample that a budget draws; comes behind the launch. Since version 512.
+    Sampled(Sampled),
+}
+
+/// A launch's place in the sample, see [`crate::budget`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Sampled {
+    /// Number.
+    pub launch: LaunchId,
+    /// The stratum, by number from 0 in order of first launch.
+    pub stratum: u32,
+    /// The stratum's round, from 0, in which all are recorded.
+    pub round: u32,
+    /// Launches of the round.
+    pub length: u64,
+    /// Of these, those that are recorded, drawn at random.
+    pub taken: u64,
 }
 
 /// The object of frames that are numbers of [`Event::InterpretedFrame`].

@@ -6,6 +6,7 @@
 
 pub mod abi;
 pub mod access;
+pub mod budget;
 pub mod chunk;
 pub mod device;
 mod devices;

@@ -1,6 +1,7 @@
 //! What `warpline run` tells the runtime: one environment variable with an encoded [`Options`].
 //! A program started by hand has none and uses the defaults.
 
+use crate::budget::Budget;
 use crate::device::Device;
 use crate::occupancy::Stated;
 use crate::stop::StopAt;
@@ -75,6 +76,8 @@ pub struct Options {
     pub kernels: Option<String>,
     /// Inclusive ranges of launch numbers to trace; all when empty.
     pub launches: Vec<(u64, u64)>,
+    /// Which share of the launches' work to trace; all when absent.
+    pub budget: Option<Budget>,
     /// Of every `n` blocks trace the first; 1 traces all.
     pub block_share: u64,
     /// Access checking.
@@ -98,6 +101,7 @@ impl Default for Options {
             device: Device::rtx_2080_ti(),
             kernels: None,
             launches: Vec::new(),
+            budget: None,
             block_share: 1,
             check: Check::default(),
             all_host_allocations: false,

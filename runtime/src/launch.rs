@@ -10,6 +10,7 @@ use crate::faults::cause::code_of;
 use crate::faults::signal::Guard;
 use crate::faults::{check, message as fault_message};
 use crate::gpu::state::note_once;
+use crate::launched::{Counted, Drawn, Launched};
 use crate::message;
 use crate::module::Member;
 use crate::module::Module;
@@ -20,6 +21,7 @@ use std::ffi::c_void;
 use std::ops::Range;
 use std::ptr::null_mut;
 use warpline_format::abi::{KernelDescriptor, WarpFunction, count_cells, kernel_flags};
+use warpline_format::budget;
 use warpline_format::event::{
     BlockCount, BranchCount, Event, FaultKind, Launch, LaunchEnd, LaunchId, NotLaunched, PathId,
 };
@@ -45,18 +47,47 @@ impl Runtime {
     }
 
     /// Gives the next launch its number, and says whether it is traced. `--launches` counts the launches of the kernels
-    /// that `--kernels` chooses, as it would be of no use to count those of others.
-    pub fn count_launch(&mut self, member: Member) -> (LaunchId, bool) {
+    /// that `--kernels` chooses, as it would be of no use to count those of others. `launched` is what a budget goes by; without
+    /// it the launch cannot be traced.
+    pub fn count_launch(&mut self, member: Member, launched: Option<Launched>) -> Counted {
         let id = self.launches;
         self.launches += 1;
+        let not_traced = Counted { id, traced: false, drawn: None };
         if !self.is_chosen(member) {
-            return (id, false);
+            return not_traced;
         }
         let number = self.chosen;
         self.chosen += 1;
         let ranges = &self.options.launches;
         let wanted = ranges.is_empty() || ranges.iter().any(|&(first, last)| (first..=last).contains(&number));
-        (id, self.profiling && wanted && self.may_be_traced(member))
+        let may_be = self.profiling && wanted && self.may_be_traced(member);
+        let Some(launched) = launched.filter(|_| may_be) else { return not_traced };
+        let Some(sampler) = &mut self.sampler else { return Counted { traced: true, ..not_traced } };
+        let module = &self.modules[member.module];
+        let shape = budget::Shape {
+            kernel: (module.id, module.kernels()[member.index].function),
+            grid: launched.grid,
+            block: launched.block,
+            dynamic_shared: launched.dynamic_shared,
+            path: launched.path,
+        };
+        let mut choice = sampler.choose(&shape);
+        choice.place.launch = id;
+        Counted { id, traced: choice.recorded, drawn: Some(Drawn { choice, warps: shape.warps() }) }
+    }
+
+    /// Tells a launch's place in the sample, behind its first event.
+    pub fn tell_place(&mut self, counted: &Counted) {
+        if let Some(drawn) = &counted.drawn {
+            self.trace.event(Event::Sampled(drawn.choice.place));
+        }
+    }
+
+    /// Counts a launch's work for the budget: the bytes of its records, where they are known.
+    pub fn count_work(&mut self, counted: &Counted, bytes: Option<u64>) {
+        if let (Some(sampler), Some(drawn)) = (&mut self.sampler, &counted.drawn) {
+            sampler.ran(&drawn.choice, drawn.warps, bytes);
+        }
     }
 
     /// Whether some launch of the kernel can be traced.
@@ -146,8 +177,15 @@ impl Runtime {
         parameters: &[u64],
         entry: Entry,
     ) -> Option<Stop> {
-        let (id, traced) = self.count_launch(member);
         let path = self.path(entry);
+        let launched = Launched {
+            grid: configuration.grid,
+            block: configuration.block,
+            dynamic_shared: configuration.shared,
+            path,
+        };
+        let counted = self.count_launch(member, Some(launched));
+        let (id, traced) = (counted.id, counted.traced);
         let module = &self.modules[member.module];
         let kernel = &module.kernels()[member.index];
         let local = u64::from(kernel.local_bytes);
@@ -195,6 +233,7 @@ impl Runtime {
         };
         let function = kernel.function;
         self.trace.event(Event::Launch(launch));
+        self.tell_place(&counted);
         if traced {
             self.tell_arguments(id, (member, function), parameters);
         }
@@ -202,7 +241,10 @@ impl Runtime {
         // Records of a launch that is only checked go to a trace that nobody writes.
         let checked = self.always_check && !self.trace.is_on() && self.modules[member.module].is_hooked();
         let share = if traced { Some(share) } else { checked.then_some(1) };
-        self.run(member, geometry, resident, share, parameters, path)
+        let before = self.trace.recorded_bytes();
+        let stop = self.run(member, geometry, resident, share, parameters, path);
+        self.count_work(&counted, Some(self.trace.recorded_bytes() - before));
+        stop
     }
 
     /// Runs the kernel and writes the rest of the launch's events.

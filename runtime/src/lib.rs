@@ -24,6 +24,7 @@ pub mod faults;
 pub mod gpu;
 pub mod graphs;
 pub mod launch;
+pub mod launched;
 pub mod loading;
 pub mod memory;
 pub mod message;

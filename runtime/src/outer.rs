@@ -2,6 +2,7 @@
 
 use crate::trace::Trace;
 use std::collections::BTreeSet;
+use warpline_format::budget::Sampler;
 use warpline_format::event::AllocationId;
 
 /// What goes on when a section is over.
@@ -13,6 +14,8 @@ pub struct Outer {
     pub(crate) launches: u64,
     /// Of them those that are recorded.
     pub(crate) chosen: u64,
+    /// Chooses among its launches.
+    pub(crate) sampler: Option<Sampler>,
     /// Modules that its trace knows.
     pub(crate) modules: usize,
     /// Allocations that its trace takes for live.

@@ -27,6 +27,7 @@ use crate::trace::writer::Writer;
 use std::cell::Cell;
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, OnceLock};
+use warpline_format::budget::Sampler;
 use warpline_format::device::Device;
 use warpline_format::event::{Allocation, AllocationId, AllocationKind, Event, PathId};
 use warpline_format::options::{ENABLE_VARIABLE, INTERLEAVE_VARIABLE, Options, VARIABLE};
@@ -103,6 +104,8 @@ pub struct Runtime {
     pub launches: u64,
     /// Of these, of kernels that the filter chooses.
     pub chosen: u64,
+    /// Chooses among those that may be traced, where there is a budget.
+    pub sampler: Option<Sampler>,
     /// Between `cudaProfilerStop` and `cudaProfilerStart` it is not.
     pub profiling: bool,
     /// Launches that are not recorded run with hooks, too, which check their accesses.
@@ -254,6 +257,7 @@ impl Runtime {
             arena: Arena::new(emulation::is_the_gpu().then_some(options.device.shared_reserved_per_block.into()))?,
             children: Children::new(&options),
             stops: options.stop_at.take().map(Stops::new),
+            sampler: options.budget.map(Sampler::new),
             options,
             by_hand: std::env::var_os(VARIABLE).is_none(),
             trace: Trace::new(writer),

@@ -8,6 +8,7 @@ use crate::runtime::Runtime;
 use crate::trace::Trace;
 use crate::trace::writer::Writer;
 use std::collections::{BTreeMap, BTreeSet};
+use warpline_format::budget::Sampler;
 use warpline_format::event::{Allocation, AllocationId, Event};
 use warpline_format::options::Output;
 
@@ -18,8 +19,10 @@ impl Runtime {
         let trace = std::mem::replace(&mut self.trace, Trace::new(writer));
         let live = self.memory.registry.iter().map(|live| live.id).collect();
         let (launches, chosen) = (std::mem::take(&mut self.launches), std::mem::take(&mut self.chosen));
+        // Call paths have other numbers in each trace.
+        let sampler = std::mem::replace(&mut self.sampler, self.options.budget.map(Sampler::new));
         self.arena.forget_launches();
-        self.sections.push(Outer { trace, launches, chosen, modules: self.modules.len(), live });
+        self.sections.push(Outer { trace, launches, chosen, sampler, modules: self.modules.len(), live });
         self.tell_program();
         self.tell_modules(0);
         self.tell_allocations(&BTreeSet::new());
@@ -37,7 +40,7 @@ impl Runtime {
         self.trace.finish(launches);
         self.arena.forget_launches();
         self.trace = outer.trace;
-        (self.launches, self.chosen) = (outer.launches, outer.chosen);
+        (self.launches, self.chosen, self.sampler) = (outer.launches, outer.chosen, outer.sampler);
         let now: BTreeSet<AllocationId> = self.memory.registry.iter().map(|live| live.id).collect();
         for &id in outer.live.difference(&now) {
             self.trace.event(Event::Free { id, path: 0 });

@@ -10,9 +10,18 @@ use super::LaunchData;
 use crate::hierarchy::{StageCounts, Traffic};
 use crate::metrics::Counters;
 
+/// A name's parts.
+type Parts = [&'static str; 3];
+
 /// Name of a figure: its parts, joined by dots; empty ones are left out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct FigureName([&'static str; 3]);
+
+impl FigureName {
+    pub(super) fn new(parts: [&'static str; 3]) -> FigureName {
+        FigureName(parts)
+    }
+}
 
 impl fmt::Display for FigureName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -191,8 +200,27 @@ pub fn space_name(space: Space) -> &'static str {
     }
 }
 
+/// Ratios of two counts that launches have: the ratio's name, the part's and the whole's.
+pub(super) fn each_pair(launch: &LaunchData, mut pair: impl FnMut(Parts, Parts, Parts)) {
+    for (&space, counters) in &launch.spaces {
+        let space_is = space_name(space);
+        let mut one = |ratio, part, whole| pair([space_is, ratio, ""], [space_is, part, ""], [space_is, whole, ""]);
+        one("lanes_per_request", "lanes", "requests");
+        one("sectors_per_request", "sectors", "requests");
+        one("coalescing_efficiency", "ideal_sectors", "sectors");
+        if counters.wavefronts != 0 && matches!(space, Space::Shared | Space::Constant) {
+            one("passes_useful", "ideal_wavefronts", "wavefronts");
+        }
+        if !counters.traffic.is_empty() {
+            one("l1.load_hit_rate", "l1.load_hits", "l1.load_lookups");
+            one("l1.hit_rate", "l1.hits", "l1.lookups");
+            one("l2.hit_rate", "l2.hits", "l2.lookups");
+        }
+    }
+}
+
 /// Counts of a launch.
-fn each_count(launch: &LaunchData, mut add: impl FnMut([&'static str; 3], u64)) {
+pub(super) fn each_count(launch: &LaunchData, mut add: impl FnMut([&'static str; 3], u64)) {
     for (&space, counters) in &launch.spaces {
         let space_is = space_name(space);
         let mut one = |name: &'static str, value: u64| add([space_is, name, ""], value);

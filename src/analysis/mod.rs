@@ -11,6 +11,7 @@ mod instructions;
 mod progress;
 mod results;
 mod rows;
+mod sampling;
 pub(crate) mod sharing;
 mod stream;
 
@@ -26,4 +27,5 @@ pub use results::{
 #[cfg(feature = "parquet")]
 pub(crate) use rows::AllocationRows;
 pub use rows::{AllocationData, HostAllocationData};
+pub use sampling::{Bounded, CONFIDENCE, WholeRun};
 pub use stream::analyzer::{analyze, analyze_for, analyze_with};

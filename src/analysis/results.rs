@@ -13,7 +13,7 @@ use warpline_format::site_table::Op;
 
 use warpline_format::occupancy::Resources;
 
-use super::{AllocationData, Failures, HostAllocationData, InstructionSums, LaunchGroup};
+use super::{AllocationData, Failures, HostAllocationData, InstructionSums, LaunchGroup, WholeRun};
 use crate::attribution::{ContextTree, Module, ROOT};
 use crate::hierarchy::Traffic;
 use crate::metrics::Counters;
@@ -341,6 +341,8 @@ pub struct Analysis {
     pub conflicts: Option<(Vec<Conflict>, RaceCheck)>,
     /// Launches that are in the trace and not in the figures.
     pub left_out: Vec<LeftOut>,
+    /// Of a run with a budget: figures of the whole run and of each kernel's part, estimated.
+    pub whole: Option<(WholeRun, BTreeMap<u32, WholeRun>)>,
     /// Bytes of trace read.
     pub bytes: u64,
     /// How it ended.
@@ -375,6 +377,7 @@ impl Analysis {
             counted: false,
             conflicts: None,
             left_out: Vec::new(),
+            whole: None,
             bytes: 0,
             finish,
         }

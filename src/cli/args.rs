@@ -130,6 +130,13 @@ pub struct RunArguments {
     /// Record only these launches, counted from 0 among those that `--kernels` chooses, as 0,3-5
     #[arg(long, value_name = "NUMBERS")]
     pub launches: Option<String>,
+    /// Record launches up to this share of the program's work, as 10% or 1/10: the first ones of each kernel, shape and call path,
+    /// and ever fewer of those after them, drawn at random; figures of all launches are estimated from them, with bounds
+    #[arg(long, value_name = "SHARE", conflicts_with_all = ["launches", "blocks"])]
+    pub budget: Option<String>,
+    /// Draw other launches for `--budget`
+    #[arg(long, value_name = "N", default_value_t = 0, requires = "budget")]
+    pub budget_seed: u64,
     /// Record only this share of each launch's blocks, as 1/16
     #[arg(long, value_name = "1/N")]
     pub blocks: Option<String>,

@@ -66,6 +66,7 @@ fn blank(kernel: &Kernel) -> Kernel {
         estimates: Vec::new(),
         bypass: None,
         pages: None,
+        whole_run: None,
         // Allocations have other numbers now; `predict` takes one of the profiles.
         addresses: None,
         over_ranks: Default::default(),
@@ -117,6 +118,7 @@ pub(super) fn take(merged: &mut Merged, profile: &Profile, ids: &Ids) {
         if let Some(over) = merged.over.kernels.get_mut(id as usize) {
             over.add(kernel, ids.rank, |path| interner.path(path));
         }
+        super::whole::add(&mut sum.whole_run, kernel.whole_run.as_ref(), is_first);
         if is_first {
             (sum.bypass, sum.pages) = (kernel.bypass.clone(), kernel.pages.clone());
             continue;

@@ -23,6 +23,7 @@ mod rows;
 mod run;
 mod spreads;
 mod together;
+mod whole;
 
 pub use error::MergeError;
 pub(crate) use files::{Files, FilesError, of_files};

@@ -101,6 +101,7 @@ pub fn build(input: BuildInput<'_>) -> Profile {
                 .collect(),
             notes: Vec::new(),
             missing,
+            whole_run: analysis.whole.as_ref().map(|(whole, _)| super::whole::whole_run(whole)),
             lookup_bytes,
             cache_bytes,
             environment: facts.environment,
@@ -275,6 +276,7 @@ fn add_kernel(
         estimates: Vec::new(),
         bypass: None,
         pages: None,
+        whole_run: analysis.whole.as_ref().and_then(|(_, kernels)| kernels.get(&id)).map(super::whole::whole_run),
         addresses: super::addresses::of_kernel(analysis, kernel),
     });
 }

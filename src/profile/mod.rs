@@ -32,6 +32,7 @@ mod shown;
 mod sources;
 mod spread;
 mod unnamed;
+mod whole;
 mod wide;
 
 pub use build::{BuildInput, RunFacts, build};

@@ -25,6 +25,7 @@ pub use super::operand::{Operand, ThreadStep};
 pub use super::pattern::{Atomics, BankConflict, HotPlace, Pattern};
 pub use super::rank::Rank;
 pub use super::spread::{PathSpread, RatioSpread, Spread};
+pub use super::whole::{Estimated, WholeRun};
 pub use super::wide::Wide;
 
 fn one() -> u64 {
@@ -124,6 +125,9 @@ pub struct Run {
     /// What did not run, or not to its end.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub missing: Vec<Missing>,
+    /// Where a budget recorded some of the launches: figures of all, estimated.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub whole_run: Option<WholeRun>,
     /// Bytes of a lookup at each level, by model; absent where nothing was simulated.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub lookup_bytes: BTreeMap<String, LookupBytes>,
@@ -243,6 +247,9 @@ pub struct Kernel {
     /// Pages touched by global and local requests, where a page size is known or was given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pages: Option<PageMetrics>,
+    /// Where a budget recorded some of the launches: figures of all launches of the kernel, estimated.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub whole_run: Option<WholeRun>,
     /// Its addresses as expressions, for `predict`; absent where the program was built without them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub addresses: Option<Addresses>,

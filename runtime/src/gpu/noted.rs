@@ -4,6 +4,7 @@ use super::kernels::Wanted;
 use super::state::{Kernel, stream_number};
 use crate::configuration::known;
 use crate::cuda::error::Error;
+use crate::launched::Launched;
 use crate::module::Member;
 use crate::paths::Entry;
 use crate::runtime::lock;
@@ -40,8 +41,13 @@ pub(super) fn note_launch(
     let resident = resident(if counted { kernel.counted } else { kernel.traced });
     let mut runtime = lock()?;
     let path = runtime.path(entry);
-    let (id, chosen) = runtime.count_launch(Member { module: kernel.module, index: kernel.index });
-    let traced = hooked && chosen;
+    let launched =
+        Launched { grid: wanted.grid.into(), block: wanted.block.into(), dynamic_shared: wanted.shared as u64, path };
+    let member = Member { module: kernel.module, index: kernel.index };
+    let numbered = runtime.count_launch(member, hooked.then_some(launched));
+    let (id, traced) = (numbered.id, numbered.traced);
+    // Records come while the program goes on, so a budget goes by warps.
+    runtime.count_work(&numbered, None);
     let share = runtime.options.block_share.max(1);
     let stream = stream_number(wanted.stream as usize);
     let module = runtime.modules.get(kernel.module)?;
@@ -65,6 +71,7 @@ pub(super) fn note_launch(
     };
     let parameters = descriptor.parameter_count as usize;
     runtime.trace.event(Event::Launch(launch));
+    runtime.tell_place(&numbered);
     Some(Noted { id, traced, counted, share, parameters })
 }
 

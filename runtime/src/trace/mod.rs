@@ -20,6 +20,7 @@ pub struct Trace {
     paths: HashMap<Vec<PathFrame>, PathId>,
     /// Numbers of positions of interpreted programs.
     interpreted: HashMap<InterpretedFrame, u64>,
+    recorded_bytes: u64,
 }
 
 impl Trace {
@@ -32,6 +33,7 @@ impl Trace {
             raw: HashMap::new(),
             paths: HashMap::new(),
             interpreted: HashMap::new(),
+            recorded_bytes: 0,
         }
     }
 
@@ -45,8 +47,14 @@ impl Trace {
         self.writer.event(event);
     }
 
+    /// Bytes of items so far.
+    pub fn recorded_bytes(&self) -> u64 {
+        self.recorded_bytes
+    }
+
     /// Writes a batch of items.
     pub fn batch(&mut self, launch: u64, items: &[u8]) {
+        self.recorded_bytes += items.len() as u64;
         self.writer.batch(launch, items);
     }
 

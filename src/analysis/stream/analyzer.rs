@@ -15,6 +15,7 @@ use super::open_launch::OpenLaunch;
 use super::refusal::Refusal;
 use crate::analysis::followers::Following;
 use crate::analysis::results::ObjectData;
+use crate::analysis::sampling::Strata;
 use crate::analysis::sharing::{LAUNCHES, Sharing};
 use crate::analysis::{Analysis, FaultData, Finish, HostAllocationData, LaunchKind, ProgramData, Progress, Status};
 use crate::attribution::Module;
@@ -41,6 +42,8 @@ pub struct Analyzer {
     pub(super) reorder: Option<Reorder>,
     /// Launches that this device cannot have, until they end.
     pub(super) left_out: FxHashSet<LaunchId>,
+    /// What a budget recorded.
+    pub(super) strata: Strata,
     pub(super) memory: Memory,
     /// The launch that was stopped and has not ended yet, why and in which block.
     pub(super) stopped: Option<(LaunchId, StopCause, u64)>,
@@ -128,6 +131,7 @@ impl Analyzer {
             last_launch: None,
             reorder: None,
             left_out: FxHashSet::default(),
+            strata: Strata::default(),
             memory: Memory::default(),
             stopped: None,
             watch: Some(Watch::new(simulation.map(|settings| settings.races).unwrap_or_default())),
@@ -199,6 +203,7 @@ impl Analyzer {
             Event::LaunchEnd(end) => self.launch_end(&end)?,
             Event::Fault(fault) => self.fault(fault),
             Event::Dropped { records } => self.analysis.dropped = self.analysis.dropped.saturating_add(records),
+            Event::Sampled(place) => self.sampled(place)?,
             Event::Arguments { launch, values } => self.arguments(launch, &values)?,
             Event::WarpBlocks { launch, blocks } => self.warp_blocks(launch, blocks)?,
             Event::Spills { module, kernels } => {
@@ -254,6 +259,7 @@ impl Analyzer {
         }
         self.memory.finish(&mut self.analysis);
         self.analysis.conflicts = self.watch.map(Watch::finish);
+        self.analysis.whole = (!self.strata.is_empty()).then(|| self.strata.whole());
         self.analysis.bytes = self.status.bytes;
         self.analysis.finish = finish;
         Ok(self.analysis)

@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::sync::Arc;
 
-use warpline_format::event::{Argument, ArgumentValue, Launch, LaunchEnd, LaunchId, SiteCount, WarpBlockCount};
+use warpline_format::event::{
+    Argument, ArgumentValue, Launch, LaunchEnd, LaunchId, Sampled, SiteCount, WarpBlockCount,
+};
 use warpline_format::site_table::Op;
 
 use super::analyzer::Analyzer;
@@ -74,7 +76,15 @@ impl Analyzer {
         self.current = Some(event.id);
         self.open.insert(
             event.id,
-            OpenLaunch { shape, event, place, warp_blocks: Vec::new(), arguments: Vec::new(), site_counts: Vec::new() },
+            OpenLaunch {
+                shape,
+                event,
+                place,
+                warp_blocks: Vec::new(),
+                arguments: Vec::new(),
+                site_counts: Vec::new(),
+                sampled: None,
+            },
         );
         Ok(())
     }
@@ -95,6 +105,18 @@ impl Analyzer {
         }
         self.following.batch(launch, items)?;
         Ok(())
+    }
+
+    pub(super) fn sampled(&mut self, place: Sampled) -> Result<(), Refusal> {
+        let kernel = match self.open.get_mut(&place.launch) {
+            Some(open) if open.sampled.is_none() => {
+                open.sampled = Some(place);
+                open.shape.kernel
+            }
+            None if self.left_out.contains(&place.launch) => return Ok(()),
+            _ => return Err(Refusal::NotRunning { what: "a place", launch: place.launch }),
+        };
+        Ok(self.strata.begin(kernel, &place)?)
     }
 
     pub(super) fn arguments(&mut self, launch: LaunchId, values: &[Argument]) -> Result<(), Refusal> {
@@ -165,6 +187,7 @@ impl Analyzer {
         let table = &open.shape.module.1.table;
         limits::launch_end(end, table)?;
         let by_warp = self.open.get_mut(&end.id).map(|open| std::mem::take(&mut open.warp_blocks)).unwrap_or_default();
+        let sampled = self.open.get(&end.id).and_then(|open| open.sampled);
         let Some((number, place, mut launch)) = self.close(end.id, Some(end.error))? else { return Ok(()) };
         if end.error != 0 {
             let stopped = self.stopped.take().filter(|(launch, ..)| *launch == end.id);
@@ -206,6 +229,9 @@ impl Analyzer {
             for (sum, lanes) in sum.lanes.iter_mut().zip(&count.lanes) {
                 *sum = sum.saturating_add(*lanes);
             }
+        }
+        if let Some(sampled) = sampled.filter(|_| launch.event.block_share != 0) {
+            self.strata.end(&sampled, &launch);
         }
         self.keep(number, place, launch);
         Ok(())

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use warpline_format::event::{Launch, WarpBlockCount};
+use warpline_format::event::{Launch, Sampled, WarpBlockCount};
 
 use crate::analysis::LaunchArgument;
 use crate::analysis::sharing::Place;
@@ -21,4 +21,6 @@ pub(super) struct OpenLaunch {
     pub(super) arguments: Vec<LaunchArgument>,
     /// Its requests, where the GPU counted them.
     pub(super) site_counts: Vec<(CellKey, Counters)>,
+    /// Its place in a budget's sample.
+    pub(super) sampled: Option<Sampled>,
 }

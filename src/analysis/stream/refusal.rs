@@ -4,6 +4,7 @@ use warpline_format::event::{AllocationId, LaunchId};
 
 use super::counted::CountsError;
 use super::limits::FigureError;
+use crate::analysis::sampling::SampleError;
 use crate::attribution::{AllocationError, ModuleError};
 use crate::requests::{BatchError, ShapeError, WorkerLost};
 use crate::simulation::ReorderError;
@@ -45,6 +46,8 @@ pub(super) enum Refusal {
     Figure(#[from] FigureError),
     #[error(transparent)]
     Counts(#[from] CountsError),
+    #[error(transparent)]
+    Sample(#[from] SampleError),
     #[error(transparent)]
     Batch(#[from] BatchError),
     #[error(transparent)]

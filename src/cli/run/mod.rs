@@ -170,7 +170,7 @@ pub(super) fn run(plan: &Plan) -> Result<Outcome, Failure> {
         ended_by_itself: matches!(end.how, Ended::Exit(_)),
         sources: Sources::All,
         lost: Vec::new(),
-        assumptions: plan.model.assumptions(),
+        assumptions: plan.assumptions(),
         notes: Vec::new(),
         environment: Environment::default(),
     };

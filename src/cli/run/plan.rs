@@ -5,6 +5,7 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use warpline_format::budget::Budget;
 use warpline_format::options::{Check, EMULATED, Mode, Options, Output};
 use warpline_format::stop::StopAt;
 
@@ -67,6 +68,14 @@ impl Plan {
             Some(text) => share(text).ok_or_else(|| usage(format!("--blocks takes a share as 1/16, not `{text}`")))?,
             None => 1,
         };
+        let budget = match &arguments.budget {
+            Some(text) => {
+                let millionths = granted(text)
+                    .ok_or_else(|| usage(format!("--budget takes a share of the work as 10% or 1/10, not `{text}`")))?;
+                Some(Budget { millionths, seed: arguments.budget_seed })
+            }
+            None => None,
+        };
         if arguments.interleave && arguments.device == DeviceChoice::Gpu {
             return Err(usage("--interleave is for the CPU device: a GPU's warps advance as they do".to_owned()));
         }
@@ -115,6 +124,7 @@ impl Plan {
                 device: model.device.clone(),
                 kernels: arguments.kernels.clone(),
                 launches,
+                budget,
                 block_share,
                 check: match arguments.check {
                     CheckChoice::Stop => Check::Stop,
@@ -159,6 +169,17 @@ impl Plan {
     /// The pattern of `--kernels`.
     pub(super) fn kernels(&self) -> Option<&str> {
         self.options.kernels.as_deref()
+    }
+
+    /// What `--budget` does to figures, for the profile.
+    pub(super) fn assumptions(&self) -> BTreeMap<String, String> {
+        let mut assumptions = self.model.assumptions();
+        if let Some(Budget { millionths, seed }) = self.options.budget {
+            let share = f64::from(millionths) / 1e4;
+            assumptions.insert("budget".to_owned(), format!("{share} % of the work, draw {seed}"));
+            assumptions.insert("l2_unrecorded_launches".to_owned(), "not simulated".to_owned());
+        }
+        assumptions
     }
 
     /// First and last numbers of `--launches`; none where all launches are wanted.
@@ -245,6 +266,16 @@ fn share(text: &str) -> Option<u64> {
     (one.trim() == "1" && of > 0).then_some(of)
 }
 
+/// `10%`, `0.5%` or `1/10` in millionths; more than nothing and not more than all.
+fn granted(text: &str) -> Option<u32> {
+    let share = match text.split_once('/') {
+        Some((part, whole)) => part.trim().parse::<f64>().ok()? / whole.trim().parse::<f64>().ok()?,
+        None => text.strip_suffix('%')?.trim().parse::<f64>().ok()? / 100.0,
+    };
+    let millionths = (share * 1e6).round();
+    (1.0..=1e6).contains(&millionths).then_some(millionths as u32)
+}
+
 /// The time as `2026-11-20T19:00:00Z`.
 pub(super) fn utc_now() -> String {
     let seconds = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
@@ -278,6 +309,10 @@ mod tests {
         assert_eq!(share("1/16"), Some(16));
         assert_eq!(share("2/16"), None);
         assert_eq!(share("1/0"), None);
+        assert_eq!((granted("10%"), granted("1/10"), granted("0.5 %")), (Some(100_000), Some(100_000), Some(5000)));
+        for wrong in ["10", "0%", "101%", "1/0", "-1%", "nan%", "2/1", "%", "x/y"] {
+            assert_eq!(granted(wrong), None, "{wrong}");
+        }
         assert_eq!(utc(0), "1970-01-01T00:00:00Z");
         assert_eq!(utc(1_709_210_096), "2024-02-29T12:34:56Z");
     }

@@ -110,7 +110,10 @@ fn status(profile: &Profile, style: Style) -> String {
         None => status.push_str(", exit code of the program unknown"),
     }
     if run.sampled {
-        _ = write!(status, ", {}", style.warning("SAMPLED"));
+        let launches = run.whole_run.as_ref().map_or_else(String::new, |whole| {
+            format!(" ({} of {} launches recorded)", whole.recorded_launches, whole.launches)
+        });
+        _ = write!(status, ", {}", style.warning(&format!("SAMPLED{launches}")));
     }
     if run.dropped_records > 0 {
         let text = format!("{} records dropped", run.dropped_records);

@@ -20,6 +20,7 @@ mod names;
 mod places;
 mod reuse;
 mod style;
+mod whole;
 mod wrap;
 
 pub use conflicts::{conflict_line, conflict_place, in_short as conflicts_in_short};
@@ -84,6 +85,7 @@ pub fn text(profile: &Profile, options: &TextOptions) -> String {
         header::write_notes(&mut out, profile, style);
     } else {
         // These were asked for when the profile was made.
+        whole::write(&mut out, profile, style, top);
         models::write(&mut out, profile, style, top);
         bypass::write(&mut out, profile, style, top);
         bypass::write_pages(&mut out, profile, style, top);
@@ -113,6 +115,7 @@ fn write_sections(out: &mut String, profile: &Profile, style: Style, top: usize)
     faults::write(out, profile, style);
     conflicts::write(out, profile, style);
     kernels::write(out, profile, style, top);
+    whole::write(out, profile, style, top);
     launches::write(out, profile, style, top);
     lines::write(out, profile, style, top);
     caches::write(out, profile, style, top);

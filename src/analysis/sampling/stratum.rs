@@ -1,0 +1,218 @@
+//! A stratum: launches of one kernel, shape and path, of each round of which some were recorded.
+
+/// Figures of one launch, by number of the figure; those behind the end are 0.
+pub(super) type Values = Vec<f64>;
+
+/// What is known of a figure, or of two together, in the rounds that are over.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Moments {
+    /// Estimated sum over the launches.
+    pub(super) total: f64,
+    /// Variance of the estimate, or covariance of two estimates.
+    pub(super) variance: f64,
+    /// Sum of the squared parts of the variance, each by its degrees of freedom (Satterthwaite).
+    parts: f64,
+    /// Squared differences from the rounds' means, or products of two.
+    squares: f64,
+}
+
+/// An estimated sum.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Sum {
+    pub(super) total: f64,
+    /// `None` where nothing says how much launches differ.
+    pub(super) variance: Option<f64>,
+    /// The variance's parts, for its degrees of freedom.
+    pub(super) parts: f64,
+}
+
+/// A stratum.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Stratum {
+    pub(super) round: u32,
+    pub(super) length: u64,
+    pub(super) taken: u64,
+    pub(super) seen: u64,
+    /// Recorded launches of this round.
+    pub(super) samples: Vec<Values>,
+    /// Of all rounds before: sums of weights of the variances within them, and degrees of freedom.
+    weight: f64,
+    degrees: f64,
+    figures: Vec<Moments>,
+    pairs: Vec<Moments>,
+    last: Last,
+    pub(super) launches: u64,
+    pub(super) recorded: u64,
+}
+
+/// The last round that had samples.
+#[derive(Clone, Debug, Default)]
+struct Last {
+    means: Values,
+    variances: Values,
+    /// How far its means are from those of the round before.
+    steps: Values,
+    launches: f64,
+    samples: f64,
+}
+
+fn at(values: &[f64], index: usize) -> f64 {
+    values.get(index).copied().unwrap_or(0.0)
+}
+
+fn moments(all: &mut Vec<Moments>, index: usize) -> &mut Moments {
+    if all.len() <= index {
+        all.resize(index + 1, Moments::default());
+    }
+    &mut all[index]
+}
+
+/// Sum of the products of two figures' differences from their means.
+fn products(samples: &[Values], one: usize, other: usize) -> f64 {
+    let count = samples.len().max(1) as f64;
+    let mean = |figure: usize| samples.iter().map(|values| at(values, figure)).sum::<f64>() / count;
+    let (mean_one, mean_other) = (mean(one), mean(other));
+    samples.iter().map(|values| (at(values, one) - mean_one) * (at(values, other) - mean_other)).sum()
+}
+
+/// Squared error to reckon with where launches changed all at once within a round, of whose launches those recorded may all
+/// lie on one side: such a round shows in how far its mean is from the one before. The factor is near the error's root mean
+/// square, wherever the change is (0.32), and the bounds are two of it and more.
+fn sudden(launches: f64, step: f64) -> f64 {
+    (0.4 * launches * step).powi(2)
+}
+
+impl Stratum {
+    /// At the beginning of a round.
+    pub(super) fn new(round: u32, length: u64, taken: u64) -> Stratum {
+        Stratum { round, length, taken, ..Stratum::default() }
+    }
+
+    /// Ends the round: `figures` are known, of which `pairs` are looked at together.
+    pub(super) fn end_round(&mut self, figures: usize, pairs: &[(usize, usize)]) {
+        let (seen, count) = (self.seen as f64, self.samples.len() as f64);
+        if self.samples.is_empty() {
+            // Its launches were not over yet, or stand in no model's figures; those before speak for them.
+            self.weight += self.tail_weight();
+            for figure in 0..figures {
+                let mean = at(&self.last.means, figure);
+                moments(&mut self.figures, figure).total += seen * mean;
+            }
+            return;
+        }
+        // What the very first launch of all finds in the caches is like no other's.
+        let samples = if self.round == 0 && count > 2.0 { &self.samples[1..] } else { &self.samples[..] };
+        let weight = if count > 1.0 { seen * (seen - count).max(0.0) / count } else { 0.0 };
+        let degrees = samples.len() as f64 - 1.0;
+        let mut last = Last { launches: seen, samples: samples.len() as f64, ..Last::default() };
+        for figure in 0..figures {
+            let sum = |samples: &[Values]| samples.iter().map(|values| at(values, figure)).sum::<f64>();
+            let mean = sum(samples) / samples.len() as f64;
+            let squares = products(samples, figure, figure);
+            let step = if self.last.samples > 0.0 { mean - at(&self.last.means, figure) } else { 0.0 };
+            last.means.push(mean);
+            last.variances.push(squares / degrees.max(1.0));
+            last.steps.push(step);
+            let moments = moments(&mut self.figures, figure);
+            moments.total += seen * sum(&self.samples) / count;
+            moments.squares += squares;
+            if weight > 0.0 {
+                let variance = (weight * squares / degrees).max(sudden(seen, step));
+                moments.variance += variance;
+                moments.parts += variance * variance / degrees;
+            }
+        }
+        for (pair, &(one, other)) in pairs.iter().enumerate() {
+            let products = products(samples, one, other);
+            let moments = moments(&mut self.pairs, pair);
+            moments.squares += products;
+        }
+        self.weight += weight;
+        self.degrees += degrees;
+        self.last = last;
+        self.samples.clear();
+    }
+
+    /// The sum of a figure over all launches, those of the round that is not over among them.
+    pub(super) fn sum(&self, figure: usize) -> Sum {
+        let known = self.figures.get(figure).copied().unwrap_or_default();
+        let squares = products(&self.samples, figure, figure);
+        let total = known.total + self.tail(figure);
+        let Some(pooled) = self.pooled(&known, squares) else { return Sum { total, variance: None, parts: 0.0 } };
+        // The greater of two estimates: each round by its own launches, which follows a drift; and all by one variance, as two
+        // launches of a round may be alike by chance.
+        let (own, own_parts) = self.own(figure, &known, squares);
+        let variance = pooled.max(own);
+        let mut degrees = self.all_degrees().max(1.0);
+        if own_parts > 0.0 {
+            degrees = degrees.min(own * own / own_parts);
+        }
+        Sum { total, variance: Some(variance), parts: variance * variance / degrees }
+    }
+
+    /// The variance with each round by its own launches, and its parts.
+    fn own(&self, figure: usize, known: &Moments, squares: f64) -> (f64, f64) {
+        let count = self.samples.len() as f64;
+        let (tail, degrees) = if count > 1.0 {
+            let mean = self.samples.iter().map(|values| at(values, figure)).sum::<f64>() / count;
+            let step = if self.last.samples > 0.0 { mean - at(&self.last.means, figure) } else { 0.0 };
+            let missing = if self.tail_weight() > 0.0 { sudden(self.seen as f64, step) } else { 0.0 };
+            ((self.tail_weight() * squares / (count - 1.0)).max(missing), count - 1.0)
+        } else {
+            // By the last whole round: in a drift, launches differ with the square of a round's length, and those of a round
+            // without samples are as far from the last one's as these are from those before.
+            let longer = (self.seen as f64 / self.last.launches.max(1.0)).powi(2);
+            let apart = if self.samples.is_empty() { at(&self.last.steps, figure) * self.seen as f64 } else { 0.0 };
+            (self.tail_weight() * at(&self.last.variances, figure) * longer + apart * apart, 1.0)
+        };
+        (known.variance + tail, known.parts + tail * tail / degrees)
+    }
+
+    /// Covariance of the sums of two figures.
+    pub(super) fn covariance(&self, pair: usize, (one, other): (usize, usize)) -> Option<f64> {
+        let known = self.pairs.get(pair).copied().unwrap_or_default();
+        let products = products(&self.samples, one, other);
+        // As for one figure, so that the three fit each other: the pooled form, which any data have.
+        self.pooled(&known, products)
+    }
+
+    /// As [`Self::covariance`], for one figure.
+    pub(super) fn pooled_variance(&self, figure: usize) -> Option<f64> {
+        let known = self.figures.get(figure).copied().unwrap_or_default();
+        self.pooled(&known, products(&self.samples, figure, figure))
+    }
+
+    fn all_degrees(&self) -> f64 {
+        self.degrees + (self.samples.len() as f64 - 1.0).max(0.0)
+    }
+
+    /// Estimated sum over the launches of the round that is not over.
+    fn tail(&self, figure: usize) -> f64 {
+        let count = self.samples.len() as f64;
+        let mean = match self.samples.is_empty() {
+            true => at(&self.last.means, figure),
+            false => self.samples.iter().map(|values| at(values, figure)).sum::<f64>() / count,
+        };
+        self.seen as f64 * mean
+    }
+
+    /// What the variance within a round is weighted with in the round that is not over.
+    fn tail_weight(&self) -> f64 {
+        let (seen, count) = (self.seen as f64, self.samples.len() as f64);
+        if self.samples.is_empty() {
+            // The launches themselves vary, and so does the mean of the round before that stands for theirs.
+            return seen + seen * seen / self.last.samples.max(1.0);
+        }
+        seen * (seen - count).max(0.0) / count
+    }
+
+    /// By one variance within rounds for all rounds.
+    fn pooled(&self, known: &Moments, squares: f64) -> Option<f64> {
+        let weight = self.weight + self.tail_weight();
+        if weight == 0.0 {
+            return Some(0.0);
+        }
+        let degrees = self.all_degrees();
+        (degrees > 0.0).then(|| weight * (known.squares + squares) / degrees)
+    }
+}

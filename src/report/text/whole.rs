@@ -1,0 +1,79 @@
+//! What all launches did, where a budget recorded some of them.
+
+use std::fmt::Write as _;
+
+use super::figures::{bytes, count, percent};
+use super::kernels::more;
+use super::names;
+use super::style::Style;
+use crate::geometry::SECTOR_BYTES;
+use crate::profile::Profile;
+use crate::profile::model::{Estimated, WholeRun};
+
+pub(super) fn write(out: &mut String, profile: &Profile, style: Style, top: usize) {
+    let Some(whole) = &profile.run.whole_run else { return };
+    let title = format!(
+        "WHOLE RUN, estimated from {} of {} launches (each bound holds in {} of 100 draws of launches; L2 and DRAM as the recorded ones \
+         leave them)",
+        whole.recorded_launches,
+        whole.launches,
+        (whole.confidence * 100.0).round()
+    );
+    _ = writeln!(out, "{}", style.heading(&title));
+    let head = format!(
+        "  {:>17} {:>17} {:>17} {:>15} {:>15} {:>17}  {}",
+        "recorded", "requests", "traffic", "L1 hits", "L2 hits", "DRAM", "kernel"
+    );
+    _ = writeln!(out, "{}", style.faint(&head));
+    let mut kernels: Vec<(String, &WholeRun)> = profile
+        .kernels
+        .iter()
+        .filter_map(|kernel| Some((names::label(profile, kernel), kernel.whole_run.as_ref()?)))
+        .collect();
+    let sectors = |whole: &WholeRun| whole.total("global.sectors").unwrap_or_default().estimate;
+    kernels.sort_by(|one, other| sectors(other.1).total_cmp(&sectors(one.1)));
+    let rows = std::iter::once(("all".to_owned(), whole)).chain(kernels.iter().cloned());
+    for (name, whole) in rows.take(top.saturating_add(1)) {
+        let ratio = |name: &str| whole.ratios.get(name).map_or("-".to_owned(), share);
+        let amount = |figures: &[&str], scale: u64| total(whole, figures, scale);
+        _ = writeln!(
+            out,
+            "  {:>17} {:>17} {:>17} {:>15} {:>15} {:>17}  {}",
+            format!("{} of {}", count(whole.recorded_launches), count(whole.launches)),
+            amount(&["global.requests"], 1),
+            amount(&["global.sectors"], SECTOR_BYTES),
+            ratio("global.l1.hit_rate"),
+            ratio("global.l2.hit_rate"),
+            amount(&["global.dram.read_sectors", "global.dram.write_sectors"], SECTOR_BYTES),
+            style.strong(&name)
+        );
+    }
+    more(out, kernels.len(), top, "kernels", style);
+    out.push('\n');
+}
+
+/// A sum of totals with its bound as a share of it.
+fn total(whole: &WholeRun, figures: &[&str], scale: u64) -> String {
+    let parts: Vec<Estimated> = figures.iter().filter_map(|name| whole.total(name)).collect();
+    if parts.is_empty() {
+        return "-".to_owned();
+    }
+    let estimate: f64 = parts.iter().map(|part| part.estimate).sum();
+    // Of one sample, so the bounds themselves add up at worst.
+    let bound = parts.iter().try_fold(0.0, |sum, part| Some(sum + part.bound?));
+    let amount = (estimate * scale as f64).round().max(0.0) as u64;
+    let amount = if scale == 1 { count(amount) } else { bytes(amount) };
+    match bound {
+        Some(bound) if estimate > 0.0 => format!("{amount} ±{}", percent(bound / estimate)),
+        Some(_) => amount,
+        None => format!("{amount} ±?"),
+    }
+}
+
+/// A ratio with its bound in points.
+fn share(ratio: &Estimated) -> String {
+    match ratio.bound {
+        Some(bound) => format!("{} ±{:.1}", percent(ratio.estimate), bound * 100.0),
+        None => format!("{} ±?", percent(ratio.estimate)),
+    }
+}
