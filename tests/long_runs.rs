@@ -78,6 +78,7 @@ fn a_budget_estimates_the_whole_run() {
     }
     assert!(held * 100 >= all * 90, "{held} of {all} bounds hold");
     let text = succeeded(&folder, &["report", "p.wlprof"]).stdout;
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(text.contains("SAMPLED (") && text.contains("WHOLE RUN, estimated from"), "{text}");
 }
 
@@ -132,4 +133,82 @@ fn budgets_that_cannot_be_are_refused() {
         assert_eq!(outcome.status.code(), Some(2), "{}", outcome.describe());
         assert!(outcome.stderr.contains(told), "{}", outcome.describe());
     }
+}
+
+/// A profile without what may differ between identical runs.
+fn same_for_all(folder: &Path, name: &str) -> Value {
+    let mut profile = read(folder, name);
+    profile["run"]["environment"] = Value::Null;
+    profile["run"]["exit_code"] = Value::Null;
+    profile
+}
+
+#[test]
+fn a_compressed_trace_and_one_in_pieces_are_the_plain_one() {
+    let folder = work_folder("packed");
+    let program = program().to_string_lossy();
+    let run = |trace: &str, more: &[&str]| {
+        let arguments = [&["run", "-o", "p.wlprof", "--trace", trace], more, &["--", &program, "30"]].concat();
+        succeeded(&folder, &arguments);
+    };
+    run("plain.wltrace", &[]);
+    let plain = std::fs::read(folder.join("plain.wltrace")).unwrap();
+    run("packed.wltrace.zst", &[]);
+    run("odd.name", &["--trace-compress", "zstd:1"]);
+    run("pieces.wltrace", &["--trace-rotate", "64K", "--gpu", "rtx2080ti,a100"]);
+    assert_eq!(read(&folder, "p.wlprof")["run"]["models"], serde_json::json!(["rtx2080ti", "a100"]));
+    assert!(!folder.join("pieces.wltrace").exists());
+    assert!(folder.join("pieces.wltrace.0001.zst").exists());
+    let packed = std::fs::metadata(folder.join("packed.wltrace.zst")).unwrap().len();
+    assert!(packed * 2 < plain.len() as u64, "{packed} of {}", plain.len());
+    succeeded(&folder, &["sim", "plain.wltrace", "--gpu", "rtx2080ti", "-o", "plain.wlprof"]);
+    let wanted = same_for_all(&folder, "plain.wlprof");
+    for trace in ["packed.wltrace.zst", "odd.name", "pieces.wltrace", "pieces.wltrace.0001.zst"] {
+        succeeded(&folder, &["sim", trace, "--gpu", "rtx2080ti", "-o", "s.wlprof"]);
+        assert_eq!(same_for_all(&folder, "s.wlprof"), wanted, "{trace}");
+    }
+    // And back, in each direction.
+    succeeded(&folder, &["compact", "pieces.wltrace", "-o", "again.wltrace"]);
+    assert_eq!(std::fs::read(folder.join("again.wltrace")).unwrap(), plain);
+    succeeded(&folder, &["compact", "again.wltrace", "-o", "small.zst", "--level", "19"]);
+    assert!(std::fs::metadata(folder.join("small.zst")).unwrap().len() < packed);
+    succeeded(&folder, &["compact", "small.zst", "-o", "new.wltrace", "--rotate", "64K"]);
+    succeeded(&folder, &["compact", "new.wltrace", "-o", "last.wltrace"]);
+    assert_eq!(std::fs::read(folder.join("last.wltrace")).unwrap(), plain);
+}
+
+#[test]
+fn damaged_pieces_give_a_part_and_say_so() {
+    let folder = work_folder("pieces_damaged");
+    let program = program().to_string_lossy();
+    let arguments = ["run", "-o", "p.wlprof", "--trace", "t", "--trace-rotate", "64K", "--", &program, "60"];
+    // Frames hold 4 MiB of the stream, so small runs have one; the trace is cut into pieces anew.
+    succeeded(&folder, &arguments);
+    let first = folder.join("t.0001.zst");
+    let bytes = std::fs::read(&first).unwrap();
+    std::fs::write(&first, &bytes[..bytes.len() * 2 / 3]).unwrap();
+    let outcome = called(&folder, &["sim", "t", "-o", "s.wlprof"]);
+    assert!(matches!(outcome.status.code(), Some(3 | 7)), "{}", outcome.describe());
+    std::fs::write(&first, &bytes).unwrap();
+    if folder.join("t.0002.zst").exists() {
+        std::fs::remove_file(folder.join("t.0002.zst")).unwrap();
+        let outcome = called(&folder, &["sim", "t", "-o", "s.wlprof"]);
+        assert_eq!(outcome.status.code(), Some(7), "{}", outcome.describe());
+        assert!(read(&folder, "s.wlprof")["run"]["complete"] == false);
+    }
+    for (arguments, code) in [
+        (vec!["compact", "t.0001.zst", "-o", "t.0001.zst"], 2),
+        (vec!["compact", "t", "-o", "t.zst", "--rotate", "64K"], 2),
+        (vec!["compact", "nothing.zst", "-o", "x"], 3),
+        (vec!["run", "--trace-rotate", "64K", "--", "true"], 2),
+        (vec!["run", "--trace", "t", "--trace-rotate", "1K", "--", "true"], 2),
+        (vec!["run", "--trace", "t", "--trace-compress", "gzip", "--", "true"], 2),
+    ] {
+        let outcome = called(&folder, &arguments);
+        assert_eq!(outcome.status.code(), Some(code), "{arguments:?} {}", outcome.describe());
+    }
+    std::fs::write(folder.join("no.trace"), b"something else entirely").unwrap();
+    let outcome = called(&folder, &["compact", "no.trace", "-o", "precious.wlprof"]);
+    assert_eq!(outcome.status.code(), Some(3), "{}", outcome.describe());
+    assert!(!folder.join("precious.wlprof").exists());
 }

@@ -57,6 +57,8 @@ pub enum Command {
     Explain(ExplainArguments),
     /// Analyse a kept trace, on any GPU model
     Sim(SimArguments),
+    /// Keep a trace in another form: compressed, in pieces, or plain
+    Compact(CompactArguments),
     /// Compare two profiles: what got better or worse, what is new, what is gone
     Diff(DiffArguments),
     /// Predict launches of a kernel that were never made: other block shapes, grids, arguments, GPUs
@@ -112,9 +114,15 @@ pub struct RunArguments {
     /// Where the profile goes; %p stands for the process, %q{NAME} for an environment variable; ranks of MPI and tasks of Slurm write FILE.d/rank-N.wlprof [default: warpline.<program>.wlprof]
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
-    /// Keep the raw trace as well
+    /// Keep the raw trace as well; compressed where the name ends in .zst
     #[arg(long, value_name = "FILE")]
     pub trace: Option<PathBuf>,
+    /// Compress the kept trace, whatever its name; LEVEL from 1 (fast) to 19 (small) [default level: 3]
+    #[arg(long, value_name = "zstd[:LEVEL]", requires = "trace")]
+    pub trace_compress: Option<String>,
+    /// Keep the trace in compressed pieces of at most this size, FILE.0001.zst and so on
+    #[arg(long, value_name = "SIZE", requires = "trace")]
+    pub trace_rotate: Option<String>,
     /// GPU models, see `warpline gpus`; the run follows the first one's order [default: by the architecture of the build, or the GPU found]
     #[arg(long, value_name = "MODEL[,MODEL…]")]
     pub gpu: Option<String>,
@@ -416,6 +424,26 @@ pub enum Format {
     Folded,
     /// Call stacks with all costs, for speedscope.
     Speedscope,
+}
+
+/// Arguments of `compact`.
+#[derive(Clone, Debug, Args)]
+#[command(after_help = "Examples:
+  warpline compact app.wltrace -o app.wltrace.zst              compress
+  warpline compact app.wltrace.0001.zst -o app.wltrace         all pieces, plain
+  warpline compact app.wltrace.zst -o small.zst --level 19     smaller")]
+pub struct CompactArguments {
+    /// Trace: a file, or the first of its pieces
+    pub trace: PathBuf,
+    /// Where it goes; compressed where the name ends in .zst
+    #[arg(short, long, value_name = "FILE")]
+    pub output: PathBuf,
+    /// Compression, from 1 (fast) to 19 (small)
+    #[arg(long, value_name = "LEVEL", default_value_t = 9, value_parser = clap::value_parser!(i32).range(1..=19))]
+    pub level: i32,
+    /// In pieces of at most this size, FILE.0001.zst and so on
+    #[arg(long, value_name = "SIZE")]
+    pub rotate: Option<String>,
 }
 
 /// Arguments of `diff`.

@@ -3,7 +3,6 @@
 
 use std::ffi::OsStr;
 use std::fs::File;
-use std::io::BufReader;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -15,7 +14,7 @@ use warpline_format::event::Event;
 use warpline_format::site_table::SiteTable;
 
 use crate::models::{self, DEFAULT_MODEL};
-use crate::trace::{Message, TraceReader};
+use crate::trace::{self, Message, TraceReader};
 
 /// A choice, and why.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -79,8 +78,8 @@ fn interpreted(program: &OsStr) -> Option<DefaultModel> {
 /// started by hand ran for [`DEFAULT_MODEL`] without having asked for it; then the first module's architecture decides.
 pub(super) fn of_trace(path: &Path) -> DefaultModel {
     let mut recorded = None;
-    let Ok(file) = File::open(path) else { return DefaultModel::none() };
-    let Ok(mut reader) = TraceReader::new(BufReader::new(file)) else { return DefaultModel::none() };
+    let Ok(opened) = trace::open(path) else { return DefaultModel::none() };
+    let Ok(mut reader) = TraceReader::new(opened.stream) else { return DefaultModel::none() };
     // Modules come before the first launch.
     while let Ok(Message::Event(event)) = reader.next() {
         match *event {

@@ -3,6 +3,7 @@
 mod args;
 mod args_recordings;
 mod cc;
+mod compact;
 mod default_model;
 mod diff;
 mod doctor;
@@ -21,6 +22,7 @@ mod predict;
 mod profile;
 mod query;
 mod recordings;
+mod quantities;
 mod report;
 mod run;
 mod sim;
@@ -66,6 +68,7 @@ pub fn main() -> ExitCode {
         Command::Run(arguments) => run::execute(&arguments),
         Command::Profile(arguments) => profile::execute(&arguments, color),
         Command::Sim(arguments) => sim::execute(&arguments),
+        Command::Compact(arguments) => compact::execute(&arguments),
         Command::Diff(arguments) => diff::execute(&arguments, color),
         Command::Predict(arguments) => predict::execute(&arguments),
         Command::Merge(arguments) => merge::execute(&arguments),

@@ -10,6 +10,7 @@ use warpline_format::chunk::{HEADER_BYTES, check_header};
 
 use super::Failure;
 use crate::exit_code;
+use crate::trace::is_packed;
 
 /// A trace that can be read more than once.
 pub(super) enum Whole {
@@ -42,7 +43,9 @@ impl Whole {
             }
         }
         // A device without end is no trace.
-        check_header(&header).map_err(|error| unreadable(&error))?;
+        if !is_packed(&header) {
+            check_header(&header).map_err(|error| unreadable(&error))?;
+        }
         let folder = std::env::temp_dir();
         let copied = tempfile::Builder::new().prefix("warpline.").suffix(".wltrace").tempfile_in(&folder).and_then(
             |mut copy| {

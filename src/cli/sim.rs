@@ -1,8 +1,6 @@
 //! `warpline sim`: analyses a kept trace, on one model or several, each in its own order.
 
 use std::collections::BTreeMap;
-use std::fs::{File, TryLockError};
-use std::io::BufReader;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -17,7 +15,7 @@ use crate::exit_code;
 use crate::profile::model::Environment;
 use crate::profile::{self, BuildInput, RunFacts, Sources};
 use crate::simulation::PageSettings;
-use crate::trace::TraceReader;
+use crate::trace::{self, TraceReader};
 
 pub(super) fn execute(arguments: &SimArguments) -> Result<u8, Failure> {
     let labels = super::labels::parse(&arguments.label)?;
@@ -114,12 +112,11 @@ pub(super) fn analyze(trace: &Path, models: &[Chosen], threads: u32) -> Result<A
 pub(super) fn analyze_one(trace: &Path, model: &Chosen, threads: u32) -> Result<Analysis, Failure> {
     let unreadable =
         |what: &dyn std::fmt::Display| Failure::new(exit_code::UNREADABLE, format!("{}: {what}", trace.display()));
-    let file = File::open(trace).map_err(|error| unreadable(&error))?;
-    // Held while it is read, so that nobody begins to write it anew.
-    if let Err(TryLockError::WouldBlock) = file.try_lock_shared() {
+    let opened = trace::open(trace).map_err(|error| unreadable(&error))?;
+    if opened.being_written {
         super::output::say(format_args!("note: {}: a process is still writing this trace", trace.display()));
     }
-    let reader = TraceReader::new(BufReader::with_capacity(1 << 20, file)).map_err(|damage| unreadable(&damage))?;
+    let reader = TraceReader::new(opened.stream).map_err(|damage| unreadable(&damage))?;
     let device = model.device.clone();
     analysis::analyze_for(reader, threads as usize, &model.simulation, device, &mut analysis::NoProgress)
         .map_err(|error| Failure::new(exit_code::UNEXPECTED, error))
@@ -129,6 +126,8 @@ pub(super) fn analyze_one(trace: &Path, model: &Chosen, threads: u32) -> Result<
 fn default_output(trace: &Path) -> PathBuf {
     let name = if trace.as_os_str() == "-" { None } else { trace.file_name() };
     let name = name.map_or("stdin".into(), |name| name.to_string_lossy());
+    let plain = trace::plain_name(Path::new(&*name));
+    let name = plain.to_string_lossy();
     let name = name.strip_suffix(".wltrace").unwrap_or(&name);
     let name = name.strip_prefix("warpline.").unwrap_or(name);
     PathBuf::from(format!("warpline.{name}.wlprof"))

@@ -8,6 +8,7 @@ use super::plan::Plan;
 use crate::analysis::{Analysis, Finish};
 use crate::cli::{Failure, output, sim};
 use crate::exit_code;
+use crate::trace::first_of;
 
 /// The trace as it is kept for further models, or because the user wants it.
 pub(super) struct Kept {
@@ -61,7 +62,8 @@ impl Kept {
         if let Some(problem) = problem {
             return (0, lost(plan, 0, problem, cure));
         }
-        simulate(plan, analysis, trace, cure)
+        let first = plan.packing.and_then(|packing| packing.rotate).map(|_| first_of(trace));
+        simulate(plan, analysis, first.as_deref().unwrap_or(trace), cure)
     }
 }
 

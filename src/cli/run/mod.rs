@@ -21,7 +21,7 @@ use std::time::Instant;
 
 use self::child::{Child, Ended};
 use self::further::Kept;
-pub(super) use self::plan::{Plan, default_threads};
+pub(super) use self::plan::{Plan, default_threads, piece_size};
 use self::processes::Processes;
 pub(super) use self::signals::survive_large_files;
 use self::stops::{Serving, Stops};
@@ -98,7 +98,7 @@ pub(super) fn run(plan: &Plan) -> Result<Outcome, Failure> {
         Failure::new(exit_code::RUN_NOT_PROFILED, format!("{what}: {error}"))
     };
     let kept = Kept::new(plan)?;
-    let mut tee = Tee::create(kept.path())
+    let mut tee = Tee::create(kept.path(), plan.packing)
         .map_err(|(path, error)| not_profiled(&format!("{}: cannot write", path.display()), &error))?;
     let memory = RingMemory::create(RING_BYTES).map_err(|error| match error.kind() {
         std::io::ErrorKind::FileTooLarge => {

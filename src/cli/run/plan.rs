@@ -16,8 +16,13 @@ use crate::cli::args::{CheckChoice, DeviceChoice, HostAllocationChoice, ModeChoi
 use crate::cli::default_model;
 use crate::cli::labels;
 use crate::cli::models::{Chosen, choose};
+use crate::cli::quantities;
 use crate::exit_code;
 use crate::ranks::{self, Told};
+use crate::trace::{DEFAULT_LEVEL, Packing};
+
+/// Smaller pieces would be for nothing but trouble.
+const LEAST_PIECE: u64 = 64 << 10;
 
 /// What to run and how.
 pub(in crate::cli) struct Plan {
@@ -26,6 +31,8 @@ pub(in crate::cli) struct Plan {
     /// Where the profile goes.
     pub(in crate::cli) output: PathBuf,
     pub(super) trace: Option<PathBuf>,
+    /// How the trace is kept, where not plainly.
+    pub(super) packing: Option<Packing>,
     /// Which rank of a job this is.
     pub(super) rank: Told,
     pub(super) threads: u32,
@@ -108,6 +115,7 @@ impl Plan {
                 None => None,
             },
             rank,
+            packing: packing(arguments)?,
             threads: arguments.threads.unwrap_or_else(default_threads),
             device: match arguments.device {
                 DeviceChoice::Cpu => "cpu",
@@ -234,6 +242,29 @@ impl Plan {
 pub(super) fn hostname() -> Option<String> {
     let name = std::fs::read_to_string("/proc/sys/kernel/hostname").ok()?;
     Some(name.trim().to_owned())
+}
+
+/// How the trace is kept.
+fn packing(arguments: &RunArguments) -> Result<Option<Packing>, Failure> {
+    let rotate = arguments.trace_rotate.as_deref().map(piece_size).transpose()?;
+    let level = match &arguments.trace_compress {
+        Some(text) => quantities::compression(text).ok_or_else(|| {
+            let message = format!("--trace-compress takes zstd or zstd:LEVEL with a level from 1 to 19, not `{text}`");
+            Failure::new(exit_code::USAGE, message)
+        })?,
+        None => DEFAULT_LEVEL,
+    };
+    let named = arguments.trace.as_ref().and_then(|path| path.extension()).is_some_and(|ending| ending == "zst");
+    let packed = rotate.is_some() || named || arguments.trace_compress.is_some();
+    Ok(packed.then_some(Packing { level, rotate }))
+}
+
+/// Size of a trace's pieces.
+pub(in crate::cli) fn piece_size(text: &str) -> Result<u64, Failure> {
+    quantities::size(text).filter(|&bytes| bytes >= LEAST_PIECE).ok_or_else(|| {
+        let message = format!("pieces of a trace take a size from 64K on, as 512M or 4G, not `{text}`");
+        Failure::new(exit_code::USAGE, message)
+    })
 }
 
 /// `warpline.<program>.wlprof`.

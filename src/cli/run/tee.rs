@@ -4,9 +4,17 @@ use std::fs::{File, TryLockError};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
+use crate::trace::{PackedWriter, Packing};
+
+/// Where the copy goes.
+enum Copy {
+    Plain(File),
+    Packed(PackedWriter),
+}
+
 /// The copy.
 pub(super) struct Tee {
-    file: Option<(PathBuf, File)>,
+    file: Option<(PathBuf, Copy)>,
     /// Something was written.
     begun: bool,
     problem: Option<String>,
@@ -14,11 +22,17 @@ pub(super) struct Tee {
 
 impl Tee {
     /// Opens the file, if one is wanted. What it holds stays until there is something to replace it.
-    pub(super) fn create(path: Option<&Path>) -> Result<Tee, (PathBuf, io::Error)> {
+    pub(super) fn create(path: Option<&Path>, packing: Option<Packing>) -> Result<Tee, (PathBuf, io::Error)> {
         let file = match path {
             Some(path) => {
-                let file = File::options().write(true).create(true).truncate(false).open(path).and_then(locked);
-                Some((path.to_owned(), file.map_err(|error| (path.to_owned(), error))?))
+                let copy = match packing {
+                    Some(packing) => PackedWriter::create(path, packing).map(Copy::Packed),
+                    None => {
+                        let file = File::options().write(true).create(true).truncate(false).open(path);
+                        file.and_then(locked).map(Copy::Plain)
+                    }
+                };
+                Some((path.to_owned(), copy.map_err(|error| (path.to_owned(), error))?))
             }
             None => None,
         };
@@ -31,7 +45,12 @@ impl Tee {
     }
 
     /// What went wrong with the copy, if anything.
-    pub(super) fn finish(self) -> Option<String> {
+    pub(super) fn finish(mut self) -> Option<String> {
+        if let Some((path, Copy::Packed(writer))) = self.file.take()
+            && let Err(error) = writer.finish()
+        {
+            self.problem = Some(cut_short(&path, &error));
+        }
         self.problem
     }
 }
@@ -47,6 +66,10 @@ fn locked(file: File) -> io::Result<File> {
     }
 }
 
+fn cut_short(path: &Path, error: &io::Error) -> String {
+    format!("{}: the trace is cut short: {error}", path.display())
+}
+
 struct Copying<'a, R> {
     tee: &'a mut Tee,
     source: R,
@@ -59,12 +82,16 @@ impl<R: Read> Read for Copying<'_, R> {
         self.tee.begun |= begins;
         // A pipe or a device has no length to set.
         let emptied = |file: &File| if begins && file.metadata()?.is_file() { file.set_len(0) } else { Ok(()) };
-        if let Some((path, file)) = &mut self.tee.file
-            && let Err(error) = emptied(file).and_then(|()| file.write_all(&buffer[..count]))
-        {
-            // The analysis goes on; the part that was written stays readable.
-            self.tee.problem = Some(format!("{}: the trace is cut short: {error}", path.display()));
-            self.tee.file = None;
+        if let Some((path, copy)) = &mut self.tee.file {
+            let written = match copy {
+                Copy::Plain(file) => emptied(file).and_then(|()| file.write_all(&buffer[..count])),
+                Copy::Packed(writer) => writer.write(&buffer[..count]),
+            };
+            if let Err(error) = written {
+                // The analysis goes on; the part that was written stays readable.
+                self.tee.problem = Some(cut_short(path, &error));
+                self.tee.file = None;
+            }
         }
         Ok(count)
     }
