@@ -17,6 +17,7 @@ pub mod gate;
 pub mod geometry;
 pub mod hierarchy;
 pub mod history;
+pub mod live;
 pub mod locality;
 pub mod merge;
 pub mod metrics;

@@ -212,3 +212,38 @@ fn damaged_pieces_give_a_part_and_say_so() {
     assert_eq!(outcome.status.code(), Some(3), "{}", outcome.describe());
     assert!(!folder.join("precious.wlprof").exists());
 }
+
+#[test]
+fn a_bound_on_memory_is_kept_by_giving_up_what_is_told() {
+    let folder = work_folder("memory");
+    let program = program().to_string_lossy();
+    let sized = |size: &str, options: &[&str]| {
+        let arguments =
+            ["run", "-o", "p.wlprof", "--gpu", "v100", "--threads", "1", "--trace", "t.wltrace", "--memory", size];
+        succeeded(&folder, &[&arguments, options, &["--", &program, "20"]].concat());
+        read(&folder, "p.wlprof")
+    };
+    // Enough: nothing is given up.
+    let plenty = sized("8G", &["--check-race"]);
+    let run = &plenty["run"];
+    assert_eq!((run["complete"].as_bool(), run["race_check"].as_str()), (Some(true), Some("full")));
+    assert_eq!(run["assumptions"]["memory"], format!("at most {} bytes", 8u64 << 30));
+    assert!(!run["notes"].to_string().contains("--memory"), "{}", run["notes"]);
+    // Less: reuse distances are approximated, requests and caches are the same.
+    let less = sized("400M", &[]);
+    assert!(less["run"]["assumptions"]["memory"].as_str().unwrap().contains("reuse distances approximated"));
+    assert_eq!(less["run"]["complete"], true);
+    for (one, other) in plenty["kernels"].as_array().unwrap().iter().zip(less["kernels"].as_array().unwrap()) {
+        for figure in ["requests", "sectors", "l1", "l2", "dram"] {
+            assert_eq!(one["metrics"]["global"][figure], other["metrics"]["global"][figure], "{figure}");
+        }
+    }
+    // Too little to begin with.
+    let outcome = called(&folder, &["sim", "t.wltrace", "--gpu", "v100", "--threads", "1", "--memory", "10M"]);
+    assert_eq!(outcome.status.code(), Some(2), "{}", outcome.describe());
+    assert!(outcome.stderr.contains("is too little") && outcome.stderr.contains("MiB"), "{}", outcome.describe());
+    for wrong in ["x", "-1M", ""] {
+        let outcome = called(&folder, &["run", "--memory", wrong, "--", "true"]);
+        assert_eq!(outcome.status.code(), Some(2), "{}", outcome.describe());
+    }
+}

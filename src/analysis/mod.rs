@@ -21,8 +21,8 @@ pub use groups::{LaunchGroup, LaunchKind};
 pub use instructions::{ClassSum, InstructionSums};
 pub use progress::{NoProgress, Progress, Status};
 pub use results::{
-    Analysis, BlockSum, BranchSum, CopyKey, CopySum, FaultData, Finish, HostTraffic, KernelData, LaunchArgument,
-    LaunchData, ObjectData, OpSum, ProgramData, WarpSum,
+    Analysis, BlockSum, BranchSum, CopyKey, CopySum, FaultData, Finish, GivenUp, HostTraffic, KernelData,
+    LaunchArgument, LaunchData, ObjectData, OpSum, ProgramData, WarpSum,
 };
 #[cfg(feature = "parquet")]
 pub(crate) use rows::AllocationRows;

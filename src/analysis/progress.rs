@@ -1,5 +1,7 @@
 //! What a run can tell while it goes on.
 
+use super::Analysis;
+
 /// Sums so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Status {
@@ -15,6 +17,16 @@ pub struct Status {
 pub trait Progress {
     /// After each chunk.
     fn update(&mut self, status: &Status, kernel: Option<&str>);
+
+    /// Whether it wants to look at what is known so far, now; asked after each chunk.
+    fn wants(&mut self) -> bool {
+        false
+    }
+
+    /// What is known so far, of launches that are over.
+    fn look(&mut self, status: &Status, kernel: Option<&str>, analysis: &Analysis) {
+        let _ = (status, kernel, analysis);
+    }
 }
 
 /// Nobody looks.

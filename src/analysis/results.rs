@@ -257,6 +257,16 @@ pub struct LeftOut {
     pub why: Arc<str>,
 }
 
+/// What an analysis gave up for want of memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GivenUp {
+    /// Conflicts between warps, from this launch on.
+    Conflicts {
+        /// The launch.
+        launch: LaunchId,
+    },
+}
+
 /// How the stream ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Finish {
@@ -268,6 +278,8 @@ pub enum Finish {
     Damaged(String),
     /// Nothing ever came.
     Nothing,
+    /// It was not read on: what is known of it takes all the memory that was granted.
+    OutOfMemory,
 }
 
 /// A loaded object of the program.
@@ -343,6 +355,8 @@ pub struct Analysis {
     pub left_out: Vec<LeftOut>,
     /// Of a run with a budget: figures of the whole run and of each kernel's part, estimated.
     pub whole: Option<(WholeRun, BTreeMap<u32, WholeRun>)>,
+    /// What was given up for want of memory.
+    pub given_up: Vec<GivenUp>,
     /// Bytes of trace read.
     pub bytes: u64,
     /// How it ended.
@@ -377,6 +391,7 @@ impl Analysis {
             counted: false,
             conflicts: None,
             left_out: Vec::new(),
+            given_up: Vec::new(),
             whole: None,
             bytes: 0,
             finish,

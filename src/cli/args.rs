@@ -57,6 +57,8 @@ pub enum Command {
     Explain(ExplainArguments),
     /// Analyse a kept trace, on any GPU model
     Sim(SimArguments),
+    /// Look at a program that runs under `warpline run`
+    Top(TopArguments),
     /// Keep a trace in another form: compressed, in pieces, or plain
     Compact(CompactArguments),
     /// Compare two profiles: what got better or worse, what is new, what is gone
@@ -224,6 +226,10 @@ pub struct StateArguments {
     /// Within what reuse distances are taken; `launch` makes the analysis use one thread
     #[arg(long, value_enum, default_value_t = ReuseScopeChoice::Block)]
     pub reuse_scope: ReuseScopeChoice,
+    /// Most memory of the analysis, as 512M; what it costs is told: reuse distances are approximated, conflicts between warps are not
+    /// looked for, launches too large for it are left out (docs/long-runs.md)
+    #[arg(long, value_name = "SIZE")]
+    pub memory: Option<String>,
     /// Look at every access for conflicts between warps and blocks without a barrier, not at a sample
     #[arg(long)]
     pub check_race: bool,
@@ -426,6 +432,32 @@ pub enum Format {
     Speedscope,
 }
 
+/// Arguments of `top`.
+#[derive(Clone, Debug, Args)]
+pub struct TopArguments {
+    /// Process of the program or of `warpline run`, or a snapshot's file [default: the only one that runs]
+    #[arg(value_name = "PID|FILE")]
+    pub what: Option<String>,
+    /// Print once, as without a terminal
+    #[arg(long)]
+    pub once: bool,
+    /// Text, or a snapshot as JSON
+    #[arg(long, value_enum, default_value_t = TopFormat::Text)]
+    pub format: TopFormat,
+    /// Kernels to show
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    pub top: usize,
+}
+
+/// Forms of `top`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum TopFormat {
+    /// For people.
+    Text,
+    /// For programs.
+    Json,
+}
+
 /// Arguments of `compact`.
 #[derive(Clone, Debug, Args)]
 #[command(after_help = "Examples:
@@ -536,6 +568,7 @@ impl PredictArguments {
             restart: RestartChoice::On,
             reuse: ReuseChoice::Off,
             reuse_scope: ReuseScopeChoice::Block,
+            memory: None,
             check_race: false,
         }
     }

@@ -23,9 +23,11 @@ mod profile;
 mod query;
 mod recordings;
 mod quantities;
+mod recordings;
 mod report;
 mod run;
 mod sim;
+mod top;
 mod validate;
 
 use std::process::ExitCode;
@@ -77,6 +79,7 @@ pub fn main() -> ExitCode {
         Command::History(arguments) => recordings::history(&arguments, color),
         Command::Gate(arguments) => recordings::gate(&arguments, color),
         Command::Query(arguments) => query::execute(&arguments),
+        Command::Top(arguments) => top::execute(&arguments),
         Command::Report(arguments) => report::execute(&arguments, color),
         Command::Validate(arguments) => validate::execute(&arguments),
         Command::Gpus(arguments) => gpus::execute(&arguments),

@@ -7,7 +7,7 @@ use warpline_format::occupancy::Stated;
 
 use super::args::{CopiesChoice, LaunchesChoice, RestartChoice, ReuseChoice, ReuseScopeChoice, StateArguments};
 use super::default_model::DefaultModel;
-use super::{Failure, gpus};
+use super::{Failure, gpus, quantities};
 use crate::exit_code;
 use crate::locality::{Distance, Stores};
 use crate::models::Rates;
@@ -48,6 +48,30 @@ impl Chosen {
         }
         all
     }
+}
+
+/// Bounds the memory of the analysis of each model, where that is asked for.
+///
+/// # Errors
+/// It is no size, or too small for what cannot be given up.
+pub(super) fn bound_memory(models: &mut [&mut Chosen], text: Option<&str>, workers: u32) -> Result<(), Failure> {
+    let Some(text) = text else { return Ok(()) };
+    let usage = |message: String| Failure::new(exit_code::USAGE, message);
+    let granted =
+        quantities::size(text).ok_or_else(|| usage(format!("--memory takes a size as 512M or 4G, not `{text}`")))?;
+    for model in models {
+        let least = model.simulation.least_bytes(workers as usize);
+        if granted < least {
+            let mib = least.div_ceil(1 << 20);
+            return Err(usage(format!(
+                "--memory {text} is too little: {} with {workers} threads of the analysis takes {mib} MiB before it has seen anything; \
+                 fewer --threads take less",
+                model.key
+            )));
+        }
+        model.simulation.bound_memory(granted);
+    }
+    Ok(())
 }
 
 /// The models of `--gpu A,B,…`; what `default` gives when none is named. There is at least one.

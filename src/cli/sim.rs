@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::args::SimArguments;
 use super::default_model;
-use super::models::{Chosen, choose};
+use super::models::{Chosen, bound_memory, choose};
 use super::piped::Whole;
 use super::{Failure, run};
 use crate::advice::{Advice, advise};
@@ -35,6 +35,7 @@ pub(super) fn execute(arguments: &SimArguments) -> Result<u8, Failure> {
     let output = arguments.output.clone().unwrap_or_else(|| default_output(&arguments.trace));
     super::output::refuse_same(&arguments.trace, &output)?;
     let threads = arguments.threads.unwrap_or_else(run::default_threads);
+    bound_memory(&mut models.iter_mut().collect::<Vec<_>>(), arguments.state.memory.as_deref(), threads)?;
     let analysis = analyze(trace, &models, threads)?;
     let Some((first, _)) = models.split_first() else { return Ok(exit_code::USAGE) };
     let bypass = if arguments.bypass { advice(trace, &analysis, first, threads)? } else { BTreeMap::new() };

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::build::{RunFacts, sampled};
 use super::model::Profile;
 use crate::analysis::sharing::{ALLOCATIONS, LAUNCHES};
-use crate::analysis::{Analysis, Finish, KernelData};
+use crate::analysis::{Analysis, Finish, GivenUp, KernelData};
 
 const COUNTERS_MODE: &str = "requests were counted on the GPU and no trace was kept: which allocations they touch, bank \
                              conflicts, caches and reuse distances are not known";
@@ -21,9 +21,21 @@ pub(super) fn of_finish(analysis: &Analysis, facts: &RunFacts) -> Vec<String> {
         Finish::Nothing | Finish::Unfinished => {
             notes.push("the program ended before its trace did: figures cover what it had sent until then".to_owned())
         }
+        Finish::OutOfMemory => notes.push(
+            "--memory: what is known of the launches so far takes all that was granted, and nothing is left to give up; figures \
+             cover what came before"
+                .to_owned(),
+        ),
         Finish::Damaged(what) => {
             notes.push(format!("the trace is damaged: {what}; figures cover what came before"));
         }
+    }
+    for given_up in &analysis.given_up {
+        let GivenUp::Conflicts { launch } = given_up;
+        notes.push(format!(
+            "--memory: conflicts between warps were not looked for from launch {launch} on, as the memory of who touched what is \
+             too large; those found before are listed"
+        ));
     }
     if analysis.counted {
         notes.push(COUNTERS_MODE.to_owned());

@@ -106,6 +106,12 @@ pub(super) struct GlobalShadow {
 }
 
 impl GlobalShadow {
+    /// Bytes that it takes.
+    pub(super) fn bytes(&self) -> u64 {
+        let chunk = CHUNK * LINE as usize * size_of::<Word>();
+        (self.chunks.len() * chunk + self.by_number.capacity() * 24) as u64
+    }
+
     /// Forgets everything but the room for it.
     pub(super) fn clear(&mut self) {
         self.by_number.clear();

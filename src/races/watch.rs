@@ -155,6 +155,15 @@ impl Watch {
         }
     }
 
+    /// Bytes that it takes.
+    pub fn bytes(&self) -> u64 {
+        let block = |watched: &Watched| watched.shared.len() * size_of::<Word>() + watched.intervals.len() * 8 + 128;
+        let running =
+            |running: &Running| running.global.bytes() + running.blocks.values().map(block).sum::<usize>() as u64;
+        let spare = self.spare.as_ref().map_or(0, GlobalShadow::bytes);
+        self.launches.values().map(running).sum::<u64>() + spare
+    }
+
     /// What was found, in an order that depends on the trace alone, and how much was looked at.
     pub fn finish(self) -> (Vec<Conflict>, RaceCheck) {
         (self.found.into_values().collect(), self.check)

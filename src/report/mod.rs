@@ -11,6 +11,7 @@ mod gate;
 mod hatchet;
 mod history;
 mod html;
+mod live;
 mod markdown;
 mod perfetto;
 mod pprof;
@@ -38,6 +39,7 @@ pub use history::{
     csv as history_csv, html as history_html, json as history_json, svg as history_svg, text as history_text,
 };
 pub use html::{diff_html, html};
+pub use live::live_text;
 pub use markdown::markdown;
 pub use perfetto::perfetto;
 pub use pprof::pprof;

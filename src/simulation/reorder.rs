@@ -75,6 +75,8 @@ struct Taken {
     bytes: Vec<u8>,
     /// Pieces of `bytes` per warp, by the block's number · warps + warp.
     streams: Vec<Vec<Range<usize>>>,
+    /// How many pieces there are.
+    pieces: u64,
 }
 
 impl Taken {
@@ -139,9 +141,25 @@ impl Reorder {
             on_slot: FxHashMap::default(),
             bytes: Vec::new(),
             streams: Vec::new(),
+            pieces: 0,
         };
         self.launches.insert(event.id, taken);
         Ok(())
+    }
+
+    /// Bytes that it holds of running launches.
+    pub fn bytes(&self) -> u64 {
+        let of = |taken: &Taken| {
+            let streams = taken.streams.len() * size_of::<Vec<Range<usize>>>();
+            let started = taken.started.len() * size_of::<(u64, usize)>() * 2;
+            taken.bytes.len() as u64 + taken.pieces * size_of::<Range<usize>>() as u64 + (streams + started) as u64
+        };
+        self.launches.values().map(of).sum()
+    }
+
+    /// Forgets a running launch; returns the bytes of its records.
+    pub fn forget(&mut self, launch: LaunchId) -> u64 {
+        self.launches.remove(&launch).map_or(0, |taken| taken.bytes.len() as u64)
     }
 
     /// Keeps a batch; returns its requests.
@@ -168,7 +186,10 @@ impl Reorder {
                 }
                 match taken.streams[index].last_mut() {
                     Some(last) if last.end == start + from => last.end = start + at,
-                    _ => taken.streams[index].push(start + from..start + at),
+                    _ => {
+                        taken.streams[index].push(start + from..start + at);
+                        taken.pieces += 1;
+                    }
                 }
                 continue;
             }

@@ -67,7 +67,19 @@ pub struct Settings {
     pub pages: Option<PageSettings>,
     /// How many accesses are looked at for conflicts between warps.
     pub races: RaceCheck,
+    /// Bytes that the analysis may take, where they are bounded.
+    pub memory: Option<u64>,
+    /// Reuse distances are approximated for its sake.
+    pub reuse_given_up: bool,
 }
+
+/// Bytes that an analysis takes before it has seen anything: the program, the ring, symbols.
+const BASE_BYTES: u64 = 160 << 20;
+/// For each worker: batches and requests that wait.
+const WORKER_BYTES: u64 = 64 << 20;
+/// Bytes that distances which are counted may take; with less memory than these and what is fixed they are approximated, which
+/// bounds the lines that are followed.
+const COUNTED_REUSE_BYTES: u64 = 512 << 20;
 
 impl Settings {
     /// A hierarchy as its model has it, with reuse distances that stores restart.
@@ -80,12 +92,42 @@ impl Settings {
             stated: Stated::default(),
             bypass: None,
             races: RaceCheck::default(),
+            memory: None,
+            reuse_given_up: false,
             pages: hierarchy.tlb.map(|tlb| PageSettings {
                 page_bytes: tlb.page_bytes,
                 window: DEFAULT_WINDOW,
                 reach_bytes: Some(tlb.reach_bytes),
             }),
             hierarchy,
+        }
+    }
+
+    /// Bytes that do not depend on the trace, about: with fewer there is no analysis by so many workers.
+    pub fn least_bytes(&self, workers: usize) -> u64 {
+        self.base_bytes() + 2 * WORKER_BYTES.saturating_mul(workers.max(1) as u64)
+    }
+
+    fn base_bytes(&self) -> u64 {
+        BASE_BYTES + self.hierarchy.l2.bytes() / 4
+    }
+
+    /// Bytes that what a trace makes grow may take: half of what is not taken at once, the other half is the workers'. It does not depend
+    /// on their number, as figures must not.
+    pub fn growth_bytes(&self) -> Option<u64> {
+        self.memory.map(|granted| granted.saturating_sub(self.base_bytes()) / 2)
+    }
+
+    /// Bounds the memory. Distances that are counted grow with the memory that a scope touches, so where little is granted, or a
+    /// scope has no bound of its own, they are approximated.
+    pub fn bound_memory(&mut self, granted: u64) {
+        self.memory = Some(granted);
+        let little = granted < self.base_bytes().saturating_add(COUNTED_REUSE_BYTES);
+        if let Some(reuse) = self.reuse.as_mut().filter(|reuse| reuse.distance == Distance::Exact)
+            && (little || reuse.scope != ReuseScope::Block)
+        {
+            reuse.distance = Distance::Approximate;
+            self.reuse_given_up = true;
         }
     }
 
@@ -108,6 +150,10 @@ impl Settings {
             if reuse.distance == Distance::Approximate {
                 all.insert("reuse_distances".to_owned(), APPROXIMATE.to_owned());
             }
+        }
+        if let Some(granted) = self.memory {
+            let reuse = if self.reuse_given_up { "; reuse distances approximated for its sake" } else { "" };
+            all.insert("memory".to_owned(), format!("at most {granted} bytes{reuse}"));
         }
         if let Some(count) = self.stated.registers {
             all.insert("registers".to_owned(), format!("stated: {count} per thread"));

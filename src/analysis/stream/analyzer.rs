@@ -42,6 +42,10 @@ pub struct Analyzer {
     pub(super) reorder: Option<Reorder>,
     /// Launches that this device cannot have, until they end.
     pub(super) left_out: FxHashSet<LaunchId>,
+    /// Bytes that what the stream makes grow may take, where that is bounded.
+    pub(super) granted: Option<u64>,
+    /// Bytes of what is kept of launches that are over.
+    pub(super) kept: u64,
     /// What a budget recorded.
     pub(super) strata: Strata,
     pub(super) memory: Memory,
@@ -109,10 +113,14 @@ fn follow<R: Read>(
         match result {
             Ok(()) => {}
             Err(Refusal::Worker(lost)) => return Err(lost),
+            Err(Refusal::Memory) => break Finish::OutOfMemory,
             Err(refusal) => break Finish::Damaged(format!("chunk {}: {refusal}", reader.chunk())),
         }
         analyzer.status.bytes = reader.bytes();
         progress.update(&analyzer.status, analyzer.current_kernel());
+        if progress.wants() {
+            progress.look(&analyzer.status, analyzer.current_kernel(), &analyzer.analysis);
+        }
     };
     analyzer.finish(finish)
 }
@@ -131,6 +139,8 @@ impl Analyzer {
             last_launch: None,
             reorder: None,
             left_out: FxHashSet::default(),
+            granted: simulation.and_then(Settings::growth_bytes),
+            kept: 0,
             strata: Strata::default(),
             memory: Memory::default(),
             stopped: None,
@@ -258,7 +268,9 @@ impl Analyzer {
             program.device = reorder.device().clone();
         }
         self.memory.finish(&mut self.analysis);
-        self.analysis.conflicts = self.watch.map(Watch::finish);
+        if let Some(watch) = self.watch {
+            self.analysis.conflicts = Some(watch.finish());
+        }
         self.analysis.whole = (!self.strata.is_empty()).then(|| self.strata.whole());
         self.analysis.bytes = self.status.bytes;
         self.analysis.finish = finish;

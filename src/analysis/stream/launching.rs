@@ -93,6 +93,9 @@ impl Analyzer {
         if self.left_out.contains(&launch) {
             return Ok(());
         }
+        if self.granted.is_some() && self.open.contains_key(&launch) && !self.make_room(launch, items.len())? {
+            return Ok(());
+        }
         let open = self.open.get(&launch);
         let open = open.ok_or(Refusal::NotRunning { what: "accesses", launch })?;
         if let Some(reorder) = &mut self.reorder {
@@ -104,6 +107,9 @@ impl Analyzer {
             watch.batch(&open.shape, open.event.path, items, &self.memory.map);
         }
         self.following.batch(launch, items)?;
+        if self.granted.is_some() {
+            self.make_room(launch, 0)?;
+        }
         Ok(())
     }
 
@@ -234,6 +240,7 @@ impl Analyzer {
             self.strata.end(&sampled, &launch);
         }
         self.keep(number, place, launch);
+        self.count_kept();
         Ok(())
     }
 

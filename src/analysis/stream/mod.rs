@@ -1,6 +1,7 @@
 //! The stream in its order: what each record means for what is known so far.
 
 pub(super) mod analyzer;
+mod bounds;
 mod contents;
 mod counted;
 mod launching;

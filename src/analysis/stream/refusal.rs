@@ -9,7 +9,7 @@ use crate::attribution::{AllocationError, ModuleError};
 use crate::requests::{BatchError, ShapeError, WorkerLost};
 use crate::simulation::ReorderError;
 
-/// Why a record cannot be followed: all but the last say that the stream contradicts itself.
+/// Why a record cannot be followed: all but the last two say that the stream contradicts itself.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum Refusal {
     #[error("a second program record")]
@@ -52,6 +52,9 @@ pub(super) enum Refusal {
     Batch(#[from] BatchError),
     #[error(transparent)]
     Reorder(#[from] ReorderError),
+    /// No contradiction either: the user grants no more.
+    #[error("no memory is left of what --memory grants")]
+    Memory,
     #[error(transparent)]
     Worker(#[from] WorkerLost),
 }

@@ -81,7 +81,7 @@ pub(super) fn simulate(plan: &Plan, analysis: &mut Analysis, trace: &Path, cure:
             Err(failure) => return (done, lost(plan, done, &failure.message, cure)),
         };
         // The same stream was read to its end before, so only the file can be at fault.
-        if let (Finish::Complete, Finish::Damaged(_) | Finish::Unfinished | Finish::Nothing) =
+        if let (Finish::Complete, Finish::Damaged(_) | Finish::Unfinished | Finish::Nothing | Finish::OutOfMemory) =
             (&analysis.finish, &other.finish)
         {
             let why = format!("{}: the kept trace cannot be read to its end", trace.display());

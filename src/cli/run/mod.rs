@@ -31,6 +31,7 @@ use super::args::RunArguments;
 use super::models::Chosen;
 use crate::analysis::{self, Analysis, Finish};
 use crate::exit_code;
+use crate::live::{Publisher, Source};
 use crate::profile::model::Environment;
 use crate::profile::{self, BuildInput, Profile, RunFacts, Sources};
 use crate::ranks;
@@ -115,14 +116,32 @@ pub(super) fn run(plan: &Plan) -> Result<Outcome, Failure> {
     let mut bar = progress::Bar::new();
 
     let ended = child.ended_flag();
+    let ring = || {
+        let control = memory.ring();
+        let (head, tail) =
+            (control.control().head.load(Ordering::Relaxed), control.control().tail.load(Ordering::Relaxed));
+        (head.saturating_sub(tail).min(control.capacity()), control.capacity())
+    };
+    let mut publisher = Publisher::new(
+        Source {
+            program_pid: child.id(),
+            program: plan.program_and_arguments(),
+            output: plan.output.display().to_string(),
+            ring: Box::new(ring),
+        },
+        &mut bar,
+    );
     let source = tee.read(RingReader::new(&memory, || ended.load(Ordering::Acquire)));
     let analysis = match TraceReader::new(source) {
-        Ok(reader) => analysis::analyze_with(reader, plan.threads as usize, Some(&plan.model.simulation), &mut bar)
-            .map_err(|error| Failure::new(exit_code::UNEXPECTED, error))
-            .map(Some),
+        Ok(reader) => {
+            analysis::analyze_with(reader, plan.threads as usize, Some(&plan.model.simulation), &mut publisher)
+                .map_err(|error| Failure::new(exit_code::UNEXPECTED, error))
+                .map(Some)
+        }
         Err(Damage::NoHeader(0)) => Ok(None),
         Err(damage) => Ok(Some(Analysis::empty(Finish::Damaged(damage.to_string())))),
     };
+    drop(publisher);
     bar.clear();
     let analysis_seconds = started.elapsed().as_secs_f64();
     // After damage, or an error of ours, nobody reads on; the program must not wait for us.

@@ -15,7 +15,7 @@ use crate::cli::Failure;
 use crate::cli::args::{CheckChoice, DeviceChoice, HostAllocationChoice, ModeChoice, RunArguments};
 use crate::cli::default_model;
 use crate::cli::labels;
-use crate::cli::models::{Chosen, choose};
+use crate::cli::models::{Chosen, bound_memory, choose};
 use crate::cli::quantities;
 use crate::exit_code;
 use crate::ranks::{self, Told};
@@ -60,6 +60,8 @@ impl Plan {
             default_model::of_program(program, arguments.device == DeviceChoice::Gpu)
         };
         let mut models = choose(arguments.gpu.as_deref(), default, &arguments.state)?;
+        let threads = arguments.threads.unwrap_or_else(default_threads);
+        bound_memory(&mut models.iter_mut().collect::<Vec<_>>(), arguments.state.memory.as_deref(), threads)?;
         let others = models.split_off(1);
         let Some(model) = models.pop() else { return Err(usage("which GPU model?".to_owned())) };
         if let Some(pattern) = &arguments.kernels {
@@ -116,7 +118,7 @@ impl Plan {
             },
             rank,
             packing: packing(arguments)?,
-            threads: arguments.threads.unwrap_or_else(default_threads),
+            threads,
             device: match arguments.device {
                 DeviceChoice::Cpu => "cpu",
                 DeviceChoice::Gpu => "gpu",
@@ -157,6 +159,11 @@ impl Plan {
             stop_at: stop_at.map(|(wanted, descriptor)| StopAt { descriptor, ..wanted }),
             ..self.options.clone()
         }
+    }
+
+    /// The program and its arguments, as typed.
+    pub(super) fn program_and_arguments(&self) -> Vec<String> {
+        std::iter::once(&self.program).chain(&self.arguments).map(|word| word.to_string_lossy().into_owned()).collect()
     }
 
     /// Where the program is to stop.

@@ -1,0 +1,99 @@
+//! `warpline top`: looks at a program that runs under `warpline run`.
+
+use std::io::{IsTerminal as _, stdin, stdout};
+use std::path::PathBuf;
+use std::time::Duration;
+
+use ratatui::crossterm::event::{self, Event, KeyCode, KeyEventKind, KeyModifiers};
+use ratatui::text::Text;
+
+use super::args::{TopArguments, TopFormat};
+use super::{Failure, output};
+use crate::exit_code;
+use crate::live::{self, LiveError, Snapshot};
+use crate::report::live_text;
+
+/// Time between two pictures.
+const EVERY: Duration = Duration::from_millis(500);
+
+fn failure(error: &LiveError) -> Failure {
+    let code = match error {
+        LiveError::Unreadable(..) => exit_code::UNREADABLE,
+        LiveError::Folder(_) => exit_code::UNEXPECTED,
+        LiveError::Several(_) => exit_code::USAGE,
+        LiveError::Nothing | LiveError::Unknown(..) => exit_code::NOTHING_MATCHED,
+    };
+    Failure::new(code, error)
+}
+
+pub(super) fn execute(arguments: &TopArguments) -> Result<u8, Failure> {
+    let place = place(arguments.what.as_deref()).map_err(|error| failure(&error))?;
+    let snapshot = live::read(&place).map_err(|error| failure(&error))?;
+    if arguments.format == TopFormat::Json {
+        let mut text =
+            serde_json::to_string_pretty(&snapshot).map_err(|error| Failure::new(exit_code::UNEXPECTED, error))?;
+        text.push('\n');
+        output::print(text.as_bytes())?;
+    } else if arguments.once || !stdin().is_terminal() || !stdout().is_terminal() {
+        output::print(live_text(&snapshot, width(), arguments.top).as_bytes())?;
+    } else {
+        watch(&place, snapshot, arguments.top)
+            .map_err(|error| Failure::new(exit_code::UNEXPECTED, format!("cannot use the terminal: {error}")))?;
+        output::say("the run is over, or was left");
+    }
+    Ok(exit_code::OK)
+}
+
+/// A process, a file, or the only run.
+fn place(what: Option<&str>) -> Result<PathBuf, LiveError> {
+    match what {
+        None => live::find(None),
+        Some(text) => match text.parse() {
+            Ok(pid) => live::find(Some(pid)),
+            Err(_) => Ok(PathBuf::from(text)),
+        },
+    }
+}
+
+fn width() -> usize {
+    terminal_size::terminal_size().map_or(120, |(width, _)| usize::from(width.0)).max(60)
+}
+
+/// Shows the run until it is over or the user leaves.
+fn watch(place: &std::path::Path, mut snapshot: Snapshot, top: usize) -> std::io::Result<()> {
+    let mut terminal = ratatui::try_init()?;
+    let result = loop {
+        let drawn = terminal.draw(|frame| {
+            let area = frame.area();
+            let text =
+                live_text(&snapshot, usize::from(area.width), top.min(usize::from(area.height).saturating_sub(8)));
+            frame.render_widget(Text::raw(format!("{text}\nq leaves; the program goes on")), area);
+        });
+        if let Err(error) = drawn {
+            break Err(error);
+        }
+        let key = match event::poll(EVERY) {
+            Ok(true) => match event::read() {
+                Ok(Event::Key(key)) if key.kind != KeyEventKind::Release => Some(key),
+                Ok(_) => None,
+                Err(error) => break Err(error),
+            },
+            Ok(false) => None,
+            Err(error) => break Err(error),
+        };
+        let leaves = key.is_some_and(|key| {
+            matches!(key.code, KeyCode::Char('q') | KeyCode::Esc)
+                || key.code == KeyCode::Char('c') && key.modifiers.contains(KeyModifiers::CONTROL)
+        });
+        if leaves || !live::is_running(snapshot.pid) {
+            break Ok(());
+        }
+        match live::read(place) {
+            Ok(next) => snapshot = next,
+            // It goes away with the run.
+            Err(_) => break Ok(()),
+        }
+    };
+    ratatui::restore();
+    result
+}

@@ -1,0 +1,10 @@
+//! A look at a run that goes on: the analyzing process leaves a snapshot in a private folder twice a second, and `warpline top` shows
+//! it.
+
+mod place;
+mod publish;
+mod snapshot;
+
+pub use place::{LiveError, find, folder, read};
+pub use publish::{Publisher, Source};
+pub use snapshot::{KernelRow, Memory, Snapshot, is_running};

@@ -1,0 +1,131 @@
+//! Where snapshots lie: in a folder that is the user's alone.
+
+use std::fs::{self, DirBuilder, File};
+use std::io::{self, Read as _};
+use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _};
+use std::path::{Path, PathBuf};
+
+use super::snapshot::{SCHEMA, Snapshot, is_running};
+
+/// Longest snapshot that is read.
+const MOST_BYTES: u64 = 4 << 20;
+
+/// Why there is nothing to show.
+#[derive(Debug, thiserror::Error)]
+pub enum LiveError {
+    /// No folder is the user's alone.
+    #[error("no private folder for snapshots of running programs: {0}; XDG_RUNTIME_DIR names one")]
+    Folder(String),
+    /// Nothing runs.
+    #[error("no program runs under `warpline run`")]
+    Nothing,
+    /// Not this one.
+    #[error("process {0} is neither a `warpline run` nor a program under one{1}")]
+    Unknown(u32, String),
+    /// Several.
+    #[error("several programs run under `warpline run`; name one by its process: {0}")]
+    Several(String),
+    /// A snapshot cannot be read.
+    #[error("{0}: {1}")]
+    Unreadable(PathBuf, String),
+}
+
+/// The user's folder, made where it is not there: below `XDG_RUNTIME_DIR`, or below the folder for temporary files.
+///
+/// # Errors
+/// What is there belongs to somebody else, or others may write to it.
+pub fn folder() -> Result<PathBuf, LiveError> {
+    let runtime = std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from).filter(|folder| folder.is_absolute());
+    // SAFETY: no arguments, no failure.
+    let user = unsafe { libc::geteuid() };
+    let folder = match runtime {
+        Some(runtime) if runtime.is_dir() => runtime.join("warpline"),
+        _ => std::env::temp_dir().join(format!("warpline-{user}")),
+    };
+    let failed = |what: &dyn std::fmt::Display| LiveError::Folder(format!("{}: {what}", folder.display()));
+    match DirBuilder::new().mode(0o700).create(&folder) {
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(failed(&error)),
+        _ => {}
+    }
+    // Its name can be foretold: what another user put there, a link among it, is not used.
+    let there = fs::symlink_metadata(&folder).map_err(|error| failed(&error))?;
+    if !there.is_dir() || there.uid() != user || there.mode() & 0o077 != 0 {
+        return Err(failed(&"it is not a folder of this user alone (mode 700)"));
+    }
+    Ok(folder)
+}
+
+/// The snapshot of an analysing process.
+pub(super) fn file(folder: &Path, pid: u32) -> PathBuf {
+    folder.join(format!("{pid}.json"))
+}
+
+/// Reads a snapshot. Links are not followed, and only a plain file of this user is read.
+///
+/// # Errors
+/// What is wrong with it.
+pub fn read(path: &Path) -> Result<Snapshot, LiveError> {
+    let failed = |what: &dyn std::fmt::Display| LiveError::Unreadable(path.to_owned(), what.to_string());
+    let flags = libc::O_NOFOLLOW | libc::O_NONBLOCK;
+    let file = File::options().read(true).custom_flags(flags).open(path).map_err(|error| failed(&error))?;
+    let there = file.metadata().map_err(|error| failed(&error))?;
+    // SAFETY: no arguments, no failure.
+    let user = unsafe { libc::geteuid() };
+    if !there.is_file() || there.uid() != user {
+        return Err(failed(&"this is no snapshot of this user's"));
+    }
+    let mut text = String::new();
+    file.take(MOST_BYTES + 1).read_to_string(&mut text).map_err(|error| failed(&error))?;
+    if text.len() as u64 > MOST_BYTES {
+        return Err(failed(&"this is no snapshot: too long"));
+    }
+    let snapshot: Snapshot =
+        serde_json::from_str(&text).map_err(|error| failed(&format!("this is no snapshot: {error}")))?;
+    if snapshot.schema != SCHEMA || snapshot.version != 1 {
+        return Err(failed(&"a snapshot of another release"));
+    }
+    Ok(snapshot)
+}
+
+/// Snapshots of analyses that run, with their files.
+fn running(folder: &Path) -> Vec<(PathBuf, Snapshot)> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut found: Vec<(PathBuf, Snapshot)> = entries
+        .filter_map(|entry| {
+            let path = entry.path();
+            let pid: u32 = path.file_name()?.to_str()?.strip_suffix(".json")?.parse().ok()?;
+            if !is_running(pid) {
+                // Its analysis was killed.
+                _ = fs::remove_file(&path);
+                return None;
+            }
+            read(&path).ok().filter(|snapshot| snapshot.pid == pid).map(|snapshot| (path, snapshot))
+        })
+        .collect();
+    found.sort_by_key(|(_, snapshot)| snapshot.pid);
+    found
+}
+
+/// The snapshot of a process, of the analysis or of its program; of the only one that runs where none is named.
+///
+/// # Errors
+/// There is none, or there are several.
+pub fn find(pid: Option<u32>) -> Result<PathBuf, LiveError> {
+    let mut all = running(&folder()?);
+    let listed = |all: &[(PathBuf, Snapshot)]| {
+        let each =
+            all.iter().map(|(_, one)| format!("{} ({})", one.pid, one.program.first().map_or("?", String::as_str)));
+        each.collect::<Vec<_>>().join(", ")
+    };
+    match pid {
+        Some(pid) => {
+            let found = all.iter().find(|(_, one)| one.pid == pid || one.program_pid == pid);
+            found.map(|(path, _)| path.clone()).ok_or_else(|| {
+                let others = if all.is_empty() { String::new() } else { format!("; these run: {}", listed(&all)) };
+                LiveError::Unknown(pid, others)
+            })
+        }
+        None if all.len() > 1 => Err(LiveError::Several(listed(&all))),
+        None => all.pop().map(|(path, _)| path).ok_or(LiveError::Nothing),
+    }
+}
