@@ -2,7 +2,7 @@
 
 mod support_programs;
 
-use std::os::unix::fs::{PermissionsExt as _, symlink};
+use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -107,10 +107,11 @@ fn nothing_is_left_behind_and_strangers_folders_are_not_used() {
     private_folder(&folder);
     let mut running = Running::start(&folder, "5");
     assert!(running.0.wait().unwrap().success());
-    let left: Vec<_> = std::fs::read_dir(folder.join("runtime/warpline")).unwrap().collect();
+    let left: Vec<_> = std::fs::read_dir(folder.join("runtime")).unwrap().collect();
     assert!(left.is_empty(), "{left:?}");
     // A folder that others can write to, or a link: the run goes on without.
     let private = folder.join("runtime/warpline");
+    std::fs::create_dir(&private).unwrap();
     std::fs::set_permissions(&private, PermissionsExt::from_mode(0o777)).unwrap();
     let outcome = top(&folder, &[]);
     assert_eq!(outcome.status.code(), Some(1), "{}", outcome.describe());

@@ -22,9 +22,7 @@ use std::ops::Range;
 use std::ptr::null_mut;
 use warpline_format::abi::{KernelDescriptor, WarpFunction, count_cells, kernel_flags};
 use warpline_format::budget;
-use warpline_format::event::{
-    BlockCount, BranchCount, Event, FaultKind, Launch, LaunchEnd, LaunchId, NotLaunched, PathId,
-};
+use warpline_format::event::{BlockCount, BranchCount, Event, FaultKind, Launch, LaunchEnd, NotLaunched, PathId};
 use warpline_format::options::Check;
 use warpline_format::schedule::{self, Shape};
 

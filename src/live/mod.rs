@@ -5,6 +5,6 @@ mod place;
 mod publish;
 mod snapshot;
 
-pub use place::{LiveError, find, folder, read};
+pub use place::{LiveError, find, read};
 pub use publish::{Publisher, Source};
 pub use snapshot::{KernelRow, Memory, Snapshot, is_running};

@@ -30,23 +30,35 @@ pub enum LiveError {
     Unreadable(PathBuf, String),
 }
 
-/// The user's folder, made where it is not there: below `XDG_RUNTIME_DIR`, or below the folder for temporary files.
-///
-/// # Errors
-/// What is there belongs to somebody else, or others may write to it.
-pub fn folder() -> Result<PathBuf, LiveError> {
+/// The user's folder: below `XDG_RUNTIME_DIR`, or below the folder for temporary files.
+fn named() -> PathBuf {
     let runtime = std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from).filter(|folder| folder.is_absolute());
     // SAFETY: no arguments, no failure.
     let user = unsafe { libc::geteuid() };
-    let folder = match runtime {
+    match runtime {
         Some(runtime) if runtime.is_dir() => runtime.join("warpline"),
         _ => std::env::temp_dir().join(format!("warpline-{user}")),
-    };
-    let failed = |what: &dyn std::fmt::Display| LiveError::Folder(format!("{}: {what}", folder.display()));
-    match DirBuilder::new().mode(0o700).create(&folder) {
-        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(failed(&error)),
-        _ => {}
     }
+}
+
+/// The folder, which is made where it is not there.
+///
+/// # Errors
+/// What is there belongs to somebody else, or others may write to it.
+pub(super) fn made() -> Result<PathBuf, LiveError> {
+    let folder = named();
+    match DirBuilder::new().mode(0o700).create(&folder) {
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
+            Err(LiveError::Folder(format!("{}: {error}", folder.display())))
+        }
+        _ => checked(folder),
+    }
+}
+
+fn checked(folder: PathBuf) -> Result<PathBuf, LiveError> {
+    // SAFETY: no arguments, no failure.
+    let user = unsafe { libc::geteuid() };
+    let failed = |what: &dyn std::fmt::Display| LiveError::Folder(format!("{}: {what}", folder.display()));
     // Its name can be foretold: what another user put there, a link among it, is not used.
     let there = fs::symlink_metadata(&folder).map_err(|error| failed(&error))?;
     if !there.is_dir() || there.uid() != user || there.mode() & 0o077 != 0 {
@@ -111,7 +123,8 @@ fn running(folder: &Path) -> Vec<(PathBuf, Snapshot)> {
 /// # Errors
 /// There is none, or there are several.
 pub fn find(pid: Option<u32>) -> Result<PathBuf, LiveError> {
-    let mut all = running(&folder()?);
+    let folder = named();
+    let mut all = if fs::symlink_metadata(&folder).is_ok() { running(&checked(folder)?) } else { Vec::new() };
     let listed = |all: &[(PathBuf, Snapshot)]| {
         let each =
             all.iter().map(|(_, one)| format!("{} ({})", one.pid, one.program.first().map_or("?", String::as_str)));

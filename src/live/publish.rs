@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use warpline_format::access::Space;
 
-use super::place::{file, folder};
+use super::place::{file, made};
 use super::snapshot::{KernelRow, MOST_KERNELS, Memory, SCHEMA, Snapshot};
 use crate::analysis::{Analysis, Progress, Status};
 
@@ -46,7 +46,7 @@ impl<'a, P: Progress> Publisher<'a, P> {
     /// Where no folder is the user's alone, nothing is left.
     pub fn new(source: Source<'a>, next: &'a mut P) -> Self {
         let pid = std::process::id();
-        let files = folder().ok().map(|folder| (file(&folder, pid), folder.join(format!(".{pid}.new"))));
+        let files = made().ok().map(|folder| (file(&folder, pid), folder.join(format!(".{pid}.new"))));
         let now = Instant::now();
         let mut publisher = Publisher { next, source, files, started: now, due: now + EVERY, skipped: 0 };
         let first = publisher.snapshot(&Status::default(), None);
@@ -90,7 +90,8 @@ impl<'a, P: Progress> Publisher<'a, P> {
             file.write_all(&serde_json::to_vec(snapshot)?)?;
             fs::rename(new, path)
         };
-        if write().is_err() {
+        // Another run that was the last may have taken the folder away.
+        if write().or_else(|error| made().map_err(|_| error).and_then(|_| write())).is_err() {
             // The run matters more than a look at it.
             self.files = None;
         }
@@ -126,6 +127,8 @@ impl<P> Drop for Publisher<'_, P> {
         if let Some((path, new)) = &self.files {
             _ = fs::remove_file(path);
             _ = fs::remove_file(new);
+            // The last one leaves nothing behind; where others run, the folder is not empty.
+            _ = path.parent().map(fs::remove_dir);
         }
     }
 }
