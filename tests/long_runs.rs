@@ -101,7 +101,7 @@ fn the_same_budget_records_the_same_launches() {
     // Profiles of several runs add up.
     succeeded(&folder, &["merge", "p.wlprof", "s.wlprof", "-o", "m.wlprof"]);
     let merged = &read(&folder, "m.wlprof")["run"]["whole_run"];
-    let twice = 2.0 * first["run"]["whole_run"]["totals"]["global.requests"]["estimate"].as_f64().unwrap();
+    let twice = 2.0 * first["run"]["whole_run"]["totals"]["global.requests"]["estimate"].as_f64().unwrap().round();
     assert_eq!(
         (merged["launches"].as_u64(), &merged["totals"]["global.requests"]["estimate"]),
         (Some(400), &twice.into())
