@@ -82,7 +82,7 @@ fn a_program_that_runs_is_shown() {
     assert!(later["requests"].as_u64() >= first["requests"].as_u64());
     let text = top(&folder, &[&pid, "--once"]);
     assert!(text.status.success(), "{}", text.describe());
-    for part in ["WARPLINE ", "launches", "gather(", "sweep(", "of the ring", "memory: analysis"] {
+    for part in ["WARPLINE ", "launches", "  gather", "  sweep", "of the ring", "memory: analysis"] {
         assert!(text.stdout.contains(part), "{part}: {}", text.stdout);
     }
     // A file by its name, which a link is not.
