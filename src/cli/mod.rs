@@ -21,7 +21,6 @@ mod piped;
 mod predict;
 mod profile;
 mod query;
-mod recordings;
 mod quantities;
 mod recordings;
 mod report;
