@@ -9,6 +9,9 @@ use crate::profile::model::Frame;
 /// Frames of a path that are kept; deeper ones are left out at the inner end.
 const MOST_FRAMES: usize = 1024;
 
+/// Bytes of a path's text to which no further frame is added: those of deep paths would take the square of their depth.
+const MOST_TEXT: usize = 4096;
+
 /// Numbers the nodes, from 0 in order of first use.
 pub(super) struct CallPaths<'a> {
     run: &'a str,
@@ -33,7 +36,8 @@ impl<'a> CallPaths<'a> {
                 let file = frame.file.rsplit('/').next().unwrap_or(&frame.file);
                 let own = format!("{} {file}:{}", frame.function, frame.line);
                 let text = match parent.and_then(|parent: u64| self.texts.get(parent as usize)) {
-                    Some(callers) => format!("{callers} > {own}"),
+                    Some(callers) if callers.len() < MOST_TEXT => format!("{callers} > {own}"),
+                    Some(_) => format!("... > {own}"),
                     None => own,
                 };
                 self.rows.push(PathRow {

@@ -13,6 +13,6 @@ table! {
         file: &'a str, "", "source file";
         line: u32, "", "source line";
         column: u32, "", "column in the line";
-        text: &'a str, "", "the whole path, as `main a.cu:3 > f b.cu:7`";
+        text: &'a str, "", "the whole path, as `main a.cu:3 > f b.cu:7`; without its outer end where it is very long";
     }
 }
