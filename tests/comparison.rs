@@ -309,6 +309,21 @@ fn what_was_not_made_alike_is_told_first() {
     assert_eq!(told(|profile| profile.run.mode = "counters".into()), ["mode"]);
     assert_eq!(told(|profile| _ = profile.run.assumptions.insert("l2_copies".into(), "cold".into())), ["l2_copies"]);
     assert_eq!(told(|profile| _ = profile.run.environment.versions.insert("warpline".into(), "9".into())), ["version"]);
+    // Profiles from before they were kept have neither; two that have them are compared.
+    let compiled = |compiler: &str, options: &str| {
+        let mut profile = before.clone();
+        for (name, text) in [("compiler", compiler), ("compiler_options", options)] {
+            profile.run.assumptions.insert(name.into(), text.into());
+        }
+        profile
+    };
+    let told = |before: &Profile, after: &Profile| -> Vec<String> {
+        diff(before, after).differences.into_iter().map(|difference| difference.what).collect()
+    };
+    let usual = compiled("LLVM 22.1.0", "-O3");
+    assert_eq!(told(&before, &usual), Vec::<String>::new());
+    assert_eq!(told(&usual, &compiled("LLVM 22.1.3", "-O3")), ["compiler"]);
+    assert_eq!(told(&usual, &compiled("LLVM 22.1.0", "-O3 -ffast-math")), ["compiler_options"]);
     // Both incomplete is no better.
     let mut incomplete = before.clone();
     incomplete.run.complete = false;

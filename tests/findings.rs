@@ -118,7 +118,7 @@ pairs![
     short_rows "strided-access" "" ["exchange threadIdx.x and threadIdx.y"],
     small_blocks "partial-warps" "in" ["width of 32"],
     small_launch "small-launch" "" ["as many blocks as there are SMs"],
-    strided "strided-access" "matrix" ["a thread per column instead of per row"],
+    strided "strided-access" "matrix" ["a warp per row", "a thread per column"],
     struct_copy "struct-fields" "Body" ["16 bytes at a time"],
     struct_fields "struct-fields" "particles" ["structure of arrays"],
     swapped_indices "strided-access" "scaled" ["exchange threadIdx.x and threadIdx.y"],

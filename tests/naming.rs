@@ -79,3 +79,17 @@ fn nothing_in_a_library_asks_for_a_change_that_users_cannot_make() {
     assert!(!inside.is_empty(), "{findings:#?}");
     assert!(inside.iter().all(|finding| finding["severity"] == "note"), "{inside:#?}");
 }
+
+#[test]
+fn regions_that_nvtx_names_have_rows_of_their_own() {
+    let profile = profiled("regions.cu", &work_folder("naming-regions"));
+    let rows = profile["allocations"].as_array().expect("allocations");
+    let sectors = |name: &str| {
+        let row = rows.iter().find(|row| row["name"] == name).unwrap_or_else(|| panic!("{name}: {rows:#?}"));
+        (row["bytes"].as_u64().unwrap(), row["metrics"]["sectors"].as_u64().unwrap())
+    };
+    assert_eq!(sectors("pressure"), (4096, 4096 / 32));
+    assert_eq!(sectors("velocity"), (8192, 8192 / 32));
+    // What is left of the pool.
+    assert_eq!(sectors("pool"), (16384, 1024 / 32));
+}

@@ -43,6 +43,8 @@ pub struct StageOptions {
     system_folders: Vec<String>,
     /// Processor that warp functions are made for, as for clang's `-march`.
     processor: String,
+    /// Options that decide how device code is generated, for the profile.
+    code_options: String,
     /// With hooks.
     hooks: bool,
     /// Position-independent code.
@@ -72,6 +74,7 @@ impl StageOptions {
             source: source.into(),
             device_level: level(invocation.device_level()),
             host_level: level(invocation.host_level()),
+            code_options: crate::source::made_with::options(invocation, level(invocation.device_level())),
             system_folders: tools.system_folders(),
             processor: invocation.processor.clone().unwrap_or_else(|| "native".into()),
             hooks: std::env::var_os(crate::DISABLE_VARIABLE).is_none_or(|value| value != "1"),
@@ -218,6 +221,7 @@ fn write_unit<'c>(
             let hooks = HookOptions { system_folders: options.system_folders.clone(), bundles: options.bundles };
             let mut table = device::hook(&device, &machine, &hooks).map_err(|cause| options.failed(cause))?;
             crate::source::digests::add(&mut table);
+            crate::source::made_with::add(&mut table, &options.code_options);
             options.dump.write(&device, "device-3-hooked")?;
             Some(table)
         }

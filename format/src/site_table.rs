@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 /// Version of the encoding; the first byte of the bytes. Version 2 added bundles, version 4 the checksum and the digests of
 /// source files, version 8 hints, version 16 the parts of blocks and operands, version 33 the expressions of addresses. A flipped bit of
 /// the version is found by the checksum, which covers it.
-pub const VERSION: u8 = 33;
+pub const VERSION: u8 = 34;
 /// Bytes before the encoded table: the version and, since version 4, the CRC-32 of the version and the encoded table.
 #[cfg(test)]
 const HEAD_BYTES: usize = 5;
@@ -76,6 +76,10 @@ pub struct SiteTable {
     pub loops: Vec<LoopExpression>,
     /// Names of the parameters that expressions read, by function, parameter and offset. Since version 33.
     pub parameters: Vec<ParameterName>,
+    /// The compiler, as `LLVM 22.1.0`; empty in older tables. Since version 34.
+    pub compiler: String,
+    /// Options that decide how device code is generated, as `-O3 -ffast-math`. Since version 34.
+    pub options: String,
 }
 
 /// What the source calls a kernel parameter, or a member of one, that expressions read.
@@ -410,7 +414,7 @@ impl SiteTable {
         let (&version, rest) = bytes.split_first().ok_or_else(|| SiteTableError::Damaged("empty".into()))?;
         let damaged = |what: &str| SiteTableError::Damaged(what.into());
         let rest = match version {
-            VERSION | 32 | 16 | 8 | 4 => {
+            VERSION | 33 | 32 | 16 | 8 | 4 => {
                 let (stored, rest) = rest.split_first_chunk().ok_or_else(|| damaged("it is cut short"))?;
                 if u32::from_le_bytes(*stored) != checksum(version, rest) {
                     return Err(damaged("its checksum does not match"));
@@ -420,14 +424,15 @@ impl SiteTable {
             1 | 2 => rest,
             _ => return Err(SiteTableError::Version(version)),
         };
-        // Each version ends before what the next ones added; a zero is a list without any.
+        // Each version ends before what the next ones added; a zero is a list without any, or an empty text.
         let lists = match version {
-            1 => 13,
-            2 => 12,
-            4 => 11,
-            8 => 9,
-            16 => 6,
-            32 => 4,
+            1 => 15,
+            2 => 14,
+            4 => 13,
+            8 => 11,
+            16 => 8,
+            32 => 6,
+            33 => 2,
             _ => 0,
         };
         let mut whole = rest.to_vec();
@@ -574,7 +579,7 @@ mod tests {
     #[test]
     fn earlier_versions_are_read() {
         let now = table().to_bytes();
-        for (version, added) in [(1, 13), (2, 12), (4, 11), (8, 9), (16, 6), (32, 4)] {
+        for (version, added) in [(1, 15), (2, 14), (4, 13), (8, 11), (16, 8), (32, 6), (33, 2)] {
             let table_bytes = &now[HEAD_BYTES..now.len() - added];
             let mut bytes = vec![version];
             if version >= 4 {

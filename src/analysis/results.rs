@@ -329,6 +329,8 @@ pub struct Analysis {
     pub host_allocations: BTreeMap<HostAllocationId, HostAllocationData>,
     /// Most allocations of a call path that were live at the same time.
     pub live_at_once: BTreeMap<PathId, u64>,
+    /// The same of allocations of one name.
+    pub live_by_name: BTreeMap<String, u64>,
     /// By allocation, direction (as a number), host allocation and path.
     pub copies: BTreeMap<CopyKey, CopySum>,
     /// The first ones, in order.
@@ -379,6 +381,7 @@ impl Analysis {
             allocations: BTreeMap::new(),
             host_allocations: BTreeMap::new(),
             live_at_once: BTreeMap::new(),
+            live_by_name: BTreeMap::new(),
             copies: BTreeMap::new(),
             faults: Vec::new(),
             divergent: Vec::new(),

@@ -9,6 +9,9 @@ use crate::profile::model::Run;
 /// Assumptions that say why another one holds.
 const REASONS: [&str; 2] = ["model_chosen", "model_figures_assumed"];
 
+/// What profiles have not told from the first.
+const KEPT_LATER: [&str; 2] = ["compiler", "compiler_options"];
+
 /// All of them, what matters most first.
 pub fn find(before: &Profile, after: &Profile) -> Vec<Difference> {
     let (one, other) = (&before.run, &after.run);
@@ -50,6 +53,11 @@ pub fn find(before: &Profile, after: &Profile) -> Vec<Difference> {
     for key in keys.into_iter().filter(|key| !REASONS.contains(&key.as_str())) {
         // What follows from another model says nothing new.
         if key == "model" && one.models != other.models {
+            continue;
+        }
+        // Profiles from before they were kept have none.
+        let both = one.assumptions.contains_key(key) && other.assumptions.contains_key(key);
+        if KEPT_LATER.contains(&key.as_str()) && !both {
             continue;
         }
         let assumed = |run: &Run| run.assumptions.get(key).cloned().unwrap_or_default();

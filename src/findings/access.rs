@@ -1,6 +1,6 @@
 //! Accesses as the source has them: the sites of one place in a kernel, which unrolling and inlining made several, in one.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::profile::model::{Kernel, Metrics, Operand, Pattern, Site, StageMetrics};
 use crate::profile::{Profile, is_system};
@@ -93,6 +93,10 @@ pub(super) struct Access<'a> {
     /// Requests of the site that has most: what one execution of the line makes several of, unrolled, counts once.
     pub most_requests: u64,
     pub pattern: Pattern,
+    /// One of its sites, as of an unrolled loop over neighbours, has most of its contiguous requests aligned.
+    pub has_aligned: bool,
+    /// Begins of its sites' requests within a sector, of those whose misaligned ones agree.
+    pub sector_offsets: BTreeSet<u64>,
     /// In a function of a library, as libdevice.
     pub in_library: bool,
     /// The allocation that most of its sectors lie in.
@@ -140,6 +144,7 @@ pub(super) fn accesses(profile: &Profile) -> Vec<Access<'_>> {
                 }
             }
         }
+        let patterns = || sites.iter().filter_map(|site| site.pattern.as_ref());
         let heaviest = sites.iter().max_by_key(|site| site.metrics.sectors).copied();
         all.push(Access {
             kernel,
@@ -149,6 +154,9 @@ pub(super) fn accesses(profile: &Profile) -> Vec<Access<'_>> {
             op,
             space,
             bytes: heaviest.map_or(0, |site| site.bytes),
+            has_aligned: patterns()
+                .any(|pattern| pattern.contiguous > 0 && share(pattern.misaligned, pattern.contiguous) < 0.5),
+            sector_offsets: patterns().filter_map(|pattern| pattern.sector_offset_bytes).collect(),
             operand: heaviest.and_then(|site| site.operand.as_ref()),
             members,
             most_requests: sites.iter().map(|site| site.metrics.requests).max().unwrap_or(0),

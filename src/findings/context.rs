@@ -1,16 +1,21 @@
 //! What rules look at.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use super::access::{Access, accesses, share};
 use super::words;
 use crate::models::Rates;
-use crate::profile::Profile;
 use crate::profile::model::{Allocation, CopyRow, Estimate, Frame, Kernel, user_frame};
+use crate::profile::{Profile, is_system};
 
 /// Bytes per second between host and device: what PCIe 3.0 x16 gives to large copies, about
 /// (<https://developer.nvidia.com/blog/how-optimize-data-transfers-cuda-cc/>). An assumption, as no model knows the machine's bus.
 pub(super) const BUS_BYTES_PER_SECOND: f64 = 12e9;
 /// Seconds that a copy takes however small it is, about; an assumption, too.
 pub(super) const SECONDS_PER_COPY: f64 = 10e-6;
+
+/// Allocations that copies of one place are told of, at most.
+const MOST_NAMED: usize = 64;
 
 /// A profile, seen by access.
 pub(super) struct Context<'a> {
@@ -23,6 +28,48 @@ pub(super) struct Context<'a> {
     pub kernel_seconds: f64,
     /// Seconds of all copies between host and device, as assumed.
     pub copy_seconds: f64,
+}
+
+/// Copies between host and device from one place of the program.
+pub(super) struct Copies<'a> {
+    pub direction: &'a str,
+    pub path: &'a [Frame],
+    /// Device memory at their other end, with the bytes of each: the first ones.
+    allocations: Vec<(&'a Allocation, u64)>,
+    /// Host memory at their other end.
+    pub hosts: BTreeSet<Option<u64>>,
+    pub bytes: u64,
+    pub count: u64,
+    /// Copies that brought nothing new.
+    pub unchanged: u64,
+}
+
+impl<'a> Copies<'a> {
+    pub(super) fn to_device(&self) -> bool {
+        self.direction == "host_to_device"
+    }
+
+    /// The allocation that most of the bytes concern.
+    pub(super) fn allocation(&self) -> Option<&'a Allocation> {
+        let largest =
+            self.allocations.iter().max_by_key(|(allocation, bytes)| (*bytes, std::cmp::Reverse(allocation.id)));
+        largest.map(|(allocation, _)| *allocation)
+    }
+
+    /// The device memory in words, and whether it is several.
+    pub(super) fn describe(&self) -> (String, bool) {
+        let names: BTreeSet<Option<&str>> =
+            self.allocations.iter().map(|(allocation, _)| allocation.name.as_deref()).collect();
+        match (self.allocation(), &names.iter().copied().collect::<Option<Vec<&str>>>()) {
+            (Some(one), _) if self.allocations.len() == 1 => (describe(one), false),
+            (_, Some(names)) if names.len() > 1 && names.len() <= 4 => {
+                let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
+                (words::list(&names), true)
+            }
+            (Some(one), _) => (format!("{} and other allocations", describe(one)), true),
+            (None, _) => ("device memory".to_owned(), false),
+        }
+    }
 }
 
 impl<'a> Context<'a> {
@@ -43,11 +90,48 @@ impl<'a> Context<'a> {
         kernel.estimates.first()
     }
 
-    /// Copies between host and device, with the allocation that they concern.
-    pub(super) fn bus_copies(&self) -> impl Iterator<Item = (&'a Allocation, &'a CopyRow)> {
-        let all = self.profile.allocations.iter();
-        all.flat_map(|allocation| allocation.copies.iter().map(move |copy| (allocation, copy)))
-            .filter(|(_, copy)| over_bus(copy))
+    /// Where an allocation was made: the innermost of the user's lines, or a caller's that has its name, where a helper makes
+    /// the memory of others.
+    pub(super) fn named_at(&self, allocation: &'a Allocation) -> Option<&'a Frame> {
+        let innermost = innermost(&allocation.path)?;
+        let word = last_word(allocation.name.as_deref().unwrap_or_default());
+        let named = |frame: &&Frame| {
+            let text = self.profile.sources.get(&frame.file).and_then(|lines| lines.get(&frame.line));
+            text.is_some_and(|text| has_word(text, word))
+        };
+        if named(&innermost) {
+            return Some(innermost);
+        }
+        let users = allocation.path.iter().rev().filter(|frame| frame.line != 0 && !is_system(&frame.file));
+        users.into_iter().find(named).or(Some(innermost))
+    }
+
+    /// Copies between host and device by their place, each group in the order of its largest.
+    pub(super) fn bus_copies(&self) -> Vec<Copies<'a>> {
+        let mut groups: BTreeMap<(&str, &[Frame]), Copies<'a>> = BTreeMap::new();
+        for allocation in &self.profile.allocations {
+            for copy in allocation.copies.iter().filter(|copy| over_bus(copy)) {
+                let group = groups.entry((&copy.direction, &copy.path)).or_insert_with(|| Copies {
+                    direction: &copy.direction,
+                    path: &copy.path,
+                    allocations: Vec::new(),
+                    hosts: BTreeSet::new(),
+                    bytes: 0,
+                    count: 0,
+                    unchanged: 0,
+                });
+                group.bytes = group.bytes.saturating_add(copy.bytes);
+                group.count = group.count.saturating_add(copy.count);
+                group.unchanged = group.unchanged.saturating_add(copy.unchanged_count);
+                group.hosts.insert(copy.host);
+                match group.allocations.iter_mut().find(|(known, _)| known.id == allocation.id) {
+                    Some((_, bytes)) => *bytes = bytes.saturating_add(copy.bytes),
+                    None => group.allocations.push((allocation, copy.bytes)),
+                }
+                group.allocations.truncate(MOST_NAMED);
+            }
+        }
+        groups.into_values().collect()
     }
 
     /// Share of a kernel in the estimated time of all; by requests where nothing is estimated.
@@ -109,6 +193,24 @@ pub(super) fn describe(allocation: &Allocation) -> String {
         Some(name) => format!("`{name}` ({})", words::bytes(allocation.bytes)),
         None => format!("the unnamed {} of {}", allocation.kind, words::bytes(allocation.bytes)),
     }
+}
+
+/// A name's last part, as a word of the source: `weights` of `net.layers[].weights`.
+fn last_word(name: &str) -> &str {
+    let name = name.trim_end_matches("[]");
+    let end = name.rfind(|c: char| !(c.is_alphanumeric() || c == '_')).map_or(0, |at| at + 1);
+    name.get(end..).unwrap_or(name)
+}
+
+/// Whether a line of source has this word.
+pub(super) fn has_word(text: &str, word: &str) -> bool {
+    let is_part = |c: char| c.is_alphanumeric() || c == '_';
+    !word.is_empty()
+        && text.match_indices(word).any(|(at, _)| {
+            let before = text[..at].chars().next_back();
+            let after = text[at + word.len()..].chars().next();
+            !before.is_some_and(is_part) && !after.is_some_and(is_part)
+        })
 }
 
 /// Whether a copy crosses the bus.

@@ -36,6 +36,7 @@ rules! {
     constant_serialised "constant-serialised",
     uniform_load "uniform-load",
     repeated_load "repeated-load",
+    memory_accumulator "memory-accumulator",
     cache_sweep "cache-sweep",
     cache_thrash "cache-thrash",
     local_array "local-array",

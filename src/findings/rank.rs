@@ -6,7 +6,20 @@ use super::library;
 use super::list::RULES;
 use crate::models::Rates;
 use crate::profile::Profile;
-use crate::profile::model::Finding;
+use crate::profile::model::{Finding, Severity};
+
+/// What an access wastes of the time, at least, to be worth a word.
+const LEAST_SCORE: f64 = 0.0003;
+/// Rules about single accesses, of which a program has many.
+const ABOUT_ACCESSES: [&str; 7] = [
+    "strided-access",
+    "struct-fields",
+    "random-gather",
+    "misaligned-access",
+    "bank-conflict",
+    "constant-serialised",
+    "memory-accumulator",
+];
 
 /// Findings that are kept; a program with more has enough to do.
 const MOST: usize = 500;
@@ -33,6 +46,9 @@ pub fn find(profile: &Profile, rates: Option<&Rates>) -> Vec<Finding> {
                 ))
             })
             .then_with(|| (one.allocation, &one.object).cmp(&(other.allocation, &other.object)))
+    });
+    all.retain(|(id, draft)| {
+        !(ABOUT_ACCESSES.contains(id) && draft.severity == Severity::Note && draft.score < LEAST_SCORE)
     });
     // Loads and stores of one line, or of one operand, are one thing to change; the worst stands for all.
     let mut seen = std::collections::HashSet::new();

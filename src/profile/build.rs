@@ -13,7 +13,7 @@ use super::paths::{Paths, chain_place, device_frame};
 use super::rows::{self, SpaceSums};
 use super::{decisions, notes, occupancy, sources, spread};
 use crate::advice::Advice;
-use crate::analysis::{Analysis, FaultData, Finish, KernelData, WarpSum};
+use crate::analysis::{AllocationData, Analysis, FaultData, Finish, KernelData, WarpSum};
 use crate::metrics::Counters;
 use crate::models::Rates;
 use crate::simulation::PageSettings;
@@ -184,6 +184,17 @@ pub(super) fn sampled(analysis: &Analysis) -> bool {
 
 fn assumptions(analysis: &Analysis, mut known: BTreeMap<String, String>) -> BTreeMap<String, String> {
     known.extend(occupancy::assumptions(analysis, &known));
+    let modules = || analysis.kernels.iter().filter_map(|kernel| analysis.modules.get(&kernel.module));
+    let all = |texts: BTreeSet<&String>| {
+        let texts: Vec<String> = texts.into_iter().filter(|text| !text.is_empty()).cloned().collect();
+        (!texts.is_empty()).then(|| texts.join("; "))
+    };
+    for (name, text) in [
+        ("compiler", all(modules().map(|module| &module.table.compiler).collect())),
+        ("compiler_options", all(modules().map(|module| &module.table.options).collect())),
+    ] {
+        known.extend(text.map(|text| (name.to_owned(), text)));
+    }
     known
 }
 
@@ -281,6 +292,13 @@ fn add_kernel(
     });
 }
 
+/// Most that were live at the same time of a row's call path. The copies that unrolling makes of a path are not live together
+/// where no more of that name were.
+fn live_at_once(analysis: &Analysis, data: &AllocationData, of_path: u64) -> u64 {
+    let of_name = data.event.name.as_ref().and_then(|name| analysis.live_by_name.get(name));
+    of_name.map_or(of_path, |&most| of_path.min(most))
+}
+
 fn add_allocations(
     profile: &mut Profile,
     analysis: &Analysis,
@@ -304,10 +322,24 @@ fn add_allocations(
         {
             path = vec![device_frame(module, frame)];
         }
-        let copies = analysis
+        let mut copies: Vec<model::CopyRow> = Vec::new();
+        let mut places: BTreeMap<(u8, Option<u64>, Vec<model::Frame>), usize> = BTreeMap::new();
+        let rows = analysis
             .copies
             .range((*id, 0, None, 0)..=(*id, u8::MAX, Some(u64::MAX), u32::MAX))
-            .map(|(&(_, direction, host, path), sum)| model::CopyRow {
+            .map(|(&(_, direction, host, path), sum)| (direction, host, paths.host(path), sum));
+        for (direction, host, path, sum) in rows {
+            // Unrolling makes several call paths of one in the source.
+            let place = *places.entry((direction, host, path.clone())).or_insert(copies.len());
+            if let Some(row) = copies.get_mut(place) {
+                row.bytes = row.bytes.saturating_add(sum.bytes);
+                row.count = row.count.saturating_add(sum.count);
+                row.unchanged_count = row.unchanged_count.saturating_add(sum.unchanged);
+                row.first_launch = row.first_launch.min(Some(sum.first_launch));
+                row.last_launch = row.last_launch.max(Some(sum.last_launch));
+                continue;
+            }
+            copies.push(model::CopyRow {
                 direction: direction_name(direction).to_owned(),
                 bytes: sum.bytes,
                 count: sum.count,
@@ -315,9 +347,9 @@ fn add_allocations(
                 first_launch: Some(sum.first_launch),
                 last_launch: Some(sum.last_launch),
                 host,
-                path: paths.host(path),
-            })
-            .collect();
+                path,
+            });
+        }
         profile.allocations.push(model::Allocation {
             id: *id,
             name: data.event.name.clone(),
@@ -327,7 +359,7 @@ fn add_allocations(
             freed: data.freed == data.count,
             count: data.count,
             freed_count: data.freed,
-            live_at_once: live.get(&paths.host(data.event.path)).copied().unwrap_or(0),
+            live_at_once: live_at_once(analysis, data, live.get(&paths.host(data.event.path)).copied().unwrap_or(0)),
             touched_bytes: data.touched_bytes,
             touched_map: data
                 .touched_map

@@ -67,6 +67,7 @@ impl<'a> Lowering<'a> {
                 let hooks = HookOptions { system_folders: self.system_folders.clone(), bundles: self.bundles };
                 let mut table = device::hook(module, machine, &hooks).map_err(|cause| self.failed(cause))?;
                 crate::source::digests::add(&mut table);
+                crate::source::made_with::add(&mut table, "");
                 self.dump.write(module, "device-3-hooked")?;
                 Some(table)
             }

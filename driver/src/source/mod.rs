@@ -5,6 +5,7 @@ pub(crate) mod cccl;
 pub(crate) mod compiler_macro;
 pub(crate) mod digests;
 pub mod launches;
+pub(crate) mod made_with;
 pub(crate) mod overlay;
 pub(crate) mod percent_signs;
 pub(crate) mod pragmas;

@@ -1,7 +1,7 @@
 //! Remembers source locations before optimisation.
 
 use super::rows::table::is_library_name;
-use crate::llvm::debug::{Location, Scope};
+use crate::llvm::debug::{Location, Scope, Variable};
 use crate::llvm::metadata::{LIBRARY, LOCATION, mark, set_location};
 use crate::llvm::value::Opcode;
 use crate::llvm::{ModuleItems, Value};
@@ -16,6 +16,7 @@ pub fn note_locations(module: &Module<'_>) {
         // mark tells them from the user's own.
         let library = Scope::of_function(function).is_none() && is_library_name(&function.name());
         for instruction in function.blocks().into_iter().flat_map(|block| block.instructions()) {
+            note_name(instruction);
             if !touches_memory(instruction) {
                 continue;
             }
@@ -34,6 +35,24 @@ pub fn note_locations(module: &Module<'_>) {
             }
         }
     }
+}
+
+/// What follows a variable's name in the name of its local memory.
+const NAMED: &str = ".wl";
+
+/// Names local memory by its variable. Where optimisation takes an array apart, its pieces lose their debug information and keep
+/// this.
+fn note_name(instruction: Value<'_>) {
+    if instruction.opcode() == Some(Opcode::LLVMAlloca)
+        && let Some(variable) = Variable::of_value(instruction)
+    {
+        instruction.set_name(&format!("{}{NAMED}", variable.name()));
+    }
+}
+
+/// The variable whose local memory, or a piece of it, was given this name.
+pub(super) fn noted_name(name: &str) -> Option<String> {
+    name.split_once(NAMED).map(|(variable, _)| variable.to_owned()).filter(|variable| !variable.is_empty())
 }
 
 /// Accesses, and calls that may be or become some: memory intrinsics, NVIDIA's own, inline assembly.

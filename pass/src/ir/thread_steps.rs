@@ -20,8 +20,8 @@ pub enum Step<'c> {
     None,
     /// By so much; bytes for addresses.
     Bytes(i64),
-    /// By a multiple of a value that is the same for all threads.
-    Times(Value<'c>),
+    /// By a multiple of a value that is the same for all threads, or of two such values.
+    Times(Value<'c>, Option<Value<'c>>),
     /// In another way.
     Other,
 }
@@ -31,7 +31,7 @@ impl<'c> Step<'c> {
         match (self, other) {
             (Step::None, step) | (step, Step::None) => step,
             (Step::Bytes(one), Step::Bytes(two)) => Step::of(one.wrapping_add(two)),
-            (Step::Times(factor), Step::Bytes(_)) | (Step::Bytes(_), Step::Times(factor)) => Step::Times(factor),
+            (times @ Step::Times(..), Step::Bytes(_)) | (Step::Bytes(_), times @ Step::Times(..)) => times,
             _ => Step::Other,
         }
     }
@@ -48,7 +48,11 @@ impl<'c> Step<'c> {
     }
 
     fn by(self, factor: Value<'c>) -> Step<'c> {
-        if matches!(self, Step::Bytes(_)) { Step::Times(factor) } else { self }
+        match self {
+            Step::Bytes(_) => Step::Times(factor, None),
+            Step::Times(first, None) => Step::Times(first, Some(factor)),
+            step => step,
+        }
     }
 
     /// Of a value that is one or the other.

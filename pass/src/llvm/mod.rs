@@ -28,6 +28,6 @@ pub mod value;
 
 pub use builder::Builder;
 pub use function::ModuleItems;
-pub use module::{Machine, MachineError};
+pub use module::{Machine, MachineError, version};
 pub use types::{Layout, Type, Types};
 pub use value::{Block, Value};

@@ -152,6 +152,14 @@ impl Machine {
     }
 }
 
+/// Version of the LLVM that is linked, as `22.1.0`.
+pub fn version() -> String {
+    let (mut major, mut minor, mut patch) = (0, 0, 0);
+    // SAFETY: three live numbers to write to.
+    unsafe { inkwell::llvm_sys::core::LLVMGetVersion(&mut major, &mut minor, &mut patch) };
+    format!("{major}.{minor}.{patch}")
+}
+
 /// Checks that the module is valid IR; `stage` names what made it.
 pub fn verify(module: &Module<'_>, stage: &str) -> Result<(), MachineError> {
     module.verify().map_err(|cause| MachineError::Invalid { stage: stage.into(), cause: cause.to_string() })

@@ -1,5 +1,7 @@
 //! Memory as control records tell of it: what is allocated where, what copies write, what kernels touch.
 
+use std::sync::Arc;
+
 use rustc_hash::{FxHashMap, FxHashSet};
 use warpline_format::event::{
     Allocation, AllocationId, AllocationKind, Copy, Fault, HostAllocationId, LaunchId, PathId,
@@ -32,6 +34,10 @@ pub(super) struct Memory {
     live: FxHashMap<PathId, u64>,
     /// Call paths of those.
     path_of: FxHashMap<AllocationId, PathId>,
+    /// Allocations of a name that are live.
+    live_by_name: FxHashMap<Arc<str>, u64>,
+    /// Names of those.
+    name_of: FxHashMap<AllocationId, Arc<str>>,
     /// What copies find where they write.
     contents: Contents,
 }
@@ -53,7 +59,7 @@ impl Memory {
             self.in_host_memory.insert(row);
         }
         let Allocation { id, address, bytes, kind, path, .. } = event;
-        self.begin_life(id, path, analysis);
+        self.begin_life(id, path, event.name.as_deref(), analysis);
         if kind != AllocationKind::Named {
             self.touched.forget(address, bytes);
         }
@@ -62,9 +68,20 @@ impl Memory {
         Ok(MapChange::Insert { id, row, address, bytes })
     }
 
-    fn begin_life(&mut self, id: AllocationId, path: PathId, analysis: &mut Analysis) {
+    fn begin_life(&mut self, id: AllocationId, path: PathId, name: Option<&str>, analysis: &mut Analysis) {
         if path == 0 {
             return;
+        }
+        if let Some(name) = name {
+            let known = self.live_by_name.get_key_value(name).map(|(known, _)| known.clone());
+            let name = known.unwrap_or_else(|| Arc::from(name));
+            let live = self.live_by_name.entry(name.clone()).or_default();
+            *live += 1;
+            match analysis.live_by_name.get_mut(&*name) {
+                Some(most) => *most = (*most).max(*live),
+                None => _ = analysis.live_by_name.insert(name.to_string(), *live),
+            }
+            self.name_of.insert(id, name);
         }
         self.path_of.insert(id, path);
         let live = self.live.entry(path).or_default();
@@ -91,6 +108,11 @@ impl Memory {
         self.rows.end(id);
         if let Some(path) = self.path_of.remove(&id)
             && let Some(live) = self.live.get_mut(&path)
+        {
+            *live = live.saturating_sub(1);
+        }
+        if let Some(name) = self.name_of.remove(&id)
+            && let Some(live) = self.live_by_name.get_mut(&name)
         {
             *live = live.saturating_sub(1);
         }

@@ -65,7 +65,7 @@ fn draft(context: &Context<'_>, rows: &[&Allocation], live: u64) -> Option<Draft
         "allocate it once before the loop and use it again"
     };
     let draft = Draft::new(reason, cure)
-        .at_frame(innermost(&first.path))
+        .at_frame(context.named_at(first))
         .of_allocation(first.id)
         .object(first.name.clone())
         .evidence("allocations", count as f64)

@@ -126,14 +126,22 @@ fn draft(context: &Context<'_>, access: &Access<'_>, atomics: &Atomics) -> Optio
         "privatise: keep a copy of the array in shared memory per block, update that, and add it to global memory once at the end"
     };
     let total = kernel.estimates.first().map(|estimate| estimate.seconds);
+    // One operation per warp or block in global memory runs beside what else the kernel does, and costs what it takes longer.
+    let beside = !is_shared && depth < DEEP;
     let waste = match total {
-        Some(_) if context.kernel_seconds > 0.0 => seconds / (context.kernel_seconds + seconds),
+        Some(total) if context.kernel_seconds > 0.0 => {
+            let more = if beside { (seconds - total).max(0.0) } else { seconds };
+            more / (context.kernel_seconds + more)
+        }
         _ => share(atomics.lanes, context.requests(kernel).saturating_mul(32)),
     };
     let assumption =
         "one atomic operation per clock and address, which the bottleneck estimate leaves out; none of these left";
     let (with, without) = serial_of_kernel(context, access);
-    let gain = total.and_then(|total| gain_of(total + with, total + without, total + with, assumption));
+    let gain = total.and_then(|total| match beside {
+        true => gain_of(total.max(with), total.max(without), total.max(with), assumption),
+        false => gain_of(total + with, total + without, total + with, assumption),
+    });
     let draft = Draft::new(reason, cure)
         .at_access(access)
         .evidence("requests", atomics.requests as f64)

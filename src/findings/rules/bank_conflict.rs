@@ -64,6 +64,7 @@ fn draft(context: &Context<'_>, access: &Access<'_>) -> Option<Draft> {
         .operand
         .is_some_and(|operand| matches!(operand.thread_steps[lane_axis(access.kernel)], ThreadStep::Bytes(_)));
     let stride = stride.filter(|_| !computed);
+    let own_rows = computed && has_own_rows(example, banks);
     let rows = rows_of_block(access).filter(|_| !computed);
     let padding = stride
         .filter(|_| fixed)
@@ -105,6 +106,10 @@ fn draft(context: &Context<'_>, access: &Access<'_>) -> Option<Draft> {
             "let neighbouring lanes take neighbouring words of {name}, for instance an array of each member instead of an array of \
              structures, or exchange the indices"
         ),
+        _ if own_rows => format!(
+            "each thread has a row of {name} to itself, and what it takes of it depends on the data: exchange the indices, so that the thread's \
+             number is the last one ({name} as `[element][threadIdx.x]`) and each lane stays in a bank of its own whatever its element"
+        ),
         _ if computed => format!(
             "the banks depend on the data here: see how the index into {name} is computed, or keep a copy of the array per warp or lane \
              so that lanes meet less often"
@@ -131,6 +136,26 @@ fn draft(context: &Context<'_>, access: &Access<'_>) -> Option<Draft> {
             .gain(context.gain(access.kernel, &saving, "no bank conflicts in this access"))
             .score(waste),
     )
+}
+
+/// Whether each lane of the example stays in a row of its own whose length is a multiple of what the banks hold once: then the place
+/// in the row alone decides over the bank.
+fn has_own_rows(example: &BankConflict, banks: Banks) -> bool {
+    let period = u64::from(banks.banks) * u64::from(banks.word_bytes);
+    let (Some(&(first, low)), Some(&(last, high))) = (example.lanes.first(), example.lanes.last()) else {
+        return false;
+    };
+    let apart = u64::from(last.saturating_sub(first));
+    if period == 0 || apart < 8 || high <= low {
+        return false;
+    }
+    let length = ((high - low) / apart + period / 2) / period * period;
+    let start = low / period * period;
+    let in_own_row = |&(lane, address): &(u32, u64)| {
+        let begin = start.saturating_add(u64::from(lane.saturating_sub(first)).saturating_mul(length));
+        (begin..begin.saturating_add(length)).contains(&address)
+    };
+    length > 0 && example.lanes.iter().all(in_own_row)
 }
 
 /// Bytes from one lane to the next: as the code has it, or as all lanes of the example have it.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
 use super::super::access::share;
-use super::super::context::Context;
+use super::super::context::{Context, has_word};
 use super::super::draft::Draft;
 use super::super::gain::Saving;
 use super::super::words;
@@ -17,6 +17,13 @@ const LEAST_COST: f64 = 0.05;
 const LEAST_WASTE: f64 = 0.01;
 /// The same of a branch that one lane of a warp takes: a guard around little is no finding.
 const LEAST_ALONE: f64 = 0.3;
+
+/// Warp instructions of one run of a part, at most, for the part to be little.
+const LITTLE: u64 = 12;
+/// Share of a branch's executions in which lanes part, at most, where it is the border of the data or the end of a loop.
+const SELDOM: f64 = 0.25;
+/// What full warps would have to bring there.
+const LEAST_SELDOM_GAIN: f64 = 1.1;
 
 /// So many lanes of a warp do a part for all of it, as `threadIdx.x == 0` in rows of eight threads.
 const FEW_LANES: u64 = 4;
@@ -55,6 +62,38 @@ fn add(sum: &mut Branch, more: &Branch) {
     }
 }
 
+/// Whether what runs because of the branch is a few instructions, as a guard's one store.
+fn is_little(branch: &Branch) -> bool {
+    let lanes = branch.lanes.iter().copied().chain(std::iter::repeat(u64::MAX));
+    let short = |(&issued, lanes): (&u64, u64)| issued <= LITTLE.saturating_mul(branch.executions.min(lanes));
+    !branch.instructions.is_empty() && branch.instructions.iter().zip(lanes).all(short)
+}
+
+/// Lanes that leave here miss what the others still do, far more than the branch's own sides: it is the way out of a loop.
+fn leaves_loop(branch: &Branch) -> bool {
+    is_little(branch) && branch.idle_lane_slots > branch.divergent.saturating_mul(4 * LITTLE * 32)
+}
+
+/// How the number of a thread decides.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Number {
+    /// By its remainder or a bit: neighbours part.
+    Interleaved,
+    /// By comparison with a bound.
+    Compared,
+}
+
+/// Whether the source's line asks for the thread's number, by the names that it usually has.
+fn number_of_thread(context: &Context<'_>, branch: &Branch) -> Option<Number> {
+    let text = context.profile.sources.get(&branch.file)?.get(&branch.line)?;
+    let names = ["tid", "tx", "ty", "t", "lane", "laneId", "lane_id", "threadIdx", "thread_rank"];
+    if !names.iter().any(|name| has_word(text, name)) {
+        return None;
+    }
+    let code = text.split("//").next().unwrap_or_default().replace("&&", "");
+    Some(if code.contains(['%', '&']) { Number::Interleaved } else { Number::Compared })
+}
+
 fn draft(context: &Context<'_>, kernel: &Kernel, branch: &Branch) -> Option<Draft> {
     let cost = branch.idle_lane_slots;
     let of_kernel = share(cost, kernel.lane_slots.issued);
@@ -91,19 +130,37 @@ fn draft(context: &Context<'_>, kernel: &Kernel, branch: &Branch) -> Option<Draf
         sides.join(" and "),
         words::percent(of_kernel),
     );
-    let cure = if is_loop {
+    let seldom = share(branch.divergent, branch.executions) <= SELDOM;
+    let little = !is_loop && is_little(branch);
+    let few = fewest <= FEW_LANES.saturating_mul(branch.divergent);
+    let number = number_of_thread(context, branch);
+    let cure = if is_loop && seldom {
+        "only some turns leave lanes idle, as the last one of elements that are no multiple of 32 or of the block's threads: let what the threads \
+         share in a turn be such a multiple (a block of another size, padded data), or give idle threads a part of another's work"
+    } else if is_loop || leaves_loop(branch) {
         "give the threads of a warp loops of about the same length: sort or group the work by its size, or let the lanes of a warp share the \
          work of one loop"
+    } else if number == Some(Number::Interleaved) {
+        "the thread's number decides here so that working and idle threads alternate: number those that work from 0 on, as `threadIdx.x < n` \
+         instead of every second one, so that whole warps work and whole warps are done"
+    } else if little {
+        "what runs under the condition is short: a warp that takes it loses little, and a selection instead of a branch (a ? b : c, min, max) is \
+         all there is to gain; see first whether fewer threads could come here at all"
+    } else if seldom && number.is_some() {
+        "only warps at a border of the block or the data, or in the last steps of a loop that halves its threads, have lanes on both sides: let one \
+         warp finish such steps with shuffles; borders grow rarer with larger blocks, and vanish where sizes are multiples of 32"
+    } else if seldom {
+        "few warps have lanes on both sides: where a few lanes do a long part, collect their elements in a list (an atomic counter for a place in \
+         it, once per warp) and give these to whole warps afterwards; group the data by what decides where that is cheaper"
+    } else if few {
+        "one lane or a few do this part while the others wait: spread it over the warp (shuffles, one element per lane), or let another \
+         warp or kernel do it"
+    } else if number.is_some() {
+        "the thread's number decides here, compared with a bound that leaves less than a warp or changes from step to step: give the threads \
+         that are left out elements of their own (fewer threads with several elements each, several rows or columns a warp)"
     } else {
         "let whole warps take one side: group the data by what decides, or let the condition depend on the warp (threadIdx.x / 32) instead of \
          the lane; short sides can be written without a branch"
-    };
-    let few = fewest <= FEW_LANES.saturating_mul(branch.divergent);
-    let cure = if few && !is_loop {
-        "one lane or a few do this part while the others wait: spread it over the warp (shuffles, one element per lane), or let another \
-         warp or kernel do it"
-    } else {
-        cure
     };
     // Without idle lanes as much fewer warp instructions would do.
     let saved = share(cost, 32);
@@ -130,6 +187,7 @@ fn draft(context: &Context<'_>, kernel: &Kernel, branch: &Branch) -> Option<Draf
         .evidence("share_of_lane_slots", of_kernel)
         .gain(context.gain(kernel, &saving, "the same work in full warps"))
         .score(waste);
-    // Where something else is slower, full warps would make nothing faster.
-    Some(if draft.gain.is_none() { draft.severity(Severity::Note) } else { draft })
+    // Where something else is slower, full warps would make nothing faster; and nobody makes full warps of every border.
+    let worth = draft.gain.as_ref().is_some_and(|gain| !little && (!seldom || gain.factor >= LEAST_SELDOM_GAIN));
+    Some(if !worth { draft.severity(Severity::Note) } else { draft })
 }

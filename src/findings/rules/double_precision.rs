@@ -5,7 +5,7 @@ use super::super::context::Context;
 use super::super::draft::Draft;
 use super::super::gain::Saving;
 use super::super::words;
-use crate::profile::model::Kernel;
+use crate::profile::model::{Kernel, Severity};
 
 /// Single-precision results per double-precision one from which on the GPU has few units.
 const FEW: f64 = 8.0;
@@ -52,23 +52,23 @@ fn draft(context: &Context<'_>, kernel: &Kernel) -> Option<Draft> {
         "use float where its seven digits are enough, or run on a GPU with full double-precision rate"
     };
     let saving = Saving::of("fp64", limit.amount as f64);
-    Some(
-        Draft::new(reason, cure)
-            .at_frame(Some(&crate::profile::model::Frame {
-                function: String::new(),
-                file: worst.file.clone(),
-                line: worst.line,
-                column: 0,
-            }))
-            .of_kernel(kernel)
-            .evidence("fp64_operations", all as f64)
-            .evidence("fp64_seconds", limit.seconds)
-            .evidence("fp32_per_fp64", ratio)
-            .gain(context.gain(
-                kernel,
-                &saving,
-                "the same arithmetic in single precision, which takes no part of these units",
-            ))
-            .score(context.waste(kernel, &saving, share(doubles(&worst), all))),
-    )
+    let draft = Draft::new(reason, cure)
+        .at_frame(Some(&crate::profile::model::Frame {
+            function: String::new(),
+            file: worst.file.clone(),
+            line: worst.line,
+            column: 0,
+        }))
+        .of_kernel(kernel)
+        .evidence("fp64_operations", all as f64)
+        .evidence("fp64_seconds", limit.seconds)
+        .evidence("fp32_per_fp64", ratio)
+        .gain(context.gain(
+            kernel,
+            &saving,
+            "the same arithmetic in single precision, which takes no part of these units",
+        ))
+        .score(context.waste(kernel, &saving, share(doubles(&worst), all)));
+    // Where memory takes longer, the units keep up.
+    Some(if draft.gain.is_none() { draft.severity(Severity::Note) } else { draft })
 }

@@ -8,6 +8,8 @@ use crate::profile::model::{Allocation, Severity};
 
 /// Bytes over the bus for each byte that is touched, at least, for more than a note.
 const TIMES: f64 = 1.5;
+/// Uses of each byte, on average, from which on a copy to the device pays.
+const USES: f64 = 2.0;
 /// Bytes over the bus, at least.
 const LEAST_BYTES: u64 = 1 << 20;
 
@@ -28,8 +30,11 @@ fn draft(context: &Context<'_>, allocation: &Allocation) -> Option<Draft> {
     let accesses = context.accesses.iter().filter(|access| access.allocation == Some(allocation.id));
     let traffic = |access: &&super::super::access::Access<'_>| access.sums.dram_reads + access.sums.dram_writes;
     let worst = accesses.max_by_key(|access| (traffic(access), std::cmp::Reverse((access.line, access.column))))?;
+    // Lanes that ask for each byte: what caches keep of host memory from launch to launch, no program can rely on.
+    let uses = allocation.metrics.bytes as f64 / allocation.touched_bytes.max(1) as f64;
+    let again = if uses >= USES { format!("; lanes use each byte {uses:.0} times in all") } else { String::new() };
     let reason = format!(
-        "kernels reach {} in host memory where it is: {} go over the bus, {times:.1} times the bytes that they touch",
+        "kernels reach {} in host memory where it is: {} go over the bus, {times:.1} times the bytes that they touch{again}",
         describe(allocation),
         words::bytes(moved),
     );
@@ -38,6 +43,7 @@ fn draft(context: &Context<'_>, allocation: &Allocation) -> Option<Draft> {
         .at_access(worst)
         .evidence("bus_bytes", moved as f64)
         .evidence("touched_bytes", allocation.touched_bytes as f64)
+        .evidence("uses", uses)
         .score(context.program_share(moved as f64 / BUS_BYTES_PER_SECOND));
-    Some(if times < TIMES { draft.severity(Severity::Note) } else { draft })
+    Some(if times < TIMES && uses < USES { draft.severity(Severity::Note) } else { draft })
 }

@@ -60,7 +60,8 @@ fn draft(context: &Context<'_>, name: &str, accesses: &[&Access<'_>]) -> Option<
         )
     } else {
         format!(
-            "unroll the loops over `{name}` (#pragma unroll) so that all its indices are constants, and pass it by value"
+            "give `{name}` constant indices: unroll the loops over it (#pragma unroll), choose with comparisons or min and max in each step where the \
+             data decides over the element, and pass it by value; or keep it in shared memory, a column per thread"
         )
     };
     let saving = accesses.iter().fold(Saving::default(), |sum, access| {

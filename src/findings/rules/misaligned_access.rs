@@ -1,7 +1,7 @@
 //! Requests of neighbouring lanes that begin within a sector: they touch one sector more (CUDA C++ Best Practices Guide, "A
 //! Sequential but Misaligned Access Pattern").
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::super::access::{Access, share};
 use super::super::context::{Context, block_of};
@@ -29,10 +29,17 @@ pub(in super::super) fn find(context: &Context<'_>) -> Vec<Draft> {
 fn draft(context: &Context<'_>, accesses: &[&Access<'_>]) -> Option<Draft> {
     let plain = |access: &Access<'_>| share(access.pattern.contiguous, access.pattern.requests) >= 0.5;
     let misaligned = |access: &Access<'_>| share(access.pattern.misaligned, access.pattern.contiguous) >= 0.5;
-    if !accesses.iter().all(|access| !plain(access) || misaligned(access)) {
+    if !accesses.iter().all(|access| !plain(access) || (misaligned(access) && !access.has_aligned)) {
         return None;
     }
-    let hit = |access: &&&Access<'_>| plain(access) && access.sums.excess_share() >= LEAST_EXCESS;
+    // Neighbours on both sides without the element between them: whatever is moved, one of them stays off.
+    let offsets: BTreeSet<u64> = accesses.iter().flat_map(|access| &access.sector_offsets).copied().collect();
+    if offsets.len() > 1 {
+        return None;
+    }
+    // Where an index out of memory says where lanes begin, as a row of a sparse matrix, no layout aligns them.
+    let loaded = |access: &Access<'_>| access.operand.is_some_and(|operand| operand.loaded_index);
+    let hit = |access: &&&Access<'_>| plain(access) && !loaded(access) && access.sums.excess_share() >= LEAST_EXCESS;
     let worst = accesses
         .iter()
         .filter(hit)

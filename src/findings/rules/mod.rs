@@ -12,6 +12,7 @@ pub(super) mod fault;
 pub(super) mod host_memory;
 pub(super) mod launch_tail;
 pub(super) mod local_array;
+pub(super) mod memory_accumulator;
 pub(super) mod misaligned_access;
 pub(super) mod pageable_copy;
 pub(super) mod partial_warps;

@@ -1,10 +1,10 @@
 //! Copies whose bytes were at their destination already.
 
 use super::super::access::share;
-use super::super::context::{Context, copy_seconds, describe, innermost};
+use super::super::context::{Context, Copies, copy_seconds, innermost};
 use super::super::draft::Draft;
 use super::super::words;
-use crate::profile::model::{Allocation, CopyRow, Severity};
+use crate::profile::model::Severity;
 
 /// Copies that brought nothing, at least.
 const LEAST: u64 = 2;
@@ -12,38 +12,51 @@ const LEAST: u64 = 2;
 const LEAST_BYTES: u64 = 64 << 10;
 
 pub(in super::super) fn find(context: &Context<'_>) -> Vec<Draft> {
-    context
-        .bus_copies()
-        .filter(|(_, copy)| copy.unchanged_count >= LEAST)
-        .map(|(allocation, copy)| draft(context, allocation, copy))
-        .collect()
+    let again = context.bus_copies().into_iter().filter(|copies| copies.unchanged >= LEAST);
+    again.filter_map(|copies| draft(context, &copies)).collect()
 }
 
-fn draft(context: &Context<'_>, allocation: &Allocation, copy: &CopyRow) -> Draft {
-    let bytes = (copy.bytes as f64 * share(copy.unchanged_count, copy.count)) as u64;
-    let seconds = copy_seconds(bytes, copy.unchanged_count);
-    let to_device = copy.direction == "host_to_device";
+fn draft(context: &Context<'_>, copies: &Copies<'_>) -> Option<Draft> {
+    let allocation = copies.allocation()?;
+    let bytes = (copies.bytes as f64 * share(copies.unchanged, copies.count)) as u64;
+    let seconds = copy_seconds(bytes, copies.unchanged);
+    let to_device = copies.to_device();
     let (way, whose) = if to_device { ("to the device", "on the device") } else { ("back to the host", "on the host") };
+    let (names, several) = copies.describe();
     let reason = format!(
-        "{} is copied {way} {} here; {} of these found the same bytes {whose} already ({} moved for nothing)",
-        describe(allocation),
-        words::several(copy.count, "time", "times"),
-        words::count(copy.unchanged_count),
+        "{names} {} copied {way} {} here; {} of these found the same bytes {whose} already ({} moved for nothing)",
+        if several { "are" } else { "is" },
+        words::several(copies.count, "time", "times"),
+        words::count(copies.unchanged),
         words::bytes(bytes),
     );
-    let cure = if to_device {
-        "copy it once before the loop, and again only where the host has changed it"
-    } else {
+    let cure = if !to_device {
         "copy it back once after the loop, or only where a kernel has written it"
+    } else if goes_back(context, copies) {
+        "what comes back to the host goes to the device again as it was: leave it on the device throughout the loop, copy it there once before and \
+         back once after it, or only where the host looks at it or has changed it"
+    } else {
+        "copy it once before the loop, and again only where the host has changed it"
     };
     let draft = Draft::new(reason, cure)
-        .at_frame(innermost(&copy.path))
+        .at_frame(innermost(copies.path))
         .of_allocation(allocation.id)
         .object(allocation.name.clone())
-        .evidence("copies", copy.count as f64)
-        .evidence("unchanged_copies", copy.unchanged_count as f64)
+        .evidence("copies", copies.count as f64)
+        .evidence("unchanged_copies", copies.unchanged as f64)
         .evidence("unchanged_bytes", bytes as f64)
         .gain(context.program_gain(seconds))
         .score(context.program_share(seconds));
-    if bytes < LEAST_BYTES { Draft { gain: None, ..draft.severity(Severity::Note) } } else { draft }
+    Some(if bytes < LEAST_BYTES { Draft { gain: None, ..draft.severity(Severity::Note) } } else { draft })
+}
+
+/// Whether about as many copies come back from the same memory.
+fn goes_back(context: &Context<'_>, copies: &Copies<'_>) -> bool {
+    let Some(allocation) = copies.allocation() else { return false };
+    let back = allocation.copies.iter().filter(|copy| copy.direction == "device_to_host");
+    let there = allocation.copies.iter().filter(|copy| copy.direction == "host_to_device");
+    let sum = |count: u64, copy: &crate::profile::model::CopyRow| count.saturating_add(copy.count);
+    let (back, there) = (back.fold(0, sum), there.fold(0, sum));
+    let written = context.accesses.iter().any(|access| access.op != "load" && access.allocation == Some(allocation.id));
+    written && back.saturating_mul(2) >= there
 }

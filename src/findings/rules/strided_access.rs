@@ -139,14 +139,27 @@ fn draft(context: &Context<'_>, access: &Access<'_>) -> Option<Draft> {
                 thread_index(other),
             )
         }
+        None if (3..=8).contains(&elements)
+            && matches!(steps.map(|steps| &steps[axis]), Some(ThreadStep::Bytes(_))) =>
+        {
+            format!(
+                "{elements} elements lie side by side for each thread, as the channels of a pixel: keep an array (a plane) for each of them, or let a \
+             block move its part through shared memory, neighbouring threads at neighbouring words"
+            )
+        }
         // No loop goes along the row.
         None if sums.requests <= warps(access.kernel) => format!(
             "each thread takes one element here, so that no other index could take the place of {index}: store {} transposed, or keep the \
              elements that this kernel takes in an array of their own",
             access.variable().map_or_else(|| "the data".to_owned(), |name| format!("`{name}`")),
         ),
+        None if is_transposition(context, access) => format!(
+            "the same statement is coalesced at its other end, so this is a transposition: read a tile into shared memory, __syncthreads(), and \
+             {verb} it from there with the indices exchanged (rows of the tile padded by one element)"
+        ),
         None => format!(
-            "let {index} count the elements that lie side by side in {} (a thread per column instead of per row), store the data \
+            "let {index} count the elements that lie side by side in {}: where a row's elements are added up or the like, a warp per row, whose \
+             lanes combine what they have with shuffles, or a thread per column where columns are what is computed; else store the data \
              transposed, or move tiles of it through shared memory",
             access.variable().map_or_else(|| "memory".to_owned(), |name| format!("`{name}`")),
         ),
@@ -164,6 +177,23 @@ fn draft(context: &Context<'_>, access: &Access<'_>) -> Option<Draft> {
             .gain(gain)
             .score(waste),
     )
+}
+
+/// Whether the statement moves data from here to where neighbouring threads have neighbouring elements, or the other way.
+fn is_transposition(context: &Context<'_>, access: &Access<'_>) -> bool {
+    let other_end = match access.op {
+        "load" => "store",
+        _ => "load",
+    };
+    let here = context
+        .accesses_of(access.kernel.id, "global")
+        .filter(|one| (one.file, one.line) == (access.file, access.line));
+    let mut ends = here.filter(|one| one.op == other_end && one.allocation != access.allocation);
+    ends.any(|one| {
+        share(one.pattern.contiguous, one.pattern.requests) >= 0.5
+            && one.bytes == access.bytes
+            && one.sums.lanes == access.sums.lanes
+    })
 }
 
 /// Whether another access of the kernel is coalesced by this index and would not be by the other one.

@@ -17,11 +17,12 @@ fn vector(size: u64) -> u64 {
     [16, 8, 4, 2].into_iter().find(|width| size.is_multiple_of(*width)).unwrap_or(1)
 }
 
-/// Whether the stride is the size of the structure that the access takes a member of.
+/// Whether the stride is the size of the structure that the access takes a member of. Structures that are farther apart are not
+/// neighbours, whatever becomes of their members.
 pub(super) fn explains(access: &Access<'_>) -> bool {
     let Some(operand) = access.operand else { return false };
     let bytes = i64::from(operand.structure_bytes);
-    operand.member.is_some() && bytes > 0 && access.pattern.stride_bytes.is_some_and(|stride| stride % bytes == 0)
+    operand.member.is_some() && bytes > 0 && access.pattern.stride_bytes.is_some_and(|stride| stride.abs() == bytes)
 }
 
 pub(in super::super) fn find(context: &Context<'_>) -> Vec<Draft> {
@@ -81,11 +82,19 @@ fn draft(context: &Context<'_>, accesses: &[&Access<'_>]) -> Option<Draft> {
         words::ratio(sums.sectors, sums.requests),
         words::ratio(sums.ideal_sectors, sums.requests),
     );
-    let cure = if all_used {
+    let verb = if worst.op == "store" { "write" } else { "read" };
+    let cure = if all_used && vector(size) > worst.bytes.into() {
         format!(
-            "read {structure} as a whole, {} at a time (a vector type, aligned to its size), stage it through shared memory, or keep an \
+            "{verb} {structure} as a whole, {} at a time (a vector type, aligned to its size), stage it through shared memory, or keep an \
              array of each member",
             words::bytes(vector(size)),
+        )
+    } else if all_used {
+        // No wider access divides its size, as of three floats.
+        format!(
+            "keep an array of each member, stage a block's part through shared memory so that neighbouring threads {verb} neighbouring words \
+             of it, or pad {structure} to {} and {verb} it as a whole",
+            words::bytes(size.next_power_of_two().min(size.next_multiple_of(16).max(4))),
         )
     } else {
         format!(

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::super::access::share;
-use super::super::context::{Context, describe, innermost};
+use super::super::context::{Context, describe};
 use super::super::draft::Draft;
 use super::super::words;
 use crate::profile::model::{Allocation, Frame, Severity};
@@ -55,7 +55,7 @@ pub(in super::super) fn find(context: &Context<'_>) -> Vec<Draft> {
             words::percent(share(bytes, all)),
         );
         let draft = Draft::new(reason, "leave the allocation out, or allocate it where it is first needed")
-            .at_frame(innermost(&allocation.path))
+            .at_frame(context.named_at(allocation))
             .of_allocation(allocation.id)
             .object(allocation.name.clone())
             .evidence("bytes", bytes as f64)

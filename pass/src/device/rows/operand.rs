@@ -2,6 +2,7 @@
 //! structure, and how the address changes from thread to thread.
 
 use crate::device::accesses::access::Access;
+use crate::device::note::noted_name;
 use crate::ir::class::{Register, register};
 use crate::ir::distance::Sum;
 use crate::ir::thread_steps::{Form, Forms};
@@ -10,6 +11,7 @@ use crate::llvm::shim::demangle;
 use crate::llvm::value::Opcode;
 use crate::llvm::{Layout, Value};
 
+const POINTER_BYTES: u64 = 8;
 /// Steps from an address to its variable, at most.
 const MOST_STEPS: usize = 64;
 
@@ -112,7 +114,10 @@ fn root(mut value: Value<'_>) -> Option<Root<'_>> {
             });
         }
         match value.constant_opcode().or_else(|| value.is_instruction().then(|| value.opcode()).flatten()) {
-            Some(Opcode::LLVMAlloca) => return Variable::of_value(value).and_then(of_object).or(nearest),
+            Some(Opcode::LLVMAlloca) => {
+                let declared = Variable::of_value(value).and_then(of_object).or(nearest);
+                return declared.or_else(|| noted_name(&value.name()).map(|name| Root { name, ty: None }));
+            }
             Some(Opcode::LLVMAddrSpaceCast | Opcode::LLVMBitCast | Opcode::LLVMPtrToInt | Opcode::LLVMIntToPtr) => {
                 // Optimisation hands what is known of an argument over to its cast.
                 nearest = nearest.or_else(|| Variable::of_value(value).and_then(of_pointer));
@@ -130,7 +135,7 @@ fn root(mut value: Value<'_>) -> Option<Root<'_>> {
             }
             Some(Opcode::LLVMLoad) => {
                 let own = Variable::of_value(value).and_then(of_pointer).or_else(|| of_part(value));
-                return nearest.or(own).or_else(|| through(value));
+                return nearest.or(own).or_else(|| through(value, POINTER_BYTES));
             }
             Some(Opcode::LLVMCall) if is_parameter(value) => value = value.operand(0),
             Some(Opcode::LLVMCall) => return nearest.or_else(|| Variable::of_value(value).and_then(of_pointer)),
@@ -153,8 +158,8 @@ fn of_part(value: Value<'_>) -> Option<Root<'_>> {
     (!name.is_empty()).then(|| Root { name: format!("{name}{path}"), ty: ty.pointee() })
 }
 
-/// A pointer that was loaded: the variable or member that holds it.
-fn through(load: Value<'_>) -> Option<Root<'_>> {
+/// A value of so many bytes that was loaded: the variable or member that holds it.
+fn through(load: Value<'_>, bytes: u64) -> Option<Root<'_>> {
     let mut holder = load.operand(0);
     let mut offset = 0i64;
     for _ in 0..MOST_STEPS {
@@ -163,9 +168,9 @@ fn through(load: Value<'_>) -> Option<Root<'_>> {
             Some(Opcode::LLVMCall) if is_parameter(holder) => holder = holder.operand(0),
             Some(Opcode::LLVMGetElementPtr) => {
                 // Without the data layout only byte steps are plain; the optimiser makes these.
-                let bytes = holder.gep_source_type().is_some_and(|ty| ty.int_bits() == Some(8));
+                let in_bytes = holder.gep_source_type().is_some_and(|ty| ty.int_bits() == Some(8));
                 match holder.operands().get(1).and_then(|index| index.as_i64()) {
-                    Some(step) if bytes && holder.operand_count() == 2 => offset = offset.wrapping_add(step),
+                    Some(step) if in_bytes && holder.operand_count() == 2 => offset = offset.wrapping_add(step),
                     Some(0) if holder.operand_count() == 2 => {}
                     _ => return root(holder).map(|found| Root { name: format!("{}[]", found.name), ty: None }),
                 }
@@ -175,15 +180,21 @@ fn through(load: Value<'_>) -> Option<Root<'_>> {
         }
     }
     let found = root(holder)?;
-    let inner = found.ty.and_then(|ty| ty.member(u64::try_from(offset).ok()?, 8, ty.structure().is_some()));
+    let inner = found.ty.and_then(|ty| ty.member(u64::try_from(offset).ok()?, bytes, ty.structure().is_some()));
     match inner {
         Some((path, ty)) => Some(Root { name: format!("{}{path}", found.name), ty: ty.pointee() }),
         None => Some(Root { name: found.name, ty: None }),
     }
 }
 
+/// Name of a product of values that are the same for all threads; of one factor where the other has none.
+pub(in crate::device) fn product_name(one: Value<'_>, other: Option<Value<'_>>) -> Option<String> {
+    let names: Vec<String> = [Some(one), other].into_iter().flatten().filter_map(value_name).collect();
+    (!names.is_empty()).then(|| names.join(" * "))
+}
+
 /// Name of a value that is the same for all threads, as the source has it.
-pub(in crate::device) fn value_name(mut value: Value<'_>) -> Option<String> {
+fn value_name(mut value: Value<'_>) -> Option<String> {
     for _ in 0..MOST_STEPS {
         if let Some(variable) = Variable::of_value(value) {
             return Some(variable.name());
@@ -195,7 +206,10 @@ pub(in crate::device) fn value_name(mut value: Value<'_>) -> Option<String> {
             Some(Opcode::LLVMSExt | Opcode::LLVMZExt | Opcode::LLVMTrunc | Opcode::LLVMFreeze) => {
                 value = value.operand(0);
             }
-            Some(Opcode::LLVMLoad) => return root(value.operand(0)).map(|root| root.name),
+            Some(Opcode::LLVMLoad) => {
+                let bytes = value.ty().int_bits().map_or(POINTER_BYTES, |bits| u64::from(bits) / 8);
+                return through(value, bytes).or_else(|| root(value.operand(0))).map(|root| root.name);
+            }
             Some(Opcode::LLVMCall) => {
                 let axis = |axis: usize| ["x", "y", "z"].get(axis).copied().unwrap_or("x");
                 return match register(&value.callee_name())? {

@@ -104,7 +104,9 @@ impl<'o> Table<'o> {
         let steps = form.steps.map(|step| match step {
             thread_steps::Step::None => Step::None,
             thread_steps::Step::Bytes(bytes) => Step::Bytes(bytes),
-            thread_steps::Step::Times(factor) => Step::Times(operand::value_name(factor).and_then(&mut name)),
+            thread_steps::Step::Times(factor, further) => {
+                Step::Times(operand::product_name(factor, further).and_then(&mut name))
+            }
             thread_steps::Step::Other => Step::Other,
         });
         let entry = Operand { site, variable, member, structure, structure_bytes, steps, loaded: form.loaded };

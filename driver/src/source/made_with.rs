@@ -1,0 +1,36 @@
+//! Tells in a site table which compiler made the code and with which options, so that a comparison of two profiles can say
+//! where they differ in these.
+
+use warpline_format::site_table::SiteTable;
+
+use crate::invocation::Invocation;
+
+/// Options that decide how device code is generated. Macros and folders are the program's own: what they change shows in the
+/// source.
+pub fn options(invocation: &Invocation, level: u8) -> String {
+    let mut words = vec![format!("-O{level}")];
+    if invocation.device_debug {
+        words.push("-G".to_owned());
+    }
+    if invocation.relocatable {
+        words.push("-rdc=true".to_owned());
+    }
+    let all = invocation.common.iter().chain(&invocation.device);
+    words.extend(all.filter(|word| generates(word)).cloned());
+    words.extend(invocation.ptxas.iter().cloned());
+    words.join(" ")
+}
+
+/// Whether it is a matter of how code is generated.
+fn generates(word: &str) -> bool {
+    let about = ["-std=", "-f", "-m"].iter().any(|start| word.starts_with(start));
+    let elsewhere =
+        ["-fPIC", "-fpic", "-fdebug", "-ffile-prefix", "-fmacro-prefix", "-fdiagnostics", "-fcolor", "-fvisibility"];
+    about && !elsewhere.iter().any(|start| word.starts_with(start))
+}
+
+/// Enters both into the table of a module.
+pub fn add(table: &mut SiteTable, options: &str) {
+    table.compiler = format!("LLVM {}", warpline_pass::llvm::version());
+    table.options = options.to_owned();
+}

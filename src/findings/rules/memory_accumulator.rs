@@ -1,0 +1,119 @@
+//! A value that a loop stores at one address in every turn, loaded from there before or not: it belongs in a register until the
+//! loop is over (CUDA C++ Best Practices Guide, "Memory Optimizations"; the compiler may not keep it there where another pointer
+//! could lead to it).
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::super::access::{Access, share};
+use super::super::context::{Context, warps};
+use super::super::draft::Draft;
+use super::super::gain::Saving;
+use super::super::words;
+use crate::profile::model::{Kernel, Site};
+use warpline_format::expression::{AddressExpression, Expression, ExpressionId, ExpressionKind, LoopId};
+
+/// Turns of the loop for each warp, on average, at least.
+const LEAST_TURNS: f64 = 4.0;
+/// Least share of the kernel's requests that load and store are.
+const LEAST_OF_KERNEL: f64 = 0.1;
+
+pub(in super::super) fn find(context: &Context<'_>) -> Vec<Draft> {
+    context.profile.kernels.iter().flat_map(|kernel| of_kernel(context, kernel)).collect()
+}
+
+fn of_kernel(context: &Context<'_>, kernel: &Kernel) -> Vec<Draft> {
+    let Some(addresses) = &kernel.addresses else { return Vec::new() };
+    // Behind a barrier another thread may want the value.
+    if kernel.instructions.get("barrier").is_some_and(|count| count.warps > 0) {
+        return Vec::new();
+    }
+    let sites: BTreeMap<u32, &Site> = context
+        .profile
+        .sites
+        .iter()
+        .filter(|site| site.kernel == kernel.id && site.space == "global" && !site.library)
+        .map(|site| (site.id, site))
+        .collect();
+    let inner = |address: &AddressExpression| address.loops.last().copied();
+    let still = |address: &&AddressExpression| {
+        inner(address).is_some_and(|lap| !changes(&addresses.expressions, address.address, lap))
+    };
+    let mut places: BTreeSet<(&str, u32, u32)> = BTreeSet::new();
+    for address in addresses.sites.iter().filter(still) {
+        if let Some(site) = sites.get(&address.site).filter(|site| site.op == "store") {
+            places.insert((&site.file, site.line, site.column));
+        }
+    }
+    let stores = context.accesses_of(kernel.id, "global").filter(|access| access.op == "store");
+    stores
+        .filter(|access| places.contains(&(access.file, access.line, access.column)))
+        .filter_map(|access| draft(context, kernel, access))
+        .collect()
+}
+
+/// Whether a value changes from turn to turn of a loop, or may.
+fn changes(expressions: &[Expression], root: ExpressionId, lap: LoopId) -> bool {
+    let mut open = vec![root];
+    let mut seen = BTreeSet::new();
+    while let Some(id) = open.pop() {
+        if !seen.insert(id) {
+            continue;
+        }
+        let Some(expression) = expressions.get(id as usize) else { return true };
+        match expression.kind {
+            ExpressionKind::Counter(counter) if counter == lap => return true,
+            ExpressionKind::Unknown(..) => return true,
+            ExpressionKind::Binary(_, one, other) | ExpressionKind::Compare(_, one, other) => open.extend([one, other]),
+            ExpressionKind::Signed(of) | ExpressionKind::Unsigned(of) => open.push(of),
+            ExpressionKind::Choice(condition, one, other) => open.extend([condition, one, other]),
+            _ => {}
+        }
+    }
+    false
+}
+
+fn draft(context: &Context<'_>, kernel: &Kernel, store: &Access<'_>) -> Option<Draft> {
+    let turns = store.sums.requests as f64 / warps(kernel).max(1) as f64;
+    let loads = context.accesses_of(kernel.id, "global").filter(|access| {
+        access.op == "load"
+            && (access.file, access.line) == (store.file, store.line)
+            && access.allocation == store.allocation
+            && access.variable() == store.variable()
+    });
+    let both: Vec<&Access<'_>> = loads.chain([store]).collect();
+    let requests = both.iter().map(|access| access.sums.requests).fold(0, u64::saturating_add);
+    let of_kernel = share(requests, context.requests(kernel));
+    if turns < LEAST_TURNS || of_kernel < LEAST_OF_KERNEL {
+        return None;
+    }
+    let name = store.variable().map_or_else(|| "the value".to_owned(), |name| format!("`{name}`"));
+    let does = if both.len() > 1 { "loads an element of {} and stores it again" } else { "stores an element of {}" };
+    let reason = format!(
+        "each turn of the loop {} at the same address, about {turns:.0} times a warp: {} of the kernel's requests; the compiler may not \
+         keep it in a register, as another pointer could lead to it",
+        does.replace("{}", &context.target(store)),
+        words::percent(of_kernel),
+    );
+    let cure = format!(
+        "add up in a local variable and store it to {name} once after the loop, or declare the pointers __restrict__ so that the compiler may \
+         do so"
+    );
+    let once = 1.0 / turns;
+    let saving = both.iter().fold(Saving::default(), |sum, access| {
+        let sums = &access.sums;
+        sum.and(Saving::of("l1_tag", sums.stages.tag as f64))
+            .and(Saving::of("l1_data", sums.stages.data as f64))
+            .and(Saving::of("l1_lanes", (sums.stages.words * 32) as f64))
+            .and(Saving::of("l2", (sums.l2_lookups * 32) as f64))
+    });
+    let saving = saving.times(1.0 - once);
+    Some(
+        Draft::new(reason, cure)
+            .at_access(store)
+            .evidence("requests", requests as f64)
+            .evidence("turns", turns)
+            .evidence("share_of_requests", of_kernel)
+            .gain(context.gain(kernel, &saving, "one store for each thread and element"))
+            .score(context.waste(kernel, &saving, of_kernel)),
+    )
+}
