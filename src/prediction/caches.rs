@@ -8,11 +8,10 @@
 //! After Ernst et al. (Warpspeed), section 2.4, with runs of block numbers in place of boxes, and windows in place of sets of layers.
 
 use super::classes::{Class, classes};
-use super::count::gcd;
 use super::curves::{Curves, Miss};
-use super::form::{Bounds, Truth, block};
+use super::form::{Bounds, Truth, block, gcd};
 use super::launch::Launch;
-use super::volumes::{Affine, Union, boxes, union};
+use super::volumes::{Affine, Blocks, Family, Footprints, Union, boxes};
 
 /// Bytes of the pieces that unions are counted in: sectors, and lines, of which caches hold whole ones.
 const SECTOR: i64 = 32;
@@ -22,6 +21,8 @@ const WORD: i64 = 4;
 const EDGES: f64 = 0.02;
 /// Footprint over capacity from which nothing is taken to be left of what was touched before.
 const FORGOTTEN: f64 = 3.0;
+/// A share that does not matter.
+const LITTLE: f64 = 1e-6;
 /// Kinds of blocks that are told apart, at most.
 const MOST_KINDS: usize = 200;
 /// Blocks whose L1 is looked at.
@@ -80,7 +81,8 @@ pub fn traffic(
     curves: &Curves,
     (loaded, stored): (f64, f64),
 ) -> Traffic {
-    let flow = Flow { accesses, launch, bounds, capacity, curves };
+    let footprints = Footprints::new(accesses, bounds);
+    let flow = Flow { accesses, footprints, launch, bounds, capacity, curves };
     let mut found = Traffic { l2_stores: 32.0 * stored, ..Traffic::default() };
     flow.first_level(loaded, &mut found);
     flow.second_level(&mut found);
@@ -89,21 +91,20 @@ pub fn traffic(
 
 struct Flow<'a> {
     accesses: &'a [Affine],
+    footprints: Footprints<'a>,
     launch: &'a Launch,
     bounds: &'a Bounds,
     capacity: &'a Capacity,
     curves: &'a Curves,
 }
 
-type Boxes = Vec<[(i64, i64); 3]>;
-
 impl Flow<'_> {
-    fn union(&self, wanted: impl Fn(&Affine) -> bool, boxes: &[[(i64, i64); 3]], grain: i64) -> Union {
-        union(self.accesses.iter().filter(|access| wanted(access)), self.bounds, boxes, grain)
+    fn union(&self, wanted: impl Fn(&Family) -> bool, boxes: &[Blocks], grain: i64) -> Union {
+        self.footprints.union(wanted, boxes, grain)
     }
 
-    fn loads(&self, boxes: &[[(i64, i64); 3]], grain: i64) -> Union {
-        self.union(|access| access.loads, boxes, grain)
+    fn loads(&self, boxes: &[Blocks], grain: i64) -> Union {
+        self.union(|family| family.loads, boxes, grain)
     }
 
     fn first_level(&self, loaded: f64, found: &mut Traffic) {
@@ -195,17 +196,17 @@ impl Flow<'_> {
     }
 
     /// Sectors of what a block loads that earlier blocks of its SM left in L1.
-    fn left_by_others(&self, block: u64, own: &[[(i64, i64); 3]], alone: f64, (lines, resident): (f64, f64)) -> f64 {
+    fn left_by_others(&self, block: u64, own: &[Blocks], alone: f64, (lines, resident): (f64, f64)) -> f64 {
         let sms = self.capacity.sms;
         let most = block / sms;
         let (mut count, mut before, mut left) = (1, 0.0, 0.0);
         while count <= most && alone > 0.0 {
             // Between the two lie the blocks that run beside them.
             let full = (count as f64 + resident - 1.0) * lines / self.capacity.l1;
-            let others: Boxes = (1..=count)
+            let others: Vec<Blocks> = (1..=count)
                 .flat_map(|back| boxes(block - back * sms, block - back * sms + 1, self.launch.grid))
                 .collect();
-            let both: Boxes = own.iter().chain(&others).copied().collect();
+            let both: Vec<Blocks> = own.iter().chain(&others).copied().collect();
             let shared = alone + self.loads(&others, SECTOR).sectors - self.loads(&both, SECTOR).sectors;
             left += (shared - before).max(0.0) * (1.0 - self.curves.others.at(full));
             before = shared.max(before);
@@ -238,9 +239,13 @@ impl Flow<'_> {
             self.union(|_| true, &boxes(0, blocks, self.launch.grid), LINE).sectors * LINE as f64 / self.capacity.l2;
         // Requests of a wave to the same sector find it, unless the wave alone is more than L2 holds.
         let again = self.curves.within.at(found.l2_oversubscription);
+        let incomplete = match self.curves.l2.at(whole) {
+            lost if lost > LITTLE => self.incomplete(&own) * lost,
+            _ => 0.0,
+        };
         for (number, times) in chosen {
             let (first, end) = (number * wave, ((number + 1) * wave).min(blocks));
-            let (loads, stores, rough) = self.wave(first, end, wave, whole);
+            let (loads, stores, rough) = self.wave(first, end, wave, incomplete);
             found.dram_loads += 32.0 * loads * times;
             found.dram_stores += 32.0 * stores * times;
             found.rough |= rough;
@@ -248,42 +253,27 @@ impl Flow<'_> {
         found.dram_loads += (found.l2_loads - found.dram_loads).max(0.0) * again;
     }
 
-    /// Sectors that a wave reads from and writes to DRAM.
-    fn wave(&self, first: u64, end: u64, wave: u64, whole: f64) -> (f64, f64, bool) {
+    /// Sectors that a wave reads from and writes to DRAM. Of its stored sectors, the share `incomplete` is completed from DRAM.
+    fn wave(&self, first: u64, end: u64, wave: u64, incomplete: f64) -> (f64, f64, bool) {
         let grid = self.launch.grid;
         let own = boxes(first, end, grid);
         let loads = self.loads(&own, SECTOR);
-        let stores = self.union(|access| access.stores, &own, SECTOR);
-        let incomplete = self.incomplete(&own) * self.curves.l2.at(whole);
+        let stores = self.union(|family| family.stores, &own, SECTOR);
         let footprint = |from: u64| {
             let all = self.union(|_| true, &boxes(from, end, grid), LINE);
             all.sectors * LINE as f64 / self.capacity.l2
         };
-        let alone = footprint(first);
         let mut kept = Kept { loads: 0.0, stores: 0.0 };
         let mut seen = (0.0, 0.0);
-        let (mut count, mut full_before) = (1, alone);
         // The first wave has none before it.
+        let (mut count, mut full_before) = (1, if first > 0 { footprint(first) } else { 0.0 });
         for _ in 0..if first > 0 { u64::BITS } else { 0 } {
             let from = first.saturating_sub(count * wave);
-            let window = boxes(from, first, grid);
-            let both = boxes(from, end, grid);
             let full = footprint(from);
-            let shared = |wanted: &dyn Fn(&Affine) -> bool, alone: f64| {
-                // What the wave wants and the window touched, by whatever kind of access.
-                let mine: Vec<&Affine> = self.accesses.iter().filter(|access| wanted(access)).collect();
-                if mine.is_empty() {
-                    return 0.0;
-                }
-                let window_sectors = self.union(|_| true, &window, SECTOR).sectors;
-                let together = if mine.len() == self.accesses.len() {
-                    self.union(|_| true, &both, SECTOR).sectors
-                } else {
-                    self.mixed(&mine, &own, &window)
-                };
-                (alone + window_sectors - together).clamp(0.0, alone)
-            };
-            let here = (shared(&|access| access.loads, loads.sectors), shared(&|access| access.stores, stores.sectors));
+            let here = (
+                self.overlap(|family| family.loads, loads.sectors, (from, first, end)),
+                self.overlap(|family| family.stores, stores.sectors, (from, first, end)),
+            );
             let hit = 1.0 - self.curves.l2.at((full + full_before) / 2.0);
             kept.loads += (here.0 - seen.0).max(0.0) * hit;
             kept.stores += (here.1 - seen.1).max(0.0) * hit;
@@ -294,43 +284,55 @@ impl Flow<'_> {
             }
             count *= 2;
         }
-        let read = loads.sectors - kept.loads + incomplete;
+        let read = loads.sectors - kept.loads + stores.sectors * incomplete;
         (read.max(0.0), (stores.sectors - kept.stores).max(0.0), loads.rough || stores.rough)
     }
 
-    /// A union of what some accesses touch in some blocks, and what all do in others.
-    fn mixed(&self, some: &[&Affine], own: &[[(i64, i64); 3]], window: &[[(i64, i64); 3]]) -> f64 {
-        super::volumes::union_of(
-            some.iter().copied().map(|access| (access, own)).chain(self.accesses.iter().map(|access| (access, window))),
-            self.bounds,
+    /// What some accesses touch in the blocks from `first` on, `alone` sectors, of which something, whatever its kind,
+    /// touched in the window of blocks before.
+    fn overlap(&self, some: fn(&Family) -> bool, alone: f64, (from, first, end): (u64, u64, u64)) -> f64 {
+        let grid = self.launch.grid;
+        let (own, window, both) = (boxes(first, end, grid), boxes(from, first, grid), boxes(from, end, grid));
+        let near = |family: &Family| self.footprints.any(|one| some(one) && one.allocation == family.allocation);
+        let touched = self.union(near, &window, SECTOR).sectors;
+        // A run of blocks is fewer boxes than its two parts.
+        let all = !self.footprints.any(|family| near(family) && !some(family));
+        let together = self.footprints.union_of(
+            |family| match (near(family), some(family)) {
+                (false, _) => [&[], &[]],
+                _ if all => [&both, &[]],
+                (true, true) => [&own, &window],
+                (true, false) => [&window, &[]],
+            },
             SECTOR,
-        )
-        .sectors
+        );
+        (alone + touched - together.sectors).clamp(0.0, alone)
     }
 
-    /// Stored sectors of which some bytes are not, and which nothing loads: they are completed from DRAM.
-    fn incomplete(&self, boxes: &[[(i64, i64); 3]]) -> f64 {
+    /// The share of stored sectors of which some bytes are not, and which nothing loads: they are completed from DRAM.
+    fn incomplete(&self, boxes: &[Blocks]) -> f64 {
         let mut allocations: Vec<usize> =
             self.accesses.iter().filter(|access| access.stores).map(|access| access.allocation).collect();
         allocations.sort_unstable();
         allocations.dedup();
-        let mut sum = 0.0;
+        let (mut sum, mut all) = (0.0, 0.0);
         for allocation in allocations {
-            let of = |wanted: fn(&Affine) -> bool, grain| {
-                self.union(|access| access.allocation == allocation && wanted(access), boxes, grain).sectors
+            let of = |wanted: fn(&Family) -> bool, grain| {
+                self.union(|family| family.allocation == allocation && wanted(family), boxes, grain).sectors
             };
-            let stored = of(|access| access.stores, SECTOR);
-            let open = (stored - of(|access| access.stores, WORD) / (SECTOR / WORD) as f64).max(0.0);
+            let stored = of(|family| family.stores, SECTOR);
+            all += stored;
+            let open = (stored - of(|family| family.stores, WORD) / (SECTOR / WORD) as f64).max(0.0);
             // Sectors at the ends of rows are completed by the neighbours.
             if open < EDGES * stored {
                 continue;
             }
-            let loaded = of(|access| access.loads, SECTOR);
-            let both = of(|access| access.loads || access.stores, SECTOR);
+            let loaded = of(|family| family.loads, SECTOR);
+            let both = of(|family| family.loads || family.stores, SECTOR);
             let known = (loaded + stored - both).clamp(0.0, stored);
             sum += open * (1.0 - known / stored);
         }
-        sum
+        if all > 0.0 { sum / all } else { 0.0 }
     }
 }
 

@@ -123,6 +123,12 @@ fn masks(truth: &Truth, launch: &Launch, bounds: &Bounds) -> Vec<u32> {
         range.1 = range.0;
     }
     let mut masks = vec![0u32; launch.warps() as usize];
+    let mut together = Some(Vec::new());
+    rows_of(truth, &here, &mut together);
+    if let Some(forms) = together {
+        rows(&forms, launch, &mut masks);
+        return masks;
+    }
     for number in 0..launch.threads() {
         for (range, at) in here.0.iter_mut().zip(launch.thread(number)) {
             *range = (at, at);
@@ -132,6 +138,57 @@ fn masks(truth: &Truth, launch: &Launch, bounds: &Bounds) -> Vec<u32> {
         }
     }
     masks
+}
+
+/// Constant and factors of `threadIdx` of the forms that have to be at least 0 together; `None` where the condition is another
+/// or numbers are large.
+fn rows_of(truth: &Truth, bounds: &Bounds, found: &mut Option<Vec<[i64; 4]>>) {
+    match truth {
+        Truth::Known(true) => {}
+        Truth::All(parts) => parts.iter().for_each(|part| rows_of(part, bounds, found)),
+        Truth::AtLeast(form) => {
+            let (low, high) = form.range(bounds);
+            let mut rest = Some(form.clone());
+            for &(index, _) in form.terms.iter().filter(|(index, _)| *index >= 3) {
+                rest = rest.and_then(|rest| rest.at(index, bounds.of(index).0));
+            }
+            let small = |end: i128| end.unsigned_abs() < 1 << 60;
+            match rest.filter(|rest| small(low) && small(high) && small(rest.constant.into())) {
+                Some(rest) => found.iter_mut().for_each(|all| {
+                    all.push([rest.constant, rest.factor(0), rest.factor(1), rest.factor(2)]);
+                }),
+                None => *found = None,
+            }
+        }
+        _ => *found = None,
+    }
+}
+
+/// Sets the lanes of the threads for which all forms are at least 0: in each row of threads an interval.
+fn rows(forms: &[[i64; 4]], launch: &Launch, masks: &mut [u32]) {
+    let [width, height, depth] = launch.block.map(i64::from);
+    for z in 0..depth {
+        for y in 0..height {
+            let (mut low, mut high) = (0, width - 1);
+            for &[constant, x, by_y, by_z] in forms {
+                let base = constant + by_y * y + by_z * z;
+                match x {
+                    0 if base < 0 => high = -1,
+                    0 => {}
+                    1.. => low = low.max((-base).div_euclid(x) + i64::from((-base).rem_euclid(x) != 0)),
+                    _ => high = high.min(base.div_euclid(-x)),
+                }
+            }
+            let row = (z * height + y) * width;
+            let (mut at, end) = (row + low, row + high);
+            while at <= end {
+                let (warp, lane) = (at / 32, at % 32);
+                let count = (32 - lane).min(end - at + 1);
+                masks[warp as usize] |= (u32::MAX >> (32 - count)) << lane;
+                at += count;
+            }
+        }
+    }
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ use warpline_format::expression::{AddressExpression, Binary, ExpressionId, Expre
 
 use super::classes::{Class, classes, lanes};
 use super::evaluate::{Evaluated, Lost, Value};
-use super::form::{Bounds, FIXED, Form, Index, Truth, counter, one_of};
+use super::form::{Bounds, FIXED, Form, Index, Truth, counter, gcd, one_of};
 use super::interpret::Interpreter;
 use super::launch::Launch;
 use super::request::{Costs, PERIOD, Pattern, Requests};
@@ -174,6 +174,7 @@ impl Group<'_> {
         };
         for class in &pieces {
             let mut one_by_one = Vec::new();
+            let mut within = Within { class, ways: Vec::new() };
             for (site, form) in &known {
                 let own;
                 let form = match form {
@@ -190,7 +191,7 @@ impl Group<'_> {
                         }
                     }
                 };
-                let sum = warps.requests(form, class, &counters, self.accesses[*site], costs);
+                let sum = warps.requests(form, &mut within, &counters, self.accesses[*site], costs);
                 found[*site].requests.add(&sum, 1.0);
             }
             if !one_by_one.is_empty() {
@@ -380,15 +381,43 @@ impl Warps {
         Warps { threads, known: HashMap::new() }
     }
 
-    /// The requests of one site in a class.
+    /// The requests of one site in a class. Sites that differ by whole lines cost the same.
     fn requests(
         &mut self,
         form: &Form,
-        class: &Class,
+        within: &mut Within<'_>,
         counters: &[Index],
         access: Access,
         costs: &mut Costs<'_>,
     ) -> Requests {
+        let place = match within.ways.iter().position(|way| way.terms == form.terms) {
+            Some(place) => place,
+            None => {
+                let alike = self.alike(form, within.class, costs);
+                let outer = (3..FIXED).chain(counters.iter().copied());
+                let starts = Starts::of(&Form { constant: 0, ..form.clone() }, &within.class.bounds, outer);
+                within.ways.push(Way { terms: form.terms.clone(), alike, starts, known: Vec::new() });
+                within.ways.len() - 1
+            }
+        };
+        let way = &mut within.ways[place];
+        let key = (form.constant as u64 % PERIOD, access);
+        if let Some((_, sum)) = way.known.iter().find(|(known, _)| *known == key) {
+            return *sum;
+        }
+        let mut sum = Requests::default();
+        for &((pattern, mask, first), times) in &way.alike {
+            for &(start, often) in &way.starts.0 {
+                let at = start.wrapping_add(first).wrapping_add(form.constant as u64);
+                sum.add(&costs.alike(pattern, mask, at, access.bytes, access.shared), often * times);
+            }
+        }
+        way.known.push((key, sum));
+        sum
+    }
+
+    /// The warps of a class, those with the same lanes, pattern and place in the line together: they cost the same.
+    fn alike(&mut self, form: &Form, class: &Class, costs: &mut Costs<'_>) -> Vec<((Pattern, u32, u64), f64)> {
         let factors = [0, 1, 2].map(|axis| form.factor(axis));
         let threads = &self.threads;
         let patterns = self.known.entry(factors).or_insert_with(|| {
@@ -403,10 +432,6 @@ impl Warps {
             });
             warps.collect()
         });
-        let outer = (3..FIXED).chain(counters.iter().copied());
-        let starts = Starts::of(form, &class.bounds, outer);
-        let mut sum = Requests::default();
-        // Warps with the same lanes, pattern and place in the line cost the same.
         let mut alike: Vec<((Pattern, u32, u64), f64)> = Vec::new();
         for (&(pattern, first), &mask) in patterns.iter().zip(&class.masks).filter(|(_, mask)| **mask != 0) {
             let key = (pattern, mask, (first as u64) % PERIOD);
@@ -415,14 +440,24 @@ impl Warps {
                 None => alike.push((key, 1.0)),
             }
         }
-        for ((pattern, mask, first), times) in alike {
-            for &(start, often) in &starts.0 {
-                let at = start.wrapping_add(first);
-                sum.add(&costs.alike(pattern, mask, at, access.bytes, access.shared), often * times);
-            }
-        }
-        sum
+        alike
     }
+}
+
+/// What is known of a class.
+struct Within<'a> {
+    class: &'a Class,
+    ways: Vec<Way>,
+}
+
+/// How the addresses of some sites go through a class, apart from their constants.
+struct Way {
+    terms: Vec<(Index, i64)>,
+    alike: Vec<((Pattern, u32, u64), f64)>,
+    /// With a constant of 0.
+    starts: Starts,
+    /// By the constant's place in a line and the access.
+    known: Vec<((u64, Access), Requests)>,
 }
 
 /// Where in a line the addresses of a form start, over a box of some indices, and how often; the first address of each kind.
@@ -462,8 +497,4 @@ impl Starts {
         }
         Starts(starts)
     }
-}
-
-pub(super) fn gcd(one: u64, other: u64) -> u64 {
-    if other == 0 { one } else { gcd(other, one % other) }
 }

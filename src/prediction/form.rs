@@ -254,6 +254,11 @@ pub(super) fn one_of(mut parts: Vec<Truth>, all: fn(Vec<Truth>) -> Truth) -> Tru
     }
 }
 
+/// The greatest number that divides both.
+pub(super) fn gcd(one: u64, other: u64) -> u64 {
+    if other == 0 { one } else { gcd(other, one % other) }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -17,4 +17,5 @@ pub mod launch;
 pub mod predict;
 pub mod request;
 pub mod subject;
+mod sweep;
 pub mod volumes;

@@ -1,7 +1,6 @@
 //! What one request of a warp costs, by the code that counts the requests of a run.
 
-use std::collections::HashMap;
-
+use rustc_hash::FxHashMap;
 use warpline_format::access::{Access, Item, Items, Space, push_access};
 
 use crate::geometry::Width;
@@ -57,9 +56,9 @@ pub type Pattern = u32;
 /// Counts requests, each kind once.
 pub struct Costs<'a> {
     hierarchy: &'a HierarchyConfig,
-    patterns: HashMap<[i64; 32], Pattern>,
+    patterns: FxHashMap<[i64; 32], Pattern>,
     distances: Vec<[i64; 32]>,
-    known: HashMap<(Pattern, u32, u32, bool, u32), Requests>,
+    known: FxHashMap<(Pattern, u32, u32, bool, u32), Requests>,
     table: LineTable,
     coalescer: Coalescer,
     bytes: Vec<u8>,
@@ -74,9 +73,9 @@ impl<'a> Costs<'a> {
     pub fn new(hierarchy: &'a HierarchyConfig) -> Self {
         Costs {
             hierarchy,
-            patterns: HashMap::new(),
+            patterns: FxHashMap::default(),
             distances: Vec::new(),
-            known: HashMap::new(),
+            known: FxHashMap::default(),
             table: LineTable::default(),
             coalescer: Coalescer::default(),
             bytes: Vec::new(),

@@ -3,10 +3,11 @@
 //! The addresses of an access over a box of indices are a lattice: runs of bytes (what the smallest stride covers without a
 //! gap) at multiples of larger strides. Accesses of one allocation share strides, a row's and a plane's length for instance,
 //! so each is a box of that lattice, moved by its constant. The union of boxes is counted by sweeping, one stride after
-//! the other; its cost does not depend on how large the boxes are.
+//! the other ([`super::sweep`]); its cost does not depend on how large the boxes are. Accesses that differ in their constants alone
+//! are a family, whose box is found once.
 
-use super::count::gcd;
 use super::form::{Bounds, Form, Index, Truth};
+use super::sweep;
 
 /// Rows that are told one by one, at most.
 const MOST_ROWS: i64 = 1 << 13;
@@ -30,12 +31,50 @@ pub struct Affine {
     pub stores: bool,
 }
 
-/// A box of a lattice: an interval of bytes at each of a range of multiples of the strides.
-#[derive(Clone, Debug, PartialEq)]
-struct Piece {
-    /// The address at which all indices are 0.
-    constant: i64,
-    /// First and last byte, relative to the constant.
+/// A box of `blockIdx`: first and last of each axis.
+pub type Blocks = [(i64, i64); 3];
+
+/// Accesses that differ in where they start alone.
+#[derive(Debug)]
+pub struct Family {
+    /// Number of the allocation.
+    pub allocation: usize,
+    /// They load.
+    pub loads: bool,
+    /// They store.
+    pub stores: bool,
+    bytes: u32,
+    terms: Vec<(Index, i64)>,
+    /// Size of a factor, index and factor, by rising size.
+    steps: Vec<(i64, Index, i64)>,
+    condition: Truth,
+    /// The forms that have to be at least 0 together, those of few indices first; `None` where the condition is another.
+    together: Option<Vec<Form>>,
+    /// Rising.
+    starts: Vec<i64>,
+}
+
+/// The accesses of a launch, ready for unions.
+#[derive(Debug)]
+pub struct Footprints<'a> {
+    families: Vec<Family>,
+    bounds: &'a Bounds,
+}
+
+/// Sectors of a union, and whether the count is exact.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Union {
+    /// How many.
+    pub sectors: f64,
+    /// Some edge was not cut, or lattices overlap in a way that is not seen.
+    pub rough: bool,
+}
+
+/// The boxes of a family: one at each of its starts.
+#[derive(Clone, Debug)]
+struct Piece<'a> {
+    starts: &'a [i64],
+    /// First and last byte, relative to the start.
     bytes: (i64, i64),
     /// By stride: first and last multiple.
     multiples: Vec<(i64, (i64, i64))>,
@@ -46,17 +85,9 @@ struct Merged {
     stride: i64,
     /// Steps beyond the first.
     reach: i64,
-    members: Vec<(Index, i64)>,
+    /// The condition that cuts them.
+    cut: Option<usize>,
     range: (i64, i64),
-}
-
-/// Sectors of a union, and whether the count is exact.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Union {
-    /// How many.
-    pub sectors: f64,
-    /// Some edge was not cut, or lattices overlap in a way that is not seen.
-    pub rough: bool,
 }
 
 /// Boxes of `blockIdx` that a run of linear block numbers consists of.
@@ -86,125 +117,184 @@ pub fn boxes(first: u64, end: u64, grid: [u32; 3]) -> Vec<[(i64, i64); 3]> {
     found
 }
 
-/// Distinct pieces of `grain` bytes that accesses touch in a run of blocks, all allocations together.
-pub fn union<'a>(
-    accesses: impl Iterator<Item = &'a Affine>,
-    bounds: &Bounds,
-    boxes: &[[(i64, i64); 3]],
-    grain: i64,
-) -> Union {
-    union_of(accesses.map(|access| (access, boxes)), bounds, grain)
-}
-
-/// As [`union`], each access in blocks of its own.
-pub fn union_of<'a>(
-    accesses: impl Iterator<Item = (&'a Affine, &'a [[(i64, i64); 3]])>,
-    bounds: &Bounds,
-    grain: i64,
-) -> Union {
-    let mut by_allocation: Vec<(usize, Vec<Piece>)> = Vec::new();
-    let mut rough = false;
-    let mut here = bounds.clone();
-    for (access, boxes) in accesses {
-        for ranges in boxes {
-            here.0[3..6].copy_from_slice(ranges);
-            let Some((piece, unsure)) = piece(access, &here, grain) else { continue };
-            rough |= unsure;
-            match by_allocation.iter_mut().find(|(known, _)| *known == access.allocation) {
-                Some((_, pieces)) => pieces.push(piece),
-                None => by_allocation.push((access.allocation, vec![piece])),
+impl<'a> Footprints<'a> {
+    /// Of accesses over the indices of a launch.
+    pub fn new(accesses: &[Affine], bounds: &'a Bounds) -> Footprints<'a> {
+        let mut families: Vec<Family> = Vec::new();
+        for access in accesses {
+            let alike = |one: &&mut Family| {
+                (one.allocation, one.bytes, one.loads, one.stores)
+                    == (access.allocation, access.bytes, access.loads, access.stores)
+                    && one.terms == access.form.terms
+                    && one.condition == access.condition
+            };
+            match families.iter_mut().find(alike) {
+                Some(family) => family.starts.push(access.form.constant),
+                None => families.extend(Family::new(access)),
             }
         }
-    }
-    let mut sectors = 0.0;
-    for (_, pieces) in by_allocation {
-        let (count, unsure) = measure(pieces, grain);
-        sectors += count;
-        rough |= unsure;
-    }
-    Union { sectors, rough }
-}
-
-/// The box that an access touches, and whether some edge was not cut; `None` where it touches nothing.
-fn piece(access: &Affine, bounds: &Bounds, grain: i64) -> Option<(Piece, bool)> {
-    let condition = access.condition.within(bounds);
-    if condition == Truth::Known(false) || bounds.0.iter().any(|(low, high)| low > high) {
-        return None;
-    }
-    let step = |&(index, factor): &(Index, i64)| Some((factor.checked_abs()?, index, factor));
-    let mut steps = access.form.terms.iter().map(step).collect::<Option<Vec<(i64, Index, i64)>>>()?;
-    steps.sort_unstable();
-    // Indices that a condition takes together are cut together: a row that is cut does not merge into a plane.
-    let mut together: Vec<&Form> = Vec::new();
-    conjuncts(&condition, &mut |part| {
-        if let Truth::AtLeast(form) = part {
-            together.push(form);
+        for family in &mut families {
+            family.starts.sort_unstable();
+            family.starts.dedup();
         }
-    });
-    // Those of few indices first: what takes many, as a triangle's edge does, is not cut.
-    together.sort_by_key(|form| form.terms.len());
-    let cut_by = |index: Index| together.iter().position(|form| form.factor(index) != 0);
-    let mut merged: Vec<Merged> = Vec::new();
-    for (stride, index, factor) in steps {
-        let (low, high) = bounds.of(index);
-        let own = cut_by(index);
-        let fits = |one: &Merged| {
-            let alike = one.members.iter().all(|(member, _)| cut_by(*member) == own);
-            alike && stride % one.stride == 0 && stride / one.stride <= one.reach + 1
-        };
-        let multiple = match merged.iter_mut().rev().find(|one| fits(one)) {
-            Some(one) => {
-                let multiple = factor / one.stride;
-                one.reach += multiple.abs() * (high - low);
-                one.members.push((index, multiple));
-                one.range.0 += (multiple * low).min(multiple * high);
-                one.range.1 += (multiple * low).max(multiple * high);
+        Footprints { families, bounds }
+    }
+
+    /// Distinct pieces of `grain` bytes, a power of two, that accesses touch in runs of blocks, all allocations together.
+    pub fn union(&self, wanted: impl Fn(&Family) -> bool, boxes: &[Blocks], grain: i64) -> Union {
+        self.union_of(|family| if wanted(family) { [boxes, &[]] } else { [&[], &[]] }, grain)
+    }
+
+    /// As [`Footprints::union`], each access in blocks of its own.
+    pub fn union_of<'b>(&self, blocks: impl Fn(&Family) -> [&'b [Blocks]; 2], grain: i64) -> Union {
+        let mut found = Union::default();
+        let mut here = self.bounds.clone();
+        // Unions are taken within an allocation.
+        let mut pieces = Vec::new();
+        for first in 0..self.families.len() {
+            let allocation = self.families[first].allocation;
+            if self.families[..first].iter().any(|family| family.allocation == allocation) {
                 continue;
             }
-            None => factor.signum(),
-        };
-        let range = ((multiple * low).min(multiple * high), (multiple * low).max(multiple * high));
-        merged.push(Merged { stride, reach: high - low, members: vec![(index, multiple)], range });
+            pieces.clear();
+            for family in self.families[first..].iter().filter(|family| family.allocation == allocation) {
+                for ranges in blocks(family).into_iter().flatten() {
+                    here.0[3..6].copy_from_slice(ranges);
+                    if let Some((piece, unsure)) = family.piece(&here, grain) {
+                        found.rough |= unsure;
+                        pieces.push(piece);
+                    }
+                }
+            }
+            let (count, unsure) = measure(&mut pieces, grain);
+            found.sectors += count;
+            found.rough |= unsure;
+        }
+        found
     }
-    let mut rough = false;
-    let mut empty = false;
-    conjuncts(&condition, &mut |part| {
-        let Truth::AtLeast(form) = part else {
-            rough |= *part != Truth::Known(true);
-            return;
-        };
-        match merged.iter_mut().find_map(|one| ratio(form, &one.members, bounds).map(|ratio| (one, ratio))) {
-            Some((one, (ratio, constant))) if ratio > 0 => {
-                one.range.0 =
-                    one.range.0.max((-constant).div_euclid(ratio) + i64::from((-constant).rem_euclid(ratio) != 0));
-                empty |= one.range.0 > one.range.1;
+
+    /// Whether accesses of a kind lead into an allocation.
+    pub fn any(&self, wanted: impl Fn(&Family) -> bool) -> bool {
+        self.families.iter().any(wanted)
+    }
+}
+
+impl Family {
+    /// Of a first access; `None` where 64 bits do not hold the size of a factor.
+    fn new(access: &Affine) -> Option<Family> {
+        let step = |&(index, factor): &(Index, i64)| Some((factor.checked_abs()?, index, factor));
+        let mut steps = access.form.terms.iter().map(step).collect::<Option<Vec<_>>>()?;
+        steps.sort_unstable();
+        let mut together = Some(Vec::new());
+        conjuncts(&access.condition, &mut |part| match part {
+            Truth::AtLeast(form) => together.iter_mut().for_each(|forms| forms.push(form.clone())),
+            Truth::Known(true) => {}
+            _ => together = None,
+        });
+        if let Some(forms) = &mut together {
+            forms.sort_by_key(|form| form.terms.len());
+        }
+        Some(Family {
+            allocation: access.allocation,
+            loads: access.loads,
+            stores: access.stores,
+            bytes: access.bytes,
+            terms: access.form.terms.clone(),
+            steps,
+            condition: access.condition.clone(),
+            together,
+            starts: vec![access.form.constant],
+        })
+    }
+
+    /// The box that an access touches, and whether some edge was not cut; `None` where it touches nothing.
+    fn piece(&self, bounds: &Bounds, grain: i64) -> Option<(Piece<'_>, bool)> {
+        if bounds.0.iter().any(|(low, high)| low > high) {
+            return None;
+        }
+        let mut rough = false;
+        let other;
+        // What a box does not decide.
+        let mut cuts: Vec<&Form> = Vec::new();
+        match &self.together {
+            Some(forms) => {
+                for form in forms {
+                    match form.range(bounds) {
+                        (low, _) if low >= 0 => {}
+                        (_, high) if high < 0 => return None,
+                        _ => cuts.push(form),
+                    }
+                }
             }
-            Some((one, (ratio, constant))) => {
-                one.range.1 = one.range.1.min(constant.div_euclid(-ratio));
-                empty |= one.range.0 > one.range.1;
-            }
-            // What the address does not change with decides whether there is an access, not where.
             None => {
-                rough |=
-                    form.terms.iter().any(|(index, _)| access.form.factor(*index) != 0 && bounds.extent(*index) > 1);
+                other = self.condition.within(bounds);
+                if other == Truth::Known(false) {
+                    return None;
+                }
+                conjuncts(&other, &mut |part| match part {
+                    Truth::AtLeast(form) => cuts.push(form),
+                    part => rough |= *part != Truth::Known(true),
+                });
+                // Those of few indices first: what takes many, as a triangle's edge does, is not cut.
+                cuts.sort_by_key(|form| form.terms.len());
             }
         }
-    });
-    if empty {
-        return None;
-    }
-    let mut bytes = (0, i64::from(access.bytes) - 1);
-    let mut multiples = Vec::new();
-    // The smallest stride fills a run where no piece lies between two steps.
-    for (number, one) in merged.into_iter().enumerate() {
-        let near = grain >= PAGE && multiples.is_empty() && one.stride <= bytes.1 - bytes.0 + grain;
-        if number == 0 && one.stride <= grain || near {
-            bytes = (bytes.0 + one.stride * one.range.0, bytes.1 + one.stride * one.range.1);
-        } else {
-            multiples.push((one.stride, one.range));
+        // Indices that a condition takes together are cut together: a row that is cut does not merge into a plane.
+        let mut merged: Vec<Merged> = Vec::with_capacity(self.steps.len());
+        let mut members: Vec<(Index, i64, usize)> = Vec::with_capacity(self.steps.len());
+        for &(stride, index, factor) in &self.steps {
+            let (low, high) = bounds.of(index);
+            let cut = cuts.iter().position(|form| form.factor(index) != 0);
+            let fits =
+                |one: &Merged| one.cut == cut && stride % one.stride == 0 && stride / one.stride <= one.reach + 1;
+            if let Some(at) = merged.iter().rposition(fits) {
+                let one = &mut merged[at];
+                let multiple = factor / one.stride;
+                one.reach += multiple.abs() * (high - low);
+                one.range.0 += (multiple * low).min(multiple * high);
+                one.range.1 += (multiple * low).max(multiple * high);
+                members.push((index, multiple, at));
+            } else {
+                let multiple = factor.signum();
+                let range = ((multiple * low).min(multiple * high), (multiple * low).max(multiple * high));
+                members.push((index, multiple, merged.len()));
+                merged.push(Merged { stride, reach: high - low, cut, range });
+            }
         }
+        for form in cuts {
+            match (0..merged.len()).find_map(|at| ratio(form, &members, at, bounds).map(|found| (at, found))) {
+                Some((at, (ratio, constant))) => {
+                    let range = &mut merged[at].range;
+                    if ratio > 0 {
+                        let least = (-constant).div_euclid(ratio) + i64::from((-constant).rem_euclid(ratio) != 0);
+                        range.0 = range.0.max(least);
+                    } else {
+                        range.1 = range.1.min(constant.div_euclid(-ratio));
+                    }
+                    if range.0 > range.1 {
+                        return None;
+                    }
+                }
+                // What the address does not change with decides whether there is an access, not where.
+                None => {
+                    let moves = |index: Index| self.steps.iter().any(|(_, own, _)| *own == index);
+                    rough |= form.terms.iter().any(|(index, _)| moves(*index) && bounds.extent(*index) > 1);
+                }
+            }
+        }
+        let mut bytes = (0, i64::from(self.bytes) - 1);
+        let mut multiples = Vec::with_capacity(merged.len());
+        // The smallest stride fills a run where no piece lies between two steps.
+        for (number, one) in merged.into_iter().enumerate() {
+            let near = grain >= PAGE && multiples.is_empty() && one.stride <= bytes.1 - bytes.0 + grain;
+            if number == 0 && one.stride <= grain || one.stride <= bytes.1 - bytes.0 + 1 && multiples.is_empty() || near {
+                bytes = (bytes.0 + one.stride * one.range.0, bytes.1 + one.stride * one.range.1);
+            } else {
+                multiples.push((one.stride, one.range));
+            }
+        }
+        Some((Piece { starts: &self.starts, bytes, multiples }, rough))
     }
-    Some((Piece { constant: access.form.constant, bytes, multiples }, rough))
 }
 
 /// Calls `visit` for each of the conditions that have to hold together.
@@ -215,9 +305,10 @@ fn conjuncts<'a>(truth: &'a Truth, visit: &mut dyn FnMut(&'a Truth)) {
     }
 }
 
-/// `r` and `c` where a form is `c + r` times the steps that indices make together.
-fn ratio(form: &Form, members: &[(Index, i64)], bounds: &Bounds) -> Option<(i64, i64)> {
-    let (first, multiple) = *members.first()?;
+/// `r` and `c` where a form is `c + r` times the steps that the indices of one group make together.
+fn ratio(form: &Form, members: &[(Index, i64, usize)], group: usize, bounds: &Bounds) -> Option<(i64, i64)> {
+    let own = || members.iter().filter(|(.., number)| *number == group);
+    let &(first, multiple, _) = own().next()?;
     let factor = form.factor(first);
     if factor == 0 || factor % multiple != 0 {
         return None;
@@ -225,168 +316,99 @@ fn ratio(form: &Form, members: &[(Index, i64)], bounds: &Bounds) -> Option<(i64,
     let ratio = factor / multiple;
     let mut constant = form.constant;
     for &(index, factor) in &form.terms {
-        match members.iter().find(|(member, _)| *member == index) {
-            Some((_, multiple)) if factor == ratio * multiple => {}
+        match own().find(|(member, ..)| *member == index) {
+            Some((_, multiple, _)) if factor == ratio * multiple => {}
             None if bounds.extent(index) == 1 => constant += factor * bounds.of(index).0,
             _ => return None,
         }
     }
-    let all = members.iter().all(|(index, multiple)| form.factor(*index) == ratio * multiple);
-    all.then_some((ratio, constant))
-}
-
-/// A box in the strides of all boxes.
-struct Cell {
-    bytes: (i64, i64),
-    multiples: Vec<(i64, i64)>,
+    own().all(|(index, multiple, _)| form.factor(*index) == ratio * multiple).then_some((ratio, constant))
 }
 
 /// Counts the pieces of `grain` bytes in a union, and says whether the strides leave it in doubt.
-fn measure(mut pieces: Vec<Piece>, grain: i64) -> (f64, bool) {
+fn measure(pieces: &mut Vec<Piece<'_>>, grain: i64) -> (f64, bool) {
     let mut rough = false;
     // Where one box has whole planes as runs and another a part of some rows, the rows are told one by one.
     while let Some(stride) = pieces.iter().flat_map(|piece| piece.multiples.iter().map(|(stride, _)| *stride)).min() {
         if pieces.iter().all(|piece| piece.bytes.1 - piece.bytes.0 <= stride) {
             break;
         }
-        let rows = |piece: &Piece| {
-            piece.multiples.iter().find(|(own, _)| *own == stride).map_or(1, |(_, (low, high))| high - low + 1)
+        let rows = |piece: &Piece<'_>| {
+            let own = piece.multiples.iter().find(|(own, _)| *own == stride);
+            own.map_or(1, |(_, (low, high))| high - low + 1) * piece.starts.len() as i64
         };
         if pieces.iter().map(rows).sum::<i64>() > MOST_ROWS {
             rough = true;
             break;
         }
-        let apart = pieces.into_iter().flat_map(|mut piece| {
+        let apart = pieces.drain(..).flat_map(|mut piece| {
             let at = piece.multiples.iter().position(|(own, _)| *own == stride);
             let (low, high) = at.map_or((0, 0), |at| piece.multiples.remove(at).1);
             (low..=high).map(move |row| {
                 let bytes = (piece.bytes.0 + row * stride, piece.bytes.1 + row * stride);
-                Piece { constant: piece.constant, bytes, multiples: piece.multiples.clone() }
+                Piece { starts: piece.starts, bytes, multiples: piece.multiples.clone() }
             })
         });
-        pieces = apart.collect();
+        *pieces = apart.collect();
     }
-    let mut strides: Vec<i64> =
-        pieces.iter().flat_map(|piece| piece.multiples.iter().map(|(stride, _)| *stride)).collect();
-    strides.sort_unstable_by_key(|stride| std::cmp::Reverse(*stride));
-    strides.dedup();
-    // Constants are taken apart as distances from the one in the middle, a stencil's centre.
-    let mut starts: Vec<i64> = pieces.iter().map(|piece| piece.constant).collect();
-    starts.sort_unstable();
-    let Some(&origin) = starts.get(starts.len() / 2) else { return (0.0, false) };
-    let mut cells: Vec<Cell> = Vec::with_capacity(pieces.len());
-    for piece in &pieces {
-        let mut start = piece.constant - origin;
-        let multiples: Vec<(i64, i64)> = strides
-            .iter()
-            .map(|&stride| {
-                // The nearest multiple: what lies a little before a row belongs to it.
-                let whole = (start + stride / 2).div_euclid(stride);
-                start -= whole * stride;
-                let range = piece.multiples.iter().find(|(own, _)| *own == stride).map_or((0, 0), |(_, range)| *range);
-                (whole + range.0, whole + range.1)
-            })
-            .collect();
-        cells.push(Cell { bytes: (start + piece.bytes.0, start + piece.bytes.1), multiples });
-    }
-    // A stencil's neighbours along a row overlap with each other row by row.
-    cells.sort_unstable_by(|one, other| (&one.multiples, one.bytes).cmp(&(&other.multiples, other.bytes)));
-    cells.dedup_by(|next, kept| {
-        let touch = next.multiples == kept.multiples && next.bytes.0 <= kept.bytes.1 + 1;
-        if touch {
-            kept.bytes.1 = kept.bytes.1.max(next.bytes.1);
+    let mut strides: Vec<i64> = Vec::new();
+    for (stride, _) in pieces.iter().flat_map(|piece| &piece.multiples) {
+        if !strides.contains(stride) {
+            strides.push(*stride);
         }
-        touch
-    });
-    // Pieces that lie in one sector whatever the row are counted where they lie; else in the mean over where rows start.
-    let step = strides.iter().fold(grain as u64, |step, &stride| gcd(step, stride as u64)) as i64;
-    let phases: Vec<i64> = if step == grain {
-        vec![origin.rem_euclid(grain)]
+    }
+    strides.sort_unstable_by_key(|stride| std::cmp::Reverse(*stride));
+    // Starts are taken apart as distances from the one in the middle, a stencil's centre.
+    let Some(first) = pieces.first() else { return (0.0, false) };
+    let same = |one: &[i64], other: &[i64]| std::ptr::eq(one, other);
+    let origin = if pieces.iter().all(|piece| same(piece.starts, first.starts)) {
+        first.starts[first.starts.len() / 2]
     } else {
-        (0..grain / step).map(|at| at * step + origin.rem_euclid(step)).collect()
+        let mut starts: Vec<i64> = pieces.iter().flat_map(|piece| piece.starts).copied().collect();
+        let middle = starts.len() / 2;
+        *starts.select_nth_unstable(middle).1
     };
-    let all: Vec<usize> = (0..cells.len()).collect();
-    let sweep = Sweep { cells: &cells, strides: &strides, phases: &phases, grain };
-    (sweep.measure(&all, 0), rough)
-}
-
-/// Counts a union of boxes.
-struct Sweep<'a> {
-    cells: &'a [Cell],
-    /// Largest first.
-    strides: &'a [i64],
-    /// Where in a piece the runs may start.
-    phases: &'a [i64],
-    grain: i64,
-}
-
-impl Sweep<'_> {
-    /// The measure of the union of some boxes from a stride on.
-    fn measure(&self, active: &[usize], level: usize) -> f64 {
-        let Some(&stride) = self.strides.get(level) else {
-            let mut list: Vec<(i64, i64)> = active.iter().map(|&cell| self.cells[cell].bytes).collect();
-            return covered(&mut list, self.phases, self.grain);
-        };
-        let mut borders: Vec<i64> = active
-            .iter()
-            .flat_map(|&cell| {
-                let (low, high) = self.cells[cell].multiples[level];
-                [low, high + 1]
-            })
-            .collect();
-        borders.sort_unstable();
-        borders.dedup();
-        let mut sum = 0.0;
-        let mut last: (Vec<usize>, f64, f64) = (Vec::new(), 0.0, 0.0);
-        for pair in borders.windows(2) {
-            let inside: Vec<usize> = active
-                .iter()
-                .copied()
-                .filter(|&cell| {
-                    let (low, high) = self.cells[cell].multiples[level];
-                    low <= pair[0] && pair[0] <= high
-                })
-                .collect();
-            if inside.is_empty() {
+    let levels = strides.len();
+    let mut boxes = sweep::Boxes { strides: &strides, origin, bytes: Vec::new(), multiples: Vec::new() };
+    let mut wholes: Vec<(Vec<i64>, i64)> = Vec::new();
+    for (number, piece) in pieces.iter().enumerate() {
+        if number == 0 || !same(pieces[number - 1].starts, piece.starts) {
+            wholes.clear();
+            wholes.extend(piece.starts.iter().map(|start| apart(start - origin, &strides)));
+            // A stencil's neighbours along a row overlap with each other row by row.
+            wholes.sort_unstable();
+        }
+        let mut last: Option<&[i64]> = None;
+        for (whole, start) in &wholes {
+            let own = (start + piece.bytes.0, start + piece.bytes.1);
+            if let (true, Some(kept)) = (last == Some(whole), boxes.bytes.last_mut())
+                && own.0 <= kept.1 + 1
+            {
+                kept.1 = kept.1.max(own.1);
                 continue;
             }
-            if inside != last.0 {
-                let each = self.measure(&inside, level + 1);
-                let shared = if level + 1 == self.strides.len() { self.shared(&inside, stride) } else { 0.0 };
-                last = (inside, each, shared);
+            last = Some(whole);
+            boxes.bytes.push(own);
+            for level in 0..levels {
+                let range = piece.multiples.iter().find(|(own, _)| *own == strides[level]);
+                let (low, high) = range.map_or((0, 0), |(_, range)| *range);
+                boxes.multiples.push((whole[level] + low, whole[level] + high));
             }
-            let rows = (pair[1] - pair[0]) as f64;
-            sum += last.1 * rows - last.2 * (rows - 1.0);
         }
-        sum
     }
-
-    /// Pieces that the end of a row and the start of the next one have in common.
-    fn shared(&self, active: &[usize], stride: i64) -> f64 {
-        let low = active.iter().map(|&cell| self.cells[cell].bytes.0).min().unwrap_or(0);
-        let high = active.iter().map(|&cell| self.cells[cell].bytes.1).max().unwrap_or(0);
-        let same =
-            |phase: &&i64| (high + **phase).div_euclid(self.grain) >= (low + stride + **phase).div_euclid(self.grain);
-        self.phases.iter().filter(same).count() as f64 / self.phases.len().max(1) as f64
-    }
+    (boxes.measure(grain), rough)
 }
 
-/// Pieces of `grain` bytes that intervals of bytes touch, in the mean over where they may start.
-fn covered(list: &mut [(i64, i64)], phases: &[i64], grain: i64) -> f64 {
-    list.sort_unstable();
-    let mut sum = 0i64;
-    for &phase in phases {
-        let mut last = i64::MIN;
-        for &(low, high) in list.iter() {
-            let (from, to) = ((low + phase).div_euclid(grain), (high + phase).div_euclid(grain));
-            let from = from.max(last.saturating_add(1));
-            if to >= from {
-                sum += to - from + 1;
-                last = to;
-            }
-        }
-    }
-    sum as f64 / phases.len().max(1) as f64
+/// A distance as multiples of the strides and a rest.
+fn apart(distance: i64, strides: &[i64]) -> (Vec<i64>, i64) {
+    let mut left = distance;
+    let multiples = strides.iter().map(|&stride| {
+        // The nearest multiple: what lies a little before a row belongs to it.
+        let whole = (left + stride / 2).div_euclid(stride);
+        left -= whole * stride;
+        whole
+    });
+    (multiples.collect(), left)
 }
 
 #[cfg(test)]
@@ -470,7 +492,7 @@ mod tests {
                         }
                     }
                 }
-                let got = union(accesses.iter(), &bounds, &boxes(first, end, grid), grain);
+                let got = Footprints::new(&accesses, &bounds).union(|_| true, &boxes(first, end, grid), grain);
                 if grain == 32 {
                     prop_assert!(!got.rough);
                     prop_assert_eq!(got.sectors, want.len() as f64);

@@ -99,8 +99,7 @@ fn of_model(subject: &Subject<'_>, wishes: &Wishes, chosen: &Chosen) -> Result<D
         stated: chosen.simulation.stated,
     };
     let launches: Vec<(Launch, Vec<GridRule>)> = wishes.launches(subject);
-    let found: Vec<(&Launch, Result<Prediction, Refusal>)> =
-        launches.iter().map(|(launch, _)| (launch, predict(subject, launch, &model))).collect();
+    let found = launches.iter().map(|(launch, _)| launch).zip(predict_all(subject, &launches, &model));
     let mut document = Document {
         schema: document::SCHEMA.to_owned(),
         version: document::VERSION,
@@ -133,6 +132,26 @@ fn of_model(subject: &Subject<'_>, wishes: &Wishes, chosen: &Chosen) -> Result<D
     document.recorded = recorded_sites(subject, &predictions);
     document.assumptions = assumptions(subject, wishes, &launches, &predictions);
     Ok(document)
+}
+
+/// All launches, on as many threads as there are cores.
+fn predict_all(
+    subject: &Subject<'_>,
+    launches: &[(Launch, Vec<GridRule>)],
+    model: &Model<'_>,
+) -> Vec<Result<Prediction, Refusal>> {
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    let part = launches.len().div_ceil(threads).max(1);
+    let one = |(launch, _): &(Launch, Vec<GridRule>)| predict(subject, launch, model);
+    std::thread::scope(|scope| {
+        let running: Vec<_> =
+            launches.chunks(part).map(|part| scope.spawn(move || part.iter().map(one).collect::<Vec<_>>())).collect();
+        let done = running.into_iter().flat_map(|thread| match thread.join() {
+            Ok(found) => found,
+            Err(panic) => std::panic::resume_unwind(panic),
+        });
+        done.collect()
+    })
 }
 
 /// Sites that some configuration took from the run.
