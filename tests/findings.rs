@@ -75,7 +75,31 @@ fn pair(name: &str, id: &str, about: &str, cure: &[&str]) {
 }
 
 /// Programs whose planted problem is a note, with a test of their own.
-const NOTES: [&str; 1] = ["launch_tail"];
+const NOTES: [&str; 2] = ["launch_tail", "block_shape"];
+
+/// Another shape is a note: it was never run.
+#[test]
+fn block_shape() {
+    let folder = work_folder("findings-block_shape");
+    let of_shape = |cured: bool| {
+        profiled("block_shape", &folder, cured, &["--gpu", "rtx2080ti"]);
+        let document = document(&folder);
+        let all = document["findings"].as_array().expect("findings").clone();
+        let dram = &document["kernels"][0]["metrics"]["global"]["dram"];
+        let moved = dram["read_sectors"].as_f64().expect("sectors") + dram["write_sectors"].as_f64().expect("sectors");
+        (all.into_iter().find(|finding| finding["id"] == "block-shape"), moved)
+    };
+    let (planted, before) = of_shape(false);
+    let planted = planted.expect("a finding");
+    assert_eq!(planted["severity"], "note");
+    assert!(planted_lines("block_shape").contains(&planted["line"].as_u64().expect("a line")), "{planted:#}");
+    assert_eq!(planted["object"], "block 256");
+    let (cured, after) = of_shape(true);
+    assert!(cured.is_none(), "{cured:#?}");
+    // What it promised is what came of it.
+    let promised = planted["evidence"]["dram_factor"].as_f64().expect("a factor");
+    assert!((promised / (before / after) - 1.0).abs() < 0.25, "{promised}, {before} to {after}");
+}
 
 /// A tail is a note: how long blocks take is not modelled.
 #[test]

@@ -313,6 +313,37 @@ fn so_does_a_comparison() {
     look_at("diff", &["comparison", "overview", "kernel/0"]);
 }
 
+/// The page of predictions: a cell of each map and a point of each line has the document's figure, and everyone can use it.
+#[test]
+fn predictions_are_drawn() {
+    let asked = ["predict", "before.wlprof", "--over", "width=512,1024,8192,65536", "--gpu", "a100,h100"];
+    make_page(examples(), &asked, "prediction.html");
+    let document = document(&asked);
+    let mut browser = Browser::start();
+    browser.open(&examples().join("prediction.html"));
+    let shown = |browser: &mut Browser, what: &str, attribute: &str| -> Vec<(String, f64)> {
+        let list = browser.value(&format!(
+            "[...document.querySelector('section').querySelectorAll('{what}')].map((one) => [one.dataset.{attribute}, Number(one.dataset.value)])"
+        ));
+        serde_json::from_value(list).expect("pairs")
+    };
+    let configurations = document["configurations"].as_array().expect("configurations");
+    let cells = shown(&mut browser, "[data-map=dram-bytes] td[data-block]", "block");
+    assert_eq!(cells.len(), configurations.len());
+    for one in configurations {
+        let block: Vec<String> = one["block"].as_array().expect("sizes").iter().map(Value::to_string).collect();
+        let want = number(&one["dram_load_bytes"]) + number(&one["dram_store_bytes"]);
+        assert!(cells.contains(&(block.join("x"), want)), "{block:?} {want}: {cells:?}");
+    }
+    let points = document["sizes"][0]["points"].as_array().expect("points");
+    let want: Vec<(String, f64)> =
+        points.iter().map(|one| (one["value"].to_string(), number(&one["dram_bytes_per_thread"]))).collect();
+    assert_eq!(shown(&mut browser, "circle", "size"), want);
+    assert_eq!(browser.value("document.querySelectorAll('section').length"), 2);
+    drop(browser);
+    look_at("prediction", &["overview"]);
+}
+
 #[test]
 fn incomplete_profiles_without_sources_say_so() {
     let mut document = document(&["report", "bfs.wlprof"]);

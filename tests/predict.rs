@@ -151,6 +151,63 @@ fn another_size_does_what_was_predicted() {
     assert_eq!(got["recorded"], false);
 }
 
+/// Code that is changed as `--fold`, `--pad` and `--layout` say does what was predicted of it.
+#[test]
+fn changed_code_does_what_was_predicted() {
+    let folder = work_folder("predict-changes");
+    for block in [[32, 4, 1], [8, 4, 4], [16, 16, 1]] {
+        let profile = profiled(&folder, block, 70);
+        let shape = block.map(|size: u32| size.to_string()).join("x");
+        let line = block.iter().product::<u32>().to_string();
+        for (kernel, change, counterpart, shape) in [
+            ("^stencil", ["--fold", "y=2"], "folded_stencil", &shape),
+            ("^stencil", ["--pad", "volume.x=3"], "wide_stencil", &shape),
+            ("^stencil", ["--pad", "in.x=3"], "wide_stencil", &shape),
+            ("^particles", ["--layout", "all=soa"], "members", &line),
+        ] {
+            let found = document(&profile, &folder, &[&["--kernel", kernel, "--block", shape], &change[..]].concat());
+            let (got, want) = (&found["configurations"][0], simulated(&profile, &folder, counterpart));
+            let what = |figure: &str| format!("{kernel} {change:?} {shape}: {figure}");
+            near(&got["requests"], want.requests, 0.02, &what("requests"));
+            near(&got["l1_wavefronts"], want.wavefronts, 0.02, &what("wavefronts"));
+            near(&got["request_sectors"], want.sectors, 0.02, &what("sectors"));
+            near(&got["dram_load_bytes"], want.dram_loads, 0.1, &what("DRAM loads"));
+            assert_eq!(got["affine_share"], 1.0, "{}", what("affine share"));
+            assert_eq!(got["recorded"], false);
+            assert_eq!(found["changes"].as_array().map(Vec::len), Some(1), "{found}");
+        }
+    }
+}
+
+/// An executable tells what its profile does, once it is told what the launch would be.
+#[test]
+fn executables_need_no_run() {
+    let folder = work_folder("predict-executable");
+    let profile = profiled(&folder, [32, 4, 1], 70);
+    let asked = ["--kernel", "^product", "--block", "32x4", "--grid", "3x18", "--gpu", "a100"];
+    let from_profile = document(&profile, &folder, &asked);
+    let from_executable = document(program(), &folder, &[&asked[..], &["--set", "n=70"]].concat());
+    let (got, want) = (&from_executable["configurations"][0], &from_profile["configurations"][0]);
+    for figure in ["requests", "l1_wavefronts", "request_sectors", "l2_load_bytes", "dram_load_bytes", "blocks_per_sm"]
+    {
+        assert_eq!(got[figure], want[figure], "{figure}");
+    }
+    assert!(from_executable["assumptions"].to_string().contains("was not run"));
+    for (arguments, code, message) in [
+        (&["--kernel", "^product"][..], 2, "--grid SHAPE have to say"),
+        (&["--kernel", "^product", "--block", "32x4", "--grid", "3x18"], 2, "--set n=VALUE"),
+        (&["--kernel", "nothing", "--block", "32", "--grid", "3"], 4, "no kernel matches"),
+        (&["--kernel", "^gather", "--block", "32", "--grid", "3", "--set", "n=70"], 4, "loaded from memory at line"),
+        (&["--kernel", "^product", "--check", "x {x}"], 2, "give `predict` a profile"),
+    ] {
+        let outcome = predict(program(), &folder, arguments);
+        assert_eq!(outcome.status.code(), Some(code), "{arguments:?}: {}", outcome.describe());
+        assert!(outcome.stderr.contains(message), "{arguments:?}: {}", outcome.describe());
+    }
+    let other = predict(Path::new("/bin/sh"), &folder, &["--block", "32", "--grid", "3"]);
+    assert_eq!(other.status.code(), Some(4), "{}", other.describe());
+}
+
 #[test]
 fn what_is_not_known_is_taken_from_the_run_and_told() {
     let folder = work_folder("predict-gather");
@@ -217,6 +274,12 @@ fn wrong_wishes_are_refused_with_the_cure() {
         (&["--kernel", "^stencil", "--set", "nx=4294967296"], 2, "does not fit 32 bits"),
         (&["--kernel", "^stencil", "--set", "nx"], 2, "NAME=VALUE"),
         (&["--kernel", "^stencil", "--gpu", "mi210"], 2, "warps of 32 lanes"),
+        (&["--kernel", "^stencil", "--fold", "w=2"], 2, "--fold takes AXIS=POINTS"),
+        (&["--kernel", "^stencil", "--fold", "x=8", "--fold", "y=64"], 2, "64 is the most"),
+        (&["--kernel", "^stencil", "--pad", "nothing.x=1"], 2, "there are: volume, in, result, out"),
+        (&["--kernel", "^particles", "--pad", "all.y=1"], 2, "no parameter of the kernel says how long"),
+        (&["--kernel", "^stencil", "--layout", "in=soa"], 2, "nothing to part"),
+        (&["--kernel", "^stencil", "--over", "in=1"], 2, "a pointer has no value"),
     ] {
         let outcome = predict(&profile, &folder, arguments);
         assert_eq!(outcome.status.code(), Some(code), "{arguments:?}: {}", outcome.describe());

@@ -522,7 +522,7 @@ pub struct DiffArguments {
   warpline predict app.wlprof --kernel stencil --block 32x8,64x4        two of them
   warpline predict app.wlprof --kernel stencil --set n=4096 --gpu a100,h100")]
 pub struct PredictArguments {
-    /// Profile of a run of the program
+    /// Profile of a run of the program; or the executable, with --block, --grid and the parameters by --set
     pub file: PathBuf,
     /// The kernel: the only one whose demangled name matches [default: the profile's only one]
     #[arg(long, value_name = "REGEX")]
@@ -536,6 +536,18 @@ pub struct PredictArguments {
     /// Another value of a parameter that addresses depend on; may be given several times
     #[arg(long, value_name = "NAME=VALUE")]
     pub set: Vec<String>,
+    /// Points that a thread does along an axis, as y=2: thread coarsening
+    #[arg(long, value_name = "AXIS=POINTS", conflicts_with = "check")]
+    pub fold: Vec<String>,
+    /// An array with rows (x) or planes (y) that are so many elements longer, as d_in.x=1
+    #[arg(long, value_name = "ARRAY.AXIS=ELEMENTS", conflicts_with = "check")]
+    pub pad: Vec<String>,
+    /// An array of structures as a structure of arrays
+    #[arg(long, value_name = "ARRAY=soa", conflicts_with = "check")]
+    pub layout: Vec<String>,
+    /// The best of the block shapes over values of a parameter as well, as n=512,1024,2048
+    #[arg(long, value_name = "NAME=VALUE,…", conflicts_with = "check")]
+    pub over: Option<String>,
     /// GPU models, see `warpline gpus` [default: the profile's first]
     #[arg(long, value_name = "MODEL[,MODEL…]")]
     pub gpu: Option<String>,
@@ -583,6 +595,8 @@ pub enum PredictFormat {
     Json,
     /// A row per configuration.
     Csv,
+    /// A page with maps over block shapes and lines over sizes.
+    Html,
 }
 
 /// Arguments of `merge`.

@@ -45,6 +45,7 @@ rules! {
     double_precision "double-precision",
     small_launch "small-launch",
     launch_tail "launch-tail",
+    block_shape "block-shape",
     redundant_copy "redundant-copy",
     untouched_copy "untouched-copy",
     small_copies "small-copies",

@@ -68,6 +68,8 @@ pub struct Traffic {
     pub l1_oversubscription: f64,
     /// What a wave of blocks touches, over what L2 holds.
     pub l2_oversubscription: f64,
+    /// Lines touched between two uses of what earlier waves touched, over what L2 holds, in the mean over what is used again.
+    pub l2_reuse_oversubscription: f64,
     /// Some edge was not cut, or the addresses of an allocation do not form one lattice.
     pub rough: bool,
 }
@@ -243,18 +245,21 @@ impl Flow<'_> {
             lost if lost > LITTLE => self.incomplete(&own) * lost,
             _ => 0.0,
         };
+        let mut reused = (0.0, 0.0);
         for (number, times) in chosen {
             let (first, end) = (number * wave, ((number + 1) * wave).min(blocks));
-            let (loads, stores, rough) = self.wave(first, end, wave, incomplete);
+            let (loads, stores, rough) = self.wave(first, end, wave, incomplete, &mut reused);
             found.dram_loads += 32.0 * loads * times;
             found.dram_stores += 32.0 * stores * times;
             found.rough |= rough;
         }
+        found.l2_reuse_oversubscription = if reused.0 > 0.0 { reused.1 / reused.0 } else { 0.0 };
         found.dram_loads += (found.l2_loads - found.dram_loads).max(0.0) * again;
     }
 
     /// Sectors that a wave reads from and writes to DRAM. Of its stored sectors, the share `incomplete` is completed from DRAM.
-    fn wave(&self, first: u64, end: u64, wave: u64, incomplete: f64) -> (f64, f64, bool) {
+    /// What is used again, and that times the footprint between the two uses, goes into `reused`.
+    fn wave(&self, first: u64, end: u64, wave: u64, incomplete: f64, reused: &mut (f64, f64)) -> (f64, f64, bool) {
         let grid = self.launch.grid;
         let own = boxes(first, end, grid);
         let loads = self.loads(&own, SECTOR);
@@ -275,7 +280,9 @@ impl Flow<'_> {
                 self.overlap(|family| family.stores, stores.sectors, (from, first, end)),
             );
             let hit = 1.0 - self.curves.l2.at((full + full_before) / 2.0);
-            kept.loads += (here.0 - seen.0).max(0.0) * hit;
+            let gained = (here.0 - seen.0).max(0.0);
+            *reused = (reused.0 + gained, reused.1 + gained * (full + full_before) / 2.0);
+            kept.loads += gained * hit;
             kept.stores += (here.1 - seen.1).max(0.0) * hit;
             seen = (here.0.max(seen.0), here.1.max(seen.1));
             full_before = full;

@@ -24,8 +24,14 @@ pub struct Document {
     pub model: String,
     /// What the figures rest on.
     pub assumptions: Vec<String>,
+    /// What of the code is to be another.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub changes: Vec<String>,
     /// Best first.
     pub configurations: Vec<Configuration>,
+    /// The best shape over values of a parameter.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub sizes: Vec<Sizes>,
     /// Sites whose figures are those of the run.
     pub recorded: Vec<RecordedSite>,
     /// Configurations that cannot be, and why.
@@ -73,6 +79,10 @@ pub struct Configuration {
     pub l1_oversubscription: f64,
     /// Lines that a wave of blocks touches, over what L2 holds.
     pub l2_oversubscription: f64,
+    /// Lines touched between two uses of what earlier waves of blocks touched, over what L2 holds, in the mean over what is
+    /// used again: a layer condition holds where it is below 1. 0 where nothing is used again.
+    #[serde(default)]
+    pub l2_reuse_oversubscription: f64,
     /// Name of the slowest part, as in the profile's estimates; `None` where no rate is known.
     pub limiter: Option<String>,
     /// Time at least; `None` where no rate is known.
@@ -83,6 +93,30 @@ pub struct Configuration {
     pub computed_share: f64,
     /// The shape of the recorded launch.
     pub recorded: bool,
+}
+
+/// A shape over values of a parameter.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Sizes {
+    /// Its name.
+    pub parameter: String,
+    /// Threads per block.
+    pub block: [u32; 3],
+    /// By rising value.
+    pub points: Vec<Size>,
+}
+
+/// A value of a parameter.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Size {
+    /// Value.
+    pub value: i64,
+    /// Bytes read from and written to DRAM, over the threads of the launch.
+    pub dram_bytes_per_thread: f64,
+    /// As in a configuration.
+    pub l2_reuse_oversubscription: f64,
+    /// As in a configuration.
+    pub seconds: Option<f64>,
 }
 
 /// A site whose address does not follow from the launch.
@@ -127,6 +161,7 @@ impl Configuration {
             repeated_load_sectors: whole(found.repeated_sectors),
             l1_oversubscription: nine_digits(found.l1_oversubscription),
             l2_oversubscription: nine_digits(found.l2_oversubscription),
+            l2_reuse_oversubscription: nine_digits(found.l2_reuse_oversubscription),
             limiter: Some(found.limiter.clone()).filter(|name| !name.is_empty()),
             seconds: found.seconds,
             affine_share: nine_digits(found.affine_share),

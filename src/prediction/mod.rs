@@ -5,12 +5,14 @@
 //! profile's estimate.
 
 pub mod caches;
+pub mod changes;
 pub mod classes;
 pub mod configurations;
 pub mod count;
 pub mod curves;
 pub mod document;
 pub mod evaluate;
+pub mod executable;
 pub mod form;
 pub mod interpret;
 pub mod launch;

@@ -72,6 +72,8 @@ pub struct Prediction {
     pub l1_oversubscription: f64,
     /// What a wave of blocks touches, over what L2 holds.
     pub l2_oversubscription: f64,
+    /// What lies between two uses of what earlier waves touched, over what L2 holds.
+    pub l2_reuse_oversubscription: f64,
     /// Name of the slowest part; empty where no rate is known.
     pub limiter: String,
     /// Seconds at least; `None` where no rate is known.
@@ -138,6 +140,8 @@ pub fn predict(subject: &Subject<'_>, launch: &Launch, model: &Model<'_>) -> Res
                 sums.add_recorded(row, subject.share, model);
                 continue;
             }
+            // Points of a thread load what they have in common once, and keep it in registers.
+            _ if loads && !subject.accesses[number].shared && in_register(subject, &evaluated, number) => continue,
             Basis::Affine => sums.affine += site.requests.sectors * global(subject.accesses[number].shared),
             Basis::Threads | Basis::Sample => {
                 sums.computed += site.requests.sectors * global(subject.accesses[number].shared)
@@ -204,6 +208,7 @@ pub fn predict(subject: &Subject<'_>, launch: &Launch, model: &Model<'_>) -> Res
         repeated_sectors: moved.repeated_sectors,
         l1_oversubscription: moved.l1_oversubscription,
         l2_oversubscription: moved.l2_oversubscription,
+        l2_reuse_oversubscription: moved.l2_reuse_oversubscription,
         limiter: String::new(),
         seconds: None,
         affine_share: share(sums.affine, &sums),
@@ -216,6 +221,21 @@ pub fn predict(subject: &Subject<'_>, launch: &Launch, model: &Model<'_>) -> Res
         found.seconds = Some(estimate.seconds);
     }
     Ok(found)
+}
+
+/// Whether another point of the thread loads the same already.
+fn in_register(subject: &Subject<'_>, evaluated: &Evaluated, number: usize) -> bool {
+    let copy = subject.copies[number];
+    let site = &subject.addresses.sites[number];
+    let Value::Form(form) = evaluated.value(site.address) else { return false };
+    (0..number).any(|other| {
+        let before = &subject.addresses.sites[other];
+        subject.copies[other] < copy
+            && subject.accesses[other] == subject.accesses[number]
+            && before.loops == site.loops
+            && subject.rows[other].is_none_or(|row| row.op == "load")
+            && matches!(evaluated.value(before.address), Value::Form(known) if known == form)
+    })
 }
 
 fn global(shared: bool) -> f64 {

@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 
 use warpline_format::expression::{Binary, ExpressionId, ExpressionKind};
 
+use super::changes::Origin;
 use super::count::Access;
 use super::launch::Launch;
 use crate::profile::Profile;
-use crate::profile::model::{self, Addresses, Kernel, Site};
+use crate::profile::model::{self, Addresses, Allocation, Kernel, Site};
 
 /// Why a kernel cannot be predicted.
 #[derive(Debug, thiserror::Error)]
@@ -40,10 +41,32 @@ pub struct Subject<'a> {
     pub rows: Vec<Option<&'a Site>>,
     /// By site of the addresses: a number for each allocation.
     pub allocations: Vec<usize>,
+    /// By site of the addresses: which of a thread's points it is of, 0 where code is not folded.
+    pub copies: Vec<u32>,
+    /// By number of an allocation.
+    pub arrays: Vec<Array>,
     /// Rows of sites without an expression.
     pub others: Vec<&'a Site>,
     /// What of the kernel's figures falls to the launch: rows have sums over all launches.
     pub share: f64,
+}
+
+/// An allocation that a kernel's accesses lead into.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Array {
+    /// Of the allocation and of the parameters that lead into it.
+    pub names: Vec<String>,
+    /// Address that a parameter has.
+    pub base: Option<u64>,
+    /// Bytes of the allocation.
+    pub bytes: Option<u64>,
+}
+
+impl Array {
+    /// The first of its names.
+    pub fn name(&self) -> String {
+        self.names.first().cloned().unwrap_or_else(|| "an array without a name".to_owned())
+    }
 }
 
 impl<'a> Subject<'a> {
@@ -52,6 +75,18 @@ impl<'a> Subject<'a> {
     /// # Errors
     /// [`SubjectError`].
     pub fn new(profile: &'a Profile, kernel: &'a Kernel) -> Result<Subject<'a>, SubjectError> {
+        Subject::of(kernel, &profile.sites, &profile.allocations)
+    }
+
+    /// The same of a kernel whose rows and allocations stand apart.
+    ///
+    /// # Errors
+    /// [`SubjectError`].
+    pub fn of(
+        kernel: &'a Kernel,
+        sites: &'a [Site],
+        rows_of_allocations: &'a [Allocation],
+    ) -> Result<Subject<'a>, SubjectError> {
         let addresses = kernel.addresses.as_ref().ok_or_else(|| SubjectError::NoAddresses(kernel.name.clone()))?;
         let requests = |launch: &&model::Launch| launch.metrics.values().map(|metrics| metrics.requests).sum::<u64>();
         let known = |launch: &&model::Launch| !launch.arguments.is_empty() || addresses.parameters.is_empty();
@@ -61,7 +96,7 @@ impl<'a> Subject<'a> {
         let arguments: BTreeMap<_, _> =
             recorded.arguments.iter().map(|one| ((one.parameter, one.offset), one.value)).collect();
         let launch = Launch { block: recorded.block, grid: recorded.grid, arguments };
-        let own = || profile.sites.iter().filter(|site| site.kernel == kernel.id);
+        let own = || sites.iter().filter(|site| site.kernel == kernel.id);
         let rows: Vec<Option<&Site>> =
             addresses.sites.iter().map(|site| own().find(|row| row.id == site.site)).collect();
         // A site that was not reached has no row; its width does not matter where it makes no requests.
@@ -74,7 +109,7 @@ impl<'a> Subject<'a> {
         let others = own().filter(|row| !addresses.sites.iter().any(|site| site.site == row.id)).collect();
         let all: u64 = kernel.metrics.values().map(|metrics| metrics.requests).sum();
         let mut roots: Vec<Root> = Vec::new();
-        let allocations = addresses
+        let allocations: Vec<usize> = addresses
             .sites
             .iter()
             .map(|site| {
@@ -85,6 +120,7 @@ impl<'a> Subject<'a> {
                 })
             })
             .collect();
+        let arrays = roots.iter().map(|root| array(rows_of_allocations, addresses, recorded, *root)).collect();
         Ok(Subject {
             kernel,
             addresses,
@@ -92,7 +128,9 @@ impl<'a> Subject<'a> {
             launch,
             accesses: rows.iter().map(access).collect(),
             rows,
+            copies: vec![0; addresses.sites.len()],
             allocations,
+            arrays,
             others,
             share: if all == 0 { 0.0 } else { requests(&recorded) as f64 / all as f64 },
         })
@@ -107,6 +145,36 @@ impl<'a> Subject<'a> {
         })
     }
 
+    /// The same with other expressions, whose sites come from these of its own.
+    pub fn with<'b>(&'b self, addresses: &'b Addresses, origins: &[Origin]) -> Subject<'b> {
+        let access = |one: &Origin| {
+            let before = self.accesses[one.site];
+            Access { bytes: one.bytes.unwrap_or(before.bytes), ..before }
+        };
+        Subject {
+            addresses,
+            launch: self.launch.clone(),
+            accesses: origins.iter().map(access).collect(),
+            rows: origins.iter().map(|one| self.rows[one.site]).collect(),
+            allocations: origins.iter().map(|one| self.allocations[one.site]).collect(),
+            copies: origins.iter().map(|one| one.copy).collect(),
+            arrays: self.arrays.clone(),
+            others: self.others.clone(),
+            ..*self
+        }
+    }
+
+    /// Whether a parameter is no pointer into an allocation.
+    pub fn is_number(&self, parameter: &model::Parameter) -> bool {
+        let same = |one: &&model::Argument| (one.parameter, one.offset) == (parameter.number, parameter.offset);
+        self.recorded.arguments.iter().find(same).is_none_or(|one| one.allocation.is_none())
+    }
+
+    /// The number of the array of a name: that of its allocation, or of a parameter.
+    pub fn array(&self, name: &str) -> Option<usize> {
+        self.arrays.iter().position(|array| array.names.iter().any(|known| known == name))
+    }
+
     /// The only kernel parameter of a name.
     pub fn parameter(&self, name: &str) -> Option<&'a model::Parameter> {
         self.addresses.parameters.iter().find(|one| one.name.as_deref() == Some(name))
@@ -119,6 +187,34 @@ enum Root {
     Allocation(u64),
     Parameter(u32, u32),
     Unknown,
+}
+
+/// What is known of an allocation.
+fn array(rows: &[Allocation], addresses: &Addresses, launch: &model::Launch, root: Root) -> Array {
+    let leads = |one: &&model::Argument| match root {
+        Root::Allocation(id) => one.allocation == Some(id),
+        Root::Parameter(parameter, offset) => (one.parameter, one.offset) == (parameter, offset),
+        Root::Unknown => false,
+    };
+    let row = match root {
+        Root::Allocation(id) => rows.iter().find(|row| row.id == id),
+        _ => None,
+    };
+    let name = |one: &model::Argument| {
+        let same = |known: &&model::Parameter| (known.number, known.offset) == (one.parameter, one.offset);
+        addresses.parameters.iter().find(same).and_then(|known| known.name.clone())
+    };
+    let variable = match root {
+        Root::Allocation(id) => addresses.globals.iter().find(|one| one.allocation == id).map(|one| one.address),
+        _ => None,
+    };
+    let arguments = || launch.arguments.iter().filter(leads);
+    let mut names: Vec<String> =
+        row.and_then(|row| row.name.clone()).into_iter().chain(arguments().filter_map(name)).collect();
+    names.dedup();
+    // A row may stand for several allocations, whose bytes are their sum.
+    let bytes = row.map(|row| row.bytes / row.count.max(1));
+    Array { names, base: arguments().map(|one| one.value).min().or(variable), bytes }
 }
 
 /// The pointer that an address comes from.

@@ -38,9 +38,8 @@ impl Boxes<'_> {
         for (at, &cell) in order.iter().enumerate() {
             multiples.extend_from_slice(row(cell));
             for level in 0..levels {
-                let same = at > 0
-                    && bytes[at - 1] == bytes[at]
-                    && row(order[at - 1])[level + 1..] == row(cell)[level + 1..];
+                let same =
+                    at > 0 && bytes[at - 1] == bytes[at] && row(order[at - 1])[level + 1..] == row(cell)[level + 1..];
                 classes.push(if same { classes[(at - 1) * levels + level] } else { at as u32 });
             }
         }

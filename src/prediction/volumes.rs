@@ -287,7 +287,8 @@ impl Family {
         // The smallest stride fills a run where no piece lies between two steps.
         for (number, one) in merged.into_iter().enumerate() {
             let near = grain >= PAGE && multiples.is_empty() && one.stride <= bytes.1 - bytes.0 + grain;
-            if number == 0 && one.stride <= grain || one.stride <= bytes.1 - bytes.0 + 1 && multiples.is_empty() || near {
+            if number == 0 && one.stride <= grain || one.stride <= bytes.1 - bytes.0 + 1 && multiples.is_empty() || near
+            {
                 bytes = (bytes.0 + one.stride * one.range.0, bytes.1 + one.stride * one.range.1);
             } else {
                 multiples.push((one.stride, one.range));
@@ -437,6 +438,64 @@ mod tests {
                 assert_eq!(all, (first as i64..end as i64).collect::<Vec<_>>());
             }
         }
+    }
+
+    /// An access of `threadIdx` and `blockIdx` with these factors along x, y and z of threads.
+    fn access(constant: i64, factors: [i64; 3], block: [i64; 3], bytes: u32, condition: Truth) -> Affine {
+        let threads = (0..).zip(factors);
+        let blocks = (3..).zip(factors.iter().zip(block).map(|(factor, size)| factor * size));
+        let terms = threads.chain(blocks).filter(|term| term.1 != 0).collect();
+        Affine { form: Form { constant, terms }, condition, bytes, allocation: 0, loads: true, stores: false }
+    }
+
+    fn sectors(accesses: &[Affine], block: [i64; 3], grid: [i64; 3], blocks: std::ops::Range<u64>) -> f64 {
+        let bounds = Bounds(block.iter().chain(&grid).map(|size| (0, size - 1)).collect());
+        let found = Footprints::new(accesses, &bounds).union(
+            |_| true,
+            &boxes(blocks.start, blocks.end, grid.map(|size| size as u32)),
+            32,
+        );
+        assert!(!found.rough);
+        found.sectors
+    }
+
+    /// Compulsory volumes that can be told by hand.
+    #[test]
+    fn volumes_are_those_of_closed_forms() {
+        let always = || Truth::Known(true);
+        // A copy: 256 floats are 32 sectors.
+        let copy = [access(0, [4, 0, 0], [256, 1, 1], 4, always())];
+        assert_eq!(sectors(&copy, [256, 1, 1], [64, 1, 1], 7..8), 32.0);
+        assert_eq!(sectors(&copy, [256, 1, 1], [64, 1, 1], 3..24), 21.0 * 32.0);
+        // A transpose reads rows of a matrix of 1024 columns along y: 32 rows of 8 floats, a sector each.
+        let transpose = [access(0, [4096, 4, 0], [32, 8, 1], 4, always())];
+        assert_eq!(sectors(&transpose, [32, 8, 1], [32, 128, 1], 5..6), 32.0);
+        // All blocks of a column of blocks: 1024 rows of a sector.
+        assert_eq!(sectors(&transpose, [32, 8, 1], [32, 128, 1], 0..32), 1024.0);
+        // One member of a structure of 40 bytes: each has its own sector. One of 24 bytes: none is left out.
+        let one = |bytes| [access(0, [bytes, 0, 0], [256, 1, 1], 4, always())];
+        assert_eq!(sectors(&one(40), [256, 1, 1], [4, 1, 1], 0..1), 256.0);
+        assert_eq!(sectors(&one(24), [256, 1, 1], [4, 1, 1], 0..1), 192.0);
+        // Five points around a block of 32 x 8 floats: eight rows with a sector more on each side, and a row of four above
+        // and below.
+        let row = 4096;
+        let plane: Vec<Affine> =
+            [0, -4, 4, -row, row].map(|by| access((1 << 20) + by, [4, row, 0], [32, 8, 1], 4, always())).to_vec();
+        assert_eq!(sectors(&plane, [32, 8, 1], [32, 16, 1], 40..41), 8.0 * 6.0 + 2.0 * 4.0);
+        // Seven points of 64 x 20 x 10 doubles: all rows but those at the edges of the box, each of 16 sectors.
+        let size = [64, 20, 10];
+        let strides = [8, 8 * 64, 8 * 64 * 20];
+        let block = [16, 4, 2];
+        let inside = (0..3).flat_map(|axis| {
+            let form =
+                |sign: i64, constant| Form { constant, terms: vec![(axis, sign), (3 + axis, sign * block[axis])] };
+            [Truth::AtLeast(form(1, -1)), Truth::AtLeast(form(-1, size[axis] - 2))]
+        });
+        let inside = Truth::All(inside.collect());
+        let around = strides.iter().flat_map(|stride| [*stride, -stride]).chain([0]);
+        let stencil: Vec<Affine> = around.map(|by| access((1 << 20) + by, strides, block, 8, inside.clone())).collect();
+        let rows = 18 * 8 + 2 * 18 + 2 * 8;
+        assert_eq!(sectors(&stencil, block, [4, 5, 5], 0..100), f64::from(16 * rows));
     }
 
     /// Accesses of stencils: rows and planes of an array, constants a few elements, rows and planes away.

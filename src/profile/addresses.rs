@@ -75,21 +75,7 @@ pub struct Argument {
 /// Of a kernel; `None` where its module has no expressions for it.
 pub(super) fn of_kernel(analysis: &Analysis, kernel: &KernelData) -> Option<Addresses> {
     let table = &analysis.modules.get(&kernel.module)?.table;
-    let own = |address: &&AddressExpression| table.sites[address.site as usize].function == kernel.function;
-    let sites: Vec<AddressExpression> = table.addresses.iter().filter(own).cloned().collect();
-    if sites.is_empty() {
-        return None;
-    }
-    let mut addresses = subset(table, sites);
-    let parameters = table.parameters.iter().filter(|one| one.function == kernel.function);
-    addresses.parameters = parameters
-        .map(|one| Parameter {
-            number: one.parameter,
-            offset: one.offset,
-            bytes: one.bytes,
-            name: one.name.and_then(|name| table.names.get(name as usize)).cloned(),
-        })
-        .collect();
+    let mut addresses = of_table(table, kernel.function)?;
     for entry in &addresses.expressions {
         let ExpressionKind::Global(number) = entry.kind else { continue };
         let global = Some((kernel.module, number));
@@ -99,6 +85,26 @@ pub(super) fn of_kernel(analysis: &Analysis, kernel: &KernelData) -> Option<Addr
         addresses.globals.push(Variable { number, allocation: *id, address: found.event.address });
     }
     addresses.resources = analysis.resources.get(&(kernel.module, kernel.function)).cloned().unwrap_or_default();
+    Some(addresses)
+}
+
+/// Of a function, as far as its module's table tells.
+pub fn of_table(table: &SiteTable, function: u32) -> Option<Addresses> {
+    let own = |address: &&AddressExpression| table.sites[address.site as usize].function == function;
+    let sites: Vec<AddressExpression> = table.addresses.iter().filter(own).cloned().collect();
+    if sites.is_empty() {
+        return None;
+    }
+    let mut addresses = subset(table, sites);
+    let parameters = table.parameters.iter().filter(|one| one.function == function);
+    addresses.parameters = parameters
+        .map(|one| Parameter {
+            number: one.parameter,
+            offset: one.offset,
+            bytes: one.bytes,
+            name: one.name.and_then(|name| table.names.get(name as usize)).cloned(),
+        })
+        .collect();
     Some(addresses)
 }
 

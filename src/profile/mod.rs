@@ -35,6 +35,7 @@ mod unnamed;
 mod whole;
 mod wide;
 
+pub use addresses::of_table as addresses_of;
 pub use build::{BuildInput, RunFacts, build};
 pub(crate) use estimate::{Work, nine_digits, of_work};
 pub use file::{ProfileError, read, write};

@@ -188,7 +188,7 @@ pub struct Environment {
 }
 
 /// A kernel.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Kernel {
     /// Number, from 0 in order of first launch.
     pub id: u32,
@@ -297,7 +297,7 @@ impl Profile {
 }
 
 /// A launch.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Launch {
     /// Number in the program, from 0.
     pub id: u64,
@@ -362,7 +362,7 @@ pub struct Line {
 }
 
 /// A memory instruction in a kernel and space.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Site {
     /// Number in its module.
     pub id: u32,

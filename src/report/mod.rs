@@ -43,7 +43,9 @@ pub use live::live_text;
 pub use markdown::markdown;
 pub use perfetto::perfetto;
 pub use pprof::pprof;
-pub use prediction::{csv as prediction_csv, json as prediction_json, text as prediction_text};
+pub use prediction::{
+    csv as prediction_csv, html as prediction_html, json as prediction_json, text as prediction_text,
+};
 pub use question::{FindingChoice, LinePlace, PlaceError, answers};
 pub use sarif::sarif;
 pub use speedscope::speedscope;

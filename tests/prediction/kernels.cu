@@ -64,6 +64,54 @@ __global__ void particles(Particle *all, int n)
     }
 }
 
+// The kernels above as they would be after a change: two points to a thread along y, rows that are three elements longer,
+// a structure of arrays.
+__global__ void folded_stencil(const double *in, double *out, int nx, int ny, int nz)
+{
+    int x = blockIdx.x * blockDim.x + threadIdx.x;
+    int y = 2 * (blockIdx.y * blockDim.y + threadIdx.y);
+    int z = blockIdx.z * blockDim.z + threadIdx.z;
+    if (x < 1 || z < 1 || x >= nx - 1 || z >= nz - 1) {
+        return;
+    }
+    size_t i = (size_t(z) * ny + y) * nx + x;
+    size_t plane = size_t(nx) * ny;
+    double low = 0, high = 0;
+    if (y >= 0 && y < ny - 1) {
+        low = in[i];
+        high = in[i + nx];
+    }
+    if (y >= 1 && y < ny - 1) {
+        out[i] = low + in[i - 1] + in[i + 1] + in[i - nx] + high + in[i - plane] + in[i + plane];
+    }
+    if (y + 1 < ny - 1) {
+        i += nx;
+        out[i] = high + in[i - 1] + in[i + 1] + low + in[i + nx] + in[i - plane] + in[i + plane];
+    }
+}
+
+__global__ void wide_stencil(const double *in, double *out, int nx, int ny, int nz, int pitch)
+{
+    int x = blockIdx.x * blockDim.x + threadIdx.x;
+    int y = blockIdx.y * blockDim.y + threadIdx.y;
+    int z = blockIdx.z * blockDim.z + threadIdx.z;
+    if (x < 1 || y < 1 || z < 1 || x >= nx - 1 || y >= ny - 1 || z >= nz - 1) {
+        return;
+    }
+    size_t i = (size_t(z) * ny + y) * pitch + x;
+    size_t plane = size_t(pitch) * ny;
+    out[(size_t(z) * ny + y) * nx + x] =
+        in[i] + in[i - 1] + in[i + 1] + in[i - pitch] + in[i + pitch] + in[i - plane] + in[i + plane];
+}
+
+__global__ void members(float *x, float *y, float *z, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) {
+        x[i] += y[i] * z[i];
+    }
+}
+
 // The block's shape is written into the code.
 __global__ void tiled(const float *in, float *out, int rows, int columns)
 {
@@ -127,6 +175,13 @@ int main(int argc, char **argv)
     Particle *all = array<Particle>(many);
     particles<<<blocks(many, line), line>>>(all, many);
     tiled<<<dim3(blocks(n, 16), blocks(50, 16)), dim3(16, 16)>>>(a, b, 50, n);
+    folded_stencil<<<dim3(blocks(nx, block.x), blocks(ny, 2 * block.y), blocks(nz, block.z)), block>>>(volume, result, nx,
+                                                                                                       ny, nz);
+    double *wide = array<double>(size_t(nx + 3) * ny * nz);
+    wide_stencil<<<dim3(blocks(nx, block.x), blocks(ny, block.y), blocks(nz, block.z)), block>>>(wide, result, nx, ny, nz,
+                                                                                                 nx + 3);
+    float *x = array<float>(many), *y = array<float>(many), *z = array<float>(many);
+    members<<<blocks(many, line), line>>>(x, y, z, many);
     int *index = array<int>(many);
     gather<<<blocks(many, line), line>>>(index, a, b, many);
     chase<<<1, 32>>>(index, n, 10);

@@ -1,42 +1,86 @@
 //! `warpline predict`: configurations of a kernel that were never run.
 
+mod changes;
 mod check;
 mod options;
+mod unlaunched;
 
+use self::changes::Changes;
 use self::options::Wishes;
 use super::args::{PredictArguments, PredictFormat};
-use super::default_model::DefaultModel;
+use super::default_model::{self, DefaultModel};
 use super::models::{Chosen, choose};
 use super::{Failure, output};
 use crate::exit_code;
 use crate::prediction::configurations::{self, GridRule};
 use crate::prediction::count::Basis;
 use crate::prediction::curves;
-use crate::prediction::document::{self, Configuration, Document, RecordedSite, Refused};
+use crate::prediction::document::{self, Configuration, Document, RecordedSite, Refused, Size, Sizes};
 use crate::prediction::launch::Launch;
 use crate::prediction::predict::{Model, Prediction, Refusal, predict};
 use crate::prediction::subject::Subject;
 use crate::profile::model::Kernel;
-use crate::profile::{self, Profile};
+use crate::profile::{self, Profile, nine_digits};
 use crate::report;
 
 pub(super) fn execute(arguments: &PredictArguments) -> Result<u8, Failure> {
     if let Some(output) = &arguments.output {
         output::refuse_same(&arguments.file, output)?;
     }
+    let no_subject = |error| Failure::new(exit_code::NOTHING_MATCHED, error);
+    if unlaunched::is_executable(&arguments.file) {
+        if arguments.check.is_some() {
+            let message = "--check compares with a run: give `predict` a profile of the program";
+            return Err(Failure::new(exit_code::USAGE, message));
+        }
+        let found = unlaunched::kernel(arguments)?;
+        let subject = Subject::of(&found.kernel, &found.sites, &[]).map_err(no_subject)?;
+        let mut notes = vec![
+            "the executable was not run: arrays start at multiples of 256 bytes, and limits by instructions are left out".to_owned(),
+        ];
+        if found.untold > 0 {
+            notes.push(format!("{} accesses to other than global or shared memory are left out", found.untold));
+        }
+        let default = || default_model::of_program(arguments.file.as_os_str(), false);
+        return execute_with(arguments, subject, default, Some(&notes));
+    }
     let profile = profile::read(&arguments.file).map_err(|error| Failure::new(exit_code::UNREADABLE, error))?;
     let kernel = kernel(&profile, arguments.kernel.as_deref())?;
-    let subject = Subject::new(&profile, kernel).map_err(|error| Failure::new(exit_code::NOTHING_MATCHED, error))?;
-    let wishes = Wishes::new(arguments, &subject)?;
+    let subject = Subject::new(&profile, kernel).map_err(no_subject)?;
     let default = || DefaultModel {
         model: profile.run.models.first().cloned().unwrap_or_else(|| "rtx2080ti".to_owned()),
         reason: "the model of the profile".to_owned(),
         note: None,
     };
+    execute_with(arguments, subject, default, None)
+}
+
+/// Predicts and prints. `unlaunched` has what is to be said of a kernel that never ran.
+fn execute_with(
+    arguments: &PredictArguments,
+    subject: Subject<'_>,
+    default: impl FnOnce() -> DefaultModel,
+    unlaunched: Option<&[String]>,
+) -> Result<u8, Failure> {
+    let changes = Changes::new(arguments)?;
+    let changed = changes.apply(&subject)?;
+    let subject = match &changed {
+        Some(changed) => subject.with(&changed.addresses, &changed.origins),
+        None => subject,
+    };
+    let wishes = Wishes::new(arguments, &subject, changes.fold)?;
     let models = choose(arguments.gpu.as_deref(), default, &arguments.state())?;
     let mut documents = Vec::new();
     for model in &models {
-        documents.push(of_model(&subject, &wishes, model)?);
+        let mut document = of_model(&subject, &wishes, model)?;
+        if let Some(notes) = unlaunched {
+            refuse_unknown(&subject, &document)?;
+            document.assumptions.retain(|text| !text.contains("those of launch"));
+            document.assumptions.extend(notes.iter().cloned());
+            document.configurations.iter_mut().for_each(|one| one.recorded = false);
+        }
+        document.changes = changed.iter().flat_map(|changed| changed.told.iter().cloned()).collect();
+        documents.push(document);
     }
     let mut documents = documents.into_iter();
     let Some(mut document) = documents.next() else { return Ok(exit_code::USAGE) };
@@ -44,7 +88,7 @@ pub(super) fn execute(arguments: &PredictArguments) -> Result<u8, Failure> {
     if let Some(command) = &arguments.check {
         let mut text = String::new();
         for one in std::iter::once(&document).chain(&document.other_models) {
-            text.push_str(&check::check(one, kernel, command)?);
+            text.push_str(&check::check(one, subject.kernel, command)?);
         }
         output::write(text.as_bytes(), arguments.output.as_deref())?;
         return Ok(exit_code::OK);
@@ -53,9 +97,20 @@ pub(super) fn execute(arguments: &PredictArguments) -> Result<u8, Failure> {
         PredictFormat::Text => report::prediction_text(&document, arguments.top),
         PredictFormat::Json => report::prediction_json(&document),
         PredictFormat::Csv => report::prediction_csv(&document),
+        PredictFormat::Html => report::prediction_html(&document),
     };
     output::write(text.as_bytes(), arguments.output.as_deref())?;
     Ok(exit_code::OK)
+}
+
+/// Refuses a kernel that never ran and has accesses that only a run could tell.
+fn refuse_unknown(subject: &Subject<'_>, document: &Document) -> Result<(), Failure> {
+    let Some(first) = document.recorded.first() else { return Ok(()) };
+    let message = format!(
+        "{}: {}:{}: {}; `warpline run` the program and give `predict` the profile, which has what such accesses do",
+        subject.kernel.name, first.file, first.line, first.reason
+    );
+    Err(Failure::new(exit_code::NOTHING_MATCHED, message))
 }
 
 /// The only kernel whose name matches.
@@ -106,7 +161,9 @@ fn of_model(subject: &Subject<'_>, wishes: &Wishes, chosen: &Chosen) -> Result<D
         kernel: subject.kernel.name.clone(),
         model: chosen.key.clone(),
         assumptions: Vec::new(),
+        changes: Vec::new(),
         configurations: Vec::new(),
+        sizes: Vec::new(),
         recorded: Vec::new(),
         refused: Vec::new(),
         other_models: Vec::new(),
@@ -129,9 +186,28 @@ fn of_model(subject: &Subject<'_>, wishes: &Wishes, chosen: &Chosen) -> Result<D
         }
     }
     document.configurations.sort_by(Configuration::rank);
+    if let Some((parameter, launches)) =
+        document.configurations.first().and_then(|best| wishes.sizes(subject, best.block))
+    {
+        let block = document.configurations.first().map_or([1; 3], |best| best.block);
+        let points =
+            launches.iter().filter_map(|(value, launch)| Some(size(*value, &predict(subject, launch, &model).ok()?)));
+        document.sizes.push(Sizes { parameter: parameter.to_owned(), block, points: points.collect() });
+    }
     document.recorded = recorded_sites(subject, &predictions);
     document.assumptions = assumptions(subject, wishes, &launches, &predictions);
     Ok(document)
+}
+
+/// A value of a parameter with what is predicted there.
+fn size(value: i64, found: &Prediction) -> Size {
+    let threads: f64 = found.block.iter().chain(&found.grid).map(|&size| f64::from(size)).product();
+    Size {
+        value,
+        dram_bytes_per_thread: nine_digits((found.dram_loads + found.dram_stores) / threads),
+        l2_reuse_oversubscription: nine_digits(found.l2_reuse_oversubscription),
+        seconds: found.seconds,
+    }
 }
 
 /// All launches, on as many threads as there are cores.

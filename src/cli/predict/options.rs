@@ -6,9 +6,14 @@ use crate::exit_code;
 use crate::prediction::configurations::{GridRule, all_blocks, followed, grid_for, is_block, sizes};
 use crate::prediction::launch::Launch;
 use crate::prediction::subject::Subject;
+use crate::profile::model::Parameter;
 
 /// What is asked for.
 pub(super) struct Wishes {
+    /// Points that a thread does along each axis.
+    fold: [u32; 3],
+    /// Name and values of a parameter.
+    over: Option<(String, Vec<i64>)>,
     blocks: Vec<[u32; 3]>,
     grid: Option<[u32; 3]>,
     /// The recorded launch with its arguments changed.
@@ -17,32 +22,15 @@ pub(super) struct Wishes {
 }
 
 impl Wishes {
-    pub(super) fn new(arguments: &PredictArguments, subject: &Subject<'_>) -> Result<Wishes, Failure> {
+    pub(super) fn new(arguments: &PredictArguments, subject: &Subject<'_>, fold: [u32; 3]) -> Result<Wishes, Failure> {
         let usage = |message: String| Failure::new(exit_code::USAGE, message);
         let mut base = subject.launch.clone();
         for setting in &arguments.set {
             let (name, value) =
                 setting.split_once('=').ok_or_else(|| usage(format!("--set takes NAME=VALUE, not `{setting}`")))?;
-            let parameter = subject.parameter(name).ok_or_else(|| {
-                let known =
-                    subject.addresses.parameters.iter().filter(|one| is_number(subject, one.number, one.offset));
-                let known: Vec<_> = known.filter_map(|one| one.name.as_deref()).collect();
-                usage(format!(
-                    "--set {name}: no address depends on such a parameter; these can be set: {}",
-                    known.join(", ")
-                ))
-            })?;
-            if !is_number(subject, parameter.number, parameter.offset) {
-                return Err(usage(format!("--set {name}: a pointer has no value that could be set")));
-            }
-            let value: i64 =
-                value.trim().parse().map_err(|_| usage(format!("--set {name}: `{value}` is no whole number")))?;
-            let bits = 8 * parameter.bytes.min(8);
-            let fits = bits >= 64 || (-(1i64 << (bits - 1))..1i64 << bits).contains(&value);
-            if !fits {
-                return Err(usage(format!("--set {name}: {value} does not fit {bits} bits")));
-            }
-            let kept = if bits >= 64 { value as u64 } else { value as u64 & ((1 << bits) - 1) };
+            let parameter = settable(subject, "--set", name)?;
+            let kept = number("--set", name, value, parameter.bytes)?;
+            let kept = self::kept(kept, parameter.bytes);
             base.arguments.insert((parameter.number, parameter.offset), kept);
         }
         let grid = match &arguments.grid {
@@ -70,8 +58,10 @@ impl Wishes {
                 distinct.push(block);
             }
         }
-        let changed = base != subject.launch;
-        Ok(Wishes { blocks: distinct, grid, base, changed })
+        let over = arguments.over.as_deref().map(|text| over(text, subject)).transpose()?;
+        let changed =
+            base != subject.launch || fold != [1; 3] || !arguments.pad.is_empty() || !arguments.layout.is_empty();
+        Ok(Wishes { fold, over, blocks: distinct, grid, base, changed })
     }
 
     /// Whether arguments are other ones.
@@ -82,19 +72,86 @@ impl Wishes {
     /// All launches, with how their grids came to be.
     pub(super) fn launches(&self, subject: &Subject<'_>) -> Vec<(Launch, Vec<GridRule>)> {
         let followed = followed(subject);
-        let each = self.blocks.iter().map(|&block| {
-            let (grid, rules) = match self.grid {
-                Some(grid) => (grid, vec![GridRule::Given]),
-                None => grid_for(subject, &self.base, block, &followed),
-            };
-            (Launch { block, grid, arguments: self.base.arguments.clone() }, rules)
-        });
+        let each = self.blocks.iter().map(|&block| self.launch(subject, block, &self.base, &followed));
         each.collect()
+    }
+
+    fn launch(
+        &self,
+        subject: &Subject<'_>,
+        block: [u32; 3],
+        base: &Launch,
+        followed: &[Option<&Parameter>; 3],
+    ) -> (Launch, Vec<GridRule>) {
+        let (grid, rules) = match self.grid {
+            Some(grid) => (grid, vec![GridRule::Given]),
+            None => {
+                let points = std::array::from_fn(|axis| block[axis].saturating_mul(self.fold[axis]));
+                grid_for(subject, base, points, followed)
+            }
+        };
+        (Launch { block, grid, arguments: base.arguments.clone() }, rules)
+    }
+
+    /// The parameter, and launches of a shape at each of its values.
+    pub(super) fn sizes(&self, subject: &Subject<'_>, block: [u32; 3]) -> Option<(&str, Vec<(i64, Launch)>)> {
+        let (name, values) = self.over.as_ref()?;
+        let parameter = subject.parameter(name)?;
+        let followed = followed(subject);
+        let each = values.iter().map(|&value| {
+            let mut base = self.base.clone();
+            base.arguments.insert((parameter.number, parameter.offset), kept(value, parameter.bytes));
+            (value, self.launch(subject, block, &base, &followed).0)
+        });
+        Some((name, each.collect()))
     }
 }
 
-/// Whether a parameter is no pointer into an allocation.
-fn is_number(subject: &Subject<'_>, parameter: u32, offset: u32) -> bool {
-    let found = subject.recorded.arguments.iter().find(|one| (one.parameter, one.offset) == (parameter, offset));
-    found.is_none_or(|one| one.allocation.is_none())
+/// Most values of `--over`.
+const MOST_SIZES: usize = 1000;
+
+/// Name and values of `--over`.
+fn over(text: &str, subject: &Subject<'_>) -> Result<(String, Vec<i64>), Failure> {
+    let usage = |message: String| Failure::new(exit_code::USAGE, message);
+    let wrong = || usage(format!("--over takes NAME=VALUE,…, as n=512,1024, not `{text}`"));
+    let (name, values) = text.split_once('=').ok_or_else(wrong)?;
+    let parameter = settable(subject, "--over", name)?;
+    let values = values.split(',').map(|value| number("--over", name, value, parameter.bytes));
+    let mut values = values.collect::<Result<Vec<i64>, Failure>>()?;
+    values.sort_unstable();
+    values.dedup();
+    if values.len() > MOST_SIZES {
+        return Err(usage(format!("--over takes {MOST_SIZES} values at most")));
+    }
+    Ok((name.to_owned(), values))
+}
+
+/// The parameter of a name, if it is no pointer.
+fn settable<'a>(subject: &Subject<'a>, option: &str, name: &str) -> Result<&'a Parameter, Failure> {
+    let usage = |message: String| Failure::new(exit_code::USAGE, message);
+    let parameter = subject.parameter(name).ok_or_else(|| {
+        let known = subject.addresses.parameters.iter().filter(|one| subject.is_number(one));
+        let known: Vec<_> = known.filter_map(|one| one.name.as_deref()).collect();
+        let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
+        usage(format!("{option} {name}: no address depends on such a parameter; these can be set: {known}"))
+    })?;
+    if !subject.is_number(parameter) {
+        return Err(usage(format!("{option} {name}: a pointer has no value that could be set")));
+    }
+    Ok(parameter)
+}
+
+/// A number that a parameter can have.
+fn number(option: &str, name: &str, text: &str, bytes: u32) -> Result<i64, Failure> {
+    let usage = |message: String| Failure::new(exit_code::USAGE, message);
+    let value: i64 = text.trim().parse().map_err(|_| usage(format!("{option} {name}: `{text}` is no whole number")))?;
+    let bits = 8 * bytes.min(8);
+    let fits = bits >= 64 || (-(1i64 << bits.saturating_sub(1))..1i64 << bits).contains(&value);
+    if fits { Ok(value) } else { Err(usage(format!("{option} {name}: {value} does not fit {bits} bits"))) }
+}
+
+/// The bits of a value, as arguments are kept.
+fn kept(value: i64, bytes: u32) -> u64 {
+    let bits = 8 * bytes.min(8);
+    if bits >= 64 { value as u64 } else { value as u64 & ((1 << bits) - 1) }
 }

@@ -3,6 +3,7 @@
 pub(super) mod allocation_churn;
 pub(super) mod atomic_contention;
 pub(super) mod bank_conflict;
+pub(super) mod block_shape;
 pub(super) mod cache_sweep;
 pub(super) mod cache_thrash;
 pub(super) mod constant_serialised;

@@ -1,9 +1,11 @@
-//! Predictions for readers: a table, CSV, JSON.
+//! Predictions for readers: a table, CSV, JSON, a page.
 
 mod csv;
+mod html;
 mod text;
 
 pub use csv::csv;
+pub use html::html;
 pub use text::text;
 
 use crate::prediction::document::Document;

@@ -65,6 +65,28 @@ fn write(out: &mut String, document: &Document, top: usize) -> std::fmt::Result 
         writeln!(out, "* as it was run")?;
     }
     writeln!(out)?;
+    for sizes in &document.sizes {
+        let [x, y, z] = sizes.block;
+        writeln!(
+            out,
+            "blocks of {x}x{y}x{z} over {}: DRAM bytes per thread, time, L2 filled between two uses",
+            sizes.parameter
+        )?;
+        for size in &sizes.points {
+            writeln!(
+                out,
+                "  {:>10}  {:>10.2}  {:>10}  {:>8.2}",
+                size.value,
+                size.dram_bytes_per_thread,
+                size.seconds.map_or_else(|| "?".to_owned(), seconds),
+                size.l2_reuse_oversubscription
+            )?;
+        }
+        writeln!(out)?;
+    }
+    for change in &document.changes {
+        writeln!(out, "changed: {change}")?;
+    }
     for assumption in &document.assumptions {
         writeln!(out, "assumed: {assumption}")?;
     }

@@ -1,0 +1,108 @@
+//! `--fold`, `--pad` and `--layout`: code that would be another.
+
+use super::super::Failure;
+use super::super::args::PredictArguments;
+use crate::exit_code;
+use crate::prediction::changes::{ChangeError, Origin, folded, padded, parted};
+use crate::prediction::subject::Subject;
+use crate::profile::model::Addresses;
+
+/// Most elements of a padding.
+const MOST_PADDING: i64 = 1 << 20;
+
+/// What is to be another.
+#[derive(Debug, Default)]
+pub(super) struct Changes {
+    /// Points of a thread along each axis.
+    pub fold: [u32; 3],
+    pads: Vec<(String, usize, i64)>,
+    layouts: Vec<String>,
+}
+
+/// Expressions of the changed code.
+#[derive(Debug)]
+pub(super) struct Changed {
+    /// The expressions.
+    pub addresses: Addresses,
+    /// Where each of its sites comes from.
+    pub origins: Vec<Origin>,
+    /// In words.
+    pub told: Vec<String>,
+}
+
+impl Changes {
+    pub(super) fn new(arguments: &PredictArguments) -> Result<Changes, Failure> {
+        let usage = |message: String| Failure::new(exit_code::USAGE, message);
+        let mut changes = Changes { fold: [1; 3], ..Changes::default() };
+        for text in arguments.fold.iter().flat_map(|text| text.split(',')) {
+            let wrong = || usage(format!("--fold takes AXIS=POINTS, as y=2, not `{text}`"));
+            let (axis, points) = text.split_once('=').ok_or_else(wrong)?;
+            let points = points.trim().parse().ok().filter(|points| (1..=64).contains(points)).ok_or_else(wrong)?;
+            changes.fold[axis_of(axis).ok_or_else(wrong)?] = points;
+        }
+        for text in &arguments.pad {
+            let wrong = || usage(format!("--pad takes ARRAY.AXIS=ELEMENTS, as d_in.x=1, not `{text}`"));
+            let (place, elements) = text.split_once('=').ok_or_else(wrong)?;
+            let (name, axis) = place.rsplit_once('.').ok_or_else(wrong)?;
+            let elements: i64 = elements.trim().parse().map_err(|_| wrong())?;
+            if !(0..=MOST_PADDING).contains(&elements) {
+                return Err(wrong());
+            }
+            changes.pads.push((name.trim().to_owned(), axis_of(axis).ok_or_else(wrong)?, elements));
+        }
+        for text in &arguments.layout {
+            match text.split_once('=') {
+                Some((name, layout)) if layout.trim().eq_ignore_ascii_case("soa") => {
+                    changes.layouts.push(name.trim().to_owned());
+                }
+                _ => return Err(usage(format!("--layout takes ARRAY=soa, not `{text}`"))),
+            }
+        }
+        Ok(changes)
+    }
+
+    /// The expressions of the changed code; `None` where nothing changes.
+    pub(super) fn apply(&self, subject: &Subject<'_>) -> Result<Option<Changed>, Failure> {
+        let failed = |error: ChangeError| Failure::new(exit_code::USAGE, error);
+        if self.fold == [1; 3] && self.pads.is_empty() && self.layouts.is_empty() {
+            return Ok(None);
+        }
+        let mut origins = Origin::same(subject.addresses.sites.len());
+        let mut told = Vec::new();
+        let mut addresses = subject.addresses.clone();
+        for name in &self.layouts {
+            let one = subject.with(&addresses, &origins);
+            let (next, after, bytes) = parted(&one, array(&one, name).map_err(failed)?).map_err(failed)?;
+            told.push(format!(
+                "{name} as a structure of arrays (its structures have {bytes} bytes, as indices move through it)"
+            ));
+            origins = Origin::then(&origins, &after);
+            addresses = next;
+        }
+        for (name, axis, by) in &self.pads {
+            let one = subject.with(&addresses, &origins);
+            let next = padded(&one, array(&one, name).map_err(failed)?, *axis, *by).map_err(failed)?;
+            told.push(format!("{name} padded by {by} along {}", ["x", "y", "z"][*axis]));
+            addresses = next;
+        }
+        let (addresses, after) = folded(&addresses, self.fold).map_err(failed)?;
+        for (axis, points) in ["x", "y", "z"].iter().zip(self.fold).filter(|(_, points)| *points > 1) {
+            told.push(format!(
+                "each thread does {points} points along {axis}; what these load in common is loaded once; registers and \
+                 instructions per request are those of the code as it is"
+            ));
+        }
+        Ok(Some(Changed { addresses, origins: Origin::then(&origins, &after), told }))
+    }
+}
+
+fn axis_of(text: &str) -> Option<usize> {
+    ["x", "y", "z"].iter().position(|axis| text.trim().eq_ignore_ascii_case(axis))
+}
+
+fn array(subject: &Subject<'_>, name: &str) -> Result<usize, ChangeError> {
+    subject.array(name).ok_or_else(|| ChangeError::NoArray {
+        name: name.to_owned(),
+        known: subject.arrays.iter().flat_map(|array| array.names.iter().cloned()).collect(),
+    })
+}

@@ -1,0 +1,77 @@
+//! Predictions of an executable that never ran: the shape of the launch and its arguments are all given.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use super::super::Failure;
+use super::super::args::PredictArguments;
+use crate::exit_code;
+use crate::prediction::configurations::{is_block, sizes};
+use crate::prediction::executable::{ExecutableError, Unlaunched, made_up, modules};
+
+/// Whether a file is an executable and no profile.
+pub(super) fn is_executable(path: &Path) -> bool {
+    let mut head = [0; 4];
+    std::fs::File::open(path).is_ok_and(|mut file| std::io::Read::read_exact(&mut file, &mut head).is_ok())
+        && head == *b"\x7fELF"
+}
+
+/// The only kernel whose name matches, with a launch as it is asked for.
+pub(super) fn kernel(arguments: &PredictArguments) -> Result<Unlaunched, Failure> {
+    let usage = |message: String| Failure::new(exit_code::USAGE, message);
+    let modules = modules(&arguments.file).map_err(|error| {
+        let code = match error {
+            ExecutableError::NoModules { .. } => exit_code::NOTHING_MATCHED,
+            _ => exit_code::UNREADABLE,
+        };
+        Failure::new(code, error)
+    })?;
+    let pattern = arguments.kernel.as_deref().map(regex::Regex::new).transpose();
+    let pattern = pattern.map_err(|error| usage(format!("--kernel: {error}")))?;
+    let all = || modules.iter().flat_map(|module| module.kernels.iter().map(move |kernel| (module, kernel)));
+    let name = |module: &crate::prediction::executable::Module, function: u32| {
+        module.table.functions.get(function as usize).map(|function| function.name.clone()).unwrap_or_default()
+    };
+    let matching: Vec<_> = all()
+        .filter(|(module, kernel)| pattern.as_ref().is_none_or(|one| one.is_match(&name(module, kernel.function))))
+        .collect();
+    let names =
+        |kernels: &[(&crate::prediction::executable::Module, &crate::prediction::executable::BuiltKernel)]| {
+            kernels.iter().map(|(module, kernel)| format!("\n  {}", name(module, kernel.function))).collect::<String>()
+        };
+    let (module, built) = match matching[..] {
+        [one] => one,
+        [] => {
+            let known = names(&all().collect::<Vec<_>>());
+            let wanted = arguments.kernel.as_deref().unwrap_or_default();
+            let message = format!("no kernel matches --kernel {wanted}; there are:{known}");
+            return Err(Failure::new(exit_code::NOTHING_MATCHED, message));
+        }
+        _ => return Err(usage(format!("--kernel has to name one kernel; these match:{}", names(&matching)))),
+    };
+    let own = name(module, built.function);
+    let first = arguments.block.split(',').next().and_then(sizes).filter(|block| is_block(*block));
+    let grid = arguments.grid.as_deref().and_then(sizes);
+    let (Some(block), Some(grid)) = (first, grid) else {
+        return Err(usage(format!(
+            "{own} was never launched: --block SHAPE,… and --grid SHAPE have to say how it would be; give a profile where \
+             shapes should follow a launch"
+        )));
+    };
+    let mut values = BTreeMap::new();
+    for setting in &arguments.set {
+        if let Some((name, value)) = setting.split_once('=')
+            && let Ok(value) = value.trim().parse()
+        {
+            values.insert(name.to_owned(), value);
+        }
+    }
+    let found = made_up(module, built, block, grid, &values).ok_or_else(|| {
+        Failure::new(exit_code::NOTHING_MATCHED, format!("{own}: the compiler told no address of this kernel"))
+    })?;
+    if !found.missing.is_empty() {
+        let list: Vec<String> = found.missing.iter().map(|name| format!("--set {name}=VALUE")).collect();
+        return Err(usage(format!("{own} was never launched, so its arguments are not known: {}", list.join(" "))));
+    }
+    Ok(found)
+}

@@ -1,0 +1,111 @@
+//! Threads that do the work of several points beside each other: thread coarsening.
+//!
+//! Along a folded axis a thread does the points `F · i` to `F · i + F - 1`, so the index is `F · threadIdx + j` and a block is
+//! `F · blockDim` points long. The code is there once for each `j`; what does not depend on it is there once.
+
+use warpline_format::expression::{AddressExpression, Binary, ExpressionKind, LoopExpression, LoopId};
+
+use super::graph::Graph;
+use super::{ChangeError, Origin};
+use crate::profile::model::Addresses;
+
+/// Points of a thread, at most.
+const MOST_POINTS: u64 = 64;
+
+/// The expressions of folded code, and where each of its sites comes from.
+///
+/// # Errors
+/// [`ChangeError::TooMany`].
+pub fn folded(addresses: &Addresses, fold: [u32; 3]) -> Result<(Addresses, Vec<Origin>), ChangeError> {
+    let points: u64 = fold.iter().map(|&points| u64::from(points)).product();
+    if points > MOST_POINTS {
+        return Err(ChangeError::TooMany { points, most: MOST_POINTS });
+    }
+    let changing = changing(addresses, fold);
+    let mut graph = Graph::new(&addresses.expressions);
+    let mut loops = addresses.loops.clone();
+    let (mut sites, mut origins) = (Vec::new(), Vec::new());
+    for copy in 0..points as u32 {
+        let at = [copy % fold[0], copy / fold[0] % fold[1], copy / fold[0] / fold[1]];
+        let first = loops.len() as LoopId;
+        let mut laps: Vec<LoopId> = Vec::with_capacity(changing.len());
+        for (lap, _) in (0..).zip(&addresses.loops) {
+            let own = changing[..lap as usize].iter().filter(|changes| **changes).count() as LoopId;
+            laps.push(if changing[lap as usize] { first + own } else { lap });
+        }
+        let mut numbers = Vec::with_capacity(addresses.expressions.len());
+        for &one in &addresses.expressions {
+            let number = match one.kind {
+                ExpressionKind::Thread(axis) | ExpressionKind::BlockSize(axis) if fold[usize::from(axis)] > 1 => {
+                    let axis = usize::from(axis);
+                    let index = graph.add(one);
+                    let factor = graph.constant(i64::from(fold[axis]), one.bits);
+                    let many = graph.exact(Binary::Product, index, factor, one.bits);
+                    let more = graph.constant(i64::from(at[axis]), one.bits);
+                    match one.kind {
+                        ExpressionKind::Thread(_) => graph.exact(Binary::Sum, many, more, one.bits),
+                        _ => many,
+                    }
+                }
+                ExpressionKind::Counter(lap) => {
+                    let kind = ExpressionKind::Counter(laps[lap as usize]);
+                    graph.add(warpline_format::expression::Expression { kind, ..one })
+                }
+                _ => graph.again(one, |operand| numbers[operand as usize]),
+            };
+            numbers.push(number);
+        }
+        for (lap, _) in addresses.loops.iter().zip(&changing).filter(|(_, changes)| **changes) {
+            loops.push(LoopExpression {
+                line: lap.line,
+                around: lap.around.iter().map(|&lap| laps[lap as usize]).collect(),
+                ends: lap.ends.iter().map(|&end| numbers[end as usize]).collect(),
+            });
+        }
+        for (number, site) in addresses.sites.iter().enumerate() {
+            sites.push(AddressExpression {
+                site: site.site,
+                address: numbers[site.address as usize],
+                guard: site.guard.map(|guard| numbers[guard as usize]),
+                loops: site.loops.iter().map(|&lap| laps[lap as usize]).collect(),
+            });
+            origins.push(Origin { site: number, copy, bytes: None });
+        }
+    }
+    Ok((Addresses { expressions: graph.expressions, sites, loops, ..addresses.clone() }, origins))
+}
+
+/// Loops whose ends differ from point to point of a thread.
+fn changing(addresses: &Addresses, fold: [u32; 3]) -> Vec<bool> {
+    let mut changing = vec![false; addresses.loops.len()];
+    loop {
+        let mut differs: Vec<bool> = Vec::with_capacity(addresses.expressions.len());
+        for one in &addresses.expressions {
+            let of = |id: u32| differs[id as usize];
+            differs.push(match one.kind {
+                ExpressionKind::Thread(axis) | ExpressionKind::BlockSize(axis) => fold[usize::from(axis)] > 1,
+                ExpressionKind::Counter(lap) => changing[lap as usize],
+                ExpressionKind::Binary(_, left, right) | ExpressionKind::Compare(_, left, right) => {
+                    of(left) || of(right)
+                }
+                ExpressionKind::Signed(inner) | ExpressionKind::Unsigned(inner) => of(inner),
+                ExpressionKind::Choice(condition, one, other) => of(condition) || of(one) || of(other),
+                _ => false,
+            });
+        }
+        let next: Vec<bool> = addresses
+            .loops
+            .iter()
+            .zip(&changing)
+            .map(|(lap, changes)| {
+                *changes
+                    || lap.ends.iter().any(|&end| differs[end as usize])
+                    || lap.around.iter().any(|&lap| changing[lap as usize])
+            })
+            .collect();
+        if next == changing {
+            return changing;
+        }
+        changing = next;
+    }
+}

@@ -1,0 +1,57 @@
+//! Expressions that are added to others, each once.
+
+use rustc_hash::FxHashMap;
+use warpline_format::expression::{Binary, Expression, ExpressionId, ExpressionKind};
+
+/// A graph that grows.
+pub(super) struct Graph {
+    /// Each behind its operands.
+    pub expressions: Vec<Expression>,
+    numbers: FxHashMap<Expression, ExpressionId>,
+}
+
+impl Graph {
+    /// Of what there is.
+    pub fn new(expressions: &[Expression]) -> Graph {
+        let numbers = expressions.iter().zip(0..).map(|(one, number)| (*one, number)).collect();
+        Graph { expressions: expressions.to_vec(), numbers }
+    }
+
+    /// The number of an expression.
+    pub fn add(&mut self, one: Expression) -> ExpressionId {
+        let next = self.expressions.len() as ExpressionId;
+        *self.numbers.entry(one).or_insert_with(|| {
+            self.expressions.push(one);
+            next
+        })
+    }
+
+    /// A number as wide as an expression.
+    pub fn constant(&mut self, value: i64, bits: u8) -> ExpressionId {
+        self.add(Expression { bits, exact: false, kind: ExpressionKind::Constant(value) })
+    }
+
+    /// Arithmetic that keeps to its width.
+    pub fn exact(&mut self, operation: Binary, left: ExpressionId, right: ExpressionId, bits: u8) -> ExpressionId {
+        self.add(Expression { bits, exact: true, kind: ExpressionKind::Binary(operation, left, right) })
+    }
+
+    /// An expression with other operands.
+    pub fn again(&mut self, one: Expression, operand: impl Fn(ExpressionId) -> ExpressionId) -> ExpressionId {
+        let kind = match one.kind {
+            ExpressionKind::Binary(operation, left, right) => {
+                ExpressionKind::Binary(operation, operand(left), operand(right))
+            }
+            ExpressionKind::Compare(comparison, left, right) => {
+                ExpressionKind::Compare(comparison, operand(left), operand(right))
+            }
+            ExpressionKind::Signed(of) => ExpressionKind::Signed(operand(of)),
+            ExpressionKind::Unsigned(of) => ExpressionKind::Unsigned(operand(of)),
+            ExpressionKind::Choice(condition, one, other) => {
+                ExpressionKind::Choice(operand(condition), operand(one), operand(other))
+            }
+            other => other,
+        };
+        self.add(Expression { kind, ..one })
+    }
+}

@@ -1,0 +1,145 @@
+//! A kernel of an executable as a profile would have it after one launch of which nothing was measured.
+
+use std::collections::BTreeMap;
+
+use warpline_format::access::Space;
+use warpline_format::expression::{Binary, ExpressionId, ExpressionKind};
+use warpline_format::site_table::{Op, SiteTable};
+
+use super::{BuiltKernel, Module};
+use crate::profile::addresses_of;
+use crate::profile::model::{Addresses, Argument, Kernel, Launch, Site, Variable};
+
+/// Address of the first array; each has so much room.
+const FIRST: u64 = 1 << 40;
+const ROOM: u64 = 1 << 38;
+
+/// A kernel that was never launched.
+#[derive(Clone, Debug)]
+pub struct Unlaunched {
+    /// With one launch.
+    pub kernel: Kernel,
+    /// Rows of its accesses.
+    pub sites: Vec<Site>,
+    /// Parameters that have no value yet, by name.
+    pub missing: Vec<String>,
+    /// Accesses whose addresses the compiler does not tell.
+    pub untold: usize,
+}
+
+/// A launch of a kernel with a shape and with numbers for its parameters by name. Pointers lead to arrays of their own.
+pub fn made_up(
+    module: &Module,
+    built: &BuiltKernel,
+    block: [u32; 3],
+    grid: [u32; 3],
+    values: &BTreeMap<String, i64>,
+) -> Option<Unlaunched> {
+    let table = &module.table;
+    let function = table.functions.get(built.function as usize)?;
+    let mut addresses = addresses_of(table, built.function)?;
+    addresses.resources.clone_from(&built.resources);
+    for entry in &addresses.expressions {
+        if let ExpressionKind::Global(number) = entry.kind
+            && !addresses.globals.iter().any(|one| one.number == number)
+        {
+            let allocation = u64::from(number) + (1 << 32);
+            let address = FIRST / 2 + u64::from(number) * (ROOM >> 8);
+            addresses.globals.push(Variable { number, allocation, address });
+        }
+    }
+    let pointers = pointers(&addresses, values);
+    let mut arguments = Vec::new();
+    let mut missing = Vec::new();
+    for one in &addresses.parameters {
+        let name = one.name.clone().unwrap_or_else(|| format!("parameter{}", one.number));
+        let mut argument =
+            Argument { parameter: one.number, offset: one.offset, bytes: one.bytes, value: 0, allocation: None };
+        if let Some(&value) = values.get(&name) {
+            argument.value = value as u64;
+        } else if let Some(place) = pointers.iter().position(|known| *known == (one.number, one.offset)) {
+            argument.value = FIRST + place as u64 * ROOM;
+            argument.allocation = Some(place as u64);
+        } else {
+            missing.push(name);
+            continue;
+        }
+        arguments.push(argument);
+    }
+    let sites = addresses.sites.iter().filter_map(|one| row(table, one.site)).collect();
+    let own = table.sites.iter().filter(|site| site.function == built.function).count();
+    let untold = own.saturating_sub(addresses.sites.len());
+    let frame = table.frames.get(function.frame as usize);
+    let file = frame.and_then(|frame| table.files.get(frame.file as usize));
+    let launch =
+        Launch { grid, block, static_shared_bytes: built.shared_bytes, registers: 32, arguments, ..Launch::default() };
+    let kernel = Kernel {
+        name: function.name.clone(),
+        mangled: function.mangled.clone(),
+        module: table.module.clone(),
+        file: file.map(|file| file.path.clone().into()).unwrap_or_default(),
+        line: frame.map_or(0, |frame| frame.line),
+        launches: vec![launch],
+        launch_count: 1,
+        addresses: Some(addresses),
+        ..Kernel::default()
+    };
+    Some(Unlaunched { kernel, sites, missing, untold })
+}
+
+/// What is known of a site without running it.
+fn row(table: &SiteTable, number: u32) -> Option<Site> {
+    let site = table.sites.get(number as usize)?;
+    let frame = site.chain.first().and_then(|frame| table.frames.get(*frame as usize));
+    let file = frame.and_then(|frame| table.files.get(frame.file as usize));
+    Some(Site {
+        id: number,
+        file: file.map(|file| file.path.clone().into()).unwrap_or_default(),
+        line: frame.map_or(0, |frame| frame.line),
+        column: frame.map_or(0, |frame| frame.column),
+        op: match site.op {
+            Op::Load => "load",
+            Op::Store => "store",
+            Op::Atomic => "atomic",
+        }
+        .to_owned(),
+        space: match site.space {
+            Space::Shared => "shared",
+            _ => "global",
+        }
+        .to_owned(),
+        bytes: site.bytes,
+        ..Site::default()
+    })
+}
+
+/// Parameters that addresses are relative to: added as they are, and not given as numbers.
+fn pointers(addresses: &Addresses, values: &BTreeMap<String, i64>) -> Vec<(u32, u32)> {
+    let given = |parameter: u32, offset: u32| {
+        let known = addresses.parameters.iter().find(|one| (one.number, one.offset) == (parameter, offset));
+        known.and_then(|one| one.name.as_ref()).is_some_and(|name| values.contains_key(name))
+    };
+    let mut found = Vec::new();
+    for site in &addresses.sites {
+        let mut seen = vec![false; site.address as usize + 1];
+        let mut work: Vec<ExpressionId> = vec![site.address];
+        while let Some(id) = work.pop() {
+            let entry = addresses.expressions[id as usize];
+            if std::mem::replace(&mut seen[id as usize], true) || entry.bits != 64 {
+                continue;
+            }
+            match entry.kind {
+                ExpressionKind::Parameter { parameter, offset } => {
+                    if !given(parameter, offset) && !found.contains(&(parameter, offset)) {
+                        found.push((parameter, offset));
+                    }
+                }
+                ExpressionKind::Binary(Binary::Sum | Binary::Difference, left, right) => work.extend([left, right]),
+                ExpressionKind::Choice(_, one, other) => work.extend([one, other]),
+                _ => {}
+            }
+        }
+    }
+    found.sort_unstable();
+    found
+}
