@@ -176,6 +176,11 @@ fn changed_code_does_what_was_predicted() {
             assert_eq!(got["recorded"], false);
             assert_eq!(found["changes"].as_array().map(Vec::len), Some(1), "{found}");
         }
+        // The grid of folded code follows the size that it is set to.
+        let asked =
+            ["--kernel", "^stencil", "--block", "8x4x2", "--fold", "y=2,z=4", "--set", "ny=640", "--set", "nz=128"];
+        let found = document(&profile, &folder, &asked);
+        assert_eq!(found["configurations"][0]["grid"], serde_json::json!([9, 80, 16]));
     }
 }
 

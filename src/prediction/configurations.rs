@@ -68,8 +68,8 @@ pub enum GridRule {
 }
 
 /// The parameters that the recorded grid follows along each axis: what the accesses compare their index with, or a little more
-/// for the sake of a rim, divided by the size of a block and rounded up.
-pub fn followed<'a>(subject: &Subject<'a>) -> [Option<&'a Parameter>; 3] {
+/// for the sake of a rim, divided by the size of a block and rounded up. Threads of the subject's code do `fold` points along each.
+pub fn followed<'a>(subject: &Subject<'a>, fold: [u32; 3]) -> [Option<&'a Parameter>; 3] {
     let recorded = subject.recorded;
     // A grid that fits without a rest leaves nothing to compare; with a block more along each axis there is.
     let larger = Launch { grid: recorded.grid.map(|size| size.saturating_add(1)), ..subject.launch.clone() };
@@ -82,7 +82,7 @@ pub fn followed<'a>(subject: &Subject<'a>) -> [Option<&'a Parameter>; 3] {
                 let factor = form.factor(block(axis));
                 let alone = form.terms.iter().all(|(index, _)| *index == thread(axis) || *index == block(axis));
                 // `c - (blockIdx * blockDim + threadIdx)` is not negative up to the index `c`.
-                if alone && factor == -i64::from(recorded.block[axis]) {
+                if alone && factor == -(i64::from(recorded.block[axis]) * i64::from(fold[axis])) {
                     *needed = (*needed).max(form.constant.saturating_add(1));
                 }
             }

@@ -71,7 +71,7 @@ impl Wishes {
 
     /// All launches, with how their grids came to be.
     pub(super) fn launches(&self, subject: &Subject<'_>) -> Vec<(Launch, Vec<GridRule>)> {
-        let followed = followed(subject);
+        let followed = followed(subject, self.fold);
         let each = self.blocks.iter().map(|&block| self.launch(subject, block, &self.base, &followed));
         each.collect()
     }
@@ -97,7 +97,7 @@ impl Wishes {
     pub(super) fn sizes(&self, subject: &Subject<'_>, block: [u32; 3]) -> Option<(&str, Vec<(i64, Launch)>)> {
         let (name, values) = self.over.as_ref()?;
         let parameter = subject.parameter(name)?;
-        let followed = followed(subject);
+        let followed = followed(subject, self.fold);
         let each = values.iter().map(|&value| {
             let mut base = self.base.clone();
             base.arguments.insert((parameter.number, parameter.offset), kept(value, parameter.bytes));

@@ -65,7 +65,7 @@ fn draft(context: &Context<'_>, kernel: &Kernel) -> Option<Draft> {
     if !is_sure(&now) || (moved(&now) - simulated).abs() > MOST_APART * simulated {
         return None;
     }
-    let follows = followed(&subject);
+    let follows = followed(&subject, [1; 3]);
     let alike =
         |block: &[u32; 3]| *block != recorded.block && block.iter().product::<u32>() == subject.launch.threads();
     let shapes: Vec<[u32; 3]> = all_blocks(&subject.launch).into_iter().filter(alike).collect();

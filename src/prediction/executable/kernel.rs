@@ -77,7 +77,7 @@ pub fn made_up(
         name: function.name.clone(),
         mangled: function.mangled.clone(),
         module: table.module.clone(),
-        file: file.map(|file| file.path.clone().into()).unwrap_or_default(),
+        file: file.map(|file| file.path.clone()).unwrap_or_default(),
         line: frame.map_or(0, |frame| frame.line),
         launches: vec![launch],
         launch_count: 1,
@@ -94,7 +94,7 @@ fn row(table: &SiteTable, number: u32) -> Option<Site> {
     let file = frame.and_then(|frame| table.files.get(frame.file as usize));
     Some(Site {
         id: number,
-        file: file.map(|file| file.path.clone().into()).unwrap_or_default(),
+        file: file.map(|file| file.path.clone()).unwrap_or_default(),
         line: frame.map_or(0, |frame| frame.line),
         column: frame.map_or(0, |frame| frame.column),
         op: match site.op {
@@ -129,10 +129,10 @@ fn pointers(addresses: &Addresses, values: &BTreeMap<String, i64>) -> Vec<(u32, 
                 continue;
             }
             match entry.kind {
-                ExpressionKind::Parameter { parameter, offset } => {
-                    if !given(parameter, offset) && !found.contains(&(parameter, offset)) {
-                        found.push((parameter, offset));
-                    }
+                ExpressionKind::Parameter { parameter, offset }
+                    if !given(parameter, offset) && !found.contains(&(parameter, offset)) =>
+                {
+                    found.push((parameter, offset));
                 }
                 ExpressionKind::Binary(Binary::Sum | Binary::Difference, left, right) => work.extend([left, right]),
                 ExpressionKind::Choice(_, one, other) => work.extend([one, other]),
