@@ -20,7 +20,7 @@ use warpline_runtime::api::memory::{cudaFree, cudaMalloc};
 use warpline_runtime::api::symbols::{cudaMemcpyFromSymbol, cudaMemcpyToSymbol};
 use warpline_runtime::cuda::error;
 use warpline_runtime::cuda::types::Dim3;
-use warpline_runtime::execution::hooks::{__wl_barrier, __wl_check, __wl_vprintf, __wl_yield};
+use warpline_runtime::device::execution::hooks::{__wl_barrier, __wl_check, __wl_vprintf, __wl_yield};
 
 const STUBS: usize = 0x5000;
 const SHADOWS: usize = 0x6000;

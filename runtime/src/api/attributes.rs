@@ -1,12 +1,12 @@
 //! What a kernel needs and how many of its blocks fit on an SM.
 
 use super::{api, put};
-use crate::configuration::{MAX_THREADS, known, registers_in};
 use crate::cuda::error::{self, Error};
 use crate::cuda::types::FuncAttributes;
-use crate::module::Member;
-use crate::module::Module;
-use crate::runtime::Runtime;
+use crate::device::configuration::{MAX_THREADS, known, registers_in};
+use crate::modules::module::Member;
+use crate::modules::module::Module;
+use crate::state::runtime::Runtime;
 use std::ffi::{c_char, c_int, c_uint, c_void};
 
 /// `cudaFuncAttributeMaxDynamicSharedMemorySize`.
@@ -109,7 +109,9 @@ pub(super) fn set_attribute(
         }
         CARVEOUT if (-1..=100).contains(&value) => Ok(()),
         _ if CLUSTERS.contains(&attribute) => {
-            crate::message::note("cudaFuncSetAttribute, cuFuncSetAttribute: thread block clusters are not supported");
+            crate::output::message::note(
+                "cudaFuncSetAttribute, cuFuncSetAttribute: thread block clusters are not supported",
+            );
             Err(error::NOT_SUPPORTED)
         }
         _ => Err(error::INVALID_VALUE),

@@ -58,7 +58,7 @@ api! {
         let _ = entry;
         runtime.streams.get(stream as usize)?;
         if !after.is_null() || !edges.is_null() || !count.is_null() {
-            crate::message::note("cudaStreamGetCaptureInfo: dependencies are not supported");
+            crate::output::message::note("cudaStreamGetCaptureInfo: dependencies are not supported");
             return Err(error::NOT_SUPPORTED);
         }
         let captured = runtime.captures.of(stream as usize);

@@ -2,12 +2,12 @@
 
 use super::arrays::array;
 use super::{api, per_thread};
-use crate::copy::Rows;
 use crate::cuda::error::{self, Error};
 use crate::cuda::types::{Extent, Memcpy3D, PitchedPtr, Position, StreamHandle};
+use crate::device::texture::table::Array;
 use crate::graphs::{CopyWork, FillWork, Work};
-use crate::runtime::Runtime;
-use crate::texture::table::Array;
+use crate::state::copy::Rows;
+use crate::state::runtime::Runtime;
 use std::ffi::{c_int, c_void};
 
 pub(super) fn flat(pointer: *const c_void, bytes: usize) -> Rows {

@@ -4,7 +4,7 @@ use super::{api, put};
 use crate::cuda::error::{self, Error};
 use crate::cuda::properties::{attribute, properties};
 use crate::cuda::types::DeviceProp;
-use crate::runtime::{Runtime, call_any, forget_error};
+use crate::state::runtime::{Runtime, call_any, forget_error};
 use std::ffi::{c_char, c_int, c_uint};
 
 /// The PCI address that the device claims.

@@ -3,7 +3,7 @@
 use super::api;
 use crate::cuda::error::{self, Error};
 use crate::cuda::version::VERSION;
-use crate::runtime::last_error;
+use crate::state::runtime::last_error;
 use std::ffi::{c_char, c_int};
 
 /// The thread's last error, which is forgotten by it unless no call survives it.

@@ -3,7 +3,7 @@
 use super::{api, per_thread, put};
 use crate::cuda::error::{self, Error};
 use crate::cuda::types::{EventHandle, StreamHandle};
-use crate::runtime::Runtime;
+use crate::state::runtime::Runtime;
 use std::ffi::c_uint;
 use std::time::Instant;
 

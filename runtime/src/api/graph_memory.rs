@@ -10,7 +10,7 @@ use crate::cuda::graph_types::{GraphHandle, NodeHandle};
 use crate::cuda::types::StreamHandle;
 use crate::graphs::Work;
 use crate::paths::Entry;
-use crate::runtime::Runtime;
+use crate::state::runtime::Runtime;
 use std::ffi::{c_int, c_void};
 use warpline_format::event::AllocationKind;
 

@@ -10,7 +10,7 @@ use crate::cuda::graph_types::{
 use crate::cuda::types::{EventHandle, Memcpy3D, StreamHandle};
 use crate::graphs::{CopyWork, Graph, Work};
 use crate::paths::Entry;
-use crate::runtime::{Runtime, call_any, call_for};
+use crate::state::runtime::{Runtime, call_any, call_for};
 use std::ffi::{c_int, c_uint, c_ulonglong, c_void};
 
 /// `cudaGraphExecUpdateErrorTopologyChanged`.
@@ -233,7 +233,7 @@ api! {
         // SAFETY: null or valid by the contract.
         let given = unsafe { parameters.as_ref() }.ok_or(error::INVALID_VALUE)?;
         if given.kind != 0 {
-            crate::message::note("cudaGraphExecNodeSetParams: on the CPU device only kernel nodes are supported");
+            crate::output::message::note("cudaGraphExecNodeSetParams: on the CPU device only kernel nodes are supported");
             return Err(error::NOT_SUPPORTED);
         }
         // SAFETY: a kernel node's parameters begin like `cudaKernelNodeParams`.

@@ -1,13 +1,13 @@
 //! Graphs made by hand: graphs, nodes and the dependencies between them.
 
 use super::{api, put};
-use crate::configuration::Configuration;
-use crate::copy::Rows;
 use crate::cuda::error::{self, Error};
 use crate::cuda::graph_types::{FillParameters, GraphHandle, HostParameters, KernelParameters, NodeHandle};
 use crate::cuda::types::{EventHandle, Memcpy3D};
+use crate::device::configuration::Configuration;
 use crate::graphs::{CopyWork, FillWork, Graph, HostWork, Work};
-use crate::runtime::Runtime;
+use crate::state::copy::Rows;
+use crate::state::runtime::Runtime;
 use std::ffi::{c_int, c_uint, c_void};
 
 /// A kernel node's work.
@@ -18,7 +18,7 @@ pub(super) unsafe fn kernel(runtime: &Runtime, parameters: *const KernelParamete
     // SAFETY: by the contract.
     let p = unsafe { parameters.as_ref() }.ok_or(error::INVALID_VALUE)?;
     if !p.extra.is_null() {
-        crate::message::note("kernel nodes with arguments in the \"extra\" form are not supported");
+        crate::output::message::note("kernel nodes with arguments in the \"extra\" form are not supported");
         return Err(error::NOT_SUPPORTED);
     }
     let configuration = Configuration {

@@ -1,10 +1,10 @@
 //! What hooked host code calls (`docs/design/borders.md`, section 6), and `warpline.h`.
 
 use crate::memory::host::{HostAllocation, PATH_FROM};
-use crate::module::name as text;
-use crate::names;
+use crate::modules::module::name as text;
+use crate::modules::names;
 use crate::paths::{Entry, capture};
-use crate::runtime::lock;
+use crate::state::runtime::lock;
 use std::ffi::{c_char, c_void};
 use warpline_format::event::{Allocation, AllocationKind, Event};
 

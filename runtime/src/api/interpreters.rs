@@ -5,9 +5,9 @@ use crate::cuda::error::{self, Error};
 use crate::loading::Handle;
 use crate::memory::Description;
 use crate::memory::registry::Elements;
-use crate::module::name as text;
+use crate::modules::module::name as text;
 use crate::paths::{Entry, interpreted};
-use crate::runtime::{Runtime, call, memory_error};
+use crate::state::runtime::{Runtime, call, memory_error};
 use std::ffi::{c_char, c_int, c_void};
 use warpline_format::event::{Allocation, AllocationKind, Event};
 use warpline_format::options::Check;
@@ -98,7 +98,7 @@ pub unsafe extern "C" fn __warpline_tensor_gone(pointer: *mut c_void) -> Error {
     let here = 0u8;
     let entry = Entry::new(std::hint::black_box(&here));
     // An array may outlive what a bad access made of the device.
-    crate::runtime::call_any(|runtime| match runtime.free(pointer as u64, &[AllocationKind::Tensor], entry) {
+    crate::state::runtime::call_any(|runtime| match runtime.free(pointer as u64, &[AllocationKind::Tensor], entry) {
         Err(error::INVALID_VALUE) => Ok(()),
         other => other,
     })
@@ -111,7 +111,7 @@ pub unsafe extern "C" fn __warpline_tensor_gone(pointer: *mut c_void) -> Error {
 /// None.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __warpline_always_check(always: c_int) -> Error {
-    crate::runtime::call_any(|runtime| {
+    crate::state::runtime::call_any(|runtime| {
         runtime.always_check = always != 0 && runtime.options.check != Check::Off;
         Ok(())
     })
@@ -138,7 +138,7 @@ pub unsafe extern "C" fn __warpline_section_begin(file: *const c_char) -> Error 
 /// None.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __warpline_section_end() -> Error {
-    crate::runtime::call_any(Runtime::end_section)
+    crate::state::runtime::call_any(Runtime::end_section)
 }
 
 /// Ends the arrays that share bytes with a range: their memory has another owner now.

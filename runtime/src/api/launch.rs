@@ -1,12 +1,12 @@
 //! Kernel launches.
 
 use super::{api, per_thread};
-use crate::configuration::Configuration;
 use crate::cuda::error::{self, Error};
 use crate::cuda::types::{Dim3, HostFunction, LaunchConfig, StreamHandle};
+use crate::device::configuration::Configuration;
 use crate::graphs::{HostWork, Work};
 use crate::paths::Entry;
-use crate::runtime::{Runtime, call};
+use crate::state::runtime::{Runtime, call};
 use std::cell::RefCell;
 use std::ffi::{c_uint, c_void};
 use std::mem::ManuallyDrop;
@@ -151,7 +151,7 @@ api! {
             match attribute.id {
                 LaunchConfig::COOPERATIVE => cooperative = attribute.value[0] != 0,
                 LaunchConfig::CLUSTER_DIMENSION if attribute.value[..3].iter().any(|&size| size > 1) => {
-                    crate::message::note("cudaLaunchKernelExC: thread block clusters are not supported");
+                    crate::output::message::note("cudaLaunchKernelExC: thread block clusters are not supported");
                     return Err(error::NOT_SUPPORTED);
                 }
                 _ => (),

@@ -45,7 +45,7 @@ macro_rules! api {
             if $crate::gpu::active() {
                 return $crate::gpu::forward!($name, ($($argument: $type),*) $(, $entry, $handler)?);
             }
-            $crate::runtime::call_for(0 $(+ $launches)?, |$runtime| $body)
+            $crate::state::runtime::call_for(0 $(+ $launches)?, |$runtime| $body)
         }
     )*};
 }

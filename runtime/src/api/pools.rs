@@ -3,7 +3,7 @@
 use super::{api, put};
 use crate::cuda::error;
 use crate::cuda::types::{MemLocation, StreamHandle};
-use crate::pools::{Pools, Value};
+use crate::state::pools::{Pools, Value};
 use std::ffi::{c_int, c_void};
 use warpline_format::event::AllocationKind;
 

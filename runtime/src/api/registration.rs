@@ -5,9 +5,9 @@ use crate::cuda::fat_binary::FatBinaryWrapper;
 use crate::gpu::real::{Real, real};
 use crate::gpu::register;
 use crate::loading::entered::enter;
-use crate::module::Member;
-use crate::module::{Module, Registered, name};
-use crate::runtime::{Kernel, Runtime, lock, lock_for};
+use crate::modules::module::Member;
+use crate::modules::module::{Module, Registered, name};
+use crate::state::runtime::{Kernel, Runtime, lock, lock_for};
 use std::ffi::{CStr, c_char, c_int, c_void};
 
 /// The real runtime, where kernels run on a GPU.
@@ -270,7 +270,7 @@ pub unsafe extern "C" fn __cudaGetKernel(kernel: *mut *const c_void, stub: *cons
         return unsafe { super::put(kernel, stub) }.err().unwrap_or(crate::cuda::error::SUCCESS);
     }
     // SAFETY: handed through.
-    crate::runtime::call(|runtime| {
+    crate::state::runtime::call(|runtime| {
         runtime.kernel(stub)?;
         // SAFETY: by the contract.
         unsafe { super::put(kernel, stub) }

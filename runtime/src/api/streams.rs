@@ -3,8 +3,8 @@
 use super::{api, per_thread, put};
 use crate::cuda::error::{self, Error};
 use crate::cuda::types::{EventHandle, StreamCallback, StreamHandle};
-use crate::runtime::call;
-use crate::streams::AttributeValue;
+use crate::state::runtime::call;
+use crate::state::streams::AttributeValue;
 use std::ffi::{c_int, c_uint, c_ulonglong, c_void};
 
 /// Priorities that a program may ask for: least and greatest.

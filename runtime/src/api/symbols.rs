@@ -4,7 +4,7 @@ use super::{api, per_thread, put};
 use crate::cuda::error::{self, Error};
 use crate::cuda::types::StreamHandle;
 use crate::graphs::{CopyWork, Work};
-use crate::runtime::Runtime;
+use crate::state::runtime::Runtime;
 use std::ffi::{c_int, c_void};
 
 /// Address and size of the variable behind a symbol.

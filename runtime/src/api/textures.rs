@@ -5,10 +5,10 @@ use super::{api, put};
 use crate::cuda::error::{self, Error};
 use crate::cuda::texture_limits::{LIMITS, LINEAR_TEXELS};
 use crate::cuda::types::{ResourceDesc, TextureDesc, ViewDesc};
-use crate::runtime::Runtime;
-use crate::texture::format::Format;
-use crate::texture::image::Image;
-use crate::texture::sample::{AddressMode, Sampler};
+use crate::device::texture::format::Format;
+use crate::device::texture::image::Image;
+use crate::device::texture::sample::{AddressMode, Sampler};
+use crate::state::runtime::Runtime;
 use std::ffi::{c_int, c_ulonglong, c_void};
 
 /// Memory that textures read starts at a multiple of this many bytes (`textureAlignment`).
@@ -48,7 +48,7 @@ fn image(runtime: &Runtime, resource: &ResourceDesc) -> Result<Image, Error> {
             Image { base: place, size: [width, height, 1], row, slice: row * u64::from(height), format }
         }
         _ => {
-            crate::message::note("textures of arrays with several levels are not supported");
+            crate::output::message::note("textures of arrays with several levels are not supported");
             return Err(error::NOT_SUPPORTED);
         }
     };
@@ -104,7 +104,7 @@ api! {
         let (Some(resource), Some(description)) = (resource, description) else { return Err(error::INVALID_VALUE) };
         let image = image(runtime, resource)?;
         if view.is_some_and(|view| view.format != 0 || view.parts[2] != 0) {
-            crate::message::note("texture objects with a resource view are not supported");
+            crate::output::message::note("texture objects with a resource view are not supported");
             return Err(error::NOT_SUPPORTED);
         }
         let sampler = sampler(resource, description, image.format)?;
@@ -189,7 +189,7 @@ pub unsafe extern "C" fn __warpline_bind_texture(reference: *const c_void, objec
             }
         };
     }
-    crate::runtime::call(|runtime| {
+    crate::state::runtime::call(|runtime| {
         if let Some(member) = runtime.variables.get(&(reference as usize)) {
             let address = runtime.modules[member.module].globals[member.index];
             if address != 0 {

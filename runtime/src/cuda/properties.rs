@@ -3,7 +3,7 @@
 
 use super::texture_limits;
 use super::types::DeviceProp;
-use crate::configuration::{MAX_BLOCK, MAX_GRID, MAX_THREADS};
+use crate::device::configuration::{MAX_BLOCK, MAX_GRID, MAX_THREADS};
 use std::ffi::{c_char, c_int};
 use warpline_format::device::Device;
 

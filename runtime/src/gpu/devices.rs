@@ -28,13 +28,13 @@ struct ProcessTrace;
 
 impl Output for ProcessTrace {
     fn batch(&self, launch: LaunchId, items: &[u8]) {
-        if let Some(mut runtime) = crate::runtime::lock() {
+        if let Some(mut runtime) = crate::state::runtime::lock() {
             runtime.trace.batch(launch, items);
         }
     }
 
     fn event(&self, event: Event) {
-        if let Some(mut runtime) = crate::runtime::lock() {
+        if let Some(mut runtime) = crate::state::runtime::lock() {
             runtime.trace.event(event);
         }
     }

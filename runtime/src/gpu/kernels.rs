@@ -4,7 +4,7 @@ use super::real::Real;
 use super::state::Kernel;
 use crate::cuda::error;
 use crate::cuda::types::{Dim3, StreamHandle};
-use crate::runtime::lock;
+use crate::state::runtime::lock;
 use std::ffi::{c_int, c_void};
 
 /// `cudaFuncAttributeMaxDynamicSharedMemorySize`.

@@ -2,12 +2,12 @@
 
 use super::kernels::Wanted;
 use super::state::{Kernel, stream_number};
-use crate::configuration::known;
 use crate::cuda::error::Error;
 use crate::launched::Launched;
-use crate::module::Member;
+use crate::device::configuration::known;
+use crate::modules::module::Member;
 use crate::paths::Entry;
-use crate::runtime::lock;
+use crate::state::runtime::lock;
 use warpline_format::event::{Event, Launch, LaunchEnd, LaunchId};
 use warpline_format::options::Mode;
 

@@ -126,7 +126,7 @@ impl Session {
         let spawned = std::thread::Builder::new().name("warpline-drain".into()).spawn(move || own.drain());
         if let Err(error) = spawned {
             // Without the thread a hooked kernel would wait for ever: no slot is ever given out.
-            crate::message::note(&format!("cannot start the thread that reads the GPU's records: {error}"));
+            crate::output::message::note(&format!("cannot start the thread that reads the GPU's records: {error}"));
             session.lock().stop = true;
         }
         session
@@ -391,7 +391,7 @@ impl<'s> Drain<'s> {
             self.session.output.batch(writer.launch(), &items);
         }
         if writer.evicted() != 0 {
-            crate::message::note(&format!(
+            crate::output::message::note(&format!(
                 "launch {}: {} blocks left their SM without ending; they count as new blocks when they came back",
                 end.id,
                 writer.evicted()
@@ -436,7 +436,10 @@ impl Drop for Drain<'_> {
     fn drop(&mut self) {
         self.flush();
         if self.damaged != 0 {
-            crate::message::note(&format!("{} records from the GPU were damaged and are missing", self.damaged));
+            crate::output::message::note(&format!(
+                "{} records from the GPU were damaged and are missing",
+                self.damaged
+            ));
         }
     }
 }

@@ -4,7 +4,7 @@ use super::addresses::{AddressMap, Range};
 use super::driver::first_device;
 use super::emulation;
 use super::real::real;
-use crate::message;
+use crate::output::message;
 use crate::trace::sink::Sink;
 use std::collections::{HashMap, HashSet};
 use std::ffi::c_int;

@@ -4,7 +4,7 @@ use super::graph::Graphs;
 use super::work::Work;
 use crate::cuda::error::{self, Error};
 use crate::paths::Entry;
-use crate::runtime::Runtime;
+use crate::state::runtime::Runtime;
 use std::collections::HashMap;
 
 /// The part of a stream, or of an event, in a capture.

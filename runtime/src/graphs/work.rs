@@ -1,12 +1,12 @@
 //! What a node does.
 
 use super::graph::Graph;
-use crate::configuration::Configuration;
-use crate::copy::Rows;
 use crate::cuda::error::{self, Error};
 use crate::cuda::types::HostFunction;
+use crate::device::configuration::Configuration;
 use crate::paths::Entry;
-use crate::runtime::Runtime;
+use crate::state::copy::Rows;
+use crate::state::runtime::Runtime;
 use std::ffi::{c_int, c_void};
 use std::time::Instant;
 

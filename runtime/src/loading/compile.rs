@@ -2,7 +2,7 @@
 
 use super::compiler::{Compiler, NO_FOLDER, folder};
 use crate::cuda::error::{self, Error};
-use crate::message;
+use crate::output::message;
 use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::PathBuf;

@@ -1,9 +1,9 @@
 //! Modules that the runtime takes in, whether with the program or while it runs.
 
-use crate::message;
-use crate::module::{Module, name};
-use crate::runtime::Runtime;
-use crate::variables::{fill_globals, variable_of};
+use crate::modules::module::{Module, name};
+use crate::modules::variables::{fill_globals, variable_of};
+use crate::output::message;
+use crate::state::runtime::Runtime;
 use warpline_format::event::Event;
 
 /// Enters a module, whose only kernel is called `shown` in what the user sees where that is given; `None`, which has been

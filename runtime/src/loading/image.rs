@@ -1,8 +1,8 @@
 //! What a program hands over as the image of a module.
 
 use crate::cuda::error::{self, Error};
-use crate::message;
 use crate::nvrtc::mark;
+use crate::output::message;
 use std::ffi::CStr;
 use std::path::PathBuf;
 use std::slice;

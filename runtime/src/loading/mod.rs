@@ -10,10 +10,10 @@ mod image;
 mod object;
 
 use crate::cuda::error::{self, Error};
-use crate::message;
-use crate::module::Member;
-use crate::module::name;
-use crate::runtime::{Kernel, Runtime};
+use crate::modules::module::Member;
+use crate::modules::module::name;
+use crate::output::message;
+use crate::state::runtime::{Kernel, Runtime};
 use image::Image;
 use std::ffi::c_char;
 use std::path::Path;

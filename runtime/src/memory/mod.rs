@@ -5,7 +5,7 @@ pub mod host;
 pub mod registry;
 pub mod windows;
 
-use crate::texture::table::Images;
+use crate::device::texture::table::Images;
 use allocator::{Allocator, LARGE_UNIT};
 use registry::{Live, Registry};
 use warpline_format::abi::windows as places;

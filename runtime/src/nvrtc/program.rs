@@ -90,7 +90,10 @@ impl Program {
             Err(BuildError::Header(log)) => (INVALID_INPUT, log),
             Err(BuildError::Service(log)) => {
                 // Few programs print the log of this error.
-                crate::message::note(&format!("a program's CUDA source cannot be compiled: {}", log.trim_end()));
+                crate::output::message::note(&format!(
+                    "a program's CUDA source cannot be compiled: {}",
+                    log.trim_end()
+                ));
                 (BUILTIN_OPERATION_FAILURE, log)
             }
         };

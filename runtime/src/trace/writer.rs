@@ -52,7 +52,7 @@ impl Writer {
     pub fn event(&mut self, event: Event) {
         if self.forked() && matches!(event, Event::Launch(_)) {
             let process = std::process::id();
-            crate::message::note(&format!(
+            crate::output::message::note(&format!(
                 "process {process} was forked from the one that is profiled; what it launches is not in the trace"
             ));
             if let State::Open(sink) = &self.state {
@@ -148,7 +148,7 @@ impl Writer {
 
 /// Says once why the trace ends here; the program goes on.
 fn fail(error: &SinkError) {
-    crate::message::note(&error.to_string());
+    crate::output::message::note(&error.to_string());
 }
 
 #[cfg(test)]

@@ -20,7 +20,7 @@ use warpline_format::site_table::{Branch, CacheOp, File, Frame, Function, Global
 use warpline_runtime::api::registration::{
     __cudaRegisterFatBinary, __cudaRegisterFatBinaryEnd, __cudaRegisterFunction, __cudaRegisterVar,
 };
-use warpline_runtime::execution::hooks::__wl_flush;
+use warpline_runtime::device::execution::hooks::__wl_flush;
 
 /// What ptxas says of each kernel.
 static RESOURCES: Resources = Resources { architecture: 75, registers: 32, spill_bytes: 0 };

@@ -5,11 +5,11 @@ use crate::api::device::{limit, only_device};
 use crate::api::memory::DEVICE_KINDS;
 use crate::api::put;
 use crate::api::streams::PRIORITIES;
-use crate::contexts::{self, PRIMARY};
 use crate::cuda::error;
 use crate::cuda::version::VERSION;
 use crate::paths::Entry;
-use crate::runtime::Runtime;
+use crate::state::contexts::{self, PRIMARY};
+use crate::state::runtime::Runtime;
 use std::ffi::{c_int, c_uint, c_void};
 use warpline_format::event::AllocationKind;
 

@@ -8,7 +8,7 @@ use crate::cuda::error::{self, Error};
 use crate::cuda::types::StreamHandle;
 use crate::graphs::{CopyWork, FillWork, Work};
 use crate::paths::Entry;
-use crate::runtime::Runtime;
+use crate::state::runtime::Runtime;
 use std::ffi::{c_int, c_uchar, c_uint, c_ushort, c_void};
 
 /// Copies at once.

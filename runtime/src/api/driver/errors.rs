@@ -2,10 +2,10 @@
 
 use super::driver_api;
 use crate::api::put;
-use crate::contexts;
 use crate::cuda::error;
 use crate::cuda::result;
 use crate::cuda::version::VERSION;
+use crate::state::contexts;
 use std::ffi::{c_char, c_int, c_uint};
 
 driver_api! {

@@ -3,11 +3,11 @@
 use super::driver_api;
 use crate::api::launch::{configuration, launch};
 use crate::api::per_thread;
-use crate::configuration::Configuration;
 use crate::cuda::error::{self, Error};
 use crate::cuda::types::{Dim3, LaunchConfig, LaunchConfigWords, StreamHandle};
+use crate::device::configuration::Configuration;
 use crate::paths::Entry;
-use crate::runtime::Runtime;
+use crate::state::runtime::Runtime;
 use std::ffi::{c_uint, c_void};
 
 /// Marks in the list of a packed argument buffer: its end, the buffer, its size.
@@ -120,7 +120,7 @@ driver_api! {
             match attribute.id {
                 LaunchConfig::COOPERATIVE => cooperative = attribute.value[0] != 0,
                 LaunchConfig::CLUSTER_DIMENSION if attribute.value[..3].iter().any(|&size| size > 1) => {
-                    crate::message::note("cuLaunchKernelEx: thread block clusters are not supported");
+                    crate::output::message::note("cuLaunchKernelEx: thread block clusters are not supported");
                     return Err(error::NOT_SUPPORTED);
                 }
                 _ => (),

@@ -5,11 +5,11 @@ use crate::api::memory::{
     ATTACH, DEVICE_KINDS, HOST_ALLOC_FLAGS, allocate, allocate_host, check_managed, pitched, register, unregister,
 };
 use crate::api::{per_thread, put};
-use crate::contexts::PRIMARY;
 use crate::cuda::error::{self, Error};
 use crate::cuda::types::StreamHandle;
 use crate::paths::Entry;
-use crate::runtime::Runtime;
+use crate::state::contexts::PRIMARY;
+use crate::state::runtime::Runtime;
 use std::ffi::{c_int, c_uint, c_void};
 use warpline_format::event::AllocationKind;
 

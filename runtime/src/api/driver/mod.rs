@@ -14,10 +14,10 @@ pub mod occupancy;
 pub mod rectangles;
 pub mod streams;
 
-use crate::contexts::Needs;
 use crate::cuda::error::Error;
 use crate::cuda::result::of;
-use crate::runtime::{Runtime, lock};
+use crate::state::contexts::Needs;
+use crate::state::runtime::{Runtime, lock};
 
 /// `api!` for the driver's functions: after `needs` stands what must have happened before ([`Needs`]). Their errors are
 /// not the runtime's last ones. On a GPU the call goes to the driver's own function.
@@ -35,7 +35,7 @@ macro_rules! driver_api {
             if $crate::gpu::active() {
                 return $crate::gpu::forward_driver!($name, ($($argument: $type),*) $(, $entry, $handler)?);
             }
-            $crate::api::driver::call($crate::contexts::Needs::$needs, |$runtime| $body)
+            $crate::api::driver::call($crate::state::contexts::Needs::$needs, |$runtime| $body)
         }
     )*
         /// What this file offers.

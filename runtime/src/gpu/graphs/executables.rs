@@ -18,7 +18,7 @@ use crate::gpu::real::{Real, real};
 use crate::gpu::session::{Begun, TicketPlace};
 use crate::gpu::state::note_once;
 use crate::paths::Entry;
-use crate::runtime::lock;
+use crate::state::runtime::lock;
 use std::collections::{HashMap, HashSet};
 use std::ffi::c_ulonglong;
 use std::ptr::{null, null_mut};

@@ -1,0 +1,106 @@
+//! What a program gives with a launch, and whether a device can do it.
+
+use crate::cuda::error::{self, Error};
+use crate::modules::module::{Module, resources};
+use warpline_format::abi::KernelDescriptor;
+use warpline_format::device::Device;
+use warpline_format::occupancy::{self, Registers};
+use warpline_format::options::Options;
+
+/// Threads per block that CUDA allows.
+pub const MAX_THREADS: u32 = 1024;
+/// Largest block, by axis.
+pub const MAX_BLOCK: [u32; 3] = [1024, 1024, 64];
+/// Largest grid, by axis.
+pub const MAX_GRID: [u32; 3] = [0x7fff_ffff, 65535, 65535];
+
+/// What a program gives with a launch.
+#[derive(Clone, Copy, Debug)]
+pub struct Configuration {
+    /// Blocks.
+    pub grid: [u32; 3],
+    /// Threads per block.
+    pub block: [u32; 3],
+    /// Dynamic shared memory, bytes.
+    pub shared: u64,
+    /// Stream number.
+    pub stream: u32,
+    /// All blocks must be resident at once.
+    pub cooperative: bool,
+}
+
+/// What is known of a kernel's registers.
+pub fn known(kernel: &KernelDescriptor) -> occupancy::Kernel<'_> {
+    occupancy::Kernel { known: resources(kernel), max_threads: kernel.max_threads, min_blocks: kernel.min_blocks }
+}
+
+/// Registers per thread in a block of `threads`.
+pub fn registers_in(kernel: &KernelDescriptor, options: &Options, threads: u32) -> Registers {
+    options.device.fitting(options.device.registers(known(kernel), options.stated), threads)
+}
+
+/// Why a launch cannot be.
+pub(crate) struct Refusal {
+    /// CUDA's code.
+    pub(crate) code: Error,
+    /// The cause, for the user.
+    pub(crate) why: String,
+}
+
+/// Dynamic shared memory that a kernel of a module may have.
+pub(crate) fn shared_limit(module: &Module, index: usize, device: &Device) -> u32 {
+    device.shared_per_block.saturating_sub(module.kernels()[index].static_shared).max(module.dynamic_shared[index])
+}
+
+/// Blocks of a kernel that are resident on an SM together, if a launch can be as asked for.
+pub(crate) fn check(
+    module: &Module,
+    index: usize,
+    options: &Options,
+    configuration: &Configuration,
+) -> Result<u32, Refusal> {
+    let Configuration { grid, block, shared, .. } = *configuration;
+    let refuse = |code, why: String| Err(Refusal { code, why });
+    let kernel = &module.kernels()[index];
+    let within =
+        |size: &[u32; 3], most: &[u32; 3]| size.iter().zip(most).all(|(&size, &most)| (1..=most).contains(&size));
+    if !within(&grid, &MAX_GRID) || !within(&block, &MAX_BLOCK) {
+        let why = format!("a grid of {grid:?} blocks of {block:?} threads is not possible");
+        return refuse(error::INVALID_CONFIGURATION, why);
+    }
+    let threads: u64 = block.iter().map(|&size| u64::from(size)).product();
+    if threads > u64::from(MAX_THREADS) {
+        let why = format!("a block has at most {MAX_THREADS} threads, not {threads}");
+        return refuse(error::INVALID_CONFIGURATION, why);
+    }
+    let device = &options.device;
+    let limit = shared_limit(module, index, device);
+    if shared > u64::from(limit) {
+        let why = format!(
+            "it asks for {shared} bytes of dynamic shared memory and may have {limit}; cudaFuncSetAttribute can raise that"
+        );
+        return refuse(error::INVALID_VALUE, why);
+    }
+    if kernel.max_threads != 0 && threads > u64::from(kernel.max_threads) {
+        let why = format!("its __launch_bounds__ allow {} threads, not {threads}", kernel.max_threads);
+        return refuse(error::LAUNCH_OUT_OF_RESOURCES, why);
+    }
+    let registers = registers_in(kernel, options, threads as u32).count;
+    let resident = device.blocks_on_sm(threads as u32, registers, kernel.static_shared + shared as u32, options.stated);
+    if resident == 0 {
+        let bytes = u64::from(kernel.static_shared) + shared;
+        let why = format!(
+            "no SM of {} has room for a block of {threads} threads with {registers} registers each and {bytes} bytes of \
+             shared memory",
+            device.name
+        );
+        return refuse(error::LAUNCH_OUT_OF_RESOURCES, why);
+    }
+    let blocks: u64 = grid.iter().map(|&size| u64::from(size)).product();
+    if configuration.cooperative && blocks > u64::from(resident) * u64::from(device.sms) {
+        let most = u64::from(resident) * u64::from(device.sms);
+        let why = format!("its {blocks} blocks have to run together, and {} runs {most} at a time", device.name);
+        return refuse(error::COOPERATIVE_LAUNCH_TOO_LARGE, why);
+    }
+    Ok(resident)
+}

@@ -1,0 +1,21 @@
+//! The functions of this library that lowered code calls are those that `warpline_format::hooks` lists, with the same types.
+
+use crate::device::children::calls::__wl_device_call;
+use crate::device::execution::hooks::{
+    __wl_assert, __wl_bad_call, __wl_barrier, __wl_check, __wl_divergent_barrier, __wl_flush, __wl_free,
+    __wl_globaltimer, __wl_malloc, __wl_parted, __wl_stack_overflow, __wl_trap, __wl_vprintf, __wl_yield,
+};
+use crate::device::tensor::unit::__wl_matrix;
+use crate::device::texture::unit::{__wl_surface, __wl_texture};
+use warpline_format::abi::device_call::ARGUMENTS;
+use warpline_format::abi::{SiteRange, WarpContext};
+use warpline_format::hooks::Lanes;
+
+/// Does not compile where one differs.
+macro_rules! compare {
+    ($($(#[$meta:meta])* $name:ident = $symbol:ident($($argument:ident: $type:ty),*) -> $result:ty;)*) => {
+        $(const _: unsafe extern "C" fn($($type),*) -> $result = $symbol;)*
+    };
+}
+
+warpline_format::runtime_functions!(compare);

@@ -1,0 +1,300 @@
+//! The functions that lowered device code calls (`docs/design/borders.md`, section 3).
+//!
+//! They run on a warp's fibre. A kernel that is stopped never comes back to them, so nothing that
+//! needs to be dropped may be alive on the fibre at that point.
+
+use super::lanes::lanes;
+use super::native;
+use super::scheduled::warp_of;
+use super::warp::{Mode, PATIENCE, Pause, Stop, Warp, pause, stop};
+use crate::device::faults::access::Access;
+use crate::device::faults::check;
+use crate::device::faults::message;
+use crate::output::printf;
+use std::ffi::c_char;
+use warpline_format::abi::{SiteRange, WarpContext};
+use warpline_format::access::Space;
+use warpline_format::options::Check;
+
+/// Makes room in the record buffer.
+///
+/// # Safety
+/// Called by lowered code with its own context, as are all functions here.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __wl_flush(context: *mut WarpContext) {
+    // SAFETY: by the contract.
+    unsafe { pause(warp_of(context), Pause::Full) }
+}
+
+/// Block-wide barrier.
+///
+/// # Safety
+/// See [`__wl_flush`].
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __wl_barrier(context: *mut WarpContext, mask: u32, kind: u32, predicates: u32) -> u32 {
+    // SAFETY: by the contract.
+    unsafe {
+        let warp = warp_of(context);
+        let number = (*warp).barriers;
+        (*warp).barriers += 1;
+        (*(*warp).block).arrive(number, mask, predicates);
+        let place = (*context).barrier;
+        if !place.is_null()
+            && let Some((other, of)) = (*(*warp).block).place(number, place, (*context).warp)
+        {
+            crate::device::faults::barrier::different(warp, place, other, of);
+        }
+        match (*(*warp).running).mode {
+            Mode::Scheduled => pause(warp, Pause::Barrier),
+            Mode::Direct => native::next_warp(warp),
+        }
+        (*(*warp).block).leave(number, kind)
+    }
+}
+
+/// Part of a warp comes to `__syncthreads`, and lanes of it that are elsewhere will go on.
+///
+/// # Safety
+/// See [`__wl_flush`]; `file` is a zero-terminated string.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __wl_divergent_barrier(
+    context: *mut WarpContext,
+    mask: u32,
+    absent: u32,
+    file: *const u8,
+    line: u32,
+) {
+    // SAFETY: by the contract.
+    unsafe {
+        crate::device::faults::barrier::divergent(warp_of(context), mask, absent, &printf::c_text(file.cast()), line)
+    }
+}
+
+/// A loop that may wait for another warp has run for a while.
+///
+/// # Safety
+/// See [`__wl_flush`].
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __wl_yield(context: *mut WarpContext) {
+    // SAFETY: by the contract.
+    unsafe {
+        (*context).patience = PATIENCE;
+        let warp = warp_of(context);
+        // In direct mode the kernel promised to wait for nobody.
+        if (*(*warp).running).mode == Mode::Scheduled {
+            pause(warp, Pause::Yield);
+        }
+    }
+}
+
+/// Lanes of a warp have waited for long in the loop that a branch leaves; `others` of it are elsewhere and go on ahead.
+///
+/// # Safety
+/// See [`__wl_flush`].
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __wl_parted(context: *mut WarpContext, branch: u32, others: u32) {
+    if others != 0 {
+        // SAFETY: by the contract.
+        unsafe { (*(*warp_of(context)).running).parted.insert(branch) };
+    }
+}
+
+/// Slow path of the access check; returns the lanes that may go on.
+///
+/// # Safety
+/// See [`__wl_flush`]; `range` is the site's, `addresses` has 32 entries.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __wl_check(
+    context: *mut WarpContext,
+    range: *mut SiteRange,
+    site: u32,
+    space: u32,
+    mask: u32,
+    addresses: *const [u64; 32],
+    bytes: u32,
+    align: u32,
+) -> u32 {
+    // SAFETY: by the contract.
+    unsafe {
+        let warp = warp_of(context);
+        if (*(*warp).running).interleave && mask != 0 && space != Space::Local as u32 {
+            pause(warp, Pause::Turn);
+        }
+        let access = Access { site, space, mask, addresses: &*addresses, bytes, align };
+        if let Some(stops) = (*(*warp).running).stops.as_mut() {
+            stops.at_access(warp, &access);
+        }
+        match check::check(warp, range, access) {
+            Ok(lanes) => lanes,
+            Err(why) => stop(warp, why),
+        }
+    }
+}
+
+/// Device-side `printf`.
+///
+/// # Safety
+/// See [`__wl_flush`]; the arrays have 32 entries, of which the active ones are defined.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __wl_vprintf(
+    context: *mut WarpContext,
+    mask: u32,
+    formats: *const [u64; 32],
+    arguments: *const [u64; 32],
+    results: *mut [i32; 32],
+) {
+    // SAFETY: by the contract; the output buffer is used by the running launch alone.
+    unsafe {
+        let running = (*warp_of(context)).running;
+        let mut text = Vec::new();
+        for lane in lanes(mask) {
+            let format = (*formats)[lane] as *const c_char;
+            let (result, bytes) = printf::print(&mut text, format, (*arguments)[lane] as *const u8);
+            (*results)[lane] = result;
+            (*(*running).printed).add(&text, bytes, (*running).printed_limit);
+            text.clear();
+        }
+    }
+}
+
+/// A failed device-side `assert`.
+///
+/// # Safety
+/// See [`__wl_flush`]; the arrays have 32 entries, of which the active ones are defined.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __wl_assert(
+    context: *mut WarpContext,
+    mask: u32,
+    message: *const [u64; 32],
+    file: *const [u64; 32],
+    line: *const [u32; 32],
+    function: *const [u64; 32],
+) {
+    // SAFETY: by the contract.
+    unsafe {
+        let warp = warp_of(context);
+        for lane in lanes(mask) {
+            let text = |pointers: *const [u64; 32]| printf::c_text((*pointers)[lane] as *const c_char);
+            let [bx, by, bz] = (*context).block_index;
+            let thread = [(*context).thread_x, (*context).thread_y, (*context).thread_z].map(|axis| axis.0[lane]);
+            // The format of CUDA's own message.
+            crate::output::message::raw(&format!(
+                "{}:{}: {}: block: [{bx},{by},{bz}], thread: [{},{},{}] Assertion `{}` failed.\n",
+                text(file),
+                (*line)[lane],
+                text(function),
+                thread[0],
+                thread[1],
+                thread[2],
+                text(message)
+            ));
+        }
+        stop(warp, Stop::Assert)
+    }
+}
+
+/// `trap`.
+///
+/// # Safety
+/// See [`__wl_flush`].
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __wl_trap(context: *mut WarpContext, mask: u32) {
+    // SAFETY: by the contract; the launch's module lives as long as it runs.
+    unsafe {
+        let warp = warp_of(context);
+        let running = (*warp).running;
+        let kernel = (*(*running).module).kernel_name((*running).kernel);
+        let [bx, by, bz] = (*context).block_index;
+        let lane = mask.trailing_zeros() as usize & 31;
+        let [tx, ty, tz] = [(*context).thread_x, (*context).thread_y, (*context).thread_z].map(|axis| axis.0[lane]);
+        crate::output::message::note(&format!(
+            "kernel {kernel} trapped in block ({bx},{by},{bz}), thread ({tx},{ty},{tz}): __trap, abort or a check of \
+             CUDA's headers{}",
+            if (*context).workspace == 0 { " (grid.sync() traps unless the launch is cooperative)" } else { "" }
+        ));
+        stop(warp, Stop::Trap)
+    }
+}
+
+/// Device-side `malloc`; a lane that gets nothing gets null.
+///
+/// # Safety
+/// See [`__wl_flush`]; the arrays have 32 entries, of which the active ones are defined.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __wl_malloc(
+    context: *mut WarpContext,
+    mask: u32,
+    sizes: *const [u64; 32],
+    results: *mut [u64; 32],
+) {
+    // SAFETY: by the contract.
+    unsafe {
+        let running = (*warp_of(context)).running;
+        for lane in lanes(mask) {
+            (*results)[lane] = (*(*running).heap).allocate(&mut *(*running).memory, (*sizes)[lane]);
+        }
+        crate::device::execution::heap::tell_heap(running);
+    }
+}
+
+/// Device-side `free`.
+///
+/// # Safety
+/// See [`__wl_flush`]; the array has 32 entries, of which the active ones are defined.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __wl_free(context: *mut WarpContext, mask: u32, pointers: *const [u64; 32]) {
+    // SAFETY: by the contract.
+    unsafe {
+        let running = (*warp_of(context)).running;
+        for lane in lanes(mask) {
+            if !(*(*running).heap).free(&mut *(*running).memory, (*pointers)[lane]) {
+                check::bad_free(warp_of(context), lane, (*pointers)[lane]);
+                stop(warp_of(context), Stop::IllegalAddress);
+            }
+        }
+        // A site may still take the freed memory for good.
+        if (*running).check != Check::Off {
+            (*(*running).module).clear_ranges();
+        }
+    }
+}
+
+/// A lane's stack is full.
+///
+/// # Safety
+/// See [`__wl_flush`].
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __wl_stack_overflow(context: *mut WarpContext) {
+    // SAFETY: by the contract.
+    unsafe {
+        let warp = warp_of(context);
+        message::stack_overflow(warp, (*context).local_limit);
+        stop(warp, Stop::StackOverflow)
+    }
+}
+
+/// A call through a pointer that is no device function.
+///
+/// # Safety
+/// See [`__wl_flush`]; the array has 32 entries, of which the active ones are defined.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __wl_bad_call(context: *mut WarpContext, mask: u32, targets: *const [u64; 32]) {
+    // SAFETY: by the contract.
+    unsafe {
+        let warp: *mut Warp = warp_of(context);
+        if let Some(lane) = lanes(mask).next() {
+            check::bad_call(warp, lane, (*targets)[lane]);
+        }
+        stop(warp, Stop::IllegalInstruction)
+    }
+}
+
+/// `%globaltimer`: virtual time, one instruction a nanosecond.
+///
+/// # Safety
+/// See [`__wl_flush`].
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __wl_globaltimer(context: *mut WarpContext) -> u64 {
+    // SAFETY: by the contract.
+    unsafe { (*(*warp_of(context)).running).clock_base + (*context).clock }
+}

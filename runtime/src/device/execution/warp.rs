@@ -1,0 +1,400 @@
+//! State of a launch, its blocks and its warps, as the functions that lowered code calls see it.
+
+use super::fibre::{Suspended, switch};
+use crate::device::children::queue::Children;
+use crate::device::stops::Stops;
+use crate::memory::DeviceMemory;
+use crate::modules::module::Module;
+use crate::output::printed::Printed;
+use crate::trace::Trace;
+use std::collections::{BTreeSet, HashSet};
+use std::ffi::c_char;
+use std::ops::Range;
+use std::ptr::{null, null_mut};
+use warpline_format::abi::{Lanes, NOWHERE, WarpContext, WarpFunction, barrier};
+use warpline_format::access::LANES;
+use warpline_format::event::{DifferentBarriers, DivergentBarrier, Fault};
+use warpline_format::options::Check;
+
+/// Rounds of a waiting loop before another warp has its chance.
+pub const PATIENCE: i64 = 4096;
+
+pub use warpline_format::event::StopCause as Stop;
+
+/// Why a fibre came back to the scheduler.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pause {
+    /// Its record buffer is full.
+    Full,
+    /// It reached a barrier.
+    Barrier,
+    /// It waits for another warp.
+    Yield,
+    /// It is about to access memory, and another warp has its turn first.
+    Turn,
+    /// It is over.
+    Finished,
+}
+
+/// How warps of a launch follow one another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mode {
+    /// Straight from warp to warp of one block.
+    Direct,
+    /// Through the scheduler.
+    Scheduled,
+}
+
+/// A launch while it runs. Warps point to it; everything here is used by one thread.
+pub struct Running {
+    /// Flow that started the fibres.
+    pub scheduler: Suspended,
+    /// Warp whose fibre runs; null while the scheduler does.
+    pub current: *mut Warp,
+    /// See [`Mode`].
+    pub mode: Mode,
+    /// Why the last fibre came back.
+    pub pause: Pause,
+    /// Set when the kernel has to end.
+    pub stop: Option<Stop>,
+    /// Warp that ended the kernel, by itself or because the processor interrupted its fibre for good.
+    pub fault_warp: *mut Warp,
+    /// The trace.
+    pub trace: *mut Trace,
+    /// Device memory.
+    pub memory: *mut DeviceMemory,
+    /// The kernel's module.
+    pub module: *mut Module,
+    /// Index of the kernel in its module.
+    pub kernel: usize,
+    /// Number of the launch.
+    pub launch: u64,
+    /// Access check.
+    pub check: Check,
+    /// Reads that a GPU lets pass are told and done: nobody asked for a check, the program was started by hand.
+    pub tolerant: bool,
+    /// Warps take turns at their accesses, all of which come to the access check for that.
+    pub interleave: bool,
+    /// Accesses at which the program stops; null where it does nowhere.
+    pub stops: *mut Stops,
+    /// Addresses of the kernel's parameters, which pointers can lead to, too: LLVM turns `later ? *pointer : value` of a
+    /// structure into one load from either.
+    pub parameters: Range<u64>,
+    /// Sites that have had the fault told that stops the kernel; of others the module knows.
+    pub told: HashSet<u32>,
+    /// Branches of loops in which lanes waited in vain while others of their warp went on ahead.
+    pub parted: BTreeSet<u32>,
+    /// Faults for the trace.
+    pub faults: Vec<Fault>,
+    /// Barriers that part of a warp came to, each once.
+    pub divergent: Vec<DivergentBarrier>,
+    /// Barriers at which some warps of a block waited while others waited at another one.
+    pub different: Vec<DifferentBarriers>,
+    /// Behind the last byte of all threads' stacks.
+    pub stacks_end: u64,
+    /// Output of `printf`.
+    pub printed: *mut Printed,
+    /// Bytes of the device's buffer for it.
+    pub printed_limit: u64,
+    /// Bytes of device heap in use, and its limit.
+    pub heap: *mut Heap,
+    /// What the grid launches.
+    pub children: *mut Children,
+    /// Virtual time before the launch.
+    pub clock_base: u64,
+    /// Latest virtual time of a warp that is over.
+    pub clock_end: u64,
+}
+
+/// Device-side `malloc`.
+#[derive(Debug)]
+pub struct Heap {
+    /// `cudaLimitMallocHeapSize`.
+    pub limit: u64,
+    /// In use.
+    pub used: u64,
+    /// Allocations that the trace has not been told of.
+    pub started: Vec<warpline_format::event::Event>,
+    /// Allocations that this launch freed.
+    pub freed: Vec<crate::memory::registry::Live>,
+}
+
+/// A block that is resident.
+#[derive(Debug)]
+pub struct Block {
+    /// Barriers that opened.
+    opened: u64,
+    /// Votes of the barrier that fills and of the one before.
+    votes: [Votes; 2],
+    /// Where the first warp stands that came to each of the two ([`WarpContext::barrier`]), and its number.
+    places: [(*const c_char, u32); 2],
+    /// Two warps came to different barriers. From then on all are one off, which says nothing new.
+    parted: bool,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Votes {
+    count: u32,
+    all: bool,
+    any: bool,
+}
+
+impl Votes {
+    const NONE: Votes = Votes { count: 0, all: true, any: false };
+}
+
+impl Default for Block {
+    fn default() -> Block {
+        Block::new()
+    }
+}
+
+impl Block {
+    /// A block before its first barrier.
+    pub const fn new() -> Block {
+        Block { opened: 0, votes: [Votes::NONE; 2], places: [(null(), 0); 2], parted: false }
+    }
+
+    /// A warp arrives at its barrier number `number`.
+    pub fn arrive(&mut self, number: u64, mask: u32, predicates: u32) {
+        let votes = &mut self.votes[(number & 1) as usize];
+        votes.count += (mask & predicates).count_ones();
+        votes.all &= mask & !predicates == 0;
+        votes.any |= mask & predicates != 0;
+    }
+
+    /// `warp` arrives at barrier number `number`, which stands at `place`. Gives where the first one waits, and its number, if
+    /// that is elsewhere.
+    pub fn place(&mut self, number: u64, place: *const c_char, warp: u32) -> Option<(*const c_char, u32)> {
+        let first = &mut self.places[(number & 1) as usize];
+        if first.0.is_null() {
+            *first = (place, warp);
+        }
+        (first.0 != place && !place.is_null() && !self.parted).then_some(*first)
+    }
+
+    /// Places of this block's barriers are not compared any more.
+    pub fn parted(&mut self) {
+        self.parted = true;
+    }
+
+    /// A warp leaves the barrier it arrived at as `number`. Every warp has arrived by then, and none
+    /// can arrive at the barrier after the next, so the other set of votes is free.
+    pub fn leave(&mut self, number: u64, kind: u32) -> u32 {
+        if self.opened == number {
+            self.opened += 1;
+            self.votes[(self.opened & 1) as usize] = Votes::NONE;
+            self.places[(self.opened & 1) as usize] = (null(), 0);
+        }
+        let votes = self.votes[(number & 1) as usize];
+        match kind {
+            barrier::COUNT => votes.count,
+            barrier::AND => u32::from(votes.all),
+            barrier::OR => u32::from(votes.any),
+            _ => 0,
+        }
+    }
+}
+
+/// A resident warp.
+#[repr(C)]
+pub struct Warp {
+    /// What lowered code sees. Its `runtime` field points back here.
+    pub context: WarpContext,
+    /// The launch.
+    pub running: *mut Running,
+    /// The warp's block.
+    pub block: *mut Block,
+    /// Warp function.
+    pub entry: WarpFunction,
+    /// Where its fibre goes on.
+    pub fibre: Suspended,
+    /// Guard page below the fibre's stack, to tell an overflow from other faults.
+    pub guard: u64,
+    /// Barriers arrived at.
+    pub barriers: u64,
+    /// Next unfinished warp of the block ([`Mode::Direct`]).
+    pub next: *mut Warp,
+    /// The one before.
+    pub previous: *mut Warp,
+    /// Writes records.
+    pub hooked: bool,
+    /// Launch, counted from 1, whose scheduler filled this memory last; 0 for none. What is the same for all its warps
+    /// stays when the memory serves the next one.
+    pub filled_for: u64,
+}
+
+/// The shape of a launch, the same for all its warps.
+#[derive(Clone, Copy, Debug)]
+pub struct Geometry {
+    /// Blocks.
+    pub grid: [u32; 3],
+    /// Threads per block.
+    pub block: [u32; 3],
+    /// Bytes of shared memory, static and dynamic.
+    pub shared_bytes: u64,
+    /// Bytes of each lane's stack.
+    pub local_limit: u64,
+    /// Bytes between the stacks of neighbouring lanes.
+    pub local_stride: u64,
+    /// Workspace of a cooperative launch, else 0.
+    pub workspace: u64,
+}
+
+impl Geometry {
+    /// Threads per block.
+    pub fn threads(&self) -> u32 {
+        self.block.iter().product()
+    }
+
+    /// Warps per block.
+    pub fn warps(&self) -> u32 {
+        self.threads().div_ceil(LANES as u32)
+    }
+
+    /// Blocks of the grid.
+    pub fn blocks(&self) -> u64 {
+        self.grid.iter().map(|&size| u64::from(size)).product()
+    }
+
+    /// Position of a linear block number.
+    pub fn block_index(&self, block: u64) -> [u32; 3] {
+        let (x, y) = (u64::from(self.grid[0]), u64::from(self.grid[1]));
+        if block < x {
+            return [block as u32, 0, 0];
+        }
+        [(block % x) as u32, (block / x % y) as u32, (block / x / y) as u32]
+    }
+
+    /// First and last byte that a block with its shared memory at `shared` may touch without asking; `none` where it has
+    /// to ask each time.
+    pub fn shared_range(&self, shared: *mut u8, none: bool) -> [u64; 2] {
+        let first = shared as u64;
+        if none || self.shared_bytes == 0 { [NOWHERE; 2] } else { [first, first + self.shared_bytes - 1] }
+    }
+
+    /// Lanes that exist in a warp.
+    pub fn live(&self, warp: u32) -> u32 {
+        let lanes = (self.threads() - warp * LANES as u32).min(LANES as u32);
+        if lanes == LANES as u32 { u32::MAX } else { (1 << lanes) - 1 }
+    }
+
+    /// Thread positions of each warp's lanes.
+    pub fn thread_table(&self) -> Vec<[Lanes; 3]> {
+        let [x, y, _] = self.block;
+        let mut table = vec![[Lanes([0; LANES]); 3]; self.warps() as usize];
+        for thread in 0..self.threads() {
+            let position = [thread % x, thread / x % y, thread / x / y];
+            let lanes = &mut table[thread as usize / LANES];
+            for (axis, value) in lanes.iter_mut().zip(position) {
+                axis.0[thread as usize % LANES] = value;
+            }
+        }
+        table
+    }
+}
+
+/// Body of every fibre: runs the warp function to its end and leaves for good.
+pub extern "C" fn warp_main(argument: *mut u8) -> ! {
+    let warp: *mut Warp = argument.cast();
+    // SAFETY: the scheduler prepared the fibre with a live warp, whose launch lives as long.
+    unsafe {
+        ((*warp).entry)(&raw mut (*warp).context);
+        let running = (*warp).running;
+        (*running).clock_end = (*running).clock_end.max((*warp).context.clock);
+        (*running).pause = Pause::Finished;
+        let next = if (*running).mode == Mode::Direct { unlink(warp) } else { null_mut() };
+        (*running).current = next;
+        let to = if next.is_null() { (*running).scheduler } else { (*next).fibre };
+        switch(&raw mut (*warp).fibre, to);
+    }
+    // A finished fibre is never resumed.
+    std::process::abort()
+}
+
+/// Takes a finished warp out of its block's ring; null when it was the last.
+///
+/// # Safety
+/// The ring's pointers are those of live warps.
+unsafe fn unlink(warp: *mut Warp) -> *mut Warp {
+    // SAFETY: by the contract.
+    unsafe {
+        let (next, previous) = ((*warp).next, (*warp).previous);
+        if next == warp {
+            return null_mut();
+        }
+        (*previous).next = next;
+        (*next).previous = previous;
+        next
+    }
+}
+
+/// Leaves the current fibre for the scheduler; comes back when it is resumed.
+///
+/// # Safety
+/// Called on the fibre of `warp`, which is the running one.
+#[inline(always)]
+pub unsafe fn pause(warp: *mut Warp, why: Pause) {
+    // SAFETY: by the contract; the scheduler is suspended in its own switch.
+    unsafe {
+        let running = (*warp).running;
+        (*running).pause = why;
+        (*running).current = null_mut();
+        switch(&raw mut (*warp).fibre, (*running).scheduler);
+    }
+}
+
+/// Ends the kernel from inside a fibre.
+///
+/// # Safety
+/// As for [`pause`]. Nothing on the fibre's stack may need to be dropped.
+pub unsafe fn stop(warp: *mut Warp, why: Stop) -> ! {
+    // SAFETY: by the contract.
+    unsafe {
+        let running = (*warp).running;
+        if (*running).stop.is_none() {
+            (*running).stop = Some(why);
+            (*running).fault_warp = warp;
+        }
+        pause(warp, Pause::Finished);
+    }
+    std::process::abort()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn geometry(grid: [u32; 3], block: [u32; 3]) -> Geometry {
+        Geometry { grid, block, shared_bytes: 0, local_limit: 0, local_stride: 0, workspace: 0 }
+    }
+
+    #[test]
+    fn threads_are_numbered_x_first() {
+        let shape = geometry([3, 2, 2], [5, 4, 3]);
+        assert_eq!((shape.threads(), shape.warps(), shape.blocks()), (60, 2, 12));
+        assert_eq!(shape.block_index(11), [2, 1, 1]);
+        assert_eq!((shape.live(0), shape.live(1)), (u32::MAX, (1 << 28) - 1));
+        let table = shape.thread_table();
+        let lane = |thread: usize| table[thread / 32].each_ref().map(|axis| axis.0[thread % 32]);
+        assert_eq!(lane(0), [0, 0, 0]);
+        assert_eq!(lane(7), [2, 1, 0]);
+        assert_eq!(lane(59), [4, 3, 2]);
+    }
+
+    #[test]
+    fn votes_of_neighbouring_barriers_do_not_mix() {
+        let mut block = Block::new();
+        block.arrive(0, 0xff, 0x0f);
+        block.arrive(0, 0xff, 0xff);
+        assert_eq!(block.leave(0, barrier::COUNT), 12);
+        // The first warp is at the next barrier before the second has left this one.
+        block.arrive(1, 0xff, 0xff);
+        assert_eq!(block.leave(0, barrier::AND), 0);
+        block.arrive(1, 0xff, 0xff);
+        assert_eq!(block.leave(1, barrier::AND), 1);
+        assert_eq!(block.leave(1, barrier::OR), 1);
+        block.arrive(2, 0xff, 0);
+        assert_eq!(block.leave(2, barrier::OR), 0);
+    }
+}

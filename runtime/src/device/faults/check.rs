@@ -1,0 +1,248 @@
+//! Slow path of the access check.
+
+use super::access::Access;
+use super::message;
+use crate::device::execution::lanes::lanes;
+use crate::device::execution::warp::{Running, Stop, Warp};
+use crate::memory::windows::{Region, region};
+use warpline_format::abi::{SiteRange, windows};
+use warpline_format::access::{LANES, Space};
+use warpline_format::event::{Fault, FaultKind};
+use warpline_format::options::Check;
+use warpline_format::site_table::Op;
+
+/// Checks each lane; returns those that may go on, or why the kernel stops.
+///
+/// # Safety
+/// `warp` is the running one; `range` belongs to the site.
+pub unsafe fn check(warp: *mut Warp, range: *mut SiteRange, access: Access) -> Result<u32, Stop> {
+    // SAFETY: by the contract; the memory's registry is changed by nobody while the kernel runs but
+    // by the device heap, on this very thread.
+    let (running, registry) = unsafe { (&mut *(*warp).running, &(*(*(*warp).running).memory).registry) };
+    let shared_site = access.space == Space::Shared as u32;
+    // SAFETY: by the contract.
+    let (shared, shared_bytes) = unsafe { ((*warp).context.shared as u64, (*warp).context.shared_bytes) };
+    let local_site = access.space == Space::Local as u32;
+    // Of a local access, lowered code says what is good.
+    let variable = if local_site { unsafe { range.read() } } else { SiteRange { low: 0, high: 0 } };
+    let mut good = 0;
+    let mut bad: Option<(usize, FaultKind)> = None;
+    let mut last = None;
+    // A range that is good for this launch only.
+    let mut passing = None;
+    for lane in 0..LANES {
+        if access.mask >> lane & 1 == 0 {
+            continue;
+        }
+        let address = access.addresses[lane];
+        let bytes = u64::from(access.bytes.max(1));
+        // SAFETY: by the contract.
+        let stack = unsafe { (*warp).context.local as u64 + lane as u64 * (*warp).context.local_stride };
+        // Of a local access that leads elsewhere, the address that it leads to.
+        let place = if local_site { stack.wrapping_add(address) } else { address };
+        let kind = if running.check == Check::Off {
+            None
+        } else if access.align > 1 && !address.is_multiple_of(u64::from(access.align)) {
+            Some(FaultKind::Misaligned)
+        } else if local_site && inside(&variable, address, bytes) {
+            None
+        } else if local_site && !leads_elsewhere(running, stack.wrapping_add(address)) {
+            Some(FaultKind::LocalOutOfBounds)
+        } else if shared_site || region(place) == Region::Shared {
+            let offset = place.wrapping_sub(shared);
+            let fits = offset.checked_add(bytes).is_some_and(|end| end <= shared_bytes);
+            passing = (fits && !shared_site).then_some(SiteRange { low: shared, high: shared + shared_bytes - 1 });
+            (!fits).then_some(FaultKind::SharedOutOfBounds)
+        } else if region(place) == Region::Local {
+            let stacks = SiteRange { low: windows::LOCAL, high: running.stacks_end - 1 };
+            let fits = inside(&stacks, place, bytes);
+            passing = fits.then_some(stacks);
+            (!fits).then_some(FaultKind::LocalOutOfBounds)
+        } else if region(place) == Region::Arguments {
+            passing =
+                Some(SiteRange { low: windows::ARGUMENTS, high: windows::ARGUMENTS + windows::ARGUMENTS_BYTES - 1 });
+            None
+        } else if running.parameters.contains(&place) {
+            let found = SiteRange { low: running.parameters.start, high: running.parameters.end - 1 };
+            passing = Some(found);
+            (!inside(&found, place, bytes)).then_some(FaultKind::OutOfBounds)
+        } else {
+            match last.filter(|range: &SiteRange| inside(range, place, bytes)) {
+                Some(_) => None,
+                None => match registry.find(place) {
+                    Some(live) => {
+                        let found = SiteRange { low: live.start(), high: live.start() + live.bytes - 1 };
+                        last = Some(found);
+                        (!inside(&found, place, bytes)).then_some(FaultKind::OutOfBounds)
+                    }
+                    None if registry.find_freed(place).is_some() => Some(FaultKind::Freed),
+                    None => Some(FaultKind::OutOfBounds),
+                },
+            }
+        };
+        match kind {
+            None => good |= 1 << lane,
+            Some(kind) => {
+                bad.get_or_insert((lane, kind));
+            }
+        }
+    }
+    // SAFETY: by the contract; the runtime's own, or null.
+    let stops = unsafe { running.stops.as_mut() };
+    let open = |new: &SiteRange| stops.as_ref().is_some_and(|stops| stops.keeps_open(access.site, new, registry));
+    let kept = last.or(passing).filter(|_| !shared_site && !local_site && !running.interleave);
+    if let Some(new) = kept.filter(|new| !open(new)) {
+        // SAFETY: by the contract; the module belongs to the launch.
+        unsafe {
+            range.write(new);
+            (*running.module).passing |= last.is_none();
+        }
+    }
+    let Some((lane, kind)) = bad else { return Ok(good) };
+    if running.tolerant && kind == FaultKind::OutOfBounds {
+        // SAFETY: by the contract.
+        if let Some(lanes) = unsafe { tolerated(warp, lane, good, &access, &variable) } {
+            return Ok(lanes);
+        }
+    }
+    let stopped = running.check == Check::Stop;
+    // SAFETY: by the contract; the module belongs to the launch.
+    let module = unsafe { &mut *running.module };
+    // A kernel that is stopped says why, each time.
+    let tells =
+        if stopped { running.told.insert(access.site) } else { module.told.is_first(access.site, &module.table) };
+    if tells {
+        // SAFETY: by the contract.
+        unsafe {
+            tell(warp, lane, kind, &access, &variable, stopped);
+            if let Some(stops) = stops {
+                stops.at_fault(warp, &access, kind);
+            }
+        }
+    }
+    match (stopped, kind) {
+        (false, _) => Ok(good),
+        (true, FaultKind::Misaligned) => Err(Stop::Misaligned),
+        (true, _) => Err(Stop::IllegalAddress),
+    }
+}
+
+/// In a program that was started by hand: whether all lanes of a read may do it, as those that stray do so no farther than a GPU
+/// lets pass. Told once.
+///
+/// # Safety
+/// As for [`check`].
+unsafe fn tolerated(warp: *mut Warp, lane: usize, good: u32, access: &Access, variable: &SiteRange) -> Option<u32> {
+    // SAFETY: by the contract.
+    let (running, registry) = unsafe { (&mut *(*warp).running, &(*(*(*warp).running).memory).registry) };
+    // SAFETY: by the contract; the module belongs to the launch.
+    let module = unsafe { &mut *running.module };
+    let op = module.table.sites.get(access.site as usize).map(|site| site.op);
+    let passes = |lane: usize| {
+        let address = access.addresses[lane];
+        address.is_multiple_of(u64::from(access.align.max(1)))
+            && registry.find_freed(address).is_none()
+            && registry.tolerates(address, u64::from(access.bytes.max(1)))
+    };
+    let strays = access.mask & !good;
+    if op != Some(Op::Load) || !lanes(strays).all(passes) {
+        return None;
+    }
+    if module.told.is_first(access.site, &module.table) {
+        // SAFETY: by the contract.
+        unsafe { message::access(warp, lane, FaultKind::OutOfBounds, access, variable, message::Outcome::Passed) };
+    }
+    Some(access.mask)
+}
+
+/// Whether what looks like a local access is one of a structure that a function takes by value, which the compiler left in the
+/// kernel's parameters or in a constant of its own.
+fn leads_elsewhere(running: &Running, address: u64) -> bool {
+    running.parameters.contains(&address) || region(address) == Region::Device
+}
+
+fn inside(range: &SiteRange, address: u64, bytes: u64) -> bool {
+    address >= range.low && address <= range.high && range.high - address >= bytes - 1
+}
+
+/// Tells the user and the trace of a fault.
+///
+/// # Safety
+/// As for [`check`].
+unsafe fn tell(warp: *mut Warp, lane: usize, kind: FaultKind, access: &Access, variable: &SiteRange, stopped: bool) {
+    // SAFETY: by the contract.
+    unsafe {
+        let outcome = if stopped { message::Outcome::Stopped } else { message::Outcome::LeftOut };
+        message::access(warp, lane, kind, access, variable, outcome);
+        note(warp, lane, kind, access.site, access.addresses[lane], stopped);
+    }
+}
+
+/// Enters a fault for the trace.
+///
+/// # Safety
+/// `warp` is the running one.
+pub unsafe fn note(warp: *mut Warp, lane: usize, kind: FaultKind, site: u32, address: u64, stopped: bool) {
+    // SAFETY: by the contract.
+    unsafe {
+        let running = &mut *(*warp).running;
+        let registry = &(*running.memory).registry;
+        // Host addresses differ from run to run and stay out of the trace.
+        let known = match region(address) {
+            // Offsets in the block's shared memory may be negative, those of local accesses are in the lane's stack.
+            _ if kind == FaultKind::SharedOutOfBounds => address.wrapping_sub((*warp).context.shared as u64),
+            _ if kind == FaultKind::LocalOutOfBounds => address,
+            Region::Host if address < Fault::NULL_PAGE => address,
+            Region::Host => {
+                let near = || registry.nearest_array(address).map(|near| near.allocation);
+                let known = registry.find(address).or_else(near);
+                known.map_or(Fault::HOST_MEMORY, |live| live.address.wrapping_add(address.wrapping_sub(live.start())))
+            }
+            Region::Shared => address - (*warp).context.shared as u64,
+            _ => address,
+        };
+        let nearest = if matches!(kind, FaultKind::SharedOutOfBounds | FaultKind::LocalOutOfBounds) {
+            None
+        } else if kind == FaultKind::Freed {
+            registry.find_freed(address).map(|old| old.id)
+        } else if region(address) == Region::Device {
+            registry.find(address).or_else(|| registry.nearest(address).map(|near| near.allocation)).map(|live| live.id)
+        } else {
+            let near = || registry.nearest_array(address).map(|near| near.allocation);
+            registry.find(address).or_else(near).map(|live| live.id)
+        };
+        running.faults.push(Fault {
+            launch: running.launch,
+            site,
+            kind,
+            block: (*warp).context.block,
+            thread: (*warp).context.warp * LANES as u32 + lane as u32,
+            address: known,
+            nearest,
+            stopped,
+        });
+    }
+}
+
+/// A device-side `free` of what the heap did not give.
+///
+/// # Safety
+/// `warp` is the running one.
+pub unsafe fn bad_free(warp: *mut Warp, lane: usize, address: u64) {
+    // SAFETY: by the contract.
+    unsafe {
+        message::pointer(warp, lane, &format!("Device-side free of {address:#x}, which is no live device-side malloc"));
+        note(warp, lane, FaultKind::OutOfBounds, u32::MAX, address, true);
+    }
+}
+
+/// A call through a pointer that leads to no device function.
+///
+/// # Safety
+/// `warp` is the running one.
+pub unsafe fn bad_call(warp: *mut Warp, lane: usize, target: u64) {
+    // SAFETY: by the contract.
+    unsafe {
+        message::pointer(warp, lane, &format!("Call through a pointer that is no device function ({target:#x})"));
+    }
+}

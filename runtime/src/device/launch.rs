@@ -1,0 +1,530 @@
+//! A kernel launch: checks, filters, the choice of the warp function, and its events.
+
+use crate::cuda::error::{self, Error};
+use crate::device::configuration::{Configuration, known};
+use crate::device::execution::fibre::{DEEP_STACK_BYTES, STACK_BYTES};
+use crate::device::execution::native::{run_direct, run_plain};
+use crate::device::execution::scheduled::{Plan, Scheduled};
+use crate::device::execution::warp::{Geometry, Mode, Pause, Running, Stop};
+use crate::device::faults::cause::code_of;
+use crate::device::faults::signal::Guard;
+use crate::device::faults::{check, message as fault_message};
+use crate::gpu::state::note_once;
+use crate::launched::{Counted, Drawn, Launched};
+use crate::modules::module::Member;
+use crate::modules::module::Module;
+use crate::output::message;
+use crate::paths::Entry;
+use crate::state::runtime::{Kernel, Runtime};
+use std::collections::{BTreeSet, HashSet};
+use std::ffi::c_void;
+use std::ops::Range;
+use std::ptr::null_mut;
+use warpline_format::abi::{KernelDescriptor, WarpFunction, count_cells, kernel_flags};
+use warpline_format::budget;
+use warpline_format::event::{BlockCount, BranchCount, Event, FaultKind, Launch, LaunchEnd, NotLaunched, PathId};
+use warpline_format::options::Check;
+use warpline_format::schedule::{self, Shape};
+
+/// Stack of a lane where the compiler cannot bound it, at least.
+const UNBOUNDED_LOCAL: u64 = 16 << 10;
+
+impl Runtime {
+    /// The kernel behind a host stub.
+    pub fn kernel(&self, stub: *const c_void) -> Result<Member, Error> {
+        match self.kernels.get(&(stub as usize)) {
+            Some(Kernel::Lowered(member)) => Ok(*member),
+            Some(Kernel::Foreign(name)) => {
+                message::note(&format!(
+                    "kernel {name} was compiled without Warpline and cannot run: rebuild its file with `warpline cc`"
+                ));
+                Err(error::NO_KERNEL_IMAGE_FOR_DEVICE)
+            }
+            None => Err(error::INVALID_DEVICE_FUNCTION),
+        }
+    }
+
+    /// Gives the next launch its number, and says whether it is traced. `--launches` counts the launches of the kernels
+    /// that `--kernels` chooses, as it would be of no use to count those of others. `launched` is what a budget goes by; without
+    /// it the launch cannot be traced.
+    pub fn count_launch(&mut self, member: Member, launched: Option<Launched>) -> Counted {
+        let id = self.launches;
+        self.launches += 1;
+        let not_traced = Counted { id, traced: false, drawn: None };
+        if !self.is_chosen(member) {
+            return not_traced;
+        }
+        let number = self.chosen;
+        self.chosen += 1;
+        let ranges = &self.options.launches;
+        let wanted = ranges.is_empty() || ranges.iter().any(|&(first, last)| (first..=last).contains(&number));
+        let may_be = self.profiling && wanted && self.may_be_traced(member);
+        let Some(launched) = launched.filter(|_| may_be) else { return not_traced };
+        let Some(sampler) = &mut self.sampler else { return Counted { traced: true, ..not_traced } };
+        let module = &self.modules[member.module];
+        let shape = budget::Shape {
+            kernel: (module.id, module.kernels()[member.index].function),
+            grid: launched.grid,
+            block: launched.block,
+            dynamic_shared: launched.dynamic_shared,
+            path: launched.path,
+        };
+        let mut choice = sampler.choose(&shape);
+        choice.place.launch = id;
+        Counted { id, traced: choice.recorded, drawn: Some(Drawn { choice, warps: shape.warps() }) }
+    }
+
+    /// Tells a launch's place in the sample, behind its first event.
+    pub fn tell_place(&mut self, counted: &Counted) {
+        if let Some(drawn) = &counted.drawn {
+            self.trace.event(Event::Sampled(drawn.choice.place));
+        }
+    }
+
+    /// Counts a launch's work for the budget: the bytes of its records, where they are known.
+    pub fn count_work(&mut self, counted: &Counted, bytes: Option<u64>) {
+        if let (Some(sampler), Some(drawn)) = (&mut self.sampler, &counted.drawn) {
+            sampler.ran(&drawn.choice, drawn.warps, bytes);
+        }
+    }
+
+    /// Whether some launch of the kernel can be traced.
+    pub fn may_be_traced(&self, member: Member) -> bool {
+        self.trace.is_on() && self.modules[member.module].is_hooked() && self.is_chosen(member)
+    }
+
+    fn is_chosen(&self, member: Member) -> bool {
+        let name = || self.modules[member.module].kernel_name(member.index);
+        self.filter.as_ref().is_none_or(|filter| filter.is_match(&name()))
+    }
+
+    /// Launches a kernel and runs it to its end. An error of the kernel itself is returned by the
+    /// calls after this one, as on a GPU.
+    ///
+    /// # Safety
+    /// `arguments` points to one pointer per kernel parameter, each to a value of its size.
+    pub unsafe fn launch(
+        &mut self,
+        stub: *const c_void,
+        configuration: Configuration,
+        arguments: *const *const c_void,
+        entry: Entry,
+    ) -> Result<(), Error> {
+        if let Some(Kernel::Foreign(kernel)) = self.kernels.get(&(stub as usize)) {
+            let why = NotLaunched::NotInstrumented { kernel: kernel.clone() };
+            self.not_launched(why, 1);
+        }
+        // SAFETY: handed through.
+        let parameters = unsafe { self.pack_arguments(stub, arguments)? };
+        self.launch_packed(stub, configuration, parameters, entry)
+    }
+
+    /// A launch's arguments in a parameter buffer.
+    ///
+    /// # Safety
+    /// As for [`Runtime::launch`].
+    pub unsafe fn pack_arguments(
+        &self,
+        stub: *const c_void,
+        arguments: *const *const c_void,
+    ) -> Result<Vec<u64>, Error> {
+        let member = self.kernel(stub)?;
+        // SAFETY: handed through.
+        unsafe { pack(&self.modules[member.module].kernels()[member.index], arguments) }
+    }
+
+    /// [`Runtime::launch`] with arguments that are packed already, for this kernel.
+    pub fn launch_packed(
+        &mut self,
+        stub: *const c_void,
+        configuration: Configuration,
+        parameters: Vec<u64>,
+        entry: Entry,
+    ) -> Result<(), Error> {
+        let member = self.kernel(stub)?;
+        let resident = self.check_configuration(member, &configuration).map_err(|refusal| {
+            // Programs that do not look at errors go on as if nothing were wrong, and the kernel is missing in the profile.
+            if self.trace.is_on() {
+                let kernel = self.modules[member.module].kernel_name(member.index);
+                note_once(format!("a launch of {kernel} was refused (CUDA error {}): {}", refusal.code, refusal.why));
+                self.not_launched(NotLaunched::Refused { kernel, error: refusal.code, reason: refusal.why }, 1);
+            }
+            refusal.code
+        })?;
+        let workspace = if configuration.cooperative { self.grid_workspace()? } else { 0 };
+        self.deferred = match self.begin(member, configuration, resident, workspace, &parameters, entry) {
+            Some(stop) => {
+                self.drop_children();
+                code_of(&stop)
+            }
+            None => {
+                let ended = self.run_children(member.module, configuration.stream, entry);
+                ended.map_or_else(|ended| ended.code(), |()| error::SUCCESS)
+            }
+        };
+        Ok(())
+    }
+
+    /// Runs one kernel whose configuration was checked, with its events: `resident` of its blocks share an SM.
+    pub(crate) fn begin(
+        &mut self,
+        member: Member,
+        configuration: Configuration,
+        resident: u32,
+        workspace: u64,
+        parameters: &[u64],
+        entry: Entry,
+    ) -> Option<Stop> {
+        let path = self.path(entry);
+        let launched = Launched {
+            grid: configuration.grid,
+            block: configuration.block,
+            dynamic_shared: configuration.shared,
+            path,
+        };
+        let counted = self.count_launch(member, Some(launched));
+        let (id, traced) = (counted.id, counted.traced);
+        let module = &self.modules[member.module];
+        let kernel = &module.kernels()[member.index];
+        let local = u64::from(kernel.local_bytes);
+        let unbounded = kernel.flags & kernel_flags::UNBOUNDED_STACK != 0;
+        let local_limit = if unbounded { local + self.limits.stack.max(UNBOUNDED_LOCAL) } else { local };
+        let local_limit = local_limit.next_multiple_of(64);
+        let static_shared = u64::from(kernel.static_shared);
+        let geometry = Geometry {
+            grid: configuration.grid,
+            block: configuration.block,
+            shared_bytes: static_shared + configuration.shared,
+            local_limit,
+            // Not a power of two, so that the lanes' stacks do not fight for one set of the host's cache.
+            local_stride: local_limit + 64,
+            workspace,
+        };
+        let share = self.options.block_share.max(1);
+        let device = &self.options.device;
+        let wanted = device.registers(known(kernel), self.options.stated);
+        let registers = device.fitting(wanted, geometry.threads());
+        if registers.count < wanted.count {
+            let (name, threads) = (module.kernel_name(member.index), geometry.threads());
+            let (wanted, registers) = (wanted.count, registers.count);
+            note_once(format!(
+                "kernel {name}: {wanted} registers per thread, of which a block of {threads} threads can have {registers}; it \
+                 runs as with these (a GPU would refuse this build with cudaErrorLaunchOutOfResources unless \
+                 __launch_bounds__({threads}) says so)"
+            ));
+        }
+        let launch = Launch {
+            id,
+            module: module.id,
+            function: kernel.function,
+            grid: configuration.grid,
+            block: configuration.block,
+            dynamic_shared: configuration.shared as u32,
+            static_shared: kernel.static_shared,
+            registers: registers.count,
+            registers_assumed: registers.assumed,
+            local_bytes: kernel.local_bytes,
+            resident_blocks: resident,
+            block_share: if traced { share } else { 0 },
+            stream: configuration.stream,
+            path,
+        };
+        let function = kernel.function;
+        self.trace.event(Event::Launch(launch));
+        self.tell_place(&counted);
+        if traced {
+            self.tell_arguments(id, (member, function), parameters);
+        }
+        self.children.limit = self.limits.other[1];
+        // Records of a launch that is only checked go to a trace that nobody writes.
+        let checked = self.always_check && !self.trace.is_on() && self.modules[member.module].is_hooked();
+        let share = if traced { Some(share) } else { checked.then_some(1) };
+        let before = self.trace.recorded_bytes();
+        let stop = self.run(member, geometry, resident, share, parameters, path);
+        self.count_work(&counted, Some(self.trace.recorded_bytes() - before));
+        stop
+    }
+
+    /// Runs the kernel and writes the rest of the launch's events.
+    fn run(
+        &mut self,
+        member: Member,
+        geometry: Geometry,
+        resident: u32,
+        share: Option<u64>,
+        parameters: &[u64],
+        path: PathId,
+    ) -> Option<Stop> {
+        let id = self.launches - 1;
+        let epoch = self.memory.registry.epoch;
+        let check = self.options.check;
+        let module = &mut self.modules[member.module];
+        let interleave = self.options.interleave && module.is_hooked();
+        module.refresh_ranges(epoch, check, interleave);
+        if let Some(stops) = &mut self.stops {
+            stops.begin(module, path);
+        }
+        let count_cells = module.descriptor().count_cells as usize;
+        let mut counts = vec![0u64; if share.is_some() { count_cells } else { 0 }];
+        let kernel = &module.kernels()[member.index];
+        let waits = kernel.flags & kernel_flags::MAY_WAIT != 0;
+        let barrier = kernel.flags & kernel_flags::BARRIER != 0;
+        let deep = kernel.flags & (kernel_flags::UNBOUNDED_STACK | kernel_flags::LARGE_FRAMES) != 0;
+        let native = choose(geometry.block, kernel.native_linear, kernel.native_half, kernel.native_general);
+        let hooked = choose(geometry.block, kernel.hooked_linear, kernel.hooked_half, kernel.hooked_general);
+        let shape = Shape {
+            blocks: geometry.blocks(),
+            warps: geometry.warps(),
+            sms: self.options.device.sms,
+            resident,
+            turn: self.options.device.turn,
+        };
+        let threads = geometry.thread_table();
+        let plan = Plan {
+            geometry,
+            hooked: hooked.filter(|_| interleave || share.is_some()),
+            native,
+            share: share.unwrap_or(0),
+            arguments: parameters.as_ptr().cast(),
+            counts: counts.as_mut_ptr(),
+            cells: counts.len(),
+            counted_blocks: if counts.is_empty() { 0..0 } else { module.reachable_blocks(kernel.function) },
+            stack_bytes: if deep { DEEP_STACK_BYTES } else { STACK_BYTES },
+            slots_per_sm: shape.slots_per_sm(),
+            threads: &threads,
+            // Each turn goes to one access then, and no block runs ahead of the others.
+            waits: waits || interleave,
+            interleave,
+        };
+        let mut running = Running {
+            scheduler: null_mut(),
+            current: null_mut(),
+            mode: Mode::Scheduled,
+            pause: Pause::Finished,
+            stop: None,
+            fault_warp: null_mut(),
+            trace: &raw mut self.trace,
+            memory: &raw mut self.memory,
+            module: &raw mut self.modules[member.module],
+            kernel: member.index,
+            launch: id,
+            check,
+            tolerant: self.by_hand,
+            interleave,
+            stops: self.stops.as_mut().map_or(null_mut(), |stops| stops),
+            parameters: addresses_of(parameters),
+            told: HashSet::new(),
+            parted: BTreeSet::new(),
+            faults: Vec::new(),
+            divergent: Vec::new(),
+            different: Vec::new(),
+            stacks_end: 0,
+            printed: &raw mut self.printed,
+            printed_limit: self.limits.printf,
+            heap: &raw mut self.heap,
+            children: &raw mut self.children,
+            clock_base: self.clock,
+            clock_end: 0,
+        };
+        let running_now = &raw mut running;
+        let mut warp_blocks = Vec::new();
+        // SAFETY: all that the launch points to lives in `self` or in this frame; nothing else is
+        // done with them until it is over.
+        unsafe {
+            let guard = Guard::install(running_now);
+            let entry = plan.hooked.or(plan.native);
+            let scheduled = plan.hooked.is_some() || plan.waits;
+            self.arena.spare_counts.resize(count_cells, 0);
+            // Blocks go to the SMs in turn, so a small grid leaves the last ones empty.
+            let used_sms = u64::from(shape.sms).min(shape.blocks);
+            let residents = if scheduled { u64::from(resident) * used_sms } else { 1 };
+            let entry = entry.filter(|_| match self.arena.prepare(&geometry, residents) {
+                Ok(()) => true,
+                Err(cause) => {
+                    message::note(&cause.to_string());
+                    (*running_now).stop = Some(Stop::OutOfMemory);
+                    false
+                }
+            });
+            (*running_now).stacks_end = self.arena.locals_end();
+            match entry {
+                None => {
+                    (*running_now).stop.get_or_insert(Stop::IllegalInstruction);
+                }
+                Some(_) if scheduled => {
+                    let trace = &raw mut self.trace;
+                    let mut warps = Scheduled::new(plan, running_now, trace, &mut self.arena, residents as usize);
+                    let stopped = schedule::run(&shape, &mut warps).is_err();
+                    warp_blocks = warps.finish(stopped);
+                }
+                Some(entry) if barrier => run_direct(&plan, entry, running_now, &mut self.arena),
+                Some(entry) => run_plain(&plan, entry, running_now, &mut self.arena),
+            }
+            if let Some(caught) = guard.caught() {
+                report_caught(running_now, caught);
+            }
+        }
+        self.clock += running.clock_end;
+        // SAFETY: null, or a warp of this launch, which still stands in the arena.
+        let last_block = unsafe { running.fault_warp.as_ref() }.map_or(0, |warp| warp.context.block);
+        let Running { stop, faults, divergent, different, parted, .. } = running;
+        for barrier in divergent {
+            self.trace.event(Event::DivergentBarrier(barrier));
+        }
+        for barriers in different {
+            self.trace.event(Event::DifferentBarriers(barriers));
+        }
+        for fault in faults {
+            self.trace.event(Event::Fault(fault));
+        }
+        if share.is_some() && !parted.is_empty() {
+            self.trace.event(Event::Parted { launch: id, branches: parted.into_iter().collect() });
+        }
+        if !warp_blocks.is_empty() {
+            self.trace.event(Event::WarpBlocks { launch: id, blocks: warp_blocks });
+        }
+        let (blocks, branches) = count_events(&self.modules[member.module], &counts);
+        let error = stop.as_ref().map_or(error::SUCCESS, code_of);
+        if let Some(cause) = stop {
+            self.stopped(id, cause, last_block);
+        }
+        self.trace.event(Event::LaunchEnd(LaunchEnd { id, error, blocks, branches }));
+        for live in std::mem::take(&mut self.heap.freed) {
+            self.memory.reclaim(&live);
+            self.trace.event(Event::Free { id: live.id, path: 0 });
+        }
+        let lost = self.printed.end_launch();
+        if lost > 0 {
+            let name = self.modules[member.module].kernel_name(member.index);
+            note_once(format!(
+                "kernel {name} printed more than the device's buffer holds ({} bytes): {lost} calls of printf, the oldest of the \
+                 launch, are lost, as on a GPU; cudaDeviceSetLimit(cudaLimitPrintfFifoSize, …) makes it larger",
+                self.limits.printf
+            ));
+        }
+        // What waits is fetched by the next launch on a GPU; and after a failure no call of the program would.
+        if stop.is_some() || self.printed.len() as u64 > self.limits.printf {
+            self.synchronise();
+        }
+        stop
+    }
+}
+
+/// The version of a warp function for the block's shape.
+fn choose(
+    block: [u32; 3],
+    linear: Option<WarpFunction>,
+    half: Option<WarpFunction>,
+    general: Option<WarpFunction>,
+) -> Option<WarpFunction> {
+    let [x, y, z] = block;
+    if (y == 1 && z == 1) || x % 32 == 0 {
+        linear.or(general)
+    } else if x % 16 == 0 {
+        half.or(general)
+    } else {
+        general
+    }
+}
+
+/// The addresses of a parameter buffer.
+fn addresses_of(parameters: &[u64]) -> Range<u64> {
+    let bytes = parameters.as_ptr_range();
+    bytes.start as u64..bytes.end as u64
+}
+
+/// Copies a launch's arguments into a parameter buffer.
+///
+/// # Safety
+/// As for [`Runtime::launch`].
+unsafe fn pack(kernel: &KernelDescriptor, arguments: *const *const c_void) -> Result<Vec<u64>, Error> {
+    let mut buffer = vec![0u64; (kernel.parameter_bytes as usize).div_ceil(8).next_multiple_of(8)];
+    if kernel.parameter_count == 0 {
+        return Ok(buffer);
+    }
+    if arguments.is_null() {
+        return Err(error::INVALID_VALUE);
+    }
+    // SAFETY: the descriptor's array; the program gives one pointer per parameter; offsets and
+    // sizes lie within `parameter_bytes`.
+    unsafe {
+        let parameters = std::slice::from_raw_parts(kernel.parameters, kernel.parameter_count as usize);
+        for (index, parameter) in parameters.iter().enumerate() {
+            let value = *arguments.add(index);
+            if value.is_null() || parameter.offset + parameter.size > kernel.parameter_bytes {
+                return Err(error::INVALID_VALUE);
+            }
+            let to = buffer.as_mut_ptr().cast::<u8>().add(parameter.offset as usize);
+            std::ptr::copy_nonoverlapping(value.cast::<u8>(), to, parameter.size as usize);
+        }
+    }
+    Ok(buffer)
+}
+
+/// Tells of a fault that the processor found.
+///
+/// # Safety
+/// `running` is a launch whose warps still stand in the arena.
+unsafe fn report_caught(running: *mut Running, caught: crate::device::faults::signal::Caught) {
+    // SAFETY: by the contract.
+    unsafe {
+        let warp = (*running).fault_warp;
+        if warp.is_null() {
+            return;
+        }
+        let lane = (*warp).context.live.trailing_zeros() as usize;
+        match (*running).stop {
+            Some(Stop::IllegalAddress) => {
+                let mut text = format!("Invalid access to address {:#x}, found by the processor", caught.address);
+                fault_message::neighbourhood(&mut text, &(*(*running).memory).registry, caught.address, 1);
+                if (*running).check == Check::Off {
+                    text.push_str("\n    For the source line: warpline run --check stop");
+                } else if (*warp).hooked {
+                    text.push_str("\n    The check of accesses let it pass, so the line is not known.");
+                } else {
+                    text.push_str(
+                        "\n    The kernel ran without its hooks (filters, WARPLINE=0), so the line is not known.",
+                    );
+                }
+                fault_message::pointer(warp, lane, &text);
+                check::note(warp, lane, FaultKind::Hardware, u32::MAX, caught.address, true);
+            }
+            Some(Stop::StackOverflow) => fault_message::pointer(warp, lane, "Stack overflow in device code"),
+            _ => {
+                let what = format!("Device code stopped by signal {}", caught.signal);
+                fault_message::pointer(warp, lane, &what);
+            }
+        }
+    }
+}
+
+/// The counts of blocks and branches that ran.
+fn count_events(module: &Module, counts: &[u64]) -> (Vec<BlockCount>, Vec<BranchCount>) {
+    let cell = |at: u64| counts.get(at as usize).copied().unwrap_or(0);
+    let blocks = (0..module.descriptor().block_count)
+        .map(|block| {
+            let of = |which: u64| cell(count_cells::of_block(block) + which);
+            let [executions, lanes, partial] =
+                [count_cells::EXECUTIONS, count_cells::LANES, count_cells::PARTIAL].map(of);
+            BlockCount { block: block as u32, executions, lanes, partial }
+        })
+        .filter(|count| count.executions != 0)
+        .collect();
+    let branches = module
+        .branch_cells()
+        .iter()
+        .enumerate()
+        .filter_map(|(branch, &first)| {
+            let first = u64::from(first);
+            let sides = module.table.branches.get(branch).map_or(2, |branch| branch.sides);
+            let executions = cell(first);
+            (executions != 0).then(|| BranchCount {
+                branch: branch as u32,
+                executions,
+                divergent: cell(first + count_cells::DIVERGENT),
+                lanes: (0..u64::from(sides)).map(|side| cell(first + count_cells::BRANCH_FIXED + side)).collect(),
+            })
+        })
+        .collect();
+    (blocks, branches)
+}

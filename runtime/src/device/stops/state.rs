@@ -1,0 +1,102 @@
+//! Where a program stops.
+
+use std::collections::HashMap;
+use std::os::fd::FromRawFd;
+use std::os::unix::net::UnixStream;
+
+use warpline_format::abi::{NOWHERE, SiteRange};
+use warpline_format::event::PathId;
+use warpline_format::stop::StopAt;
+
+use super::calls::Calls;
+use super::chosen::Chosen;
+use crate::memory::registry::{Live, Registry};
+use crate::modules::module::Module;
+use crate::output::message;
+
+/// The stops of a program.
+#[derive(Debug)]
+pub struct Stops {
+    pub(super) wanted: StopAt,
+    /// `None` when nobody wants to hear of further stops.
+    pub(super) socket: Option<UnixStream>,
+    /// Requests to be passed over before the next stop.
+    pub(super) skip: u64,
+    /// By module.
+    pub(super) chosen: HashMap<u32, Chosen>,
+    pub(super) calls: Calls,
+    /// Module of the running launch.
+    pub(super) module: u32,
+    /// Host call path of the running launch.
+    pub(super) path: PathId,
+}
+
+impl Stops {
+    /// What `warpline run` asks for.
+    pub fn new(wanted: StopAt) -> Stops {
+        // SAFETY: the descriptor is inherited for this very purpose, and nothing else in the program knows of it.
+        let socket = (wanted.descriptor >= 0).then(|| unsafe { UnixStream::from_raw_fd(wanted.descriptor) });
+        Stops { wanted, socket, skip: 0, chosen: HashMap::new(), calls: Calls::default(), module: 0, path: 0 }
+    }
+
+    /// Whether there can be further stops.
+    pub(super) fn is_on(&self) -> bool {
+        self.socket.is_some()
+    }
+
+    /// A launch begins: lets the accesses of chosen sites come to the access check.
+    pub fn begin(&mut self, module: &mut Module, path: PathId) {
+        (self.module, self.path, self.calls) = (module.id, path, Calls::default());
+        if !self.is_on() {
+            return;
+        }
+        let chosen = self.chosen.entry(module.id).or_insert_with(|| {
+            let chosen = Chosen::new(&module.table, &self.wanted.lines);
+            for (file, line) in &chosen.only_local {
+                message::note(&format!(
+                    "--stop-at {file}:{line}: its accesses are to local memory, of which each thread has its own; programs do not stop there"
+                ));
+            }
+            chosen
+        });
+        if !self.wanted.allocations.is_empty() {
+            // Any of them may lead there, under whatever name the memory has by now.
+            module.clear_ranges();
+        }
+        for &site in &chosen.open {
+            module.set_range(site, SiteRange { low: NOWHERE, high: NOWHERE });
+        }
+    }
+
+    /// Whether a site's range stays as it is: the accesses that `range` would let pass are to be seen.
+    pub fn keeps_open(&self, site: u32, range: &SiteRange, registry: &Registry) -> bool {
+        self.is_on()
+            && (self.chosen.get(&self.module).is_some_and(|chosen| chosen.is_open(site))
+                || self.names(registry.find(range.low)))
+    }
+
+    /// Whether accesses to shared memory are to be seen.
+    pub fn watches_shared(&self) -> bool {
+        self.is_on() && self.chosen.get(&self.module).is_some_and(|chosen| chosen.shared)
+    }
+
+    /// Whether an allocation is one of those that were named.
+    pub(super) fn names(&self, live: Option<&Live>) -> bool {
+        let name = live.and_then(|live| live.name.as_deref());
+        name.is_some_and(|name| self.wanted.allocations.iter().any(|wanted| wanted == name))
+    }
+
+    /// The scheduler lets a warp go on, whose next item will be at `begin`.
+    pub fn resumed(&mut self, begin: *const u8) {
+        self.calls.resumed(begin);
+    }
+
+    /// The warp, known by its address, comes back.
+    ///
+    /// # Safety
+    /// Whole items lie between the `begin` of [`Self::resumed`] and `end`.
+    pub unsafe fn paused(&mut self, warp: usize, end: *const u8, finished: bool) {
+        // SAFETY: by the contract.
+        unsafe { self.calls.paused(warp, end, finished) };
+    }
+}

@@ -1,0 +1,238 @@
+//! Copies and fills: which side each pointer is on, whether the call makes sense, the transfer and
+//! its event.
+
+use crate::cuda::error::{self, Error};
+use crate::paths::Entry;
+use crate::state::runtime::Runtime;
+use std::ffi::c_int;
+use warpline_format::event::{AllocationKind, Copy, Direction, Event, HostAllocationId};
+
+/// Rows of bytes.
+#[derive(Clone, Copy, Debug)]
+pub struct Rows {
+    /// First byte.
+    pub start: u64,
+    /// Bytes between rows.
+    pub pitch: u64,
+}
+
+/// Where a pointer leads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Side {
+    /// Ordinary host memory.
+    Host,
+    /// Device memory, at this synthetic address.
+    Device(u64),
+    /// Managed, pinned or registered memory, which is on both sides.
+    Both(u64),
+}
+
+impl Side {
+    fn may_be_host(self) -> bool {
+        !matches!(self, Side::Device(_))
+    }
+
+    fn may_be_device(self) -> bool {
+        self != Side::Host
+    }
+
+    fn device_address(self) -> Option<u64> {
+        match self {
+            Side::Host => None,
+            Side::Device(address) | Side::Both(address) => Some(address),
+        }
+    }
+}
+
+impl Runtime {
+    /// The side of `bytes` bytes from `address`; an error where they leave their allocation.
+    fn side(&self, address: u64, bytes: u64) -> Result<Side, Error> {
+        let Some(live) = self.memory.registry.find(address) else {
+            // Device addresses without an allocation are no host memory either.
+            let device = crate::memory::windows::region(address) == crate::memory::windows::Region::Device;
+            return if device { Err(error::INVALID_VALUE) } else { Ok(Side::Host) };
+        };
+        let offset = address - live.start();
+        let synthetic = live.address + offset;
+        match live.kind {
+            // Past the end of registered memory there is ordinary memory, for the host.
+            AllocationKind::Registered if bytes > live.bytes - offset => Ok(Side::Host),
+            _ if bytes > live.bytes - offset => Err(error::INVALID_VALUE),
+            AllocationKind::Managed
+            | AllocationKind::ManagedGlobal
+            | AllocationKind::Host
+            | AllocationKind::Registered => Ok(Side::Both(synthetic)),
+            _ => Ok(Side::Device(synthetic)),
+        }
+    }
+
+    /// Number of the host allocation that holds `address`, entered into the trace at first use.
+    pub fn host_allocation(&mut self, address: u64) -> Option<HostAllocationId> {
+        let live = self.host.find(address)?;
+        if live.id.is_some() {
+            return live.id;
+        }
+        let (bytes, kind, name, frames) = (live.bytes, live.kind.clone(), live.name.clone(), live.frames.clone());
+        let id = self.host.next_id();
+        self.host.find(address)?.id = Some(id);
+        let path = self.path_of(frames);
+        self.trace.event(Event::HostAllocation { id, kind, bytes, name, path });
+        Some(id)
+    }
+
+    /// Copies `height` rows of `width` bytes; `kind` is a `cudaMemcpyKind`.
+    ///
+    /// # Safety
+    /// Host memory on either side is valid.
+    pub unsafe fn copy(
+        &mut self,
+        to: Rows,
+        from: Rows,
+        width: u64,
+        height: u64,
+        kind: c_int,
+        entry: Entry,
+    ) -> Result<(), Error> {
+        if !(0..=4).contains(&kind) {
+            return Err(error::INVALID_MEMCPY_DIRECTION);
+        }
+        self.synchronise();
+        if width == 0 || height == 0 {
+            return Ok(());
+        }
+        if height > 1 && (width > to.pitch || width > from.pitch) {
+            return Err(error::INVALID_PITCH_VALUE);
+        }
+        if to.start == 0 || from.start == 0 {
+            return Err(error::INVALID_VALUE);
+        }
+        let destination = self.side(to.start, span(to.pitch, width, height)?)?;
+        let source = self.side(from.start, span(from.pitch, width, height)?)?;
+        let fits = match kind {
+            0 => destination.may_be_host() && source.may_be_host(),
+            1 => destination.may_be_device() && source.may_be_host(),
+            2 => destination.may_be_host() && source.may_be_device(),
+            3 => destination.may_be_device() && source.may_be_device(),
+            _ => true,
+        };
+        if !fits {
+            return Err(error::INVALID_VALUE);
+        }
+        let device = |side: Side, known: bool| {
+            if known { side.device_address().is_some() } else { matches!(side, Side::Device(_)) }
+        };
+        let (to_device, from_device) = match kind {
+            0 => (false, false),
+            1 => (true, false),
+            2 => (false, true),
+            3 => (true, true),
+            _ => (device(destination, false), device(source, false)),
+        };
+        // SAFETY: as for the copy.
+        let unchanged =
+            self.trace.is_on() && to_device != from_device && unsafe { already_there(to, from, width, height) };
+        for row in 0..height {
+            let (from, to) = (from.start + row * from.pitch, to.start + row * to.pitch);
+            // SAFETY: device sides were checked; host sides by the contract. The ranges may overlap.
+            unsafe { std::ptr::copy(from as *const u8, to as *mut u8, width as usize) };
+        }
+        let direction = match (from_device, to_device) {
+            (false, true) => Direction::HostToDevice,
+            (true, false) => Direction::DeviceToHost,
+            (true, true) => Direction::DeviceToDevice,
+            (false, false) => Direction::HostToHost,
+        };
+        if self.trace.is_on() {
+            let path = self.path(entry);
+            let host = match direction {
+                Direction::HostToDevice => self.host_allocation(from.start),
+                Direction::DeviceToHost => self.host_allocation(to.start),
+                _ => None,
+            };
+            self.trace.event(Event::Copy(Copy {
+                direction,
+                width,
+                height,
+                destination: destination.device_address().filter(|_| to_device),
+                destination_pitch: to.pitch,
+                source: source.device_address().filter(|_| from_device),
+                source_pitch: from.pitch,
+                host,
+                path,
+            }));
+            if unchanged {
+                self.trace.event(Event::Unchanged);
+            }
+        }
+        Ok(())
+    }
+
+    /// Fills `height` rows of `width` bytes with `value`.
+    pub fn fill(&mut self, to: Rows, value: u8, width: u64, height: u64, entry: Entry) -> Result<(), Error> {
+        self.fill_with(to, u32::from(value), 1, width, height, entry)
+    }
+
+    /// [`Self::fill`] with elements of `size` bytes: 1, 2 or 4. `width` is in bytes all the same.
+    pub fn fill_with(
+        &mut self,
+        to: Rows,
+        value: u32,
+        size: u32,
+        width: u64,
+        height: u64,
+        entry: Entry,
+    ) -> Result<(), Error> {
+        if width == 0 || height == 0 {
+            return Ok(());
+        }
+        if height > 1 && width > to.pitch {
+            return Err(error::INVALID_PITCH_VALUE);
+        }
+        let side = self.side(to.start, span(to.pitch, width, height)?)?;
+        let Some(destination) = side.device_address() else { return Err(error::INVALID_VALUE) };
+        for row in 0..height {
+            let at = (to.start + row * to.pitch) as *mut u8;
+            let element = &value.to_le_bytes()[..size as usize];
+            // SAFETY: inside one live allocation.
+            let row = unsafe { std::slice::from_raw_parts_mut(at, width as usize) };
+            match element {
+                [byte] => row.fill(*byte),
+                _ => row.chunks_exact_mut(element.len()).for_each(|place| place.copy_from_slice(element)),
+            }
+        }
+        if self.trace.is_on() {
+            let path = self.path(entry);
+            self.trace.event(Event::Copy(Copy {
+                direction: Direction::Set,
+                width,
+                height,
+                destination: Some(destination),
+                destination_pitch: to.pitch,
+                source: None,
+                source_pitch: 0,
+                host: None,
+                path,
+            }));
+        }
+        Ok(())
+    }
+}
+
+/// Whether the bytes are at their destination already. It costs as much as reading them up to the first difference.
+///
+/// # Safety
+/// Both sides are valid for reads.
+unsafe fn already_there(to: Rows, from: Rows, width: u64, height: u64) -> bool {
+    (0..height).all(|row| {
+        let at = |rows: Rows| (rows.start + row * rows.pitch) as *const u8;
+        // SAFETY: by the contract; nothing writes them meanwhile, as the caller's thread makes the copy.
+        unsafe {
+            std::slice::from_raw_parts(at(to), width as usize) == std::slice::from_raw_parts(at(from), width as usize)
+        }
+    })
+}
+
+/// Bytes from the first of the first row to the last of the last.
+fn span(pitch: u64, width: u64, height: u64) -> Result<u64, Error> {
+    (height - 1).checked_mul(pitch).and_then(|rows| rows.checked_add(width)).ok_or(error::INVALID_VALUE)
+}

@@ -1,0 +1,83 @@
+//! Sections of a program with a trace of their own, as `warpline.profile()` in Python makes them: what ran before is told to
+//! the new trace as it stands, and what the section changed to the one that goes on behind it.
+
+use crate::cuda::error::{self, Error};
+use crate::memory::registry::Live;
+use crate::state::outer::Outer;
+use crate::state::runtime::Runtime;
+use crate::trace::Trace;
+use crate::trace::writer::Writer;
+use std::collections::{BTreeMap, BTreeSet};
+use warpline_format::budget::Sampler;
+use warpline_format::event::{Allocation, AllocationId, Event};
+use warpline_format::options::Output;
+
+impl Runtime {
+    /// Begins a section whose trace goes to a file. Sections may lie in each other; launches are counted from 0.
+    pub fn begin_section(&mut self, file: String) {
+        let writer = Writer::new(Output::File(file), super::runtime::executable());
+        let trace = std::mem::replace(&mut self.trace, Trace::new(writer));
+        let live = self.memory.registry.iter().map(|live| live.id).collect();
+        let (launches, chosen) = (std::mem::take(&mut self.launches), std::mem::take(&mut self.chosen));
+        // Call paths have other numbers in each trace.
+        let sampler = std::mem::replace(&mut self.sampler, self.options.budget.map(Sampler::new));
+        self.arena.forget_launches();
+        self.sections.push(Outer { trace, launches, chosen, sampler, modules: self.modules.len(), live });
+        self.tell_program();
+        self.tell_modules(0);
+        self.tell_allocations(&BTreeSet::new());
+    }
+
+    /// Ends the section that was begun last; its trace is complete.
+    ///
+    /// # Errors
+    /// Where none was begun.
+    pub fn end_section(&mut self) -> Result<(), Error> {
+        self.synchronise();
+        let outer = self.sections.pop().ok_or(error::PROFILER_ALREADY_STOPPED)?;
+        self.tell_failures();
+        let launches = self.launches;
+        self.trace.finish(launches);
+        self.arena.forget_launches();
+        self.trace = outer.trace;
+        (self.launches, self.chosen, self.sampler) = (outer.launches, outer.chosen, outer.sampler);
+        let now: BTreeSet<AllocationId> = self.memory.registry.iter().map(|live| live.id).collect();
+        for &id in outer.live.difference(&now) {
+            self.trace.event(Event::Free { id, path: 0 });
+        }
+        self.tell_modules(outer.modules);
+        self.tell_allocations(&outer.live);
+        Ok(())
+    }
+
+    fn tell_modules(&mut self, first: usize) {
+        let capability = self.options.device.compute_capability;
+        for module in &self.modules[first..] {
+            self.trace.event(Event::Module { id: module.id, site_table: module.told_table() });
+            for event in module.assembly(capability) {
+                self.trace.event(event);
+            }
+        }
+    }
+
+    /// Tells of live allocations, in their order, but for those that are known.
+    fn tell_allocations(&mut self, known: &BTreeSet<AllocationId>) {
+        let globals: BTreeMap<u64, (u32, u32)> = (self.modules.iter())
+            .flat_map(|module| (0..).zip(&module.globals).map(|(index, &address)| (address, (module.id, index))))
+            .collect();
+        let mut live: Vec<&Live> = self.memory.registry.iter().filter(|live| !known.contains(&live.id)).collect();
+        live.sort_by_key(|live| live.id);
+        for live in live {
+            // Paths are numbers of the trace in which they were told.
+            self.trace.event(Event::Allocation(Allocation {
+                id: live.id,
+                kind: live.kind,
+                address: live.address,
+                bytes: live.bytes,
+                name: live.name.clone(),
+                path: 0,
+                global: globals.get(&live.start()).copied(),
+            }));
+        }
+    }
+}
