@@ -3,13 +3,13 @@
 use super::{api, per_thread, put};
 use crate::cuda::error::{self, Error};
 use crate::cuda::types::{ChannelDesc, Extent, StreamHandle};
-use crate::device::texture::format::Format;
-use crate::device::texture::image::Image;
-use crate::device::texture::table::Array;
 use crate::graphs::{CopyWork, Work};
+use crate::memory::images::Array;
+use crate::memory::rows::Rows;
 use crate::paths::Entry;
-use crate::state::copy::Rows;
 use crate::state::runtime::Runtime;
+use crate::texture::format::Format;
+use crate::texture::image::Image;
 use std::ffi::{c_int, c_uint, c_void};
 use warpline_format::event::AllocationKind;
 
@@ -391,7 +391,7 @@ per_thread! {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::device::texture::format::Channel;
+    use crate::texture::format::Channel;
     use proptest::prelude::*;
 
     fn array(width: u32, height: u32) -> Array {

@@ -2,8 +2,9 @@
 
 use super::{api, put};
 use crate::cuda::error::{self, Error};
+use crate::cuda::limits::MAX_THREADS;
 use crate::cuda::types::FuncAttributes;
-use crate::device::configuration::{MAX_THREADS, known, registers_in};
+use crate::modules::configuration::{known, registers_in};
 use crate::modules::module::Member;
 use crate::modules::module::Module;
 use crate::state::runtime::Runtime;

@@ -4,9 +4,9 @@ use super::arrays::array;
 use super::{api, per_thread};
 use crate::cuda::error::{self, Error};
 use crate::cuda::types::{Extent, Memcpy3D, PitchedPtr, Position, StreamHandle};
-use crate::device::texture::table::Array;
 use crate::graphs::{CopyWork, FillWork, Work};
-use crate::state::copy::Rows;
+use crate::memory::images::Array;
+use crate::memory::rows::Rows;
 use crate::state::runtime::Runtime;
 use std::ffi::{c_int, c_void};
 

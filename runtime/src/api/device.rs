@@ -232,9 +232,9 @@ api! {
 /// Ends the work on the device: allocations are freed, and an error that no call survived is gone.
 #[unsafe(no_mangle)]
 pub extern "C" fn cudaDeviceReset() -> Error {
-    if crate::gpu::active() {
+    if crate::real::active() {
         // The rings would go with it, and the launches after it could not be recorded.
-        crate::gpu::state::note_once(
+        crate::output::message::note_once(
             "cudaDeviceReset: the device is kept, so that later launches can be recorded".into(),
         );
         return crate::gpu::forward!(cudaDeviceSynchronize, ());

@@ -9,7 +9,7 @@ use std::ffi::{c_char, c_int};
 /// The thread's last error, which is forgotten by it unless no call survives it.
 #[unsafe(no_mangle)]
 pub extern "C" fn cudaGetLastError() -> Error {
-    if crate::gpu::active() {
+    if crate::real::active() {
         return crate::gpu::forward!(cudaGetLastError, ());
     }
     last_error(true)
@@ -18,7 +18,7 @@ pub extern "C" fn cudaGetLastError() -> Error {
 /// The thread's last error.
 #[unsafe(no_mangle)]
 pub extern "C" fn cudaPeekAtLastError() -> Error {
-    if crate::gpu::active() {
+    if crate::real::active() {
         return crate::gpu::forward!(cudaPeekAtLastError, ());
     }
     last_error(false)

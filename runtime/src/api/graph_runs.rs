@@ -306,7 +306,7 @@ unsafe fn run(graph: &Graph, stream: StreamHandle, entry: Entry) -> Error {
 pub unsafe extern "C" fn cudaGraphLaunch(executable: ExecutableHandle, stream: StreamHandle) -> Error {
     let here = 0u8;
     let entry = Entry::new(std::hint::black_box(&here));
-    if crate::gpu::active() {
+    if crate::real::active() {
         return crate::gpu::forward!(cudaGraphLaunch, (executable: ExecutableHandle, stream: StreamHandle), entry,
             crate::gpu::graphs::executables::launch);
     }

@@ -4,9 +4,9 @@ use super::{api, put};
 use crate::cuda::error::{self, Error};
 use crate::cuda::graph_types::{FillParameters, GraphHandle, HostParameters, KernelParameters, NodeHandle};
 use crate::cuda::types::{EventHandle, Memcpy3D};
-use crate::device::configuration::Configuration;
 use crate::graphs::{CopyWork, FillWork, Graph, HostWork, Work};
-use crate::state::copy::Rows;
+use crate::memory::rows::Rows;
+use crate::modules::configuration::Configuration;
 use crate::state::runtime::Runtime;
 use std::ffi::{c_int, c_uint, c_void};
 

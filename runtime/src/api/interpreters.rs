@@ -2,9 +2,9 @@
 
 use super::put;
 use crate::cuda::error::{self, Error};
-use crate::loading::Handle;
 use crate::memory::Description;
 use crate::memory::registry::Elements;
+use crate::modules::loaded::Handle;
 use crate::modules::module::name as text;
 use crate::paths::{Entry, interpreted};
 use crate::state::runtime::{Runtime, call, memory_error};

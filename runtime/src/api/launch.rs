@@ -3,8 +3,8 @@
 use super::{api, per_thread};
 use crate::cuda::error::{self, Error};
 use crate::cuda::types::{Dim3, HostFunction, LaunchConfig, StreamHandle};
-use crate::device::configuration::Configuration;
 use crate::graphs::{HostWork, Work};
+use crate::modules::configuration::Configuration;
 use crate::paths::Entry;
 use crate::state::runtime::{Runtime, call};
 use std::cell::RefCell;
@@ -205,7 +205,7 @@ pub unsafe extern "C" fn cudaLaunchHostFunc(
     function: Option<HostFunction>,
     data: *mut c_void,
 ) -> Error {
-    if crate::gpu::active() {
+    if crate::real::active() {
         return crate::gpu::forward!(cudaLaunchHostFunc, (stream: StreamHandle, function: Option<HostFunction>,
             data: *mut c_void));
     }

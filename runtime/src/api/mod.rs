@@ -42,7 +42,7 @@ macro_rules! api {
         pub unsafe extern "C" fn $name($($argument: $type),*) -> $crate::cuda::error::Error {
             let here = 0u8;
             let $entry = $crate::paths::Entry::new(std::hint::black_box(&here));
-            if $crate::gpu::active() {
+            if $crate::real::active() {
                 return $crate::gpu::forward!($name, ($($argument: $type),*) $(, $entry, $handler)?);
             }
             $crate::state::runtime::call_for(0 $(+ $launches)?, |$runtime| $body)

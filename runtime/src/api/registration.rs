@@ -2,17 +2,17 @@
 
 use crate::cuda::error::Error;
 use crate::cuda::fat_binary::FatBinaryWrapper;
-use crate::gpu::real::{Real, real};
 use crate::gpu::register;
 use crate::loading::entered::enter;
 use crate::modules::module::Member;
 use crate::modules::module::{Module, Registered, name};
+use crate::real::functions::{Real, real};
 use crate::state::runtime::{Kernel, Runtime, lock, lock_for};
 use std::ffi::{CStr, c_char, c_int, c_void};
 
 /// The real runtime, where kernels run on a GPU.
 fn gpu() -> Option<&'static Real> {
-    if crate::gpu::active() { real() } else { None }
+    if crate::real::active() { real() } else { None }
 }
 
 /// Registers a module; the handle is a number that only this file reads.
@@ -265,7 +265,7 @@ pub unsafe extern "C" fn __cudaInitModule(_handle: *mut *mut c_void) -> c_char {
 /// `kernel` is null or valid for a write.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __cudaGetKernel(kernel: *mut *const c_void, stub: *const c_void) -> Error {
-    if crate::gpu::active() {
+    if crate::real::active() {
         // SAFETY: by the contract.
         return unsafe { super::put(kernel, stub) }.err().unwrap_or(crate::cuda::error::SUCCESS);
     }

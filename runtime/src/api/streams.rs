@@ -140,7 +140,7 @@ pub unsafe extern "C" fn cudaStreamAddCallback(
     data: *mut c_void,
     flags: c_uint,
 ) -> Error {
-    if crate::gpu::active() {
+    if crate::real::active() {
         return crate::gpu::forward!(cudaStreamAddCallback, (stream: StreamHandle, callback: Option<StreamCallback>,
             data: *mut c_void, flags: c_uint));
     }

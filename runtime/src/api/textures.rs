@@ -5,10 +5,10 @@ use super::{api, put};
 use crate::cuda::error::{self, Error};
 use crate::cuda::texture_limits::{LIMITS, LINEAR_TEXELS};
 use crate::cuda::types::{ResourceDesc, TextureDesc, ViewDesc};
-use crate::device::texture::format::Format;
-use crate::device::texture::image::Image;
-use crate::device::texture::sample::{AddressMode, Sampler};
 use crate::state::runtime::Runtime;
+use crate::texture::format::Format;
+use crate::texture::image::Image;
+use crate::texture::sample::{AddressMode, Sampler};
 use std::ffi::{c_int, c_ulonglong, c_void};
 
 /// Memory that textures read starts at a multiple of this many bytes (`textureAlignment`).
@@ -175,8 +175,8 @@ api! {
 /// `reference` is the reference's address on the host.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __warpline_bind_texture(reference: *const c_void, object: c_ulonglong) -> Error {
-    if crate::gpu::active() {
-        let Some(real) = crate::gpu::real::real() else { return error::INITIALIZATION_ERROR };
+    if crate::real::active() {
+        let Some(real) = crate::real::functions::real() else { return error::INITIALIZATION_ERROR };
         let mut place = std::ptr::null_mut();
         // SAFETY: the real runtime checks the symbol, and the variable has 8 bytes.
         return unsafe {

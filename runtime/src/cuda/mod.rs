@@ -4,6 +4,7 @@ pub mod copy_kind;
 pub mod error;
 pub mod fat_binary;
 pub mod graph_types;
+pub mod limits;
 pub mod properties;
 pub mod result;
 pub mod texture_limits;

@@ -1,9 +1,9 @@
 //! What programs ask of the device, from the model's figures. Figures that no model holds are those
 //! of the architecture, or zero for what the CPU device does not offer (clusters).
 
+use super::limits::{MAX_BLOCK, MAX_GRID, MAX_THREADS};
 use super::texture_limits;
 use super::types::DeviceProp;
-use crate::device::configuration::{MAX_BLOCK, MAX_GRID, MAX_THREADS};
 use std::ffi::{c_char, c_int};
 use warpline_format::device::Device;
 

@@ -4,16 +4,16 @@
 use super::devices::{returned, settle};
 use super::kernels::Wanted;
 use super::launch::launch;
-use super::real::real;
 use super::register::{enter, place_variable_of};
 use super::state::ADDRESSES;
 use crate::cuda::error::{self, Error};
 use crate::cuda::types::{Dim3, LaunchConfig, StreamHandle};
 use crate::memory::Description;
 use crate::memory::host::HostAllocation;
+use crate::memory::rows::Rows;
 use crate::modules::names::take_name;
 use crate::paths::{Entry, capture};
-use crate::state::copy::Rows;
+use crate::real::functions::real;
 use crate::state::runtime::{Runtime, lock};
 use std::ffi::{c_int, c_uint, c_void};
 use warpline_format::event::{AllocationKind, Copy, Direction, Event};

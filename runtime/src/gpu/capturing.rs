@@ -1,8 +1,8 @@
 //! Whether a stream records a graph.
 
-use super::real::Real;
 use crate::cuda::error;
 use crate::cuda::types::StreamHandle;
+use crate::real::functions::Real;
 
 /// Whether work given to the stream goes into a graph.
 pub(super) fn is_capturing(real: &Real, stream: StreamHandle) -> bool {

@@ -1,10 +1,10 @@
 //! What the profile needs of the driver API's calls on a GPU: copies and fills, and contexts of the program's own.
 
 use super::calls::{Place, allocating, copied, filled, flat, moving, rows};
-use super::state;
 use crate::cuda::copy_kind::{BY_ADDRESS, ON_DEVICE, TO_DEVICE, TO_HOST};
 use crate::cuda::error::Error;
 use crate::cuda::types::StreamHandle;
+use crate::output::message;
 use crate::paths::Entry;
 use std::ffi::{c_int, c_uchar, c_uint, c_ushort, c_void};
 use warpline_format::event::AllocationKind;
@@ -16,7 +16,7 @@ allocating! {
 
 /// The rings lie in the runtime's context.
 fn context_of_its_own() {
-    state::note_once(
+    message::note_once(
         "cuCtxCreate: what kernels do in a context of the program's own is not recorded; cuDevicePrimaryCtxRetain gives the \
          runtime's"
             .into(),

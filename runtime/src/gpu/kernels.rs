@@ -1,9 +1,9 @@
 //! What the real runtime is told of kernels' forms, and asked about them.
 
-use super::real::Real;
 use super::state::Kernel;
 use crate::cuda::error;
 use crate::cuda::types::{Dim3, StreamHandle};
+use crate::real::functions::Real;
 use crate::state::runtime::lock;
 use std::ffi::{c_int, c_void};
 

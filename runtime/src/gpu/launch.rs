@@ -3,19 +3,20 @@
 
 use super::capturing::is_capturing;
 use super::devices::{Gpu, SlotMemory, current, returned};
-use super::emulation::shared_bits;
 use super::graphs::executables;
 use super::items::LaunchShape;
 use super::kernels::{Wanted, allow_shared, finish_shape, kernel_name, occupancy};
 use super::noted::{Noted, end, note_launch};
-use super::real::Real;
 use super::register::place_variables;
 use super::session::{Begun, TicketPlace};
-use super::state::{Kernel, note_once, registry};
+use super::state::{Kernel, registry};
 use super::times::{self, Form};
 use crate::cuda::error::{self, Error};
 use crate::cuda::types::{Dim3, StreamHandle};
+use crate::output::message::note_once;
 use crate::paths::Entry;
+use crate::real::emulation::shared_bits;
+use crate::real::functions::Real;
 use std::ffi::c_void;
 use std::sync::Arc;
 use warpline_format::gpu::TARGET_PARAMETERS;

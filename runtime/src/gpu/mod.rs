@@ -5,25 +5,19 @@ pub mod addresses;
 pub mod calls;
 pub mod capturing;
 pub mod devices;
-pub mod driver;
 pub mod driver_calls;
-pub mod emulation;
 pub mod graphs;
 pub mod held;
 pub mod items;
 pub mod kernels;
 pub mod launch;
 pub mod noted;
-pub mod real;
-pub mod real_driver;
 pub mod register;
 pub mod residents;
 pub mod session;
 pub mod state;
 pub mod times;
 pub mod wire;
-
-pub use state::{active, found};
 
 use crate::cuda::types::StreamHandle;
 
@@ -33,7 +27,7 @@ const PER_THREAD: usize = 2;
 /// Hands an API call to the real runtime's function of the same name, as the program made it.
 macro_rules! forward {
     ($name:ident, ($($argument:ident: $type:ty),*)) => {{
-        let address = $crate::gpu::real::address!(stringify!($name));
+        let address = $crate::real::functions::address!(stringify!($name));
         if address == 0 {
             $crate::gpu::missing(stringify!($name))
         } else {
@@ -45,7 +39,7 @@ macro_rules! forward {
         }
     }};
     ($name:ident, ($($argument:ident: $type:ty),*), $entry:ident, $handler:path) => {{
-        let address = $crate::gpu::real::address!(stringify!($name));
+        let address = $crate::real::functions::address!(stringify!($name));
         if address == 0 {
             $crate::gpu::missing(stringify!($name))
         } else {
@@ -62,12 +56,12 @@ pub(crate) use forward;
 /// Hands a call of the driver API to the driver's function of the same name.
 macro_rules! forward_driver {
     ($name:ident, ($($argument:ident: $type:ty),*) $(, $entry:ident, $handler:path)?) => {{
-        let address = $crate::gpu::real_driver::function(
-            const { $crate::gpu::real_driver::name(concat!(stringify!($name), "\0")) },
-            $crate::gpu::real::address!(stringify!($name)),
+        let address = $crate::real::driver_functions::function(
+            const { $crate::real::driver_functions::name(concat!(stringify!($name), "\0")) },
+            $crate::real::functions::address!(stringify!($name)),
         );
         if address == 0 {
-            $crate::gpu::real_driver::missing(stringify!($name))
+            $crate::real::driver_functions::missing(stringify!($name))
         } else {
             // SAFETY: the function of that name has this signature.
             let real: unsafe extern "C" fn($($type),*) -> $crate::cuda::error::Error =
@@ -89,11 +83,11 @@ pub(crate) use hand_on;
 /// The stream that a program built with a default stream per thread means: on a GPU the null handle is
 /// `cudaStreamPerThread`.
 pub fn per_thread_stream(stream: StreamHandle) -> StreamHandle {
-    if stream.is_null() && active() { PER_THREAD as StreamHandle } else { stream }
+    if stream.is_null() && crate::real::active() { PER_THREAD as StreamHandle } else { stream }
 }
 
 /// Says that the real runtime lacks a function.
 pub fn missing(name: &str) -> crate::cuda::error::Error {
-    state::note_once(format!("the CUDA runtime that this program is linked with has no {name}"));
+    crate::output::message::note_once(format!("the CUDA runtime that this program is linked with has no {name}"));
     crate::cuda::error::NOT_SUPPORTED
 }

@@ -4,7 +4,7 @@ use super::kernels::Wanted;
 use super::state::{Kernel, stream_number};
 use crate::cuda::error::Error;
 use crate::launched::Launched;
-use crate::device::configuration::known;
+use crate::modules::configuration::known;
 use crate::modules::module::Member;
 use crate::paths::Entry;
 use crate::state::runtime::lock;

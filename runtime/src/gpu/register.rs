@@ -1,7 +1,6 @@
 //! Registration with the real runtime: each module's fat binary, and each kernel in all its forms.
 
 use super::devices::current_number;
-use super::real::Real;
 use super::state::{Kernel, Variable, know, registry};
 use crate::cuda::fat_binary::FatBinaryWrapper;
 use crate::memory::Description;
@@ -9,6 +8,7 @@ use crate::memory::registry::Live;
 use crate::modules::module::{Module, name};
 use crate::modules::variables::variable_of;
 use crate::output::message;
+use crate::real::functions::Real;
 use crate::state::runtime::{Runtime, lock};
 use std::ffi::{CString, c_char, c_int, c_void};
 use std::ptr::{null, null_mut};

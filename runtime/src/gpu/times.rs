@@ -2,10 +2,11 @@
 //! each launch. Each launch is then waited for, so that its time is its own.
 
 use super::kernels::{Wanted, kernel_name, occupancy};
-use super::real::{functions, real};
-use super::state::{Kernel, note_once};
+use super::state::Kernel;
 use crate::cuda::error::{self, Error};
 use crate::cuda::types::{EventHandle, StreamHandle};
+use crate::output::message::note_once;
+use crate::real::functions::{functions, real};
 use std::ffi::{c_int, c_void};
 use std::fs::{File, OpenOptions};
 use std::io::Write as _;

@@ -3,8 +3,6 @@
 use super::graph::Graphs;
 use super::work::Work;
 use crate::cuda::error::{self, Error};
-use crate::paths::Entry;
-use crate::state::runtime::Runtime;
 use std::collections::HashMap;
 
 /// The part of a stream, or of an event, in a capture.
@@ -124,21 +122,6 @@ impl Captures {
             }
         }
         Ok(true)
-    }
-}
-
-impl Runtime {
-    /// Work for a stream: it becomes a node where the stream is being captured, else it is done at once.
-    ///
-    /// # Safety
-    /// As for [`Runtime::perform`].
-    pub unsafe fn submit(&mut self, stream: usize, work: Work, entry: Entry) -> Result<(), Error> {
-        let number = self.streams.get(stream)?.number;
-        if self.captures.of(stream).is_some() {
-            return self.captures.take(&mut self.graphs, stream, work);
-        }
-        // SAFETY: by the contract.
-        unsafe { self.perform(&work, number, entry) }
     }
 }
 

@@ -1,6 +1,6 @@
 //! LLVM IR that a program loads, compiled by `warpline-cc` once and kept by its content.
 
-use super::compiler::{Compiler, NO_FOLDER, folder};
+use crate::compiler::{Compiler, NO_FOLDER, folder};
 use crate::cuda::error::{self, Error};
 use crate::output::message;
 use std::fs;

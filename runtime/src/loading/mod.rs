@@ -4,12 +4,12 @@
 //! handed out, which names one.
 
 mod compile;
-pub mod compiler;
 pub(crate) mod entered;
 mod image;
 mod object;
 
 use crate::cuda::error::{self, Error};
+use crate::modules::loaded::{Handle, Loaded};
 use crate::modules::module::Member;
 use crate::modules::module::name;
 use crate::output::message;
@@ -18,16 +18,6 @@ use image::Image;
 use std::ffi::c_char;
 use std::path::Path;
 use warpline_format::abi::ModuleDescriptor;
-
-/// A module's handle: the address of its descriptor.
-pub type Handle = usize;
-
-/// A module that was loaded. Its code stays mapped when it is unloaded: the trace may still name what is in it.
-#[derive(Clone, Copy, Debug)]
-pub struct Loaded {
-    /// Index of the runtime's module.
-    pub module: usize,
-}
 
 impl Runtime {
     /// Loads an image. Its only kernel is called `shown` in what the user sees, where that is given.

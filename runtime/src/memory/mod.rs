@@ -2,10 +2,12 @@
 
 pub mod allocator;
 pub mod host;
+pub mod images;
 pub mod registry;
+pub mod rows;
 pub mod windows;
 
-use crate::device::texture::table::Images;
+use crate::memory::images::Images;
 use allocator::{Allocator, LARGE_UNIT};
 use registry::{Live, Registry};
 use warpline_format::abi::windows as places;

@@ -74,7 +74,7 @@ impl Window {
 
     /// The window that kernels, or the trace of those on a GPU, need.
     pub fn new(base: u64, bytes: u64) -> Result<Window, WindowError> {
-        if crate::gpu::active() { Ok(Window::of_trace(base, bytes)) } else { Window::reserve(base, bytes) }
+        if crate::real::active() { Ok(Window::of_trace(base, bytes)) } else { Window::reserve(base, bytes) }
     }
 
     /// First address.

@@ -1,7 +1,7 @@
 //! Registered device modules: kernels, variables, site ranges.
 
 use crate::cuda::error::{Error, INVALID_RESOURCE_HANDLE, INVALID_VALUE};
-use crate::device::faults::told::Told;
+use crate::modules::told::Told;
 use std::ffi::{CStr, c_void};
 use std::ops::Range;
 use std::slice;

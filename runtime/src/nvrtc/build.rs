@@ -2,7 +2,7 @@
 
 use super::includes::{self, FOLDERS};
 use super::mark::{self, FOLDER, IMAGE};
-use crate::loading::compiler::{self, Compiler, NO_FOLDER};
+use crate::compiler::{self, Compiler, NO_FOLDER};
 use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io;

@@ -1,7 +1,7 @@
 //! The mark in PTX that NVRTC handed out: it names the code for the CPU device that was made of the same source. PTX itself is
 //! not run.
 
-use crate::loading::compiler::{self, VARIABLE};
+use crate::compiler::{self, VARIABLE};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::PathBuf;
 

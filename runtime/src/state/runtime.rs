@@ -5,18 +5,18 @@ use crate::device::children::queue::Children;
 use crate::device::execution::arena::Arena;
 use crate::device::execution::warp::Heap;
 use crate::device::stops::Stops;
-use crate::device::texture::table::Images;
-use crate::gpu::emulation;
 use crate::graphs::{Captures, Graphs};
-use crate::loading::{Handle, Loaded};
 use crate::memory::host::HostAllocations;
+use crate::memory::images::Images;
 use crate::memory::windows::WindowError;
 use crate::memory::{Description, DeviceMemory, MemoryError};
+use crate::modules::loaded::{Handle, Loaded};
 use crate::modules::module::Member;
 use crate::modules::module::{Module, Registered};
 use crate::output::message;
 use crate::output::printed::Printed;
 use crate::paths::{Entry, Frames, capture, interpreted};
+use crate::real::emulation;
 use crate::state::contexts::{self, Contexts};
 use crate::state::failures::Failures;
 use crate::state::outer::Outer;
@@ -236,10 +236,10 @@ impl Runtime {
             }),
             Err(_) => by_hand(),
         };
-        if let Some(device) = crate::gpu::found() {
+        if let Some(device) = crate::real::found() {
             // Slots and SMs in the trace are those of the GPU that the kernels run on.
             options.device = device.clone();
-        } else if crate::gpu::active() {
+        } else if crate::real::active() {
             options.device.name.push_str(" (emulated)");
         }
         options.interleave |= std::env::var(INTERLEAVE_VARIABLE).is_ok_and(|value| value == "1");
@@ -302,7 +302,7 @@ impl Runtime {
             arguments.drain(..2);
         }
         self.trace.event(Event::Program { executable: executable(), arguments, device: self.options.device.clone() });
-        if crate::gpu::active() {
+        if crate::real::active() {
             self.trace.event(Event::OnGpu);
         }
     }

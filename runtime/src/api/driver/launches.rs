@@ -5,7 +5,7 @@ use crate::api::launch::{configuration, launch};
 use crate::api::per_thread;
 use crate::cuda::error::{self, Error};
 use crate::cuda::types::{Dim3, LaunchConfig, LaunchConfigWords, StreamHandle};
-use crate::device::configuration::Configuration;
+use crate::modules::configuration::Configuration;
 use crate::paths::Entry;
 use crate::state::runtime::Runtime;
 use std::ffi::{c_uint, c_void};

@@ -32,7 +32,7 @@ macro_rules! driver_api {
         pub unsafe extern "C" fn $name($($argument: $type),*) -> $crate::cuda::error::Error {
             let here = 0u8;
             let $entry = $crate::paths::Entry::new(std::hint::black_box(&here));
-            if $crate::gpu::active() {
+            if $crate::real::active() {
                 return $crate::gpu::forward_driver!($name, ($($argument: $type),*) $(, $entry, $handler)?);
             }
             $crate::api::driver::call($crate::state::contexts::Needs::$needs, |$runtime| $body)

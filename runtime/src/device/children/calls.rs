@@ -3,10 +3,10 @@
 use super::queue::{Children, Request, Thread, Work};
 use crate::cuda::error::{self, Error};
 use crate::cuda::version::VERSION;
-use crate::device::configuration::Configuration;
 use crate::device::execution::lanes::lanes;
 use crate::device::execution::scheduled::warp_of;
 use crate::device::execution::warp::Running;
+use crate::modules::configuration::Configuration;
 use warpline_format::abi::{WarpContext, device_call};
 use warpline_format::access::LANES;
 

@@ -7,4 +7,3 @@
 
 pub mod calls;
 pub mod queue;
-pub mod run;

@@ -1,10 +1,10 @@
 //! What a running grid has launched, and the memory in which it leaves arguments.
 
 use crate::cuda::error::{self, Error};
-use crate::device::configuration::{Configuration, check};
-use crate::gpu::state::note_once;
 use crate::memory::windows::{PAGE, Window};
+use crate::modules::configuration::{Configuration, check};
 use crate::modules::module::Module;
+use crate::output::message::note_once;
 use std::collections::HashMap;
 use warpline_format::abi::windows;
 use warpline_format::options::Options;

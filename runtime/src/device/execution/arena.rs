@@ -3,8 +3,8 @@
 use super::buffers::Buffers;
 use super::fibre::StackPool;
 use super::warp::{Geometry, Warp};
-use crate::gpu::emulation::SHARED_STRIDE;
 use crate::memory::windows::{PAGE, Window, WindowError};
+use crate::real::emulation::SHARED_STRIDE;
 use std::alloc::{Layout, alloc_zeroed, dealloc};
 use warpline_format::abi::windows;
 

@@ -6,7 +6,7 @@ use crate::device::execution::hooks::{
     __wl_globaltimer, __wl_malloc, __wl_parted, __wl_stack_overflow, __wl_trap, __wl_vprintf, __wl_yield,
 };
 use crate::device::tensor::unit::__wl_matrix;
-use crate::device::texture::unit::{__wl_surface, __wl_texture};
+use crate::device::texture::{__wl_surface, __wl_texture};
 use warpline_format::abi::device_call::ARGUMENTS;
 use warpline_format::abi::{SiteRange, WarpContext};
 use warpline_format::hooks::Lanes;

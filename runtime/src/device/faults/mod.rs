@@ -6,4 +6,3 @@ pub mod cause;
 pub mod check;
 pub mod message;
 pub mod signal;
-pub mod told;

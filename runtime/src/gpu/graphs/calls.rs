@@ -9,8 +9,8 @@ use crate::cuda::graph_types::{FillParameters, GraphHandle, HostParameters, Kern
 use crate::cuda::graph_types::{InstantiateParameters, NodeParameters, UpdateResult};
 use crate::cuda::types::{EventHandle, Memcpy3D, StreamHandle};
 use crate::gpu::devices::returned;
-use crate::gpu::real::real;
 use crate::paths::Entry;
+use crate::real::functions::real;
 use std::ffi::{c_int, c_uint, c_ulonglong, c_void};
 
 /// Functions that note what the real one did: `name(arguments) |code| what to do where it succeeded`.

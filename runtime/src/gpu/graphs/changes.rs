@@ -9,8 +9,8 @@ use crate::cuda::error::{self, Error};
 use crate::cuda::graph_types::UpdateResult;
 use crate::cuda::graph_types::{GraphHandle, KernelParameters, NodeHandle};
 use crate::gpu::kernels::allow_shared;
-use crate::gpu::real::{Real, real};
 use crate::gpu::state::registry;
+use crate::real::functions::{Real, real};
 use std::mem::MaybeUninit;
 
 /// The program has changed something of an executable graph: `change` does the same to the twin, given it and its node,

@@ -3,7 +3,7 @@
 use crate::cuda::error::Error;
 use crate::cuda::graph_types::{GraphHandle, KernelParameters, NodeHandle};
 use crate::cuda::types::{EventHandle, StreamHandle};
-use crate::gpu::real::functions;
+use crate::real::functions::functions;
 use std::ffi::{c_int, c_uint, c_ulonglong, c_void};
 use std::sync::OnceLock;
 

@@ -1,6 +1,6 @@
 //! What the program may ask of a kernel.
 
-use crate::device::configuration::{Configuration, Refusal, check, shared_limit};
+use crate::modules::configuration::{Configuration, Refusal, check, shared_limit};
 use crate::modules::module::Member;
 use crate::state::runtime::Runtime;
 

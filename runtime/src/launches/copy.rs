@@ -2,19 +2,11 @@
 //! its event.
 
 use crate::cuda::error::{self, Error};
+use crate::memory::rows::Rows;
 use crate::paths::Entry;
 use crate::state::runtime::Runtime;
 use std::ffi::c_int;
 use warpline_format::event::{AllocationKind, Copy, Direction, Event, HostAllocationId};
-
-/// Rows of bytes.
-#[derive(Clone, Copy, Debug)]
-pub struct Rows {
-    /// First byte.
-    pub start: u64,
-    /// Bytes between rows.
-    pub pitch: u64,
-}
 
 /// Where a pointer leads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

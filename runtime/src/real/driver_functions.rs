@@ -1,7 +1,8 @@
 //! The NVIDIA driver's own functions, for programs that call them beside the runtime's.
 
-use super::{emulation, state};
+use super::emulation;
 use crate::cuda::error::{self, Error};
+use crate::output::message;
 use std::ffi::{CStr, c_void};
 use std::sync::OnceLock;
 
@@ -33,6 +34,6 @@ fn library() -> Option<usize> {
 
 /// Says that the driver lacks a function.
 pub fn missing(name: &str) -> Error {
-    state::note_once(format!("the NVIDIA driver has no {name}"));
+    message::note_once(format!("the NVIDIA driver has no {name}"));
     error::NOT_SUPPORTED
 }

@@ -2,7 +2,7 @@
 //! code that goes to a GPU. The driver gives the names of the second copy the prefix that those of CUDA's runtime get, so
 //! each copy must find out which of the two it is.
 
-use super::real::address;
+use super::functions::address;
 
 /// Under its other name it tells the program's copy that the runtime behind it is no driver of NVIDIA's.
 #[unsafe(no_mangle)]

@@ -1,12 +1,12 @@
 //! Running what a grid has launched.
 
-use super::queue::Work;
 use crate::cuda::error::{self, Error};
-use crate::device::configuration::Configuration;
+use crate::device::children::queue::Work;
 use crate::device::execution::warp::Stop;
+use crate::memory::rows::Rows;
+use crate::modules::configuration::Configuration;
 use crate::modules::module::Member;
 use crate::paths::Entry;
-use crate::state::copy::Rows;
 use crate::state::runtime::Runtime;
 
 /// `cudaMemcpyDeviceToDevice`.

@@ -15,7 +15,7 @@ use warpline_format::options::Output;
 impl Runtime {
     /// Begins a section whose trace goes to a file. Sections may lie in each other; launches are counted from 0.
     pub fn begin_section(&mut self, file: String) {
-        let writer = Writer::new(Output::File(file), super::runtime::executable());
+        let writer = Writer::new(Output::File(file), crate::state::runtime::executable());
         let trace = std::mem::replace(&mut self.trace, Trace::new(writer));
         let live = self.memory.registry.iter().map(|live| live.id).collect();
         let (launches, chosen) = (std::mem::take(&mut self.launches), std::mem::take(&mut self.chosen));

@@ -1,18 +1,12 @@
 //! What a program gives with a launch, and whether a device can do it.
 
 use crate::cuda::error::{self, Error};
+use crate::cuda::limits::{MAX_BLOCK, MAX_GRID, MAX_THREADS};
 use crate::modules::module::{Module, resources};
 use warpline_format::abi::KernelDescriptor;
 use warpline_format::device::Device;
 use warpline_format::occupancy::{self, Registers};
 use warpline_format::options::Options;
-
-/// Threads per block that CUDA allows.
-pub const MAX_THREADS: u32 = 1024;
-/// Largest block, by axis.
-pub const MAX_BLOCK: [u32; 3] = [1024, 1024, 64];
-/// Largest grid, by axis.
-pub const MAX_GRID: [u32; 3] = [0x7fff_ffff, 65535, 65535];
 
 /// What a program gives with a launch.
 #[derive(Clone, Copy, Debug)]

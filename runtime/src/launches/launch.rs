@@ -1,7 +1,6 @@
 //! A kernel launch: checks, filters, the choice of the warp function, and its events.
 
 use crate::cuda::error::{self, Error};
-use crate::device::configuration::{Configuration, known};
 use crate::device::execution::fibre::{DEEP_STACK_BYTES, STACK_BYTES};
 use crate::device::execution::native::{run_direct, run_plain};
 use crate::device::execution::scheduled::{Plan, Scheduled};
@@ -9,11 +8,12 @@ use crate::device::execution::warp::{Geometry, Mode, Pause, Running, Stop};
 use crate::device::faults::cause::code_of;
 use crate::device::faults::signal::Guard;
 use crate::device::faults::{check, message as fault_message};
-use crate::gpu::state::note_once;
 use crate::launched::{Counted, Drawn, Launched};
+use crate::modules::configuration::{Configuration, known};
 use crate::modules::module::Member;
 use crate::modules::module::Module;
 use crate::output::message;
+use crate::output::message::note_once;
 use crate::paths::Entry;
 use crate::state::runtime::{Kernel, Runtime};
 use std::collections::{BTreeSet, HashSet};

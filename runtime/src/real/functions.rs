@@ -37,7 +37,7 @@ macro_rules! functions {
             fn load() -> Option<$table> {
                 Some($table {
                     $($field: {
-                        let address = $crate::gpu::real::address!($symbol);
+                        let address = $crate::real::functions::address!($symbol);
                         if address == 0 {
                             return None;
                         }
@@ -50,7 +50,7 @@ macro_rules! functions {
     };
 }
 
-pub(super) use functions;
+pub(crate) use functions;
 
 functions! {
     /// Functions of the real runtime that this back end calls itself.

@@ -1,13 +1,13 @@
 //! The functions that lowered code calls for textures and surfaces (`docs/design/borders.md`, section 3).
 
-use super::format::Channel;
-use super::image::{Image, axes};
-use super::sample::{MOST_TAPS, fetch, nearest_address, tap_count};
-use super::table::Unusable;
 use crate::device::execution::lanes::lanes;
 use crate::device::execution::scheduled::warp_of;
 use crate::device::execution::warp::{Pause, Stop, Warp, pause, stop};
 use crate::device::faults::{check, message};
+use crate::memory::images::Unusable;
+use crate::texture::format::Channel;
+use crate::texture::image::{Image, axes};
+use crate::texture::sample::{MOST_TAPS, fetch, nearest_address, tap_count};
 use warpline_format::abi::{NO_SITE, WarpContext, surface, texture};
 use warpline_format::access::{Kind, LANES, MAX_ITEM_BYTES, Space, head};
 use warpline_format::event::FaultKind;
@@ -324,9 +324,9 @@ unsafe fn write(address: u64, bytes: u64, value: u64) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::format::Format;
-    use super::super::sample::{AddressMode, Sampler};
     use super::*;
+    use crate::texture::format::Format;
+    use crate::texture::sample::{AddressMode, Sampler};
     use proptest::prelude::*;
 
     proptest! {

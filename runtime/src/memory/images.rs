@@ -1,10 +1,10 @@
 //! Arrays, texture objects and surface objects by their handles.
 
-use super::image::Image;
-use super::sample::Sampler;
 use crate::cuda::error::{self, Error};
 use crate::cuda::types::{ResourceDesc, TextureDesc};
 use crate::memory::registry::Registry;
+use crate::texture::image::Image;
+use crate::texture::sample::Sampler;
 use std::collections::BTreeMap;
 
 /// A `cudaArray`.

@@ -1,0 +1,59 @@
+//! Doing what the nodes of graphs say.
+
+use crate::cuda::error::Error;
+use crate::graphs::{KernelWork, Work};
+use crate::modules::configuration::Configuration;
+use crate::paths::Entry;
+use crate::state::runtime::Runtime;
+use std::ffi::c_void;
+use std::time::Instant;
+
+impl Runtime {
+    /// Does what a node says, but for host functions and child graphs, which the caller sees to.
+    ///
+    /// # Safety
+    /// Host memory in it is valid, as for [`Runtime::copy`].
+    pub unsafe fn perform(&mut self, work: &Work, stream: u32, entry: Entry) -> Result<(), Error> {
+        match work {
+            Work::Kernel(kernel) => {
+                let configuration = Configuration { stream, ..kernel.configuration };
+                let stub = kernel.stub as *const c_void;
+                self.launch_packed(stub, configuration, kernel.parameters.clone(), entry)
+            }
+            Work::Copy(copy) => {
+                for &(to, from, width, height) in &copy.pieces {
+                    // SAFETY: by the contract.
+                    unsafe { self.copy(to, from, width, height, copy.kind, entry)? };
+                }
+                Ok(())
+            }
+            Work::Fill(fill) => {
+                for &plane in &fill.planes {
+                    self.fill_with(plane, fill.value, fill.size, fill.width, fill.height, entry)?;
+                }
+                Ok(())
+            }
+            Work::Record(event) => {
+                self.streams.event(*event)?.recorded = Some(Instant::now());
+                Ok(())
+            }
+            Work::Wait(event) => self.streams.event(*event).map(|_| ()),
+            Work::Empty | Work::Host(_) | Work::Child(_) | Work::Allocate(_) | Work::Free(_) => Ok(()),
+        }
+    }
+
+    /// A kernel node's content.
+    ///
+    /// # Safety
+    /// `arguments` is as for [`Runtime::launch`].
+    pub unsafe fn kernel_work(
+        &self,
+        stub: *const c_void,
+        configuration: Configuration,
+        arguments: *const *const c_void,
+    ) -> Result<Work, Error> {
+        // SAFETY: handed through.
+        let parameters = unsafe { self.pack_arguments(stub, arguments)? };
+        Ok(Work::Kernel(KernelWork { stub: stub as usize, configuration, parameters }))
+    }
+}

@@ -1,0 +1,21 @@
+//! Work that is given to streams.
+
+use crate::cuda::error::Error;
+use crate::graphs::Work;
+use crate::paths::Entry;
+use crate::state::runtime::Runtime;
+
+impl Runtime {
+    /// Work for a stream: it becomes a node where the stream is being captured, else it is done at once.
+    ///
+    /// # Safety
+    /// As for [`Runtime::perform`].
+    pub unsafe fn submit(&mut self, stream: usize, work: Work, entry: Entry) -> Result<(), Error> {
+        let number = self.streams.get(stream)?.number;
+        if self.captures.of(stream).is_some() {
+            return self.captures.take(&mut self.graphs, stream, work);
+        }
+        // SAFETY: by the contract.
+        unsafe { self.perform(&work, number, entry) }
+    }
+}
