@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
-use super::model::Frame;
+use super::frames::Frame;
 use super::wide::Wide;
 
 /// Ranks as first and last numbers, rising and apart from each other.

@@ -13,6 +13,8 @@ mod estimate;
 pub mod file;
 mod finding;
 mod frames;
+mod function_name;
+mod launch_group;
 mod launches;
 mod library;
 mod merged;
@@ -41,6 +43,7 @@ pub(crate) use estimate::{Work, nine_digits, of_work};
 pub use file::{ProfileError, read, write};
 pub(crate) use file::{probe, write_spare};
 pub(crate) use frames::is_system;
+pub(crate) use function_name::plain_name;
 pub use library::{LibraryCall, library_call};
 pub use model::Profile;
 #[cfg(feature = "parquet")]

@@ -11,7 +11,7 @@ pub use super::conflicts::{Conflict, ConflictParty};
 pub use super::estimate::{Bytes, Estimate, IdealEstimate, Limit};
 pub use super::finding::{Finding, Gain, Severity};
 pub use super::frames::{Frame, is_system, user_frame};
-pub use super::launches::LaunchGroup;
+pub use super::launch_group::LaunchGroup;
 pub use super::merged::{
     EstimateExact, Exact, FoundBefore, KernelExact, MergedFrom, MergedRanks, NameOverRanks, OverRanks, PathOverRanks,
     Ranges, RankSpread,

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use warpline_format::event::PathId;
 use warpline_format::site_table::FrameId;
 
-use super::model::Frame;
+use super::frames::Frame;
 use crate::analysis::Analysis;
 use crate::attribution::{HostSources, Module, Symbolizer};
 

@@ -5,10 +5,8 @@ use std::collections::BTreeMap;
 use warpline_format::access::Space;
 use warpline_format::site_table::InstructionMix;
 
-use super::model::{
-    BlockPart, ByAllocation, Context, InstructionCount, Instructions, LaneSlots, Line, Metrics, PassMetrics, Site,
-    Spaces, WarpBlocks,
-};
+use super::metrics::{InstructionCount, Instructions, Metrics, PassMetrics, Spaces};
+use super::model::{BlockPart, ByAllocation, Context, LaneSlots, Line, Site, WarpBlocks};
 use super::names::op_name;
 use super::paths::{ChainPlace, chain_place, device_frame};
 use crate::analysis::{BlockSum, InstructionSums, KernelData, WarpSum, space_name};

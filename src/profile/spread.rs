@@ -6,7 +6,8 @@ use serde::{Deserialize, Serialize};
 use warpline_format::event::{LaunchId, PathId};
 
 use super::estimate::nine_digits;
-use super::model::{Exact, Frame};
+use super::frames::Frame;
+use super::merged::Exact;
 use super::paths::Paths;
 use crate::analysis::{CountMoments, Figures, KernelData, LaunchData, LaunchGroup, RatioMoments};
 

@@ -146,7 +146,7 @@ fn unnamed(name: &str) -> Option<String> {
 
 /// Name without result and template arguments, and parameters.
 fn parts(name: &str) -> (&str, &str) {
-    let plain = crate::report::plain_name(name);
+    let plain = crate::profile::plain_name(name);
     let parameters = name.rfind(plain).map_or("", |at| &name[at + plain.len()..]);
     let base = plain.find('<').filter(|&at| at > 0).map_or(plain, |at| &plain[..at]);
     (base, parameters)
