@@ -6,7 +6,7 @@ use crate::api::attributes::set_attribute;
 use crate::api::device::only_device;
 use crate::api::put;
 use crate::cuda::error;
-use crate::loading::Handle;
+use crate::modules::loaded::Handle;
 use std::ffi::{CStr, OsStr, c_char, c_int, c_uint, c_void};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;

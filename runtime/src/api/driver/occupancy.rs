@@ -4,7 +4,7 @@ use super::driver_api;
 use crate::api::attributes::{attributes_of, available_shared, resident};
 use crate::api::put;
 use crate::cuda::error::{self, Error};
-use crate::runtime::Runtime;
+use crate::state::runtime::Runtime;
 use std::ffi::{c_int, c_uint, c_void};
 
 /// `CUoccupancyB2DSize`: dynamic shared memory for a block of so many threads.

@@ -78,7 +78,7 @@ impl Deep {
             HOST => Ok(self.host),
             DEVICE | UNIFIED => Ok(self.device),
             ARRAY => {
-                crate::message::note(
+                crate::output::message::note(
                     "cuMemcpy2D, cuMemcpy3D: copies of arrays are not supported; cudaMemcpy3D copies them",
                 );
                 Err(error::NOT_SUPPORTED)

@@ -4,9 +4,9 @@ use super::driver_api;
 use crate::api::events::{DISABLE_TIMING, FLAGS as EVENT_FLAGS, record};
 use crate::api::streams::PRIORITIES;
 use crate::api::{per_thread, put};
-use crate::contexts;
 use crate::cuda::error;
 use crate::cuda::types::{EventHandle, StreamHandle};
+use crate::state::contexts;
 use std::ffi::{c_int, c_uint};
 
 driver_api! {
