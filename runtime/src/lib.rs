@@ -15,7 +15,6 @@ pub mod cuda;
 pub mod device;
 pub mod gpu;
 pub mod graphs;
-pub mod launched;
 pub mod launches;
 pub mod loading;
 pub mod memory;

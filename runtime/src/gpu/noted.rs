@@ -3,10 +3,10 @@
 use super::kernels::Wanted;
 use super::state::{Kernel, stream_number};
 use crate::cuda::error::Error;
-use crate::launched::Launched;
 use crate::modules::configuration::known;
 use crate::modules::module::Member;
 use crate::paths::Entry;
+use crate::state::launched::Launched;
 use crate::state::runtime::lock;
 use warpline_format::event::{Event, Launch, LaunchEnd, LaunchId};
 use warpline_format::options::Mode;

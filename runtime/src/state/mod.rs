@@ -2,6 +2,7 @@
 
 pub mod contexts;
 pub mod failures;
+pub mod launched;
 pub mod outer;
 pub mod pools;
 pub mod runtime;
