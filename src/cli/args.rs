@@ -89,6 +89,9 @@ pub enum Command {
     /// Print what a run with these arguments hands to the runtime, for front ends that start programs themselves
     #[command(hide = true)]
     Options(RunArguments),
+    /// Make profiles of ranks that never ran out of real ones, to measure merging with
+    #[command(hide = true)]
+    Synthesize(SynthesizeArguments),
     /// Write the manual pages
     #[command(hide = true)]
     Man(ManArguments),
@@ -617,6 +620,23 @@ pub struct MergeArguments {
     /// Threads; the result does not depend on it [default: one for each core]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=256))]
     pub threads: Option<u32>,
+}
+
+/// Arguments of `synthesize`.
+#[derive(Clone, Debug, Args)]
+pub struct SynthesizeArguments {
+    /// Real profiles, whose kernels are repeated under other names
+    #[arg(required = true, value_name = "FILE")]
+    pub files: Vec<PathBuf>,
+    /// Ranks of the job
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    pub ranks: u32,
+    /// Memory instructions of each
+    #[arg(long, value_name = "N", default_value_t = 1000)]
+    pub sites: usize,
+    /// Folder for the profiles
+    #[arg(short, long, value_name = "FOLDER")]
+    pub output: PathBuf,
 }
 
 /// Arguments of `export`.

@@ -26,6 +26,7 @@ mod recordings;
 mod report;
 mod run;
 mod sim;
+mod synthesize;
 mod top;
 mod validate;
 
@@ -87,6 +88,7 @@ pub fn main() -> ExitCode {
         Command::Doctor => doctor::execute(),
         Command::Options(arguments) => run::print_options(&arguments),
         Command::Completions(arguments) => manual::completions(&arguments),
+        Command::Synthesize(arguments) => synthesize::execute(&arguments),
         Command::Man(arguments) => manual::man(&arguments),
     };
     match result {

@@ -111,13 +111,21 @@ impl Touched {
         }
     }
 
-    /// Bytes of the touched sectors among `bytes` at `address`.
+    /// Bytes of the touched sectors among `bytes` at `address`; of sectors that reach out of it, what lies in it.
     pub fn bytes_in(&self, address: u64, bytes: u64) -> u64 {
+        let Some(end) = address.checked_add(bytes).filter(|_| bytes != 0) else { return 0 };
         let mut sectors = 0;
         self.each_word(address, bytes, |page, word, mask| {
             sectors += u64::from((self.pages[page][word] & mask).count_ones())
         });
-        (sectors * SECTOR_BYTES).min(bytes)
+        let before = if self.has(address / SECTOR_BYTES) { address % SECTOR_BYTES } else { 0 };
+        let behind = if self.has((end - 1) / SECTOR_BYTES) { end.wrapping_neg() % SECTOR_BYTES } else { 0 };
+        sectors * SECTOR_BYTES - before - behind
+    }
+
+    fn has(&self, sector: u64) -> bool {
+        let page = self.places.get(&(sector / SECTORS_OF_PAGE)).map(|&place| &self.pages[place as usize]);
+        page.is_some_and(|page| page[(sector / 64) as usize % WORDS] >> (sector % 64) & 1 != 0)
     }
 
     /// Forgets what was touched of `bytes` at `address`: another allocation begins there.
@@ -213,7 +221,11 @@ mod tests {
                 if bytes == 0 { 0..0 } else { address / SECTOR_BYTES..(address + bytes - 1) / SECTOR_BYTES + 1 }
             };
             for (address, bytes) in ranges {
-                let want = (slow.range(sectors_of(address, bytes)).count() as u64 * SECTOR_BYTES).min(bytes);
+                let overlap = |sector: &u64| {
+                    let (start, end) = (sector * SECTOR_BYTES, (sector + 1) * SECTOR_BYTES);
+                    end.min(address + bytes) - start.max(address)
+                };
+                let want: u64 = slow.range(sectors_of(address, bytes)).map(overlap).sum();
                 prop_assert_eq!(one.bytes_in(address, bytes), want);
                 let address = address / SECTOR_BYTES * SECTOR_BYTES;
                 let map = TouchedMap::new(&one, address, bytes);

@@ -3,6 +3,8 @@
 
 mod files;
 mod launcher;
+mod synthetic;
 
 pub(crate) use files::{file_name, folder, profiles_in, rank_of};
 pub(crate) use launcher::{Told, names_a_rank, of_environment};
+pub(crate) use synthetic::{of_rank, with_sites};

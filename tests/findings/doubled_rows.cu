@@ -1,13 +1,21 @@
 // Sums the columns of a matrix. Planted: blocks of 32 x 8 threads, though the kernel has no use for threadIdx.y, so that eight
-// warps add up the same sums. Cured: blocks of one row.
+// warps add up the same sums. Cured: blocks of one row, each sum in a register.
 #include <cstdio>
 #include <vector>
 
 __global__ void sums_of_columns(const float *matrix, float *sums, int rows, int columns) {
     int column = blockIdx.x * blockDim.x + threadIdx.x;
+#ifdef CURED
+    float sum = sums[column];
+    for (int row = 0; row < rows; row++) {
+        sum += matrix[row * columns + column];
+    }
+    sums[column] = sum;
+#else
     for (int row = 0; row < rows; row++) {
         sums[column] += matrix[row * columns + column]; // PLANTED
     }
+#endif
 }
 
 int main() {

@@ -389,7 +389,6 @@ pub const TABLE: &[Spec] = &[
     // NVRTC's alone.
     nvcc(&["default-device", "device-as-default-execution-space"], Flag, Meaning::DeviceByDefault),
     nvcc(&["builtin-move-forward", "builtin-initializer-list", "modify-stack-limit"], Value, Meaning::Accepted),
-    nvcc(&["jump-table-density", "split-compile", "ofast-compile"], Value, Meaning::Accepted),
     nvcc(&["no-source-include", "no-cache", "minimal"], Flag, Meaning::Accepted),
     // Guiding the driver.
     nvcc(&["t"], JoinedOrSeparate, Meaning::Accepted),
