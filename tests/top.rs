@@ -3,6 +3,7 @@
 mod support_programs;
 
 use std::os::unix::fs::{PermissionsExt, symlink};
+use std::os::unix::process::CommandExt as _;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -29,13 +30,16 @@ impl Running {
         let mut command = Command::new(warpline());
         command.args(["run", "-o", "p.wlprof", "--"]).arg(program).args([steps, "30"]);
         command.env("XDG_RUNTIME_DIR", folder.join("runtime")).current_dir(folder);
+        // The program goes on where its reader was killed, and has to be ended with it.
+        command.process_group(0);
         Running(command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap())
     }
 }
 
 impl Drop for Running {
     fn drop(&mut self) {
-        _ = self.0.kill();
+        // SAFETY: the group is that of our own child.
+        unsafe { libc::kill(-(self.0.id() as i32), libc::SIGKILL) };
         _ = self.0.wait();
     }
 }

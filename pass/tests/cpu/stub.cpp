@@ -41,6 +41,8 @@ struct Kernel {
     const uint32_t *resources;
     uint64_t resource_count;
     uint32_t threads, blocks;
+    const void *shared_variables;
+    uint64_t shared_variable_count;
 };
 struct Global {
     const char *name;
