@@ -29,7 +29,7 @@ def configure(gpu=None, **options):
     its own options hold, and this does nothing."""
     if under_run() or (_options and gpu is None and not options):
         return
-    if library.cache_info().currsize:
+    if functions.cache_info().currsize:
         if gpu is not None and gpu != _options[0]:
             raise RuntimeError(f"the CPU device has started as {_options[0]}; choose the GPU model before the first kernel runs")
         return
@@ -49,7 +49,7 @@ def model():
 
 
 @functools.lru_cache(maxsize=1)
-def library():
+def functions():
     """The runtime, started."""
     if not under_run() and not _options:
         configure()
@@ -114,13 +114,13 @@ def check(what, code, loaded=None):
     if code == 0:
         return
     name = ctypes.c_char_p()
-    (loaded or library()).cuGetErrorName(code, ctypes.byref(name))
+    (loaded or functions()).cuGetErrorName(code, ctypes.byref(name))
     raise DeviceError(what, code, (name.value or b"unknown error").decode())
 
 
 def call(name, *arguments):
     """Calls a function of the runtime."""
-    check(name.lstrip("_"), getattr(library(), name)(*arguments))
+    check(name.lstrip("_"), getattr(functions(), name)(*arguments))
 
 
 def device_attribute(number):

@@ -36,4 +36,4 @@ def _gone(start, token):
     if _known.get(start, (None,))[0] is not token:
         return
     del _known[start]
-    _runtime.library().__getattr__("__warpline_tensor_gone")(ctypes.c_void_p(start))
+    _runtime.functions().__getattr__("__warpline_tensor_gone")(ctypes.c_void_p(start))

@@ -45,7 +45,7 @@ class _Utils:
 
     def unload_module(self, module):
         """The kernel is gone."""
-        _runtime.library().cuModuleUnload(module)
+        _runtime.functions().cuModuleUnload(module)
 
     def get_device_properties(self, device):
         """Properties of the modelled GPU."""

@@ -91,7 +91,7 @@ class Launcher:
         if enter is not None:
             enter(launch_metadata)
         frames = _frames.users()
-        _runtime.library().__getattr__("__warpline_interpreted_path")(_frames.path(frames))
+        _runtime.functions().__getattr__("__warpline_interpreted_path")(_frames.path(frames))
         scratch = []
         try:
             arguments = []
@@ -107,8 +107,8 @@ class Launcher:
             self._start((x, y, z), stream, function, arguments)
         finally:
             for place in scratch:
-                _runtime.library().cuMemFree_v2(place)
-            _runtime.library().__getattr__("__warpline_interpreted_path")(None)
+                _runtime.functions().cuMemFree_v2(place)
+            _runtime.functions().__getattr__("__warpline_interpreted_path")(None)
         if leave is not None:
             leave(launch_metadata)
 
