@@ -7,9 +7,6 @@
 
 use std::collections::BTreeMap;
 
-use serde::{Deserialize, Serialize};
-
-use super::merged::EstimateExact;
 use warpline_format::access::Space;
 use warpline_format::event::LaunchId;
 
@@ -17,73 +14,10 @@ use crate::analysis::{KernelData, LaunchData};
 use crate::geometry::SECTOR_BYTES;
 use crate::metrics::Counters;
 use crate::models::Rates;
+use crate::profile::model::{Bytes, Estimate, IdealEstimate, Limit, nine_digits};
 
 /// A launch, or the sums of several of one shape, and how many.
 type Launches<'a> = (&'a LaunchData, u64);
-
-/// What limits a kernel on a model, over its launches that were recorded whole and ended without an error.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Estimate {
-    /// Model.
-    pub model: String,
-    /// Launches that are in it.
-    pub launches: u64,
-    /// Name of the slowest limit.
-    pub limiter: String,
-    /// Sum over the launches of the slowest limit's time.
-    pub seconds: f64,
-    /// Moved at each level.
-    pub bytes: Bytes,
-    /// All limits whose rate is known, slowest first.
-    pub limits: Vec<Limit>,
-    /// Limits whose rate is not known.
-    pub unknown: Vec<String>,
-    /// If no request touched more sectors than its bytes fill, or had bank conflicts.
-    pub ideal: IdealEstimate,
-    /// What merging it again needs.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub exact: Option<EstimateExact>,
-}
-
-/// Bytes moved at each level.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Bytes {
-    /// Looked up in L1, in its own sectors.
-    pub l1: u64,
-    /// Looked up in L2.
-    pub l2: u64,
-    /// Read from and written to device memory, without what is [`Bytes::bus`].
-    pub dram: u64,
-    /// Read from and written to host memory that kernels reach where it is.
-    #[serde(default, skip_serializing_if = "super::metrics::is_zero")]
-    pub bus: u64,
-}
-
-/// One part of the GPU.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Limit {
-    /// `instructions`, `fp32`, `fp64`, `special`, `l1_data`, `l1_tag`, `l1_lanes`, `shared`, `l2`, `dram`, `bus`.
-    pub name: String,
-    /// What the kernel asks of it.
-    pub amount: u64,
-    /// Unit of the amount.
-    pub unit: String,
-    /// Amount per second, all SMs together.
-    pub rate: f64,
-    /// Time of the amount, where a launch has fewer blocks than there are SMs with that many SMs only.
-    pub seconds: f64,
-}
-
-/// The same with ideal requests: no sector beyond what their bytes fill, no bank conflict.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct IdealEstimate {
-    /// Name of the limit that would be the slowest.
-    pub limiter: String,
-    /// Time.
-    pub seconds: f64,
-    /// How many times faster.
-    pub gain: f64,
-}
 
 /// What a launch asks of one part.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -280,11 +214,6 @@ fn slowest(
             gain: nine_digits(if total.1 > 0.0 { total.0 / total.1 } else { 1.0 }),
         },
     })
-}
-
-/// The nearest number of nine digits: more would claim too much, and documents read back exactly.
-pub(crate) fn nine_digits(value: f64) -> f64 {
-    format!("{value:.8e}").parse().unwrap_or(value)
 }
 
 /// The parts, in the order of [`demands`].

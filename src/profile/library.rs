@@ -1,7 +1,6 @@
 //! Kernels of libraries, seen from the line of the user's that called the library.
 
-use super::frames::is_system;
-use super::model::{Frame, Kernel};
+use super::model::{Frame, Kernel, is_system};
 
 /// The user's call that a library's kernel runs for.
 #[derive(Clone, Debug, PartialEq, Eq)]

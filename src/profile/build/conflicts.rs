@@ -1,0 +1,81 @@
+//! Conflicts between warps as rows of the profile.
+
+use std::collections::BTreeMap;
+
+use super::rows::{Paths, chain_place, op_name};
+use crate::analysis::{Analysis, space_name};
+use crate::profile::model::{Conflict, ConflictParty};
+use crate::races::{self, Scope, Verdict};
+
+/// How much was looked at.
+pub(super) fn extent(analysis: &Analysis) -> Option<String> {
+    let name = match analysis.conflicts.as_ref()?.1 {
+        races::RaceCheck::Sampled => "sampled",
+        races::RaceCheck::Full => "full",
+    };
+    Some(name.to_owned())
+}
+
+/// One row per pair of lines and memory: the gravest conflict there, with the count of all.
+pub(super) fn rows(analysis: &Analysis, paths: &mut Paths<'_>) -> Vec<Conflict> {
+    let Some((conflicts, _)) = &analysis.conflicts else { return Vec::new() };
+    let mut ordered: Vec<&races::Conflict> = conflicts.iter().collect();
+    ordered.sort_by_key(|conflict| conflict.verdict);
+    let mut places = BTreeMap::new();
+    let mut rows: Vec<Conflict> = Vec::new();
+    for conflict in ordered {
+        let Some(row) = row(analysis, paths, conflict) else { continue };
+        let mut lines = row.accesses.each_ref().map(|access| (access.frame.file.clone(), access.frame.line));
+        lines.sort();
+        let key = (row.kernel, lines, row.scope.clone(), row.allocation, row.variable.clone());
+        match places.get(&key) {
+            Some(&known) => {
+                let known: &mut Conflict = &mut rows[known];
+                known.count = known.count.saturating_add(row.count);
+            }
+            None => {
+                places.insert(key, rows.len());
+                rows.push(row);
+            }
+        }
+    }
+    rows
+}
+
+fn row(analysis: &Analysis, paths: &mut Paths<'_>, conflict: &races::Conflict) -> Option<Conflict> {
+    let kernel = analysis.kernels.get(conflict.kernel as usize)?;
+    let module = analysis.modules.get(&kernel.module)?;
+    let party = |party: &races::Party| {
+        let site = module.table.sites.get(party.site as usize)?;
+        Some(ConflictParty {
+            op: op_name(site.op).to_owned(),
+            frame: chain_place(module, &site.chain).user,
+            site: party.site,
+            block: party.block,
+            warp: party.warp,
+        })
+    };
+    let [first, second] = &conflict.parties;
+    let named = |party: &races::Party| module.table.hint(party.site).shared;
+    let variable = named(first).or_else(|| named(second)).and_then(|name| module.table.shared.get(name as usize));
+    let verdict = match conflict.verdict {
+        Verdict::Race => "race",
+        Verdict::OneStore => "one_store",
+        Verdict::Flag => "flag",
+        Verdict::MaybeOrdered => "maybe_ordered",
+    };
+    Some(Conflict {
+        severity: if conflict.verdict == Verdict::Race { "warning" } else { "note" }.to_owned(),
+        verdict: verdict.to_owned(),
+        scope: if conflict.scope == Scope::Block { "block" } else { "grid" }.to_owned(),
+        space: space_name(conflict.space).to_owned(),
+        kernel: conflict.kernel,
+        launch: conflict.launch,
+        accesses: [party(first)?, party(second)?],
+        allocation: conflict.allocation,
+        variable: variable.cloned(),
+        offset: conflict.offset,
+        count: conflict.count,
+        path: paths.host(conflict.path),
+    })
+}

@@ -1,0 +1,519 @@
+//! Makes a profile from an analysis.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use warpline_format::event::{
+    AllocationId, AllocationKind, DifferentBarriers, DivergentBarrier, Fault, FaultKind, LaunchId, PathId,
+};
+use warpline_format::visible;
+
+use super::kernels::{addresses, decisions, launches, occupancy, other_models, spread, whole};
+use super::rows::{Paths, SpaceSums, caches, chain_place, device_frame, op_name, rows};
+use super::{advice, conflicts, missing, notes, sources, unnamed};
+use crate::advice::Advice;
+use crate::analysis::{AllocationData, Analysis, FaultData, Finish, KernelData, WarpSum};
+use crate::metrics::Counters;
+use crate::models::Rates;
+use crate::profile::estimate;
+use crate::profile::model::{self, Missing, Profile};
+use crate::simulation::PageSettings;
+
+/// What the caller knows of the run beside the trace.
+#[derive(Clone, Debug, Default)]
+pub struct RunFacts {
+    /// `cpu` or `gpu`.
+    pub device: String,
+    /// GPU models.
+    pub models: Vec<String>,
+    /// Their rates, in the same order, for the bottleneck estimates; empty where none are wanted.
+    pub rates: Vec<Rates>,
+    /// Bypassing advice by kernel.
+    pub bypass: BTreeMap<u32, Advice>,
+    /// How pages were counted, where they were.
+    pub pages: Option<PageSettings>,
+    /// Exit code of the program, 128 + n for a signal.
+    pub exit_code: Option<i32>,
+    /// The program ended by itself, not by a signal.
+    pub ended_by_itself: bool,
+    /// Source files that may be read.
+    pub sources: sources::Sources,
+    /// What figures lack, and why; each makes the profile incomplete.
+    pub lost: Vec<String>,
+    /// More assumptions than the analysis knows.
+    pub assumptions: BTreeMap<String, String>,
+    /// More notes.
+    pub notes: Vec<String>,
+    /// Whatever may differ between identical runs.
+    pub environment: model::Environment,
+}
+
+/// Everything a profile is made from.
+pub struct BuildInput<'a> {
+    /// The trace's content.
+    pub analysis: &'a Analysis,
+    /// The run.
+    pub facts: RunFacts,
+}
+
+/// Makes a profile.
+pub fn build(input: BuildInput<'_>) -> Profile {
+    let BuildInput { analysis, facts } = input;
+    let mut paths = Paths::new(analysis);
+    let missing = missing::rows(analysis);
+    let mut notes = notes::of_finish(analysis, &facts);
+    notes.extend(missing::notes(analysis, &missing));
+    let on_cpu = facts.device == "cpu";
+    // Without addresses nothing was simulated.
+    let simulated = facts.models.iter().zip(&facts.rates).filter(|_| !analysis.counted);
+    let lookup_bytes = simulated
+        .clone()
+        .map(|(model, Rates { lookup_bytes: (l1, l2), .. })| (model.clone(), model::LookupBytes { l1: *l1, l2: *l2 }))
+        .collect();
+    let cache_bytes = simulated
+        .filter(|(_, rates)| rates.cache_bytes != (0, 0))
+        .map(|(model, Rates { cache_bytes: (l1, l2), .. })| (model.clone(), model::CacheBytes { l1: *l1, l2: *l2 }))
+        .collect();
+    let mut profile = Profile {
+        schema: model::SCHEMA.to_owned(),
+        version: model::VERSION,
+        allocation_names: Vec::new(),
+        run: model::Run {
+            device: facts.device,
+            models: facts.models,
+            complete: analysis.finish == Finish::Complete
+                && facts.ended_by_itself
+                && facts.lost.is_empty()
+                && !missing.iter().any(Missing::is_work)
+                && analysis.left_out.iter().all(|left| left.model != 0),
+            architectures: architectures(analysis),
+            dropped_records: analysis.dropped,
+            mode: if analysis.counted { "counters" } else { "trace" }.to_owned(),
+            sampled: sampled(analysis),
+            race_check: conflicts::extent(analysis),
+            exit_code: facts.exit_code,
+            merged: None,
+            assumptions: assumptions(analysis, facts.assumptions),
+            program: analysis
+                .program
+                .iter()
+                .flat_map(|program| std::iter::once(&program.executable).chain(&program.arguments))
+                .cloned()
+                .collect(),
+            notes: Vec::new(),
+            missing,
+            whole_run: analysis.whole.as_ref().map(|(whole, _)| whole::whole_run(whole)),
+            lookup_bytes,
+            cache_bytes,
+            environment: facts.environment,
+        },
+        kernels: Vec::new(),
+        lines: Vec::new(),
+        sites: Vec::new(),
+        allocations: Vec::new(),
+        host_allocations: Vec::new(),
+        branches: Vec::new(),
+        blocks: Vec::new(),
+        faults: Vec::new(),
+        conflicts: Vec::new(),
+        findings: Vec::new(),
+        not_seen: not_seen(analysis, on_cpu),
+        sources: BTreeMap::new(),
+    };
+    let left_out: BTreeSet<_> = analysis.left_out.iter().map(|left| (left.model, left.launch)).collect();
+    let mut by_allocation: BTreeMap<AllocationId, BTreeMap<u32, Counters>> = BTreeMap::new();
+    for (id, kernel) in (0u32..).zip(&analysis.kernels) {
+        if kernel.launches.is_empty() && kernel.groups.is_empty() {
+            continue;
+        }
+        let without = |model, launch| left_out.contains(&(model, launch));
+        let rates = facts.rates.first().filter(|_| !analysis.counted);
+        let seconds = rates.map(|rates| estimate::seconds(kernel, rates, &without)).unwrap_or_default();
+        add_kernel(&mut profile, analysis, &mut paths, id, (kernel, &seconds));
+        if let Some(row) = profile.kernels.last_mut().filter(|row| row.id == id && !analysis.counted) {
+            let models = profile.run.models.iter().zip(&facts.rates);
+            row.estimates = estimate::estimates(kernel, models, &without);
+            row.bypass = facts.bypass.get(&id).map(advice::bypass);
+            let counted = facts.pages.as_ref().zip(kernel.pages.as_ref());
+            row.pages = counted.map(|(settings, counts)| advice::pages(settings, counts));
+        }
+        for (key, counters) in kernel.cells.iter() {
+            use crate::requests::Owner::{Allocation, PartOf};
+            if let Allocation(allocation) | PartOf(allocation) = key.owner {
+                by_allocation.entry(allocation).or_default().entry(id).or_default().add(counters);
+            }
+        }
+    }
+    add_allocations(&mut profile, analysis, &mut paths, &by_allocation);
+    profile.faults = analysis.faults.iter().map(|fault| fault_row(analysis, &mut paths, fault)).collect();
+    notes.extend(notes::of_parted_lanes(&profile));
+    let barriers = analysis.divergent.iter().map(|(barrier, launch)| barrier_row(&mut paths, barrier, *launch));
+    profile.faults.extend(barriers);
+    let pairs = analysis.different.iter().map(|(pair, launch)| different_row(&mut paths, pair, *launch));
+    profile.faults.extend(pairs);
+    profile.conflicts = conflicts::rows(analysis, &mut paths);
+    notes.extend(notes::of_left_out(analysis, &profile.run.models));
+    notes.extend(unnamed::notes(&profile, || paths.makers()));
+    notes.extend(paths.problems().iter().cloned());
+    other_models::name_models(&mut profile);
+    let evidence = sources::Evidence { allowed: &facts.sources, analysis, paths: &mut paths };
+    notes.extend(sources::collect(&mut profile, evidence));
+    notes.extend(profile.kernels.iter().filter(|kernel| kernel.spill_bytes > 0).map(|kernel| {
+        let name = kernel.name.split('(').next().unwrap_or_default();
+        format!("{name}: ptxas spills {} bytes per thread: local traffic that no figure shows", kernel.spill_bytes)
+    }));
+    notes.extend(facts.lost);
+    notes.extend(facts.notes);
+    let run = &mut profile.run;
+    run.notes = notes;
+    let environment = &mut run.environment;
+    let texts =
+        run.notes.iter_mut().chain(&mut run.models).chain(&mut environment.command).chain(&mut environment.host);
+    texts.for_each(visible::make_name);
+    profile
+}
+
+/// Of the modules whose kernels ran.
+fn architectures(analysis: &Analysis) -> Vec<u32> {
+    let modules = analysis.kernels.iter().filter_map(|kernel| analysis.modules.get(&kernel.module));
+    modules.map(|module| module.table.arch).collect::<BTreeSet<_>>().into_iter().collect()
+}
+
+pub(super) fn sampled(analysis: &Analysis) -> bool {
+    analysis.kernels.iter().flat_map(KernelData::all).any(|launch| launch.event.block_share != 1)
+}
+
+fn assumptions(analysis: &Analysis, mut known: BTreeMap<String, String>) -> BTreeMap<String, String> {
+    known.extend(occupancy::assumptions(analysis, &known));
+    let modules = || analysis.kernels.iter().filter_map(|kernel| analysis.modules.get(&kernel.module));
+    let all = |texts: BTreeSet<&String>| {
+        let texts: Vec<String> = texts.into_iter().filter(|text| !text.is_empty()).cloned().collect();
+        (!texts.is_empty()).then(|| texts.join("; "))
+    };
+    for (name, text) in [
+        ("compiler", all(modules().map(|module| &module.table.compiler).collect())),
+        ("compiler_options", all(modules().map(|module| &module.table.options).collect())),
+    ] {
+        known.extend(text.map(|text| (name.to_owned(), text)));
+    }
+    known
+}
+
+/// Adds a kernel; `seconds` are estimates of its launches.
+fn add_kernel(
+    profile: &mut Profile,
+    analysis: &Analysis,
+    paths: &mut Paths<'_>,
+    id: u32,
+    (kernel, seconds): (&KernelData, &BTreeMap<LaunchId, f64>),
+) {
+    let Some(module) = analysis.modules.get(&kernel.module) else { return };
+    let function = &module.table.functions[kernel.function as usize];
+    let definition = device_frame(module, function.frame);
+    let cells = rows::sorted_cells(kernel);
+    let mut sums = SpaceSums::default();
+    for (key, _, counters) in cells.iter().filter(|(key, ..)| key.owner.whole()) {
+        sums.add(key.space, counters);
+    }
+    let mut instructions = model::Instructions::new();
+    let mut lane_slots = model::LaneSlots::default();
+    let mut warp_blocks: Option<WarpSum> = None;
+    for (&block, sum) in &kernel.blocks {
+        let entry = &module.table.blocks[block as usize];
+        rows::add_instructions(&mut instructions, &entry.mix, sum);
+        if let Some(pairs) = sum.by_warp {
+            warp_blocks.get_or_insert_default().add(pairs);
+        }
+        let place = chain_place(module, &entry.chain);
+        let (kernel_line, user) = (place.kernel_line(), place.user);
+        profile.blocks.push(model::Block {
+            kernel: id,
+            kernel_line,
+            file: user.file,
+            line: user.line,
+            executions: sum.executions,
+            lanes: sum.lanes,
+            partial: sum.partial,
+            warp_blocks: sum.by_warp.map(rows::warp_blocks),
+            instructions: rows::add_lane_slots(&mut lane_slots, &entry.mix, sum),
+            lanes_lost: sum.executions.saturating_mul(32).saturating_sub(sum.lanes),
+            parts: rows::parts(module, block),
+        });
+    }
+    let mut costs = decisions::costs(&module.table, kernel);
+    for (&branch, sum) in &kernel.branches {
+        let cost = costs.remove(&branch).unwrap_or_default();
+        let place = chain_place(module, &module.table.branches[branch as usize].chain);
+        let (kernel_line, user) = (place.kernel_line(), place.user);
+        profile.branches.push(model::Branch {
+            kernel: id,
+            kernel_line,
+            file: user.file,
+            line: user.line,
+            column: user.column,
+            executions: sum.executions,
+            divergent: sum.divergent,
+            lanes: sum.lanes.clone(),
+            instructions: cost.instructions,
+            idle_lane_slots: cost.idle_slots,
+            order_assumed: analysis.parted.contains(&(id, branch)),
+        });
+    }
+    let (over_launches, ratios_over_launches) = spread::over_launches(kernel, seconds);
+    profile.lines.extend(rows::lines(id, module, kernel, &cells));
+    profile.sites.extend(rows::sites(id, module, kernel, &cells));
+    profile.kernels.push(model::Kernel {
+        id,
+        name: function.name.clone(),
+        over_ranks: model::OverRanks::new(),
+        paths_over_ranks: Vec::new(),
+        exact: model::KernelExact::default(),
+        mangled: function.mangled.clone(),
+        module: module.table.module.clone(),
+        file: definition.file,
+        line: definition.line,
+        metrics: sums.spaces(),
+        instructions,
+        lane_slots,
+        warp_blocks: warp_blocks.map(rows::warp_blocks),
+        launches: launches::rows(kernel, paths),
+        launch_groups: launches::groups(kernel, paths),
+        launch_count: kernel.launch_count(),
+        recorded_launches: Some(kernel.recorded_launches()).filter(|&recorded| recorded != kernel.launch_count()),
+        over_launches,
+        host_memory: caches::host_memory(kernel, &profile.run.models),
+        ratios_over_launches,
+        over_paths: spread::over_paths(kernel, seconds, paths),
+        spill_bytes: occupancy::spill_bytes(analysis, kernel),
+        estimates: Vec::new(),
+        bypass: None,
+        pages: None,
+        whole_run: analysis.whole.as_ref().and_then(|(_, kernels)| kernels.get(&id)).map(whole::whole_run),
+        addresses: addresses::of_kernel(analysis, kernel),
+    });
+}
+
+/// Most that were live at the same time of a row's call path. The copies that unrolling makes of a path are not live together
+/// where no more of that name were.
+fn live_at_once(analysis: &Analysis, data: &AllocationData, of_path: u64) -> u64 {
+    let of_name = data.event.name.as_ref().and_then(|name| analysis.live_by_name.get(name));
+    of_name.map_or(of_path, |&most| of_path.min(most))
+}
+
+fn add_allocations(
+    profile: &mut Profile,
+    analysis: &Analysis,
+    paths: &mut Paths<'_>,
+    by_allocation: &BTreeMap<AllocationId, BTreeMap<u32, Counters>>,
+) {
+    let none = BTreeMap::new();
+    // Unrolling makes several call paths of one in the source; together they had at most so many.
+    let mut live: BTreeMap<Vec<model::Frame>, u64> = BTreeMap::new();
+    for (&path, &most) in &analysis.live_at_once {
+        *live.entry(paths.host(path)).or_default() += most;
+    }
+    for (id, data) in &analysis.allocations {
+        let by_kernel = by_allocation.get(id).unwrap_or(&none);
+        let mut total = Counters::default();
+        by_kernel.values().for_each(|counters| total.add(counters));
+        let mut path = paths.host(data.event.path);
+        if let Some((module, global)) = data.event.global
+            && let Some(module) = analysis.modules.get(&module)
+            && let Some(frame) = module.table.globals.get(global as usize).and_then(|global| global.frame)
+        {
+            path = vec![device_frame(module, frame)];
+        }
+        let mut copies: Vec<model::CopyRow> = Vec::new();
+        let mut places: BTreeMap<(u8, Option<u64>, Vec<model::Frame>), usize> = BTreeMap::new();
+        let rows = analysis
+            .copies
+            .range((*id, 0, None, 0)..=(*id, u8::MAX, Some(u64::MAX), u32::MAX))
+            .map(|(&(_, direction, host, path), sum)| (direction, host, paths.host(path), sum));
+        for (direction, host, path, sum) in rows {
+            // Unrolling makes several call paths of one in the source.
+            let place = *places.entry((direction, host, path.clone())).or_insert(copies.len());
+            if let Some(row) = copies.get_mut(place) {
+                row.bytes = row.bytes.saturating_add(sum.bytes);
+                row.count = row.count.saturating_add(sum.count);
+                row.unchanged_count = row.unchanged_count.saturating_add(sum.unchanged);
+                row.first_launch = row.first_launch.min(Some(sum.first_launch));
+                row.last_launch = row.last_launch.max(Some(sum.last_launch));
+                continue;
+            }
+            copies.push(model::CopyRow {
+                direction: direction_name(direction).to_owned(),
+                bytes: sum.bytes,
+                count: sum.count,
+                unchanged_count: sum.unchanged,
+                first_launch: Some(sum.first_launch),
+                last_launch: Some(sum.last_launch),
+                host,
+                path,
+            });
+        }
+        profile.allocations.push(model::Allocation {
+            id: *id,
+            name: data.event.name.clone(),
+            kind: allocation_kind(data.event.kind).to_owned(),
+            bytes: data.event.bytes,
+            path,
+            freed: data.freed == data.count,
+            count: data.count,
+            freed_count: data.freed,
+            live_at_once: live_at_once(analysis, data, live.get(&paths.host(data.event.path)).copied().unwrap_or(0)),
+            touched_bytes: data.touched_bytes,
+            touched_map: data
+                .touched_map
+                .as_ref()
+                .map(|map| model::TouchedMap { part_bytes: map.part_bytes, touched: map.touched.clone() }),
+            lifetime: Some(model::Lifetime {
+                first_launch: data.first_launch,
+                last_launch: data.last_launch.filter(|_| data.freed == data.count),
+            }),
+            copies,
+            metrics: if analysis.counted { model::Metrics::default() } else { rows::metrics(&total, None) },
+            by_kernel: by_kernel
+                .iter()
+                .map(|(&kernel, counters)| model::ByKernel { kernel, metrics: rows::metrics(counters, None) })
+                .collect(),
+        });
+    }
+    for (&id, data) in &analysis.host_allocations {
+        profile.host_allocations.push(model::HostAllocation {
+            id,
+            name: data.name.clone(),
+            kind: data.kind.clone(),
+            bytes: data.bytes,
+            count: data.count,
+            path: paths.host(data.path),
+        });
+    }
+}
+
+fn allocation_kind(kind: AllocationKind) -> &'static str {
+    match kind {
+        AllocationKind::Malloc => "cudaMalloc",
+        AllocationKind::Managed => "cudaMallocManaged",
+        AllocationKind::Pitch => "cudaMallocPitch",
+        AllocationKind::Async => "cudaMallocAsync",
+        AllocationKind::Host => "cudaMallocHost",
+        AllocationKind::Registered => "cudaHostRegister",
+        AllocationKind::DeviceGlobal => "device_global",
+        AllocationKind::Constant => "constant",
+        AllocationKind::ManagedGlobal => "managed_global",
+        AllocationKind::Compiler => "compiler",
+        AllocationKind::DeviceHeap => "device_heap",
+        AllocationKind::Named => "named",
+        AllocationKind::Array => "cudaMallocArray",
+        AllocationKind::Tensor => "tensor",
+    }
+}
+
+fn direction_name(direction: u8) -> &'static str {
+    match direction {
+        0 => "host_to_device",
+        1 => "device_to_host",
+        2 => "device_to_device",
+        3 => "host_to_host",
+        _ => "set",
+    }
+}
+
+fn barrier_row(paths: &mut Paths<'_>, barrier: &DivergentBarrier, launch: Option<(u32, PathId)>) -> model::Fault {
+    model::Fault {
+        rank: None,
+        kind: "divergent_barrier".to_owned(),
+        kernel: launch.map(|(id, _)| id),
+        launch: barrier.launch,
+        frame: model::Frame { file: barrier.file.clone(), line: barrier.line, ..model::Frame::default() },
+        other: None,
+        op: String::new(),
+        bytes: 0,
+        block: barrier.block,
+        thread: barrier.thread,
+        address: String::new(),
+        allocation: None,
+        offset: None,
+        stopped: false,
+        path: launch.map(|(_, path)| paths.host(path)).unwrap_or_default(),
+    }
+}
+
+fn different_row(paths: &mut Paths<'_>, pair: &DifferentBarriers, launch: Option<(u32, PathId)>) -> model::Fault {
+    let frame = |file: &String, line| model::Frame { file: file.clone(), line, ..model::Frame::default() };
+    model::Fault {
+        rank: None,
+        kind: "different_barriers".to_owned(),
+        kernel: launch.map(|(id, _)| id),
+        launch: pair.launch,
+        frame: frame(&pair.file, pair.line),
+        other: Some(frame(&pair.other_file, pair.other_line)),
+        op: String::new(),
+        bytes: 0,
+        block: pair.block,
+        thread: pair.warp.saturating_mul(32),
+        address: String::new(),
+        allocation: None,
+        offset: None,
+        stopped: false,
+        path: launch.map(|(_, path)| paths.host(path)).unwrap_or_default(),
+    }
+}
+
+fn fault_row(analysis: &Analysis, paths: &mut Paths<'_>, fault: &FaultData) -> model::Fault {
+    let FaultData { event: fault, launch, nearest } = fault;
+    let kernel = launch.and_then(|(id, _)| analysis.kernels.get(id as usize));
+    let module = kernel.and_then(|kernel| analysis.modules.get(&kernel.module));
+    let site = module.and_then(|module| Some((module, module.table.sites.get(fault.site as usize)?)));
+    let kind = match fault.kind {
+        FaultKind::OutOfBounds => "out_of_bounds",
+        FaultKind::Misaligned => "misaligned",
+        FaultKind::Freed => "freed",
+        FaultKind::SharedOutOfBounds => "shared_out_of_bounds",
+        FaultKind::Hardware => "hardware",
+        FaultKind::LocalOutOfBounds => "local_out_of_bounds",
+    };
+    model::Fault {
+        rank: None,
+        kind: kind.to_owned(),
+        kernel: launch.map(|(id, _)| id),
+        launch: fault.launch,
+        frame: site.map(|(module, site)| chain_place(module, &site.chain).user).unwrap_or_default(),
+        other: None,
+        op: site.map_or("", |(_, site)| op_name(site.op)).to_owned(),
+        bytes: site.map_or(0, |(_, site)| site.bytes),
+        block: fault.block,
+        thread: fault.thread,
+        address: match fault.address {
+            Fault::HOST_MEMORY => "host".to_owned(),
+            // Offsets in shared and local memory may be negative.
+            address if (address as i64) < 0 => format!("-{:#x}", (address as i64).unsigned_abs()),
+            address => format!("{address:#x}"),
+        },
+        allocation: nearest.map_or(fault.nearest, |(row, _)| Some(row)),
+        offset: nearest.map(|(_, offset)| offset),
+        stopped: fault.stopped,
+        path: launch.map(|(_, path)| paths.host(path)).unwrap_or_default(),
+    }
+}
+
+/// Operations not seen in functions that ran.
+fn not_seen(analysis: &Analysis, on_cpu: bool) -> Vec<model::NotSeen> {
+    let mut rows = BTreeSet::new();
+    for (id, module) in &analysis.modules {
+        let kernels = analysis.kernels.iter().filter(|kernel| kernel.module == *id);
+        let ran: BTreeSet<u32> = kernels
+            .flat_map(|kernel| {
+                let blocks = kernel.blocks.keys().map(|&block| module.table.blocks[block as usize].function);
+                blocks.chain([kernel.function])
+            })
+            .collect();
+        for entry in
+            module.table.not_seen.iter().filter(|entry| ran.contains(&entry.function) && entry.concerns(on_cpu))
+        {
+            let user = chain_place(module, &entry.chain).user;
+            let function = module.table.functions[entry.function as usize].name.clone();
+            rows.insert((user.file, user.line, function, entry.what.clone()));
+        }
+    }
+    rows.into_iter().map(|(file, line, function, what)| model::NotSeen { function, file, line, what }).collect()
+}

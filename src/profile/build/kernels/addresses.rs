@@ -1,0 +1,146 @@
+//! What `predict` needs of a kernel: the expressions of its addresses, and what its launches were given.
+
+use warpline_format::expression::{
+    AddressExpression, Expression, ExpressionId, ExpressionKind, LoopExpression, LoopId,
+};
+use warpline_format::site_table::SiteTable;
+
+use crate::analysis::{Analysis, KernelData};
+use crate::profile::model::{Addresses, Parameter, Variable};
+
+/// Of a kernel; `None` where its module has no expressions for it.
+pub(in crate::profile::build) fn of_kernel(analysis: &Analysis, kernel: &KernelData) -> Option<Addresses> {
+    let table = &analysis.modules.get(&kernel.module)?.table;
+    let mut addresses = of_table(table, kernel.function)?;
+    for entry in &addresses.expressions {
+        let ExpressionKind::Global(number) = entry.kind else { continue };
+        let global = Some((kernel.module, number));
+        let Some((id, found)) = analysis.allocations.iter().find(|(_, data)| data.event.global == global) else {
+            continue;
+        };
+        addresses.globals.push(Variable { number, allocation: *id, address: found.event.address });
+    }
+    addresses.resources = analysis.resources.get(&(kernel.module, kernel.function)).cloned().unwrap_or_default();
+    Some(addresses)
+}
+
+/// Of a function, as far as its module's table tells.
+pub fn of_table(table: &SiteTable, function: u32) -> Option<Addresses> {
+    let own = |address: &&AddressExpression| table.sites[address.site as usize].function == function;
+    let sites: Vec<AddressExpression> = table.addresses.iter().filter(own).cloned().collect();
+    if sites.is_empty() {
+        return None;
+    }
+    let mut addresses = subset(table, sites);
+    let parameters = table.parameters.iter().filter(|one| one.function == function);
+    addresses.parameters = parameters
+        .map(|one| Parameter {
+            number: one.parameter,
+            offset: one.offset,
+            bytes: one.bytes,
+            name: one.name.and_then(|name| table.names.get(name as usize)).cloned(),
+        })
+        .collect();
+    Some(addresses)
+}
+
+/// The expressions that some sites need, numbered anew.
+fn subset(table: &SiteTable, mut sites: Vec<AddressExpression>) -> Addresses {
+    let mut taken = Taken::of(table);
+    for site in &mut sites {
+        site.address = taken.expression(site.address);
+        site.guard = site.guard.map(|guard| taken.expression(guard));
+        site.loops = site.loops.iter().map(|&lap| taken.lap(lap)).collect();
+    }
+    // The ends of loops may name further loops.
+    let mut at = 0;
+    while at < taken.order.len() {
+        let lap = &table.loops[taken.order[at] as usize];
+        let around = lap.around.iter().map(|&lap| taken.lap(lap)).collect();
+        let ends = lap.ends.iter().map(|&end| taken.expression(end)).collect();
+        taken.loops[at] = LoopExpression { line: lap.line, around, ends };
+        at += 1;
+    }
+    Addresses {
+        expressions: taken.expressions,
+        sites,
+        loops: taken.loops,
+        shared: taken.shared,
+        ..Addresses::default()
+    }
+}
+
+/// Expressions and loops that were taken over.
+struct Taken<'a> {
+    table: &'a SiteTable,
+    expressions: Vec<Expression>,
+    known: Vec<Option<ExpressionId>>,
+    loops: Vec<LoopExpression>,
+    order: Vec<LoopId>,
+    shared: Vec<String>,
+}
+
+impl<'a> Taken<'a> {
+    fn of(table: &'a SiteTable) -> Taken<'a> {
+        let known = vec![None; table.expressions.len()];
+        Taken { table, expressions: Vec::new(), known, loops: Vec::new(), order: Vec::new(), shared: Vec::new() }
+    }
+
+    fn lap(&mut self, lap: LoopId) -> LoopId {
+        if let Some(at) = self.order.iter().position(|one| *one == lap) {
+            return at as LoopId;
+        }
+        self.order.push(lap);
+        self.loops.push(LoopExpression::default());
+        self.order.len() as LoopId - 1
+    }
+
+    /// Operands come first; they lie before what uses them, so that a table has no circles.
+    fn expression(&mut self, id: ExpressionId) -> ExpressionId {
+        let mut work = vec![id];
+        while let Some(&next) = work.last() {
+            if self.known[next as usize].is_some() {
+                work.pop();
+                continue;
+            }
+            let mut entry = self.table.expressions[next as usize];
+            let missing: Vec<ExpressionId> = operands(&mut entry.kind)
+                .into_iter()
+                .filter(|of| self.known[**of as usize].is_none())
+                .map(|of| *of)
+                .collect();
+            if !missing.is_empty() {
+                work.extend(missing);
+                continue;
+            }
+            for of in operands(&mut entry.kind) {
+                *of = self.known[*of as usize].unwrap_or_default();
+            }
+            match &mut entry.kind {
+                ExpressionKind::Counter(lap) => *lap = self.lap(*lap),
+                ExpressionKind::Shared(number) => {
+                    let name = &self.table.shared[*number as usize];
+                    let known = self.shared.iter().position(|one| one == name);
+                    *number = known.unwrap_or_else(|| {
+                        self.shared.push(name.clone());
+                        self.shared.len() - 1
+                    }) as u32;
+                }
+                _ => {}
+            }
+            self.known[next as usize] = Some(self.expressions.len() as ExpressionId);
+            self.expressions.push(entry);
+            work.pop();
+        }
+        self.known[id as usize].unwrap_or_default()
+    }
+}
+
+fn operands(kind: &mut ExpressionKind) -> Vec<&mut ExpressionId> {
+    match kind {
+        ExpressionKind::Binary(_, left, right) | ExpressionKind::Compare(_, left, right) => vec![left, right],
+        ExpressionKind::Signed(of) | ExpressionKind::Unsigned(of) => vec![of],
+        ExpressionKind::Choice(condition, one, other) => vec![condition, one, other],
+        _ => Vec::new(),
+    }
+}

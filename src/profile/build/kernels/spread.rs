@@ -1,0 +1,95 @@
+//! How figures spread over the launches of a kernel, and over those from one call path.
+
+use std::collections::BTreeMap;
+
+use warpline_format::event::{LaunchId, PathId};
+
+use crate::analysis::{CountMoments, Figures, KernelData, LaunchData, LaunchGroup, RatioMoments};
+use crate::profile::build::rows::Paths;
+use crate::profile::model::{PathSpread, RatioSpread, Spread, nine_digits};
+
+/// Figures of the launches that were recorded, in order, and of the groups of others.
+fn figures<'a>(
+    launches: &[&LaunchData],
+    groups: impl Iterator<Item = &'a LaunchGroup>,
+    seconds: &BTreeMap<LaunchId, f64>,
+) -> Figures {
+    let mut figures = Figures::default();
+    for launch in launches {
+        figures.add(launch);
+        if let Some(&seconds) = seconds.get(&launch.event.id) {
+            figures.add_seconds(seconds);
+        }
+    }
+    groups.for_each(|group| figures.merge(&group.figures));
+    figures
+}
+
+/// Launches that were recorded and are told by themselves, in order.
+fn recorded(kernel: &KernelData) -> Vec<&LaunchData> {
+    let mut recorded: Vec<&LaunchData> =
+        kernel.launches.iter().filter(|launch| launch.event.block_share != 0).collect();
+    recorded.sort_by_key(|launch| launch.event.id);
+    recorded
+}
+
+/// Counts and ratios over all launches of a kernel, with their estimated `seconds` where these are known.
+pub(in crate::profile::build) fn over_launches(
+    kernel: &KernelData,
+    seconds: &BTreeMap<LaunchId, f64>,
+) -> (BTreeMap<String, Spread>, BTreeMap<String, RatioSpread>) {
+    let figures = figures(&recorded(kernel), kernel.groups.values(), seconds);
+    (counts(&figures), ratios(&figures))
+}
+
+/// Over the launches from each call path that made two or more.
+pub(in crate::profile::build) fn over_paths(
+    kernel: &KernelData,
+    seconds: &BTreeMap<LaunchId, f64>,
+    paths: &mut Paths<'_>,
+) -> Vec<PathSpread> {
+    let mut by_path: BTreeMap<PathId, (Vec<&LaunchData>, Vec<&LaunchGroup>)> = BTreeMap::new();
+    for launch in recorded(kernel) {
+        by_path.entry(launch.event.path).or_default().0.push(launch);
+    }
+    for group in kernel.groups.values().filter(|group| group.same_path && group.figures.launches > 0) {
+        by_path.entry(group.sum.event.path).or_default().1.push(group);
+    }
+    let row = |(path, (launches, groups)): (PathId, (Vec<&LaunchData>, Vec<&LaunchGroup>))| {
+        let figures = figures(&launches, groups.into_iter(), seconds);
+        (figures.launches > 1).then(|| PathSpread {
+            path: paths.host(path),
+            launches: launches.iter().map(|launch| launch.event.id).collect(),
+            count: figures.launches,
+            counts: counts(&figures),
+            ratios: ratios(&figures),
+            exact: BTreeMap::new(),
+        })
+    };
+    by_path.into_iter().filter_map(row).collect()
+}
+
+/// Spread of every count that one of the launches has; it is 0 in the others.
+pub(in crate::profile::build) fn counts(figures: &Figures) -> BTreeMap<String, Spread> {
+    let spread = |moments: &CountMoments| {
+        let (mean, stddev) = moments.over(figures.launches);
+        let min = if moments.launches < figures.launches { 0 } else { moments.min };
+        Spread { mean: nine_digits(mean), min, max: moments.max, stddev: nine_digits(stddev) }
+    };
+    figures.counts().map(|(name, moments)| (name, spread(moments))).collect()
+}
+
+/// Spread of every ratio, each over the launches that have it.
+pub(in crate::profile::build) fn ratios(figures: &Figures) -> BTreeMap<String, RatioSpread> {
+    let spread = |moments: &RatioMoments| RatioSpread {
+        mean: nine_digits(moments.mean),
+        min: nine_digits(moments.min),
+        max: nine_digits(moments.max),
+        stddev: nine_digits(moments.stddev()),
+    };
+    figures.ratios().map(|(name, moments)| (name, spread(moments))).collect()
+}
+
+#[cfg(test)]
+#[path = "spread_tests.rs"]
+mod tests;

@@ -1,0 +1,124 @@
+//! What a profile lacks because it did not run: kernels that ended early, and launches that did not begin.
+
+use warpline_format::event::{NotLaunched, StopCause};
+
+use crate::analysis::{Analysis, FailedLaunch};
+use crate::profile::model::Missing;
+
+/// Launches of one kernel that get a row of their own; a program that resets the device can have any number of them.
+const ROWS_OF_A_KERNEL: usize = 16;
+
+/// Rows of all that did not run, or not to its end.
+pub(super) fn rows(analysis: &Analysis) -> Vec<Missing> {
+    let mut rows: Vec<Missing> = Vec::new();
+    let failures = &analysis.failures;
+    let mut of_kernel = vec![0usize; analysis.kernels.len()];
+    for failed in &failures.launches {
+        let Some(before) = of_kernel.get_mut(failed.kernel as usize) else { continue };
+        *before += 1;
+        if *before > ROWS_OF_A_KERNEL
+            && let Some(row) = rows.iter_mut().find(|row| row.kernel == Some(failed.kernel) && row.launch.is_none())
+        {
+            row.launches += 1;
+            continue;
+        }
+        let one = *before <= ROWS_OF_A_KERNEL;
+        rows.push(Missing {
+            what: "ended_early".to_owned(),
+            kernel: Some(failed.kernel),
+            launch: one.then_some(failed.launch),
+            launches: 1,
+            error: one.then_some(failed.error),
+            reason: if one { reason(failed) } else { "further launches of this kernel".to_owned() },
+            ..Missing::default()
+        });
+    }
+    for (why, &launches) in &failures.not_launched {
+        rows.push(match why {
+            NotLaunched::AfterStop(launch) => Missing {
+                what: "after_stop".to_owned(),
+                launch: Some(*launch),
+                launches,
+                reason: format!("the error of launch {launch} stood"),
+                ..Missing::default()
+            },
+            NotLaunched::NotInstrumented { kernel } => Missing {
+                what: "not_instrumented".to_owned(),
+                name: kernel.clone(),
+                launches,
+                reason: "it was compiled without Warpline".to_owned(),
+                ..Missing::default()
+            },
+            NotLaunched::Refused { kernel, error, reason } => Missing {
+                what: "refused".to_owned(),
+                name: kernel.clone(),
+                launches,
+                error: Some(*error),
+                reason: reason.clone(),
+                ..Missing::default()
+            },
+        });
+    }
+    rows
+}
+
+fn reason(failed: &FailedLaunch) -> String {
+    let what = match failed.stopped {
+        Some((cause, block)) => {
+            let what = match cause {
+                StopCause::IllegalAddress => "an invalid memory access",
+                StopCause::Misaligned => "a misaligned memory access",
+                StopCause::Assert => "a failed assert",
+                StopCause::Trap => "a trap",
+                StopCause::StackOverflow => "a stack overflow",
+                StopCause::IllegalInstruction => "an illegal instruction",
+                StopCause::OutOfMemory => "no host memory for its threads",
+            };
+            format!("{what} in block {block}")
+        }
+        None => "an error".to_owned(),
+    };
+    format!("{what} (CUDA error {})", failed.error)
+}
+
+/// The rows as notes.
+pub(super) fn notes(analysis: &Analysis, rows: &[Missing]) -> Vec<String> {
+    let plural = |count: u64| if count == 1 { "launch" } else { "launches" };
+    let note = |row: &Missing| {
+        let (launches, word, reason) = (row.launches, plural(row.launches), &row.reason);
+        match (row.what.as_str(), row.kernel, row.launch) {
+            ("ended_early", Some(kernel), Some(launch)) => format!(
+                "launch {launch} of {} ended early: {reason}; its figures are those of what it did until then",
+                name_of(analysis, kernel)
+            ),
+            ("ended_early", Some(kernel), None) => {
+                format!("{launches} further {word} of {} ended early", name_of(analysis, kernel))
+            }
+            ("after_stop", _, Some(launch)) => {
+                format!("{launches} {word} after launch {launch} {} refused: no figure has their work", was(launches))
+            }
+            ("not_instrumented", ..) => {
+                format!("{launches} {word} of {} {} not possible: {reason}", row.name, was(launches))
+            }
+            _ => {
+                let error = row.error.unwrap_or_default();
+                let name = row.name.split('(').next().unwrap_or_default();
+                format!("{launches} {word} of {name} {} refused (CUDA error {error}): {reason}", was(launches))
+            }
+        }
+    };
+    rows.iter().map(note).collect()
+}
+
+fn was(count: u64) -> &'static str {
+    if count == 1 { "was" } else { "were" }
+}
+
+/// A kernel's name without its parameters.
+fn name_of(analysis: &Analysis, kernel: u32) -> &str {
+    let name = analysis.kernels.get(kernel as usize).and_then(|kernel| {
+        let function = analysis.modules.get(&kernel.module)?.table.functions.get(kernel.function as usize)?;
+        function.name.split('(').next()
+    });
+    name.unwrap_or("a kernel")
+}

@@ -1,0 +1,19 @@
+//! The document made from an analysis.
+
+mod advice;
+mod conflicts;
+mod document;
+mod kernels;
+mod missing;
+mod notes;
+mod rows;
+mod sources;
+mod unnamed;
+
+pub use document::{BuildInput, RunFacts, build};
+pub use kernels::addresses_of;
+pub(crate) use rows::idle_in_part;
+#[cfg(feature = "parquet")]
+pub(crate) use rows::op_name;
+pub(crate) use sources::IGNORE_COMMENT;
+pub use sources::Sources;

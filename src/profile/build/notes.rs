@@ -1,0 +1,148 @@
+//! What a reader of the profile should know of how it came about.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::document::{RunFacts, sampled};
+use super::kernels::whole;
+use crate::analysis::sharing::{ALLOCATIONS, LAUNCHES};
+use crate::analysis::{Analysis, Finish, GivenUp, KernelData};
+use crate::profile::model::Profile;
+
+const COUNTERS_MODE: &str = "requests were counted on the GPU and no trace was kept: which allocations they touch, bank \
+                             conflicts, caches and reuse distances are not known";
+
+/// Launches without an end that are named one by one.
+const MOST_CUT: usize = 8;
+
+/// Says how the run and its trace ended, and what is missing for it.
+pub(super) fn of_finish(analysis: &Analysis, facts: &RunFacts) -> Vec<String> {
+    let mut notes = Vec::new();
+    match &analysis.finish {
+        Finish::Complete => {}
+        Finish::Nothing | Finish::Unfinished => {
+            notes.push("the program ended before its trace did: figures cover what it had sent until then".to_owned())
+        }
+        Finish::OutOfMemory => notes.push(
+            "--memory: what is known of the launches so far takes all that was granted, and nothing is left to give up; figures \
+             cover what came before"
+                .to_owned(),
+        ),
+        Finish::Damaged(what) => {
+            notes.push(format!("the trace is damaged: {what}; figures cover what came before"));
+        }
+    }
+    for given_up in &analysis.given_up {
+        let GivenUp::Conflicts { launch } = given_up;
+        notes.push(format!(
+            "--memory: conflicts between warps were not looked for from launch {launch} on, as the memory of who touched what is \
+             too large; those found before are listed"
+        ));
+    }
+    if analysis.counted {
+        notes.push(COUNTERS_MODE.to_owned());
+        let modules = analysis.kernels.iter().map(|kernel| kernel.module).collect::<BTreeSet<_>>();
+        let sites = modules.iter().filter_map(|id| analysis.modules.get(id)).flat_map(|module| &module.table.sites);
+        let odd = sites.filter(|site| !warpline_format::gpu::is_counted(site)).count();
+        if odd > 0 {
+            notes.push(format!("{odd} accesses of unusual width or alignment were not counted"));
+        }
+    }
+    if analysis.dropped > 0 {
+        notes.push(format!("{} records were dropped, as asked for: all counts are too low by them", analysis.dropped));
+    }
+    let recorded: u64 = analysis.kernels.iter().map(KernelData::recorded_launches).sum();
+    if sampled(analysis) && recorded == 0 {
+        let all: u64 = analysis.kernels.iter().map(KernelData::launch_count).sum();
+        let launches = if all == 1 { "the only launch was not" } else { &format!("none of the {all} launches was") };
+        notes.push(format!(
+            "nothing was recorded: {launches} asked for; only allocations and copies are in the profile"
+        ));
+    } else if let Some((whole, _)) = &analysis.whole {
+        notes.push(whole::note(whole));
+    } else if sampled(analysis) {
+        let what = "only a part of the launches or blocks was recorded: counts are those of that part, and the simulated \
+                    caches saw nothing else";
+        notes.push(what.to_owned());
+    }
+    let grouped: u64 =
+        analysis.kernels.iter().flat_map(|kernel| kernel.groups.values()).map(|group| group.launches).sum();
+    if grouped > 0 {
+        let all: u64 = analysis.kernels.iter().map(KernelData::launch_count).sum();
+        notes.push(format!(
+            "{grouped} of {all} launches are summed up in groups: told one by one are the first {} of each call path and \
+             shape, and no more than {} in all",
+            LAUNCHES.of_a_kind, LAUNCHES.in_all
+        ));
+    }
+    let shared = |counts: &mut dyn Iterator<Item = u64>| counts.filter(|count| *count > 1).sum::<u64>();
+    for (what, shared) in [
+        ("allocations", shared(&mut analysis.allocations.values().map(|data| data.count))),
+        ("host allocations", shared(&mut analysis.host_allocations.values().map(|data| data.count))),
+    ] {
+        if shared > 0 {
+            notes.push(format!(
+                "{shared} {what} share rows: of each name, kind, call path and size the first {} have a row of their own, and \
+                 no more than {} in all",
+                ALLOCATIONS.of_a_kind, ALLOCATIONS.in_all
+            ));
+        }
+    }
+    if analysis.more_faults > 0 {
+        let (more, first) = (analysis.more_faults, analysis.faults.len());
+        notes.push(format!("{more} more bad accesses are not listed, only the first {first}"));
+    }
+    let cut = analysis.kernels.iter().flat_map(|kernel| &kernel.launches).filter(|launch| launch.error.is_none());
+    let cut: Vec<u64> = cut.map(|launch| launch.event.id).collect();
+    for launch in cut.iter().take(MOST_CUT) {
+        notes.push(format!("launch {launch} did not end; its blocks and branches are not counted"));
+    }
+    let in_groups: u64 =
+        analysis.kernels.iter().flat_map(|kernel| kernel.groups.values()).map(|group| group.unended).sum();
+    let more = cut.len().saturating_sub(MOST_CUT) as u64 + in_groups;
+    if more > 0 {
+        notes.push(format!("{more} more launches did not end either"));
+    }
+    if analysis.kernels.is_empty() && matches!(analysis.finish, Finish::Complete) && facts.ended_by_itself {
+        notes.push("the program launched no kernel".to_owned());
+    }
+    notes
+}
+
+/// Says where lanes of a warp went on ahead of others that waited, by kernel.
+pub(super) fn of_parted_lanes(profile: &Profile) -> Vec<String> {
+    let mut places: BTreeMap<u32, BTreeSet<(&str, u32)>> = BTreeMap::new();
+    for branch in profile.branches.iter().filter(|branch| branch.order_assumed) {
+        places.entry(branch.kernel).or_default().insert((&branch.file, branch.line));
+    }
+    let each = |(kernel, places): (u32, BTreeSet<(&str, u32)>)| {
+        let kernel = profile.kernels.iter().find(|one| one.id == kernel);
+        let name = kernel.map_or("?", |kernel| kernel.name.split('(').next().unwrap_or_default());
+        let places: Vec<String> = places.iter().map(|(file, line)| format!("{file}:{line}")).collect();
+        format!(
+            "{name}: lanes waited for others of their own warp at {}; the order in which lanes went on, and so how many \
+             requests they share, is assumed",
+            places.join(", ")
+        )
+    };
+    places.into_iter().map(each).collect()
+}
+
+/// Says which launches some model's figures lack, by kernel and reason.
+pub(super) fn of_left_out(analysis: &Analysis, models: &[String]) -> Vec<String> {
+    let mut groups: BTreeMap<(usize, u32, &str), Vec<u64>> = BTreeMap::new();
+    for left in &analysis.left_out {
+        groups.entry((left.model, left.kernel, &left.why)).or_default().push(left.launch);
+    }
+    let line = |((model, kernel, why), launches): ((usize, u32, &str), Vec<u64>)| {
+        let name = analysis.kernels.get(kernel as usize).and_then(|kernel| {
+            let module = analysis.modules.get(&kernel.module)?;
+            Some(module.table.functions[kernel.function as usize].name.split('(').next().unwrap_or_default())
+        });
+        let what = match launches[..] {
+            [one] => format!("launch {one} of {}", name.unwrap_or("?")),
+            _ => format!("{} launches of {}", launches.len(), name.unwrap_or("?")),
+        };
+        format!("{}: {what} left out, {why}", models.get(model).map_or("?", String::as_str))
+    };
+    groups.into_iter().map(line).collect()
+}

@@ -1,0 +1,82 @@
+//! Figures of the simulated caches in the profile's form.
+
+use std::collections::BTreeMap;
+
+use crate::analysis::{HostTraffic, KernelData};
+use crate::hierarchy::{LevelCounts, StageCounts, Traffic};
+use crate::locality::{ReuseCounters, ReuseHistogram};
+use crate::metrics::Counters;
+use crate::profile::model::{
+    Beyond, CacheMetrics, DistanceBucket, Distances, DramMetrics, LevelMetrics, ReuseMetrics, StageMetrics,
+};
+
+fn level(counts: &LevelCounts) -> LevelMetrics {
+    LevelMetrics {
+        lookups: counts.lookups,
+        hits: counts.hits,
+        load_lookups: counts.load_lookups,
+        load_hits: counts.load_hits,
+        store_allocations: 0,
+        far: 0,
+    }
+}
+
+pub(in crate::profile::build) fn caches(traffic: &Traffic) -> CacheMetrics {
+    CacheMetrics {
+        l1: level(&traffic.l1),
+        l2: LevelMetrics { store_allocations: traffic.l2_allocated, far: traffic.l2_far, ..level(&traffic.l2) },
+        dram: DramMetrics { read_sectors: traffic.dram_reads, write_sectors: traffic.dram_writes },
+        l1_wavefronts: (traffic.stages != StageCounts::default()).then_some(StageMetrics {
+            data: traffic.stages.data,
+            ideal_data: traffic.stages.ideal_data,
+            tag: traffic.stages.tag,
+            words: traffic.stages.words,
+        }),
+    }
+}
+
+/// The further models, by number; [`crate::profile::build::kernels::other_models::name_models`] gives them their names.
+pub(in crate::profile::build) fn others(counters: &Counters) -> BTreeMap<String, CacheMetrics> {
+    (1..)
+        .zip(counters.traffic.iter().skip(1))
+        .map(|(number, traffic): (u32, _)| (number.to_string(), caches(traffic)))
+        .collect()
+}
+
+/// Traffic of host memory over a kernel's launches, by model; only models that have some.
+pub(in crate::profile::build) fn host_memory(kernel: &KernelData, models: &[String]) -> BTreeMap<String, DramMetrics> {
+    let mut all: BTreeMap<String, DramMetrics> = BTreeMap::new();
+    for launch in kernel.all() {
+        for (model, host) in models.iter().zip(&launch.host_memory).filter(|(_, host)| **host != HostTraffic::default())
+        {
+            let sum = all.entry(model.clone()).or_default();
+            sum.read_sectors = sum.read_sectors.saturating_add(host.reads);
+            sum.write_sectors = sum.write_sectors.saturating_add(host.writes);
+        }
+    }
+    all
+}
+
+fn of_sized(histogram: &ReuseHistogram) -> Distances {
+    let [l1, l2] = histogram.beyond;
+    Distances { beyond: Some(Beyond { l1, l2 }), ..distances(histogram) }
+}
+
+fn distances(histogram: &ReuseHistogram) -> Distances {
+    Distances {
+        buckets: histogram.buckets().into_iter().map(|(upto, count)| DistanceBucket { upto, count }).collect(),
+        infinite: histogram.infinite,
+        mean: histogram.mean(),
+        sum: None,
+        beyond: None,
+    }
+}
+
+pub(in crate::profile::build) fn reuse(counters: &ReuseCounters) -> ReuseMetrics {
+    ReuseMetrics {
+        element: distances(&counters.element),
+        sector: of_sized(&counters.sector),
+        line: of_sized(&counters.line),
+        streaming: counters.streaming,
+    }
+}

@@ -1,0 +1,12 @@
+//! Small things that rows of several sections share.
+
+use warpline_format::site_table::Op;
+
+/// An operation's name in the document.
+pub(crate) fn op_name(op: Op) -> &'static str {
+    match op {
+        Op::Load => "load",
+        Op::Store => "store",
+        Op::Atomic => "atomic",
+    }
+}

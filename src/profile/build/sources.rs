@@ -1,0 +1,207 @@
+//! Takes the source lines that a profile refers to into the profile, so that it can be read anywhere.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use warpline_format::site_table::Digest;
+use warpline_format::visible;
+
+use super::rows::Paths;
+use crate::analysis::Analysis;
+use crate::named_files;
+use crate::profile::model::{Frame, Profile};
+
+/// Larger files are no sources.
+const MAX_SOURCE_BYTES: u64 = 64 << 20;
+/// Most that is read of files which a trace names and which may turn out not to be the ones it means.
+const MAX_CHECKED_BYTES: u64 = 1 << 30;
+/// Longer lines are cut.
+const MAX_LINE_CHARACTERS: usize = 400;
+/// What stands in a comment that silences findings.
+pub(crate) const IGNORE_COMMENT: &str = "warpline: ignore";
+/// Files without lines that are named one by one.
+const MOST_NAMED: usize = 8;
+
+/// Which source files may be read.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Sources {
+    /// All that the program names: it was just run here, and could have read them itself.
+    #[default]
+    All,
+    /// A trace from elsewhere may name any file. Read are those that are what the compiler read, by the checksum in the site
+    /// table or in the debug information, and those below these folders.
+    Fitting {
+        /// Folders whose files are read whatever the checksums say.
+        roots: Vec<PathBuf>,
+    },
+}
+
+/// Where the checksums of source files come from.
+pub(super) struct Evidence<'a, 'b> {
+    pub(super) allowed: &'b Sources,
+    pub(super) analysis: &'a Analysis,
+    pub(super) paths: &'b mut Paths<'a>,
+}
+
+/// Why a file's lines are not shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Missing {
+    Unreadable,
+    NotVouchedFor,
+}
+
+/// Says whether a file is the one that a program was built from.
+struct Judge {
+    roots: Vec<PathBuf>,
+    /// What the file has to be, by one module or another; empty where nobody knows.
+    digests: BTreeMap<String, BTreeSet<Digest>>,
+    /// Files without a checksum in the debug information of an object that is the reader's own and of the run.
+    vouched: BTreeSet<String>,
+    checked_bytes: u64,
+}
+
+impl Judge {
+    fn new(evidence: Evidence<'_, '_>, wanted: &BTreeSet<&str>) -> Option<Judge> {
+        let Sources::Fitting { roots } = evidence.allowed else { return None };
+        let roots = roots.iter().filter_map(|root| root.canonicalize().ok()).collect();
+        let mut digests: BTreeMap<String, BTreeSet<Digest>> = BTreeMap::new();
+        for module in evidence.analysis.modules.values() {
+            for (file, digest) in module.table.files.iter().zip(&module.table.digests) {
+                if let Some(digest) = digest
+                    && wanted.contains(file.path.as_str())
+                {
+                    digests.entry(file.path.clone()).or_default().insert(*digest);
+                }
+            }
+        }
+        let host = evidence.paths.host_sources(wanted);
+        for (file, digest) in host.digests {
+            digests.entry(file).or_default().insert(digest);
+        }
+        Some(Judge { roots, digests, vouched: host.vouched, checked_bytes: 0 })
+    }
+
+    /// The file's content, if it may be shown.
+    fn read(&mut self, file: &str) -> Result<Vec<u8>, Missing> {
+        let path = Path::new(file);
+        let below_root = || path.canonicalize().is_ok_and(|real| self.roots.iter().any(|root| real.starts_with(root)));
+        if below_root() {
+            return named_files::read(path, MAX_SOURCE_BYTES).map_err(|_| Missing::Unreadable);
+        }
+        let digests = self.digests.get(file);
+        if digests.is_none() && !self.vouched.contains(file) || self.checked_bytes > MAX_CHECKED_BYTES {
+            return Err(Missing::NotVouchedFor);
+        }
+        let bytes = named_files::read(path, MAX_SOURCE_BYTES).map_err(|_| Missing::Unreadable)?;
+        self.checked_bytes += bytes.len() as u64;
+        let fits = digests.is_none_or(|digests| digests.contains(&md5::compute(&bytes).0));
+        if fits { Ok(bytes) } else { Err(Missing::NotVouchedFor) }
+    }
+}
+
+/// Reads the lines; returns notes on the user's files that are not shown.
+pub(super) fn collect(profile: &mut Profile, evidence: Evidence<'_, '_>) -> Vec<String> {
+    let mut wanted: BTreeMap<String, BTreeSet<u32>> = BTreeMap::new();
+    let mut want = |file: &str, line: u32| {
+        if line != 0 && !file.is_empty() {
+            wanted.entry(file.to_owned()).or_default().insert(line);
+        }
+    };
+    let each = |frames: &[Frame], want: &mut dyn FnMut(&str, u32)| {
+        for frame in frames {
+            want(&frame.file, frame.line);
+        }
+    };
+    for kernel in &profile.kernels {
+        want(&kernel.file, kernel.line);
+        for launch in &kernel.launches {
+            each(&launch.path, &mut want);
+        }
+        for group in &kernel.launch_groups {
+            each(&group.path, &mut want);
+        }
+    }
+    for line in &profile.lines {
+        want(&line.file, line.line);
+    }
+    for site in &profile.sites {
+        want(&site.file, site.line);
+        want(&site.leaf.file, site.leaf.line);
+        each(&site.inlined_at, &mut want);
+        for context in &site.contexts {
+            each(&context.calls, &mut want);
+        }
+    }
+    for allocation in &profile.allocations {
+        each(&allocation.path, &mut want);
+        for copy in &allocation.copies {
+            each(&copy.path, &mut want);
+        }
+    }
+    for allocation in &profile.host_allocations {
+        each(&allocation.path, &mut want);
+    }
+    for branch in &profile.branches {
+        want(&branch.file, branch.line);
+    }
+    for fault in &profile.faults {
+        want(&fault.frame.file, fault.frame.line);
+        each(&fault.path, &mut want);
+    }
+    for conflict in &profile.conflicts {
+        conflict.accesses.iter().for_each(|access| want(&access.frame.file, access.frame.line));
+        each(&conflict.path, &mut want);
+    }
+    for entry in &profile.not_seen {
+        want(&entry.file, entry.line);
+    }
+
+    let users: BTreeSet<&str> = profile.lines.iter().map(|line| line.file.as_str()).collect();
+    let mut judge = Judge::new(evidence, &wanted.keys().map(String::as_str).collect());
+    let mut missing = BTreeMap::<Missing, Vec<String>>::new();
+    let mut sources = BTreeMap::new();
+    for (file, lines) in wanted {
+        let read = match &mut judge {
+            Some(judge) => judge.read(&file),
+            None => named_files::read(Path::new(&file), MAX_SOURCE_BYTES).map_err(|_| Missing::Unreadable),
+        };
+        let bytes = match read {
+            Ok(bytes) => bytes,
+            Err(why) => {
+                if users.contains(file.as_str()) {
+                    missing.entry(why).or_default().push(file);
+                }
+                continue;
+            }
+        };
+        let text = String::from_utf8_lossy(&bytes);
+        let mut kept = BTreeMap::new();
+        for (number, line) in (1u32..).zip(text.lines()) {
+            // A comment alone on a line may silence findings of the next one.
+            let about_next = || lines.contains(&(number + 1)) && line.contains(IGNORE_COMMENT);
+            if lines.contains(&number) || about_next() {
+                let line: String = line.trim_end().chars().take(MAX_LINE_CHARACTERS).collect();
+                kept.insert(number, visible::source_line(&line).into_owned());
+            }
+        }
+        sources.insert(file, kept);
+    }
+    profile.sources = sources;
+    missing.into_iter().flat_map(|(why, files)| notes(why, &files)).collect()
+}
+
+fn notes(why: Missing, files: &[String]) -> Vec<String> {
+    let what = match why {
+        Missing::Unreadable => "cannot be read: its lines are not shown",
+        Missing::NotVouchedFor => {
+            "is not known to be the file that the program was built from: its lines are not shown \
+             (--source-root FOLDER shows the files below FOLDER)"
+        }
+    };
+    let mut notes: Vec<String> =
+        files.iter().take(MOST_NAMED).map(|file| format!("source file {file} {what}")).collect();
+    if files.len() > MOST_NAMED {
+        notes.push(format!("the same is true of {} more source files", files.len() - MOST_NAMED));
+    }
+    notes
+}

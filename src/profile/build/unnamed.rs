@@ -1,0 +1,84 @@
+//! Allocations without a name because Warpline's compiler did not see the code that asks for them.
+
+use std::collections::BTreeMap;
+
+use crate::profile::model::{Allocation, Frame, Profile};
+
+/// Places that are named in one note.
+const MOST_PLACES: usize = 3;
+
+/// Says how to get names for allocations that other compilers' code made. `makers` has the main source files of the program and
+/// whether clang, and so probably Warpline's compiler, made their code; it is asked for where that matters only.
+pub(super) fn notes(profile: &Profile, makers: impl FnOnce() -> BTreeMap<String, bool>) -> Option<String> {
+    // What the program itself asks for; variables and the device's own heap have other names.
+    let unnamed = |row: &&Allocation| row.name.is_none() && row.kind.starts_with("cuda") && !row.path.is_empty();
+    let rows: Vec<&Allocation> = profile.allocations.iter().filter(unnamed).collect();
+    if rows.is_empty() {
+        return None;
+    }
+    let makers = makers();
+    let mut places: BTreeMap<String, u64> = BTreeMap::new();
+    for row in rows {
+        if let Some(place) = foreign(&row.path, &makers) {
+            *places.entry(place).or_default() += row.count;
+        }
+    }
+    let count: u64 = places.values().sum();
+    let first = places.keys().next()?;
+    let mut named: Vec<&str> = places.keys().take(MOST_PLACES).map(String::as_str).collect();
+    let more = format!("{} more", places.len().saturating_sub(MOST_PLACES));
+    if places.len() > MOST_PLACES {
+        named.push(&more);
+    }
+    let (allocations, have) = if count == 1 { ("allocation", "has") } else { ("allocations", "have") };
+    let what = match (places.len(), first.contains('(')) {
+        (1, false) => "it",
+        (1, true) => "its file",
+        _ => "them",
+    };
+    Some(format!(
+        "{count} {allocations} {have} no name: names are read off the source by warpline-cc, which did not compile {}; compile {what} with \
+         warpline-cc (it takes C++ as g++ does), or call warpline_name of warpline.h",
+        named.join(", ")
+    ))
+}
+
+/// The innermost place of a path that another compiler made: a source file, or a function without debug information. `None`
+/// where Warpline's compiler made the code and found no name.
+fn foreign(path: &[Frame], makers: &BTreeMap<String, bool>) -> Option<String> {
+    for frame in path.iter().rev() {
+        if frame.file.is_empty() {
+            // Warpline's compiler always makes debug information.
+            return (!frame.function.is_empty()).then(|| frame.function.clone());
+        }
+        match makers.get(&frame.file) {
+            Some(true) => return None,
+            Some(false) => return Some(frame.file.clone()),
+            // A header: what included it stands further out.
+            None => {}
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn frame(function: &str, file: &str) -> Frame {
+        Frame { function: function.into(), file: file.into(), line: 1, column: 1 }
+    }
+
+    #[test]
+    fn the_innermost_code_decides() {
+        let makers = BTreeMap::from([("/a/main.cu".to_owned(), true), ("/a/host.cpp".to_owned(), false)]);
+        let (main, host) = (frame("main", "/a/main.cu"), frame("make", "/a/host.cpp"));
+        let (header, bare) = (frame("cudaMalloc<int>", "/cuda/cuda_runtime.h"), frame("make(int)", ""));
+        let of = |path: &[&Frame]| foreign(&path.iter().map(|&frame| frame.clone()).collect::<Vec<_>>(), &makers);
+        assert_eq!(of(&[&main, &host]).as_deref(), Some("/a/host.cpp"));
+        assert_eq!(of(&[&main, &host, &header]).as_deref(), Some("/a/host.cpp"));
+        assert_eq!(of(&[&main, &bare]).as_deref(), Some("make(int)"));
+        assert_eq!(of(&[&host, &main, &header]), None, "ours, and without a name all the same");
+        assert_eq!(of(&[]), None);
+    }
+}

@@ -1,0 +1,124 @@
+//! What went wrong: bad accesses, conflicts between warps, launches that are missing.
+
+use serde::{Deserialize, Serialize};
+use warpline_format::event::LaunchId;
+
+use super::frames::Frame;
+
+/// A bad access.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Fault {
+    /// `out_of_bounds`, `misaligned`, `freed`, `shared_out_of_bounds`, `local_out_of_bounds`, `hardware`, or `divergent_barrier`
+    /// or `different_barriers` (which are no accesses and have no address).
+    pub kind: String,
+    /// Kernel; `None` when unknown.
+    pub kernel: Option<u32>,
+    /// Launch.
+    pub launch: u64,
+    /// User frame; unknown fields are empty.
+    pub frame: Frame,
+    /// The other of two barriers, at which warps of the block waited already.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub other: Option<Frame>,
+    /// `load`, `store`, `atomic`; empty when unknown.
+    pub op: String,
+    /// Per lane; 0 unknown.
+    pub bytes: u32,
+    /// Linear block.
+    pub block: u64,
+    /// Linear thread in the block.
+    pub thread: u32,
+    /// Device address, hexadecimal; `host` for ordinary host memory, whose addresses differ from run to run.
+    pub address: String,
+    /// Nearest allocation.
+    pub allocation: Option<u64>,
+    /// Bytes from its start; negative before it.
+    pub offset: Option<i64>,
+    /// The kernel was stopped.
+    pub stopped: bool,
+    /// Host call path of the launch.
+    pub path: Vec<Frame>,
+    /// Rank that made it, in profiles of several ranks.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rank: Option<u32>,
+}
+
+/// Two accesses of the same bytes by different warps, at least one of them writing, that nothing orders.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Conflict {
+    /// `warning`, or `note` for what may be meant or harmless.
+    pub severity: String,
+    /// `race`; `one_store`: all stores are of one place and may store the same value; `flag`: a constant or a
+    /// counter that other blocks read; `maybe_ordered`: atomics or volatile accesses in between may order them.
+    pub verdict: String,
+    /// `block`: warps of one block between the same barriers; `grid`: warps of different blocks.
+    pub scope: String,
+    /// `global` or `shared`.
+    pub space: String,
+    /// Kernel.
+    pub kernel: u32,
+    /// Launch of the example.
+    pub launch: u64,
+    /// The example: first the access that writes.
+    pub accesses: [ConflictParty; 2],
+    /// Allocation that the bytes belong to.
+    pub allocation: Option<u64>,
+    /// Variable in shared memory, where it is known.
+    pub variable: Option<String>,
+    /// Bytes from the start of the allocation, or of the block's shared memory.
+    pub offset: u64,
+    /// Words of four bytes, each as often as it was met.
+    pub count: u64,
+    /// Host call path of the launch.
+    pub path: Vec<Frame>,
+}
+
+/// One of the two accesses.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ConflictParty {
+    /// `load`, `store` or `atomic`.
+    pub op: String,
+    /// User frame.
+    pub frame: Frame,
+    /// Number of the site in its module.
+    pub site: u32,
+    /// Linear block.
+    pub block: u64,
+    /// Warp in the block.
+    pub warp: u32,
+}
+
+/// Something that is missing in the figures.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Missing {
+    /// `ended_early`, `after_stop` (launches that an earlier one's error kept from beginning), `not_instrumented` or `refused`.
+    pub what: String,
+    /// Kernel, where it is in the profile.
+    #[serde(default)]
+    pub kernel: Option<u32>,
+    /// Kernel's name, where it is not.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub name: String,
+    /// The launch that ended early; several of one kernel beyond the first ones are in one row and have none.
+    #[serde(default)]
+    pub launch: Option<LaunchId>,
+    /// Launches that are missing, or missing in part.
+    pub launches: u64,
+    /// CUDA error code.
+    #[serde(default)]
+    pub error: Option<i32>,
+    /// In words.
+    pub reason: String,
+}
+
+impl Missing {
+    /// Whether a GPU would have done it, or more of it. What a GPU refuses as well is no work of the program.
+    pub fn is_work(&self) -> bool {
+        self.what != "refused"
+    }
+
+    /// Whether it is a launch that ended early.
+    pub fn ended_early(&self) -> bool {
+        self.what == "ended_early"
+    }
+}

@@ -1,0 +1,48 @@
+//! The JSON document of `report --format json`, version 1. `docs/profile-v1.schema.json` is its
+//! schema, `docs/report.md` says what each figure means. Fields are only ever added.
+
+mod addresses;
+mod advice;
+mod allocations;
+mod checks;
+mod control_flow;
+mod estimate;
+mod finding;
+mod frames;
+mod kernel;
+mod merged;
+mod metrics;
+mod number;
+mod operand;
+mod pattern;
+mod places;
+mod profile;
+mod run;
+mod spread;
+
+pub use addresses::{Addresses, Argument, Parameter, Variable};
+pub use advice::{BypassAdvice, BypassEquation, PageMetrics, SiteChoice, WarpChoice};
+pub use allocations::{Allocation, ByKernel, CopyRow, HostAllocation, Lifetime, TouchedMap};
+pub use checks::{Conflict, ConflictParty, Fault, Missing};
+pub use control_flow::{Block, BlockPart, Branch, LaneSlots, WarpBlocks};
+pub use estimate::{Bytes, Estimate, IdealEstimate, Limit};
+pub use finding::{Finding, Gain, Severity};
+pub use frames::{Frame, is_system, user_frame};
+pub use kernel::{Kernel, Launch, LaunchGroup};
+pub use merged::{
+    EstimateExact, Exact, FoundBefore, KernelExact, MergedFrom, MergedRanks, NameOverRanks, OverRanks, PathOverRanks,
+    Ranges, RankSpread,
+};
+pub use metrics::{
+    Beyond, ByOp, CacheMetrics, DistanceBucket, Distances, DramMetrics, InstructionCount, Instructions, LevelMetrics,
+    Metrics, OpMetrics, PassMetrics, ReuseMetrics, Spaces, StageMetrics,
+};
+pub use number::Wide;
+pub(crate) use number::nine_digits;
+pub use operand::{Operand, ThreadStep};
+pub(in crate::profile) use pattern::HOTTEST;
+pub use pattern::{Atomics, BankConflict, HotPlace, Pattern};
+pub use places::{ByAllocation, Context, Line, Site};
+pub use profile::{NotSeen, Profile, SCHEMA, VERSION};
+pub use run::{CacheBytes, Environment, LookupBytes, Rank, Run};
+pub use spread::{Estimated, PathSpread, RatioSpread, Spread, WholeRun};

@@ -1,0 +1,93 @@
+//! Source lines and memory instructions.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::frames::Frame;
+use super::merged::OverRanks;
+use super::metrics::{Instructions, Metrics, Spaces};
+use super::operand::Operand;
+use super::pattern::Pattern;
+
+/// A source line in a kernel.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Line {
+    /// File.
+    pub file: String,
+    /// Line.
+    pub line: u32,
+    /// Kernel.
+    pub kernel: u32,
+    /// Sums.
+    pub metrics: Spaces,
+    /// Sums.
+    pub instructions: Instructions,
+    /// How its figures differ from rank to rank, in profiles of several ranks.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub over_ranks: OverRanks,
+}
+
+/// A memory instruction in a kernel and space.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Site {
+    /// Number in its module.
+    pub id: u32,
+    /// Kernel.
+    pub kernel: u32,
+    /// User frame.
+    pub file: String,
+    /// User frame.
+    pub line: u32,
+    /// User frame.
+    pub column: u32,
+    /// User frame.
+    pub function: String,
+    /// True innermost frame.
+    pub leaf: Frame,
+    /// From the user frame outwards.
+    pub inlined_at: Vec<Frame>,
+    /// `load`, `store` or `atomic`.
+    pub op: String,
+    /// `global`, `shared`, `local` or `constant`.
+    pub space: String,
+    /// Per lane.
+    pub bytes: u32,
+    /// Inside libdevice or another library function.
+    pub library: bool,
+    /// The position is the nearest known one.
+    pub approximate: bool,
+    /// Sums.
+    pub metrics: Metrics,
+    /// What it accesses, in the words of the source.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub operand: Option<Operand>,
+    /// How its requests use memory; absent where nothing was simulated or there is nothing to say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pattern: Option<Pattern>,
+    /// A request that spans several allocations counts for each of them.
+    pub by_allocation: Vec<ByAllocation>,
+    /// Only contexts with calls that survived inlining, and the kernel itself beside them.
+    pub contexts: Vec<Context>,
+    /// How its figures differ from rank to rank, in profiles of several ranks.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub over_ranks: OverRanks,
+}
+
+/// What falls to one allocation.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ByAllocation {
+    /// `None`: no live allocation.
+    pub allocation: Option<u64>,
+    /// Sums.
+    pub metrics: Metrics,
+}
+
+/// What falls to one device call context.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Context {
+    /// Outermost first.
+    pub calls: Vec<Frame>,
+    /// Sums.
+    pub metrics: Metrics,
+}

@@ -1,0 +1,89 @@
+//! The document as a whole.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::allocations::{Allocation, HostAllocation};
+use super::checks::{Conflict, Fault};
+use super::control_flow::{Block, Branch};
+use super::finding::Finding;
+use super::kernel::Kernel;
+use super::merged::NameOverRanks;
+use super::places::{Line, Site};
+use super::run::Run;
+
+/// Value of [`Profile::schema`].
+pub const SCHEMA: &str = "warpline.profile";
+/// Value of [`Profile::version`] that this release writes.
+pub const VERSION: u32 = 1;
+
+/// A whole profile.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Profile {
+    /// [`SCHEMA`].
+    pub schema: String,
+    /// [`VERSION`].
+    pub version: u32,
+    /// What was run and how.
+    pub run: Run,
+    /// In order of first launch.
+    pub kernels: Vec<Kernel>,
+    /// By kernel, file, line.
+    pub lines: Vec<Line>,
+    /// By kernel, site, space.
+    pub sites: Vec<Site>,
+    /// By number.
+    pub allocations: Vec<Allocation>,
+    /// By number.
+    pub host_allocations: Vec<HostAllocation>,
+    /// By kernel and place.
+    pub branches: Vec<Branch>,
+    /// By kernel and place.
+    pub blocks: Vec<Block>,
+    /// Bad accesses, in order.
+    #[serde(default)]
+    pub faults: Vec<Fault>,
+    /// Accesses of the same bytes by different warps that nothing orders; what matters most first.
+    #[serde(default)]
+    pub conflicts: Vec<Conflict>,
+    /// What is wrong, why and what to do; rank 1 first.
+    #[serde(default)]
+    pub findings: Vec<Finding>,
+    /// Memory operations that were executed or may have been, and are not counted.
+    #[serde(default)]
+    pub not_seen: Vec<NotSeen>,
+    /// How the figures of allocations of each name differ from rank to rank, in profiles of several ranks.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub allocation_names: Vec<NameOverRanks>,
+    /// Source lines that the rows refer to, by file and line number.
+    #[serde(default)]
+    pub sources: BTreeMap<String, BTreeMap<u32, String>>,
+}
+
+impl Profile {
+    /// The row of an allocation.
+    pub fn allocation(&self, id: u64) -> Option<&Allocation> {
+        let index = self.allocations.binary_search_by_key(&id, |allocation| allocation.id).ok()?;
+        self.allocations.get(index)
+    }
+
+    /// Puts allocations into the order that [`Self::allocation`] relies on.
+    pub(in crate::profile) fn put_in_order(&mut self) {
+        self.allocations.sort_by_key(|allocation| allocation.id);
+        self.host_allocations.sort_by_key(|allocation| allocation.id);
+    }
+}
+
+/// A memory operation that no record shows.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct NotSeen {
+    /// Function that holds it.
+    pub function: String,
+    /// User frame.
+    pub file: String,
+    /// User frame.
+    pub line: u32,
+    /// What it is.
+    pub what: String,
+}
