@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use regex::Regex;
 
 use super::question::{FindingChoice, LinePlace, keep_findings, keep_line};
-use super::text::add;
 use crate::profile::Profile;
+use crate::report::words::add;
 
 /// What a report shows.
 #[derive(Clone, Debug, Default)]

@@ -4,9 +4,9 @@ use std::fmt::Write as _;
 
 use warpline_format::visible;
 
-use super::text::{bytes, count, cut, percent, plain_name};
 use crate::geometry::SECTOR_BYTES;
 use crate::live::Snapshot;
+use crate::report::words::{bytes, count, cut, percent, plain_name};
 
 /// A page of text with the `top` kernels that have most traffic.
 pub fn live_text(snapshot: &Snapshot, width: usize, top: usize) -> String {

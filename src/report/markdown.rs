@@ -3,9 +3,9 @@
 use std::fmt::Write as _;
 
 use super::finding_text;
-use super::text::{count, label, memory, percent, ratio, seconds};
 use crate::profile::Profile;
 use crate::profile::model::{Kernel, LevelMetrics};
+use crate::report::words::{count, label, memory, percent, ratio, seconds};
 
 /// The document; `top` kernels.
 pub fn markdown(profile: &Profile, top: usize) -> String {

@@ -8,11 +8,11 @@ use warpline_format::site_table::Op;
 use warpline_format::stop::{CodePlace, Stopped, StoppedLane, Target};
 use warpline_format::visible::make_name;
 
-use super::text::{at, bytes, frame, host_path, plain_name, sizes};
 use super::views::{Block, Cell, Column, Fact, Row, Source, SourceLine, Table, View};
 use crate::geometry::{BankRules, Banks, SECTOR_BYTES, Width};
 use crate::metrics::{WavefrontMemo, wavefronts};
 use crate::profile::model::Frame;
+use crate::report::words::{at, bytes, frame, host_path, plain_name, sizes};
 
 /// Lanes of a warp.
 const LANES: u32 = 32;

@@ -10,7 +10,7 @@ use crate::comparison::{Better, Unit, better, rank, unit};
 use crate::profile::Profile;
 use crate::profile::model::Finding;
 use crate::report::finding_text;
-use crate::report::text::{bytes, count, label, percent, seconds, short_path};
+use crate::report::words::{bytes, count, label, percent, seconds, short_path};
 
 /// Whether a change is for the better.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

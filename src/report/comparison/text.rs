@@ -5,7 +5,7 @@ use crate::comparison::document::{Both, Changes, Diff, FindingChange, Position, 
 use crate::comparison::unit;
 use crate::profile::Profile;
 use crate::profile::model::{Finding, Severity};
-use crate::report::text::{cut, paragraph};
+use crate::report::words::{cut, paragraph};
 
 /// How the text looks.
 #[derive(Clone, Copy, Debug)]
@@ -378,7 +378,7 @@ pub(super) fn evidence(change: &FindingChange) -> String {
 /// Evidence, which has no unit that is known here.
 fn number_of(value: f64) -> String {
     if value.fract() == 0.0 && value.abs() < 1e15 {
-        if value >= 0.0 { crate::report::text::count(value as u64) } else { format!("{value:.0}") }
+        if value >= 0.0 { crate::report::words::count(value as u64) } else { format!("{value:.0}") }
     } else if value.abs() >= 0.01 && value.abs() < 1e6 {
         format!("{value:.2}")
     } else {

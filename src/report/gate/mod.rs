@@ -10,7 +10,7 @@ pub use text::text;
 
 use crate::gate::{Gate, Judged, Verdict};
 use crate::profile::model::Finding;
-use crate::report::sarif::{Scanned, of_findings};
+use crate::report::formats::{Scanned, of_findings};
 
 /// The document, indented.
 pub fn json(gate: &Gate) -> String {

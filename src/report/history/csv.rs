@@ -1,8 +1,8 @@
 //! A row per value.
 
-use super::super::csv::quoted;
 use crate::comparison::document::Value;
 use crate::history::History;
+use crate::report::formats::quoted;
 
 /// The table.
 pub fn csv(history: &History) -> String {

@@ -12,7 +12,7 @@ use crate::comparison::{Better, Diff, Unit, better, rank, unit};
 use crate::profile::Profile;
 use crate::profile::model::{ByOp, Metrics};
 use crate::report::comparison::words;
-use crate::report::text::label;
+use crate::report::words::label;
 
 /// Data above this many bytes is compressed; browsers unpack it faster than they read it from a disk.
 const MOST_PLAIN: usize = 1 << 19;

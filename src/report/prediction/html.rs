@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use crate::prediction::document::{Configuration, Document, Sizes};
-use crate::report::text::{bytes, seconds};
+use crate::report::words::{bytes, seconds};
 
 const STYLE: &str = include_str!("prediction.css");
 /// Width and height of a drawing of lines.

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use crate::prediction::document::{Configuration, Document};
-use crate::report::text::{bytes, count, percent, seconds};
+use crate::report::words::{bytes, count, percent, seconds};
 
 /// Sites that are named below the table, at most.
 const MOST_SITES: usize = 10;

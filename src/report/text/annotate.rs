@@ -3,13 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
-use super::figures::{add, bytes, count, memory, ratio};
-use super::places;
-use super::style::Style;
-use super::wrap::{cut, paragraph};
 use crate::geometry::SECTOR_BYTES;
 use crate::profile::Profile;
 use crate::profile::model::{Finding, LevelMetrics, Metrics, Severity, Site};
+use crate::report::words::figures::{add, bytes, count, memory, ratio};
+use crate::report::words::places;
+use crate::report::words::style::Style;
+use crate::report::words::wrap::{cut, paragraph};
 
 /// Sums of a line over all kernels.
 #[derive(Default)]

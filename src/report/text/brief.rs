@@ -2,14 +2,14 @@
 
 use std::fmt::Write as _;
 
-use super::estimate::limiter;
-use super::figures::{count, memory, percent, ratio, seconds};
-use super::kernels::more;
-use super::names;
-use super::style::Style;
-use super::wrap::cut;
+use super::sections::limiter;
+use super::sections::more;
 use crate::profile::Profile;
 use crate::profile::model::{Kernel, LevelMetrics};
+use crate::report::words::figures::{count, memory, percent, ratio, seconds};
+use crate::report::words::names;
+use crate::report::words::style::Style;
+use crate::report::words::wrap::cut;
 
 /// Columns before the name, and of the share, for which narrow terminals have no room.
 const BEFORE_NAME: usize = 73;

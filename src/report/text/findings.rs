@@ -2,14 +2,14 @@
 
 use std::fmt::Write as _;
 
-use super::estimate::limiter;
-use super::figures::{percent, seconds};
-use super::names;
-use super::style::Style;
-use super::wrap::{cut, paragraph};
+use super::sections::limiter;
 use crate::profile::Profile;
 use crate::profile::model::{Finding, Severity};
 use crate::report::finding_text;
+use crate::report::words::figures::{percent, seconds};
+use crate::report::words::names;
+use crate::report::words::style::Style;
+use crate::report::words::wrap::{cut, paragraph};
 
 /// Findings of a short report, and fewest of one that gets too long. Notes stand there only where nothing asks for a change.
 const MOST: usize = 5;

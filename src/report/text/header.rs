@@ -3,13 +3,13 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-use super::names;
-use super::places;
-use super::style::Style;
-use super::wrap::paragraph;
 use crate::profile::Profile;
+use crate::report::words::names;
+use crate::report::words::places;
+use crate::report::words::style::Style;
+use crate::report::words::wrap::paragraph;
 
-pub(super) fn write(out: &mut String, profile: &Profile, style: Style) {
+pub(in crate::report) fn write(out: &mut String, profile: &Profile, style: Style) {
     let run = &profile.run;
     _ = writeln!(out, "{}", style.heading(&format!("Warpline: memory profile of {}", program(profile))));
     let mut line = |name: &str, text: String| _ = writeln!(out, "  {name:<10} {text}");
@@ -123,7 +123,7 @@ fn status(profile: &Profile, style: Style) -> String {
 }
 
 /// What was run, on what, and whether it was whole, in a line.
-pub(super) fn write_short(out: &mut String, profile: &Profile, style: Style, width: usize) {
+pub(in crate::report) fn write_short(out: &mut String, profile: &Profile, style: Style, width: usize) {
     out.push_str(&paragraph(&style.heading("WARPLINE "), &summary(profile, style), width));
 }
 
@@ -147,7 +147,7 @@ pub(in crate::report) fn summary(profile: &Profile, style: Style) -> String {
 const MOST_NOTES: usize = 4;
 
 /// The first notes.
-pub(super) fn write_short_notes(out: &mut String, profile: &Profile, style: Style, width: usize) {
+pub(in crate::report) fn write_short_notes(out: &mut String, profile: &Profile, style: Style, width: usize) {
     let notes = &profile.run.notes;
     let all = notes.len() + profile.not_seen.len();
     if all == 0 {
@@ -164,7 +164,7 @@ pub(super) fn write_short_notes(out: &mut String, profile: &Profile, style: Styl
     out.push('\n');
 }
 
-pub(super) fn write_notes(out: &mut String, profile: &Profile, style: Style) {
+pub(in crate::report) fn write_notes(out: &mut String, profile: &Profile, style: Style) {
     let run = &profile.run;
     if run.notes.is_empty() && profile.not_seen.is_empty() {
         return;

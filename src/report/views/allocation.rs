@@ -7,7 +7,8 @@ use super::links::{access_name, all_sectors, findings, kernel_name, line_target,
 use super::model::{Block, Cell, Fact, Target, View};
 use crate::profile::Profile;
 use crate::profile::model::{Allocation, CopyRow, user_frame};
-use crate::report::text::{at, bytes, count, host_path, name_of, percent, ratio};
+use crate::report::text::name_of;
+use crate::report::words::{at, bytes, count, host_path, percent, ratio};
 
 /// The view of an allocation; `None` where the profile has none of this number.
 pub fn allocation(profile: &Profile, id: u64) -> Option<View> {

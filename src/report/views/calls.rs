@@ -5,7 +5,7 @@ use super::links::{all_sectors, kernel_name};
 use super::model::{Block, Cell, Fact, Row, Table, Target, View};
 use crate::profile::Profile;
 use crate::profile::model::{Frame, is_system, user_frame};
-use crate::report::text::{count, frame};
+use crate::report::words::{count, frame};
 
 /// A frame of a call path, or a kernel at its end.
 #[derive(Clone, Debug)]

@@ -3,7 +3,7 @@
 use super::model::{Cell, Column};
 use crate::geometry::SECTOR_BYTES;
 use crate::profile::model::{LevelMetrics, Metrics, Spaces};
-use crate::report::text::{add, memory, ratio};
+use crate::report::words::{add, memory, ratio};
 
 /// Columns of [`cells`].
 pub(super) const COLUMNS: [Column; 10] = [

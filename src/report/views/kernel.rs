@@ -7,10 +7,9 @@ use super::links::{all_sectors, allocation_name, findings, line_target, path_tar
 use super::model::{Block, Cell, Fact, Row, Table, Target, View};
 use crate::profile::Profile;
 use crate::profile::model::{Frame, Kernel};
-use crate::report::branch_rows::branch_rows;
-use crate::report::text::{
-    at, count, host_path, label, limit_name, limiter, memory, percent, plain_name, ratio, seconds, sizes,
-};
+use crate::report::rows::branch_rows;
+use crate::report::text::{limit_name, limiter};
+use crate::report::words::{at, count, host_path, label, memory, percent, plain_name, ratio, seconds, sizes};
 
 /// The view of a kernel by number; `None` where the profile has none of this number.
 pub fn kernel(profile: &Profile, id: u32) -> Option<View> {

@@ -7,7 +7,8 @@ use super::model::{Block, Cell, Column, Fact, Row, Table, Target};
 use crate::profile::Profile;
 use crate::profile::model::{Finding, Frame, Site};
 use crate::report::finding_text;
-use crate::report::text::{at, bytes, label, memory, name_of};
+use crate::report::text::name_of;
+use crate::report::words::{at, bytes, label, memory};
 
 /// Sectors of all kernels, which shares are of.
 pub(super) fn all_sectors(profile: &Profile) -> u64 {

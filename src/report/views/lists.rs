@@ -9,7 +9,8 @@ use super::model::{Cell, Row, Table, Target};
 use crate::profile::Profile;
 use crate::profile::model::user_frame;
 use crate::report::finding_text;
-use crate::report::text::{label, limiter, name_of};
+use crate::report::text::{limiter, name_of};
+use crate::report::words::label;
 
 /// Findings, what matters most first.
 pub fn findings(profile: &Profile) -> Table {

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::model::{Block, Cell, Source, Table, View};
 use crate::report::markdown::{code, escaped};
-use crate::report::text::short_path;
+use crate::report::words::short_path;
 
 /// The view; tables have at most `top` rows.
 pub fn markdown(view: &View, top: usize) -> String {

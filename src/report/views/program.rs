@@ -3,7 +3,8 @@
 use super::lists::findings;
 use super::model::{Block, Fact, View};
 use crate::profile::Profile;
-use crate::report::text::{Style, at, plain_name, short, summary, verdict};
+use crate::report::text::{summary, verdict};
+use crate::report::words::{Style, at, plain_name, short};
 
 /// The view of the whole program: verdict, findings and notes.
 pub fn program(profile: &Profile) -> View {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::model::{Source, SourceLine};
 use crate::profile::Profile;
-use crate::report::text::{memory, ratio};
+use crate::report::words::{memory, ratio};
 
 /// Tabs are as wide as this.
 const TAB: &str = "    ";

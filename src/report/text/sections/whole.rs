@@ -2,15 +2,15 @@
 
 use std::fmt::Write as _;
 
-use super::figures::{bytes, count, percent};
 use super::kernels::more;
-use super::names;
-use super::style::Style;
 use crate::geometry::SECTOR_BYTES;
 use crate::profile::Profile;
 use crate::profile::model::{Estimated, WholeRun};
+use crate::report::words::figures::{bytes, count, percent};
+use crate::report::words::names;
+use crate::report::words::style::Style;
 
-pub(super) fn write(out: &mut String, profile: &Profile, style: Style, top: usize) {
+pub(in crate::report) fn write(out: &mut String, profile: &Profile, style: Style, top: usize) {
     let Some(whole) = &profile.run.whole_run else { return };
     let title = format!(
         "WHOLE RUN, estimated from {} of {} launches (each bound holds in {} of 100 draws of launches; L2 and DRAM as the recorded ones \

@@ -2,14 +2,14 @@
 
 use std::fmt::Write as _;
 
-use super::figures::{bytes, count, memory, percent, ratio};
-use super::names;
-use super::style::Style;
 use crate::geometry::SECTOR_BYTES;
 use crate::profile::Profile;
 use crate::profile::model::{Kernel, Metrics};
+use crate::report::words::figures::{bytes, count, memory, percent, ratio};
+use crate::report::words::names;
+use crate::report::words::style::Style;
 
-pub(super) fn write(out: &mut String, profile: &Profile, style: Style, top: usize) {
+pub(in crate::report) fn write(out: &mut String, profile: &Profile, style: Style, top: usize) {
     if profile.kernels.is_empty() {
         return;
     }
@@ -76,7 +76,7 @@ pub(super) fn write(out: &mut String, profile: &Profile, style: Style, top: usiz
 }
 
 /// Says how many rows are not shown; `what` they are, as several.
-pub(super) fn more(out: &mut String, all: usize, top: usize, what: &str, style: Style) {
+pub(in crate::report) fn more(out: &mut String, all: usize, top: usize, what: &str, style: Style) {
     if all > top {
         let rest = all - top;
         let what = match rest {

@@ -38,7 +38,7 @@ pub(in crate::report) fn host_path(path: &[Frame]) -> Vec<String> {
 }
 
 /// `name<<<grid, block>>>`.
-pub(super) fn launch(name: &str, launch: &Launch) -> String {
+pub(in crate::report) fn launch(name: &str, launch: &Launch) -> String {
     format!("{}<<<{}, {}>>>", names::short(names::plain_name(name)), sizes(launch.grid), sizes(launch.block))
 }
 
@@ -52,12 +52,12 @@ pub(in crate::report) fn sizes(sizes: [u32; 3]) -> String {
 }
 
 /// The text of a source line, if the profile has it.
-pub(super) fn source<'a>(profile: &'a Profile, file: &str, line: u32) -> Option<&'a str> {
+pub(in crate::report) fn source<'a>(profile: &'a Profile, file: &str, line: u32) -> Option<&'a str> {
     profile.sources.get(file)?.get(&line).map(String::as_str)
 }
 
 /// Joins parts with ` > `, breaking lines at `width` columns; every line begins with `indent`.
-pub(super) fn wrapped(parts: &[String], indent: &str, width: usize) -> String {
+pub(in crate::report) fn wrapped(parts: &[String], indent: &str, width: usize) -> String {
     let mut text = String::new();
     let mut column = 0;
     for (number, part) in parts.iter().enumerate() {

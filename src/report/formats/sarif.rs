@@ -2,16 +2,16 @@
 
 use serde_json::{Value, json};
 
-use super::finding_text;
-use super::text::plain_name;
 use crate::findings::pages;
 use crate::profile::Profile;
 use crate::profile::model::Finding;
+use crate::report::finding_text;
+use crate::report::words::plain_name;
 
 /// A profile, and those of its findings that are told.
-pub(super) struct Scanned<'a> {
-    pub(super) profile: &'a Profile,
-    pub(super) findings: &'a [Finding],
+pub(in crate::report) struct Scanned<'a> {
+    pub(in crate::report) profile: &'a Profile,
+    pub(in crate::report) findings: &'a [Finding],
 }
 
 /// The findings of the profile.
@@ -20,7 +20,7 @@ pub fn sarif(profile: &Profile) -> String {
 }
 
 /// Findings of profiles; files below the folder `root` by their path in it, as code review knows them.
-pub(super) fn of_findings(scanned: &[Scanned<'_>], root: Option<&str>) -> String {
+pub(in crate::report) fn of_findings(scanned: &[Scanned<'_>], root: Option<&str>) -> String {
     let rules: Vec<Value> = pages()
         .map(|page| {
             json!({

@@ -2,14 +2,14 @@
 
 use std::fmt::Write as _;
 
-use super::figures::{count, percent, ratio};
 use super::kernels::more;
-use super::places;
-use super::style::Style;
 use crate::profile::Profile;
-use crate::report::reuse::{Row, by_kernel, by_line, heading};
+use crate::report::rows::reuse::{Row, by_kernel, by_line, heading};
+use crate::report::words::figures::{count, percent, ratio};
+use crate::report::words::places;
+use crate::report::words::style::Style;
 
-pub(super) fn write(out: &mut String, profile: &Profile, style: Style, top: usize) {
+pub(in crate::report) fn write(out: &mut String, profile: &Profile, style: Style, top: usize) {
     let kernels = by_kernel(profile);
     if kernels.is_empty() {
         return;

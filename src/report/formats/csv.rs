@@ -92,7 +92,7 @@ pub fn csv(profile: &Profile) -> String {
 }
 
 /// A field as RFC 4180 has it.
-pub(super) fn quoted(text: &str) -> String {
+pub(in crate::report) fn quoted(text: &str) -> String {
     if text.contains([',', '"', '\n', '\r', '\t']) {
         format!("\"{}\"", text.replace('"', "\"\""))
     } else {

@@ -2,16 +2,16 @@
 
 use std::fmt::Write as _;
 
-use super::figures::{bytes, percent, ratio};
 use super::kernels::more;
-use super::places;
-use super::style::Style;
 use crate::geometry::SECTOR_BYTES;
 use crate::profile::Profile;
 use crate::profile::model::Allocation;
-use crate::report::worst;
+use crate::report::rows::worst;
+use crate::report::words::figures::{bytes, percent, ratio};
+use crate::report::words::places;
+use crate::report::words::style::Style;
 
-pub(super) fn write(out: &mut String, profile: &Profile, style: Style, top: usize) {
+pub(in crate::report) fn write(out: &mut String, profile: &Profile, style: Style, top: usize) {
     let rows = worst::allocations(profile);
     if rows.is_empty() {
         return;

@@ -2,12 +2,12 @@
 
 use std::fmt::Write as _;
 
-use super::figures::bytes;
-use super::names;
-use super::places;
-use super::style::Style;
 use crate::profile::Profile;
 use crate::profile::model::{Fault, Frame};
+use crate::report::words::figures::bytes;
+use crate::report::words::names;
+use crate::report::words::places;
+use crate::report::words::style::Style;
 
 /// A fault in one line.
 pub fn fault_line(profile: &Profile, fault: &Fault) -> String {
@@ -79,7 +79,7 @@ fn different_line(profile: &Profile, fault: &Fault, other: &Frame) -> String {
     )
 }
 
-pub(super) fn write(out: &mut String, profile: &Profile, style: Style) {
+pub(in crate::report) fn write(out: &mut String, profile: &Profile, style: Style) {
     if profile.faults.is_empty() {
         return;
     }

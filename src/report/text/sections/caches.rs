@@ -3,15 +3,15 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use super::figures::{add, bytes, memory, percent, ratio};
 use super::kernels::more;
-use super::style::Style;
-use super::{names, places};
 use crate::geometry::SECTOR_BYTES;
 use crate::profile::Profile;
 use crate::profile::model::{DramMetrics, LevelMetrics, LookupBytes, Metrics, Site};
+use crate::report::words::figures::{add, bytes, memory, percent, ratio};
+use crate::report::words::style::Style;
+use crate::report::words::{names, places};
 
-pub(super) fn write(out: &mut String, profile: &Profile, style: Style, top: usize) {
+pub(in crate::report) fn write(out: &mut String, profile: &Profile, style: Style, top: usize) {
     let mut rows: Vec<(String, Metrics, u32)> = profile
         .kernels
         .iter()
@@ -55,7 +55,7 @@ pub(super) fn write(out: &mut String, profile: &Profile, style: Style, top: usiz
     out.push('\n');
 }
 
-pub(super) fn head(what: &str) -> String {
+pub(in crate::report) fn head(what: &str) -> String {
     format!(
         "  {:>8} {:>8} {:>10} {:>10} {:>10} {:>10}  {what}",
         "L1 hits", "L2 hits", "to L1", "to L2", "DRAM read", "written"
@@ -91,12 +91,17 @@ fn of_sum(sum: &Metrics, unit: Option<LookupBytes>) -> String {
 }
 
 /// Lookups in bytes; their number where the profile does not tell the bytes of one.
-pub(super) fn lookups(count: u64, each: Option<u64>) -> String {
-    each.map_or_else(|| super::figures::count(count), |each| bytes(count.saturating_mul(each)))
+pub(in crate::report) fn lookups(count: u64, each: Option<u64>) -> String {
+    each.map_or_else(|| crate::report::words::figures::count(count), |each| bytes(count.saturating_mul(each)))
 }
 
 /// The columns of [`head`] but for the last. What stores find at L1 saves nothing: it writes through.
-pub(super) fn figures(l1: &LevelMetrics, l2: &LevelMetrics, dram: &DramMetrics, unit: Option<LookupBytes>) -> String {
+pub(in crate::report) fn figures(
+    l1: &LevelMetrics,
+    l2: &LevelMetrics,
+    dram: &DramMetrics,
+    unit: Option<LookupBytes>,
+) -> String {
     let rate = |hits, lookups| if lookups == 0 { "-".to_owned() } else { percent(ratio(hits, lookups)) };
     let sectors = |count: u64| bytes(count.saturating_mul(SECTOR_BYTES));
     format!(

@@ -2,13 +2,13 @@
 
 use std::fmt::Write as _;
 
-use super::figures::{bytes, count, percent, seconds};
 use super::kernels::more;
-use super::style::Style;
-use super::{names, places};
 use crate::geometry::SECTOR_BYTES;
 use crate::profile::Profile;
 use crate::profile::model::{Kernel, PathSpread, RatioSpread, Spread};
+use crate::report::words::figures::{bytes, count, percent, seconds};
+use crate::report::words::style::Style;
+use crate::report::words::{names, places};
 
 /// A row of the table: the figure's name in the profile, its title, and how it is told.
 type Shown = (&'static str, &'static str, Told);
@@ -81,7 +81,7 @@ fn figure(value: f64, told: Told) -> String {
     }
 }
 
-pub(super) fn write(out: &mut String, profile: &Profile, style: Style, top: usize) {
+pub(in crate::report) fn write(out: &mut String, profile: &Profile, style: Style, top: usize) {
     let all = |kernel: &PathSpread| kernel.counts.get("global.sectors").copied().unwrap_or_default();
     // Launches that do the same need no table.
     let mut rows: Vec<(&Kernel, &PathSpread)> = profile

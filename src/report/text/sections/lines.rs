@@ -3,18 +3,18 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use super::figures::{bytes, count, percent, ratio};
 use super::kernels::more;
-use super::names;
-use super::places;
-use super::style::{Style, bar};
 use crate::profile::Profile;
 use crate::profile::model::Frame;
-use crate::report::worst::{Group, Row, by_passes, by_sectors};
+use crate::report::rows::worst::{Group, Row, by_passes, by_sectors};
+use crate::report::words::figures::{bytes, count, percent, ratio};
+use crate::report::words::names;
+use crate::report::words::places;
+use crate::report::words::style::{Style, bar};
 
 const WIDTH: usize = 112;
 
-pub(super) fn write(out: &mut String, profile: &Profile, style: Style, top: usize) {
+pub(in crate::report) fn write(out: &mut String, profile: &Profile, style: Style, top: usize) {
     let memory = by_sectors(profile);
     if !memory.is_empty() {
         let title = if memory.iter().all(|row| row.excess == 0) {

@@ -61,7 +61,7 @@ fn library_label(kernel: &Kernel) -> Option<String> {
 }
 
 /// Whether a name is not shown whole.
-pub(super) fn is_long(name: &str) -> bool {
+pub(in crate::report) fn is_long(name: &str) -> bool {
     name.chars().count() > MOST
 }
 

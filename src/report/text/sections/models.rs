@@ -2,15 +2,15 @@
 
 use std::fmt::Write as _;
 
-use super::figures::{memory, model_caches, seconds};
 use super::kernels::more;
-use super::names;
-use super::style::Style;
 use super::{caches, estimate};
 use crate::profile::Profile;
 use crate::profile::model::{CacheMetrics, Kernel};
+use crate::report::words::figures::{memory, model_caches, seconds};
+use crate::report::words::names;
+use crate::report::words::style::Style;
 
-pub(super) fn write(out: &mut String, profile: &Profile, style: Style, top: usize) {
+pub(in crate::report) fn write(out: &mut String, profile: &Profile, style: Style, top: usize) {
     let models = &profile.run.models;
     if models.len() < 2 {
         return;

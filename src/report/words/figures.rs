@@ -84,7 +84,7 @@ pub(in crate::report) fn memory(spaces: &Spaces) -> Metrics {
 }
 
 /// What requests of the spaces outside the SM did in the caches of a further model; `None` where nothing is known.
-pub(super) fn model_caches(spaces: &Spaces, model: &str) -> Option<CacheMetrics> {
+pub(in crate::report) fn model_caches(spaces: &Spaces, model: &str) -> Option<CacheMetrics> {
     let all = spaces.iter().filter(|(space, _)| MEMORY.contains(&space.as_str()));
     let found: Vec<&CacheMetrics> = all.filter_map(|(_, metrics)| metrics.other_models.get(model)).collect();
     let (first, rest) = found.split_first()?;

@@ -2,14 +2,14 @@
 
 use std::fmt::Write as _;
 
-use super::figures::seconds;
 use super::kernels::more;
-use super::names;
-use super::style::Style;
 use crate::profile::Profile;
 use crate::profile::model::{Estimate, Kernel, Limit};
+use crate::report::words::figures::seconds;
+use crate::report::words::names;
+use crate::report::words::style::Style;
 
-pub(super) fn write(out: &mut String, profile: &Profile, style: Style, top: usize) {
+pub(in crate::report) fn write(out: &mut String, profile: &Profile, style: Style, top: usize) {
     let Some(model) = profile.run.models.first() else { return };
     let mut rows: Vec<(&Kernel, &Estimate)> = profile
         .kernels

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::text::{percent, ratio};
 use crate::profile::Profile;
 use crate::profile::model::Branch;
+use crate::report::words::{percent, ratio};
 
 /// Where the lanes of a branch's first sides go that are told.
 const MOST_SIDES: usize = 6;
@@ -12,24 +12,24 @@ const MOST_SIDES: usize = 6;
 /// The branches of one place in a kernel: unrolling and inlining make several of one. Two places of a line, as in `a && b`, are
 /// two rows.
 #[derive(Clone, Debug)]
-pub(super) struct BranchRow<'a> {
-    pub(super) kernel: u32,
-    pub(super) file: &'a str,
-    pub(super) line: u32,
-    pub(super) column: u32,
-    pub(super) executions: u64,
-    pub(super) divergent: u64,
+pub(in crate::report) struct BranchRow<'a> {
+    pub(in crate::report) kernel: u32,
+    pub(in crate::report) file: &'a str,
+    pub(in crate::report) line: u32,
+    pub(in crate::report) column: u32,
+    pub(in crate::report) executions: u64,
+    pub(in crate::report) divergent: u64,
     copies: Vec<&'a Branch>,
 }
 
 impl BranchRow<'_> {
     /// Share of its executions that diverge.
-    pub(super) fn share(&self) -> f64 {
+    pub(in crate::report) fn share(&self) -> f64 {
         ratio(self.divergent, self.executions)
     }
 
     /// Where the lanes go. Copies may have their sides in another order, so theirs are not told.
-    pub(super) fn sides(&self) -> String {
+    pub(in crate::report) fn sides(&self) -> String {
         let [branch] = self.copies[..] else { return format!("in {} copies", self.copies.len()) };
         let lanes: u64 = branch.lanes.iter().sum();
         let sides: Vec<String> =
@@ -39,7 +39,7 @@ impl BranchRow<'_> {
 }
 
 /// Rows that diverge at all, most divergent executions first.
-pub(super) fn branch_rows(profile: &Profile) -> Vec<BranchRow<'_>> {
+pub(in crate::report) fn branch_rows(profile: &Profile) -> Vec<BranchRow<'_>> {
     let mut places: BTreeMap<(u32, &str, u32, u32), BranchRow<'_>> = BTreeMap::new();
     for branch in &profile.branches {
         let key = (branch.kernel, &branch.file[..], branch.line, branch.column);

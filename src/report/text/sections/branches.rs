@@ -3,16 +3,16 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use super::figures::{count, percent, ratio};
 use super::kernels::more;
-use super::names;
-use super::places;
-use super::style::{Style, bar};
 use crate::profile::model::Block;
 use crate::profile::{Profile, idle_in_part};
-use crate::report::branch_rows::branch_rows;
+use crate::report::rows::branch_rows;
+use crate::report::words::figures::{count, percent, ratio};
+use crate::report::words::names;
+use crate::report::words::places;
+use crate::report::words::style::{Style, bar};
 
-pub(super) fn write(out: &mut String, profile: &Profile, style: Style, top: usize) {
+pub(in crate::report) fn write(out: &mut String, profile: &Profile, style: Style, top: usize) {
     let executed: u64 = profile.branches.iter().map(|branch| branch.executions).sum();
     if executed == 0 {
         return;
@@ -24,8 +24,8 @@ pub(super) fn write(out: &mut String, profile: &Profile, style: Style, top: usiz
     if let Some((count, divergent)) = by_warp(profile) {
         let text = format!(
             "  {} of {} pairs of a warp and a basic block are divergent as CUDAAdvisor counts ({})",
-            super::figures::count(divergent),
-            super::figures::count(count),
+            crate::report::words::figures::count(divergent),
+            crate::report::words::figures::count(count),
             percent(ratio(divergent, count))
         );
         _ = writeln!(out, "{}", style.faint(&text));
@@ -72,7 +72,7 @@ fn by_warp(profile: &Profile) -> Option<(u64, u64)> {
 }
 
 /// What idle lanes cost, and where.
-pub(super) fn write_idle(out: &mut String, profile: &Profile, style: Style, top: usize) {
+pub(in crate::report) fn write_idle(out: &mut String, profile: &Profile, style: Style, top: usize) {
     let sum = |pick: fn(&crate::profile::model::LaneSlots) -> u64| {
         profile.kernels.iter().fold(0u64, |sum, kernel| sum.saturating_add(pick(&kernel.lane_slots)))
     };

@@ -1,0 +1,18 @@
+//! The text of what a user asked for by name.
+
+use super::views::{self, View};
+use super::words::Style;
+use crate::profile::Profile;
+use crate::report::text::{LEAST_WIDTH, TextOptions, write_short};
+
+/// What was run in short, then everything of the things that were asked for.
+pub fn answers(profile: &Profile, views: &[View], options: &TextOptions) -> String {
+    let mut out = String::new();
+    let width = options.width.max(LEAST_WIDTH);
+    write_short(&mut out, profile, Style { color: options.color }, width);
+    for view in views {
+        out.push_str(&views::text(view, options.top, width, options.color));
+        out.push('\n');
+    }
+    out
+}

@@ -1,0 +1,7 @@
+//! Rows that several formats show, computed in one place.
+
+mod branches;
+pub(super) mod reuse;
+pub(super) mod worst;
+
+pub(super) use branches::branch_rows;

@@ -1,0 +1,60 @@
+//! The text report put together.
+
+use super::{annotate, brief, findings, header, sections};
+use crate::profile::Profile;
+use crate::report::words::{Style, paragraph};
+
+/// Narrower terminals get lines of this width.
+pub(in crate::report) const LEAST_WIDTH: usize = 60;
+
+/// How the text looks.
+#[derive(Clone, Debug)]
+pub struct TextOptions {
+    /// With colours (ANSI).
+    pub color: bool,
+    /// Rows per table.
+    pub top: usize,
+    /// All sections, not only findings and kernels.
+    pub all: bool,
+    /// Columns of the terminal.
+    pub width: usize,
+    /// What is shown of the program.
+    pub shown: Shown,
+}
+
+/// What a report shows of the program.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Shown {
+    /// Findings and kernels.
+    #[default]
+    Summary,
+    /// Source lines with what they cost.
+    Source,
+}
+
+/// The report.
+pub fn text(profile: &Profile, options: &TextOptions) -> String {
+    let style = Style { color: options.color };
+    let (top, width) = (options.top, options.width.max(LEAST_WIDTH));
+    let mut out = String::new();
+    header::write_short(&mut out, profile, style, width);
+    if options.shown == Shown::Source && !options.all {
+        annotate::write(&mut out, profile, style, width);
+        return out;
+    }
+    findings::write_verdict(&mut out, profile, style, width);
+    findings::write(&mut out, profile, style, width, options.all);
+    brief::write(&mut out, profile, style, top, width);
+    if options.all {
+        header::write(&mut out, profile, style);
+        sections::write_all(&mut out, profile, style, top);
+        header::write_notes(&mut out, profile, style);
+    } else {
+        sections::write_asked_for(&mut out, profile, style, top);
+        header::write_short_notes(&mut out, profile, style, width);
+        let next = "More: --all shows every section, `warpline explain ID` what a finding means, --kernel, --line, --allocation, \
+            --finding and --source choose; `warpline explore` walks through all of it.";
+        out.push_str(&style.faint(&paragraph("", next, width)));
+    }
+    out
+}

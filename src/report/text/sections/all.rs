@@ -1,0 +1,34 @@
+//! The sections in their order.
+
+use super::{
+    allocations, branches, bypass, caches, conflicts, estimate, faults, kernels, launches, lines, models, reuse, whole,
+};
+use crate::profile::Profile;
+use crate::report::words::Style;
+
+/// Every figure, by section.
+pub fn write_all(out: &mut String, profile: &Profile, style: Style, top: usize) {
+    faults::write(out, profile, style);
+    conflicts::write(out, profile, style);
+    kernels::write(out, profile, style, top);
+    whole::write(out, profile, style, top);
+    launches::write(out, profile, style, top);
+    lines::write(out, profile, style, top);
+    caches::write(out, profile, style, top);
+    reuse::write(out, profile, style, top);
+    estimate::write(out, profile, style, top);
+    models::write(out, profile, style, top);
+    bypass::write(out, profile, style, top);
+    bypass::write_pages(out, profile, style, top);
+    allocations::write(out, profile, style, top);
+    branches::write(out, profile, style, top);
+    branches::write_idle(out, profile, style, top);
+}
+
+/// What was asked for when the profile was made.
+pub fn write_asked_for(out: &mut String, profile: &Profile, style: Style, top: usize) {
+    whole::write(out, profile, style, top);
+    models::write(out, profile, style, top);
+    bypass::write(out, profile, style, top);
+    bypass::write_pages(out, profile, style, top);
+}

@@ -1,0 +1,24 @@
+//! The sections of the text report, a file each.
+
+mod all;
+mod allocations;
+mod branches;
+mod bypass;
+mod caches;
+mod conflicts;
+mod estimate;
+mod faults;
+mod kernels;
+mod launches;
+mod lines;
+mod models;
+mod reuse;
+mod whole;
+
+pub use conflicts::{conflict_line, conflict_place, in_short as conflicts_in_short};
+pub use faults::fault_line;
+
+pub(super) use all::{write_all, write_asked_for};
+pub(in crate::report) use allocations::name_of;
+pub(in crate::report) use estimate::{limiter, name as limit_name};
+pub(super) use kernels::more;

@@ -1,0 +1,14 @@
+//! How every report writes figures, names and places.
+
+pub(super) mod figures;
+pub(super) mod names;
+pub(super) mod places;
+pub(super) mod style;
+pub(super) mod wrap;
+
+pub(super) use figures::{add, bytes, count, memory, percent, ratio, seconds};
+pub(crate) use names::plain_name;
+pub(super) use names::{label, short};
+pub(super) use places::{at, frame, host_path, short as short_path, sizes};
+pub(super) use style::{Style, bar};
+pub(super) use wrap::{cut, paragraph};
