@@ -5,8 +5,8 @@ use std::os::unix::process::CommandExt as _;
 use std::path::PathBuf;
 use std::process::Command;
 
-use super::Failure;
-use super::args::CcArguments;
+use crate::cli::Failure;
+use crate::cli::args::CcArguments;
 use crate::exit_code;
 
 /// Name of the compiler's executable.

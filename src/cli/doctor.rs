@@ -1,6 +1,6 @@
 //! `warpline doctor`.
 
-use super::{Failure, output};
+use crate::cli::{Failure, output};
 use crate::exit_code;
 
 pub(super) fn execute() -> Result<u8, Failure> {

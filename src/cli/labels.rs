@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::Failure;
+use crate::cli::Failure;
 use crate::exit_code;
 
 /// Most labels of a profile.

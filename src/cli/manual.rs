@@ -2,8 +2,8 @@
 
 use clap::CommandFactory as _;
 
-use super::args::{Cli, CompletionsArguments, ManArguments};
-use super::{Failure, output};
+use crate::cli::args::{Cli, CompletionsArguments, ManArguments};
+use crate::cli::{Failure, output};
 use crate::exit_code;
 
 pub(super) fn completions(arguments: &CompletionsArguments) -> Result<u8, Failure> {

@@ -6,8 +6,8 @@ use std::sync::OnceLock;
 
 use warpline_format::visible;
 
-use super::Failure;
-use super::args::ColorChoice;
+use crate::cli::Failure;
+use crate::cli::args::ColorChoice;
 use crate::exit_code;
 
 /// Whether to use colours.

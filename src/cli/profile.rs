@@ -6,9 +6,10 @@ use std::process::Command;
 
 use clap::{Args as _, FromArgMatches as _};
 
-use super::args::{Format, ProfileArguments, RunArguments};
-use super::output::Color;
-use super::{Failure, cc, output, report, run};
+use crate::cli::args::{Format, ProfileArguments, RunArguments};
+use crate::cli::output::Color;
+use crate::cli::profiles::report;
+use crate::cli::{Failure, cc, output, run};
 use crate::exit_code;
 use crate::profile::Profile;
 use crate::report::Filter;
@@ -51,7 +52,7 @@ pub(super) fn execute(arguments: &ProfileArguments, color: Color) -> Result<u8, 
         return Err(Failure::new(if outcome.code == 0 { exit_code::RUN_NOT_PROFILED } else { outcome.code }, message));
     };
     name_program(&mut profile, folder.path());
-    super::run::write(&profile, &plan)?;
+    crate::cli::run::write(&profile, &plan)?;
     let filter = Filter { top: 10, ..Filter::default() };
     let looks = report::Looks { color: color.stdout, all: false, width: report::width(true), cost: 0 };
     output::print(&report::render(&profile, Format::Text, &filter, looks)?.1)?;

@@ -1,7 +1,13 @@
-//! Sizes as people write them.
+//! Sizes as people write them, and what stands where they write none.
+
+use super::Failure;
+use crate::exit_code;
+
+/// Smaller pieces would be for nothing but trouble.
+const LEAST_PIECE: u64 = 64 << 10;
 
 /// `65536`, `64K`, `2M` or `1.5 GiB` in bytes.
-pub(super) fn size(text: &str) -> Option<u64> {
+pub(in crate::cli) fn size(text: &str) -> Option<u64> {
     let text = text.trim();
     let text = text.strip_suffix(['B', 'b']).unwrap_or(text);
     let text = text.strip_suffix(['i', 'I']).unwrap_or(text);
@@ -21,13 +27,27 @@ pub(super) fn size(text: &str) -> Option<u64> {
 }
 
 /// `zstd`, or `zstd:LEVEL`.
-pub(super) fn compression(text: &str) -> Option<i32> {
+pub(in crate::cli) fn compression(text: &str) -> Option<i32> {
     let level = match text.split_once(':') {
         None => crate::trace::DEFAULT_LEVEL.to_string(),
         Some((_, level)) => level.to_owned(),
     };
     let level = level.parse().ok().filter(|level| (1..=19).contains(level))?;
     (text == "zstd" || text.starts_with("zstd:")).then_some(level)
+}
+
+/// Size of a trace's pieces.
+pub(in crate::cli) fn piece_size(text: &str) -> Result<u64, Failure> {
+    size(text).filter(|&bytes| bytes >= LEAST_PIECE).ok_or_else(|| {
+        let message = format!("pieces of a trace take a size from 64K on, as 512M or 4G, not `{text}`");
+        Failure::new(exit_code::USAGE, message)
+    })
+}
+
+/// The program needs a core too.
+pub(in crate::cli) fn default_threads() -> u32 {
+    let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get());
+    (cores / 2).clamp(1, 8) as u32
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! `--fold`, `--pad` and `--layout`: code that would be another.
 
-use super::super::Failure;
-use super::super::args::PredictArguments;
+use crate::cli::Failure;
+use crate::cli::args::PredictArguments;
 use crate::exit_code;
 use crate::prediction::changes::{ChangeError, Origin, folded, padded, parted};
 use crate::prediction::subject::Subject;

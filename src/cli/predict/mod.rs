@@ -7,10 +7,11 @@ mod unlaunched;
 
 use self::changes::Changes;
 use self::options::Wishes;
-use super::args::{PredictArguments, PredictFormat};
-use super::default_model::{self, DefaultModel};
-use super::models::{Chosen, choose};
-use super::{Failure, output};
+use crate::cli::Failure;
+use crate::cli::args::{PredictArguments, PredictFormat};
+use crate::cli::models::chosen::{Chosen, choose};
+use crate::cli::models::default_model::{self, DefaultModel};
+use crate::cli::output;
 use crate::exit_code;
 use crate::prediction::configurations::{self, GridRule};
 use crate::prediction::count::Basis;

@@ -1,7 +1,7 @@
 //! What of the recorded launch is to be another.
 
-use super::super::Failure;
-use super::super::args::PredictArguments;
+use crate::cli::Failure;
+use crate::cli::args::PredictArguments;
 use crate::exit_code;
 use crate::prediction::configurations::{GridRule, all_blocks, followed, grid_for, is_block, sizes};
 use crate::prediction::launch::Launch;

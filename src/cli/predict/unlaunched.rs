@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use super::super::Failure;
-use super::super::args::PredictArguments;
+use crate::cli::Failure;
+use crate::cli::args::PredictArguments;
 use crate::exit_code;
 use crate::prediction::configurations::{is_block, sizes};
 use crate::prediction::executable::{ExecutableError, Unlaunched, made_up, modules};

@@ -9,14 +9,14 @@ use super::record::name_of;
 use super::repository::Repository;
 use crate::cli::args::{FindingArguments, GateArguments, GateFormat};
 use crate::cli::output::Color;
-use crate::cli::{Failure, diff, findings, output};
+use crate::cli::profiles::{diff, findings};
+use crate::cli::{Failure, output};
 use crate::comparison::Options;
 use crate::comparison::limits::{LimitSet, parse};
-use crate::exit_code;
 use crate::gate::{self, Accepted, Candidates, Case, DEFAULT_LIMITS, Gate, Judged, Verdict};
-use crate::profile;
 use crate::report::{self, DiffOptions};
 use crate::store::{Listing, Recorded, Store};
+use crate::{exit_code, profile};
 
 /// Fewer letters of a commit may mean a branch.
 const LEAST_COMMIT: usize = 7;
@@ -56,7 +56,7 @@ pub(in crate::cli) fn execute(arguments: &GateArguments, color: Color) -> Result
         color: color.stdout && path.is_none(),
         top: arguments.top.max(1),
         all: false,
-        width: crate::cli::report::width(path.is_none()),
+        width: crate::cli::profiles::report::width(path.is_none()),
     };
     let programs = judged.iter().map(|one| one.program.clone()).collect();
     let document = Gate::new(&arguments.baseline, programs);

@@ -51,7 +51,7 @@ pub(in crate::cli) fn execute(arguments: &HistoryArguments, color: Color) -> Res
         color: color.stdout && arguments.output.is_none(),
         top: usize::MAX,
         all: arguments.all,
-        width: crate::cli::report::width(arguments.output.is_none()),
+        width: crate::cli::profiles::report::width(arguments.output.is_none()),
     };
     let text = match arguments.format {
         HistoryFormat::Text => report::history_text(&history, &options),

@@ -6,7 +6,8 @@ use tempfile::TempPath;
 
 use super::plan::Plan;
 use crate::analysis::{Analysis, Finish};
-use crate::cli::{Failure, output, sim};
+use crate::cli::traces::sim;
+use crate::cli::{Failure, output};
 use crate::exit_code;
 use crate::trace::first_of;
 

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::super::Failure;
+use crate::cli::Failure;
 use crate::exit_code;
 
 /// Replaces `%p` by the number of this process, `%q{NAME}` by the environment's value, and `%%` by `%`.

@@ -11,18 +11,13 @@ use warpline_format::stop::StopAt;
 
 use super::ranked::own_file;
 use super::stops;
-use crate::cli::Failure;
 use crate::cli::args::{CheckChoice, DeviceChoice, HostAllocationChoice, ModeChoice, RunArguments};
-use crate::cli::default_model;
-use crate::cli::labels;
-use crate::cli::models::{Chosen, bound_memory, choose};
-use crate::cli::quantities;
+use crate::cli::models::chosen::{Chosen, bound_memory, choose};
+use crate::cli::models::default_model;
+use crate::cli::{Failure, labels, quantities};
 use crate::exit_code;
 use crate::ranks::{self, Told};
 use crate::trace::{DEFAULT_LEVEL, Packing};
-
-/// Smaller pieces would be for nothing but trouble.
-const LEAST_PIECE: u64 = 64 << 10;
 
 /// What to run and how.
 pub(in crate::cli) struct Plan {
@@ -60,7 +55,7 @@ impl Plan {
             default_model::of_program(program, arguments.device == DeviceChoice::Gpu)
         };
         let mut models = choose(arguments.gpu.as_deref(), default, &arguments.state)?;
-        let threads = arguments.threads.unwrap_or_else(default_threads);
+        let threads = arguments.threads.unwrap_or_else(quantities::default_threads);
         bound_memory(&mut models.iter_mut().collect::<Vec<_>>(), arguments.state.memory.as_deref(), threads)?;
         let others = models.split_off(1);
         let Some(model) = models.pop() else { return Err(usage("which GPU model?".to_owned())) };
@@ -253,7 +248,7 @@ pub(super) fn hostname() -> Option<String> {
 
 /// How the trace is kept.
 fn packing(arguments: &RunArguments) -> Result<Option<Packing>, Failure> {
-    let rotate = arguments.trace_rotate.as_deref().map(piece_size).transpose()?;
+    let rotate = arguments.trace_rotate.as_deref().map(quantities::piece_size).transpose()?;
     let level = match &arguments.trace_compress {
         Some(text) => quantities::compression(text).ok_or_else(|| {
             let message = format!("--trace-compress takes zstd or zstd:LEVEL with a level from 1 to 19, not `{text}`");
@@ -266,24 +261,10 @@ fn packing(arguments: &RunArguments) -> Result<Option<Packing>, Failure> {
     Ok(packed.then_some(Packing { level, rotate }))
 }
 
-/// Size of a trace's pieces.
-pub(in crate::cli) fn piece_size(text: &str) -> Result<u64, Failure> {
-    quantities::size(text).filter(|&bytes| bytes >= LEAST_PIECE).ok_or_else(|| {
-        let message = format!("pieces of a trace take a size from 64K on, as 512M or 4G, not `{text}`");
-        Failure::new(exit_code::USAGE, message)
-    })
-}
-
 /// `warpline.<program>.wlprof`.
 fn default_output(program: &OsStr) -> PathBuf {
     let name = Path::new(program).file_name().map_or("program".into(), OsStr::to_string_lossy);
     PathBuf::from(format!("warpline.{name}.wlprof"))
-}
-
-/// The program needs a core too.
-pub(in crate::cli) fn default_threads() -> u32 {
-    let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get());
-    (cores / 2).clamp(1, 8) as u32
 }
 
 /// `0,3-5` as inclusive ranges.

@@ -9,11 +9,13 @@ use warpline_format::options::further_trace;
 
 use super::further::{self, free_bytes, sizes};
 use super::plan::Plan;
-use crate::cli::{Failure, default_model, findings, output, sim};
-use crate::exit_code;
-use crate::merge;
+use crate::cli::models::default_model;
+use crate::cli::profiles::findings;
+use crate::cli::traces::sim;
+use crate::cli::{Failure, output};
 use crate::profile::model::Environment;
 use crate::profile::{self, BuildInput, Profile, RunFacts};
+use crate::{exit_code, merge};
 
 /// Where further processes leave their traces.
 pub(super) struct Processes {

@@ -13,9 +13,8 @@ use warpline_format::stop::{HostPath, Reply, StopAt, Stopped, receive, send};
 
 use super::inherited::inherit;
 use crate::attribution::Symbolizer;
-use crate::cli::Failure;
 use crate::cli::args::{DeviceChoice, RunArguments, StopArguments, StopOn};
-use crate::cli::output;
+use crate::cli::{Failure, output};
 use crate::exit_code;
 use crate::geometry::Banks;
 use crate::profile::Profile;

@@ -3,7 +3,8 @@
 use super::program::Chases;
 use super::write;
 use crate::cli::args::{DeviceChoice, ValidateArguments};
-use crate::cli::{Failure, default_model, gpus, output, profile, run};
+use crate::cli::models::{default_model, gpus};
+use crate::cli::{Failure, output, profile, run};
 use crate::exit_code;
 use crate::profile::Profile;
 use crate::validate::{

@@ -4,8 +4,9 @@ mod chases;
 mod counters;
 mod program;
 
-use super::args::{DeviceChoice, ValidateArguments, ValidateFormat};
-use super::{Failure, output};
+use crate::cli::Failure;
+use crate::cli::args::{DeviceChoice, ValidateArguments, ValidateFormat};
+use crate::cli::output;
 use crate::exit_code;
 use crate::validate::METRICS;
 

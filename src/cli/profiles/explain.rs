@@ -1,11 +1,11 @@
 //! `warpline explain`.
 
-use super::args::ExplainArguments;
-use super::{Failure, output};
+use crate::cli::args::ExplainArguments;
+use crate::cli::{Failure, output};
 use crate::exit_code;
 use crate::findings::pages;
 
-pub(super) fn execute(arguments: &ExplainArguments) -> Result<u8, Failure> {
+pub(in crate::cli) fn execute(arguments: &ExplainArguments) -> Result<u8, Failure> {
     let text = match &arguments.id {
         None => {
             let rows = pages().map(|page| format!("{:<22} {}\n", page.id, page.summary()));

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use super::args::percent;
+use super::several::percent;
 
 /// Where recordings are kept.
 #[derive(Clone, Debug, Default, Args)]

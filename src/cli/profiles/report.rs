@@ -2,14 +2,15 @@
 
 use regex::Regex;
 
-use super::args::{FilterArguments, Format, ReportArguments};
-use super::output::Color;
-use super::{Failure, findings, output};
+use crate::cli::args::{FilterArguments, Format, ReportArguments};
+use crate::cli::output::Color;
+use crate::cli::profiles::findings;
+use crate::cli::{Failure, output};
 use crate::exit_code;
 use crate::profile::{self, Profile, ProfileError};
 use crate::report::{self, Filter};
 
-pub(super) fn execute(arguments: &ReportArguments, color: Color) -> Result<u8, Failure> {
+pub(in crate::cli) fn execute(arguments: &ReportArguments, color: Color) -> Result<u8, Failure> {
     let filter = filter(&arguments.filters)?;
     if let Some(output) = &arguments.output {
         output::refuse_same(&arguments.file, output)?;
@@ -46,12 +47,12 @@ pub(super) fn execute(arguments: &ReportArguments, color: Color) -> Result<u8, F
 
 /// How text looks.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Looks {
-    pub(super) color: bool,
-    pub(super) all: bool,
-    pub(super) width: usize,
+pub(in crate::cli) struct Looks {
+    pub(in crate::cli) color: bool,
+    pub(in crate::cli) all: bool,
+    pub(in crate::cli) width: usize,
     /// Kind of cost in stacks, by index into [`report::COSTS`].
-    pub(super) cost: usize,
+    pub(in crate::cli) cost: usize,
 }
 
 /// Columns where the output is no terminal.
@@ -60,13 +61,13 @@ const USUAL_WIDTH: usize = 100;
 const MOST_WIDTH: usize = 120;
 
 /// Columns of the terminal, if that is where it goes.
-pub(super) fn width(to_terminal: bool) -> usize {
+pub(in crate::cli) fn width(to_terminal: bool) -> usize {
     let size = if to_terminal { terminal_size::terminal_size_of(std::io::stdout()) } else { None };
     size.map_or(USUAL_WIDTH, |(columns, _)| usize::from(columns.0).min(MOST_WIDTH))
 }
 
 /// The report of a profile with the rows that the filters leave, or that nothing matches them.
-pub(super) fn render(
+pub(in crate::cli) fn render(
     profile: &Profile,
     format: Format,
     filter: &Filter,
@@ -115,7 +116,7 @@ pub(super) fn render(
 }
 
 /// Checks the filters.
-pub(super) fn filter(arguments: &FilterArguments) -> Result<Filter, Failure> {
+pub(in crate::cli) fn filter(arguments: &FilterArguments) -> Result<Filter, Failure> {
     let kernel =
         match &arguments.kernel {
             Some(pattern) => Some(Regex::new(pattern).map_err(|error| {

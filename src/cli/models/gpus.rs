@@ -2,13 +2,13 @@
 
 use std::fmt::Write as _;
 
-use super::args::GpusArguments;
-use super::{Failure, output};
+use crate::cli::args::GpusArguments;
+use crate::cli::{Failure, output};
 use crate::exit_code;
 use crate::models::{self, Curve, CurvePath, Figure, Model};
 use crate::validate::{Point, plateaus};
 
-pub(super) fn execute(arguments: &GpusArguments) -> Result<u8, Failure> {
+pub(in crate::cli) fn execute(arguments: &GpusArguments) -> Result<u8, Failure> {
     let text = match &arguments.model {
         Some(name) => {
             let sections = models::sections(name).map_err(failure)?;
@@ -20,7 +20,7 @@ pub(super) fn execute(arguments: &GpusArguments) -> Result<u8, Failure> {
     Ok(exit_code::OK)
 }
 
-pub(super) fn find(name: &str) -> Result<Model, Failure> {
+pub(in crate::cli) fn find(name: &str) -> Result<Model, Failure> {
     models::find(name).map_err(failure)
 }
 

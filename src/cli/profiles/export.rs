@@ -1,10 +1,10 @@
 //! `warpline export`.
 
-use super::Failure;
-use super::args::ExportArguments;
+use crate::cli::Failure;
+use crate::cli::args::ExportArguments;
 
 #[cfg(not(feature = "parquet"))]
-pub(super) fn execute(_: &ExportArguments) -> Result<u8, Failure> {
+pub(in crate::cli) fn execute(_: &ExportArguments) -> Result<u8, Failure> {
     Err(without())
 }
 
@@ -17,12 +17,12 @@ fn without() -> Failure {
 }
 
 #[cfg(feature = "parquet")]
-pub(super) fn execute(arguments: &ExportArguments) -> Result<u8, Failure> {
-    use super::output;
+pub(in crate::cli) fn execute(arguments: &ExportArguments) -> Result<u8, Failure> {
+    use crate::cli::output;
     use crate::dataset::{ExportError, Exported, Folder, Requests, RequestsError, runs_of};
     use crate::{exit_code, profile};
 
-    let labels = super::labels::parse(&arguments.label)?;
+    let labels = crate::cli::labels::parse(&arguments.label)?;
     let failed = |error: ExportError| {
         let code = match error {
             ExportError::Foreign(_) => exit_code::USAGE,

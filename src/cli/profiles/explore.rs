@@ -2,14 +2,15 @@
 
 use std::path::Path;
 
-use super::args::{ExploreArguments, FindingArguments};
-use super::output::{self, Color};
-use super::{Failure, findings};
+use crate::cli::Failure;
+use crate::cli::args::{ExploreArguments, FindingArguments};
+use crate::cli::output::{self, Color};
+use crate::cli::profiles::findings;
 use crate::exit_code;
 use crate::explore::{self, ExploreError, Profiles, Session};
 use crate::profile::{self, Profile};
 
-pub(super) fn execute(arguments: &ExploreArguments, color: Color) -> Result<u8, Failure> {
+pub(in crate::cli) fn execute(arguments: &ExploreArguments, color: Color) -> Result<u8, Failure> {
     let profile = read(&arguments.file)?;
     let before = arguments.before.as_deref().map(read).transpose()?;
     let mut session = Session::new(Profiles { profile, before });

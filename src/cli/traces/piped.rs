@@ -8,12 +8,12 @@ use std::path::{Path, PathBuf};
 use tempfile::NamedTempFile;
 use warpline_format::chunk::{HEADER_BYTES, check_header};
 
-use super::Failure;
+use crate::cli::Failure;
 use crate::exit_code;
 use crate::trace::is_packed;
 
 /// A trace that can be read more than once.
-pub(super) enum Whole {
+pub(in crate::cli) enum Whole {
     /// As it was named.
     File(PathBuf),
     /// What came through the pipe.
@@ -25,7 +25,7 @@ impl Whole {
     ///
     /// # Errors
     /// It is no trace, or there is no room for it.
-    pub(super) fn of(named: &Path) -> Result<Whole, Failure> {
+    pub(in crate::cli) fn of(named: &Path) -> Result<Whole, Failure> {
         let source = if named.as_os_str() == "-" { Path::new("/dev/stdin") } else { named };
         // Folders, and what is not there, are refused by whoever reads them.
         if std::fs::metadata(source).map_or(true, |there| there.is_file() || there.is_dir()) {
@@ -65,7 +65,7 @@ impl Whole {
     }
 
     /// Where it is.
-    pub(super) fn path(&self) -> &Path {
+    pub(in crate::cli) fn path(&self) -> &Path {
         match self {
             Whole::File(path) => path,
             Whole::Copy(copy) => copy.path(),

@@ -7,8 +7,8 @@ use std::time::Duration;
 use ratatui::crossterm::event::{self, Event, KeyCode, KeyEventKind, KeyModifiers};
 use ratatui::text::Text;
 
-use super::args::{TopArguments, TopFormat};
-use super::{Failure, output};
+use crate::cli::args::{TopArguments, TopFormat};
+use crate::cli::{Failure, output};
 use crate::exit_code;
 use crate::live::{self, LiveError, Snapshot};
 use crate::report::live_text;
@@ -26,7 +26,7 @@ fn failure(error: &LiveError) -> Failure {
     Failure::new(code, error)
 }
 
-pub(super) fn execute(arguments: &TopArguments) -> Result<u8, Failure> {
+pub(in crate::cli) fn execute(arguments: &TopArguments) -> Result<u8, Failure> {
     let place = place(arguments.what.as_deref()).map_err(|error| failure(&error))?;
     let snapshot = live::read(&place).map_err(|error| failure(&error))?;
     if arguments.format == TopFormat::Json {

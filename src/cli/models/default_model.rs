@@ -18,11 +18,11 @@ use crate::trace::{self, Message, TraceReader};
 
 /// A choice, and why.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct DefaultModel {
-    pub(super) model: String,
-    pub(super) reason: String,
+pub(in crate::cli) struct DefaultModel {
+    pub(in crate::cli) model: String,
+    pub(in crate::cli) reason: String,
     /// What the user should know of it.
-    pub(super) note: Option<String>,
+    pub(in crate::cli) note: Option<String>,
 }
 
 impl DefaultModel {
@@ -57,7 +57,7 @@ impl DefaultModel {
 }
 
 /// For a program that is to be run.
-pub(super) fn of_program(program: &OsStr, on_gpu: bool) -> DefaultModel {
+pub(in crate::cli) fn of_program(program: &OsStr, on_gpu: bool) -> DefaultModel {
     let gpu = if on_gpu { first_gpu().and_then(|name| DefaultModel::by_gpu(&name)) } else { None };
     let built = || {
         found(program)
@@ -76,7 +76,7 @@ fn interpreted(program: &OsStr) -> Option<DefaultModel> {
 
 /// For a trace: by the GPU that the kernels ran on or that the run was made for. A program for an old architecture that was
 /// started by hand ran for [`DEFAULT_MODEL`] without having asked for it; then the first module's architecture decides.
-pub(super) fn of_trace(path: &Path) -> DefaultModel {
+pub(in crate::cli) fn of_trace(path: &Path) -> DefaultModel {
     let mut recorded = None;
     let Ok(opened) = trace::open(path) else { return DefaultModel::none() };
     let Ok(mut reader) = TraceReader::new(opened.stream) else { return DefaultModel::none() };
@@ -107,7 +107,7 @@ pub(super) fn of_trace(path: &Path) -> DefaultModel {
 }
 
 /// The file that a command's first word means.
-pub(super) fn found(program: &OsStr) -> Option<PathBuf> {
+pub(in crate::cli) fn found(program: &OsStr) -> Option<PathBuf> {
     if program.as_encoded_bytes().contains(&b'/') {
         return Some(program.into());
     }

@@ -4,8 +4,8 @@ use std::fs::File;
 use std::io::{self, Read, Write};
 use std::path::Path;
 
-use super::args::CompactArguments;
-use super::{Failure, output};
+use crate::cli::args::CompactArguments;
+use crate::cli::{Failure, output};
 use crate::exit_code;
 use crate::trace::{self, PackedWriter, Packing};
 
@@ -34,10 +34,10 @@ impl Target {
     }
 }
 
-pub(super) fn execute(arguments: &CompactArguments) -> Result<u8, Failure> {
+pub(in crate::cli) fn execute(arguments: &CompactArguments) -> Result<u8, Failure> {
     let from = &arguments.trace;
     let usage = |message: String| Failure::new(exit_code::USAGE, message);
-    let rotate = arguments.rotate.as_deref().map(super::run::piece_size).transpose()?;
+    let rotate = arguments.rotate.as_deref().map(crate::cli::quantities::piece_size).transpose()?;
     let unreadable =
         |what: &dyn std::fmt::Display| Failure::new(exit_code::UNREADABLE, format!("{}: {what}", from.display()));
     let to = &arguments.output;

@@ -2,15 +2,15 @@
 
 use std::path::PathBuf;
 
-use super::args::MergeArguments;
-use super::{Failure, output};
+use crate::cli::args::MergeArguments;
+use crate::cli::{Failure, output};
 use crate::merge::{self, Files, FilesError};
 use crate::{exit_code, profile, ranks};
 
 /// Notes that are told on the terminal; the report has all of them.
 const MOST_NOTES: usize = 20;
 
-pub(super) fn execute(arguments: &MergeArguments) -> Result<u8, Failure> {
+pub(in crate::cli) fn execute(arguments: &MergeArguments) -> Result<u8, Failure> {
     let files = files(&arguments.files)?;
     for file in &files {
         output::refuse_same(file, &arguments.output)?;

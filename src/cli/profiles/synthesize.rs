@@ -1,10 +1,10 @@
 //! `warpline synthesize`, hidden: profiles of ranks that never ran, to measure merging with.
 
-use super::args::SynthesizeArguments;
-use super::{Failure, output};
+use crate::cli::args::SynthesizeArguments;
+use crate::cli::{Failure, output};
 use crate::{exit_code, profile, ranks};
 
-pub(super) fn execute(arguments: &SynthesizeArguments) -> Result<u8, Failure> {
+pub(in crate::cli) fn execute(arguments: &SynthesizeArguments) -> Result<u8, Failure> {
     let read =
         |file: &std::path::PathBuf| profile::read(file).map_err(|error| Failure::new(exit_code::UNREADABLE, error));
     let real = arguments.files.iter().map(read).collect::<Result<Vec<_>, _>>()?;

@@ -2,16 +2,17 @@
 
 use std::path::Path;
 
-use super::args::{DiffArguments, DiffFormat, FindingArguments};
-use super::output::{self, Color};
-use super::{Failure, findings};
+use crate::cli::Failure;
+use crate::cli::args::{DiffArguments, DiffFormat, FindingArguments};
+use crate::cli::output::{self, Color};
+use crate::cli::profiles::findings;
 use crate::comparison::limits::LimitSet;
 use crate::comparison::{self, Diff, Options};
 use crate::exit_code;
 use crate::profile::{self, Profile};
 use crate::report::{self, DiffOptions};
 
-pub(super) fn execute(arguments: &DiffArguments, color: Color) -> Result<u8, Failure> {
+pub(in crate::cli) fn execute(arguments: &DiffArguments, color: Color) -> Result<u8, Failure> {
     if let Some(output) = &arguments.output {
         for needed in [Some(&arguments.before), Some(&arguments.after), arguments.limits.as_ref()].into_iter().flatten()
         {
@@ -35,7 +36,7 @@ pub(super) fn execute(arguments: &DiffArguments, color: Color) -> Result<u8, Fai
         color: color.stdout && arguments.output.is_none(),
         top,
         all: arguments.all,
-        width: super::report::width(arguments.output.is_none()),
+        width: crate::cli::profiles::report::width(arguments.output.is_none()),
     };
     let text = match arguments.format {
         DiffFormat::Text => report::diff_text(&diff, &before, &after, &shown),
@@ -58,7 +59,7 @@ pub(super) fn execute(arguments: &DiffArguments, color: Color) -> Result<u8, Fai
     Ok(exit_code::OK)
 }
 
-pub(super) fn limits(path: &Path) -> Result<LimitSet, Failure> {
+pub(in crate::cli) fn limits(path: &Path) -> Result<LimitSet, Failure> {
     let text = std::fs::read_to_string(path).map_err(|error| {
         Failure::new(exit_code::UNREADABLE, format!("{}: cannot read the limits: {error}", path.display()))
     })?;

@@ -5,9 +5,10 @@ use std::collections::BTreeMap;
 use warpline_format::device::Device;
 use warpline_format::occupancy::Stated;
 
-use super::args::{CopiesChoice, LaunchesChoice, RestartChoice, ReuseChoice, ReuseScopeChoice, StateArguments};
-use super::default_model::DefaultModel;
-use super::{Failure, gpus, quantities};
+use crate::cli::args::{CopiesChoice, LaunchesChoice, RestartChoice, ReuseChoice, ReuseScopeChoice, StateArguments};
+use crate::cli::models::default_model::DefaultModel;
+use crate::cli::models::gpus;
+use crate::cli::{Failure, quantities};
 use crate::exit_code;
 use crate::locality::{Distance, Stores};
 use crate::models::Rates;
@@ -16,28 +17,28 @@ use crate::simulation::{ReuseScope, ReuseSettings, Settings};
 
 /// A model, ready to be simulated.
 #[derive(Clone, Debug)]
-pub(super) struct Chosen {
+pub(in crate::cli) struct Chosen {
     /// Name on the command line.
-    pub(super) key: String,
+    pub(in crate::cli) key: String,
     /// Its scheduler's numbers.
-    pub(super) device: Device,
+    pub(in crate::cli) device: Device,
     /// Figures of the device that no source gives.
-    pub(super) assumed: Vec<&'static str>,
+    pub(in crate::cli) assumed: Vec<&'static str>,
     /// Its caches.
-    pub(super) simulation: Settings,
+    pub(in crate::cli) simulation: Settings,
     /// Its rates.
-    pub(super) rates: Rates,
+    pub(in crate::cli) rates: Rates,
     /// Why it was chosen, where it was not asked for.
-    pub(super) reason: Option<String>,
+    pub(in crate::cli) reason: Option<String>,
     /// What the user should know of that choice.
-    pub(super) note: Option<String>,
+    pub(in crate::cli) note: Option<String>,
     /// Of compute capability 4 or less.
-    pub(super) kepler: bool,
+    pub(in crate::cli) kepler: bool,
 }
 
 impl Chosen {
     /// What the profile says about the model.
-    pub(super) fn assumptions(&self) -> BTreeMap<String, String> {
+    pub(in crate::cli) fn assumptions(&self) -> BTreeMap<String, String> {
         let mut all = BTreeMap::from([("model".to_owned(), self.device.name.clone())]);
         all.extend(self.simulation.assumptions());
         if let Some(reason) = &self.reason {
@@ -54,7 +55,11 @@ impl Chosen {
 ///
 /// # Errors
 /// It is no size, or too small for what cannot be given up.
-pub(super) fn bound_memory(models: &mut [&mut Chosen], text: Option<&str>, workers: u32) -> Result<(), Failure> {
+pub(in crate::cli) fn bound_memory(
+    models: &mut [&mut Chosen],
+    text: Option<&str>,
+    workers: u32,
+) -> Result<(), Failure> {
     let Some(text) = text else { return Ok(()) };
     let usage = |message: String| Failure::new(exit_code::USAGE, message);
     let granted =
@@ -75,7 +80,7 @@ pub(super) fn bound_memory(models: &mut [&mut Chosen], text: Option<&str>, worke
 }
 
 /// The models of `--gpu A,B,…`; what `default` gives when none is named. There is at least one.
-pub(super) fn choose(
+pub(in crate::cli) fn choose(
     names: Option<&str>,
     default: impl FnOnce() -> DefaultModel,
     state: &StateArguments,

@@ -4,21 +4,21 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::args::SimArguments;
-use super::default_model;
-use super::models::{Chosen, bound_memory, choose};
-use super::piped::Whole;
-use super::{Failure, run};
 use crate::advice::{Advice, advise};
 use crate::analysis::{self, Analysis, Finish};
+use crate::cli::args::SimArguments;
+use crate::cli::models::chosen::{Chosen, bound_memory, choose};
+use crate::cli::models::default_model;
+use crate::cli::traces::piped::Whole;
+use crate::cli::{Failure, quantities};
 use crate::exit_code;
 use crate::profile::model::Environment;
 use crate::profile::{self, BuildInput, RunFacts, Sources};
 use crate::simulation::PageSettings;
 use crate::trace::{self, TraceReader};
 
-pub(super) fn execute(arguments: &SimArguments) -> Result<u8, Failure> {
-    let labels = super::labels::parse(&arguments.label)?;
+pub(in crate::cli) fn execute(arguments: &SimArguments) -> Result<u8, Failure> {
+    let labels = crate::cli::labels::parse(&arguments.label)?;
     let whole = Whole::of(&arguments.trace)?;
     let trace = whole.path();
     let mut models = choose(arguments.gpu.as_deref(), || default_model::of_trace(trace), &arguments.state)?;
@@ -33,8 +33,8 @@ pub(super) fn execute(arguments: &SimArguments) -> Result<u8, Failure> {
         pages.window = arguments.page_window;
     }
     let output = arguments.output.clone().unwrap_or_else(|| default_output(&arguments.trace));
-    super::output::refuse_same(&arguments.trace, &output)?;
-    let threads = arguments.threads.unwrap_or_else(run::default_threads);
+    crate::cli::output::refuse_same(&arguments.trace, &output)?;
+    let threads = arguments.threads.unwrap_or_else(quantities::default_threads);
     bound_memory(&mut models.iter_mut().collect::<Vec<_>>(), arguments.state.memory.as_deref(), threads)?;
     let analysis = analyze(trace, &models, threads)?;
     let Some((first, _)) = models.split_first() else { return Ok(exit_code::USAGE) };
@@ -60,13 +60,13 @@ pub(super) fn execute(arguments: &SimArguments) -> Result<u8, Failure> {
         },
     };
     let mut profile = profile::build(BuildInput { analysis: &analysis, facts });
-    super::findings::add(&mut profile, Some(&first.rates));
+    crate::cli::profiles::findings::add(&mut profile, Some(&first.rates));
     profile::write(&profile, &output).map_err(|error| Failure::new(exit_code::UNEXPECTED, error))?;
     for note in &profile.run.notes {
-        super::output::say(format_args!("note: {note}"));
+        crate::cli::output::say(format_args!("note: {note}"));
     }
-    super::output::say(format_args!("wrote {}", output.display()));
-    super::output::say(format_args!("next: warpline report {}", output.display()));
+    crate::cli::output::say(format_args!("wrote {}", output.display()));
+    crate::cli::output::say(format_args!("next: warpline report {}", output.display()));
     Ok(if profile.run.complete { exit_code::OK } else { exit_code::PARTIAL })
 }
 
@@ -97,7 +97,7 @@ fn page_size(text: &str) -> Result<u64, Failure> {
 }
 
 /// Analyses a trace file for every model; the first one's analysis carries the others' traffic.
-pub(super) fn analyze(trace: &Path, models: &[Chosen], threads: u32) -> Result<Analysis, Failure> {
+pub(in crate::cli) fn analyze(trace: &Path, models: &[Chosen], threads: u32) -> Result<Analysis, Failure> {
     let mut whole: Option<Analysis> = None;
     for (number, model) in models.iter().enumerate() {
         let analysis = analyze_one(trace, model, threads)?;
@@ -110,12 +110,12 @@ pub(super) fn analyze(trace: &Path, models: &[Chosen], threads: u32) -> Result<A
 }
 
 /// Analyses a trace file in the order of one model.
-pub(super) fn analyze_one(trace: &Path, model: &Chosen, threads: u32) -> Result<Analysis, Failure> {
+pub(in crate::cli) fn analyze_one(trace: &Path, model: &Chosen, threads: u32) -> Result<Analysis, Failure> {
     let unreadable =
         |what: &dyn std::fmt::Display| Failure::new(exit_code::UNREADABLE, format!("{}: {what}", trace.display()));
     let opened = trace::open(trace).map_err(|error| unreadable(&error))?;
     if opened.being_written {
-        super::output::say(format_args!("note: {}: a process is still writing this trace", trace.display()));
+        crate::cli::output::say(format_args!("note: {}: a process is still writing this trace", trace.display()));
     }
     let reader = TraceReader::new(opened.stream).map_err(|damage| unreadable(&damage))?;
     let device = model.device.clone();

@@ -1,7 +1,7 @@
 //! Findings on the command line: found after a run, left out and judged in a report.
 
-use super::Failure;
-use super::args::FindingArguments;
+use crate::cli::Failure;
+use crate::cli::args::FindingArguments;
 use crate::exit_code;
 use crate::findings::{self, Ignored, Suppression};
 use crate::models::Rates;
@@ -9,12 +9,12 @@ use crate::profile::Profile;
 use crate::profile::model::Severity;
 
 /// Fills in a new profile's findings; `rates` are those of its first model.
-pub(super) fn add(profile: &mut Profile, rates: Option<&Rates>) {
+pub(in crate::cli) fn add(profile: &mut Profile, rates: Option<&Rates>) {
     profile.findings = findings::find(profile, rates);
 }
 
 /// Leaves out what the arguments and comments in the source ask for.
-pub(super) fn suppress(profile: &mut Profile, arguments: &FindingArguments) -> Result<Ignored, Failure> {
+pub(in crate::cli) fn suppress(profile: &mut Profile, arguments: &FindingArguments) -> Result<Ignored, Failure> {
     let parsed: Result<Vec<Suppression>, _> = arguments.ignore.iter().map(|text| text.parse()).collect();
     let suppressions = parsed.map_err(|error| Failure::new(exit_code::USAGE, format!("--ignore {error}")))?;
     Ok(findings::suppress(profile, &suppressions))
@@ -22,7 +22,7 @@ pub(super) fn suppress(profile: &mut Profile, arguments: &FindingArguments) -> R
 
 /// What lets a report fail.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum FailOn {
+pub(in crate::cli) enum FailOn {
     /// A finding of this severity or a graver one.
     Severity(Severity),
     /// A finding of this id.
@@ -30,7 +30,7 @@ pub(super) enum FailOn {
 }
 
 /// Reads `--fail-on`.
-pub(super) fn fail_on(texts: &[String]) -> Result<Vec<FailOn>, Failure> {
+pub(in crate::cli) fn fail_on(texts: &[String]) -> Result<Vec<FailOn>, Failure> {
     let one = |text: &str| match text {
         "note" => Ok(FailOn::Severity(Severity::Note)),
         "warning" => Ok(FailOn::Severity(Severity::Warning)),
@@ -47,7 +47,7 @@ pub(super) fn fail_on(texts: &[String]) -> Result<Vec<FailOn>, Failure> {
 }
 
 /// The first findings that a report must fail for, in one message.
-pub(super) fn breach(profile: &Profile, rules: &[FailOn]) -> Option<String> {
+pub(in crate::cli) fn breach(profile: &Profile, rules: &[FailOn]) -> Option<String> {
     let broken = |finding: &&crate::profile::model::Finding| {
         rules.iter().any(|rule| match rule {
             FailOn::Severity(least) => finding.severity >= *least,

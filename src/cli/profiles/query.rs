@@ -5,8 +5,8 @@ use std::os::unix::process::CommandExt as _;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
-use super::Failure;
-use super::args::QueryArguments;
+use crate::cli::Failure;
+use crate::cli::args::QueryArguments;
 use crate::exit_code;
 
 /// Python of the user's choice.
@@ -15,7 +15,7 @@ const PYTHON_VARIABLE: &str = "WARPLINE_PYTHON";
 /// Imports what a query takes, and says what is missing.
 const PROBE: &str = "import warpline._query, duckdb";
 
-pub(super) fn execute(arguments: &QueryArguments) -> Result<u8, Failure> {
+pub(in crate::cli) fn execute(arguments: &QueryArguments) -> Result<u8, Failure> {
     let chosen = std::env::var_os(PYTHON_VARIABLE).filter(|name| !name.is_empty());
     let python = match chosen {
         Some(chosen) => PathBuf::from(chosen),

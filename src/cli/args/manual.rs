@@ -1,0 +1,20 @@
+//! Arguments of what is installed beside the binaries.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+/// Arguments of `warpline completions`.
+#[derive(Debug, Args)]
+pub struct CompletionsArguments {
+    /// The shell
+    #[arg(value_enum)]
+    pub shell: clap_complete::Shell,
+}
+
+/// Arguments of `warpline man`.
+#[derive(Debug, Args)]
+pub struct ManArguments {
+    /// Folder for the pages
+    pub folder: PathBuf,
+}

@@ -1,0 +1,28 @@
+//! Arguments as typed.
+
+mod build;
+mod command;
+mod manual;
+mod models;
+mod predict;
+mod recordings;
+mod report;
+mod run;
+mod several;
+mod traces;
+
+pub use build::{CcArguments, ProfileArguments};
+pub use command::{Cli, ColorChoice, Command};
+pub use manual::{CompletionsArguments, ManArguments};
+pub use models::{GpusArguments, ValidateArguments, ValidateFormat};
+pub use predict::{PredictArguments, PredictFormat};
+pub use recordings::{
+    GateArguments, GateFormat, HistoryArguments, HistoryFormat, OriginArguments, RecordArguments, StoreArguments,
+};
+pub use report::{ExplainArguments, ExploreArguments, FilterArguments, FindingArguments, Format, ReportArguments};
+pub use run::{
+    CheckChoice, CopiesChoice, DeviceChoice, HostAllocationChoice, LaunchesChoice, ModeChoice, RestartChoice,
+    ReuseChoice, ReuseScopeChoice, RunArguments, StateArguments, StopArguments, StopOn,
+};
+pub use several::{DiffArguments, DiffFormat, ExportArguments, MergeArguments, QueryArguments, SynthesizeArguments};
+pub use traces::{CompactArguments, SimArguments, TopArguments, TopFormat};

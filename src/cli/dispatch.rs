@@ -1,0 +1,58 @@
+//! From the command line to the command.
+
+use std::process::ExitCode;
+
+use clap::Parser as _;
+
+use super::args::{Cli, Command};
+use super::{cc, doctor, manual, models, output, predict, profile, profiles, recordings, run, traces, validate};
+use crate::exit_code;
+
+/// Runs the command line and returns the exit code.
+pub fn main() -> ExitCode {
+    run::survive_large_files();
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => {
+            let code = if error.use_stderr() { exit_code::USAGE } else { exit_code::OK };
+            _ = error.print();
+            return ExitCode::from(code);
+        }
+    };
+    let color = output::Color::new(cli.color);
+    let result = match cli.command {
+        Command::Cc(arguments) => cc::execute(&arguments),
+        Command::Run(arguments) => run::execute(&arguments),
+        Command::Profile(arguments) => profile::execute(&arguments, color),
+        Command::Sim(arguments) => traces::sim::execute(&arguments),
+        Command::Compact(arguments) => traces::compact::execute(&arguments),
+        Command::Diff(arguments) => profiles::diff::execute(&arguments, color),
+        Command::Predict(arguments) => predict::execute(&arguments),
+        Command::Merge(arguments) => profiles::merge::execute(&arguments),
+        Command::Export(arguments) => profiles::export::execute(&arguments),
+        Command::Record(arguments) => recordings::record(&arguments),
+        Command::History(arguments) => recordings::history(&arguments, color),
+        Command::Gate(arguments) => recordings::gate(&arguments, color),
+        Command::Query(arguments) => profiles::query::execute(&arguments),
+        Command::Top(arguments) => traces::top::execute(&arguments),
+        Command::Report(arguments) => profiles::report::execute(&arguments, color),
+        Command::Validate(arguments) => validate::execute(&arguments),
+        Command::Gpus(arguments) => models::gpus::execute(&arguments),
+        Command::Explore(arguments) => profiles::explore::execute(&arguments, color),
+        Command::Explain(arguments) => profiles::explain::execute(&arguments),
+        Command::Doctor => doctor::execute(),
+        Command::Options(arguments) => run::print_options(&arguments),
+        Command::Completions(arguments) => manual::completions(&arguments),
+        Command::Synthesize(arguments) => profiles::synthesize::execute(&arguments),
+        Command::Man(arguments) => manual::man(&arguments),
+    };
+    match result {
+        Ok(code) => ExitCode::from(code),
+        Err(failure) => {
+            if !failure.message.is_empty() {
+                output::say(failure.message);
+            }
+            ExitCode::from(failure.code)
+        }
+    }
+}

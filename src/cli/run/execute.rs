@@ -1,0 +1,216 @@
+//! Starts the program with a shared-memory ring, analyses what comes out of it while
+//! the program runs, and writes the profile.
+
+use std::collections::BTreeMap;
+use std::ffi::OsStr;
+use std::sync::atomic::Ordering;
+use std::time::Instant;
+
+use super::child::{Child, Ended};
+use super::further::Kept;
+use super::messages::{not_instrumented, other_processes, tell};
+use super::plan::Plan;
+use super::processes::Processes;
+use super::stops::{Serving, Stops};
+use super::tee::Tee;
+use super::{plan, progress, signals, stops, unmatched};
+use crate::analysis::{self, Analysis, Finish};
+use crate::cli::Failure;
+use crate::cli::args::RunArguments;
+use crate::cli::models::chosen::Chosen;
+use crate::live::{Publisher, Source};
+use crate::profile::model::Environment;
+use crate::profile::{self, BuildInput, Profile, RunFacts, Sources};
+use crate::trace::{Damage, RingMemory, RingReader, TraceReader};
+use crate::exit_code;
+
+/// Bytes of the ring: a few milliseconds of records, small enough to stay in the processor's caches.
+const RING_BYTES: usize = 16 << 20;
+
+/// What a run gave.
+pub(in crate::cli) struct Outcome {
+    /// `None` when nothing of the program could be measured.
+    pub(in crate::cli) profile: Option<Profile>,
+    /// Exit code of the program.
+    pub(in crate::cli) code: u8,
+    /// The trace file could not be written to its end.
+    pub(in crate::cli) trace_lost: Option<String>,
+    /// The program's runtime has said why it does not run.
+    pub(in crate::cli) declined: bool,
+}
+
+pub(in crate::cli) fn execute(arguments: &RunArguments) -> Result<u8, Failure> {
+    let plan = Plan::new(arguments)?;
+    if let Some(rank) = &plan.rank.rank {
+        crate::cli::output::speak_for_rank(rank.index);
+    }
+    plan.check_output()?;
+    let outcome = run(&plan)?;
+    let Some(profile) = &outcome.profile else {
+        if !outcome.declined {
+            crate::cli::output::say(format_args!("{}", not_instrumented(&plan)));
+        }
+        // A program's own failure is what its caller has to see first.
+        return Ok(if outcome.code == 0 { exit_code::RUN_NOT_PROFILED } else { outcome.code });
+    };
+    write(profile, &plan)?;
+    tell(&plan, profile);
+    if let Some(message) = outcome.trace_lost {
+        return Err(Failure::new(exit_code::RUN_NOT_PROFILED, message));
+    }
+    Ok(outcome.code)
+}
+
+/// Prints the value of [`warpline_format::options::VARIABLE`] for a program that makes its own traces.
+pub(in crate::cli) fn print_options(arguments: &RunArguments) -> Result<u8, Failure> {
+    let plan = Plan::new(arguments)?;
+    crate::cli::output::print(format!("{}\n", plan.encoded()).as_bytes())?;
+    Ok(exit_code::OK)
+}
+
+/// Writes the profile where it was asked for; where that fails, it goes to the folder for temporary files, as the run may
+/// have taken hours.
+pub(in crate::cli) fn write(profile: &Profile, plan: &Plan) -> Result<(), Failure> {
+    let Err(error) = profile::write(profile, &plan.output) else { return Ok(()) };
+    let name = plan.output.file_name().unwrap_or(OsStr::new("profile"));
+    let where_it_is = match profile::write_spare(profile, &name.to_string_lossy()) {
+        Ok(spare) => format!("the profile is in {} instead", spare.display()),
+        Err(_) => format!("nor to {}; the profile is lost", std::env::temp_dir().display()),
+    };
+    Err(Failure::new(exit_code::RUN_NOT_PROFILED, format!("{error}; {where_it_is}")))
+}
+
+/// Runs and analyses; the profile is not written yet.
+pub(in crate::cli) fn run(plan: &Plan) -> Result<Outcome, Failure> {
+    let not_profiled = |what: &str, error: &dyn std::fmt::Display| {
+        Failure::new(exit_code::RUN_NOT_PROFILED, format!("{what}: {error}"))
+    };
+    let kept = Kept::new(plan)?;
+    let mut tee = Tee::create(kept.path(), plan.packing)
+        .map_err(|(path, error)| not_profiled(&format!("{}: cannot write", path.display()), &error))?;
+    let memory = RingMemory::create(RING_BYTES).map_err(|error| match error.kind() {
+        std::io::ErrorKind::FileTooLarge => {
+            not_profiled("no shared memory", &"raise the limit on file sizes (ulimit -f)")
+        }
+        _ => not_profiled("no shared memory", &error),
+    })?;
+    let processes = Processes::new(plan)?;
+    let started = Instant::now();
+    let banks = plan.model.simulation.hierarchy.bank_rules().shared;
+    let stops = plan.stop_at().map(|_| Stops::new(plan.stop_count, banks)).transpose()?;
+    let mut child = Child::start(plan, memory.descriptor(), processes.folder(), stops.as_ref().map(Stops::descriptor))?;
+    let serving = stops.map(Stops::serve).transpose()?;
+    let mut bar = progress::Bar::new();
+
+    let ended = child.ended_flag();
+    let ring = || {
+        let control = memory.ring();
+        let (head, tail) =
+            (control.control().head.load(Ordering::Relaxed), control.control().tail.load(Ordering::Relaxed));
+        (head.saturating_sub(tail).min(control.capacity()), control.capacity())
+    };
+    let mut publisher = Publisher::new(
+        Source {
+            program_pid: child.id(),
+            program: plan.program_and_arguments(),
+            output: plan.output.display().to_string(),
+            ring: Box::new(ring),
+        },
+        &mut bar,
+    );
+    let source = tee.read(RingReader::new(&memory, || ended.load(Ordering::Acquire)));
+    let analysis = match TraceReader::new(source) {
+        Ok(reader) => {
+            analysis::analyze_with(reader, plan.threads as usize, Some(&plan.model.simulation), &mut publisher)
+                .map_err(|error| Failure::new(exit_code::UNEXPECTED, error))
+                .map(Some)
+        }
+        Err(Damage::NoHeader(0)) => Ok(None),
+        Err(damage) => Ok(Some(Analysis::empty(Finish::Damaged(damage.to_string())))),
+    };
+    drop(publisher);
+    bar.clear();
+    let analysis_seconds = started.elapsed().as_secs_f64();
+    // After damage, or an error of ours, nobody reads on; the program must not wait for us.
+    memory.ring().control().abandoned.store(1, Ordering::Release);
+    let end = child.wait()?;
+    let stopped = serving.map_or(0, Serving::finish);
+    let analysis = analysis?;
+    let trace_lost = tee.finish();
+    let claimed = memory.ring().control().owner.load(Ordering::Acquire);
+    let Some(analysis) = analysis.or_else(|| (claimed != 0).then(|| Analysis::empty(Finish::Nothing))) else {
+        let declined = memory.ring().control().declined.load(Ordering::Acquire) != 0;
+        return Ok(Outcome { profile: None, code: end.code(), trace_lost, declined });
+    };
+    let mut analysis = analysis;
+    let (further, lost) = kept.simulate(plan, &mut analysis, trace_lost.as_deref());
+    let models = || std::iter::once(&plan.model).chain(&plan.others[..further]);
+    let mut environment = environment(plan, &child);
+    environment.seconds.insert("program".to_owned(), round(end.seconds));
+    environment.seconds.insert("analysis".to_owned(), round(analysis_seconds));
+    let mut notes = plan.rank.notes.clone();
+    if let Ended::Signal(signal) = end.how {
+        notes.push(format!("the program was ended by signal {signal} ({})", signals::name(signal)));
+    }
+    notes.extend(plan.model.note.clone());
+    notes.extend(unmatched::notes(plan.kernels(), plan.launches(), &analysis));
+    if plan.interleaves() {
+        notes.push(
+            "--interleave: warps took turns at each access, which all figures of order follow (caches, reuse)"
+                .to_owned(),
+        );
+    }
+    let (further_processes, refused) = {
+        let ring = memory.ring();
+        let control = ring.control();
+        (control.further.load(Ordering::Acquire), control.refused.load(Ordering::Acquire))
+    };
+    // What holds for each process of the run.
+    let facts_of = |models: &[&Chosen]| RunFacts {
+        device: plan.device.to_owned(),
+        models: models.iter().map(|model| model.key.clone()).collect(),
+        rates: models.iter().map(|model| model.rates.clone()).collect(),
+        bypass: BTreeMap::new(),
+        pages: plan.model.simulation.pages,
+        exit_code: Some(i32::from(end.code())),
+        ended_by_itself: matches!(end.how, Ended::Exit(_)),
+        sources: Sources::All,
+        lost: Vec::new(),
+        assumptions: plan.assumptions(),
+        notes: Vec::new(),
+        environment: Environment::default(),
+    };
+    let facts = RunFacts {
+        lost: lost.into_iter().chain(other_processes(refused, plan.children)).collect(),
+        notes,
+        environment,
+        ..facts_of(&models().collect::<Vec<_>>())
+    };
+    let mut profile = profile::build(BuildInput { analysis: &analysis, facts });
+    crate::cli::profiles::findings::add(&mut profile, Some(&plan.model.rates));
+    let all: Vec<&Chosen> = std::iter::once(&plan.model).chain(&plan.others).collect();
+    let profile = processes.add_to(profile, further_processes, plan, &|| facts_of(&all))?;
+    if let Some(wanted) = plan.stop_at() {
+        stops::say_if_never(wanted, stopped, Some(&profile));
+    }
+    Ok(Outcome { profile: Some(profile), code: end.code(), trace_lost, declined: false })
+}
+
+fn round(seconds: f64) -> f64 {
+    (seconds * 1e3).round() / 1e3
+}
+
+fn environment(plan: &Plan, child: &Child) -> Environment {
+    Environment {
+        command: std::env::args_os().map(|argument| argument.to_string_lossy().into_owned()).collect(),
+        versions: BTreeMap::from([("warpline".to_owned(), env!("CARGO_PKG_VERSION").to_owned())]),
+        seconds: BTreeMap::new(),
+        pid: Some(child.id()),
+        host: plan::hostname(),
+        date: Some(plan::utc_now()),
+        threads: Some(plan.threads),
+        nodes: BTreeMap::new(),
+        rank: plan.rank.rank.clone(),
+        labels: plan.labels.clone(),
+    }
+}

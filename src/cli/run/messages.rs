@@ -1,0 +1,96 @@
+//! What `run` says when the program has ended.
+
+use super::plan::Plan;
+use crate::profile::Profile;
+use crate::ranks;
+
+/// Says so where further processes of the program used the device and are not in the profile.
+pub(super) fn other_processes(refused: u32, children: bool) -> Option<String> {
+    let (processes, their, were) =
+        if refused == 1 { ("process", "its", "was") } else { ("processes", "their", "were") };
+    (refused > 0).then(|| match children {
+        // All others have a trace.
+        true => format!(
+            "{refused} {processes} {were} forked from one that used the device already, where CUDA does not work: {their} work is not in \
+             the profile"
+        ),
+        false => format!(
+            "{refused} other {processes} of this run used the device, and {their} work is not in the profile; `warpline run --children` puts \
+             the work of all processes together"
+        ),
+    })
+}
+
+pub(super) fn not_instrumented(plan: &Plan) -> String {
+    format!(
+        "{} sent nothing: it was not built with `warpline cc`, never reached the CUDA runtime, or said why it cannot; no \
+         profile is written",
+        plan.program.to_string_lossy()
+    )
+}
+
+/// One line for the user, and the command that shows more.
+pub(super) fn tell(plan: &Plan, profile: &Profile) {
+    if plan.rank.rank.as_ref().is_some_and(|rank| rank.index != 0) {
+        tell_of_rank(profile);
+        return;
+    }
+    for note in &profile.run.notes {
+        crate::cli::output::say(format_args!("note: {note}"));
+    }
+    // The program's runtime has told each of them when it happened.
+    let of_kind = |kind: &str| profile.faults.iter().filter(|fault| fault.kind == kind).count();
+    let (barriers, pairs) = (of_kind("divergent_barrier"), of_kind("different_barriers"));
+    for (count, one, several) in [
+        (profile.faults.len() - barriers - pairs, "bad access", "bad accesses"),
+        (barriers, "divergent barrier", "divergent barriers"),
+        (
+            pairs,
+            "pair of different barriers that wait for each other",
+            "pairs of different barriers that wait for each other",
+        ),
+    ] {
+        if count > 0 {
+            let what = if count == 1 { one } else { several };
+            crate::cli::output::say(format_args!("{count} {what}, see the report"));
+        }
+    }
+    if let Some(line) = crate::report::conflicts_in_short(profile) {
+        crate::cli::output::say(format_args!("{line}"));
+    }
+    let requests: u64 =
+        profile.kernels.iter().flat_map(|kernel| kernel.metrics.values()).map(|metrics| metrics.requests).sum();
+    crate::cli::output::say(format_args!(
+        "{} kernel{}, {requests} memory requests; wrote {}{}",
+        profile.kernels.len(),
+        if profile.kernels.len() == 1 { "" } else { "s" },
+        plan.output.display(),
+        if profile.run.complete { "" } else { " (INCOMPLETE, see the notes)" },
+    ));
+    match plan.output.parent().filter(|_| plan.rank.rank.is_some() && ranks::rank_of(&plan.output).is_some()) {
+        Some(folder) => crate::cli::output::say(format_args!(
+            "next, when all ranks are done: warpline merge {} -o {}",
+            folder.display(),
+            folder.with_extension("wlprof").display()
+        )),
+        None => crate::cli::output::say(format_args!("next: warpline report {}", plan.output.display())),
+    }
+}
+
+/// Of thousands of ranks each says at most one line, and only where it is not as all should be.
+fn tell_of_rank(profile: &Profile) {
+    let faults = profile.faults.len();
+    let mut parts = Vec::new();
+    if let Some(code) = profile.run.exit_code.filter(|code| *code != 0) {
+        parts.push(format!("the program ended with exit code {code}"));
+    }
+    if faults > 0 {
+        parts.push(format!("{faults} bad access{}", if faults == 1 { "" } else { "es" }));
+    }
+    if !profile.run.complete {
+        parts.push("the profile is incomplete, see its notes".to_owned());
+    }
+    if !parts.is_empty() {
+        crate::cli::output::say(parts.join("; "));
+    }
+}
