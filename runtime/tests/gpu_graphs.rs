@@ -15,13 +15,15 @@ use support::{Ran, Trace, run_child_with};
 use warpline_format::access::Item;
 use warpline_format::event::{Event, Launch, LaunchEnd};
 use warpline_format::options::Mode;
-use warpline_runtime::api::capture::{cudaStreamBeginCapture, cudaStreamEndCapture};
 use warpline_runtime::api::device::cudaDeviceSynchronize;
-use warpline_runtime::api::graph_runs::{
+use warpline_runtime::api::graphs::capture::{cudaStreamBeginCapture, cudaStreamEndCapture};
+use warpline_runtime::api::graphs::nodes::{
+    cudaGraphAddKernelNode, cudaGraphCreate, cudaGraphDestroy, cudaGraphGetNodes,
+};
+use warpline_runtime::api::graphs::runs::{
     cudaGraphExecDestroy, cudaGraphExecKernelNodeSetParams, cudaGraphExecUpdate, cudaGraphInstantiate, cudaGraphLaunch,
     cudaGraphNodeSetEnabled,
 };
-use warpline_runtime::api::graphs::{cudaGraphAddKernelNode, cudaGraphCreate, cudaGraphDestroy, cudaGraphGetNodes};
 use warpline_runtime::cuda::error;
 use warpline_runtime::cuda::graph_types::KernelParameters;
 use warpline_runtime::cuda::types::Dim3;

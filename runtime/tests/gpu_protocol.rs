@@ -6,7 +6,7 @@ mod gpu_producer;
 use gpu_producer::{Target, producer};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use warpline_format::gpu::{BLOCK_CELLS, BRANCH_CELLS, SITE_CELLS};
-use warpline_runtime::gpu::wire::{
+use warpline_runtime::gpu::drain::wire::{
     FLAG_CAPACITY_SHIFT, FLAG_COUNTS_SHIFT, FLAG_DROP, Kind, MARK, Next, RECORD_UNIT, Reader, Record, RingControl,
     SLOT_BITS, SLOTS, Ticket,
 };

@@ -13,8 +13,8 @@ use support::Trace;
 use warpline_format::access::Item;
 use warpline_format::event::{Allocation, AllocationKind, Event, LaunchEnd};
 use warpline_format::site_table::GlobalKind;
+use warpline_runtime::api::copies::symbols::cudaGetSymbolAddress;
 use warpline_runtime::api::device::{cudaDeviceSynchronize, cudaSetDevice};
-use warpline_runtime::api::symbols::cudaGetSymbolAddress;
 use warpline_runtime::cuda::error;
 
 const BYTES: usize = 4 * (BLOCKS * THREADS) as usize;

@@ -3,27 +3,20 @@
 //!
 //! What is not offered is not defined, so that linking a program that needs it fails and names it.
 
-pub mod arrays;
 pub mod attributes;
-pub mod capture;
-pub mod copy;
+pub mod copies;
 pub mod device;
 pub mod driver;
 pub mod errors;
 pub mod events;
-pub mod graph_memory;
-pub mod graph_runs;
 pub mod graphs;
 pub mod hooks;
 pub mod interpreters;
 pub mod launch;
 pub mod memory;
 pub mod nvrtc;
-pub mod pools;
 pub mod registration;
 pub mod streams;
-pub mod symbols;
-pub mod textures;
 
 use crate::cuda::error::{self, Error};
 

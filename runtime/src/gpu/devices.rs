@@ -1,9 +1,9 @@
 //! The GPUs in use: each has its rings, its launch slots and its draining thread, set up when the program first
 //! launches a kernel there.
 
-use super::session::{Output, Session, Shared};
+use super::drain::session::{Output, Session, Shared};
+use super::drain::wire::{FLAG_CAPACITY_SHIFT, FLAG_COUNTS_SHIFT, FLAG_DROP, RingControl, SLOTS, Ticket};
 use super::state::ADDRESSES;
-use super::wire::{FLAG_CAPACITY_SHIFT, FLAG_COUNTS_SHIFT, FLAG_DROP, RingControl, SLOTS, Ticket};
 use crate::cuda::error::{self, Error};
 use crate::output::message::note_once;
 use crate::real::functions::{Real, real};

@@ -3,12 +3,12 @@
 
 use super::capturing::is_capturing;
 use super::devices::{Gpu, SlotMemory, current, returned};
+use super::drain::items::LaunchShape;
+use super::drain::session::{Begun, TicketPlace};
 use super::graphs::executables;
-use super::items::LaunchShape;
 use super::kernels::{Wanted, allow_shared, finish_shape, kernel_name, occupancy};
 use super::noted::{Noted, end, note_launch};
 use super::register::place_variables;
-use super::session::{Begun, TicketPlace};
 use super::state::{Kernel, registry};
 use super::times::{self, Form};
 use crate::cuda::error::{self, Error};

@@ -1,6 +1,6 @@
 //! The back end in this process: what the program registered.
 
-use super::addresses::{AddressMap, Range};
+use super::drain::addresses::{AddressMap, Range};
 use std::collections::{HashMap, HashSet};
 use std::ffi::c_int;
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};

@@ -21,7 +21,7 @@ use std::sync::{LazyLock, Mutex};
 use std::thread::JoinHandle;
 use warpline_format::gpu::{BLOCK_CELLS, BRANCH_CELLS, COUNTED_SUFFIX, SITE_CELLS};
 use warpline_runtime::cuda::types::{Dim3, LaunchConfig};
-use warpline_runtime::gpu::wire::{Kind, MARK, SLOT_BITS, SLOTS};
+use warpline_runtime::gpu::drain::wire::{Kind, MARK, SLOT_BITS, SLOTS};
 
 pub const SMS: u64 = 4;
 /// Bytes that the system keeps at the start of shared memory.

@@ -11,7 +11,7 @@ use warpline_format::access::Space;
 use warpline_format::site_table::{Block, GlobalKind, Op};
 use warpline_runtime::api::hooks::__warpline_name;
 use warpline_runtime::api::launch::cudaLaunchKernel;
-use warpline_runtime::api::memory::cudaMalloc;
+use warpline_runtime::api::memory::allocations::cudaMalloc;
 use warpline_runtime::cuda::error;
 use warpline_runtime::cuda::types::Dim3;
 

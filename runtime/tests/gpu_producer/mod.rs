@@ -6,7 +6,7 @@ use std::ffi::{CString, c_void};
 use std::path::Path;
 use std::process::Command;
 use std::sync::OnceLock;
-use warpline_runtime::gpu::wire::RingControl;
+use warpline_runtime::gpu::drain::wire::RingControl;
 
 /// `Target` of `wire.h`.
 #[repr(C)]

@@ -18,11 +18,11 @@ use crate::analysis::{self, Analysis, Finish};
 use crate::cli::Failure;
 use crate::cli::args::RunArguments;
 use crate::cli::models::chosen::Chosen;
+use crate::exit_code;
 use crate::live::{Publisher, Source};
 use crate::profile::model::Environment;
 use crate::profile::{self, BuildInput, Profile, RunFacts, Sources};
 use crate::trace::{Damage, RingMemory, RingReader, TraceReader};
-use crate::exit_code;
 
 /// Bytes of the ring: a few milliseconds of records, small enough to stay in the processor's caches.
 const RING_BYTES: usize = 16 << 20;

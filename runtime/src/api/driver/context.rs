@@ -2,7 +2,7 @@
 
 use super::driver_api;
 use crate::api::device::{limit, only_device};
-use crate::api::memory::DEVICE_KINDS;
+use crate::api::memory::allocations::DEVICE_KINDS;
 use crate::api::put;
 use crate::api::streams::PRIORITIES;
 use crate::cuda::error;

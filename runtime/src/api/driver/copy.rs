@@ -1,7 +1,7 @@
 //! `cuMemcpy…` and `cuMemset…`, recorded as the runtime's own.
 
 use super::driver_api;
-use crate::api::copy::{flat, rows};
+use crate::api::copies::copy::{flat, rows};
 use crate::api::per_thread;
 use crate::cuda::copy_kind::{BY_ADDRESS, ON_DEVICE, TO_DEVICE, TO_HOST};
 use crate::cuda::error::{self, Error};

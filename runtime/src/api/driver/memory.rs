@@ -1,7 +1,7 @@
 //! Allocation by the driver API: recorded as the runtime's own.
 
 use super::driver_api;
-use crate::api::memory::{
+use crate::api::memory::allocations::{
     ATTACH, DEVICE_KINDS, HOST_ALLOC_FLAGS, allocate, allocate_host, check_managed, pitched, register, unregister,
 };
 use crate::api::{per_thread, put};
@@ -99,7 +99,7 @@ driver_api! {
         if bytes == 0 {
             return Err(error::INVALID_VALUE);
         }
-        crate::api::memory::allocate_in_order(runtime, place, bytes, stream, entry)
+        crate::api::memory::allocations::allocate_in_order(runtime, place, bytes, stream, entry)
     }
 
     /// Frees device memory in stream order.
@@ -108,7 +108,7 @@ driver_api! {
         if pointer.is_null() {
             return Err(error::INVALID_VALUE);
         }
-        crate::api::memory::free_in_order(runtime, pointer, stream, entry)?;
+        crate::api::memory::allocations::free_in_order(runtime, pointer, stream, entry)?;
         runtime.contexts.freed(pointer as u64);
         Ok(())
     }
@@ -206,7 +206,7 @@ driver_api! {
         if flags != 0 {
             return Err(error::INVALID_VALUE);
         }
-        crate::api::memory::check_location(location)?;
+        crate::api::memory::allocations::check_location(location)?;
         check_managed(runtime, pointer, bytes)
     }
 }

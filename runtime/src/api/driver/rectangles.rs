@@ -1,7 +1,7 @@
 //! Copies of rectangles and boxes by the driver API (`cuMemcpy2D`, `cuMemcpy3D`), recorded as the runtime's own.
 
 use super::driver_api;
-use crate::api::copy::rows;
+use crate::api::copies::copy::rows;
 use crate::cuda::copy_kind::{BY_ADDRESS, ON_DEVICE, TO_DEVICE, TO_HOST};
 use crate::cuda::error::{self, Error};
 use crate::cuda::types::StreamHandle;

@@ -7,7 +7,7 @@ use crate::cuda::error;
 use crate::cuda::graph_types::{GraphHandle, KernelParameters, NodeHandle};
 use crate::cuda::types::Dim3;
 use crate::gpu::devices::{Gpu, SlotMemory};
-use crate::gpu::held::HELD_SLOTS;
+use crate::gpu::drain::held::HELD_SLOTS;
 use crate::gpu::kernels::{allow_shared, finish_shape, kernel_name, occupancy};
 use crate::gpu::register::place_variables;
 use crate::gpu::state::{Kernel, registry};

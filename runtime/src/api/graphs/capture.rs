@@ -1,6 +1,6 @@
 //! Capturing streams into graphs.
 
-use super::{api, per_thread, put};
+use crate::api::{api, per_thread, put};
 use crate::cuda::error;
 use crate::cuda::types::StreamHandle;
 use std::ffi::{c_int, c_ulonglong, c_void};

@@ -1,7 +1,7 @@
 //! Texture and surface objects.
 
 use super::arrays::{ArrayHandle, array};
-use super::{api, put};
+use crate::api::{api, put};
 use crate::cuda::error::{self, Error};
 use crate::cuda::texture_limits::{LIMITS, LINEAR_TEXELS};
 use crate::cuda::types::{ResourceDesc, TextureDesc, ViewDesc};

@@ -1,6 +1,6 @@
 //! Memory pools.
 
-use super::{api, put};
+use crate::api::{api, put};
 use crate::cuda::error;
 use crate::cuda::types::{MemLocation, StreamHandle};
 use crate::state::pools::{Pools, Value};
@@ -17,7 +17,7 @@ api! {
     /// The device's own pool.
     fn cudaDeviceGetDefaultMemPool(pool: *mut PoolHandle, device: c_int) |runtime, entry| {
         let _ = (runtime, entry);
-        super::device::only_device(device)?;
+        crate::api::device::only_device(device)?;
         // SAFETY: by the contract.
         unsafe { put(pool, Pools::OWN as PoolHandle) }
     }
@@ -25,7 +25,7 @@ api! {
     /// The pool that `cudaMallocAsync` takes from.
     fn cudaDeviceGetMemPool(pool: *mut PoolHandle, device: c_int) |runtime, entry| {
         let _ = entry;
-        super::device::only_device(device)?;
+        crate::api::device::only_device(device)?;
         // SAFETY: by the contract.
         unsafe { put(pool, runtime.pools.current() as PoolHandle) }
     }
@@ -33,7 +33,7 @@ api! {
     /// Chooses the pool that `cudaMallocAsync` takes from.
     fn cudaDeviceSetMemPool(device: c_int, pool: PoolHandle) |runtime, entry| {
         let _ = entry;
-        super::device::only_device(device)?;
+        crate::api::device::only_device(device)?;
         runtime.pools.set_current(pool as usize)
     }
 
@@ -115,9 +115,9 @@ api! {
         runtime.pools.check(pool as usize)?;
         if runtime.captures.of(stream as usize).is_some() {
             // SAFETY: by the contract.
-            return unsafe { super::graph_memory::capture_allocation(runtime, place, bytes, stream, entry) };
+            return unsafe { super::graph_allocations::capture_allocation(runtime, place, bytes, stream, entry) };
         }
-        super::memory::allocate(runtime, place, bytes, AllocationKind::Async, entry)?;
+        super::allocations::allocate(runtime, place, bytes, AllocationKind::Async, entry)?;
         // SAFETY: not null, and just written.
         let address = unsafe { place.read() } as u64;
         runtime.pools.gave(pool as usize, address, &runtime.memory.registry);

@@ -1,7 +1,7 @@
 //! `cudaMemcpy…` and `cudaMemset…`.
 
 use super::arrays::array;
-use super::{api, per_thread};
+use crate::api::{api, per_thread};
 use crate::cuda::error::{self, Error};
 use crate::cuda::types::{Extent, Memcpy3D, PitchedPtr, Position, StreamHandle};
 use crate::graphs::{CopyWork, FillWork, Work};
@@ -10,11 +10,11 @@ use crate::memory::rows::Rows;
 use crate::state::runtime::Runtime;
 use std::ffi::{c_int, c_void};
 
-pub(super) fn flat(pointer: *const c_void, bytes: usize) -> Rows {
+pub(in crate::api) fn flat(pointer: *const c_void, bytes: usize) -> Rows {
     Rows { start: pointer as u64, pitch: bytes as u64 }
 }
 
-pub(super) fn rows(pointer: *const c_void, pitch: usize) -> Rows {
+pub(in crate::api) fn rows(pointer: *const c_void, pitch: usize) -> Rows {
     Rows { start: pointer as u64, pitch: pitch as u64 }
 }
 
@@ -54,7 +54,7 @@ impl End {
 ///
 /// # Safety
 /// `parameters` is null or valid.
-pub(super) unsafe fn copy_3d(runtime: &Runtime, parameters: *const Memcpy3D) -> Result<CopyWork, Error> {
+pub(in crate::api) unsafe fn copy_3d(runtime: &Runtime, parameters: *const Memcpy3D) -> Result<CopyWork, Error> {
     // SAFETY: by the contract.
     let p = unsafe { parameters.as_ref() }.ok_or(error::INVALID_VALUE)?;
     let named = |handle: *mut c_void| (!handle.is_null()).then(|| array(runtime, handle)).transpose();

@@ -3,8 +3,8 @@
 //! A graph's memory has one address for all launches, so it is allocated when the node is made. It stays until the program frees
 //! it or ends: what comes behind a freeing node in the stream must not use it, but nothing looks for that.
 
-use super::graphs::add;
-use super::{api, put};
+use crate::api::graphs::nodes::add;
+use crate::api::{api, put};
 use crate::cuda::error::{self, Error};
 use crate::cuda::graph_types::{GraphHandle, NodeHandle};
 use crate::cuda::types::StreamHandle;
@@ -30,21 +30,21 @@ pub struct AllocationParameters {
 ///
 /// # Safety
 /// `place` is null or valid.
-pub(super) unsafe fn capture_allocation(
+pub(in crate::api) unsafe fn capture_allocation(
     runtime: &mut Runtime,
     place: *mut *mut c_void,
     bytes: usize,
     stream: StreamHandle,
     entry: Entry,
 ) -> Result<(), Error> {
-    super::memory::allocate(runtime, place, bytes, AllocationKind::Async, entry)?;
+    super::allocations::allocate(runtime, place, bytes, AllocationKind::Async, entry)?;
     // SAFETY: not null, and just written.
     let address = unsafe { place.read() } as u64;
     runtime.captures.take(&mut runtime.graphs, stream as usize, Work::Allocate(address))
 }
 
 /// `cudaFreeAsync` in a stream that is captured.
-pub(super) fn capture_free(runtime: &mut Runtime, address: u64, stream: StreamHandle) -> Result<(), Error> {
+pub(in crate::api) fn capture_free(runtime: &mut Runtime, address: u64, stream: StreamHandle) -> Result<(), Error> {
     runtime.memory.registry.find(address).ok_or(error::INVALID_VALUE)?;
     runtime.captures.take(&mut runtime.graphs, stream as usize, Work::Free(address))
 }
@@ -64,7 +64,7 @@ api! {
             return Err(error::INVALID_VALUE);
         }
         let mut address = std::ptr::null_mut();
-        super::memory::allocate(runtime, &raw mut address, given.bytes, AllocationKind::Async, entry)?;
+        super::allocations::allocate(runtime, &raw mut address, given.bytes, AllocationKind::Async, entry)?;
         // SAFETY: by the contract.
         let added = unsafe { add(runtime, place, graph, after, count, Work::Allocate(address as u64)) };
         if added.is_err() {
@@ -102,6 +102,6 @@ api! {
     /// Gives back what graphs hold in reserve: nothing.
     fn cudaDeviceGraphMemTrim(device: c_int) |runtime, entry| {
         let _ = (runtime, entry);
-        super::device::only_device(device)
+        crate::api::device::only_device(device)
     }
 }

@@ -81,11 +81,11 @@ impl TicketPlace {
 
 /// The launch slots, but for which of them are busy.
 #[derive(Debug, Default)]
-pub(super) struct Slots {
+pub(in crate::gpu) struct Slots {
     begun: Vec<Option<Begun>>,
     /// Slots that belong to nodes of CUDA graphs, a bit each.
-    pub(super) held: u64,
-    pub(super) stop: bool,
+    pub(in crate::gpu) held: u64,
+    pub(in crate::gpu) stop: bool,
 }
 
 /// A GPU that takes part in the trace.
@@ -94,14 +94,14 @@ pub struct Session {
     pub shared: Shared,
     slots: Mutex<Slots>,
     /// A slot has become free, or busy.
-    pub(super) changed: Condvar,
-    pub(super) busy: AtomicU64,
+    pub(in crate::gpu) changed: Condvar,
+    pub(in crate::gpu) busy: AtomicU64,
     /// Slots whose launch did not start after all.
     withdrawn: AtomicU64,
     /// Rounds of the draining thread in which something had come.
-    pub(super) progress: AtomicU64,
+    pub(in crate::gpu) progress: AtomicU64,
     /// Code of the error after which nothing more comes from the device.
-    pub(super) fault: AtomicI32,
+    pub(in crate::gpu) fault: AtomicI32,
     addresses: &'static AddressMap,
     output: Box<dyn Output>,
     dropped: AtomicBool,
@@ -132,7 +132,7 @@ impl Session {
         session
     }
 
-    pub(super) fn lock(&self) -> MutexGuard<'_, Slots> {
+    pub(in crate::gpu) fn lock(&self) -> MutexGuard<'_, Slots> {
         self.slots.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

@@ -1,6 +1,6 @@
 //! Graphs made by hand: graphs, nodes and the dependencies between them.
 
-use super::{api, put};
+use crate::api::{api, put};
 use crate::cuda::error::{self, Error};
 use crate::cuda::graph_types::{FillParameters, GraphHandle, HostParameters, KernelParameters, NodeHandle};
 use crate::cuda::types::{EventHandle, Memcpy3D};
@@ -14,7 +14,7 @@ use std::ffi::{c_int, c_uint, c_void};
 ///
 /// # Safety
 /// `parameters` is null or valid, and the arguments are as for a launch.
-pub(super) unsafe fn kernel(runtime: &Runtime, parameters: *const KernelParameters) -> Result<Work, Error> {
+pub(in crate::api) unsafe fn kernel(runtime: &Runtime, parameters: *const KernelParameters) -> Result<Work, Error> {
     // SAFETY: by the contract.
     let p = unsafe { parameters.as_ref() }.ok_or(error::INVALID_VALUE)?;
     if !p.extra.is_null() {
@@ -36,7 +36,7 @@ pub(super) unsafe fn kernel(runtime: &Runtime, parameters: *const KernelParamete
 ///
 /// # Safety
 /// `parameters` is null or valid.
-pub(super) unsafe fn fill(parameters: *const FillParameters) -> Result<Work, Error> {
+pub(in crate::api) unsafe fn fill(parameters: *const FillParameters) -> Result<Work, Error> {
     // SAFETY: by the contract.
     let p = unsafe { parameters.as_ref() }.ok_or(error::INVALID_VALUE)?;
     // With one row the pitch is not looked at.
@@ -49,7 +49,7 @@ pub(super) unsafe fn fill(parameters: *const FillParameters) -> Result<Work, Err
 ///
 /// # Safety
 /// `parameters` is null or valid.
-pub(super) unsafe fn host(parameters: *const HostParameters) -> Result<Work, Error> {
+pub(in crate::api) unsafe fn host(parameters: *const HostParameters) -> Result<Work, Error> {
     // SAFETY: by the contract.
     let p = unsafe { parameters.as_ref() }.ok_or(error::INVALID_VALUE)?;
     let function = p.function.ok_or(error::INVALID_VALUE)?;
@@ -60,7 +60,7 @@ pub(super) unsafe fn host(parameters: *const HostParameters) -> Result<Work, Err
 ///
 /// # Safety
 /// `place` is null or valid; `after` points to `count` nodes.
-pub(super) unsafe fn add(
+pub(in crate::api) unsafe fn add(
     runtime: &mut Runtime,
     place: *mut NodeHandle,
     graph: GraphHandle,
@@ -129,16 +129,16 @@ adding! {
         => crate::gpu::graphs::calls::add_kernel_node = kernel(runtime, parameters)?;
     /// Adds a copy of slices of rows.
     fn cudaGraphAddMemcpyNode(parameters: *const Memcpy3D) |runtime| =
-        Work::Copy(super::copy::copy_3d(runtime, parameters)?);
+        Work::Copy(crate::api::copies::copy::copy_3d(runtime, parameters)?);
     /// Adds a copy of bytes.
     fn cudaGraphAddMemcpyNode1D(to: *mut c_void, from: *const c_void, bytes: usize, kind: c_int) |runtime| =
         Work::Copy(CopyWork::flat(to as u64, from as u64, bytes as u64, kind));
     /// Adds a copy into a variable.
     fn cudaGraphAddMemcpyNodeToSymbol(symbol: *const c_void, from: *const c_void, bytes: usize, offset: usize,
-        kind: c_int) |runtime| = Work::Copy(super::symbols::to_symbol(runtime, symbol, from, bytes, offset, kind)?);
+        kind: c_int) |runtime| = Work::Copy(crate::api::copies::symbols::to_symbol(runtime, symbol, from, bytes, offset, kind)?);
     /// Adds a copy out of a variable.
     fn cudaGraphAddMemcpyNodeFromSymbol(to: *mut c_void, symbol: *const c_void, bytes: usize, offset: usize,
-        kind: c_int) |runtime| = Work::Copy(super::symbols::from_symbol(runtime, to, symbol, bytes, offset, kind)?);
+        kind: c_int) |runtime| = Work::Copy(crate::api::copies::symbols::from_symbol(runtime, to, symbol, bytes, offset, kind)?);
     /// Adds a fill.
     fn cudaGraphAddMemsetNode(parameters: *const FillParameters) |runtime| = fill(parameters)?;
     /// Adds a call of the host.
@@ -317,7 +317,7 @@ api! {
     fn cudaGraphMemcpyNodeSetParams(node: NodeHandle, parameters: *const Memcpy3D) |runtime, entry| {
         let _ = entry;
         // SAFETY: by the contract.
-        let work = Work::Copy(unsafe { super::copy::copy_3d(runtime, parameters)? });
+        let work = Work::Copy(unsafe { crate::api::copies::copy::copy_3d(runtime, parameters)? });
         exchange(&mut runtime.graphs.node(node as usize)?.work, work)
     }
 
@@ -352,7 +352,7 @@ api! {
 }
 
 /// Gives a node other work of the same kind.
-pub(super) fn exchange(old: &mut Work, new: Work) -> Result<(), Error> {
+pub(in crate::api) fn exchange(old: &mut Work, new: Work) -> Result<(), Error> {
     if old.kind() != new.kind() {
         return Err(error::INVALID_VALUE);
     }

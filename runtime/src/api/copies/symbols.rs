@@ -1,6 +1,6 @@
 //! Device variables by the address of their host shadow.
 
-use super::{api, per_thread, put};
+use crate::api::{api, per_thread, put};
 use crate::cuda::error::{self, Error};
 use crate::cuda::types::StreamHandle;
 use crate::graphs::{CopyWork, Work};
@@ -25,7 +25,7 @@ fn part(runtime: &Runtime, symbol: *const c_void, offset: usize, bytes: usize) -
 }
 
 /// A copy into a variable.
-pub(super) fn to_symbol(
+pub(in crate::api) fn to_symbol(
     runtime: &Runtime,
     symbol: *const c_void,
     from: *const c_void,
@@ -41,7 +41,7 @@ pub(super) fn to_symbol(
 }
 
 /// A copy out of a variable.
-pub(super) fn from_symbol(
+pub(in crate::api) fn from_symbol(
     runtime: &Runtime,
     to: *mut c_void,
     symbol: *const c_void,

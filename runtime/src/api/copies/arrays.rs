@@ -1,6 +1,6 @@
 //! CUDA arrays: allocation, and copies in and out. An array's texels lie row by row, each row from a new sector.
 
-use super::{api, per_thread, put};
+use crate::api::{api, per_thread, put};
 use crate::cuda::error::{self, Error};
 use crate::cuda::types::{ChannelDesc, Extent, StreamHandle};
 use crate::graphs::{CopyWork, Work};
@@ -70,7 +70,7 @@ fn part(array: &Array, x: usize, y: usize, width: usize, height: usize) -> Resul
     Ok(Rows { start: array.image.base + y as u64 * array.image.row + x as u64, pitch: array.image.row })
 }
 
-fn rows(pointer: *const c_void, pitch: usize) -> Rows {
+pub(in crate::api) fn rows(pointer: *const c_void, pitch: usize) -> Rows {
     Rows { start: pointer as u64, pitch: pitch as u64 }
 }
 

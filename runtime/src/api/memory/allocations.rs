@@ -1,6 +1,6 @@
 //! Allocation: device, managed, pinned, registered.
 
-use super::{api, per_thread, put};
+use crate::api::{api, per_thread, put};
 use crate::cuda::error;
 use crate::cuda::types::{Extent, MemLocation, PitchedPtr, PointerAttributes, StreamHandle};
 use crate::memory::Description;
@@ -14,18 +14,18 @@ use warpline_format::event::{Allocation, AllocationKind, Event};
 /// Rows of pitched allocations start at multiples of this many bytes.
 const PITCH: usize = 512;
 /// Flags of `cudaHostAlloc`: portable, mapped, write-combined.
-pub(super) const HOST_ALLOC_FLAGS: c_uint = 0x7;
+pub(in crate::api) const HOST_ALLOC_FLAGS: c_uint = 0x7;
 /// Flags of `cudaHostRegister`: portable, mapped, I/O memory, read-only.
 const HOST_REGISTER_FLAGS: c_uint = 0xf;
 /// `cudaMemAttachGlobal`, `cudaMemAttachHost`.
-pub(super) const ATTACH: [c_uint; 2] = [1, 2];
+pub(in crate::api) const ATTACH: [c_uint; 2] = [1, 2];
 
 /// What `cudaFree` takes.
-pub(super) const DEVICE_KINDS: &[AllocationKind] =
+pub(in crate::api) const DEVICE_KINDS: &[AllocationKind] =
     &[AllocationKind::Malloc, AllocationKind::Managed, AllocationKind::Pitch, AllocationKind::Async];
 
 /// Allocates, and writes the address to where the program wants it.
-pub(super) fn allocate(
+pub(in crate::api) fn allocate(
     runtime: &mut Runtime,
     place: *mut *mut c_void,
     bytes: usize,
@@ -41,7 +41,7 @@ pub(super) fn allocate(
 }
 
 /// Pinned host memory: reachable by kernels, and a host allocation that copies can name.
-pub(super) fn allocate_host(
+pub(in crate::api) fn allocate_host(
     runtime: &mut Runtime,
     place: *mut *mut c_void,
     bytes: usize,
@@ -65,14 +65,14 @@ pub(super) fn allocate_host(
 }
 
 /// Rounds a row up, and gives the bytes of `rows` rows.
-pub(super) fn pitched(width: usize, rows: usize) -> Result<(usize, usize), error::Error> {
+pub(in crate::api) fn pitched(width: usize, rows: usize) -> Result<(usize, usize), error::Error> {
     let pitch = width.checked_next_multiple_of(PITCH).ok_or(error::INVALID_VALUE)?;
     let bytes = pitch.checked_mul(rows).ok_or(error::MEMORY_ALLOCATION)?;
     Ok((pitch, bytes))
 }
 
 /// Allocates in the order of a stream, or adds a node to what is captured of it.
-pub(super) fn allocate_in_order(
+pub(in crate::api) fn allocate_in_order(
     runtime: &mut Runtime,
     place: *mut *mut c_void,
     bytes: usize,
@@ -81,7 +81,7 @@ pub(super) fn allocate_in_order(
 ) -> Result<(), error::Error> {
     if runtime.captures.of(stream as usize).is_some() {
         // SAFETY: by the contract of the calling API function.
-        return unsafe { super::graph_memory::capture_allocation(runtime, place, bytes, stream, entry) };
+        return unsafe { super::graph_allocations::capture_allocation(runtime, place, bytes, stream, entry) };
     }
     allocate(runtime, place, bytes, AllocationKind::Async, entry)?;
     // SAFETY: not null, and just written.
@@ -91,20 +91,20 @@ pub(super) fn allocate_in_order(
 }
 
 /// Frees in the order of a stream.
-pub(super) fn free_in_order(
+pub(in crate::api) fn free_in_order(
     runtime: &mut Runtime,
     pointer: *mut c_void,
     stream: StreamHandle,
     entry: Entry,
 ) -> Result<(), error::Error> {
     if runtime.captures.of(stream as usize).is_some() {
-        return super::graph_memory::capture_free(runtime, pointer as u64, stream);
+        return super::graph_allocations::capture_free(runtime, pointer as u64, stream);
     }
     runtime.free(pointer as u64, DEVICE_KINDS, entry)
 }
 
 /// Makes host memory reachable.
-pub(super) fn register(
+pub(in crate::api) fn register(
     runtime: &mut Runtime,
     pointer: *mut c_void,
     bytes: usize,
@@ -138,7 +138,11 @@ pub(super) fn register(
 }
 
 /// Ends that.
-pub(super) fn unregister(runtime: &mut Runtime, pointer: *mut c_void, entry: Entry) -> Result<(), error::Error> {
+pub(in crate::api) fn unregister(
+    runtime: &mut Runtime,
+    pointer: *mut c_void,
+    entry: Entry,
+) -> Result<(), error::Error> {
     runtime.free(pointer as u64, &[AllocationKind::Registered], entry).map_err(|_| error::HOST_MEMORY_NOT_REGISTERED)
 }
 
@@ -328,7 +332,7 @@ api! {
 }
 
 /// Device 0, the host, or one of its NUMA nodes.
-pub(super) fn check_location(location: MemLocation) -> Result<(), error::Error> {
+pub(in crate::api) fn check_location(location: MemLocation) -> Result<(), error::Error> {
     match location.kind {
         1 if location.id == 0 => Ok(()),
         1 => Err(error::INVALID_DEVICE),
@@ -337,7 +341,11 @@ pub(super) fn check_location(location: MemLocation) -> Result<(), error::Error> 
     }
 }
 
-pub(super) fn check_managed(runtime: &Runtime, pointer: *const c_void, bytes: usize) -> Result<(), error::Error> {
+pub(in crate::api) fn check_managed(
+    runtime: &Runtime,
+    pointer: *const c_void,
+    bytes: usize,
+) -> Result<(), error::Error> {
     let live = runtime.memory.registry.find(pointer as u64).ok_or(error::INVALID_VALUE)?;
     let managed = matches!(live.kind, AllocationKind::Managed | AllocationKind::ManagedGlobal);
     let fits = bytes != 0 && bytes as u64 <= live.bytes - (pointer as u64 - live.start());

@@ -1,7 +1,7 @@
 //! Executable graphs. Their nodes run one after the other, in an order that is the same in every run.
 
-use super::graphs::{exchange, fill, host, kernel};
-use super::{api, per_thread, put};
+use super::nodes::{exchange, fill, host, kernel};
+use crate::api::{api, per_thread, put};
 use crate::cuda::error::{self, Error};
 use crate::cuda::graph_types::{
     ExecutableHandle, FillParameters, GraphHandle, HostParameters, InstantiateParameters, KernelParameters, NodeHandle,
@@ -141,7 +141,7 @@ api! {
     ) |runtime, entry| => crate::gpu::graphs::calls::set_copy {
         let _ = entry;
         // SAFETY: by the contract.
-        let work = Work::Copy(unsafe { super::copy::copy_3d(runtime, parameters)? });
+        let work = Work::Copy(unsafe { crate::api::copies::copy::copy_3d(runtime, parameters)? });
         exchange(node_work(runtime, executable, node)?, work)
     }
 
@@ -171,7 +171,7 @@ api! {
     ) |runtime, entry| => crate::gpu::graphs::calls::set_copy_to_symbol {
         let _ = entry;
         // SAFETY: by the contract.
-        let work = Work::Copy(super::symbols::to_symbol(runtime, symbol, from, bytes, offset, kind)?);
+        let work = Work::Copy(crate::api::copies::symbols::to_symbol(runtime, symbol, from, bytes, offset, kind)?);
         exchange(node_work(runtime, executable, node)?, work)
     }
 
@@ -186,7 +186,7 @@ api! {
         kind: c_int,
     ) |runtime, entry| => crate::gpu::graphs::calls::set_copy_from_symbol {
         let _ = entry;
-        let work = Work::Copy(super::symbols::from_symbol(runtime, to, symbol, bytes, offset, kind)?);
+        let work = Work::Copy(crate::api::copies::symbols::from_symbol(runtime, to, symbol, bytes, offset, kind)?);
         exchange(node_work(runtime, executable, node)?, work)
     }
 

@@ -1,0 +1,5 @@
+//! Allocations, of pools and of graphs, too.
+
+pub mod allocations;
+pub mod graph_allocations;
+pub mod pools;
