@@ -23,6 +23,7 @@ pub mod merge;
 pub mod metrics;
 pub mod models;
 mod named_files;
+pub mod pages;
 pub mod patterns;
 pub mod prediction;
 pub mod profile;

@@ -12,11 +12,12 @@ use warpline::advice::{Advice, Choice, Equation};
 use warpline::analysis::{NoProgress, analyze_with};
 use warpline::hierarchy::Traffic;
 use warpline::models;
+use warpline::pages::PageSettings;
 use warpline::profile::file::{from_bytes, to_bytes};
 use warpline::profile::model::{PathSpread, RatioSpread, Spread};
 use warpline::profile::{BuildInput, Profile, RunFacts, build};
 use warpline::report::{TextOptions, text};
-use warpline::simulation::{PageSettings, Settings};
+use warpline::simulation::Settings;
 use warpline::trace::TraceReader;
 use warpline_format::event::Event;
 

@@ -9,19 +9,21 @@ use warpline_format::event::LaunchId;
 use super::KernelData;
 use crate::attribution::{AllocationMap, MapChange};
 use crate::hierarchy::Written;
+use crate::pages::{PageCounts, Pages};
 use crate::patterns::{Patterns, SitePattern, Touched};
 use crate::requests::{Follower, LaunchShape, LaunchWork, Pool, WorkerLost};
-use crate::simulation::{PageCounts, Settings, SharedStage, Simulation};
+use crate::simulation::{Settings, SharedStage, Simulation};
 
 /// Each worker has one of each.
-type Followers = (Option<Simulation>, Option<Patterns>);
+type Followers = (Option<Simulation>, Option<Patterns>, Option<Pages>);
 /// What they hand on at a launch's end.
 pub(super) type Followed = <Followers as Follower>::Result;
 
 /// Those of worker number `worker`; nothing follows where only requests are counted.
 fn new(simulated: Option<(&Settings, &SharedStage)>, worker: u32) -> Followers {
-    let Some((settings, stage)) = simulated else { return (None, None) };
-    (Some(Simulation::new(settings, worker, stage.clone())), Some(Patterns::default()))
+    let Some((settings, stage)) = simulated else { return (None, None, None) };
+    let simulation = Simulation::new(settings, worker, stage.clone());
+    (Some(simulation), Some(Patterns::default()), settings.pages.map(Pages::new))
 }
 
 /// The workers with their followers, and L2 where caches are simulated.
@@ -89,8 +91,8 @@ pub(super) struct LaunchFollowed {
 
 impl LaunchFollowed {
     /// Adds what one worker's found.
-    pub(super) fn add(&mut self, (pages, patterns): Followed) {
-        if let Some(pages) = pages.flatten() {
+    pub(super) fn add(&mut self, (_, patterns, pages): Followed) {
+        if let Some(pages) = pages {
             self.pages.get_or_insert_default().add(&pages);
         }
         let Some(patterns) = patterns else { return };

@@ -17,10 +17,10 @@ use super::{AllocationData, Failures, HostAllocationData, InstructionSums, Launc
 use crate::attribution::{ContextTree, Module, ROOT};
 use crate::hierarchy::Traffic;
 use crate::metrics::Counters;
+use crate::pages::PageCounts;
 use crate::patterns::SitePattern;
 use crate::races::{Conflict, RaceCheck};
 use crate::requests::{CellKey, Cells};
-use crate::simulation::PageCounts;
 
 /// The program as it told of itself.
 #[derive(Clone, Debug)]

@@ -26,7 +26,7 @@ pub struct LocalLayout {
 impl LocalLayout {
     /// The line with word 0 of a resident warp's stacks.
     #[inline]
-    fn first_line(&self, slot: u32) -> u64 {
+    pub fn first_line(&self, slot: u32) -> u64 {
         self.base / 128 + u64::from(slot) * self.bytes_per_lane.div_ceil(4).max(1)
     }
 }

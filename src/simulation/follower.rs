@@ -6,7 +6,6 @@ use warpline_format::access::Space;
 use warpline_format::event::LaunchId;
 use warpline_format::site_table::{CacheOp, Op};
 
-use super::pages::{PageCounts, Pages};
 use super::stage::SharedStage;
 use super::{ReuseScope, ReuseSettings, Settings};
 use crate::hierarchy::{Coalescer, Egress, FirstLevel, LocalLayout, StageCounts, TrafficCells, tag_passes};
@@ -31,7 +30,6 @@ struct Running {
     traffic: TrafficCells,
     reuse: ReuseCells,
     kernel: u32,
-    pages: Option<Pages>,
 }
 
 impl Running {
@@ -78,7 +76,7 @@ impl Simulation {
 }
 
 impl Follower for Simulation {
-    type Result = Option<PageCounts>;
+    type Result = ();
 
     fn wants_shared(&self) -> bool {
         false
@@ -104,7 +102,6 @@ impl Follower for Simulation {
             traffic: TrafficCells::default(),
             reuse: ReuseCells::new(),
             kernel: launch.kernel,
-            pages: self.settings.pages.map(Pages::new),
         };
         self.launches.insert(launch.id, running);
     }
@@ -144,9 +141,6 @@ impl Follower for Simulation {
         }
         let (slot, cell, place) = (request.slot, request.cell, request.place);
         let pieces = running.first.request(sm, slot, access, width, op, cache, cell, place, traffic, left);
-        if let Some(pages) = &mut running.pages {
-            pages.request(sm, pieces);
-        }
         if let Some(stages) = &self.settings.hierarchy.stages {
             running.traffic.cell(request.cell).stages.add(&StageCounts {
                 data: u64::from(request.passes.passes),
@@ -184,8 +178,8 @@ impl Follower for Simulation {
         self.batch += 1;
     }
 
-    fn end(&mut self, launch: &LaunchShape, cells: &mut Cells) -> Option<PageCounts> {
-        let mut running = self.launches.remove(&launch.id)?;
+    fn end(&mut self, launch: &LaunchShape, cells: &mut Cells) {
+        let Some(mut running) = self.launches.remove(&launch.id) else { return };
         self.stage.finish(self.worker);
         for scope in running.scopes.iter_mut().flatten() {
             scope.end(0, &mut Serve { coalescer: &mut self.coalescer, cells: &mut running.reuse });
@@ -202,7 +196,6 @@ impl Follower for Simulation {
         }
         self.idle.push(running.first);
         self.spare.extend(running.scopes.into_iter().flatten());
-        running.pages.map(Pages::finish)
     }
 }
 

@@ -11,7 +11,6 @@ mod delta_tests;
 mod follower;
 #[cfg(test)]
 mod measured_tests;
-mod pages;
 mod reorder;
 mod settings;
 mod stage;
@@ -23,7 +22,6 @@ pub(crate) use delta_tests::{random_walk, walk, walk_behind};
 
 pub use bypass::Bypass;
 pub use follower::Simulation;
-pub use pages::{DEFAULT_WINDOW, PageCounts, PageSettings};
 pub use reorder::{Misfit, Reorder, ReorderError};
 pub use settings::{ReuseScope, ReuseSettings, Settings};
 pub use stage::SharedStage;

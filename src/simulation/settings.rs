@@ -5,9 +5,10 @@ use std::sync::Arc;
 
 use warpline_format::occupancy::Stated;
 
-use super::{Bypass, DEFAULT_WINDOW, PageSettings};
+use super::Bypass;
 use crate::hierarchy::{Copies, HierarchyConfig};
 use crate::locality::{Distance, Stores};
+use crate::pages::{DEFAULT_WINDOW, PageSettings};
 use crate::races::RaceCheck;
 
 /// Within what uses are of the same data.

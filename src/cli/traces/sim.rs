@@ -12,9 +12,9 @@ use crate::cli::models::default_model;
 use crate::cli::traces::piped::Whole;
 use crate::cli::{Failure, quantities};
 use crate::exit_code;
+use crate::pages::PageSettings;
 use crate::profile::model::Environment;
 use crate::profile::{self, BuildInput, RunFacts, Sources};
-use crate::simulation::PageSettings;
 use crate::trace::{self, TraceReader};
 
 pub(in crate::cli) fn execute(arguments: &SimArguments) -> Result<u8, Failure> {

@@ -3,10 +3,10 @@
 use super::rows::caches::caches;
 use crate::advice::{Advice, Choice};
 use crate::hierarchy::Traffic;
+use crate::pages::{PageCounts, PageSettings};
 use crate::profile::model::{
     BypassAdvice, BypassEquation, DramMetrics, LevelMetrics, PageMetrics, SiteChoice, WarpChoice, nine_digits,
 };
-use crate::simulation::{PageCounts, PageSettings};
 
 fn levels(traffic: &Traffic) -> (LevelMetrics, LevelMetrics, DramMetrics) {
     let caches = caches(traffic);

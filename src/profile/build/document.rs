@@ -14,9 +14,9 @@ use crate::advice::Advice;
 use crate::analysis::{AllocationData, Analysis, FaultData, Finish, KernelData, WarpSum};
 use crate::metrics::Counters;
 use crate::models::Rates;
+use crate::pages::PageSettings;
 use crate::profile::estimate;
 use crate::profile::model::{self, Missing, Profile};
-use crate::simulation::PageSettings;
 
 /// What the caller knows of the run beside the trace.
 #[derive(Clone, Debug, Default)]

@@ -1,9 +1,6 @@
-//! Reach of the TLBs: pages that an SM touches within a number of requests.
+//! Windows of requests and the pages in them.
 
 use rustc_hash::FxHashSet;
-
-use crate::geometry::LINE_BYTES;
-use crate::hierarchy::Piece;
 
 /// What is counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,39 +44,50 @@ impl PageCounts {
 
 /// The window of one SM.
 #[derive(Clone, Debug, Default)]
-struct Window {
+pub struct Window {
     requests: u32,
     last: Option<u64>,
     seen: FxHashSet<u64>,
 }
 
-/// Follows the SMs of a launch.
+impl Window {
+    /// A page that a request touches.
+    #[inline]
+    pub fn touch(&mut self, page: u64) {
+        if self.last != Some(page) {
+            self.last = Some(page);
+            self.seen.insert(page);
+        }
+    }
+}
+
+/// Counts over the SMs of a launch.
 #[derive(Clone, Debug)]
-pub struct Pages {
+pub struct Counting {
     settings: PageSettings,
     windows: Vec<Window>,
     counts: PageCounts,
 }
 
-impl Pages {
+impl Counting {
     /// At the begin of a launch.
-    pub fn new(settings: PageSettings) -> Pages {
-        Pages { settings, windows: Vec::new(), counts: PageCounts::default() }
+    pub fn new(settings: PageSettings) -> Counting {
+        Counting { settings, windows: Vec::new(), counts: PageCounts::default() }
     }
 
-    /// A request of an SM.
-    pub fn request(&mut self, sm: u32, pieces: &[Piece]) {
+    /// The window that an SM's next request belongs to.
+    #[inline]
+    pub fn window(&mut self, sm: u32) -> &mut Window {
         if self.windows.len() <= sm as usize {
             self.windows.resize_with(sm as usize + 1, Window::default);
         }
-        let window = &mut self.windows[sm as usize];
-        for piece in pieces {
-            let page = piece.line / (self.settings.page_bytes / LINE_BYTES);
-            if window.last != Some(page) {
-                window.last = Some(page);
-                window.seen.insert(page);
-            }
-        }
+        &mut self.windows[sm as usize]
+    }
+
+    /// A request of an SM has touched its pages.
+    #[inline]
+    pub fn end_of_request(&mut self, sm: u32) {
+        let Some(window) = self.windows.get_mut(sm as usize) else { return };
         window.requests += 1;
         if window.requests >= self.settings.window {
             close(window, &self.settings, &mut self.counts);
@@ -112,21 +120,24 @@ mod tests {
     use proptest::prelude::*;
     use std::collections::BTreeSet;
 
-    fn piece(line: u64) -> Piece {
-        Piece { line, sectors: 1, bytes: 1 }
+    fn request(pages: &mut Counting, sm: u32, lines: &[u64]) {
+        let page_bytes = pages.settings.page_bytes;
+        let window = pages.window(sm);
+        lines.iter().for_each(|line| window.touch(line * 128 / page_bytes));
+        pages.end_of_request(sm);
     }
 
     #[test]
     fn a_walk_touches_a_page_after_another() {
         // 64 requests of one line each, a page of 4 KiB has 32 lines: 2 pages, in windows of 16 requests one each.
         let settings = PageSettings { page_bytes: 4096, window: 16, reach_bytes: Some(4096) };
-        let mut pages = Pages::new(settings);
-        (0..64).for_each(|line| pages.request(0, &[piece(line)]));
+        let mut pages = Counting::new(settings);
+        (0..64).for_each(|line| request(&mut pages, 0, &[line]));
         let counts = pages.finish();
         assert_eq!((counts.windows, counts.pages, counts.most, counts.beyond, counts.all.len()), (4, 4, 1, 0, 2));
         // A page apart each: every window has 16, which is beyond one page's reach.
-        let mut pages = Pages::new(settings);
-        (0..40).for_each(|page| pages.request(3, &[piece(32 * page)]));
+        let mut pages = Counting::new(settings);
+        (0..40).for_each(|page| request(&mut pages, 3, &[32 * page]));
         let counts = pages.finish();
         assert_eq!((counts.windows, counts.pages, counts.most, counts.beyond, counts.all.len()), (3, 40, 16, 3, 40));
     }
@@ -136,7 +147,7 @@ mod tests {
         fn agrees_with_sets(window in 1u32..10, log in 12u32..16,
                             requests in prop::collection::vec((0u32..3, prop::collection::vec(0u64..4000, 1..5)), 0..100)) {
             let settings = PageSettings { page_bytes: 1 << log, window, reach_bytes: Some(3 << log) };
-            let mut pages = Pages::new(settings);
+            let mut pages = Counting::new(settings);
             let mut want = PageCounts::default();
             for sm in 0..3 {
                 let of_sm: Vec<_> = requests.iter().filter(|(other, _)| *other == sm).map(|(_, lines)| lines).collect();
@@ -150,7 +161,7 @@ mod tests {
                 }
             }
             for (sm, lines) in &requests {
-                pages.request(*sm, &lines.iter().map(|&line| piece(line)).collect::<Vec<_>>());
+                request(&mut pages, *sm, lines);
             }
             prop_assert_eq!(pages.finish(), want);
         }
