@@ -5,6 +5,7 @@
 //! → [`findings`] → [`report`] → [`explore`]; [`comparison`] and [`merge`] take several profiles; [`validate`] compares with closed forms and hardware; [`cli`] puts them together.
 
 pub mod advice;
+pub mod analyses;
 pub mod analysis;
 pub mod attribution;
 pub mod cli;
@@ -23,7 +24,7 @@ pub mod merge;
 pub mod metrics;
 pub mod models;
 mod named_files;
-pub mod pages;
+
 pub mod patterns;
 pub mod prediction;
 pub mod profile;

@@ -1,9 +1,10 @@
 //! A trace of anybody's: what `warpline sim` and `warpline report` make of it.
 
+use warpline::analyses::pages::PageSettings;
 use warpline::analysis::{NoProgress, analyze_for};
 use warpline::models;
 use warpline::profile::{self, BuildInput, RunFacts, Sources};
-use warpline::simulation::{PageSettings, Settings};
+use warpline::simulation::Settings;
 use warpline::trace::TraceReader;
 use warpline_format::chunk::{CHUNK_HEAD_BYTES, ChunkHead, ChunkKind, HEADER_BYTES};
 use warpline_format::device::Device;

@@ -7,23 +7,23 @@ use warpline_format::access::Space;
 use warpline_format::event::LaunchId;
 
 use super::KernelData;
+use crate::analyses::{self, Listed, Sums};
 use crate::attribution::{AllocationMap, MapChange};
 use crate::hierarchy::Written;
-use crate::pages::{PageCounts, Pages};
 use crate::patterns::{Patterns, SitePattern, Touched};
 use crate::requests::{Follower, LaunchShape, LaunchWork, Pool, WorkerLost};
 use crate::simulation::{Settings, SharedStage, Simulation};
 
 /// Each worker has one of each.
-type Followers = (Option<Simulation>, Option<Patterns>, Option<Pages>);
+type Followers = (Option<Simulation>, Option<Patterns>, Listed);
 /// What they hand on at a launch's end.
 pub(super) type Followed = <Followers as Follower>::Result;
 
 /// Those of worker number `worker`; nothing follows where only requests are counted.
 fn new(simulated: Option<(&Settings, &SharedStage)>, worker: u32) -> Followers {
-    let Some((settings, stage)) = simulated else { return (None, None, None) };
+    let Some((settings, stage)) = simulated else { return (None, None, Listed::default()) };
     let simulation = Simulation::new(settings, worker, stage.clone());
-    (Some(simulation), Some(Patterns::default()), settings.pages.map(Pages::new))
+    (Some(simulation), Some(Patterns::default()), analyses::all(settings.pages))
 }
 
 /// The workers with their followers, and L2 where caches are simulated.
@@ -84,17 +84,15 @@ impl Following {
 /// What the workers' followers found in one launch.
 #[derive(Default)]
 pub(super) struct LaunchFollowed {
-    pages: Option<PageCounts>,
+    sums: Sums,
     sites: BTreeMap<(u32, Space), SitePattern>,
     touched: Vec<Touched>,
 }
 
 impl LaunchFollowed {
     /// Adds what one worker's found.
-    pub(super) fn add(&mut self, (_, patterns, pages): Followed) {
-        if let Some(pages) = pages {
-            self.pages.get_or_insert_default().add(&pages);
-        }
+    pub(super) fn add(&mut self, (_, patterns, sums): Followed) {
+        self.sums.add(&sums);
         let Some(patterns) = patterns else { return };
         for (key, pattern) in patterns.sites {
             self.sites.entry(key).or_default().add(&pattern);
@@ -104,9 +102,7 @@ impl LaunchFollowed {
 
     /// Adds it all to the kernel's figures and to the memory that is touched, while the allocations are the launch's.
     pub(super) fn keep(self, kernel: &mut KernelData, touched: &mut Touched, map: &AllocationMap) {
-        if let Some(pages) = self.pages {
-            kernel.pages.get_or_insert_default().add(&pages);
-        }
+        kernel.sums.add(&self.sums);
         for ((site, space), mut pattern) in self.sites {
             pattern.collisions.settle(|address| {
                 // Where a block's shared memory lies depends on what else is resident.

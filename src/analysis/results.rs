@@ -14,10 +14,10 @@ use warpline_format::site_table::Op;
 use warpline_format::occupancy::Resources;
 
 use super::{AllocationData, Failures, HostAllocationData, InstructionSums, LaunchGroup, WholeRun};
+use crate::analyses::Sums;
 use crate::attribution::{ContextTree, Module, ROOT};
 use crate::hierarchy::Traffic;
 use crate::metrics::Counters;
-use crate::pages::PageCounts;
 use crate::patterns::SitePattern;
 use crate::races::{Conflict, RaceCheck};
 use crate::requests::{CellKey, Cells};
@@ -222,8 +222,8 @@ pub struct KernelData {
     pub branches: BTreeMap<u32, BranchSum>,
     /// How requests use memory, by site and space.
     pub patterns: BTreeMap<(u32, Space), SitePattern>,
-    /// Pages touched, where they were counted.
-    pub pages: Option<PageCounts>,
+    /// What the listed analyses found.
+    pub sums: Sums,
 }
 
 impl KernelData {

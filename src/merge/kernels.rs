@@ -66,6 +66,7 @@ fn blank(kernel: &Kernel) -> Kernel {
         estimates: Vec::new(),
         bypass: None,
         pages: None,
+        tables: Vec::new(),
         whole_run: None,
         // Allocations have other numbers now; `predict` takes one of the profiles.
         addresses: None,
@@ -108,6 +109,7 @@ pub(super) fn take(merged: &mut Merged, profile: &Profile, ids: &Ids) {
         sum.launch_count = launch_count;
         sum.recorded_launches = Some(recorded).filter(|recorded| *recorded != sum.launch_count);
         sum.spill_bytes = sum.spill_bytes.max(kernel.spill_bytes);
+        super::tables::add(&mut sum.tables, &kernel.tables, left_out);
         for estimate in &kernel.estimates {
             match sum.estimates.iter_mut().find(|one| one.model == estimate.model) {
                 Some(sum) => add_estimate(sum, estimate),

@@ -22,6 +22,7 @@ mod ranges;
 mod rows;
 mod run;
 mod spreads;
+mod tables;
 mod together;
 mod whole;
 

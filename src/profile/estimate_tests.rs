@@ -76,7 +76,7 @@ fn kernel(launches: Vec<LaunchData>) -> KernelData {
         launches,
         blocks: BTreeMap::new(),
         branches: BTreeMap::new(),
-        pages: None,
+        sums: Default::default(),
         patterns: BTreeMap::new(),
     }
 }

@@ -6,9 +6,9 @@ use std::sync::Arc;
 use warpline_format::occupancy::Stated;
 
 use super::Bypass;
+use crate::analyses::pages::{DEFAULT_WINDOW, PageSettings};
 use crate::hierarchy::{Copies, HierarchyConfig};
 use crate::locality::{Distance, Stores};
-use crate::pages::{DEFAULT_WINDOW, PageSettings};
 use crate::races::RaceCheck;
 
 /// Within what uses are of the same data.

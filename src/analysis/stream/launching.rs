@@ -13,6 +13,7 @@ use super::analyzer::Analyzer;
 use super::open_launch::OpenLaunch;
 use super::refusal::Refusal;
 use super::{counted, limits};
+use crate::analyses::Sums;
 use crate::analysis::followers::{Followed, LaunchFollowed};
 use crate::analysis::results::{HostTraffic, LeftOut};
 use crate::analysis::sharing::Place;
@@ -50,7 +51,7 @@ impl Analyzer {
                 groups: BTreeMap::new(),
                 blocks: BTreeMap::new(),
                 branches: BTreeMap::new(),
-                pages: None,
+                sums: Sums::default(),
                 patterns: BTreeMap::new(),
             });
             kernels.len() as u32 - 1

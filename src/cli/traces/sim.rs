@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::advice::{Advice, advise};
+use crate::analyses::pages::PageSettings;
 use crate::analysis::{self, Analysis, Finish};
 use crate::cli::args::SimArguments;
 use crate::cli::models::chosen::{Chosen, bound_memory, choose};
@@ -12,7 +13,6 @@ use crate::cli::models::default_model;
 use crate::cli::traces::piped::Whole;
 use crate::cli::{Failure, quantities};
 use crate::exit_code;
-use crate::pages::PageSettings;
 use crate::profile::model::Environment;
 use crate::profile::{self, BuildInput, RunFacts, Sources};
 use crate::trace::{self, TraceReader};

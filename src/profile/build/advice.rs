@@ -2,8 +2,8 @@
 
 use super::rows::caches::caches;
 use crate::advice::{Advice, Choice};
+use crate::analyses::pages::{PageCounts, PageSettings};
 use crate::hierarchy::Traffic;
-use crate::pages::{PageCounts, PageSettings};
 use crate::profile::model::{
     BypassAdvice, BypassEquation, DramMetrics, LevelMetrics, PageMetrics, SiteChoice, WarpChoice, nine_digits,
 };

@@ -7,14 +7,14 @@ use warpline_format::event::{
 };
 use warpline_format::visible;
 
-use super::kernels::{addresses, decisions, launches, occupancy, other_models, spread, whole};
+use super::kernels::{addresses, decisions, launches, occupancy, other_models, spread, tables, whole};
 use super::rows::{Paths, SpaceSums, caches, chain_place, device_frame, op_name, rows};
 use super::{advice, conflicts, missing, notes, sources, unnamed};
 use crate::advice::Advice;
+use crate::analyses::pages::PageSettings;
 use crate::analysis::{AllocationData, Analysis, FaultData, Finish, KernelData, WarpSum};
 use crate::metrics::Counters;
 use crate::models::Rates;
-use crate::pages::PageSettings;
 use crate::profile::estimate;
 use crate::profile::model::{self, Missing, Profile};
 
@@ -133,7 +133,7 @@ pub fn build(input: BuildInput<'_>) -> Profile {
             let models = profile.run.models.iter().zip(&facts.rates);
             row.estimates = estimate::estimates(kernel, models, &without);
             row.bypass = facts.bypass.get(&id).map(advice::bypass);
-            let counted = facts.pages.as_ref().zip(kernel.pages.as_ref());
+            let counted = facts.pages.as_ref().zip(kernel.sums.get());
             row.pages = counted.map(|(settings, counts)| advice::pages(settings, counts));
         }
         for (key, counters) in kernel.cells.iter() {
@@ -287,6 +287,7 @@ fn add_kernel(
         estimates: Vec::new(),
         bypass: None,
         pages: None,
+        tables: tables::rows(module, kernel),
         whole_run: analysis.whole.as_ref().and_then(|(_, kernels)| kernels.get(&id)).map(whole::whole_run),
         addresses: addresses::of_kernel(analysis, kernel),
     });

@@ -12,6 +12,7 @@ use super::frames::Frame;
 use super::merged::{KernelExact, OverRanks, PathOverRanks};
 use super::metrics::{ByOp, DramMetrics, Instructions, Spaces};
 use super::spread::{PathSpread, RatioSpread, Spread, WholeRun};
+use super::table::Table;
 
 /// A kernel.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -73,6 +74,9 @@ pub struct Kernel {
     /// Pages touched by global and local requests, where a page size is known or was given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pages: Option<PageMetrics>,
+    /// What the listed analyses found, a table each.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tables: Vec<Table>,
     /// Where a budget recorded some of the launches: figures of all launches of the kernel, estimated.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub whole_run: Option<WholeRun>,

@@ -19,6 +19,7 @@ mod places;
 mod profile;
 mod run;
 mod spread;
+mod table;
 
 pub use addresses::{Addresses, Argument, Parameter, Variable};
 pub use advice::{BypassAdvice, BypassEquation, PageMetrics, SiteChoice, WarpChoice};
@@ -46,3 +47,4 @@ pub use places::{ByAllocation, Context, Line, Site};
 pub use profile::{NotSeen, Profile, SCHEMA, VERSION};
 pub use run::{CacheBytes, Environment, LookupBytes, Rank, Run};
 pub use spread::{Estimated, PathSpread, RatioSpread, Spread, WholeRun};
+pub use table::{Table, TableCell, TableColumn};

@@ -6,6 +6,7 @@ pub(super) mod launches;
 pub(super) mod occupancy;
 pub(super) mod other_models;
 pub(super) mod spread;
+pub(super) mod tables;
 pub(super) mod whole;
 
 pub use addresses::of_table as addresses_of;

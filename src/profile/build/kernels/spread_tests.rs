@@ -156,7 +156,7 @@ fn kernel(launches: Vec<LaunchData>, told: usize) -> KernelData {
         groups,
         blocks: BTreeMap::new(),
         branches: BTreeMap::new(),
-        pages: None,
+        sums: Default::default(),
         patterns: BTreeMap::new(),
     }
 }

@@ -127,10 +127,27 @@ function kernelView(parts) {
     modelTable(kernel),
     bypassPanel(kernel),
     pagesPanel(kernel),
+    ...(kernel.tables ?? []).map((table) => panel(table.title, {}, analysisTable(table))),
     distributionPanels(kernel.metrics, sites),
     panel("Launched from", { note: paths.length > 1 ? `${count(paths.length)} call paths` : null }, paths.slice(0, 5).map((one) => h("div", { class: "launched" }, paths.length > 1 ? h("p", { class: "note" }, plural(one.launches, "launch", "launches")) : null, pathList(one.path))), paths.length > 5 ? h("p", { class: "note" }, `and ${plural(paths.length - 5, "more path")}`) : null),
     kernel.launch_count > 1 ? panel("Launches", { note: link("launches", "of all kernels") }, launchesOfPage(kernel)) : null,
   ];
+}
+
+/** Rows of an analysis that has no view of its own. */
+function analysisTable(table) {
+  const cell = (value) => {
+    if (value === null || typeof value !== "object") return value;
+    if ("allocation" in value) return side().allocationLabel(value.allocation);
+    return value.column > 0 ? `${place(value.file, value.line)}:${value.column}` : place(value.file, value.line);
+  };
+  return dataTable({
+    id: `analysis-${table.id}`, label: table.title, rows: table.rows, search: false,
+    columns: table.columns.map((column, index) => ({
+      key: `column${index}`, label: column.name, value: (row) => cell(row[index]),
+      ...(column.unit === "" ? {} : { unit: column.unit === "bytes" ? "bytes" : "count" }),
+    })),
+  });
 }
 
 /** Launches that a kernel's page shows without being asked; the views of a kernel with more answer faster without. */

@@ -1,7 +1,8 @@
 //! The sections in their order.
 
 use super::{
-    allocations, branches, bypass, caches, conflicts, estimate, faults, kernels, launches, lines, models, reuse, whole,
+    allocations, branches, bypass, caches, conflicts, estimate, faults, kernels, launches, lines, models, reuse,
+    tables, whole,
 };
 use crate::profile::Profile;
 use crate::report::words::Style;
@@ -23,6 +24,7 @@ pub fn write_all(out: &mut String, profile: &Profile, style: Style, top: usize) 
     allocations::write(out, profile, style, top);
     branches::write(out, profile, style, top);
     branches::write_idle(out, profile, style, top);
+    tables::write(out, profile, style, top);
 }
 
 /// What was asked for when the profile was made.

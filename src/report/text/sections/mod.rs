@@ -13,6 +13,7 @@ mod launches;
 mod lines;
 mod models;
 mod reuse;
+mod tables;
 mod whole;
 
 pub use conflicts::{conflict_line, conflict_place, in_short as conflicts_in_short};

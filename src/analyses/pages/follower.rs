@@ -1,11 +1,11 @@
 //! Follows requests to global and local memory, and says which pages they touch.
 
-use rustc_hash::FxHashMap;
 use warpline_format::abi::windows;
 use warpline_format::access::{Access, Addresses, Space};
 use warpline_format::event::LaunchId;
 
 use super::counts::{Counting, PageCounts, PageSettings};
+use crate::analyses::follow::ByLaunch;
 use crate::geometry::{LINE_BYTES, Width};
 use crate::hierarchy::LocalLayout;
 use crate::requests::{Cells, Follower, LaunchShape, Request};
@@ -20,14 +20,13 @@ struct Running {
 /// Follows one worker's share of the SMs.
 pub struct Pages {
     settings: PageSettings,
-    launches: FxHashMap<LaunchId, Running>,
-    current: Option<(LaunchId, Running)>,
+    launches: ByLaunch<Running>,
 }
 
 impl Pages {
     /// For one worker.
     pub fn new(settings: PageSettings) -> Pages {
-        Pages { settings, launches: FxHashMap::default(), current: None }
+        Pages { settings, launches: ByLaunch::default() }
     }
 }
 
@@ -44,16 +43,16 @@ impl Follower for Pages {
             local: LocalLayout { base: windows::LOCAL, bytes_per_lane: u64::from(launch.local_bytes) },
             slots_per_sm: launch.slots_per_sm.max(1),
         };
-        self.launches.insert(launch.id, running);
+        self.launches.start(launch.id, running);
     }
 
     fn batch(&mut self, launch: LaunchId) {
-        self.current = self.launches.remove_entry(&launch);
+        self.launches.batch(launch);
     }
 
     #[inline]
     fn request(&mut self, request: &Request<'_>) {
-        let Some((_, running)) = &mut self.current else { return };
+        let Some(running) = self.launches.current() else { return };
         let window = running.counting.window(request.slot / running.slots_per_sm);
         let page_bytes = self.settings.page_bytes;
         match request.access.space {
@@ -68,11 +67,11 @@ impl Follower for Pages {
     }
 
     fn batch_end(&mut self) {
-        self.launches.extend(self.current.take());
+        self.launches.batch_end();
     }
 
     fn end(&mut self, launch: &LaunchShape, _cells: &mut Cells) -> PageCounts {
-        self.launches.remove(&launch.id).map(|running| running.counting.finish()).unwrap_or_default()
+        self.launches.end(launch.id).map(|running| running.counting.finish()).unwrap_or_default()
     }
 }
 

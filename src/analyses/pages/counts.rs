@@ -2,6 +2,8 @@
 
 use rustc_hash::FxHashSet;
 
+use crate::analyses::{Sum, Table};
+
 /// What is counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PageSettings {
@@ -31,14 +33,18 @@ pub struct PageCounts {
     pub all: FxHashSet<u64>,
 }
 
-impl PageCounts {
-    /// Adds another sum.
-    pub fn add(&mut self, other: &PageCounts) {
+impl Sum for PageCounts {
+    fn add(&mut self, other: &PageCounts) {
         self.windows += other.windows;
         self.pages += other.pages;
         self.most = self.most.max(other.most);
         self.beyond += other.beyond;
         self.all.extend(&other.all);
+    }
+
+    /// `kernels[].pages` has it.
+    fn table(&self) -> Option<Table> {
+        None
     }
 }
 

@@ -1,0 +1,16 @@
+//! Analyses of requests that stand by themselves, a file or folder each, in one [`list`]. What they find reaches the profile
+//! as a [`Table`] of each kernel, which every format shows.
+//!
+//! [`widths`] is the pattern to follow for a new one.
+
+mod follow;
+mod list;
+pub mod pages;
+mod sum;
+mod table;
+mod widths;
+
+pub use follow::Listed;
+pub use list::all;
+pub use sum::{Sum, Sums};
+pub use table::{Column, Merged, Table, Value};
