@@ -9,10 +9,10 @@ use std::process::Command;
 use support_programs::{build, root, run, warpline, work_folder};
 use warpline::models::find;
 use warpline::prediction::configurations::{all_blocks, followed, grid_for};
-use warpline::prediction::curves;
 use warpline::prediction::launch::Launch;
 use warpline::prediction::predict::{Model, predict};
 use warpline::prediction::subject::Subject;
+use warpline::prediction::traffic::curves;
 
 /// Rounds over all configurations.
 const ROUNDS: u32 = 3;

@@ -302,9 +302,23 @@ fn example_program(test: &str, index: usize) {
         let arguments: Vec<String> = texts(&example["arguments"]).iter().map(|name| values[name].to_string()).collect();
         let outcome = profile(&executable, &arguments, &folder);
         assert!(outcome.status.success(), "{test} {arguments:?}: {}", outcome.describe());
-        wrong.extend(counts::check(example, &values, &report(&folder), &examples));
+        let profile = report(&folder);
+        wrong.extend(counts::check(example, &values, &profile, &examples));
+        widths_cover_all_requests(&profile);
     }
     assert!(wrong.is_empty(), "{} counts are wrong:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+/// Requests by width are those of global and local memory, each once.
+fn widths_cover_all_requests(profile: &Value) {
+    for kernel in profile["kernels"].as_array().expect("kernels") {
+        let of_space = |space: &str| kernel["metrics"][space]["requests"].as_u64().unwrap_or(0);
+        let tables = kernel["tables"].as_array().map_or(&[][..], Vec::as_slice);
+        let rows =
+            tables.iter().filter(|table| table["id"] == "request-widths").filter_map(|table| table["rows"].as_array());
+        let told: u64 = rows.flatten().filter_map(|row| row[3].as_u64()).sum();
+        assert_eq!(told, of_space("global") + of_space("local"), "{}", kernel["name"]);
+    }
 }
 
 /// Runs the program with a trace; returns the trace's bytes and the profile without what may differ.

@@ -1,15 +1,13 @@
 //! The performance of launches that were never made, from the expressions of a kernel's addresses.
 //!
 //! Data flows one way: a [`launch::Launch`] makes expressions into forms (`evaluate`), forms into requests of warps (`requests`)
-//! and footprints of blocks and waves (`volumes`), these into traffic (`caches`), traffic into times by the code of the
+//! and footprints of blocks and waves (`traffic::volumes`), these into traffic (`traffic::caches`), traffic into times by the code of the
 //! profile's estimate.
 
-pub mod caches;
 pub mod changes;
 pub mod classes;
 pub mod configurations;
 pub mod count;
-pub mod curves;
 pub mod document;
 pub mod evaluate;
 pub mod executable;
@@ -19,5 +17,4 @@ pub mod launch;
 pub mod predict;
 pub mod request;
 pub mod subject;
-mod sweep;
-pub mod volumes;
+pub mod traffic;

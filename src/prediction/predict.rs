@@ -5,15 +5,15 @@ use std::collections::BTreeSet;
 use warpline_format::device::Device;
 use warpline_format::occupancy::{Kernel, Stated};
 
-use super::caches::{Capacity, traffic};
 use super::count::{Basis, condition, count, settled};
-use super::curves::Curves;
 use super::evaluate::{Evaluated, Lost, Value};
 use super::form::{Truth, block};
 use super::launch::Launch;
 use super::request::{Costs, Requests};
 use super::subject::Subject;
-use super::volumes::Affine;
+use super::traffic::caches::{Capacity, traffic};
+use super::traffic::curves::Curves;
+use super::traffic::volumes::Affine;
 use crate::hierarchy::HierarchyConfig;
 use crate::models::Rates;
 use crate::profile::model::{Bytes, Site};

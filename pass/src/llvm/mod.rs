@@ -8,15 +8,13 @@
 
 #![deny(clippy::undocumented_unsafe_blocks)]
 
-pub mod annotations;
 pub mod builder;
 pub mod call;
 pub mod clone;
-pub mod debug;
+mod described;
 pub mod function;
 pub mod instruction;
 pub mod intrinsics;
-pub mod metadata;
 pub mod module;
 pub mod options;
 pub mod part;
@@ -27,6 +25,7 @@ pub mod types;
 pub mod value;
 
 pub use builder::Builder;
+pub use described::{annotations, debug, metadata};
 pub use function::ModuleItems;
 pub use module::{Machine, MachineError, version};
 pub use types::{Layout, Type, Types};

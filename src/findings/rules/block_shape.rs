@@ -8,10 +8,10 @@ use super::partial_warps::{launch_line, shape};
 use crate::models;
 use crate::prediction::configurations::{all_blocks, followed, grid_for, is_free};
 use crate::prediction::count::Basis;
-use crate::prediction::curves;
 use crate::prediction::launch::Launch;
 use crate::prediction::predict::{Model, Prediction, predict};
 use crate::prediction::subject::Subject;
+use crate::prediction::traffic::curves;
 use crate::profile::model::{Kernel, Severity};
 
 /// Least share of the kernel in the time of all.

@@ -4,13 +4,13 @@
 //! strides is counted once. Boxes that differ in the strides before it alone are one for what follows: of a stencil's
 //! neighbours along planes, one is left within a plane.
 
-use super::form::gcd;
+use crate::prediction::form::gcd;
 
 /// Answers that are kept of each stride.
 const KEPT: usize = 32;
 
 /// Boxes: an interval of bytes at each of a range of multiples of the strides.
-pub(super) struct Boxes<'a> {
+pub(in crate::prediction) struct Boxes<'a> {
     /// Largest first.
     pub strides: &'a [i64],
     /// Address that bytes are relative to.
@@ -24,7 +24,7 @@ pub(super) struct Boxes<'a> {
 impl Boxes<'_> {
     /// Pieces of `grain` bytes in the union, in the mean over where rows may start if these are no multiples of it. `grain` is a
     /// power of two.
-    pub(super) fn measure(self, grain: i64) -> f64 {
+    pub(in crate::prediction) fn measure(self, grain: i64) -> f64 {
         let levels = self.strides.len();
         let mut order: Vec<usize> = (0..self.bytes.len()).collect();
         let row = |cell: usize| &self.multiples[cell * levels..(cell + 1) * levels];

@@ -1,8 +1,8 @@
 //! Notes: metadata that Warpline attaches to instructions, and named metadata of a module.
 
 use super::debug::{Location, Scope};
-use super::shim;
-use super::value::Value;
+use crate::llvm::shim;
+use crate::llvm::value::Value;
 use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::prelude::*;
 use inkwell::module::Module;
@@ -78,7 +78,7 @@ pub fn text(instruction: Value<'_>, kind: &str) -> Option<String> {
         LLVMGetMDNodeOperands(node, &mut string);
         let mut length = 0;
         let bytes = LLVMGetMDString(string, &mut length);
-        (!bytes.is_null()).then(|| super::text::copy_text(bytes, length as usize))
+        (!bytes.is_null()).then(|| crate::llvm::text::copy_text(bytes, length as usize))
     }
 }
 
@@ -116,7 +116,10 @@ pub fn listed_texts(module: &Module<'_>, list: &std::ffi::CStr) -> std::collecti
             let mut length = 0;
             let bytes = LLVMGetMDString(pair[1], &mut length);
             if !bytes.is_null() {
-                texts.insert(LLVMValueAsMetadata(pair[0]) as usize, super::text::copy_text(bytes, length as usize));
+                texts.insert(
+                    LLVMValueAsMetadata(pair[0]) as usize,
+                    crate::llvm::text::copy_text(bytes, length as usize),
+                );
             }
         }
     }
@@ -208,7 +211,7 @@ pub fn annotated<'c>(module: &Module<'c>, list: &std::ffi::CStr, text: &str) -> 
         }
         let mut length = 0;
         let bytes = LLVMGetMDString(key, &mut length);
-        let same = !bytes.is_null() && super::text::copy_text(bytes, length as usize) == text;
+        let same = !bytes.is_null() && crate::llvm::text::copy_text(bytes, length as usize) == text;
         Value::from_nullable(variable).filter(|variable| same && variable.is_global_variable())
     });
     entries.collect()

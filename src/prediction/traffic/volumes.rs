@@ -6,8 +6,8 @@
 //! the other ([`super::sweep`]); its cost does not depend on how large the boxes are. Accesses that differ in their constants alone
 //! are a family, whose box is found once.
 
-use super::form::{Bounds, Form, Index, Truth};
 use super::sweep;
+use crate::prediction::form::{Bounds, Form, Index, Truth};
 
 /// Rows that are told one by one, at most.
 const MOST_ROWS: i64 = 1 << 13;

@@ -1,7 +1,7 @@
 //! Debug information: locations, the functions and files that they lie in, variables and their types.
 
-use super::shim;
-use super::value::Value;
+use crate::llvm::shim;
+use crate::llvm::value::Value;
 use inkwell::context::Context;
 use inkwell::llvm_sys::debuginfo::*;
 use inkwell::llvm_sys::prelude::*;
@@ -21,7 +21,7 @@ macro_rules! handle {
             ///
             /// # Safety
             /// `raw` is null or a live node of the context `'c`, and of the kind that this handle is for.
-            pub(super) unsafe fn from_nullable(raw: LLVMMetadataRef) -> Option<Self> {
+            pub(in crate::llvm) unsafe fn from_nullable(raw: LLVMMetadataRef) -> Option<Self> {
                 (!raw.is_null()).then_some($name { raw, context: PhantomData })
             }
 
@@ -187,9 +187,9 @@ fn file_path(file: LLVMMetadataRef) -> Option<String> {
     let (folder, name) = unsafe {
         let mut length = 0;
         let folder = LLVMDIFileGetDirectory(file, &mut length);
-        let folder = super::text::copy_text(folder, length as usize);
+        let folder = crate::llvm::text::copy_text(folder, length as usize);
         let name = LLVMDIFileGetFilename(file, &mut length);
-        (folder, super::text::copy_text(name, length as usize))
+        (folder, crate::llvm::text::copy_text(name, length as usize))
     };
     if name.is_empty() {
         return None;

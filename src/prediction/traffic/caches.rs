@@ -7,11 +7,11 @@
 //!
 //! After Ernst et al. (Warpspeed), section 2.4, with runs of block numbers in place of boxes, and windows in place of sets of layers.
 
-use super::classes::{Class, classes};
 use super::curves::{Curves, Miss};
-use super::form::{Bounds, Truth, block, gcd};
-use super::launch::Launch;
 use super::volumes::{Affine, Blocks, Family, Footprints, Union, boxes};
+use crate::prediction::classes::{Class, classes};
+use crate::prediction::form::{Bounds, Truth, block, gcd};
+use crate::prediction::launch::Launch;
 
 /// Bytes of the pieces that unions are counted in: sectors, and lines, of which caches hold whole ones.
 const SECTOR: i64 = 32;

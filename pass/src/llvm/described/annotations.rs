@@ -1,8 +1,8 @@
 //! Notes on variables: how a header tells the pass what clang has no words for.
 
 use super::metadata;
-use super::value::Value;
-use super::{ModuleItems, shim};
+use crate::llvm::value::Value;
+use crate::llvm::{ModuleItems, shim};
 use inkwell::module::Module;
 use std::ffi::CStr;
 

@@ -1,0 +1,6 @@
+//! From footprints to traffic: volumes of blocks and waves, and what the caches keep of them.
+
+pub mod caches;
+pub mod curves;
+mod sweep;
+pub mod volumes;
