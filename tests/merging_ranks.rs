@@ -152,6 +152,63 @@ proptest! {
     }
 }
 
+/// A profile's file as it was before there were sections for merging.
+fn without_section(file: &[u8]) -> Vec<u8> {
+    let length = u64::from_le_bytes(file[16..24].try_into().unwrap()) as usize;
+    let mut plain = [&file[..32], &file[48..48 + length]].concat();
+    plain[8] = 1;
+    let mut checksum = crc32fast::Hasher::new();
+    checksum.update(&plain[..12]);
+    checksum.update(&plain[16..]);
+    plain[12..16].copy_from_slice(&checksum.finalize().to_le_bytes());
+    plain
+}
+
+/// Files are merged by their sections, by their documents where they have none or one that this release does not know, and to
+/// the same bytes.
+#[test]
+fn sections_give_what_documents_give() {
+    let all: Vec<Profile> = (0..7).map(|index| rank(index, 7, [0, 3, 4, 5, 7, 10, 11][index as usize])).collect();
+    let folder = tempfile::tempdir().unwrap();
+    let merged = |name: &str, form: &dyn Fn(usize, Vec<u8>) -> Vec<u8>| {
+        let files = folder.path().join(name);
+        std::fs::create_dir(&files).unwrap();
+        for (index, profile) in all.iter().enumerate() {
+            let file = form(index, to_bytes(profile));
+            let read = |file: &[u8]| file::from_bytes(file, &files).unwrap();
+            assert!(read(&file) == read(&to_bytes(profile)));
+            std::fs::write(files.join(format!("rank-{index:06}.wlprof")), file).unwrap();
+        }
+        let whole = folder.path().join(format!("{name}.wlprof"));
+        let mut command = assert_cmd::Command::cargo_bin("warpline").unwrap();
+        command.args(["merge", "--threads", "2"]).arg(&files).arg("-o").arg(&whole).assert().success();
+        std::fs::read(whole).unwrap()
+    };
+    // Of numbers as they are read: a document's.
+    let as_read = all.iter().map(|profile| file::from_bytes(&to_bytes(profile), "x".as_ref()).unwrap()).collect();
+    let wanted = to_bytes(&merge(as_read).unwrap());
+    assert!(merged("sections", &|_, file| file) == wanted);
+    assert!(merged("documents", &|_, file| without_section(&file)) == wanted);
+    let mixed = |index: usize, file: Vec<u8>| if index.is_multiple_of(2) { without_section(&file) } else { file };
+    assert!(merged("mixed", &mixed) == wanted);
+    // That they are read at all shows where a section tells something else than its document.
+    let other = |index: usize, file: Vec<u8>| {
+        if index != 1 {
+            return file;
+        }
+        let length = |file: &[u8], at: usize| u64::from_le_bytes(file[at..at + 8].try_into().unwrap()) as usize;
+        let foreign = to_bytes(&rank(1, 7, 8));
+        let section = &foreign[48 + length(&foreign, 16)..];
+        let mut forged = [&file[..32], &foreign[32..48], &file[48..48 + length(&file, 16)], section].concat();
+        let mut checksum = crc32fast::Hasher::new();
+        checksum.update(&forged[..12]);
+        checksum.update(&forged[16..]);
+        forged[12..16].copy_from_slice(&checksum.finalize().to_le_bytes());
+        forged
+    };
+    assert!(merged("other", &other) != wanted);
+}
+
 /// The first place where documents differ.
 fn difference(one: &Value, other: &Value, path: String) -> String {
     match (one, other) {

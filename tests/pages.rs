@@ -253,6 +253,77 @@ fn a_comparison_shows_the_document_s_figures_and_both_sides() {
     no_complaints(&browser);
 }
 
+/// Two ranks, one with the problem and one with its cure: text, Markdown and the page tell the same of them, which is the document's.
+#[test]
+fn ranks_are_told_alike_by_all_formats() {
+    let folder = work_folder("ranks-shown");
+    for (rank, flags) in [("0", &["-O3", "-arch=sm_75"][..]), ("1", &["-O3", "-arch=sm_75", "-DCURED"][..])] {
+        let flags: Vec<String> = flags.iter().map(|flag| (*flag).to_owned()).collect();
+        let executable = build(&[root().join("tests/findings/swapped_indices.cu")], &flags, &folder);
+        let mut command = Command::new(warpline());
+        command.env("OMPI_COMM_WORLD_RANK", rank).env("OMPI_COMM_WORLD_SIZE", "2");
+        command.args(["run", "-o", "ranks/", "--"]).arg(executable);
+        let outcome = run(&mut command, &folder, "run");
+        assert!(outcome.status.success(), "{}", outcome.describe());
+    }
+    let told = |arguments: &[&str]| {
+        let outcome = run(Command::new(warpline()).args(arguments), &folder, "told");
+        assert!(outcome.status.success(), "{}", outcome.describe());
+        outcome.stdout
+    };
+    told(&["merge", "ranks", "-o", "whole.wlprof"]);
+    make_page(&folder, &["report", "whole.wlprof"], "whole.html");
+    let document: Value = serde_json::from_str(&told(&["report", "whole.wlprof", "--format", "json"])).expect("JSON");
+    let sectors =
+        |line: &&Value| line["over_ranks"].get("global.sectors").is_some_and(|over| over["min"] != over["max"]);
+    let lines: Vec<&Value> = document["lines"].as_array().expect("lines").iter().filter(sectors).collect();
+    assert!(!lines.is_empty());
+
+    // Each row of Markdown's tables is a row of the text.
+    let (text, markdown) =
+        (told(&["report", "whole.wlprof"]), told(&["report", "whole.wlprof", "--format", "markdown"]));
+    let section = markdown.split("### Ranks").nth(1).expect("a section");
+    let rows: Vec<Vec<&str>> = section
+        .lines()
+        .filter(|line| line.starts_with("| `"))
+        .map(|line| line.trim_matches('|').split(" | ").map(str::trim).collect())
+        .collect();
+    assert!(rows.len() >= 2, "{markdown}");
+    for row in &rows {
+        let name = row[0].trim_matches('`');
+        let (least, rank) = row[3].trim_end_matches(')').split_once(" (").expect("a rank");
+        let (most, other) = row[5].trim_end_matches(')').split_once(" (").expect("a rank");
+        let wanted = [row[1], least, rank, row[4], most, other, row[6], row[7]].join(" ");
+        let squeezed = |line: &str| {
+            line.split_whitespace().collect::<Vec<_>>().join(" ").replace(" all ", " ").replace("2 of 2 ", "")
+        };
+        let is_told = text.lines().zip(text.lines().skip(1)).any(|(one, next)| {
+            one.trim() == name
+                && squeezed(next).replace(" 1 of 2 ", " ") == wanted.split_whitespace().collect::<Vec<_>>().join(" ")
+        });
+        assert!(is_told, "{name}: {wanted}\n{text}");
+    }
+
+    let mut browser = Browser::start();
+    browser.look(1600, 1000, "light");
+    browser.open(&folder.join("whole.html"));
+    browser.go("ranks");
+    let figures = browser.figures();
+    for line in lines {
+        let over = &line["over_ranks"]["global.sectors"];
+        assert_shown(&figures, "ranks.min", number(&over["min"]));
+        assert_shown(&figures, "ranks.mean", number(&over["mean"]));
+        assert_shown(&figures, "ranks.max", number(&over["max"]));
+        assert_shown(&figures, "ranks.stddev", number(&over["stddev"]));
+    }
+    let time = &document["kernels"][0]["over_ranks"]["estimate.picoseconds"];
+    assert_shown(&figures, "ranks.max", number(&time["max"]) * 1e-12);
+    browser.value(&format!("{}; 0", axe()));
+    let found = barriers(&mut browser);
+    assert!(found.is_empty(), "{found:#?}");
+    no_complaints(&browser);
+}
+
 /// What axe finds, in lines.
 fn barriers(browser: &mut Browser) -> Vec<String> {
     let found = browser.value(

@@ -14,7 +14,7 @@ use warpline::analysis::{NoProgress, analyze_with};
 use warpline::hierarchy::Traffic;
 use warpline::models;
 use warpline::profile::file::{from_bytes, to_bytes};
-use warpline::profile::model::{PathSpread, RatioSpread, Spread};
+use warpline::profile::model::{PathSpread, Rank, RatioSpread, Spread};
 use warpline::profile::{BuildInput, Profile, RunFacts, build};
 use warpline::report::{TextOptions, text};
 use warpline::simulation::Settings;
@@ -54,6 +54,13 @@ fn profile() -> Profile {
     build(BuildInput { analysis: &analysis, facts })
 }
 
+/// The same, of a rank of a job.
+fn of_rank() -> Profile {
+    let mut profile = profile();
+    profile.run.environment.rank = Some(Rank { index: 3, count: Some(8), ..Rank::default() });
+    profile
+}
+
 fn advice() -> Advice {
     let traffic = Traffic { dram_reads: 3, ..Traffic::default() };
     Advice {
@@ -86,6 +93,7 @@ fn spills_are_told() {
 fn a_profile_survives_its_file() {
     let profile = profile();
     assert_eq!(from_bytes(&to_bytes(&profile), Path::new("x")).unwrap(), profile);
+    assert_eq!(from_bytes(&to_bytes(&of_rank()), Path::new("x")).unwrap(), of_rank());
 }
 
 /// Somebody else may have put a link where a temporary file's name can be foretold, in a folder that all can write to.
@@ -115,16 +123,27 @@ fn every_flipped_bit_of_a_profile_is_found() {
         bytes[bit / 8] ^= 1 << (bit % 8);
         assert!(from_bytes(&bytes, Path::new("x")).is_err(), "bit {bit}");
     }
+    // A rank's has a longer head, and a section behind the document: of these, every bit of a byte in turn.
+    let good = to_bytes(&of_rank());
+    assert_eq!(good[8], 2);
+    for byte in 0..good.len() {
+        for bit in if byte < 48 { 0..8 } else { byte % 8..byte % 8 + 1 } {
+            let mut bytes = good.clone();
+            bytes[byte] ^= 1 << bit;
+            assert!(from_bytes(&bytes, Path::new("x")).is_err(), "bit {bit} of byte {byte}");
+        }
+    }
 }
 
 #[test]
 fn every_prefix_of_a_profile_is_refused() {
-    let good = to_bytes(&profile());
-    for length in 0..good.len() {
-        assert!(from_bytes(&good[..length], Path::new("x")).is_err(), "{length} bytes");
+    for good in [to_bytes(&profile()), to_bytes(&of_rank())] {
+        for length in 0..good.len() {
+            assert!(from_bytes(&good[..length], Path::new("x")).is_err(), "{length} bytes");
+        }
+        let longer = [&good[..], b"x"].concat();
+        assert!(from_bytes(&longer, Path::new("x")).is_err());
     }
-    let longer = [&good[..], b"x"].concat();
-    assert!(from_bytes(&longer, Path::new("x")).is_err());
 }
 
 proptest! {

@@ -406,7 +406,7 @@ pub(super) fn of_allocations(rows: &[&crate::profile::model::Allocation]) -> Fig
             figures.add(&format!("copies.{}.bytes", copy.direction), copy.bytes);
             figures.add(&format!("copies.{}.count", copy.direction), copy.count);
         }
-        crate::merge::add(&mut sum, &row.metrics);
+        crate::merge::add_told(&mut sum, &row.metrics);
     }
     // Of all spaces; what is of one space alone stands with the lines.
     (sum.shared, sum.constant) = (None, None);

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use warpline_format::visible;
 
 use super::{MergeError, Merger};
-use crate::profile::{self, Profile, ProfileError};
+use crate::profile::{MergeReader, Profile, ProfileError, ToMerge};
 use crate::ranks;
 
 /// What came of files.
@@ -76,16 +76,20 @@ struct Part {
 
 fn of_share(files: &[PathBuf], strict: bool) -> Result<Part, FilesError> {
     let mut part = Part { merger: Merger::new(), taken: false, unreadable: Vec::new() };
+    let mut reader = MergeReader::default();
     for file in files {
-        match profile::read(file) {
-            Ok(profile) => {
-                part.merger.take(profile)?;
-                part.taken = true;
-            }
+        let read = match reader.read(file) {
+            Ok(ToMerge::Section(profile)) => part.merger.take_rank(profile),
+            Ok(ToMerge::Document(profile)) => part.merger.take(*profile),
             // A name that was mistyped is no lost rank.
             Err(error) if strict || !file.exists() => return Err(error.into()),
-            Err(error) => part.unreadable.push(error),
-        }
+            Err(error) => {
+                part.unreadable.push(error);
+                continue;
+            }
+        };
+        read?;
+        part.taken = true;
     }
     Ok(part)
 }

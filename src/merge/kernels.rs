@@ -4,9 +4,9 @@ use rustc_hash::FxHashMap;
 
 use super::ids::Ids;
 use super::merger::Merged;
-use super::metrics::{add_dram, add_spaces, whole};
+use super::metrics::{add_dram, add_spaces, under, whole};
 use super::over_ranks::{Figures, Other, RowOver, add_figures, figures};
-use super::{launches, spreads};
+use super::{launches, settle, spreads};
 use crate::profile::Profile;
 use crate::profile::model::{
     Estimate, EstimateExact, Frame, InstructionCount, Instructions, Kernel, Limit, PageMetrics, Spaces, WarpBlocks,
@@ -102,7 +102,7 @@ pub(super) fn take(merged: &mut Merged, profile: &Profile, ids: &Ids) {
         slots.lost_partial = slots.lost_partial.saturating_add(more.lost_partial);
         add_warp_blocks(&mut sum.warp_blocks, kernel.warp_blocks);
         for (model, traffic) in &kernel.host_memory {
-            add_dram(sum.host_memory.entry(model.clone()).or_default(), traffic);
+            under(&mut sum.host_memory, model, |sum| add_dram(sum, traffic));
         }
         let launch_count = sum.launch_count.saturating_add(kernel.launch_count());
         launches::take(sum, kernel, ids, merged.facts.from.launches_in_groups);
@@ -211,9 +211,10 @@ impl<'a> OfPath<'a> {
 
 pub(super) fn add_instructions(sum: &mut Instructions, more: &Instructions) {
     for (class, count) in more {
-        let InstructionCount { warps, lanes } = sum.entry(class.clone()).or_default();
-        *warps = warps.saturating_add(count.warps);
-        *lanes = lanes.saturating_add(count.lanes);
+        under(sum, class, |InstructionCount { warps, lanes }| {
+            *warps = warps.saturating_add(count.warps);
+            *lanes = lanes.saturating_add(count.lanes);
+        });
     }
 }
 
@@ -225,22 +226,27 @@ pub(super) fn add_warp_blocks(sum: &mut Option<WarpBlocks>, more: Option<WarpBlo
     sum.partial = sum.partial.saturating_add(more.partial);
 }
 
-/// Times and amounts of launches add up; the slowest part may be another one then. Times are summed in femtoseconds, so that the
-/// order does not matter.
+/// Times and amounts of launches add up; the slowest part may be another one then, which [`settle_estimate`] tells. Times are
+/// summed in femtoseconds, so that the order does not matter.
 fn add_estimate(sum: &mut Estimate, more: &Estimate) {
-    let mut exact = sum.exact.take().unwrap_or_else(|| exact(sum));
-    let theirs = more.exact.clone().unwrap_or_else(|| self::exact(more));
-    exact.femtoseconds = exact.femtoseconds.plus(theirs.femtoseconds);
-    let add = |to: &mut std::collections::BTreeMap<String, Wide>, more: std::collections::BTreeMap<String, Wide>| {
-        for (name, time) in more {
-            let sum = to.entry(name).or_default();
-            *sum = sum.plus(time);
-        }
+    let mut ours = sum.exact.take().unwrap_or_else(|| exact(sum));
+    let add = |to: &mut std::collections::BTreeMap<String, Wide>, name: &str, time: Wide| {
+        under(to, name, |sum| *sum = sum.plus(time));
     };
-    add(&mut exact.limits, theirs.limits);
-    add(&mut exact.ideal, theirs.ideal);
+    match &more.exact {
+        Some(theirs) => {
+            ours.femtoseconds = ours.femtoseconds.plus(theirs.femtoseconds);
+            theirs.limits.iter().for_each(|(name, time)| add(&mut ours.limits, name, *time));
+            theirs.ideal.iter().for_each(|(name, time)| add(&mut ours.ideal, name, *time));
+        }
+        None => {
+            ours.femtoseconds = ours.femtoseconds.plus(femtoseconds(more.seconds));
+            more.limits.iter().for_each(|limit| add(&mut ours.limits, &limit.name, femtoseconds(limit.seconds)));
+            add(&mut ours.ideal, &more.ideal.limiter, femtoseconds(more.ideal.seconds));
+        }
+    }
+    (sum.exact, sum.seconds) = (Some(ours), settle::LATER);
     sum.launches = sum.launches.saturating_add(more.launches);
-    sum.seconds = seconds(exact.femtoseconds);
     let (bytes, added) = (&mut sum.bytes, &more.bytes);
     bytes.l1 = bytes.l1.saturating_add(added.l1);
     bytes.l2 = bytes.l2.saturating_add(added.l2);
@@ -252,15 +258,25 @@ fn add_estimate(sum: &mut Estimate, more: &Estimate) {
             None => sum.limits.push(limit.clone()),
         }
     }
+    for name in &more.unknown {
+        if !sum.unknown.contains(name) {
+            sum.unknown.push(name.clone());
+        }
+    }
+}
+
+/// What follows from an estimate's sums.
+pub(super) fn settle_estimate(sum: &mut Estimate) {
+    let Some(exact) = sum.exact.as_ref().filter(|_| settle::is_open(sum.seconds)) else { return };
+    sum.seconds = seconds(exact.femtoseconds);
     let time = |name: &str| exact.limits.get(name).copied().unwrap_or_default();
     for limit in &mut sum.limits {
         limit.seconds = seconds(time(&limit.name));
     }
     sum.limits.sort_by(|one, other| time(&other.name).cmp(&time(&one.name)).then_with(|| one.name.cmp(&other.name)));
     if let Some(slowest) = sum.limits.first() {
-        sum.limiter = slowest.name.clone();
+        sum.limiter.clone_from(&slowest.name);
     }
-    sum.unknown.extend(more.unknown.iter().cloned());
     sum.unknown.sort();
     sum.unknown.dedup();
     let ideal = &mut sum.ideal;
@@ -271,12 +287,14 @@ fn add_estimate(sum: &mut Estimate, more: &Estimate) {
     }
     ideal.seconds = seconds(exact.ideal.values().fold(Wide(0), |sum, time| sum.plus(*time)));
     ideal.gain = nine_digits(if ideal.seconds > 0.0 { sum.seconds / ideal.seconds } else { 1.0 });
-    sum.exact = Some(exact);
+}
+
+fn femtoseconds(seconds: f64) -> Wide {
+    Wide(whole(seconds * 1e15))
 }
 
 /// The times of a run's estimate in whole femtoseconds.
 fn exact(estimate: &Estimate) -> EstimateExact {
-    let femtoseconds = |seconds: f64| Wide(whole(seconds * 1e15));
     let limits = estimate.limits.iter().map(|limit| (limit.name.clone(), femtoseconds(limit.seconds)));
     EstimateExact {
         femtoseconds: femtoseconds(estimate.seconds),

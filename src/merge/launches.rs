@@ -2,7 +2,7 @@
 
 use super::ids::Ids;
 use super::metrics::{add_by_op, add_spaces};
-use crate::profile::model::{Kernel, Launch, LaunchGroup};
+use crate::profile::model::{ByOp, Frame, Kernel, Launch, LaunchGroup, Spaces};
 
 /// Launches of all kernels that are told by themselves; where there are more, all of them are in groups. All or none, so that it
 /// does not matter in which parts profiles are merged.
@@ -17,7 +17,7 @@ pub(super) fn take(sum: &mut Kernel, kernel: &Kernel, ids: &Ids, in_groups: bool
     }
     for launch in &kernel.launches {
         if in_groups {
-            add_group(sum, &group(launch));
+            add_lot(sum, &Lot::of_launch(launch));
             continue;
         }
         let mut launch = launch.clone();
@@ -27,49 +27,80 @@ pub(super) fn take(sum: &mut Kernel, kernel: &Kernel, ids: &Ids, in_groups: bool
         sum.launches.push(launch);
     }
     for group in &kernel.launch_groups {
-        add_group(sum, group);
+        add_lot(sum, &Lot::of_group(group));
     }
 }
 
 /// Puts all launches of a kernel into groups.
 pub(super) fn put_into_groups(kernel: &mut Kernel) {
     for launch in std::mem::take(&mut kernel.launches) {
-        add_group(kernel, &group(&launch));
+        add_lot(kernel, &Lot::of_launch(&launch));
     }
 }
 
-/// A launch as a group of one.
-fn group(launch: &Launch) -> LaunchGroup {
-    let own = launch.own_id.unwrap_or(launch.id);
-    LaunchGroup {
-        launches: 1,
-        first: own,
-        last: own,
-        failed: u64::from(launch.error.is_some_and(|error| error != 0)),
-        grid: Some(launch.grid),
-        block: Some(launch.block),
-        dynamic_shared_bytes: Some(launch.dynamic_shared_bytes),
-        static_shared_bytes: launch.static_shared_bytes,
-        registers: launch.registers,
-        block_share: launch.block_share,
-        path: launch.path.clone(),
-        metrics: launch.metrics.clone(),
-        by_op: launch.by_op.clone(),
-        over_launches: Default::default(),
-        ratios_over_launches: Default::default(),
+/// Grid, block and dynamic shared memory of launches that are alike.
+type Shape = (Option<[u32; 3]>, Option<[u32; 3]>, Option<u32>);
+
+fn shape(group: &LaunchGroup) -> Shape {
+    (group.grid, group.block, group.dynamic_shared_bytes)
+}
+
+/// Launches that are added to a group: one, or those of another group.
+struct Lot<'a> {
+    launches: u64,
+    first: u64,
+    last: u64,
+    failed: u64,
+    shape: Shape,
+    static_shared_bytes: u32,
+    registers: u32,
+    block_share: u64,
+    path: &'a [Frame],
+    metrics: &'a Spaces,
+    by_op: &'a ByOp,
+}
+
+impl<'a> Lot<'a> {
+    fn of_launch(launch: &'a Launch) -> Lot<'a> {
+        let own = launch.own_id.unwrap_or(launch.id);
+        Lot {
+            launches: 1,
+            first: own,
+            last: own,
+            failed: u64::from(launch.error.is_some_and(|error| error != 0)),
+            shape: (Some(launch.grid), Some(launch.block), Some(launch.dynamic_shared_bytes)),
+            static_shared_bytes: launch.static_shared_bytes,
+            registers: launch.registers,
+            block_share: launch.block_share,
+            path: &launch.path,
+            metrics: &launch.metrics,
+            by_op: &launch.by_op,
+        }
+    }
+
+    fn of_group(group: &'a LaunchGroup) -> Lot<'a> {
+        Lot {
+            launches: group.launches,
+            first: group.first,
+            last: group.last,
+            failed: group.failed,
+            shape: shape(group),
+            static_shared_bytes: group.static_shared_bytes,
+            registers: group.registers,
+            block_share: group.block_share,
+            path: &group.path,
+            metrics: &group.metrics,
+            by_op: &group.by_op,
+        }
     }
 }
 
-/// Adds a group to the one with the same shape and path. How its figures spread does not follow from the groups alone.
-fn add_group(kernel: &mut Kernel, more: &LaunchGroup) {
+/// Adds launches to the group with the same shape and path. How its figures spread does not follow from the groups alone.
+fn add_lot(kernel: &mut Kernel, more: &Lot<'_>) {
     let shapes_left_out = kernel.exact.shapes_left_out;
-    let shape = |group: &LaunchGroup| {
-        let shape = (group.grid, group.block, group.dynamic_shared_bytes);
-        if shapes_left_out { (None, None, None) } else { shape }
-    };
-    let wanted = shape(more);
+    let wanted = if shapes_left_out { (None, None, None) } else { more.shape };
     let like = |group: &&mut LaunchGroup| {
-        (group.grid, group.block, group.dynamic_shared_bytes) == wanted
+        shape(group) == wanted
             && (group.static_shared_bytes, group.registers, group.block_share)
                 == (more.static_shared_bytes, more.registers, more.block_share)
             && group.path == more.path
@@ -79,18 +110,27 @@ fn add_group(kernel: &mut Kernel, more: &LaunchGroup) {
             sum.launches = sum.launches.saturating_add(more.launches);
             sum.failed = sum.failed.saturating_add(more.failed);
             (sum.first, sum.last) = (sum.first.min(more.first), sum.last.max(more.last));
-            add_spaces(&mut sum.metrics, &more.metrics);
-            add_by_op(&mut sum.by_op, &more.by_op);
+            add_spaces(&mut sum.metrics, more.metrics);
+            add_by_op(&mut sum.by_op, more.by_op);
         }
         None => {
             let (grid, block, dynamic_shared_bytes) = wanted;
             kernel.launch_groups.push(LaunchGroup {
+                launches: more.launches,
+                first: more.first,
+                last: more.last,
+                failed: more.failed,
                 grid,
                 block,
                 dynamic_shared_bytes,
+                static_shared_bytes: more.static_shared_bytes,
+                registers: more.registers,
+                block_share: more.block_share,
+                path: more.path.to_vec(),
+                metrics: more.metrics.clone(),
+                by_op: more.by_op.clone(),
                 over_launches: Default::default(),
                 ratios_over_launches: Default::default(),
-                ..more.clone()
             });
             if kernel.launch_groups.len() > MOST_GROUPS && !shapes_left_out {
                 leave_shapes_out(kernel);
@@ -102,7 +142,7 @@ fn add_group(kernel: &mut Kernel, more: &LaunchGroup) {
 fn leave_shapes_out(kernel: &mut Kernel) {
     kernel.exact.shapes_left_out = true;
     for group in std::mem::take(&mut kernel.launch_groups) {
-        add_group(kernel, &group);
+        add_lot(kernel, &Lot::of_group(&group));
     }
 }
 

@@ -70,6 +70,17 @@ impl Merger {
         Ok(())
     }
 
+    /// Takes the profile of a rank, of which only what merging looks at need be there.
+    ///
+    /// # Errors
+    /// As [`Self::take`].
+    pub(super) fn take_rank(&mut self, profile: &Profile) -> Result<(), MergeError> {
+        self.merged.facts.check(profile)?;
+        self.merged.take(profile);
+        self.only = None;
+        Ok(())
+    }
+
     /// Tells that a file is missing, and of which rank it is, where its name says so.
     pub fn miss(&mut self, file: String, rank: Option<u32>) {
         self.merged.facts.miss(file, rank);

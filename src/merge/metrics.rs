@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use super::settle;
 use crate::profile::model::{
-    ByOp, CacheMetrics, DistanceBucket, Distances, DramMetrics, LevelMetrics, Metrics, PassMetrics, ReuseMetrics,
-    Spaces, StageMetrics, Wide,
+    ByOp, CacheMetrics, DistanceBucket, Distances, DramMetrics, LevelMetrics, Metrics, OpMetrics, PassMetrics,
+    ReuseMetrics, Spaces, StageMetrics, Wide,
 };
-use crate::profile::nine_digits;
 
 /// The nearest whole number; 0 for what is none.
 pub(super) fn whole(number: f64) -> u128 {
@@ -26,15 +26,29 @@ fn both<T: Clone>(sum: &mut Option<T>, more: Option<&T>, add: impl FnOnce(&mut T
     }
 }
 
-/// Adds the figures of other requests.
-pub(crate) fn add(to: &mut Metrics, more: &Metrics) {
+/// Changes what stands under a name. Most names are there already, and then none is copied.
+pub(super) fn under<T: Default>(map: &mut BTreeMap<String, T>, name: &str, change: impl FnOnce(&mut T)) {
+    match map.get_mut(name) {
+        Some(value) => change(value),
+        None => change(map.entry(name.to_owned()).or_default()),
+    }
+}
+
+/// Adds the figures of other requests, and tells means.
+pub(crate) fn add_told(to: &mut Metrics, more: &Metrics) {
+    add(to, more);
+    settle::metrics(to);
+}
+
+/// Adds the figures of other requests; [`settle::metrics`] tells their means.
+pub(super) fn add(to: &mut Metrics, more: &Metrics) {
     sum(&mut to.requests, more.requests);
     sum(&mut to.lanes, more.lanes);
     sum(&mut to.bytes, more.bytes);
     sum(&mut to.sectors, more.sectors);
     sum(&mut to.ideal_sectors, more.ideal_sectors);
     for (size, counts) in &more.lines_touched {
-        add_each(to.lines_touched.entry(size.clone()).or_default(), counts);
+        under(&mut to.lines_touched, size, |to| add_each(to, counts));
     }
     both(&mut to.shared, more.shared.as_ref(), add_passes);
     both(&mut to.constant, more.constant.as_ref(), add_passes);
@@ -121,15 +135,9 @@ fn add_distances(to: &mut Distances, more: &Distances) {
     };
     if to.mean.is_some() || more.mean.is_some() {
         let sum = total(to, ours).plus(total(more, theirs));
-        let count = ours.saturating_add(theirs).max(1);
-        (to.sum, to.mean) = (Some(sum), Some(nine_digits(sum.0 as f64 / count as f64)));
+        (to.sum, to.mean) = (Some(sum), Some(settle::LATER));
     }
-    let mut counts: BTreeMap<u64, u64> = BTreeMap::new();
-    for bucket in to.buckets.iter().chain(&more.buckets) {
-        sum(counts.entry(bucket.upto).or_default(), bucket.count);
-    }
-    // Profiles list buckets up to the last that is not empty, so the longer list has them all.
-    to.buckets = counts.into_iter().map(|(upto, count)| DistanceBucket { upto, count }).collect();
+    add_buckets(&mut to.buckets, &more.buckets);
     sum(&mut to.infinite, more.infinite);
     both(&mut to.beyond, more.beyond.as_ref(), |to, more| {
         sum(&mut to.l1, more.l1);
@@ -137,20 +145,38 @@ fn add_distances(to: &mut Distances, more: &Distances) {
     });
 }
 
+/// Profiles list buckets up to the last that is not empty, so the longer list has them all.
+fn add_buckets(to: &mut Vec<DistanceBucket>, more: &[DistanceBucket]) {
+    if to.iter().zip(more).all(|(to, more)| to.upto == more.upto) {
+        to.iter_mut().zip(more).for_each(|(to, more)| sum(&mut to.count, more.count));
+        to.extend(more.iter().skip(to.len()));
+        return;
+    }
+    let mut counts: BTreeMap<u64, u64> = BTreeMap::new();
+    for bucket in to.iter().chain(more) {
+        sum(counts.entry(bucket.upto).or_default(), bucket.count);
+    }
+    *to = counts.into_iter().map(|(upto, count)| DistanceBucket { upto, count }).collect();
+}
+
 /// Adds loads, stores and atomics, each to its own.
 pub(super) fn add_by_op(to: &mut ByOp, more: &ByOp) {
     for (space, ops) in more {
-        let known = to.entry(space.clone()).or_default();
-        for (op, row) in ops {
-            let to = known.entry(op.clone()).or_default();
-            sum(&mut to.requests, row.requests);
-            sum(&mut to.lanes, row.lanes);
-            sum(&mut to.bytes, row.bytes);
-            sum(&mut to.sectors, row.sectors);
-            sum(&mut to.ideal_sectors, row.ideal_sectors);
-            both(&mut to.l1, row.l1.as_ref(), add_level);
-            both(&mut to.l2, row.l2.as_ref(), add_level);
-            both(&mut to.dram, row.dram.as_ref(), add_dram);
-        }
+        under(to, space, |to| {
+            for (op, row) in ops {
+                under(to, op, |to| add_op(to, row));
+            }
+        });
     }
+}
+
+fn add_op(to: &mut OpMetrics, more: &OpMetrics) {
+    sum(&mut to.requests, more.requests);
+    sum(&mut to.lanes, more.lanes);
+    sum(&mut to.bytes, more.bytes);
+    sum(&mut to.sectors, more.sectors);
+    sum(&mut to.ideal_sectors, more.ideal_sectors);
+    both(&mut to.l1, more.l1.as_ref(), add_level);
+    both(&mut to.l2, more.l2.as_ref(), add_level);
+    both(&mut to.dram, more.dram.as_ref(), add_dram);
 }

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use super::merger::Merged;
-use super::{launches, patterns, rows, spreads};
+use super::{launches, patterns, rows, settle, spreads};
 use crate::profile::model::{Allocation, Branch, HostAllocation, Kernel, NameOverRanks, PathOverRanks, Profile};
 
 /// What rows were, by what they are called now.
@@ -21,6 +21,7 @@ impl<T: Ord + Copy> Places<T> {
 /// Gives rows their figures over ranks, their numbers and their order.
 pub(super) fn put_in_order(merged: &mut Merged) {
     let whole = &mut merged.whole;
+    settle::whole(whole);
     for (kernel, over) in whole.kernels.iter_mut().zip(&merged.over.kernels) {
         kernel.over_ranks = over.own.document();
         let path = |(path, over): &(Vec<_>, super::over_ranks::RowOver)| {

@@ -6,8 +6,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::metrics::whole;
+use super::metrics::{under, whole};
 use super::over_ranks::mean_and_deviation;
+use super::settle as later;
 use crate::profile::model::{Exact, Frame, Kernel, PathSpread, Spread, Wide};
 
 pub(super) const RATIOS_LOST: &str =
@@ -19,11 +20,8 @@ pub(super) const PATHS_LOST: &str =
 pub(super) fn add(sum: &mut Kernel, more: &Kernel, left_out: &mut BTreeSet<String>) {
     let (ours, theirs) = (recorded(sum), recorded(more));
     if ours > 0 && theirs > 0 {
-        let lots = [
-            Lot { launches: ours, spreads: &sum.over_launches, exact: &sum.exact.over_launches },
-            Lot { launches: theirs, spreads: &more.over_launches, exact: &more.exact.over_launches },
-        ];
-        (sum.over_launches, sum.exact.over_launches) = together(&lots);
+        let theirs = Lot { launches: theirs, spreads: &more.over_launches, exact: &more.exact.over_launches };
+        add_lot(ours, &mut sum.over_launches, &mut sum.exact.over_launches, &theirs);
         if !sum.ratios_over_launches.is_empty() || !more.ratios_over_launches.is_empty() {
             sum.ratios_over_launches.clear();
             left_out.insert(RATIOS_LOST.to_owned());
@@ -56,37 +54,60 @@ impl Lot<'_> {
         if let Some(exact) = self.exact.get(name) {
             return *exact;
         }
-        let Some(spread) = self.spreads.get(name) else { return Exact::default() };
-        let (n, sum) = (u128::from(self.launches), whole(spread.mean * self.launches as f64));
-        // The mean's square from the sum, so that equal counts have no spread, however large they are.
-        let of_mean = match sum.checked_mul(sum) {
-            Some(square) => square.saturating_add(n / 2) / n.max(1),
-            None => whole(sum as f64 / self.launches as f64 * sum as f64),
-        };
-        let remainder = sum.checked_mul(sum).map_or(0.0, |square| {
-            let (whole, rounded) = (square / n.max(1), of_mean);
-            (square % n.max(1)) as f64 / n as f64 - (rounded - whole) as f64
-        });
-        let of_deviation = self.launches as f64 * spread.stddev * spread.stddev + remainder;
-        Exact { sum: Wide(sum), squares: Wide(of_mean.saturating_add_signed(of_deviation.round() as i128)) }
+        self.spreads.get(name).map_or_else(Exact::default, |spread| sums_of(self.launches, spread))
     }
 }
 
-/// Spreads over all launches of some lots.
-fn together(lots: &[Lot<'_>; 2]) -> (BTreeMap<String, Spread>, BTreeMap<String, Exact>) {
-    let all = lots.iter().fold(0u64, |sum, lot| sum.saturating_add(lot.launches));
-    let names: BTreeSet<&String> = lots.iter().flat_map(|lot| lot.spreads.keys()).collect();
-    let (mut spreads, mut exact) = (BTreeMap::new(), BTreeMap::new());
-    for name in names {
-        let [one, other] = lots.each_ref().map(|lot| lot.sums(name));
-        let sums = Exact { sum: one.sum.plus(other.sum), squares: one.squares.plus(other.squares) };
-        let (mean, stddev) = mean_and_deviation(all, sums.sum.0, sums.squares.0);
-        let [one, other] = lots.each_ref().map(|lot| lot.spreads.get(name).copied().unwrap_or_default());
-        let spread = Spread { mean, min: one.min.min(other.min), max: one.max.max(other.max), stddev };
-        spreads.insert(name.clone(), spread);
-        exact.insert(name.clone(), sums);
+/// Sum and sum of squares of a count of so many launches.
+fn sums_of(launches: u64, spread: &Spread) -> Exact {
+    let (n, sum) = (u128::from(launches), whole(spread.mean * launches as f64));
+    // The mean's square from the sum, so that equal counts have no spread, however large they are.
+    let of_mean = match sum.checked_mul(sum) {
+        Some(square) => square.saturating_add(n / 2) / n.max(1),
+        None => whole(sum as f64 / launches as f64 * sum as f64),
+    };
+    let remainder = sum.checked_mul(sum).map_or(0.0, |square| {
+        let (whole, rounded) = (square / n.max(1), of_mean);
+        (square % n.max(1)) as f64 / n as f64 - (rounded - whole) as f64
+    });
+    let of_deviation = launches as f64 * spread.stddev * spread.stddev + remainder;
+    Exact { sum: Wide(sum), squares: Wide(of_mean.saturating_add_signed(of_deviation.round() as i128)) }
+}
+
+/// Adds a lot to the spreads over `ours` launches; [`settle`] tells means and deviations.
+fn add_lot(ours: u64, spreads: &mut BTreeMap<String, Spread>, exact: &mut BTreeMap<String, Exact>, theirs: &Lot<'_>) {
+    for name in theirs.spreads.keys() {
+        under(spreads, name, |_| ());
     }
-    (spreads, exact)
+    for (name, spread) in spreads {
+        let known = exact.get(name).copied();
+        let one = known.unwrap_or_else(|| sums_of(ours, spread));
+        let other = theirs.sums(name);
+        let sums = Exact { sum: one.sum.plus(other.sum), squares: one.squares.plus(other.squares) };
+        match exact.get_mut(name) {
+            Some(known) => *known = sums,
+            None => _ = exact.insert(name.clone(), sums),
+        }
+        let other = theirs.spreads.get(name).copied().unwrap_or_default();
+        let (min, max) = (spread.min.min(other.min), spread.max.max(other.max));
+        *spread = Spread { mean: later::LATER, min, max, stddev: later::LATER };
+    }
+}
+
+/// Tells means and deviations of a kernel's spreads, which were added.
+pub(super) fn settle(kernel: &mut Kernel) {
+    let launches = recorded(kernel);
+    settle_lot(launches, &mut kernel.over_launches, &kernel.exact.over_launches);
+    for row in &mut kernel.over_paths {
+        settle_lot(row.count(), &mut row.counts, &row.exact);
+    }
+}
+
+fn settle_lot(launches: u64, spreads: &mut BTreeMap<String, Spread>, exact: &BTreeMap<String, Exact>) {
+    for (name, spread) in spreads.iter_mut().filter(|(_, spread)| later::is_open(spread.mean)) {
+        let Exact { sum, squares } = exact.get(name).copied().unwrap_or_default();
+        (spread.mean, spread.stddev) = mean_and_deviation(launches, sum.0, squares.0);
+    }
 }
 
 /// Rows by call path. One launch alone has no row, and what it counted is not told by these names.
@@ -96,10 +117,13 @@ fn add_paths(sum: &mut Kernel, more: &Kernel, left_out: &mut BTreeSet<String>) {
             || kernel.launch_groups.iter().any(|group| group.path == path)
     };
     let ours = std::mem::take(&mut sum.over_paths);
-    let mut rows = Vec::new();
-    for row in ours {
+    let mut rows = Vec::with_capacity(ours.len());
+    for mut row in ours {
         match more.over_paths.iter().find(|other| other.path == row.path) {
-            Some(other) => rows.push(add_path(&row, other)),
+            Some(other) => {
+                add_path(&mut row, other);
+                rows.push(row);
+            }
             None if taken(more, &row.path) => _ = left_out.insert(PATHS_LOST.to_owned()),
             None => rows.push(row),
         }
@@ -117,21 +141,13 @@ fn add_paths(sum: &mut Kernel, more: &Kernel, left_out: &mut BTreeSet<String>) {
     sum.over_paths = rows;
 }
 
-fn add_path(one: &PathSpread, other: &PathSpread) -> PathSpread {
-    let lot = |row| {
-        let row: &PathSpread = row;
-        (row.count(), row)
-    };
-    let lots = [lot(one), lot(other)].map(|(launches, row)| Lot { launches, spreads: &row.counts, exact: &row.exact });
-    let (counts, exact) = together(&lots);
-    PathSpread {
-        path: one.path.clone(),
-        launches: Vec::new(),
-        count: one.count().saturating_add(other.count()),
-        counts,
-        ratios: BTreeMap::new(),
-        exact,
-    }
+fn add_path(sum: &mut PathSpread, more: &PathSpread) {
+    let theirs = Lot { launches: more.count(), spreads: &more.counts, exact: &more.exact };
+    let ours = sum.count();
+    add_lot(ours, &mut sum.counts, &mut sum.exact, &theirs);
+    sum.count = ours.saturating_add(theirs.launches);
+    sum.launches.clear();
+    sum.ratios.clear();
 }
 
 /// Rows in order, and the launches of each by their new numbers.

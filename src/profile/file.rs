@@ -1,13 +1,16 @@
-//! Profile files: a 32-byte head and the compressed JSON document.
+//! Profile files: a head of 32 bytes, of 48 in profiles of ranks, and the compressed JSON document.
 //!
 //! | bytes | what |
 //! |---|---|
 //! | 0–7 | magic `WLPROF\r\n` |
-//! | 8–11 | version of the container |
-//! | 12–15 | CRC-32 of everything else: bytes 0–11, 16–31 and the payload |
+//! | 8–11 | version of the container: 1, or 2 with a section for merging |
+//! | 12–15 | CRC-32 of everything else |
 //! | 16–23 | bytes of the payload |
 //! | 24–31 | bytes of the document once unpacked |
-//! | 32– | payload: the document, LZ4 block format |
+//! | 32–39 | version 2: bytes of the section |
+//! | 40–47 | version 2: bytes of the section once unpacked |
+//! | then | payload: the document, LZ4 block format |
+//! | then | version 2: the section (`packed`), LZ4 block format |
 //!
 //! All numbers little endian. A CRC finds every single flipped bit and every burst of up to 32.
 
@@ -19,11 +22,16 @@ use std::path::{Path, PathBuf};
 use tempfile::NamedTempFile;
 
 use super::model::{SCHEMA, VERSION};
-use super::{Profile, shown};
+use super::{Profile, packed, shown};
 
 const MAGIC: [u8; 8] = *b"WLPROF\r\n";
-const CONTAINER_VERSION: u32 = 1;
+/// Of profiles with a document only.
+const PLAIN_VERSION: u32 = 1;
+/// Of profiles with a section for merging.
+const CONTAINER_VERSION: u32 = 2;
 const HEAD_BYTES: usize = 32;
+/// The lengths of the section.
+const SECTION_HEAD_BYTES: usize = 16;
 /// No document is larger; a damaged length must not make the reader take all memory.
 const MAX_DOCUMENT_BYTES: u64 = 16 << 30;
 /// LZ4 cannot pack tighter than this.
@@ -95,16 +103,114 @@ impl ProfileError {
 pub fn to_bytes(profile: &Profile) -> Vec<u8> {
     let document = serde_json::to_vec(profile).expect("a profile has string keys and finite numbers");
     let payload = lz4_flex::block::compress(&document);
-    let mut bytes = Vec::with_capacity(HEAD_BYTES + payload.len());
+    let section = packed::section(profile);
+    let mut bytes = Vec::with_capacity(HEAD_BYTES + SECTION_HEAD_BYTES + payload.len());
     bytes.extend(MAGIC);
-    bytes.extend(CONTAINER_VERSION.to_le_bytes());
+    bytes.extend(if section.is_some() { CONTAINER_VERSION } else { PLAIN_VERSION }.to_le_bytes());
     bytes.extend([0; 4]);
     bytes.extend((payload.len() as u64).to_le_bytes());
     bytes.extend((document.len() as u64).to_le_bytes());
-    bytes.extend(payload);
+    match section {
+        Some(section) => {
+            let stored = lz4_flex::block::compress(&section);
+            bytes.extend((stored.len() as u64).to_le_bytes());
+            bytes.extend((section.len() as u64).to_le_bytes());
+            bytes.extend(payload);
+            bytes.extend(stored);
+        }
+        None => bytes.extend(payload),
+    }
     let checksum = checksum(&bytes);
     bytes[12..16].copy_from_slice(&checksum.to_le_bytes());
     bytes
+}
+
+/// Something compressed, and how long it is once unpacked.
+#[derive(Clone, Copy)]
+struct Stored<'a> {
+    bytes: &'a [u8],
+    unpacked: usize,
+}
+
+impl<'a> Stored<'a> {
+    fn new(bytes: &'a [u8], unpacked: u64) -> Option<Stored<'a>> {
+        let fits = unpacked <= MAX_DOCUMENT_BYTES && unpacked <= (bytes.len() as u64 + 1) * MAX_RATIO;
+        fits.then_some(Stored { bytes, unpacked: unpacked as usize })
+    }
+}
+
+/// A file whose checksum is right.
+struct Container<'a> {
+    document: Stored<'a>,
+    section: Option<Stored<'a>>,
+}
+
+impl<'a> Container<'a> {
+    fn open(bytes: &'a [u8], path: &Path) -> Result<Container<'a>, ProfileError> {
+        let damaged = |what: &str| ProfileError::Damaged { path: path.to_owned(), what: what.to_owned() };
+        if !bytes.starts_with(&MAGIC) {
+            let hint = match bytes {
+                [] => ": it is empty",
+                [b'W', b'L', b'T', b'R', ..] => ", but a trace",
+                [b'{', ..] => ", but JSON",
+                _ => "",
+            };
+            return Err(ProfileError::NotAProfile { path: path.to_owned(), hint });
+        }
+        if bytes.len() < HEAD_BYTES {
+            return Err(damaged("it is shorter than its head"));
+        }
+        let word = |at: usize| u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
+        let long = |at: usize| u64::from(word(at)) | u64::from(word(at + 4)) << 32;
+        let version = word(8);
+        if version > CONTAINER_VERSION {
+            return Err(ProfileError::Newer { path: path.to_owned(), version, newest: CONTAINER_VERSION });
+        }
+        let mut head = HEAD_BYTES;
+        let mut lengths = None;
+        if version > PLAIN_VERSION {
+            head += SECTION_HEAD_BYTES;
+            if bytes.len() < head {
+                return Err(damaged("it is shorter than its head"));
+            }
+            lengths = Some((long(32), long(40)));
+        }
+        let rest = &bytes[head..];
+        let (stored, unpacked) = (long(16), long(24));
+        let wanted = stored.saturating_add(lengths.map_or(0, |(stored, _)| stored));
+        if wanted != rest.len() as u64 {
+            return Err(damaged(&format!("it holds {} bytes of {wanted}", rest.len())));
+        }
+        if checksum(bytes) != word(12) {
+            return Err(damaged("its checksum does not match"));
+        }
+        let fit = |stored: Option<Stored<'a>>| stored.ok_or_else(|| damaged("its lengths do not fit together"));
+        let (payload, section) = rest.split_at(stored as usize);
+        let document = fit(Stored::new(payload, unpacked))?;
+        let section = lengths.map(|(_, unpacked)| fit(Stored::new(section, unpacked))).transpose()?;
+        Ok(Container { document, section })
+    }
+
+    fn document(&self, path: &Path) -> Result<Profile, ProfileError> {
+        let damaged = |what: &str| ProfileError::Damaged { path: path.to_owned(), what: what.to_owned() };
+        let Stored { bytes, unpacked } = self.document;
+        let document = lz4_flex::block::decompress(bytes, unpacked).map_err(|error| damaged(&error.to_string()))?;
+        let mut profile: Profile = shown::read(&document).map_err(|error| damaged(&error.to_string()))?;
+        check_kind(&profile, path)?;
+        profile.put_in_order();
+        Ok(profile)
+    }
+}
+
+fn check_kind(profile: &Profile, path: &Path) -> Result<(), ProfileError> {
+    if profile.schema != SCHEMA {
+        let what = "its document is of another kind".to_owned();
+        return Err(ProfileError::Damaged { path: path.to_owned(), what });
+    }
+    if profile.version > VERSION {
+        return Err(ProfileError::Newer { path: path.to_owned(), version: profile.version, newest: VERSION });
+    }
+    Ok(())
 }
 
 /// Reads [`to_bytes`]; `path` is for messages.
@@ -112,48 +218,47 @@ pub fn to_bytes(profile: &Profile) -> Vec<u8> {
 /// # Errors
 /// [`ProfileError`] but for `Read` and `Write`.
 pub fn from_bytes(bytes: &[u8], path: &Path) -> Result<Profile, ProfileError> {
-    let path = || path.to_owned();
-    let damaged = |what: &str| ProfileError::Damaged { path: path(), what: what.to_owned() };
-    if !bytes.starts_with(&MAGIC) {
-        let hint = match bytes {
-            [] => ": it is empty",
-            [b'W', b'L', b'T', b'R', ..] => ", but a trace",
-            [b'{', ..] => ", but JSON",
-            _ => "",
-        };
-        return Err(ProfileError::NotAProfile { path: path(), hint });
+    Container::open(bytes, path)?.document(path)
+}
+
+/// Reads files one after the other for merging, into the same memory.
+#[derive(Debug, Default)]
+pub(crate) struct MergeReader {
+    file: Vec<u8>,
+    section: Vec<u8>,
+    /// What [`ToMerge::Section`] is.
+    profile: Profile,
+}
+
+/// A profile that was read for merging.
+#[derive(Debug)]
+pub(crate) enum ToMerge<'a> {
+    /// All of it.
+    Document(Box<Profile>),
+    /// What merging looks at.
+    Section(&'a Profile),
+}
+
+impl MergeReader {
+    /// Reads a file: its section where this release knows it, else its document.
+    ///
+    /// # Errors
+    /// [`ProfileError`].
+    pub(crate) fn read(&mut self, path: &Path) -> Result<ToMerge<'_>, ProfileError> {
+        self.file.clear();
+        read_into(path, &mut self.file)?;
+        let container = Container::open(&self.file, path)?;
+        let is_read = container.section.is_some_and(|Stored { bytes, unpacked }| {
+            self.section.resize(unpacked, 0);
+            lz4_flex::block::decompress_into(bytes, &mut self.section).is_ok_and(|length| length == unpacked)
+                && packed::read(&self.section, &mut self.profile).is_ok()
+        });
+        if !is_read {
+            return Ok(ToMerge::Document(Box::new(container.document(path)?)));
+        }
+        check_kind(&self.profile, path)?;
+        Ok(ToMerge::Section(&self.profile))
     }
-    if bytes.len() < HEAD_BYTES {
-        return Err(damaged("it is shorter than its head"));
-    }
-    let word = |at: usize| u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
-    let long = |at: usize| u64::from(word(at)) | u64::from(word(at + 4)) << 32;
-    let version = word(8);
-    if version > CONTAINER_VERSION {
-        return Err(ProfileError::Newer { path: path(), version, newest: CONTAINER_VERSION });
-    }
-    let payload = &bytes[HEAD_BYTES..];
-    let (stored, unpacked) = (long(16), long(24));
-    if stored != payload.len() as u64 {
-        return Err(damaged(&format!("it holds {} bytes of {stored}", payload.len())));
-    }
-    if checksum(bytes) != word(12) {
-        return Err(damaged("its checksum does not match"));
-    }
-    if unpacked > MAX_DOCUMENT_BYTES || unpacked > (stored + 1) * MAX_RATIO {
-        return Err(damaged("its lengths do not fit together"));
-    }
-    let document =
-        lz4_flex::block::decompress(payload, unpacked as usize).map_err(|error| damaged(&error.to_string()))?;
-    let mut profile = shown::read(&document).map_err(|error| damaged(&error.to_string()))?;
-    if profile.schema != SCHEMA {
-        return Err(damaged("its document is of another kind"));
-    }
-    if profile.version > VERSION {
-        return Err(ProfileError::Newer { path: path(), version: profile.version, newest: VERSION });
-    }
-    profile.put_in_order();
-    Ok(profile)
 }
 
 fn checksum(bytes: &[u8]) -> u32 {
@@ -169,14 +274,19 @@ fn checksum(bytes: &[u8]) -> u32 {
 /// [`ProfileError`].
 pub fn read(path: &Path) -> Result<Profile, ProfileError> {
     let mut bytes = Vec::new();
+    read_into(path, &mut bytes)?;
+    from_bytes(&bytes, path)
+}
+
+fn read_into(path: &Path, bytes: &mut Vec<u8>) -> Result<(), ProfileError> {
     File::open(path)
         .and_then(|mut file| {
             // Of what is no profile, a device without end perhaps, only the begin is read.
-            Read::by_ref(&mut file).take(HEAD_BYTES as u64).read_to_end(&mut bytes)?;
-            if bytes.starts_with(&MAGIC) { file.read_to_end(&mut bytes) } else { Ok(0) }
+            Read::by_ref(&mut file).take(HEAD_BYTES as u64).read_to_end(bytes)?;
+            if bytes.starts_with(&MAGIC) { file.read_to_end(bytes) } else { Ok(0) }
         })
-        .map_err(|error| ProfileError::Read { path: path.to_owned(), error })?;
-    from_bytes(&bytes, path)
+        .map(drop)
+        .map_err(|error| ProfileError::Read { path: path.to_owned(), error })
 }
 
 /// Writes a profile file: under a temporary name beside it, then renamed, so that nobody ever sees

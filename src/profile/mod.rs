@@ -9,6 +9,7 @@ pub mod file;
 mod function_name;
 mod library;
 pub mod model;
+mod packed;
 mod shown;
 
 #[cfg(feature = "parquet")]
@@ -16,8 +17,8 @@ pub(crate) use build::op_name;
 pub use build::{BuildInput, RunFacts, Sources, addresses_of, build};
 pub(crate) use build::{IGNORE_COMMENT, idle_in_part};
 pub(crate) use estimate::{Work, of_work};
+pub(crate) use file::{MergeReader, ToMerge, probe, write_spare};
 pub use file::{ProfileError, read, write};
-pub(crate) use file::{probe, write_spare};
 pub(crate) use function_name::plain_name;
 pub use library::{LibraryCall, library_call};
 pub use model::Profile;

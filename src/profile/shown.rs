@@ -1,16 +1,15 @@
 //! A document's text as it may be shown: a profile file is untrusted input, and its names go to terminals and tables.
 
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 use warpline_format::visible;
-
-use super::Profile;
 
 /// Reads a document. Hidden characters in it are written out; profiles as Warpline writes them have none, and cost no more
 /// than a look at their bytes.
 ///
 /// # Errors
-/// It is no profile.
-pub(super) fn read(document: &[u8]) -> Result<Profile, serde_json::Error> {
+/// It is not of the kind.
+pub(super) fn read<T: DeserializeOwned>(document: &[u8]) -> Result<T, serde_json::Error> {
     if !may_hide(document) {
         return serde_json::from_slice(document);
     }

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use super::finding_text;
 use crate::profile::Profile;
 use crate::profile::model::{Kernel, LevelMetrics};
+use crate::report::rows::ranks::over_ranks;
 use crate::report::words::{count, label, memory, percent, ratio, seconds};
 
 /// The document; `top` kernels.
@@ -17,6 +18,7 @@ pub fn markdown(profile: &Profile, top: usize) -> String {
     _ = writeln!(out, "Device: {}, model: {}, {whole}.\n", escaped(&run.device), escaped(model));
     findings(&mut out, profile);
     kernels(&mut out, profile, top);
+    ranks(&mut out, profile, top);
     if !run.notes.is_empty() {
         out.push_str("### Notes\n\n");
         for note in &run.notes {
@@ -85,6 +87,49 @@ fn kernels(out: &mut String, profile: &Profile, top: usize) {
         _ = writeln!(out, "\n… and {} more kernels.", rows.len() - top);
     }
     out.push('\n');
+}
+
+/// How work differs from rank to rank.
+fn ranks(out: &mut String, profile: &Profile, top: usize) {
+    let Some(rows) = over_ranks(profile) else { return };
+    let all = rows.present;
+    if rows.kinds().iter().all(|(_, rows)| rows.is_empty()) {
+        if all > 1 {
+            _ = writeln!(out, "### Ranks\n\nAll {all} ranks did the same work.\n");
+        }
+        return;
+    }
+    _ = writeln!(out, "### Ranks\n\nWhere the work of {all} ranks differs; over the ranks that have the place.\n");
+    for (kind, rows) in rows.kinds() {
+        if rows.is_empty() {
+            continue;
+        }
+        _ = writeln!(
+            out,
+            "| {kind} | figure | ranks | least (rank) | mean | greatest (rank) | std. dev. | max/mean |\n\
+            |---|---|--:|--:|--:|--:|--:|--:|"
+        );
+        for row in rows.iter().take(top) {
+            _ = writeln!(
+                out,
+                "| {} | {} | {} of {all} | {} ({}) | {} | {} ({}) | {} | {:.2} |",
+                code(&row.name),
+                row.figure,
+                row.ranks,
+                row.told(row.min),
+                row.min_rank,
+                row.told(row.mean),
+                row.told(row.max),
+                row.max_rank,
+                row.told(row.stddev),
+                row.factor,
+            );
+        }
+        if rows.len() > top {
+            _ = writeln!(out, "\n… and {} more {kind}.", rows.len() - top);
+        }
+        out.push('\n');
+    }
 }
 
 /// Text of the program that no renderer takes for markup. Code spans of findings stay: their backticks come in pairs.

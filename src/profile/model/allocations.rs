@@ -7,7 +7,7 @@ use super::metrics::Metrics;
 use super::number::{is_one, one};
 
 /// A device allocation.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Allocation {
     /// Number.
     pub id: u64,
@@ -68,7 +68,7 @@ pub struct Lifetime {
 }
 
 /// Copies of one kind.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct CopyRow {
     /// `host_to_device`, `device_to_host`, `device_to_device`, `host_to_host`, `set`.
     pub direction: String,
@@ -92,7 +92,7 @@ pub struct CopyRow {
 }
 
 /// What falls to one kernel.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ByKernel {
     /// Kernel.
     pub kernel: u32,
@@ -101,7 +101,7 @@ pub struct ByKernel {
 }
 
 /// A host allocation.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct HostAllocation {
     /// Number.
     pub id: u64,

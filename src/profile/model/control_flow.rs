@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 /// A conditional branch or switch.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Branch {
     /// Kernel.
     pub kernel: u32,
@@ -57,7 +57,7 @@ pub struct WarpBlocks {
 }
 
 /// A basic block.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Block {
     /// Kernel.
     pub kernel: u32,
@@ -89,7 +89,7 @@ pub struct Block {
 }
 
 /// The instructions of a basic block that belong to one line.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BlockPart {
     /// User frame.
     pub file: String,

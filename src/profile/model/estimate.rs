@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::merged::EstimateExact;
 
 /// What limits a kernel on a model, over its launches that were recorded whole and ended without an error.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Estimate {
     /// Model.
     pub model: String,
@@ -43,7 +43,7 @@ pub struct Bytes {
 }
 
 /// One part of the GPU.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Limit {
     /// `instructions`, `fp32`, `fp64`, `special`, `l1_data`, `l1_tag`, `l1_lanes`, `shared`, `l2`, `dram`, `bus`.
     pub name: String,
@@ -58,7 +58,7 @@ pub struct Limit {
 }
 
 /// The same with ideal requests: no sector beyond what their bytes fill, no bank conflict.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct IdealEstimate {
     /// Name of the limit that would be the slowest.
     pub limiter: String,

@@ -160,7 +160,7 @@ pub struct Launch {
 }
 
 /// Launches of a kernel that are summed up.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct LaunchGroup {
     /// How many.
     pub launches: u64,

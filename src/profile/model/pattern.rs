@@ -71,7 +71,7 @@ pub struct Atomics {
 }
 
 /// A place that many operations meet.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HotPlace {
     /// Allocation.
     pub allocation: u64,

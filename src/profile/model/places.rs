@@ -11,7 +11,7 @@ use super::operand::Operand;
 use super::pattern::Pattern;
 
 /// A source line in a kernel.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Line {
     /// File.
     pub file: String,
@@ -75,7 +75,7 @@ pub struct Site {
 }
 
 /// What falls to one allocation.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ByAllocation {
     /// `None`: no live allocation.
     pub allocation: Option<u64>,
@@ -84,7 +84,7 @@ pub struct ByAllocation {
 }
 
 /// What falls to one device call context.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Context {
     /// Outermost first.
     pub calls: Vec<Frame>,

@@ -34,7 +34,7 @@ pub struct RatioSpread {
 }
 
 /// Launches of a kernel from one call path.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct PathSpread {
     /// Host call path.
     pub path: Vec<Frame>,

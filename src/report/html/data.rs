@@ -12,6 +12,7 @@ use crate::comparison::{Better, Diff, Unit, better, rank, unit};
 use crate::profile::Profile;
 use crate::profile::model::{ByOp, Metrics};
 use crate::report::comparison::words;
+use crate::report::rows::ranks::{RankRows, over_ranks};
 use crate::report::words::label;
 
 /// Data above this many bytes is compressed; browsers unpack it faster than they read it from a disk.
@@ -34,12 +35,15 @@ pub(super) struct Side {
     profile: Profile,
     /// Kernels as the text report calls them, by number.
     kernel_labels: BTreeMap<u32, String>,
+    /// How work differs from rank to rank, as the other formats tell it; absent where the profile is not of ranks.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ranks: Option<RankRows>,
 }
 
 impl Side {
     pub(super) fn new(name: &'static str, profile: &Profile) -> Side {
         let labels = profile.kernels.iter().map(|kernel| (kernel.id, label(profile, kernel)));
-        Side { name, profile: drawn(profile), kernel_labels: labels.collect() }
+        Side { name, profile: drawn(profile), kernel_labels: labels.collect(), ranks: over_ranks(profile) }
     }
 }
 
@@ -51,7 +55,10 @@ fn drawn(profile: &Profile) -> Profile {
         metrics.lines_touched = BTreeMap::new();
         metrics.reuse = None;
     };
+    drawn.allocation_names = Vec::new();
     for kernel in &mut drawn.kernels {
+        kernel.over_ranks = BTreeMap::new();
+        kernel.paths_over_ranks = Vec::new();
         kernel.over_launches = BTreeMap::new();
         kernel.ratios_over_launches = BTreeMap::new();
         kernel.over_paths = Vec::new();
@@ -68,8 +75,10 @@ fn drawn(profile: &Profile) -> Profile {
             group.ratios_over_launches = BTreeMap::new();
         }
     }
+    drawn.lines.iter_mut().for_each(|line| line.over_ranks = BTreeMap::new());
     drawn.lines.iter_mut().flat_map(|line| line.metrics.values_mut()).for_each(plain);
     for site in &mut drawn.sites {
+        site.over_ranks = BTreeMap::new();
         plain(&mut site.metrics);
         site.by_allocation.iter_mut().for_each(|part| plain(&mut part.metrics));
         site.contexts.iter_mut().for_each(|context| plain(&mut context.metrics));

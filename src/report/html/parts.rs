@@ -17,7 +17,7 @@ const STYLES: [&str; 8] = [
 ];
 
 /// One module of the browser together: what a script uses stands in those before it, but for what runs later than all.
-const SCRIPTS: [&str; 25] = [
+const SCRIPTS: [&str; 26] = [
     include_str!("scripts/format.js"),
     include_str!("scripts/dom.js"),
     include_str!("scripts/glossary.js"),
@@ -39,6 +39,7 @@ const SCRIPTS: [&str; 25] = [
     include_str!("scripts/paths.js"),
     include_str!("scripts/timeline.js"),
     include_str!("scripts/divergence.js"),
+    include_str!("scripts/ranks.js"),
     include_str!("scripts/about.js"),
     include_str!("scripts/comparison.js"),
     include_str!("scripts/search.js"),

@@ -1,6 +1,7 @@
 //! Rows that several formats show, computed in one place.
 
 mod branches;
+pub(super) mod ranks;
 pub(super) mod reuse;
 pub(super) mod worst;
 

@@ -14,9 +14,10 @@ async function unpacked(element) {
 
 /** All that the views need of one profile, found once. */
 class Side {
-  constructor({ name, profile, kernel_labels }) {
+  constructor({ name, profile, kernel_labels, ranks }) {
     this.name = name;
     this.profile = profile;
+    this.ranks = ranks ?? null;
     this.kernels = new Map(profile.kernels.map((kernel) => [kernel.id, kernel]));
     this.labels = new Map(Object.entries(kernel_labels).map(([id, label]) => [Number(id), label]));
     this.allocations = new Map(profile.allocations.map((row) => [row.id, row]));

@@ -1,7 +1,7 @@
 //! The sections in their order.
 
 use super::{
-    allocations, branches, bypass, caches, conflicts, estimate, faults, kernels, launches, lines, models, reuse,
+    allocations, branches, bypass, caches, conflicts, estimate, faults, kernels, launches, lines, models, ranks, reuse,
     tables, whole,
 };
 use crate::profile::Profile;
@@ -12,6 +12,7 @@ pub fn write_all(out: &mut String, profile: &Profile, style: Style, top: usize) 
     faults::write(out, profile, style);
     conflicts::write(out, profile, style);
     kernels::write(out, profile, style, top);
+    ranks::write(out, profile, style, top);
     whole::write(out, profile, style, top);
     launches::write(out, profile, style, top);
     lines::write(out, profile, style, top);
@@ -27,8 +28,9 @@ pub fn write_all(out: &mut String, profile: &Profile, style: Style, top: usize) 
     tables::write(out, profile, style, top);
 }
 
-/// What was asked for when the profile was made.
+/// What was asked for when the profile was made, and what only profiles of several ranks have.
 pub fn write_asked_for(out: &mut String, profile: &Profile, style: Style, top: usize) {
+    ranks::write(out, profile, style, top);
     whole::write(out, profile, style, top);
     models::write(out, profile, style, top);
     bypass::write(out, profile, style, top);

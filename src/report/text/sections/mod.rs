@@ -12,6 +12,7 @@ mod kernels;
 mod launches;
 mod lines;
 mod models;
+mod ranks;
 mod reuse;
 mod tables;
 mod whole;

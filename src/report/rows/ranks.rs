@@ -1,0 +1,167 @@
+//! How work differs from rank to rank, in profiles of several ranks: the rows that text, Markdown and the page show.
+
+use serde::Serialize;
+
+use crate::profile::Profile;
+use crate::profile::model::{OverRanks, RankSpread};
+use crate::report::words::{at, bytes, count, host_path, label, seconds};
+
+/// What a figure of a row is counted in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(in crate::report) enum RankUnit {
+    Seconds,
+    Bytes,
+    Count,
+}
+
+/// A figure of a place over the ranks that have the place.
+#[derive(Clone, Debug, Serialize)]
+pub(in crate::report) struct RankRow {
+    /// What every format calls the place.
+    pub(in crate::report) name: String,
+    /// Its kernel, where it is one or lies in one.
+    kernel: Option<u32>,
+    /// Where it stands; empty for kernels, call paths and allocations.
+    file: String,
+    line: u32,
+    /// What differs.
+    pub(in crate::report) figure: String,
+    pub(in crate::report) unit: RankUnit,
+    pub(in crate::report) ranks: u64,
+    pub(in crate::report) min: f64,
+    pub(in crate::report) min_rank: u32,
+    pub(in crate::report) mean: f64,
+    pub(in crate::report) max: f64,
+    pub(in crate::report) max_rank: u32,
+    pub(in crate::report) stddev: f64,
+    /// The greatest over the mean.
+    pub(in crate::report) factor: f64,
+}
+
+/// Places whose work is not the same in all ranks, by what they are; of each, what exceeds its mean the most first.
+#[derive(Clone, Debug, Default, Serialize)]
+pub(in crate::report) struct RankRows {
+    /// Ranks whose profiles are in this one.
+    pub(in crate::report) present: u64,
+    pub(in crate::report) kernels: Vec<RankRow>,
+    pub(in crate::report) paths: Vec<RankRow>,
+    pub(in crate::report) lines: Vec<RankRow>,
+    pub(in crate::report) allocations: Vec<RankRow>,
+}
+
+impl RankRow {
+    /// A value of the row for people.
+    pub(in crate::report) fn told(&self, value: f64) -> String {
+        match self.unit {
+            RankUnit::Seconds => seconds(value),
+            RankUnit::Bytes => bytes(value.round() as u64),
+            RankUnit::Count if value < 100.0 && value.fract() != 0.0 => format!("{value:.1}"),
+            RankUnit::Count => count(value.round() as u64),
+        }
+    }
+}
+
+impl RankRows {
+    /// Each kind with its title.
+    pub(in crate::report) fn kinds(&self) -> [(&'static str, &[RankRow]); 4] {
+        [
+            ("kernels", &self.kernels),
+            ("call paths", &self.paths),
+            ("lines", &self.lines),
+            ("names of allocations", &self.allocations),
+        ]
+    }
+}
+
+/// Where a row is.
+#[derive(Clone, Default)]
+struct Place<'a> {
+    name: String,
+    kernel: Option<u32>,
+    file: &'a str,
+    line: u32,
+}
+
+/// What work in a space is told by.
+const WORK: [(&str, &str); 4] = [
+    ("global.sectors", "sectors of global memory"),
+    ("local.sectors", "sectors of local memory"),
+    ("shared.wavefronts", "passes of shared memory"),
+    ("constant.wavefronts", "passes of constant memory"),
+];
+
+/// The rows; `None` where the profile is not of ranks.
+pub(in crate::report) fn over_ranks(profile: &Profile) -> Option<RankRows> {
+    let ranks = profile.run.merged.as_ref()?.ranks.as_ref()?;
+    let ranges = ranks.present.iter().filter(|[first, last]| first <= last);
+    let present = ranges.map(|[first, last]| u64::from(last - first) + 1).sum();
+    let mut rows = RankRows { present, ..RankRows::default() };
+    let kernel_label = |id: u32| {
+        let kernel = profile.kernels.iter().find(|kernel| kernel.id == id);
+        kernel.map_or_else(|| "?".to_owned(), |kernel| label(profile, kernel))
+    };
+    for kernel in &profile.kernels {
+        let place = Place { name: label(profile, kernel), kernel: Some(kernel.id), ..Place::default() };
+        match kernel.over_ranks.get("estimate.picoseconds") {
+            Some(time) => rows.kernels.push(row(&place, "estimated time", RankUnit::Seconds, time, 1e-12)),
+            None => add_work(&mut rows.kernels, &place, &kernel.over_ranks),
+        }
+        for path in &kernel.paths_over_ranks {
+            let name = format!("{} > {}", host_path(&path.path).join(" > "), place.name);
+            add_work(&mut rows.paths, &Place { name, ..place.clone() }, &path.over_ranks);
+        }
+    }
+    for line in &profile.lines {
+        let name = format!("{} in {}", at(&line.file, line.line), kernel_label(line.kernel));
+        let place = Place { name, kernel: Some(line.kernel), file: &line.file, line: line.line };
+        add_work(&mut rows.lines, &place, &line.over_ranks);
+    }
+    for named in &profile.allocation_names {
+        let place = Place { name: named.name.clone(), ..Place::default() };
+        for (name, figure, unit) in
+            [("size", "size", RankUnit::Bytes), ("sectors", "sectors of its traffic", RankUnit::Count)]
+        {
+            let over = named.over_ranks.get(name);
+            rows.allocations.extend(over.map(|over| row(&place, figure, unit, over, 1.0)));
+        }
+    }
+    for kind in [&mut rows.kernels, &mut rows.paths, &mut rows.lines, &mut rows.allocations] {
+        kind.retain(|row| row.min < row.max || row.ranks < present);
+        let above = |row: &RankRow| row.max - row.mean;
+        kind.sort_by(|one, other| {
+            let (bytes, counts) = (one.unit == RankUnit::Bytes, other.unit == RankUnit::Bytes);
+            // Units are not compared with each other.
+            bytes
+                .cmp(&counts)
+                .then_with(|| above(other).total_cmp(&above(one)))
+                .then_with(|| (&one.name, &one.figure).cmp(&(&other.name, &other.figure)))
+        });
+    }
+    Some(rows)
+}
+
+fn add_work(rows: &mut Vec<RankRow>, place: &Place<'_>, over: &OverRanks) {
+    for (name, figure) in WORK {
+        rows.extend(over.get(name).map(|over| row(place, figure, RankUnit::Count, over, 1.0)));
+    }
+}
+
+fn row(place: &Place<'_>, figure: &str, unit: RankUnit, over: &RankSpread, scale: f64) -> RankRow {
+    RankRow {
+        name: place.name.clone(),
+        kernel: place.kernel,
+        file: place.file.to_owned(),
+        line: place.line,
+        figure: figure.to_owned(),
+        unit,
+        ranks: over.ranks,
+        min: over.min as f64 * scale,
+        min_rank: over.min_rank,
+        mean: over.mean * scale,
+        max: over.max as f64 * scale,
+        max_rank: over.max_rank,
+        stddev: over.stddev * scale,
+        factor: if over.mean > 0.0 { over.max as f64 / over.mean } else { 1.0 },
+    }
+}
