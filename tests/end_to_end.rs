@@ -42,6 +42,7 @@ programs![
     device_variables,
     driver_api,
     dynamic_parallelism,
+    eighth_conversions,
     exit_in_the_middle,
     fork,
     graphs,

@@ -62,6 +62,11 @@ fn counts_are_those_of_the_kernels() {
 }
 
 #[test]
+fn numbers_of_eight_bits_are_those_of_newer_gpus() {
+    python(NEWEST, "test_eighths");
+}
+
+#[test]
 fn the_notebook_gives_the_output_that_stands_in_it() {
     python(NEWEST, "test_notebook");
 }

@@ -240,6 +240,9 @@ pub mod kernel_flags {
     pub const UNBOUNDED_STACK: u32 = 4;
     /// Its lowered functions are so large that their frames may not fit an ordinary host stack.
     pub const LARGE_FRAMES: u32 = 8;
+    /// A loop of it takes the result of an atomic operation, or reads past caches: what it does may depend on other blocks, as where it
+    /// takes a lock or its next piece of work.
+    pub const ASKS_OTHERS: u32 = 16;
 }
 
 /// A kernel parameter.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import os
+import subprocess
 import tempfile
 from pathlib import Path
 from typing import Any, Callable, Optional, Union
@@ -76,21 +77,30 @@ class profile:
 
 def _simulate(trace: str, output: Path) -> Profile:
     """The profile of a trace."""
-    model = _runtime.model()
-    options = ["--gpu", model] if model else []
-    done = run("warpline", "sim", trace, *options, "-o", output, check=False)
-    # 7: shown in part, which the profile itself says.
-    if done.returncode not in (0, 7):
-        raise WarplineError(f"the profile cannot be made: {done.stderr.strip()}")
+    _sim(trace, "-o", output)
     return load(output)
 
 
+def _sim(trace: str, *options: Union[str, Path]) -> subprocess.CompletedProcess[str]:
+    """Analyses a trace on the chosen model."""
+    model = _runtime.model()
+    done = run("warpline", "sim", trace, *(["--gpu", model] if model else []), *options, check=False)
+    # 7: shown in part, which the profile itself says.
+    if done.returncode not in (0, 7):
+        raise WarplineError(f"the profile cannot be made: {done.stderr.strip()}")
+    return done
+
+
 def estimate(function: Callable[[], Any]) -> float:
-    """Seconds that the model of the GPU estimates for the kernels that ``function()`` launches."""
-    with profile() as section:
-        function()
-    return sum(one["seconds"] for one in _estimates(section.result))
-
-
-def _estimates(found: Profile) -> list[dict[str, Any]]:
-    return [kernel["estimates"][0] for kernel in found.data["kernels"] if kernel.get("estimates")]
+    """Seconds that the model of the GPU estimates for the kernels that ``function()`` launches; where a few blocks of a launch run,
+    they stand for all of them."""
+    _runtime.configure()
+    with tempfile.TemporaryDirectory(prefix="warpline-estimate-") as folder:
+        trace = os.path.join(folder, "section.wltrace")
+        _runtime.call("__warpline_section_begin", trace.encode())
+        try:
+            function()
+        finally:
+            _runtime.call("__warpline_section_end")
+        # Reuse distances are no part of an estimate, and take the longest.
+        return float(_sim(trace, "--seconds", "--reuse", "off").stdout)

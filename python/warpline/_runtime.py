@@ -105,6 +105,7 @@ _FUNCTIONS = {
     "__warpline_tensor_gone": [_POINTER],
     "__warpline_section_begin": [ctypes.c_char_p],
     "__warpline_section_end": [],
+    "__warpline_most_blocks": [ctypes.c_uint64],
     "__warpline_always_check": [ctypes.c_int],
 }
 

@@ -21,10 +21,10 @@ type Launches<'a> = (&'a LaunchData, u64);
 
 /// What a launch asks of one part.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Demand {
-    amount: u64,
+pub(super) struct Demand {
+    pub(super) amount: u64,
     /// With ideal requests.
-    ideal: u64,
+    pub(super) ideal: u64,
 }
 
 impl Demand {
@@ -150,7 +150,7 @@ pub(crate) fn of_work(name: &str, rates: &Rates, work: &Work) -> Option<Estimate
 }
 
 /// The limits of launches, each with its demands in the order of [`parts`] and its blocks.
-fn slowest(
+pub(super) fn slowest(
     name: &str,
     rates: &Rates,
     same_banks: bool,
@@ -238,8 +238,11 @@ fn parts(rates: &Rates, same_banks: bool) -> [Part; 11] {
     ]
 }
 
+/// Where [`demands`] has device memory.
+pub(super) const DRAM: usize = 9;
+
 /// What a launch asks of each part; its bytes are added up.
-fn demands(launch: &LaunchData, number: usize, rates: &Rates, bytes: &mut Bytes) -> [Demand; 11] {
+pub(super) fn demands(launch: &LaunchData, number: usize, rates: &Rates, bytes: &mut Bytes) -> [Demand; 11] {
     // An instruction takes its unit's lanes for the whole warp, active or not.
     let lanes = |class| Demand::same(launch.instructions.warps(class).saturating_mul(32));
     let (mut data, mut tag, mut words) = (Demand::default(), Demand::default(), 0u64);

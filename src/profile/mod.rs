@@ -10,6 +10,7 @@ mod function_name;
 mod library;
 pub mod model;
 mod packed;
+mod sampled;
 mod shown;
 
 #[cfg(feature = "parquet")]
@@ -23,3 +24,4 @@ pub(crate) use function_name::plain_name;
 pub use library::{LibraryCall, library_call};
 pub use model::Profile;
 pub(crate) use model::{is_system, nine_digits};
+pub(crate) use sampled::seconds_of_all;

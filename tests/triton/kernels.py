@@ -228,3 +228,18 @@ def checked(x_ptr, out_ptr, limit, BLOCK: tl.constexpr):
     x = tl.load(x_ptr + at)
     tl.device_assert(x < limit, "too large")
     tl.store(out_ptr + at, x)
+
+
+@triton.jit
+def product(a_ptr, b_ptr, c_ptr, N: tl.constexpr):
+    at = tl.arange(0, N)
+    x = tl.load(a_ptr + at[:, None] * N + at[None, :])
+    y = tl.load(b_ptr + at[:, None] * N + at[None, :])
+    tl.store(c_ptr + at[:, None] * N + at[None, :], tl.dot(x, y))
+
+
+@triton.jit
+def eighths(x_ptr, narrow_ptr, bytes_ptr, wide_ptr, KIND: tl.constexpr, BLOCK: tl.constexpr):
+    at = tl.arange(0, BLOCK)
+    tl.store(narrow_ptr + at, tl.load(x_ptr + at).to(KIND).to(tl.uint8, bitcast=True))
+    tl.store(wide_ptr + at, tl.load(bytes_ptr + at).to(KIND, bitcast=True).to(tl.float32))

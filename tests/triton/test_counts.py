@@ -159,6 +159,78 @@ class Estimates(unittest.TestCase):
         self.assertEqual(times[best], min(times.values()))
 
 
+    def matmul(self):
+        """A product of 64 blocks, and what it writes."""
+        n = 256
+        a, b, c = np.ones((n, n), "f2"), np.ones((n, n), "f2"), np.zeros((n, n), "f2")
+        blocks = {"BLOCK_M": 32, "BLOCK_N": 32, "BLOCK_K": 32, "GROUP": 4, "ACTIVATION": ""}
+        return c, lambda: kernels.matmul[(64,)](a, b, c, n, n, n, n, 1, n, 1, n, 1, **blocks)
+
+    def test_benchmarks_run_a_few_blocks_which_stand_for_all(self):
+        c, launch = self.matmul()
+        whole = triton.testing.do_bench(launch)
+        self.assertTrue((c == 256).all())
+        c[:] = 0
+        # `Mark.run` draws a plot, with packages that are not asked for here.
+        self.assertTrue(triton.testing.Mark._run._warpline)
+        with warpline.triton._testing._Sampled():
+            few = triton.testing.do_bench(launch)
+            # Four tiles of 32 x 32, of 64.
+            self.assertEqual(np.count_nonzero(c), 4 * 32 * 32)
+            sampled = profiled(launch)
+        # Every block of this product does the same.
+        self.assertAlmostEqual(few / whole, 1, delta=0.02)
+        self.assertTrue(sampled.data["run"]["sampled"])
+        launch()
+        self.assertTrue((c == 256).all())
+
+    def test_blocks_that_wait_for_others_all_run(self):
+        rows, columns, group = 64, 32, 4
+        x = np.ones((rows, columns), "f4")
+        partial, locks = np.zeros((group, columns), "f4"), np.zeros(2 * group, "i4")
+        with warpline.triton._testing._Sampled():
+            kernels.column_sums[(rows,)](x, partial, locks, columns, GROUP=group, BLOCK=32)
+        self.assertTrue((partial.sum(0) == rows).all())
+
+
+class Products(unittest.TestCase):
+    """Passes over the banks of shared memory for the operands of `tl.dot`: 32 banks of 4 bytes, 128 bytes per pass."""
+
+    def passes(self, dtype, line):
+        """Passes of the stores and the loads that a line's operand takes through shared memory, in a block of one warp."""
+        n = 32
+        a, b, c = (np.ones((n, n), dtype) for _ in range(3))
+        found = profiled(lambda: kernels.product[(1,)](a, b, c.astype("f4"), N=n, num_warps=1))
+        sites = found.sites[(found.sites.space == "shared") & (found.sites.line == line_of(kernels.product, line))]
+        return [sites[sites.op == op].wavefronts.sum() for op in ("store", "load")]
+
+    def test_each_operand_passes_the_banks_as_often_as_its_bytes_fill_them(self):
+        # 32 x 32 halves are 2 KiB: 16 passes to write them, 16 to read them (`ldmatrix`), as Triton swizzles them.
+        self.assertEqual(self.passes("f2", "x = tl.load"), [16, 16])
+        self.assertEqual(self.passes("f2", "y = tl.load"), [16, 16])
+        # In single precision 4 KiB: 32 and 32.
+        self.assertEqual(self.passes("f4", "x = tl.load"), [32, 32])
+        self.assertEqual(self.passes("f4", "y = tl.load"), [32, 32])
+
+    def test_columns_without_swizzling_meet_in_one_bank(self):
+        # Rows take one pass each. A lane reads four neighbours of its row at once, 16 bytes: 8 requests. A row is 128 bytes, so all lanes
+        # want the same four banks: 32 passes each, of the 4 that 512 bytes need.
+        self.assertEqual(self.columns(swizzled=False), (32, 8 * 32))
+
+    def test_swizzling_puts_columns_into_all_banks(self):
+        # Element j of row i lies where j xor i would: the 32 elements of a column are in 32 banks.
+        self.assertEqual(self.columns(swizzled=True), (32, 32))
+
+    def columns(self, swizzled):
+        import gluon_kernels
+
+        x, out = np.arange(1024, dtype="f4").reshape(32, 32), np.zeros((32, 32), "f4")
+        found = profiled(lambda: gluon_kernels.transpose[(1,)](x, out, SWIZZLED=swizzled, num_warps=1))
+        np.testing.assert_array_equal(out, x.T)
+        shared = found.sites[found.sites.space == "shared"]
+        return tuple(int(shared[shared.op == op].wavefronts.sum()) for op in ("store", "load"))
+
+
 class Differences(unittest.TestCase):
     """Two profiles side by side."""
 

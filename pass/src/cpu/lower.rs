@@ -6,7 +6,7 @@ use super::options::Options;
 use super::shapes::analysis::{Analysis, Version};
 use super::shapes::body::Body;
 use super::shapes::cautious::find_regions;
-use super::shapes::spin::spinning_loops;
+use super::shapes::spin::{asks_others, spinning_loops};
 use super::target::descriptor::{KernelFunctions, Tables};
 use super::target::unit::{Host, Unit};
 use super::target::vectors::Vectors;
@@ -85,7 +85,9 @@ impl<'c> Lowering<'_, 'c> {
         let mut functions = KernelFunctions::default();
         let reached = self.unit.reach.kernels.iter().find(|(one, _)| *one == kernel);
         for function in reached.map(|(_, reached)| reached.clone()).unwrap_or_default() {
-            functions.may_wait |= self.body(function)?.spins.contains(&true);
+            let body = self.body(function)?;
+            functions.may_wait |= body.spins.contains(&true);
+            functions.asks_others |= asks_others(body);
         }
         self.body(kernel)?;
         let versions = if self.cautious { vec![Version::General] } else { self.versions(kernel) };

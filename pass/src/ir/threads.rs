@@ -37,6 +37,23 @@ pub fn is_seen_by_others(value: Value<'_>) -> bool {
     }
 }
 
+/// Whether an instruction takes what other threads hand over: the result of an atomic operation, or of a load that asks for the newest value.
+pub fn exchanges(value: Value<'_>) -> bool {
+    match value.opcode() {
+        Some(Opcode::LLVMCall) => match value.called_value() {
+            Some(callee) if callee.is_inline_asm() => {
+                let text = callee.asm_text();
+                ["atom.", "ld.acquire", "ld.relaxed", "ld.volatile", "ld.global.acquire", "ld.global.relaxed"]
+                    .iter()
+                    .any(|part| text.contains(part))
+            }
+            Some(callee) => callee.is_intrinsic() && callee.name().starts_with("llvm.nvvm.atomic"),
+            None => false,
+        },
+        _ => reads_from_others(value),
+    }
+}
+
 /// Whether what an instruction reads may be written by other threads meanwhile.
 pub fn reads_from_others(value: Value<'_>) -> bool {
     match value.opcode() {

@@ -1,28 +1,57 @@
 """``triton.testing`` and autotuning: estimates of the GPU's model in the place of times."""
 
+import functools
 import math
+import os
 import sys
 
+import triton.runtime.autotuner
 import triton.testing
 
+from .. import _runtime
+from .._errors import DeviceError, WarplineError
 from .._profiling import estimate
 
-_said: list = []
+#: ``whole``: all blocks run wherever an estimate is asked for.
+ESTIMATES_VARIABLE = "WARPLINE_TRITON_ESTIMATES"
+
+#: Blocks of a launch that run where its results do not matter: they stand for the others, and tell configurations apart.
+_BLOCKS = 4
+
+_said: set = set()
 
 
-def _tell():
-    if not _said:
-        _said.append(True)
-        print(
-            "warpline: note: triton.testing and autotuning are given the model's estimates of one run, not measured times (nan where no "
-            "kernel of Triton's was launched)",
-            file=sys.stderr,
-        )
+def _tell(what):
+    if what not in _said:
+        _said.add(what)
+        print(f"warpline: note: {what}", file=sys.stderr)
+
+
+class _Sampled:
+    """A few blocks of each launch run in it. Whatever is inside is part of the same."""
+
+    depth = 0
+
+    def __enter__(self):
+        if os.environ.get(ESTIMATES_VARIABLE) != "whole":
+            if not _Sampled.depth:
+                _runtime.call("__warpline_most_blocks", _BLOCKS)
+            _Sampled.depth += 1
+        return self
+
+    def __exit__(self, *_):
+        if _Sampled.depth:
+            _Sampled.depth -= 1
+            if not _Sampled.depth:
+                _runtime.call("__warpline_most_blocks", 0)
 
 
 def do_bench(fn, warmup=25, rep=100, grad_to_none=None, quantiles=None, return_mode="mean", **_):
     """The estimated time of the kernels that ``fn()`` launches, in milliseconds, in the form that Triton's own function gives."""
-    _tell()
+    _tell(
+        "triton.testing and autotuning are given the model's estimates of one run, not measured times (nan where no kernel of Triton's "
+        "was launched)"
+    )
     # What launches no kernel of ours (PyTorch's own work, on the CPU) has no estimate: no number, rather than no time.
     milliseconds = 1e3 * estimate(fn) or math.nan
     if quantiles is not None:
@@ -35,3 +64,43 @@ def install():
     for name in ("do_bench", "do_bench_cudagraph", "do_bench_proton"):
         if hasattr(triton.testing, name):
             setattr(triton.testing, name, do_bench)
+    _wrap(triton.runtime.autotuner.Autotuner, "_bench", _tuned)
+    _wrap(triton.testing.Mark, "_run", _benchmarked)
+
+
+def _wrap(kind, name, around):
+    original = getattr(kind, name)
+    if not getattr(original, "_warpline", False):
+
+        @functools.wraps(original)
+        def wrapped(self, *args, **kwargs):
+            return around(functools.partial(original, self), *args, **kwargs)
+
+        wrapped._warpline = True
+        setattr(kind, name, wrapped)
+
+
+def _tuned(original, *args, config, **meta):
+    """One configuration. The kernel runs whole with the best one afterwards."""
+    _tell(
+        f"autotuning runs {_BLOCKS} blocks of a launch, spread over its grid, with each configuration, and takes them for all "
+        f"({ESTIMATES_VARIABLE}=whole runs all)"
+    )
+    try:
+        with _Sampled():
+            return original(*args, config=config, **meta)
+    except DeviceError:
+        raise
+    except WarplineError as error:
+        _tell(f"autotuning leaves out {config}: {error}")
+        return [math.inf] * 3
+
+
+def _benchmarked(original, *args, **kwargs):
+    """A benchmark's figures go into its plot, and its results nowhere."""
+    _tell(
+        f"benchmarks (triton.testing.perf_report) run {_BLOCKS} blocks of each launch and take them for all, so their kernels' results are "
+        f"incomplete ({ESTIMATES_VARIABLE}=whole runs all)"
+    )
+    with _Sampled():
+        return original(*args, **kwargs)

@@ -117,6 +117,19 @@ pub unsafe extern "C" fn __warpline_always_check(always: c_int) -> Error {
     })
 }
 
+/// From now on at most `blocks` blocks of a launch run, spread over its grid, where only an estimate is asked for; 0: all. Launches whose
+/// blocks may wait for each other run whole.
+///
+/// # Safety
+/// None.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __warpline_most_blocks(blocks: u64) -> Error {
+    crate::state::runtime::call_any(|runtime| {
+        runtime.most_blocks = blocks;
+        Ok(())
+    })
+}
+
 /// Begins a section of the program with a trace of its own, in this file.
 ///
 /// # Safety

@@ -200,7 +200,8 @@ impl Runtime {
             local_stride: local_limit + 64,
             workspace,
         };
-        let share = self.options.block_share.max(1);
+        let sample = self.sample(member, &configuration);
+        let share = sample.as_ref().map_or(self.options.block_share.max(1), |sample| sample.share);
         let device = &self.options.device;
         let wanted = device.registers(known(kernel), self.options.stated);
         let registers = device.fitting(wanted, geometry.threads());
@@ -240,7 +241,8 @@ impl Runtime {
         let checked = self.always_check && !self.trace.is_on() && self.modules[member.module].is_hooked();
         let share = if traced { Some(share) } else { checked.then_some(1) };
         let before = self.trace.recorded_bytes();
-        let stop = self.run(member, geometry, resident, share, parameters, path);
+        let sample = sample.map(|sample| sample.blocks);
+        let stop = self.run(member, geometry, resident, share, (sample, parameters), path);
         self.count_work(&counted, Some(self.trace.recorded_bytes() - before));
         stop
     }
@@ -252,7 +254,7 @@ impl Runtime {
         geometry: Geometry,
         resident: u32,
         share: Option<u64>,
-        parameters: &[u64],
+        (sample, parameters): (Option<BTreeSet<u64>>, &[u64]),
         path: PathId,
     ) -> Option<Stop> {
         let id = self.launches - 1;
@@ -285,6 +287,7 @@ impl Runtime {
             hooked: hooked.filter(|_| interleave || share.is_some()),
             native,
             share: share.unwrap_or(0),
+            sample: sample.as_ref(),
             arguments: parameters.as_ptr().cast(),
             counts: counts.as_mut_ptr(),
             cells: counts.len(),
@@ -333,7 +336,7 @@ impl Runtime {
         unsafe {
             let guard = Guard::install(running_now);
             let entry = plan.hooked.or(plan.native);
-            let scheduled = plan.hooked.is_some() || plan.waits;
+            let scheduled = plan.hooked.is_some() || plan.waits || plan.sample.is_some();
             self.arena.spare_counts.resize(count_cells, 0);
             // Blocks go to the SMs in turn, so a small grid leaves the last ones empty.
             let used_sms = u64::from(shape.sms).min(shape.blocks);

@@ -8,5 +8,6 @@ pub(crate) mod failed;
 pub mod graph_work;
 pub mod launch;
 pub(crate) mod permitted;
+pub(crate) mod sample;
 pub mod sections;
 pub mod submitted;

@@ -110,6 +110,8 @@ pub struct Runtime {
     pub profiling: bool,
     /// Launches that are not recorded run with hooks, too, which check their accesses.
     pub always_check: bool,
+    /// Where not 0, no more blocks of a launch run than these: its results do not matter, only what the model makes of it.
+    pub most_blocks: u64,
     /// Kernel filter.
     pub filter: Option<regex_lite::Regex>,
     /// Limits.
@@ -277,6 +279,7 @@ impl Runtime {
             chosen: 0,
             profiling: true,
             always_check: false,
+            most_blocks: 0,
             filter,
             limits: Limits::DEFAULT,
             streams: Streams::default(),

@@ -36,6 +36,9 @@ pub struct SimArguments {
     /// A fact to keep with the profile, as commit=1a2b3c or branch=main; may be given several times
     #[arg(long, value_name = "NAME=VALUE")]
     pub label: Vec<String>,
+    /// Print the estimated seconds of all launches, and write no profile: what the Python package gives to Triton's autotuning
+    #[arg(long, hide = true, conflicts_with_all = ["output", "bypass"])]
+    pub seconds: bool,
     /// Threads of the analysis; the result does not depend on it [default: by the machine]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=256))]
     pub threads: Option<u32>,

@@ -1,6 +1,7 @@
 //! `warpline sim`: analyses a kept trace, on one model or several, each in its own order.
 
 use std::collections::BTreeMap;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -15,6 +16,7 @@ use crate::cli::{Failure, quantities};
 use crate::exit_code;
 use crate::profile::model::Environment;
 use crate::profile::{self, BuildInput, RunFacts, Sources};
+use crate::requests::WorkerLost;
 use crate::trace::{self, TraceReader};
 
 pub(in crate::cli) fn execute(arguments: &SimArguments) -> Result<u8, Failure> {
@@ -36,6 +38,16 @@ pub(in crate::cli) fn execute(arguments: &SimArguments) -> Result<u8, Failure> {
     crate::cli::output::refuse_same(&arguments.trace, &output)?;
     let threads = arguments.threads.unwrap_or_else(quantities::default_threads);
     bound_memory(&mut models.iter_mut().collect::<Vec<_>>(), arguments.state.memory.as_deref(), threads)?;
+    if let Some(model) = models.first().filter(|_| arguments.seconds) {
+        // As recorded: launches of which a few blocks ran cannot be put into another order.
+        let simulation = Some(&model.simulation);
+        let analysis = read(trace, |reader| {
+            analysis::analyze_with(reader, threads as usize, simulation, &mut analysis::NoProgress)
+        })?;
+        let seconds = format!("{}\n", profile::seconds_of_all(&analysis, &model.rates));
+        crate::cli::output::print(seconds.as_bytes())?;
+        return Ok(exit_code::OK);
+    }
     let analysis = analyze(trace, &models, threads)?;
     let Some((first, _)) = models.split_first() else { return Ok(exit_code::USAGE) };
     let bypass = if arguments.bypass { advice(trace, &analysis, first, threads)? } else { BTreeMap::new() };
@@ -111,6 +123,17 @@ pub(in crate::cli) fn analyze(trace: &Path, models: &[Chosen], threads: u32) -> 
 
 /// Analyses a trace file in the order of one model.
 pub(in crate::cli) fn analyze_one(trace: &Path, model: &Chosen, threads: u32) -> Result<Analysis, Failure> {
+    let device = model.device.clone();
+    read(trace, |reader| {
+        analysis::analyze_for(reader, threads as usize, &model.simulation, device, &mut analysis::NoProgress)
+    })
+}
+
+/// Opens a trace file and analyses it.
+fn read(
+    trace: &Path,
+    analyze: impl FnOnce(TraceReader<Box<dyn Read + Send>>) -> Result<Analysis, WorkerLost>,
+) -> Result<Analysis, Failure> {
     let unreadable =
         |what: &dyn std::fmt::Display| Failure::new(exit_code::UNREADABLE, format!("{}: {what}", trace.display()));
     let opened = trace::open(trace).map_err(|error| unreadable(&error))?;
@@ -118,9 +141,7 @@ pub(in crate::cli) fn analyze_one(trace: &Path, model: &Chosen, threads: u32) ->
         crate::cli::output::say(format_args!("note: {}: a process is still writing this trace", trace.display()));
     }
     let reader = TraceReader::new(opened.stream).map_err(|damage| unreadable(&damage))?;
-    let device = model.device.clone();
-    analysis::analyze_for(reader, threads as usize, &model.simulation, device, &mut analysis::NoProgress)
-        .map_err(|error| Failure::new(exit_code::UNEXPECTED, error))
+    analyze(reader).map_err(|error| Failure::new(exit_code::UNEXPECTED, error))
 }
 
 /// `warpline.<trace>.wlprof`, without the trace's own dress.

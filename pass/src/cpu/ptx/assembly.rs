@@ -28,6 +28,8 @@ impl<'c> Emitter<'_, 'c> {
             Machine { registers: HashMap::new(), outputs: vec![None; layout.outputs], inputs: Vec::new(), carry: None };
         for (argument, tied) in call.arguments().into_iter().zip(&layout.inputs) {
             let value = self.register_of(argument)?;
+            // A register holds something, whatever it is: what nobody set is used beside what somebody did, as the other half of a pair.
+            let value = if argument.is_undef() { Value::zero(value.ty()) } else { value };
             machine.inputs.push(value);
             if let Some(output) = tied {
                 machine.outputs[*output] = Some(value);

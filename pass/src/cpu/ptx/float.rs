@@ -15,16 +15,19 @@ use crate::ptx::parse::Operand;
 
 /// A floating-point format of PTX.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-struct Format {
+pub(super) struct Format {
     bits: u32,
     brain: bool,
 }
 
 impl Format {
+    /// `f16`.
+    pub(super) const HALF: Format = Format { bits: 16, brain: false };
+
     /// Of one element of a type, as `f16x2`.
     fn of(part: &str) -> Option<Format> {
         Some(match part {
-            "f16" | "f16x2" => Format { bits: 16, brain: false },
+            "f16" | "f16x2" => Format::HALF,
             "bf16" | "bf16x2" => Format { bits: 16, brain: true },
             "f32" => Format { bits: 32, brain: false },
             "f64" => Format { bits: 64, brain: false },
@@ -78,7 +81,7 @@ impl<'c> Emitter<'_, 'c> {
     }
 
     /// Bits as numbers.
-    fn numbers(&self, bits: Value<'c>, format: Format) -> Value<'c> {
+    pub(super) fn numbers(&self, bits: Value<'c>, format: Format) -> Value<'c> {
         let ty = self.computed(format).vector(LANES);
         if !format.brain {
             return self.b.bitcast(bits, ty);
@@ -258,6 +261,9 @@ impl<'c> Emitter<'_, 'c> {
 
     /// `cvt.<to>.<from>`.
     pub fn asm_convert(&mut self, machine: &Machine<'c>, parts: &[&str], sources: &[Operand]) -> Option<Value<'c>> {
+        if super::eighth::is_eighth(parts) {
+            return self.asm_convert_eighth(machine, parts, sources);
+        }
         if parts.contains(&"tf32") {
             let [source] = sources else { return None };
             let value = self.read(machine, source, 32)?;

@@ -1,6 +1,7 @@
 //! Inline assembly.
 
 pub(super) mod assembly;
+mod eighth;
 pub(super) mod float;
 pub(super) mod integer;
 pub(super) mod machine;

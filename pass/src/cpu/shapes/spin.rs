@@ -1,7 +1,7 @@
 //! Loops that may wait for other threads.
 
 use super::body::{Body, BodyLoop};
-use crate::ir::threads::{is_block_barrier, is_seen_by_others, reads_from_others};
+use crate::ir::threads::{exchanges, is_block_barrier, is_seen_by_others, reads_from_others};
 use crate::llvm::Value;
 use std::collections::HashSet;
 
@@ -9,6 +9,13 @@ use std::collections::HashSet;
 /// from a volatile or atomic access, or from a call, inside the loop.
 pub fn spinning_loops(body: &Body<'_>) -> Vec<bool> {
     body.loops.iter().map(|one| spins(body, one)).collect()
+}
+
+/// Whether a loop of a body exchanges values with other threads, whatever comes of them. Triton hands them on through shared memory, so
+/// that no exit condition shows them.
+pub fn asks_others(body: &Body<'_>) -> bool {
+    let mut inside = body.loops.iter().flat_map(|one| &one.blocks).flat_map(|&block| &body.blocks[block].instructions);
+    inside.any(|value| exchanges(*value))
 }
 
 fn spins<'c>(body: &Body<'c>, one: &BodyLoop) -> bool {

@@ -21,6 +21,8 @@ pub struct KernelFunctions<'c> {
     pub hooked: BTreeMap<Version, Value<'c>>,
     /// May wait for other warps.
     pub may_wait: bool,
+    /// See [`kernel_flags::ASKS_OTHERS`].
+    pub asks_others: bool,
 }
 
 /// Builds the descriptor tables.
@@ -149,6 +151,9 @@ impl<'c> Tables<'_, 'c> {
         }
         if functions.may_wait {
             flags |= kernel_flags::MAY_WAIT;
+        }
+        if functions.asks_others {
+            flags |= kernel_flags::ASKS_OTHERS;
         }
         if unbounded {
             flags |= kernel_flags::UNBOUNDED_STACK;

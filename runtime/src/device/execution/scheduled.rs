@@ -8,6 +8,7 @@ use super::warp::{Block, Geometry, Running, Stop, Warp};
 use super::warp_blocks::WarpBlocks;
 use crate::trace::Trace;
 use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+use std::collections::BTreeSet;
 use std::ops::Range;
 use warpline_format::abi::{Lanes, WarpContext, WarpFunction};
 use warpline_format::access::Space;
@@ -32,6 +33,8 @@ pub struct Plan<'a> {
     pub native: Option<WarpFunction>,
     /// Of every so many blocks the first is traced; 0: none is.
     pub share: u64,
+    /// The blocks that run, where not all do; they are the traced ones, if any is.
+    pub sample: Option<&'a BTreeSet<u64>>,
     /// Kernel parameters.
     pub arguments: *const u8,
     /// Count cells.
@@ -170,6 +173,11 @@ impl<'a> Scheduled<'a> {
         self.placed[index / self.warps as usize].is_some_and(|placed| placed.traced)
     }
 
+    /// Whether the block of a slot does not run.
+    fn is_left_out(&self, index: usize) -> bool {
+        self.placed[index / self.warps as usize].is_some_and(|placed| placed.left_out)
+    }
+
     /// Closes the turn that was opened at `at`, or takes it back where the block is not traced.
     fn end_turn(&mut self, index: usize, at: usize) {
         if self.plan.interleave && !self.is_traced(index) {
@@ -238,7 +246,9 @@ impl WarpStreams for Scheduled<'_> {
         let warps = self.warps;
         let resident = first_slot / warps;
         let share = self.plan.share;
-        let traced = self.plan.hooked.is_some() && share != 0 && block.is_multiple_of(share);
+        let chosen =
+            self.plan.sample.map_or(share != 0 && block.is_multiple_of(share), |sample| sample.contains(&block));
+        let traced = self.plan.hooked.is_some() && share != 0 && chosen;
         let hooked = traced || self.plan.interleave;
         let entry = if hooked { self.plan.hooked } else { self.plan.native };
         let Some(entry) = entry.or(self.plan.hooked) else {
@@ -256,6 +266,7 @@ impl WarpStreams for Scheduled<'_> {
             entry,
             hooked,
             traced,
+            left_out: self.plan.sample.is_some() && !chosen,
         });
         self.hot[first_slot as usize..][..warps as usize].fill(Hot::EMPTY);
         if traced {
@@ -265,6 +276,9 @@ impl WarpStreams for Scheduled<'_> {
     }
 
     fn turn(&mut self, slot: u32, requests: u32) -> Result<TurnEnd, Stopped> {
+        if self.plan.sample.is_some() && self.is_left_out(slot as usize) {
+            return Ok(TurnEnd::Finished);
+        }
         self.fetch_ahead(slot as usize + 1);
         let at = open_turn(&mut self.arena.batch, slot);
         let end =

@@ -54,6 +54,8 @@ pub(super) struct Placed {
     pub(super) hooked: bool,
     /// What they record goes into the trace.
     pub(super) traced: bool,
+    /// It does not run at all.
+    pub(super) left_out: bool,
 }
 
 /// What only a slot's first and last turns look at, and rare ones between.

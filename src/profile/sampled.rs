@@ -1,0 +1,61 @@
+//! Estimated seconds where of some launches a few blocks ran: what `triton.testing` and autotuning are given.
+
+use super::estimate::{DRAM, Demand, demands, slowest};
+use crate::analysis::{Analysis, KernelData, LaunchData};
+use crate::geometry::SECTOR_BYTES;
+use crate::models::Rates;
+use crate::requests::Owner;
+use std::collections::BTreeMap;
+use warpline_format::event::AllocationId;
+
+/// Seconds of all launches that ended without an error, on the first model, whose rates these are.
+///
+/// The blocks that ran stand for the others: they ask of each part as much in the mean. Of device memory they would ask too much, as
+/// they find in L2 nothing that others have read: it counts each allocation once at most in each direction.
+pub(crate) fn seconds_of_all(analysis: &Analysis, rates: &Rates) -> f64 {
+    let of_kernel = |kernel: &KernelData| {
+        let once = touched_once(analysis, kernel);
+        let ended = kernel.all().filter(|launch| launch.error == Some(0));
+        ended.map(|launch| seconds(launch, rates, once)).fold(0.0, |sum, one| sum + one)
+    };
+    analysis.kernels.iter().map(of_kernel).fold(0.0, |sum, one| sum + one)
+}
+
+fn seconds(launch: &LaunchData, rates: &Rates, once: u64) -> f64 {
+    let share = launch.event.block_share;
+    let blocks = launch.event.grid.iter().fold(1u64, |all, &size| all.saturating_mul(size.into()));
+    if share == 0 || blocks == 0 {
+        return 0.0;
+    }
+    let mut bytes = super::model::Bytes::default();
+    let mut asked = demands(launch, 0, rates, &mut bytes);
+    let ran = blocks.div_ceil(share);
+    if ran < blocks {
+        for (part, demand) in asked.iter_mut().enumerate() {
+            let most = if part == DRAM { once.max(demand.amount) } else { u64::MAX };
+            *demand = Demand { amount: scaled(demand.amount, blocks, ran).min(most), ..*demand };
+        }
+    }
+    slowest("", rates, true, &[(asked, blocks as f64)], bytes, 1).map_or(0.0, |estimate| estimate.seconds)
+}
+
+fn scaled(amount: u64, blocks: u64, ran: u64) -> u64 {
+    u64::try_from(u128::from(amount) * u128::from(blocks) / u128::from(ran)).unwrap_or(u64::MAX)
+}
+
+/// Bytes of the allocations that a kernel reads from device memory, and of those that it writes there.
+fn touched_once(analysis: &Analysis, kernel: &KernelData) -> u64 {
+    let mut touched: BTreeMap<AllocationId, (bool, bool)> = BTreeMap::new();
+    for (key, counters) in kernel.cells.iter() {
+        let (Owner::Allocation(id) | Owner::PartOf(id)) = key.owner else { continue };
+        let Some(traffic) = counters.traffic.first() else { continue };
+        let (read, written) = touched.entry(id).or_default();
+        *read |= traffic.dram_reads > 0;
+        *written |= traffic.dram_writes > 0;
+    }
+    let bytes = |(id, &(read, written)): (&AllocationId, &(bool, bool))| {
+        let whole = analysis.allocations.get(id).map_or(0, |row| row.event.bytes).next_multiple_of(SECTOR_BYTES);
+        whole.saturating_mul(u64::from(read) + u64::from(written))
+    };
+    touched.iter().map(bytes).fold(0, u64::saturating_add)
+}
