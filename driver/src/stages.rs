@@ -238,6 +238,7 @@ fn write_unit<'c>(
         emulated: emulated.map(|_| gpu::EMULATED_DESCRIPTOR),
         registers: &registers,
         cautious: options.cautious,
+        any_shape: false,
         optimize: false,
     };
     let lowered = cpu::lower(&device, table.as_ref(), &lowering).map_err(|cause| options.failed(cause))?;

@@ -23,7 +23,7 @@ pub const MODULE_MAGIC: u64 = u64::from_le_bytes(*b"WLMODULE");
 /// Symbol of the [`ModuleDescriptor`] of a shared object that the runtime loads while the program runs.
 pub const LOADED_DESCRIPTOR: &str = "__warpline_loaded_module";
 /// Version of everything on this page.
-pub const ABI_VERSION: u32 = 5;
+pub const ABI_VERSION: u32 = 6;
 
 /// State of one warp, handed to every warp function. Lowered code reads and writes the fields
 /// through their offsets.
@@ -74,9 +74,11 @@ pub struct WarpContext {
     /// Workspace of a cooperative launch, through which its blocks meet (`%envreg1` and `%envreg2` hold the address's
     /// upper and lower half); else 0.
     pub workspace: u64,
-    /// First and last byte of shared memory that may be accessed without `__wl_check`: the block's own, or
+    /// First and last byte of shared memory that loads may access without `__wl_check`: the block's own, or
     /// [`NOWHERE`].
     pub shared_range: [u64; 2],
+    /// The same for stores, atomic operations and volatile loads.
+    pub shared_stores: [u64; 2],
     /// Where the `__syncthreads` stands that the warp comes to: a line `line column path` for it and for each call that it
     /// was inlined through, innermost first, zero-terminated. Null for other barriers, and where it is not known. Written by
     /// code with hooks.

@@ -285,6 +285,13 @@ pub struct Site {
     pub in_library: bool,
 }
 
+impl Site {
+    /// Whether it does nothing that other warps can notice, and need not see at once what they do.
+    pub fn is_plain_load(&self) -> bool {
+        self.op == Op::Load && self.cache != CacheOp::Volatile
+    }
+}
+
 /// Instruction classes counted per block.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct InstructionMix {

@@ -33,6 +33,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         emulated: None,
         registers: &BTreeMap::new(),
         cautious: flag("--cautious"),
+        any_shape: false,
         optimize: !flag("--plain"),
     };
     let lowered = cpu::lower(&module, Some(&table), &options)?;

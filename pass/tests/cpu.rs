@@ -40,6 +40,7 @@ fn lowered<'c>(module: &Module<'c>, table: &SiteTable, processor: &str, cautious
         emulated: None,
         registers: &BTreeMap::new(),
         cautious,
+        any_shape: false,
         optimize: true,
     };
     cpu::lower(module, Some(table), &options).expect("lowered")

@@ -310,7 +310,7 @@ impl Turn<'_> {
                     RaceCheck::Full => usize::MAX,
                     RaceCheck::Sampled => sample::LINES[usize::from(mark.writes())],
                 };
-                if let Some(word) = self.global.word(address, most) {
+                if let Some(word) = self.global.word(address, most, &mark) {
                     word.touch(mark, meet);
                 }
             }

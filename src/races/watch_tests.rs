@@ -160,6 +160,14 @@ fn order_within_an_interval_does_not_matter() {
 }
 
 #[test]
+fn another_block_is_remembered_behind_two_warps_of_one() {
+    let barrier = [Step::Barrier(1, 0), Step::Barrier(1, 1)];
+    let before = [one(0, 0, LOAD, 0), one(1, 0, LOAD, 0), one(1, 1, LOAD, 0)];
+    let steps: Vec<Step> = before.into_iter().chain(barrier).chain([one(1, 0, STORE, 0)]).collect();
+    assert_eq!(both(&steps), [(Scope::Grid, Verdict::Race)]);
+}
+
+#[test]
 fn bytes_of_a_word_are_told_apart() {
     assert_eq!(both(&[one(0, 0, BYTE, 0), one(0, 1, BYTE, 1)]), []);
     assert_eq!(both(&[one(0, 0, BYTE, 1), one(0, 1, BYTE, 1)]), [(Scope::Block, Verdict::OneStore)]);
@@ -236,6 +244,19 @@ fn a_sample_leaves_out_blocks_and_comes_back_to_new_code() {
     steps.extend((0..WARPS).map(|warp| Step::Barrier(0, warp)));
     steps.extend([shared(0, STORE, 0), shared(1, LOAD, 0)]);
     assert_eq!(verdicts(RaceCheck::Sampled, &steps), [(Scope::Block, Verdict::Race)]);
+}
+
+#[test]
+fn a_sample_sees_a_late_phase_of_a_kernel_that_has_touched_much_before() {
+    // Each phase has its own 32 lines of device memory and ends at a barrier, but for the last one.
+    let mut steps = Vec::new();
+    for phase in 0..40u64 {
+        steps.push(Step::Access(0, 0, Space::Global, STORE, phase << 20, 128));
+        steps.extend((0..WARPS).map(|warp| Step::Barrier(0, warp)));
+    }
+    assert_eq!(both(&steps), []);
+    steps.extend([one(0, 0, STORE, 50 << 20), one(0, 1, LOAD, 50 << 20)]);
+    assert_eq!(both(&steps), [(Scope::Block, Verdict::Race)]);
 }
 
 /// All pairs of accesses, looked at one by one: the first meeting of each pair of sites and scope.

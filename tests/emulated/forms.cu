@@ -94,6 +94,11 @@ int main() {
     rounds<<<1, 500, 500 * sizeof(int)>>>(sums, 400);
     full<<<1, 32>>>(data, 4096, 9000);
     CHECK(cudaDeviceSynchronize());
+    // Refused: they never were, and are in no trace.
+    rounds<<<0, 500, 500 * sizeof(int)>>>(sums, 400);
+    rounds<<<1, 2048>>>(sums, 400);
+    rounds<<<1, 500, 1 << 20>>>(sums, 400);
+    cudaGetLastError();
     int total = 0;
     CHECK(cudaMemcpyFromSymbol(&total, d_total, sizeof total));
     CHECK(cudaFree(in));

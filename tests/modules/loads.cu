@@ -98,7 +98,7 @@ int main(int, char **arguments) {
         int most = 0;
         CHECK(cuFuncGetAttribute(&most, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, kernel));
         CHECK(cuModuleUnload(module));
-        if (count != 7 || most < threads || cuModuleUnload(module) != CUDA_ERROR_INVALID_HANDLE) {
+        if (count != 7 || most != threads || cuModuleUnload(module) != CUDA_ERROR_INVALID_HANDLE) {
             return 5;
         }
     }

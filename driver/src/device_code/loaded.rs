@@ -82,6 +82,7 @@ impl<'a> Lowering<'a> {
             emulated: None,
             registers: &registers,
             cautious: self.cautious,
+            any_shape: false,
             optimize: false,
         };
         let lowered = cpu::lower(module, table.as_ref(), &options).map_err(|cause| self.failed(cause))?;

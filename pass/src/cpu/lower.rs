@@ -41,8 +41,13 @@ pub fn lower<'c>(
         processor: (machine.processor(), machine.features()),
     };
     let unit = Unit::new(source, target, table, host);
-    let mut lowering =
-        Lowering { unit: &unit, hooks: table.is_some(), cautious: options.cautious, bodies: HashMap::new() };
+    let mut lowering = Lowering {
+        unit: &unit,
+        hooks: table.is_some(),
+        cautious: options.cautious,
+        any_shape: options.any_shape || options.cautious,
+        bodies: HashMap::new(),
+    };
     let kernels = lowering.run()?;
     Tables { unit: &unit, table }.emit(&kernels, options)?;
     let target = unit.target;
@@ -57,6 +62,7 @@ struct Lowering<'u, 'c> {
     unit: &'u Unit<'c>,
     hooks: bool,
     cautious: bool,
+    any_shape: bool,
     bodies: HashMap<Value<'c>, Body<'c>>,
 }
 
@@ -90,7 +96,7 @@ impl<'c> Lowering<'_, 'c> {
             functions.asks_others |= asks_others(body);
         }
         self.body(kernel)?;
-        let versions = if self.cautious { vec![Version::General] } else { self.versions(kernel) };
+        let versions = if self.any_shape { vec![Version::General] } else { self.versions(kernel) };
         for hooked in [false, true] {
             if hooked && !self.hooks {
                 continue;

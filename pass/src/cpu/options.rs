@@ -20,6 +20,8 @@ pub struct Options<'a> {
     pub registers: &'a BTreeMap<String, Vec<Resources>>,
     /// Lower everything in the cautious way: slow, for comparison.
     pub cautious: bool,
+    /// Have one function for blocks of every shape, without those that are faster where threads lie in rows.
+    pub any_shape: bool,
     /// Whether to run LLVM's optimiser on the result; off for reading the IR.
     pub optimize: bool,
 }

@@ -86,7 +86,9 @@ fn assemble(code: &Instrumented<'_>, processor: &str, assembler: &Assembler) -> 
         let most = launchable(original.registers);
         let Some(function) = code.module.function(&name) else { continue };
         // The user's own __launch_bounds__ holds for both forms.
-        if launchable(hooked.registers) < most && function.string_attribute("nvvm.maxntid").is_none() {
+        if launchable(hooked.registers) < most
+            && ["nvvm.maxntid", "nvvm.reqntid"].iter().all(|key| function.string_attribute(key).is_none())
+        {
             function.set_string_attribute("nvvm.maxntid", &most.to_string());
             bounded = true;
         }

@@ -55,6 +55,8 @@ pub fn emulate<'c>(
         emulated: None,
         registers: &forms.collect(),
         cautious: false,
+        // Half the code: it is large, and its speed matters less than the time that it takes to compile.
+        any_shape: true,
         optimize: false,
     };
     name_processor(&code.module, hooked);

@@ -13,6 +13,7 @@ use super::state::{Kernel, registry};
 use super::times::{self, Form};
 use crate::cuda::error::{self, Error};
 use crate::cuda::types::{Dim3, StreamHandle};
+use crate::modules::configuration::possible_shape;
 use crate::output::message::note_once;
 use crate::paths::Entry;
 use crate::real::emulation::shared_bits;
@@ -56,6 +57,9 @@ pub unsafe fn launch(
         // The launch itself will say what is wrong with the device.
         Err(_) => return original(),
     };
+    if !can_start(real, &wanted, kernel) {
+        return original();
+    }
     let Some(noted) = note_launch(&wanted, kernel, true, |form| resident(real, &wanted, form), entry) else {
         return original();
     };
@@ -158,6 +162,14 @@ fn finish(
     let (grid, block) = finish_shape(cells);
     // SAFETY: a registered kernel with these six parameters of 64 bits.
     unsafe { (real.launch)(kernel.finish as _, grid, block, arguments.as_mut_ptr(), 0, stream) }
+}
+
+/// Whether CUDA can take the launch at all. One that it refuses never was, and is not in the trace.
+fn can_start(real: &Real, wanted: &Wanted, kernel: Kernel) -> bool {
+    possible_shape(&wanted.grid.into(), &wanted.block.into()).is_ok()
+        && [kernel.traced, wanted.stub as usize]
+            .iter()
+            .any(|&form| occupancy(real, wanted.block, wanted.shared, form) != 0)
 }
 
 /// Blocks of a form of the kernel that share an SM.

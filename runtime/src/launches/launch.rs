@@ -314,6 +314,7 @@ impl Runtime {
             check,
             tolerant: self.by_hand,
             interleave,
+            open_ranges: Vec::new(),
             stops: self.stops.as_mut().map_or(null_mut(), |stops| stops),
             parameters: addresses_of(parameters),
             told: HashSet::new(),

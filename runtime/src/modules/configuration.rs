@@ -46,6 +46,21 @@ pub(crate) fn shared_limit(module: &Module, index: usize, device: &Device) -> u3
     device.shared_per_block.saturating_sub(module.kernels()[index].static_shared).max(module.dynamic_shared[index])
 }
 
+/// Threads of a block, if any GPU takes a launch of this shape.
+pub(crate) fn possible_shape(grid: &[u32; 3], block: &[u32; 3]) -> Result<u64, Refusal> {
+    let refuse = |why| Err(Refusal { code: error::INVALID_CONFIGURATION, why });
+    let within =
+        |size: &[u32; 3], most: &[u32; 3]| size.iter().zip(most).all(|(&size, &most)| (1..=most).contains(&size));
+    if !within(grid, &MAX_GRID) || !within(block, &MAX_BLOCK) {
+        return refuse(format!("a grid of {grid:?} blocks of {block:?} threads is not possible"));
+    }
+    let threads: u64 = block.iter().map(|&size| u64::from(size)).product();
+    if threads > u64::from(MAX_THREADS) {
+        return refuse(format!("a block has at most {MAX_THREADS} threads, not {threads}"));
+    }
+    Ok(threads)
+}
+
 /// Blocks of a kernel that are resident on an SM together, if a launch can be as asked for.
 pub(crate) fn check(
     module: &Module,
@@ -56,17 +71,7 @@ pub(crate) fn check(
     let Configuration { grid, block, shared, .. } = *configuration;
     let refuse = |code, why: String| Err(Refusal { code, why });
     let kernel = &module.kernels()[index];
-    let within =
-        |size: &[u32; 3], most: &[u32; 3]| size.iter().zip(most).all(|(&size, &most)| (1..=most).contains(&size));
-    if !within(&grid, &MAX_GRID) || !within(&block, &MAX_BLOCK) {
-        let why = format!("a grid of {grid:?} blocks of {block:?} threads is not possible");
-        return refuse(error::INVALID_CONFIGURATION, why);
-    }
-    let threads: u64 = block.iter().map(|&size| u64::from(size)).product();
-    if threads > u64::from(MAX_THREADS) {
-        let why = format!("a block has at most {MAX_THREADS} threads, not {threads}");
-        return refuse(error::INVALID_CONFIGURATION, why);
-    }
+    let threads = possible_shape(&grid, &block)?;
     let device = &options.device;
     let limit = shared_limit(module, index, device);
     if shared > u64::from(limit) {

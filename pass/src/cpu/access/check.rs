@@ -11,7 +11,11 @@ impl<'c> Emitter<'_, 'c> {
     /// First and last byte known to be good for a site.
     pub fn known_range(&mut self, what: &Checked) -> [Value<'c>; 2] {
         if what.space == Space::Shared {
-            return [0, 1].map(|end| self.field(context::SHARED_RANGE.dimension(end)));
+            return [0, 1].map(|end| match self.unit().is_plain_load(what.site) {
+                // Where warps take turns, it changes with every store.
+                true => self.field_now(context::SHARED_RANGE.dimension(end)),
+                false => self.field(context::SHARED_STORES.dimension(end)),
+            });
         }
         let range = self.unit().site_range(what.site);
         [self.b.load(self.t.int(64), range, 8), self.b.load(self.t.int(64), self.b.offset(range, 8), 8)]

@@ -46,6 +46,7 @@ impl Field {
             "block_index" => ["block_index.x", "block_index.y", "block_index.z"],
             "block_dim" => ["block_dim.x", "block_dim.y", "block_dim.z"],
             "shared_range" => ["shared_range.low", "shared_range.high", ""],
+            "shared_stores" => ["shared_stores.low", "shared_stores.high", ""],
             _ => ["grid_dim.x", "grid_dim.y", "grid_dim.z"],
         };
         Field { name: names[index], offset: self.offset + u64::from(self.align()) * index as u64, kind: self.kind }
@@ -83,6 +84,7 @@ fields! {
     WARP_SLOT = warp_slot: FieldKind::Int(32);
     WORKSPACE = workspace: FieldKind::Int(64);
     SHARED_RANGE = shared_range: FieldKind::Int(64);
+    SHARED_STORES = shared_stores: FieldKind::Int(64);
     BARRIER = barrier: FieldKind::Pointer;
     THREAD_X = thread_x: FieldKind::Lanes;
     THREAD_Y = thread_y: FieldKind::Lanes;

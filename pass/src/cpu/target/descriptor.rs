@@ -201,7 +201,11 @@ impl<'c> Tables<'_, 'c> {
             self.int(32, local),
             self.list("warpline.resources", &resources),
             self.int(64, resources.len() as u64),
-            self.int(32, bound("nvvm.maxntid")),
+            // A kernel that asks for one shape has that as its bound.
+            self.int(
+                32,
+                [bound("nvvm.reqntid"), bound("nvvm.maxntid")].into_iter().find(|&threads| threads != 0).unwrap_or(0),
+            ),
             self.int(32, bound("nvvm.minctasm")),
             self.list("warpline.shared_variables", &shared),
             self.int(64, shared.len() as u64),

@@ -16,7 +16,7 @@ use inkwell::module::Module;
 use std::collections::HashMap;
 use warpline_format::abi::{count_cells, windows};
 use warpline_format::access::{Space, bundle_field, bundle_of};
-use warpline_format::site_table::{Bundle, SiteTable};
+use warpline_format::site_table::{Bundle, Site, SiteTable};
 
 /// The host processor.
 pub struct Host {
@@ -86,6 +86,7 @@ pub struct Unit<'c> {
     /// Table of known-good ranges, one per site.
     pub ranges: Option<Value<'c>>,
     sites: Vec<(Space, u32, u32)>,
+    plain_loads: Vec<bool>,
     bundles: Vec<Bundle>,
     blocks: Vec<u64>,
     branches: Vec<(u64, u32)>,
@@ -109,6 +110,7 @@ impl<'c> Unit<'c> {
             functions: HashMap::new(),
             ranges: None,
             sites: Vec::new(),
+            plain_loads: Vec::new(),
             bundles: Vec::new(),
             blocks: Vec::new(),
             branches: Vec::new(),
@@ -126,6 +128,7 @@ impl<'c> Unit<'c> {
     fn read_table(&mut self, table: Option<&SiteTable>) {
         let Some(table) = table else { return };
         self.sites = table.sites.iter().map(|site| (site.space, site.bytes, site.align)).collect();
+        self.plain_loads = table.sites.iter().map(Site::is_plain_load).collect();
         self.bundles = table.bundles.clone();
         self.blocks = (table.blocks.iter())
             .map(|block| {
@@ -304,6 +307,11 @@ impl<'c> Unit<'c> {
     /// Space, bytes and alignment of a site.
     pub fn site(&self, number: u32) -> Option<(Space, u32, u32)> {
         self.sites.get(number as usize).copied()
+    }
+
+    /// Whether a site is a [plain load](Site::is_plain_load).
+    pub fn is_plain_load(&self, site: u32) -> bool {
+        self.plain_loads.get(site as usize).copied().unwrap_or(false)
     }
 
     /// What the hook of an access with this number checks: that of a site, or of a bundle.

@@ -10,11 +10,13 @@ use super::warp::{Mode, PATIENCE, Pause, Stop, Warp, pause, stop};
 use crate::device::faults::access::Access;
 use crate::device::faults::check;
 use crate::device::faults::message;
+use crate::device::stops::Stops;
 use crate::output::printf;
 use std::ffi::c_char;
-use warpline_format::abi::{SiteRange, WarpContext};
+use warpline_format::abi::{NOWHERE, SiteRange, WarpContext};
 use warpline_format::access::Space;
 use warpline_format::options::Check;
+use warpline_format::site_table::Site;
 
 /// Makes room in the record buffer.
 ///
@@ -99,6 +101,38 @@ pub unsafe extern "C" fn __wl_parted(context: *mut WarpContext, branch: u32, oth
     }
 }
 
+/// Hands over to the next warp before a store, an atomic operation or a volatile load, and before the first load behind one.
+/// Loads in a row are one step, which those of other warps on the same way cannot come between, and come here no more after
+/// the first.
+///
+/// # Safety
+/// `warp` is the running one.
+unsafe fn take_turn(warp: *mut Warp, site: u32) {
+    // SAFETY: by the contract; the launch and its module outlive the warp.
+    unsafe {
+        let running = (*warp).running;
+        let sites = &(*(*running).module).table.sites;
+        let plain = sites.get(site as usize).is_some_and(Site::is_plain_load);
+        if !plain || (*warp).has_stored {
+            pause(warp, Pause::Turn);
+        }
+        (*warp).has_stored = !plain;
+        let context = &raw mut (*warp).context;
+        let watched = (*running).stops.as_ref().is_some_and(Stops::watches_shared);
+        if plain && !watched && (*context).shared_bytes != 0 {
+            let first = (*context).shared as u64;
+            (*context).shared_range = [first, first + (*context).shared_bytes - 1];
+        } else {
+            (*context).shared_range = [NOWHERE; 2];
+        }
+        if !plain {
+            for range in (*running).open_ranges.drain(..) {
+                range.write(SiteRange { low: NOWHERE, high: NOWHERE });
+            }
+        }
+    }
+}
+
 /// Slow path of the access check; returns the lanes that may go on.
 ///
 /// # Safety
@@ -118,7 +152,7 @@ pub unsafe extern "C" fn __wl_check(
     unsafe {
         let warp = warp_of(context);
         if (*(*warp).running).interleave && mask != 0 && space != Space::Local as u32 {
-            pause(warp, Pause::Turn);
+            take_turn(warp, site);
         }
         let access = Access { site, space, mask, addresses: &*addresses, bytes, align };
         if let Some(stops) = (*(*warp).running).stops.as_mut() {

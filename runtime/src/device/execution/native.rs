@@ -54,6 +54,7 @@ unsafe fn fill(
         block: 0,
         workspace: geometry.workspace,
         shared_range: geometry.shared_range(arena.shared(geometry, 0), false),
+        shared_stores: geometry.shared_range(arena.shared(geometry, 0), false),
         barrier: null(),
         thread_x: threads[0],
         thread_y: threads[1],
@@ -72,6 +73,7 @@ unsafe fn fill(
             next: place,
             previous: place,
             hooked: false,
+            has_stored: false,
             filled_for: 0,
         });
     }

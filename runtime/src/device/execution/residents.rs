@@ -88,7 +88,9 @@ impl Scheduled<'_> {
         let mut stack = self.arena.stacks.take(self.plan.stack_bytes).map_err(|_| Stop::OutOfMemory)?;
         let (shared, local) =
             (self.arena.shared(&geometry, resident as u64), self.arena.local(&geometry, index as u64));
-        let range = geometry.shared_range(shared, self.plan.interleave || self.watches_shared());
+        let watched = self.watches_shared();
+        let range = geometry.shared_range(shared, watched);
+        let stores = geometry.shared_range(shared, watched || self.plan.interleave);
         let fibre = stack.prepare(warp_main, place.cast());
         let block = &raw mut self.blocks[resident];
         let threads = &self.plan.threads[number as usize];
@@ -100,7 +102,7 @@ impl Scheduled<'_> {
                 let warp = &mut *place;
                 let context = &mut warp.context;
                 (context.shared, context.local, context.local_used) = (shared, local, 0);
-                (context.shared_range, context.counts) = (range, counts);
+                (context.shared_range, context.shared_stores, context.counts) = (range, stores, counts);
                 (context.clock, context.patience, context.barrier) = (0, PATIENCE, null());
                 (context.block_index, context.block) = (placed.index, placed.number);
                 (context.sm, context.warp_slot) = (placed.sm, placed.first_on_sm + number);
@@ -113,6 +115,7 @@ impl Scheduled<'_> {
                 }
                 (warp.block, warp.entry, warp.hooked) = (block, placed.entry, hooked);
                 (warp.fibre, warp.guard, warp.barriers) = (fibre, stack.guard(), 0);
+                warp.has_stored = false;
             } else {
                 place.write(Warp {
                     context: WarpContext {
@@ -139,6 +142,7 @@ impl Scheduled<'_> {
                         block: placed.number,
                         workspace: geometry.workspace,
                         shared_range: range,
+                        shared_stores: stores,
                         barrier: null(),
                         thread_x: threads[0],
                         thread_y: threads[1],
@@ -153,6 +157,7 @@ impl Scheduled<'_> {
                     next: null_mut(),
                     previous: null_mut(),
                     hooked,
+                    has_stored: false,
                     filled_for: launch,
                 });
             }

@@ -187,16 +187,14 @@ impl<'a> Scheduled<'a> {
         }
     }
 
-    /// A turn of a warp that takes turns with all others at their accesses: it goes on to its next one.
-    fn step(&mut self, index: usize) -> Result<TurnEnd, Stopped> {
+    /// A turn of a warp that takes turns with all others at their accesses: when the requests of its last step have been
+    /// handed on, one by one as time passes, it goes on to the end of the next.
+    fn step(&mut self, index: usize, mut requests: u32) -> Result<TurnEnd, Stopped> {
         let mut moved = false;
         loop {
-            loop {
-                match self.drain(index, u32::MAX) {
-                    Ok(TurnEnd::Barrier) => return Ok(TurnEnd::Barrier),
-                    Ok(_) => {}
-                    Err(_) => break,
-                }
+            match self.drain(index, requests) {
+                Ok(end) => return Ok(end),
+                Err(left) => requests = left,
             }
             let hot = &mut self.hot[index];
             if hot.flags & flags::FINISHED != 0 {
@@ -281,8 +279,11 @@ impl WarpStreams for Scheduled<'_> {
         }
         self.fetch_ahead(slot as usize + 1);
         let at = open_turn(&mut self.arena.batch, slot);
-        let end =
-            if self.plan.interleave { self.step(slot as usize) } else { self.turn_items(slot as usize, requests) };
+        let end = if self.plan.interleave {
+            self.step(slot as usize, requests)
+        } else {
+            self.turn_items(slot as usize, requests)
+        };
         self.end_turn(slot as usize, at);
         self.write_full_batch();
         end

@@ -11,7 +11,7 @@ use std::collections::{BTreeSet, HashSet};
 use std::ffi::c_char;
 use std::ops::Range;
 use std::ptr::{null, null_mut};
-use warpline_format::abi::{Lanes, NOWHERE, WarpContext, WarpFunction, barrier};
+use warpline_format::abi::{Lanes, NOWHERE, SiteRange, WarpContext, WarpFunction, barrier};
 use warpline_format::access::LANES;
 use warpline_format::event::{DifferentBarriers, DivergentBarrier, Fault};
 use warpline_format::options::Check;
@@ -73,8 +73,10 @@ pub struct Running {
     pub check: Check,
     /// Reads that a GPU lets pass are told and done: nobody asked for a check, the program was started by hand.
     pub tolerant: bool,
-    /// Warps take turns at their accesses, all of which come to the access check for that.
+    /// Warps take turns at their accesses, which come to the access check for that.
     pub interleave: bool,
+    /// With turns: ranges of loads that have not come to the check since the last store.
+    pub open_ranges: Vec<*mut SiteRange>,
     /// Accesses at which the program stops; null where it does nowhere.
     pub stops: *mut Stops,
     /// Addresses of the kernel's parameters, which pointers can lead to, too: LLVM turns `later ? *pointer : value` of a
@@ -219,6 +221,8 @@ pub struct Warp {
     pub previous: *mut Warp,
     /// Writes records.
     pub hooked: bool,
+    /// With turns: its last access was no plain load, so it stops before the next one.
+    pub has_stored: bool,
     /// Launch, counted from 1, whose scheduler filled this memory last; 0 for none. What is the same for all its warps
     /// stays when the memory serves the next one.
     pub filled_for: u64,

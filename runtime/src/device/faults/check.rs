@@ -9,7 +9,7 @@ use warpline_format::abi::{SiteRange, windows};
 use warpline_format::access::{LANES, Space};
 use warpline_format::event::{Fault, FaultKind};
 use warpline_format::options::Check;
-use warpline_format::site_table::Op;
+use warpline_format::site_table::{Op, Site};
 
 /// Checks each lane; returns those that may go on, or why the kernel stops.
 ///
@@ -90,8 +90,18 @@ pub unsafe fn check(warp: *mut Warp, range: *mut SiteRange, access: Access) -> R
     // SAFETY: by the contract; the runtime's own, or null.
     let stops = unsafe { running.stops.as_mut() };
     let open = |new: &SiteRange| stops.as_ref().is_some_and(|stops| stops.keeps_open(access.site, new, registry));
-    let kept = last.or(passing).filter(|_| !shared_site && !local_site && !running.interleave);
+    // With turns, stores come here each time, and loads again after the next store.
+    // SAFETY: by the contract; the module belongs to the launch.
+    let sites = unsafe { &(*running.module).table.sites };
+    let keeps = !running.interleave || sites.get(access.site as usize).is_some_and(Site::is_plain_load);
+    if running.interleave && running.check == Check::Off {
+        passing = Some(SiteRange { low: 0, high: i64::MAX as u64 });
+    }
+    let kept = last.or(passing).filter(|_| !shared_site && !local_site && keeps);
     if let Some(new) = kept.filter(|new| !open(new)) {
+        if running.interleave {
+            running.open_ranges.push(range);
+        }
         // SAFETY: by the contract; the module belongs to the launch.
         unsafe {
             range.write(new);
