@@ -1,12 +1,12 @@
 //! Profiles taken one after the other. What is kept is of the size of one profile, however many there are.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use super::ids::{Ids, Known};
-use super::kernels::KernelOver;
-use super::over_ranks::RowOver;
+use super::merged::{Merged, Over};
 use super::run::Facts;
-use super::{MergeError, kernels, launches, order, plausible, rows};
+use super::taking::{kernels, launches, rows};
+use super::{MergeError, order, plausible};
 use crate::profile::Profile;
 use crate::profile::model::{Finding, FoundBefore, SCHEMA, VERSION};
 use crate::{findings, models};
@@ -17,26 +17,6 @@ pub struct Merger {
     merged: Merged,
     /// The first profile, as long as it is the only one.
     only: Option<Box<Profile>>,
-}
-
-/// What there is so far.
-#[derive(Debug)]
-pub(super) struct Merged {
-    pub(super) known: Known,
-    pub(super) whole: Profile,
-    pub(super) facts: Facts,
-    /// Kernels that were met.
-    pub(super) met: BTreeSet<u32>,
-    pub(super) over: Over,
-}
-
-/// Figures over ranks, by the places of rows.
-#[derive(Debug, Default)]
-pub(super) struct Over {
-    pub(super) kernels: Vec<KernelOver>,
-    pub(super) lines: Vec<RowOver>,
-    pub(super) sites: Vec<RowOver>,
-    pub(super) names: BTreeMap<String, RowOver>,
 }
 
 impl Default for Merger {

@@ -3,8 +3,10 @@
 
 use std::collections::BTreeMap;
 
-use super::merger::Merged;
-use super::{launches, patterns, rows, settle, spreads};
+use super::merged::Merged;
+use super::settle;
+use super::sums::{patterns, spreads};
+use super::taking::{launches, rows};
 use crate::profile::model::{Allocation, Branch, HostAllocation, Kernel, NameOverRanks, PathOverRanks, Profile};
 
 /// What rows were, by what they are called now.
@@ -24,7 +26,7 @@ pub(super) fn put_in_order(merged: &mut Merged) {
     settle::whole(whole);
     for (kernel, over) in whole.kernels.iter_mut().zip(&merged.over.kernels) {
         kernel.over_ranks = over.own.document();
-        let path = |(path, over): &(Vec<_>, super::over_ranks::RowOver)| {
+        let path = |(path, over): &(Vec<_>, super::over::RowOver)| {
             let over_ranks = over.document();
             (!over_ranks.is_empty()).then(|| PathOverRanks { path: path.clone(), over_ranks })
         };
@@ -37,7 +39,7 @@ pub(super) fn put_in_order(merged: &mut Merged) {
     for (site, over) in whole.sites.iter_mut().zip(&merged.over.sites) {
         site.over_ranks = over.document();
     }
-    let name = |(name, over): (&String, &super::over_ranks::RowOver)| NameOverRanks {
+    let name = |(name, over): (&String, &super::over::RowOver)| NameOverRanks {
         name: name.clone(),
         over_ranks: over.document(),
     };

@@ -2,8 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::MergeError;
-use super::ranges;
+use super::{MergeError, ranges};
 use crate::profile::Profile;
 use crate::profile::model::{CacheBytes, Environment, FoundBefore, LookupBytes, MergedFrom, MergedRanks, Ranges, Run};
 
@@ -273,7 +272,7 @@ fn add_run(sum: &mut Run, more: &Run, left_out: &mut BTreeSet<String>) {
         left_out.insert(RACES.to_owned());
         sum.race_check = Some("sampled".to_owned());
     }
-    super::whole::add(&mut sum.whole_run, more.whole_run.as_ref(), false);
+    super::sums::whole::add(&mut sum.whole_run, more.whole_run.as_ref(), false);
     add_values(&mut sum.assumptions, &more.assumptions);
     if sum.program != more.program {
         left_out.insert(ARGUMENTS.to_owned());

@@ -12,7 +12,7 @@ const HOTTEST: usize = 4;
 const PLACES: usize = 1024;
 
 /// One run's, with the new numbers of allocations.
-pub(super) fn renumbered(pattern: &Pattern, allocation: impl Fn(u64) -> Option<u64>) -> Pattern {
+pub(in crate::merge) fn renumbered(pattern: &Pattern, allocation: impl Fn(u64) -> Option<u64>) -> Pattern {
     let mut pattern = pattern.clone();
     if let Some(atomics) = &mut pattern.atomics {
         let renumber = |hot: &mut HotPlace| match allocation(hot.allocation) {
@@ -32,7 +32,7 @@ pub(super) fn renumbered(pattern: &Pattern, allocation: impl Fn(u64) -> Option<u
 
 /// Adds another run's, whose allocations have the same numbers. What all runs agree on is told; sums are exact: neither the
 /// order nor the way of summing matters.
-pub(super) fn add(to: &mut Pattern, more: &Pattern) {
+pub(in crate::merge) fn add(to: &mut Pattern, more: &Pattern) {
     to.stride_bytes = agreed((to.strided, to.stride_bytes), (more.strided, more.stride_bytes));
     let (ours, theirs) = (to.misaligned, more.misaligned);
     to.offset_bytes = agreed((ours, to.offset_bytes), (theirs, more.offset_bytes));
@@ -113,7 +113,7 @@ fn add_atomics(to: &mut Atomics, more: &Atomics) {
 }
 
 /// Places in the order of a document, once allocations have their last numbers.
-pub(super) fn put_in_order(pattern: &mut Pattern) {
+pub(in crate::merge) fn put_in_order(pattern: &mut Pattern) {
     if let Some(atomics) = &mut pattern.atomics {
         atomics.hottest.sort_by_key(|hot| (std::cmp::Reverse(hot.lanes), hot.allocation, hot.offset));
         if let Some(places) = &mut atomics.places {

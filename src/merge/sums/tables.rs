@@ -6,7 +6,7 @@ use crate::analyses::Merged;
 use crate::profile::model::{Table, TableCell, TableColumn};
 
 /// Adds a kernel's tables. `left_out` is told what cannot be added.
-pub(super) fn add(sum: &mut Vec<Table>, more: &[Table], left_out: &mut BTreeSet<String>) {
+pub(in crate::merge) fn add(sum: &mut Vec<Table>, more: &[Table], left_out: &mut BTreeSet<String>) {
     for table in more {
         // Allocations have other numbers in other runs.
         if table.rows.iter().flatten().any(|cell| matches!(cell, TableCell::Allocation { .. })) {

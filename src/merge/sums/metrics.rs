@@ -2,14 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use super::settle;
+use super::open;
 use crate::profile::model::{
-    ByOp, CacheMetrics, DistanceBucket, Distances, DramMetrics, LevelMetrics, Metrics, OpMetrics, PassMetrics,
-    ReuseMetrics, Spaces, StageMetrics, Wide,
+    ByOp, CacheMetrics, DistanceBucket, Distances, DramMetrics, InstructionCount, Instructions, LevelMetrics, Metrics,
+    OpMetrics, PassMetrics, ReuseMetrics, Spaces, StageMetrics, WarpBlocks, Wide,
 };
 
 /// The nearest whole number; 0 for what is none.
-pub(super) fn whole(number: f64) -> u128 {
+pub(in crate::merge) fn whole(number: f64) -> u128 {
     number.round() as u128
 }
 
@@ -27,7 +27,7 @@ fn both<T: Clone>(sum: &mut Option<T>, more: Option<&T>, add: impl FnOnce(&mut T
 }
 
 /// Changes what stands under a name. Most names are there already, and then none is copied.
-pub(super) fn under<T: Default>(map: &mut BTreeMap<String, T>, name: &str, change: impl FnOnce(&mut T)) {
+pub(in crate::merge) fn under<T: Default>(map: &mut BTreeMap<String, T>, name: &str, change: impl FnOnce(&mut T)) {
     match map.get_mut(name) {
         Some(value) => change(value),
         None => change(map.entry(name.to_owned()).or_default()),
@@ -37,11 +37,11 @@ pub(super) fn under<T: Default>(map: &mut BTreeMap<String, T>, name: &str, chang
 /// Adds the figures of other requests, and tells means.
 pub(crate) fn add_told(to: &mut Metrics, more: &Metrics) {
     add(to, more);
-    settle::metrics(to);
+    open::metrics(to);
 }
 
-/// Adds the figures of other requests; [`settle::metrics`] tells their means.
-pub(super) fn add(to: &mut Metrics, more: &Metrics) {
+/// Adds the figures of other requests; [`open::metrics`] tells their means.
+pub(in crate::merge) fn add(to: &mut Metrics, more: &Metrics) {
     sum(&mut to.requests, more.requests);
     sum(&mut to.lanes, more.lanes);
     sum(&mut to.bytes, more.bytes);
@@ -66,7 +66,7 @@ pub(super) fn add(to: &mut Metrics, more: &Metrics) {
 }
 
 /// Adds space by space.
-pub(super) fn add_spaces(to: &mut Spaces, more: &Spaces) {
+pub(in crate::merge) fn add_spaces(to: &mut Spaces, more: &Spaces) {
     for (space, metrics) in more {
         match to.get_mut(space) {
             Some(sum) => add(sum, metrics),
@@ -76,7 +76,7 @@ pub(super) fn add_spaces(to: &mut Spaces, more: &Spaces) {
 }
 
 /// Adds counts by position.
-pub(super) fn add_each(to: &mut Vec<u64>, more: &[u64]) {
+pub(in crate::merge) fn add_each(to: &mut Vec<u64>, more: &[u64]) {
     if to.len() < more.len() {
         to.resize(more.len(), 0);
     }
@@ -95,7 +95,7 @@ fn add_stages(to: &mut StageMetrics, more: &StageMetrics) {
     sum(&mut to.words, more.words);
 }
 
-pub(super) fn add_level(to: &mut LevelMetrics, more: &LevelMetrics) {
+pub(in crate::merge) fn add_level(to: &mut LevelMetrics, more: &LevelMetrics) {
     sum(&mut to.lookups, more.lookups);
     sum(&mut to.hits, more.hits);
     sum(&mut to.load_lookups, more.load_lookups);
@@ -104,7 +104,7 @@ pub(super) fn add_level(to: &mut LevelMetrics, more: &LevelMetrics) {
     sum(&mut to.far, more.far);
 }
 
-pub(super) fn add_dram(to: &mut DramMetrics, more: &DramMetrics) {
+pub(in crate::merge) fn add_dram(to: &mut DramMetrics, more: &DramMetrics) {
     sum(&mut to.read_sectors, more.read_sectors);
     sum(&mut to.write_sectors, more.write_sectors);
 }
@@ -135,7 +135,7 @@ fn add_distances(to: &mut Distances, more: &Distances) {
     };
     if to.mean.is_some() || more.mean.is_some() {
         let sum = total(to, ours).plus(total(more, theirs));
-        (to.sum, to.mean) = (Some(sum), Some(settle::LATER));
+        (to.sum, to.mean) = (Some(sum), Some(open::LATER));
     }
     add_buckets(&mut to.buckets, &more.buckets);
     sum(&mut to.infinite, more.infinite);
@@ -160,7 +160,7 @@ fn add_buckets(to: &mut Vec<DistanceBucket>, more: &[DistanceBucket]) {
 }
 
 /// Adds loads, stores and atomics, each to its own.
-pub(super) fn add_by_op(to: &mut ByOp, more: &ByOp) {
+pub(in crate::merge) fn add_by_op(to: &mut ByOp, more: &ByOp) {
     for (space, ops) in more {
         under(to, space, |to| {
             for (op, row) in ops {
@@ -179,4 +179,21 @@ fn add_op(to: &mut OpMetrics, more: &OpMetrics) {
     both(&mut to.l1, more.l1.as_ref(), add_level);
     both(&mut to.l2, more.l2.as_ref(), add_level);
     both(&mut to.dram, more.dram.as_ref(), add_dram);
+}
+
+pub(in crate::merge) fn add_instructions(sum: &mut Instructions, more: &Instructions) {
+    for (class, count) in more {
+        under(sum, class, |InstructionCount { warps, lanes }| {
+            *warps = warps.saturating_add(count.warps);
+            *lanes = lanes.saturating_add(count.lanes);
+        });
+    }
+}
+
+pub(in crate::merge) fn add_warp_blocks(sum: &mut Option<WarpBlocks>, more: Option<WarpBlocks>) {
+    let Some(more) = more else { return };
+    let sum = sum.get_or_insert_default();
+    sum.count = sum.count.saturating_add(more.count);
+    sum.divergent = sum.divergent.saturating_add(more.divergent);
+    sum.partial = sum.partial.saturating_add(more.partial);
 }

@@ -3,7 +3,7 @@
 use crate::profile::model::WholeRun;
 
 /// Adds a profile's estimates. Where one profile has none, there are none of all.
-pub(super) fn add(sum: &mut Option<WholeRun>, more: Option<&WholeRun>, is_first: bool) {
+pub(in crate::merge) fn add(sum: &mut Option<WholeRun>, more: Option<&WholeRun>, is_first: bool) {
     *sum = match (sum.take(), more) {
         (None, Some(more)) if is_first => Some(more.clone()),
         (Some(mut sum), Some(more)) => {

@@ -2,12 +2,11 @@
 
 use rustc_hash::FxHashMap;
 
-use super::ids::Ids;
-use super::kernels::{add_instructions, add_warp_blocks};
-use super::merger::Merged;
-use super::metrics::{add, add_each, add_spaces};
-use super::over_ranks::{Figures, Other, RowOver, add_figures, figures};
-use super::patterns;
+use crate::merge::ids::Ids;
+use crate::merge::merged::Merged;
+use crate::merge::over::{Figures, Other, RowOver, add_figures, figures};
+use crate::merge::sums::metrics::{add, add_each, add_instructions, add_spaces, add_warp_blocks};
+use crate::merge::sums::patterns;
 use crate::profile::Profile;
 use crate::profile::model::{
     Allocation, ByAllocation, ByKernel, Conflict, Context, CopyRow, Fault, HostAllocation, Line, Metrics, Site,
@@ -19,7 +18,7 @@ fn each(bytes: u64, count: u64) -> u64 {
 }
 
 /// Host allocations, which copies name by number.
-pub(super) fn host_allocations(merged: &mut Merged, profile: &Profile, ids: &mut Ids) {
+pub(in crate::merge) fn host_allocations(merged: &mut Merged, profile: &Profile, ids: &mut Ids) {
     let rows = &mut merged.whole.host_allocations;
     let interner = &mut merged.known.interner;
     for row in &profile.host_allocations {
@@ -39,7 +38,7 @@ pub(super) fn host_allocations(merged: &mut Merged, profile: &Profile, ids: &mut
 }
 
 /// Gives a profile's allocations their numbers.
-pub(super) fn number_allocations(merged: &mut Merged, profile: &Profile, ids: &mut Ids) {
+pub(in crate::merge) fn number_allocations(merged: &mut Merged, profile: &Profile, ids: &mut Ids) {
     let rows = &mut merged.whole.allocations;
     let interner = &mut merged.known.interner;
     for row in &profile.allocations {
@@ -110,7 +109,7 @@ fn allocation_names(merged: &mut Merged, profile: &Profile, ids: &Ids) {
 }
 
 /// Adds a profile's allocations.
-pub(super) fn allocations(merged: &mut Merged, profile: &Profile, ids: &Ids) {
+pub(in crate::merge) fn allocations(merged: &mut Merged, profile: &Profile, ids: &Ids) {
     allocation_names(merged, profile, ids);
     let mut taken = std::collections::BTreeSet::new();
     for row in &profile.allocations {
@@ -150,7 +149,7 @@ pub(super) fn allocations(merged: &mut Merged, profile: &Profile, ids: &Ids) {
 }
 
 /// Memory instructions.
-pub(super) fn sites(merged: &mut Merged, profile: &Profile, ids: &Ids) {
+pub(in crate::merge) fn sites(merged: &mut Merged, profile: &Profile, ids: &Ids) {
     let rows = &mut merged.whole.sites;
     let new = |id: u64| ids.allocations.get(&id).copied();
     for row in &profile.sites {
@@ -240,7 +239,7 @@ fn add_context(sum: &mut Site, context: &Context) {
 }
 
 /// Lines, branches and basic blocks.
-pub(super) fn code(merged: &mut Merged, profile: &Profile, ids: &Ids) {
+pub(in crate::merge) fn code(merged: &mut Merged, profile: &Profile, ids: &Ids) {
     let (whole, known) = (&mut merged.whole, &mut merged.known);
     for row in &profile.lines {
         let Some(&kernel) = ids.kernels.get(&row.kernel) else { continue };
@@ -309,7 +308,7 @@ pub(super) fn code(merged: &mut Merged, profile: &Profile, ids: &Ids) {
 const MOST_FAULTS: usize = 1000;
 
 /// Bad accesses, conflicts, and what did not run or was not seen.
-pub(super) fn events(merged: &mut Merged, profile: &Profile, ids: &Ids) {
+pub(in crate::merge) fn events(merged: &mut Merged, profile: &Profile, ids: &Ids) {
     let (whole, known) = (&mut merged.whole, &mut merged.known);
     let allocation = |id: Option<u64>| id.and_then(|id| ids.allocations.get(&id).copied());
     let kernel = |id: Option<u32>| id.and_then(|id| ids.kernels.get(&id).copied());
@@ -373,7 +372,7 @@ pub(super) fn events(merged: &mut Merged, profile: &Profile, ids: &Ids) {
 }
 
 /// By rank and launch; what follows from numbers that rows get is left out.
-pub(super) fn sort_faults(faults: &mut [Fault]) {
+pub(in crate::merge) fn sort_faults(faults: &mut [Fault]) {
     faults.sort_by(|one, other| {
         let key = |fault: &Fault| (fault.rank, fault.launch, fault.block, fault.thread, fault.bytes, fault.offset);
         let texts = |one: &Fault, other: &Fault| {
@@ -391,7 +390,7 @@ pub(super) fn sort_faults(faults: &mut [Fault]) {
 }
 
 /// Source lines. A file that changed between runs shows one of its versions, line by line.
-pub(super) fn sources(merged: &mut Merged, profile: &Profile) {
+pub(in crate::merge) fn sources(merged: &mut Merged, profile: &Profile) {
     for (file, lines) in &profile.sources {
         let known = match merged.whole.sources.get_mut(file) {
             Some(known) => known,

@@ -7,17 +7,17 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::metrics::{under, whole};
-use super::over_ranks::mean_and_deviation;
-use super::settle as later;
+use super::open as later;
 use crate::profile::model::{Exact, Frame, Kernel, PathSpread, Spread, Wide};
+use crate::profile::nine_digits;
 
-pub(super) const RATIOS_LOST: &str =
+pub(in crate::merge) const RATIOS_LOST: &str =
     "how ratios spread over launches is left out: it does not follow from the single runs";
-pub(super) const PATHS_LOST: &str =
+pub(in crate::merge) const PATHS_LOST: &str =
     "how figures spread over the launches of a call path is reported for paths that every run took often or never";
 
 /// Adds the spreads of another run's kernel; neither has the other's launches yet. Says what is lost.
-pub(super) fn add(sum: &mut Kernel, more: &Kernel, left_out: &mut BTreeSet<String>) {
+pub(in crate::merge) fn add(sum: &mut Kernel, more: &Kernel, left_out: &mut BTreeSet<String>) {
     let (ours, theirs) = (recorded(sum), recorded(more));
     if ours > 0 && theirs > 0 {
         let theirs = Lot { launches: theirs, spreads: &more.over_launches, exact: &more.exact.over_launches };
@@ -95,7 +95,7 @@ fn add_lot(ours: u64, spreads: &mut BTreeMap<String, Spread>, exact: &mut BTreeM
 }
 
 /// Tells means and deviations of a kernel's spreads, which were added.
-pub(super) fn settle(kernel: &mut Kernel) {
+pub(in crate::merge) fn settle(kernel: &mut Kernel) {
     let launches = recorded(kernel);
     settle_lot(launches, &mut kernel.over_launches, &kernel.exact.over_launches);
     for row in &mut kernel.over_paths {
@@ -151,10 +151,25 @@ fn add_path(sum: &mut PathSpread, more: &PathSpread) {
 }
 
 /// Rows in order, and the launches of each by their new numbers.
-pub(super) fn number_paths(kernel: &mut Kernel) {
+pub(in crate::merge) fn number_paths(kernel: &mut Kernel) {
     kernel.over_paths.sort_by(|one, other| one.path.cmp(&other.path));
     for row in &mut kernel.over_paths {
         let own = kernel.launches.iter().filter(|launch| launch.block_share != 0 && launch.path == row.path);
         row.launches = own.map(|launch| launch.id).collect();
     }
+}
+
+/// Mean and standard deviation of the population, of nine digits each.
+pub(in crate::merge) fn mean_and_deviation(count: u64, sum: u128, squares: u128) -> (f64, f64) {
+    if count == 0 {
+        return (0.0, 0.0);
+    }
+    let n = u128::from(count);
+    let mean = sum as f64 / count as f64;
+    // In whole numbers as long as they hold it: differences of large squares lose their digits.
+    let variance = match (n.checked_mul(squares), sum.checked_mul(sum)) {
+        (Some(all), Some(square)) => all.saturating_sub(square) as f64 / (count as f64 * count as f64),
+        _ => (squares as f64 / count as f64 - mean * mean).max(0.0),
+    };
+    (nine_digits(mean), nine_digits(variance.sqrt()))
 }

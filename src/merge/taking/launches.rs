@@ -1,17 +1,17 @@
 //! Launches of all runs: by themselves as long as there are few of them, in groups beyond.
 
-use super::ids::Ids;
-use super::metrics::{add_by_op, add_spaces};
+use crate::merge::ids::Ids;
+use crate::merge::sums::metrics::{add_by_op, add_spaces};
 use crate::profile::model::{ByOp, Frame, Kernel, Launch, LaunchGroup, Spaces};
 
 /// Launches of all kernels that are told by themselves; where there are more, all of them are in groups. All or none, so that it
 /// does not matter in which parts profiles are merged.
-pub(super) const MOST_LISTED: usize = 4096;
+pub(in crate::merge) const MOST_LISTED: usize = 4096;
 /// Groups of a kernel; where there are more, shapes are left out.
 const MOST_GROUPS: usize = 256;
 
 /// Adds a profile's launches of a kernel.
-pub(super) fn take(sum: &mut Kernel, kernel: &Kernel, ids: &Ids, in_groups: bool) {
+pub(in crate::merge) fn take(sum: &mut Kernel, kernel: &Kernel, ids: &Ids, in_groups: bool) {
     if kernel.exact.shapes_left_out {
         leave_shapes_out(sum);
     }
@@ -32,7 +32,7 @@ pub(super) fn take(sum: &mut Kernel, kernel: &Kernel, ids: &Ids, in_groups: bool
 }
 
 /// Puts all launches of a kernel into groups.
-pub(super) fn put_into_groups(kernel: &mut Kernel) {
+pub(in crate::merge) fn put_into_groups(kernel: &mut Kernel) {
     for launch in std::mem::take(&mut kernel.launches) {
         add_lot(kernel, &Lot::of_launch(&launch));
     }
@@ -147,7 +147,7 @@ fn leave_shapes_out(kernel: &mut Kernel) {
 }
 
 /// Numbers launches by rank, their numbers in their own runs and what they are, and sorts groups.
-pub(super) fn number(kernels: &mut [Kernel]) {
+pub(in crate::merge) fn number(kernels: &mut [Kernel]) {
     type Key = (u32, u64, u32);
     let mut all: Vec<(Key, usize, usize)> = Vec::new();
     for (place, kernel) in kernels.iter().enumerate() {

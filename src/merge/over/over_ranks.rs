@@ -1,7 +1,7 @@
 //! How figures differ from rank to rank: exact sums and sums of squares, extremes and who has them.
 
+use crate::merge::sums::spreads::mean_and_deviation;
 use crate::profile::model::{Metrics, OverRanks, RankSpread, Spaces, Wide};
-use crate::profile::nine_digits;
 
 /// Spaces by their place in codes; the last is for figures that are of no space, or of a row's only one.
 const SPACES: [&str; 5] = ["global", "local", "shared", "constant", ""];
@@ -32,7 +32,7 @@ const OF_REQUESTS: usize = 11;
 
 /// Place of a figure that is not of requests.
 #[derive(Clone, Copy)]
-pub(super) enum Other {
+pub(in crate::merge) enum Other {
     Launches = 11,
     Picoseconds = 12,
     Allocations = 13,
@@ -41,10 +41,10 @@ pub(super) enum Other {
 }
 
 /// Figures of requests of one rank; those that the space has.
-pub(super) type Figures = [Option<u64>; OF_REQUESTS];
+pub(in crate::merge) type Figures = [Option<u64>; OF_REQUESTS];
 
 /// Of a set of requests.
-pub(super) fn figures(metrics: &Metrics) -> Figures {
+pub(in crate::merge) fn figures(metrics: &Metrics) -> Figures {
     let passes = metrics.shared.as_ref().or(metrics.constant.as_ref());
     [
         Some(metrics.requests),
@@ -62,7 +62,7 @@ pub(super) fn figures(metrics: &Metrics) -> Figures {
 }
 
 /// Adds what another set of the same rank has.
-pub(super) fn add_figures(sum: &mut Figures, more: &Figures) {
+pub(in crate::merge) fn add_figures(sum: &mut Figures, more: &Figures) {
     for (sum, more) in sum.iter_mut().zip(more) {
         if let Some(more) = more {
             *sum = Some(sum.unwrap_or(0).saturating_add(*more));
@@ -124,24 +124,9 @@ impl Over {
     }
 }
 
-/// Mean and standard deviation of the population, of nine digits each.
-pub(super) fn mean_and_deviation(count: u64, sum: u128, squares: u128) -> (f64, f64) {
-    if count == 0 {
-        return (0.0, 0.0);
-    }
-    let n = u128::from(count);
-    let mean = sum as f64 / count as f64;
-    // In whole numbers as long as they hold it: differences of large squares lose their digits.
-    let variance = match (n.checked_mul(squares), sum.checked_mul(sum)) {
-        (Some(all), Some(square)) => all.saturating_sub(square) as f64 / (count as f64 * count as f64),
-        _ => (squares as f64 / count as f64 - mean * mean).max(0.0),
-    };
-    (nine_digits(mean), nine_digits(variance.sqrt()))
-}
-
 /// The figures of a row, by rising code.
 #[derive(Clone, Debug, Default)]
-pub(super) struct RowOver(Vec<(u8, Over)>);
+pub(in crate::merge) struct RowOver(Vec<(u8, Over)>);
 
 impl RowOver {
     fn add(&mut self, code: usize, more: &Over) {
@@ -161,30 +146,30 @@ impl RowOver {
     }
 
     /// Figures of requests of one rank by space.
-    pub(super) fn add_spaces(&mut self, spaces: &Spaces, rank: u32) {
+    pub(in crate::merge) fn add_spaces(&mut self, spaces: &Spaces, rank: u32) {
         for (space, metrics) in spaces {
             self.add_space(space, &figures(metrics), rank);
         }
     }
 
-    pub(super) fn add_space(&mut self, space: &str, figures: &Figures, rank: u32) {
+    pub(in crate::merge) fn add_space(&mut self, space: &str, figures: &Figures, rank: u32) {
         if let Some(space) = SPACES[..PLAIN].iter().position(|known| *known == space) {
             self.add_requests(space, figures, rank);
         }
     }
 
     /// Figures of requests of one rank, in a row of one space, or of all together.
-    pub(super) fn add_plain(&mut self, figures: &Figures, rank: u32) {
+    pub(in crate::merge) fn add_plain(&mut self, figures: &Figures, rank: u32) {
         self.add_requests(PLAIN, figures, rank);
     }
 
     /// Another figure of one rank.
-    pub(super) fn add_other(&mut self, figure: Other, value: u64, rank: u32) {
+    pub(in crate::merge) fn add_other(&mut self, figure: Other, value: u64, rank: u32) {
         self.add(PLAIN * FIGURES.len() + figure as usize, &Over::one(value, rank));
     }
 
     /// What a merged profile has; figures that this release does not know are left out.
-    pub(super) fn add_merged(&mut self, merged: &OverRanks) {
+    pub(in crate::merge) fn add_merged(&mut self, merged: &OverRanks) {
         for (name, spread) in merged {
             let split = name.split_once('.').and_then(|(space, figure)| {
                 let space = SPACES[..PLAIN].iter().position(|known| *known == space)?;
@@ -200,7 +185,7 @@ impl RowOver {
     }
 
     /// As the document has it.
-    pub(super) fn document(&self) -> OverRanks {
+    pub(in crate::merge) fn document(&self) -> OverRanks {
         let row = |(code, over): &(u8, Over)| {
             let (space, figure) = (usize::from(*code) / FIGURES.len(), usize::from(*code) % FIGURES.len());
             let name = match SPACES[space] {
@@ -216,6 +201,7 @@ impl RowOver {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::profile::nine_digits;
 
     fn over(values: &[(u64, u32)]) -> RankSpread {
         let mut row = RowOver::default();

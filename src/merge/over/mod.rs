@@ -1,0 +1,7 @@
+//! Figures over ranks: which rank has the least, which the greatest, and how they spread.
+
+mod kernel_over;
+mod over_ranks;
+
+pub(super) use kernel_over::KernelOver;
+pub(super) use over_ranks::{Figures, Other, RowOver, add_figures, figures};
