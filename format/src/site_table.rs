@@ -128,7 +128,7 @@ pub struct Operand {
     pub variable: Option<u32>,
     /// Member that is accessed, as `.velocity.x`; a name.
     pub member: Option<u32>,
-    /// Structure that it is a member of; a name.
+    /// Structure that it is a member of, or that is accessed as a whole; a name.
     pub structure: Option<u32>,
     /// Its size; 0 where there is none.
     pub structure_bytes: u32,

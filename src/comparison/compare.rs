@@ -129,6 +129,13 @@ impl<'a> Side<'a> {
         Side { code, groups, kernels, lines, branches, allocations }
     }
 
+    /// Sums over the whole program.
+    pub(super) fn program(&self) -> Figures {
+        let is_part =
+            |index: usize| self.groups.get(index).is_some_and(|group| group.rows.iter().all(|row| row.kind == "named"));
+        figures::of_program(&self.kernels, &self.allocations, is_part)
+    }
+
     fn position(&self, (file, line): Place<'_>) -> Position {
         let text = self.code.profile.sources.get(file).and_then(|lines| lines.get(&line));
         Position { file: file.to_owned(), line, text: text.map_or(String::new(), |text| text.trim().to_owned()) }
@@ -158,7 +165,7 @@ fn directed(before: &Profile, after: &Profile, options: &Options, judged: bool) 
     let found = pair_findings(both_codes, (&one.groups, &other.groups), (&kernels, &lines, &allocations));
     let differences = differences::find(before, after);
     let mut unchanged = Unchanged::default();
-    let sums = [&one, &other].map(|side| figures::of_program(&side.kernels, &side.allocations));
+    let sums = [&one, &other].map(Side::program);
     let rows = if judged { judged_rows((&one, &other), &kernels, &lines, &allocations, &sums) } else { Vec::new() };
     let mut diff = Diff {
         schema: SCHEMA.to_owned(),

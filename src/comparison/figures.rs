@@ -414,8 +414,9 @@ pub(super) fn of_allocations(rows: &[&crate::profile::model::Allocation]) -> Fig
     figures
 }
 
-/// Figures of the program: sums over its kernels and allocations.
-pub(super) fn of_program(kernels: &[Figures], allocations: &[Figures]) -> Figures {
+/// Figures of the program: sums over its kernels and allocations. `is_part` says which of these lie inside others, whose memory
+/// counts once.
+pub(super) fn of_program(kernels: &[Figures], allocations: &[Figures], is_part: impl Fn(usize) -> bool) -> Figures {
     let mut sum = Figures::default();
     for figures in kernels {
         for name in OF_PROGRAM {
@@ -433,8 +434,9 @@ pub(super) fn of_program(kernels: &[Figures], allocations: &[Figures]) -> Figure
             }
         }
     }
-    for figures in allocations {
-        let wanted = |name: &str| name.starts_with("copies.") || OF_ALLOCATIONS.iter().any(|kind| kind.name == name);
+    for (index, figures) in allocations.iter().enumerate() {
+        let of_memory = |name: &str| OF_ALLOCATIONS.iter().any(|kind| kind.name == name);
+        let wanted = |name: &str| name.starts_with("copies.") || of_memory(name) && !is_part(index);
         let kept = figures.0.iter().filter(|(name, _)| wanted(name)).map(|(name, figure)| (name.clone(), *figure));
         sum.add_all(&Figures(kept.collect()));
     }

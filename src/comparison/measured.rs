@@ -1,7 +1,7 @@
 //! The figures of one profile, by the names that comparisons and limits use.
 
 use super::compare::Side;
-use super::figures::{self, Figures};
+use super::figures::Figures;
 use super::matching::Code;
 use crate::profile::Profile;
 
@@ -18,7 +18,7 @@ pub struct Measured {
 pub fn measure(profile: &Profile) -> Measured {
     let code = Code::new(profile);
     let side = Side::new(&code);
-    let program = figures::of_program(&side.kernels, &side.allocations);
+    let program = side.program();
     let name = |index: usize| {
         let kernel = &profile.kernels[index];
         let alike = profile.kernels.iter().filter(|other| other.name == kernel.name).count();

@@ -97,6 +97,8 @@ pub(super) struct Access<'a> {
     pub has_aligned: bool,
     /// Begins of its sites' requests within a sector, of those whose misaligned ones agree.
     pub sector_offsets: BTreeSet<u64>,
+    /// Of an atomic operation: the code uses what it returns.
+    pub result_used: bool,
     /// In a function of a library, as libdevice.
     pub in_library: bool,
     /// The allocation that most of its sectors lie in.
@@ -162,6 +164,7 @@ pub(super) fn accesses(profile: &Profile) -> Vec<Access<'_>> {
             most_requests: sites.iter().map(|site| site.metrics.requests).max().unwrap_or(0),
             sums,
             pattern,
+            result_used: sites.iter().any(|site| site.result_used),
             in_library: sites.iter().all(|Site { library, .. }| *library),
             allocation: owners
                 .into_iter()

@@ -3,7 +3,7 @@
 use warpline_format::expression::ExpressionKind;
 
 use super::count::condition;
-use super::evaluate::Evaluated;
+use super::evaluate::{Evaluated, Value};
 use super::form::{block, thread};
 use super::launch::Launch;
 use super::subject::Subject;
@@ -132,6 +132,22 @@ pub fn is_free(subject: &Subject<'_>) -> bool {
     let any =
         |wanted: fn(&ExpressionKind) -> bool| subject.addresses.expressions.iter().any(|entry| wanted(&entry.kind));
     any(|kind| matches!(kind, ExpressionKind::BlockSize(_))) || !any(|kind| matches!(kind, ExpressionKind::Block(_)))
+}
+
+/// Axes along which blocks of another size cover the same elements: wherever the number of the block moves an address, it does so
+/// by as much as all threads of the axis do. Where threads of one axis stand for indices that the blocks of another one divide, or
+/// the threads of an axis share the work of a block, they would not.
+pub fn tiled_axes(subject: &Subject<'_>) -> [bool; 3] {
+    let evaluated = Evaluated::new(subject.addresses, &subject.launch);
+    std::array::from_fn(|axis| {
+        subject.addresses.sites.iter().all(|site| match evaluated.value(site.address) {
+            Value::Form(form) => {
+                let of_threads = form.factor(thread(axis)).checked_mul(i64::from(subject.launch.block[axis]));
+                of_threads == Some(form.factor(block(axis)))
+            }
+            _ => false,
+        })
+    })
 }
 
 #[cfg(test)]

@@ -142,6 +142,8 @@ pub(crate) fn of_work(name: &str, rates: &Rates, work: &Work) -> Option<Estimate
         Demand { amount: work.tag, ideal: work.ideal_tag },
         Demand::same(work.words),
         shared,
+        // No address expression tells how the lanes of a request to constant memory are spread.
+        Demand::default(),
         Demand::same(work.bytes.l2),
         Demand::same(work.bytes.dram),
         Demand::same(work.bytes.bus),
@@ -154,7 +156,7 @@ pub(super) fn slowest(
     name: &str,
     rates: &Rates,
     same_banks: bool,
-    launches: &[([Demand; 11], f64)],
+    launches: &[([Demand; 12], f64)],
     bytes: Bytes,
     count: u64,
 ) -> Option<Estimate> {
@@ -217,7 +219,7 @@ pub(super) fn slowest(
 }
 
 /// The parts, in the order of [`demands`].
-fn parts(rates: &Rates, same_banks: bool) -> [Part; 11] {
+fn parts(rates: &Rates, same_banks: bool) -> [Part; 12] {
     // Per cycle and SM, of which there are `sms`.
     let per_cycle = |rate: Option<f64>| Some(rate? * rates.clock_hz? * f64::from(rates.sms));
     let per_sm = |name, unit, rate| Part { name, unit, rate: per_cycle(rate), per_sm: true };
@@ -231,6 +233,9 @@ fn parts(rates: &Rates, same_banks: bool) -> [Part; 11] {
         per_sm("l1_tag", "passes", rates.stage_passes),
         per_sm("l1_lanes", "words", rates.lane_words),
         per_sm("shared", "passes", shared),
+        // Requests to constant memory at one address are as fast as registers; of others each further address takes a pass, of
+        // which no model says how many there are in a clock: one is assumed.
+        per_sm("constant", "passes", Some(1.0)),
         Part { name: "l2", unit: "bytes", rate: rates.l2, per_sm: false },
         Part { name: "dram", unit: "bytes", rate: rates.dram, per_sm: false },
         // To host memory: it is the machine's, no model knows how fast it is.
@@ -239,10 +244,10 @@ fn parts(rates: &Rates, same_banks: bool) -> [Part; 11] {
 }
 
 /// Where [`demands`] has device memory.
-pub(super) const DRAM: usize = 9;
+pub(super) const DRAM: usize = 10;
 
 /// What a launch asks of each part; its bytes are added up.
-pub(super) fn demands(launch: &LaunchData, number: usize, rates: &Rates, bytes: &mut Bytes) -> [Demand; 11] {
+pub(super) fn demands(launch: &LaunchData, number: usize, rates: &Rates, bytes: &mut Bytes) -> [Demand; 12] {
     // An instruction takes its unit's lanes for the whole warp, active or not.
     let lanes = |class| Demand::same(launch.instructions.warps(class).saturating_mul(32));
     let (mut data, mut tag, mut words) = (Demand::default(), Demand::default(), 0u64);
@@ -276,6 +281,7 @@ pub(super) fn demands(launch: &LaunchData, number: usize, rates: &Rates, bytes: 
     let shared = launch.spaces.get(&Space::Shared).unwrap_or(&none);
     let mut shared = Demand { amount: shared.wavefronts, ideal: shared.ideal_wavefronts };
     share_data_stage(rates, &mut data, &mut shared);
+    let constant = launch.spaces.get(&Space::Constant).unwrap_or(&none);
     let issued = Demand::same(launch.instructions.all_warps());
     [
         issued,
@@ -286,6 +292,7 @@ pub(super) fn demands(launch: &LaunchData, number: usize, rates: &Rates, bytes: 
         tag,
         Demand::same(words),
         shared,
+        Demand { amount: constant.wavefronts.saturating_sub(constant.ideal_wavefronts), ideal: 0 },
         l2,
         dram,
         Demand::same(bus),

@@ -126,6 +126,21 @@ fn ideal_requests_gain_where_sectors_and_conflicts_limit() {
 }
 
 #[test]
+fn further_addresses_of_constant_memory_take_passes() {
+    let mut serial = launch(0, 10);
+    let constant = Counters { requests: 1000, wavefronts: 32_000, ideal_wavefronts: 1000, ..Counters::default() };
+    serial.spaces.insert(Space::Constant, constant.clone());
+    let estimate = of(vec![serial], &rates()).unwrap();
+    // A pass per clock and SM, and none for the first address of a request.
+    close(seconds(&estimate, "constant"), 31_000.0 / 1e10);
+    assert_eq!(estimate.limiter, "constant");
+    let mut uniform = launch(0, 10);
+    uniform.spaces.insert(Space::Constant, Counters { wavefronts: 1000, ..constant });
+    let estimate = of(vec![uniform], &rates()).unwrap();
+    assert!(estimate.limits.iter().all(|limit| limit.name != "constant"), "{estimate:#?}");
+}
+
+#[test]
 fn few_blocks_use_few_sms() {
     let wide = of(vec![launch(0, 10)], &rates()).unwrap();
     let narrow = of(vec![launch(0, 1)], &rates()).unwrap();
@@ -216,6 +231,8 @@ fn asked(launch: &LaunchData, rates: &Rates) -> Vec<Asked> {
     let global = &launch.spaces[&Space::Global];
     let traffic = &global.traffic[0];
     let shared = &launch.spaces[&Space::Shared];
+    let none = Counters::default();
+    let constant = launch.spaces.get(&Space::Constant).unwrap_or(&none);
     let (conflicts, ideal_conflicts) = (shared.wavefronts as f64, shared.ideal_wavefronts as f64);
     let in_l1 = if rates.unified { (conflicts, ideal_conflicts) } else { (0.0, 0.0) };
     let apart = if rates.unified { (0.0, 0.0) } else { (conflicts, ideal_conflicts) };
@@ -248,6 +265,7 @@ fn asked(launch: &LaunchData, rates: &Rates) -> Vec<Asked> {
         ),
         ("l1_lanes", words, words, per_second(rates.lane_words), true),
         ("shared", apart.0, apart.1, per_second(rates.shared_passes), true),
+        ("constant", (constant.wavefronts - constant.ideal_wavefronts) as f64, 0.0, per_second(Some(1.0)), true),
         ("l2", l2, f64::min(l2, filled), rates.l2, false),
         ("dram", dram, f64::min(f64::min(beyond, f64::min(l2, filled)), dram), rates.dram, false),
         ("bus", host, host, None, false),
@@ -300,6 +318,8 @@ prop_compose! {
         traffic.stages = StageCounts { data: data_passes, ideal_data: requests, tag: requests + excess[2], words: requests };
         let shared = data.spaces.get_mut(&Space::Shared).unwrap();
         (shared.wavefronts, shared.ideal_wavefronts) = (requests + excess[3], requests);
+        let (wavefronts, ideal_wavefronts) = (requests + excess[0], requests);
+        data.spaces.insert(Space::Constant, Counters { requests, wavefronts, ideal_wavefronts, ..Counters::default() });
         data.host_memory = vec![HostTraffic { reads: host.min(dram), writes: 0 }];
         data
     }

@@ -67,12 +67,24 @@ fn serial_of_kernel(context: &Context<'_>, access: &Access<'_>) -> (f64, f64) {
     (with, longest(&each))
 }
 
-/// Whether the source's line exchanges or compares values, which cannot be combined before.
-fn is_exchange(context: &Context<'_>, access: &Access<'_>) -> bool {
-    let text = context.profile.sources.get(access.file).and_then(|lines| lines.get(&access.line));
-    text.is_some_and(|text| {
-        ["atomicExch", "atomicCAS", "atomicInc", "atomicDec", "compare_exchange"].iter().any(|name| text.contains(name))
-    })
+/// What the source's line does that is no plain atomic operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Exchange {
+    /// It exchanges or compares values, which cannot be combined before.
+    Values,
+    /// It tries to change a value by what it was, until it has not changed in between.
+    Attempt,
+}
+
+fn exchange(context: &Context<'_>, access: &Access<'_>) -> Option<Exchange> {
+    let text = context.profile.sources.get(access.file)?.get(&access.line)?;
+    let has = |names: &[&str]| names.iter().any(|name| text.contains(name));
+    let squeezed: String = text.chars().filter(|c| !c.is_whitespace()).collect();
+    // A lock is taken by one alone.
+    if has(&["atomicCAS", "compare_exchange"]) && !squeezed.contains(",0,1)") {
+        return Some(Exchange::Attempt);
+    }
+    has(&["atomicCAS", "atomicExch", "atomicInc", "atomicDec", "compare_exchange"]).then_some(Exchange::Values)
 }
 
 fn draft(context: &Context<'_>, access: &Access<'_>, atomics: &Atomics) -> Option<Draft> {
@@ -111,11 +123,19 @@ fn draft(context: &Context<'_>, access: &Access<'_>, atomics: &Atomics) -> Optio
         words::time(seconds),
     );
     let distinct_per_request = atomics.addresses as f64 / atomics.requests.max(1) as f64;
-    let cure = if is_exchange(context, access) {
+    let exchange = exchange(context, access);
+    let cure = if exchange == Some(Exchange::Attempt) {
+        "lanes that meet try again until each of them was first: use the operation itself where the GPU has it (atomicAdd of doubles, atomicMin and \
+         atomicMax of 64 bits), else combine the values within the warp and the block first, where they can be, and let one lane try"
+    } else if exchange.is_some() {
         "such operations cannot be combined: let one lane of a warp or block make them for the others, spread them over several addresses (a \
          lock or slot per block), or see whether an atomicAdd whose result is used does the same"
+    } else if access.result_used && depth >= DEEP && distinct_per_request < 1.5 {
+        "take places for a whole warp at once: with m = __activemask(), let the lowest active lane (__ffs(m) - 1) add __popc(m), hand what it gets to \
+         the others with __shfl_sync, and let each lane add the number of active lanes below it (__popc(m & ((1u << lane) - 1)))"
     } else if is_shared {
-        "let the lanes of a warp agree on a value first (__reduce_add_sync, __match_any_sync), or keep one copy of the array per warp"
+        "let the lanes of a warp combine what goes to one address first (shuffles; __reduce_add_sync for integers; __match_any_sync tells which lanes \
+         share an address), or keep one copy of the array per warp"
     } else if depth < DEEP && distinct_per_request < 1.5 {
         "combine the values of the block's warps in shared memory or by a block-wide reduction, and let one thread of a block make the \
          atomic operation"

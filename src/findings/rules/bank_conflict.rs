@@ -11,6 +11,8 @@ use crate::metrics::{WavefrontMemo, wavefronts};
 use crate::profile::model::{BankConflict, ThreadStep};
 use warpline_format::access::{Addresses, Space};
 
+/// Of a bank; accesses of more may be several of the source, joined.
+const WORD_BYTES: u32 = 4;
 /// Least share of an access's passes that come of conflicts.
 const LEAST_EXCESS: f64 = 0.2;
 /// Elements of padding that are tried.
@@ -66,11 +68,15 @@ fn draft(context: &Context<'_>, access: &Access<'_>) -> Option<Draft> {
     let stride = stride.filter(|_| !computed);
     let own_rows = computed && has_own_rows(example, banks);
     let rows = rows_of_block(access).filter(|_| !computed);
+    // Lanes that take a member of neighbouring structures, wherever the first of them begins, as around the end of a ring.
+    let of_structures = stride.is_some() && access.operand.is_some_and(|operand| operand.member.is_some());
     let padding = stride
-        .filter(|_| fixed)
+        .filter(|_| fixed || of_structures)
         .and_then(|stride| padding(example, stride.unsigned_abs(), MOST_PADDING, banks))
         .or_else(|| padding(example, rows?, MOST_ROW_PADDING, banks));
     let structure = access.operand.is_some_and(|operand| operand.member.is_some());
+    // A vector type of that size, and no elements that the compiler joined.
+    let is_whole = access.operand.is_some_and(|operand| operand.structure_bytes == example.bytes);
     let cure = match (stride, padding) {
         (_, Some((length, elements, passes))) if rows == Some(length) => {
             let row = length / u64::from(example.bytes.max(1));
@@ -88,6 +94,15 @@ fn draft(context: &Context<'_>, access: &Access<'_>) -> Option<Draft> {
             elements * u64::from(example.bytes.max(1)),
             example.passes,
         ),
+        (Some(stride), Some((_, elements, passes))) if example.bytes > WORD_BYTES && !is_whole => format!(
+            "pad the rows of {name} by {}, so that neighbouring lanes are {} instead of {} apart: counted again with that, the request takes {passes} \
+             instead of {} passes; where its elements are smaller, of which the compiler has joined neighbouring ones to one access, one of them \
+             is padding enough",
+            words::bytes(elements * u64::from(example.bytes)),
+            words::bytes(stride.unsigned_abs() + elements * u64::from(example.bytes)),
+            words::bytes(stride.unsigned_abs()),
+            example.passes,
+        ),
         (Some(stride), Some((_, elements, passes))) => {
             let row = stride.unsigned_abs() / u64::from(example.bytes.max(1));
             format!(
@@ -98,7 +113,7 @@ fn draft(context: &Context<'_>, access: &Access<'_>) -> Option<Draft> {
                 example.passes,
             )
         }
-        (Some(_), None) if !fixed => format!(
+        (Some(_), None) if !fixed && !of_structures => format!(
             "the distance between lanes in {name} changes from request to request: let the active lanes be neighbours in every step \
              (in a reduction: `if (i < half) a[i] += a[i + half]`)"
         ),

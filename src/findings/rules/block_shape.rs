@@ -6,7 +6,7 @@ use super::super::gain::gain_of;
 use super::super::words;
 use super::partial_warps::{launch_line, shape};
 use crate::models;
-use crate::prediction::configurations::{all_blocks, followed, grid_for, is_free};
+use crate::prediction::configurations::{all_blocks, followed, grid_for, is_free, tiled_axes};
 use crate::prediction::count::Basis;
 use crate::prediction::launch::Launch;
 use crate::prediction::predict::{Model, Prediction, predict};
@@ -66,8 +66,12 @@ fn draft(context: &Context<'_>, kernel: &Kernel) -> Option<Draft> {
         return None;
     }
     let follows = followed(&subject, [1; 3]);
-    let alike =
-        |block: &[u32; 3]| *block != recorded.block && block.iter().product::<u32>() == subject.launch.threads();
+    let tiled = tiled_axes(&subject);
+    let alike = |block: &[u32; 3]| {
+        *block != recorded.block
+            && block.iter().product::<u32>() == subject.launch.threads()
+            && (0..3).all(|axis| tiled[axis] || block[axis] == recorded.block[axis])
+    };
     let shapes: Vec<[u32; 3]> = all_blocks(&subject.launch).into_iter().filter(alike).collect();
     // Evenly spread over those that there are.
     let step = shapes.len().div_ceil(MOST_SHAPES).max(1);

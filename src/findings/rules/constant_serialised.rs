@@ -4,6 +4,7 @@
 use super::super::access::{Access, share};
 use super::super::context::Context;
 use super::super::draft::Draft;
+use super::super::gain::Saving;
 use super::super::words;
 
 /// Passes per request, at least.
@@ -38,14 +39,17 @@ fn draft(context: &Context<'_>, access: &Access<'_>) -> Option<Draft> {
          the same for all lanes of a warp",
         access.variable().map_or_else(|| "it".to_owned(), |name| format!("`{name}`")),
     );
-    // A pass takes an issue slot: what the kernel issues is the yardstick, as no model has a rate of its own for it.
-    let issued: u64 = access.kernel.instructions.values().map(|count| count.warps).fold(0, u64::saturating_add);
-    let waste = share(excess, issued.saturating_add(excess)) * context.kernel_share(access.kernel);
+    let all: u64 =
+        context.accesses_of(access.kernel.id, "constant").map(|access| access.sums.passes).fold(0, u64::saturating_add);
+    let saving = Saving::of("constant", excess as f64);
+    let waste = context.waste(access.kernel, &saving, share(excess, all));
+    let assumption = "one address per clock, and requests at one address take no time";
     Some(
         Draft::new(reason, cure)
             .at_access(access)
             .evidence("requests", sums.requests as f64)
             .evidence("passes", sums.passes as f64)
+            .gain(context.gain(access.kernel, &saving, assumption))
             .score(waste),
     )
 }

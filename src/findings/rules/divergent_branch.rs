@@ -94,6 +94,18 @@ fn number_of_thread(context: &Context<'_>, branch: &Branch) -> Option<Number> {
     Some(if code.contains(['%', '&']) { Number::Interleaved } else { Number::Compared })
 }
 
+fn text_of<'a>(context: &'a Context<'_>, branch: &Branch) -> &'a str {
+    let lines = context.profile.sources.get(&branch.file);
+    lines.and_then(|lines| lines.get(&branch.line)).map_or("", String::as_str)
+}
+
+/// Whether the source's line asks for the lane that others have chosen to work for them.
+fn is_election(context: &Context<'_>, branch: &Branch) -> bool {
+    let text = text_of(context, branch);
+    text.contains("==") && ["__ffs", "__clz", "leader", "elect"].iter().any(|word| text.contains(word))
+        || ["elect_one", "invoke_one", "is_leader"].iter().any(|word| text.contains(word))
+}
+
 fn draft(context: &Context<'_>, kernel: &Kernel, branch: &Branch) -> Option<Draft> {
     let cost = branch.idle_lane_slots;
     let of_kernel = share(cost, kernel.lane_slots.issued);
@@ -122,7 +134,7 @@ fn draft(context: &Context<'_>, kernel: &Kernel, branch: &Branch) -> Option<Draf
         format!("; what runs because of them issues {} warp instructions", issued.join(" and "))
     };
     let reason = format!(
-        "the lanes of a warp part at this {} in {} of its {} executions ({} of the lanes take its sides{issued}), and the warp runs what each \
+        "the lanes of a warp diverge at this {} in {} of its {} executions ({} of the lanes take its sides{issued}), and the warp runs what each \
          part needs with the others idle: {} of the kernel's lane slots",
         if is_loop { "loop" } else { "branch" },
         words::percent(share(branch.divergent, branch.executions)),
@@ -130,16 +142,23 @@ fn draft(context: &Context<'_>, kernel: &Kernel, branch: &Branch) -> Option<Draf
         sides.join(" and "),
         words::percent(of_kernel),
     );
+    // Lanes that meet at an address try again: atomic-contention says so, and their loops have the lengths that it gives them.
+    if ["atomicCAS", "compare_exchange"].iter().any(|name| text_of(context, branch).contains(name)) {
+        return None;
+    }
     let seldom = share(branch.divergent, branch.executions) <= SELDOM;
     let little = !is_loop && is_little(branch);
     let few = fewest <= FEW_LANES.saturating_mul(branch.divergent);
     let number = number_of_thread(context, branch);
     let cure = if is_loop && seldom {
-        "only some turns leave lanes idle, as the last one of elements that are no multiple of 32 or of the block's threads: let what the threads \
-         share in a turn be such a multiple (a block of another size, padded data), or give idle threads a part of another's work"
+        "only some iterations leave lanes idle, as the last one of elements that are no multiple of 32 or of the block's threads: let what the threads \
+         share in an iteration be such a multiple (a block of another size, padded data), or give idle threads a part of another's work"
     } else if is_loop || leaves_loop(branch) {
         "give the threads of a warp loops of about the same length: sort or group the work by its size, or let the lanes of a warp share the \
          work of one loop"
+    } else if is_election(context, branch) {
+        "one lane of each group does this part for the others, which wait for it: as few groups as can be (one a warp) and no more in it than the \
+         one operation, as an atomic one; what does not need to be there goes before or behind it, where all lanes work"
     } else if number == Some(Number::Interleaved) {
         "the thread's number decides here so that working and idle threads alternate: number those that work from 0 on, as `threadIdx.x < n` \
          instead of every second one, so that whole warps work and whole warps are done"

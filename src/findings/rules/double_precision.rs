@@ -1,6 +1,6 @@
 //! Double precision on a GPU that has few units for it.
 
-use super::super::access::share;
+use super::super::access::{Access, share};
 use super::super::context::Context;
 use super::super::draft::Draft;
 use super::super::gain::Saving;
@@ -32,7 +32,7 @@ fn draft(context: &Context<'_>, kernel: &Kernel) -> Option<Draft> {
     let moved = |doubles: bool| -> u64 {
         let global = context.accesses_of(kernel.id, "global");
         global
-            .filter(|access| (access.bytes % 8 == 0) == doubles)
+            .filter(|access| has_doubles(access) == Some(doubles))
             .map(|access| access.sums.bytes)
             .fold(0, u64::saturating_add)
     };
@@ -71,4 +71,15 @@ fn draft(context: &Context<'_>, kernel: &Kernel) -> Option<Draft> {
         .score(context.waste(kernel, &saving, share(doubles(&worst), all)));
     // Where memory takes longer, the units keep up.
     Some(if draft.gain.is_none() { draft.severity(Severity::Note) } else { draft })
+}
+
+/// Whether an access moves doubles rather than floats; `None` where it moves structures as a whole, of which nobody knows.
+fn has_doubles(access: &Access<'_>) -> Option<bool> {
+    let whole = access.operand.filter(|operand| operand.structure_bytes == access.bytes);
+    match whole.and_then(|operand| operand.structure.as_deref()) {
+        Some(name) if name.starts_with("double") => Some(true),
+        Some(name) if name.starts_with("float") => Some(false),
+        Some(_) => None,
+        None => Some(access.bytes % 8 == 0),
+    }
 }

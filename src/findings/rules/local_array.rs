@@ -28,6 +28,11 @@ fn is_computed(access: &Access<'_>) -> bool {
     })
 }
 
+/// Whether the variable is a structure rather than an array: then nothing indexes it.
+fn is_object(accesses: &[&Access<'_>]) -> bool {
+    accesses.iter().all(|access| access.operand.is_some_and(|operand| operand.structure.is_some()))
+}
+
 fn draft(context: &Context<'_>, name: &str, accesses: &[&Access<'_>]) -> Option<Draft> {
     let requests: u64 = accesses.iter().map(|access| access.sums.requests).fold(0, u64::saturating_add);
     let bytes: u64 = accesses.iter().map(|access| access.sums.bytes).fold(0, u64::saturating_add);
@@ -42,7 +47,10 @@ fn draft(context: &Context<'_>, name: &str, accesses: &[&Access<'_>]) -> Option<
     };
     let worst = *accesses.iter().max_by_key(key)?;
     let computed = accesses.iter().any(|access| is_computed(access));
-    let why = if computed {
+    let is_object = !computed && is_object(accesses);
+    let why = if is_object {
+        "its address is taken, as where it is handed to a function by reference"
+    } else if computed {
         "its index is computed while the kernel runs, and registers have no addresses"
     } else {
         "its address is taken or its index is no constant"
@@ -53,7 +61,12 @@ fn draft(context: &Context<'_>, name: &str, accesses: &[&Access<'_>]) -> Option<
         words::several(requests, "request", "requests"),
         words::bytes(bytes),
     );
-    let cure = if computed {
+    let cure = if is_object {
+        format!(
+            "let the functions that take the address of `{name}` be inlined (__forceinline__), or hand it to them by value, so that its members can \
+             be registers"
+        )
+    } else if computed {
         format!(
             "keep `{name}` in shared memory, a column per thread (`{name}[i][threadIdx.x]`), or choose its elements with constant indices \
              (unrolled loops, a switch) so that it fits into registers"

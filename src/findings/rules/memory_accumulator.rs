@@ -89,7 +89,7 @@ fn draft(context: &Context<'_>, kernel: &Kernel, store: &Access<'_>) -> Option<D
     let name = store.variable().map_or_else(|| "the value".to_owned(), |name| format!("`{name}`"));
     let does = if both.len() > 1 { "loads an element of {} and stores it again" } else { "stores an element of {}" };
     let reason = format!(
-        "each turn of the loop {} at the same address, about {turns:.0} times a warp: {} of the kernel's requests; the compiler may not \
+        "each iteration of the loop {} at the same address, about {turns:.0} times a warp: {} of the kernel's requests; the compiler may not \
          keep it in a register, as another pointer could lead to it",
         does.replace("{}", &context.target(store)),
         words::percent(of_kernel),

@@ -1,11 +1,14 @@
 //! Launches with so few blocks that most SMs have none.
 
+use std::collections::BTreeSet;
+
 use super::super::context::{Context, warps_of_block};
 use super::super::draft::Draft;
 use super::super::gain::gain_of;
 use super::super::words;
 use super::partial_warps::{launch_line, shape};
-use crate::profile::model::{Kernel, Severity};
+use crate::geometry::SECTOR_BYTES;
+use crate::profile::model::{Frame, Kernel, Severity};
 
 /// A launch leaves more than this share of the SMs without a block.
 const LEAST_IDLE: f64 = 0.75;
@@ -13,6 +16,9 @@ const LEAST_IDLE: f64 = 0.75;
 const LEAST_SHARE: f64 = 0.1;
 /// Seconds of a launch, by the estimate, from which on it is worth a change.
 const LEAST_SECONDS: f64 = 20e-6;
+
+/// Launches that make it worthwhile to make one of them, at least.
+const MANY_LAUNCHES: u64 = 32;
 
 pub(in super::super) fn find(context: &Context<'_>) -> Vec<Draft> {
     context.profile.kernels.iter().filter_map(|kernel| draft(context, kernel)).collect()
@@ -36,8 +42,17 @@ fn draft(context: &Context<'_>, kernel: &Kernel) -> Option<Draft> {
         words::several(blocks, "block", "blocks"),
         words::percent(of_time),
     );
-    let cure = "launch at least as many blocks as there are SMs, better several times as many: smaller blocks, less work per thread, or several \
-                small launches at a time in streams";
+    let together = launched_together(context, kernel).filter(|all| *all > blocks);
+    let cure = match together {
+        Some(_) => format!(
+            "make one launch of the {}, which write different memory: let a dimension of the grid (blockIdx.y) count what the loop on the host counts; \
+             where one needs what another wrote, at least launch those that do not at the same time, in streams",
+            words::several(kernel.launch_count(), "launch", "launches"),
+        ),
+        None => "launch at least as many blocks as there are SMs, better several times as many: smaller blocks, less work per thread, or several \
+                 small launches at a time in streams"
+            .to_owned(),
+    };
     // Parts that each SM has for itself are as much faster as more SMs work.
     let estimate = context.estimate(kernel)?;
     // How many blocks there are is free where the kernel steps by the grid's size; else the problem's size says it, and a warp
@@ -47,7 +62,11 @@ fn draft(context: &Context<'_>, kernel: &Kernel) -> Option<Draft> {
         text.is_some_and(|text| text.contains("gridDim"))
     });
     let warps = blocks.saturating_mul(warps_of_block(kernel));
-    let reached = if steps_by_grid { sms } else { sms.min(warps).max(blocks) };
+    let reached = match together {
+        Some(all) => sms.min(all),
+        None if steps_by_grid => sms,
+        None => sms.min(warps).max(blocks),
+    };
     let factor = reached as f64 / blocks as f64;
     let whole_gpu = ["l2", "dram", "bus"];
     let then = estimate
@@ -55,8 +74,11 @@ fn draft(context: &Context<'_>, kernel: &Kernel) -> Option<Draft> {
         .iter()
         .map(|limit| if whole_gpu.contains(&&limit.name[..]) { limit.seconds } else { limit.seconds / factor });
     let now = estimate.limits.iter().map(|limit| limit.seconds).fold(0.0, f64::max);
-    let assumption =
-        if reached < sms { "the same warps, each on an SM of its own" } else { "the same work, spread over all SMs" };
+    let assumption = match together {
+        Some(_) => "the blocks of all launches at once, spread over the SMs",
+        None if reached < sms => "the same warps, each on an SM of its own",
+        None => "the same work, spread over all SMs",
+    };
     let gain = gain_of(now, then.fold(0.0, f64::max), estimate.seconds, assumption);
     let idle = 1.0 - blocks as f64 / sms as f64;
     let draft = Draft::new(reason, cure).at_frame(launch_line(kernel)).of_kernel(kernel);
@@ -69,5 +91,33 @@ fn draft(context: &Context<'_>, kernel: &Kernel) -> Option<Draft> {
         .evidence("share_of_time", of_time)
         .gain(gain)
         .score(idle * of_time * 0.9);
-    Some(if steps_by_grid && long { draft } else { draft.severity(Severity::Note) })
+    let worth = together.is_some() && draft.gain.is_some() || steps_by_grid && long;
+    Some(if worth { draft } else { draft.severity(Severity::Note) })
+}
+
+/// Blocks of all launches of a kernel, where these are many, come from one place and each writes memory of its own: so they could
+/// be one launch.
+fn launched_together(context: &Context<'_>, kernel: &Kernel) -> Option<u64> {
+    let size = |grid: [u32; 3]| grid.iter().map(|&size| u64::from(size)).fold(1, u64::saturating_mul);
+    let line = |path: &[Frame]| path.last().map(|frame| (frame.file.clone(), frame.line, frame.column));
+    let alone = kernel.launches.iter().map(|launch| (line(&launch.path), size(launch.grid)));
+    let grouped = kernel
+        .launch_groups
+        .iter()
+        .map(|group| (line(&group.path), group.grid.map_or(1, size).saturating_mul(group.launches)));
+    let all: Vec<_> = alone.chain(grouped).collect();
+    let first = all.first()?.0.clone()?;
+    if kernel.launch_count() < MANY_LAUNCHES || all.iter().any(|(line, _)| line.as_ref() != Some(&first)) {
+        return None;
+    }
+    let stores = || context.accesses_of(kernel.id, "global").filter(|access| access.op != "load");
+    let written: BTreeSet<u64> = stores().filter_map(|access| access.allocation).collect();
+    let touched =
+        written.iter().filter_map(|&id| context.profile.allocation(id)).map(|allocation| allocation.touched_bytes);
+    let stored =
+        stores().map(|access| access.sums.ideal_sectors.saturating_mul(SECTOR_BYTES)).fold(0, u64::saturating_add);
+    let apart = !written.is_empty()
+        && stores().all(|access| access.op == "store" && access.allocation.is_some())
+        && stored <= touched.fold(0u64, u64::saturating_add);
+    apart.then(|| all.iter().map(|(_, blocks)| *blocks).fold(0, u64::saturating_add))
 }

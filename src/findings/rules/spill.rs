@@ -7,6 +7,8 @@ use crate::profile::model::{Kernel, Severity};
 
 /// From so many bytes per thread on it is worth a change.
 const MANY: u32 = 64;
+/// Registers that a thread can have.
+const MOST_REGISTERS: u32 = 255;
 /// Least share of the kernel in the time of all.
 const LEAST_SHARE: f64 = 0.05;
 
@@ -29,6 +31,9 @@ fn draft(context: &Context<'_>, kernel: &Kernel) -> Draft {
     );
     let cure = if is_triton(kernel) {
         "give a block more warps (num_warps), make the tiles smaller, or have fewer stages of the pipeline (num_stages)"
+    } else if registers >= MOST_REGISTERS {
+        "let a thread keep fewer values at a time, as it has all the registers that it can have: smaller unroll factors, split kernels, several \
+         threads for what one does, shared memory for what is rarely used"
     } else {
         "allow more registers (__launch_bounds__, -maxrregcount), or let a thread keep fewer values at a time: smaller unroll factors, \
                 split kernels, shared memory for what is rarely used"

@@ -143,8 +143,28 @@ fn draft(context: &Context<'_>, access: &Access<'_>) -> Option<Draft> {
             && matches!(steps.map(|steps| &steps[axis]), Some(ThreadStep::Bytes(_))) =>
         {
             format!(
-                "{elements} elements lie side by side for each thread, as the channels of a pixel: keep an array (a plane) for each of them, or let a \
+                "{elements} elements lie side by side for each thread, as the members of a structure or the channels of a pixel: keep an array (a plane) for each of them, or let a \
              block move its part through shared memory, neighbouring threads at neighbouring words"
+            )
+        }
+        // Records of a fixed size, and no loop goes along them.
+        None if matches!(steps.map(|steps| &steps[axis]), Some(ThreadStep::Bytes(_)))
+            && sums.requests <= warps(access.kernel) =>
+        {
+            format!(
+                "each thread takes one of every {elements} elements here, as a field of a record of {}: keep what this kernel takes in an array \
+                 of its own (an array per field), where neighbouring threads have neighbouring elements",
+                words::bytes(stride.map_or(0, i64::unsigned_abs)),
+            )
+        }
+        // The code does not say how the address changes: a thread has a part of its own.
+        None if !matches!(steps.map(|steps| &steps[axis]), Some(ThreadStep::Bytes(_) | ThreadStep::Times(_)))
+            && !is_transposition(context, access) =>
+        {
+            format!(
+                "a thread has {} of its own here: let neighbouring threads {verb} neighbouring elements in each iteration, or move what the threads of \
+                 a block need through shared memory, neighbouring threads at neighbouring words",
+                stride.map_or_else(|| "a part".to_owned(), |stride| words::bytes(stride.unsigned_abs())),
             )
         }
         // No loop goes along the row.

@@ -2,8 +2,9 @@
 //! better where they are many.
 
 use super::super::access::{Access, share};
-use super::super::context::Context;
+use super::super::context::{Context, warps};
 use super::super::draft::Draft;
+use super::super::gain::Saving;
 use super::super::words;
 use crate::profile::model::Severity;
 
@@ -11,6 +12,9 @@ use crate::profile::model::Severity;
 const LEAST: f64 = 0.9;
 /// Least share of the kernel's requests.
 const LEAST_OF_KERNEL: f64 = 0.3;
+
+/// Least gain by constant memory that is worth a change.
+const LEAST_GAIN: f64 = 1.2;
 
 /// Size of constant memory.
 const CONSTANT_BYTES: u64 = 64 << 10;
@@ -31,7 +35,8 @@ pub(in super::super) fn find(context: &Context<'_>) -> Vec<Draft> {
     };
     let each = context.accesses.iter().filter(broadcast).filter_map(|access| {
         let of_kernel = share(access.sums.requests, context.requests(access.kernel));
-        if of_kernel < LEAST_OF_KERNEL {
+        // What each thread loads once is not loaded again in vain.
+        if of_kernel < LEAST_OF_KERNEL || access.sums.requests <= warps(access.kernel) {
             return None;
         }
         let reason = format!(
@@ -41,19 +46,27 @@ pub(in super::super) fn find(context: &Context<'_>) -> Vec<Draft> {
             words::percent(of_kernel),
             access.bytes,
         );
-        let cure = if fits_constant(context, access) {
+        let fits = fits_constant(context, access);
+        let cure = if fits {
             "kernels never write it and it fits into constant memory (64 KiB): keep it there, or load it once into shared memory or registers"
         } else {
             "let the block load a tile of it into shared memory; where it does not change within the loop, load it before into a register"
         };
-        Some(
-            Draft::new(reason, cure)
-                .at_access(access)
-                .evidence("requests", access.sums.requests as f64)
-                .evidence("share_of_requests", of_kernel)
-                .score(of_kernel * context.kernel_share(access.kernel))
-                .severity(Severity::Note),
-        )
+        let stages = &access.sums.stages;
+        let saving = Saving::of("l1_lanes", (stages.words * 32) as f64)
+            .and(Saving::of("l1_data", stages.data as f64))
+            .and(Saving::of("l1_tag", stages.tag as f64));
+        let assumption = "constant memory serves them as fast as registers";
+        let gain = context.gain(access.kernel, &saving, assumption).filter(|_| fits);
+        // Shared memory and registers take instructions of their own.
+        let worth = gain.as_ref().is_some_and(|gain| gain.factor >= LEAST_GAIN);
+        let draft = Draft::new(reason, cure)
+            .at_access(access)
+            .evidence("requests", access.sums.requests as f64)
+            .evidence("share_of_requests", of_kernel)
+            .gain(gain)
+            .score(of_kernel * context.kernel_share(access.kernel));
+        Some(if worth { draft } else { draft.severity(Severity::Note) })
     });
     each.collect()
 }

@@ -17,6 +17,10 @@ pub(in super::super) fn find(context: &Context<'_>) -> Vec<Draft> {
     if run.sampled || !run.complete || run.mode != "trace" || run.lookup_bytes.is_empty() {
         return Vec::new();
     }
+    // Where nothing was launched, as after a usage message or with no rounds asked for, nothing can have used the memory.
+    if context.profile.kernels.is_empty() {
+        return Vec::new();
+    }
     context.profile.allocations.iter().filter_map(|allocation| draft(context, allocation)).collect()
 }
 

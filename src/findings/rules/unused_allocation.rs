@@ -11,14 +11,23 @@ use crate::profile::model::{Allocation, Frame, Severity};
 /// Smaller ones are a note.
 const LEAST_BYTES: u64 = 1 << 20;
 
+/// Places of allocations of one name that are told, at most.
+const MOST_PLACES: usize = 4;
+
 pub(in super::super) fn find(context: &Context<'_>) -> Vec<Draft> {
     let run = &context.profile.run;
     if run.sampled || !run.complete || run.mode != "trace" || run.lookup_bytes.is_empty() {
         return Vec::new();
     }
+    // Where nothing was launched, as after a usage message or with no rounds asked for, nothing can have used the memory.
+    if context.profile.kernels.is_empty() {
+        return Vec::new();
+    }
     let unused = |allocation: &&Allocation| {
         allocation.metrics.requests == 0
             && allocation.by_kernel.iter().all(|row| row.metrics.requests == 0)
+            // Requests to a named part of a pool count for the part alone; what was touched, for the pool, too.
+            && allocation.touched_bytes == 0
             && allocation.copies.iter().all(|copy| copy.direction == "set")
             && allocation.kind.starts_with("cuda")
             && !matches!(
@@ -27,12 +36,13 @@ pub(in super::super) fn find(context: &Context<'_>) -> Vec<Draft> {
             )
             && allocation.bytes > 0
     };
-    let on_host = |allocation: &&Allocation| !allocation.kind.contains("Host");
+    // A named part lies in memory that is counted already.
+    let counts = |allocation: &&Allocation| !allocation.kind.contains("Host") && allocation.kind != "named";
     let all: u64 = context
         .profile
         .allocations
         .iter()
-        .filter(on_host)
+        .filter(counts)
         .map(|allocation| allocation.bytes)
         .fold(0, u64::saturating_add);
     // Those of a loop are one finding.
@@ -50,8 +60,9 @@ pub(in super::super) fn find(context: &Context<'_>) -> Vec<Draft> {
             _ => format!(", {} allocations of {} in all,", words::count(count), words::bytes(bytes)),
         };
         let reason = format!(
-            "{}{many} is never used{filled}: {} of all device memory that the program allocates",
+            "{}{}{many} is never used{filled}: {} of all device memory that the program allocates",
             describe(allocation),
+            which(context, &rows),
             words::percent(share(bytes, all)),
         );
         let draft = Draft::new(reason, "leave the allocation out, or allocate it where it is first needed")
@@ -65,4 +76,17 @@ pub(in super::super) fn find(context: &Context<'_>) -> Vec<Draft> {
         Some(Draft { severity, score: 0.01 * share(bytes, all), ..draft })
     });
     each.collect()
+}
+
+/// Which of those of one name, as of the elements of a container: their places in the order in which they were made.
+fn which(context: &Context<'_>, unused: &[&Allocation]) -> String {
+    let Some(first) = unused.first().filter(|first| first.name.is_some()) else { return String::new() };
+    let alike: Vec<u64> =
+        context.profile.allocations.iter().filter(|other| other.name == first.name).map(|other| other.id).collect();
+    if alike.len() <= unused.len() || unused.len() > MOST_PLACES || unused.iter().any(|one| one.count > 1) {
+        return String::new();
+    }
+    let places = unused.iter().filter_map(|one| alike.iter().position(|id| *id == one.id));
+    let places: Vec<String> = places.map(|place| (place + 1).to_string()).collect();
+    format!(", number {} of {} in the order in which they are made,", places.join(", "), alike.len())
 }

@@ -45,7 +45,8 @@ pub struct Bytes {
 /// One part of the GPU.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Limit {
-    /// `instructions`, `fp32`, `fp64`, `special`, `l1_data`, `l1_tag`, `l1_lanes`, `shared`, `l2`, `dram`, `bus`.
+    /// `instructions`, `fp32`, `fp64`, `special`, `l1_data`, `l1_tag`, `l1_lanes`, `shared`, `constant`,
+    /// `l2`, `dram`, `bus`.
     pub name: String,
     /// What the kernel asks of it.
     pub amount: u64,

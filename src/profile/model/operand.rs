@@ -11,7 +11,7 @@ pub struct Operand {
     /// Member that is accessed, as `.velocity.x`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub member: Option<String>,
-    /// Structure that it is a member of.
+    /// Structure that it is a member of, or that is accessed as a whole.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub structure: Option<String>,
     /// Its size.

@@ -53,6 +53,9 @@ pub struct Site {
     pub space: String,
     /// Per lane.
     pub bytes: u32,
+    /// Of an atomic operation: the code uses the value that it returns.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub result_used: bool,
     /// Inside libdevice or another library function.
     pub library: bool,
     /// The position is the nearest known one.

@@ -21,7 +21,7 @@ pub(in crate::device) struct Operand<'c> {
     pub(in crate::device) variable: Option<String>,
     /// Path of the member.
     pub(in crate::device) member: Option<String>,
-    /// Name and bytes of the structure.
+    /// Name and bytes of the structure that the member is of, or that is accessed as a whole.
     pub(in crate::device) structure: Option<(String, u64)>,
     /// How the address changes with the thread.
     pub(in crate::device) form: Form<'c>,
@@ -51,7 +51,8 @@ impl<'c> Operands<'c> {
             let path = u64::try_from(within).ok().filter(|_| !whole);
             let path = path.and_then(|within| ty.member(within, access.bytes.into(), structure.is_some()));
             member = path.map(|(path, _)| plain(&path)).filter(|path| path.contains('.'));
-            if member.is_none() {
+            // What takes a structure as a whole has its name; a structure that nothing is known to be a member of has not.
+            if member.is_none() && !whole {
                 structure = None;
             }
         }
@@ -160,8 +161,13 @@ fn of_part(value: Value<'_>) -> Option<Root<'_>> {
 
 /// A value of so many bytes that was loaded: the variable or member that holds it.
 fn through(load: Value<'_>, bytes: u64) -> Option<Root<'_>> {
+    through_at(load, bytes, 0)
+}
+
+/// The same of a value that begins so many bytes behind what is loaded.
+fn through_at(load: Value<'_>, bytes: u64, begin: i64) -> Option<Root<'_>> {
     let mut holder = load.operand(0);
-    let mut offset = 0i64;
+    let mut offset = begin;
     for _ in 0..MOST_STEPS {
         match holder.constant_opcode().or_else(|| holder.is_instruction().then(|| holder.opcode()).flatten()) {
             Some(Opcode::LLVMAddrSpaceCast | Opcode::LLVMBitCast) => holder = holder.operand(0),
@@ -209,6 +215,14 @@ fn value_name(mut value: Value<'_>) -> Option<String> {
             Some(Opcode::LLVMLoad) => {
                 let bytes = value.ty().int_bits().map_or(POINTER_BYTES, |bits| u64::from(bits) / 8);
                 return through(value, bytes).or_else(|| root(value.operand(0))).map(|root| root.name);
+            }
+            // Neighbouring members of a parameter are loaded at once.
+            Some(Opcode::LLVMExtractElement) => {
+                let (load, place) = (value.operand(0), value.operand(1).as_i64()?);
+                let bytes = u64::from(value.ty().int_bits()?) / 8;
+                let is_load = load.is_instruction() && load.opcode() == Some(Opcode::LLVMLoad);
+                let begin = i64::try_from(bytes).ok()?.checked_mul(place)?;
+                return if is_load { through_at(load, bytes, begin).map(|root| root.name) } else { None };
             }
             Some(Opcode::LLVMCall) => {
                 let axis = |axis: usize| ["x", "y", "z"].get(axis).copied().unwrap_or("x");

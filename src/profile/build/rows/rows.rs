@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use warpline_format::access::Space;
-use warpline_format::site_table::InstructionMix;
+use warpline_format::site_table::{InstructionMix, Op};
 
 use super::names::op_name;
 use super::paths::{ChainPlace, chain_place, device_frame};
@@ -151,6 +151,7 @@ pub(in crate::profile::build) fn sites(
             op: op_name(entry.op).to_owned(),
             space: space_name(key.space).to_owned(),
             bytes: entry.bytes,
+            result_used: entry.op == Op::Atomic && !module.table.hint(key.site).unused,
             library: entry.in_library,
             approximate: entry.approximate,
             metrics: metrics(&total, space),

@@ -4,7 +4,7 @@ function divergenceView() {
   const { branches, conflicts, faults } = profile();
   const slots = profile().kernels.reduce((sum, kernel) => ({ issued: sum.issued + kernel.lane_slots.issued, active: sum.active + kernel.lane_slots.active, lost: sum.lost + kernel.lane_slots.lost_partial }), { issued: 0, active: 0, lost: 0 });
   return [
-    heading("Divergence and faults", "Branches by which lanes of a warp part, conflicts between warps, and bad accesses."),
+    heading("Divergence and faults", "Branches by which lanes of a warp diverge, conflicts between warps, and bad accesses."),
     slots.issued > 0 ? figures([
       { key: "lane_slots", value: ratio(slots.active, slots.issued), unit: "share", name: "program.lane_use" },
       { key: "idle_slots", label: "Lost to divergence, at most", value: ratio(slots.lost, slots.issued), unit: "share", name: "program.lost" },

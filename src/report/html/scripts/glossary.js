@@ -65,6 +65,7 @@ const LIMITS = {
   l1_tag: ["L1 tags", "Passes through the tag stage of L1."],
   l1_lanes: ["load/store units", "Words of 4 bytes per lane that the load/store units move."],
   shared: ["shared memory", "Passes over the banks of shared memory."],
+  constant: ["constant cache", "Passes of requests to constant memory beyond their first, one address in each."],
   l2: ["L2 bandwidth", "Bytes looked up in L2, over its bandwidth."],
   dram: ["DRAM bandwidth", "Bytes to and from device memory, over its bandwidth."],
   bus: ["host memory bus", "Bytes of host memory that kernels reach where it is. No model knows the bus's rate."],

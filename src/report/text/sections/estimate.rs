@@ -85,6 +85,7 @@ pub(in crate::report) fn name(limit: &str) -> &str {
         "l1_tag" => "L1 tags",
         "l1_lanes" => "load/store units",
         "shared" => "shared memory",
+        "constant" => "constant cache",
         "l2" => "L2 bandwidth",
         "dram" => "DRAM bandwidth",
         "bus" => "host memory bus",

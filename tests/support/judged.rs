@@ -1,0 +1,66 @@
+//! A program of judged cases, built and profiled once for all tests of a file: its findings by the words that mark their lines.
+
+use crate::support_programs::{build, root, run, warpline, work_folder};
+use serde_json::Value;
+use std::path::PathBuf;
+use std::process::Command;
+use std::sync::OnceLock;
+
+pub struct Judged {
+    program: &'static str,
+    folder: &'static str,
+    built: OnceLock<PathBuf>,
+    document: OnceLock<Value>,
+}
+
+impl Judged {
+    /// `program` from the root of the repository on; `folder` is the test file's own.
+    pub const fn new(program: &'static str, folder: &'static str) -> Judged {
+        Judged { program, folder, built: OnceLock::new(), document: OnceLock::new() }
+    }
+
+    fn executable(&self) -> &PathBuf {
+        self.built.get_or_init(|| {
+            let flags = ["-O3", "-g", "-arch=sm_75"].map(str::to_owned);
+            build(&[root().join(self.program)], &flags, &work_folder(self.folder))
+        })
+    }
+
+    /// The profile of a run with these arguments.
+    pub fn profiled(&self, name: &str, arguments: &[&str]) -> Value {
+        let executable = self.executable();
+        let folder = work_folder(&format!("{}-{name}", self.folder));
+        let profile = folder.join("profile.wlprof");
+        let mut command = Command::new(warpline());
+        command.arg("run").arg("-o").arg(&profile).arg("--").arg(executable).args(arguments);
+        let outcome = run(&mut command, &folder, "run");
+        assert!(outcome.status.success(), "{}", outcome.describe());
+        let mut command = Command::new(warpline());
+        command.arg("report").arg(&profile).args(["--format", "json"]);
+        serde_json::from_str(&run(&mut command, &folder, "report").stdout).expect("the report is JSON")
+    }
+
+    /// The profile of the program as it is, made once.
+    pub fn document(&self) -> &Value {
+        self.document.get_or_init(|| self.profiled("run", &[]))
+    }
+
+    /// The findings of this id on the lines with these words.
+    pub fn all(&self, id: &str, words: &str) -> Vec<&Value> {
+        let text = std::fs::read_to_string(root().join(self.program)).expect("the program's source");
+        let marked = format!("// {words}");
+        let lines: Vec<u64> =
+            (1..).zip(text.lines()).filter(|(_, line)| line.ends_with(&marked)).map(|(number, _)| number).collect();
+        assert!(!lines.is_empty(), "no line is marked {words}");
+        let findings = self.document()["findings"].as_array().expect("findings");
+        let there = |finding: &&Value| finding["line"].as_u64().is_some_and(|line| lines.contains(&line));
+        findings.iter().filter(|finding| finding["id"] == id).filter(there).collect()
+    }
+
+    /// The first finding of this id there: with its reason and its cure.
+    pub fn first(&self, id: &str, words: &str) -> (&Value, &str, &str) {
+        let found = self.all(id, words);
+        let finding = found.first().unwrap_or_else(|| panic!("{words}: no {id} in {:#}", self.document()["findings"]));
+        (finding, finding["reason"].as_str().expect("a reason"), finding["cure"].as_str().expect("a cure"))
+    }
+}
