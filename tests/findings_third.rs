@@ -54,6 +54,11 @@ fn pairs_of_floats_are_no_doubles() {
 }
 
 #[test]
+fn single_values_may_be_the_same_by_chance() {
+    assert!(PROGRAM.all("redundant-copy", "BY CHANCE").is_empty());
+}
+
+#[test]
 fn launches_that_write_apart_could_be_one() {
     let (finding, _, cure) = PROGRAM.first("small-launch", "A LAUNCH PER ROW");
     assert_eq!(finding["severity"], "warning", "{finding:#}");

@@ -78,6 +78,9 @@ fn nothing_in_a_library_asks_for_a_change_that_users_cannot_make() {
     let inside: Vec<&Value> = findings.iter().filter(|finding| finding["inside_library"].is_object()).collect();
     assert!(!inside.is_empty(), "{findings:#?}");
     assert!(inside.iter().all(|finding| finding["severity"] == "note"), "{inside:#?}");
+    // It made its scratch memory, too.
+    let unused = findings.iter().filter(|finding| finding["id"] == "unused-allocation");
+    assert_eq!(unused.count(), 0, "{findings:#?}");
 }
 
 #[test]

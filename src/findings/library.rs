@@ -22,13 +22,32 @@ const ABOUT_CODE: [&str; 12] = [
     "launch-tail",
 ];
 
+/// Those of them that stand at the line of the launch.
+const ABOUT_LAUNCHES: [&str; 3] = ["small-launch", "launch-tail", "partial-warps"];
+
+/// The cure where a library chose how its kernel is written and launched.
+fn other_code(function: &str) -> String {
+    format!(
+        "this is the code of `{function}`, not yours: see whether another algorithm of the library, or sizes and types that it is tuned for, serve \
+         you better"
+    )
+}
+
 /// Moves a finding out of a library to the user's line that called it.
 pub(super) fn from_caller(id: &str, draft: Draft, context: &Context<'_>) -> Draft {
-    if draft.file.is_empty() || !is_system(&draft.file) {
+    if draft.file.is_empty() {
         return draft;
     }
     let kernel = draft.kernel.and_then(|id| context.profile.kernels.iter().find(|kernel| kernel.id == id));
     let Some(call) = kernel.and_then(library_call) else { return draft };
+    if !is_system(&draft.file) {
+        // The launch of a library's kernel stands at the user's line already.
+        return if ABOUT_LAUNCHES.contains(&id) {
+            Draft { severity: draft.severity.min(Severity::Note), cure: other_code(&call.function), ..draft }
+        } else {
+            draft
+        };
+    }
     let inside = Frame { function: call.function.clone(), file: draft.file, line: draft.line, column: draft.column };
     let (severity, cure) = if id == "race" {
         let cure = format!(
@@ -38,12 +57,7 @@ pub(super) fn from_caller(id: &str, draft: Draft, context: &Context<'_>) -> Draf
         );
         (draft.severity.min(Severity::Note), cure)
     } else if ABOUT_CODE.contains(&id) {
-        let cure = format!(
-            "this is the code of `{}`, not yours: see whether another algorithm of the library, or sizes and types that it is \
-             tuned for, serve you better",
-            call.function
-        );
-        (draft.severity.min(Severity::Note), cure)
+        (draft.severity.min(Severity::Note), other_code(&call.function))
     } else {
         (draft.severity, draft.cure)
     };

@@ -138,11 +138,13 @@ pub fn is_free(subject: &Subject<'_>) -> bool {
 /// by as much as all threads of the axis do. Where threads of one axis stand for indices that the blocks of another one divide, or
 /// the threads of an axis share the work of a block, they would not.
 pub fn tiled_axes(subject: &Subject<'_>) -> [bool; 3] {
-    let evaluated = Evaluated::new(subject.addresses, &subject.launch);
+    // Along an axis of one thread its index is always 0 and moves nothing: looked at is a launch with two of them.
+    let launch = Launch { block: subject.launch.block.map(|size| size.max(2)), ..subject.launch.clone() };
+    let evaluated = Evaluated::new(subject.addresses, &launch);
     std::array::from_fn(|axis| {
         subject.addresses.sites.iter().all(|site| match evaluated.value(site.address) {
             Value::Form(form) => {
-                let of_threads = form.factor(thread(axis)).checked_mul(i64::from(subject.launch.block[axis]));
+                let of_threads = form.factor(thread(axis)).checked_mul(i64::from(launch.block[axis]));
                 of_threads == Some(form.factor(block(axis)))
             }
             _ => false,

@@ -153,7 +153,7 @@ __global__ void price(const Pair *__restrict__ options, float *__restrict__ pric
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     Pair option = options[i];
     float value = option.strike;
-    for (int k = 0; k < 16; ++k)
+    for (int k = 0; k < 4; ++k)
         value = value * 0.97 + option.years * 0.25; // LITERALS
     prices[i] = value;
 }
@@ -193,12 +193,12 @@ int main(int count, char **) {
     int *ints = device<int>(n);
     unsigned *tail = device<unsigned>(1), *rgba = device<unsigned>(n);
     push<<<n / 256, 256>>>(floats, ints, tail);
-    float *rows = device<float>(64 * 4096);
+    float *rows = device<float>(64 * 6144);
     for (int row = 0; row < 64; ++row)
-        scale_row<<<1, 256>>>(rows + row * 4096, 4096); // A LAUNCH PER ROW
-    float *row = device<float>(4096);
+        scale_row<<<1, 256>>>(rows + row * 6144, 6144); // A LAUNCH PER ROW
+    float *row = device<float>(6144);
     for (int turn = 0; turn < 64; ++turn)
-        grow<<<1, 256>>>(row, 4096); // STEP BY STEP
+        grow<<<1, 256>>>(row, 6144); // STEP BY STEP
     std::vector<uint8_t> spread(n);
     for (int i = 0; i < n; ++i)
         spread[i] = uint8_t(i * 7);
@@ -214,6 +214,9 @@ int main(int count, char **) {
     int *keys = device<int>(n);
     cudaMemcpy(keys, groups.data(), n * sizeof(int), cudaMemcpyHostToDevice);
     elect<<<n / 256, 256>>>(keys, results);
+    int value = -1;
+    for (int i = 0; i < 20; ++i)
+        cudaMemcpy(&value, keys + (i < 3 ? 8 * i : i), sizeof value, cudaMemcpyDeviceToHost); // BY CHANCE
     scale_all<<<n / 256, 256>>>(floats, results, 0.5f);
     hot<<<n / 256, 256>>>(ints, results);
     largest<<<64, 256>>>(device<unsigned long long>(64 * 256), device<unsigned long long>(1), device<int>(1));

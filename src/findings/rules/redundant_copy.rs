@@ -8,11 +8,17 @@ use crate::profile::model::Severity;
 
 /// Copies that brought nothing, at least.
 const LEAST: u64 = 2;
+/// Bytes of a copy of a single value, at most.
+const FEW_BYTES: u64 = 16;
 /// Least bytes of these, for more than a note.
 const LEAST_BYTES: u64 = 64 << 10;
 
 pub(in super::super) fn find(context: &Context<'_>) -> Vec<Draft> {
-    let again = context.bus_copies().into_iter().filter(|copies| copies.unchanged >= LEAST);
+    // Single values are often the same by chance.
+    let by_chance = |copies: &Copies<'_>| {
+        copies.bytes <= copies.count.saturating_mul(FEW_BYTES) && copies.unchanged < copies.count.div_ceil(2)
+    };
+    let again = context.bus_copies().into_iter().filter(|copies| copies.unchanged >= LEAST && !by_chance(copies));
     again.filter_map(|copies| draft(context, &copies)).collect()
 }
 
