@@ -40,7 +40,7 @@ pack! {
     }
     Line { file line kernel metrics instructions over_ranks }
     Site {
-        id kernel file line column function leaf inlined_at op space bytes library approximate metrics operand pattern
+        id kernel file line column function leaf inlined_at op space bytes result_used library approximate metrics operand pattern
         by_allocation contexts over_ranks
     }
     ByAllocation { allocation metrics }
