@@ -80,6 +80,6 @@ fn has_doubles(access: &Access<'_>) -> Option<bool> {
         Some(name) if name.starts_with("double") => Some(true),
         Some(name) if name.starts_with("float") => Some(false),
         Some(_) => None,
-        None => Some(access.bytes % 8 == 0),
+        None => Some(access.bytes.is_multiple_of(8)),
     }
 }

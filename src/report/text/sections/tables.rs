@@ -61,6 +61,6 @@ fn text(profile: &Profile, cell: &TableCell) -> String {
         TableCell::Place { file, line, .. } => places::at(file, *line),
         TableCell::Allocation { allocation } => allocation
             .and_then(|id| profile.allocation(id))
-            .map_or_else(|| "-".to_owned(), |allocation| super::name_of(allocation)),
+            .map_or_else(|| "-".to_owned(), super::name_of),
     }
 }
