@@ -155,6 +155,77 @@ fn tables_hold_what_the_profile_says() {
     );
 }
 
+/// The values of a column, row by row, as texts; `None` where one is missing.
+fn values(batches: &[(PathBuf, RecordBatch)], column: &str) -> Vec<Option<String>> {
+    let mut all = Vec::new();
+    for (_, batch) in batches {
+        let column = batch.column_by_name(column).unwrap_or_else(|| panic!("{column} is missing"));
+        let numbers = column.as_primitive_opt::<Int64Type>();
+        let texts = column.as_dictionary_opt::<Int32Type>();
+        for row in 0..batch.num_rows() {
+            let value = match (numbers, texts) {
+                (Some(numbers), _) => numbers.value(row).to_string(),
+                (_, Some(texts)) => {
+                    let key = texts.key(row).unwrap_or_default();
+                    texts.values().as_string::<i32>().value(key).to_owned()
+                }
+                _ => panic!("neither a number nor a text"),
+            };
+            all.push((!column.is_null(row)).then_some(value));
+        }
+    }
+    all
+}
+
+/// What merged profiles tell over ranks, and basic blocks, are rows: those of the document, no more and no less.
+#[test]
+fn ranks_and_blocks_are_rows() {
+    let place = Place::new();
+    let ranks = [(0, 1), (1, 1), (2, 4)].map(|(index, times)| place.rank(index, times));
+    done(&["merge", &ranks[0], &ranks[1], &ranks[2], "-o", "whole.wlprof"], place.path());
+    done(&["export", "ds", "whole.wlprof"], place.path());
+    let whole = profile::read(&place.path().join("whole.wlprof")).unwrap();
+    let table = batches(&place.path().join("ds/rank_statistics"));
+    let column = |name: &str| values(&table, name);
+    let (places, spaces, figures, lines) = (column("place"), column("space"), column("figure"), column("line"));
+    let (most, most_rank, least, sums) = (column("most"), column("most_rank"), column("least"), column("sum"));
+    let row = |row: usize| -> [Option<String>; 8] {
+        [&places, &lines, &spaces, &figures, &most, &most_rank, &least, &sums].map(|column| column[row].clone())
+    };
+    let found: BTreeSet<_> = (0..places.len()).map(row).collect();
+    let mut wanted = BTreeSet::new();
+    let mut want = |place: &str, line: Option<u32>, space: Option<&str>, over: &profile::model::OverRanks| {
+        for (name, spread) in over {
+            let split = name.split_once('.').filter(|(space, _)| ["global", "shared", "constant"].contains(space));
+            let (space, figure) = split.map_or((space, name.as_str()), |(space, figure)| (Some(space), figure));
+            wanted.insert([
+                Some(place.to_owned()),
+                line.map(|line| line.to_string()),
+                space.map(str::to_owned),
+                Some(figure.to_owned()),
+                Some(spread.max.to_string()),
+                Some(spread.max_rank.to_string()),
+                Some(spread.min.to_string()),
+                Some(spread.sum.0.to_string()),
+            ]);
+        }
+    };
+    for kernel in &whole.kernels {
+        want("kernel", None, None, &kernel.over_ranks);
+        kernel.paths_over_ranks.iter().for_each(|row| want("path", None, None, &row.over_ranks));
+    }
+    whole.lines.iter().for_each(|row| want("line", Some(row.line), None, &row.over_ranks));
+    whole.sites.iter().for_each(|row| want("site", Some(row.line), Some(&row.space), &row.over_ranks));
+    whole.allocation_names.iter().for_each(|row| want("allocation", None, None, &row.over_ranks));
+    assert_eq!(found, wanted);
+    let blocks = batches(&place.path().join("ds/blocks"));
+    // One of the models: both count the same.
+    let count = |figure: fn(&profile::model::Block) -> u64| whole.blocks.iter().map(figure).sum::<u64>() as i64;
+    assert_eq!(sum(&blocks, "executions"), 2 * count(|block| block.executions));
+    assert_eq!(sum(&blocks, "lanes_lost"), 2 * count(|block| block.lanes_lost));
+    assert!(sum(&blocks, "partial") > 0);
+}
+
 #[test]
 fn files_have_the_declared_schema_with_units() {
     let place = Place::new();
@@ -264,6 +335,8 @@ fn python(module: &str) {
     export.extend(ranks.iter().map(String::as_str));
     done(&export, place.path());
     done(&["export", "ds", "demo.wlprof", "--label", "commit=2b3c", "--requests", "demo.wltrace"], place.path());
+    done(&["merge", &ranks[0], &ranks[1], &ranks[2], "-o", "whole.wlprof"], place.path());
+    done(&["export", "merged", "whole.wlprof"], place.path());
     let search = std::env::join_paths([root.join("python"), wheels()]).expect("paths without colons");
     let output = Command::new("python3")
         .args(["-W", "ignore", "-m", "unittest", "-v", module])

@@ -6,6 +6,7 @@ mod support;
 use recordings::{Place, moving, stderr, stdout};
 use serde_json::Value;
 use support::program::finding;
+use support::schema::check;
 use warpline::profile::Profile;
 use warpline::profile::model::Severity;
 
@@ -20,7 +21,12 @@ fn code(place: &Place, arguments: &[&str]) -> (Option<i32>, String) {
 
 fn json(place: &Place, arguments: &[&str]) -> Value {
     let output = place.warpline(arguments);
-    serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{arguments:?}: {}", stderr(&output)))
+    let document: Value =
+        serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{arguments:?}: {}", stderr(&output)));
+    if document["schema"] == "warpline.gate" {
+        assert_gate(&stdout(&output));
+    }
+    document
 }
 
 #[test]
@@ -199,6 +205,23 @@ fn the_recordings_of_a_commit_are_judged_without_files() {
     assert_eq!(document["programs"][0]["commit"], one.as_str());
 }
 
+/// The document is what its schema says, and the comparisons in it what theirs says.
+fn assert_gate(text: &str) -> Value {
+    let schema = |text: &str| serde_json::from_str::<Value>(text).unwrap();
+    let gate = schema(include_str!("../docs/gate-v1.schema.json"));
+    let diff = schema(include_str!("../docs/diff-v1.schema.json"));
+    let whole: Value = serde_json::from_str(text).unwrap();
+    let mut rest = whole.clone();
+    for program in rest["programs"].as_array_mut().unwrap() {
+        let comparison = program["comparison"].take();
+        if !comparison.is_null() {
+            check(&diff, &diff, &comparison, "comparison");
+        }
+    }
+    check(&gate, &gate, &rest, "gate");
+    whole
+}
+
 #[test]
 fn every_form_in_one_run() {
     let place = Place::new();
@@ -233,7 +256,7 @@ fn every_form_in_one_run() {
     let markdown = read("markdown");
     assert!(markdown.contains("limits are broken") && markdown.contains("new findings"), "{markdown}");
     assert!(!markdown.contains("<script>") && !markdown.contains('\u{202e}'), "{markdown}");
-    assert_eq!(serde_json::from_str::<Value>(&read("json")).unwrap()["schema"], "warpline.gate");
+    assert_gate(&read("json"));
     assert!(read("text").contains("BROKEN"));
     let (exit, text) = code(&place, &["gate", &file, "--write", "pdf=x"]);
     assert!(exit == Some(2) && text.contains("FORMAT=FILE"), "{text}");

@@ -61,6 +61,15 @@ VIEWS = (
             FROM of_rank GROUP BY ALL HAVING count(*) > 1 ORDER BY imbalance DESC, most DESC""",
     ),
     View(
+        "unbalanced_places",
+        "kernels, call paths, lines, sites and allocations of merged profiles by how far their greatest rank is above the mean",
+        f"""SELECT {_RUN}, place, kernel_name, file, line, s.allocation_name, p.text AS path, space, figure, ranks,
+              least, least_rank, mean, most, most_rank, stddev, most / nullif(mean, 0) AS imbalance
+            FROM rank_statistics s LEFT JOIN (SELECT run AS of_run, path AS node, text FROM paths) p
+              ON p.of_run = s.run AND p.node = s.path
+            WHERE most > least ORDER BY imbalance DESC, most DESC, place, kernel_name, file, line, figure""",
+    ),
+    View(
         "findings_by_commit",
         "how often each finding stands, by program, commit and kernel",
         """SELECT program, commit, model, finding, severity, kernel_name, count(*) AS findings, count(DISTINCT run) AS runs,
@@ -94,6 +103,13 @@ VIEWS = (
         f"""SELECT {_RUN}, kernel_name, file, line, "column", executions, divergent,
               divergent / nullif(executions, 0) AS divergent_share, idle_lane_slots
             FROM branches WHERE divergent > 0 ORDER BY idle_lane_slots DESC, divergent DESC""",
+    ),
+    View(
+        "partial_blocks",
+        "basic blocks by the lanes that did not run them, with the share of executions by part of a warp",
+        f"""SELECT {_RUN}, kernel_name, file, line, executions, partial, partial / nullif(executions, 0) AS partial_share,
+              lanes_lost, lanes_lost * instructions AS lost_lane_slots
+            FROM blocks WHERE lanes_lost > 0 ORDER BY lost_lane_slots DESC, file, line""",
     ),
     View(
         "redundant_copies",

@@ -3,17 +3,18 @@
 use std::collections::BTreeMap;
 
 use super::call_paths::CallPaths;
+use super::fill_ranks::rank_statistics;
 use super::row::Rows;
 use super::run::Run;
 use super::tables::{
-    AccessRow, AllocationRow, BranchRow, ContextRow, CopyRow, DivergenceRow, Figures, FindingRow, InstructionRow,
-    KernelMetricsRow, KernelRow, LaunchMetricsRow, LaunchRow, LineRow, ReuseRow, RunRow, SiteRow,
+    AccessRow, AllocationRow, BlockRow, BranchRow, ContextRow, CopyRow, DivergenceRow, Figures, FindingRow,
+    InstructionRow, KernelMetricsRow, KernelRow, LaunchMetricsRow, LaunchRow, LineRow, ReuseRow, RunRow, SiteRow,
 };
 use crate::profile::model::{Allocation, Distances, Frame, Kernel, Metrics, Site};
 
 /// What rows of several tables need of a run.
-struct Names<'a> {
-    run: &'a Run<'a>,
+pub(super) struct Names<'a> {
+    pub(super) run: &'a Run<'a>,
     kernels: BTreeMap<u32, &'a str>,
     allocations: BTreeMap<u64, &'a Allocation>,
 }
@@ -28,7 +29,7 @@ impl<'a> Names<'a> {
         }
     }
 
-    fn kernel(&self, id: u32) -> &'a str {
+    pub(super) fn kernel(&self, id: u32) -> &'a str {
         self.kernels.get(&id).copied().unwrap_or_default()
     }
 
@@ -48,6 +49,7 @@ pub fn tables_of(run: &Run<'_>) -> Vec<Rows> {
     let (launches, launch_metrics) = launches(&names, &mut paths);
     let (allocations, copies) = memory(&names, &mut paths);
     let contexts = contexts(&names, &mut paths);
+    let rank_statistics = rank_statistics(&names, &mut paths);
     vec![
         runs(run),
         kernels(&names),
@@ -62,9 +64,11 @@ pub fn tables_of(run: &Run<'_>) -> Vec<Rows> {
         launches,
         launch_metrics,
         branches(&names),
+        blocks(&names),
         findings(&names),
         divergence(&names),
         reuse(&names),
+        rank_statistics,
         paths.rows(),
     ]
 }
@@ -390,6 +394,25 @@ fn branches(names: &Names<'_>) -> Rows {
         lanes: branch.lanes.iter().fold(0u64, |sum, lanes| sum.saturating_add(*lanes)),
         first_side_lanes: branch.lanes.first().copied().unwrap_or_default(),
         idle_lane_slots: branch.idle_lane_slots,
+    }))
+}
+
+fn blocks(names: &Names<'_>) -> Rows {
+    Rows::from_rows(names.run.profile.blocks.iter().map(|block| BlockRow {
+        run: &names.run.name,
+        kernel: block.kernel,
+        kernel_name: names.kernel(block.kernel),
+        file: &block.file,
+        line: block.line,
+        kernel_line: Some(block.kernel_line).filter(|line| *line != 0),
+        executions: block.executions,
+        partial: block.partial,
+        lanes: block.lanes,
+        lanes_lost: block.lanes_lost,
+        instructions: block.instructions,
+        warps: block.warp_blocks.map(|warps| warps.count),
+        divergent_warps: block.warp_blocks.map(|warps| warps.divergent),
+        partial_warps: block.warp_blocks.map(|warps| warps.partial),
     }))
 }
 

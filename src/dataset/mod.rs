@@ -8,6 +8,7 @@ pub mod column;
 #[cfg(feature = "parquet")]
 mod encode;
 mod fill;
+mod fill_ranks;
 pub mod manifest;
 pub mod page;
 #[cfg(feature = "parquet")]

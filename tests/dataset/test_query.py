@@ -63,6 +63,22 @@ class Views(unittest.TestCase):
             self.assertAlmostEqual(row["imbalance"], 2.0)
             self.assertEqual(row["most"], 4 * row["least"])
 
+    def test_places_of_merged_ranks(self):
+        def merged(sql):
+            return json.loads(query(FOLDER / "merged", sql, "--format", "json").stdout)
+
+        found = merged("SELECT * FROM unbalanced_places WHERE place = 'kernel' AND figure = 'sectors'")
+        self.assertTrue(found)
+        for row in found:
+            self.assertEqual((row["ranks"], row["most_rank"], row["least_rank"]), (3, 2, 0))
+            self.assertEqual((row["most"], round(row["imbalance"], 9)), (4 * row["least"], 2.0))
+        places = {row["place"] for row in merged("SELECT DISTINCT place FROM rank_statistics")}
+        # The launches of the demo have no call path.
+        self.assertLessEqual({"kernel", "line", "site", "allocation"}, places)
+        lost = merged("SELECT sum(lanes_lost) AS lost FROM partial_blocks WHERE model = 'a100'")
+        blocks = profile("whole.wlprof")["blocks"]
+        self.assertEqual(lost[0]["lost"], sum(block["lanes_lost"] for block in blocks))
+
     def test_requests_agree_with_lines(self):
         sql = """SELECT r.line, r.requests, l.requests AS of_profile, r.sectors, l.sectors AS sectors_of_profile FROM
             (SELECT run, kernel_name, line, space, sum(requests) AS requests, sum(sectors) AS sectors FROM request_lines GROUP BY ALL) r

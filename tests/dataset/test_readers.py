@@ -7,7 +7,7 @@ import pandas
 import polars
 import pyarrow.dataset
 import pyarrow.parquet
-from common import DATASET, profile
+from common import DATASET, FOLDER, profile
 
 
 def sectors():
@@ -39,6 +39,19 @@ class Readers(unittest.TestCase):
         found = frame.group_by("run").agg(polars.col("sectors").sum()).collect()
         self.assertEqual((found.height, set(found["sectors"])), (RUNS, {sectors()}))
         self.assertEqual(set(frame.filter(polars.col("rank") == 1).collect()["commit"]), {"1a2b"})
+
+    def test_statistics_over_ranks_and_blocks(self):
+        merged = FOLDER / "merged"
+        over = pandas.read_parquet(merged / "rank_statistics")
+        kernel = over[(over["place"] == "kernel") & (over["space"] == "global") & (over["figure"] == "sectors")]
+        self.assertEqual(list(kernel["most"]), list(4 * kernel["least"]))
+        frame = polars.scan_parquet(f"{merged}/rank_statistics/**/*.parquet", hive_partitioning=True)
+        same = frame.filter(polars.col("place") == "kernel", polars.col("space") == "global", polars.col("figure") == "sectors")
+        self.assertEqual(same.collect()["mean"].to_list(), kernel["mean"].to_list())
+        blocks = polars.scan_parquet(f"{merged}/blocks/**/*.parquet", hive_partitioning=True).collect()
+        lost = sum(block["lanes_lost"] for block in profile("whole.wlprof")["blocks"])
+        self.assertEqual(blocks.filter(polars.col("model") == "a100")["lanes_lost"].sum(), lost)
+        self.assertEqual(pandas.read_parquet(merged / "blocks")["lanes_lost"].sum(), blocks["lanes_lost"].sum())
 
     def test_pyarrow_shows_units_and_the_version(self):
         table = pyarrow.dataset.dataset(DATASET / "lines", partitioning="hive")

@@ -1,14 +1,15 @@
 //! All tables.
 
 use super::{
-    AccessRow, AllocationRow, BranchRow, ContextRow, CopyRow, DivergenceRow, FindingRow, InstructionRow,
-    KernelMetricsRow, KernelRow, LaunchMetricsRow, LaunchRow, LineRow, PathRow, RequestRow, ReuseRow, RunRow, SiteRow,
+    AccessRow, AllocationRow, BlockRow, BranchRow, ContextRow, CopyRow, DivergenceRow, FindingRow, InstructionRow,
+    KernelMetricsRow, KernelRow, LaunchMetricsRow, LaunchRow, LineRow, PathRow, RankStatisticRow, RequestRow, ReuseRow,
+    RunRow, SiteRow,
 };
 use crate::dataset::column::Table;
 use crate::dataset::row::Row;
 
 /// Of profiles, in the order of [`crate::dataset::tables_of`].
-pub const PROFILE_TABLES: [Table; 17] = [
+pub const PROFILE_TABLES: [Table; 19] = [
     RunRow::TABLE,
     KernelRow::TABLE,
     KernelMetricsRow::TABLE,
@@ -22,9 +23,11 @@ pub const PROFILE_TABLES: [Table; 17] = [
     LaunchRow::TABLE,
     LaunchMetricsRow::TABLE,
     BranchRow::TABLE,
+    BlockRow::TABLE,
     FindingRow::TABLE,
     DivergenceRow::TABLE,
     ReuseRow::TABLE,
+    RankStatisticRow::TABLE,
     PathRow::TABLE,
 ];
 

@@ -9,6 +9,7 @@ mod list;
 mod memory;
 mod paths;
 mod places;
+mod ranks;
 mod requests;
 mod runs;
 
@@ -20,6 +21,7 @@ pub use launches::{LaunchMetricsRow, LaunchRow};
 pub use list::{PROFILE_TABLES, tables};
 pub use memory::{AllocationRow, CopyRow};
 pub use paths::PathRow;
-pub use places::{AccessRow, BranchRow, ContextRow, LineRow, SiteRow};
+pub use places::{AccessRow, BlockRow, BranchRow, ContextRow, LineRow, SiteRow};
+pub use ranks::RankStatisticRow;
 pub use requests::RequestRow;
 pub use runs::RunRow;

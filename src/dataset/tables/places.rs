@@ -89,3 +89,23 @@ table! {
         idle_lane_slots: u64, "lanes", "lane slots that stay idle because of it, at most";
     }
 }
+
+table! {
+    /// Basic block. The branches that decide over it stand in `branches`.
+    struct BlockRow<'a> = "blocks" {
+        run: &'a str, "", "see `runs`";
+        kernel: u32, "", "see `kernels`";
+        kernel_name: &'a str, "", "demangled name";
+        file: &'a str, "", "source file";
+        line: u32, "", "source line that it begins on";
+        kernel_line: Option<u32>, "", "line of the kernel itself that it stands on, or that calls what it stands in; missing where unknown";
+        executions: u64, "executions", "times a warp ran it";
+        partial: u64, "executions", "of these, with fewer lanes than the warp had live";
+        lanes: u64, "lanes", "lanes that ran it, summed";
+        lanes_lost: u64, "lanes", "of the 32 of each execution those that did not run it, summed";
+        instructions: u64, "instructions", "of one execution";
+        warps: Option<u64>, "warps", "warps that ran it; missing where the device does not tell them";
+        divergent_warps: Option<u64>, "warps", "of these, whose lanes, summed over all executions, are no multiple of 32";
+        partial_warps: Option<u64>, "warps", "of these, with an execution by fewer lanes than the warp had live";
+    }
+}
