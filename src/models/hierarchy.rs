@@ -199,7 +199,7 @@ pub(super) fn check(model: &Model, text: &str) -> Result<(), (usize, String)> {
         .map_err(|(figure, reason)| (line_of(text, "rates", figure), format!("rates.{figure} {reason}")))?;
     super::device::check(&model.device)
         .map_err(|(figure, reason)| (line_of(text, "device", figure), format!("device.{figure}: {reason}")))?;
-    if model.key.is_empty() || !model.key.chars().all(super::is_of_key) {
+    if model.key.is_empty() || !model.key.chars().all(super::model::is_of_key) {
         let what = "key: it takes letters, digits, `_`, `-` and `.`".to_owned();
         return Err((line_of(text, "", "key"), what));
     }

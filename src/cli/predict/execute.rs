@@ -1,0 +1,287 @@
+//! `warpline predict`: configurations of a kernel that were never run.
+
+use super::changes::Changes;
+use super::options::Wishes;
+use super::{check, unlaunched};
+use crate::cli::Failure;
+use crate::cli::args::{PredictArguments, PredictFormat};
+use crate::cli::models::chosen::{Chosen, choose};
+use crate::cli::models::default_model::{self, DefaultModel};
+use crate::cli::output;
+use crate::exit_code;
+use crate::prediction::configurations::{self, GridRule};
+use crate::prediction::count::Basis;
+use crate::prediction::document::{self, Configuration, Document, RecordedSite, Refused, Size, Sizes};
+use crate::prediction::launch::Launch;
+use crate::prediction::predict::{Model, Prediction, Refusal, predict};
+use crate::prediction::subject::Subject;
+use crate::prediction::traffic::curves;
+use crate::profile::model::Kernel;
+use crate::profile::{self, Profile, nine_digits};
+use crate::report;
+
+pub(in crate::cli) fn execute(arguments: &PredictArguments) -> Result<u8, Failure> {
+    if let Some(output) = &arguments.output {
+        output::refuse_same(&arguments.file, output)?;
+    }
+    let no_subject = |error| Failure::new(exit_code::NOTHING_MATCHED, error);
+    if unlaunched::is_executable(&arguments.file) {
+        if arguments.check.is_some() {
+            let message = "--check compares with a run: give `predict` a profile of the program";
+            return Err(Failure::new(exit_code::USAGE, message));
+        }
+        let found = unlaunched::kernel(arguments)?;
+        let subject = Subject::of(&found.kernel, &found.sites, &[]).map_err(no_subject)?;
+        let mut notes = vec![
+            "the executable was not run: arrays start at multiples of 256 bytes, and limits by instructions are left out".to_owned(),
+        ];
+        if found.untold > 0 {
+            notes.push(format!("{} accesses to other than global or shared memory are left out", found.untold));
+        }
+        let default = || default_model::of_program(arguments.file.as_os_str(), false);
+        return execute_with(arguments, subject, default, Some(&notes));
+    }
+    let profile = profile::read(&arguments.file).map_err(|error| Failure::new(exit_code::UNREADABLE, error))?;
+    let kernel = kernel(&profile, arguments.kernel.as_deref())?;
+    let subject = Subject::new(&profile, kernel).map_err(no_subject)?;
+    let default = || DefaultModel {
+        model: profile.run.models.first().cloned().unwrap_or_else(|| "rtx2080ti".to_owned()),
+        reason: "the model of the profile".to_owned(),
+        note: None,
+    };
+    execute_with(arguments, subject, default, None)
+}
+
+/// Predicts and prints. `unlaunched` has what is to be said of a kernel that never ran.
+fn execute_with(
+    arguments: &PredictArguments,
+    subject: Subject<'_>,
+    default: impl FnOnce() -> DefaultModel,
+    unlaunched: Option<&[String]>,
+) -> Result<u8, Failure> {
+    let changes = Changes::new(arguments)?;
+    let changed = changes.apply(&subject)?;
+    let subject = match &changed {
+        Some(changed) => subject.with(&changed.addresses, &changed.origins),
+        None => subject,
+    };
+    let wishes = Wishes::new(arguments, &subject, changes.fold)?;
+    let models = choose(arguments.gpu.as_deref(), default, &arguments.state())?;
+    let mut documents = Vec::new();
+    for model in &models {
+        let mut document = of_model(&subject, &wishes, model)?;
+        if let Some(notes) = unlaunched {
+            refuse_unknown(&subject, &document)?;
+            document.assumptions.retain(|text| !text.contains("those of launch"));
+            document.assumptions.extend(notes.iter().cloned());
+            document.configurations.iter_mut().for_each(|one| one.recorded = false);
+        }
+        document.changes = changed.iter().flat_map(|changed| changed.told.iter().cloned()).collect();
+        documents.push(document);
+    }
+    let mut documents = documents.into_iter();
+    let Some(mut document) = documents.next() else { return Ok(exit_code::USAGE) };
+    document.other_models = documents.collect();
+    if let Some(command) = &arguments.check {
+        let mut text = String::new();
+        for one in std::iter::once(&document).chain(&document.other_models) {
+            text.push_str(&check::check(one, subject.kernel, command)?);
+        }
+        output::write(text.as_bytes(), arguments.output.as_deref())?;
+        return Ok(exit_code::OK);
+    }
+    let text = match arguments.format {
+        PredictFormat::Text => report::prediction_text(&document, arguments.top),
+        PredictFormat::Json => report::prediction_json(&document),
+        PredictFormat::Csv => report::prediction_csv(&document),
+        PredictFormat::Html => report::prediction_html(&document),
+    };
+    output::write(text.as_bytes(), arguments.output.as_deref())?;
+    Ok(exit_code::OK)
+}
+
+/// Refuses a kernel that never ran and has accesses that only a run could tell.
+fn refuse_unknown(subject: &Subject<'_>, document: &Document) -> Result<(), Failure> {
+    let Some(first) = document.recorded.first() else { return Ok(()) };
+    let message = format!(
+        "{}: {}:{}: {}; `warpline run` the program and give `predict` the profile, which has what such accesses do",
+        subject.kernel.name, first.file, first.line, first.reason
+    );
+    Err(Failure::new(exit_code::NOTHING_MATCHED, message))
+}
+
+/// The only kernel whose name matches.
+fn kernel<'a>(profile: &'a Profile, wanted: Option<&str>) -> Result<&'a Kernel, Failure> {
+    let pattern = wanted.map(regex::Regex::new).transpose();
+    let pattern = pattern.map_err(|error| Failure::new(exit_code::USAGE, format!("--kernel: {error}")))?;
+    let matching: Vec<&Kernel> = profile
+        .kernels
+        .iter()
+        .filter(|kernel| pattern.as_ref().is_none_or(|pattern| pattern.is_match(&kernel.name)))
+        .collect();
+    let names = |kernels: &[&Kernel]| kernels.iter().map(|kernel| format!("\n  {}", kernel.name)).collect::<String>();
+    match matching[..] {
+        [one] => Ok(one),
+        [] => {
+            let all: Vec<&Kernel> = profile.kernels.iter().collect();
+            let message =
+                format!("no kernel matches --kernel {}; there are:{}", wanted.unwrap_or_default(), names(&all));
+            Err(Failure::new(exit_code::NOTHING_MATCHED, message))
+        }
+        _ => {
+            let message = format!("--kernel has to name one kernel; these match:{}", names(&matching));
+            Err(Failure::new(exit_code::USAGE, message))
+        }
+    }
+}
+
+/// All configurations on a model.
+fn of_model(subject: &Subject<'_>, wishes: &Wishes, chosen: &Chosen) -> Result<Document, Failure> {
+    let hierarchy = &chosen.simulation.hierarchy;
+    if hierarchy.wave_lanes != 32 {
+        let message = format!("{}: predictions are of GPUs with warps of 32 lanes", chosen.key);
+        return Err(Failure::new(exit_code::USAGE, message));
+    }
+    let model = Model {
+        key: &chosen.key,
+        device: &chosen.device,
+        hierarchy,
+        rates: &chosen.rates,
+        curves: curves::of_model(&chosen.key),
+        stated: chosen.simulation.stated,
+    };
+    let launches: Vec<(Launch, Vec<GridRule>)> = wishes.launches(subject);
+    let found = launches.iter().map(|(launch, _)| launch).zip(predict_all(subject, &launches, &model));
+    let mut document = Document {
+        schema: document::SCHEMA.to_owned(),
+        version: document::VERSION,
+        kernel: subject.kernel.name.clone(),
+        model: chosen.key.clone(),
+        assumptions: Vec::new(),
+        changes: Vec::new(),
+        configurations: Vec::new(),
+        sizes: Vec::new(),
+        recorded: Vec::new(),
+        refused: Vec::new(),
+        other_models: Vec::new(),
+    };
+    let mut predictions = Vec::new();
+    for (launch, result) in found {
+        match result {
+            Ok(prediction) => {
+                let recorded = launch.block == subject.recorded.block && launch.grid == subject.recorded.grid;
+                document.configurations.push(Configuration::new(&prediction, recorded && !wishes.changes()));
+                predictions.push(prediction);
+            }
+            Err(refusal @ Refusal::NothingKnown { .. }) => {
+                let name = &subject.kernel.name;
+                return Err(Failure::new(exit_code::NOTHING_MATCHED, format!("{name}: {refusal}")));
+            }
+            Err(refusal) => {
+                document.refused.push(Refused { block: launch.block, reason: refusal.to_string() });
+            }
+        }
+    }
+    document.configurations.sort_by(Configuration::rank);
+    if let Some((parameter, launches)) =
+        document.configurations.first().and_then(|best| wishes.sizes(subject, best.block))
+    {
+        let block = document.configurations.first().map_or([1; 3], |best| best.block);
+        let points =
+            launches.iter().filter_map(|(value, launch)| Some(size(*value, &predict(subject, launch, &model).ok()?)));
+        document.sizes.push(Sizes { parameter: parameter.to_owned(), block, points: points.collect() });
+    }
+    document.recorded = recorded_sites(subject, &predictions);
+    document.assumptions = assumptions(subject, wishes, &launches, &predictions);
+    Ok(document)
+}
+
+/// A value of a parameter with what is predicted there.
+fn size(value: i64, found: &Prediction) -> Size {
+    let threads: f64 = found.block.iter().chain(&found.grid).map(|&size| f64::from(size)).product();
+    Size {
+        value,
+        dram_bytes_per_thread: nine_digits((found.dram_loads + found.dram_stores) / threads),
+        l2_reuse_oversubscription: nine_digits(found.l2_reuse_oversubscription),
+        seconds: found.seconds,
+    }
+}
+
+/// All launches, on as many threads as there are cores.
+fn predict_all(
+    subject: &Subject<'_>,
+    launches: &[(Launch, Vec<GridRule>)],
+    model: &Model<'_>,
+) -> Vec<Result<Prediction, Refusal>> {
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    let part = launches.len().div_ceil(threads).max(1);
+    let one = |(launch, _): &(Launch, Vec<GridRule>)| predict(subject, launch, model);
+    std::thread::scope(|scope| {
+        let running: Vec<_> =
+            launches.chunks(part).map(|part| scope.spawn(move || part.iter().map(one).collect::<Vec<_>>())).collect();
+        let done = running.into_iter().flat_map(|thread| match thread.join() {
+            Ok(found) => found,
+            Err(panic) => std::panic::resume_unwind(panic),
+        });
+        done.collect()
+    })
+}
+
+/// Sites that some configuration took from the run.
+fn recorded_sites(subject: &Subject<'_>, predictions: &[Prediction]) -> Vec<RecordedSite> {
+    let mut found = std::collections::BTreeSet::new();
+    for prediction in predictions {
+        for ((_, basis), row) in prediction.sites.iter().zip(&subject.rows) {
+            if let (Basis::Lost(lost), Some(row)) = (basis, row) {
+                let reason = format!("its address is {lost}");
+                found.insert(RecordedSite { file: row.file.clone(), line: row.line, reason });
+            }
+        }
+    }
+    for row in subject.others.iter().filter(|row| row.space != "constant") {
+        let reason = format!("{} memory, or a function that was not inlined", row.space);
+        found.insert(RecordedSite { file: row.file.clone(), line: row.line, reason });
+    }
+    found.into_iter().collect()
+}
+
+/// What the figures rest on.
+fn assumptions(
+    subject: &Subject<'_>,
+    wishes: &Wishes,
+    launches: &[(Launch, Vec<GridRule>)],
+    predictions: &[Prediction],
+) -> Vec<String> {
+    let mut all = vec![
+        "L1 and L2 are empty when the kernel starts".to_owned(),
+        format!("instructions, registers and shared memory are those of launch {}", subject.recorded.id),
+    ];
+    let mut rules: Vec<&GridRule> = launches.iter().flat_map(|(_, rules)| rules).collect();
+    rules.dedup();
+    rules.sort_by_key(|rule| format!("{rule:?}"));
+    rules.dedup();
+    for rule in rules {
+        all.push(match rule {
+            GridRule::SameIndices => "grids cover as many indices along each axis as the recorded one".to_owned(),
+            GridRule::Parameter(name) => format!("grids follow {name}, as the recorded one does"),
+            GridRule::Given => "the grid is the one given".to_owned(),
+        });
+    }
+    let other_shapes = launches.iter().any(|(launch, _)| launch.block != subject.recorded.block);
+    if other_shapes && !configurations::is_free(subject) {
+        all.push(
+            "no address of this kernel uses blockDim: the shape of its blocks is written into the code, which has to change with it"
+                .to_owned(),
+        );
+    }
+    if wishes.changes() {
+        all.push("pointers lead to the allocations of the run, whatever their sizes".to_owned());
+    }
+    if predictions.iter().any(|one| one.sites.iter().any(|(_, basis)| *basis == Basis::Sample)) {
+        all.push("addresses that are not affine were counted for some of the blocks".to_owned());
+    }
+    if predictions.iter().any(|one| one.rough) {
+        all.push("footprints leave some edges and overlaps out of account".to_owned());
+    }
+    all
+}
