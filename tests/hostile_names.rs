@@ -118,7 +118,8 @@ fn spoil(value: &mut Value) {
             let is_finding = fields.contains_key("cure");
             for (field, value) in fields {
                 // These are one of a few words; anything else is no profile.
-                if field != "thread_steps" && !(is_finding && field == "severity") {
+                let is_word = is_finding && field == "severity" || field == "merged" && value.is_string();
+                if field != "thread_steps" && !is_word {
                     spoil(value);
                 }
             }

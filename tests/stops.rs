@@ -125,7 +125,7 @@ fn a_stop_shows_lanes_elements_and_paths() {
     assert_eq!(lanes(bodies)[7][3..6], ["60", "7.y", "d_bodies"]);
 
     let wide = shown("wide");
-    assert!(wide.contains("store of 16 B, wide") && wide.contains("elements of 16 B"), "{wide}");
+    assert!(wide.contains("store of 16 B, wide") && wide.contains("elements of float4, 16 B"), "{wide}");
     let atomic = shown("atomic");
     assert!(atomic.contains("atomic operation of 4 B, total"), "{atomic}");
     assert_eq!(lanes(&atomic)[5][5..], ["total", "(4", "B)"]);

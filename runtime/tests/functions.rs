@@ -8,12 +8,20 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the runtime is a folder of the workspace").to_path_buf()
 }
 
-/// Functions whose names begin so, by the first sentence of the file of the folder that defines them.
+/// Functions whose names begin so, by the first sentence of the file of the folder that defines them; those of the driver have
+/// a folder of their own.
 fn offered(folder: &str, beginning: &str) -> BTreeMap<String, Vec<String>> {
     let mut groups: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for entry in std::fs::read_dir(root().join(folder)).expect("the folder is there") {
         let path = entry.expect("readable").path();
         if path.is_dir() {
+            if !path.ends_with("driver") {
+                for (about, names) in
+                    offered(&format!("{folder}/{}", path.file_name().expect("a name").display()), beginning)
+                {
+                    groups.entry(about).or_default().extend(names);
+                }
+            }
             continue;
         }
         let text = std::fs::read_to_string(path).expect("source text");

@@ -67,7 +67,8 @@ pub fn spoil(value: &mut Value, nasty: &str) {
                     "addresses",
                     "arguments",
                 ];
-                if !(fixed.contains(&name.as_str()) || is_finding && name == "severity") {
+                let is_word = is_finding && name == "severity" || name == "merged" && field.is_string();
+                if !(fixed.contains(&name.as_str()) || is_word) {
                     spoil(field, nasty);
                 }
             }

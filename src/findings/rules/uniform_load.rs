@@ -14,7 +14,7 @@ const LEAST: f64 = 0.9;
 const LEAST_OF_KERNEL: f64 = 0.3;
 
 /// Least gain by constant memory that is worth a change.
-const LEAST_GAIN: f64 = 1.2;
+const LEAST_GAIN: f64 = 1.25;
 
 /// Size of constant memory.
 const CONSTANT_BYTES: u64 = 64 << 10;

@@ -145,7 +145,7 @@ function analysisTable(table) {
     id: `analysis-${table.id}`, label: table.title, rows: table.rows, search: false,
     columns: table.columns.map((column, index) => ({
       key: `column${index}`, label: column.name, value: (row) => cell(row[index]),
-      ...(column.unit === "" ? {} : { unit: column.unit === "bytes" ? "bytes" : "count" }),
+      ...(column.unit ? { unit: column.unit === "bytes" ? "bytes" : "count" } : {}),
     })),
   });
 }
