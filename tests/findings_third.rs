@@ -73,8 +73,9 @@ fn launches_that_write_apart_could_be_one() {
 fn constant_passes_and_broadcasts_have_a_gain() {
     let (finding, ..) = PROGRAM.first("constant-serialised", "PALETTE");
     assert!(finding["gain"]["factor"].as_f64().is_some_and(|factor| factor > 2.0), "{finding:#}");
+    // The kernel has a small share of this program's time, so it is no more than a note.
     let (finding, ..) = PROGRAM.first("uniform-load", "CENTROIDS");
-    assert_eq!(finding["severity"], "warning", "{finding:#}");
+    assert_eq!(finding["severity"], "note", "{finding:#}");
     assert!(finding["gain"]["factor"].as_f64().is_some_and(|factor| factor > 1.2), "{finding:#}");
 }
 

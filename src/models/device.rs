@@ -2,7 +2,33 @@
 
 use std::ops::RangeInclusive;
 
-use super::{DeviceFigures, Figure};
+use serde::Deserialize;
+
+use super::figure::Figure;
+
+/// The figures of [`Device`], as far as known; units as there.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[allow(missing_docs, reason = "the fields are those of `Device`")]
+pub struct DeviceFigures {
+    pub compute_capability: Option<Figure<(u32, u32)>>,
+    pub sms: Option<Figure<u32>>,
+    pub threads_per_sm: Option<Figure<u32>>,
+    pub blocks_per_sm: Option<Figure<u32>>,
+    pub registers_per_sm: Option<Figure<u32>>,
+    pub register_unit: Option<Figure<u32>>,
+    pub shared_per_sm: Option<Figure<u32>>,
+    pub shared_per_block: Option<Figure<u32>>,
+    pub shared_per_block_optin: Option<Figure<u32>>,
+    pub shared_reserved_per_block: Option<Figure<u32>>,
+    pub shared_unit: Option<Figure<u32>>,
+    pub clock_khz: Option<Figure<u32>>,
+    pub memory_clock_khz: Option<Figure<u32>>,
+    pub memory_bus_bits: Option<Figure<u32>>,
+    pub memory_bytes: Option<Figure<u64>>,
+    pub l2_bytes: Option<Figure<u64>>,
+    pub turn: Option<Figure<u32>>,
+}
 
 /// Looks for figures that no device can have, nor a run be made with.
 ///

@@ -2,7 +2,8 @@
 
 use serde::Deserialize;
 
-use super::{Figure, Model, ModelError};
+use super::figure::Figure;
+use super::model::{Model, ModelError};
 use crate::geometry::Banks;
 use crate::hierarchy::{
     Atomics, Copies, DramConfig, Groups, HierarchyConfig, Index, L1Config, L1Stages, L2Config, Replacement, StoreFill,

@@ -3,13 +3,14 @@
 
 mod curves;
 mod device;
+mod figure;
 mod hierarchy;
 mod model;
 mod rates;
 
 pub use curves::{Curve, CurveError, Path as CurvePath};
+pub use device::DeviceFigures;
+pub use figure::Figure;
 pub use hierarchy::{CoalescingFigures, DramFigures, L1Figures, L2Figures, SharedFigures, StageFigures, TlbFigures};
-pub use model::{
-    DEFAULT_MODEL, DeviceFigures, Figure, Model, ModelError, RunDevice, Section, find, for_gpu, names, parse, sections,
-};
+pub use model::{DEFAULT_MODEL, Model, ModelError, RunDevice, Section, find, for_gpu, names, parse, sections};
 pub use rates::{RateFigures, Rates};

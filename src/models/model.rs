@@ -9,6 +9,8 @@ use serde::Deserialize;
 use warpline_format::device::Device;
 
 use super::curves::Curve;
+use super::device::DeviceFigures;
+use super::figure::Figure;
 use super::hierarchy;
 use super::hierarchy::{CoalescingFigures, DramFigures, L1Figures, L2Figures, SharedFigures, StageFigures, TlbFigures};
 use super::rates::RateFigures;
@@ -37,40 +39,6 @@ const BUILT_IN: &[(&str, &str)] = &[
     ("mi210", include_str!("../../models/mi210.toml")),
     ("profiner", include_str!("../../models/profiner.toml")),
 ];
-
-/// A figure and where it comes from.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields, expecting = "a table like { value = 68, source = \"key of [sources]\" }")]
-pub struct Figure<T> {
-    /// The figure.
-    pub value: T,
-    /// Key in the model's `sources`.
-    pub source: String,
-}
-
-/// The figures of [`Device`], as far as known; units as there.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
-#[allow(missing_docs, reason = "the fields are those of `Device`")]
-pub struct DeviceFigures {
-    pub compute_capability: Option<Figure<(u32, u32)>>,
-    pub sms: Option<Figure<u32>>,
-    pub threads_per_sm: Option<Figure<u32>>,
-    pub blocks_per_sm: Option<Figure<u32>>,
-    pub registers_per_sm: Option<Figure<u32>>,
-    pub register_unit: Option<Figure<u32>>,
-    pub shared_per_sm: Option<Figure<u32>>,
-    pub shared_per_block: Option<Figure<u32>>,
-    pub shared_per_block_optin: Option<Figure<u32>>,
-    pub shared_reserved_per_block: Option<Figure<u32>>,
-    pub shared_unit: Option<Figure<u32>>,
-    pub clock_khz: Option<Figure<u32>>,
-    pub memory_clock_khz: Option<Figure<u32>>,
-    pub memory_bus_bits: Option<Figure<u32>>,
-    pub memory_bytes: Option<Figure<u64>>,
-    pub l2_bytes: Option<Figure<u64>>,
-    pub turn: Option<Figure<u32>>,
-}
 
 /// A model file.
 #[derive(Clone, Debug, PartialEq, Deserialize)]

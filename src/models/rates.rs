@@ -2,7 +2,8 @@
 
 use serde::Deserialize;
 
-use super::{Figure, Model};
+use super::figure::Figure;
+use super::model::Model;
 use crate::geometry::{Banks, SECTOR_BYTES};
 
 /// `[rates]`, for the bottleneck estimate.

@@ -15,6 +15,8 @@ const LEAST_OF_KERNEL: f64 = 0.3;
 
 /// Least gain by constant memory that is worth a change.
 const LEAST_GAIN: f64 = 1.25;
+/// Least share of the time of all kernels that it saves: below, a change of where data lies is not worth its code.
+const LEAST_OF_PROGRAM: f64 = 0.05;
 
 /// Size of constant memory.
 const CONSTANT_BYTES: u64 = 64 << 10;
@@ -59,7 +61,9 @@ pub(in super::super) fn find(context: &Context<'_>) -> Vec<Draft> {
         let assumption = "constant memory serves them as fast as registers";
         let gain = context.gain(access.kernel, &saving, assumption).filter(|_| fits);
         // Shared memory and registers take instructions of their own.
-        let worth = gain.as_ref().is_some_and(|gain| gain.factor >= LEAST_GAIN);
+        let worth = gain.as_ref().is_some_and(|gain| {
+            gain.factor >= LEAST_GAIN && gain.seconds >= LEAST_OF_PROGRAM * context.kernel_seconds
+        });
         let draft = Draft::new(reason, cure)
             .at_access(access)
             .evidence("requests", access.sums.requests as f64)
