@@ -11,6 +11,10 @@ pub trait Sum: Any + Clone + Debug + Default + Send + Sync {
     /// Adds another one, of other SMs or of another launch of the kernel.
     fn add(&mut self, other: &Self);
 
+    /// All that the workers found in a launch is added up. What is known only then, as which blocks touched a sector, may be
+    /// counted here and forgotten, before launches are added to each other.
+    fn settle(&mut self) {}
+
     /// Its rows in the profile; `None` where there is nothing to say, or where the profile has a place of its own for it.
     fn table(&self) -> Option<Table>;
 }
@@ -20,6 +24,7 @@ pub(super) trait AnySum: Debug + Send + Sync {
     fn as_any(&self) -> &dyn Any;
     fn add_any(&mut self, other: &dyn AnySum);
     fn cloned(&self) -> Box<dyn AnySum>;
+    fn settle_any(&mut self);
     fn table(&self) -> Option<Table>;
 }
 
@@ -36,6 +41,10 @@ impl<S: Sum> AnySum for S {
 
     fn cloned(&self) -> Box<dyn AnySum> {
         Box::new(self.clone())
+    }
+
+    fn settle_any(&mut self) {
+        self.settle();
     }
 
     fn table(&self) -> Option<Table> {
@@ -63,6 +72,11 @@ impl Sums {
         for (sum, other) in self.0.iter_mut().zip(&other.0) {
             sum.add_any(&**other);
         }
+    }
+
+    /// All that the workers found in a launch is added up.
+    pub fn settle(&mut self) {
+        self.0.iter_mut().for_each(|sum| sum.settle_any());
     }
 
     /// The result of one analysis, where it ran.

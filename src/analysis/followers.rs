@@ -101,7 +101,8 @@ impl LaunchFollowed {
     }
 
     /// Adds it all to the kernel's figures and to the memory that is touched, while the allocations are the launch's.
-    pub(super) fn keep(self, kernel: &mut KernelData, touched: &mut Touched, map: &AllocationMap) {
+    pub(super) fn keep(mut self, kernel: &mut KernelData, touched: &mut Touched, map: &AllocationMap) {
+        self.sums.settle();
         kernel.sums.add(&self.sums);
         for ((site, space), mut pattern) in self.sites {
             pattern.collisions.settle(|address| {
