@@ -1,12 +1,14 @@
 //! Estimated seconds where of some launches a few blocks ran: what `triton.testing` and autotuning are given.
 
+use std::collections::BTreeMap;
+
+use warpline_format::event::AllocationId;
+
 use super::estimate::{DRAM, Demand, demands, slowest};
 use crate::analysis::{Analysis, KernelData, LaunchData};
 use crate::geometry::SECTOR_BYTES;
 use crate::models::Rates;
 use crate::requests::Owner;
-use std::collections::BTreeMap;
-use warpline_format::event::AllocationId;
 
 /// Seconds of all launches that ended without an error, on the first model, whose rates these are.
 ///

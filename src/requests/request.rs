@@ -140,52 +140,56 @@ impl<F: Follower> Follower for Option<F> {
     }
 }
 
-/// Several follow.
-macro_rules! several {
-    ($($follower:ident $place:tt),*) => {
-        impl<$($follower: Follower),*> Follower for ($($follower,)*) {
-            type Result = ($($follower::Result,)*);
+/// Three follow.
+impl<A: Follower, B: Follower, C: Follower> Follower for (A, B, C) {
+    type Result = (A::Result, B::Result, C::Result);
 
-            fn wants_shared(&self) -> bool {
-                false $(|| self.$place.wants_shared())*
-            }
+    fn wants_shared(&self) -> bool {
+        self.0.wants_shared() || self.1.wants_shared() || self.2.wants_shared()
+    }
 
-            fn wave_lanes(&self) -> u32 {
-                [$(self.$place.wave_lanes()),*].into_iter().fold(32, u32::max)
-            }
+    fn wave_lanes(&self) -> u32 {
+        self.0.wave_lanes().max(self.1.wave_lanes()).max(self.2.wave_lanes())
+    }
 
-            fn start(&mut self, launch: &LaunchShape) {
-                $(self.$place.start(launch);)*
-            }
+    fn start(&mut self, launch: &LaunchShape) {
+        self.0.start(launch);
+        self.1.start(launch);
+        self.2.start(launch);
+    }
 
-            fn batch(&mut self, launch: LaunchId) {
-                $(self.$place.batch(launch);)*
-            }
+    fn batch(&mut self, launch: LaunchId) {
+        self.0.batch(launch);
+        self.1.batch(launch);
+        self.2.batch(launch);
+    }
 
-            fn batch_end(&mut self) {
-                $(self.$place.batch_end();)*
-            }
+    fn batch_end(&mut self) {
+        self.0.batch_end();
+        self.1.batch_end();
+        self.2.batch_end();
+    }
 
-            fn block(&mut self, slot: u32, warps: u32, block: u64) {
-                $(self.$place.block(slot, warps, block);)*
-            }
+    fn block(&mut self, slot: u32, warps: u32, block: u64) {
+        self.0.block(slot, warps, block);
+        self.1.block(slot, warps, block);
+        self.2.block(slot, warps, block);
+    }
 
-            #[inline]
-            fn request(&mut self, request: &Request<'_>) {
-                $(self.$place.request(request);)*
-            }
+    #[inline]
+    fn request(&mut self, request: &Request<'_>) {
+        self.0.request(request);
+        self.1.request(request);
+        self.2.request(request);
+    }
 
-            fn barrier(&mut self, slot: u32) {
-                $(self.$place.barrier(slot);)*
-            }
+    fn barrier(&mut self, slot: u32) {
+        self.0.barrier(slot);
+        self.1.barrier(slot);
+        self.2.barrier(slot);
+    }
 
-            fn end(&mut self, launch: &LaunchShape, cells: &mut super::Cells) -> Self::Result {
-                ($(self.$place.end(launch, cells),)*)
-            }
-        }
-    };
+    fn end(&mut self, launch: &LaunchShape, cells: &mut super::Cells) -> Self::Result {
+        (self.0.end(launch, cells), self.1.end(launch, cells), self.2.end(launch, cells))
+    }
 }
-
-several!(A 0, B 1);
-several!(A 0, B 1, C 2);
-several!(A 0, B 1, C 2, D 3);
