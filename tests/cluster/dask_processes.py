@@ -19,14 +19,17 @@ class Processes:
 
     def __init__(self, folder):
         self.file = Path(folder, "scheduler.json")
-        self._folder, self._port, self._scheduler, self._workers = folder, 0, None, []
+        self._folder, self._scheduler, self._workers = folder, None, []
         self.start()
 
+    def _text(self):
+        return self.file.read_text() if self.file.exists() else ""
+
     def start(self):
-        """Starts what does not run; a scheduler comes back at its port."""
-        self.file.unlink(missing_ok=True)
-        self._scheduler = self._spawn("dask_scheduler", "--port", self._port, "--no-dashboard", "--scheduler-file", self.file)
-        wait(self.file.exists)
+        """Starts what does not run. A scheduler comes back at another port and writes the file anew; until then it names the one before."""
+        before = self._text()
+        self._scheduler = self._spawn("dask_scheduler", "--port", 0, "--no-dashboard", "--scheduler-file", self.file)
+        wait(lambda: self._text() != before)
         common = ["--scheduler-file", self.file, "--nthreads", 1, "--nworkers", 1, "--memory-limit", 0, "--no-dashboard"]
         self._workers = [self._spawn("dask_worker", *common, "--local-directory", self._folder) for _ in range(2)]
 

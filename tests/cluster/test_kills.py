@@ -3,12 +3,14 @@ a run that nobody disturbed.
 
 ``WARPLINE_CLUSTER_KILLS`` says how many of each; ``WARPLINE_CLUSTER_SEED`` chooses other moments."""
 
+import json
 import os
 import random
 import shutil
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import unittest
 from pathlib import Path
@@ -16,6 +18,7 @@ from pathlib import Path
 from dask_processes import Processes, wait
 from inputs import HERE, Inputs
 from sweep import MODELS, sweep
+from warpline.cluster._connect import connected
 
 KILLS = int(os.environ.get("WARPLINE_CLUSTER_KILLS", "1"))
 SEED = int(os.environ.get("WARPLINE_CLUSTER_SEED", "21"))
@@ -116,6 +119,16 @@ class Kills(unittest.TestCase):
             self.check(number, before, client)
 
         self.each("scheduler", trial)
+
+    def test_a_file_that_names_a_dead_scheduler_is_read_again(self):
+        processes = Processes(self.folder)
+        self.addCleanup(processes.close)
+        processes.kill_scheduler()
+        returning = threading.Timer(2.0, processes.start)
+        returning.start()
+        self.addCleanup(returning.join)
+        with connected(processes.file) as client:
+            self.assertEqual(client.scheduler.address, json.loads(processes.file.read_text())["address"])
 
     def test_the_client_with_its_processes(self):
         def trial(number):

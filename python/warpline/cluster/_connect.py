@@ -4,12 +4,15 @@ import contextlib
 import logging
 import multiprocessing
 import os
+import time
 from pathlib import Path
 
 from ._errors import ClusterError, Misused, NoDask
 
 #: For the first answer of a scheduler that somebody named.
 _CONNECT_SECONDS = 30
+#: For one attempt: a scheduler file may name one that has just died, until its successor writes the file anew.
+_ATTEMPT_SECONDS = 3
 #: For processes on this machine to start.
 _START_SECONDS = 180
 
@@ -78,10 +81,15 @@ def _named(dask, name):
     if ":" not in name and not Path(name).is_file():
         raise LostAtFirst(f"{name}: there is no such scheduler file, and an address has a port, as tcp://host:8786")
     arguments = {"address": name} if ":" in name and not Path(name).is_file() else {"scheduler_file": name}
-    try:
-        return dask.Client(timeout=_CONNECT_SECONDS, **arguments)
-    except (OSError, ValueError, TimeoutError) as error:
-        raise LostAtFirst(f"no scheduler answers at {name}: {error}") from error
+    deadline = time.monotonic() + _CONNECT_SECONDS
+    while True:
+        began = time.monotonic()
+        try:
+            return dask.Client(timeout=_ATTEMPT_SECONDS, **arguments)
+        except (OSError, ValueError, TimeoutError) as error:
+            if time.monotonic() >= deadline or isinstance(error, ValueError) and "address" in arguments:
+                raise LostAtFirst(f"no scheduler answers at {name}: {error}") from error
+        time.sleep(max(0.0, began + 0.5 - time.monotonic()))
 
 
 class LostAtFirst(ClusterError):
