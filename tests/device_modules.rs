@@ -95,3 +95,52 @@ fn front_ends_find_what_they_ask_for() {
     let outcome = run(command.arg(object(&folder)), &folder, "front_end");
     assert!(outcome.status.success() && outcome.stdout == "right\n", "{}", outcome.describe());
 }
+
+/// What `-ptx`, `-cubin` and `-fatbin` make is loaded as nvcc's would be, and profiled with its lines. The program reads an array
+/// through a texture and memory that it mapped itself.
+#[test]
+fn files_of_device_code_are_loaded_and_profiled() {
+    let folder = work_folder("device_modules_files");
+    let source = root().join("tests/modules/stencil.cu");
+    for form in ["ptx", "cubin", "fatbin"] {
+        let mut command = Command::new(warpline_cc());
+        command.arg(format!("-{form}")).args(["-g", "-O2"]).arg(&source).current_dir(&folder);
+        let outcome = run(&mut command, &folder, form);
+        assert!(outcome.status.success(), "{}", outcome.describe());
+    }
+    let program = build(&[root().join("tests/modules/images.cpp")], &["-lcuda".to_owned()], &folder);
+    let file = |form: &str| folder.join("stencil").with_extension(form);
+    for (name, how, form) in
+        [("ptx", "load", "ptx"), ("cubin", "load", "cubin"), ("fatbin", "load", "fatbin"), ("link", "link", "ptx")]
+    {
+        let profile = folder.join(format!("{name}.wlprof"));
+        let mut command = Command::new(warpline());
+        command.args(["run", "-o"]).arg(&profile).arg("--").arg(&program).arg(how).arg(file(form));
+        let outcome = run(&mut command, &folder, name);
+        assert!(outcome.status.success() && outcome.stdout == "right\n", "{}", outcome.describe());
+        let report = Command::new(warpline()).args(["report", "--format", "json"]).arg(&profile).output().unwrap();
+        let report: Value = serde_json::from_slice(&report.stdout).expect("a profile");
+        let lines = report["lines"].as_array().unwrap();
+        let line = |number: u64| {
+            lines.iter().find(|line| line["line"] == number).unwrap_or_else(|| panic!("{name}: {lines:?}"))
+        };
+        assert!(line(9)["file"].as_str().unwrap().ends_with("stencil.cu"));
+        // Four warps, each with a load of both operands and a store: the two pieces of memory are one allocation.
+        assert_eq!(line(15)["metrics"]["global"]["requests"], 12, "{name}");
+        let allocations = report["allocations"].as_array().unwrap();
+        let mapped: Vec<&Value> = allocations.iter().filter(|row| row["kind"] == "cuMemMap").collect();
+        assert!(mapped.iter().any(|row| row["name"] == "joined" && row["metrics"]["requests"] == 16), "{mapped:?}");
+    }
+    // PTX that somebody has edited, and PTX without the code.
+    let text = std::fs::read_to_string(file("ptx")).unwrap();
+    let plain = text.split("// warpline:").next().unwrap();
+    for (name, text, wanted) in [
+        ("edited", text.replace("sm_75", "sm_80"), "was changed after warpline-cc had written it"),
+        ("plain", plain.to_owned(), "let warpline-nvcc compile its source"),
+    ] {
+        let file = folder.join(name);
+        std::fs::write(&file, text).unwrap();
+        let outcome = run(Command::new(&program).arg("load").arg(&file), &folder, name);
+        assert!(!outcome.status.success() && outcome.stderr.contains(wanted), "{}", outcome.describe());
+    }
+}

@@ -14,13 +14,6 @@ use std::path::{Path, PathBuf};
 
 /// What clang makes alone, with its own streams and exit code.
 pub fn clang_only(tools: &Tools, invocation: &Invocation) -> Result<(), DriverError> {
-    if invocation.ptx && invocation.output.is_none() && invocation.inputs.len() > 1 {
-        for input in &invocation.inputs {
-            let (inputs, output) = (vec![input.clone()], invocation.ptx_path(input));
-            clang_only(tools, &Invocation { inputs, output, ..invocation.clone() })?;
-        }
-        return Ok(());
-    }
     let command = clang_jobs::clang_only(tools, invocation);
     if trace::command(invocation, &command) {
         return Ok(());

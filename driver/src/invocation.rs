@@ -1,6 +1,7 @@
 //! What a command line asks for, free of dialect.
 
 use crate::architecture;
+use crate::options::device_file::DeviceFile;
 use crate::options::lex::{Item, MissingValue, lex};
 use crate::options::table::Meaning;
 use crate::options::{Dialect, response};
@@ -21,6 +22,8 @@ pub enum Action {
     Archive,
     /// Something that clang alone makes: preprocessed text, assembly, PTX, IR, dependencies.
     Clang,
+    /// A file of device code alone.
+    DeviceFile(DeviceFile),
     /// A shared object of one device module's LLVM IR, for programs that load device code while they run.
     DeviceModule,
     /// A shared object of a CUDA source's device code, for programs that compile while they run.
@@ -182,8 +185,8 @@ pub struct Invocation {
     pub bundles: bool,
     /// `--device`: code for GPUs, too.
     pub gpu: GpuCode,
-    /// PTX was asked for, of each source.
-    pub ptx: bool,
+    /// A file of device code was asked for, of each source.
+    pub device_file: Option<DeviceFile>,
     /// `--warpline-system`: folders that do not hold the user's code, beside those that are known.
     pub system: Vec<String>,
     /// `--warpline-registers`: registers and bytes of spills per thread, as ptxas says.
@@ -278,10 +281,10 @@ impl Invocation {
         folders
     }
 
-    /// nvcc's name for the PTX of a source; clang's would have triple and architecture in it.
-    pub fn ptx_path(&self, input: &Input) -> Option<PathBuf> {
+    /// nvcc's name for the device code of a source; clang's would have triple and architecture in it.
+    pub fn device_file_path(&self, input: &Input, kind: DeviceFile) -> Option<PathBuf> {
         let folder = self.output_folder.as_deref().unwrap_or(Path::new(""));
-        Path::new(&input.path).file_stem().map(|stem| folder.join(stem).with_extension("ptx"))
+        Path::new(&input.path).file_stem().map(|stem| folder.join(stem).with_extension(kind.suffix()))
     }
 
     /// The level of host code. nvcc's default is none; `-O2` keeps a profiled program from being slow for no reason.
@@ -314,7 +317,7 @@ struct Parser {
     language: Option<Language>,
     relocatable: Option<bool>,
     host_source: bool,
-    ptx: bool,
+    device_file: Option<DeviceFile>,
     unknown: Vec<String>,
 }
 
@@ -347,14 +350,14 @@ impl Parser {
             cautious: false,
             bundles: true,
             gpu: GpuCode::None,
-            ptx: false,
+            device_file: None,
             system: Vec::new(),
             registers: None,
             run_time: RunTimeSource::default(),
             clang_only: Vec::new(),
             ignored: Vec::new(),
         };
-        Parser { made, language: None, relocatable: None, host_source: false, ptx: false, unknown: Vec::new() }
+        Parser { made, language: None, relocatable: None, host_source: false, device_file: None, unknown: Vec::new() }
     }
 
     fn take(&mut self, item: Item) -> Result<(), UsageError> {
@@ -420,10 +423,12 @@ impl Parser {
                 made.action = Action::Clang;
                 made.clang_only.push(flag.into());
             }
-            Meaning::Ptx => {
-                self.ptx = true;
-                made.action = Action::Clang;
-                made.clang_only.extend(["--cuda-device-only".into(), "-S".into()]);
+            Meaning::DeviceFile(kind) => {
+                self.device_file = Some(kind);
+                made.action = Action::DeviceFile(kind);
+                if kind == DeviceFile::Ptx {
+                    made.clang_only.extend(["--cuda-device-only".into(), "-S".into()]);
+                }
             }
             Meaning::ListArchitectures(name) => made.action = Action::Architectures(name),
             Meaning::NvccOnly => return Err(UsageError::NvccOnly(spelled)),
@@ -575,12 +580,12 @@ impl Parser {
         if made.action != Action::Clang && made.inputs.iter().any(twice) {
             return Err(UsageError::StandardInput);
         }
-        made.ptx = self.ptx;
+        made.device_file = self.device_file;
         if let [input] = &made.inputs[..]
             && made.output.is_none()
-            && self.ptx
+            && let Some(kind) = self.device_file
         {
-            made.output = made.ptx_path(input);
+            made.output = made.device_file_path(input, kind);
         }
         if let Some(output) = &made.output
             && let Some(input) = made.inputs.iter().find(|input| same_file(Path::new(&input.path), output))
@@ -588,7 +593,7 @@ impl Parser {
             return Err(UsageError::OutputIsInput(input.path.clone()));
         }
         let results = made.sources().count();
-        if made.action == Action::Object && results > 1 && made.output.is_some() {
+        if matches!(made.action, Action::Object | Action::DeviceFile(_)) && results > 1 && made.output.is_some() {
             return Err(UsageError::OutputOfMany);
         }
         Ok(made)

@@ -9,6 +9,7 @@ pub mod clang_jobs;
 pub mod command;
 pub mod compile;
 pub mod device_code;
+mod device_image;
 mod device_module;
 mod dump;
 pub mod error;
@@ -89,6 +90,7 @@ fn serve(dialect: Dialect, arguments: &[String]) -> Result<(), DriverError> {
             Ok(())
         }
         Action::Clang => compile::clang_only(&tools, &invocation),
+        Action::DeviceFile(kind) => device_image::compile(&tools, &invocation, kind),
         Action::RunTimeSource => run_time_source::compile(&tools, &invocation),
         Action::Object => compile::objects(&tools, &invocation),
         Action::Archive => link::archive(&tools, &invocation),

@@ -9,6 +9,8 @@ use crate::device_code::registers::Assembler;
 use crate::error::DriverError;
 use crate::invocation::Invocation;
 use crate::programs::tools::Tools;
+use inkwell::module::Module;
+use std::path::Path;
 use warpline_format::run_time::{DEPENDENCIES, NAME_VARIABLE, NAMES, PTX};
 use warpline_pass::llvm::shim::quiet_context;
 use warpline_pass::{device, loadable, object};
@@ -39,29 +41,43 @@ pub fn compile(tools: &Tools, invocation: &Invocation) -> Result<(), DriverError
     let module = object::read(&context, &bitcode).map_err(|cause| lowering.failed(cause))?;
     lowering.dump.write(&module, "device-0-clang")?;
     let names = loadable::take_names(&module, NAME_VARIABLE, wanted.names);
-    let machine = device::machine(&module).map_err(|cause| lowering.failed(cause))?;
+    let text: String = names.iter().map(|name| format!("{name}\n")).collect();
+    std::fs::write(beside(NAMES), text).map_err(DriverError::writing(beside(NAMES)))?;
+    shared_object(tools, invocation, &lowering, &module, Some(&beside(PTX)), output)
+}
+
+/// From what clang made of a source's device code to the shared object `output`, and PTX in a file beside it where one is named.
+pub fn shared_object(
+    tools: &Tools,
+    invocation: &Invocation,
+    lowering: &Lowering<'_>,
+    module: &Module<'_>,
+    ptx_file: Option<&Path>,
+    output: &Path,
+) -> Result<(), DriverError> {
+    let machine = device::machine(module).map_err(|cause| lowering.failed(cause))?;
     let level = if invocation.device_debug { 0 } else { 3 };
-    device::keep_stray_accesses(&module);
+    device::keep_stray_accesses(module);
     if level == 0 {
-        device::inline_headers(&module, &tools.system_folders());
+        device::inline_headers(module, &tools.system_folders());
     }
-    device::note_locations(&module);
-    device::optimize(&module, &machine, level).map_err(|cause| lowering.failed(cause))?;
-    lowering.dump.write(&module, "device-1-optimised")?;
-    let ptx = if device::reference_cycle(&module).is_some() { Vec::new() } else { emit_ptx(&module, &machine) };
-    std::fs::write(beside(PTX), &ptx).map_err(DriverError::writing(beside(PTX)))?;
+    device::note_locations(module);
+    device::optimize(module, &machine, level).map_err(|cause| lowering.failed(cause))?;
+    lowering.dump.write(module, "device-1-optimised")?;
+    let ptx = if device::reference_cycle(module).is_some() { Vec::new() } else { emit_ptx(module, &machine) };
+    if let Some(file) = ptx_file {
+        std::fs::write(file, &ptx).map_err(DriverError::writing(file))?;
+    }
     let architectures = vec![tools.architecture, tools.asked_architecture];
     let threads = object_parts::threads();
     let assembler = Assembler::new(&tools.cuda, &invocation.ptxas, architectures, tools.temporary(), threads);
     let assembly = assembler.start(ptx, device::architecture(&machine));
-    let objects = lowering.objects(&module, &machine, level, || assembly.finish())?;
-    let text: String = names.iter().map(|name| format!("{name}\n")).collect();
-    std::fs::write(beside(NAMES), text).map_err(DriverError::writing(beside(NAMES)))?;
+    let objects = lowering.objects(module, &machine, level, || assembly.finish())?;
     loaded::link(&objects, output)
 }
 
 /// PTX without debug information.
-fn emit_ptx(module: &inkwell::module::Module<'_>, machine: &warpline_pass::llvm::Machine) -> Vec<u8> {
+fn emit_ptx(module: &Module<'_>, machine: &warpline_pass::llvm::Machine) -> Vec<u8> {
     let copy = module.clone();
     copy.strip_debug_info();
     machine.adopt(&copy);

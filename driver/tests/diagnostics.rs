@@ -197,10 +197,10 @@ int main() {
     driver.program("b").succeeded();
     driver.write(
         "c.cu",
-        "#include <cuda.h>\nint main() { CUlinkState state = nullptr; return cuInit(0) || cuLinkDestroy(state); }\n",
+        "#include <cuda.h>\nint main() { CUmipmappedArray levels = nullptr; return cuInit(0) || cuMipmappedArrayDestroy(levels); }\n",
     );
     let ran = driver.run("warpline-nvcc", "c.cu -lcuda -o c");
-    assert!(ran.code != 0 && ran.stderr.contains("undefined reference to `cuLinkDestroy'"), "{}", ran.stderr);
+    assert!(ran.code != 0 && ran.stderr.contains("undefined reference to `cuMipmappedArrayDestroy'"), "{}", ran.stderr);
     assert!(!ran.stderr.contains("cuInit"), "{}", ran.stderr);
 }
 

@@ -23,7 +23,7 @@ pub const MODULE_MAGIC: u64 = u64::from_le_bytes(*b"WLMODULE");
 /// Symbol of the [`ModuleDescriptor`] of a shared object that the runtime loads while the program runs.
 pub const LOADED_DESCRIPTOR: &str = "__warpline_loaded_module";
 /// Version of everything on this page.
-pub const ABI_VERSION: u32 = 6;
+pub const ABI_VERSION: u32 = 7;
 
 /// State of one warp, handed to every warp function. Lowered code reads and writes the fields
 /// through their offsets.
@@ -214,6 +214,8 @@ pub struct KernelDescriptor {
     pub max_threads: u32,
     /// `__launch_bounds__` second argument, or 0.
     pub min_blocks: u32,
+    /// The only block that it may be launched with (`.reqntid`), or zeroes.
+    pub required_block: [u32; 3],
     /// Where the shared variables lie that it and its callees use.
     pub shared_variables: *const SharedVariable,
     /// Their number.

@@ -348,6 +348,8 @@ pub enum AllocationKind {
     Array,
     /// An array of a program in an interpreted language, which a kernel was given. Since version 128.
     Tensor,
+    /// `cuMemMap`. Since version 1024.
+    Mapped,
 }
 
 /// A device allocation.

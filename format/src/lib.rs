@@ -7,6 +7,7 @@
 pub mod abi;
 pub mod access;
 pub mod budget;
+pub mod carried;
 pub mod chunk;
 pub mod device;
 mod devices;

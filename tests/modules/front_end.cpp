@@ -151,7 +151,7 @@ int main(int, char **arguments) {
         return 12;
     to.dstMemoryType = CU_MEMORYTYPE_ARRAY;
     to.WidthInBytes = 4;
-    if (cuMemcpy2D_(&to) != CUDA_ERROR_NOT_SUPPORTED)
+    if (cuMemcpy2D_(&to) != CUDA_ERROR_INVALID_HANDLE)
         return 13;
 
     // A kernel where a function is asked for, as CUDA has it.

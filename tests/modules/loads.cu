@@ -86,6 +86,12 @@ int main(int, char **arguments) {
             config.gridDimY = config.gridDimZ = config.blockDimY = config.blockDimZ = 1;
             config.blockDimX = threads;
             config.sharedMemBytes = shared;
+            // It is compiled for blocks of 64 threads (`nvvm.reqntid`).
+            config.blockDimX = threads / 2;
+            if (cuLaunchKernelEx(&config, kernel, list, nullptr) != CUDA_ERROR_INVALID_VALUE) {
+                return 7;
+            }
+            config.blockDimX = threads;
             CHECK(cuLaunchKernelEx(&config, kernel, list, nullptr));
         }
         CHECK(cuMemcpyDtoH(host.data(), out, n * sizeof(float)));

@@ -3,6 +3,7 @@
 //! [`table`] says what each option is called and takes, [`lex`] cuts a command line with it so that every argument
 //! belongs to exactly one [`lex::Item`], and [`crate::invocation`] gives the items their meaning.
 
+pub mod device_file;
 pub mod lex;
 pub mod response;
 pub mod table;

@@ -1,6 +1,7 @@
 //! Every option that the driver knows, as data. What is not in the table is an unknown flag and goes to clang.
 
 use super::Dialect;
+use super::device_file::DeviceFile;
 
 /// How an option takes its value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,8 +49,8 @@ pub enum Meaning {
     HostSource,
     /// Stop at assembly.
     Assembly,
-    /// Stop at PTX.
-    Ptx,
+    /// `-ptx`, `-cubin`, `-fatbin`.
+    DeviceFile(DeviceFile),
     /// Stop at LLVM IR.
     EmitLlvm,
     /// Write dependencies instead of compiling (`-M`, `-MM`).
@@ -218,7 +219,9 @@ pub const TABLE: &[Spec] = &[
     both(&["E", "preprocess"], Flag, Meaning::Preprocess),
     nvcc(&["cuda"], Flag, Meaning::HostSource),
     both(&["S", "assemble"], Flag, Meaning::Assembly),
-    nvcc(&["ptx"], Flag, Meaning::Ptx),
+    nvcc(&["ptx"], Flag, Meaning::DeviceFile(DeviceFile::Ptx)),
+    nvcc(&["cubin"], Flag, Meaning::DeviceFile(DeviceFile::Cubin)),
+    nvcc(&["fatbin"], Flag, Meaning::DeviceFile(DeviceFile::FatBinary)),
     both(&["emit-llvm"], Flag, Meaning::EmitLlvm),
     both(&["M", "MM"], Flag, Meaning::DependenciesOnly),
     nvcc(&["generate-dependencies", "generate-nonsystem-dependencies"], Flag, Meaning::DependenciesOnly),
@@ -229,7 +232,7 @@ pub const TABLE: &[Spec] = &[
     ),
     both(&["offload-device-only", "offload-host-only"], Flag, Meaning::ClangOnly),
     both(&["print-"], Joined, Meaning::ClangOnly),
-    nvcc(&["cubin", "fatbin", "optix-ir", "ltoir", "run"], Flag, Meaning::NvccOnly),
+    nvcc(&["optix-ir", "ltoir", "run"], Flag, Meaning::NvccOnly),
     nvcc(&["list-gpu-arch"], Flag, Meaning::ListArchitectures("compute")),
     nvcc(&["list-gpu-code"], Flag, Meaning::ListArchitectures("sm")),
     both(&["x"], JoinedOrSeparate, Meaning::Language),

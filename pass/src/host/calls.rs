@@ -29,7 +29,10 @@ pub(super) fn cuda_allocation(base: &str) -> Option<Names> {
         | "cuMemAllocAsync"
         | "cuMemAllocAsync_ptsz"
         | "cuMemAllocHost_v2"
-        | "cuMemHostAlloc" => Names::Target(0),
+        | "cuMemHostAlloc"
+        | "cuMemAddressReserve"
+        | "cuArrayCreate_v2"
+        | "cuArray3DCreate_v2" => Names::Target(0),
         "cudaHostRegister" | "cuMemHostRegister_v2" => Names::Memory(0),
         _ => return None,
     })

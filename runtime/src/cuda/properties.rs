@@ -114,6 +114,8 @@ pub fn attribute(device: &Device, which: c_int) -> Option<c_int> {
         // Memory domains, NUMA numbers: one, or none.
         126 => 1,
         131 | 134 => -1,
+        // Virtual memory management, and descriptors for sharing its memory.
+        102 | 103 => 1,
         // ECC, timeouts, graphs' neighbours: not there.
         17
         | 18

@@ -4,10 +4,12 @@ use super::calls::{Place, allocating, copied, filled, flat, moving, rows};
 use crate::cuda::copy_kind::{BY_ADDRESS, ON_DEVICE, TO_DEVICE, TO_HOST};
 use crate::cuda::error::Error;
 use crate::cuda::types::StreamHandle;
+use crate::gpu::devices::{returned, settle};
 use crate::output::message;
 use crate::paths::Entry;
-use std::ffi::{c_int, c_uchar, c_uint, c_ushort, c_void};
-use warpline_format::event::AllocationKind;
+use crate::state::runtime::lock;
+use std::ffi::{c_int, c_uchar, c_uint, c_ulonglong, c_ushort, c_void};
+use warpline_format::event::{AllocationKind, Event};
 
 allocating! {
     /// `cuMemAllocPitch`
@@ -117,4 +119,46 @@ moving! {
     /// `cuMemsetD2D32Async`
     fill_rows_32_async(to: *mut c_void, pitch: usize, value: c_uint, width: usize, height: usize, stream: StreamHandle)
         |code, entry| filled(code, rows(to, pitch), (width * 4, height), entry);
+}
+
+/// `cuMemMap`
+///
+/// # Safety
+/// As for CUDA's function.
+pub unsafe fn map(
+    real: unsafe extern "C" fn(u64, usize, usize, u64, c_ulonglong) -> Error,
+    start: u64,
+    bytes: usize,
+    offset: usize,
+    handle: u64,
+    flags: c_ulonglong,
+    entry: Entry,
+) -> Error {
+    let mut address = start as *mut c_void;
+    // SAFETY: handed through; the address is where it is looked for.
+    unsafe {
+        let code = real(start, bytes, offset, handle, flags);
+        super::calls::allocated(code, &raw mut address, bytes, AllocationKind::Mapped, entry)
+    }
+}
+
+/// `cuMemUnmap`
+///
+/// # Safety
+/// As for CUDA's function.
+pub unsafe fn unmap(real: unsafe extern "C" fn(u64, usize) -> Error, start: u64, bytes: usize, entry: Entry) -> Error {
+    settle();
+    // SAFETY: handed through.
+    let code = returned(unsafe { real(start, bytes) });
+    if code == crate::cuda::error::SUCCESS
+        && let Some(mut runtime) = lock()
+    {
+        let path = runtime.path(entry);
+        let gone: Vec<u64> =
+            runtime.memory.registry.within(start, start + bytes as u64).map(|live| live.start()).collect();
+        for live in gone.into_iter().filter_map(|start| runtime.memory.free(start)).collect::<Vec<_>>() {
+            runtime.trace.event(Event::Free { id: live.id, path });
+        }
+    }
+    code
 }

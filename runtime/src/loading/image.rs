@@ -6,6 +6,7 @@ use crate::output::message;
 use std::ffi::CStr;
 use std::path::PathBuf;
 use std::slice;
+use warpline_format::carried;
 
 /// An image that can be loaded.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -14,6 +15,8 @@ pub enum Image<'a> {
     Object(&'a [u8]),
     /// PTX of NVRTC's: the shared object of the same source.
     Compiled(PathBuf),
+    /// PTX that `warpline-cc -ptx` wrote: the shared object that goes with it.
+    Carried(Vec<u8>),
     /// LLVM IR as text.
     Ir(&'a str),
 }
@@ -53,6 +56,12 @@ impl<'a> Image<'a> {
         // SAFETY: by the contract.
         let text = unsafe { CStr::from_ptr(data.cast()) }.to_str().map_err(|_| error::INVALID_KERNEL_IMAGE)?;
         if text.contains(".version") && text.contains(".target") {
+            if let Some(found) = carried::find(text) {
+                return found.map(Image::Carried).map_err(|cause| {
+                    message::note(&cause.to_string());
+                    error::INVALID_KERNEL_IMAGE
+                });
+            }
             return match mark::find(text) {
                 Some(found) => found.map(Image::Compiled).map_err(|cause| {
                     message::note(&cause.to_string());
@@ -81,9 +90,10 @@ fn object_bytes(header: &[u8]) -> Result<usize, Error> {
         .ok_or(error::INVALID_KERNEL_IMAGE)
 }
 
-fn foreign(what: &str) -> Error {
+pub fn foreign(what: &str) -> Error {
     message::note(&format!(
-        "a module is {what}, which the CPU device cannot run: hand over LLVM IR, or what warpline-cc --warpline-module makes of it"
+        "a module is {what}, which the CPU device cannot run: let warpline-nvcc compile its source (-ptx, -cubin, -fatbin), or hand \
+         over LLVM IR"
     ));
     error::NO_KERNEL_IMAGE_FOR_DEVICE
 }

@@ -1,11 +1,11 @@
 //! Device code that arrives while the program runs: images of modules, and the kernels in them.
 //!
-//! An image is a shared object that `warpline-cc --warpline-module` made, LLVM IR, of which it is made here, or PTX that NVRTC
-//! handed out, which names one.
+//! An image is a shared object that `warpline-cc --warpline-module` made, LLVM IR, of which it is made here, PTX that NVRTC
+//! handed out, which names one, or PTX that `warpline-cc -ptx` wrote, which carries one.
 
 mod compile;
 pub(crate) mod entered;
-mod image;
+pub(crate) mod image;
 mod object;
 
 use crate::cuda::error::{self, Error};
@@ -28,6 +28,7 @@ impl Runtime {
         // SAFETY: by the contract.
         let descriptor = match unsafe { Image::at(data) }? {
             Image::Object(bytes) => object::load_bytes(bytes).map_err(refused)?,
+            Image::Carried(bytes) => object::load_bytes(&bytes).map_err(refused)?,
             Image::Compiled(path) => object::load_file(&path).map_err(refused)?,
             Image::Ir(text) => object::load_file(&compile::shared_object(text)?).map_err(refused)?,
         };

@@ -4,6 +4,7 @@ use super::allocator::{Allocator, LARGE_UNIT};
 use super::registry::{Live, Registry};
 use super::windows::{PAGE, Window, WindowError};
 use crate::memory::images::Images;
+use crate::memory::mappings::Mappings;
 use warpline_format::abi::windows as places;
 use warpline_format::event::{AllocationKind, PathId};
 
@@ -36,16 +37,18 @@ pub enum MemoryError {
 /// All device-reachable memory.
 #[derive(Debug)]
 pub struct DeviceMemory {
-    window: Window,
-    allocator: Allocator,
+    pub(super) window: Window,
+    pub(super) allocator: Allocator,
     /// End of the part of the small arena that is open.
     open: u64,
     /// Allocations by address.
     pub registry: Registry,
     /// Arrays, and the objects through which kernels read and write them.
     pub images: Images,
+    /// Addresses and memory that the program puts together itself.
+    pub mappings: Mappings,
     /// Bytes in use that count against the device's memory.
-    used: u64,
+    pub(super) used: u64,
     total: u64,
 }
 
@@ -79,6 +82,7 @@ impl DeviceMemory {
             open,
             registry: Registry::default(),
             images: Images::default(),
+            mappings: Mappings::default(),
             used: 0,
             total,
         })

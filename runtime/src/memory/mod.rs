@@ -4,6 +4,8 @@ pub mod allocator;
 mod device_memory;
 pub mod host;
 pub mod images;
+pub mod mapped;
+pub mod mappings;
 pub mod registry;
 pub mod rows;
 pub mod windows;

@@ -142,6 +142,11 @@ impl Registry {
         Some(live)
     }
 
+    /// The live allocations that start in `first .. end`.
+    pub fn within(&self, first: u64, end: u64) -> impl Iterator<Item = &Live> {
+        self.live.range(first..end).map(|(_, live)| live)
+    }
+
     /// The live allocation that holds `address`.
     #[inline]
     pub fn find(&self, address: u64) -> Option<&Live> {

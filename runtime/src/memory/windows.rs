@@ -127,6 +127,40 @@ impl Window {
         if done == 0 { Ok(()) } else { Err(WindowError::Commit { bytes, source: std::io::Error::last_os_error() }) }
     }
 
+    /// Puts a file's bytes at addresses, without access.
+    pub fn map(&self, start: u64, bytes: u64, file: i32, offset: u64) -> std::io::Result<()> {
+        self.put(start, bytes, libc::MAP_SHARED, file, offset)
+    }
+
+    /// Takes away what [`Window::map`] has put there.
+    pub fn unmap(&self, start: u64, bytes: u64) -> std::io::Result<()> {
+        self.put(start, bytes, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE, -1, 0)
+    }
+
+    fn put(&self, start: u64, bytes: u64, flags: i32, file: i32, offset: u64) -> std::io::Result<()> {
+        if !self.mapped {
+            return Ok(());
+        }
+        debug_assert!(self.holds_pages(start, bytes));
+        let (place, length) = (start as *mut libc::c_void, bytes as usize);
+        // SAFETY: the range lies in this window's own mapping; the caller gives up its content.
+        let done =
+            unsafe { libc::mmap(place, length, libc::PROT_NONE, flags | libc::MAP_FIXED, file, offset as libc::off_t) };
+        if done == libc::MAP_FAILED { Err(std::io::Error::last_os_error()) } else { Ok(()) }
+    }
+
+    /// Says what may be done with what [`Window::map`] has put there.
+    pub fn protect(&self, start: u64, bytes: u64, read: bool, write: bool) {
+        if !self.mapped {
+            return;
+        }
+        debug_assert!(self.holds_pages(start, bytes));
+        let right = |given: bool, right: i32| if given { right } else { libc::PROT_NONE };
+        let rights = right(read, libc::PROT_READ) | right(write, libc::PROT_WRITE);
+        // SAFETY: the range lies in this window's own mapping.
+        unsafe { libc::mprotect(start as *mut libc::c_void, bytes as usize, rights) };
+    }
+
     /// Gives the pages back and closes them.
     pub fn decommit(&self, start: u64, bytes: u64) {
         if !self.mapped {

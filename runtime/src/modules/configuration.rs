@@ -80,6 +80,11 @@ pub(crate) fn check(
         );
         return refuse(error::INVALID_VALUE, why);
     }
+    let wanted = kernel.required_block;
+    if wanted[0] != 0 && block != wanted {
+        let why = format!("it is compiled for blocks of {wanted:?} threads (.reqntid), and no others, not {block:?}");
+        return refuse(error::INVALID_VALUE, why);
+    }
     if kernel.max_threads != 0 && threads > u64::from(kernel.max_threads) {
         let why = format!("its __launch_bounds__ allow {} threads, not {threads}", kernel.max_threads);
         return refuse(error::LAUNCH_OUT_OF_RESOURCES, why);

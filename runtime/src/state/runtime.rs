@@ -323,6 +323,7 @@ impl Runtime {
             AllocationKind::DeviceHeap,
             AllocationKind::Array,
             AllocationKind::Tensor,
+            AllocationKind::Mapped,
         ];
         let gone: Vec<u64> =
             self.memory.registry.iter().filter(|live| kinds.contains(&live.kind)).map(|live| live.start()).collect();

@@ -131,6 +131,7 @@ pub fn register_with_binary(
                 resource_count: 1,
                 max_threads: 0,
                 min_blocks: 0,
+                required_block: [0; 3],
                 shared_variables: std::ptr::null(),
                 shared_variable_count: 0,
             }

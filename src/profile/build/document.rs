@@ -406,6 +406,7 @@ fn allocation_kind(kind: AllocationKind) -> &'static str {
         AllocationKind::Named => "named",
         AllocationKind::Array => "cudaMallocArray",
         AllocationKind::Tensor => "tensor",
+        AllocationKind::Mapped => "cuMemMap",
     }
 }
 

@@ -179,11 +179,15 @@ impl<'c> Tables<'_, 'c> {
                 self.record(&[name, self.int(32, u64::from(offset)), self.int(32, u64::from(bytes))])
             })
             .collect();
-        let bound = |key: &str| {
+        let sizes = |key: &str| -> Vec<u64> {
             let text = kernel.string_attribute(key).unwrap_or_default();
-            let numbers: Vec<u64> = text.split(',').filter_map(|part| part.trim().parse().ok()).collect();
-            if numbers.is_empty() { 0 } else { numbers.iter().product() }
+            text.split(',').filter_map(|part| part.trim().parse().ok()).collect()
         };
+        let bound =
+            |key: &str| Some(sizes(key)).filter(|sizes| !sizes.is_empty()).map_or(0, |all| all.iter().product());
+        // Dimensions that are not named are 1.
+        let required = sizes("nvvm.reqntid");
+        let required = |axis| if required.is_empty() { 0 } else { required.get(axis).copied().unwrap_or(1) };
         Ok(self.record(&[
             self.text(&name),
             self.int(32, number as u64),
@@ -207,6 +211,9 @@ impl<'c> Tables<'_, 'c> {
                 [bound("nvvm.reqntid"), bound("nvvm.maxntid")].into_iter().find(|&threads| threads != 0).unwrap_or(0),
             ),
             self.int(32, bound("nvvm.minctasm")),
+            self.int(32, required(0)),
+            self.int(32, required(1)),
+            self.int(32, required(2)),
             self.list("warpline.shared_variables", &shared),
             self.int(64, shared.len() as u64),
         ]))

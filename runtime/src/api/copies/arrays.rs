@@ -24,7 +24,7 @@ const CUBE: c_uint = 4;
 const ROW_UNIT: u64 = 32;
 
 /// An array's memory, and its handle.
-fn allocate(
+pub(in crate::api) fn allocate(
     runtime: &mut Runtime,
     place: *mut ArrayHandle,
     desc: *const ChannelDesc,
@@ -61,7 +61,7 @@ pub fn array(runtime: &Runtime, handle: *const c_void) -> Result<Array, Error> {
 }
 
 /// `height` rows of `width` bytes of an array from a place in its first slice.
-fn part(array: &Array, x: usize, y: usize, width: usize, height: usize) -> Result<Rows, Error> {
+pub(in crate::api) fn part(array: &Array, x: usize, y: usize, width: usize, height: usize) -> Result<Rows, Error> {
     let row = u64::from(array.image.size[0]) * array.image.format.bytes();
     let fits = |from: usize, count: usize, limit: u64| from.checked_add(count).is_some_and(|end| end as u64 <= limit);
     if !fits(x, width, row) || !fits(y, height, u64::from(array.image.size[1])) {
@@ -97,7 +97,7 @@ fn pieces(array: &Array, x: usize, y: usize, bytes: usize) -> Vec<[usize; 4]> {
 
 /// # Safety
 /// `from` is valid for `bytes` bytes where it is on the host.
-unsafe fn write(
+pub(in crate::api) unsafe fn write(
     runtime: &mut Runtime,
     (to, x, y): (ArrayHandle, usize, usize),
     from: *const c_void,
@@ -118,7 +118,7 @@ unsafe fn write(
 
 /// # Safety
 /// `to` is valid for `bytes` bytes where it is on the host.
-unsafe fn read(
+pub(in crate::api) unsafe fn read(
     runtime: &mut Runtime,
     to: *mut c_void,
     (from, x, y): (ArrayHandle, usize, usize),

@@ -90,6 +90,40 @@ fn sampler(resource: &ResourceDesc, desc: &TextureDesc, format: Format) -> Resul
     })
 }
 
+/// A texture object's handle.
+pub(in crate::api) fn create(
+    runtime: &mut Runtime,
+    resource: &ResourceDesc,
+    description: &TextureDesc,
+    view: Option<&ViewDesc>,
+) -> Result<u64, Error> {
+    let image = image(runtime, resource)?;
+    if view.is_some_and(|view| view.format != 0 || view.parts[2] != 0) {
+        crate::output::message::note("texture objects with a resource view are not supported");
+        return Err(error::NOT_SUPPORTED);
+    }
+    let sampler = sampler(resource, description, image.format)?;
+    Ok(runtime.memory.images.add_texture(image, sampler, (*resource, *description)))
+}
+
+/// Whether a read of a resource can give floats.
+pub(in crate::api) fn can_read_as_floats(runtime: &Runtime, resource: &ResourceDesc) -> Result<bool, Error> {
+    let format = image(runtime, resource)?.format;
+    Ok(format.can_normalise() || format.is_float())
+}
+
+/// A surface object's handle.
+pub(in crate::api) fn create_surface(runtime: &mut Runtime, resource: &ResourceDesc) -> Result<u64, Error> {
+    if resource.kind != ResourceDesc::ARRAY {
+        return Err(error::INVALID_VALUE);
+    }
+    let array = array(runtime, resource.resource.place as ArrayHandle)?;
+    if array.flags & SURFACE == 0 {
+        return Err(error::INVALID_VALUE);
+    }
+    Ok(runtime.memory.images.add_surface(array.image, *resource))
+}
+
 api! {
     /// Creates a texture object. Views that change the format or leave out parts are not supported.
     fn cudaCreateTextureObject(
@@ -102,13 +136,7 @@ api! {
         // SAFETY: null or valid by the contract.
         let (resource, description, view) = unsafe { (resource.as_ref(), description.as_ref(), view.as_ref()) };
         let (Some(resource), Some(description)) = (resource, description) else { return Err(error::INVALID_VALUE) };
-        let image = image(runtime, resource)?;
-        if view.is_some_and(|view| view.format != 0 || view.parts[2] != 0) {
-            crate::output::message::note("texture objects with a resource view are not supported");
-            return Err(error::NOT_SUPPORTED);
-        }
-        let sampler = sampler(resource, description, image.format)?;
-        let handle = runtime.memory.images.add_texture(image, sampler, (*resource, *description));
+        let handle = create(runtime, resource, description, view)?;
         // SAFETY: by the contract.
         unsafe { put(object, handle) }
     }
@@ -141,14 +169,7 @@ api! {
         let _ = entry;
         // SAFETY: null or valid by the contract.
         let resource = unsafe { resource.as_ref() }.ok_or(error::INVALID_VALUE)?;
-        if resource.kind != ResourceDesc::ARRAY {
-            return Err(error::INVALID_VALUE);
-        }
-        let array = array(runtime, resource.resource.place as ArrayHandle)?;
-        if array.flags & SURFACE == 0 {
-            return Err(error::INVALID_VALUE);
-        }
-        let handle = runtime.memory.images.add_surface(array.image, *resource);
+        let handle = create_surface(runtime, resource)?;
         // SAFETY: by the contract.
         unsafe { put(object, handle) }
     }

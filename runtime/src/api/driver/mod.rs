@@ -1,18 +1,23 @@
 //! Functions of CUDA's driver API, version 13.0, that programs mix into those of the runtime, and those that load code while the program runs.
 //! Names are those of the symbols, as `cuda.h` defines them (`cuMemAlloc` is `cuMemAlloc_v2`).
 
+pub mod arrays;
 pub mod context;
 pub mod copy;
 pub mod device;
 pub mod entry_points;
 pub mod errors;
+mod formats;
 pub mod launches;
 pub mod libraries;
+pub mod links;
 pub mod memory;
 pub mod modules;
 pub mod occupancy;
 pub mod rectangles;
 pub mod streams;
+pub mod textures;
+pub mod virtual_memory;
 
 use crate::cuda::error::Error;
 use crate::cuda::result::of;
@@ -47,18 +52,22 @@ macro_rules! driver_api {
 pub(crate) use driver_api;
 
 /// All of the driver's functions, a list for each file.
-static OFFERED: [&[entry_points::Offered]; 11] = [
+static OFFERED: [&[entry_points::Offered]; 15] = [
+    arrays::OFFERED,
     context::OFFERED,
     copy::OFFERED,
     device::OFFERED,
     errors::OFFERED,
     launches::OFFERED,
     libraries::OFFERED,
+    links::OFFERED,
     memory::OFFERED,
     modules::OFFERED,
     occupancy::OFFERED,
     rectangles::OFFERED,
     streams::OFFERED,
+    textures::OFFERED,
+    virtual_memory::OFFERED,
 ];
 
 /// Runs a call of the driver API and gives its code.

@@ -1,11 +1,15 @@
 //! Copies of rectangles and boxes by the driver API (`cuMemcpy2D`, `cuMemcpy3D`), recorded as the runtime's own.
 
 use super::driver_api;
+use crate::api::copies::arrays::{array, part};
 use crate::api::copies::copy::rows;
 use crate::cuda::copy_kind::{BY_ADDRESS, ON_DEVICE, TO_DEVICE, TO_HOST};
 use crate::cuda::error::{self, Error};
 use crate::cuda::types::StreamHandle;
 use crate::graphs::{CopyWork, Work};
+use crate::memory::images::Array;
+use crate::memory::rows::Rows;
+use crate::state::runtime::Runtime;
 use std::ffi::{c_int, c_uint, c_void};
 
 /// `CUmemorytype`.
@@ -77,14 +81,24 @@ impl Deep {
         match self.kind {
             HOST => Ok(self.host),
             DEVICE | UNIFIED => Ok(self.device),
-            ARRAY => {
-                crate::output::message::note(
-                    "cuMemcpy2D, cuMemcpy3D: copies of arrays are not supported; cudaMemcpy3D copies them",
-                );
-                Err(error::NOT_SUPPORTED)
-            }
             _ => Err(error::INVALID_VALUE),
         }
+    }
+
+    /// Rows of a slice of an array: places and widths are in bytes, as elsewhere.
+    fn part(&self, array: &Array, slice: usize, area: [usize; 2]) -> Result<Rows, Error> {
+        let fits = |slice: &usize| *slice < array.image.size[2] as usize;
+        let slice = self.z.checked_add(slice).filter(fits).ok_or(error::INVALID_VALUE)?;
+        let Rows { start, pitch } = part(array, self.x, self.y, area[0], area[1])?;
+        Ok(Rows { start: start + slice as u64 * array.image.slice, pitch })
+    }
+
+    /// Rows of a slice of what it names.
+    fn rows(&self, runtime: &Runtime, slice: usize, area: [usize; 2]) -> Result<Rows, Error> {
+        if self.kind == ARRAY {
+            return self.part(&array(runtime, self.array)?, slice, area);
+        }
+        self.slice(slice, area).map(|(first, pitch)| rows(first, pitch))
     }
 
     /// First byte of a slice; bytes between rows. A pitch of 0 means rows side by side.
@@ -107,8 +121,10 @@ impl Cuboid {
         Cuboid { from: Deep::of(from), to: Deep::of(to), width, height, depth: 1 }
     }
 
-    fn work(&self) -> Result<CopyWork, Error> {
-        let kind = match (self.from.kind, self.to.kind) {
+    fn work(&self, runtime: &Runtime) -> Result<CopyWork, Error> {
+        // Arrays are the device's.
+        let place = |end: &Deep| if end.kind == ARRAY { DEVICE } else { end.kind };
+        let kind = match (place(&self.from), place(&self.to)) {
             (HOST, HOST) => 0,
             (HOST, DEVICE) => TO_DEVICE,
             (DEVICE, HOST) => TO_HOST,
@@ -117,9 +133,8 @@ impl Cuboid {
         };
         let area = [self.width, self.height];
         let piece = |slice| {
-            let (to, to_pitch) = self.to.slice(slice, area)?;
-            let (from, from_pitch) = self.from.slice(slice, area)?;
-            Ok((rows(to, to_pitch), rows(from, from_pitch), self.width as u64, self.height as u64))
+            let (to, from) = (self.to.rows(runtime, slice, area)?, self.from.rows(runtime, slice, area)?);
+            Ok((to, from, self.width as u64, self.height as u64))
         };
         let pieces = (0..self.depth).map(piece).collect::<Result<_, Error>>()?;
         Ok(CopyWork { pieces, kind: kind as c_int })
@@ -128,47 +143,62 @@ impl Cuboid {
 
 /// # Safety
 /// Null, which is refused, or valid.
-unsafe fn rectangle(parameters: *const Rectangle) -> Result<Work, Error> {
+unsafe fn rectangle(runtime: &Runtime, parameters: *const Rectangle) -> Result<Work, Error> {
     // SAFETY: by the contract.
     let found = unsafe { parameters.as_ref() }.ok_or(error::INVALID_VALUE)?;
-    Cuboid::of(*found).work().map(Work::Copy)
+    Cuboid::of(*found).work(runtime).map(Work::Copy)
 }
 
 /// # Safety
 /// Null, which is refused, or valid.
-unsafe fn cuboid(parameters: *const Cuboid) -> Result<Work, Error> {
+unsafe fn cuboid(runtime: &Runtime, parameters: *const Cuboid) -> Result<Work, Error> {
     // SAFETY: by the contract.
-    unsafe { parameters.as_ref() }.ok_or(error::INVALID_VALUE)?.work().map(Work::Copy)
+    unsafe { parameters.as_ref() }.ok_or(error::INVALID_VALUE)?.work(runtime).map(Work::Copy)
 }
 
 driver_api! {
     /// Copies a rectangle.
     fn cuMemcpy2D_v2(parameters: *const Rectangle) needs Context |runtime, entry| {
         // SAFETY: by the contract.
-        unsafe { runtime.perform(&rectangle(parameters)?, 0, entry) }
+        unsafe {
+            let work = rectangle(runtime, parameters)?;
+            runtime.perform(&work, 0, entry)
+        }
     }
 
     /// Copies a rectangle, however its rows are aligned.
     fn cuMemcpy2DUnaligned_v2(parameters: *const Rectangle) needs Context |runtime, entry| {
         // SAFETY: by the contract.
-        unsafe { runtime.perform(&rectangle(parameters)?, 0, entry) }
+        unsafe {
+            let work = rectangle(runtime, parameters)?;
+            runtime.perform(&work, 0, entry)
+        }
     }
 
     /// Copies a rectangle in a stream, which is at once.
     fn cuMemcpy2DAsync_v2(parameters: *const Rectangle, stream: StreamHandle) needs Context |runtime, entry| {
         // SAFETY: by the contract.
-        unsafe { runtime.submit(stream as usize, rectangle(parameters)?, entry) }
+        unsafe {
+            let work = rectangle(runtime, parameters)?;
+            runtime.submit(stream as usize, work, entry)
+        }
     }
 
     /// Copies a box.
     fn cuMemcpy3D_v2(parameters: *const Cuboid) needs Context |runtime, entry| {
         // SAFETY: by the contract.
-        unsafe { runtime.perform(&cuboid(parameters)?, 0, entry) }
+        unsafe {
+            let work = cuboid(runtime, parameters)?;
+            runtime.perform(&work, 0, entry)
+        }
     }
 
     /// Copies a box in a stream, which is at once.
     fn cuMemcpy3DAsync_v2(parameters: *const Cuboid, stream: StreamHandle) needs Context |runtime, entry| {
         // SAFETY: by the contract.
-        unsafe { runtime.submit(stream as usize, cuboid(parameters)?, entry) }
+        unsafe {
+            let work = cuboid(runtime, parameters)?;
+            runtime.submit(stream as usize, work, entry)
+        }
     }
 }

@@ -1,0 +1,75 @@
+//! `-ptx`, `-cubin` and `-fatbin`: device code in a file of its own, for programs that load it while they run. A cubin or a fat
+//! binary is a shared object for the CPU device; PTX is clang's, and carries such an object as comments, which the runtime loads.
+
+use crate::compile;
+use crate::device_code::loaded::Lowering;
+use crate::error::DriverError;
+use crate::invocation::{Input, Invocation, Language};
+use crate::options::device_file::DeviceFile;
+use crate::programs::tools::Tools;
+use crate::run_time_source;
+use crate::trace;
+use std::path::Path;
+use warpline_format::carried;
+use warpline_format::visible;
+use warpline_pass::llvm::shim::quiet_context;
+use warpline_pass::{loadable, object};
+
+/// Makes the file of each source.
+pub fn compile(tools: &Tools, invocation: &Invocation, kind: DeviceFile) -> Result<(), DriverError> {
+    for input in &invocation.inputs {
+        let inputs = vec![input.clone()];
+        let output = invocation.output.clone().or_else(|| invocation.device_file_path(input, kind));
+        let asked = Invocation { inputs, output, ..invocation.clone() };
+        let Some(output) = &asked.output else { continue };
+        match kind {
+            DeviceFile::Ptx => ptx(tools, &asked, input, output)?,
+            DeviceFile::Cubin | DeviceFile::FatBinary => {
+                trace::line(
+                    &asked,
+                    &format!("warpline: lower the device code of {} -> {}", input.path, output.display()),
+                );
+                if !asked.dry_run {
+                    image(tools, &asked, input, output)?;
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// A shared object of a source's device code.
+fn image(tools: &Tools, invocation: &Invocation, input: &Input, output: &Path) -> Result<(), DriverError> {
+    let bitcode = tools.temporary().join("device.bc");
+    compile::device_bitcode(tools, invocation, input, &bitcode)?;
+    let lowering = Lowering::new(invocation, &input.path, tools.system_folders());
+    let context = quiet_context();
+    let module = object::read(&context, &bitcode).map_err(|cause| lowering.failed(cause))?;
+    lowering.dump.write(&module, "device-0-clang")?;
+    if !loadable::has_kernel(&module) {
+        return Err(lowering.failed("there is no kernel in it"));
+    }
+    run_time_source::shared_object(tools, invocation, &lowering, &module, None, output)
+}
+
+/// PTX, with such an object where there can be one: what it is for is not known, and PTX without is as good to read.
+fn ptx(tools: &Tools, invocation: &Invocation, input: &Input, output: &Path) -> Result<(), DriverError> {
+    compile::clang_only(tools, invocation)?;
+    if invocation.dry_run || input.language != Language::Cuda || !output.is_file() {
+        return Ok(());
+    }
+    let made = tools.temporary().join("carried.so");
+    let code = match image(tools, invocation, input, &made) {
+        Ok(()) => std::fs::read(&made).map_err(DriverError::reading(&made))?,
+        Err(cause) => {
+            let cause = visible::message(&cause.to_string()).into_owned();
+            eprintln!(
+                "warpline-cc: note: {} can be read, and not be loaded on the CPU device: {cause}",
+                output.display()
+            );
+            return Ok(());
+        }
+    };
+    let text = std::fs::read_to_string(output).map_err(DriverError::reading(output))?;
+    std::fs::write(output, carried::carrying(&text, &code)).map_err(DriverError::writing(output))
+}

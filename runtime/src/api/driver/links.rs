@@ -1,0 +1,127 @@
+//! Linking of device code at run time. Device code for the CPU device is whole when it is compiled, so there is nothing to put
+//! together: one image passes through, and the toolkit's own libraries, which are part of the runtime, are taken.
+
+use super::driver_api;
+use crate::api::put;
+use crate::cuda::error::{self, Error};
+use crate::loading::image::{Image, foreign};
+use std::ffi::{CStr, OsStr, c_char, c_int, c_uint, c_void};
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+/// `CU_JIT_INPUT_LIBRARY`.
+const LIBRARY: c_int = 4;
+/// Libraries of the toolkit's begin so (`libcudadevrt.a`, `cudadevrt.lib`).
+const OWN: [&str; 2] = ["libcudadevrt", "cudadevrt"];
+
+/// `CUlinkState`.
+#[derive(Default)]
+pub struct Link {
+    /// The image, and a zero.
+    image: Option<Vec<u8>>,
+}
+
+impl Link {
+    fn add(&mut self, mut bytes: Vec<u8>) -> Result<(), Error> {
+        bytes.push(0);
+        // SAFETY: a whole file, with a zero behind it.
+        unsafe { Image::at(bytes.as_ptr()) }?;
+        if self.image.is_some() {
+            return Err(foreign("one that is linked of several images"));
+        }
+        self.image = Some(bytes);
+        Ok(())
+    }
+}
+
+/// # Safety
+/// Null, or what `cuLinkCreate` gave and `cuLinkDestroy` did not get.
+unsafe fn state<'a>(link: *mut Link) -> Result<&'a mut Link, Error> {
+    // SAFETY: by the contract.
+    unsafe { link.as_mut() }.ok_or(error::INVALID_RESOURCE_HANDLE)
+}
+
+driver_api! {
+    /// Begins. The options of a compiler of PTX have no effect.
+    fn cuLinkCreate_v2(
+        _count: c_uint,
+        _options: *mut c_int,
+        _values: *mut *mut c_void,
+        place: *mut *mut Link,
+    ) needs Context |runtime, entry| {
+        let _ = (runtime, entry);
+        if place.is_null() {
+            return Err(error::INVALID_VALUE);
+        }
+        // SAFETY: by the contract.
+        unsafe { put(place, Box::into_raw(Box::default())) }
+    }
+
+    /// Adds an image in memory.
+    fn cuLinkAddData_v2(
+        link: *mut Link,
+        kind: c_int,
+        data: *mut c_void,
+        bytes: usize,
+        _name: *const c_char,
+        _count: c_uint,
+        _options: *mut c_int,
+        _values: *mut *mut c_void,
+    ) needs Context |runtime, entry| {
+        let _ = (runtime, entry);
+        if data.is_null() || bytes == 0 || kind == LIBRARY {
+            return Err(error::INVALID_VALUE);
+        }
+        // SAFETY: by the contract.
+        unsafe { state(link)?.add(std::slice::from_raw_parts(data.cast::<u8>(), bytes).to_vec()) }
+    }
+
+    /// Adds an image in a file, or a library of the toolkit's.
+    fn cuLinkAddFile_v2(
+        link: *mut Link,
+        kind: c_int,
+        path: *const c_char,
+        _count: c_uint,
+        _options: *mut c_int,
+        _values: *mut *mut c_void,
+    ) needs Context |runtime, entry| {
+        let _ = (runtime, entry);
+        if path.is_null() {
+            return Err(error::INVALID_VALUE);
+        }
+        // SAFETY: a string by the contract.
+        let path = Path::new(OsStr::from_bytes(unsafe { CStr::from_ptr(path) }.to_bytes()));
+        let name = path.file_name().map(|name| name.to_string_lossy()).unwrap_or_default();
+        // SAFETY: by the contract.
+        let link = unsafe { state(link)? };
+        if kind == LIBRARY {
+            return if OWN.iter().any(|own| name.starts_with(own)) { Ok(()) } else { Err(foreign("a library of nvcc's")) };
+        }
+        link.add(std::fs::read(path).map_err(|_| error::FILE_NOT_FOUND)?)
+    }
+
+    /// Gives the image, which is the link's own.
+    fn cuLinkComplete(link: *mut Link, place: *mut *mut c_void, bytes: *mut usize) needs Context |runtime, entry| {
+        let _ = (runtime, entry);
+        // SAFETY: by the contract.
+        let image = unsafe { state(link)? }.image.as_mut().ok_or(error::INVALID_VALUE)?;
+        // SAFETY: by the contract; nobody needs to know how long it is.
+        unsafe {
+            if !bytes.is_null() {
+                put(bytes, image.len() - 1)?;
+            }
+            put(place, image.as_mut_ptr().cast())
+        }
+    }
+
+    /// Ends.
+    fn cuLinkDestroy(link: *mut Link) needs Context |runtime, entry| {
+        let _ = (runtime, entry);
+        if link.is_null() {
+            return Err(error::INVALID_RESOURCE_HANDLE);
+        }
+        // SAFETY: it came from `cuLinkCreate`, by the contract.
+        drop(unsafe { Box::from_raw(link) });
+        Ok(())
+    }
+}

@@ -1,0 +1,182 @@
+//! Texture and surface objects of the driver API: the same as the runtime's.
+
+use super::driver_api;
+use super::formats::{channels, format_of};
+use crate::api::copies::textures;
+use crate::api::put;
+use crate::cuda::error::{self, Error};
+use crate::cuda::types::{ChannelDesc, Resource, ResourceDesc, TextureDesc, ViewDesc};
+use crate::texture::format::Format;
+use std::ffi::{c_int, c_uint, c_ulonglong};
+
+/// `CU_TRSF_READ_AS_INTEGER`, `CU_TRSF_NORMALIZED_COORDINATES`, `CU_TRSF_SRGB`.
+const AS_INTEGERS: c_uint = 1;
+const NORMALISED: c_uint = 2;
+const SRGB: c_uint = 0x10;
+
+/// `CUDA_RESOURCE_DESC`: the union's longest members are laid over one another.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct Described {
+    kind: c_int,
+    place: usize,
+    format: c_int,
+    channels: c_uint,
+    width: usize,
+    height: usize,
+    pitch: usize,
+    reserved: [u64; 11],
+    flags: c_uint,
+}
+
+/// `CUDA_TEXTURE_DESC`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct Sampling {
+    address_modes: [c_int; 3],
+    filter_mode: c_int,
+    flags: c_uint,
+    anisotropy: c_uint,
+    levels: [u32; 4],
+    border: [f32; 4],
+    reserved: [c_int; 12],
+}
+
+const _: () = assert!(size_of::<Described>() == 144 && size_of::<Sampling>() == 104);
+
+impl Described {
+    /// In the runtime's words; kinds of resources have the same numbers.
+    fn resource(&self) -> Result<ResourceDesc, Error> {
+        let memory = matches!(self.kind, ResourceDesc::LINEAR | ResourceDesc::PITCH_2D);
+        let desc = if memory {
+            channels(self.format, self.channels)?
+        } else {
+            ChannelDesc { x: 0, y: 0, z: 0, w: 0, kind: 0 }
+        };
+        let Described { place, width, height, pitch, .. } = *self;
+        let resource = Resource { place, desc, width, height, pitch, reserved: [0; 9] };
+        Ok(ResourceDesc { kind: self.kind, resource, flags: self.flags })
+    }
+
+    fn of(from: &ResourceDesc) -> Described {
+        let Resource { place, desc, width, height, pitch, .. } = from.resource;
+        let (format, channels) = Format::of(&desc).map(format_of).unwrap_or_default();
+        Described {
+            kind: from.kind,
+            place,
+            format,
+            channels,
+            width,
+            height,
+            pitch,
+            reserved: [0; 11],
+            flags: from.flags,
+        }
+    }
+}
+
+impl Sampling {
+    fn description(&self) -> TextureDesc {
+        let flag = |flag: c_uint| c_int::from(self.flags & flag != 0);
+        let mut levels = [0; 7];
+        levels[0] = self.anisotropy;
+        levels[1..5].copy_from_slice(&self.levels);
+        TextureDesc {
+            address_modes: self.address_modes,
+            filter_mode: self.filter_mode,
+            // Other than the runtime, the driver reads small integers as floats where nobody asks for integers.
+            read_mode: 1 - flag(AS_INTEGERS),
+            srgb: flag(SRGB),
+            border: self.border,
+            normalised: flag(NORMALISED),
+            levels,
+        }
+    }
+
+    fn of(from: &TextureDesc) -> Sampling {
+        let flag = |on: bool, flag: c_uint| if on { flag } else { 0 };
+        let flags = flag(from.read_mode == 0, AS_INTEGERS)
+            | flag(from.normalised != 0, NORMALISED)
+            | flag(from.srgb != 0, SRGB);
+        let mut levels = [0; 4];
+        levels.copy_from_slice(&from.levels[1..5]);
+        Sampling {
+            address_modes: from.address_modes,
+            filter_mode: from.filter_mode,
+            flags,
+            anisotropy: from.levels[0],
+            levels,
+            border: from.border,
+            reserved: [0; 12],
+        }
+    }
+}
+
+driver_api! {
+    /// Creates a texture object. Views that change the format or leave out parts are not supported.
+    fn cuTexObjectCreate(
+        object: *mut c_ulonglong,
+        resource: *const Described,
+        sampling: *const Sampling,
+        view: *const ViewDesc,
+    ) needs Context |runtime, entry| {
+        let _ = entry;
+        // SAFETY: null or valid by the contract.
+        let (resource, sampling, view) = unsafe { (resource.as_ref(), sampling.as_ref(), view.as_ref()) };
+        let (Some(resource), Some(sampling)) = (resource, sampling) else { return Err(error::INVALID_VALUE) };
+        let (resource, mut description) = (resource.resource()?, sampling.description());
+        if description.read_mode == 1 && !textures::can_read_as_floats(runtime, &resource)? {
+            // Integers of 32 bits are integers, whatever was asked for.
+            description.read_mode = 0;
+        }
+        let handle = textures::create(runtime, &resource, &description, view)?;
+        // SAFETY: by the contract.
+        unsafe { put(object, handle) }
+    }
+
+    /// Destroys a texture object.
+    fn cuTexObjectDestroy(object: c_ulonglong) needs Context |runtime, entry| {
+        let _ = entry;
+        runtime.memory.images.remove_texture(object)
+    }
+
+    /// What a texture object reads.
+    fn cuTexObjectGetResourceDesc(resource: *mut Described, object: c_ulonglong) needs Context |runtime, entry| {
+        let _ = entry;
+        let value = Described::of(&runtime.memory.images.texture(object)?.resource);
+        // SAFETY: by the contract.
+        unsafe { put(resource, value) }
+    }
+
+    /// How a texture object reads.
+    fn cuTexObjectGetTextureDesc(sampling: *mut Sampling, object: c_ulonglong) needs Context |runtime, entry| {
+        let _ = entry;
+        let value = Sampling::of(&runtime.memory.images.texture(object)?.description);
+        // SAFETY: by the contract.
+        unsafe { put(sampling, value) }
+    }
+
+    /// Creates a surface object, of an array that was allocated for it.
+    fn cuSurfObjectCreate(object: *mut c_ulonglong, resource: *const Described) needs Context |runtime, entry| {
+        let _ = entry;
+        // SAFETY: null or valid by the contract.
+        let resource = unsafe { resource.as_ref() }.ok_or(error::INVALID_VALUE)?.resource()?;
+        let handle = textures::create_surface(runtime, &resource)?;
+        // SAFETY: by the contract.
+        unsafe { put(object, handle) }
+    }
+
+    /// Destroys a surface object.
+    fn cuSurfObjectDestroy(object: c_ulonglong) needs Context |runtime, entry| {
+        let _ = entry;
+        runtime.memory.images.remove_surface(object)
+    }
+
+    /// What a surface object reads and writes.
+    fn cuSurfObjectGetResourceDesc(resource: *mut Described, object: c_ulonglong) needs Context |runtime, entry| {
+        let _ = entry;
+        let value = Described::of(&runtime.memory.images.surface(object)?.resource);
+        // SAFETY: by the contract.
+        unsafe { put(resource, value) }
+    }
+}
