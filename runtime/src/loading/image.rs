@@ -33,6 +33,20 @@ const ELF_HEADER: usize = 64;
 const MOST_BYTES: u64 = 1 << 32;
 
 impl<'a> Image<'a> {
+    /// Recognises the content of a file, behind which stands a zero.
+    pub fn in_file(content: &'a [u8]) -> Result<Image<'a>, Error> {
+        if let (true, Some(header)) = (content.starts_with(&ELF), content.get(..ELF_HEADER)) {
+            // What is missing at a file's end must not be looked for behind it.
+            let bytes = object_bytes(header)?;
+            return content.get(..bytes).map(Image::Object).ok_or(error::INVALID_KERNEL_IMAGE);
+        }
+        if content.starts_with(&ELF) || content.last() != Some(&0) {
+            return Err(error::INVALID_KERNEL_IMAGE);
+        }
+        // SAFETY: no ELF file, and a zero at the end.
+        unsafe { Image::at(content.as_ptr()) }
+    }
+
     /// Recognises what `data` points to.
     ///
     /// # Safety
@@ -121,6 +135,18 @@ mod tests {
         assert_eq!(of(b"// nvcc\n.version 8.0\n.target sm_80\0"), Err(error::NO_KERNEL_IMAGE_FOR_DEVICE));
         assert_eq!(of(b"\x50\xed\x55\xba\0"), Err(error::NO_KERNEL_IMAGE_FOR_DEVICE));
         assert_eq!(of(b"\xff\xfe\0"), Err(error::INVALID_KERNEL_IMAGE));
+    }
+
+    #[test]
+    fn files_that_were_cut_are_no_images() {
+        let mut file = header(X86_64, 100, 64, 1);
+        file.resize(164, 1);
+        assert_eq!(Image::in_file(&file), Ok(Image::Object(&file)));
+        for length in [4, 63, 64, 163] {
+            assert_eq!(Image::in_file(&file[..length]), Err(error::INVALID_KERNEL_IMAGE), "{length}");
+        }
+        assert_eq!(Image::in_file(b"target\0"), Ok(Image::Ir("target")));
+        assert_eq!(Image::in_file(b"target"), Err(error::INVALID_KERNEL_IMAGE));
     }
 
     #[test]

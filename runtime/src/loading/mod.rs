@@ -26,7 +26,12 @@ impl Runtime {
     /// `data` points to an image as `cuModuleLoadData` takes it: a whole ELF file, or text that ends with a zero.
     pub unsafe fn load_image(&mut self, data: *const u8, shown: Option<&str>) -> Result<Handle, Error> {
         // SAFETY: by the contract.
-        let descriptor = match unsafe { Image::at(data) }? {
+        let image = unsafe { Image::at(data) }?;
+        self.load(image, shown)
+    }
+
+    fn load(&mut self, image: Image<'_>, shown: Option<&str>) -> Result<Handle, Error> {
+        let descriptor = match image {
             Image::Object(bytes) => object::load_bytes(bytes).map_err(refused)?,
             Image::Carried(bytes) => object::load_bytes(&bytes).map_err(refused)?,
             Image::Compiled(path) => object::load_file(&path).map_err(refused)?,
@@ -39,8 +44,7 @@ impl Runtime {
     pub fn load_file(&mut self, path: &Path) -> Result<Handle, Error> {
         let mut bytes = std::fs::read(path).map_err(|_| error::FILE_NOT_FOUND)?;
         bytes.push(0);
-        // SAFETY: a whole file, with a zero behind it.
-        unsafe { self.load_image(bytes.as_ptr(), None) }
+        self.load(Image::in_file(&bytes)?, None)
     }
 
     fn enter(&mut self, descriptor: *const ModuleDescriptor, shown: Option<&str>) -> Result<Handle, Error> {

@@ -24,8 +24,7 @@ pub struct Link {
 impl Link {
     fn add(&mut self, mut bytes: Vec<u8>) -> Result<(), Error> {
         bytes.push(0);
-        // SAFETY: a whole file, with a zero behind it.
-        unsafe { Image::at(bytes.as_ptr()) }?;
+        Image::in_file(&bytes)?;
         if self.image.is_some() {
             return Err(foreign("one that is linked of several images"));
         }
