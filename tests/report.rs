@@ -34,6 +34,39 @@ fn the_short_report() {
     }
 }
 
+/// Findings with much to say, and kernels with long names: still a screen, and five findings by their place at least.
+#[test]
+fn a_short_report_is_a_screen() {
+    let mut profile = demo_profile();
+    let long = "one word of many that say why ".repeat(14);
+    let file = "/a/columns.cu";
+    profile.findings = (1..=8)
+        .map(|rank| warpline::profile::model::Finding {
+            id: "strided-access".to_owned(),
+            rank,
+            severity: warpline::profile::model::Severity::Warning,
+            kernel: Some(0),
+            file: file.to_owned(),
+            line: 100 + rank,
+            reason: long.clone(),
+            cure: format!("{long} {rank}"),
+            ..Default::default()
+        })
+        .collect();
+    let mut kernel = profile.kernels[0].clone();
+    kernel.name = format!("void columns<{}>(float*)", "std::integral_constant<int, 4>, ".repeat(6));
+    profile.kernels = (0..3).map(|id| warpline::profile::model::Kernel { id, ..kernel.clone() }).collect();
+    for width in [80, 120] {
+        let shown = text(&profile, &TextOptions { all: false, width, ..PLAIN });
+        assert!(shown.lines().count() <= 40, "{shown}");
+        assert!(shown.lines().all(|line| line.chars().count() <= width), "{width} columns:\n{shown}");
+        for line in 101..=105 {
+            assert!(shown.contains(&format!(":{line} in ")), "{shown}");
+        }
+        assert!(shown.contains("and 3 more"), "{shown}");
+    }
+}
+
 #[test]
 fn annotated_source() {
     let profile = demo_profile();

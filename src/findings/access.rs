@@ -99,6 +99,10 @@ pub(super) struct Access<'a> {
     pub sector_offsets: BTreeSet<u64>,
     /// Of an atomic operation: the code uses what it returns.
     pub result_used: bool,
+    /// Bytes of a thread over its sites, where all are executed equally often.
+    pub bytes_together: Option<u64>,
+    /// Innermost function that the heaviest site is in, which may be a library's.
+    pub innermost: &'a str,
     /// In a function of a library, as libdevice.
     pub in_library: bool,
     /// The allocation that most of its sectors lie in.
@@ -113,6 +117,13 @@ impl Access<'_> {
         }
         self.operand?.variable.as_deref()
     }
+}
+
+/// Bytes of all sites, if there are as many requests of each.
+fn together(sites: &[&Site]) -> Option<u64> {
+    let requests = sites.first()?.metrics.requests;
+    let equal = sites.iter().all(|site| site.metrics.requests == requests);
+    equal.then(|| sites.iter().map(|site| u64::from(site.bytes)).fold(0, u64::saturating_add))
 }
 
 /// All accesses of a profile, in order of kernel and place.
@@ -161,6 +172,8 @@ pub(super) fn accesses(profile: &Profile) -> Vec<Access<'_>> {
             sector_offsets: patterns().filter_map(|pattern| pattern.sector_offset_bytes).collect(),
             operand: heaviest.and_then(|site| site.operand.as_ref()),
             members,
+            bytes_together: together(&sites),
+            innermost: heaviest.map_or("", |site| &site.leaf.function),
             most_requests: sites.iter().map(|site| site.metrics.requests).max().unwrap_or(0),
             sums,
             pattern,

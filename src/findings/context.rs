@@ -1,5 +1,6 @@
 //! What rules look at.
 
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::access::{Access, accesses, share};
@@ -49,6 +50,16 @@ impl<'a> Copies<'a> {
         self.direction == "host_to_device"
     }
 
+    /// Adds what came another way.
+    fn add(&mut self, other: Copies<'a>) {
+        self.bytes = self.bytes.saturating_add(other.bytes);
+        self.count = self.count.saturating_add(other.count);
+        self.unchanged = self.unchanged.saturating_add(other.unchanged);
+        self.hosts.extend(other.hosts);
+        self.allocations.extend(other.allocations);
+        self.allocations.truncate(MOST_NAMED);
+    }
+
     /// The allocation that most of the bytes concern.
     pub(super) fn allocation(&self) -> Option<&'a Allocation> {
         let largest =
@@ -66,6 +77,7 @@ impl<'a> Copies<'a> {
                 let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
                 (words::list(&names), true)
             }
+            (Some(one), Some(names)) if matches!(names[..], [_]) => (describe(one), false),
             (Some(one), _) => (format!("{} and other allocations", describe(one)), true),
             (None, _) => ("device memory".to_owned(), false),
         }
@@ -131,7 +143,22 @@ impl<'a> Context<'a> {
                 group.allocations.truncate(MOST_NAMED);
             }
         }
-        groups.into_values().collect()
+        // Ways to one line that bring the same variable's memory are one place.
+        type Place<'a> = (&'a str, &'a str, u32, u32, Vec<&'a str>);
+        let mut places: BTreeMap<Place<'_>, Copies<'a>> = BTreeMap::new();
+        let mut others = Vec::new();
+        for group in groups.into_values() {
+            let names: Option<Vec<&str>> = group.allocations.iter().map(|(one, _)| one.name.as_deref()).collect();
+            let (Some(frame), Some(names)) = (innermost(group.path), names) else {
+                others.push(group);
+                continue;
+            };
+            match places.entry((group.direction, &frame.file, frame.line, frame.column, names)) {
+                Entry::Vacant(place) => _ = place.insert(group),
+                Entry::Occupied(mut place) => place.get_mut().add(group),
+            }
+        }
+        places.into_values().chain(others).collect()
     }
 
     /// Share of a kernel in the estimated time of all; by requests where nothing is estimated.

@@ -26,6 +26,11 @@ pub fn library_call(kernel: &Kernel) -> Option<LibraryCall<'_>> {
     Some(LibraryCall { function: function_name(&callee.function), caller, others: calls.len() - 1 })
 }
 
+/// The library's function that the user's own code calls on this path, as [`LibraryCall::function`].
+pub fn library_function(path: &[Frame]) -> Option<String> {
+    call_in(path).map(|(_, callee)| function_name(&callee.function))
+}
+
 /// The innermost frame of the user's and what it calls.
 fn call_in(path: &[Frame]) -> Option<(&Frame, &Frame)> {
     let at = path.iter().rposition(|frame| frame.line != 0 && !frame.file.is_empty() && !is_system(&frame.file))?;

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use super::super::context::{Context, innermost};
 use super::super::draft::Draft;
 use super::super::words;
+use crate::profile::library_function;
 use crate::profile::model::{Allocation, Frame};
 
 /// Allocations from one call path for each that is alive at the same time, at least.
@@ -51,15 +52,25 @@ fn draft(context: &Context<'_>, rows: &[&Allocation], live: u64) -> Option<Draft
     let count = count(rows);
     let bytes: u64 = rows.iter().map(|row| row.bytes).fold(0, u64::saturating_add) / count.max(1);
     let seconds = count as f64 * SECONDS;
+    // What an algorithm needs while it runs, and nobody holds.
+    let scratch =
+        library_function(&first.path).filter(|function| first.name.is_none() && function.starts_with("thrust::"));
     // Their sizes may differ.
-    let name = first.name.as_ref().map_or("memory".to_owned(), |name| format!("`{name}`"));
+    let name = match (&first.name, &scratch) {
+        (Some(name), _) => format!("`{name}`"),
+        (None, Some(function)) => format!("scratch memory of `{function}`"),
+        (None, None) => "memory".to_owned(),
+    };
     let reason = format!(
         "{name} is allocated {} here, {} each on average, with at most {live} alive at a time: every allocation and its end wait for the driver \
          or the device",
         words::several(count, "time", "times"),
         words::bytes(bytes),
     );
-    let cure = if first.kind == "cudaMalloc" {
+    let cure = if scratch.is_some() {
+        "hand Thrust an allocator that keeps such memory, as thrust::cuda::par(allocator), or call the algorithm of CUB, whose scratch memory you allocate \
+         once"
+    } else if first.kind == "cudaMalloc" {
         "allocate it once before the loop and use it again, or take it from a pool (cudaMallocAsync with a release threshold)"
     } else {
         "allocate it once before the loop and use it again"

@@ -8,7 +8,7 @@ use super::super::gain::Saving;
 use super::super::words;
 use crate::geometry::{BankRules, Banks, Width};
 use crate::metrics::{WavefrontMemo, wavefronts};
-use crate::profile::model::{BankConflict, ThreadStep};
+use crate::profile::model::{BankConflict, Severity, ThreadStep};
 use warpline_format::access::{Addresses, Space};
 
 /// Of a bank; accesses of more may be several of the source, joined.
@@ -69,12 +69,12 @@ fn draft(context: &Context<'_>, access: &Access<'_>) -> Option<Draft> {
     let own_rows = computed && has_own_rows(example, banks);
     let rows = rows_of_block(access).filter(|_| !computed);
     // Lanes that take a member of neighbouring structures, wherever the first of them begins, as around the end of a ring.
-    let of_structures = stride.is_some() && access.operand.is_some_and(|operand| operand.member.is_some());
+    let structure = of_structures(access, stride);
+    let of_structures = stride.is_some() && structure;
     let padding = stride
         .filter(|_| fixed || of_structures)
         .and_then(|stride| padding(example, stride.unsigned_abs(), MOST_PADDING, banks))
         .or_else(|| padding(example, rows?, MOST_ROW_PADDING, banks));
-    let structure = access.operand.is_some_and(|operand| operand.member.is_some());
     // A vector type of that size, and no elements that the compiler joined.
     let is_whole = access.operand.is_some_and(|operand| operand.structure_bytes == example.bytes);
     let cure = match (stride, padding) {
@@ -140,17 +140,26 @@ fn draft(context: &Context<'_>, access: &Access<'_>) -> Option<Draft> {
     let all: u64 =
         context.accesses_of(access.kernel.id, "shared").map(|access| access.sums.passes).fold(0, u64::saturating_add);
     let waste = context.waste(access.kernel, &saving, share(excess, all));
-    Some(
-        Draft::new(reason, cure)
-            .at_access(access)
-            .evidence("requests", sums.requests as f64)
-            .evidence("passes", sums.passes as f64)
-            .evidence("ideal_passes", sums.ideal_passes as f64)
-            .evidence("worst_passes", example.passes.into())
-            .evidence("padding_elements", padding.map_or(0.0, |(_, elements, _)| elements as f64))
-            .gain(context.gain(access.kernel, &saving, "no bank conflicts in this access"))
-            .score(waste),
-    )
+    let gain = context.gain(access.kernel, &saving, "no bank conflicts in this access");
+    // Places that the data chooses meet now and then, whatever one does, and nobody need change what the kernel does not wait for.
+    let by_chance = computed && !own_rows && gain.is_none();
+    let draft = Draft::new(reason, cure)
+        .at_access(access)
+        .evidence("requests", sums.requests as f64)
+        .evidence("passes", sums.passes as f64)
+        .evidence("ideal_passes", sums.ideal_passes as f64)
+        .evidence("worst_passes", example.passes.into())
+        .evidence("padding_elements", padding.map_or(0.0, |(_, elements, _)| elements as f64))
+        .gain(gain)
+        .score(waste);
+    Some(if by_chance { draft.severity(Severity::Note) } else { draft })
+}
+
+/// Whether it takes a member of an array's structures, and not of one structure that holds the array.
+fn of_structures(access: &Access<'_>, stride: Option<i64>) -> bool {
+    let Some(operand) = access.operand else { return false };
+    let size = u64::from(operand.structure_bytes);
+    operand.member.is_some() && stride.is_none_or(|stride| size <= stride.unsigned_abs())
 }
 
 /// Whether each lane of the example stays in a row of its own whose length is a multiple of what the banks hold once: then the place

@@ -10,8 +10,10 @@ use crate::profile::model::{Allocation, Severity};
 const TIMES: f64 = 1.5;
 /// Uses of each byte, on average, from which on a copy to the device pays.
 const USES: f64 = 2.0;
-/// Bytes over the bus, at least.
+/// Bytes over the bus, at least; or that lanes ask for, where they use each byte several times.
 const LEAST_BYTES: u64 = 1 << 20;
+/// Bytes that caches brought in any case.
+const LEAST_MOVED: u64 = 1 << 16;
 
 pub(in super::super) fn find(context: &Context<'_>) -> Vec<Draft> {
     let mapped = |allocation: &&Allocation| {
@@ -23,15 +25,16 @@ pub(in super::super) fn find(context: &Context<'_>) -> Vec<Draft> {
 fn draft(context: &Context<'_>, allocation: &Allocation) -> Option<Draft> {
     let dram = allocation.metrics.dram.as_ref()?;
     let moved = (dram.read_sectors + dram.write_sectors) * SECTOR_BYTES;
-    if moved < LEAST_BYTES {
+    // Lanes that ask for each byte: what caches keep of host memory from launch to launch, no program can rely on.
+    let uses = allocation.metrics.bytes as f64 / allocation.touched_bytes.max(1) as f64;
+    let asked = if uses >= USES { allocation.metrics.bytes } else { 0 };
+    if moved.max(asked) < LEAST_BYTES || moved < LEAST_MOVED {
         return None;
     }
     let times = moved as f64 / allocation.touched_bytes.max(1) as f64;
     let accesses = context.accesses.iter().filter(|access| access.allocation == Some(allocation.id));
     let traffic = |access: &&super::super::access::Access<'_>| access.sums.dram_reads + access.sums.dram_writes;
     let worst = accesses.max_by_key(|access| (traffic(access), std::cmp::Reverse((access.line, access.column))))?;
-    // Lanes that ask for each byte: what caches keep of host memory from launch to launch, no program can rely on.
-    let uses = allocation.metrics.bytes as f64 / allocation.touched_bytes.max(1) as f64;
     let again = if uses >= USES { format!("; lanes use each byte {uses:.0} times in all") } else { String::new() };
     let reason = format!(
         "kernels reach {} in host memory where it is: {} go over the bus, {times:.1} times the bytes that they touch{again}",

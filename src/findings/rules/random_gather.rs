@@ -5,11 +5,15 @@ use super::super::context::{Context, warps};
 use super::super::draft::Draft;
 use super::super::gain::Saving;
 use super::super::words;
+use crate::profile::is_system;
 
 /// Least share of an access's sectors that its bytes do not need.
 const LEAST_EXCESS: f64 = 0.4;
 /// Bytes between the lists of neighbouring lanes, on average, at most.
 const NEAR: f64 = 128.0;
+
+/// Bytes from the first to the last lane that a library's own compaction leaves, at most.
+const LIBRARY_SPAN: f64 = 1024.0;
 
 pub(in super::super) fn find(context: &Context<'_>) -> Vec<Draft> {
     let scattered = |access: &&Access<'_>| {
@@ -19,8 +23,14 @@ pub(in super::super) fn find(context: &Context<'_>) -> Vec<Draft> {
             && share(pattern.irregular, pattern.requests) >= 0.5
             && access.sums.excess_share() >= LEAST_EXCESS
             && !super::strided_access::by_short_rows(access)
+            && !is_compacted_by_library(access)
     };
     context.accesses.iter().filter(scattered).map(|access| draft(context, access)).collect()
+}
+
+/// A library's kernel leaves out what is not wanted, so that its lanes are a few elements apart: nobody's order of data changes that.
+fn is_compacted_by_library(access: &Access<'_>) -> bool {
+    is_system(&access.kernel.file) && access.pattern.span_bytes.is_some_and(|span| span < LIBRARY_SPAN)
 }
 
 fn draft(context: &Context<'_>, access: &Access<'_>) -> Draft {

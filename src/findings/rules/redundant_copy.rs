@@ -8,15 +8,20 @@ use crate::profile::model::Severity;
 
 /// Copies that brought nothing, at least.
 const LEAST: u64 = 2;
-/// Bytes of a copy of a single value, at most.
+/// Bytes of a copy of a single value, at most, and of a small copy.
 const FEW_BYTES: u64 = 16;
+const SMALL_BYTES: u64 = 4096;
+/// One of so many small copies may be the same by chance.
+const CHANCE: u64 = 10;
 /// Least bytes of these, for more than a note.
 const LEAST_BYTES: u64 = 64 << 10;
 
 pub(in super::super) fn find(context: &Context<'_>) -> Vec<Draft> {
-    // Single values are often the same by chance.
+    // Single values are often the same by chance, other small ones now and then.
     let by_chance = |copies: &Copies<'_>| {
-        copies.bytes <= copies.count.saturating_mul(FEW_BYTES) && copies.unchanged < copies.count.div_ceil(2)
+        let no_more = |bytes| copies.bytes <= copies.count.saturating_mul(bytes);
+        no_more(FEW_BYTES) && copies.unchanged < copies.count.div_ceil(2)
+            || no_more(SMALL_BYTES) && copies.unchanged < copies.count / CHANCE
     };
     let again = context.bus_copies().into_iter().filter(|copies| copies.unchanged >= LEAST && !by_chance(copies));
     again.filter_map(|copies| draft(context, &copies)).collect()

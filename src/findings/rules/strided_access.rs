@@ -6,10 +6,13 @@ use super::super::context::{Context, block_of, is_triton, lane_axis, thread_inde
 use super::super::draft::Draft;
 use super::super::gain::Saving;
 use super::super::words;
+use crate::profile::is_system;
 use crate::profile::model::ThreadStep;
 
 /// Least share of an access's sectors that its bytes do not need.
 const LEAST_EXCESS: f64 = 0.25;
+/// Share of the touched bytes of an allocation from which on an access takes all of it.
+const MOST_OF_IT: f64 = 0.9;
 
 pub(in super::super) fn find(context: &Context<'_>) -> Vec<Draft> {
     let strided = |access: &&Access<'_>| is_strided(access) || by_short_rows(access);
@@ -67,7 +70,7 @@ fn in_triton(access: &Access<'_>, target: &str, verb: &str, elements: u64) -> St
 
 fn draft(context: &Context<'_>, access: &Access<'_>) -> Option<Draft> {
     let stride = access.pattern.stride_bytes.filter(|_| is_strided(access));
-    if super::struct_fields::explains(access) {
+    if super::struct_fields::explains(access) || is_blocked_by_library(access) {
         return None;
     }
     let sums = &access.sums;
@@ -110,6 +113,10 @@ fn draft(context: &Context<'_>, access: &Access<'_>) -> Option<Draft> {
     let cure = match neighbour {
         // There are no threads in the source.
         _ if is_triton(access.kernel) => in_triton(access, &target, verb, elements),
+        None if let Some(algorithm) = of_block_wide(access) => format!(
+            "each thread takes {elements} neighbouring items here: let CUB exchange them through shared memory, by {algorithm} instead of the direct \
+             algorithm, or take them striped where their order does not matter"
+        ),
         Some(_) if exchanged_would_harm => format!(
             "the kernel's other access is coalesced with {index}, so this is a transposition: read a tile into shared memory, \
              __syncthreads(), and {verb} it from there with the indices exchanged (rows of the tile padded by one element)"
@@ -167,6 +174,18 @@ fn draft(context: &Context<'_>, access: &Access<'_>) -> Option<Draft> {
                 stride.map_or_else(|| "a part".to_owned(), |stride| words::bytes(stride.unsigned_abs())),
             )
         }
+        // Others take what lies between: an index of the grid runs along it.
+        None if sums.requests <= warps(access.kernel) && is_dense(context, access) => {
+            let (counts, with) = match index_of_grid(access) {
+                Some(other) => (other.to_owned(), format!("{index} and {other}")),
+                None => ("another index of the block or the grid".to_owned(), format!("{index} and that one")),
+            };
+            format!(
+                "{counts} counts the elements that lie side by side in {} here, while {index} counts what lies apart: exchange {with}, with the \
+                 shapes of block and grid to match, so that neighbouring threads {verb} neighbouring elements",
+                access.variable().map_or_else(|| "memory".to_owned(), |name| format!("`{name}`")),
+            )
+        }
         // No loop goes along the row.
         None if sums.requests <= warps(access.kernel) => format!(
             "each thread takes one element here, so that no other index could take the place of {index}: store {} transposed, or keep the \
@@ -197,6 +216,44 @@ fn draft(context: &Context<'_>, access: &Access<'_>) -> Option<Draft> {
             .gain(gain)
             .score(waste),
     )
+}
+
+/// A library's kernel gives each thread neighbouring items, all of which it takes: an arrangement that the library chose, and tuned.
+fn is_blocked_by_library(access: &Access<'_>) -> bool {
+    is_system(&access.kernel.file)
+        && access.pattern.stride_bytes.is_some_and(|stride| access.bytes_together >= Some(stride.unsigned_abs()))
+}
+
+/// The algorithm of CUB's that takes the place of one of its block-wide loads or stores in the user's kernel.
+fn of_block_wide(access: &Access<'_>) -> Option<&'static str> {
+    if is_system(&access.kernel.file) || !access.innermost.contains("cub::") {
+        return None;
+    }
+    let is = |name: &str| access.innermost.contains(name);
+    match () {
+        () if is("LoadDirectBlocked") => Some("BLOCK_LOAD_WARP_TRANSPOSE"),
+        () if is("StoreDirectBlocked") => Some("BLOCK_STORE_WARP_TRANSPOSE"),
+        () => None,
+    }
+}
+
+/// Whether the accesses leave no gaps in their allocation, all threads of a launch together, and no other access would suffer if
+/// another index took the place of the threads'.
+fn is_dense(context: &Context<'_>, access: &Access<'_>) -> bool {
+    let Some(allocation) = access.allocation.and_then(|id| context.profile.allocation(id)) else { return false };
+    let coalesced = |one: &Access<'_>| share(one.pattern.contiguous, one.pattern.requests) >= 0.5;
+    let of_launch = access.sums.bytes / access.kernel.recorded_launches().max(1);
+    of_launch as f64 >= MOST_OF_IT * allocation.touched_bytes as f64
+        && !context.accesses_of(access.kernel.id, "global").any(coalesced)
+}
+
+/// The index that alone runs along a dimension of the grid in which blocks have one thread.
+fn index_of_grid(access: &Access<'_>) -> Option<&'static str> {
+    let block = block_of(access.kernel)?;
+    let grid = access.kernel.launches.first()?.grid;
+    let mut alone = (0..3).filter(|&axis| grid[axis] > 1 && block[axis] == 1);
+    let axis = alone.next().filter(|_| alone.next().is_none())?;
+    Some(["blockIdx.x", "blockIdx.y", "blockIdx.z"][axis])
 }
 
 /// Whether the statement moves data from here to where neighbouring threads have neighbouring elements, or the other way.

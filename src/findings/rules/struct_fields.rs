@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use super::super::access::{Access, share};
-use super::super::context::Context;
+use super::super::context::{Context, warps};
 use super::super::draft::Draft;
 use super::super::gain::Saving;
 use super::super::words;
@@ -50,7 +50,13 @@ fn draft(context: &Context<'_>, accesses: &[&Access<'_>]) -> Option<Draft> {
     }
     // Of an array in it nobody knows how much the kernel uses.
     let arrays = members.keys().any(|name| name.contains("[]"));
-    let used = members.values().copied().fold(0, u64::saturating_add).min(size);
+    let at_once = accesses
+        .iter()
+        .filter(|access| access.most_requests <= warps(access.kernel))
+        .filter_map(|access| access.bytes_together)
+        .fold(0, u64::saturating_add);
+    let arrays = arrays && at_once < size;
+    let used = members.values().copied().fold(0, u64::saturating_add).max(at_once).min(size);
     let names: Vec<String> = members.keys().map(|name| name.trim_start_matches('.').to_owned()).collect();
     let structure = operand.structure.as_deref().filter(|name| !name.is_empty());
     let structure = structure.map_or_else(|| "a structure".to_owned(), |name| format!("`{name}`"));

@@ -17,7 +17,7 @@ pub struct Frame {
 
 /// Whether a file is not the user's own.
 pub fn is_system(file: &str) -> bool {
-    const PARTS: [&str; 9] = [
+    const PARTS: [&str; 17] = [
         "/include/crt/",
         "/nvidia/cu",
         "/lib/clang/",
@@ -27,6 +27,15 @@ pub fn is_system(file: &str) -> bool {
         "/include/thrust/",
         "/include/cub/",
         "/include/cuda/std/",
+        // Copies that programs bring along.
+        "/libcudacxx/include/",
+        "/thrust/thrust/",
+        "/thrust/detail/",
+        "/thrust/system/",
+        "/cub/cub/",
+        "/cub/agent/",
+        "/cub/block/",
+        "/cub/device/",
     ];
     file.starts_with("/usr/include")
         || file.starts_with("/usr/lib")
@@ -37,4 +46,25 @@ pub fn is_system(file: &str) -> bool {
 /// The innermost frame of the user's own code; the last one where there is none.
 pub fn user_frame(path: &[Frame]) -> Option<&Frame> {
     path.iter().rev().find(|frame| !frame.file.is_empty() && !is_system(&frame.file)).or(path.last())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn libraries_that_programs_bring_along_are_libraries() {
+        for file in [
+            "/home/me/app/dependencies/cub/cub/agent/agent_scan.cuh",
+            "/home/me/cccl/thrust/thrust/system/cuda/detail/core/triple_chevron_launch.h",
+            "/home/me/cccl/libcudacxx/include/cuda/std/span",
+        ] {
+            assert!(is_system(file), "{file}");
+        }
+        for file in
+            ["/home/me/thrust/examples/sort.cu", "/home/me/cub/examples/block/scan.cu", "/home/me/app/block/load.h"]
+        {
+            assert!(!is_system(file), "{file}");
+        }
+    }
 }

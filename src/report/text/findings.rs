@@ -11,11 +11,8 @@ use crate::report::words::names;
 use crate::report::words::style::Style;
 use crate::report::words::wrap::{cut, paragraph};
 
-/// Findings of a short report, and fewest of one that gets too long. Notes stand there only where nothing asks for a change.
+/// Findings of a short report. Notes stand there only where nothing asks for a change.
 const MOST: usize = 5;
-const FEWEST: usize = 2;
-/// Lines of all findings of a short report, so that a program of three kernels has about forty with all else.
-const MOST_LINES: usize = 27;
 
 /// What limits the program.
 pub(super) fn write_verdict(out: &mut String, profile: &Profile, style: Style, width: usize) {
@@ -64,30 +61,36 @@ fn plural(count: usize, one: &str, several: &str) -> String {
     format!("{count} {}", if count == 1 { one } else { several })
 }
 
-/// The findings; `all` of them, or those that fit.
-pub(super) fn write(out: &mut String, profile: &Profile, style: Style, width: usize, all: bool) {
+/// The findings; all of them, or those worth most in so many lines: the first in full, and of what does not fit the place alone.
+pub(super) fn write(out: &mut String, profile: &Profile, style: Style, width: usize, lines: Option<usize>) {
     if profile.findings.is_empty() {
         return;
     }
     _ = writeln!(out, "{}", style.heading("FINDINGS, what matters most first"));
-    let (mut shown, mut lines) = (0, 0);
     let only_notes = profile.findings.iter().all(|finding| finding.severity == Severity::Note);
-    for finding in &profile.findings {
-        if !all && !only_notes && finding.severity == Severity::Note {
-            break;
-        }
+    let fit = |finding: &&Finding| only_notes || finding.severity != Severity::Note;
+    let shown = match lines {
+        None => profile.findings.len(),
+        Some(_) => profile.findings.iter().take_while(fit).take(MOST).count(),
+    };
+    let rest = profile.findings.len() - shown;
+    // The title, the blank line at the end, and what is said of the rest.
+    let mut left = lines.map_or(usize::MAX, |lines| lines.saturating_sub(2 + usize::from(rest > 0)));
+    let mut in_full = true;
+    for (at, finding) in profile.findings[..shown].iter().enumerate() {
         // The same cure need not be read again, as for the other accesses to an array.
         let before =
-            profile.findings[..shown].iter().find(|other| (&other.id, &other.cure) == (&finding.id, &finding.cure));
-        let text = one(profile, finding, style, width, before.filter(|_| !all));
-        lines += text.lines().count();
-        if !all && (shown >= MOST || shown >= FEWEST && lines > MOST_LINES) {
-            break;
+            profile.findings[..at].iter().find(|other| (&other.id, &other.cure) == (&finding.id, &finding.cure));
+        let text = one(profile, finding, style, width, before.filter(|_| lines.is_some()));
+        let (needs, further) = (text.lines().count(), shown - at - 1);
+        in_full = in_full && (at == 0 || needs.saturating_add(further) <= left);
+        if in_full {
+            out.push_str(&text);
+            left = left.saturating_sub(needs);
+        } else {
+            _ = writeln!(out, "{}", head(profile, finding, style, width));
         }
-        out.push_str(&text);
-        shown += 1;
     }
-    let rest = profile.findings.len() - shown;
     if rest > 0 {
         let notes = profile.findings[shown..].iter().all(|finding| finding.severity == Severity::Note);
         let rest = if notes { plural(rest, "note", "notes") } else { format!("{rest} more") };
@@ -97,19 +100,22 @@ pub(super) fn write(out: &mut String, profile: &Profile, style: Style, width: us
     out.push('\n');
 }
 
+/// What it is and where, in a line.
+fn head(profile: &Profile, finding: &Finding, style: Style, width: usize) -> String {
+    let severity = finding.severity.name();
+    let place = finding_text::place(finding);
+    let before =
+        [severity, &finding.id, &place].iter().map(|text| text.chars().count()).sum::<usize>() + "12.   ".len() + 1;
+    let kernel = finding_text::kernel(profile, finding)
+        .map_or_else(String::new, |kernel| cut(&format!(" in {kernel}"), width.saturating_sub(before)));
+    let severity = if finding.severity == Severity::Note { style.faint(severity) } else { style.warning(severity) };
+    format!("{:>2}. {severity} {}  {}{kernel}", finding.rank, style.strong(&finding.id), style.strong(&place))
+}
+
 /// One finding; `before` has the same cure.
 fn one(profile: &Profile, finding: &Finding, style: Style, width: usize, before: Option<&Finding>) -> String {
     let mut out = String::new();
-    let severity = finding.severity.name();
-    let severity = if finding.severity == Severity::Note { style.faint(severity) } else { style.warning(severity) };
-    let kernel = finding_text::kernel(profile, finding).map_or_else(String::new, |kernel| format!(" in {kernel}"));
-    _ = writeln!(
-        out,
-        "{:>2}. {severity} {}  {}{kernel}",
-        finding.rank,
-        style.strong(&finding.id),
-        style.strong(&finding_text::place(finding)),
-    );
+    _ = writeln!(out, "{}", head(profile, finding, style, width));
     if let Some(source) = finding_text::source(profile, finding) {
         _ = writeln!(
             out,

@@ -6,6 +6,9 @@ use crate::report::words::{Style, paragraph};
 
 /// Narrower terminals get lines of this width.
 pub(in crate::report) const LEAST_WIDTH: usize = 60;
+/// Lines of a short report of a program with that many kernels.
+const LINES: usize = 40;
+const KERNELS: usize = 3;
 
 /// How the text looks.
 #[derive(Clone, Debug)]
@@ -43,18 +46,27 @@ pub fn text(profile: &Profile, options: &TextOptions) -> String {
         return out;
     }
     findings::write_verdict(&mut out, profile, style, width);
-    findings::write(&mut out, profile, style, width, options.all);
-    brief::write(&mut out, profile, style, top, width);
+    let mut kernels = String::new();
+    brief::write(&mut kernels, profile, style, top, width);
     if options.all {
+        findings::write(&mut out, profile, style, width, None);
+        out.push_str(&kernels);
         header::write(&mut out, profile, style);
         sections::write_all(&mut out, profile, style, top);
         header::write_notes(&mut out, profile, style);
-    } else {
-        sections::write_asked_for(&mut out, profile, style, top);
-        header::write_short_notes(&mut out, profile, style, width);
-        let next = "More: --all shows every section, `warpline explain ID` what a finding means, --kernel, --line, --allocation, \
-            --finding and --source choose; `warpline explore` walks through all of it.";
-        out.push_str(&style.faint(&paragraph("", next, width)));
+        return out;
     }
+    let mut end = String::new();
+    header::write_short_notes(&mut end, profile, style, width);
+    let next = "More: --all shows every section, `warpline explain ID` what a finding means, --kernel, --line, --allocation, \
+        --finding and --source choose; `warpline explore` walks through all of it.";
+    end.push_str(&style.faint(&paragraph("", next, width)));
+    // Findings get what the rest leaves. Further kernels make the report longer, not the findings fewer.
+    let rest: usize = [&out, &kernels, &end].iter().map(|text| text.lines().count()).sum();
+    let further = profile.kernels.len().min(top + 1).saturating_sub(KERNELS);
+    findings::write(&mut out, profile, style, width, Some((LINES + further).saturating_sub(rest)));
+    out.push_str(&kernels);
+    sections::write_asked_for(&mut out, profile, style, top);
+    out.push_str(&end);
     out
 }
