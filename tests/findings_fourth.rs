@@ -65,3 +65,25 @@ fn scratch_memory_of_an_algorithm_is_the_allocator_s() {
         "{reason} {cure}"
     );
 }
+
+#[test]
+fn few_blocks_exits_and_parts() {
+    let profile = PROGRAM.profiled("few", &["few"]);
+    let all = profile["findings"].as_array().expect("findings");
+    let of = |id: &str, kernel: &str| {
+        let name = |number: &serde_json::Value| {
+            profile["kernels"].as_array()?.iter().find(|one| one["id"] == *number)?["name"].as_str()
+        };
+        all.iter()
+            .filter(|one| one["id"] == id && name(&one["kernel"]).is_some_and(|name| name.starts_with(kernel)))
+            .collect::<Vec<_>>()
+    };
+    // A block is a warp, which is not divided.
+    for finding in of("small-launch", "number") {
+        assert!(finding["gain"].is_null() && finding["severity"] == "note", "{finding:#}");
+    }
+    let leaves = of("divergent-branch", "bisect");
+    let cure = leaves.first().map(|one| one["cure"].as_str().expect("a cure"));
+    assert!(cure.is_some_and(|cure| cure.starts_with("give the threads of a warp loops")), "{all:#?}");
+    assert!(of("misaligned-access", "shift").is_empty(), "{all:#?}");
+}

@@ -79,7 +79,51 @@ static void upload(int* queue, int turns) {
   }
 }
 
+// The numbers of blocks are written down: nothing goes on in steps of the grid.
+__global__ void number(int* numbers) {
+  int block = blockIdx.y * gridDim.x + blockIdx.x;
+  for (int k = 0; k < 500; ++k) numbers[block] = numbers[block] / 3 + threadIdx.x;
+}
+
+// Nearly all lanes go on for long, a few have done.
+__global__ void bisect(const float* targets, float* roots) {
+  int i = threadIdx.x;
+  float low = 0.0f, high = 4.0f, target = targets[i];
+  for (int turn = 0; turn < 400; ++turn) {
+    float middle = 0.5f * (low + high), value = 0.0f;
+    for (int k = 0; k < 12; ++k) value = __fmaf_rn(value, 0.3f, middle);
+    if (fabsf(value - target) <= 0.25f * (i % 32 < 3)) break;  // LEAVES
+    if (value < target) low = middle;
+    else high = middle;
+  }
+  roots[i] = low;
+}
+
+// A launch for each part of the data, which begins anywhere.
+__global__ void shift(float* part, int n) {
+  int i = threadIdx.x;
+  if (i < n) part[i] += 1.0f;  // PART
+}
+
+static void few() {
+  float *targets, *roots;
+  cudaMalloc(&targets, 4096 * sizeof(float));
+  cudaMalloc(&roots, 4096 * sizeof(float));
+  std::vector<float> values(4096);
+  for (int i = 0; i < 4096; ++i) values[i] = 1.0f + i % 7;
+  cudaMemcpy(targets, values.data(), values.size() * sizeof(float), cudaMemcpyHostToDevice);
+  number<<<dim3(2, 2), 32>>>(reinterpret_cast<int*>(roots));  // NUMBERED
+  bisect<<<1, 256>>>(targets, roots);
+  for (int begin = 1; begin < 3000; begin += 251) shift<<<1, 256>>>(targets + begin, 251);
+  cudaDeviceSynchronize();
+}
+
 int main(int argc, char**) {
+  if (argc > 1) {
+    few();
+    return 0;
+  }
+
   const int n = 1024;
   float *source, *target;
   cudaMalloc(&source, n * n * sizeof(float));

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::super::access::{Access, share};
-use super::super::context::{Context, block_of};
+use super::super::context::{Context, block_of, warps};
 use super::super::draft::{Draft, WORTH_A_CHANGE};
 use super::super::gain::Saving;
 use super::super::words;
@@ -91,6 +91,8 @@ fn draft(context: &Context<'_>, accesses: &[&Access<'_>]) -> Option<Draft> {
                 (SECTOR_BYTES / u64::from(worst.bytes.max(1))).max(1),
             ),
         ),
+        // One block a launch, each warp once: the launch works on a part that begins anywhere, and there are no rows.
+        (None, None) if is_one_part(worst) => return None,
         (None, None) => (
             "where rows happen to begin".to_owned(),
             "make the length of a row a multiple of 32 bytes, as cudaMallocPitch does".to_owned(),
@@ -117,4 +119,13 @@ fn draft(context: &Context<'_>, accesses: &[&Access<'_>]) -> Option<Draft> {
             .gain(context.gain(worst.kernel, &saving, "each request touches only the sectors that its bytes fill"))
             .score(score),
     )
+}
+
+/// Whether each launch has a block that makes a request of each warp.
+fn is_one_part(access: &Access<'_>) -> bool {
+    let one = |grid: [u32; 3]| grid == [1; 3];
+    let kernel = access.kernel;
+    access.most_requests <= warps(kernel)
+        && kernel.launches.iter().all(|launch| one(launch.grid))
+        && kernel.launch_groups.iter().all(|group| group.grid.is_some_and(one))
 }

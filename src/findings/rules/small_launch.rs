@@ -42,7 +42,8 @@ fn draft(context: &Context<'_>, kernel: &Kernel) -> Option<Draft> {
         words::several(blocks, "block", "blocks"),
         words::percent(of_time),
     );
-    let together = launched_together(context, kernel).filter(|all| *all > blocks);
+    let together = launched_together(context, kernel)
+        .filter(|all| *all > blocks && is_named(context, kernel, launch_line(kernel)));
     let cure = match together {
         Some(_) => format!(
             "make one launch of the {}, which write different memory: let a dimension of the grid (blockIdx.y) count what the loop on the host counts; \
@@ -59,7 +60,7 @@ fn draft(context: &Context<'_>, kernel: &Kernel) -> Option<Draft> {
     // is not divided.
     let steps_by_grid = context.profile.lines.iter().filter(|line| line.kernel == kernel.id).any(|line| {
         let text = context.profile.sources.get(&line.file).and_then(|lines| lines.get(&line.line));
-        text.is_some_and(|text| text.contains("gridDim"))
+        text.is_some_and(|text| steps_by_grid(text))
     });
     let warps = blocks.saturating_mul(warps_of_block(kernel));
     let reached = match together {
@@ -93,6 +94,19 @@ fn draft(context: &Context<'_>, kernel: &Kernel) -> Option<Draft> {
         .score(idle * of_time * 0.9);
     let worth = together.is_some() && draft.gain.is_some() || steps_by_grid && long;
     Some(if worth { draft } else { draft.severity(Severity::Note) })
+}
+
+/// Whether a line of source adds the grid's size in threads, or names it by itself, and does not just number the blocks.
+fn steps_by_grid(text: &str) -> bool {
+    text.contains("gridDim") && (text.contains("+=") || !text.contains("blockIdx"))
+}
+
+/// Whether the line that launches has the kernel's name: it has another one where that kernel launched this one.
+fn is_named(context: &Context<'_>, kernel: &Kernel, frame: Option<&Frame>) -> bool {
+    let text = frame.and_then(|frame| context.profile.sources.get(&frame.file)?.get(&frame.line));
+    let plain = kernel.name.split(['(', '<']).next().unwrap_or_default();
+    let name = plain.rsplit([':', ' ']).next().unwrap_or_default();
+    text.is_none_or(|text| !text.contains("<<<") || text.contains(name))
 }
 
 /// Blocks of all launches of a kernel, where these are many, come from one place and each writes memory of its own: so they could
