@@ -98,6 +98,7 @@ programs![
     texture_references,
     texture_stale,
     textures,
+    thread_exit,
     thrust,
     two_units,
     types,

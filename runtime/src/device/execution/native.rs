@@ -97,8 +97,9 @@ extern "C" fn plain_main(argument: *mut u8) -> ! {
                     (*context).thread_z = threads[2];
                     (*context).warp = number;
                     (*context).warp_slot = number;
-                    (*context).live = plan.geometry.live(number);
                 }
+                // Lanes of the block before may have left by `exit`.
+                (*context).live = plan.geometry.live(number);
                 (*context).local_used = 0;
                 entry(context);
             }
@@ -170,6 +171,7 @@ pub unsafe fn run_direct(plan: &Plan, entry: WarpFunction, running: *mut Running
                 (*warp).context.block = number;
                 (*warp).context.block_index = block_index;
                 (*warp).context.local_used = 0;
+                (*warp).context.live = plan.geometry.live(index as u32);
             }
             let first = arena.warps.get(0);
             (*running).current = first;

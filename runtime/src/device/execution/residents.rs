@@ -106,8 +106,10 @@ impl Scheduled<'_> {
                 (context.clock, context.patience, context.barrier) = (0, PATIENCE, null());
                 (context.block_index, context.block) = (placed.index, placed.number);
                 (context.sm, context.warp_slot) = (placed.sm, placed.first_on_sm + number);
+                // Lanes of the block before may have left by `exit`.
+                context.live = geometry.live(number);
                 if context.warp != number {
-                    (context.warp, context.live) = (number, geometry.live(number));
+                    context.warp = number;
                     context.thread_x = threads[0];
                     if geometry.block[1] * geometry.block[2] != 1 {
                         (context.thread_y, context.thread_z) = (threads[1], threads[2]);
