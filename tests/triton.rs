@@ -81,6 +81,37 @@ fn programs_are_profiled_from_the_command_line() {
     python(NEWEST, "test_commands");
 }
 
+/// Kernels of `test_counts.py` in CUDA C++: the figures are those that stand there.
+#[test]
+fn kernels_in_cuda_with_the_same_addresses_have_the_same_counts() {
+    let folder = support_programs::work_folder("same-addresses");
+    let flags = ["-O3", "-arch=sm_80"].map(str::to_owned);
+    let program = support_programs::build(&[root().join("tests/triton/same_addresses.cu")], &flags, &folder);
+    let profile = folder.join("p.wlprof");
+    let done = |command: &mut Command| {
+        let outcome = support_programs::run(command, &folder, "run");
+        assert!(outcome.status.success(), "{}", outcome.describe());
+        outcome.stdout
+    };
+    done(Command::new(warpline()).args(["run", "--gpu", "a100", "-o"]).arg(&profile).arg("--").arg(program));
+    let json = done(Command::new(warpline()).arg("report").arg(&profile).args(["--format", "json"]));
+    let document: serde_json::Value = serde_json::from_str(&json).expect("the report is JSON");
+    let sums = |kernel: usize, op: &str, space: &str, figure: &str| -> u64 {
+        let sites = document["sites"].as_array().expect("sites").iter();
+        let wanted = sites
+            .filter(|site| site["kernel"] == document["kernels"][kernel]["id"])
+            .filter(|site| site["op"] == op && site["space"] == space);
+        wanted.filter_map(|site| site["metrics"].pointer(figure)?.as_u64()).sum()
+    };
+    let load = |figure| sums(0, "load", "global", figure);
+    assert_eq!((load("/requests"), load("/sectors"), load("/ideal_sectors")), (32, 1024, 32 * 4));
+    let passes = |op| sums(1, op, "shared", "/shared/wavefronts");
+    assert_eq!((passes("store"), passes("load")), (32, 8 * 32));
+    let limits = document["kernels"][2]["estimates"][0]["limits"].as_array().expect("limits");
+    let products = limits.iter().find(|limit| limit["name"] == "tensor_fp16").expect("products of tensor cores");
+    assert_eq!(products["amount"], 32 * 32 * 32);
+}
+
 /// Builds the wheel and runs a program in an environment that has it, with nothing else on the search path but a linker.
 #[test]
 #[ignore = "test-all"]

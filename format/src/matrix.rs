@@ -37,6 +37,41 @@ pub enum Accumulator {
     Integer,
 }
 
+/// What tensor cores multiply and add, as far as it decides how fast they are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Product {
+    /// `f16` and `bf16`, with sums of single precision.
+    Half,
+    /// `f16` with sums of half precision.
+    HalfSums,
+    /// `tf32`.
+    Tensor32,
+    /// Floating-point numbers of eight bits.
+    Eighth,
+    /// Integers of eight bits. Those of four count half, bits an eighth: they are as much faster.
+    Integer,
+    /// Doubles.
+    Double,
+}
+
+impl Product {
+    /// All, in the order of their numbers.
+    pub const ALL: [Product; 6] =
+        [Product::Half, Product::HalfSums, Product::Tensor32, Product::Eighth, Product::Integer, Product::Double];
+
+    /// As GPU models, profiles and reports call it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Product::Half => "tensor_fp16",
+            Product::HalfSums => "tensor_fp16_sums",
+            Product::Tensor32 => "tensor_tf32",
+            Product::Eighth => "tensor_fp8",
+            Product::Integer => "tensor_int8",
+            Product::Double => "tensor_fp64",
+        }
+    }
+}
+
 const ELEMENTS: [Element; 11] = [
     Element::Half,
     Element::Brain,
@@ -116,6 +151,23 @@ pub struct Operation {
 }
 
 impl Operation {
+    /// What it does, and how many multiply-adds of that kind: 8 or 16 rows, 8 columns, and along k whatever fills the registers
+    /// of four lanes.
+    pub fn product(self) -> (Product, u32) {
+        let rows = if self.tall { 16 } else { 8 };
+        let count = rows * 8 * 4 * self.a.per_register() * self.blocks;
+        match self.a {
+            Element::Half if self.d == Accumulator::Half => (Product::HalfSums, count),
+            Element::Half | Element::Brain => (Product::Half, count),
+            Element::Tensor32 => (Product::Tensor32, count),
+            Element::E4M3 | Element::E5M2 => (Product::Eighth, count),
+            Element::Double => (Product::Double, count),
+            Element::Signed8 | Element::Unsigned8 => (Product::Integer, count),
+            Element::Signed4 | Element::Unsigned4 => (Product::Integer, count / 2),
+            Element::Bit => (Product::Integer, count / 8),
+        }
+    }
+
     /// As the first argument of `__wl_matrix`.
     pub fn to_bits(self) -> u32 {
         self.a as u32
@@ -164,6 +216,23 @@ impl Operation {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_product_is_as_many_multiply_adds_as_its_shape_says() {
+        let of =
+            |a, d, tall, blocks| Operation { a, b: a, c: d, d, tall, blocks, saturate: false, and: false }.product();
+        // The shapes of PTX: rows, columns and k multiplied.
+        assert_eq!(of(Element::Half, Accumulator::Single, true, 2), (Product::Half, 16 * 8 * 16));
+        assert_eq!(of(Element::Brain, Accumulator::Single, true, 1), (Product::Half, 16 * 8 * 8));
+        assert_eq!(of(Element::Half, Accumulator::Half, true, 2), (Product::HalfSums, 16 * 8 * 16));
+        assert_eq!(of(Element::Tensor32, Accumulator::Single, true, 1), (Product::Tensor32, 16 * 8 * 4));
+        assert_eq!(of(Element::E4M3, Accumulator::Single, true, 2), (Product::Eighth, 16 * 8 * 32));
+        assert_eq!(of(Element::Signed8, Accumulator::Integer, true, 2), (Product::Integer, 16 * 8 * 32));
+        assert_eq!(of(Element::Double, Accumulator::Double, false, 1), (Product::Double, 8 * 8 * 4));
+        // Twice as fast as those of eight bits, and eight times.
+        assert_eq!(of(Element::Signed4, Accumulator::Integer, true, 2), (Product::Integer, 16 * 8 * 64 / 2));
+        assert_eq!(of(Element::Bit, Accumulator::Integer, true, 2), (Product::Integer, 16 * 8 * 256 / 8));
+    }
 
     #[test]
     fn operations_come_back_from_their_bits() {

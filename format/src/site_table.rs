@@ -3,12 +3,13 @@
 
 use crate::access::{MOST_BUNDLES, MOST_MEMBERS, MOST_SITES, Space};
 use crate::expression::{AddressExpression, Expression, LoopExpression, check_expressions};
+use crate::matrix::Product;
 use serde::{Deserialize, Serialize};
 
 /// Version of the encoding; the first byte of the bytes. Version 2 added bundles, version 4 the checksum and the digests of
 /// source files, version 8 hints, version 16 the parts of blocks and operands, version 33 the expressions of addresses. A flipped bit of
 /// the version is found by the checksum, which covers it.
-pub const VERSION: u8 = 34;
+pub const VERSION: u8 = 35;
 /// Bytes before the encoded table: the version and, since version 4, the CRC-32 of the version and the encoded table.
 #[cfg(test)]
 const HEAD_BYTES: usize = 5;
@@ -315,6 +316,8 @@ pub struct InstructionMix {
     pub barrier: u32,
     /// Tensor core.
     pub tensor: u32,
+    /// What those do: multiply-adds of a warp, by [`crate::matrix::Product`].
+    pub products: [u32; Product::ALL.len()],
 }
 
 /// A basic block.

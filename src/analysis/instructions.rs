@@ -1,5 +1,6 @@
 //! Executed instructions by class, from block counts.
 
+use warpline_format::matrix::Product;
 use warpline_format::site_table::InstructionMix;
 
 /// Name of a class, and where a block's mix has it.
@@ -29,30 +30,45 @@ pub struct ClassSum {
 
 /// Executed instructions by class.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct InstructionSums([ClassSum; CLASSES.len()]);
+pub struct InstructionSums {
+    classes: [ClassSum; CLASSES.len()],
+    /// Multiply-adds of tensor cores.
+    products: [u64; Product::ALL.len()],
+}
 
 impl InstructionSums {
     /// Adds the executions of a block: `executions` by warps, with `lanes` lanes in all.
     pub fn add_block(&mut self, mix: &InstructionMix, executions: u64, lanes: u64) {
-        for (sum, (_, count)) in self.0.iter_mut().zip(CLASSES) {
+        for (sum, (_, count)) in self.classes.iter_mut().zip(CLASSES) {
             let count = u64::from(count(mix));
             sum.warps = sum.warps.saturating_add(executions.saturating_mul(count));
             sum.lanes = sum.lanes.saturating_add(lanes.saturating_mul(count));
+        }
+        for (sum, count) in self.products.iter_mut().zip(mix.products) {
+            *sum = sum.saturating_add(executions.saturating_mul(count.into()));
         }
     }
 
     /// Adds other sums.
     pub fn add(&mut self, other: &InstructionSums) {
-        for (sum, more) in self.0.iter_mut().zip(&other.0) {
+        for (sum, more) in self.classes.iter_mut().zip(&other.classes) {
             sum.warps = sum.warps.saturating_add(more.warps);
             sum.lanes = sum.lanes.saturating_add(more.lanes);
+        }
+        for (sum, more) in self.products.iter_mut().zip(other.products) {
+            *sum = sum.saturating_add(more);
         }
     }
 
     /// The classes that occur.
     pub fn iter(&self) -> impl Iterator<Item = (&'static str, ClassSum)> {
-        let named = CLASSES.iter().zip(self.0).map(|((name, _), sum)| (*name, sum));
+        let named = CLASSES.iter().zip(self.classes).map(|((name, _), sum)| (*name, sum));
         named.filter(|(_, sum)| *sum != ClassSum::default())
+    }
+
+    /// Multiply-adds of tensor cores, by [`Product`].
+    pub fn products(&self) -> [u64; Product::ALL.len()] {
+        self.products
     }
 
     /// Executions by warps of one class.
@@ -62,11 +78,11 @@ impl InstructionSums {
 
     /// Executions by warps of all classes.
     pub fn all_warps(&self) -> u64 {
-        self.0.iter().fold(0, |all, sum| all.saturating_add(sum.warps))
+        self.classes.iter().fold(0, |all, sum| all.saturating_add(sum.warps))
     }
 
     /// Executions by lanes of all classes.
     pub fn all_lanes(&self) -> u64 {
-        self.0.iter().fold(0, |all, sum| all.saturating_add(sum.lanes))
+        self.classes.iter().fold(0, |all, sum| all.saturating_add(sum.lanes))
     }
 }

@@ -5,6 +5,7 @@ use serde::Deserialize;
 use super::figure::Figure;
 use super::model::Model;
 use crate::geometry::{Banks, SECTOR_BYTES};
+use warpline_format::matrix::Product;
 
 /// `[rates]`, for the bottleneck estimate.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
@@ -18,6 +19,18 @@ pub struct RateFigures {
     pub fp64: Option<Figure<u32>>,
     /// Results of the special function units per cycle and SM.
     pub special: Option<Figure<u32>>,
+    /// Multiply-adds of tensor cores per cycle and SM, dense: `f16` and `bf16` with sums of single precision.
+    pub tensor_fp16: Option<Figure<u32>>,
+    /// `f16` with sums of half precision.
+    pub tensor_fp16_sums: Option<Figure<u32>>,
+    /// `tf32`.
+    pub tensor_tf32: Option<Figure<u32>>,
+    /// Floating-point numbers of eight bits.
+    pub tensor_fp8: Option<Figure<u32>>,
+    /// Integers of eight bits.
+    pub tensor_int8: Option<Figure<u32>>,
+    /// Doubles.
+    pub tensor_fp64: Option<Figure<u32>>,
     /// 10⁹ bytes per second from L2 to all SMs, measured.
     pub l2_gbs: Option<Figure<f64>>,
     /// 10⁹ bytes per second from device memory, measured where that is known.
@@ -39,6 +52,8 @@ pub struct Rates {
     pub fp64: Option<f64>,
     /// Results of the special function units per cycle and SM.
     pub special: Option<f64>,
+    /// Multiply-adds of tensor cores per cycle and SM, by [`Product`].
+    pub products: [Option<f64>; Product::ALL.len()],
     /// Passes through the data and the tag stage per cycle and SM: 1 where the model has these stages.
     pub stage_passes: Option<f64>,
     /// 4-byte words per cycle and SM that the load/store units move.
@@ -59,6 +74,18 @@ pub struct Rates {
     pub dram: Option<f64>,
 }
 
+/// Where a kind of products stands.
+fn pick(kind: Product) -> fn(&RateFigures) -> &Option<Figure<u32>> {
+    match kind {
+        Product::Half => |rates| &rates.tensor_fp16,
+        Product::HalfSums => |rates| &rates.tensor_fp16_sums,
+        Product::Tensor32 => |rates| &rates.tensor_tf32,
+        Product::Eighth => |rates| &rates.tensor_fp8,
+        Product::Integer => |rates| &rates.tensor_int8,
+        Product::Double => |rates| &rates.tensor_fp64,
+    }
+}
+
 impl Model {
     /// The rates that the bottleneck estimate divides by.
     pub fn rates(&self) -> Rates {
@@ -77,6 +104,7 @@ impl Model {
             fp32: count(|rates| &rates.fp32),
             fp64: count(|rates| &rates.fp64),
             special: count(|rates| &rates.special),
+            products: Product::ALL.map(|kind| count(pick(kind))),
             stage_passes: self.stages.as_ref().map(|_| 1.0),
             lane_words: self.stages.as_ref().map(|stages| f64::from(stages.lanes.value)),
             // One row of every bank per cycle; Fermi's banks take two (programming guide 4.2, F.4.3).
@@ -102,7 +130,8 @@ impl Model {
         let Some(rates) = &self.rates else { return Ok(()) };
         let counts =
             [("issue", &rates.issue), ("fp32", &rates.fp32), ("fp64", &rates.fp64), ("special", &rates.special)];
-        for (name, figure) in counts {
+        let products = Product::ALL.map(|kind| (kind.name(), pick(kind)(rates)));
+        for (name, figure) in counts.into_iter().chain(products) {
             if figure.as_ref().is_some_and(|figure| figure.value == 0 || figure.value > 1 << 16) {
                 return Err((name, "is not from 1 to 65536".to_owned()));
             }
@@ -119,11 +148,16 @@ impl Model {
 #[cfg(test)]
 mod tests {
     use crate::models::{find, parse};
+    use warpline_format::matrix::Product;
 
     #[test]
     fn rates_are_per_second_and_absent_where_unknown() {
         let turing = find("rtx2080ti").unwrap().rates();
         assert_eq!((turing.sms, turing.clock_hz), (68, Some(1.545e9)));
+        let ampere = find("a100").unwrap().rates();
+        // 312 TFLOPS of halves.
+        let peak = 2.0 * ampere.products[Product::Half as usize].unwrap() * 108.0 * ampere.clock_hz.unwrap();
+        assert_eq!((peak / 1e12).round(), 312.0);
         assert_eq!((turing.issue, turing.fp64, turing.l2), (Some(4.0), Some(2.0), Some(1344e9)));
         assert!(turing.unified);
         let fermi = find("gtx480").unwrap().rates();

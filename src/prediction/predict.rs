@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use warpline_format::device::Device;
+use warpline_format::matrix::Product;
 use warpline_format::occupancy::{Kernel, Stated};
 
 use super::count::{Basis, condition, count, settled};
@@ -365,12 +366,22 @@ fn work(subject: &Subject<'_>, launch: &Launch, found: &Prediction) -> Work {
     let instructions = &subject.kernel.instructions;
     let all: u64 = instructions.values().map(|count| count.warps).sum();
     let results = |class: &str| whole(instructions.get(class).map_or(0, |count| count.warps) as f64 * 32.0 * scale);
+    // The profile has what tensor cores did in its estimate only.
+    let estimate = subject.kernel.estimates.first();
+    let products = Product::ALL.map(|kind| {
+        let recorded = estimate.and_then(|estimate| {
+            let limit = estimate.limits.iter().find(|limit| limit.name == kind.name())?;
+            Some(limit.amount as f64 / estimate.launches.max(1) as f64)
+        });
+        whole(recorded.unwrap_or(0.0) * scale)
+    });
     Work {
         blocks: launch.blocks() as f64,
         instructions: whole(all as f64 * scale),
         fp32: results("fp32"),
         fp64: results("fp64"),
         special: results("special"),
+        products,
         data: whole(found.global.wavefronts),
         ideal_data: whole(found.global.ideal_wavefronts),
         tag: whole(found.global.tags),

@@ -1,7 +1,7 @@
 //! The bottleneck estimate of a kernel: what it asks of each part of the GPU over that part's rate.
 //!
 //! After the limiter model of Ernst et al. (Warpspeed, sections 2 and 4): bytes from DRAM and from L2, passes
-//! through the stages of L1, and issued instructions, each alone, as if all overlapped and nothing waited for
+//! through the stages of L1, issued instructions and products of tensor cores, each alone, as if all overlapped and nothing waited for
 //! latencies. So the time is a lower bound, and the slowest part is what limits. Parts whose rate the model does not
 //! know are left out and named.
 
@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 
 use warpline_format::access::Space;
 use warpline_format::event::LaunchId;
+use warpline_format::matrix::Product;
 
 use crate::analysis::{KernelData, LaunchData};
 use crate::geometry::SECTOR_BYTES;
@@ -112,6 +113,8 @@ pub(crate) struct Work {
     pub(crate) fp32: u64,
     pub(crate) fp64: u64,
     pub(crate) special: u64,
+    /// Multiply-adds of tensor cores.
+    pub(crate) products: [u64; Product::ALL.len()],
     /// Passes of global requests through the stages of L1.
     pub(crate) data: u64,
     pub(crate) ideal_data: u64,
@@ -147,6 +150,12 @@ pub(crate) fn of_work(name: &str, rates: &Rates, work: &Work) -> Option<Estimate
         Demand::same(work.bytes.l2),
         Demand::same(work.bytes.dram),
         Demand::same(work.bytes.bus),
+        Demand::same(work.products[0]),
+        Demand::same(work.products[1]),
+        Demand::same(work.products[2]),
+        Demand::same(work.products[3]),
+        Demand::same(work.products[4]),
+        Demand::same(work.products[5]),
     ];
     slowest(name, rates, true, &[(demands, work.blocks)], work.bytes, 1)
 }
@@ -156,7 +165,7 @@ pub(super) fn slowest(
     name: &str,
     rates: &Rates,
     same_banks: bool,
-    launches: &[([Demand; 12], f64)],
+    launches: &[([Demand; PARTS], f64)],
     bytes: Bytes,
     count: u64,
 ) -> Option<Estimate> {
@@ -219,10 +228,11 @@ pub(super) fn slowest(
 }
 
 /// The parts, in the order of [`demands`].
-fn parts(rates: &Rates, same_banks: bool) -> [Part; 12] {
+fn parts(rates: &Rates, same_banks: bool) -> [Part; PARTS] {
     // Per cycle and SM, of which there are `sms`.
     let per_cycle = |rate: Option<f64>| Some(rate? * rates.clock_hz? * f64::from(rates.sms));
     let per_sm = |name, unit, rate| Part { name, unit, rate: per_cycle(rate), per_sm: true };
+    let products = |kind: Product| per_sm(kind.name(), "multiply-adds", rates.products[kind as usize]);
     let shared = rates.shared_passes.filter(|_| same_banks);
     [
         per_sm("instructions", "warp instructions", rates.issue),
@@ -240,14 +250,23 @@ fn parts(rates: &Rates, same_banks: bool) -> [Part; 12] {
         Part { name: "dram", unit: "bytes", rate: rates.dram, per_sm: false },
         // To host memory: it is the machine's, no model knows how fast it is.
         Part { name: "bus", unit: "bytes", rate: None, per_sm: false },
+        products(Product::Half),
+        products(Product::HalfSums),
+        products(Product::Tensor32),
+        products(Product::Eighth),
+        products(Product::Integer),
+        products(Product::Double),
     ]
 }
+
+/// How many parts there are.
+pub(super) const PARTS: usize = 12 + Product::ALL.len();
 
 /// Where [`demands`] has device memory.
 pub(super) const DRAM: usize = 10;
 
 /// What a launch asks of each part; its bytes are added up.
-pub(super) fn demands(launch: &LaunchData, number: usize, rates: &Rates, bytes: &mut Bytes) -> [Demand; 12] {
+pub(super) fn demands(launch: &LaunchData, number: usize, rates: &Rates, bytes: &mut Bytes) -> [Demand; PARTS] {
     // An instruction takes its unit's lanes for the whole warp, active or not.
     let lanes = |class| Demand::same(launch.instructions.warps(class).saturating_mul(32));
     let (mut data, mut tag, mut words) = (Demand::default(), Demand::default(), 0u64);
@@ -283,6 +302,7 @@ pub(super) fn demands(launch: &LaunchData, number: usize, rates: &Rates, bytes: 
     share_data_stage(rates, &mut data, &mut shared);
     let constant = launch.spaces.get(&Space::Constant).unwrap_or(&none);
     let issued = Demand::same(launch.instructions.all_warps());
+    let products = |kind: Product| Demand::same(launch.instructions.products()[kind as usize]);
     [
         issued,
         lanes("fp32"),
@@ -296,6 +316,12 @@ pub(super) fn demands(launch: &LaunchData, number: usize, rates: &Rates, bytes: 
         l2,
         dram,
         Demand::same(bus),
+        products(Product::Half),
+        products(Product::HalfSums),
+        products(Product::Tensor32),
+        products(Product::Eighth),
+        products(Product::Integer),
+        products(Product::Double),
     ]
 }
 

@@ -9,6 +9,7 @@ use crate::geometry::Banks;
 use crate::hierarchy::{LevelCounts, StageCounts, Traffic};
 use crate::requests::Cells;
 use warpline_format::event::Launch;
+use warpline_format::matrix::Product;
 use warpline_format::site_table::InstructionMix;
 
 fn rates() -> Rates {
@@ -19,6 +20,7 @@ fn rates() -> Rates {
         fp32: Some(64.0),
         fp64: Some(2.0),
         special: None,
+        products: [None; Product::ALL.len()],
         stage_passes: Some(1.0),
         lane_words: Some(32.0),
         shared_passes: Some(1.0),
@@ -244,7 +246,7 @@ fn asked(launch: &LaunchData, rates: &Rates) -> Vec<Asked> {
     let results = |class| launch.instructions.warps(class) as f64 * 32.0;
     let (stages, words) = (traffic.stages, traffic.stages.words as f64 * 32.0);
     let issued = launch.instructions.all_warps() as f64;
-    vec![
+    let mut parts = vec![
         ("instructions", issued, issued, per_second(rates.issue), true),
         ("fp32", results("fp32"), results("fp32"), per_second(rates.fp32), true),
         ("fp64", results("fp64"), results("fp64"), per_second(rates.fp64), true),
@@ -269,7 +271,12 @@ fn asked(launch: &LaunchData, rates: &Rates) -> Vec<Asked> {
         ("l2", l2, f64::min(l2, filled), rates.l2, false),
         ("dram", dram, f64::min(f64::min(beyond, f64::min(l2, filled)), dram), rates.dram, false),
         ("bus", host, host, None, false),
-    ]
+    ];
+    let products = launch.instructions.products();
+    for (kind, done) in Product::ALL.into_iter().zip(products) {
+        parts.push((kind.name(), done as f64, done as f64, per_second(rates.products[kind as usize]), true));
+    }
+    parts
 }
 
 prop_compose! {
@@ -285,6 +292,7 @@ prop_compose! {
             fp32: rate(2),
             fp64: rate(3),
             special: rate(4),
+            products: [rate(2), rate(3), None, rate(4), rate(5), rate(6)],
             stage_passes: rate(5),
             lane_words: rate(5),
             shared_passes: rate(1),
@@ -306,7 +314,8 @@ prop_compose! {
         let mut data = launch(id, blocks);
         let [fp32, fp64, special, memory] = mix;
         data.instructions = InstructionSums::default();
-        let mix = InstructionMix { fp32, fp64, special, memory, ..InstructionMix::default() };
+        let products = [fp32 * 256, memory, special * 64, 0, fp64 * 1024, fp32];
+        let mix = InstructionMix { fp32, fp64, special, memory, products, ..InstructionMix::default() };
         data.instructions.add_block(&mix, executions, executions * 7);
         let global = data.spaces.get_mut(&Space::Global).unwrap();
         (global.requests, global.ideal_sectors) = (requests, 2 * requests);

@@ -32,9 +32,6 @@ pub enum Misfit {
     /// The device is too small.
     #[error("a block of it does not fit an SM of {0}")]
     NoRoom(String),
-    /// Blocks are missing.
-    #[error("only a share of its blocks was recorded, so its order on another model is not known")]
-    Share,
 }
 
 /// Why a batch cannot be put into a device's order.
@@ -67,6 +64,8 @@ struct Taken {
     original: LaunchShape,
     /// As dealt out again.
     shape: Shape,
+    /// A share of its blocks was recorded only.
+    sampled: bool,
     /// The blocks that have started, numbered as they came.
     started: FxHashMap<u64, usize>,
     /// Number, as in `started`, of the block on each first slot.
@@ -89,6 +88,19 @@ impl Taken {
         let mut blocks: Vec<u64> = self.started.keys().copied().collect();
         blocks.sort_unstable();
         Some(blocks)
+    }
+}
+
+impl Taken {
+    /// The blocks that have records, in order.
+    fn recorded(&self) -> Vec<u64> {
+        let warps = self.shape.warps as usize;
+        let has_records =
+            |number: usize| self.streams.iter().skip(number * warps).take(warps).any(|stream| !stream.is_empty());
+        let found = self.started.iter().filter(|(_, number)| has_records(**number));
+        let mut blocks: Vec<u64> = found.map(|(block, _)| *block).collect();
+        blocks.sort_unstable();
+        blocks
     }
 }
 
@@ -122,10 +134,6 @@ impl Reorder {
         if resident == 0 {
             return Err(Misfit::NoRoom(self.device.name.clone()));
         }
-        let same = self.device.sms as u64 * u64::from(resident) >= original.blocks;
-        if event.block_share > 1 && !same {
-            return Err(Misfit::Share);
-        }
         event.resident_blocks = resident;
         let shape = Shape {
             blocks: original.blocks,
@@ -137,6 +145,7 @@ impl Reorder {
         let taken = Taken {
             original,
             shape,
+            sampled: event.block_share > 1,
             started: FxHashMap::default(),
             on_slot: FxHashMap::default(),
             bytes: Vec::new(),
@@ -213,27 +222,48 @@ impl Reorder {
     ///
     /// # Errors
     /// Those of `out`.
-    pub fn finish<E>(&mut self, launch: LaunchId, out: impl FnMut(&[u8]) -> Result<(), E>) -> Result<(), E> {
+    pub fn finish<E>(&mut self, launch: LaunchId, mut out: impl FnMut(&[u8]) -> Result<(), E>) -> Result<(), E> {
         let Some(taken) = self.launches.remove(&launch) else { return Ok(()) };
         if taken.streams.is_empty() {
             return Ok(());
         }
         let slots = (taken.shape.slots_per_sm() * taken.shape.sms) as usize;
+        if taken.sampled
+            && (taken.original.slots_per_sm, taken.original.slots as usize) == (taken.shape.slots_per_sm(), slots)
+        {
+            // It has its order already, which the blocks without records took part in.
+            return if taken.bytes.is_empty() { Ok(()) } else { out(&taken.bytes) };
+        }
         let dealt = taken.dealt();
         let blocks = dealt.as_ref().map_or(taken.shape.blocks, |blocks| blocks.len() as u64);
         let shape = Shape { blocks, ..taken.shape };
-        let mut dealer = Dealer { taken: &taken, dealt, slots: vec![(0, 0, 0); slots], batch: Vec::new(), out };
+        let stands = taken.sampled.then(|| taken.recorded());
+        let mut dealer =
+            Dealer { taken: &taken, dealt, stands, slots: vec![Place::default(); slots], batch: Vec::new(), out };
         schedule::run(&shape, &mut dealer)?;
         dealer.hand_on()
     }
+}
+
+/// Where a slot's warp is.
+#[derive(Clone, Copy, Default)]
+struct Place {
+    stream: usize,
+    piece: usize,
+    /// Byte in the piece.
+    at: usize,
+    /// Of a block that was not recorded.
+    silent: bool,
 }
 
 struct Dealer<'a, F> {
     taken: &'a Taken,
     /// See [`Taken::dealt`].
     dealt: Option<Vec<u64>>,
-    /// Per slot: stream, piece, byte in the piece.
-    slots: Vec<(usize, usize, usize)>,
+    /// Of a sample the blocks with records, in order: each stands for those up to the next, which take as many turns and have no
+    /// records.
+    stands: Option<Vec<u64>>,
+    slots: Vec<Place>,
     batch: Vec<u8>,
     out: F,
 }
@@ -249,7 +279,7 @@ impl<E, F: FnMut(&[u8]) -> Result<(), E>> Dealer<'_, F> {
 
     /// As the CPU device does it: the budget is looked at first, a warp without items is over.
     fn take(&mut self, slot: usize, mut requests: u32) -> TurnEnd {
-        let (stream, mut piece, mut at) = self.slots[slot];
+        let Place { stream, mut piece, mut at, silent } = self.slots[slot];
         let pieces = self.taken.streams.get(stream).map_or(&[][..], Vec::as_slice);
         let end = loop {
             if requests == 0 {
@@ -262,7 +292,9 @@ impl<E, F: FnMut(&[u8]) -> Result<(), E>> Dealer<'_, F> {
                 at = 0;
                 continue;
             };
-            self.batch.extend_from_slice(&bytes[..length]);
+            if !silent {
+                self.batch.extend_from_slice(&bytes[..length]);
+            }
             at += length;
             match step {
                 Step::Barrier => break TurnEnd::Barrier,
@@ -270,7 +302,7 @@ impl<E, F: FnMut(&[u8]) -> Result<(), E>> Dealer<'_, F> {
                 Step::Other => {}
             }
         };
-        self.slots[slot] = (stream, piece, at);
+        self.slots[slot] = Place { stream, piece, at, silent };
         end
     }
 }
@@ -281,11 +313,16 @@ impl<E, F: FnMut(&[u8]) -> Result<(), E>> WarpStreams for Dealer<'_, F> {
     fn start_block(&mut self, block: u64, first_slot: u32) -> Result<(), E> {
         let warps = self.taken.shape.warps;
         let block = self.dealt.as_ref().map_or(block, |blocks| blocks[block as usize]);
-        let number = self.taken.started.get(&block);
+        let stand = self.stands.as_ref().and_then(|stands| {
+            let after = stands.partition_point(|&one| one <= block);
+            stands.get(after.saturating_sub(1)).copied()
+        });
+        let silent = stand.is_some_and(|stand| stand != block);
+        let number = self.taken.started.get(&stand.unwrap_or(block));
         for warp in 0..warps {
             // A block without a record has no items either.
             let stream = number.map_or(usize::MAX, |number| number * warps as usize + warp as usize);
-            self.slots[(first_slot + warp) as usize] = (stream, 0, 0);
+            self.slots[(first_slot + warp) as usize] = Place { stream, silent, ..Place::default() };
         }
         self.batch.extend_from_slice(&head(Kind::BlockStart, Space::Generic, first_slot).to_le_bytes());
         self.batch.extend_from_slice(&warps.to_le_bytes());
@@ -340,6 +377,8 @@ mod tests {
         programs: &'a [Vec<Step>],
         warps: u32,
         slots: Vec<(usize, usize)>,
+        share: u64,
+        recorded: Vec<bool>,
         trace: Vec<u8>,
     }
 
@@ -351,6 +390,7 @@ mod tests {
                 // Blocks differ in length; the warps of a block meet at the same barriers.
                 let program = (block as usize * 7) % self.programs.len();
                 self.slots[(first_slot + warp) as usize] = (program, 0);
+                self.recorded[(first_slot + warp) as usize] = block.is_multiple_of(self.share);
             }
             self.trace.extend(head(Kind::BlockStart, Space::Generic, first_slot).to_le_bytes());
             self.trace.extend(self.warps.to_le_bytes());
@@ -387,7 +427,7 @@ mod tests {
             };
             self.slots[slot as usize] = (program, at);
             let bytes = (self.trace.len() - start - 8) as u32;
-            if bytes == 0 {
+            if bytes == 0 || !self.recorded[slot as usize] {
                 self.trace.truncate(start);
             } else {
                 self.trace[start + 4..start + 8].copy_from_slice(&bytes.to_le_bytes());
@@ -401,6 +441,11 @@ mod tests {
     }
 
     fn produce(programs: &[Vec<Step>], device: &Device, launch: &Launch) -> Vec<u8> {
+        produce_share(programs, device, launch, 1)
+    }
+
+    /// The records of every `share`-th block; the others take their turns without any.
+    fn produce_share(programs: &[Vec<Step>], device: &Device, launch: &Launch, share: u64) -> Vec<u8> {
         let warps = launch.block[0].div_ceil(32);
         let shape = Shape {
             blocks: u64::from(launch.grid[0]),
@@ -410,7 +455,8 @@ mod tests {
             turn: device.turn,
         };
         let slots = vec![(0, 0); (shape.slots_per_sm() * shape.sms) as usize];
-        let mut producer = Producer { programs, warps, slots, trace: Vec::new() };
+        let recorded = vec![false; slots.len()];
+        let mut producer = Producer { programs, warps, slots, share, recorded, trace: Vec::new() };
         let Ok(()) = schedule::run(&shape, &mut producer);
         producer.trace
     }
@@ -439,6 +485,42 @@ mod tests {
 
     fn launch(device: &Device, blocks: u32, threads: u32) -> Launch {
         Launch { resident_blocks: device.resident_blocks(threads, 32, 0), ..Launch::of(0, blocks, threads) }
+    }
+
+    /// Puts a launch of which a share was recorded into the order of a device.
+    fn reordered(from: &Device, to: Device, recorded: &Launch, trace: &[u8]) -> Vec<u8> {
+        let mut reorder = Reorder::new(to, Stated::default());
+        let original = LaunchShape::new(recorded, module(), 0, from).unwrap();
+        reorder.launch(&mut recorded.clone(), original, &[]).unwrap();
+        reorder.batch(0, trace).unwrap();
+        let mut got = Vec::new();
+        let Ok(()) = reorder.finish(0, |items| {
+            got.extend_from_slice(items);
+            Ok::<(), Infallible>(())
+        });
+        got
+    }
+
+    #[test]
+    fn blocks_that_were_not_recorded_take_the_turns_of_those_that_were() {
+        // Ten waves and more, of which every fourth block was recorded.
+        let device = |sms| Device { sms, turn: 2, threads_per_sm: 256, ..Device::rtx_2080_ti() };
+        let (from, to) = (device(2), device(3));
+        let programs = [vec![Step::Load(4096), Step::Load(8192), Step::Barrier, Step::Load(4096), Step::Call]];
+        let recorded = Launch { block_share: 4, ..launch(&from, 99, 64) };
+        let trace = produce_share(&programs, &from, &recorded, 4);
+        let want = produce_share(&programs, &to, &launch(&to, 99, 64), 4);
+        assert_eq!(reordered(&from, to, &recorded, &trace), want);
+    }
+
+    #[test]
+    fn a_share_for_the_device_of_the_run_stays_as_it_was_recorded() {
+        // Blocks differ, so that those without records cannot be guessed.
+        let device = Device { sms: 2, turn: 2, threads_per_sm: 256, ..Device::rtx_2080_ti() };
+        let programs = [vec![Step::Load(4096)], vec![Step::Load(8192), Step::Barrier, Step::Load(4096), Step::Load(0)]];
+        let recorded = Launch { block_share: 3, ..launch(&device, 50, 64) };
+        let trace = produce_share(&programs, &device, &recorded, 3);
+        assert_eq!(reordered(&device, device.clone(), &recorded, &trace), trace);
     }
 
     fn step() -> impl Strategy<Value = Step> {

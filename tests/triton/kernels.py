@@ -27,6 +27,14 @@ def masked_copy(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
 
 
 @triton.jit
+def evicting_copy(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    at = tl.arange(0, BLOCK)
+    once = tl.load(x_ptr + at, mask=at < n, other=0.0, eviction_policy="evict_first")
+    again = tl.load(x_ptr + at, mask=at < n, other=0.0, eviction_policy="evict_last")
+    tl.store(out_ptr + at, once + again, mask=at < n, eviction_policy="evict_first")
+
+
+@triton.jit
 def transpose(x_ptr, out_ptr, rows, columns, BLOCK: tl.constexpr):
     row = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     column = tl.program_id(1) * BLOCK + tl.arange(0, BLOCK)

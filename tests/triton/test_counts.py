@@ -212,6 +212,15 @@ class Products(unittest.TestCase):
         self.assertEqual(self.passes("f4", "x = tl.load"), [32, 32])
         self.assertEqual(self.passes("f4", "y = tl.load"), [32, 32])
 
+    def test_products_take_the_time_of_tensor_cores(self):
+        # 32 x 32 x 32 multiply-adds; an SM of an A100 does 1024 of halves in a cycle of 1.41 GHz, of tf32 half as many. One block: one SM.
+        for dtype, kind, rate in ("f2", "tensor_fp16", 1024), ("f4", "tensor_tf32", 512):
+            a, b, c = np.ones((32, 32), dtype), np.ones((32, 32), dtype), np.zeros((32, 32), "f4")
+            found = profiled(lambda: kernels.product[(1,)](a, b, c, N=32, num_warps=1))
+            limits = {limit["name"]: limit for limit in found.data["kernels"][0]["estimates"][0]["limits"]}
+            self.assertEqual(limits[kind]["amount"], 32**3)
+            self.assertAlmostEqual(limits[kind]["seconds"], 32**3 / rate / 1.41e9, delta=1e-12)
+
     def test_columns_without_swizzling_meet_in_one_bank(self):
         # Rows take one pass each. A lane reads four neighbours of its row at once, 16 bytes: 8 requests. A row is 128 bytes, so all lanes
         # want the same four banks: 32 passes each, of the 4 that 512 bytes need.

@@ -35,6 +35,11 @@ class Results(unittest.TestCase):
         np.testing.assert_array_equal(out[64:96], whole[16:48] + whole[:32])
         self.assertFalse(out[:64].any() or out[96:].any())
 
+    def test_eviction_policies_are_hints(self):
+        x, out = np.arange(100, dtype="f4"), np.zeros(100, "f4")
+        kernels.evicting_copy[(1,)](x, out, 100, BLOCK=128)
+        np.testing.assert_array_equal(out, 2 * x)
+
     def test_transpose(self):
         x, out = random(96, 64), np.zeros((64, 96), "f4")
         kernels.transpose[(3, 2)](x, out, 96, 64, BLOCK=32)

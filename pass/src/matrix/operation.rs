@@ -134,6 +134,14 @@ impl Multiply {
         Some(product)
     }
 
+    /// Reads what follows `llvm.nvvm.`.
+    pub fn read_intrinsic(name: &str) -> Option<Self> {
+        match name.strip_prefix("wmma.") {
+            Some(rest) => Multiply::read_wmma(rest),
+            None => name.strip_prefix("mma.").and_then(Multiply::read_mma),
+        }
+    }
+
     /// Reads what follows `llvm.nvvm.mma.`.
     pub fn read_mma(name: &str) -> Option<Self> {
         let parts: Vec<&str> = name.split('.').collect();

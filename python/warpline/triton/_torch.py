@@ -158,6 +158,12 @@ def install():
     }
     for name, function in replaced.items():
         setattr(torch.cuda, name, function)
+    # Code that torch.compile makes asks below the module, and is copied into programs as it is.
+    torch._C._cuda_getCurrentRawStream = lambda device: 0
+    torch.cuda._DeviceGuard = torch.cuda.device
+    guards = getattr(getattr(torch._C, "_dynamo", None), "guards", None)
+    if hasattr(guards, "_empty_strided_cuda"):
+        guards._empty_strided_cuda = lambda size, stride, dtype: torch.empty_strided(size, stride, dtype=dtype)
     # Programs that ask Triton for the device reach PyTorch's module for the CPU, which has fewer functions, in older versions none.
     for name in ("Stream", "Event", "stream", "set_stream", "current_stream", "current_device", "synchronize", "device_count"):
         if not hasattr(torch.cpu, name):

@@ -43,11 +43,7 @@ impl<'c> Emitter<'_, 'c> {
             };
             return self.leaves_of_registers(call, &loaded).ok_or_else(refuse).map(Some);
         }
-        let product = match wmma {
-            Some(name) => Multiply::read_wmma(name),
-            None => rest.strip_prefix("mma.").and_then(Multiply::read_mma),
-        };
-        if let Some(product) = product {
+        if let Some(product) = Multiply::read_intrinsic(rest) {
             let registers = self.registers(&arguments)?;
             let result = self.multiply(product, &registers).ok_or_else(refuse)?;
             return self.leaves_of_registers(call, &result).ok_or_else(refuse).map(Some);

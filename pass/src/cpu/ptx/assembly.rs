@@ -90,6 +90,11 @@ impl<'c> Emitter<'_, 'c> {
             "nanosleep" | "pmevent" | "griddepcontrol" | "prefetch" | "prefetchu" | "discard" | "applypriority" => {
                 return Some(());
             }
+            // A hint for L2, which nothing here follows.
+            "createpolicy" => {
+                let none = self.b.splat(self.i64(0), LANES);
+                return self.write(machine, operands.first()?, none, guard);
+            }
             "bar" if has("warp") => return Some(()),
             "cp" if has("commit_group") || has("wait_group") || has("wait_all") => return Some(()),
             "membar" | "fence" => {

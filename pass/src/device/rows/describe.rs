@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 use warpline_format::expression::{Binary, Comparison, ExpressionId, ExpressionKind};
+use warpline_format::matrix::Product;
 use warpline_format::site_table::{FrameId, InstructionMix, SiteTable, Step};
 
 /// Operands of operands that are written out, at most.
@@ -13,6 +14,11 @@ pub fn describe(table: &SiteTable) -> String {
     // Writing to a string cannot fail.
     let _ = write(table, &mut text);
     text
+}
+
+fn products(mix: &InstructionMix) -> String {
+    let all = Product::ALL.into_iter().zip(mix.products).filter(|(_, count)| *count > 0);
+    all.map(|(kind, count)| format!(" {} {count}", kind.name())).collect()
 }
 
 fn write(table: &SiteTable, out: &mut String) -> std::fmt::Result {
@@ -40,7 +46,7 @@ fn write(table: &SiteTable, out: &mut String) -> std::fmt::Result {
         let mix = &block.mix;
         writeln!(
             out,
-            "block {index} {} fp16 {} fp32 {} fp64 {} int {} special {} conversion {} control {} memory {} barrier {} tensor {} at {}",
+            "block {index} {} fp16 {} fp32 {} fp64 {} int {} special {} conversion {} control {} memory {} barrier {} tensor {}{} at {}",
             function(block.function),
             mix.fp16,
             mix.fp32,
@@ -52,11 +58,24 @@ fn write(table: &SiteTable, out: &mut String) -> std::fmt::Result {
             mix.memory,
             mix.barrier,
             mix.tensor,
+            products(mix),
             chain(table, &block.chain)
         )?;
     }
     for part in &table.parts {
-        let InstructionMix { fp16, fp32, fp64, int, special, conversion, control, memory, barrier, tensor } = part.mix;
+        let InstructionMix {
+            fp16,
+            fp32,
+            fp64,
+            int,
+            special,
+            conversion,
+            control,
+            memory,
+            barrier,
+            tensor,
+            products: _,
+        } = part.mix;
         let all = fp16 + fp32 + fp64 + int + special + conversion + control + memory + barrier + tensor;
         writeln!(out, "part of block {} {all} instructions at {}", part.block, chain(table, &part.chain))?;
     }

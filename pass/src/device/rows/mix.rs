@@ -5,6 +5,7 @@ use crate::contraction::is_fused;
 use crate::llvm::types::Kind;
 use crate::llvm::value::Opcode;
 use crate::llvm::{Type, Value};
+use crate::matrix::Multiply;
 use warpline_format::site_table::InstructionMix;
 
 /// Counts one instruction.
@@ -55,8 +56,11 @@ fn call(mix: &mut InstructionMix, instruction: Value<'_>) {
     }
     let base = name.strip_prefix("llvm.").unwrap_or(&name);
     let is = |prefixes: &[&str]| prefixes.iter().any(|prefix| base.starts_with(prefix));
-    if is(&["nvvm.wmma.mma", "nvvm.mma", "nvvm.wgmma", "nvvm.tcgen05.mma"]) {
-        mix.tensor += 1;
+    // `wmma` has its shape before the operation.
+    let product = base.starts_with("nvvm.wmma.") && base.contains(".mma.");
+    if product || is(&["nvvm.mma", "nvvm.wgmma", "nvvm.tcgen05.mma"]) {
+        let rest = base.strip_prefix("nvvm.").unwrap_or(base);
+        tensor(mix, Multiply::read_intrinsic(rest));
     } else if is(&[
         "nvvm.wmma",
         "nvvm.ldmatrix",
@@ -157,7 +161,7 @@ fn assembly(mix: &mut InstructionMix, instruction: Value<'_>) {
             }
             "bar" | "barrier" | "membar" | "fence" | "shfl" | "vote" | "match" | "redux" | "activemask"
             | "nanosleep" => mix.barrier += 1,
-            "mma" | "wmma" | "wgmma" => mix.tensor += 1,
+            "mma" | "wmma" | "wgmma" => tensor(mix, Multiply::read_ptx(&class.split('.').collect::<Vec<_>>())),
             "cvt" => mix.conversion += 1,
             "sqrt" | "rsqrt" | "rcp" | "sin" | "cos" | "ex2" | "lg2" | "tanh" | "div" => mix.special += 1,
             "bra" | "exit" | "ret" | "call" | "trap" => mix.control += 1,
@@ -167,6 +171,15 @@ fn assembly(mix: &mut InstructionMix, instruction: Value<'_>) {
             _ if class.contains(".f64") => mix.fp64 += 1,
             _ => mix.int += 1,
         }
+    }
+}
+
+/// A product of tensor cores; what a form that is not known does is not counted.
+fn tensor(mix: &mut InstructionMix, product: Option<Multiply>) {
+    mix.tensor += 1;
+    if let Some(product) = product {
+        let (kind, count) = product.tile.product();
+        mix.products[kind as usize] += count * product.tiles.0 * product.tiles.1;
     }
 }
 

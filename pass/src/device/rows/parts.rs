@@ -55,7 +55,8 @@ fn chain(instruction: Value<'_>, table: &mut Table<'_>) -> Option<Vec<FrameId>> 
 }
 
 fn add(sum: &mut InstructionMix, more: &InstructionMix) {
-    let InstructionMix { fp16, fp32, fp64, int, special, conversion, control, memory, barrier, tensor } = more;
+    let InstructionMix { fp16, fp32, fp64, int, special, conversion, control, memory, barrier, tensor, products } =
+        more;
     sum.fp16 += fp16;
     sum.fp32 += fp32;
     sum.fp64 += fp64;
@@ -66,4 +67,7 @@ fn add(sum: &mut InstructionMix, more: &InstructionMix) {
     sum.memory += memory;
     sum.barrier += barrier;
     sum.tensor += tensor;
+    for (sum, more) in sum.products.iter_mut().zip(products) {
+        *sum = sum.saturating_add(*more);
+    }
 }

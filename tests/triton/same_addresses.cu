@@ -1,0 +1,65 @@
+// What kernels of kernels.py and gluon_kernels.py do, with the same addresses in the same requests.
+#include <cstdio>
+#include <cuda_fp16.h>
+#include <mma.h>
+
+using namespace nvcuda;
+
+// strided_copy, of 1024 elements: each thread has four neighbours, reads them one by one and writes them at once.
+__global__ void strided_copy(const float *x, float *out, int stride)
+{
+    const int first = 4 * threadIdx.x;
+    float held[4];
+    for (int i = 0; i < 4; ++i) held[i] = x[(first + i) * stride];
+    reinterpret_cast<float4 *>(out)[threadIdx.x] = make_float4(held[0], held[1], held[2], held[3]);
+}
+
+// transpose without swizzling, of one warp: rows are written one after another, then each lane reads its own, 16 bytes at a time.
+__global__ void columns(const float *x, float *out)
+{
+    __shared__ __align__(16) float tile[32][32];
+    for (int row = 0; row < 32; ++row) tile[row][threadIdx.x] = x[32 * row + threadIdx.x];
+    __syncwarp();
+    for (int i = 0; i < 8; ++i) {
+        const float4 four = *reinterpret_cast<const float4 *>(&tile[threadIdx.x][4 * i]);
+        out[32 * (4 * i) + threadIdx.x] = four.x;
+        out[32 * (4 * i + 1) + threadIdx.x] = four.y;
+        out[32 * (4 * i + 2) + threadIdx.x] = four.z;
+        out[32 * (4 * i + 3) + threadIdx.x] = four.w;
+    }
+}
+
+// product, of 32 x 32 x 32 halves in one warp.
+__global__ void product(const half *a, const half *b, float *c)
+{
+    for (int tile = 0; tile < 4; ++tile) {
+        const int row = tile / 2 * 16, column = tile % 2 * 16;
+        wmma::fragment<wmma::accumulator, 16, 16, 16, float> sum;
+        wmma::fill_fragment(sum, 0.0f);
+        for (int k = 0; k < 32; k += 16) {
+            wmma::fragment<wmma::matrix_a, 16, 16, 16, half, wmma::row_major> left;
+            wmma::fragment<wmma::matrix_b, 16, 16, 16, half, wmma::row_major> right;
+            wmma::load_matrix_sync(left, a + 32 * row + k, 32);
+            wmma::load_matrix_sync(right, b + 32 * k + column, 32);
+            wmma::mma_sync(sum, left, right, sum);
+        }
+        wmma::store_matrix_sync(c + 32 * row + column, sum, 32, wmma::mem_row_major);
+    }
+}
+
+int main()
+{
+    float *x, *out;
+    half *a;
+    cudaMalloc(&x, 16 * 1024 * sizeof(float));
+    cudaMalloc(&out, 1024 * sizeof(float));
+    cudaMalloc(&a, 1024 * sizeof(half));
+    cudaMemset(x, 0, 16 * 1024 * sizeof(float));
+    cudaMemset(a, 0, 1024 * sizeof(half));
+    strided_copy<<<1, 256>>>(x, out, 8);
+    columns<<<1, 32>>>(x, out);
+    product<<<1, 32>>>(a, a, out);
+    const cudaError_t error = cudaDeviceSynchronize();
+    if (error != cudaSuccess) printf("%s\n", cudaGetErrorString(error));
+    return error != cudaSuccess;
+}
