@@ -50,11 +50,9 @@ fn draft(context: &Context<'_>, accesses: &[&Access<'_>]) -> Option<Draft> {
     }
     // Of an array in it nobody knows how much the kernel uses.
     let arrays = members.keys().any(|name| name.contains("[]"));
-    let at_once = accesses
-        .iter()
-        .filter(|access| access.most_requests <= warps(access.kernel))
-        .filter_map(|access| access.bytes_together)
-        .fold(0, u64::saturating_add);
+    // Of one place: another may take the same members again.
+    let once = accesses.iter().filter(|access| access.most_requests <= warps(access.kernel));
+    let at_once = once.filter_map(|access| access.bytes_together).max().unwrap_or(0);
     let arrays = arrays && at_once < size;
     let used = members.values().copied().fold(0, u64::saturating_add).max(at_once).min(size);
     let names: Vec<String> = members.keys().map(|name| name.trim_start_matches('.').to_owned()).collect();
