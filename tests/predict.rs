@@ -81,8 +81,8 @@ fn near(got: &Value, want: u64, tolerance: f64, what: &str) {
 }
 
 /// Kernels of which everything follows from the launch, and the share of it that is affine.
-const KNOWN: [(&str, bool); 5] =
-    [("stencil", true), ("product", true), ("triangle", true), ("clamped", false), ("particles", true)];
+const KNOWN: [(&str, bool); 6] =
+    [("stencil", true), ("product", true), ("rows", true), ("triangle", true), ("clamped", false), ("particles", true)];
 
 #[test]
 fn other_blocks_do_what_was_predicted() {
@@ -108,8 +108,10 @@ fn other_blocks_do_what_was_predicted() {
             let rough = found["assumptions"].to_string().contains("footprints leave some edges");
             assert!(rough == (kernel == "triangle" || kernel == "clamped"), "{}", what("rough"));
             if !rough {
-                near(&got["dram_load_bytes"], want.dram_loads, 0.1, &what("DRAM loads"));
-                near(&got["l2_load_bytes"], want.l2_loads, 0.25, &what("L2 loads"));
+                // Rows that a wave walks are more than L2 holds, of which the replay has a share without its sets.
+                let tolerance = if kernel == "rows" { 0.2 } else { 0.1 };
+                near(&got["dram_load_bytes"], want.dram_loads, tolerance, &what("DRAM loads"));
+                near(&got["l2_load_bytes"], want.l2_loads, 0.05, &what("L2 loads"));
             }
             if affine {
                 assert_eq!(got["affine_share"], 1.0, "{}", what("affine share"));

@@ -117,7 +117,7 @@ pub fn lanes(launch: &Launch) -> Vec<u32> {
 }
 
 /// Lanes that meet a condition which does not depend on what else varies in the box.
-fn masks(truth: &Truth, launch: &Launch, bounds: &Bounds) -> Vec<u32> {
+pub fn masks(truth: &Truth, launch: &Launch, bounds: &Bounds) -> Vec<u32> {
     let mut here = bounds.clone();
     for range in &mut here.0[3..] {
         range.1 = range.0;

@@ -8,11 +8,11 @@ use warpline_format::occupancy::{Kernel, Stated};
 
 use super::count::{Basis, condition, count, settled};
 use super::evaluate::{Evaluated, Lost, Value};
-use super::form::{Truth, block};
+use super::form::{Truth, block, counter};
 use super::launch::Launch;
 use super::request::{Costs, Requests};
 use super::subject::Subject;
-use super::traffic::caches::{Capacity, traffic};
+use super::traffic::caches::{Capacity, Levels, Requested, traffic};
 use super::traffic::curves::Curves;
 use super::traffic::volumes::Affine;
 use crate::hierarchy::HierarchyConfig;
@@ -159,7 +159,8 @@ pub fn predict(subject: &Subject<'_>, launch: &Launch, model: &Model<'_>) -> Res
         match footprint(subject, launch, &evaluated, number) {
             Some((form, condition, unsure)) => {
                 rough |= unsure;
-                *(if loads { &mut sums.loaded } else { &mut sums.stored }) += site.requests.sectors;
+                *(if loads { &mut sums.known.loaded } else { &mut sums.known.stored }) += site.requests.sectors;
+                sums.known.lines += site.requests.lines;
                 accesses.push(Affine {
                     form,
                     condition,
@@ -167,6 +168,9 @@ pub fn predict(subject: &Subject<'_>, launch: &Launch, model: &Model<'_>) -> Res
                     allocation: subject.allocations[number],
                     loads,
                     stores,
+                    atomic: op == "atomic",
+                    counters: subject.addresses.sites[number].loops.iter().map(|&lap| counter(lap)).collect(),
+                    sectors: site.requests.sectors,
                 });
             }
             None => {
@@ -192,8 +196,11 @@ pub fn predict(subject: &Subject<'_>, launch: &Launch, model: &Model<'_>) -> Res
         sms: u64::from(model.rates.sms.max(1)),
         resident: u64::from(resident),
         caches_loads: model.hierarchy.l1.caches_global_loads,
+        l1_lines: l1,
+        turn: model.device.turn,
     };
-    let moved = traffic(&accesses, launch, &evaluated.bounds, &capacity, &model.curves, (sums.loaded, sums.stored));
+    let traffic_model = Levels { hierarchy: model.hierarchy, capacity: &capacity, curves: &model.curves };
+    let moved = traffic(&accesses, launch, &evaluated.bounds, &traffic_model, sums.known);
     let mut found = Prediction {
         block: launch.block,
         grid: launch.grid,
@@ -253,9 +260,8 @@ fn share(part: f64, sums: &Sums) -> f64 {
 struct Sums {
     global: Requests,
     shared: Requests,
-    /// Sectors of requests whose footprint is known.
-    loaded: f64,
-    stored: f64,
+    /// Of requests whose footprint is known.
+    known: Requested,
     /// Sectors requested, by what is known of them.
     affine: f64,
     computed: f64,

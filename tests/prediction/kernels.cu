@@ -29,6 +29,19 @@ __global__ void product(const float *a, const float *b, float *c, int n)
     }
 }
 
+// Each thread walks a row of its own, so that a warp needs 32 lines at a time and L1 keeps none of them until their next use.
+__global__ void rows(const float *in, float *out, int count, int length)
+{
+    int row = blockIdx.x * blockDim.x + threadIdx.x;
+    if (row < count) {
+        float sum = 0;
+        for (int at = 0; at < length; ++at) {
+            sum += in[size_t(row) * length + at];
+        }
+        out[row] = sum;
+    }
+}
+
 __global__ void triangle(const float *in, float *out, int n)
 {
     int row = blockIdx.x * blockDim.x + threadIdx.x;
@@ -170,6 +183,8 @@ int main(int argc, char **argv)
     product<<<dim3(blocks(n, flat.x), blocks(n, flat.y)), flat>>>(a, b, c, n);
     unsigned line = block.x * block.y * block.z;
     triangle<<<blocks(n, line), line>>>(a, c, n);
+    int count = 250000, length = 40;
+    rows<<<blocks(count, line), line>>>(array<float>(size_t(count) * length), array<float>(count), count, length);
     int many = n * n - 5;
     clamped<<<blocks(many, line), line>>>(a, b, many);
     Particle *all = array<Particle>(many);

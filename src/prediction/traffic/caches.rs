@@ -8,7 +8,9 @@
 //! After Ernst et al. (Warpspeed), section 2.4, with runs of block numbers in place of boxes, and windows in place of sets of layers.
 
 use super::curves::{Curves, Miss};
+use super::replay::{Caches, Counted, Replay, replay};
 use super::volumes::{Affine, Blocks, Family, Footprints, Union, boxes};
+use crate::hierarchy::HierarchyConfig;
 use crate::prediction::classes::{Class, classes};
 use crate::prediction::form::{Bounds, Truth, block, gcd};
 use crate::prediction::launch::Launch;
@@ -29,8 +31,8 @@ const MOST_KINDS: usize = 200;
 const SAMPLES: u64 = 4;
 /// Waves of which each is looked at.
 const MOST_WAVES: u64 = 5;
-/// Earlier blocks of an SM that are looked at.
-const MOST_OTHERS: u64 = 4;
+/// Lines of an SM's share of L2 that are told apart.
+const MOST_L2_LINES: f64 = 8192.0;
 
 /// Sizes of a model's caches, and of a wave.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -45,6 +47,32 @@ pub struct Capacity {
     pub resident: u64,
     /// Whether L1 keeps what plain loads load.
     pub caches_loads: bool,
+    /// Lines of L1.
+    pub l1_lines: u32,
+    /// Requests of a warp's turn.
+    pub turn: u32,
+}
+
+/// Sums over the requests of a launch whose footprints are known.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Requested {
+    /// Sectors of loads.
+    pub loaded: f64,
+    /// Sectors of stores and atomics.
+    pub stored: f64,
+    /// Lines of all.
+    pub lines: f64,
+}
+
+/// A model's caches.
+#[derive(Clone, Copy)]
+pub struct Levels<'a> {
+    /// Their rules.
+    pub hierarchy: &'a HierarchyConfig,
+    /// What a launch has of them.
+    pub capacity: &'a Capacity,
+    /// How they lose data where no request is looked at.
+    pub curves: &'a Curves,
 }
 
 /// Bytes that sites move between levels, apart from those whose addresses are not affine.
@@ -79,15 +107,15 @@ pub fn traffic(
     accesses: &[Affine],
     launch: &Launch,
     bounds: &Bounds,
-    capacity: &Capacity,
-    curves: &Curves,
-    (loaded, stored): (f64, f64),
+    levels: &Levels<'_>,
+    requested: Requested,
 ) -> Traffic {
     let footprints = Footprints::new(accesses, bounds);
-    let flow = Flow { accesses, footprints, launch, bounds, capacity, curves };
-    let mut found = Traffic { l2_stores: 32.0 * stored, ..Traffic::default() };
-    flow.first_level(loaded, &mut found);
-    flow.second_level(&mut found);
+    let Levels { capacity, curves, .. } = *levels;
+    let flow = Flow { accesses, footprints, launch, bounds, capacity, curves, hierarchy: levels.hierarchy };
+    let mut found = Traffic { l2_stores: 32.0 * requested.stored, ..Traffic::default() };
+    let counted = flow.first_level(requested, &mut found);
+    flow.second_level(counted, &mut found);
     found
 }
 
@@ -98,6 +126,7 @@ struct Flow<'a> {
     bounds: &'a Bounds,
     capacity: &'a Capacity,
     curves: &'a Curves,
+    hierarchy: &'a HierarchyConfig,
 }
 
 impl Flow<'_> {
@@ -109,7 +138,9 @@ impl Flow<'_> {
         self.union(|family| family.loads, boxes, grain)
     }
 
-    fn first_level(&self, loaded: f64, found: &mut Traffic) {
+    /// Counts what goes from L2 to L1, and returns what a replay of some blocks counted.
+    fn first_level(&self, requested: Requested, found: &mut Traffic) -> Counted {
+        let Requested { loaded, lines, .. } = requested;
         let grid = self.launch.grid;
         let mut distinct = 0.0;
         for (block, times) in self.kinds() {
@@ -121,24 +152,61 @@ impl Flow<'_> {
         found.block_load_sectors = distinct / blocks;
         if !self.capacity.caches_loads {
             found.l2_loads = 32.0 * loaded;
-            return;
+            return Counted::default();
         }
         let again = (loaded - distinct).max(0.0);
-        let resident = self.capacity.resident.min(self.launch.blocks().div_ceil(self.capacity.sms)) as f64;
-        let (mut all, mut missed, mut left, mut full) = (0.0, 0.0, 0.0, 0.0);
-        for block in self.samples() {
-            let own = boxes(block, block + 1, grid);
-            let sectors = self.loads(&own, SECTOR).sectors;
-            let lines = self.loads(&own, LINE).sectors * LINE as f64;
-            all += sectors;
-            full += sectors * resident * lines / self.capacity.l1;
-            missed += sectors * self.curves.l1.at(resident * lines / self.capacity.l1);
-            left += self.left_by_others(block, &own, sectors, (lines, resident));
-        }
-        let mean = |sum: f64| if all > 0.0 { sum / all } else { 0.0 };
         found.repeated_sectors = again;
-        found.l1_oversubscription = mean(full);
-        found.l2_loads = 32.0 * (distinct * (1.0 - mean(left)) + again * mean(missed));
+        found.l1_oversubscription = self.l1_oversubscription();
+        let Replay { counted, by_access, blocks, whole } = self.replay(lines / blocks);
+        if counted.loaded == 0.0 {
+            return counted;
+        }
+        // Misses up to what the blocks load at all are first ones, what goes beyond is loaded again.
+        let sectors = |&block: &u64| self.loads(&boxes(block, block + 1, grid), SECTOR).sectors;
+        let own: f64 = if whole { blocks.iter().map(sectors).sum() } else { 0.0 };
+        let missed = match own > 0.0 {
+            true => {
+                let beyond = (counted.missed - own).max(0.0) / (counted.loaded - own).max(1.0);
+                distinct * (counted.missed / own).min(1.0) + again * beyond.min(1.0)
+            }
+            false => by_access.iter().zip(self.accesses).map(|(one, access)| access.sectors * one.missed_share()).sum(),
+        };
+        found.l2_loads = 32.0 * missed;
+        counted
+    }
+
+    /// What the blocks of an SM load, over what L1 holds.
+    fn l1_oversubscription(&self) -> f64 {
+        let resident = self.capacity.resident.min(self.launch.blocks().div_ceil(self.capacity.sms)) as f64;
+        let (mut all, mut full) = (0.0, 0.0);
+        for block in self.samples() {
+            let own = boxes(block, block + 1, self.launch.grid);
+            let sectors = self.loads(&own, SECTOR).sectors;
+            all += sectors;
+            full += sectors * resident * self.loads(&own, LINE).sectors * LINE as f64 / self.capacity.l1;
+        }
+        if all > 0.0 { full / all } else { 0.0 }
+    }
+
+    fn replay(&self, pieces_of_block: f64) -> Replay {
+        let Capacity { sms, resident, l1_lines, turn, .. } = *self.capacity;
+        // SMs that load the same share it in L2, too.
+        let blocks = self.launch.blocks();
+        let wave = (sms * resident).min(blocks);
+        let first = blocks.div_ceil(wave) / 2 * wave;
+        let end = (first + wave).min(blocks);
+        let together = self.union(|_| true, &boxes(first, end, self.launch.grid), LINE).sectors;
+        let of_sm = |number: u64| {
+            let own = (first + number..end).step_by(sms as usize);
+            let own: Vec<Blocks> = own.flat_map(|block| boxes(block, block + 1, self.launch.grid)).collect();
+            self.union(|_| true, &own, LINE).sectors
+        };
+        let used = sms.min(end - first);
+        let alone = (of_sm(used / 3) + of_sm(2 * used / 3)) / 2.0;
+        let share = if together > 0.0 { (alone / together).min(1.0) } else { 1.0 };
+        let l2_lines = (self.capacity.l2 / LINE as f64 * share).clamp(1.0, MOST_L2_LINES) as u32;
+        let caches = Caches { l1_lines, l2_lines, sms, resident, turn };
+        replay(self.accesses, self.launch, self.bounds, self.hierarchy, &caches, pieces_of_block)
     }
 
     /// A block of each kind, by how much of it is cut, and how many there are.
@@ -197,30 +265,7 @@ impl Flow<'_> {
         })
     }
 
-    /// Sectors of what a block loads that earlier blocks of its SM left in L1.
-    fn left_by_others(&self, block: u64, own: &[Blocks], alone: f64, (lines, resident): (f64, f64)) -> f64 {
-        let sms = self.capacity.sms;
-        let most = block / sms;
-        let (mut count, mut before, mut left) = (1, 0.0, 0.0);
-        while count <= most && alone > 0.0 {
-            // Between the two lie the blocks that run beside them.
-            let full = (count as f64 + resident - 1.0) * lines / self.capacity.l1;
-            let others: Vec<Blocks> = (1..=count)
-                .flat_map(|back| boxes(block - back * sms, block - back * sms + 1, self.launch.grid))
-                .collect();
-            let both: Vec<Blocks> = own.iter().chain(&others).copied().collect();
-            let shared = alone + self.loads(&others, SECTOR).sectors - self.loads(&both, SECTOR).sectors;
-            left += (shared - before).max(0.0) * (1.0 - self.curves.others.at(full));
-            before = shared.max(before);
-            if full > FORGOTTEN || shared >= alone || count >= MOST_OTHERS {
-                break;
-            }
-            count = (2 * count).min(most.max(1)).max(count + 1);
-        }
-        left.min(alone)
-    }
-
-    fn second_level(&self, found: &mut Traffic) {
+    fn second_level(&self, counted: Counted, found: &mut Traffic) {
         let blocks = self.launch.blocks();
         let wave = (self.capacity.sms * self.capacity.resident).max(1);
         let waves = blocks.div_ceil(wave);
@@ -240,7 +285,10 @@ impl Flow<'_> {
         let whole =
             self.union(|_| true, &boxes(0, blocks, self.launch.grid), LINE).sectors * LINE as f64 / self.capacity.l2;
         // Requests of a wave to the same sector find it, unless the wave alone is more than L2 holds.
-        let again = self.curves.within.at(found.l2_oversubscription);
+        let again = match counted.asked_again > 0.0 {
+            true => counted.lost_again / counted.asked_again,
+            false => self.curves.within.at(found.l2_oversubscription),
+        };
         let incomplete = match self.curves.l2.at(whole) {
             lost if lost > LITTLE => self.incomplete(&own) * lost,
             _ => 0.0,

@@ -17,10 +17,6 @@ pub struct Miss {
 /// The curves of a model.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Curves {
-    /// Of L1.
-    pub l1: Miss,
-    /// Of L1, for what other blocks of the SM loaded.
-    pub others: Miss,
     /// Of L2, for what earlier waves of blocks touched.
     pub l2: Miss,
     /// Of L2, for what a wave itself touches again.
@@ -29,10 +25,5 @@ pub struct Curves {
 
 /// The curves of a model by its key.
 pub fn of_model(_key: &str) -> Curves {
-    Curves {
-        l1: Miss { most: 0.45, lag: 60.0, steepness: 2.4 },
-        others: Miss { most: 0.7, lag: 8.0, steepness: 1.9 },
-        l2: Miss { most: 1.0, lag: 37.1, steepness: 3.2 },
-        within: Miss { most: 0.6, lag: 8.0, steepness: 0.7 },
-    }
+    Curves { l2: Miss { most: 1.0, lag: 37.1, steepness: 3.2 }, within: Miss { most: 0.6, lag: 8.0, steepness: 0.7 } }
 }

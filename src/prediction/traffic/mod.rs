@@ -2,5 +2,6 @@
 
 pub mod caches;
 pub mod curves;
+mod replay;
 mod sweep;
 pub mod volumes;

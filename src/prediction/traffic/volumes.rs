@@ -29,6 +29,12 @@ pub struct Affine {
     pub loads: bool,
     /// It stores.
     pub stores: bool,
+    /// It is an atomic operation.
+    pub atomic: bool,
+    /// Counters of the loops around it, outermost first.
+    pub counters: Vec<Index>,
+    /// Sectors of its requests in the launch.
+    pub sectors: f64,
 }
 
 /// A box of `blockIdx`: first and last of each axis.
@@ -445,7 +451,17 @@ mod tests {
         let threads = (0..).zip(factors);
         let blocks = (3..).zip(factors.iter().zip(block).map(|(factor, size)| factor * size));
         let terms = threads.chain(blocks).filter(|term| term.1 != 0).collect();
-        Affine { form: Form { constant, terms }, condition, bytes, allocation: 0, loads: true, stores: false }
+        Affine {
+            form: Form { constant, terms },
+            condition,
+            bytes,
+            allocation: 0,
+            loads: true,
+            stores: false,
+            atomic: false,
+            counters: Vec::new(),
+            sectors: 0.0,
+        }
     }
 
     fn sectors(accesses: &[Affine], block: [i64; 3], grid: [i64; 3], blocks: std::ops::Range<u64>) -> f64 {
@@ -521,6 +537,9 @@ mod tests {
                 allocation: 0,
                 loads: true,
                 stores: false,
+                atomic: false,
+                counters: Vec::new(),
+                sectors: 0.0,
             });
             let bounds = [tx, ty, tz, bx, by, bz].map(|extent| (0, extent - 1)).to_vec();
             (accesses.collect(), Bounds(bounds))

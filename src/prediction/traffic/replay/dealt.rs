@@ -1,0 +1,158 @@
+//! Which blocks an SM gets: the rules of [`warpline_format::schedule`], block by block.
+//!
+//! Blocks of which the whole is cut off by the kernel's bounds end at once, and those at edges early, so the blocks of an SM are
+//! not every so many-th of the grid. Only the number of turns of each warp is looked at, and between two ends of blocks
+//! round robin is worked out at once.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::rc::Rc;
+
+/// Turns that each warp of a block takes.
+pub type Turns = Rc<Vec<u32>>;
+
+/// An SM's warps, in the order of its slots.
+struct Dealing {
+    /// Turns that are left by slot; 0 is an empty slot.
+    left: Vec<u32>,
+    /// Slot that has the next turn.
+    next: usize,
+    /// Steps that went by.
+    time: u64,
+    /// Whether the place of each resident block is taken.
+    taken: Vec<bool>,
+}
+
+impl Dealing {
+    /// The place whose block ends first, the slot of its last turn, and the turns dealt until then.
+    fn first_end(&self, warps: usize) -> Option<(usize, usize, u64)> {
+        // Position in the round of a slot.
+        let at = |slot: usize| (slot + self.left.len() - self.next) % self.left.len();
+        let last = |place: usize| (place * warps..(place + 1) * warps).max_by_key(|&slot| (self.left[slot], at(slot)));
+        let ends =
+            (0..self.taken.len()).filter(|&place| self.taken[place]).filter_map(|place| Some((place, last(place)?)));
+        let (place, slot) = ends.min_by_key(|&(_, slot)| (self.left[slot], at(slot)))?;
+        let rounds = self.left[slot];
+        let before = |other: usize| at(other) <= at(slot);
+        let dealt = (0..self.left.len())
+            .map(|other| u64::from(self.left[other].min(if before(other) { rounds } else { rounds - 1 })));
+        Some((place, slot, dealt.sum()))
+    }
+
+    /// Deals turns until a slot has had its last one.
+    fn advance(&mut self, slot: usize, dealt: u64) {
+        let rounds = self.left[slot];
+        let (count, next) = (self.left.len(), self.next);
+        let at = |slot: usize| (slot + count - next) % count;
+        let end = at(slot);
+        for (other, left) in self.left.iter_mut().enumerate() {
+            *left -= (*left).min(if at(other) <= end { rounds } else { rounds - 1 });
+        }
+        self.next = (slot + 1) % count;
+        self.time += dealt;
+    }
+}
+
+/// Deals blocks out until `most` of them have started; the blocks of each SM in `wanted`, in the order in which they start.
+/// Blocks before `first` are taken to be over.
+pub fn dealt(
+    blocks: std::ops::Range<u64>,
+    (sms, resident): (u64, usize),
+    warps: usize,
+    mut turns: impl FnMut(u64) -> Turns,
+    wanted: &[u64],
+) -> Vec<Vec<u64>> {
+    let used = sms.min(blocks.end - blocks.start) as usize;
+    let empty = || Dealing { left: vec![0; resident * warps], next: 0, time: 0, taken: vec![false; resident] };
+    let mut all: Vec<Dealing> = (0..used).map(|_| empty()).collect();
+    let mut found = vec![Vec::new(); wanted.len()];
+    let mut next = blocks.start;
+    let mut start = |sm: usize, dealing: &mut Dealing, place: usize, block: u64| {
+        dealing.left[place * warps..(place + 1) * warps].copy_from_slice(&turns(block));
+        dealing.taken[place] = true;
+        for (list, _) in found.iter_mut().zip(wanted).filter(|(_, wanted)| **wanted == sm as u64) {
+            list.push(block);
+        }
+    };
+    for place in 0..resident {
+        for (sm, dealing) in all.iter_mut().enumerate() {
+            if next < blocks.end {
+                start(sm, dealing, place, next);
+                next += 1;
+            }
+        }
+    }
+    // SMs advance in step, and within a step in rising order.
+    let end_of = |sm: usize, dealing: &Dealing| {
+        dealing.first_end(warps).map(|(place, slot, dealt)| Reverse((dealing.time + dealt, sm, place, slot, dealt)))
+    };
+    let mut ends: BinaryHeap<_> = all.iter().enumerate().filter_map(|(sm, dealing)| end_of(sm, dealing)).collect();
+    while next < blocks.end {
+        let Some(Reverse((_, sm, place, slot, dealt))) = ends.pop() else { break };
+        let dealing = &mut all[sm];
+        dealing.advance(slot, dealt);
+        dealing.taken[place] = false;
+        start(sm, dealing, place, next);
+        next += 1;
+        ends.extend(end_of(sm, dealing));
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use std::convert::Infallible;
+
+    use proptest::prelude::*;
+    use warpline_format::schedule::{self, Shape, TurnEnd, WarpStreams};
+
+    use super::*;
+
+    /// Warps of so many turns; keeps the SM of each block as it starts.
+    struct Counted<'a> {
+        turns: &'a [Vec<u32>],
+        left: Vec<u32>,
+        slots: u32,
+        started: Vec<(u32, u64)>,
+    }
+
+    impl WarpStreams for Counted<'_> {
+        type Error = Infallible;
+
+        fn start_block(&mut self, block: u64, first_slot: u32) -> Result<(), Infallible> {
+            let turns = &self.turns[block as usize];
+            self.left[first_slot as usize..][..turns.len()].copy_from_slice(turns);
+            self.started.push((first_slot / self.slots, block));
+            Ok(())
+        }
+
+        fn turn(&mut self, slot: u32, _: u32) -> Result<TurnEnd, Infallible> {
+            let left = &mut self.left[slot as usize];
+            *left -= 1;
+            Ok(if *left == 0 { TurnEnd::Finished } else { TurnEnd::Budget })
+        }
+
+        fn end_block(&mut self, _: u64, _: u32) -> Result<(), Infallible> {
+            Ok(())
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn blocks_go_where_the_scheduler_puts_them(sms in 1u32..5, resident in 1u32..4,
+                turns in (1usize..4).prop_flat_map(|warps| prop::collection::vec(prop::collection::vec(1u32..9, warps), 1..40))) {
+            let warps = turns[0].len() as u32;
+            let shape = Shape { blocks: turns.len() as u64, warps, sms, resident, turn: 1 };
+            let slots = shape.slots_per_sm();
+            let mut counted = Counted { turns: &turns, left: vec![0; (slots * sms) as usize], slots, started: Vec::new() };
+            schedule::run(&shape, &mut counted).unwrap();
+            let wanted: Vec<u64> = (0..u64::from(sms)).collect();
+            let found = dealt(0..shape.blocks, (sms.into(), resident as usize), warps as usize,
+                |block| Rc::new(turns[block as usize].clone()), &wanted);
+            for (sm, found) in found.iter().enumerate() {
+                let want: Vec<u64> = counted.started.iter().filter(|one| one.0 == sm as u32).map(|one| one.1).collect();
+                prop_assert_eq!(found, &want, "SM {}", sm);
+            }
+        }
+    }
+}

@@ -1,0 +1,19 @@
+//! Some blocks of a launch, request by request, through the L1 of the SM that they share.
+//!
+//! How much of what a block loads again is still in L1 depends on the order in which the warps of its SM come to their
+//! loads, which no footprint tells: a loop that walks rows thread by thread needs a line per thread, whatever the loop touches
+//! in all. Addresses are known here, so a few thousand requests of one SM are served as a run's are, by the same code, in the
+//! order of the same scheduler, and what they miss stands for the launch.
+//!
+//! [`program`] puts accesses into their loops, [`requests`] knows the pieces of a warp's requests, [`sm`] deals turns to the
+//! warps of one SM, [`sample`] chooses SMs and blocks and adds up.
+
+mod dealt;
+mod program;
+mod requests;
+mod sample;
+mod sm;
+mod turns;
+
+pub use sample::{Caches, Replay, replay};
+pub use sm::Counted;

@@ -1,0 +1,120 @@
+//! Accesses in the order in which a warp makes them: in their loops, in the order of the code.
+
+use crate::prediction::form::{Bounds, Index};
+use crate::prediction::traffic::volumes::Affine;
+
+/// A step of a warp.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// It makes the access of this number.
+    Access(usize),
+    /// It enters a loop of so many iterations, which ends at this step.
+    Open(Index, i64, usize),
+    /// It goes to the loop's first step, if another iteration is left.
+    Close(Index, i64, usize),
+}
+
+/// Iterations after which neighbouring words have filled a line, and those after which they have filled a sector: shortened
+/// loops have a multiple of them, so that first touches keep their share.
+const ROUNDS: [i64; 2] = [32, 8];
+
+/// The steps of a warp. Accesses are in the order of the code, and a loop stands where its first access does. Where `share` is
+/// below 1, outermost loops are shortened to about that share.
+pub fn steps(accesses: &[Affine], bounds: &Bounds, share: f64) -> Vec<Step> {
+    let mut found = Vec::new();
+    let all: Vec<usize> = (0..accesses.len()).collect();
+    nest(accesses, bounds, &all, (0, share), &mut found);
+    found
+}
+
+/// Iterations of a loop of which a share is run.
+fn shortened(laps: i64, share: f64) -> i64 {
+    let wanted = (laps as f64 * share) as i64;
+    let round = ROUNDS.into_iter().find(|&round| wanted >= round).unwrap_or(ROUNDS[1]);
+    if share >= 1.0 { laps } else { (wanted / round * round).max(round).min(laps) }
+}
+
+fn nest(accesses: &[Affine], bounds: &Bounds, members: &[usize], (depth, share): (usize, f64), found: &mut Vec<Step>) {
+    let mut done: Vec<Index> = Vec::new();
+    for &number in members {
+        let Some(&counter) = accesses[number].counters.get(depth) else {
+            found.push(Step::Access(number));
+            continue;
+        };
+        if done.contains(&counter) {
+            continue;
+        }
+        done.push(counter);
+        let inside: Vec<usize> =
+            members.iter().copied().filter(|&one| accesses[one].counters.get(depth) == Some(&counter)).collect();
+        let laps = shortened(bounds.extent(counter), share);
+        if laps == 0 {
+            continue;
+        }
+        let open = found.len();
+        found.push(Step::Open(counter, laps, 0));
+        nest(accesses, bounds, &inside, (depth + 1, 1.0), found);
+        let close = found.len();
+        found.push(Step::Close(counter, laps, open + 1));
+        found[open] = Step::Open(counter, laps, close);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::prediction::form::{Form, Truth};
+
+    fn access(counters: &[Index]) -> Affine {
+        Affine {
+            form: Form::number(0),
+            condition: Truth::Known(true),
+            bytes: 4,
+            allocation: 0,
+            loads: true,
+            stores: false,
+            atomic: false,
+            counters: counters.to_vec(),
+            sectors: 0.0,
+        }
+    }
+
+    #[test]
+    fn shortened_loops_fill_sectors() {
+        assert_eq!(
+            [shortened(100, 1.0), shortened(1000, 0.1), shortened(1000, 0.02), shortened(1000, 1e-9)],
+            [100, 96, 16, 8]
+        );
+        assert_eq!(shortened(5, 0.5), 5);
+    }
+
+    #[test]
+    fn loops_keep_the_order_of_the_code() {
+        let accesses = [access(&[]), access(&[6]), access(&[6, 7]), access(&[6]), access(&[8]), access(&[])];
+        let mut bounds = Bounds(vec![(0, 0); 6]);
+        bounds.0.extend([(0, 1), (0, 2), (0, -1)]);
+        use Step::*;
+        let want = [
+            Access(0),
+            Open(6, 2, 6),
+            Access(1),
+            Open(7, 3, 5),
+            Access(2),
+            Close(7, 3, 4),
+            Access(3),
+            Close(6, 2, 2),
+            Access(5),
+        ];
+        let found = steps(&accesses, &bounds, 1.0);
+        assert_eq!(found.len(), want.len());
+        assert_eq!(found[0], want[0]);
+        // An opened loop knows where it is closed, and the other way round.
+        for (at, step) in found.iter().enumerate() {
+            match *step {
+                Open(counter, laps, close) => assert_eq!(found[close], Close(counter, laps, at + 1)),
+                Close(counter, laps, first) => assert_eq!(found[first - 1], Open(counter, laps, at)),
+                Access(_) => assert_eq!(*step, want[at]),
+            }
+        }
+    }
+}

@@ -1,0 +1,114 @@
+//! What the requests of a warp are made of, remembered by where they start in a line.
+
+use rustc_hash::FxHashMap;
+use warpline_format::access::{Access, Item, Items, Space, push_access};
+
+use crate::geometry::Width;
+use crate::hierarchy::{Coalescer, Groups, HierarchyConfig, Piece, Route};
+use crate::prediction::form::Form;
+use crate::prediction::launch::Launch;
+
+const LINE: i64 = 128;
+
+/// Distances of the lanes' addresses from lane 0's, by number.
+type Pattern = u32;
+
+/// Pieces of requests: each kind is taken apart once, by the coalescer of a run.
+pub struct RequestPieces<'a> {
+    hierarchy: &'a HierarchyConfig,
+    coalescer: Coalescer,
+    patterns: FxHashMap<[i64; 32], Pattern>,
+    distances: Vec<[i64; 32]>,
+    /// By factors of `threadIdx`: pattern of each warp, and bytes from the block's first thread to the warp's.
+    warps: Vec<([i64; 3], Vec<(Pattern, i64)>)>,
+    known: FxHashMap<(Pattern, u32, u32, u32, bool), (u32, u32)>,
+    pieces: Vec<Piece>,
+    bytes: Vec<u8>,
+}
+
+impl<'a> RequestPieces<'a> {
+    /// For a model.
+    pub fn new(hierarchy: &'a HierarchyConfig) -> Self {
+        RequestPieces {
+            hierarchy,
+            coalescer: Coalescer::default(),
+            patterns: FxHashMap::default(),
+            distances: Vec::new(),
+            warps: Vec::new(),
+            known: FxHashMap::default(),
+            pieces: Vec::new(),
+            bytes: Vec::new(),
+        }
+    }
+
+    /// The warps of a block whose addresses change with the thread as a form's do; a number for [`RequestPieces::warp`].
+    pub fn way(&mut self, form: &Form, launch: &Launch) -> usize {
+        let factors = [0, 1, 2].map(|axis| form.factor(axis));
+        if let Some(known) = self.warps.iter().position(|(known, _)| *known == factors) {
+            return known;
+        }
+        let offset = |number: u32| {
+            let terms = launch.thread(number).into_iter().zip(factors).map(|(at, factor)| at.wrapping_mul(factor));
+            terms.fold(0i64, i64::wrapping_add)
+        };
+        let patterns = &mut self.patterns;
+        let all = &mut self.distances;
+        let warps = (0..launch.warps()).map(|warp| {
+            let first = offset(warp * 32);
+            let distances = std::array::from_fn(|lane| offset(warp * 32 + lane as u32).wrapping_sub(first));
+            let pattern = *patterns.entry(distances).or_insert_with(|| {
+                all.push(distances);
+                all.len() as Pattern - 1
+            });
+            (pattern, first)
+        });
+        self.warps.push((factors, warps.collect()));
+        self.warps.len() - 1
+    }
+
+    /// Pattern of a warp, and bytes from the block's first thread to the warp's.
+    pub fn warp(&self, way: usize, warp: u32) -> (Pattern, i64) {
+        self.warps[way].1[warp as usize]
+    }
+
+    /// The pieces of a request of the lanes `mask` whose lane 0 has this address. Their lines are relative to that of lane 0,
+    /// modulo 2^64.
+    pub fn of(&mut self, pattern: Pattern, mask: u32, start: i64, bytes: u32, route: Route) -> &[Piece] {
+        let load = route.is_load();
+        let within = start.rem_euclid(LINE);
+        let key = (pattern, mask, within as u32, bytes, load);
+        let (from, count) = match self.known.get(&key) {
+            Some(found) => *found,
+            None => {
+                let found = self.take_apart(pattern, mask, within, bytes, route);
+                self.known.insert(key, found);
+                found
+            }
+        };
+        &self.pieces[from as usize..(from + count) as usize]
+    }
+
+    fn take_apart(&mut self, pattern: Pattern, mask: u32, within: i64, bytes: u32, route: Route) -> (u32, u32) {
+        let from = self.pieces.len() as u32;
+        // In the middle of the address space, so that no lane's address wraps.
+        const MIDDLE: u64 = 1 << 62;
+        let distances = &self.distances[pattern as usize];
+        let addresses: Vec<u64> = (0..32)
+            .filter(|lane| mask >> lane & 1 == 1)
+            .map(|lane| MIDDLE.wrapping_add_signed(within.wrapping_add(distances[lane as usize])))
+            .collect();
+        self.bytes.clear();
+        push_access(&mut self.bytes, Space::Global, 0, mask, &addresses);
+        if let Some(Ok(Item::Access(access))) = Items::new(&self.bytes).next() {
+            let access: Access<'_> = access;
+            let groups = match route {
+                Route::Store if self.hierarchy.whole_stores => Groups::WARP,
+                _ => self.hierarchy.coalescing,
+            };
+            for piece in self.coalescer.pieces(&access, Width::solid(bytes), groups, !route.is_load()) {
+                self.pieces.push(Piece { line: piece.line.wrapping_sub(MIDDLE / LINE as u64), ..*piece });
+            }
+        }
+        (from, self.pieces.len() as u32 - from)
+    }
+}

@@ -1,0 +1,125 @@
+//! Which SMs and blocks stand for a launch.
+
+use std::ops::Range;
+
+use super::dealt::dealt;
+use super::requests::RequestPieces;
+use super::sm::{Code, Counted, Sm};
+use super::turns::WarpTurns;
+use crate::hierarchy::HierarchyConfig;
+use crate::prediction::form::Bounds;
+use crate::prediction::launch::Launch;
+use crate::prediction::traffic::volumes::Affine;
+
+/// Pieces of requests after which no further SM is begun.
+const ENOUGH: f64 = 6_000.0;
+/// Pieces that an SM serves at most, about.
+const MOST: f64 = 30_000.0;
+/// SMs that are looked at.
+const SMS: u64 = 6;
+/// Blocks that are dealt out to SMs.
+const DEALT: u64 = 3_000;
+/// Generations of resident blocks that are dealt out where the grid has more blocks than [`DEALT`].
+const GENERATIONS: u64 = 3;
+/// Multiples of it are spread evenly, but not in step with rows of blocks.
+const GOLDEN: f64 = 0.618_033_988_749_895;
+
+/// What blocks share.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Caches {
+    /// Lines of a L1.
+    pub l1_lines: u32,
+    /// An SM's share of L2, in lines.
+    pub l2_lines: u32,
+    /// Streaming multiprocessors.
+    pub sms: u64,
+    /// Blocks that share one.
+    pub resident: u64,
+    /// Requests of a warp's turn.
+    pub turn: u32,
+}
+
+/// What some blocks did.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Replay {
+    /// Sums over the blocks.
+    pub counted: Counted,
+    /// By access, those that only fill the caches included.
+    pub by_access: Vec<Counted>,
+    /// The blocks.
+    pub blocks: Vec<u64>,
+    /// They were run to their ends.
+    pub whole: bool,
+}
+
+/// Runs some blocks of a launch, of which a block makes `pieces_of_block` pieces in the mean. Nothing is counted where there
+/// are no loads.
+pub fn replay(
+    accesses: &[Affine],
+    launch: &Launch,
+    bounds: &Bounds,
+    hierarchy: &HierarchyConfig,
+    caches: &Caches,
+    pieces_of_block: f64,
+) -> Replay {
+    let mut pieces = RequestPieces::new(hierarchy);
+    let resident = caches.resident.min(launch.blocks().div_ceil(caches.sms)).max(1);
+    let share = MOST / (pieces_of_block * resident as f64).max(1.0);
+    let code = Code::new(accesses, launch, bounds, share, &mut pieces);
+    let used = caches.sms.min(launch.blocks());
+    let count = SMS.min(used);
+    let wanted: Vec<u64> = (1..=count).map(|number| (golden(number) * used as f64) as u64).collect();
+    let (window, warm) = window(launch.blocks(), caches);
+    let mut turns = WarpTurns::new(&code, caches.turn);
+    let warps = launch.warps() as usize;
+    let lists = dealt(window, (caches.sms, resident as usize), warps, |block| turns.of(block), &wanted);
+    let none = Counted::default();
+    let mut found = Replay { counted: none, by_access: vec![none; accesses.len()], blocks: Vec::new(), whole: true };
+    let mut served = 0.0;
+    for mut blocks in lists {
+        // Whole generations, as many as are affordable.
+        let generations = (MOST / (pieces_of_block * resident as f64).max(1.0)).max(1.0) as usize;
+        blocks.truncate(generations.max(1 + usize::from(warm)).saturating_mul(resident as usize));
+        let warm = if warm { (resident as usize).min(blocks.len() - 1) } else { 0 };
+        let mut one = Sm::new(&code, &mut pieces, hierarchy, (caches.l1_lines, caches.l2_lines), caches.turn);
+        let (counted, whole) = one.run(&blocks, resident as usize, 4 * MOST as u64);
+        let took = one.served as f64;
+        served += took;
+        let warm = if whole { warm } else { 0 };
+        counted[warm..].iter().for_each(|one| found.counted.add(one));
+        found.by_access.iter_mut().zip(&one.by_access).for_each(|(sum, one)| sum.add(one));
+        found.blocks.extend(&blocks[warm..]);
+        found.whole &= whole && share >= 1.0;
+        if served + took > ENOUGH {
+            break;
+        }
+    }
+    found
+}
+
+/// A multiple of the golden section, below 1.
+fn golden(number: u64) -> f64 {
+    (number as f64 * GOLDEN).fract()
+}
+
+/// The blocks that are dealt out, and whether the first generation only fills the caches.
+fn window(blocks: u64, caches: &Caches) -> (Range<u64>, bool) {
+    let generation = caches.sms * caches.resident;
+    if blocks <= DEALT.max(GENERATIONS * generation) {
+        return (0..blocks, false);
+    }
+    let begin = (golden(1) * (blocks / generation - GENERATIONS) as f64) as u64 * generation;
+    (begin..begin + GENERATIONS * generation, begin > 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn large_grids_are_looked_at_in_the_middle() {
+        let caches = Caches { l1_lines: 8, l2_lines: 8, sms: 10, resident: 2, turn: 1 };
+        assert_eq!(window(2000, &caches), (0..2000, false));
+        assert_eq!(window(100_000, &caches), (61_760..61_820, true));
+    }
+}
