@@ -1,8 +1,7 @@
 //! Traffic between the levels of the memory hierarchy, from footprints.
 //!
-//! L1: what a block loads for the first time comes from L2, unless a block that ran on the same SM not long before left it
-//! there; what its instructions load again comes from L2 as far as L1 cannot hold what the SM's blocks load meanwhile.
-//! L2: what a wave of blocks touches for the first time comes from DRAM, unless a window of earlier blocks touched it and L2 holds
+//! L1: the loads of some blocks are replayed on the SM that they share ([`super::replay`]); what they miss stands for all.
+//! L2: what a run of blocks touches for the first time comes from DRAM, unless a window of earlier blocks touched it and L2 holds
 //! what was touched since. Layer conditions of stencils are the case in which the windows are rows and planes.
 //!
 //! After Ernst et al. (Warpspeed), section 2.4, with runs of block numbers in place of boxes, and windows in place of sets of layers.
@@ -29,8 +28,12 @@ const LITTLE: f64 = 1e-6;
 const MOST_KINDS: usize = 200;
 /// Blocks whose L1 is looked at.
 const SAMPLES: u64 = 4;
-/// Waves of which each is looked at.
-const MOST_WAVES: u64 = 5;
+/// Runs of blocks of which each is looked at.
+const MOST_RUNS: u64 = 8;
+/// Runs that stand for those between the first and the last one.
+const BETWEEN: u64 = 4;
+/// Runs of blocks that a wave is divided into.
+const RUNS: u64 = 4;
 /// Lines of an SM's share of L2 that are told apart.
 const MOST_L2_LINES: f64 = 8192.0;
 
@@ -273,41 +276,48 @@ impl Flow<'_> {
         let own = boxes(middle, (middle + wave).min(blocks), self.launch.grid);
         found.l2_oversubscription = self.union(|_| true, &own, LINE).sectors * LINE as f64 / self.capacity.l2;
         found.wave_pages = self.union(|_| true, &own, 2 << 20).sectors;
-        // The first wave finds nothing, the last one may be smaller, and two between them stand for the others.
-        let chosen: Vec<(u64, f64)> = match waves {
-            0..=MOST_WAVES => (0..waves).map(|number| (number, 1.0)).collect(),
+        // Blocks of a wave walk their loops side by side; without loops those that start earlier are ahead.
+        let loops = self.accesses.iter().any(|access| !access.counters.is_empty());
+        // Requests of a run to the same sector find it, unless what comes between is more than L2 holds. Loops are replayed; without
+        // any it is for the most part SMs that share what they load at a time.
+        let again = match loops && counted.asked_again > 0.0 {
+            true => counted.lost_again / counted.asked_again,
+            false => self.curves.within.at(found.l2_oversubscription),
+        };
+        let run = if loops { wave } else { (wave / RUNS).max(1) };
+        let runs = blocks.div_ceil(run);
+        // The first run finds nothing, the last one may be smaller, and some between them stand for the others.
+        let chosen: Vec<(u64, f64)> = match runs {
+            0..=MOST_RUNS => (0..runs).map(|number| (number, 1.0)).collect(),
             _ => {
-                let each = (waves - 2) as f64 / 2.0;
-                vec![(0, 1.0), (waves / 3, each), (2 * waves / 3, each), (waves - 1, 1.0)]
+                let each = (runs - 2) as f64 / BETWEEN as f64;
+                let between = (1..=BETWEEN).map(|part| (runs * part / (BETWEEN + 1), each));
+                between.chain([(0, 1.0), (runs - 1, 1.0)]).collect()
             }
         };
         // What of the launch stays in L2 to its end is neither written back nor completed within it.
         let whole =
             self.union(|_| true, &boxes(0, blocks, self.launch.grid), LINE).sectors * LINE as f64 / self.capacity.l2;
-        // Requests of a wave to the same sector find it, unless the wave alone is more than L2 holds.
-        let again = match counted.asked_again > 0.0 {
-            true => counted.lost_again / counted.asked_again,
-            false => self.curves.within.at(found.l2_oversubscription),
-        };
         let incomplete = match self.curves.l2.at(whole) {
             lost if lost > LITTLE => self.incomplete(&own) * lost,
             _ => 0.0,
         };
-        let mut reused = (0.0, 0.0);
+        let (mut reused, mut distinct) = ((0.0, 0.0), 0.0);
         for (number, times) in chosen {
-            let (first, end) = (number * wave, ((number + 1) * wave).min(blocks));
-            let (loads, stores, rough) = self.wave(first, end, wave, incomplete, &mut reused);
-            found.dram_loads += 32.0 * loads * times;
-            found.dram_stores += 32.0 * stores * times;
-            found.rough |= rough;
+            let (first, end) = (number * run, ((number + 1) * run).min(blocks));
+            let found_here = self.run(first, end, run, incomplete, &mut reused);
+            distinct += 32.0 * found_here.distinct * times;
+            found.dram_loads += 32.0 * found_here.loads * times;
+            found.dram_stores += 32.0 * found_here.stores * times;
+            found.rough |= found_here.rough;
         }
         found.l2_reuse_oversubscription = if reused.0 > 0.0 { reused.1 / reused.0 } else { 0.0 };
-        found.dram_loads += (found.l2_loads - found.dram_loads).max(0.0) * again;
+        found.dram_loads += (found.l2_loads - distinct).max(0.0) * again;
     }
 
-    /// Sectors that a wave reads from and writes to DRAM. Of its stored sectors, the share `incomplete` is completed from DRAM.
+    /// What a run of blocks reads from and writes to DRAM. Of its stored sectors, the share `incomplete` is completed from DRAM.
     /// What is used again, and that times the footprint between the two uses, goes into `reused`.
-    fn wave(&self, first: u64, end: u64, wave: u64, incomplete: f64, reused: &mut (f64, f64)) -> (f64, f64, bool) {
+    fn run(&self, first: u64, end: u64, run: u64, incomplete: f64, reused: &mut (f64, f64)) -> Run {
         let grid = self.launch.grid;
         let own = boxes(first, end, grid);
         let loads = self.loads(&own, SECTOR);
@@ -316,12 +326,12 @@ impl Flow<'_> {
             let all = self.union(|_| true, &boxes(from, end, grid), LINE);
             all.sectors * LINE as f64 / self.capacity.l2
         };
-        let mut kept = Kept { loads: 0.0, stores: 0.0 };
+        let (mut kept_loads, mut kept_stores) = (0.0, 0.0);
         let mut seen = (0.0, 0.0);
-        // The first wave has none before it.
+        // The first run has none before it.
         let (mut count, mut full_before) = (1, if first > 0 { footprint(first) } else { 0.0 });
         for _ in 0..if first > 0 { u64::BITS } else { 0 } {
-            let from = first.saturating_sub(count * wave);
+            let from = first.saturating_sub(count * run);
             let full = footprint(from);
             let here = (
                 self.overlap(|family| family.loads, loads.sectors, (from, first, end)),
@@ -330,17 +340,22 @@ impl Flow<'_> {
             let hit = 1.0 - self.curves.l2.at((full + full_before) / 2.0);
             let gained = (here.0 - seen.0).max(0.0);
             *reused = (reused.0 + gained, reused.1 + gained * (full + full_before) / 2.0);
-            kept.loads += gained * hit;
-            kept.stores += (here.1 - seen.1).max(0.0) * hit;
+            kept_loads += gained * hit;
+            kept_stores += (here.1 - seen.1).max(0.0) * hit;
             seen = (here.0.max(seen.0), here.1.max(seen.1));
             full_before = full;
             if from == 0 || full > FORGOTTEN || (seen.0 >= loads.sectors && seen.1 >= stores.sectors) {
                 break;
             }
-            count *= 2;
+            // 1, 2, 3, 4, 6, 8, 12, …
+            count = if count.is_power_of_two() && count > 1 { count + count / 2 } else { count + count.div_ceil(3) };
         }
-        let read = loads.sectors - kept.loads + stores.sectors * incomplete;
-        (read.max(0.0), (stores.sectors - kept.stores).max(0.0), loads.rough || stores.rough)
+        Run {
+            distinct: loads.sectors,
+            loads: (loads.sectors - kept_loads + stores.sectors * incomplete).max(0.0),
+            stores: (stores.sectors - kept_stores).max(0.0),
+            rough: loads.rough || stores.rough,
+        }
     }
 
     /// What some accesses touch in the blocks from `first` on, `alone` sectors, of which something, whatever its kind,
@@ -391,9 +406,12 @@ impl Flow<'_> {
     }
 }
 
-struct Kept {
+/// Sectors that a run of blocks loads, and moves between L2 and DRAM.
+struct Run {
+    distinct: f64,
     loads: f64,
     stores: f64,
+    rough: bool,
 }
 
 impl Miss {

@@ -17,13 +17,13 @@ pub struct Miss {
 /// The curves of a model.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Curves {
-    /// Of L2, for what earlier waves of blocks touched.
+    /// Of L2, for what earlier blocks touched.
     pub l2: Miss,
-    /// Of L2, for what a wave itself touches again.
+    /// Of L2, for what blocks that run side by side load again, in kernels without loops.
     pub within: Miss,
 }
 
 /// The curves of a model by its key.
 pub fn of_model(_key: &str) -> Curves {
-    Curves { l2: Miss { most: 1.0, lag: 37.1, steepness: 3.2 }, within: Miss { most: 0.6, lag: 8.0, steepness: 0.7 } }
+    Curves { l2: Miss { most: 1.0, lag: 25.0, steepness: 2.6 }, within: Miss { most: 0.5, lag: 20.0, steepness: 1.0 } }
 }
