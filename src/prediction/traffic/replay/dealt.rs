@@ -6,6 +6,7 @@
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::ops::Range;
 use std::rc::Rc;
 
 /// Turns that each warp of a block takes.
@@ -17,59 +18,78 @@ struct Dealing {
     left: Vec<u32>,
     /// Slot that has the next turn.
     next: usize,
+    /// How often the turn came past the first slot.
+    rotation: u64,
     /// Steps that went by.
     time: u64,
-    /// Whether the place of each resident block is taken.
-    taken: Vec<bool>,
+    /// By place: rotation and slot of its block's last turn.
+    ends: Vec<Option<(u64, usize)>>,
 }
 
 impl Dealing {
+    fn new(resident: usize, warps: usize) -> Dealing {
+        Dealing { left: vec![0; resident * warps], next: 0, rotation: 0, time: 0, ends: vec![None; resident] }
+    }
+
+    /// A block whose warps take so many turns begins at a place.
+    fn start(&mut self, place: usize, turns: &[u32]) {
+        let first = place * turns.len();
+        self.left[first..first + turns.len()].copy_from_slice(turns);
+        let last = turns.iter().enumerate().map(|(warp, &turns)| {
+            let slot = first + warp;
+            (self.rotation + u64::from(slot < self.next) + u64::from(turns) - 1, slot)
+        });
+        self.ends[place] = last.max();
+    }
+
     /// The place whose block ends first, the slot of its last turn, and the turns dealt until then.
-    fn first_end(&self, warps: usize) -> Option<(usize, usize, u64)> {
-        // Position in the round of a slot.
-        let at = |slot: usize| (slot + self.left.len() - self.next) % self.left.len();
-        let last = |place: usize| (place * warps..(place + 1) * warps).max_by_key(|&slot| (self.left[slot], at(slot)));
-        let ends =
-            (0..self.taken.len()).filter(|&place| self.taken[place]).filter_map(|place| Some((place, last(place)?)));
-        let (place, slot) = ends.min_by_key(|&(_, slot)| (self.left[slot], at(slot)))?;
+    fn first_end(&self) -> Option<(usize, usize, u64)> {
+        let ends = self.ends.iter().enumerate().filter_map(|(place, end)| end.map(|end| (end, place)));
+        let ((_, slot), place) = ends.min()?;
         let rounds = self.left[slot];
-        let before = |other: usize| at(other) <= at(slot);
-        let dealt = (0..self.left.len())
-            .map(|other| u64::from(self.left[other].min(if before(other) { rounds } else { rounds - 1 })));
-        Some((place, slot, dealt.sum()))
+        let sum = |slots: &[u32], most: u32| slots.iter().map(|&left| u64::from(left.min(most))).sum::<u64>();
+        let dealt = self.parts(slot).map(|(part, less)| sum(&self.left[part], rounds - less));
+        Some((place, slot, dealt.into_iter().sum()))
     }
 
     /// Deals turns until a slot has had its last one.
-    fn advance(&mut self, slot: usize, dealt: u64) {
+    fn advance(&mut self, place: usize, slot: usize, dealt: u64) {
         let rounds = self.left[slot];
-        let (count, next) = (self.left.len(), self.next);
-        let at = |slot: usize| (slot + count - next) % count;
-        let end = at(slot);
-        for (other, left) in self.left.iter_mut().enumerate() {
-            *left -= (*left).min(if at(other) <= end { rounds } else { rounds - 1 });
+        for (part, less) in self.parts(slot) {
+            self.left[part].iter_mut().for_each(|left| *left -= (*left).min(rounds - less));
         }
-        self.next = (slot + 1) % count;
+        if let Some((rotation, _)) = self.ends[place].take() {
+            self.rotation = rotation + u64::from(slot + 1 == self.left.len());
+        }
+        self.next = (slot + 1) % self.left.len();
         self.time += dealt;
+    }
+
+    /// Slots up to one in the order of turns, and those behind it, which have had a turn less by then.
+    fn parts(&self, slot: usize) -> [(Range<usize>, u32); 3] {
+        let (next, count) = (self.next, self.left.len());
+        match slot >= next {
+            true => [(0..next, 1), (next..slot + 1, 0), (slot + 1..count, 1)],
+            false => [(0..slot + 1, 0), (slot + 1..next, 1), (next..count, 0)],
+        }
     }
 }
 
 /// Deals blocks out until `most` of them have started; the blocks of each SM in `wanted`, in the order in which they start.
 /// Blocks before `first` are taken to be over.
 pub fn dealt(
-    blocks: std::ops::Range<u64>,
+    blocks: Range<u64>,
     (sms, resident): (u64, usize),
     warps: usize,
     mut turns: impl FnMut(u64) -> Turns,
     wanted: &[u64],
 ) -> Vec<Vec<u64>> {
     let used = sms.min(blocks.end - blocks.start) as usize;
-    let empty = || Dealing { left: vec![0; resident * warps], next: 0, time: 0, taken: vec![false; resident] };
-    let mut all: Vec<Dealing> = (0..used).map(|_| empty()).collect();
+    let mut all: Vec<Dealing> = (0..used).map(|_| Dealing::new(resident, warps)).collect();
     let mut found = vec![Vec::new(); wanted.len()];
     let mut next = blocks.start;
     let mut start = |sm: usize, dealing: &mut Dealing, place: usize, block: u64| {
-        dealing.left[place * warps..(place + 1) * warps].copy_from_slice(&turns(block));
-        dealing.taken[place] = true;
+        dealing.start(place, &turns(block));
         for (list, _) in found.iter_mut().zip(wanted).filter(|(_, wanted)| **wanted == sm as u64) {
             list.push(block);
         }
@@ -84,14 +104,13 @@ pub fn dealt(
     }
     // SMs advance in step, and within a step in rising order.
     let end_of = |sm: usize, dealing: &Dealing| {
-        dealing.first_end(warps).map(|(place, slot, dealt)| Reverse((dealing.time + dealt, sm, place, slot, dealt)))
+        dealing.first_end().map(|(place, slot, dealt)| Reverse((dealing.time + dealt, sm, place, slot, dealt)))
     };
     let mut ends: BinaryHeap<_> = all.iter().enumerate().filter_map(|(sm, dealing)| end_of(sm, dealing)).collect();
     while next < blocks.end {
         let Some(Reverse((_, sm, place, slot, dealt))) = ends.pop() else { break };
         let dealing = &mut all[sm];
-        dealing.advance(slot, dealt);
-        dealing.taken[place] = false;
+        dealing.advance(place, slot, dealt);
         start(sm, dealing, place, next);
         next += 1;
         ends.extend(end_of(sm, dealing));

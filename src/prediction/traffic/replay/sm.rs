@@ -142,8 +142,8 @@ pub struct Sm<'a, 'b> {
     pieces: &'b mut RequestPieces<'a>,
     lines: DenseLines,
     l1: Level1,
-    /// The SM's share of L2.
-    l2: Level1,
+    /// The SM's share of L2, where there are loops.
+    l2: Option<Level1>,
     /// By dense number: sectors that the blocks of a generation asked L2 for, and which generation.
     asked: Vec<(u8, u32)>,
     masks: FxHashMap<(usize, usize, Vec<i64>), Rc<Vec<u32>>>,
@@ -165,16 +165,8 @@ impl<'a, 'b> Sm<'a, 'b> {
     ) -> Self {
         let mut l1 = Level1::new(&hierarchy.l1, l1_lines);
         l1.resize(1);
-        let share = L1Config {
-            sets: 1,
-            replacement: Replacement::Lru,
-            tags_per_line: None,
-            store: StorePolicy::Allocate,
-            read_only_bytes: None,
-            ..hierarchy.l1.clone()
-        };
-        let mut l2 = Level1::new(&share, l2_lines);
-        l2.resize(1);
+        let loops = code.accesses.iter().any(|access| !access.counters.is_empty());
+        let l2 = loops.then(|| share_of_l2(&hierarchy.l1, l2_lines));
         let lines = DenseLines::default();
         Sm {
             code,
@@ -347,6 +339,11 @@ impl<'a, 'b> Sm<'a, 'b> {
             }
             let (l2, asked, lines) = (&mut self.l2, &mut self.asked, &self.lines);
             self.l1.serve(0, route, &piece, dense, |wanted| {
+                let load = wanted.op == L2Op::Load;
+                if load {
+                    request.missed += f64::from(wanted.sectors.count_ones());
+                }
+                let Some(l2) = l2 else { return };
                 if asked.len() <= dense as usize {
                     asked.resize(lines.bound(), (0, 0));
                 }
@@ -354,11 +351,10 @@ impl<'a, 'b> Sm<'a, 'b> {
                 let before = if *of == generation { *sectors } else { 0 };
                 (*sectors, *of) = (before | wanted.sectors, generation);
                 let to_l2 = Piece { line: piece.line, sectors: wanted.sectors, bytes: wanted.bytes };
-                let route = if wanted.op == L2Op::Load { Route::Load } else { Route::Store };
+                let route = if load { Route::Load } else { Route::Store };
                 let outcome = l2.serve(0, route, &to_l2, dense, |_| ());
-                if wanted.op == L2Op::Load {
+                if load {
                     let again = (before & wanted.sectors).count_ones();
-                    request.missed += f64::from(wanted.sectors.count_ones());
                     request.asked_again += f64::from(again);
                     request.lost_again += f64::from(again.saturating_sub(outcome.hits));
                 }
@@ -367,6 +363,21 @@ impl<'a, 'b> Sm<'a, 'b> {
         counted.add(&request);
         self.by_access[number].add(&request);
     }
+}
+
+/// A cache of so many lines that keeps all that goes to L2.
+fn share_of_l2(l1: &L1Config, lines: u32) -> Level1 {
+    let share = L1Config {
+        sets: 1,
+        replacement: Replacement::Lru,
+        tags_per_line: None,
+        store: StorePolicy::Allocate,
+        read_only_bytes: None,
+        ..l1.clone()
+    };
+    let mut l2 = Level1::new(&share, lines);
+    l2.resize(1);
+    l2
 }
 
 /// The way of an access through L1.
