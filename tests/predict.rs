@@ -108,10 +108,10 @@ fn other_blocks_do_what_was_predicted() {
             let rough = found["assumptions"].to_string().contains("footprints leave some edges");
             assert!(rough == (kernel == "triangle" || kernel == "clamped"), "{}", what("rough"));
             if !rough {
-                // Rows that a wave walks are more than L2 holds, of which the replay has a share without its sets.
-                let tolerance = if kernel == "rows" { 0.2 } else { 0.1 };
-                near(&got["dram_load_bytes"], want.dram_loads, tolerance, &what("DRAM loads"));
-                near(&got["l2_load_bytes"], want.l2_loads, 0.05, &what("L2 loads"));
+                // Rows that a wave walks are more than either cache holds; their loop is replayed in part.
+                let (dram, l2) = if kernel == "rows" { (0.2, 0.25) } else { (0.1, 0.05) };
+                near(&got["dram_load_bytes"], want.dram_loads, dram, &what("DRAM loads"));
+                near(&got["l2_load_bytes"], want.l2_loads, l2, &what("L2 loads"));
             }
             if affine {
                 assert_eq!(got["affine_share"], 1.0, "{}", what("affine share"));

@@ -40,7 +40,7 @@ struct Kernel {
     uint32_t parameter_count, parameter_bytes, static_shared, local_bytes;
     const uint32_t *resources;
     uint64_t resource_count;
-    uint32_t threads, blocks;
+    uint32_t threads, blocks, required_block[3];
     const void *shared_variables;
     uint64_t shared_variable_count;
 };

@@ -13,15 +13,29 @@ const LINE: i64 = 128;
 /// Distances of the lanes' addresses from lane 0's, by number.
 type Pattern = u32;
 
+/// Factors of `threadIdx`, and by warp its pattern and the bytes from the block's first thread to the warp's.
+type Way = ([i64; 3], Vec<(Pattern, i64)>);
+
+/// What a request's pieces depend on.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+struct Kind {
+    pattern: Pattern,
+    mask: u32,
+    /// Where lane 0's address lies in its line.
+    within: u32,
+    bytes: u32,
+    load: bool,
+}
+
 /// Pieces of requests: each kind is taken apart once, by the coalescer of a run.
 pub struct RequestPieces<'a> {
     hierarchy: &'a HierarchyConfig,
     coalescer: Coalescer,
     patterns: FxHashMap<[i64; 32], Pattern>,
     distances: Vec<[i64; 32]>,
-    /// By factors of `threadIdx`: pattern of each warp, and bytes from the block's first thread to the warp's.
-    warps: Vec<([i64; 3], Vec<(Pattern, i64)>)>,
-    known: FxHashMap<(Pattern, u32, u32, u32, bool), (u32, u32)>,
+    warps: Vec<Way>,
+    /// First of the pieces, and how many.
+    known: FxHashMap<Kind, (u32, u32)>,
     pieces: Vec<Piece>,
     bytes: Vec<u8>,
 }
@@ -76,7 +90,7 @@ impl<'a> RequestPieces<'a> {
     pub fn of(&mut self, pattern: Pattern, mask: u32, start: i64, bytes: u32, route: Route) -> &[Piece] {
         let load = route.is_load();
         let within = start.rem_euclid(LINE);
-        let key = (pattern, mask, within as u32, bytes, load);
+        let key = Kind { pattern, mask, within: within as u32, bytes, load };
         let (from, count) = match self.known.get(&key) {
             Some(found) => *found,
             None => {

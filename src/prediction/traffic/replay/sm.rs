@@ -227,8 +227,8 @@ impl<'a, 'b> Sm<'a, 'b> {
         let code = self.code;
         let at = code.place(linear);
         let mut bounds = code.bounds.clone();
-        for axis in 0..3 {
-            bounds.0[block(axis)] = (at[axis], at[axis]);
+        for (axis, &at) in at.iter().enumerate() {
+            bounds.0[block(axis)] = (at, at);
         }
         let met = code.conditions.iter().map(|condition| match condition.within(&bounds) {
             Truth::Known(true) => Met::Lanes(code.lanes.clone()),

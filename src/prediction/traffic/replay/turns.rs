@@ -83,8 +83,8 @@ impl<'c, 'a> WarpTurns<'c, 'a> {
     /// Lanes that meet a condition in the middle of the loops, on whose counters it depends.
     fn middle(&self, condition: &Truth, at: &[i64; 3]) -> Vec<u32> {
         let mut bounds: Bounds = self.code.bounds.clone();
-        for axis in 0..3 {
-            bounds.0[block(axis)] = (at[axis], at[axis]);
+        for (axis, &at) in at.iter().enumerate() {
+            bounds.0[block(axis)] = (at, at);
         }
         for range in &mut bounds.0[FIXED..] {
             let middle = range.0 + (range.1 - range.0) / 2;
