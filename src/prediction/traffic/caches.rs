@@ -31,7 +31,7 @@ const SAMPLES: u64 = 4;
 /// Runs of blocks of which each is looked at.
 const MOST_RUNS: u64 = 8;
 /// Runs that stand for those between the first and the last one.
-const BETWEEN: u64 = 2;
+const BETWEEN: u64 = 4;
 /// Runs of blocks that a wave is divided into.
 const RUNS: u64 = 4;
 /// Lines of an SM's share of L2 that are told apart.
