@@ -7,7 +7,7 @@
 //! After Ernst et al. (Warpspeed), section 2.4, with runs of block numbers in place of boxes, and windows in place of sets of layers.
 
 use super::curves::{Curves, Miss};
-use super::replay::{Caches, Counted, Replay, replay};
+use super::replay::{Caches, Counted, Replay, golden, replay};
 use super::volumes::{Affine, Blocks, Family, Footprints, Union, boxes};
 use crate::hierarchy::HierarchyConfig;
 use crate::prediction::classes::{Class, classes};
@@ -262,10 +262,7 @@ impl Flow<'_> {
     fn samples(&self) -> impl Iterator<Item = u64> {
         let blocks = self.launch.blocks();
         let count = blocks.min(SAMPLES);
-        (1..=count).map(move |number| {
-            let place = (number as f64 * 0.618_033_988_749_895).fract();
-            ((place * blocks as f64) as u64).min(blocks - 1)
-        })
+        (1..=count).map(move |number| ((golden(number) * blocks as f64) as u64).min(blocks - 1))
     }
 
     fn second_level(&self, counted: Counted, found: &mut Traffic) {

@@ -5,8 +5,9 @@
 //! in all. Addresses are known here, so a few thousand requests of one SM are served as a run's are, by the same code, in the
 //! order of the same scheduler, and what they miss stands for the launch.
 //!
-//! [`program`] puts accesses into their loops, [`requests`] knows the pieces of a warp's requests, [`sm`] deals turns to the
-//! warps of one SM, [`sample`] chooses SMs and blocks and adds up.
+//! [`program`] puts accesses into their loops, [`turns`] counts what a warp issues, [`dealt`] works out from it which blocks an SM
+//! gets, [`requests`] knows the pieces of a warp's requests, [`sm`] deals turns to the warps of one SM, [`sample`] chooses SMs and
+//! adds up.
 
 mod dealt;
 mod program;
@@ -15,5 +16,5 @@ mod sample;
 mod sm;
 mod turns;
 
-pub use sample::{Caches, Replay, replay};
+pub use sample::{Caches, Replay, golden, replay};
 pub use sm::Counted;

@@ -98,7 +98,7 @@ pub fn replay(
 }
 
 /// A multiple of the golden section, below 1.
-fn golden(number: u64) -> f64 {
+pub fn golden(number: u64) -> f64 {
     (number as f64 * GOLDEN).fract()
 }
 
