@@ -183,6 +183,38 @@ fn history_stands_in_the_order_of_the_repository() {
 }
 
 #[test]
+fn a_history_without_a_figure_lists_what_is_recorded_and_gives_it_back() {
+    let (place, [one, two, _, four]) = forked();
+    let document = json(&place, &["history", "--profiles", "old", "--format", "json"]);
+    assert_eq!(document["schema"], "warpline.recordings");
+    let recordings = document["recordings"].as_array().unwrap();
+    let commits: Vec<&str> = recordings.iter().map(|one| one["commit"].as_str().unwrap()).collect();
+    assert_eq!(commits, [&one, &two, &four]);
+    // The files are those that were recorded: the first commit's was the last.
+    let first = place.path().join(recordings[0]["file"].as_str().unwrap());
+    let recorded = std::fs::read(place.path().join("recorded.wlprof")).unwrap();
+    assert!(std::fs::read(&first).unwrap() == recorded, "{}", first.display());
+    let text = place.done(&["history", "--branch", "main"]);
+    assert!(text.starts_with("date") && text.contains(&one[..10]), "{text}");
+    let csv = place.done(&["history", "--format", "csv", "--name", "app"]);
+    assert_eq!(csv.lines().count(), 4, "{csv}");
+    // What is there is left alone, what was damaged is written anew, and what the store has lost is told.
+    let written = || std::fs::metadata(&first).unwrap().modified().unwrap();
+    let before = written();
+    place.done(&["history", "--profiles", "old"]);
+    assert_eq!(written(), before);
+    std::fs::write(&first, "").unwrap();
+    place.done(&["history", "--profiles", "old"]);
+    assert!(std::fs::read(&first).unwrap() == recorded);
+    std::fs::remove_dir_all(place.store().join("objects")).unwrap();
+    let (exit, text) = code(&place, &["history", "--profiles", "old"]);
+    assert!(exit == Some(7) && text.matches("note:").count() == 3, "{text}");
+    assert_eq!(code(&place, &["history", "--format", "svg"]).0, Some(2));
+    assert_eq!(code(&place, &["history", "walk"]).0, Some(2));
+    assert_eq!(code(&place, &["history", "--name", "another"]).0, Some(4));
+}
+
+#[test]
 fn the_recordings_of_a_commit_are_judged_without_files() {
     let place = Place::new();
     place.repository();

@@ -1,9 +1,11 @@
 //! Figures over commits: the order of recordings, and the values of a figure along it.
 
 mod document;
+mod listing;
 mod order;
 mod series;
 
 pub use document::{History, Point, Series};
+pub use listing::{Recording, Recordings, listing};
 pub use order::in_order;
 pub use series::{Wanted, collect};

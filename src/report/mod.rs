@@ -26,7 +26,8 @@ pub use gate::{
     benchmark as gate_benchmark, json as gate_json, markdown as gate_markdown, sarif as gate_sarif, text as gate_text,
 };
 pub use history::{
-    csv as history_csv, html as history_html, json as history_json, svg as history_svg, text as history_text,
+    csv as history_csv, html as history_html, json as history_json, listing_csv, listing_json, listing_text,
+    svg as history_svg, text as history_text,
 };
 pub use html::{diff_html, html};
 pub use live::live_text;

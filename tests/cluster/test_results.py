@@ -14,6 +14,7 @@ import distributed
 import warpline
 import warpline.cluster as cluster
 from inputs import Inputs, python, warpline_ends
+from inputs import warpline as warpline_does
 from warpline.cluster._engine import Node, execute
 from warpline.cluster._outcome import Outcome
 from warpline.cluster._task import Site, ready, site_of
@@ -95,6 +96,50 @@ class SameAsOneProcess(Case):
             command = ["diff", "before.wlprof", "after.wlprof", "--format", "json"]
             alone = inputs.alone("comparison.json", *command, before_wlprof=one.settings["before"], after_wlprof=one.input)
             self.assertEqual(one.path.read_bytes(), alone)
+
+    def test_a_recorded_history(self):
+        history = self.folder / "history"
+        for number, path in enumerate(inputs.profiles[:4]):
+            for name in ("app", "other")[: 1 + (number < 2)]:
+                record = ["record", path, "--store", history, "--name", name, "--commit", f"c{number}" * 20, "--branch", "main"]
+                warpline_does(*record)
+        found = cluster.diff(history=history, name="app", output=self.folder / "out", **self.common)
+        self.assertEqual([one.input for one in found], [f"app@{f'c{n}' * 5}" for n in (1, 2, 3)])
+        for one, before, after in zip(found, inputs.profiles, inputs.profiles[1:4]):
+            # What one process makes of the profiles that were recorded, to the byte.
+            command = ["diff", "before.wlprof", "after.wlprof", "--format", "json"]
+            alone = inputs.alone("comparison.json", *command, before_wlprof=before, after_wlprof=after)
+            self.assertEqual(one.path.read_bytes(), alone)
+        again = cluster.diff(history=history, name="app", **self.common)
+        self.assertEqual([one.reused for one in again], [True] * 3)
+        # Names are histories of their own; a baseline is a commit, or a file.
+        every = cluster.diff(history=history, **self.common)
+        self.assertEqual(sorted(one.input[:5] for one in every), ["app@c"] * 3 + ["other"])
+        against = cluster.diff(history=history, name="app", baseline="c0c0c0", **self.common)
+        self.assertEqual({one.settings["before"] for one in against}, {f"app@{'c0' * 5}"})
+        self.assertEqual((len(against), against[0].sha256), (3, found[0].sha256))
+        self.assertEqual(len(cluster.diff(history=history, name="app", baseline=inputs.profiles[0], **self.common)), 4)
+        for wrong, words in (
+            (lambda: cluster.diff(history=history, baseline="feed", **self.common), "no recording is of such a commit"),
+            (lambda: cluster.diff(history=history, branch="none", **self.common), "nothing is recorded"),
+            (lambda: cluster.diff(history=self.folder, **self.common), "store"),
+            (lambda: cluster.diff(inputs.profiles, name="app", **self.common), "history"),
+        ):
+            with self.assertRaisesRegex(cluster.ClusterError, words):
+                wrong()
+        # A profile that was damaged is told, and the history goes on around it.
+        (damaged,) = history.joinpath("objects").glob(f"*/{self.object_of(history, 1)}.wlprof")
+        damaged.write_bytes(b"no profile")
+        with self.assertLogs("warpline.cluster", "WARNING") as told:
+            rest = cluster.diff(history=history, name="app", **self.common)
+        self.assertEqual([one.settings["before"] for one in rest], [f"app@{f'c{n}' * 5}" for n in (0, 2)])
+        self.assertIn("damaged", told.output[0])
+
+    def object_of(self, history, number):
+        """The profile of a commit."""
+        records = [json.loads(path.read_text()) for path in history.glob("records/app-*/*.json")]
+        (found,) = [record["object"] for record in records if record["commit"].startswith(f"c{number}")]
+        return found
 
     def test_broken_limits_are_told(self):
         limits = self.folder / "limits.toml"

@@ -81,7 +81,10 @@ def _parser():
     _options(one, "warpline predict", "--block 32x8,64x4")
 
     one = command("diff", "compare profiles of a history, each with the one before it", _diff, "PROFILE")
-    one.add_argument("--baseline", metavar="PROFILE", help="compare each with this one")
+    one.add_argument("--history", metavar="STORE", help="compare what `warpline record` kept there, in the order of `warpline history`")
+    one.add_argument("--name", help="of a history: recordings of this name alone")
+    one.add_argument("--branch", help="of a history: recordings of this branch alone")
+    one.add_argument("--baseline", metavar="PROFILE|COMMIT", help="compare each with this one")
     one.add_argument("--limits", metavar="FILE", help="limits of what may get worse; exit code 5 where one is broken")
     one.add_argument("--format", choices=["json", "text", "markdown", "html"], default="json")
     _options(one, "warpline diff", "--strict")
@@ -145,7 +148,16 @@ def _predict(asked, inputs, common):
 
 def _diff(asked, inputs, common):
     found = diff(
-        inputs, asked.baseline, format=asked.format, limits=asked.limits, options=asked.options, output=asked.output, **common
+        inputs,
+        asked.baseline,
+        history=asked.history,
+        name=asked.name,
+        branch=asked.branch,
+        format=asked.format,
+        limits=asked.limits,
+        options=asked.options,
+        output=asked.output,
+        **common,
     )
     broken = [one for one in found if one.path and one.exit_code == _THRESHOLD]
     for one in broken:

@@ -1,10 +1,16 @@
 """A history of profiles, each compared with the one before it or with one of them all."""
 
+import logging
+import os
 from pathlib import Path
 
-from ._call import Job, absolute, options_of, paths_of, sweep
+from ._call import DEFAULT_STORE, Job, absolute, options_of, paths_of, sweep
 from ._errors import Misused
+from ._history import pairs, recorded
+from ._store import Store
 from ._task import Command, Input
+
+_log = logging.getLogger(__name__)
 
 _BROKEN = 5
 _REFUSED = {
@@ -17,9 +23,12 @@ _SUFFIXES = {"json": ".json", "text": ".txt", "markdown": ".md", "html": ".html"
 
 
 def diff(
-    profiles,
+    profiles=None,
     baseline=None,
     *,
+    history=None,
+    name=None,
+    branch=None,
     format="json",
     limits=None,
     options=None,
@@ -31,17 +40,46 @@ def diff(
 ):
     """Compares profiles, given in the order of their history, each with the one before it; with ``baseline``, each with that one.
 
-    ``profiles`` may also be pairs (before, after). ``limits`` is a file as of ``warpline diff --limits``: where one is broken, ``exit_code``
-    of the result is 5. ``options`` are further options of ``warpline diff``, as ``"--strict"``. The rest is as with :func:`simulate`."""
+    ``profiles`` may also be pairs (before, after). In their place ``history`` names a store of ``warpline record``, a folder or an address: its
+    recordings are compared in the order of ``warpline history``, those of ``name`` and ``branch`` where these are given, and each with
+    recordings of the same name and models alone; ``baseline`` is a commit then, or the file of a profile. ``limits`` is a file as of ``warpline
+    diff --limits``: where one is broken, ``exit_code`` of the result is 5. ``options`` are further options of ``warpline diff``, as
+    ``"--strict"``. The rest is as with :func:`simulate`."""
     if format not in _SUFFIXES:
         raise Misused(f"{format!r} is no form of a comparison; there are {', '.join(_SUFFIXES)}")
     configurations = options_of(options, _REFUSED)
+    if history is None:
+        if name is not None or branch is not None:
+            raise Misused("name and branch choose among recordings: name their store with `history`")
+        compared = [(_Side(before), _Side(after)) for before, after in _pairs(profiles or [], baseline)]
+    else:
+        if profiles:
+            raise Misused("either profiles or a history")
+        store = store if isinstance(store, Store) else Store(DEFAULT_STORE if store is None else store)
+        compared = _of_history(history, name, branch, baseline, store)
     jobs = [
-        _job(before, after, format, limits, name, words)
-        for before, after in _pairs(profiles, baseline)
-        for name, words in configurations.items()
+        _job(before, after, format, limits, setting, words)
+        for before, after in compared
+        for setting, words in configurations.items()
     ]
     return sweep("diff", jobs, output, store, client, workers, progress)
+
+
+class _Side:
+    """One of two that are compared: what the user calls it, and its file."""
+
+    def __init__(self, shown, path=None):
+        self.shown, self.path = str(shown), str(shown if path is None else path)
+
+
+def _of_history(history, name, branch, baseline, store):
+    recordings, notes = recorded(history, name, branch, store)
+    for note in notes:
+        _log.warning("note: %s", note)
+    side = {one: _Side(one.shown, one.file) for one in recordings}
+    if baseline is not None and os.path.isfile(baseline):
+        return [(_Side(baseline), side[one]) for one in recordings]
+    return [(side[before], side[after]) for before, after in pairs(recordings, baseline)]
 
 
 def _pairs(profiles, baseline):
@@ -58,12 +96,17 @@ def _pairs(profiles, baseline):
 
 def _job(before, after, form, limits, name, words):
     output = f"comparison{_SUFFIXES[form]}"
-    inputs = [Input("before.wlprof", absolute(before)), Input("after.wlprof", absolute(after))]
-    names = [("before.wlprof", before), ("after.wlprof", after)]
+    inputs = [Input("before.wlprof", absolute(before.path)), Input("after.wlprof", absolute(after.path))]
+    names = [("before.wlprof", before.shown), ("after.wlprof", after.shown)]
     arguments = ["diff", "before.wlprof", "after.wlprof", "--format", form]
     if limits is not None:
         arguments += ["--limits", "limits.toml"]
         inputs.append(Input("limits.toml", absolute(limits)))
         names.append(("limits.toml", str(limits)))
     command = Command((*arguments, *words, "-o", output), tuple(inputs), output, accepted=(0, _BROKEN))
-    return Job(after, {"before": before, "options": name}, command, tuple(names), (Path(before).stem, Path(after).stem, name))
+    parts = (_stem(before.shown), _stem(after.shown), name)
+    return Job(after.shown, {"before": before.shown, "options": name}, command, tuple(names), parts)
+
+
+def _stem(shown):
+    return Path(shown).stem if shown.endswith(".wlprof") else shown

@@ -53,15 +53,17 @@ pub struct RecordArguments {
 /// Arguments of `history`.
 #[derive(Clone, Debug, Args)]
 #[command(after_help = "Examples:
+  warpline history                                           what is recorded
+  warpline history --name app --profiles old                 and the profiles as files
   warpline history transpose global.sectors                  where it changed
   warpline history @program estimate.seconds --branch main   of the whole program
   warpline history . shared.wavefronts --format html -o h.html")]
 pub struct HistoryArguments {
-    /// Kernels whose demangled name matches (a regular expression), or @program
-    #[arg(value_name = "KERNEL")]
-    pub kernel: String,
+    /// Kernels whose demangled name matches (a regular expression), or @program; without it what is recorded is listed
+    #[arg(value_name = "KERNEL", requires = "metric")]
+    pub kernel: Option<String>,
     /// The figure, as limits name it: global.sectors, estimate.seconds, …
-    pub metric: String,
+    pub metric: Option<String>,
     #[command(flatten)]
     pub store: StoreArguments,
     /// Only recordings of this name
@@ -70,6 +72,9 @@ pub struct HistoryArguments {
     /// Only recordings of this branch
     #[arg(long, value_name = "BRANCH")]
     pub branch: Option<String>,
+    /// Write the profiles that are listed to this folder, as they were recorded
+    #[arg(long, value_name = "DIR", conflicts_with = "kernel")]
+    pub profiles: Option<PathBuf>,
     /// Form of the history
     #[arg(long, value_enum, default_value_t = HistoryFormat::Text)]
     pub format: HistoryFormat,

@@ -9,41 +9,63 @@ use crate::comparison::{Subject, names};
 use crate::exit_code;
 use crate::history::{Wanted, collect};
 use crate::report::{self, DiffOptions};
+use crate::store::{Recorded, Store};
 
 /// What stands for the whole program in the place of a kernel.
 const PROGRAM: &str = "@program";
+const NOTHING_RECORDED: &str = "nothing is recorded there; `warpline record` does it";
 
 pub(in crate::cli) fn execute(arguments: &HistoryArguments, color: Color) -> Result<u8, Failure> {
-    let usage = |message: String| Failure::new(exit_code::USAGE, message);
-    let (wanted, subject) = if arguments.kernel == PROGRAM {
-        (Wanted::Program, Subject::Program)
-    } else {
-        let regex = regex::Regex::new(&arguments.kernel)
-            .map_err(|error| usage(format!("KERNEL is no regular expression: {error}")))?;
-        (Wanted::Kernels(regex), Subject::Kernel)
-    };
-    let known = names(subject);
-    if !known.contains(&arguments.metric) {
-        let like: Vec<&str> =
-            known.iter().filter(|name| name.contains(&arguments.metric)).map(String::as_str).take(8).collect();
-        let like = if like.is_empty() { String::new() } else { format!("; there are {}", like.join(", ")) };
-        let what = if subject == Subject::Program { "the program has" } else { "kernels have" };
-        return Err(usage(format!("{what} no figure `{}`{like} (docs/comparison.md lists all)", arguments.metric)));
-    }
+    let wanted = arguments.kernel.as_deref().zip(arguments.metric.as_deref());
+    let wanted = wanted.map(|(kernel, metric)| Ok((self::wanted(kernel, metric)?, metric))).transpose()?;
     let store = open(&arguments.store, false)?;
     let mut listing = store.records(arguments.name.as_deref()).map_err(failure)?;
     if let Some(branch) = &arguments.branch {
         listing.records.retain(|recorded| recorded.record.branch.as_ref() == Some(branch));
     }
     let records = ordered(listing, Repository::here().as_ref());
-    let history =
-        collect(&store, &records, &wanted, &arguments.metric, arguments.tolerance / 100.0).map_err(failure)?;
+    match wanted {
+        None if records.is_empty() => Err(Failure::new(exit_code::NOTHING_MATCHED, NOTHING_RECORDED)),
+        None => super::listing::execute(arguments, &store, &records),
+        Some((wanted, metric)) => draw(arguments, color, &store, &records, &wanted, metric),
+    }
+}
+
+/// What a figure is wanted of, once it is known that there is such a figure.
+fn wanted(kernel: &str, metric: &str) -> Result<Wanted, Failure> {
+    let usage = |message: String| Failure::new(exit_code::USAGE, message);
+    let (wanted, subject) = if kernel == PROGRAM {
+        (Wanted::Program, Subject::Program)
+    } else {
+        let regex =
+            regex::Regex::new(kernel).map_err(|error| usage(format!("KERNEL is no regular expression: {error}")))?;
+        (Wanted::Kernels(regex), Subject::Kernel)
+    };
+    let known = names(subject);
+    if !known.iter().any(|name| name == metric) {
+        let like: Vec<&str> = known.iter().filter(|name| name.contains(metric)).map(String::as_str).take(8).collect();
+        let like = if like.is_empty() { String::new() } else { format!("; there are {}", like.join(", ")) };
+        let what = if subject == Subject::Program { "the program has" } else { "kernels have" };
+        return Err(usage(format!("{what} no figure `{metric}`{like} (docs/comparison.md lists all)")));
+    }
+    Ok(wanted)
+}
+
+fn draw(
+    arguments: &HistoryArguments,
+    color: Color,
+    store: &Store,
+    records: &[Recorded],
+    wanted: &Wanted,
+    metric: &str,
+) -> Result<u8, Failure> {
+    let history = collect(store, records, wanted, metric, arguments.tolerance / 100.0).map_err(failure)?;
     let nothing = history.series.iter().all(|series| series.points.iter().all(|point| point.value.is_none()));
     if nothing {
         let what = if records.is_empty() {
-            "nothing is recorded there; `warpline record` does it".to_owned()
+            NOTHING_RECORDED.to_owned()
         } else {
-            format!("none of {} recordings has `{}` of such a kernel", records.len(), arguments.metric)
+            format!("none of {} recordings has `{metric}` of such a kernel", records.len())
         };
         return Err(Failure::new(exit_code::NOTHING_MATCHED, what));
     }

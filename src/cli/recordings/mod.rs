@@ -2,6 +2,7 @@
 
 mod gate;
 mod history;
+mod listing;
 mod origin;
 mod place;
 mod record;

@@ -1,10 +1,12 @@
 //! Figures over commits: as a chart for terminals, a table, a picture and a page.
 
 mod csv;
+mod listing;
 mod picture;
 mod text;
 
 pub use csv::csv;
+pub use listing::{listing_csv, listing_json, listing_text};
 pub use picture::{html, svg};
 pub use text::text;
 

@@ -1,0 +1,60 @@
+//! `warpline history` without a figure: what is recorded, and the profiles as files.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use crate::cli::args::{HistoryArguments, HistoryFormat};
+use crate::cli::{Failure, output};
+use crate::exit_code;
+use crate::history::listing;
+use crate::profile::file;
+use crate::report;
+use crate::store::{Digest, Recorded, Store, StoreError};
+
+/// Lists recordings, which stand in their order.
+pub(super) fn execute(arguments: &HistoryArguments, store: &Store, records: &[Recorded]) -> Result<u8, Failure> {
+    let mut files = BTreeMap::new();
+    if let Some(folder) = &arguments.profiles {
+        files = write(store, records, folder)?;
+    }
+    let listing = listing(records, |recorded| files.get(&recorded.id).cloned());
+    let text = match arguments.format {
+        HistoryFormat::Text => report::listing_text(&listing),
+        HistoryFormat::Csv => report::listing_csv(&listing),
+        HistoryFormat::Json => report::listing_json(&listing),
+        HistoryFormat::Svg | HistoryFormat::Html => {
+            let message = "a picture takes a KERNEL (or @program) and a METRIC; a list is text, csv or json";
+            return Err(Failure::new(exit_code::USAGE, message.to_owned()));
+        }
+    };
+    output::write(text.as_bytes(), arguments.output.as_deref())?;
+    let unreadable = arguments.profiles.is_some() && files.len() < records.len();
+    Ok(if unreadable { exit_code::PARTIAL } else { exit_code::OK })
+}
+
+/// Writes the profiles, each under the name of its record; returns the names of the files by record. What is there already is not
+/// touched, as others may be reading it.
+fn write(store: &Store, records: &[Recorded], folder: &Path) -> Result<BTreeMap<Digest, String>, Failure> {
+    let unwritable = |path: &Path, error: std::io::Error| {
+        Failure::new(exit_code::UNEXPECTED, format!("{}: cannot write: {error}", path.display()))
+    };
+    std::fs::create_dir_all(folder).map_err(|error| unwritable(folder, error))?;
+    let mut files = BTreeMap::new();
+    for recorded in records {
+        let profile = match store.profile(&recorded.record) {
+            Ok(profile) => profile,
+            Err(error @ (StoreError::Damaged { .. } | StoreError::Missing { .. })) => {
+                output::say(format_args!("note: {error}"));
+                continue;
+            }
+            Err(error) => return Err(super::place::failure(error)),
+        };
+        let path = folder.join(format!("{}.wlprof", recorded.id));
+        let bytes = file::to_bytes(&profile);
+        if std::fs::read(&path).ok().as_ref() != Some(&bytes) {
+            file::write_bytes(&bytes, &path).map_err(|error| unwritable(&path, error))?;
+        }
+        files.insert(recorded.id, path.to_string_lossy().into_owned());
+    }
+    Ok(files)
+}
