@@ -1,6 +1,8 @@
 //! What is for programs that run long: launches recorded by a budget, traces in pieces, a look at a program that runs, bounded
 //! memory of the analysis.
 
+#[path = "support/schema.rs"]
+mod schema;
 mod support_programs;
 
 use std::path::{Path, PathBuf};
@@ -52,8 +54,9 @@ fn a_budget_estimates_the_whole_run() {
     let folder = work_folder("budget");
     let whole = profiled(&folder, &[], "200");
     assert!(whole["run"]["whole_run"].is_null());
+    std::fs::copy(folder.join("p.wlprof"), folder.join("w.wlprof")).unwrap();
     let figures = ["global.requests", "global.sectors", "global.lanes", "global.l1.lookups", "instructions.int.warps"];
-    let (mut held, mut all) = (0, 0);
+    let (mut held, mut all, mut lines) = (0, 0, (0, 0));
     for seed in ["0", "1", "2"] {
         let sampled = profiled(&folder, &["--budget", "10%", "--budget-seed", seed], "200");
         let run = &sampled["run"];
@@ -62,6 +65,9 @@ fn a_budget_estimates_the_whole_run() {
         assert_eq!(run["whole_run"]["launches"], 400);
         let recorded = run["whole_run"]["recorded_launches"].as_u64().unwrap();
         assert!((30..150).contains(&recorded), "{recorded}");
+        let within = lines_within_bounds(&whole, &sampled);
+        lines.0 += within.iter().filter(|one| **one).count();
+        lines.1 += within.len();
         for (kernel, sampled) in whole["kernels"].as_array().unwrap().iter().zip(sampled["kernels"].as_array().unwrap())
         {
             assert_eq!(sampled["launch_count"], 200);
@@ -77,9 +83,89 @@ fn a_budget_estimates_the_whole_run() {
         }
     }
     assert!(held * 100 >= all * 90, "{held} of {all} bounds hold");
-    let text = succeeded(&folder, &["report", "p.wlprof"]).stdout;
-    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(text.contains("SAMPLED (") && text.contains("WHOLE RUN, estimated from"), "{text}");
+    assert!(lines.1 >= 12 && lines.0 * 100 >= lines.1 * 90, "{} of {} bounds of lines hold", lines.0, lines.1);
+    every_form_says_that_it_is_an_estimate(&folder);
+}
+
+/// Lines of a kernel that a sample estimates, with whether the counts of the whole run are within the bounds.
+fn lines_within_bounds(whole: &Value, sampled: &Value) -> Vec<bool> {
+    let mut within = Vec::new();
+    for line in whole["lines"].as_array().unwrap() {
+        let same = |other: &&Value| ["file", "line", "kernel"].iter().all(|key| other[key] == line[key]);
+        let Some(told) = sampled["lines"].as_array().unwrap().iter().find(same) else { continue };
+        for figure in ["requests", "sectors"] {
+            let Some(counted) = line["metrics"]["global"][figure].as_f64() else { continue };
+            let told = &told["whole_run"][format!("global.{figure}")];
+            let (estimate, bound) = (told["estimate"].as_f64().unwrap(), told["bound"].as_f64().unwrap());
+            within.push((estimate - counted).abs() <= bound * (1.0 + 1e-9) + 1.0);
+        }
+    }
+    within
+}
+
+/// `w.wlprof` is the whole run and `p.wlprof` a sample of it.
+fn every_form_says_that_it_is_an_estimate(folder: &Path) {
+    let text = |arguments: &[&str]| {
+        let text = succeeded(folder, arguments).stdout;
+        text.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    let report = text(&["report", "p.wlprof"]);
+    assert!(report.contains("SAMPLED (") && report.contains("WHOLE RUN, estimated from"), "{report}");
+    assert!(report.contains("many_launches.cu:19 in gather"), "{report}");
+    let markdown = text(&["report", "p.wlprof", "--format", "markdown"]);
+    assert!(markdown.contains("> **Sampled**: ") && markdown.contains("### Whole run, estimated"), "{markdown}");
+    assert!(markdown.contains("| `many_launches.cu:19` | `gather` |"), "{markdown}");
+    let sarif: Value = serde_json::from_str(&text(&["report", "p.wlprof", "--format", "sarif"])).unwrap();
+    let told = sarif["runs"][0]["invocations"][0]["toolExecutionNotifications"][0]["message"]["text"].as_str();
+    assert!(told.is_some_and(|text| text.contains("of 400 launches were recorded")), "{told:?}");
+    let found = sarif["runs"][0]["results"][0]["message"]["text"].as_str().unwrap();
+    assert!(found.contains("of 400 launches, which a budget chose"), "{found}");
+    let page = text(&["report", "p.wlprof", "--format", "html"]);
+    assert!(page.contains("Whole run, estimated") && page.contains("launches were recorded (--budget)"));
+    // Beside the whole run: the same document both ways, and the estimate agrees with what was counted.
+    let diff: Value = serde_json::from_str(&text(&["diff", "w.wlprof", "p.wlprof", "--format", "json"])).unwrap();
+    let back: Value = serde_json::from_str(&text(&["diff", "p.wlprof", "w.wlprof", "--format", "json"])).unwrap();
+    let (of, requests) = (&diff["whole_run"], &diff["whole_run"]["figures"]["global.requests"]);
+    assert!(of["before"].is_null() && of["after"]["launches"] == 400, "{of}");
+    assert_eq!((&requests["before"]["bound"], &requests["apart"]), (&0.0.into(), &false.into()));
+    assert_eq!(
+        (&back["whole_run"]["after"], &back["whole_run"]["figures"]["global.requests"]["after"]),
+        (&of["before"], &requests["before"])
+    );
+    let sampled = diff["differences"].as_array().unwrap().iter().find(|one| one["what"] == "sampled").unwrap();
+    assert!(sampled["after"].as_str().unwrap().ends_with(" of 400 launches"), "{sampled}");
+    let schema: Value = serde_json::from_str(include_str!("../docs/diff-v1.schema.json")).unwrap();
+    schema::check(&schema, &schema, &diff, "diff");
+    for form in ["text", "markdown", "html"] {
+        let text = text(&["diff", "w.wlprof", "p.wlprof", "--format", form]).to_lowercase();
+        assert!(text.contains("whole runs, estimated"), "{form}: {text}");
+    }
+}
+
+/// The same on a GPU, whose hooks and records come another way: here the emulated one.
+#[test]
+fn a_budget_estimates_the_whole_run_on_a_gpu() {
+    let folder = work_folder("budget_gpu");
+    let source = root().join("tests/long_runs/many_launches.cu");
+    let program = build(&[source], &["-O2".to_owned(), "--device=gpu-emulated".to_owned()], &folder);
+    let program = program.to_string_lossy();
+    let profiled = |options: &[&str]| {
+        let device = ["run", "-o", "p.wlprof", "--device", "gpu-emulated"];
+        succeeded(&folder, &[&device[..], options, &["--", &program, "40"]].concat());
+        read(&folder, "p.wlprof")
+    };
+    let whole = profiled(&[]);
+    let (mut held, mut all) = (0, 0);
+    for seed in ["0", "1"] {
+        let sampled = profiled(&["--budget", "10%", "--budget-seed", seed]);
+        let run = &sampled["run"]["whole_run"];
+        assert_eq!(run["launches"], 80);
+        assert!(run["recorded_launches"].as_u64().unwrap() < 40, "{run}");
+        let within = lines_within_bounds(&whole, &sampled);
+        held += within.iter().filter(|one| **one).count();
+        all += within.len();
+    }
+    assert!(all >= 8 && held * 100 >= all * 75, "{held} of {all} bounds of lines hold");
 }
 
 #[test]

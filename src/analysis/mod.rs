@@ -27,5 +27,5 @@ pub use results::{
 #[cfg(feature = "parquet")]
 pub(crate) use rows::AllocationRows;
 pub use rows::{AllocationData, HostAllocationData};
-pub use sampling::{Bounded, CONFIDENCE, WholeRun};
+pub use sampling::{Bounded, CONFIDENCE, LineFigure, WholeRun, WholeRuns};
 pub use stream::analyzer::{analyze, analyze_for, analyze_with};

@@ -13,7 +13,7 @@ use warpline_format::site_table::Op;
 
 use warpline_format::occupancy::Resources;
 
-use super::{AllocationData, Failures, HostAllocationData, InstructionSums, LaunchGroup, WholeRun};
+use super::{AllocationData, Failures, HostAllocationData, InstructionSums, LaunchGroup, WholeRuns};
 use crate::analyses::Sums;
 use crate::attribution::{ContextTree, Module, ROOT};
 use crate::hierarchy::Traffic;
@@ -356,7 +356,7 @@ pub struct Analysis {
     /// Launches that are in the trace and not in the figures.
     pub left_out: Vec<LeftOut>,
     /// Of a run with a budget: figures of the whole run and of each kernel's part, estimated.
-    pub whole: Option<(WholeRun, BTreeMap<u32, WholeRun>)>,
+    pub whole: Option<WholeRuns>,
     /// What was given up for want of memory.
     pub given_up: Vec<GivenUp>,
     /// Bytes of trace read.

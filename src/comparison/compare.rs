@@ -180,6 +180,7 @@ fn directed(before: &Profile, after: &Profile, options: &Options, judged: bool) 
         allocations: allocation_rows(&one, &other, &allocations, options, &mut unchanged),
         findings: document::FindingChanges::default(),
         unchanged,
+        whole_run: super::estimates::find([before, after], [&one.kernels, &other.kernels]),
         limits: None,
     };
     finding_rows(&mut diff, &before.findings, &after.findings, &found, options);

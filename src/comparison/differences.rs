@@ -66,10 +66,13 @@ pub fn find(before: &Profile, after: &Profile) -> Vec<Difference> {
     found
 }
 
-/// Which share of the blocks of launches was recorded.
+/// Which launches, or which share of their blocks, were recorded.
 fn sampling(profile: &Profile) -> String {
     if !profile.run.sampled {
         return "no".to_owned();
+    }
+    if let Some(whole) = &profile.run.whole_run {
+        return format!("{} of {} launches", whole.recorded_launches, whole.launches);
     }
     let launches = profile.kernels.iter().flat_map(|kernel| {
         let groups = kernel.launch_groups.iter().map(|group| group.block_share);

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use super::estimates::Estimates;
 use crate::profile::model::Finding;
 
 /// Value of [`Diff::schema`].
@@ -83,6 +84,9 @@ pub struct Diff {
     pub findings: FindingChanges,
     /// How much is the same on both sides.
     pub unchanged: Unchanged,
+    /// Where a budget recorded some of the launches of a side: what whole runs did. All other figures are of what was recorded.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub whole_run: Option<Estimates>,
     /// What limits were checked and which are broken; absent where none were given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limits: Option<Limits>,
@@ -274,6 +278,7 @@ impl Diff {
             std::mem::swap(&mut difference.before, &mut difference.after);
         }
         self.programs = self.programs.mirrored();
+        self.whole_run = self.whole_run.map(Estimates::mirrored);
         metrics(&mut self.program);
         for row in &mut self.kernels {
             std::mem::swap(&mut row.before, &mut row.after);

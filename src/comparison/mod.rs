@@ -7,6 +7,7 @@
 mod compare;
 mod differences;
 pub mod document;
+mod estimates;
 mod figures;
 pub mod limits;
 mod matching;
@@ -15,5 +16,6 @@ mod measured;
 pub use compare::{Options, compare};
 pub use differences::find as differences;
 pub use document::Diff;
+pub use estimates::{EstimatedChange, Estimates, Recorded};
 pub use figures::{Better, Figure, Figures, Subject, Unit, better, names, rank, unit};
 pub use measured::{Measured, measure};

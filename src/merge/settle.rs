@@ -15,7 +15,14 @@ pub(super) fn whole(of: &mut Profile) {
         spaces(&mut kernel.metrics);
         kernel.launch_groups.iter_mut().for_each(|group| spaces(&mut group.metrics));
     }
-    of.lines.iter_mut().for_each(|line| spaces(&mut line.metrics));
+    let estimated = of.run.whole_run.is_some();
+    for line in &mut of.lines {
+        spaces(&mut line.metrics);
+        // Where a run without a budget is among them, its counts are not in the estimates of the others.
+        if !estimated {
+            line.whole_run.clear();
+        }
+    }
     for site in &mut of.sites {
         open::metrics(&mut site.metrics);
         site.by_allocation.iter_mut().for_each(|row| open::metrics(&mut row.metrics));

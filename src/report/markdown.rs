@@ -3,10 +3,12 @@
 use std::fmt::Write as _;
 
 use super::finding_text;
+use crate::geometry::SECTOR_BYTES;
 use crate::profile::Profile;
 use crate::profile::model::{Kernel, LevelMetrics};
 use crate::report::rows::ranks::over_ranks;
-use crate::report::words::{count, label, memory, percent, ratio, seconds};
+use crate::report::rows::whole::{caution, lines};
+use crate::report::words::{count, estimates, label, memory, percent, ratio, seconds};
 
 /// The document; `top` kernels.
 pub fn markdown(profile: &Profile, top: usize) -> String {
@@ -16,8 +18,12 @@ pub fn markdown(profile: &Profile, top: usize) -> String {
     let model = run.models.first().map_or("no GPU model", String::as_str);
     let whole = if run.complete { "complete" } else { "**incomplete**, see the notes" };
     _ = writeln!(out, "Device: {}, model: {}, {whole}.\n", escaped(&run.device), escaped(model));
+    if let Some(whole) = &run.whole_run {
+        _ = writeln!(out, "> **Sampled**: {}.\n", escaped(&caution(whole)));
+    }
     findings(&mut out, profile);
     kernels(&mut out, profile, top);
+    whole_run(&mut out, profile, top);
     ranks(&mut out, profile, top);
     if !run.notes.is_empty() {
         out.push_str("### Notes\n\n");
@@ -85,6 +91,38 @@ fn kernels(out: &mut String, profile: &Profile, top: usize) {
     }
     if rows.len() > top {
         _ = writeln!(out, "\n… and {} more kernels.", rows.len() - top);
+    }
+    out.push('\n');
+}
+
+/// What all launches did, where a budget recorded some of them.
+fn whole_run(out: &mut String, profile: &Profile, top: usize) {
+    if profile.run.whole_run.is_none() {
+        return;
+    }
+    out.push_str("### Whole run, estimated\n\n| kernel | recorded | requests | traffic |\n|---|--:|--:|--:|\n");
+    let all = profile.run.whole_run.iter().map(|whole| ("all".to_owned(), whole));
+    let kernels =
+        profile.kernels.iter().filter_map(|kernel| Some((code(&label(profile, kernel)), kernel.whole_run.as_ref()?)));
+    for (name, whole) in all.chain(kernels).take(top.saturating_add(1)) {
+        let total =
+            |name: &str, scale: u64| whole.total(name).map_or("-".to_owned(), |one| estimates::sum(&one, scale));
+        _ = writeln!(
+            out,
+            "| {name} | {} of {} | {} | {} |",
+            count(whole.recorded_launches),
+            count(whole.launches),
+            total("global.requests", 1),
+            total("global.sectors", SECTOR_BYTES),
+        );
+    }
+    let lines = lines(profile);
+    if !lines.is_empty() {
+        out.push_str("\n| line | kernel | requests | traffic | passes |\n|---|---|--:|--:|--:|\n");
+    }
+    for line in lines.iter().take(top) {
+        let [requests, traffic, passes] = &line.figures;
+        _ = writeln!(out, "| {} | {} | {requests} | {traffic} | {passes} |", code(&line.place), code(&line.kernel));
     }
     out.push('\n');
 }

@@ -94,6 +94,7 @@ pub fn program(file: &str, kernels: &[Source<'_>], allocations: &[(&str, u64)]) 
             line += 1;
             text.insert(line, (*code).to_owned());
             profile.lines.push(Line {
+                whole_run: BTreeMap::new(),
                 file: file.to_owned(),
                 line,
                 kernel: id,

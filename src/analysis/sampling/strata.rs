@@ -6,6 +6,7 @@ use rustc_hash::FxHashMap;
 use warpline_format::budget::{FIRST, LONGEST_ROUND, MOST_STRATA, TAKEN};
 use warpline_format::event::{LaunchId, Sampled};
 
+use super::lines::{LineCounts, LineFigure};
 use super::quantile::student;
 use super::stratum::{Stratum, Sum, Values};
 use crate::analysis::LaunchData;
@@ -46,6 +47,63 @@ pub struct WholeRun {
     pub ratios: BTreeMap<String, Bounded>,
 }
 
+/// The whole run, by its parts.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct WholeRuns {
+    /// All of it.
+    pub all: WholeRun,
+    /// By kernel.
+    pub kernels: BTreeMap<u32, WholeRun>,
+    /// Sums of lines. Empty where these are too many to be followed in all kinds of launches.
+    pub lines: BTreeMap<LineFigure, Bounded>,
+}
+
+/// Figures of lines, times strata, that are followed: some 100 MB.
+const MOST_LINE_FIGURES: usize = 1 << 20;
+
+/// Numbers of figures.
+#[derive(Clone, Debug)]
+struct Numbers<K> {
+    by_name: FxHashMap<K, usize>,
+    names: Vec<K>,
+}
+
+impl<K> Default for Numbers<K> {
+    fn default() -> Self {
+        Numbers { by_name: FxHashMap::default(), names: Vec::new() }
+    }
+}
+
+impl<K: Copy + Eq + std::hash::Hash> Numbers<K> {
+    fn of(&mut self, name: K) -> usize {
+        let next = self.names.len();
+        let number = *self.by_name.entry(name).or_insert(next);
+        if number == next {
+            self.names.push(name);
+        }
+        number
+    }
+
+    /// Puts a launch's values in the order of the numbers.
+    fn set(&mut self, values: &mut Values, name: K, value: u64) {
+        let number = self.of(name);
+        if values.len() <= number {
+            values.resize(number + 1, 0.0);
+        }
+        values[number] = value as f64;
+    }
+}
+
+/// A stratum and the kernel that it is of.
+#[derive(Clone, Debug)]
+struct Held {
+    kernel: u32,
+    counts: Stratum,
+    lines: Stratum,
+    /// Figures of lines that a launch had.
+    most_lines: usize,
+}
+
 /// A ratio: its figures' numbers and its name.
 #[derive(Clone, Copy, Debug)]
 struct Pair {
@@ -57,9 +115,12 @@ struct Pair {
 /// All strata.
 #[derive(Clone, Debug, Default)]
 pub struct Strata {
-    strata: BTreeMap<u32, (u32, Stratum)>,
-    figures: FxHashMap<FigureName, usize>,
-    names: Vec<FigureName>,
+    strata: BTreeMap<u32, Held>,
+    figures: Numbers<FigureName>,
+    /// By kernel, so that a stratum holds no figures of lines that it cannot have.
+    lines: BTreeMap<u32, Numbers<LineFigure>>,
+    /// Figures of lines in all strata.
+    line_figures: usize,
     pairs: Vec<Pair>,
     /// The same, as strata need them.
     places: Vec<(usize, usize)>,
@@ -84,39 +145,28 @@ impl Strata {
         if !possible {
             return Err(SampleError::Impossible(launch));
         }
-        let figures = self.names.len();
-        let (of, known) = self.strata.entry(stratum).or_insert_with(|| (kernel, Stratum::new(round, length, taken)));
+        let held = self.strata.entry(stratum).or_insert_with(|| {
+            let new = Stratum::new(round, length, taken);
+            Held { kernel, counts: new.clone(), lines: new, most_lines: 0 }
+        });
+        let known = &held.counts;
         let same = (known.round, known.length, known.taken) == (round, length, taken);
         let next = round > known.round && known.seen == known.length;
         // Only the last stratum, of all that has none of its own, is of several kernels.
-        if (*of != kernel && stratum + 1 != MOST_STRATA) || !(same && known.seen < length || next) {
+        if (held.kernel != kernel && stratum + 1 != MOST_STRATA) || !(same && known.seen < length || next) {
             return Err(SampleError::Order(launch));
         }
-        if next {
-            known.end_round(figures, &self.places);
-            (known.round, known.length, known.taken, known.seen) = (round, length, taken, 0);
-        }
-        known.seen += 1;
-        known.launches += 1;
+        held.counts.begin(place, self.figures.names.len(), &self.places);
+        let lines = self.lines.get(&held.kernel).map_or(0, |lines| lines.names.len());
+        held.lines.begin(place, lines, &[]);
         Ok(())
     }
 
-    /// A recorded launch is over. Where the stratum is in a later round by then (on a GPU, launches of several streams
-    /// overlap), its figures are not used.
-    pub fn end(&mut self, place: &Sampled, launch: &LaunchData) {
+    /// A recorded launch is over.
+    pub fn end(&mut self, place: &Sampled, launch: &LaunchData, lines: &LineCounts) {
         let mut values = Values::new();
-        figures::each_count(launch, |name, value| {
-            let next = self.names.len();
-            let index = *self.figures.entry(FigureName::new(name)).or_insert(next);
-            if index == next {
-                self.names.push(FigureName::new(name));
-            }
-            if values.len() <= index {
-                values.resize(index + 1, 0.0);
-            }
-            values[index] = value as f64;
-        });
-        let figures = &self.figures;
+        figures::each_count(launch, |name, value| self.figures.set(&mut values, FigureName::new(name), value));
+        let figures = &self.figures.by_name;
         figures::each_pair(launch, |name, part, whole| {
             let number = |name| figures.get(&FigureName::new(name)).copied();
             let (Some(part), Some(whole)) = (number(part), number(whole)) else { return };
@@ -126,31 +176,53 @@ impl Strata {
                 self.places.push((part, whole));
             }
         });
-        let Some((_, known)) = self.strata.get_mut(&place.stratum) else { return };
-        known.recorded += 1;
-        if known.round == place.round && (known.samples.len() as u64) < known.taken {
-            known.samples.push(values);
+        let Some(held) = self.strata.get_mut(&place.stratum) else { return };
+        held.counts.end(place, values);
+        let mut values = Values::new();
+        if self.line_figures <= MOST_LINE_FIGURES {
+            let numbers = self.lines.entry(held.kernel).or_default();
+            lines.iter().for_each(|(figure, value)| numbers.set(&mut values, figure, value));
         }
+        self.line_figures += values.len().saturating_sub(held.most_lines);
+        held.most_lines = held.most_lines.max(values.len());
+        held.lines.end(place, values);
     }
 
-    /// Figures of the whole run and of each kernel.
-    pub fn whole(&self) -> (WholeRun, BTreeMap<u32, WholeRun>) {
-        let mut of_kernels: BTreeMap<u32, Vec<&Stratum>> = BTreeMap::new();
-        for (kernel, stratum) in self.strata.values() {
-            of_kernels.entry(*kernel).or_default().push(stratum);
+    /// Figures of the whole run, of each kernel and of its lines.
+    pub fn whole(&self) -> WholeRuns {
+        let mut of_kernels: BTreeMap<u32, Vec<&Held>> = BTreeMap::new();
+        for held in self.strata.values() {
+            of_kernels.entry(held.kernel).or_default().push(held);
         }
-        let all: Vec<&Stratum> = self.strata.values().map(|(_, stratum)| stratum).collect();
-        let kernels = of_kernels.iter().map(|(kernel, strata)| (*kernel, self.over(strata))).collect();
-        (self.over(&all), kernels)
+        let all: Vec<&Stratum> = self.strata.values().map(|held| &held.counts).collect();
+        let kernels = of_kernels.iter().map(|(kernel, strata)| {
+            let counts: Vec<&Stratum> = strata.iter().map(|held| &held.counts).collect();
+            (*kernel, self.over(&counts))
+        });
+        let kernels = kernels.collect();
+        let mut lines: BTreeMap<LineFigure, Sum> = BTreeMap::new();
+        if self.line_figures <= MOST_LINE_FIGURES {
+            for (kernel, numbers) in &self.lines {
+                let Some(strata) = of_kernels.get(kernel) else { continue };
+                for (number, figure) in numbers.names.iter().enumerate() {
+                    let sum = add(strata.iter().map(|held| held.lines.sum(number)));
+                    // The stratum of several kernels may have a line that its kernel's own have, too.
+                    let known = lines.remove(figure).into_iter().chain([sum]);
+                    lines.insert(*figure, add(known));
+                }
+            }
+        }
+        let lines = lines.iter().map(|(figure, sum)| (*figure, bounded(sum))).collect();
+        WholeRuns { all: self.over(&all), kernels, lines }
     }
 
     fn over(&self, strata: &[&Stratum]) -> WholeRun {
         let sum =
             |of: &dyn Fn(&Stratum) -> u64| strata.iter().fold(0u64, |sum, stratum| sum.saturating_add(of(stratum)));
         let recorded = sum(&|stratum| stratum.recorded);
-        let totals = (0..self.names.len()).map(|figure| add(strata.iter().map(|stratum| stratum.sum(figure))));
+        let totals = (0..self.figures.names.len()).map(|figure| add(strata.iter().map(|stratum| stratum.sum(figure))));
         let totals: Vec<Sum> = totals.collect();
-        let named = self.names.iter().zip(&totals).filter(|(_, sum)| sum.total != 0.0);
+        let named = self.figures.names.iter().zip(&totals).filter(|(_, sum)| sum.total != 0.0);
         let ratios = self.pairs.iter().enumerate().filter_map(|(number, pair)| {
             let (part, whole) = (totals[pair.part], totals[pair.whole]);
             if whole.total <= 0.0 {

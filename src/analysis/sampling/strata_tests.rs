@@ -3,6 +3,7 @@ use warpline_format::budget::{Budget, Sampler, Shape};
 use warpline_format::event::Launch;
 
 use super::*;
+use crate::analysis::sampling::lines::LineCount;
 use crate::metrics::Counters;
 
 /// A share of the sectors that differs from launch to launch.
@@ -30,8 +31,18 @@ fn shape(kernel: u32) -> Shape {
     Shape { kernel: (0, kernel), grid: [64, 1, 1], block: [64, 1, 1], dynamic_shared: 0, path: 0 }
 }
 
+/// Sectors of two lines in a launch: a share of all that differs, and what only about every second launch does.
+fn line_sectors(launch: u64, sectors: u64) -> [u64; 2] {
+    let first = ideal(sectors);
+    [first, if random(launch ^ 0xabcd) < 0.5 { sectors - first } else { 0 }]
+}
+
+fn line(kernel: u32, line: u32) -> LineFigure {
+    LineFigure { kernel, file: Some(0), line, space: Space::Global, count: LineCount::Sectors }
+}
+
 /// The estimate of a program: kernel and sectors of each launch.
-fn estimated(launches: &[(u32, u64)], millionths: u32, seed: u64) -> (WholeRun, BTreeMap<u32, WholeRun>) {
+fn estimated(launches: &[(u32, u64)], millionths: u32, seed: u64) -> WholeRuns {
     let mut sampler = Sampler::new(Budget { millionths, seed });
     let mut strata = Strata::default();
     for (number, &(kernel, sectors)) in launches.iter().enumerate() {
@@ -40,7 +51,10 @@ fn estimated(launches: &[(u32, u64)], millionths: u32, seed: u64) -> (WholeRun, 
         choice.place.launch = number as u64;
         strata.begin(kernel, &choice.place).unwrap();
         if choice.recorded {
-            strata.end(&choice.place, &launch(sectors));
+            let lines = line_sectors(number as u64, sectors);
+            let lines = (1..).zip(lines).filter(|(_, sectors)| *sectors != 0);
+            let lines = lines.map(|(number, sectors)| (line(kernel, number), sectors)).collect();
+            strata.end(&choice.place, &launch(sectors), &lines);
         }
         sampler.ran(&choice, shape.warps(), choice.recorded.then_some(sectors));
     }
@@ -71,12 +85,36 @@ fn programs(launches: u64) -> Vec<(&'static str, Vec<(u32, u64)>)> {
 }
 
 /// How often the bounds hold, over many draws.
-fn coverage(launches: &[(u32, u64)], millionths: u32, draws: u64) -> (f64, f64, f64, f64) {
+struct Coverage {
+    /// Of sums.
+    held: f64,
+    /// Of ratios.
+    ratios_held: f64,
+    /// Of sums of lines.
+    lines_held: f64,
+    /// Mean error of sums, and mean width of their bounds, as shares of the sums.
+    bias: f64,
+    width: f64,
+}
+
+fn coverage(launches: &[(u32, u64)], millionths: u32, draws: u64) -> Coverage {
     let sum = launches.iter().map(|(_, sectors)| sectors).sum::<u64>() as f64;
     let ideal = launches.iter().map(|&(_, sectors)| ideal(sectors)).sum::<u64>() as f64;
-    let (mut held, mut ratios_held, mut error, mut width) = (0, 0, 0.0, 0.0);
+    let mut of_lines: BTreeMap<LineFigure, u64> = BTreeMap::new();
+    for (launch, &(kernel, sectors)) in launches.iter().enumerate() {
+        for (number, sectors) in (1..).zip(line_sectors(launch as u64, sectors)) {
+            *of_lines.entry(line(kernel, number)).or_default() += sectors;
+        }
+    }
+    let (mut held, mut ratios_held, mut lines_held, mut error, mut width) = (0, 0, 0, 0.0, 0.0);
     for seed in 0..draws {
-        let (whole, _) = estimated(launches, millionths, seed);
+        let WholeRuns { all: whole, lines, .. } = estimated(launches, millionths, seed);
+        for (line, &sum) in &of_lines {
+            // A line that no recorded launch reached is not told at all.
+            let told = lines.get(line).copied().unwrap_or_default();
+            let off = (told.estimate - sum as f64).abs();
+            lines_held += u64::from(off <= told.bound.unwrap_or_default() + 1e-6 * sum as f64);
+        }
         let sectors = whole.totals["global.sectors"];
         let off = sectors.estimate - sum;
         error += off / sum;
@@ -86,7 +124,13 @@ fn coverage(launches: &[(u32, u64)], millionths: u32, draws: u64) -> (f64, f64, 
         ratios_held += u64::from((ratio.estimate - ideal / sum).abs() <= ratio.bound.unwrap() + 1e-6);
     }
     let of = |count: u64| count as f64 / draws as f64;
-    (of(held), of(ratios_held), error / draws as f64, width / draws as f64)
+    Coverage {
+        held: of(held),
+        ratios_held: of(ratios_held),
+        lines_held: of(lines_held) / of_lines.len() as f64,
+        bias: error / draws as f64,
+        width: width / draws as f64,
+    }
 }
 
 /// Those whose rarer launches no sample of a short run need have: nothing that was recorded tells of them.
@@ -96,14 +140,15 @@ const RARE: [&str; 2] = ["every tenth", "skewed"];
 fn bounds_hold_as_often_as_they_say() {
     for (launches, draws) in [(60, 200), (400, 200), (2000, 100)] {
         for (name, program) in programs(launches) {
-            let (held, ratios_held, bias, width) = coverage(&program, 100_000, draws);
-            println!("{launches:>5} {name:<14} {held:.3} {ratios_held:.3} {bias:+.4} ±{width:.3}");
+            let Coverage { held, ratios_held, lines_held, bias, width } = coverage(&program, 100_000, draws);
+            println!("{launches:>5} {name:<14} {held:.3} {ratios_held:.3} {lines_held:.3} {bias:+.4} ±{width:.3}");
             if RARE.contains(&name) && launches < 400 {
                 continue;
             }
             let least = if name == "skewed" { 0.85 } else { 0.9 };
             assert!(held >= least, "{name}, {launches} launches: {held}");
             assert!(ratios_held >= 0.85, "{name}, {launches} launches, ratio: {ratios_held}");
+            assert!(lines_held >= least || launches < 400, "{name}, {launches} launches, lines: {lines_held}");
             assert!(bias.abs() < 0.03, "{name}, {launches} launches: {bias}");
             // And they say something.
             assert!(launches < 2000 || width < 0.35, "{name}: {width}");
@@ -115,7 +160,7 @@ fn bounds_hold_as_often_as_they_say() {
 fn short_programs_have_bounds_too() {
     for launches in [1, 2, 3, 4, 5, 9, 20] {
         for (name, program) in programs(launches) {
-            let (held, ..) = coverage(&program, 50_000, 100);
+            let held = coverage(&program, 50_000, 100).held;
             let least = if RARE.contains(&name) { 0.2 } else { 0.9 };
             assert!(held >= least, "{name}, {launches} launches: {held}");
         }
@@ -125,7 +170,13 @@ fn short_programs_have_bounds_too() {
 #[test]
 fn everything_recorded_is_exact() {
     for (_, program) in programs(50) {
-        let (whole, kernels) = estimated(&program, 1_000_000, 0);
+        let WholeRuns { all: whole, kernels, lines } = estimated(&program, 1_000_000, 0);
+        let lines_sum: f64 = lines.values().map(|one| one.estimate).sum();
+        let launches = program.iter().enumerate();
+        let expected: u64 =
+            launches.map(|(n, &(_, sectors))| line_sectors(n as u64, sectors).iter().sum::<u64>()).sum();
+        assert_eq!(lines_sum, expected as f64);
+        assert!(lines.values().all(|one| one.bound == Some(0.0)));
         let sum = program.iter().map(|(_, sectors)| sectors).sum::<u64>() as f64;
         assert_eq!(whole.totals["global.sectors"], Bounded { estimate: sum, bound: Some(0.0) });
         assert_eq!((whole.launches, whole.recorded), (50, 50));

@@ -1,5 +1,7 @@
 //! A stratum: launches of one kernel, shape and path, of each round of which some were recorded.
 
+use warpline_format::event::Sampled;
+
 /// Figures of one launch, by number of the figure; those behind the end are 0.
 pub(super) type Values = Vec<f64>;
 
@@ -88,8 +90,27 @@ impl Stratum {
         Stratum { round, length, taken, ..Stratum::default() }
     }
 
+    /// A launch begins, of this round or of the next. `figures` are known, of which `pairs` are looked at together.
+    pub(super) fn begin(&mut self, place: &Sampled, figures: usize, pairs: &[(usize, usize)]) {
+        if place.round > self.round {
+            self.end_round(figures, pairs);
+            (self.round, self.length, self.taken, self.seen) = (place.round, place.length, place.taken, 0);
+        }
+        self.seen += 1;
+        self.launches += 1;
+    }
+
+    /// A recorded launch is over. Where a later round has begun by then (on a GPU, launches of several streams overlap), its
+    /// figures are not used.
+    pub(super) fn end(&mut self, place: &Sampled, values: Values) {
+        self.recorded += 1;
+        if self.round == place.round && (self.samples.len() as u64) < self.taken {
+            self.samples.push(values);
+        }
+    }
+
     /// Ends the round: `figures` are known, of which `pairs` are looked at together.
-    pub(super) fn end_round(&mut self, figures: usize, pairs: &[(usize, usize)]) {
+    fn end_round(&mut self, figures: usize, pairs: &[(usize, usize)]) {
         let (seen, count) = (self.seen as f64, self.samples.len() as f64);
         if self.samples.is_empty() {
             // Its launches were not over yet, or stand in no model's figures; those before speak for them.

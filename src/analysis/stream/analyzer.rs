@@ -260,8 +260,8 @@ impl Analyzer {
     fn finish(mut self, finish: Finish) -> Result<Analysis, WorkerLost> {
         let open: Vec<LaunchId> = self.open.keys().copied().collect();
         for launch in open {
-            if let Some((kernel, place, data)) = self.close(launch, None)? {
-                self.keep(kernel, place, data);
+            if let Some(closed) = self.close(launch, None)? {
+                self.keep(closed.kernel, closed.place, closed.data);
             }
         }
         if let (Some(reorder), Some(program)) = (&self.reorder, &mut self.analysis.program) {

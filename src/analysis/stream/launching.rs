@@ -16,6 +16,7 @@ use super::{counted, limits};
 use crate::analyses::Sums;
 use crate::analysis::followers::{Followed, LaunchFollowed};
 use crate::analysis::results::{HostTraffic, LeftOut};
+use crate::analysis::sampling::LineCounts;
 use crate::analysis::sharing::Place;
 use crate::analysis::{
     BlockSum, BranchSum, FailedLaunch, InstructionSums, KernelData, LaunchArgument, LaunchData, LaunchGroup,
@@ -23,7 +24,7 @@ use crate::analysis::{
 };
 use crate::attribution::{ContextTree, ROOT};
 use crate::metrics::Counters;
-use crate::requests::{Cells, LaunchShape, LaunchWork, Owner, WorkerLost, check_batch};
+use crate::requests::{CellKey, Cells, LaunchShape, LaunchWork, Owner, WorkerLost, check_batch};
 
 /// Failed launches that are told by themselves, wherever they would be told otherwise.
 const MOST_FAILED: u64 = 1000;
@@ -195,7 +196,8 @@ impl Analyzer {
         limits::launch_end(end, table)?;
         let by_warp = self.open.get_mut(&end.id).map(|open| std::mem::take(&mut open.warp_blocks)).unwrap_or_default();
         let sampled = self.open.get(&end.id).and_then(|open| open.sampled);
-        let Some((number, place, mut launch)) = self.close(end.id, Some(end.error))? else { return Ok(()) };
+        let Some(closed) = self.close(end.id, Some(end.error))? else { return Ok(()) };
+        let Closed { kernel: number, place, data: mut launch, lines } = closed;
         if end.error != 0 {
             let stopped = self.stopped.take().filter(|(launch, ..)| *launch == end.id);
             let stopped = stopped.map(|(_, cause, block)| (cause, block));
@@ -238,7 +240,7 @@ impl Analyzer {
             }
         }
         if let Some(sampled) = sampled.filter(|_| launch.event.block_share != 0) {
-            self.strata.end(&sampled, &launch);
+            self.strata.end(&sampled, &launch, &lines);
         }
         self.keep(number, place, launch);
         self.count_kept();
@@ -263,12 +265,8 @@ impl Analyzer {
         self.status.launches += 1;
     }
 
-    /// Collects the workers' figures of a launch; with its kernel's number.
-    pub(super) fn close(
-        &mut self,
-        launch: LaunchId,
-        error: Option<i32>,
-    ) -> Result<Option<(u32, Place, LaunchData)>, WorkerLost> {
+    /// Collects the workers' figures of a launch.
+    pub(super) fn close(&mut self, launch: LaunchId, error: Option<i32>) -> Result<Option<Closed>, WorkerLost> {
         let Some(open) = self.open.remove(&launch) else { return Ok(None) };
         if let Some(reorder) = &mut self.reorder {
             let (following, map) = (&mut self.following, &self.memory.map);
@@ -288,7 +286,14 @@ impl Analyzer {
         let mut spaces = BTreeMap::new();
         let mut by_op: BTreeMap<_, OpSum> = BTreeMap::new();
         let mut host_memory = Vec::new();
-        let sites = &open.shape.module.1.table.sites;
+        let module = &open.shape.module.1;
+        let sites = &module.table.sites;
+        let mut lines = LineCounts::default();
+        let mut count_line = |key: CellKey, counters: &Counters| {
+            if open.sampled.is_some() {
+                lines.add(open.shape.kernel, module, key, counters);
+            }
+        };
         let mut followed = LaunchFollowed::default();
         for mut work in works {
             merge(kernel, &work);
@@ -304,6 +309,7 @@ impl Analyzer {
             }
             for (key, counters) in work.cells.iter().filter(|(key, _)| key.owner.whole()) {
                 spaces.entry(key.space).or_insert_with(Counters::default).add(counters);
+                count_line(*key, counters);
                 if let Some(site) = sites.get(key.site as usize) {
                     by_op.entry((key.space, site.op)).or_default().count(counters);
                 }
@@ -319,6 +325,7 @@ impl Analyzer {
             let cell = kernel.cells.id(*key);
             kernel.cells.counters(cell).add(counters);
             spaces.entry(key.space).or_default().add(counters);
+            count_line(*key, counters);
             if let Some(site) = sites.get(key.site as usize) {
                 by_op.entry((key.space, site.op)).or_default().count(counters);
             }
@@ -335,8 +342,18 @@ impl Analyzer {
             branches: BranchSum::default(),
             arguments: open.arguments,
         };
-        Ok(Some((open.shape.kernel, open.place, data)))
+        Ok(Some(Closed { kernel: open.shape.kernel, place: open.place, data, lines }))
     }
+}
+
+/// A launch that is over.
+pub(super) struct Closed {
+    pub(super) kernel: u32,
+    /// Whether it is told by itself.
+    pub(super) place: Place,
+    pub(super) data: LaunchData,
+    /// What its lines did, where it stands for others.
+    lines: LineCounts,
 }
 
 /// Adds a worker's figures of one launch to its kernel's.

@@ -257,6 +257,12 @@ pub(in crate::merge) fn code(merged: &mut Merged, profile: &Profile, ids: &Ids) 
             Some(sum) => {
                 add_spaces(&mut sum.metrics, &row.metrics);
                 add_instructions(&mut sum.instructions, &row.instructions);
+                for (name, more) in &row.whole_run {
+                    match sum.whole_run.get_mut(name) {
+                        Some(sum) => sum.add(more),
+                        None => _ = sum.whole_run.insert(name.clone(), *more),
+                    }
+                }
             }
             None => whole.lines.push(Line { kernel, over_ranks: Default::default(), ..row.clone() }),
         }

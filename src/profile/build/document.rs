@@ -101,7 +101,7 @@ pub fn build(input: BuildInput<'_>) -> Profile {
                 .collect(),
             notes: Vec::new(),
             missing,
-            whole_run: analysis.whole.as_ref().map(|(whole, _)| whole::whole_run(whole)),
+            whole_run: analysis.whole.as_ref().map(|whole| whole::whole_run(&whole.all)),
             lookup_bytes,
             cache_bytes,
             environment: facts.environment,
@@ -259,7 +259,9 @@ fn add_kernel(
         });
     }
     let (over_launches, ratios_over_launches) = spread::over_launches(kernel, seconds);
-    profile.lines.extend(rows::lines(id, module, kernel, &cells));
+    let mut lines = rows::lines(id, module, kernel, &cells);
+    whole::estimate_lines(analysis, id, module, &mut lines);
+    profile.lines.extend(lines);
     profile.sites.extend(rows::sites(id, module, kernel, &cells));
     profile.kernels.push(model::Kernel {
         id,
@@ -288,7 +290,7 @@ fn add_kernel(
         bypass: None,
         pages: None,
         tables: tables::rows(module, kernel),
-        whole_run: analysis.whole.as_ref().and_then(|(_, kernels)| kernels.get(&id)).map(whole::whole_run),
+        whole_run: analysis.whole.as_ref().and_then(|whole| whole.kernels.get(&id)).map(whole::whole_run),
         addresses: addresses::of_kernel(analysis, kernel),
     });
 }

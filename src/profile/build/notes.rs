@@ -57,8 +57,8 @@ pub(super) fn of_finish(analysis: &Analysis, facts: &RunFacts) -> Vec<String> {
         notes.push(format!(
             "nothing was recorded: {launches} asked for; only allocations and copies are in the profile"
         ));
-    } else if let Some((whole, _)) = &analysis.whole {
-        notes.push(whole::note(whole));
+    } else if let Some(whole) = &analysis.whole {
+        notes.push(whole::note(&whole.all));
     } else if sampled(analysis) {
         let what = "only a part of the launches or blocks was recorded: counts are those of that part, and the simulated \
                     caches saw nothing else";

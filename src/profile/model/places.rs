@@ -9,6 +9,7 @@ use super::merged::OverRanks;
 use super::metrics::{Instructions, Metrics, Spaces};
 use super::operand::Operand;
 use super::pattern::Pattern;
+use super::spread::Estimated;
 
 /// A source line in a kernel.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -23,6 +24,9 @@ pub struct Line {
     pub metrics: Spaces,
     /// Sums.
     pub instructions: Instructions,
+    /// Where a budget recorded some of the launches: sums over all launches, estimated, by `space.metric`.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub whole_run: BTreeMap<String, Estimated>,
     /// How its figures differ from rank to rank, in profiles of several ranks.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub over_ranks: OverRanks,

@@ -101,9 +101,15 @@ impl WholeRun {
         self.ratios.clear();
         for (name, more) in &other.totals {
             let sum = self.totals.entry(name.clone()).or_insert(Estimated { estimate: 0.0, bound: Some(0.0) });
-            // Whole numbers, and bounds at their worst, so that neither order nor parts of a merge matter.
-            sum.estimate = sum.estimate.round() + more.estimate.round();
-            sum.bound = sum.bound.zip(more.bound).map(|(one, other)| one.ceil() + other.ceil());
+            sum.add(more);
         }
+    }
+}
+
+impl Estimated {
+    /// Adds a sum of another run: whole numbers, and bounds at their worst, so that neither order nor parts of a merge matter.
+    pub fn add(&mut self, more: &Estimated) {
+        self.estimate = self.estimate.round() + more.estimate.round();
+        self.bound = self.bound.zip(more.bound).map(|(one, other)| one.ceil() + other.ceil());
     }
 }

@@ -7,11 +7,11 @@ use super::reader::{Broken, Reader};
 use super::writer::Writer;
 use crate::profile::model::{
     Allocation, Atomics, BankConflict, Beyond, Block, BlockPart, Branch, ByAllocation, ByKernel, Bytes, CacheMetrics,
-    Context, CopyRow, DistanceBucket, Distances, DramMetrics, Estimate, EstimateExact, Exact, Finding, Frame,
-    HostAllocation, HotPlace, IdealEstimate, InstructionCount, Kernel, KernelExact, LaneSlots, Launch, LaunchGroup,
-    LevelMetrics, Lifetime, Limit, Line, Metrics, NameOverRanks, OpMetrics, Operand, PageMetrics, PassMetrics,
-    PathOverRanks, PathSpread, Pattern, Profile, RankSpread, RatioSpread, ReuseMetrics, Site, Spread, StageMetrics,
-    ThreadStep, TouchedMap, WarpBlocks,
+    Context, CopyRow, DistanceBucket, Distances, DramMetrics, Estimate, EstimateExact, Estimated, Exact, Finding,
+    Frame, HostAllocation, HotPlace, IdealEstimate, InstructionCount, Kernel, KernelExact, LaneSlots, Launch,
+    LaunchGroup, LevelMetrics, Lifetime, Limit, Line, Metrics, NameOverRanks, OpMetrics, Operand, PageMetrics,
+    PassMetrics, PathOverRanks, PathSpread, Pattern, Profile, RankSpread, RatioSpread, ReuseMetrics, Site, Spread,
+    StageMetrics, ThreadStep, TouchedMap, WarpBlocks,
 };
 
 /// Lines of sources by file and number.
@@ -38,7 +38,8 @@ pack! {
         launches first last failed grid block dynamic_shared_bytes static_shared_bytes registers block_share path metrics by_op
         over_launches ratios_over_launches
     }
-    Line { file line kernel metrics instructions over_ranks }
+    Line { file line kernel metrics instructions whole_run over_ranks }
+    Estimated { estimate bound }
     Site {
         id kernel file line column function leaf inlined_at op space bytes result_used library approximate metrics operand pattern
         by_allocation contexts over_ranks

@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use super::estimates;
 use super::shown::{
     self, Shown, Sides, Verdict, advice, arrow, broken, figures, in_words, places, programs, state, unchanged, words,
 };
@@ -19,6 +20,7 @@ pub fn markdown(diff: &Diff, before: &Profile, after: &Profile, options: &DiffOp
     _ = writeln!(page.out, "## Warpline: {} → {}\n", code(&one), code(&other));
     page.comparable(diff);
     page.limits(diff);
+    page.whole_runs(diff);
     if !diff.is_empty() {
         page.program(diff);
         page.findings(diff);
@@ -55,6 +57,17 @@ impl Page<'_> {
         for difference in &diff.differences {
             let what = escaped(&words(&difference.what));
             _ = writeln!(self.out, "> | {what} | {} | {} |", escaped(&difference.before), escaped(&difference.after));
+        }
+        self.out.push('\n');
+    }
+
+    /// Estimates of whole runs, where a budget recorded some launches of a side.
+    fn whole_runs(&mut self, diff: &Diff) {
+        let Some(whole) = &diff.whole_run else { return };
+        _ = writeln!(self.out, "### Whole runs, estimated\n\n{}\n", escaped(&estimates::recorded(whole)));
+        self.out.push_str("| | before | after | |\n|---|--:|--:|---|\n");
+        for row in estimates::estimates(whole, false) {
+            _ = writeln!(self.out, "| {} | {} | {} | {} |", row.label, row.before, row.after, row.verdict);
         }
         self.out.push('\n');
     }

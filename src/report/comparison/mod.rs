@@ -1,5 +1,6 @@
 //! Comparisons: the same document, for people and for programs.
 
+mod estimates;
 mod markdown;
 pub(super) mod shown;
 mod text;

@@ -1,5 +1,6 @@
 //! A comparison for people, within the width of their terminal.
 
+use super::estimates;
 use super::shown::{self, Shown, Sides, Verdict, advice, arrow, figures, in_words, places, programs, state, words};
 use crate::comparison::document::{Both, Changes, Diff, FindingChange, Position, Value};
 use crate::comparison::unit;
@@ -90,6 +91,7 @@ impl Page<'_> {
                 self.words(&format!("  {}", words(&difference.what)), 20, &text);
             }
         }
+        self.whole_runs(diff);
         if diff.is_empty() {
             self.out.push('\n');
             return;
@@ -110,6 +112,16 @@ impl Page<'_> {
             self.line("  the same sums; what changed is within it");
         }
         self.figures(2, &shown, usize::MAX);
+    }
+
+    /// Estimates of whole runs, where a budget recorded some launches of a side.
+    fn whole_runs(&mut self, diff: &Diff) {
+        let Some(whole) = &diff.whole_run else { return };
+        self.heading("WHOLE RUNS, estimated");
+        self.words("", 2, &estimates::recorded(whole));
+        for row in estimates::estimates(whole, self.options.all) {
+            self.line(&format!("  {:<28} {:>20} {:>20}  {}", row.label, row.before, row.after, row.verdict));
+        }
     }
 
     /// Figures of a row as a table.

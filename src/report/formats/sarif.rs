@@ -6,6 +6,7 @@ use crate::findings::pages;
 use crate::profile::Profile;
 use crate::profile::model::Finding;
 use crate::report::finding_text;
+use crate::report::rows::whole::caution;
 use crate::report::words::plain_name;
 
 /// A profile, and those of its findings that are told.
@@ -35,13 +36,21 @@ pub(in crate::report) fn of_findings(scanned: &[Scanned<'_>], root: Option<&str>
         one.findings.iter().map(|finding| result(one.profile, finding, root)).collect()
     };
     let results: Vec<Value> = scanned.iter().flat_map(each).collect();
-    let run = json!({
+    let mut run = json!({
         "tool": { "driver": {
             "name": "Warpline", "version": env!("CARGO_PKG_VERSION"), "rules": rules,
         } },
         "columnKind": "utf16CodeUnits",
         "results": results,
     });
+    let cautions: Vec<Value> = scanned
+        .iter()
+        .filter_map(|one| one.profile.run.whole_run.as_ref())
+        .map(|whole| json!({ "level": "note", "message": { "text": capital(&format!("{}.", caution(whole))) } }))
+        .collect();
+    if !cautions.is_empty() {
+        run["invocations"] = json!([{ "executionSuccessful": true, "toolExecutionNotifications": cautions }]);
+    }
     let document = json!({
         "version": "2.1.0",
         "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
@@ -78,6 +87,10 @@ fn result(profile: &Profile, finding: &Finding, root: Option<&str>) -> Value {
     let mut text = format!("{}. Cure: {}.", capital(&finding.reason), finding.cure);
     if let Some(gain) = &finding.gain {
         text.push_str(&format!(" Gain: {}.", finding_text::gain(finding, gain)));
+    }
+    if let Some(whole) = &profile.run.whole_run {
+        let (recorded, all) = (whole.recorded_launches, whole.launches);
+        text.push_str(&format!(" Of {recorded} of {all} launches, which a budget chose."));
     }
     let mut result = json!({
         "ruleId": finding.id,

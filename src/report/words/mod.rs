@@ -1,5 +1,6 @@
 //! How every report writes figures, names and places.
 
+pub(super) mod estimates;
 pub(super) mod figures;
 pub(super) mod names;
 pub(super) mod places;

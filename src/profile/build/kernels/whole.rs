@@ -2,15 +2,16 @@
 
 use std::collections::BTreeMap;
 
-use crate::analysis::{self, Bounded, CONFIDENCE};
-use crate::profile::model::{Estimated, WholeRun, nine_digits};
+use crate::analysis::{self, Analysis, Bounded, CONFIDENCE, space_name};
+use crate::attribution::Module;
+use crate::profile::model::{Estimated, Line, WholeRun, nine_digits};
+
+fn estimated(bounded: &Bounded) -> Estimated {
+    Estimated { estimate: nine_digits(bounded.estimate), bound: bounded.bound.map(nine_digits) }
+}
 
 fn row(figures: &BTreeMap<String, Bounded>) -> BTreeMap<String, Estimated> {
-    let row = |bounded: &Bounded| Estimated {
-        estimate: nine_digits(bounded.estimate),
-        bound: bounded.bound.map(nine_digits),
-    };
-    figures.iter().map(|(name, bounded)| (name.clone(), row(bounded))).collect()
+    figures.iter().map(|(name, bounded)| (name.clone(), estimated(bounded))).collect()
 }
 
 /// As the profile tells it.
@@ -22,6 +23,21 @@ pub(in crate::profile::build) fn whole_run(whole: &analysis::WholeRun) -> WholeR
         confidence: CONFIDENCE,
         totals: row(&whole.totals),
         ratios: row(&whole.ratios),
+    }
+}
+
+/// Gives lines of a kernel the estimates of what all launches did there.
+pub(in crate::profile::build) fn estimate_lines(analysis: &Analysis, kernel: u32, module: &Module, lines: &mut [Line]) {
+    let Some(whole) = &analysis.whole else { return };
+    let mut known: BTreeMap<(&str, u32), BTreeMap<String, Estimated>> = BTreeMap::new();
+    for (figure, bounded) in whole.lines.iter().filter(|(figure, _)| figure.kernel == kernel) {
+        let file = figure.file.and_then(|file| module.table.files.get(file as usize));
+        let name = format!("{}.{}", space_name(figure.space), figure.count.name());
+        let place = (file.map_or("", |file| &file.path), figure.line);
+        known.entry(place).or_default().insert(name, estimated(bounded));
+    }
+    for line in lines {
+        line.whole_run = known.remove(&(line.file.as_str(), line.line)).unwrap_or_default();
     }
 }
 

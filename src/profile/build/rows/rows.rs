@@ -239,6 +239,7 @@ pub(in crate::profile::build) fn lines(
             kernel: id,
             metrics: spaces.spaces(),
             instructions,
+            whole_run: BTreeMap::new(),
             over_ranks: BTreeMap::new(),
         })
         .collect()

@@ -4,6 +4,37 @@ function pairs(list) {
   return h("dl", { class: "pairs wide-pairs" }, list.filter(([, value]) => value !== null && value !== undefined && value !== "").map(([name, value]) => [h("dt", null, name), h("dd", null, value)]));
 }
 
+/** An estimated sum with its bound. */
+function estimated(one, unit) {
+  if (!one) return "–";
+  const bound = one.bound === null || one.bound === undefined ? " ±?" : one.bound > 0 ? ` ±${inUnit(one.bound, unit)}` : "";
+  return `${inUnit(one.estimate, unit)}${bound}`;
+}
+
+/** What all launches did, where a budget recorded some of them. */
+function wholeRunPanel() {
+  const { run, kernels, lines } = profile();
+  if (!run.whole_run) return null;
+  const label = (id) => side().kernelLabel(id);
+  const of = (name, totals, link) => ({ name, link, totals });
+  const inBytes = (one) => one && { estimate: 32 * one.estimate, bound: one.bound === null || one.bound === undefined ? null : 32 * one.bound };
+  const rows = [
+    of("all", run.whole_run.totals, null),
+    ...kernels.filter((kernel) => kernel.whole_run).map((kernel) => of(label(kernel.id), kernel.whole_run.totals, `kernel/${kernel.id}`)),
+    ...lines.filter((line) => line.whole_run).map((line) => of(`${place(line.file, line.line)} in ${label(line.kernel)}`, line.whole_run, null)),
+  ];
+  const column = (key, title, unit, figure) => ({ key, label: title, unit, value: (row) => figure(row.totals)?.estimate ?? 0, cell: (row) => estimated(figure(row.totals), unit) });
+  return panel("Whole run, estimated", { note: `From ${count(run.whole_run.recorded_launches)} of ${count(run.whole_run.launches)} launches; each bound holds in ${Math.round(100 * run.whole_run.confidence)} of 100 draws of launches.` }, dataTable({
+    id: "whole-run", label: "Whole run, estimated", rows, sort: { key: "traffic", down: true }, none: "Nothing.",
+    columns: [
+      { key: "name", label: "Of", plain: true, value: (row) => row.name },
+      column("requests", "Requests", "count", (totals) => totals["global.requests"]),
+      column("traffic", "Traffic", "bytes", (totals) => inBytes(totals["global.sectors"])),
+      column("passes", "Passes of shared memory", "count", (totals) => totals["shared.wavefronts"]),
+    ],
+  }));
+}
+
 function aboutView() {
   const { run, not_seen: notSeen, host_allocations: hosts } = profile();
   const { environment } = run;
@@ -23,6 +54,7 @@ function aboutView() {
         ["Race check", run.race_check ?? "none"],
       ])),
       panel("Assumptions", {}, pairs(Object.entries(run.assumptions).map(([name, value]) => [capital(spaced(name)), value])))),
+    wholeRunPanel(),
     panel("Notes", {}, run.notes.length > 0 ? h("ul", { class: "plain-list" }, run.notes.map((note) => h("li", null, note))) : nothing("None.")),
     panel("Not counted", { note: "Memory operations that ran or may have run, and are in no figure." }, dataTable({
       id: "not-seen", label: "Not counted", rows: notSeen, none: "Nothing: every memory operation is counted.",

@@ -126,6 +126,24 @@ function changeCard(title, sub, row, most, code = null) {
   return h("article", { class: "change-card" }, h("header", null, h("h3", null, title), stateWord(row.before, row.after), row.modelled ? h("span", { class: "tag", hint: ["Modelled", "Only cache, DRAM and time figures differ: caches behave otherwise for what runs before or beside it."] }, "modelled") : null, h("span", { class: "note" }, sub)), code, changeTable(row.metrics, most, `${[title].flat().join("")}, ${sub ? [sub].flat(3).map((one) => one?.textContent ?? one ?? "").join("") : ""} ${changes += 1}`));
 }
 
+/** Estimates of whole runs, where a budget recorded some launches of a side. */
+function estimatesPanel(whole) {
+  if (!whole) return null;
+  const of = (side) => side ? `${count(side.recorded_launches)} of ${count(side.launches)} launches` : "all launches";
+  const rows = Object.entries(whole.figures).map(([name, one]) => ({ name, ...one }));
+  const unit = (name) => wordsOf(name).unit;
+  const column = (key, title) => ({ key, label: title, unit: "count", value: (row) => row[key].estimate, cell: (row) => estimated(row[key], unit(row.name)) });
+  return panel("Whole runs, estimated", { note: `Recorded: ${of(whole.before)} before, ${of(whole.after)} after (--budget). All other figures are of what was recorded.` }, dataTable({
+    id: "whole-runs", label: "Whole runs, estimated", rows, none: "Nothing.",
+    columns: [
+      { key: "name", label: "Figure", plain: true, value: (row) => wordsOf(row.name).label },
+      column("before", "Before"),
+      column("after", "After"),
+      { key: "apart", label: "Differs", plain: true, value: (row) => row.apart === null || row.apart === undefined ? "not known" : row.apart ? "by more than the bounds" : "within the bounds" },
+    ],
+  }));
+}
+
 function comparisonView() {
   const diff = state.document.comparison;
   const [before, after] = state.sides;
@@ -139,6 +157,7 @@ function comparisonView() {
     heading("Comparison", null, h("p", { class: "lead" }, `${programName(before.profile)} → ${programName(after.profile)}`)),
     diff.comparable ? null : h("section", { class: "cautions", "aria-label": "Not made alike" }, h("p", null, h("strong", null, "Not made alike."), " What follows may be due to that alone."), h("dl", { class: "pairs" }, diff.differences.map((one) => [h("dt", null, spaced(one.what)), h("dd", null, `${one.before || "–"} → ${one.after || "–"}`)]))),
     diff.limits ? limitsPanel(diff.limits) : null,
+    estimatesPanel(diff.whole_run),
     nothingChanged ? h("p", { class: "verdict" }, "Nothing changed.") : verdictOfChange(diff),
     Object.keys(diff.program).length > 0 ? panel("Program", {}, changeTable(diff.program, 8, "the program")) : null,
     found > 0 ? panel("Findings", {}, findingChanges(findings)) : null,

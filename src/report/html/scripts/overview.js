@@ -19,7 +19,8 @@ function cautions() {
   const list = [];
   const caution = (title, text) => list.push(h("li", null, h("strong", null, title), " ", text));
   if (!run.complete) caution("Incomplete.", "The program or a kernel ended early, or work is missing: the figures are of what was recorded. The notes below say how it ended.");
-  if (run.sampled) caution("Sampled.", "Only a share of the launches or blocks was recorded; counts are those of what was recorded.");
+  if (run.whole_run) caution("Sampled.", `${count(run.whole_run.recorded_launches)} of ${count(run.whole_run.launches)} launches were recorded (--budget), and counts are of these; what all launches did is an estimate with bounds, under “About”.`);
+  else if (run.sampled) caution("Sampled.", "Only a share of the launches or blocks was recorded; counts are those of what was recorded.");
   if (run.mode === "counters") caution("Counters only.", "Requests were counted by instruction without their addresses: allocations, caches and reuse distances are not known.");
   if (run.dropped_records > 0) caution("Records dropped.", `${count(run.dropped_records)} records were dropped as allowed; counts are too low by them.`);
   for (const missing of run.missing ?? []) caution("Missing.", missing.reason);

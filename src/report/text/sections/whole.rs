@@ -5,8 +5,10 @@ use std::fmt::Write as _;
 use super::kernels::more;
 use crate::geometry::SECTOR_BYTES;
 use crate::profile::Profile;
-use crate::profile::model::{Estimated, WholeRun};
-use crate::report::words::figures::{bytes, count, percent};
+use crate::profile::model::WholeRun;
+use crate::report::rows::whole::lines;
+use crate::report::words::estimates::{share, sum, together};
+use crate::report::words::figures::count;
 use crate::report::words::names;
 use crate::report::words::style::Style;
 
@@ -49,31 +51,25 @@ pub(in crate::report) fn write(out: &mut String, profile: &Profile, style: Style
         );
     }
     more(out, kernels.len(), top, "kernels", style);
+    let lines = lines(profile);
+    if !lines.is_empty() {
+        let head = format!("  {:>17} {:>17} {:>17}  {}", "requests", "traffic", "passes", "line");
+        _ = writeln!(out, "{}", style.faint(&head));
+    }
+    for line in lines.iter().take(top) {
+        let [requests, traffic, passes] = &line.figures;
+        _ = writeln!(
+            out,
+            "  {requests:>17} {traffic:>17} {passes:>17}  {} in {}",
+            style.strong(&line.place),
+            line.kernel
+        );
+    }
+    more(out, lines.len(), top, "lines", style);
     out.push('\n');
 }
 
 /// A sum of totals with its bound as a share of it.
 fn total(whole: &WholeRun, figures: &[&str], scale: u64) -> String {
-    let parts: Vec<Estimated> = figures.iter().filter_map(|name| whole.total(name)).collect();
-    if parts.is_empty() {
-        return "-".to_owned();
-    }
-    let estimate: f64 = parts.iter().map(|part| part.estimate).sum();
-    // Of one sample, so the bounds themselves add up at worst.
-    let bound = parts.iter().try_fold(0.0, |sum, part| Some(sum + part.bound?));
-    let amount = (estimate * scale as f64).round().max(0.0) as u64;
-    let amount = if scale == 1 { count(amount) } else { bytes(amount) };
-    match bound {
-        Some(bound) if estimate > 0.0 => format!("{amount} ±{}", percent(bound / estimate)),
-        Some(_) => amount,
-        None => format!("{amount} ±?"),
-    }
-}
-
-/// A ratio with its bound in points.
-fn share(ratio: &Estimated) -> String {
-    match ratio.bound {
-        Some(bound) => format!("{} ±{:.1}", percent(ratio.estimate), bound * 100.0),
-        None => format!("{} ±?", percent(ratio.estimate)),
-    }
+    together(figures.iter().filter_map(|name| whole.total(name))).map_or("-".to_owned(), |all| sum(&all, scale))
 }

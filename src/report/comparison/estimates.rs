@@ -1,0 +1,61 @@
+//! Estimates of whole runs side by side, in words.
+
+use super::shown::words;
+use crate::comparison::{EstimatedChange, Estimates, Recorded};
+use crate::profile::model::Estimated;
+use crate::report::words::count;
+use crate::report::words::estimates::sum;
+
+/// A figure of whole runs.
+pub(super) struct ShownEstimate {
+    pub(super) label: String,
+    pub(super) before: String,
+    pub(super) after: String,
+    pub(super) verdict: &'static str,
+}
+
+/// Figures that are shown where not all are wanted.
+const MAIN: [&str; 8] = [
+    "global.requests",
+    "global.sectors",
+    "global.dram.read_sectors",
+    "global.dram.write_sectors",
+    "local.sectors",
+    "shared.wavefronts",
+    "branches.divergent",
+    "instructions.warps",
+];
+
+/// What was recorded of both.
+pub(super) fn recorded(whole: &Estimates) -> String {
+    let of = |side: &Option<Recorded>| match side {
+        Some(one) => format!("{} of {} launches", one.recorded_launches, one.launches),
+        None => "all launches".to_owned(),
+    };
+    let confidence = whole.before.iter().chain(&whole.after).map(|one| one.confidence).fold(1.0, f64::min);
+    format!(
+        "Recorded: {} before, {} after (--budget). These are estimates of what all launches did, with bounds that hold in {} of 100 draws; \
+         all other figures are of what was recorded.",
+        of(&whole.before),
+        of(&whole.after),
+        (confidence * 100.0).round()
+    )
+}
+
+/// The main figures, or all.
+pub(super) fn estimates(whole: &Estimates, all: bool) -> Vec<ShownEstimate> {
+    let wanted = |name: &str| all || MAIN.contains(&name);
+    // What was counted has no bound.
+    let text = |one: &Estimated, estimated: bool| if estimated { sum(one, 1) } else { count(one.estimate as u64) };
+    let row = |(name, figure): (&String, &EstimatedChange)| ShownEstimate {
+        label: words(name),
+        before: text(&figure.before, whole.before.is_some()),
+        after: text(&figure.after, whole.after.is_some()),
+        verdict: match figure.apart {
+            Some(true) => "differs",
+            Some(false) => "within the bounds",
+            None => "not known",
+        },
+    };
+    whole.figures.iter().filter(|(name, _)| wanted(name)).map(row).collect()
+}

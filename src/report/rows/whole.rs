@@ -1,0 +1,55 @@
+//! A run of which a budget recorded some launches: what all of them did, estimated, in words.
+
+use crate::geometry::SECTOR_BYTES;
+use crate::profile::Profile;
+use crate::profile::model::{Estimated, Line, WholeRun};
+use crate::report::words::estimates::{sum, together};
+use crate::report::words::{at, label};
+
+/// A line, in words.
+pub(in crate::report) struct WholeLine {
+    /// File and line.
+    pub(in crate::report) place: String,
+    /// Its kernel.
+    pub(in crate::report) kernel: String,
+    /// Requests, bytes of global and local memory, passes of shared and constant memory.
+    pub(in crate::report) figures: [String; 3],
+}
+
+/// How far the figures of a budgeted run are to be trusted, in a sentence.
+pub(in crate::report) fn caution(whole: &WholeRun) -> String {
+    format!(
+        "{} of {} launches were recorded (--budget), and counts are of these; what all launches did is an estimate, with bounds that \
+         hold in {} of 100 draws of launches",
+        whole.recorded_launches,
+        whole.launches,
+        (whole.confidence * 100.0).round()
+    )
+}
+
+/// Lines with estimates, those of most traffic and passes first.
+pub(in crate::report) fn lines(profile: &Profile) -> Vec<WholeLine> {
+    let cost = |line: &Line| {
+        let parts = [figure(line, "sectors"), figure(line, "wavefronts")];
+        parts.into_iter().flatten().map(|one| one.estimate).sum::<f64>()
+    };
+    let mut lines: Vec<&Line> = profile.lines.iter().filter(|line| !line.whole_run.is_empty()).collect();
+    // Those of equal cost stay in the profile's order.
+    lines.sort_by(|one, other| cost(other).total_cmp(&cost(one)));
+    let shown = |line: &&Line| {
+        let text = |name: &str, scale: u64| figure(line, name).map_or("-".to_owned(), |all| sum(&all, scale));
+        let kernel = profile.kernels.iter().find(|kernel| kernel.id == line.kernel);
+        WholeLine {
+            place: at(&line.file, line.line),
+            kernel: kernel.map_or_else(String::new, |kernel| label(profile, kernel)),
+            figures: [text("requests", 1), text("sectors", SECTOR_BYTES), text("wavefronts", 1)],
+        }
+    };
+    lines.iter().map(shown).collect()
+}
+
+/// A figure over all spaces.
+fn figure(line: &Line, name: &str) -> Option<Estimated> {
+    let of_name = |key: &str| key.split_once('.').is_some_and(|(_, figure)| figure == name);
+    together(line.whole_run.iter().filter(|(key, _)| of_name(key)).map(|(_, one)| *one))
+}
