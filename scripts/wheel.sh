@@ -10,6 +10,8 @@ cargo=${CARGO:-cargo}
 # Of its own: LLVM is linked in another way than by the other builds.
 target=${CARGO_TARGET_DIR:-$root/target}/wheel
 [ "$profile" = dev ] && binaries=$target/debug || binaries=$target/$profile
+# Debug information would be stripped again below; making none saves a good part of the time.
+export CARGO_PROFILE_RELEASE_DEBUG=0 CARGO_PROFILE_RUNTIME_DEBUG=0
 
 "$root/scripts/setup.sh" --wheel
 cd "$root"

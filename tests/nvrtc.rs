@@ -100,3 +100,21 @@ fn what_does_not_compile_is_told_in_the_log() {
     assert!(outcome.stdout.starts_with("NVRTC_ERROR_BUILTIN_OPERATION_FAILURE"), "{}", outcome.describe());
     assert!(outcome.stderr.contains("set WARPLINE_CC to its path"), "{}", outcome.describe());
 }
+
+#[test]
+fn programs_may_load_the_libraries_themselves() {
+    let folder = work_folder("nvrtc_loaded");
+    let program = build(&[root().join("tests/nvrtc/loaded.cpp")], &["-std=c++17"].map(String::from), &folder);
+    let profile = folder.join("loaded.wlprof");
+    let mut command = Command::new(warpline());
+    command.args(["run", "--gpu", "a100", "-o"]).arg(&profile).arg("--").arg(&program);
+    command.env("WARPLINE_CC", warpline_cc());
+    let outcome = start(&mut command, &folder, "loaded");
+    assert!(outcome.status.success() && outcome.stdout == "right\n", "{}", outcome.describe());
+    assert!(outcome.stderr.contains("loads libcublas, which the CPU device does not offer"), "{}", outcome.describe());
+    let report = Command::new(warpline()).args(["report", "--format", "json"]).arg(&profile).output().unwrap();
+    let report: Value = serde_json::from_slice(&report.stdout).expect("a profile");
+    assert_eq!(report["kernels"][0]["name"], "twice");
+    // 1000 elements read and written.
+    assert_eq!(report["kernels"][0]["metrics"]["global"]["sectors"], 2 * 125);
+}

@@ -13,9 +13,13 @@ const OLDEST: &str = "3.6.0";
 
 /// Where `scripts/setup.sh` puts a version.
 fn wheels(version: &str) -> PathBuf {
+    fetched(&format!("triton-{version}"))
+}
+
+fn fetched(name: &str) -> PathBuf {
     let cache = std::env::var_os("XDG_CACHE_HOME").filter(|path| !path.is_empty()).map(PathBuf::from);
     let home = || PathBuf::from(std::env::var_os("HOME").expect("HOME is set")).join(".cache");
-    let folder = cache.unwrap_or_else(home).join("warpline").join(format!("triton-{version}"));
+    let folder = cache.unwrap_or_else(home).join("warpline").join(name);
     assert!(folder.is_dir(), "{} is missing: run scripts/setup.sh --tests", folder.display());
     folder
 }
@@ -24,7 +28,9 @@ fn wheels(version: &str) -> PathBuf {
 fn python(version: &str, module: &str) {
     let binaries = warpline_cc().parent().expect("a binary lies in a folder");
     assert_eq!(warpline().parent(), Some(binaries), "warpline and warpline-cc lie beside each other");
-    let search = std::env::join_paths([root().join("python"), wheels(version)]).expect("paths without colons");
+    // Polars is among what reads datasets; it comes last, for NumPy and pandas are the version's own.
+    let folders = [root().join("python"), wheels(version), fetched("dataset-wheels")];
+    let search = std::env::join_paths(folders).expect("paths without colons");
     let kept = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("triton");
     let output = Command::new("python3")
         .args(["-W", "ignore", "-m", "unittest", module])

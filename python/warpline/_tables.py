@@ -8,79 +8,24 @@ import html
 import json
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Iterator, Optional, Union
+from typing import TYPE_CHECKING, Any, Iterator, Literal, Optional, Union, get_args
 
 from ._binaries import run
+from ._data_frames import of_pandas, of_polars, pandas_module
 from ._errors import WarplineError
+from ._rows import columns, rows
 
 if TYPE_CHECKING:
     import pandas
+    import polars
 
     from ._profiling import profile
 
-#: Figures of memory requests, and what is taken from a row of the profile's JSON for each. Without the space they are columns of
-#: sites and lines; with ``global_`` and ``shared_`` before them, of kernels, launches and allocations.
-_FIGURES = {
-    "requests": ("requests",),
-    "lanes": ("lanes",),
-    "bytes": ("bytes",),
-    "sectors": ("sectors",),
-    "ideal_sectors": ("ideal_sectors",),
-    "wavefronts": ("shared", "wavefronts"),
-    "ideal_wavefronts": ("shared", "ideal_wavefronts"),
-    "l1_lookups": ("l1", "lookups"),
-    "l1_hits": ("l1", "hits"),
-    "l2_lookups": ("l2", "lookups"),
-    "l2_hits": ("l2", "hits"),
-    "dram_read_sectors": ("dram", "read_sectors"),
-    "dram_write_sectors": ("dram", "write_sectors"),
-}
-#: Ratios of two of them: the share of what a request moves that it needs, and of lookups that hit.
-_RATIOS = {
-    "coalescing": ("ideal_sectors", "sectors"),
-    "bank_efficiency": ("ideal_wavefronts", "wavefronts"),
-    "l1_hit_rate": ("l1_hits", "l1_lookups"),
-    "l2_hit_rate": ("l2_hits", "l2_lookups"),
-}
-_SPACES = ("global", "shared", "local", "constant")
+#: The tables of a profile.
+Table = Literal["kernels", "lines", "sites", "allocations", "launches", "findings"]
+
 #: Bytes of the largest page that a notebook is given, which keeps it.
 _LARGEST_PAGE = 4 << 20
-
-
-def _pandas():
-    try:
-        import pandas
-    except ImportError as missing:
-        raise WarplineError("data frames need pandas: pip install pandas") from missing
-    return pandas
-
-
-def _of(metrics, path):
-    for name in path:
-        metrics = metrics.get(name) if metrics else None
-    return metrics
-
-
-def _figures(metrics, prefix=""):
-    """The columns of one row's metrics."""
-    found = {name: _of(metrics, path) for name, path in _FIGURES.items()}
-    row = {prefix + name: value for name, value in found.items()}
-    for name, (part, whole) in _RATIOS.items():
-        row[prefix + name] = found[part] / found[whole] if found[part] is not None and found[whole] else None
-    return row
-
-
-def _by_space(metrics):
-    row = {}
-    for space in ("global", "shared"):
-        row.update(_figures(metrics.get(space), f"{space}_"))
-    row["local_requests"] = _of(metrics, ("local", "requests"))
-    return row
-
-
-def _place(frames):
-    """A path as text, outermost frame first."""
-    return " > ".join(f"{frame['function']} {Path(frame['file']).name}:{frame['line']}" for frame in frames)
 
 
 class Profile:
@@ -97,18 +42,17 @@ class Profile:
     ``allocations``
         One row per array: ``name``, ``kind``, ``size`` (bytes), ``touched_bytes``, ``path``, figures.
     ``launches``
-        One row per launch: ``kernel``, ``grid``, ``block``, ``registers``, ``resident_blocks``, shared memory, ``path``, figures.
+        One row per launch: ``kernel``, ``grid``, ``block``, ``registers``, ``resident_blocks``, ``shared_memory`` (bytes of a block), ``path``, figures.
     ``findings``
         One row per finding, the most important first: ``id``, ``severity``, ``kernel``, place, ``object`` (array), ``reason``,
         ``cure``, ``factor`` and ``seconds`` of what the cure would bring.
 
-    Counts are integers (``Int64``, missing where a space has none), shares floats from 0 to 1. ``data`` is the profile's JSON
+    Counts are integers (``Int64``, missing where a space has none), shares floats from 0 to 1. ``polars(table)`` gives the same
+    tables as data frames of polars. ``data`` is the profile's JSON
     (``docs/profile-v1.schema.json``), ``path`` its file where that still exists."""
 
     def __init__(self, data: dict[str, Any], path: Union[str, Path], whole: bytes) -> None:
         self.data, self.path, self._bytes = data, Path(path), whole
-        self._kernel_names = {kernel["id"]: kernel["name"] for kernel in data["kernels"]}
-        self._allocation_names = {one["id"]: one["name"] for one in data["allocations"]}
 
     @property
     def model(self) -> str:
@@ -123,124 +67,41 @@ class Profile:
     @functools.cached_property
     def kernels(self) -> pandas.DataFrame:
         """See the class."""
-        rows = []
-        for kernel in self.data["kernels"]:
-            estimates = kernel.get("estimates") or [{}]
-            rows.append(
-                {
-                    "name": kernel["name"],
-                    "file": kernel["file"],
-                    "line": kernel["line"],
-                    "launches": kernel["launch_count"],
-                    "seconds": estimates[0].get("seconds"),
-                    "limiter": estimates[0].get("limiter"),
-                    **_by_space(kernel["metrics"]),
-                }
-            )
-        return _frame(rows, ["name", "file", "line", "launches", "seconds", "limiter", *_by_space({})])
+        return self._pandas("kernels")
 
     @functools.cached_property
     def lines(self) -> pandas.DataFrame:
         """See the class."""
-        rows = [
-            {
-                "file": line["file"],
-                "line": line["line"],
-                "kernel": self._kernel_names.get(line["kernel"]),
-                "space": space,
-                **_figures(line["metrics"][space]),
-            }
-            for line in self.data["lines"]
-            for space in _SPACES
-            if space in line["metrics"]
-        ]
-        return _frame(rows, ["file", "line", "kernel", "space", *_figures({})])
+        return self._pandas("lines")
 
     @functools.cached_property
     def sites(self) -> pandas.DataFrame:
         """See the class."""
-        rows = []
-        for site in self.data["sites"]:
-            pattern = site.get("pattern") or {}
-            rows.append(
-                {
-                    "kernel": self._kernel_names.get(site["kernel"]),
-                    "file": site["file"],
-                    "line": site["line"],
-                    "column": site["column"],
-                    "op": site["op"],
-                    "space": site["space"],
-                    "width": site["bytes"],
-                    "stride_bytes": pattern.get("stride_bytes"),
-                    "objects": ", ".join(
-                        filter(None, (self._allocation_names.get(one["allocation"]) for one in site["by_allocation"]))
-                    ),
-                    **_figures(site["metrics"]),
-                }
-            )
-        head = ["kernel", "file", "line", "column", "op", "space", "width", "stride_bytes", "objects"]
-        return _frame(rows, [*head, *_figures({})])
+        return self._pandas("sites")
 
     @functools.cached_property
     def allocations(self) -> pandas.DataFrame:
         """See the class."""
-        rows = [
-            {
-                "name": one["name"],
-                "kind": one["kind"],
-                "size": one["bytes"],
-                "touched_bytes": one.get("touched_bytes"),
-                "freed": one["freed"],
-                "path": _place(one["path"]),
-                **_figures(one["metrics"]),
-            }
-            for one in self.data["allocations"]
-        ]
-        return _frame(rows, ["name", "kind", "size", "touched_bytes", "freed", "path", *_figures({})])
+        return self._pandas("allocations")
 
     @functools.cached_property
     def launches(self) -> pandas.DataFrame:
         """See the class."""
-        rows = [
-            {
-                "kernel": kernel["name"],
-                "launch": launch["id"],
-                "grid": tuple(launch["grid"]),
-                "block": tuple(launch["block"]),
-                "registers": launch["registers"],
-                "resident_blocks": launch["resident_blocks"],
-                "shared_bytes": launch["static_shared_bytes"] + launch["dynamic_shared_bytes"],
-                "path": _place(launch["path"]),
-                **_by_space(launch["metrics"]),
-            }
-            for kernel in self.data["kernels"]
-            for launch in kernel["launches"]
-        ]
-        rows.sort(key=lambda row: row["launch"])
-        head = ["kernel", "launch", "grid", "block", "registers", "resident_blocks", "shared_bytes", "path"]
-        return _frame(rows, [*head, *_by_space({})])
+        return self._pandas("launches")
 
     @functools.cached_property
     def findings(self) -> pandas.DataFrame:
         """See the class."""
-        rows = [
-            {
-                "rank": one["rank"],
-                "id": one["id"],
-                "severity": one["severity"],
-                "kernel": self._kernel_names.get(one["kernel"]),
-                "file": one["file"],
-                "line": one["line"],
-                "object": one["object"] or self._allocation_names.get(one["allocation"]),
-                "reason": one["reason"],
-                "cure": one["cure"],
-                "factor": (one["gain"] or {}).get("factor"),
-                "seconds": (one["gain"] or {}).get("seconds"),
-            }
-            for one in self.data["findings"]
-        ]
-        head = ["rank", "id", "severity", "kernel", "file", "line", "object", "reason", "cure", "factor", "seconds"]
-        return _frame(rows, head)
+        return self._pandas("findings")
+
+    def polars(self, table: Table) -> polars.DataFrame:
+        """A table as a data frame of polars, with the same columns: ``p.polars("lines")``."""
+        if table not in get_args(Table):
+            raise WarplineError(f"there is no table {table!r}; there are {', '.join(get_args(Table))}")
+        return of_polars(rows(table, self.data), columns(table))
+
+    def _pandas(self, table: Table) -> pandas.DataFrame:
+        return of_pandas(rows(table, self.data), columns(table))
 
     def report(self) -> str:
         """The report as text."""
@@ -300,19 +161,6 @@ def _framed(page):
     return f"<iframe style='width:100%;height:45em;border:1px solid #ccc' srcdoc=\"{html.escape(page, quote=True)}\"></iframe>"
 
 
-def _frame(rows, columns):
-    """A data frame whose whole numbers stay such where some are missing."""
-    pandas = _pandas()
-    frame = pandas.DataFrame(rows, columns=columns)
-    for name in columns:
-        values = [value for value in frame[name] if value is not None and value == value]
-        if values and all(isinstance(value, int) and not isinstance(value, bool) for value in values):
-            frame[name] = frame[name].astype("Int64")
-        elif not values and name.rpartition("_")[2] in ("rate", "coalescing", "efficiency"):
-            frame[name] = frame[name].astype("float64")
-    return frame
-
-
 def load(path: Union[str, Path]) -> Profile:
     """Reads a profile (``.wlprof``)."""
     path = Path(path)
@@ -344,13 +192,13 @@ class Comparison:
             for row in self.data["kernels"]
             for metric, pair in row["metrics"].items()
         ]
-        return _frame(rows, ["kernel", "metric", "before", "after"])
+        return of_pandas(rows, {"kernel": str, "metric": str, "before": float, "after": float})
 
     @functools.cached_property
     def findings(self) -> pandas.DataFrame:
         """See the class."""
         rows = [{"state": state, **one} for state, found in self.data["findings"].items() for one in found]
-        return _pandas().DataFrame(rows)
+        return pandas_module().DataFrame(rows)
 
     def __str__(self) -> str:
         return self._text

@@ -7,6 +7,7 @@ mod access;
 mod context;
 mod draft;
 mod gain;
+mod in_triton;
 mod library;
 mod list;
 mod of_ranks;

@@ -2,6 +2,7 @@
 
 use super::context::Context;
 use super::draft::Draft;
+use super::in_triton;
 use super::library;
 use super::list::RULES;
 use crate::models::Rates;
@@ -29,9 +30,10 @@ pub fn find(profile: &Profile, rates: Option<&Rates>) -> Vec<Finding> {
     let context = Context::new(profile, rates);
     let mut all: Vec<(&str, Draft)> = Vec::new();
     for rule in RULES {
-        all.extend(
-            (rule.find)(&context).into_iter().map(|draft| (rule.id, library::from_caller(rule.id, draft, &context))),
-        );
+        all.extend((rule.find)(&context).into_iter().map(|draft| {
+            let draft = library::from_caller(rule.id, draft, &context);
+            (rule.id, in_triton::in_its_language(rule.id, draft, &context))
+        }));
     }
     all.sort_by(|(one_id, one), (other_id, other)| {
         (other.severity.cmp(&one.severity))

@@ -90,7 +90,7 @@ x, out = np.ones(64, "f4"), np.zeros(64, "f4")
 with warpline.profile() as p:
     kernels.masked_copy[(1,)](x, out, 64, BLOCK=64)
     kernels.vector_add[(1,)](x, x, out, 64, BLOCK=64)
-print([name for name, sectors in zip(p.kernels.name, p.kernels.global_sectors) if sectors > 0])
+print([name for name, sectors in zip(p.kernels.name, p.kernels.global_sectors.fillna(0)) if sectors > 0])
 """
         _, printed, said = run(text, kernels="masked")
         self.assertEqual(printed, "['masked_copy[BLOCK=64]']\n", said)

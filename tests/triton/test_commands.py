@@ -65,6 +65,14 @@ class Commands(unittest.TestCase):
         )
         self.check(profile, "rtx3090")
 
+    def test_a_program_that_installs_it_as_well_runs_the_same(self):
+        self.script.write_text("import warpline.triton\nwarpline.triton.install()\n" + SCRIPT.lstrip())
+        self.script.write_text(self.script.read_text().replace("import sys\nimport numpy as np\n", "import sys, numpy as np\n", 1))
+        profile = self.run_command(
+            sys.executable, "-m", "warpline", "run", "--gpu", "rtx3090", "-o", self.output, self.script, "a", "-b"
+        )
+        self.check(profile, "rtx3090")
+
     def test_a_stop_names_the_tensor_and_the_python_lines(self):
         line = next(
             number

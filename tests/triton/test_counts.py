@@ -240,6 +240,47 @@ class Products(unittest.TestCase):
         return tuple(int(shared[shared.op == op].wavefronts.sum()) for op in ("store", "load"))
 
 
+class Tables(unittest.TestCase):
+    """Names, findings and data frames."""
+
+    def test_kernels_of_other_types_have_other_names(self):
+        x, halves, out = np.ones(1000, "f4"), np.ones(1000, "f2"), np.zeros(1000, "f4")
+
+        def launch():
+            for array, n in (x, 1000), (halves, 1000), (x, 992), (x, 1000):
+                kernels.masked_copy[(4,)](array, out, n, BLOCK=256)
+
+        found = profiled(launch)
+        name = "masked_copy[BLOCK=256]"
+        self.assertEqual(one(found.kernels, name=name).launches, 2)
+        others = ["masked_copy[BLOCK=256, n%16]", "masked_copy[BLOCK=256, x_ptr:*fp16]"]
+        self.assertEqual(sorted(set(found.kernels.name) - {name}), others)
+
+    def test_cures_are_what_triton_can_do(self):
+        x, out = np.zeros(65536, "i4"), np.zeros(16, "i4")
+        found = profiled(lambda: kernels.histogram[(64,)](x, out, 65536, BLOCK=1024))
+        finding = one(found.findings, id="atomic-contention")
+        self.assertIn("tl.histogram", finding.cure)
+        self.assertIn("add the rows of `out`", finding.cure)
+        # What values pass through from one layout to another is no name of the source's.
+        self.assertNotIn("global_smem", finding.reason)
+
+    def test_tables_have_their_types_with_pandas_and_with_polars(self):
+        import polars
+
+        x, out = np.arange(1024, dtype="f4"), np.zeros(1024, "f4")
+        found = profiled(lambda: kernels.masked_copy[(1,)](x, out, 1024, BLOCK=1024))
+        for table in ("kernels", "lines", "sites", "allocations", "launches", "findings"):
+            frame, other = getattr(found, table), found.polars(table)
+            self.assertEqual((list(frame.columns), len(frame)), (other.columns, other.height))
+        self.assertEqual(str(found.sites.dtypes["wavefronts"]), "Int64")
+        self.assertEqual(found.polars("sites").schema["wavefronts"], polars.Int64)
+        self.assertEqual(found.polars("launches")["grid"].to_list(), [[1, 1, 1]])
+        self.assertEqual(found.polars("lines")["sectors"].sum(), 256)
+        with self.assertRaisesRegex(warpline.WarplineError, "no table 'rows'"):
+            found.polars("rows")
+
+
 class Differences(unittest.TestCase):
     """Two profiles side by side."""
 

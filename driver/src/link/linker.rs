@@ -36,7 +36,14 @@ pub fn link(tools: &Tools, invocation: &Invocation) -> Result<(), DriverError> {
     // Modules that the program loads find the runtime's functions in it.
     command = command.args([format!("-Wl,--export-dynamic-symbol={RUNTIME_FUNCTION_PREFIX}*")]);
     match invocation.gpu {
-        GpuCode::None => {}
+        // A program that loads CUDA's libraries by `dlopen` finds their functions in itself.
+        GpuCode::None => {
+            command = command.args([
+                "-Wl,--wrap=dlopen",
+                "-Wl,--export-dynamic-symbol=cu*",
+                "-Wl,--export-dynamic-symbol=nvrtc*",
+            ]);
+        }
         GpuCode::Real => {
             command = command
                 .args(crate::device_code::gpu::link_arguments(tools, &crate::programs::embedded::runtime_library()?)?);

@@ -63,14 +63,14 @@ class Results(list):
     @property
     def frame(self):
         """A pandas data frame with a row for each."""
-        from .._tables import _pandas
+        from .._data_frames import pandas_module
 
         names = sorted({name for one in self for name in one.settings})
         rows = [
             {"input": one.input, **{name: one.settings.get(name) for name in names}, "path": one.path, "error": one.error, "reused": one.reused}
             for one in self
         ]
-        return _pandas().DataFrame(rows, columns=["input", *names, "path", "error", "reused"])
+        return pandas_module().DataFrame(rows, columns=["input", *names, "path", "error", "reused"])
 
 
 @dataclass(frozen=True)

@@ -24,3 +24,8 @@ def install(gpu: Optional[str] = None, **options: Any) -> None:
 def is_installed() -> bool:
     """Whether the CPU device is Triton's active driver."""
     return _install.is_installed()
+
+
+# Under ``warpline run``, Triton was imported by this package itself.
+if globals().pop("_wanted", False):
+    install()

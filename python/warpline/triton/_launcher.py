@@ -6,6 +6,7 @@ import threading
 
 from .. import _frames, _runtime, _tensors
 from .._errors import WarplineError
+from ._names import shown
 
 #: Parameter types of kernels as C types.
 _TYPES = {
@@ -69,7 +70,7 @@ class Launcher:
         function = getattr(source, "fn", None)
         self.names = list(getattr(function, "arg_names", source.signature))
         self.signature = list(source.signature.values())
-        self.shown = _shown(source, metadata, self.names)
+        self.shown = shown(source, metadata, self.names)
         self.threads = 32 * metadata.num_warps
         self.shared = metadata.shared
         self.cooperative = getattr(metadata, "launch_cooperative_grid", False)
@@ -136,20 +137,3 @@ class Launcher:
             raise WarplineError(f"{self.shown}: parameters of type {ty} ({name}) are not supported")
         made = _TYPES[ty]
         return made(value if made in (ctypes.c_float, ctypes.c_double) else int(value))
-
-
-def _shown(source, metadata, names):
-    """The kernel's name with what it was specialised for: its constants that the signature says are such, and the warps of a block
-    where they are not four."""
-    function = getattr(source, "fn", None)
-    name = getattr(function, "__name__", None) or metadata.name
-    declared = {parameter.name for parameter in getattr(function, "params", []) if parameter.is_constexpr}
-    constants = []
-    for path, value in getattr(source, "constants", {}).items():
-        at = path if isinstance(path, str) else names[path[0]] if len(path) == 1 else None
-        if at in declared:
-            value = getattr(value, "value", value)
-            constants.append(f"{at}={getattr(value, '__name__', None) or value}")
-    if metadata.num_warps != 4:
-        constants.append(f"num_warps={metadata.num_warps}")
-    return f"{name}[{', '.join(constants)}]" if constants else name

@@ -7,6 +7,7 @@ import types
 
 from .. import _frames, _runtime, _tensors
 from .._errors import WarplineError
+from . import _libraries
 from ._target import architecture
 
 #: Driver numbers of what ``torch.cuda.get_device_properties`` tells.
@@ -80,6 +81,7 @@ def install():
     if torch.cuda.is_available() or getattr(torch, "_warpline", False):
         return
     torch._warpline = True
+    _libraries.install()
 
     def on_cuda(device):
         if isinstance(device, torch.device):

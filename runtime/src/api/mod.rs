@@ -6,6 +6,7 @@
 pub mod attributes;
 pub mod copies;
 pub mod device;
+pub mod dlopen;
 pub mod driver;
 pub mod errors;
 pub mod events;

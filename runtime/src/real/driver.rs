@@ -1,6 +1,7 @@
 //! What the machine offers: the NVIDIA driver is looked at directly, because this is decided while the program's
 //! constructors run, before the CUDA runtime may be used.
 
+use super::system;
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::io::Read;
 use std::os::fd::FromRawFd;
@@ -38,7 +39,7 @@ struct Driver {
 fn load() -> Result<Driver, DriverError> {
     // SAFETY: the driver's library may be loaded at any time; the names have these types in `cuda.h`.
     unsafe {
-        let library = libc::dlopen(c"libcuda.so.1".as_ptr(), libc::RTLD_NOW | libc::RTLD_LOCAL);
+        let library = system::dlopen(c"libcuda.so.1".as_ptr(), libc::RTLD_NOW | libc::RTLD_LOCAL);
         if library.is_null() {
             return Err(DriverError::NoDriver);
         }

@@ -1,6 +1,6 @@
 //! The NVIDIA driver's own functions, for programs that call them beside the runtime's.
 
-use super::emulation;
+use super::{emulation, system};
 use crate::cuda::error::{self, Error};
 use crate::output::message;
 use std::ffi::{CStr, c_void};
@@ -27,8 +27,10 @@ pub fn function(name: &'static CStr, emulated: usize) -> usize {
 fn library() -> Option<usize> {
     static LIBRARY: OnceLock<usize> = OnceLock::new();
     // SAFETY: the driver's library may be loaded at any time.
-    let library = LIBRARY
-        .get_or_init(|| unsafe { libc::dlopen(c"libcuda.so.1".as_ptr(), libc::RTLD_NOW | libc::RTLD_LOCAL) } as usize);
+    let library =
+        LIBRARY.get_or_init(
+            || unsafe { system::dlopen(c"libcuda.so.1".as_ptr(), libc::RTLD_NOW | libc::RTLD_LOCAL) } as usize
+        );
     (*library != 0).then_some(*library)
 }
 

@@ -5,5 +5,6 @@ pub mod driver;
 pub mod driver_functions;
 pub mod emulation;
 pub mod functions;
+pub mod system;
 
 pub use choice::{active, found};

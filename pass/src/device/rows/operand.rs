@@ -159,6 +159,10 @@ fn of_part(value: Value<'_>) -> Option<Root<'_>> {
     (!name.is_empty()).then(|| Root { name: format!("{name}{path}"), ty: ty.pointee() })
 }
 
+/// Triton's own object for all shared memory of a kernel. Values go through it from one layout to another, so that it is no name for
+/// what an address was loaded from.
+const TRITON_SHARED: &str = "global_smem";
+
 /// A value of so many bytes that was loaded: the variable or member that holds it.
 fn through(load: Value<'_>, bytes: u64) -> Option<Root<'_>> {
     through_at(load, bytes, 0)
@@ -178,14 +182,17 @@ fn through_at(load: Value<'_>, bytes: u64, begin: i64) -> Option<Root<'_>> {
                 match holder.operands().get(1).and_then(|index| index.as_i64()) {
                     Some(step) if in_bytes && holder.operand_count() == 2 => offset = offset.wrapping_add(step),
                     Some(0) if holder.operand_count() == 2 => {}
-                    _ => return root(holder).map(|found| Root { name: format!("{}[]", found.name), ty: None }),
+                    _ => {
+                        let found = root(holder).filter(|found| found.name != TRITON_SHARED)?;
+                        return Some(Root { name: format!("{}[]", found.name), ty: None });
+                    }
                 }
                 holder = holder.operand(0);
             }
             _ => break,
         }
     }
-    let found = root(holder)?;
+    let found = root(holder).filter(|found| found.name != TRITON_SHARED)?;
     let inner = found.ty.and_then(|ty| ty.member(u64::try_from(offset).ok()?, bytes, ty.structure().is_some()));
     match inner {
         Some((path, ty)) => Some(Root { name: format!("{}{path}", found.name), ty: ty.pointee() }),

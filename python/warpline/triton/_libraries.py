@@ -1,0 +1,25 @@
+"""Libraries that Triton itself binds for comparison: what they would do on a GPU, PyTorch does on the CPU. No kernel of theirs is
+profiled."""
+
+
+class CublasLt:
+    """``nvidia.cublas.CublasLt`` of Triton: products with the second matrix transposed."""
+
+    def __init__(self, workspace):
+        self.workspace = workspace
+
+    def matmul(self, a, b, c):
+        """``c = a @ b.T``, summed in single precision."""
+        c.copy_(a.float() @ b.float().T)
+
+    def gemm(self, a, b, c, d, alpha, beta):
+        """``d = alpha * a @ b.T + beta * c``."""
+        d.copy_(alpha * (a.float() @ b.float().T) + beta * c.float())
+
+
+def install():
+    """Takes the place of Triton's binding, which looks for NVIDIA's library when it is asked for a product."""
+    from triton._C.libtriton import nvidia
+
+    if hasattr(nvidia, "cublas"):
+        nvidia.cublas.CublasLt = CublasLt
