@@ -34,4 +34,6 @@ def of_polars(rows: list[dict[str, Any]], columns: dict[str, type]) -> polars.Da
     except ImportError as missing:
         raise WarplineError("data frames of polars need polars: pip install polars") from missing
     types = {int: polars.Int64, float: polars.Float64, bool: polars.Boolean, str: polars.String, tuple: polars.List(polars.Int64)}
-    return polars.DataFrame(rows, schema={name: types[kind] for name, kind in columns.items()}, orient="row")
+    schema = {name: types[kind] for name, kind in columns.items()}
+    # By columns: from rows it takes eight times as long.
+    return polars.DataFrame({name: [row[name] for row in rows] for name in columns}, schema=schema)
