@@ -9,17 +9,23 @@ class _After(importlib.abc.MetaPathFinder):
     """Finds a module as everybody else does, and does something once it is imported."""
 
     def __init__(self, wanted, action):
-        self.wanted, self.action = wanted, action
+        self.wanted, self.action, self.asking = wanted, action, False
 
     def find_spec(self, name, path=None, target=None):
-        if name != self.wanted or self not in sys.meta_path:
+        if name != self.wanted or self.asking:
             return None
-        sys.meta_path.remove(self)
-        spec = importlib.util.find_spec(name)
+        # Whoever asks may only want to know whether the module is there, as PyTorch does: the import comes later, or never.
+        self.asking = True
+        try:
+            spec = importlib.util.find_spec(name)
+        finally:
+            self.asking = False
         if spec is not None and spec.loader is not None:
             execute = spec.loader.exec_module
 
             def exec_module(module):
+                if self in sys.meta_path:
+                    sys.meta_path.remove(self)
                 execute(module)
                 self.action()
 

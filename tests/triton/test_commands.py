@@ -73,6 +73,13 @@ class Commands(unittest.TestCase):
         )
         self.check(profile, "rtx3090")
 
+    def test_a_program_that_asks_first_whether_triton_is_there_is_profiled(self):
+        self.script.write_text('import importlib.util; importlib.util.find_spec("triton")' + SCRIPT)
+        profile = self.run_command(
+            sys.executable, "-m", "warpline", "run", "--gpu", "rtx3090", "-o", self.output, self.script, "a", "-b"
+        )
+        self.check(profile, "rtx3090")
+
     def test_a_stop_names_the_tensor_and_the_python_lines(self):
         line = next(
             number
