@@ -383,3 +383,46 @@ fn a_rank_that_works_longer_is_a_finding() {
     );
     assert!(finding.reason.contains("rank 2 on node1 has 2.50 times the mean"), "{}", finding.reason);
 }
+
+/// Rows of text, Markdown, the page and a session are one list; CSV has the document's figures of each memory instruction.
+#[test]
+fn sessions_and_csv_show_the_ranks() {
+    let all: Vec<Profile> = (0..4).map(|index| rank(index, 4, u64::from(index) + 1)).collect();
+    let whole = merge(all.clone()).unwrap();
+    let view = warpline::report::views::ranks(&whole).expect("a profile of ranks");
+    let markdown = warpline::report::markdown(&whole, usize::MAX);
+    let mut rows = 0;
+    for block in &view.blocks {
+        let warpline::report::views::Block::Table(table) = block else { panic!("all ranks did the same") };
+        for row in &table.rows {
+            let [.., figure, place] = &row.cells[..] else { panic!("a row has a figure and a place") };
+            let (greatest, of_rank) = (row.cells[1].text(), row.cells[2].text());
+            let told = format!("| {} | ", figure.text());
+            let same = |line: &&str| {
+                line.contains(&place.text())
+                    && line.contains(&told)
+                    && line.contains(&format!("{greatest} ({of_rank})"))
+            };
+            assert!(markdown.lines().any(|line| same(&line)), "{greatest} ({of_rank}) {told} {}", place.text());
+            rows += 1;
+        }
+    }
+    assert!(rows > 0);
+    let csv = warpline::report::csv(&whole);
+    let mut lines = csv.lines();
+    let columns = lines.next().unwrap().split(',').count();
+    let first = columns - 8;
+    for (site, line) in whole.sites.iter().zip(lines) {
+        // Names with commas come before.
+        let cells: Vec<&str> = line.rsplitn(9, ',').collect();
+        let figure = cells[7];
+        let over = &site.over_ranks[figure];
+        let told = [over.ranks.to_string(), over.min.to_string(), over.min_rank.to_string(), over.mean.to_string()];
+        assert_eq!([cells[6], cells[5], cells[4], cells[3]], [&told[0][..], &told[1], &told[2], &told[3]], "{line}");
+        assert_eq!((cells[2], cells[1]), (&over.max.to_string()[..], &over.max_rank.to_string()[..]), "{line}");
+    }
+    assert!(first > 30);
+    // A run of one process has nothing of the kind.
+    assert!(warpline::report::views::ranks(&all[0]).is_none());
+    assert!(warpline::report::csv(&all[0]).lines().nth(1).unwrap().ends_with(",,,,,,,,"));
+}

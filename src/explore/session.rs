@@ -42,6 +42,7 @@ enum List {
     Lines,
     Allocations,
     Calls,
+    Ranks,
     Changes,
 }
 
@@ -53,6 +54,7 @@ impl List {
             List::Lines => "Lines",
             List::Allocations => "Allocations",
             List::Calls => "Call paths",
+            List::Ranks => "Ranks",
             List::Changes => "Changes",
         }
     }
@@ -106,6 +108,7 @@ impl Session {
         }
         let calls = tree.table(|node| open.contains(&node));
         lists.push((List::Calls, table("CALL PATHS", calls)));
+        lists.extend(views::ranks(profile).map(|view| (List::Ranks, view)));
         if let Some(before) = &profiles.before {
             lists.push((List::Changes, views::comparison(before, profile)));
         }

@@ -11,7 +11,7 @@ const SCHEMA_VERSION: u32 = 1;
 
 /// The first line names the columns. Counts are exact; `l1_*`, `l2_*` and `dram_*` are empty where no
 /// cache was simulated, `l1_wavefronts_*` and `l1_words` where the model has no stages of L1, `reuse_*` where no
-/// distances were taken (means also where nothing was used again). `allocations` holds the names of the allocations
+/// distances were taken (means also where nothing was used again), `over_ranks*` where the profile is not of several ranks. `allocations` holds the names of the allocations
 /// touched, most traffic first, separated by `;`.
 pub fn csv(profile: &Profile) -> String {
     let mut out = String::from(
@@ -19,7 +19,9 @@ pub fn csv(profile: &Profile) -> String {
          ideal_sectors,wavefronts,ideal_wavefronts,l1_lookups,l1_hits,l2_lookups,l2_hits,dram_read_sectors,\
          dram_write_sectors,approximate,library,allocations,l1_load_lookups,l1_load_hits,l1_wavefronts_data,\
          l1_wavefronts_ideal_data,l1_wavefronts_tag,l1_words,reuse_element_mean,reuse_element_first,\
-         reuse_element_used_once,reuse_sector_mean,reuse_sector_first,reuse_line_mean,reuse_line_first\n",
+         reuse_element_used_once,reuse_sector_mean,reuse_sector_first,reuse_line_mean,reuse_line_first,over_ranks_figure,\
+         over_ranks,over_ranks_min,over_ranks_min_rank,over_ranks_mean,over_ranks_max,over_ranks_max_rank,\
+         over_ranks_stddev\n",
     );
     let known: BTreeMap<u64, Option<&String>> =
         profile.allocations.iter().map(|allocation| (allocation.id, allocation.name.as_ref())).collect();
@@ -86,9 +88,26 @@ pub fn csv(profile: &Profile) -> String {
             mean(line),
             first(line),
         ];
+        let fields = fields.into_iter().chain(over_ranks(site)).collect::<Vec<_>>();
         _ = writeln!(out, "{}", fields.join(","));
     }
     out
+}
+
+/// How a row's sectors, or passes of shared and constant memory, differ from rank to rank; empty in profiles of no ranks.
+fn over_ranks(site: &Site) -> [String; 8] {
+    let figure = if matches!(&site.space[..], "shared" | "constant") { "wavefronts" } else { "sectors" };
+    let Some(over) = site.over_ranks.get(figure) else { return Default::default() };
+    [
+        figure.to_owned(),
+        over.ranks.to_string(),
+        over.min.to_string(),
+        over.min_rank.to_string(),
+        over.mean.to_string(),
+        over.max.to_string(),
+        over.max_rank.to_string(),
+        over.stddev.to_string(),
+    ]
 }
 
 /// A field as RFC 4180 has it.

@@ -1,4 +1,4 @@
-//! How work differs from rank to rank, in profiles of several ranks: the rows that text, Markdown and the page show.
+//! How work differs from rank to rank, in profiles of several ranks: the rows that text, Markdown, the page and sessions show.
 
 use serde::Serialize;
 
@@ -21,10 +21,10 @@ pub(in crate::report) struct RankRow {
     /// What every format calls the place.
     pub(in crate::report) name: String,
     /// Its kernel, where it is one or lies in one.
-    kernel: Option<u32>,
+    pub(in crate::report) kernel: Option<u32>,
     /// Where it stands; empty for kernels, call paths and allocations.
-    file: String,
-    line: u32,
+    pub(in crate::report) file: String,
+    pub(in crate::report) line: u32,
     /// What differs.
     pub(in crate::report) figure: String,
     pub(in crate::report) unit: RankUnit,

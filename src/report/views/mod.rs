@@ -14,6 +14,7 @@ mod markdown;
 mod model;
 mod plain;
 mod program;
+mod ranks;
 mod source;
 
 pub use allocation::allocation;
@@ -27,3 +28,4 @@ pub use markdown::markdown;
 pub use model::{Block, Cell, Column, Fact, Row, Source, SourceLine, Table, Target, View};
 pub use plain::text;
 pub use program::program;
+pub use ranks::ranks;
