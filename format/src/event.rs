@@ -147,8 +147,8 @@ pub enum Event {
     },
     /// A warp came to `__syncthreads` with part of its lanes while others were elsewhere and went on; told once per barrier.
     DivergentBarrier(DivergentBarrier),
-    /// The copy that was told last found its bytes at its destination already; from the CPU device, for copies between host
-    /// and device.
+    /// The copy that was told last brought nothing new: its bytes were at their destination already, or in the device memory that
+    /// they had come from to the host; from the CPU device, for copies between host and device.
     Unchanged,
     /// Warps of a block waited at different `__syncthreads`; told once for two barriers.
     DifferentBarriers(DifferentBarriers),

@@ -107,6 +107,8 @@ pub(super) struct Access<'a> {
     pub in_library: bool,
     /// The allocation that most of its sectors lie in.
     pub allocation: Option<u64>,
+    /// That is an array of textures, whose order in memory is the GPU's own.
+    pub is_opaque: bool,
 }
 
 impl Access<'_> {
@@ -157,6 +159,8 @@ pub(super) fn accesses(profile: &Profile) -> Vec<Access<'_>> {
                 }
             }
         }
+        let allocation =
+            owners.into_iter().max_by_key(|(id, sectors)| (*sectors, std::cmp::Reverse(*id))).map(|(id, _)| id);
         let patterns = || sites.iter().filter_map(|site| site.pattern.as_ref());
         let heaviest = sites.iter().max_by_key(|site| site.metrics.sectors).copied();
         all.push(Access {
@@ -179,10 +183,10 @@ pub(super) fn accesses(profile: &Profile) -> Vec<Access<'_>> {
             pattern,
             result_used: sites.iter().any(|site| site.result_used),
             in_library: sites.iter().all(|Site { library, .. }| *library),
-            allocation: owners
-                .into_iter()
-                .max_by_key(|(id, sectors)| (*sectors, std::cmp::Reverse(*id)))
-                .map(|(id, _)| id),
+            is_opaque: allocation
+                .and_then(|id| profile.allocation(id))
+                .is_some_and(|allocation| allocation.kind == "cudaMallocArray"),
+            allocation,
         });
     }
     all

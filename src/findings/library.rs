@@ -25,6 +25,10 @@ const ABOUT_CODE: [&str; 12] = [
 /// Those of them that stand at the line of the launch.
 const ABOUT_LAUNCHES: [&str; 3] = ["small-launch", "launch-tail", "partial-warps"];
 
+/// The cure of small launches that a library makes: it takes as many blocks as the data needs.
+const MORE_AT_ONCE: &str = "the library launches as many blocks as the data needs, so that there is little of it in each call: give it the data of several \
+                            calls at once (algorithms by key, segmented or batched ones)";
+
 /// The cure where a library chose how its kernel is written and launched.
 fn other_code(function: &str) -> String {
     format!(
@@ -42,7 +46,9 @@ pub(super) fn from_caller(id: &str, draft: Draft, context: &Context<'_>) -> Draf
     let Some(call) = kernel.and_then(library_call) else { return draft };
     if !is_system(&draft.file) {
         // The launch of a library's kernel stands at the user's line already.
-        return if ABOUT_LAUNCHES.contains(&id) {
+        return if id == "small-launch" {
+            Draft { severity: draft.severity.min(Severity::Note), cure: MORE_AT_ONCE.to_owned(), gain: None, ..draft }
+        } else if ABOUT_LAUNCHES.contains(&id) {
             Draft { severity: draft.severity.min(Severity::Note), cure: other_code(&call.function), ..draft }
         } else {
             draft

@@ -121,8 +121,14 @@ impl Runtime {
             _ => (device(destination, false), device(source, false)),
         };
         // SAFETY: as for the copy.
-        let unchanged =
-            self.trace.is_on() && to_device != from_device && unsafe { already_there(to, from, width, height) };
+        let same = |one: Rows, other: Rows| unsafe { already_there(one, other, width, height) };
+        let crosses = self.trace.is_on() && to_device != from_device;
+        let unchanged = crosses
+            && (same(to, from)
+                || to_device && self.origin(from, width, height).is_some_and(|origin| same(origin, from)));
+        if crosses && from_device {
+            self.fetched.note(to, from, width, height);
+        }
         for row in 0..height {
             let (from, to) = (from.start + row * from.pitch, to.start + row * to.pitch);
             // SAFETY: device sides were checked; host sides by the contract. The ranges may overlap.
@@ -157,6 +163,13 @@ impl Runtime {
             }
         }
         Ok(())
+    }
+
+    /// Memory of the device that these bytes of the host came from, if it is still there.
+    fn origin(&self, host: Rows, width: u64, height: u64) -> Option<Rows> {
+        let origin = self.fetched.origin(host, width, height)?;
+        let side = self.side(origin.start, span(origin.pitch, width, height).ok()?).ok()?;
+        matches!(side, Side::Device(_)).then_some(origin)
     }
 
     /// Fills `height` rows of `width` bytes with `value`.

@@ -5,6 +5,7 @@ pub mod children;
 pub(crate) mod cooperative;
 pub mod copy;
 pub(crate) mod failed;
+pub(crate) mod fetched;
 pub mod graph_work;
 pub mod launch;
 pub(crate) mod permitted;

@@ -6,6 +6,7 @@ use crate::device::execution::arena::Arena;
 use crate::device::execution::warp::Heap;
 use crate::device::stops::Stops;
 use crate::graphs::{Captures, Graphs};
+use crate::launches::fetched::Fetched;
 use crate::memory::host::HostAllocations;
 use crate::memory::images::Images;
 use crate::memory::windows::WindowError;
@@ -86,6 +87,8 @@ pub struct Runtime {
     pub variables: HashMap<usize, Member>,
     /// Host allocations.
     pub host: HostAllocations,
+    /// What host memory holds that came from the device.
+    pub fetched: Fetched,
     /// Accesses at which the program stops.
     pub stops: Option<Stops>,
     /// Device heap.
@@ -270,6 +273,7 @@ impl Runtime {
             loaded: HashMap::new(),
             variables: HashMap::new(),
             host: HostAllocations::default(),
+            fetched: Fetched::default(),
             heap: Heap::new(),
             printed: Printed::default(),
             sticky: error::SUCCESS,

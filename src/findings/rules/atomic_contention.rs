@@ -87,6 +87,13 @@ fn exchange(context: &Context<'_>, access: &Access<'_>) -> Option<Exchange> {
     has(&["atomicCAS", "atomicExch", "atomicInc", "atomicDec", "compare_exchange"]).then_some(Exchange::Values)
 }
 
+/// Whether the source's line takes away, as an element from the end of a list.
+fn subtracts(context: &Context<'_>, access: &Access<'_>) -> bool {
+    let text = context.profile.sources.get(access.file).and_then(|lines| lines.get(&access.line));
+    let squeezed: String = text.into_iter().flat_map(|text| text.chars()).filter(|c| !c.is_whitespace()).collect();
+    squeezed.contains("atomicSub") || squeezed.contains("atomicAdd(") && squeezed.contains(",-")
+}
+
 fn draft(context: &Context<'_>, access: &Access<'_>, atomics: &Atomics) -> Option<Draft> {
     let kernel = access.kernel;
     let depth = atomics.deepest as f64 / atomics.requests.max(1) as f64;
@@ -130,6 +137,9 @@ fn draft(context: &Context<'_>, access: &Access<'_>, atomics: &Atomics) -> Optio
     } else if exchange.is_some() {
         "such operations cannot be combined: let one lane of a warp or block make them for the others, spread them over several addresses (a \
          lock or slot per block), or see whether an atomicAdd whose result is used does the same"
+    } else if access.result_used && depth >= DEEP && distinct_per_request < 1.5 && subtracts(context, access) {
+        "give back places for a whole warp at once: with m = __activemask(), let the lowest active lane (__ffs(m) - 1) subtract __popc(m), hand what it \
+         gets to the others with __shfl_sync, and let each lane subtract the number of active lanes below it (__popc(m & ((1u << lane) - 1)))"
     } else if access.result_used && depth >= DEEP && distinct_per_request < 1.5 {
         "take places for a whole warp at once: with m = __activemask(), let the lowest active lane (__ffs(m) - 1) add __popc(m), hand what it gets to \
          the others with __shfl_sync, and let each lane add the number of active lanes below it (__popc(m & ((1u << lane) - 1)))"

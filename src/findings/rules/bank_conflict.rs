@@ -15,6 +15,8 @@ use warpline_format::access::{Addresses, Space};
 const WORD_BYTES: u32 = 4;
 /// Least share of an access's passes that come of conflicts.
 const LEAST_EXCESS: f64 = 0.2;
+/// Passes of all requests against those of the worst, at most, where the distance between lanes changes from step to step.
+const MOST_ALIKE: f64 = 0.9;
 /// Elements of padding that are tried.
 const MOST_PADDING: u64 = 4;
 /// The same for rows of the block that meet each other: half a warp's row may have to move by half the banks.
@@ -69,14 +71,25 @@ fn draft(context: &Context<'_>, access: &Access<'_>) -> Option<Draft> {
     let own_rows = computed && has_own_rows(example, banks);
     let rows = rows_of_block(access).filter(|_| !computed);
     // Lanes that take a member of neighbouring structures, wherever the first of them begins, as around the end of a ring.
-    let structure = of_structures(access, stride);
+    let structure = of_structures(access, stride, example);
     let of_structures = stride.is_some() && structure;
-    let padding = stride
-        .filter(|_| fixed || of_structures)
-        .and_then(|stride| padding(example, stride.unsigned_abs(), MOST_PADDING, banks))
+    // The code's first step is not that of the worst request: a loop changes it.
+    let steps_grow = stride.is_some_and(|stride| {
+        let step = access.operand.map(|operand| &operand.thread_steps[lane_axis(access.kernel)]);
+        matches!(step, Some(ThreadStep::Bytes(first)) if !of_structures && first.unsigned_abs() < stride.unsigned_abs())
+    });
+    let varies = (sums.passes as f64) < MOST_ALIKE * sums.requests as f64 * f64::from(example.passes);
+    let in_steps = stride.is_some() && varies && !of_structures && (steps_grow || !fixed);
+    let length = match access.operand {
+        Some(operand) if of_structures => Some(u64::from(operand.structure_bytes)),
+        _ => stride.filter(|_| fixed && !in_steps).map(i64::unsigned_abs),
+    };
+    let padding = length
+        .and_then(|length| padding(example, length, MOST_PADDING, banks))
         .or_else(|| padding(example, rows?, MOST_ROW_PADDING, banks));
     // A vector type of that size, and no elements that the compiler joined.
     let is_whole = access.operand.is_some_and(|operand| operand.structure_bytes == example.bytes);
+    let mut is_sure = true;
     let cure = match (stride, padding) {
         (_, Some((length, elements, passes))) if rows == Some(length) => {
             let row = length / u64::from(example.bytes.max(1));
@@ -113,7 +126,15 @@ fn draft(context: &Context<'_>, access: &Access<'_>) -> Option<Draft> {
                 example.passes,
             )
         }
-        (Some(_), None) if !fixed && !of_structures => format!(
+        (Some(_), None) if in_steps && let Some(passes) = behind_each_turn(example, banks) => format!(
+            "the distance between lanes in {name} changes from step to step: leave an element of padding behind every {} words, so that index i \
+             becomes i + i / {}: counted again with that, the request takes {passes} instead of {} passes; in a reduction, let the active lanes be \
+             neighbours in every step instead (`if (i < half) a[i] += a[i + half]`)",
+            banks.banks,
+            u64::from(banks.pass_bytes()) / u64::from(example.bytes.max(1)),
+            example.passes,
+        ),
+        (Some(_), None) if in_steps => format!(
             "the distance between lanes in {name} changes from request to request: let the active lanes be neighbours in every step \
              (in a reduction: `if (i < half) a[i] += a[i + half]`)"
         ),
@@ -125,15 +146,21 @@ fn draft(context: &Context<'_>, access: &Access<'_>) -> Option<Draft> {
             "each thread has a row of {name} to itself, and what it takes of it depends on the data: exchange the indices, so that the thread's \
              number is the last one ({name} as `[element][threadIdx.x]`) and each lane stays in a bank of its own whatever its element"
         ),
-        _ if computed => format!(
-            "the banks depend on the data here: see how the index into {name} is computed, or keep a copy of the array per warp or lane \
-             so that lanes meet less often"
-        ),
-        _ => format!(
-            "the index into {name} is computed from the thread's number so that the lanes above are a multiple of {} words apart: see how, and \
-             let the lanes of a warp take neighbouring words, or leave padding between the groups of lanes that meet",
-            banks.banks,
-        ),
+        _ if computed => {
+            is_sure = false;
+            format!(
+                "the banks depend on the data here: see how the index into {name} is computed, or keep a copy of the array per warp or lane \
+                 so that lanes meet less often"
+            )
+        }
+        _ => {
+            is_sure = false;
+            format!(
+                "the index into {name} is computed from the thread's number so that the lanes above are a multiple of {} words apart: see how, and \
+                 let the lanes of a warp take neighbouring words, or leave padding between the groups of lanes that meet",
+                banks.banks,
+            )
+        }
     };
     let unified = context.rates.is_none_or(|rates| rates.unified);
     let saving = Saving::of(if unified { "l1_data" } else { "shared" }, excess as f64);
@@ -141,8 +168,8 @@ fn draft(context: &Context<'_>, access: &Access<'_>) -> Option<Draft> {
         context.accesses_of(access.kernel.id, "shared").map(|access| access.sums.passes).fold(0, u64::saturating_add);
     let waste = context.waste(access.kernel, &saving, share(excess, all));
     let gain = context.gain(access.kernel, &saving, "no bank conflicts in this access");
-    // Places that the data chooses meet now and then, whatever one does, and nobody need change what the kernel does not wait for.
-    let by_chance = computed && !own_rows && gain.is_none();
+    // Where nobody knows a cure, as of places that the data chooses, what the kernel does not wait for need not change.
+    let by_chance = !is_sure && gain.is_none();
     let draft = Draft::new(reason, cure)
         .at_access(access)
         .evidence("requests", sums.requests as f64)
@@ -156,10 +183,27 @@ fn draft(context: &Context<'_>, access: &Access<'_>) -> Option<Draft> {
 }
 
 /// Whether it takes a member of an array's structures, and not of one structure that holds the array.
-fn of_structures(access: &Access<'_>, stride: Option<i64>) -> bool {
+fn of_structures(access: &Access<'_>, stride: Option<i64>, example: &BankConflict) -> bool {
     let Some(operand) = access.operand else { return false };
     let size = u64::from(operand.structure_bytes);
-    operand.member.is_some() && stride.is_none_or(|stride| size <= stride.unsigned_abs())
+    operand.member.is_some()
+        && (stride.is_none_or(|stride| size <= stride.unsigned_abs()) || are_neighbours(example, size))
+}
+
+/// Whether the active lanes are structures of this size apart, with lanes between them that do nothing.
+fn are_neighbours(example: &BankConflict, size: u64) -> bool {
+    let mut apart = example.lanes.windows(2).map(|pair| pair[1].1.abs_diff(pair[0].1));
+    size > 0 && apart.all(|bytes| bytes != 0 && bytes.is_multiple_of(size))
+}
+
+/// Passes of the example with an element of padding behind all banks' words, if that cures most of the conflict.
+fn behind_each_turn(example: &BankConflict, banks: Banks) -> Option<u32> {
+    let turn = u64::from(banks.pass_bytes());
+    if u64::from(example.bytes) >= turn {
+        return None;
+    }
+    let passes = passes(example, banks, |address| address + address / turn * u64::from(example.bytes));
+    (passes <= example.ideal.max(example.passes / 4)).then_some(passes)
 }
 
 /// Whether each lane of the example stays in a row of its own whose length is a multiple of what the banks hold once: then the place

@@ -12,6 +12,8 @@ use crate::profile::model::Allocation;
 const TIMES: f64 = 2.5;
 /// Least share of all traffic of DRAM.
 const LEAST_OF_TRAFFIC: f64 = 0.1;
+/// Copies to the data for each sweep, at most: with more it is not the same data that is swept again.
+const MOST_RENEWED: f64 = 0.5;
 /// Smaller data does not leave L2 for its own size.
 const LEAST_BYTES: u64 = 256 << 10;
 
@@ -59,6 +61,12 @@ fn draft(context: &Context<'_>, allocation: &Allocation) -> Option<Draft> {
         .map(|kernel| kernel.launch_count())
         .fold(0, u64::saturating_add);
     let across = kernels as f64 >= times * 0.7;
+    // What is copied or filled anew for the next launch is other data.
+    let renewed = allocation.copies.iter().filter(|copy| matches!(&copy.direction[..], "host_to_device" | "set"));
+    let renewed = renewed.map(|copy| copy.count).fold(0, u64::saturating_add);
+    if across && renewed as f64 >= MOST_RENEWED * times {
+        return None;
+    }
     let reason = if across {
         format!(
             "{} launches sweep {} of {} one after the other, more than L2 keeps with what else they touch: it was read from DRAM {times:.1} \

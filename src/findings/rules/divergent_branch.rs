@@ -10,6 +10,7 @@ use super::super::draft::Draft;
 use super::super::gain::Saving;
 use super::super::words;
 use crate::profile::model::{Branch, Kernel, Severity};
+use crate::profile::numbers_thread;
 
 /// Least share of the kernel's issued lane slots that a branch costs.
 const LEAST_COST: f64 = 0.05;
@@ -94,14 +95,55 @@ enum Number {
     Compared,
 }
 
+/// The line without what stands in brackets, or in the parentheses of a call: an element that the thread chooses is data.
+fn without_operands(text: &str) -> String {
+    let mut kept = String::new();
+    let mut dropped = Vec::new();
+    for c in text.chars() {
+        match c {
+            '[' | '(' => {
+                let word: String = kept.chars().rev().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
+                let word: String = word.chars().rev().collect();
+                let keeps = ["", "if", "while", "for", "switch", "min", "max", "abs"].contains(&&word[..]);
+                dropped.push(c == '[' || !keeps);
+            }
+            ']' | ')' => _ = dropped.pop(),
+            c if !dropped.contains(&true) => kept.push(c),
+            _ => {}
+        }
+        if matches!(c, '(' | ')') && !dropped.contains(&true) {
+            kept.push(c);
+        }
+    }
+    kept
+}
+
+/// Whether a name of the line was given to the thread's number before, in the kernel's own text.
+fn has_name_of_thread(context: &Context<'_>, kernel: &Kernel, branch: &Branch, code: &str) -> bool {
+    let Some(lines) = context.profile.sources.get(&branch.file).filter(|_| branch.file == kernel.file) else {
+        return false;
+    };
+    if kernel.line >= branch.line {
+        return false;
+    }
+    let before = lines.range(kernel.line..branch.line).map(|(_, text)| text).filter(|text| numbers_thread(text));
+    let mut names = before.filter_map(|text| {
+        let name = text.split_once('=')?.0.trim_end();
+        let begin = name.rfind(|c: char| !(c.is_alphanumeric() || c == '_')).map_or(0, |at| at + 1);
+        name.get(begin..).filter(|name| !name.is_empty())
+    });
+    names.any(|name| has_word(code, name))
+}
+
 /// Whether the source's line asks for the thread's number, by the names that it usually has.
-fn number_of_thread(context: &Context<'_>, branch: &Branch) -> Option<Number> {
+fn number_of_thread(context: &Context<'_>, kernel: &Kernel, branch: &Branch) -> Option<Number> {
     let text = context.profile.sources.get(&branch.file)?.get(&branch.line)?;
+    let code = without_operands(text.split("//").next().unwrap_or_default());
     let names = ["tid", "tx", "ty", "t", "lane", "laneId", "lane_id", "threadIdx", "thread_rank"];
-    if !names.iter().any(|name| has_word(text, name)) {
+    if !names.iter().any(|name| has_word(&code, name)) && !has_name_of_thread(context, kernel, branch, &code) {
         return None;
     }
-    let code = text.split("//").next().unwrap_or_default().replace("&&", "");
+    let code = code.replace("&&", "");
     Some(if code.contains(['%', '&']) { Number::Interleaved } else { Number::Compared })
 }
 
@@ -160,7 +202,7 @@ fn draft(context: &Context<'_>, kernel: &Kernel, branch: &Branch) -> Option<Draf
     let seldom = share(branch.divergent, branch.executions) <= SELDOM;
     let little = !is_loop && is_little(branch);
     let few = fewest <= FEW_LANES.saturating_mul(branch.divergent);
-    let number = number_of_thread(context, branch);
+    let number = number_of_thread(context, kernel, branch);
     let cure = if is_loop && seldom {
         "only some iterations leave lanes idle, as the last one of elements that are no multiple of 32 or of the block's threads: let what the threads \
          share in an iteration be such a multiple (a block of another size, padded data), or give idle threads a part of another's work"

@@ -10,6 +10,8 @@ use crate::profile::model::{Kernel, Severity};
 
 /// Least share of a kernel's time in which the last wave leaves SMs idle, were all blocks of one length.
 const LEAST_TAIL: f64 = 0.2;
+/// Least share of the time in which an SM has nothing to do, since another has a block more.
+const LEAST_LOST: f64 = 0.1;
 /// Least share of the kernel in the time of all.
 const LEAST_SHARE: f64 = 0.1;
 /// Parts of the GPU that all SMs share: they do not wait for the last wave as long as others ask them.
@@ -37,6 +39,13 @@ fn draft(context: &Context<'_>, kernel: &Kernel) -> Option<Draft> {
     if tail < LEAST_TAIL {
         return None;
     }
+    // Blocks that share an SM in the last wave are done sooner: what one SM does more than the others is what is lost for sure.
+    let sms = u64::from(context.rates?.sms);
+    let busiest = blocks.div_ceil(sms) * sms;
+    let lost = 1.0 - blocks as f64 / busiest as f64;
+    if lost < LEAST_LOST {
+        return None;
+    }
     let reason = format!(
         "{} of {} threads make {waves} waves of {wave} that the GPU holds at a time, and the last wave has {last}: if all blocks take \
          as long, {} of the GPU's room for blocks stays empty",
@@ -46,7 +55,12 @@ fn draft(context: &Context<'_>, kernel: &Kernel) -> Option<Draft> {
     );
     let cure = "choose the number of blocks as a multiple of what the GPU holds (cudaOccupancyMaxActiveBlocksPerMultiprocessor times its SMs) \
                 and let each walk over its share of the data, or use smaller blocks, whose last wave is shorter";
-    let gain = gain_of(1.0, 1.0 - tail, estimate.seconds, "blocks of one length, and no wave with empty places");
+    let gain = gain_of(
+        1.0,
+        1.0 - lost,
+        estimate.seconds,
+        "blocks of one length, as many on each SM, and SMs that are as fast with few blocks as with many",
+    );
     let draft = Draft::new(reason, cure).at_frame(launch_line(kernel)).of_kernel(kernel);
     let draft = if draft.line == 0 { draft.at_kernel(kernel) } else { draft };
     let draft = draft

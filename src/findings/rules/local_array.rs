@@ -1,6 +1,6 @@
 //! Arrays of a thread that lie in local memory, mostly since their index is computed: registers have no addresses.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::super::access::{Access, share};
 use super::super::context::Context;
@@ -33,6 +33,19 @@ fn is_object(accesses: &[&Access<'_>]) -> bool {
     accesses.iter().all(|access| access.operand.is_some_and(|operand| operand.structure.is_some()))
 }
 
+/// Whether a line of the source indexes or declares it with brackets; a single value has none.
+fn is_array(context: &Context<'_>, name: &str, accesses: &[&Access<'_>]) -> bool {
+    let bracket = format!("{name}[");
+    let has = |text: &String| {
+        let squeezed: String = text.chars().filter(|c| !c.is_whitespace()).collect();
+        squeezed.contains(&bracket)
+    };
+    let files: BTreeSet<&str> = accesses.iter().map(|access| access.file).collect();
+    let mut sources = files.into_iter().filter_map(|file| context.profile.sources.get(file)).peekable();
+    // Without its source it is what the rule is about.
+    sources.peek().is_none() || sources.any(|lines| lines.values().any(has))
+}
+
 fn draft(context: &Context<'_>, name: &str, accesses: &[&Access<'_>]) -> Option<Draft> {
     let requests: u64 = accesses.iter().map(|access| access.sums.requests).fold(0, u64::saturating_add);
     let bytes: u64 = accesses.iter().map(|access| access.sums.bytes).fold(0, u64::saturating_add);
@@ -47,7 +60,7 @@ fn draft(context: &Context<'_>, name: &str, accesses: &[&Access<'_>]) -> Option<
     };
     let worst = *accesses.iter().max_by_key(key)?;
     let computed = accesses.iter().any(|access| is_computed(access));
-    let is_object = !computed && is_object(accesses);
+    let is_object = !computed && (is_object(accesses) || !is_array(context, name, accesses));
     let why = if is_object {
         "its address is taken, as where it is handed to a function by reference"
     } else if computed {
@@ -63,8 +76,8 @@ fn draft(context: &Context<'_>, name: &str, accesses: &[&Access<'_>]) -> Option<
     );
     let cure = if is_object {
         format!(
-            "let the functions that take the address of `{name}` be inlined (__forceinline__), or hand it to them by value, so that its members can \
-             be registers"
+            "let the functions that take the address of `{name}` be inlined (__forceinline__), or hand it to them by value, so that it can stay in \
+             registers"
         )
     } else if computed {
         format!(

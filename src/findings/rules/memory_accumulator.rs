@@ -94,8 +94,9 @@ fn draft(context: &Context<'_>, kernel: &Kernel, store: &Access<'_>) -> Option<D
         does.replace("{}", &context.target(store)),
         words::percent(of_kernel),
     );
+    let keep = if both.len() > 1 { "add up in" } else { "keep the value in" };
     let cure = format!(
-        "add up in a local variable and store it to {name} once after the loop, or declare the pointers __restrict__ so that the compiler may \
+        "{keep} a local variable and store it to {name} once after the loop, or declare the pointers __restrict__ so that the compiler may \
          do so"
     );
     let once = 1.0 / turns;

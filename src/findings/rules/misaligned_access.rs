@@ -18,7 +18,11 @@ const LEAST_OF_KERNEL: f64 = 0.05;
 pub(in super::super) fn find(context: &Context<'_>) -> Vec<Draft> {
     type Key = (u32, Option<u64>);
     let mut groups: BTreeMap<Key, Vec<&Access<'_>>> = BTreeMap::new();
-    for access in context.accesses.iter().filter(|access| access.space == "global" && access.allocation.is_some()) {
+    for access in context
+        .accesses
+        .iter()
+        .filter(|access| access.space == "global" && access.allocation.is_some() && !access.is_opaque)
+    {
         groups.entry((access.kernel.id, access.allocation)).or_default().push(access);
     }
     groups.into_values().filter_map(|accesses| draft(context, &accesses)).collect()

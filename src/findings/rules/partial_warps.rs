@@ -2,7 +2,7 @@
 
 use super::super::access::{Access, share};
 use super::super::context::{Context, block_of, innermost};
-use super::super::draft::Draft;
+use super::super::draft::{Draft, WORTH_A_CHANGE};
 use super::super::gain::Saving;
 use super::super::words;
 use crate::geometry::SECTOR_BYTES;
@@ -11,6 +11,8 @@ use crate::profile::model::{Frame, Kernel, ThreadStep};
 const WARP: u64 = 32;
 /// Least share of a block's lanes that are never there.
 const LEAST_EMPTY: f64 = 0.15;
+/// Least share of the time of all kernels that is wasted.
+const LEAST_WASTE: f64 = 0.005;
 /// Least share of sectors that longer rows would save.
 const LEAST_SAVED: f64 = 0.15;
 
@@ -29,6 +31,7 @@ fn draft(context: &Context<'_>, kernel: &Kernel) -> Option<Draft> {
         // Where a whole row of lanes reads one address, or each row the same ones, its length changes little.
         let repeated = access.operand.is_some_and(|operand| operand.thread_steps[..2].contains(&ThreadStep::None));
         !repeated
+            && !access.is_opaque
             && share(pattern.rows, pattern.requests) >= 0.5
             && u64::from(block[0]) < WARP
             && pattern.row_lanes.is_some_and(|lanes| lanes <= u64::from(block[0]))
@@ -58,8 +61,8 @@ fn draft(context: &Context<'_>, kernel: &Kernel) -> Option<Draft> {
     let mut what = Vec::new();
     if empty >= LEAST_EMPTY {
         what.push(format!(
-            "blocks of {shape} threads fill {} of the {lanes} lanes of {}: {} of each instruction's lanes are never there",
-            threads,
+            "blocks of {shape} {} fill {threads} of the {lanes} lanes of {}: {} of each instruction's lanes are never there",
+            if threads == 1 { "thread" } else { "threads" },
             words::several(lanes / WARP, "warp", "warps"),
             words::percent(empty),
         ));
@@ -74,7 +77,12 @@ fn draft(context: &Context<'_>, kernel: &Kernel) -> Option<Draft> {
             words::ratio(worst.sums.sectors - saved_sectors(worst), worst.sums.requests),
         ));
     }
-    let cure = if worst.is_some() {
+    let cure = if threads == 1 {
+        "one thread does the work of a whole block: let the threads of a warp share it, an element or a step each, or let the threads of one block \
+         do what blocks of one thread do now; work that has to be done in order by one thread is better done by a thread of the kernel before or \
+         after it, or on the host"
+            .to_owned()
+    } else if worst.is_some() {
         "give the block a width of 32 threads or a multiple, as 32 x 8, so that a warp is one row".to_owned()
     } else {
         "give blocks a multiple of 32 threads; where the data has fewer, let a warp take several pieces".to_owned()
@@ -91,6 +99,10 @@ fn draft(context: &Context<'_>, kernel: &Kernel) -> Option<Draft> {
     } else {
         0.0
     });
+    // A kernel that sets something up is as small as it should be.
+    if waste < if threads == 1 { WORTH_A_CHANGE } else { LEAST_WASTE } {
+        return None;
+    }
     let mut draft = match worst {
         Some(worst) => Draft::new(what.join(", "), cure).at_access(worst),
         None => Draft::new(what.join(", "), cure).at_frame(launch_line(kernel)).of_kernel(kernel),

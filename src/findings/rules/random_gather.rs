@@ -19,6 +19,7 @@ pub(in super::super) fn find(context: &Context<'_>) -> Vec<Draft> {
     let scattered = |access: &&Access<'_>| {
         let pattern = &access.pattern;
         access.space == "global"
+            && !access.is_opaque
             && pattern.atomics.is_none()
             && share(pattern.irregular, pattern.requests) >= 0.5
             && access.sums.excess_share() >= LEAST_EXCESS
@@ -39,7 +40,7 @@ fn draft(context: &Context<'_>, access: &Access<'_>) -> Draft {
     let indirect = access.operand.is_some_and(|operand| operand.loaded_index);
     let (does, lanes) = if access.op == "store" { ("scatter to", "writes") } else { ("gather from", "reads") };
     let span = access.pattern.span_bytes.unwrap_or(0.0);
-    let why = if indirect { " by indices that were loaded from memory" } else { "" };
+    let why = if indirect { " by indices that depend on loaded data" } else { "" };
     let reason = format!(
         "the lanes of a warp {does} {target}{why}, {} apart from the first to the last: a request touches {} sectors of 32 bytes where \
          {} would hold what it {lanes}",
@@ -56,7 +57,8 @@ fn draft(context: &Context<'_>, access: &Access<'_>) -> Draft {
     let cure = if lists {
         format!(
             "where each thread goes over a list of {name} from a loaded begin to a loaded end, as over a row of a sparse matrix, let the lanes \
-             of a warp or a part of it share one list, so that they read neighbouring elements; else sort or group the indices"
+             of a warp or a part of it share one list, so that they read neighbouring elements; else sort or group the indices, or keep the part that is hot in \
+             shared memory"
         )
     } else if indirect {
         format!(

@@ -1,10 +1,10 @@
-//! Copies whose bytes were at their destination already.
+//! Copies that bring nothing new.
 
 use super::super::access::share;
-use super::super::context::{Context, Copies, copy_seconds, innermost};
+use super::super::context::{Context, Copies, copy_seconds, describe, innermost};
 use super::super::draft::Draft;
 use super::super::words;
-use crate::profile::model::Severity;
+use crate::profile::model::{Allocation, Severity};
 
 /// Copies that brought nothing, at least.
 const LEAST: u64 = 2;
@@ -42,12 +42,19 @@ fn draft(context: &Context<'_>, copies: &Copies<'_>) -> Option<Draft> {
         words::bytes(bytes),
     );
     let cure = if !to_device {
-        "copy it back once after the loop, or only where a kernel has written it"
+        "copy it back once after the loop, or only where a kernel has written it".to_owned()
+    } else if let Some(origin) = origin(context, copies) {
+        format!(
+            "what comes back to the host from {} goes to the device again as it was: leave it there and exchange the two pointers, or copy it within the \
+             device (cudaMemcpyDeviceToDevice), and copy to the host only what the host looks at",
+            describe(origin)
+        )
     } else if goes_back(context, copies) {
         "what comes back to the host goes to the device again as it was: leave it on the device throughout the loop, copy it there once before and \
          back once after it, or only where the host looks at it or has changed it"
+            .to_owned()
     } else {
-        "copy it once before the loop, and again only where the host has changed it"
+        "copy it once before the loop, and again only where the host has changed it".to_owned()
     };
     let draft = Draft::new(reason, cure)
         .at_frame(innermost(copies.path))
@@ -59,6 +66,23 @@ fn draft(context: &Context<'_>, copies: &Copies<'_>) -> Option<Draft> {
         .gain(context.program_gain(seconds))
         .score(context.program_share(seconds));
     Some(if bytes < LEAST_BYTES { Draft { gain: None, ..draft.severity(Severity::Note) } } else { draft })
+}
+
+/// Other memory that about as many copies bring to the same place on the host.
+fn origin<'a>(context: &Context<'a>, copies: &Copies<'_>) -> Option<&'a Allocation> {
+    let to = copies.allocation()?;
+    let brings = |one: &&Allocation| {
+        one.id != to.id
+            && one.copies.iter().any(|copy| {
+                copy.direction == "device_to_host"
+                    && copy.host.is_some()
+                    && copies.hosts.contains(&copy.host)
+                    && copy.count.saturating_mul(2) >= copies.count
+            })
+    };
+    // What comes back from the memory itself has a cure of its own.
+    let itself = to.copies.iter().any(|copy| copy.direction == "device_to_host" && copies.hosts.contains(&copy.host));
+    context.profile.allocations.iter().find(brings).filter(|_| !itself)
 }
 
 /// Whether about as many copies come back from the same memory.

@@ -8,6 +8,7 @@ use super::super::gain::gain_of;
 use super::super::words;
 use super::partial_warps::{launch_line, shape};
 use crate::geometry::SECTOR_BYTES;
+use crate::profile::library_call;
 use crate::profile::model::{Frame, Kernel, Severity};
 
 /// A launch leaves more than this share of the SMs without a block.
@@ -37,6 +38,10 @@ fn draft(context: &Context<'_>, kernel: &Kernel) -> Option<Draft> {
     if sms == 0 || blocks as f64 > (1.0 - LEAST_IDLE) * sms as f64 || of_time < LEAST_SHARE {
         return None;
     }
+    // A library takes as many blocks as the data needs: of a few calls there is nothing to say.
+    if library_call(kernel).is_some() && kernel.launch_count() < MANY_LAUNCHES {
+        return None;
+    }
     let reason = format!(
         "launches of at most {} use {blocks} of the {sms} SMs: the others have nothing to do for {} of the estimated time of all kernels",
         words::several(blocks, "block", "blocks"),
@@ -50,9 +55,13 @@ fn draft(context: &Context<'_>, kernel: &Kernel) -> Option<Draft> {
              where one needs what another wrote, at least launch those that do not at the same time, in streams",
             words::several(kernel.launch_count(), "launch", "launches"),
         ),
-        None => "launch at least as many blocks as there are SMs, better several times as many: smaller blocks, less work per thread, or several \
-                 small launches at a time in streams"
-            .to_owned(),
+        None => {
+            let smaller = if warps_of_block(kernel) > 1 && !is_together(kernel) { "smaller blocks, " } else { "" };
+            format!(
+                "launch at least as many blocks as there are SMs, better several times as many: {smaller}less work per thread, or several small \
+                 launches at a time in streams"
+            )
+        }
     };
     // Parts that each SM has for itself are as much faster as more SMs work.
     let estimate = context.estimate(kernel)?;
@@ -66,6 +75,7 @@ fn draft(context: &Context<'_>, kernel: &Kernel) -> Option<Draft> {
     let reached = match together {
         Some(all) => sms.min(all),
         None if steps_by_grid => sms,
+        None if is_together(kernel) => blocks,
         None => sms.min(warps).max(blocks),
     };
     let factor = reached as f64 / blocks as f64;
@@ -94,6 +104,11 @@ fn draft(context: &Context<'_>, kernel: &Kernel) -> Option<Draft> {
         .score(idle * of_time * 0.9);
     let worth = together.is_some() && draft.gain.is_some() || steps_by_grid && long;
     Some(if worth { draft } else { draft.severity(Severity::Note) })
+}
+
+/// Whether the threads of a block work with one another, so that they cannot be spread over several blocks just so.
+fn is_together(kernel: &Kernel) -> bool {
+    kernel.metrics.contains_key("shared") || kernel.instructions.get("barrier").is_some_and(|count| count.warps > 0)
 }
 
 /// Whether a line of source adds the grid's size in threads, or names it by itself, and does not just number the blocks.

@@ -31,6 +31,7 @@ pub(super) fn by_short_rows(access: &Access<'_>) -> bool {
         ThreadStep::None | ThreadStep::Other => false,
     };
     access.space == "global"
+        && !access.is_opaque
         && pattern.atomics.is_none()
         && apart
         && !operand.loaded_index
@@ -45,6 +46,7 @@ pub(super) fn is_strided(access: &Access<'_>) -> bool {
     let pattern = &access.pattern;
     let gaps = pattern.stride_bytes.is_some_and(|stride| stride.unsigned_abs() > access.bytes.into());
     access.space == "global"
+        && !access.is_opaque
         && pattern.atomics.is_none()
         && gaps
         && share(pattern.strided, pattern.requests) >= 0.5

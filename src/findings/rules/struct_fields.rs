@@ -42,7 +42,18 @@ fn draft(context: &Context<'_>, accesses: &[&Access<'_>]) -> Option<Draft> {
     let operand = worst.operand?;
     let size = u64::from(operand.structure_bytes);
     let mut members: BTreeMap<&str, u64> = BTreeMap::new();
-    for access in accesses {
+    // What other requests of the kernel take of it counts, however their lanes lie, as behind a branch.
+    let of_structure = |one: &&Access<'_>| {
+        one.allocation == worst.allocation
+            && one.operand.is_some_and(|other| {
+                (&other.structure, other.structure_bytes) == (&operand.structure, operand.structure_bytes)
+            })
+    };
+    let mut taken_whole = 0;
+    for access in context.accesses_of(worst.kernel.id, "global").filter(of_structure) {
+        let all =
+            access.operand.is_some_and(|operand| operand.member.is_none() && operand.structure_bytes == access.bytes);
+        taken_whole = if all { size } else { taken_whole };
         for (member, &bytes) in &access.members {
             let used = members.entry(member).or_default();
             *used = (*used).max(bytes.into());
@@ -52,7 +63,7 @@ fn draft(context: &Context<'_>, accesses: &[&Access<'_>]) -> Option<Draft> {
     let arrays = members.keys().any(|name| name.contains("[]"));
     // Of one place: another may take the same members again.
     let once = accesses.iter().filter(|access| access.most_requests <= warps(access.kernel));
-    let at_once = once.filter_map(|access| access.bytes_together).max().unwrap_or(0);
+    let at_once = once.filter_map(|access| access.bytes_together).max().unwrap_or(0).max(taken_whole);
     let arrays = arrays && at_once < size;
     let used = members.values().copied().fold(0, u64::saturating_add).max(at_once).min(size);
     let names: Vec<String> = members.keys().map(|name| name.trim_start_matches('.').to_owned()).collect();
@@ -68,9 +79,11 @@ fn draft(context: &Context<'_>, accesses: &[&Access<'_>]) -> Option<Draft> {
         format!("the kernel uses {} of it, so that a request", words::list(&names))
     } else if all_used {
         format!(
-            "the kernel uses all of its {} ({}), but one member at a time: a request",
+            "the kernel uses all of its {} ({}{}), but one member at a time{}: a request",
             words::bytes(size),
-            words::list(&names)
+            words::list(&names),
+            if taken_whole > 0 { " and, elsewhere, all of it" } else { "" },
+            if taken_whole > 0 { " here" } else { "" },
         )
     } else {
         format!(

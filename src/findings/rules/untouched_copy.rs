@@ -1,10 +1,13 @@
 //! Data that is copied to the device and that no kernel touches.
 
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+
 use super::super::access::share;
 use super::super::context::{BUS_BYTES_PER_SECOND, Context, describe, innermost};
 use super::super::draft::Draft;
 use super::super::words;
-use crate::profile::model::Allocation;
+use crate::profile::model::{Allocation, Frame};
 
 /// Touched share, at most.
 const MOST_TOUCHED: f64 = 0.5;
@@ -21,10 +24,48 @@ pub(in super::super) fn find(context: &Context<'_>) -> Vec<Draft> {
     if context.profile.kernels.is_empty() {
         return Vec::new();
     }
-    context.profile.allocations.iter().filter_map(|allocation| draft(context, allocation)).collect()
+    // Allocations of one name that one line copies to, as a helper's that is called several times, are one thing to change.
+    type Place<'a> = (&'a str, u32, u32, Option<&'a str>);
+    let mut places: BTreeMap<Place<'_>, Untouched<'_>> = BTreeMap::new();
+    let mut others = Vec::new();
+    for one in context.profile.allocations.iter().filter_map(untouched) {
+        match one.frame {
+            Some(frame) => {
+                match places.entry((&frame.file, frame.line, frame.column, one.allocation.name.as_deref())) {
+                    Entry::Vacant(place) => _ = place.insert(one),
+                    Entry::Occupied(mut place) => place.get_mut().add(&one),
+                }
+            }
+            None => others.push(one),
+        }
+    }
+    places.into_values().chain(others).map(|one| draft(context, &one)).collect()
 }
 
-fn draft(context: &Context<'_>, allocation: &Allocation) -> Option<Draft> {
+/// Memory that was copied to the device, more than kernels touch of it.
+struct Untouched<'a> {
+    /// The first of them.
+    allocation: &'a Allocation,
+    frame: Option<&'a Frame>,
+    allocations: u64,
+    copied: u64,
+    touched: u64,
+    /// Of the bytes that were copied, each counted once.
+    whole: u64,
+    wasted: u64,
+}
+
+impl Untouched<'_> {
+    fn add(&mut self, other: &Untouched<'_>) {
+        self.allocations += other.allocations;
+        self.copied = self.copied.saturating_add(other.copied);
+        self.touched = self.touched.saturating_add(other.touched);
+        self.whole = self.whole.saturating_add(other.whole);
+        self.wasted = self.wasted.saturating_add(other.wasted);
+    }
+}
+
+fn untouched(allocation: &Allocation) -> Option<Untouched<'_>> {
     let in_copies = allocation.copies.iter().filter(|copy| copy.direction == "host_to_device");
     let largest = in_copies.clone().max_by_key(|copy| copy.bytes)?;
     let copied: u64 = in_copies.map(|copy| copy.bytes).fold(0, u64::saturating_add);
@@ -38,35 +79,39 @@ fn draft(context: &Context<'_>, allocation: &Allocation) -> Option<Draft> {
     }
     // Copied again, it goes over the bus again.
     let wasted = (copied as f64 * share(untouched, whole)) as u64;
+    let (frame, touched) = (innermost(&largest.path), allocation.touched_bytes);
+    Some(Untouched { allocation, frame, allocations: allocation.count.max(1), copied, touched, whole, wasted })
+}
+
+fn draft(context: &Context<'_>, one: &Untouched<'_>) -> Draft {
+    let &Untouched { allocation, frame, allocations, copied, touched, whole, wasted } = one;
     let seconds = wasted as f64 / BUS_BYTES_PER_SECOND;
-    let reason = if allocation.touched_bytes == 0 {
-        format!(
-            "{} of {} are copied to the device, and no kernel touches any of it",
-            words::bytes(copied),
-            describe(allocation)
-        )
+    let what = match allocations {
+        1 => describe(allocation),
+        _ => format!("{} allocations like {}", words::count(allocations), describe(allocation)),
+    };
+    let reason = if touched == 0 {
+        format!("{} of {what} are copied to the device, and no kernel touches any of it", words::bytes(copied))
     } else {
         format!(
-            "{} of {} are copied to the device, and kernels touch {} of it ({})",
+            "{} of {what} are copied to the device, and kernels touch {} of {} ({})",
             words::bytes(copied),
-            describe(allocation),
-            words::bytes(allocation.touched_bytes),
-            words::percent(share(allocation.touched_bytes, whole)),
+            words::bytes(touched),
+            if allocations == 1 { "it" } else { "them" },
+            words::percent(share(touched, whole)),
         )
     };
-    let cure = if allocation.touched_bytes == 0 {
+    let cure = if touched == 0 {
         "leave the copy and the allocation out"
     } else {
         "copy, and allocate, only the part that kernels use; where it is known late, copy it when it is"
     };
-    Some(
-        Draft::new(reason, cure)
-            .at_frame(innermost(&largest.path))
-            .of_allocation(allocation.id)
-            .object(allocation.name.clone())
-            .evidence("copied_bytes", copied as f64)
-            .evidence("touched_bytes", allocation.touched_bytes as f64)
-            .gain(context.program_gain(seconds))
-            .score(context.program_share(seconds)),
-    )
+    Draft::new(reason, cure)
+        .at_frame(frame)
+        .of_allocation(allocation.id)
+        .object(allocation.name.clone())
+        .evidence("copied_bytes", copied as f64)
+        .evidence("touched_bytes", touched as f64)
+        .gain(context.program_gain(seconds))
+        .score(context.program_share(seconds))
 }

@@ -76,7 +76,8 @@ pub struct CopyRow {
     pub bytes: u64,
     /// Copies.
     pub count: u64,
-    /// Of these, whose bytes were at the destination already, although no kernel had stored there since the copy before.
+    /// Of these, those that brought nothing new: their bytes were at the destination already, although no kernel had stored there
+    /// since the copy before, or still in the device memory that they had come to the host from.
     #[serde(default, skip_serializing_if = "super::number::is_zero")]
     pub unchanged_count: u64,
     /// Number of the launch that follows the first of them; absent where runs were merged.
