@@ -7,7 +7,7 @@ use crate::profile::{is_system, library_call};
 
 /// Rules whose cure is in how a kernel is written: of a library's kernel they are notes, as the user cannot follow them.
 /// The others are about what the user gives to the library: data, its layout and its order.
-const ABOUT_CODE: [&str; 12] = [
+const ABOUT_CODE: [&str; 11] = [
     "partial-warps",
     "partial-write",
     "bank-conflict",
@@ -16,7 +16,6 @@ const ABOUT_CODE: [&str; 12] = [
     "repeated-load",
     "local-array",
     "spill",
-    "divergent-branch",
     "atomic-contention",
     "small-launch",
     "launch-tail",
@@ -37,22 +36,26 @@ fn other_code(function: &str) -> String {
     )
 }
 
-/// Moves a finding out of a library to the user's line that called it.
-pub(super) fn from_caller(id: &str, draft: Draft, context: &Context<'_>) -> Draft {
+/// Moves a finding out of a library to the user's line that called it; `None` where it says nothing to the user.
+pub(super) fn from_caller(id: &str, draft: Draft, context: &Context<'_>) -> Option<Draft> {
     if draft.file.is_empty() {
-        return draft;
+        return Some(draft);
     }
     let kernel = draft.kernel.and_then(|id| context.profile.kernels.iter().find(|kernel| kernel.id == id));
-    let Some(call) = kernel.and_then(library_call) else { return draft };
+    let Some(call) = kernel.and_then(library_call) else { return Some(draft) };
     if !is_system(&draft.file) {
         // The launch of a library's kernel stands at the user's line already.
-        return if id == "small-launch" {
+        return Some(if id == "small-launch" {
             Draft { severity: draft.severity.min(Severity::Note), cure: MORE_AT_ONCE.to_owned(), gain: None, ..draft }
         } else if ABOUT_LAUNCHES.contains(&id) {
             Draft { severity: draft.severity.min(Severity::Note), cure: other_code(&call.function), ..draft }
         } else {
             draft
-        };
+        });
+    }
+    // Nobody changes the library's branches, and those that depend on the user's functions stand in the user's code.
+    if id == "divergent-branch" {
+        return None;
     }
     let inside = Frame { function: call.function.clone(), file: draft.file, line: draft.line, column: draft.column };
     let (severity, cure) = if id == "race" {
@@ -67,7 +70,7 @@ pub(super) fn from_caller(id: &str, draft: Draft, context: &Context<'_>) -> Draf
     } else {
         (draft.severity, draft.cure)
     };
-    Draft {
+    Some(Draft {
         file: call.caller.file.clone(),
         line: call.caller.line,
         column: call.caller.column,
@@ -75,5 +78,5 @@ pub(super) fn from_caller(id: &str, draft: Draft, context: &Context<'_>) -> Draf
         severity,
         cure,
         ..draft
-    }
+    })
 }

@@ -30,9 +30,9 @@ pub fn find(profile: &Profile, rates: Option<&Rates>) -> Vec<Finding> {
     let context = Context::new(profile, rates);
     let mut all: Vec<(&str, Draft)> = Vec::new();
     for rule in RULES {
-        all.extend((rule.find)(&context).into_iter().map(|draft| {
-            let draft = library::from_caller(rule.id, draft, &context);
-            (rule.id, in_triton::in_its_language(rule.id, draft, &context))
+        all.extend((rule.find)(&context).into_iter().filter_map(|draft| {
+            let draft = library::from_caller(rule.id, draft, &context)?;
+            Some((rule.id, in_triton::in_its_language(rule.id, draft, &context)))
         }));
     }
     all.sort_by(|(one_id, one), (other_id, other)| {

@@ -48,19 +48,27 @@ fn of_kernel(context: &Context<'_>, kernel: &Kernel) -> Vec<Draft> {
     places.into_values().filter_map(|branch| draft(context, kernel, &branch)).collect()
 }
 
-/// Copies may have their sides in another order; the smaller is the smaller in each.
+/// Copies may have their sides in another order: the one of more instructions is the same in each.
 fn add(sum: &mut Branch, more: &Branch) {
     sum.executions = sum.executions.saturating_add(more.executions);
     sum.divergent = sum.divergent.saturating_add(more.divergent);
     sum.idle_lane_slots = sum.idle_lane_slots.saturating_add(more.idle_lane_slots);
-    for (sum, more) in [(&mut sum.lanes, &more.lanes), (&mut sum.instructions, &more.instructions)] {
-        let mut more = more.clone();
-        more.sort_unstable();
-        more.resize(more.len().max(sum.len()), 0);
-        sum.resize(more.len(), 0);
-        sum.sort_unstable();
-        sum.iter_mut().zip(more).for_each(|(sum, more)| *sum = sum.saturating_add(more));
-    }
+    let sides = |branch: &Branch| {
+        let count = branch.lanes.len().max(branch.instructions.len());
+        let each = |values: &[u64], side: usize| values.get(side).copied().unwrap_or(0);
+        let mut sides: Vec<(u64, u64)> =
+            (0..count).map(|side| (each(&branch.instructions, side), each(&branch.lanes, side))).collect();
+        sides.sort_unstable();
+        sides
+    };
+    let (mut own, mut others) = (sides(sum), sides(more));
+    let count = own.len().max(others.len());
+    own.resize(count, (0, 0));
+    others.resize(count, (0, 0));
+    let has_instructions = !(sum.instructions.is_empty() && more.instructions.is_empty());
+    let both = || own.iter().zip(&others);
+    sum.lanes = both().map(|(one, other)| one.1.saturating_add(other.1)).collect();
+    sum.instructions = both().filter(|_| has_instructions).map(|(one, other)| one.0.saturating_add(other.0)).collect();
 }
 
 /// Whether what runs because of the branch is a few instructions, as a guard's one store.
@@ -262,4 +270,31 @@ fn draft(context: &Context<'_>, kernel: &Kernel, branch: &Branch) -> Option<Draf
     // Where something else is slower, full warps would make nothing faster; and nobody makes full warps of every border.
     let worth = draft.gain.as_ref().is_some_and(|gain| !little && (!seldom || gain.factor >= LEAST_SELDOM_GAIN));
     Some(if !worth { draft.severity(Severity::Note) } else { draft })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn copies_of_a_branch_keep_lanes_and_instructions_together() {
+        let copy = |lanes: [u64; 2], instructions: [u64; 2]| Branch {
+            executions: 10,
+            divergent: 10,
+            lanes: lanes.to_vec(),
+            instructions: instructions.to_vec(),
+            ..Branch::default()
+        };
+        // Few lanes run all that the branch is about, on one side or the other.
+        let mut sum = copy([20, 300], [90, 0]);
+        add(&mut sum, &copy([300, 20], [0, 90]));
+        assert_eq!((sum.lanes, sum.instructions), (vec![600, 40], vec![0, 180]));
+    }
+
+    #[test]
+    fn elements_that_the_thread_chooses_are_no_numbers_of_the_thread() {
+        assert!(!has_word(&without_operands("if (kind[tid] == 1)"), "tid"));
+        assert!(!has_word(&without_operands("if (is_wall(tid, n) && x > 0)"), "tid"));
+        assert!(has_word(&without_operands("if ((tid % 2) == 0 && min(tid, 3) > 1)"), "tid"));
+    }
 }

@@ -14,7 +14,11 @@ const LEAST_OF_KERNEL: f64 = 0.05;
 
 pub(in super::super) fn find(context: &Context<'_>) -> Vec<Draft> {
     let mut groups: BTreeMap<(u32, &str), Vec<&Access<'_>>> = BTreeMap::new();
-    for access in context.accesses.iter().filter(|access| access.space == "local" && !access.in_library) {
+    for access in context
+        .accesses
+        .iter()
+        .filter(|access| access.space == "local" && !access.in_library && !is_launch(context, access))
+    {
         if let Some(name) = access.variable() {
             groups.entry((access.kernel.id, name)).or_default().push(access);
         }
@@ -28,22 +32,41 @@ fn is_computed(access: &Access<'_>) -> bool {
     })
 }
 
+/// What the compiler itself keeps in memory to launch a kernel from this one.
+fn is_launch(context: &Context<'_>, access: &Access<'_>) -> bool {
+    let text = context.profile.sources.get(access.file).and_then(|lines| lines.get(&access.line));
+    text.is_some_and(|text| text.contains("<<<"))
+}
+
 /// Whether the variable is a structure rather than an array: then nothing indexes it.
 fn is_object(accesses: &[&Access<'_>]) -> bool {
     accesses.iter().all(|access| access.operand.is_some_and(|operand| operand.structure.is_some()))
 }
 
-/// Whether a line of the source indexes or declares it with brackets; a single value has none.
+/// Whether a line of the source indexes or declares it with brackets; a single value has none, and a structure has members.
 fn is_array(context: &Context<'_>, name: &str, accesses: &[&Access<'_>]) -> bool {
-    let bracket = format!("{name}[");
-    let has = |text: &String| {
-        let squeezed: String = text.chars().filter(|c| !c.is_whitespace()).collect();
-        squeezed.contains(&bracket)
-    };
+    let text_of = |access: &&Access<'_>| context.profile.sources.get(access.file)?.get(&access.line);
+    let follows = |text: &String, what: &str| follows(text, name, what);
+    let mut own = accesses.iter().filter_map(text_of);
+    if own.clone().any(|text| follows(text, "[")) {
+        return true;
+    }
+    if own.any(|text| follows(text, "->") || follows(text, ".")) {
+        return false;
+    }
     let files: BTreeSet<&str> = accesses.iter().map(|access| access.file).collect();
     let mut sources = files.into_iter().filter_map(|file| context.profile.sources.get(file)).peekable();
     // Without its source it is what the rule is about.
-    sources.peek().is_none() || sources.any(|lines| lines.values().any(has))
+    sources.peek().is_none() || sources.any(|lines| lines.values().any(|text| follows(text, "[")))
+}
+
+/// Whether the word `name` stands in the line with `what` behind it.
+fn follows(text: &str, name: &str, what: &str) -> bool {
+    text.match_indices(name).any(|(at, _)| {
+        let before = text[..at].chars().next_back();
+        let after = text[at + name.len()..].trim_start();
+        !before.is_some_and(|c| c.is_alphanumeric() || c == '_') && after.starts_with(what)
+    })
 }
 
 fn draft(context: &Context<'_>, name: &str, accesses: &[&Access<'_>]) -> Option<Draft> {
@@ -108,4 +131,16 @@ fn draft(context: &Context<'_>, name: &str, accesses: &[&Access<'_>]) -> Option<
             .gain(context.gain(kernel, &saving, "no traffic for this array, and nothing else slower"))
             .score(context.waste(kernel, &saving, of_kernel)),
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::follows;
+
+    #[test]
+    fn names_are_whole_words() {
+        assert!(follows("int bins [8];", "bins", "[") && follows("x = a.bins[i]", "bins", "["));
+        assert!(!follows("pre_range[i] = ge.x;", "ge", "[") && follows("pre_range[i] = ge.x;", "ge", "."));
+        assert!(follows("u = a->x;", "a", "->"));
+    }
 }

@@ -116,7 +116,8 @@ fn draft(context: &Context<'_>, kernel: &Kernel) -> Option<Draft> {
             .evidence("block_y", block[1].into())
             .evidence("block_z", block[2].into())
             .evidence("empty_lanes_share", empty)
-            .gain(context.gain(kernel, &saving, "full warps, whose requests are one row"))
+            // How much of what one thread does others could do, nobody knows.
+            .gain(context.gain(kernel, &saving, "full warps, whose requests are one row").filter(|_| threads > 1))
             .score(waste),
     )
 }

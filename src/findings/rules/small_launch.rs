@@ -113,7 +113,8 @@ fn is_together(kernel: &Kernel) -> bool {
 
 /// Whether a line of source adds the grid's size in threads, or names it by itself, and does not just number the blocks.
 fn steps_by_grid(text: &str) -> bool {
-    text.contains("gridDim") && (text.contains("+=") || !text.contains("blockIdx"))
+    // A launch by the kernel hands the number on.
+    text.contains("gridDim") && !text.contains("<<<") && (text.contains("+=") || !text.contains("blockIdx"))
 }
 
 /// Whether the line that launches has the kernel's name: it has another one where that kernel launched this one.
