@@ -81,7 +81,9 @@ fn draft(context: &Context<'_>, access: &Access<'_>) -> Option<Draft> {
     let varies = (sums.passes as f64) < MOST_ALIKE * sums.requests as f64 * f64::from(example.passes);
     let in_steps = stride.is_some() && varies && !of_structures && (steps_grow || !fixed);
     let length = match access.operand {
-        Some(operand) if of_structures => Some(u64::from(operand.structure_bytes)),
+        Some(operand) if of_structures => {
+            stride.map(|stride| stride.unsigned_abs().max(u64::from(operand.structure_bytes)))
+        }
         _ => stride.filter(|_| fixed && !in_steps).map(i64::unsigned_abs),
     };
     let padding = length
