@@ -12,7 +12,6 @@ use warpline::prediction::configurations::{all_blocks, followed, grid_for};
 use warpline::prediction::launch::Launch;
 use warpline::prediction::predict::{Model, predict};
 use warpline::prediction::subject::Subject;
-use warpline::prediction::traffic::curves;
 
 /// Rounds over all configurations.
 const ROUNDS: u32 = 3;
@@ -34,14 +33,8 @@ fn main() {
     }
     let found = find("a100").expect("a model");
     let (device, hierarchy, rates) = (found.run_device().unwrap().device, found.hierarchy().unwrap(), found.rates());
-    let model = Model {
-        key: "a100",
-        device: &device,
-        hierarchy: &hierarchy,
-        rates: &rates,
-        curves: curves::of_model("a100"),
-        stated: Default::default(),
-    };
+    let model =
+        Model { key: "a100", device: &device, hierarchy: &hierarchy, rates: &rates, stated: Default::default() };
     let blocks = all_blocks(&subject.launch);
     let follows = followed(&subject, [1; 3]);
     let mut slowest = (0.0f64, [0; 3]);

@@ -12,8 +12,8 @@ use super::form::{Truth, block, counter};
 use super::launch::Launch;
 use super::request::{Costs, Requests};
 use super::subject::Subject;
-use super::traffic::caches::{Capacity, Levels, Requested, traffic};
-use super::traffic::curves::Curves;
+use super::traffic::caches::{Levels, Replayed, Requested, traffic};
+use super::traffic::capacity::Capacity;
 use super::traffic::volumes::Affine;
 use crate::hierarchy::HierarchyConfig;
 use crate::models::Rates;
@@ -36,8 +36,6 @@ pub struct Model<'a> {
     pub hierarchy: &'a HierarchyConfig,
     /// Its rates.
     pub rates: &'a Rates,
-    /// How its caches lose data.
-    pub curves: Curves,
     /// What the user says of occupancy.
     pub stated: Stated,
 }
@@ -85,6 +83,8 @@ pub struct Prediction {
     pub computed_share: f64,
     /// By site of the addresses: its requests and what they rest on.
     pub sites: Vec<(Requests, Basis)>,
+    /// What L1's figures were taken from.
+    pub replayed: Replayed,
     /// Footprints left edges or overlaps out of account.
     pub rough: bool,
 }
@@ -199,7 +199,7 @@ pub fn predict(subject: &Subject<'_>, launch: &Launch, model: &Model<'_>) -> Res
         l1_lines: l1,
         turn: model.device.turn,
     };
-    let traffic_model = Levels { hierarchy: model.hierarchy, capacity: &capacity, curves: &model.curves };
+    let traffic_model = Levels { hierarchy: model.hierarchy, capacity: &capacity };
     let moved = traffic(&accesses, launch, &evaluated.bounds, &traffic_model, sums.known);
     let mut found = Prediction {
         block: launch.block,
@@ -222,6 +222,7 @@ pub fn predict(subject: &Subject<'_>, launch: &Launch, model: &Model<'_>) -> Res
         affine_share: share(sums.affine, &sums),
         computed_share: share(sums.computed, &sums),
         sites: counted.iter().map(|site| (site.requests, site.basis)).collect(),
+        replayed: moved.replayed,
         rough: rough || moved.rough,
     };
     if let Some(estimate) = of_work(model.key, model.rates, &work(subject, launch, &found)) {

@@ -15,7 +15,6 @@ use crate::prediction::document::{self, Configuration, Document, RecordedSite, R
 use crate::prediction::launch::Launch;
 use crate::prediction::predict::{Model, Prediction, Refusal, predict};
 use crate::prediction::subject::Subject;
-use crate::prediction::traffic::curves;
 use crate::profile::model::Kernel;
 use crate::profile::{self, Profile, nine_digits};
 use crate::report;
@@ -147,7 +146,6 @@ fn of_model(subject: &Subject<'_>, wishes: &Wishes, chosen: &Chosen) -> Result<D
         device: &chosen.device,
         hierarchy,
         rates: &chosen.rates,
-        curves: curves::of_model(&chosen.key),
         stated: chosen.simulation.stated,
     };
     let launches: Vec<(Launch, Vec<GridRule>)> = wishes.launches(subject);
@@ -280,8 +278,45 @@ fn assumptions(
     if predictions.iter().any(|one| one.sites.iter().any(|(_, basis)| *basis == Basis::Sample)) {
         all.push("addresses that are not affine were counted for some of the blocks".to_owned());
     }
+    all.extend(of_the_caches(predictions));
     if predictions.iter().any(|one| one.rough) {
         all.push("footprints leave some edges and overlaps out of account".to_owned());
     }
     all
+}
+
+/// Footprint over capacity from which the curve of what L2 keeps matters.
+const NEARLY_FULL: f64 = 0.5;
+
+/// What figures of the caches rest on.
+fn of_the_caches(predictions: &[Prediction]) -> Vec<String> {
+    let mut all = Vec::new();
+    let blocks = |one: &Prediction| one.grid.iter().map(|&size| u64::from(size)).product::<u64>();
+    let some = predictions.iter().filter(|one| (1..blocks(one)).contains(&one.replayed.blocks));
+    let shares: Vec<f64> = some.map(|one| one.replayed.blocks as f64 / blocks(one) as f64).collect();
+    if !shares.is_empty() {
+        let least = shares.iter().copied().fold(f64::INFINITY, f64::min);
+        all.push(format!(
+            "L1 serves all blocks as it served those that were replayed, {} of them or more",
+            percent(least)
+        ));
+    }
+    let left_out = predictions.iter().map(|one| one.replayed.left_out).fold(0.0, f64::max);
+    if left_out > 0.0 {
+        all.push(format!(
+            "loops go on as they began: the replay ran {} of their iterations or more",
+            percent(1.0 - left_out)
+        ));
+    }
+    if predictions.iter().any(|one| one.l2_oversubscription.max(one.l2_reuse_oversubscription) > NEARLY_FULL) {
+        all.push("L2 keeps of what earlier blocks touched what a curve says that was fitted to simulations".to_owned());
+    }
+    all
+}
+
+/// A share with two digits.
+fn percent(share: f64) -> String {
+    let percent = 100.0 * share;
+    let digits = (1.0 - percent.max(1e-9).log10().floor()).clamp(0.0, 6.0) as usize;
+    format!("{percent:.digits$} %")
 }

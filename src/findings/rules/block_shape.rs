@@ -11,7 +11,6 @@ use crate::prediction::count::Basis;
 use crate::prediction::launch::Launch;
 use crate::prediction::predict::{Model, Prediction, predict};
 use crate::prediction::subject::Subject;
-use crate::prediction::traffic::curves;
 use crate::profile::model::{Kernel, Severity};
 
 /// Least share of the kernel in the time of all.
@@ -52,14 +51,7 @@ fn draft(context: &Context<'_>, kernel: &Kernel) -> Option<Draft> {
     if hierarchy.wave_lanes != 32 {
         return None;
     }
-    let model = Model {
-        key,
-        device: &device,
-        hierarchy: &hierarchy,
-        rates: &rates,
-        curves: curves::of_model(key),
-        stated: Default::default(),
-    };
+    let model = Model { key, device: &device, hierarchy: &hierarchy, rates: &rates, stated: Default::default() };
     let now = predict(&subject, &subject.launch, &model).ok()?;
     let moved = |one: &Prediction| one.dram_loads + one.dram_stores;
     if !is_sure(&now) || (moved(&now) - simulated).abs() > MOST_APART * simulated {

@@ -244,6 +244,7 @@ impl LineCache for FullCache {
         cache
     }
 
+    #[inline(always)]
     fn touch(&mut self, set: u32, key: u32) -> Option<usize> {
         let (one, mut recency) = self.one(set);
         let way = one.find(key)?;
@@ -259,6 +260,7 @@ impl LineCache for FullCache {
         self.slots[entry].state & 15
     }
 
+    #[inline(always)]
     fn allocate(&mut self, set: u32, key: u32) -> (usize, Option<Evicted>) {
         let (mut one, mut recency) = self.one(set);
         let (way, old) = one.replace(key, 0, &mut recency);

@@ -115,6 +115,7 @@ impl Level1 {
     }
 
     /// Serves a piece of an SM with the dense number `number`; what L2 has to do goes to `out`.
+    #[inline(always)]
     pub fn serve(
         &mut self,
         sm: u32,

@@ -6,8 +6,9 @@
 //!
 //! After Ernst et al. (Warpspeed), section 2.4, with runs of block numbers in place of boxes, and windows in place of sets of layers.
 
-use super::curves::{Curves, Miss};
-use super::replay::{Caches, Counted, Replay, golden, replay};
+use super::capacity::Capacity;
+use super::curves;
+use super::replay::{Counted, Replay, golden, replay};
 use super::volumes::{Affine, Blocks, Family, Footprints, Union, boxes};
 use crate::hierarchy::HierarchyConfig;
 use crate::prediction::classes::{Class, classes};
@@ -15,13 +16,11 @@ use crate::prediction::form::{Bounds, Truth, block, gcd};
 use crate::prediction::launch::Launch;
 
 /// Bytes of the pieces that unions are counted in: sectors, and lines, of which caches hold whole ones.
-const SECTOR: i64 = 32;
-const LINE: i64 = 128;
+pub(super) const SECTOR: i64 = 32;
+pub(super) const LINE: i64 = 128;
 const WORD: i64 = 4;
 /// The share of stored sectors that are not stored whole below which they are taken for the ends of rows.
 const EDGES: f64 = 0.02;
-/// Footprint over capacity from which nothing is taken to be left of what was touched before.
-const FORGOTTEN: f64 = 3.0;
 /// A share that does not matter.
 const LITTLE: f64 = 1e-6;
 /// Kinds of blocks that are told apart, at most.
@@ -36,25 +35,6 @@ const BETWEEN: u64 = 4;
 const RUNS: u64 = 4;
 /// Lines of an SM's share of L2 that are told apart.
 const MOST_L2_LINES: f64 = 8192.0;
-
-/// Sizes of a model's caches, and of a wave.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Capacity {
-    /// Bytes of L1 that a launch has.
-    pub l1: f64,
-    /// Bytes of L2.
-    pub l2: f64,
-    /// Streaming multiprocessors.
-    pub sms: u64,
-    /// Blocks that share one.
-    pub resident: u64,
-    /// Whether L1 keeps what plain loads load.
-    pub caches_loads: bool,
-    /// Lines of L1.
-    pub l1_lines: u32,
-    /// Requests of a warp's turn.
-    pub turn: u32,
-}
 
 /// Sums over the requests of a launch whose footprints are known.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -74,8 +54,6 @@ pub struct Levels<'a> {
     pub hierarchy: &'a HierarchyConfig,
     /// What a launch has of them.
     pub capacity: &'a Capacity,
-    /// How they lose data where no request is looked at.
-    pub curves: &'a Curves,
 }
 
 /// Bytes that sites move between levels, apart from those whose addresses are not affine.
@@ -101,8 +79,19 @@ pub struct Traffic {
     pub l2_oversubscription: f64,
     /// Lines touched between two uses of what earlier waves touched, over what L2 holds, in the mean over what is used again.
     pub l2_reuse_oversubscription: f64,
+    /// What L1's figures were taken from.
+    pub replayed: Replayed,
     /// Some edge was not cut, or the addresses of an allocation do not form one lattice.
     pub rough: bool,
+}
+
+/// What a replay looked at.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Replayed {
+    /// Blocks that were run, 0 where none was needed.
+    pub blocks: u64,
+    /// Share of their outermost loops' iterations that was left out.
+    pub left_out: f64,
 }
 
 /// Traffic of a launch's affine accesses. `loaded` and `stored` are the sectors of each request, summed.
@@ -114,30 +103,29 @@ pub fn traffic(
     requested: Requested,
 ) -> Traffic {
     let footprints = Footprints::new(accesses, bounds);
-    let Levels { capacity, curves, .. } = *levels;
-    let flow = Flow { accesses, footprints, launch, bounds, capacity, curves, hierarchy: levels.hierarchy };
+    let Levels { capacity, .. } = *levels;
+    let flow = Flow { accesses, footprints, launch, bounds, capacity, hierarchy: levels.hierarchy };
     let mut found = Traffic { l2_stores: 32.0 * requested.stored, ..Traffic::default() };
     let counted = flow.first_level(requested, &mut found);
     flow.second_level(counted, &mut found);
     found
 }
 
-struct Flow<'a> {
+pub(super) struct Flow<'a> {
     accesses: &'a [Affine],
-    footprints: Footprints<'a>,
-    launch: &'a Launch,
+    pub(super) footprints: Footprints<'a>,
+    pub(super) launch: &'a Launch,
     bounds: &'a Bounds,
-    capacity: &'a Capacity,
-    curves: &'a Curves,
+    pub(super) capacity: &'a Capacity,
     hierarchy: &'a HierarchyConfig,
 }
 
 impl Flow<'_> {
-    fn union(&self, wanted: impl Fn(&Family) -> bool, boxes: &[Blocks], grain: i64) -> Union {
+    pub(super) fn union(&self, wanted: impl Fn(&Family) -> bool, boxes: &[Blocks], grain: i64) -> Union {
         self.footprints.union(wanted, boxes, grain)
     }
 
-    fn loads(&self, boxes: &[Blocks], grain: i64) -> Union {
+    pub(super) fn loads(&self, boxes: &[Blocks], grain: i64) -> Union {
         self.union(|family| family.loads, boxes, grain)
     }
 
@@ -160,7 +148,8 @@ impl Flow<'_> {
         let again = (loaded - distinct).max(0.0);
         found.repeated_sectors = again;
         found.l1_oversubscription = self.l1_oversubscription();
-        let Replay { counted, by_access, blocks, whole } = self.replay(lines / blocks);
+        let Replay { counted, by_access, blocks, whole, left_out } = self.replay(lines / blocks);
+        found.replayed = Replayed { blocks: blocks.len() as u64, left_out };
         if counted.loaded == 0.0 {
             return counted;
         }
@@ -192,7 +181,7 @@ impl Flow<'_> {
     }
 
     fn replay(&self, pieces_of_block: f64) -> Replay {
-        let Capacity { sms, resident, l1_lines, turn, .. } = *self.capacity;
+        let Capacity { sms, resident, .. } = *self.capacity;
         // SMs that load the same share it in L2, too.
         let blocks = self.launch.blocks();
         let wave = (sms * resident).min(blocks);
@@ -208,8 +197,8 @@ impl Flow<'_> {
         let alone = (of_sm(used / 3) + of_sm(2 * used / 3)) / 2.0;
         let share = if together > 0.0 { (alone / together).min(1.0) } else { 1.0 };
         let l2_lines = (self.capacity.l2 / LINE as f64 * share).clamp(1.0, MOST_L2_LINES) as u32;
-        let caches = Caches { l1_lines, l2_lines, sms, resident, turn };
-        replay(self.accesses, self.launch, self.bounds, self.hierarchy, &caches, pieces_of_block)
+        let levels = (self.capacity, l2_lines);
+        replay(self.accesses, self.launch, self.bounds, self.hierarchy, levels, pieces_of_block)
     }
 
     /// A block of each kind, by how much of it is cut, and how many there are.
@@ -279,7 +268,7 @@ impl Flow<'_> {
         // any it is for the most part SMs that share what they load at a time.
         let again = match loops && counted.asked_again > 0.0 {
             true => counted.lost_again / counted.asked_again,
-            false => self.curves.within.at(found.l2_oversubscription),
+            false => curves::WITHIN.at(found.l2_oversubscription),
         };
         let run = if loops { wave } else { (wave / RUNS).max(1) };
         let runs = blocks.div_ceil(run);
@@ -295,7 +284,7 @@ impl Flow<'_> {
         // What of the launch stays in L2 to its end is neither written back nor completed within it.
         let whole =
             self.union(|_| true, &boxes(0, blocks, self.launch.grid), LINE).sectors * LINE as f64 / self.capacity.l2;
-        let incomplete = match self.curves.l2.at(whole) {
+        let incomplete = match curves::L2.at(whole) {
             lost if lost > LITTLE => self.incomplete(&own) * lost,
             _ => 0.0,
         };
@@ -310,70 +299,6 @@ impl Flow<'_> {
         }
         found.l2_reuse_oversubscription = if reused.0 > 0.0 { reused.1 / reused.0 } else { 0.0 };
         found.dram_loads += (found.l2_loads - distinct).max(0.0) * again;
-    }
-
-    /// What a run of blocks reads from and writes to DRAM. Of its stored sectors, the share `incomplete` is completed from DRAM.
-    /// What is used again, and that times the footprint between the two uses, goes into `reused`.
-    fn run(&self, first: u64, end: u64, run: u64, incomplete: f64, reused: &mut (f64, f64)) -> Run {
-        let grid = self.launch.grid;
-        let own = boxes(first, end, grid);
-        let loads = self.loads(&own, SECTOR);
-        let stores = self.union(|family| family.stores, &own, SECTOR);
-        let footprint = |from: u64| {
-            let all = self.union(|_| true, &boxes(from, end, grid), LINE);
-            all.sectors * LINE as f64 / self.capacity.l2
-        };
-        let (mut kept_loads, mut kept_stores) = (0.0, 0.0);
-        let mut seen = (0.0, 0.0);
-        // The first run has none before it.
-        let (mut count, mut full_before) = (1, if first > 0 { footprint(first) } else { 0.0 });
-        for _ in 0..if first > 0 { u64::BITS } else { 0 } {
-            let from = first.saturating_sub(count * run);
-            let full = footprint(from);
-            let here = (
-                self.overlap(|family| family.loads, loads.sectors, (from, first, end)),
-                self.overlap(|family| family.stores, stores.sectors, (from, first, end)),
-            );
-            let hit = 1.0 - self.curves.l2.at((full + full_before) / 2.0);
-            let gained = (here.0 - seen.0).max(0.0);
-            *reused = (reused.0 + gained, reused.1 + gained * (full + full_before) / 2.0);
-            kept_loads += gained * hit;
-            kept_stores += (here.1 - seen.1).max(0.0) * hit;
-            seen = (here.0.max(seen.0), here.1.max(seen.1));
-            full_before = full;
-            if from == 0 || full > FORGOTTEN || (seen.0 >= loads.sectors && seen.1 >= stores.sectors) {
-                break;
-            }
-            // 1, 2, 3, 4, 6, 8, 12, …
-            count = if count.is_power_of_two() && count > 1 { count + count / 2 } else { count + count.div_ceil(3) };
-        }
-        Run {
-            distinct: loads.sectors,
-            loads: (loads.sectors - kept_loads + stores.sectors * incomplete).max(0.0),
-            stores: (stores.sectors - kept_stores).max(0.0),
-            rough: loads.rough || stores.rough,
-        }
-    }
-
-    /// What some accesses touch in the blocks from `first` on, `alone` sectors, of which something, whatever its kind,
-    /// touched in the window of blocks before.
-    fn overlap(&self, some: fn(&Family) -> bool, alone: f64, (from, first, end): (u64, u64, u64)) -> f64 {
-        let grid = self.launch.grid;
-        let (own, window, both) = (boxes(first, end, grid), boxes(from, first, grid), boxes(from, end, grid));
-        let near = |family: &Family| self.footprints.any(|one| some(one) && one.allocation == family.allocation);
-        let touched = self.union(near, &window, SECTOR).sectors;
-        // A run of blocks is fewer boxes than its two parts.
-        let all = !self.footprints.any(|family| near(family) && !some(family));
-        let together = self.footprints.union_of(
-            |family| match (near(family), some(family)) {
-                (false, _) => [&[], &[]],
-                _ if all => [&both, &[]],
-                (true, true) => [&own, &window],
-                (true, false) => [&window, &[]],
-            },
-            SECTOR,
-        );
-        (alone + touched - together.sectors).clamp(0.0, alone)
     }
 
     /// The share of stored sectors of which some bytes are not, and which nothing loads: they are completed from DRAM.
@@ -400,20 +325,5 @@ impl Flow<'_> {
             sum += open * (1.0 - known / stored);
         }
         if all > 0.0 { sum / all } else { 0.0 }
-    }
-}
-
-/// Sectors that a run of blocks loads, and moves between L2 and DRAM.
-struct Run {
-    distinct: f64,
-    loads: f64,
-    stores: f64,
-    rough: bool,
-}
-
-impl Miss {
-    /// The share of accesses that miss where so much, over the capacity, is touched between two uses.
-    pub fn at(&self, full: f64) -> f64 {
-        (self.most * (-self.lag * (-self.steepness * full).exp()).exp()).clamp(0.0, 1.0)
     }
 }

@@ -1,7 +1,10 @@
 //! From footprints to traffic: volumes of blocks and waves, and what the caches keep of them.
 
 pub mod caches;
+pub mod capacity;
 pub mod curves;
+mod lattice;
 mod replay;
 mod sweep;
 pub mod volumes;
+mod windows;

@@ -9,91 +9,116 @@ use crate::prediction::form::gcd;
 /// Answers that are kept of each stride.
 const KEPT: usize = 32;
 
-/// Boxes: an interval of bytes at each of a range of multiples of the strides.
-pub(in crate::prediction) struct Boxes<'a> {
+/// Counts unions of boxes: an interval of bytes at each of a range of multiples of the strides. What it needs is kept from one
+/// union to the next.
+#[derive(Debug, Default)]
+pub(super) struct Sweep {
+    /// First and last byte of each box, relative to the origin. Filled by the caller.
+    pub(super) bytes: Vec<(i64, i64)>,
+    /// First and last multiple, of each box those of all strides. Filled by the caller.
+    pub(super) multiples: Vec<(i64, i64)>,
     /// Largest first.
-    pub strides: &'a [i64],
-    /// Address that bytes are relative to.
-    pub origin: i64,
-    /// First and last byte of each.
-    pub bytes: Vec<(i64, i64)>,
-    /// First and last multiple, of each all strides.
-    pub multiples: Vec<(i64, i64)>,
+    strides: Vec<i64>,
+    order: Vec<u32>,
+    /// In an order in which boxes that agree from a stride on lie beside each other.
+    ordered: (Vec<(i64, i64)>, Vec<(i64, i64)>),
+    /// By box and stride: the first box that has the same smaller strides.
+    classes: Vec<u32>,
+    /// Where in a piece the runs may start.
+    phases: Vec<i64>,
+    shift: u32,
+    levels: Vec<Level>,
 }
 
-impl Boxes<'_> {
+/// What is needed of a stride.
+#[derive(Debug, Default)]
+struct Level {
+    runs: Vec<(i64, i64, u32)>,
+    borders: Vec<i64>,
+    inside: Vec<u32>,
+    /// Sets of boxes whose answers are known, one behind the other.
+    sets: Vec<u32>,
+    known: Vec<Known>,
+}
+
+/// What some boxes cover of the strides after one, and how much of it the end of a row shares with the start of the next.
+#[derive(Clone, Copy, Debug)]
+struct Known {
+    /// Where the boxes are among the sets.
+    set: (u32, u32),
+    each: f64,
+    shared: f64,
+}
+
+impl Sweep {
     /// Pieces of `grain` bytes in the union, in the mean over where rows may start if these are no multiples of it. `grain` is a
-    /// power of two.
-    pub(in crate::prediction) fn measure(self, grain: i64) -> f64 {
-        let levels = self.strides.len();
-        let mut order: Vec<usize> = (0..self.bytes.len()).collect();
-        let row = |cell: usize| &self.multiples[cell * levels..(cell + 1) * levels];
+    /// power of two, strides are in falling order, and `origin` is the address that bytes are relative to.
+    pub(super) fn measure(&mut self, strides: &[i64], origin: i64, grain: i64) -> f64 {
+        let levels = strides.len();
+        self.strides.clear();
+        self.strides.extend_from_slice(strides);
+        let row = |cell: u32| &self.multiples[cell as usize * levels..(cell as usize + 1) * levels];
+        self.order.clear();
+        self.order.extend(0..self.bytes.len() as u32);
         // Boxes that agree from a stride on lie beside each other, whatever the stride.
-        order.sort_unstable_by(|&one, &other| {
-            self.bytes[one].cmp(&self.bytes[other]).then_with(|| row(one).iter().rev().cmp(row(other).iter().rev()))
+        self.order.sort_unstable_by(|&one, &other| {
+            let bytes = self.bytes[one as usize].cmp(&self.bytes[other as usize]);
+            bytes.then_with(|| row(one).iter().rev().cmp(row(other).iter().rev()))
         });
-        let bytes: Vec<(i64, i64)> = order.iter().map(|&cell| self.bytes[cell]).collect();
-        let mut multiples = Vec::with_capacity(self.multiples.len());
-        let mut classes = Vec::with_capacity(self.multiples.len());
-        for (at, &cell) in order.iter().enumerate() {
+        let (bytes, multiples) = &mut self.ordered;
+        bytes.clear();
+        multiples.clear();
+        self.classes.clear();
+        for (at, &cell) in self.order.iter().enumerate() {
+            bytes.push(self.bytes[cell as usize]);
             multiples.extend_from_slice(row(cell));
+            // From how many of the smaller strides on it agrees with the box before.
+            let alike = match at.checked_sub(1).map(|before| self.order[before]) {
+                Some(before) if bytes[at - 1] == bytes[at] => {
+                    let equal =
+                        row(before).iter().rev().zip(row(cell).iter().rev()).take_while(|(one, two)| one == two);
+                    levels.saturating_sub(equal.count() + 1)
+                }
+                _ => levels,
+            };
             for level in 0..levels {
-                let same =
-                    at > 0 && bytes[at - 1] == bytes[at] && row(order[at - 1])[level + 1..] == row(cell)[level + 1..];
-                classes.push(if same { classes[(at - 1) * levels + level] } else { at as u32 });
+                let class = if level >= alike { self.classes[(at - 1) * levels + level] } else { at as u32 };
+                self.classes.push(class);
             }
         }
         // Pieces that lie in one sector whatever the row are counted where they lie; else in the mean over where rows start.
-        let step = self.strides.iter().fold(grain as u64, |step, &stride| gcd(step, stride as u64)) as i64;
-        let phases: Vec<i64> = if step == grain {
-            vec![self.origin.rem_euclid(grain)]
+        let step = strides.iter().fold(grain as u64, |step, &stride| gcd(step, stride as u64)) as i64;
+        self.phases.clear();
+        if step == grain {
+            self.phases.push(origin.rem_euclid(grain));
         } else {
-            (0..grain / step).map(|at| at * step + self.origin.rem_euclid(step)).collect()
-        };
-        let mut sweep = Sweep {
-            bytes: &bytes,
-            multiples: &multiples,
-            classes: &classes,
-            strides: self.strides,
-            phases: &phases,
-            shift: grain.trailing_zeros(),
-            spare: Vec::new(),
-            known: vec![Vec::new(); levels],
-        };
-        let all: Vec<u32> = (0..bytes.len() as u32).collect();
-        sweep.measure(&all, 0)
+            self.phases.extend((0..grain / step).map(|at| at * step + origin.rem_euclid(step)));
+        }
+        self.shift = grain.trailing_zeros();
+        self.levels.resize_with(levels.max(self.levels.len()), Level::default);
+        for level in &mut self.levels {
+            level.sets.clear();
+            level.known.clear();
+        }
+        let mut all = std::mem::take(&mut self.order);
+        all.clear();
+        all.extend(0..self.bytes.len() as u32);
+        let found = self.count(&all, 0);
+        self.order = all;
+        found
     }
-}
 
-/// What some boxes cover of the strides from one on, and how much of it the end of a row shares with the start of the next.
-type Known = (Vec<u32>, f64, f64);
-
-struct Sweep<'a> {
-    bytes: &'a [(i64, i64)],
-    multiples: &'a [(i64, i64)],
-    /// By box and stride: the first box that has the same smaller strides.
-    classes: &'a [u32],
-    strides: &'a [i64],
-    /// Where in a piece the runs may start.
-    phases: &'a [i64],
-    shift: u32,
-    /// Lists that are used again.
-    spare: Vec<Vec<u32>>,
-    known: Vec<Vec<Known>>,
-}
-
-impl Sweep<'_> {
     /// The measure of the union of some boxes from a stride on.
-    fn measure(&mut self, active: &[u32], level: usize) -> f64 {
+    fn count(&mut self, active: &[u32], level: usize) -> f64 {
         let levels = self.strides.len();
         if level == levels {
             return self.covered(active);
         }
+        let Level { mut runs, mut borders, mut inside, .. } = self.levels[level].take_lists();
         // Boxes that agree in what follows are one where their ranges touch: a stencil's neighbours along this stride.
-        let mut runs: Vec<(i64, i64, u32)> = Vec::with_capacity(active.len());
         let mut of_class = 0;
         for &cell in active {
-            let (low, high) = self.multiples[cell as usize * levels + level];
+            let (low, high) = self.ordered.1[cell as usize * levels + level];
             let class = self.classes[cell as usize * levels + level];
             if runs.last().is_some_and(|last| last.2 != class) {
                 of_class = joined(&mut runs, of_class);
@@ -101,14 +126,12 @@ impl Sweep<'_> {
             runs.push((low, high, class));
         }
         joined(&mut runs, of_class);
-        let mut borders: Vec<i64> = Vec::with_capacity(2 * runs.len());
         for &(low, high, _) in &runs {
             borders.extend([low, high + 1]);
         }
         borders.sort_unstable();
         borders.dedup();
         let mut sum = 0.0;
-        let mut inside = self.spare.pop().unwrap_or_default();
         for pair in borders.windows(2) {
             inside.clear();
             inside.extend(runs.iter().filter(|(low, high, _)| *low <= pair[0] && pair[0] <= *high).map(|run| run.2));
@@ -119,29 +142,35 @@ impl Sweep<'_> {
             let rows = (pair[1] - pair[0]) as f64;
             sum += each * rows - shared * (rows - 1.0);
         }
-        self.spare.push(inside);
+        let own = &mut self.levels[level];
+        (own.runs, own.borders, own.inside) = (runs, borders, inside);
         sum
     }
 
     /// What boxes cover of the strides after `level`, from memory where it was counted before.
     fn answer(&mut self, inside: &[u32], level: usize) -> (f64, f64) {
-        if let Some((_, each, shared)) = self.known[level].iter().rev().find(|(known, ..)| known == inside) {
+        let Level { sets, known, .. } = &self.levels[level];
+        let same = |one: &&Known| sets[one.set.0 as usize..one.set.1 as usize] == *inside;
+        if let Some(Known { each, shared, .. }) = known.iter().rev().find(same) {
             return (*each, *shared);
         }
-        let each = self.measure(inside, level + 1);
+        let each = self.count(inside, level + 1);
         let shared = if level + 1 == self.strides.len() { self.shared(inside, self.strides[level]) } else { 0.0 };
-        let known = &mut self.known[level];
+        let Level { sets, known, .. } = &mut self.levels[level];
         if known.len() == KEPT {
             known.clear();
+            sets.clear();
         }
-        known.push((inside.to_vec(), each, shared));
+        let first = sets.len() as u32;
+        sets.extend_from_slice(inside);
+        known.push(Known { set: (first, sets.len() as u32), each, shared });
         (each, shared)
     }
 
     /// Pieces that the end of a row and the start of the next one have in common.
     fn shared(&self, active: &[u32], stride: i64) -> f64 {
-        let low = active.iter().map(|&cell| self.bytes[cell as usize].0).min().unwrap_or(0);
-        let high = active.iter().map(|&cell| self.bytes[cell as usize].1).max().unwrap_or(0);
+        let low = active.iter().map(|&cell| self.ordered.0[cell as usize].0).min().unwrap_or(0);
+        let high = active.iter().map(|&cell| self.ordered.0[cell as usize].1).max().unwrap_or(0);
         let same = |phase: &&i64| (high + **phase) >> self.shift >= (low + stride + **phase) >> self.shift;
         self.phases.iter().filter(same).count() as f64 / self.phases.len().max(1) as f64
     }
@@ -149,10 +178,10 @@ impl Sweep<'_> {
     /// Pieces that intervals of bytes touch, in the mean over where they may start. Boxes are in the order of their bytes.
     fn covered(&self, active: &[u32]) -> f64 {
         let mut sum = 0i64;
-        for &phase in self.phases {
+        for &phase in &self.phases {
             let mut last = i64::MIN;
             for &cell in active {
-                let (low, high) = self.bytes[cell as usize];
+                let (low, high) = self.ordered.0[cell as usize];
                 let (from, to) = ((low + phase) >> self.shift, (high + phase) >> self.shift);
                 let from = from.max(last.saturating_add(1));
                 if to >= from {
@@ -162,6 +191,21 @@ impl Sweep<'_> {
             }
         }
         sum as f64 / self.phases.len().max(1) as f64
+    }
+}
+
+impl Level {
+    /// The lists that a count fills, empty; what is known stays.
+    fn take_lists(&mut self) -> Level {
+        let mut lists = Level {
+            runs: std::mem::take(&mut self.runs),
+            borders: std::mem::take(&mut self.borders),
+            inside: std::mem::take(&mut self.inside),
+            ..Level::default()
+        };
+        lists.runs.clear();
+        lists.borders.clear();
+        lists
     }
 }
 

@@ -3,14 +3,16 @@
 //! The addresses of an access over a box of indices are a lattice: runs of bytes (what the smallest stride covers without a
 //! gap) at multiples of larger strides. Accesses of one allocation share strides, a row's and a plane's length for instance,
 //! so each is a box of that lattice, moved by its constant. The union of boxes is counted by sweeping, one stride after
-//! the other ([`super::sweep`]); its cost does not depend on how large the boxes are. Accesses that differ in their constants alone
+//! the other ([`super::lattice`]); its cost does not depend on how large the boxes are. Accesses that differ in their constants alone
 //! are a family, whose box is found once.
 
-use super::sweep;
+use std::cell::RefCell;
+
+use smallvec::SmallVec;
+
+use super::lattice::{Counter, Multiples, Piece};
 use crate::prediction::form::{Bounds, Form, Index, Truth};
 
-/// Rows that are told one by one, at most.
-const MOST_ROWS: i64 = 1 << 13;
 /// Pieces from which a distance of rows is no distance.
 const PAGE: i64 = 4096;
 
@@ -65,6 +67,8 @@ pub struct Family {
 pub struct Footprints<'a> {
     families: Vec<Family>,
     bounds: &'a Bounds,
+    /// What one union leaves for the next.
+    counter: RefCell<Counter>,
 }
 
 /// Sectors of a union, and whether the count is exact.
@@ -74,16 +78,6 @@ pub struct Union {
     pub sectors: f64,
     /// Some edge was not cut, or lattices overlap in a way that is not seen.
     pub rough: bool,
-}
-
-/// The boxes of a family: one at each of its starts.
-#[derive(Clone, Debug)]
-struct Piece<'a> {
-    starts: &'a [i64],
-    /// First and last byte, relative to the start.
-    bytes: (i64, i64),
-    /// By stride: first and last multiple.
-    multiples: Vec<(i64, (i64, i64))>,
 }
 
 /// Indices that together step through memory by multiples of one stride, without a gap.
@@ -143,7 +137,7 @@ impl<'a> Footprints<'a> {
             family.starts.sort_unstable();
             family.starts.dedup();
         }
-        Footprints { families, bounds }
+        Footprints { families, bounds, counter: RefCell::default() }
     }
 
     /// Distinct pieces of `grain` bytes, a power of two, that accesses touch in runs of blocks, all allocations together.
@@ -155,6 +149,7 @@ impl<'a> Footprints<'a> {
     pub fn union_of<'b>(&self, blocks: impl Fn(&Family) -> [&'b [Blocks]; 2], grain: i64) -> Union {
         let mut found = Union::default();
         let mut here = self.bounds.clone();
+        let mut counter = self.counter.borrow_mut();
         // Unions are taken within an allocation.
         let mut pieces = Vec::new();
         for first in 0..self.families.len() {
@@ -163,16 +158,18 @@ impl<'a> Footprints<'a> {
                 continue;
             }
             pieces.clear();
-            for family in self.families[first..].iter().filter(|family| family.allocation == allocation) {
+            let alike =
+                self.families.iter().enumerate().skip(first).filter(|(_, family)| family.allocation == allocation);
+            for (number, family) in alike {
                 for ranges in blocks(family).into_iter().flatten() {
                     here.0[3..6].copy_from_slice(ranges);
-                    if let Some((piece, unsure)) = family.piece(&here, grain) {
+                    if let Some((piece, unsure)) = family.piece(number, &here, grain) {
                         found.rough |= unsure;
                         pieces.push(piece);
                     }
                 }
             }
-            let (count, unsure) = measure(&mut pieces, grain);
+            let (count, unsure) = counter.measure(&mut pieces, &|number| &self.families[number].starts, grain);
             found.sectors += count;
             found.rough |= unsure;
         }
@@ -214,14 +211,14 @@ impl Family {
     }
 
     /// The box that an access touches, and whether some edge was not cut; `None` where it touches nothing.
-    fn piece(&self, bounds: &Bounds, grain: i64) -> Option<(Piece<'_>, bool)> {
+    fn piece(&self, number: usize, bounds: &Bounds, grain: i64) -> Option<(Piece, bool)> {
         if bounds.0.iter().any(|(low, high)| low > high) {
             return None;
         }
         let mut rough = false;
         let other;
         // What a box does not decide.
-        let mut cuts: Vec<&Form> = Vec::new();
+        let mut cuts: SmallVec<[&Form; 8]> = SmallVec::new();
         match &self.together {
             Some(forms) => {
                 for form in forms {
@@ -246,8 +243,8 @@ impl Family {
             }
         }
         // Indices that a condition takes together are cut together: a row that is cut does not merge into a plane.
-        let mut merged: Vec<Merged> = Vec::with_capacity(self.steps.len());
-        let mut members: Vec<(Index, i64, usize)> = Vec::with_capacity(self.steps.len());
+        let mut merged: SmallVec<[Merged; 8]> = SmallVec::new();
+        let mut members: SmallVec<[(Index, i64, usize); 8]> = SmallVec::new();
         for &(stride, index, factor) in &self.steps {
             let (low, high) = bounds.of(index);
             let cut = cuts.iter().position(|form| form.factor(index) != 0);
@@ -289,7 +286,7 @@ impl Family {
             }
         }
         let mut bytes = (0, i64::from(self.bytes) - 1);
-        let mut multiples = Vec::with_capacity(merged.len());
+        let mut multiples = Multiples::new();
         // The smallest stride fills a run where no piece lies between two steps.
         for (number, one) in merged.into_iter().enumerate() {
             let near = grain >= PAGE && multiples.is_empty() && one.stride <= bytes.1 - bytes.0 + grain;
@@ -300,7 +297,7 @@ impl Family {
                 multiples.push((one.stride, one.range));
             }
         }
-        Some((Piece { starts: &self.starts, bytes, multiples }, rough))
+        Some((Piece { family: number, bytes, multiples }, rough))
     }
 }
 
@@ -330,92 +327,6 @@ fn ratio(form: &Form, members: &[(Index, i64, usize)], group: usize, bounds: &Bo
         }
     }
     own().all(|(index, multiple, _)| form.factor(*index) == ratio * multiple).then_some((ratio, constant))
-}
-
-/// Counts the pieces of `grain` bytes in a union, and says whether the strides leave it in doubt.
-fn measure(pieces: &mut Vec<Piece<'_>>, grain: i64) -> (f64, bool) {
-    let mut rough = false;
-    // Where one box has whole planes as runs and another a part of some rows, the rows are told one by one.
-    while let Some(stride) = pieces.iter().flat_map(|piece| piece.multiples.iter().map(|(stride, _)| *stride)).min() {
-        if pieces.iter().all(|piece| piece.bytes.1 - piece.bytes.0 <= stride) {
-            break;
-        }
-        let rows = |piece: &Piece<'_>| {
-            let own = piece.multiples.iter().find(|(own, _)| *own == stride);
-            own.map_or(1, |(_, (low, high))| high - low + 1) * piece.starts.len() as i64
-        };
-        if pieces.iter().map(rows).sum::<i64>() > MOST_ROWS {
-            rough = true;
-            break;
-        }
-        let apart = pieces.drain(..).flat_map(|mut piece| {
-            let at = piece.multiples.iter().position(|(own, _)| *own == stride);
-            let (low, high) = at.map_or((0, 0), |at| piece.multiples.remove(at).1);
-            (low..=high).map(move |row| {
-                let bytes = (piece.bytes.0 + row * stride, piece.bytes.1 + row * stride);
-                Piece { starts: piece.starts, bytes, multiples: piece.multiples.clone() }
-            })
-        });
-        *pieces = apart.collect();
-    }
-    let mut strides: Vec<i64> = Vec::new();
-    for (stride, _) in pieces.iter().flat_map(|piece| &piece.multiples) {
-        if !strides.contains(stride) {
-            strides.push(*stride);
-        }
-    }
-    strides.sort_unstable_by_key(|stride| std::cmp::Reverse(*stride));
-    // Starts are taken apart as distances from the one in the middle, a stencil's centre.
-    let Some(first) = pieces.first() else { return (0.0, false) };
-    let same = |one: &[i64], other: &[i64]| std::ptr::eq(one, other);
-    let origin = if pieces.iter().all(|piece| same(piece.starts, first.starts)) {
-        first.starts[first.starts.len() / 2]
-    } else {
-        let mut starts: Vec<i64> = pieces.iter().flat_map(|piece| piece.starts).copied().collect();
-        let middle = starts.len() / 2;
-        *starts.select_nth_unstable(middle).1
-    };
-    let levels = strides.len();
-    let mut boxes = sweep::Boxes { strides: &strides, origin, bytes: Vec::new(), multiples: Vec::new() };
-    let mut wholes: Vec<(Vec<i64>, i64)> = Vec::new();
-    for (number, piece) in pieces.iter().enumerate() {
-        if number == 0 || !same(pieces[number - 1].starts, piece.starts) {
-            wholes.clear();
-            wholes.extend(piece.starts.iter().map(|start| apart(start - origin, &strides)));
-            // A stencil's neighbours along a row overlap with each other row by row.
-            wholes.sort_unstable();
-        }
-        let mut last: Option<&[i64]> = None;
-        for (whole, start) in &wholes {
-            let own = (start + piece.bytes.0, start + piece.bytes.1);
-            if let (true, Some(kept)) = (last == Some(whole), boxes.bytes.last_mut())
-                && own.0 <= kept.1 + 1
-            {
-                kept.1 = kept.1.max(own.1);
-                continue;
-            }
-            last = Some(whole);
-            boxes.bytes.push(own);
-            for level in 0..levels {
-                let range = piece.multiples.iter().find(|(own, _)| *own == strides[level]);
-                let (low, high) = range.map_or((0, 0), |(_, range)| *range);
-                boxes.multiples.push((whole[level] + low, whole[level] + high));
-            }
-        }
-    }
-    (boxes.measure(grain), rough)
-}
-
-/// A distance as multiples of the strides and a rest.
-fn apart(distance: i64, strides: &[i64]) -> (Vec<i64>, i64) {
-    let mut left = distance;
-    let multiples = strides.iter().map(|&stride| {
-        // The nearest multiple: what lies a little before a row belongs to it.
-        let whole = (left + stride / 2).div_euclid(stride);
-        left -= whole * stride;
-        whole
-    });
-    (multiples.collect(), left)
 }
 
 #[cfg(test)]

@@ -9,6 +9,8 @@ use std::collections::BinaryHeap;
 use std::ops::Range;
 use std::rc::Rc;
 
+use crate::simd::processor;
+
 /// Turns that each warp of a block takes.
 pub type Turns = Rc<Vec<u32>>;
 
@@ -32,6 +34,7 @@ impl Dealing {
     }
 
     /// A block whose warps take so many turns begins at a place.
+    #[inline(always)]
     fn start(&mut self, place: usize, turns: &[u32]) {
         let first = place * turns.len();
         self.left[first..first + turns.len()].copy_from_slice(turns);
@@ -43,6 +46,7 @@ impl Dealing {
     }
 
     /// The place whose block ends first, the slot of its last turn, and the turns dealt until then.
+    #[inline(always)]
     fn first_end(&self) -> Option<(usize, usize, u64)> {
         let ends = self.ends.iter().enumerate().filter_map(|(place, end)| end.map(|end| (end, place)));
         let ((_, slot), place) = ends.min()?;
@@ -53,6 +57,7 @@ impl Dealing {
     }
 
     /// Deals turns until a slot has had its last one.
+    #[inline(always)]
     fn advance(&mut self, place: usize, slot: usize, dealt: u64) {
         let rounds = self.left[slot];
         for (part, less) in self.parts(slot) {
@@ -66,6 +71,7 @@ impl Dealing {
     }
 
     /// Slots up to one in the order of turns, and those behind it, which have had a turn less by then.
+    #[inline(always)]
     fn parts(&self, slot: usize) -> [(Range<usize>, u32); 3] {
         let (next, count) = (self.next, self.left.len());
         match slot >= next {
@@ -75,9 +81,38 @@ impl Dealing {
     }
 }
 
-/// Deals blocks out until `most` of them have started; the blocks of each SM in `wanted`, in the order in which they start.
-/// Blocks before `first` are taken to be over.
+/// Deals some blocks out, those before them taken to be over; the blocks of each SM in `wanted`, in the order in which they start.
 pub fn dealt(
+    blocks: Range<u64>,
+    (sms, resident): (u64, usize),
+    warps: usize,
+    turns: impl FnMut(u64) -> Turns,
+    wanted: &[u64],
+) -> Vec<Vec<u64>> {
+    processor::with_newer_instructions(Deal { blocks, sms, resident, warps, turns, wanted })
+}
+
+struct Deal<'a, F> {
+    blocks: Range<u64>,
+    sms: u64,
+    resident: usize,
+    warps: usize,
+    turns: F,
+    wanted: &'a [u64],
+}
+
+impl<F: FnMut(u64) -> Turns> processor::Job for Deal<'_, F> {
+    type Output = Vec<Vec<u64>>;
+
+    #[inline(always)]
+    fn run(self) -> Vec<Vec<u64>> {
+        let Deal { blocks, sms, resident, warps, turns, wanted } = self;
+        deal(blocks, (sms, resident), warps, turns, wanted)
+    }
+}
+
+#[inline(always)]
+fn deal(
     blocks: Range<u64>,
     (sms, resident): (u64, usize),
     warps: usize,

@@ -16,5 +16,5 @@ mod sample;
 mod sm;
 mod turns;
 
-pub use sample::{Caches, Replay, golden, replay};
+pub use sample::{Replay, golden, replay};
 pub use sm::Counted;

@@ -19,12 +19,17 @@ pub enum Step {
 const ROUNDS: [i64; 2] = [32, 8];
 
 /// The steps of a warp. Accesses are in the order of the code, and a loop stands where its first access does. Where `share` is
-/// below 1, outermost loops are shortened to about that share.
-pub fn steps(accesses: &[Affine], bounds: &Bounds, share: f64) -> Vec<Step> {
+/// below 1, outermost loops are shortened to about that share; of the loop that loses most, the share that is left out comes along.
+pub fn steps(accesses: &[Affine], bounds: &Bounds, share: f64) -> (Vec<Step>, f64) {
     let mut found = Vec::new();
     let all: Vec<usize> = (0..accesses.len()).collect();
     nest(accesses, bounds, &all, (0, share), &mut found);
-    found
+    let outermost = accesses.iter().filter_map(|access| access.counters.first());
+    let left_out = outermost.map(|&counter| bounds.extent(counter)).filter(|laps| *laps > 0).map(|laps| {
+        let run = shortened(laps, share);
+        1.0 - run as f64 / laps as f64
+    });
+    (found, left_out.fold(0.0, f64::max))
 }
 
 /// Iterations of a loop of which a share is run.
@@ -105,7 +110,8 @@ mod tests {
             Close(6, 2, 2),
             Access(5),
         ];
-        let found = steps(&accesses, &bounds, 1.0);
+        let (found, left_out) = steps(&accesses, &bounds, 1.0);
+        assert_eq!(left_out, 0.0);
         assert_eq!(found.len(), want.len());
         assert_eq!(found[0], want[0]);
         // An opened loop knows where it is closed, and the other way round.

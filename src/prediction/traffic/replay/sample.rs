@@ -6,9 +6,10 @@ use super::dealt::dealt;
 use super::requests::RequestPieces;
 use super::sm::{Code, Counted, Sm};
 use super::turns::WarpTurns;
-use crate::hierarchy::HierarchyConfig;
+use crate::hierarchy::{DenseLines, HierarchyConfig};
 use crate::prediction::form::Bounds;
 use crate::prediction::launch::Launch;
+use crate::prediction::traffic::capacity::Capacity;
 use crate::prediction::traffic::volumes::Affine;
 
 /// Pieces of requests after which no further SM is begun.
@@ -24,21 +25,6 @@ const GENERATIONS: u64 = 3;
 /// Multiples of it are spread evenly, but not in step with rows of blocks.
 const GOLDEN: f64 = 0.618_033_988_749_895;
 
-/// What blocks share.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Caches {
-    /// Lines of a L1.
-    pub l1_lines: u32,
-    /// An SM's share of L2, in lines.
-    pub l2_lines: u32,
-    /// Streaming multiprocessors.
-    pub sms: u64,
-    /// Blocks that share one.
-    pub resident: u64,
-    /// Requests of a warp's turn.
-    pub turn: u32,
-}
-
 /// What some blocks did.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Replay {
@@ -50,38 +36,47 @@ pub struct Replay {
     pub blocks: Vec<u64>,
     /// They were run to their ends.
     pub whole: bool,
+    /// Share of the outermost loops' iterations that was left out.
+    pub left_out: f64,
 }
 
-/// Runs some blocks of a launch, of which a block makes `pieces_of_block` pieces in the mean. Nothing is counted where there
+/// Runs some blocks of a launch, of which a block makes `pieces_of_block` pieces in the mean; an SM has `l2_lines` lines of L2 as its
+/// share. Nothing is counted where there
 /// are no loads.
 pub fn replay(
     accesses: &[Affine],
     launch: &Launch,
     bounds: &Bounds,
     hierarchy: &HierarchyConfig,
-    caches: &Caches,
+    (capacity, l2_lines): (&Capacity, u32),
     pieces_of_block: f64,
 ) -> Replay {
     let mut pieces = RequestPieces::new(hierarchy);
-    let resident = caches.resident.min(launch.blocks().div_ceil(caches.sms)).max(1);
+    let resident = capacity.resident.min(launch.blocks().div_ceil(capacity.sms)).max(1);
     let share = MOST / (pieces_of_block * resident as f64).max(1.0);
     let code = Code::new(accesses, launch, bounds, share, &mut pieces);
-    let used = caches.sms.min(launch.blocks());
+    let used = capacity.sms.min(launch.blocks());
     let count = SMS.min(used);
     let wanted: Vec<u64> = (1..=count).map(|number| (golden(number) * used as f64) as u64).collect();
-    let (window, warm) = window(launch.blocks(), caches);
-    let mut turns = WarpTurns::new(&code, caches.turn);
+    let (window, warm) = window(launch.blocks(), capacity);
+    let mut turns = WarpTurns::new(&code, capacity.turn);
     let warps = launch.warps() as usize;
-    let lists = dealt(window, (caches.sms, resident as usize), warps, |block| turns.of(block), &wanted);
+    let lists = dealt(window, (capacity.sms, resident as usize), warps, |block| turns.of(block), &wanted);
     let none = Counted::default();
-    let mut found = Replay { counted: none, by_access: vec![none; accesses.len()], blocks: Vec::new(), whole: true };
-    let mut served = 0.0;
+    let mut found = Replay {
+        counted: none,
+        by_access: vec![none; accesses.len()],
+        blocks: Vec::new(),
+        whole: true,
+        left_out: code.left_out,
+    };
+    let (mut served, mut lines) = (0.0, DenseLines::default());
     for mut blocks in lists {
         // Whole generations, as many as are affordable.
         let generations = (MOST / (pieces_of_block * resident as f64).max(1.0)).max(1.0) as usize;
         blocks.truncate(generations.max(1 + usize::from(warm)).saturating_mul(resident as usize));
         let warm = if warm { (resident as usize).min(blocks.len() - 1) } else { 0 };
-        let mut one = Sm::new(&code, &mut pieces, hierarchy, (caches.l1_lines, caches.l2_lines), caches.turn);
+        let mut one = Sm::new(&code, &mut pieces, &mut lines, hierarchy, (capacity.l1_lines, l2_lines), capacity.turn);
         let (counted, whole) = one.run(&blocks, resident as usize, 4 * MOST as u64);
         let took = one.served as f64;
         served += took;
@@ -102,9 +97,9 @@ pub fn golden(number: u64) -> f64 {
     (number as f64 * GOLDEN).fract()
 }
 
-/// The blocks that are dealt out, and whether the first generation only fills the caches.
-fn window(blocks: u64, caches: &Caches) -> (Range<u64>, bool) {
-    let generation = caches.sms * caches.resident;
+/// The blocks that are dealt out, and whether the first generation only fills the capacity.
+fn window(blocks: u64, capacity: &Capacity) -> (Range<u64>, bool) {
+    let generation = capacity.sms * capacity.resident;
     if blocks <= DEALT.max(GENERATIONS * generation) {
         return (0..blocks, false);
     }
@@ -118,8 +113,9 @@ mod tests {
 
     #[test]
     fn large_grids_are_looked_at_in_the_middle() {
-        let caches = Caches { l1_lines: 8, l2_lines: 8, sms: 10, resident: 2, turn: 1 };
-        assert_eq!(window(2000, &caches), (0..2000, false));
-        assert_eq!(window(100_000, &caches), (61_760..61_820, true));
+        let capacity =
+            Capacity { l1: 1024.0, l2: 1024.0, sms: 10, resident: 2, caches_loads: true, l1_lines: 8, turn: 1 };
+        assert_eq!(window(2000, &capacity), (0..2000, false));
+        assert_eq!(window(100_000, &capacity), (61_760..61_820, true));
     }
 }

@@ -11,6 +11,7 @@ use crate::prediction::classes::{lanes, masks};
 use crate::prediction::form::{Bounds, FIXED, Index, Truth, block};
 use crate::prediction::launch::Launch;
 use crate::prediction::traffic::volumes::Affine;
+use crate::simd::processor;
 
 /// Masks by condition, block and iteration that are kept.
 const MOST_MASKS: usize = 1 << 12;
@@ -57,6 +58,8 @@ pub struct Code<'a> {
     pub condition_of: Vec<usize>,
     /// Lanes that exist, by warp.
     pub lanes: Rc<Vec<u32>>,
+    /// Share of the outermost loops' iterations that is left out, the most of any loop.
+    pub left_out: f64,
     steps: Vec<Step>,
     /// By access: its warps' patterns.
     way_of: Vec<usize>,
@@ -81,11 +84,13 @@ impl<'a> Code<'a> {
                 conditions.len() - 1
             }));
         }
+        let (steps, left_out) = steps(accesses, bounds, share);
         Code {
             accesses,
             launch,
             bounds,
-            steps: steps(accesses, bounds, share),
+            left_out,
+            steps,
             conditions,
             condition_of,
             way_of: accesses.iter().map(|access| pieces.way(&access.form, launch)).collect(),
@@ -140,7 +145,7 @@ struct Warp {
 pub struct Sm<'a, 'b> {
     code: &'b Code<'a>,
     pieces: &'b mut RequestPieces<'a>,
-    lines: DenseLines,
+    lines: &'b mut DenseLines,
     l1: Level1,
     /// The SM's share of L2, where there are loops.
     l2: Option<Level1>,
@@ -159,6 +164,7 @@ impl<'a, 'b> Sm<'a, 'b> {
     pub fn new(
         code: &'b Code<'a>,
         pieces: &'b mut RequestPieces<'a>,
+        lines: &'b mut DenseLines,
         hierarchy: &HierarchyConfig,
         (l1_lines, l2_lines): (u32, u32),
         turn: u32,
@@ -167,7 +173,6 @@ impl<'a, 'b> Sm<'a, 'b> {
         l1.resize(1);
         let loops = code.accesses.iter().any(|access| !access.counters.is_empty());
         let l2 = loops.then(|| share_of_l2(&hierarchy.l1, l2_lines));
-        let lines = DenseLines::default();
         Sm {
             code,
             pieces,
@@ -185,6 +190,11 @@ impl<'a, 'b> Sm<'a, 'b> {
     /// Runs blocks, `resident` of them at a time, until `most` pieces were served: what each of them counted, and whether all
     /// were run to their ends.
     pub fn run(&mut self, blocks: &[u64], resident: usize, most: u64) -> (Vec<Counted>, bool) {
+        processor::with_newer_instructions(RunBlocks { sm: self, blocks, resident, most })
+    }
+
+    #[inline(always)]
+    fn run_blocks(&mut self, blocks: &[u64], resident: usize, most: u64) -> (Vec<Counted>, bool) {
         let warps = self.code.launch.warps() as usize;
         let places = resident.min(blocks.len());
         let mut counted = vec![Counted::default(); blocks.len()];
@@ -245,6 +255,7 @@ impl<'a, 'b> Sm<'a, 'b> {
     }
 
     /// A turn of a warp; whether it is left with something to do.
+    #[inline(always)]
     fn turn(
         &mut self,
         block: &Resident,
@@ -310,6 +321,7 @@ impl<'a, 'b> Sm<'a, 'b> {
         mask
     }
 
+    #[inline(always)]
     fn request(
         &mut self,
         block: &Resident,
@@ -362,6 +374,22 @@ impl<'a, 'b> Sm<'a, 'b> {
         }
         counted.add(&request);
         self.by_access[number].add(&request);
+    }
+}
+
+struct RunBlocks<'s, 'a, 'b> {
+    sm: &'s mut Sm<'a, 'b>,
+    blocks: &'s [u64],
+    resident: usize,
+    most: u64,
+}
+
+impl processor::Job for RunBlocks<'_, '_, '_> {
+    type Output = (Vec<Counted>, bool);
+
+    #[inline(always)]
+    fn run(self) -> Self::Output {
+        self.sm.run_blocks(self.blocks, self.resident, self.most)
     }
 }
 

@@ -1,7 +1,9 @@
 //! How many turns each warp of a block takes.
 
-use std::collections::HashMap;
 use std::rc::Rc;
+
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
 
 use super::dealt::Turns;
 use super::sm::{Code, changing};
@@ -18,7 +20,7 @@ pub struct WarpTurns<'c, 'a> {
     /// By condition: the classes of blocks, where they are few and no counter decides.
     classes: Vec<Option<Vec<Class>>>,
     /// By class of each condition.
-    known: HashMap<Vec<usize>, Turns>,
+    known: FxHashMap<SmallVec<[usize; 8]>, Turns>,
 }
 
 impl<'c, 'a> WarpTurns<'c, 'a> {
@@ -31,7 +33,12 @@ impl<'c, 'a> WarpTurns<'c, 'a> {
             };
             found.filter(|found| found.len() <= MOST_CLASSES)
         };
-        WarpTurns { code, turn: turn.max(1), classes: code.conditions.iter().map(of).collect(), known: HashMap::new() }
+        WarpTurns {
+            code,
+            turn: turn.max(1),
+            classes: code.conditions.iter().map(of).collect(),
+            known: FxHashMap::default(),
+        }
     }
 
     /// Of a block.
@@ -44,7 +51,7 @@ impl<'c, 'a> WarpTurns<'c, 'a> {
             })
         };
         let none = usize::MAX;
-        let key: Option<Vec<usize>> = self
+        let key: Option<SmallVec<[usize; 8]>> = self
             .classes
             .iter()
             .map(|all| all.as_ref().map(|all| all.iter().position(inside).unwrap_or(none)))

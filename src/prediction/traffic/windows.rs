@@ -1,0 +1,152 @@
+//! What a run of blocks finds in L2 of what earlier blocks touched.
+//!
+//! What it shares with a window of earlier runs only grows with the window. So where two windows share as much, those between them
+//! do, and need no count: of a stencil, only the windows that reach a row or a plane back are looked at.
+
+use super::caches::{Flow, LINE, SECTOR};
+use super::curves;
+use super::volumes::{Family, boxes};
+
+/// Footprint over capacity from which nothing is taken to be left of what was touched before.
+const FORGOTTEN: f64 = 3.0;
+
+/// Sectors that a run of blocks loads, and moves between L2 and DRAM.
+pub(super) struct Run {
+    pub(super) distinct: f64,
+    pub(super) loads: f64,
+    pub(super) stores: f64,
+    pub(super) rough: bool,
+}
+
+impl Flow<'_> {
+    /// What a run of blocks reads from and writes to DRAM. Of its stored sectors, the share `incomplete` is completed from DRAM.
+    /// What is used again, and that times the footprint between the two uses, goes into `reused`.
+    pub(super) fn run(&self, first: u64, end: u64, run: u64, incomplete: f64, reused: &mut (f64, f64)) -> Run {
+        let grid = self.launch.grid;
+        let own = boxes(first, end, grid);
+        let loads = self.loads(&own, SECTOR);
+        let stores = self.union(|family| family.stores, &own, SECTOR);
+        // Number 0 is the run alone.
+        let windows = windows(first, run);
+        let mut fulls = vec![None; windows.len()];
+        let mut full = |number: usize| {
+            *fulls[number].get_or_insert_with(|| {
+                let all = self.union(|_| true, &boxes(windows[number], end, grid), LINE);
+                all.sectors * LINE as f64 / self.capacity.l2
+            })
+        };
+        // The smallest that L2 forgets is the last that counts.
+        let (mut last, mut below) = (windows.len() - 1, 0);
+        while below + 1 < last {
+            let middle = below.midpoint(last);
+            if full(middle) > FORGOTTEN { last = middle } else { below = middle }
+        }
+        let of_loads = rising(last, &mut |number| {
+            self.overlap(|family| family.loads, loads.sectors, (windows[number], first, end))
+        });
+        let of_stores = rising(last, &mut |number| {
+            self.overlap(|family| family.stores, stores.sectors, (windows[number], first, end))
+        });
+        let (mut kept_loads, mut kept_stores) = (0.0, 0.0);
+        for number in 1..=last {
+            let gained = |of: &[f64]| (of[number] - of[number - 1]).max(0.0);
+            let (loads, stores) = (gained(&of_loads), gained(&of_stores));
+            if loads == 0.0 && stores == 0.0 {
+                continue;
+            }
+            let between = (full(number) + full(number - 1)) / 2.0;
+            let hit = 1.0 - curves::L2.at(between);
+            *reused = (reused.0 + loads, reused.1 + loads * between);
+            kept_loads += loads * hit;
+            kept_stores += stores * hit;
+        }
+        Run {
+            distinct: loads.sectors,
+            loads: (loads.sectors - kept_loads + stores.sectors * incomplete).max(0.0),
+            stores: (stores.sectors - kept_stores).max(0.0),
+            rough: loads.rough || stores.rough,
+        }
+    }
+
+    /// What some accesses touch in the blocks from `first` on, `alone` sectors, of which something, whatever its kind,
+    /// touched in the window of blocks before.
+    fn overlap(&self, some: fn(&Family) -> bool, alone: f64, (from, first, end): (u64, u64, u64)) -> f64 {
+        let grid = self.launch.grid;
+        let (own, window, both) = (boxes(first, end, grid), boxes(from, first, grid), boxes(from, end, grid));
+        let near = |family: &Family| self.footprints.any(|one| some(one) && one.allocation == family.allocation);
+        let touched = self.union(near, &window, SECTOR).sectors;
+        // A run of blocks is fewer boxes than its two parts.
+        let all = !self.footprints.any(|family| near(family) && !some(family));
+        let together = self.footprints.union_of(
+            |family| match (near(family), some(family)) {
+                (false, _) => [&[], &[]],
+                _ if all => [&both, &[]],
+                (true, true) => [&own, &window],
+                (true, false) => [&window, &[]],
+            },
+            SECTOR,
+        );
+        (alone + touched - together.sectors).clamp(0.0, alone)
+    }
+}
+
+/// First blocks of windows of 0, 1, 2, 3, 4, 6, 8, 12, … runs before a block.
+fn windows(first: u64, run: u64) -> Vec<u64> {
+    let (mut found, mut last, mut count) = (vec![first], first, 1u64);
+    while last > 0 {
+        last = first.saturating_sub(count.saturating_mul(run.max(1)));
+        found.push(last);
+        count = if count.is_power_of_two() && count > 1 { count + count / 2 } else { count + count.div_ceil(3) };
+    }
+    found
+}
+
+/// The values at 0, where it is 0, to `last` of a function that never falls.
+fn rising(last: usize, value: &mut dyn FnMut(usize) -> f64) -> Vec<f64> {
+    fn between(found: &mut [f64], low: usize, high: usize, value: &mut dyn FnMut(usize) -> f64) {
+        if found[low] >= found[high] {
+            let same = found[low];
+            found[low..=high].fill(same);
+        } else if low + 1 < high {
+            let middle = low.midpoint(high);
+            // What is estimated in part may fall.
+            found[middle] = value(middle).clamp(found[low], found[high]);
+            between(found, low, middle, value);
+            between(found, middle, high, value);
+        }
+    }
+    let mut found = vec![0.0; last + 1];
+    if last > 0 {
+        found[last] = value(last);
+        between(&mut found, 0, last, value);
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn windows_grow_to_the_first_block() {
+        assert_eq!(windows(0, 4), [0]);
+        assert_eq!(windows(3, 4), [3, 0]);
+        assert_eq!(windows(100, 10), [100, 90, 80, 70, 60, 40, 20, 0]);
+    }
+
+    proptest! {
+        #[test]
+        fn plateaus_are_not_looked_at(steps in prop::collection::vec(0u32..3, 0..20)) {
+            let mut want = vec![0.0];
+            want.extend(steps.iter().scan(0, |sum, step| { *sum += step; Some(f64::from(*sum)) }));
+            let mut asked = 0;
+            let found = rising(steps.len(), &mut |at| { asked += 1; want[at] });
+            prop_assert_eq!(&found, &want);
+            if steps.iter().all(|step| *step == 0) {
+                prop_assert!(asked <= 1);
+            }
+        }
+    }
+}
