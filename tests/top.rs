@@ -60,6 +60,28 @@ fn snapshot(folder: &Path, arguments: &[&str]) -> Value {
     }
 }
 
+/// Runs what it is given on a terminal of 30 lines, presses `q` once a kernel is shown, and prints what the terminal got.
+const ON_A_TERMINAL: &str = r#"
+import fcntl, os, pty, select, struct, subprocess, sys, termios, time
+ours, theirs = pty.openpty()
+fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 30, 100, 0, 0))
+before = termios.tcgetattr(theirs)
+process = subprocess.Popen(sys.argv[1:], stdin=theirs, stdout=theirs, stderr=theirs, start_new_session=True)
+seen, left, begun = b"", False, time.time()
+while process.poll() is None and time.time() - begun < 120:
+    if select.select([ours], [], [], 0.2)[0]:
+        seen += os.read(ours, 65536)
+    if b"gather" in seen and not left:
+        left = True
+        os.write(ours, b"q")
+process.kill()
+while select.select([ours], [], [], 0.2)[0]:
+    seen += os.read(ours, 65536)
+sys.stdout.buffer.write(seen)
+print("\nmodes kept" if termios.tcgetattr(theirs) == before else "\nmodes lost")
+sys.exit(process.wait())
+"#;
+
 #[test]
 fn a_program_that_runs_is_shown() {
     let folder = work_folder("top");
@@ -89,6 +111,16 @@ fn a_program_that_runs_is_shown() {
     for part in ["WARPLINE ", "launches", "  gather", "  sweep", "of the ring", "memory: analysis"] {
         assert!(text.stdout.contains(part), "{part}: {}", text.stdout);
     }
+    // On a terminal, which is as before when `q` was pressed, while the program goes on.
+    let mut command = Command::new("python3");
+    command.args(["-c", ON_A_TERMINAL]).arg(warpline()).args(["top", &pid]);
+    command.env("XDG_RUNTIME_DIR", folder.join("runtime")).env("TERM", "xterm");
+    let drawn = run(&mut command, &folder, "terminal");
+    assert!(drawn.status.success(), "{}", drawn.describe());
+    for part in ["\x1b[?1049h", "WARPLINE ", "gather", "q leaves", "\x1b[?1049l", "modes kept"] {
+        assert!(drawn.stdout.contains(part), "{part:?}: {}", drawn.stdout);
+    }
+    assert!(running.0.try_wait().unwrap().is_none());
     // A file by its name, which a link is not.
     let file = folder.join("runtime/warpline").join(format!("{pid}.json"));
     assert_eq!(std::fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);

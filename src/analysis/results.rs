@@ -355,6 +355,8 @@ pub struct Analysis {
     pub conflicts: Option<(Vec<Conflict>, RaceCheck)>,
     /// Launches that are in the trace and not in the figures.
     pub left_out: Vec<LeftOut>,
+    /// By number of the model and kernel: launches of whose blocks some have no records and took turns as others did.
+    pub assumed_turns: BTreeMap<(usize, u32), u64>,
     /// Of a run with a budget: figures of the whole run and of each kernel's part, estimated.
     pub whole: Option<WholeRuns>,
     /// What was given up for want of memory.
@@ -394,6 +396,7 @@ impl Analysis {
             counted: false,
             conflicts: None,
             left_out: Vec::new(),
+            assumed_turns: BTreeMap::new(),
             given_up: Vec::new(),
             whole: None,
             bytes: 0,
@@ -407,6 +410,7 @@ impl Analysis {
     /// (from 1; the first model's own is 0).
     pub fn add_model(&mut self, number: usize, other: &Analysis) {
         self.left_out.extend(other.left_out.iter().map(|left| LeftOut { model: number, ..left.clone() }));
+        self.assumed_turns.extend(other.assumed_turns.iter().map(|(&(_, kernel), &count)| ((number, kernel), count)));
         let only = |counters: &Counters| {
             let mut traffic = vec![Traffic::default(); number + 1];
             traffic[number] = counters.traffic.first().copied().unwrap_or_default();

@@ -218,30 +218,35 @@ impl Reorder {
         Ok(requests)
     }
 
-    /// Deals a launch out again, batch by batch.
+    /// Deals a launch out again, batch by batch; whether blocks without records were given the turns of others.
     ///
     /// # Errors
     /// Those of `out`.
-    pub fn finish<E>(&mut self, launch: LaunchId, mut out: impl FnMut(&[u8]) -> Result<(), E>) -> Result<(), E> {
-        let Some(taken) = self.launches.remove(&launch) else { return Ok(()) };
+    pub fn finish<E>(&mut self, launch: LaunchId, mut out: impl FnMut(&[u8]) -> Result<(), E>) -> Result<bool, E> {
+        let Some(taken) = self.launches.remove(&launch) else { return Ok(false) };
         if taken.streams.is_empty() {
-            return Ok(());
+            return Ok(false);
         }
         let slots = (taken.shape.slots_per_sm() * taken.shape.sms) as usize;
         if taken.sampled
             && (taken.original.slots_per_sm, taken.original.slots as usize) == (taken.shape.slots_per_sm(), slots)
         {
             // It has its order already, which the blocks without records took part in.
-            return if taken.bytes.is_empty() { Ok(()) } else { out(&taken.bytes) };
+            if !taken.bytes.is_empty() {
+                out(&taken.bytes)?;
+            }
+            return Ok(false);
         }
         let dealt = taken.dealt();
         let blocks = dealt.as_ref().map_or(taken.shape.blocks, |blocks| blocks.len() as u64);
         let shape = Shape { blocks, ..taken.shape };
         let stands = taken.sampled.then(|| taken.recorded());
+        let assumed = stands.as_ref().is_some_and(|recorded| (recorded.len() as u64) < blocks);
         let mut dealer =
             Dealer { taken: &taken, dealt, stands, slots: vec![Place::default(); slots], batch: Vec::new(), out };
         schedule::run(&shape, &mut dealer)?;
-        dealer.hand_on()
+        dealer.hand_on()?;
+        Ok(assumed)
     }
 }
 
@@ -488,17 +493,17 @@ mod tests {
     }
 
     /// Puts a launch of which a share was recorded into the order of a device.
-    fn reordered(from: &Device, to: Device, recorded: &Launch, trace: &[u8]) -> Vec<u8> {
+    fn reordered(from: &Device, to: Device, recorded: &Launch, trace: &[u8]) -> (Vec<u8>, bool) {
         let mut reorder = Reorder::new(to, Stated::default());
         let original = LaunchShape::new(recorded, module(), 0, from).unwrap();
         reorder.launch(&mut recorded.clone(), original, &[]).unwrap();
         reorder.batch(0, trace).unwrap();
         let mut got = Vec::new();
-        let Ok(()) = reorder.finish(0, |items| {
+        let Ok(assumed) = reorder.finish(0, |items| {
             got.extend_from_slice(items);
             Ok::<(), Infallible>(())
         });
-        got
+        (got, assumed)
     }
 
     #[test]
@@ -510,7 +515,7 @@ mod tests {
         let recorded = Launch { block_share: 4, ..launch(&from, 99, 64) };
         let trace = produce_share(&programs, &from, &recorded, 4);
         let want = produce_share(&programs, &to, &launch(&to, 99, 64), 4);
-        assert_eq!(reordered(&from, to, &recorded, &trace), want);
+        assert_eq!(reordered(&from, to, &recorded, &trace), (want, true));
     }
 
     #[test]
@@ -520,7 +525,7 @@ mod tests {
         let programs = [vec![Step::Load(4096)], vec![Step::Load(8192), Step::Barrier, Step::Load(4096), Step::Load(0)]];
         let recorded = Launch { block_share: 3, ..launch(&device, 50, 64) };
         let trace = produce_share(&programs, &device, &recorded, 3);
-        assert_eq!(reordered(&device, device.clone(), &recorded, &trace), trace);
+        assert_eq!(reordered(&device, device.clone(), &recorded, &trace), (trace.clone(), false));
     }
 
     fn step() -> impl Strategy<Value = Step> {
@@ -544,7 +549,7 @@ mod tests {
             reorder.launch(&mut event, original, &[]).unwrap();
             reorder.batch(0, &trace).unwrap();
             let mut got = Vec::new();
-            let Ok(()) = reorder.finish(0, |items| { got.extend_from_slice(items); Ok::<(), Infallible>(()) });
+            let Ok(_) = reorder.finish(0, |items| { got.extend_from_slice(items); Ok::<(), Infallible>(()) });
             // A launch without requests has nothing to deal out.
             if Items::new(&trace).any(|item| matches!(item, Ok(Item::Turn { .. }))) {
                 prop_assert_eq!(got, want);

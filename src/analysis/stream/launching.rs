@@ -271,12 +271,15 @@ impl Analyzer {
         if let Some(reorder) = &mut self.reorder {
             let (following, map) = (&mut self.following, &self.memory.map);
             let watch = &mut self.watch;
-            reorder.finish(launch, |items| {
+            let assumed = reorder.finish(launch, |items| {
                 if let Some(watch) = watch {
                     watch.batch(&open.shape, open.event.path, items, map);
                 }
                 following.batch(launch, items)
             })?;
+            if assumed {
+                *self.analysis.assumed_turns.entry((0, open.shape.kernel)).or_default() += 1;
+            }
         }
         if let Some(watch) = &mut self.watch {
             watch.end(launch);

@@ -78,6 +78,12 @@ fn is_little(branch: &Branch) -> bool {
     !branch.instructions.is_empty() && branch.instructions.iter().zip(lanes).all(short)
 }
 
+/// Whether each of two sides or more is long: no lane is idle for want of work, they wait for those on the other side.
+fn works_on_both_sides(branch: &Branch) -> bool {
+    let long = |issued: &&u64| **issued > LITTLE.saturating_mul(branch.divergent);
+    branch.instructions.iter().filter(long).count() >= 2
+}
+
 /// Lanes that leave here miss what the others still do, far more than the branch's own sides: it is the way out of a loop.
 fn leaves_loop(branch: &Branch) -> bool {
     is_little(branch) && branch.idle_lane_slots > branch.divergent.saturating_mul(4 * LITTLE * 32)
@@ -211,6 +217,7 @@ fn draft(context: &Context<'_>, kernel: &Kernel, branch: &Branch) -> Option<Draf
     let little = !is_loop && is_little(branch);
     let few = fewest <= FEW_LANES.saturating_mul(branch.divergent);
     let number = number_of_thread(context, kernel, branch);
+    let both = works_on_both_sides(branch);
     let cure = if is_loop && seldom {
         "only some iterations leave lanes idle, as the last one of elements that are no multiple of 32 or of the block's threads: let what the threads \
          share in an iteration be such a multiple (a block of another size, padded data), or give idle threads a part of another's work"
@@ -220,7 +227,7 @@ fn draft(context: &Context<'_>, kernel: &Kernel, branch: &Branch) -> Option<Draf
     } else if is_election(context, branch) {
         "one lane of each group does this part for the others, which wait for it: as few groups as can be (one a warp) and no more in it than the \
          one operation, as an atomic one; what does not need to be there goes before or behind it, where all lanes work"
-    } else if number == Some(Number::Interleaved) {
+    } else if number == Some(Number::Interleaved) && !both {
         "the thread's number decides here so that working and idle threads alternate: number those that work from 0 on, as `threadIdx.x < n` \
          instead of every second one, so that whole warps work and whole warps are done"
     } else if little {
@@ -235,7 +242,7 @@ fn draft(context: &Context<'_>, kernel: &Kernel, branch: &Branch) -> Option<Draf
     } else if few {
         "one lane or a few do this part while the others wait: spread it over the warp (shuffles, one element per lane), or let another \
          warp or kernel do it"
-    } else if number.is_some() {
+    } else if number.is_some() && !both {
         "the thread's number decides here, compared with a bound that leaves less than a warp or changes from step to step: give the threads \
          that are left out elements of their own (fewer threads with several elements each, several rows or columns a warp)"
     } else {

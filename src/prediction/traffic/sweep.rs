@@ -20,8 +20,8 @@ pub(super) struct Sweep {
     /// Largest first.
     strides: Vec<i64>,
     order: Vec<u32>,
-    /// In an order in which boxes that agree from a stride on lie beside each other.
-    ordered: (Vec<(i64, i64)>, Vec<(i64, i64)>),
+    /// Bytes and multiples in an order in which boxes that agree from a stride on lie beside each other.
+    ordered: (Intervals, Intervals),
     /// By box and stride: the first box that has the same smaller strides.
     classes: Vec<u32>,
     /// Where in a piece the runs may start.
@@ -29,6 +29,9 @@ pub(super) struct Sweep {
     shift: u32,
     levels: Vec<Level>,
 }
+
+/// First and last of ranges.
+type Intervals = Vec<(i64, i64)>;
 
 /// What is needed of a stride.
 #[derive(Debug, Default)]

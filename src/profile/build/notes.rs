@@ -127,6 +127,29 @@ pub(super) fn of_parted_lanes(profile: &Profile) -> Vec<String> {
     places.into_iter().map(each).collect()
 }
 
+/// Says of which launches the order of blocks on a model's SMs is assumed in part, by kernel.
+pub(super) fn of_assumed_turns(analysis: &Analysis, models: &[String]) -> Vec<String> {
+    let line = |(&(model, kernel), launches): (&(usize, u32), &u64)| {
+        format!(
+            "{}: in {launches} launch{} of {} blocks without records were taken to last as long as those before them that have \
+             some, so where blocks ran is assumed in part",
+            models.get(model).map_or("?", String::as_str),
+            if *launches == 1 { "" } else { "es" },
+            short_name(analysis, kernel),
+        )
+    };
+    analysis.assumed_turns.iter().map(line).collect()
+}
+
+/// A kernel's name without its parameters.
+fn short_name(analysis: &Analysis, kernel: u32) -> &str {
+    let found = analysis.kernels.get(kernel as usize).and_then(|kernel| {
+        let module = analysis.modules.get(&kernel.module)?;
+        module.table.functions[kernel.function as usize].name.split('(').next()
+    });
+    found.unwrap_or("?")
+}
+
 /// Says which launches some model's figures lack, by kernel and reason.
 pub(super) fn of_left_out(analysis: &Analysis, models: &[String]) -> Vec<String> {
     let mut groups: BTreeMap<(usize, u32, &str), Vec<u64>> = BTreeMap::new();
@@ -134,13 +157,10 @@ pub(super) fn of_left_out(analysis: &Analysis, models: &[String]) -> Vec<String>
         groups.entry((left.model, left.kernel, &left.why)).or_default().push(left.launch);
     }
     let line = |((model, kernel, why), launches): ((usize, u32, &str), Vec<u64>)| {
-        let name = analysis.kernels.get(kernel as usize).and_then(|kernel| {
-            let module = analysis.modules.get(&kernel.module)?;
-            Some(module.table.functions[kernel.function as usize].name.split('(').next().unwrap_or_default())
-        });
+        let name = short_name(analysis, kernel);
         let what = match launches[..] {
-            [one] => format!("launch {one} of {}", name.unwrap_or("?")),
-            _ => format!("{} launches of {}", launches.len(), name.unwrap_or("?")),
+            [one] => format!("launch {one} of {name}"),
+            _ => format!("{} launches of {name}", launches.len()),
         };
         format!("{}: {what} left out, {why}", models.get(model).map_or("?", String::as_str))
     };
