@@ -8,16 +8,15 @@
 
 use super::capacity::Capacity;
 use super::curves;
+use super::flow::{Flow, LINE, SECTOR};
 use super::replay::{Counted, Replay, golden, replay};
-use super::volumes::{Affine, Blocks, Family, Footprints, Union, boxes};
+use super::volumes::{Affine, Blocks, Family, Footprints, boxes};
 use crate::hierarchy::HierarchyConfig;
 use crate::prediction::classes::{Class, classes};
 use crate::prediction::form::{Bounds, Truth, block, gcd};
 use crate::prediction::launch::Launch;
 
-/// Bytes of the pieces that unions are counted in: sectors, and lines, of which caches hold whole ones.
-pub(super) const SECTOR: i64 = 32;
-pub(super) const LINE: i64 = 128;
+/// Bytes of a word, the least that a store fills.
 const WORD: i64 = 4;
 /// The share of stored sectors that are not stored whole below which they are taken for the ends of rows.
 const EDGES: f64 = 0.02;
@@ -111,24 +110,7 @@ pub fn traffic(
     found
 }
 
-pub(super) struct Flow<'a> {
-    accesses: &'a [Affine],
-    pub(super) footprints: Footprints<'a>,
-    pub(super) launch: &'a Launch,
-    bounds: &'a Bounds,
-    pub(super) capacity: &'a Capacity,
-    hierarchy: &'a HierarchyConfig,
-}
-
 impl Flow<'_> {
-    pub(super) fn union(&self, wanted: impl Fn(&Family) -> bool, boxes: &[Blocks], grain: i64) -> Union {
-        self.footprints.union(wanted, boxes, grain)
-    }
-
-    pub(super) fn loads(&self, boxes: &[Blocks], grain: i64) -> Union {
-        self.union(|family| family.loads, boxes, grain)
-    }
-
     /// Counts what goes from L2 to L1, and returns what a replay of some blocks counted.
     fn first_level(&self, requested: Requested, found: &mut Traffic) -> Counted {
         let Requested { loaded, lines, .. } = requested;

@@ -3,6 +3,7 @@
 pub mod caches;
 pub mod capacity;
 pub mod curves;
+mod flow;
 mod lattice;
 mod replay;
 mod sweep;

@@ -3,8 +3,8 @@
 //! What it shares with a window of earlier runs only grows with the window. So where two windows share as much, those between them
 //! do, and need no count: of a stencil, only the windows that reach a row or a plane back are looked at.
 
-use super::caches::{Flow, LINE, SECTOR};
 use super::curves;
+use super::flow::{Flow, LINE, SECTOR};
 use super::volumes::{Family, boxes};
 
 /// Footprint over capacity from which nothing is taken to be left of what was touched before.
