@@ -432,7 +432,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig { cases: 600, ..ProptestConfig::default() })]
         #[test]
-        fn level_1_agrees((line_bytes, sector_bytes) in geometry(), sets_log in 0u32..3, ways in prop_oneof![1u32..6, 30u32..40], policy in 0usize..3,
+        fn level_1_agrees(one_sm in any::<bool>(), (line_bytes, sector_bytes) in geometry(), sets_log in 0u32..3, ways in prop_oneof![1u32..6, 30u32..40], policy in 0usize..3,
                           hashed in any::<bool>(), store in 0usize..4, atomics_miss in any::<bool>(),
                           requests in prop::collection::vec((0usize..2, route(), piece()), 1..150)) {
             let store = [StorePolicy::Evict, StorePolicy::Update, StorePolicy::Allocate, StorePolicy::AllocateBytes][store];
@@ -444,11 +444,12 @@ mod tests {
                 atomics: if atomics_miss { Atomics::Miss } else { Atomics::Bypass },
             };
             let lines = ways << sets_log;
-            let mut fast = Level1::new(&config, lines);
-            fast.resize(2);
+            let mut fast = if one_sm { Level1::of_one_sm(&config, lines) } else { Level1::new(&config, lines) };
+            fast.resize(if one_sm { 1 } else { 2 });
             let mut sms = [SlowL1::new(&config, lines), SlowL1::new(&config, lines)];
             let mut dense = DenseLines::default();
             for (sm, route, piece) in requests {
+                let sm = if one_sm { 0 } else { sm };
                 let slow = &mut sms[sm];
                 let piece = if route.is_load() { Piece { bytes: bytes_of(piece.sectors), ..piece } } else { piece };
                 let number = dense.number(piece.line).unwrap();

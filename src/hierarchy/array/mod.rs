@@ -2,6 +2,7 @@
 
 mod finder;
 mod full_cache;
+mod indexed_cache;
 mod line_cache;
 mod order;
 mod partial;
@@ -14,6 +15,7 @@ mod sector_cache;
 
 pub(super) use finder::{EMPTY, MOST_HASHED, MOST_SCANNED};
 pub(super) use full_cache::{FullCache, One};
+pub(super) use indexed_cache::IndexedCache;
 pub use line_cache::Evicted;
 pub(super) use line_cache::{LineCache, LookupOrAllocate, ResidentLine};
 pub(super) use order::WAYS;

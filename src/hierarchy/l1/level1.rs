@@ -6,7 +6,7 @@ use super::request::{L1Outcome, Route};
 use super::rules::{L1Rules, NextLevel, OneSm};
 use super::writers::Writers;
 use crate::geometry::sectors::{bytes_of, count};
-use crate::hierarchy::array::{FullCache, LineCache, Replacement, SectorCache};
+use crate::hierarchy::array::{FullCache, IndexedCache, LineCache, Replacement, SectorCache};
 use crate::hierarchy::coalesce::Piece;
 use crate::hierarchy::config::L1Config;
 use crate::hierarchy::dense::DenseLines;
@@ -26,6 +26,8 @@ pub struct Level1 {
 enum Kind {
     /// A set to an SM.
     Full(FullCache),
+    /// One SM's, with a table of all lines.
+    Indexed(IndexedCache),
     General {
         config: Box<L1Config>,
         ways: u32,
@@ -61,11 +63,7 @@ impl Level1 {
     /// Empty caches with `lines` lines each (see [`L1Config::lines`]).
     pub fn new(config: &L1Config, lines: u32) -> Level1 {
         let ways = (lines / config.sets).max(1);
-        let full = config.sets == 1
-            && config.tags_per_line.is_none()
-            && config.read_only_bytes.is_none()
-            && FullCache::fits(ways, &config.replacement);
-        let kind = if full {
+        let kind = if plain(config) && FullCache::fits(ways, &config.replacement) {
             Kind::Full(FullCache::new(0, ways, &config.replacement))
         } else {
             Kind::General { config: Box::new(config.clone()), ways, sms: Vec::new() }
@@ -73,11 +71,24 @@ impl Level1 {
         Level1 { rules: L1Rules::new(config), kind, by_sm: BySm::default(), writers: Writers::default() }
     }
 
+    /// An empty cache of a single SM, number 0, with `lines` lines. It takes two bytes for each line that any request names, and
+    /// is quick where these are few.
+    pub fn of_one_sm(config: &L1Config, lines: u32) -> Level1 {
+        let mut level = Level1::new(config, lines);
+        let ways = (lines / config.sets).max(1);
+        if plain(config) && IndexedCache::fits(ways, &config.replacement) {
+            level.kind = Kind::Indexed(IndexedCache::new(1, ways, &config.replacement));
+        }
+        level.resize(1);
+        level
+    }
+
     /// Makes room for so many SMs.
     #[inline]
     pub fn resize(&mut self, count: u32) {
         match &mut self.kind {
             Kind::Full(cache) => cache.resize(count),
+            Kind::Indexed(_) => {}
             Kind::General { sms, .. } => sms.resize_with(count as usize, || None),
         }
     }
@@ -86,6 +97,7 @@ impl Level1 {
     pub fn clear(&mut self) {
         match &mut self.kind {
             Kind::Full(cache) => cache.clear(),
+            Kind::Indexed(cache) => cache.clear(),
             Kind::General { sms, .. } => {
                 for sm in sms.iter_mut().flatten() {
                     sm.cache.clear();
@@ -127,6 +139,9 @@ impl Level1 {
         match &mut self.kind {
             Kind::Full(cache) => OneSm { rules: &self.rules, cache, read_only: None, first_set: sm }
                 .serve(route, piece, number, &mut out),
+            Kind::Indexed(cache) => {
+                OneSm { rules: &self.rules, cache, read_only: None, first_set: 0 }.serve(route, piece, number, &mut out)
+            }
             Kind::General { config, ways, sms } => {
                 let General { cache, read_only } = sms[sm as usize].get_or_insert_with(|| General::new(config, *ways));
                 let read_only = read_only.as_mut();
@@ -134,6 +149,28 @@ impl Level1 {
             }
         }
     }
+}
+
+impl Level1 {
+    /// Serves loads of SM 0, given with the dense numbers of their lines; calls `missed` with the sectors that are not there.
+    #[inline(always)]
+    pub fn load_all(&mut self, pieces: impl Iterator<Item = (Piece, u32)>, mut missed: impl FnMut(u32)) {
+        if let Kind::Indexed(cache) = &mut self.kind {
+            for (piece, number) in pieces {
+                let one = OneSm { rules: &self.rules, cache: &mut *cache, read_only: None, first_set: 0 };
+                one.serve(Route::Load, &piece, number, &mut |wanted: L2Access| missed(wanted.sectors.count_ones()));
+            }
+        } else {
+            for (piece, number) in pieces {
+                self.serve(0, Route::Load, &piece, number, |wanted| missed(wanted.sectors.count_ones()));
+            }
+        }
+    }
+}
+
+/// Whether an SM's cache is one set of lines with data sectors of their own.
+fn plain(config: &L1Config) -> bool {
+    config.sets == 1 && config.tags_per_line.is_none() && config.read_only_bytes.is_none()
 }
 
 /// Where what a piece asks for goes.
@@ -277,6 +314,9 @@ fn serve_one(rules: &L1Rules, kind: &mut Kind, piece: &Piece, mut exit: Exit<'_>
     match kind {
         Kind::Full(cache) => {
             OneSm { rules, cache, read_only: None, first_set: u32::from(sm) }.serve(route, piece, number, &mut exit)
+        }
+        Kind::Indexed(cache) => {
+            OneSm { rules, cache, read_only: None, first_set: 0 }.serve(route, piece, number, &mut exit)
         }
         Kind::General { config, ways, sms } => {
             let General { cache, read_only } = sms[usize::from(sm)].get_or_insert_with(|| General::new(config, *ways));

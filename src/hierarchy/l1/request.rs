@@ -1,7 +1,7 @@
 //! The ways of a request through L1, and what it makes of it.
 
 /// How L1 treats a request.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Route {
     /// A load that is cached.
     Load,

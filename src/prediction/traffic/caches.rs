@@ -132,7 +132,7 @@ impl Flow<'_> {
         found.l1_oversubscription = self.l1_oversubscription();
         let Replay { counted, by_access, blocks, whole, left_out } = self.replay(lines / blocks);
         found.replayed = Replayed { blocks: blocks.len() as u64, left_out };
-        if counted.loaded == 0.0 {
+        if counted.loaded == 0 {
             return counted;
         }
         // Misses up to what the blocks load at all are first ones, what goes beyond is loaded again.
@@ -140,8 +140,9 @@ impl Flow<'_> {
         let own: f64 = if whole { blocks.iter().map(sectors).sum() } else { 0.0 };
         let missed = match own > 0.0 {
             true => {
-                let beyond = (counted.missed - own).max(0.0) / (counted.loaded - own).max(1.0);
-                distinct * (counted.missed / own).min(1.0) + again * beyond.min(1.0)
+                let (missed, loaded) = (counted.missed as f64, counted.loaded as f64);
+                let beyond = (missed - own).max(0.0) / (loaded - own).max(1.0);
+                distinct * (missed / own).min(1.0) + again * beyond.min(1.0)
             }
             false => by_access.iter().zip(self.accesses).map(|(one, access)| access.sectors * one.missed_share()).sum(),
         };
@@ -163,8 +164,14 @@ impl Flow<'_> {
     }
 
     fn replay(&self, pieces_of_block: f64) -> Replay {
+        let l2_lines = if self.loops() { self.l2_lines_of_sm() } else { 1 };
+        let levels = (self.capacity, l2_lines);
+        replay(self.accesses, self.launch, self.bounds, self.hierarchy, levels, pieces_of_block)
+    }
+
+    /// Lines of L2 that an SM has as its share: SMs that load the same share it in L2, too.
+    fn l2_lines_of_sm(&self) -> u32 {
         let Capacity { sms, resident, .. } = *self.capacity;
-        // SMs that load the same share it in L2, too.
         let blocks = self.launch.blocks();
         let wave = (sms * resident).min(blocks);
         let first = blocks.div_ceil(wave) / 2 * wave;
@@ -178,9 +185,12 @@ impl Flow<'_> {
         let used = sms.min(end - first);
         let alone = (of_sm(used / 3) + of_sm(2 * used / 3)) / 2.0;
         let share = if together > 0.0 { (alone / together).min(1.0) } else { 1.0 };
-        let l2_lines = (self.capacity.l2 / LINE as f64 * share).clamp(1.0, MOST_L2_LINES) as u32;
-        let levels = (self.capacity, l2_lines);
-        replay(self.accesses, self.launch, self.bounds, self.hierarchy, levels, pieces_of_block)
+        (self.capacity.l2 / LINE as f64 * share).clamp(1.0, MOST_L2_LINES) as u32
+    }
+
+    /// Whether some access is in a loop.
+    fn loops(&self) -> bool {
+        self.accesses.iter().any(|access| !access.counters.is_empty())
     }
 
     /// A block of each kind, by how much of it is cut, and how many there are.
@@ -245,11 +255,11 @@ impl Flow<'_> {
         found.l2_oversubscription = self.union(|_| true, &own, LINE).sectors * LINE as f64 / self.capacity.l2;
         found.wave_pages = self.union(|_| true, &own, 2 << 20).sectors;
         // Blocks of a wave walk their loops side by side; without loops those that start earlier are ahead.
-        let loops = self.accesses.iter().any(|access| !access.counters.is_empty());
+        let loops = self.loops();
         // Requests of a run to the same sector find it, unless what comes between is more than L2 holds. Loops are replayed; without
         // any it is for the most part SMs that share what they load at a time.
-        let again = match loops && counted.asked_again > 0.0 {
-            true => counted.lost_again / counted.asked_again,
+        let again = match loops && counted.asked_again > 0 {
+            true => counted.lost_again as f64 / counted.asked_again as f64,
             false => curves::WITHIN.at(found.l2_oversubscription),
         };
         let run = if loops { wave } else { (wave / RUNS).max(1) };

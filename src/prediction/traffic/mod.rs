@@ -1,5 +1,6 @@
 //! From footprints to traffic: volumes of blocks and waves, and what the caches keep of them.
 
+mod box_order;
 pub mod caches;
 pub mod capacity;
 pub mod curves;

@@ -4,6 +4,7 @@
 //! strides is counted once. Boxes that differ in the strides before it alone are one for what follows: of a stencil's
 //! neighbours along planes, one is left within a plane.
 
+use super::box_order::BoxOrder;
 use crate::prediction::form::gcd;
 
 /// Answers that are kept of each stride.
@@ -19,7 +20,9 @@ pub(super) struct Sweep {
     pub(super) multiples: Vec<(i64, i64)>,
     /// Largest first.
     strides: Vec<i64>,
-    order: Vec<u32>,
+    order: BoxOrder,
+    /// All boxes.
+    all: Vec<u32>,
     /// Bytes and multiples in an order in which boxes that agree from a stride on lie beside each other.
     ordered: (Intervals, Intervals),
     /// By box and stride: the first box that has the same smaller strides.
@@ -61,22 +64,17 @@ impl Sweep {
         self.strides.clear();
         self.strides.extend_from_slice(strides);
         let row = |cell: u32| &self.multiples[cell as usize * levels..(cell as usize + 1) * levels];
-        self.order.clear();
-        self.order.extend(0..self.bytes.len() as u32);
-        // Boxes that agree from a stride on lie beside each other, whatever the stride.
-        self.order.sort_unstable_by(|&one, &other| {
-            let bytes = self.bytes[one as usize].cmp(&self.bytes[other as usize]);
-            bytes.then_with(|| row(one).iter().rev().cmp(row(other).iter().rev()))
-        });
+        self.order.sort(&self.bytes, &self.multiples, levels);
+        let order = &self.order.numbers;
         let (bytes, multiples) = &mut self.ordered;
         bytes.clear();
         multiples.clear();
         self.classes.clear();
-        for (at, &cell) in self.order.iter().enumerate() {
+        for (at, &cell) in order.iter().enumerate() {
             bytes.push(self.bytes[cell as usize]);
             multiples.extend_from_slice(row(cell));
             // From how many of the smaller strides on it agrees with the box before.
-            let alike = match at.checked_sub(1).map(|before| self.order[before]) {
+            let alike = match at.checked_sub(1).map(|before| order[before]) {
                 Some(before) if bytes[at - 1] == bytes[at] => {
                     let equal =
                         row(before).iter().rev().zip(row(cell).iter().rev()).take_while(|(one, two)| one == two);
@@ -103,11 +101,11 @@ impl Sweep {
             level.sets.clear();
             level.known.clear();
         }
-        let mut all = std::mem::take(&mut self.order);
+        let mut all = std::mem::take(&mut self.all);
         all.clear();
         all.extend(0..self.bytes.len() as u32);
         let found = self.count(&all, 0);
-        self.order = all;
+        self.all = all;
         found
     }
 

@@ -6,79 +6,125 @@
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::collections::binary_heap::PeekMut;
 use std::ops::Range;
-use std::rc::Rc;
 
 use crate::simd::processor;
 
-/// Turns that each warp of a block takes.
-pub type Turns = Rc<Vec<u32>>;
+/// A place among the turns of an SM.
+#[derive(Clone, Copy)]
+struct Position {
+    rotation: u64,
+    slot: usize,
+}
+
+impl Position {
+    /// Bits of a slot's number.
+    const SLOT: u32 = 20;
+
+    /// Rotations in which a slot has had its turn before this one.
+    #[inline(always)]
+    fn rotations(self, slot: usize) -> u64 {
+        self.rotation + u64::from(slot < self.slot)
+    }
+
+    /// A number that grows with it.
+    #[inline(always)]
+    fn packed(self) -> u64 {
+        self.rotation << Self::SLOT | self.slot as u64
+    }
+
+    #[inline(always)]
+    fn unpacked(packed: u64) -> Position {
+        Position { rotation: packed >> Self::SLOT, slot: (packed & ((1 << Self::SLOT) - 1)) as usize }
+    }
+}
+
+/// Where no block runs.
+const NEVER: u64 = u64::MAX;
 
 /// An SM's warps, in the order of its slots.
 struct Dealing {
-    /// Turns that are left by slot; 0 is an empty slot.
-    left: Vec<u32>,
-    /// Slot that has the next turn.
-    next: usize,
-    /// How often the turn came past the first slot.
-    rotation: u64,
+    warps: usize,
+    /// By slot: the rotations that are over once its warp has had its last turn.
+    over: Vec<u64>,
+    /// By place: its block's last turn, packed, or [`NEVER`].
+    ends: Vec<u64>,
+    /// The next turn.
+    now: Position,
+    /// Turns dealt before it, and as if warps that came later had had theirs from the beginning: only differences matter.
+    dealt: u64,
     /// Steps that went by.
     time: u64,
-    /// By place: rotation and slot of its block's last turn.
-    ends: Vec<Option<(u64, usize)>>,
+    /// The last turn of the block that ends first, and what is dealt once it is over.
+    first: Option<(Position, u64)>,
 }
 
 impl Dealing {
     fn new(resident: usize, warps: usize) -> Dealing {
-        Dealing { left: vec![0; resident * warps], next: 0, rotation: 0, time: 0, ends: vec![None; resident] }
+        Dealing {
+            warps,
+            over: vec![0; resident * warps],
+            ends: vec![NEVER; resident],
+            now: Position { rotation: 0, slot: 0 },
+            dealt: 0,
+            time: 0,
+            first: None,
+        }
     }
 
     /// A block whose warps take so many turns begins at a place.
     #[inline(always)]
     fn start(&mut self, place: usize, turns: &[u32]) {
-        let first = place * turns.len();
-        self.left[first..first + turns.len()].copy_from_slice(turns);
-        let last = turns.iter().enumerate().map(|(warp, &turns)| {
-            let slot = first + warp;
-            (self.rotation + u64::from(slot < self.next) + u64::from(turns) - 1, slot)
+        let first = place * self.warps;
+        let mut last = 0;
+        for (slot, (over, &turns)) in (first..).zip(self.over[first..].iter_mut().zip(turns)) {
+            let had = self.now.rotations(slot);
+            self.dealt += had - (*over).min(had);
+            *over = had + u64::from(turns);
+            last = last.max(Position { rotation: *over - 1, slot }.packed());
+        }
+        self.ends[place] = last;
+    }
+
+    /// Looks for the block that ends first.
+    #[inline(always)]
+    fn look_ahead(&mut self) {
+        let end = self.ends.iter().fold(NEVER, |least, &end| least.min(end));
+        self.first = (end != NEVER).then(|| {
+            let end = Position::unpacked(end);
+            let sum = |slots: &[u64], most: u64| slots.iter().map(|&over| over.min(most)).sum::<u64>();
+            let (had, others) = self.over.split_at(end.slot + 1);
+            (end, sum(had, end.rotation + 1) + sum(others, end.rotation))
         });
-        self.ends[place] = last.max();
     }
 
-    /// The place whose block ends first, the slot of its last turn, and the turns dealt until then.
+    /// When the block that ends first does.
     #[inline(always)]
-    fn first_end(&self) -> Option<(usize, usize, u64)> {
-        let ends = self.ends.iter().enumerate().filter_map(|(place, end)| end.map(|end| (end, place)));
-        let ((_, slot), place) = ends.min()?;
-        let rounds = self.left[slot];
-        let sum = |slots: &[u32], most: u32| slots.iter().map(|&left| u64::from(left.min(most))).sum::<u64>();
-        let dealt = self.parts(slot).map(|(part, less)| sum(&self.left[part], rounds - less));
-        Some((place, slot, dealt.into_iter().sum()))
+    fn first_end(&self) -> Option<u64> {
+        self.first.map(|(_, dealt)| self.time + dealt - self.dealt)
     }
 
-    /// Deals turns until a slot has had its last one.
+    /// Deals turns until the block that ends first has had its last one; its place.
     #[inline(always)]
-    fn advance(&mut self, place: usize, slot: usize, dealt: u64) {
-        let rounds = self.left[slot];
-        for (part, less) in self.parts(slot) {
-            self.left[part].iter_mut().for_each(|left| *left -= (*left).min(rounds - less));
-        }
-        if let Some((rotation, _)) = self.ends[place].take() {
-            self.rotation = rotation + u64::from(slot + 1 == self.left.len());
-        }
-        self.next = (slot + 1) % self.left.len();
-        self.time += dealt;
+    fn advance(&mut self) -> Option<usize> {
+        let (end, dealt) = self.first?;
+        self.time += dealt - self.dealt;
+        self.dealt = dealt;
+        let place = end.slot / self.warps;
+        self.ends[place] = NEVER;
+        self.now = match end.slot + 1 == self.over.len() {
+            true => Position { rotation: end.rotation + 1, slot: 0 },
+            false => Position { slot: end.slot + 1, ..end },
+        };
+        Some(place)
     }
+}
 
-    /// Slots up to one in the order of turns, and those behind it, which have had a turn less by then.
-    #[inline(always)]
-    fn parts(&self, slot: usize) -> [(Range<usize>, u32); 3] {
-        let (next, count) = (self.next, self.left.len());
-        match slot >= next {
-            true => [(0..next, 1), (next..slot + 1, 0), (slot + 1..count, 1)],
-            false => [(0..slot + 1, 0), (slot + 1..next, 1), (next..count, 0)],
-        }
-    }
+/// How long blocks run.
+pub trait BlockTurns {
+    /// Turns that each warp of a block takes, at least one. Asked for block after block.
+    fn of(&mut self, block: u64) -> &[u32];
 }
 
 /// Deals some blocks out, those before them taken to be over; the blocks of each SM in `wanted`, in the order in which they start.
@@ -86,22 +132,22 @@ pub fn dealt(
     blocks: Range<u64>,
     (sms, resident): (u64, usize),
     warps: usize,
-    turns: impl FnMut(u64) -> Turns,
+    turns: &mut impl BlockTurns,
     wanted: &[u64],
 ) -> Vec<Vec<u64>> {
     processor::with_newer_instructions(Deal { blocks, sms, resident, warps, turns, wanted })
 }
 
-struct Deal<'a, F> {
+struct Deal<'a, T> {
     blocks: Range<u64>,
     sms: u64,
     resident: usize,
     warps: usize,
-    turns: F,
+    turns: &'a mut T,
     wanted: &'a [u64],
 }
 
-impl<F: FnMut(u64) -> Turns> processor::Job for Deal<'_, F> {
+impl<T: BlockTurns> processor::Job for Deal<'_, T> {
     type Output = Vec<Vec<u64>>;
 
     #[inline(always)]
@@ -116,7 +162,7 @@ fn deal(
     blocks: Range<u64>,
     (sms, resident): (u64, usize),
     warps: usize,
-    mut turns: impl FnMut(u64) -> Turns,
+    turns: &mut impl BlockTurns,
     wanted: &[u64],
 ) -> Vec<Vec<u64>> {
     let used = sms.min(blocks.end - blocks.start) as usize;
@@ -124,7 +170,7 @@ fn deal(
     let mut found = vec![Vec::new(); wanted.len()];
     let mut next = blocks.start;
     let mut start = |sm: usize, dealing: &mut Dealing, place: usize, block: u64| {
-        dealing.start(place, &turns(block));
+        dealing.start(place, turns.of(block));
         for (list, _) in found.iter_mut().zip(wanted).filter(|(_, wanted)| **wanted == sm as u64) {
             list.push(block);
         }
@@ -137,18 +183,22 @@ fn deal(
             }
         }
     }
+    all.iter_mut().for_each(Dealing::look_ahead);
     // SMs advance in step, and within a step in rising order.
-    let end_of = |sm: usize, dealing: &Dealing| {
-        dealing.first_end().map(|(place, slot, dealt)| Reverse((dealing.time + dealt, sm, place, slot, dealt)))
-    };
-    let mut ends: BinaryHeap<_> = all.iter().enumerate().filter_map(|(sm, dealing)| end_of(sm, dealing)).collect();
+    let ends = all.iter().enumerate().filter_map(|(sm, dealing)| Some(Reverse((dealing.first_end()?, sm))));
+    let mut ends: BinaryHeap<Reverse<(u64, usize)>> = ends.collect();
     while next < blocks.end {
-        let Some(Reverse((_, sm, place, slot, dealt))) = ends.pop() else { break };
+        let Some(mut top) = ends.peek_mut() else { break };
+        let sm = top.0.1;
         let dealing = &mut all[sm];
-        dealing.advance(place, slot, dealt);
+        let Some(place) = dealing.advance() else { break };
         start(sm, dealing, place, next);
         next += 1;
-        ends.extend(end_of(sm, dealing));
+        dealing.look_ahead();
+        match dealing.first_end() {
+            Some(time) => top.0.0 = time,
+            None => drop(PeekMut::pop(top)),
+        }
     }
     found
 }
@@ -191,6 +241,12 @@ mod tests {
         }
     }
 
+    impl BlockTurns for &[Vec<u32>] {
+        fn of(&mut self, block: u64) -> &[u32] {
+            &self[block as usize]
+        }
+    }
+
     proptest! {
         #[test]
         fn blocks_go_where_the_scheduler_puts_them(sms in 1u32..5, resident in 1u32..4,
@@ -202,7 +258,7 @@ mod tests {
             schedule::run(&shape, &mut counted).unwrap();
             let wanted: Vec<u64> = (0..u64::from(sms)).collect();
             let found = dealt(0..shape.blocks, (sms.into(), resident as usize), warps as usize,
-                |block| Rc::new(turns[block as usize].clone()), &wanted);
+                &mut turns.as_slice(), &wanted);
             for (sm, found) in found.iter().enumerate() {
                 let want: Vec<u64> = counted.started.iter().filter(|one| one.0 == sm as u32).map(|one| one.1).collect();
                 prop_assert_eq!(found, &want, "SM {}", sm);

@@ -9,6 +9,8 @@
 //! gets, [`requests`] knows the pieces of a warp's requests, [`sm`] deals turns to the warps of one SM, [`sample`] chooses SMs and
 //! adds up.
 
+mod code;
+mod counted;
 mod dealt;
 mod program;
 mod requests;
@@ -16,5 +18,5 @@ mod sample;
 mod sm;
 mod turns;
 
+pub use counted::Counted;
 pub use sample::{Replay, golden, replay};
-pub use sm::Counted;

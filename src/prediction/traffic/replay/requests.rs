@@ -16,16 +16,24 @@ type Pattern = u32;
 /// Factors of `threadIdx`, and by warp its pattern and the bytes from the block's first thread to the warp's.
 type Way = ([i64; 3], Vec<(Pattern, i64)>);
 
-/// What a request's pieces depend on.
+/// What the pieces of requests depend on, besides where they start in a line.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
-struct Kind {
+struct Shape {
     pattern: Pattern,
     mask: u32,
-    /// Where lane 0's address lies in its line.
-    within: u32,
     bytes: u32,
-    load: bool,
+    route: Route,
 }
+
+/// Number of a [`Shape`].
+#[derive(Clone, Copy, Default)]
+pub struct Kind(u32);
+
+/// Where the pieces of a request are, and how many.
+type Place = (u32, u32);
+
+/// Not taken apart so far.
+const UNKNOWN: Place = (0, u32::MAX);
 
 /// Pieces of requests: each kind is taken apart once, by the coalescer of a run.
 pub struct RequestPieces<'a> {
@@ -34,8 +42,9 @@ pub struct RequestPieces<'a> {
     patterns: FxHashMap<[i64; 32], Pattern>,
     distances: Vec<[i64; 32]>,
     warps: Vec<Way>,
-    /// First of the pieces, and how many.
-    known: FxHashMap<Kind, (u32, u32)>,
+    kinds: FxHashMap<Shape, Kind>,
+    /// By kind: its shape, and the pieces by where lane 0's address lies in its line.
+    places: Vec<(Shape, [Place; LINE as usize])>,
     pieces: Vec<Piece>,
     bytes: Vec<u8>,
 }
@@ -49,7 +58,8 @@ impl<'a> RequestPieces<'a> {
             patterns: FxHashMap::default(),
             distances: Vec::new(),
             warps: Vec::new(),
-            known: FxHashMap::default(),
+            kinds: FxHashMap::default(),
+            places: Vec::new(),
             pieces: Vec::new(),
             bytes: Vec::new(),
         }
@@ -80,33 +90,40 @@ impl<'a> RequestPieces<'a> {
         self.warps.len() - 1
     }
 
-    /// Pattern of a warp, and bytes from the block's first thread to the warp's.
-    pub fn warp(&self, way: usize, warp: u32) -> (Pattern, i64) {
-        self.warps[way].1[warp as usize]
+    /// Bytes from a block's first thread to a warp's.
+    pub fn first(&self, way: usize, warp: u32) -> i64 {
+        self.warps[way].1[warp as usize].1
     }
 
-    /// The pieces of a request of the lanes `mask` whose lane 0 has this address. Their lines are relative to that of lane 0,
-    /// modulo 2^64.
-    pub fn of(&mut self, pattern: Pattern, mask: u32, start: i64, bytes: u32, route: Route) -> &[Piece] {
-        let load = route.is_load();
+    /// The kind of a warp's requests of the lanes `mask`.
+    pub fn kind(&mut self, way: usize, warp: usize, mask: u32, bytes: u32, route: Route) -> Kind {
+        let shape = Shape { pattern: self.warps[way].1[warp].0, mask, bytes, route };
+        let places = &mut self.places;
+        *self.kinds.entry(shape).or_insert_with(|| {
+            places.push((shape, [UNKNOWN; LINE as usize]));
+            Kind(places.len() as u32 - 1)
+        })
+    }
+
+    /// The pieces of a request whose lane 0 has this address. Their lines are relative to that of lane 0, modulo 2^64.
+    #[inline(always)]
+    pub fn of(&mut self, kind: Kind, start: i64) -> &[Piece] {
         let within = start.rem_euclid(LINE);
-        let key = Kind { pattern, mask, within: within as u32, bytes, load };
-        let (from, count) = match self.known.get(&key) {
-            Some(found) => *found,
-            None => {
-                let found = self.take_apart(pattern, mask, within, bytes, route);
-                self.known.insert(key, found);
-                found
-            }
-        };
-        &self.pieces[from as usize..(from + count) as usize]
+        let mut place = self.places[kind.0 as usize].1[within as usize];
+        if place == UNKNOWN {
+            place = self.take_apart(kind, within);
+        }
+        &self.pieces[place.0 as usize..(place.0 + place.1) as usize]
     }
 
-    fn take_apart(&mut self, pattern: Pattern, mask: u32, within: i64, bytes: u32, route: Route) -> (u32, u32) {
+    #[cold]
+    fn take_apart(&mut self, kind: Kind, within: i64) -> Place {
+        let (Shape { pattern, mask, bytes, route }, places) = &mut self.places[kind.0 as usize];
+        let (mask, route) = (*mask, *route);
         let from = self.pieces.len() as u32;
         // In the middle of the address space, so that no lane's address wraps.
         const MIDDLE: u64 = 1 << 62;
-        let distances = &self.distances[pattern as usize];
+        let distances = &self.distances[*pattern as usize];
         let addresses: Vec<u64> = (0..32)
             .filter(|lane| mask >> lane & 1 == 1)
             .map(|lane| MIDDLE.wrapping_add_signed(within.wrapping_add(distances[lane as usize])))
@@ -119,10 +136,12 @@ impl<'a> RequestPieces<'a> {
                 Route::Store if self.hierarchy.whole_stores => Groups::WARP,
                 _ => self.hierarchy.coalescing,
             };
-            for piece in self.coalescer.pieces(&access, Width::solid(bytes), groups, !route.is_load()) {
+            for piece in self.coalescer.pieces(&access, Width::solid(*bytes), groups, !route.is_load()) {
                 self.pieces.push(Piece { line: piece.line.wrapping_sub(MIDDLE / LINE as u64), ..*piece });
             }
         }
-        (from, self.pieces.len() as u32 - from)
+        let place = (from, self.pieces.len() as u32 - from);
+        places[within as usize] = place;
+        place
     }
 }

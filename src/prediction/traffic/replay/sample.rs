@@ -2,9 +2,11 @@
 
 use std::ops::Range;
 
+use super::code::Code;
+use super::counted::Counted;
 use super::dealt::dealt;
 use super::requests::RequestPieces;
-use super::sm::{Code, Counted, Sm};
+use super::sm::Sm;
 use super::turns::WarpTurns;
 use crate::hierarchy::{DenseLines, HierarchyConfig};
 use crate::prediction::form::Bounds;
@@ -61,7 +63,7 @@ pub fn replay(
     let (window, warm) = window(launch.blocks(), capacity);
     let mut turns = WarpTurns::new(&code, capacity.turn);
     let warps = launch.warps() as usize;
-    let lists = dealt(window, (capacity.sms, resident as usize), warps, |block| turns.of(block), &wanted);
+    let lists = dealt(window, (capacity.sms, resident as usize), warps, &mut turns, &wanted);
     let none = Counted::default();
     let mut found = Replay {
         counted: none,

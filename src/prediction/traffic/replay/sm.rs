@@ -4,114 +4,18 @@ use std::rc::Rc;
 
 use rustc_hash::FxHashMap;
 
-use super::program::{Step, steps};
-use super::requests::RequestPieces;
+use super::code::{Code, changing, route};
+use super::counted::Counted;
+use super::program::Step;
+use super::requests::{Kind, RequestPieces};
 use crate::hierarchy::{DenseLines, HierarchyConfig, L1Config, L2Op, Level1, Piece, Replacement, Route, StorePolicy};
-use crate::prediction::classes::{lanes, masks};
+use crate::prediction::classes::masks;
 use crate::prediction::form::{Bounds, FIXED, Index, Truth, block};
-use crate::prediction::launch::Launch;
 use crate::prediction::traffic::volumes::Affine;
 use crate::simd::processor;
 
 /// Masks by condition, block and iteration that are kept.
 const MOST_MASKS: usize = 1 << 12;
-
-/// What was counted, in sectors.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Counted {
-    /// Of loads' requests.
-    pub loaded: f64,
-    /// Of these: not found in L1.
-    pub missed: f64,
-    /// Of these: not what the blocks that share the SM at a time asked L2 for the first time.
-    pub asked_again: f64,
-    /// Of these: not found in the SM's share of L2.
-    pub lost_again: f64,
-}
-
-impl Counted {
-    /// The share of the loaded sectors that L1 did not have.
-    pub fn missed_share(&self) -> f64 {
-        if self.loaded > 0.0 { self.missed / self.loaded } else { 0.0 }
-    }
-
-    /// Adds another sum.
-    pub fn add(&mut self, other: &Counted) {
-        self.loaded += other.loaded;
-        self.missed += other.missed;
-        self.asked_again += other.asked_again;
-        self.lost_again += other.lost_again;
-    }
-}
-
-/// The kernel, as the warps of one launch run it.
-pub struct Code<'a> {
-    /// In the order of the code.
-    pub accesses: &'a [Affine],
-    /// The launch.
-    pub launch: &'a Launch,
-    /// Ranges of its indices.
-    pub bounds: &'a Bounds,
-    /// Different conditions.
-    pub conditions: Vec<&'a Truth>,
-    /// By access.
-    pub condition_of: Vec<usize>,
-    /// Lanes that exist, by warp.
-    pub lanes: Rc<Vec<u32>>,
-    /// Share of the outermost loops' iterations that is left out, the most of any loop.
-    pub left_out: f64,
-    steps: Vec<Step>,
-    /// By access: its warps' patterns.
-    way_of: Vec<usize>,
-    counters: usize,
-}
-
-impl<'a> Code<'a> {
-    /// Of loops about the share `share` of the iterations is run.
-    pub fn new(
-        accesses: &'a [Affine],
-        launch: &'a Launch,
-        bounds: &'a Bounds,
-        share: f64,
-        pieces: &mut RequestPieces<'_>,
-    ) -> Code<'a> {
-        let mut conditions: Vec<&Truth> = Vec::new();
-        let mut condition_of = Vec::new();
-        for access in accesses {
-            let known = conditions.iter().position(|known| **known == access.condition);
-            condition_of.push(known.unwrap_or_else(|| {
-                conditions.push(&access.condition);
-                conditions.len() - 1
-            }));
-        }
-        let (steps, left_out) = steps(accesses, bounds, share);
-        Code {
-            accesses,
-            launch,
-            bounds,
-            left_out,
-            steps,
-            conditions,
-            condition_of,
-            way_of: accesses.iter().map(|access| pieces.way(&access.form, launch)).collect(),
-            counters: bounds.0.len().saturating_sub(FIXED),
-            lanes: Rc::new(lanes(launch)),
-        }
-    }
-
-    /// `blockIdx` of a block.
-    pub fn place(&self, linear: u64) -> [i64; 3] {
-        let [width, height, _] = self.launch.grid.map(u64::from);
-        [linear % width, linear / width % height, linear / width / height].map(|at| at as i64)
-    }
-}
-
-/// Whether a condition depends on a loop's counter.
-pub fn changing(truth: &Truth) -> bool {
-    let mut found = false;
-    truth.forms(&mut |form| found |= form.terms.iter().any(|(index, _)| *index >= FIXED));
-    found
-}
 
 /// Lanes of a block's warps that meet a condition.
 #[derive(Clone)]
@@ -141,6 +45,17 @@ struct Warp {
     running: bool,
 }
 
+/// What a warp's requests of an access have in common.
+#[derive(Clone, Copy)]
+struct Same {
+    /// Lanes of the last one, 0 before there was any.
+    mask: u32,
+    /// Its kind.
+    kind: Kind,
+    /// Bytes from the block's first thread to the warp's.
+    first: i64,
+}
+
 /// One SM.
 pub struct Sm<'a, 'b> {
     code: &'b Code<'a>,
@@ -152,6 +67,8 @@ pub struct Sm<'a, 'b> {
     /// By dense number: sectors that the blocks of a generation asked L2 for, and which generation.
     asked: Vec<(u8, u32)>,
     masks: FxHashMap<(usize, usize, Vec<i64>), Rc<Vec<u32>>>,
+    /// By access and warp.
+    same: Vec<Same>,
     turn: u32,
     /// By access, of all blocks.
     pub by_access: Vec<Counted>,
@@ -169,9 +86,11 @@ impl<'a, 'b> Sm<'a, 'b> {
         (l1_lines, l2_lines): (u32, u32),
         turn: u32,
     ) -> Self {
-        let mut l1 = Level1::new(&hierarchy.l1, l1_lines);
-        l1.resize(1);
+        let l1 = Level1::of_one_sm(&hierarchy.l1, l1_lines);
         let loops = code.accesses.iter().any(|access| !access.counters.is_empty());
+        let warps = code.launch.warps();
+        let of_warp = |(way, warp)| Same { mask: 0, kind: Kind::default(), first: pieces.first(way, warp) };
+        let same = code.way_of.iter().flat_map(|&way| (0..warps).map(move |warp| (way, warp))).map(of_warp).collect();
         let l2 = loops.then(|| share_of_l2(&hierarchy.l1, l2_lines));
         Sm {
             code,
@@ -181,6 +100,7 @@ impl<'a, 'b> Sm<'a, 'b> {
             l2,
             asked: Vec::new(),
             masks: FxHashMap::default(),
+            same,
             turn,
             by_access: vec![Counted::default(); code.accesses.len()],
             served: 0,
@@ -202,33 +122,36 @@ impl<'a, 'b> Sm<'a, 'b> {
             (0..places).map(|place| Some(self.start(place, blocks[place], places))).collect();
         let mut states = vec![Warp { step: 0, running: true }; places * warps];
         let mut counters = vec![0i64; places * warps * self.code.counters];
-        let (mut next, mut live, mut slot) = (places, places, 0);
+        let (mut next, mut live) = (places, places);
         while live > 0 {
-            if self.served > most {
-                return (counted, false);
-            }
-            let place = slot / warps;
-            if let (true, Some(block)) = (states[slot].running, all[place].as_mut()) {
-                let own = &mut counters[slot * self.code.counters..(slot + 1) * self.code.counters];
-                let number = block.number;
-                states[slot].running =
-                    self.turn(block, (slot % warps) as u32, &mut states[slot].step, own, &mut counted[number]);
-                if !states[slot].running {
+            for place in 0..places {
+                for warp in 0..warps {
+                    let slot = place * warps + warp;
+                    let (true, Some(block)) = (states[slot].running, all[place].as_mut()) else { continue };
+                    if self.served > most {
+                        return (counted, false);
+                    }
+                    let own = &mut counters[slot * self.code.counters..(slot + 1) * self.code.counters];
+                    let number = block.number;
+                    states[slot].running = self.turn(block, warp, &mut states[slot].step, own, &mut counted[number]);
+                    if states[slot].running {
+                        continue;
+                    }
                     block.unfinished -= 1;
-                    if block.unfinished == 0 {
-                        self.masks.retain(|key, _| key.1 != number);
-                        live -= 1;
-                        all[place] = None;
-                        if next < blocks.len() {
-                            all[place] = Some(self.start(next, blocks[next], places));
-                            states[place * warps..(place + 1) * warps].fill(Warp { step: 0, running: true });
-                            next += 1;
-                            live += 1;
-                        }
+                    if block.unfinished > 0 {
+                        continue;
+                    }
+                    self.masks.retain(|key, _| key.1 != number);
+                    live -= 1;
+                    all[place] = None;
+                    if next < blocks.len() {
+                        all[place] = Some(self.start(next, blocks[next], places));
+                        states[place * warps..(place + 1) * warps].fill(Warp { step: 0, running: true });
+                        next += 1;
+                        live += 1;
                     }
                 }
             }
-            slot = (slot + 1) % states.len();
         }
         (counted, true)
     }
@@ -259,7 +182,7 @@ impl<'a, 'b> Sm<'a, 'b> {
     fn turn(
         &mut self,
         block: &Resident,
-        warp: u32,
+        warp: usize,
         step: &mut u32,
         counters: &mut [i64],
         counted: &mut Counted,
@@ -292,17 +215,17 @@ impl<'a, 'b> Sm<'a, 'b> {
         false
     }
 
-    fn mask(&mut self, block: &Resident, access: usize, warp: u32, counters: &[i64]) -> u32 {
+    fn mask(&mut self, block: &Resident, access: usize, warp: usize, counters: &[i64]) -> u32 {
         let code = self.code;
         let condition = code.condition_of[access];
         let truth = match &block.met[condition] {
-            Met::Lanes(masks) => return masks[warp as usize],
+            Met::Lanes(masks) => return masks[warp],
             Met::Changing(truth) => truth,
         };
         let own = &code.accesses[access].counters;
         let key = (condition, block.number, own.iter().map(|index| counters[index - FIXED]).collect::<Vec<_>>());
         if let Some(known) = self.masks.get(&key) {
-            return known[warp as usize];
+            return known[warp];
         }
         let mut bounds = block.bounds.clone();
         let fix = |index: &Index| (*index, counters[*index - FIXED]);
@@ -316,7 +239,7 @@ impl<'a, 'b> Sm<'a, 'b> {
         if self.masks.len() >= MOST_MASKS {
             self.masks.clear();
         }
-        let mask = found[warp as usize];
+        let mask = found[warp];
         self.masks.insert(key, found);
         mask
     }
@@ -326,34 +249,50 @@ impl<'a, 'b> Sm<'a, 'b> {
         &mut self,
         block: &Resident,
         number: usize,
-        warp: u32,
+        warp: usize,
         mask: u32,
         counters: &[i64],
         counted: &mut Counted,
     ) {
-        let access = &self.code.accesses[number];
-        let (pattern, first) = self.pieces.warp(self.code.way_of[number], warp);
-        let mut start = block.bases[number].wrapping_add(first);
+        let code = self.code;
+        let access = &code.accesses[number];
+        let route = route(access);
+        let same = &mut self.same[number * code.lanes.len() + warp];
+        if same.mask != mask {
+            (same.mask, same.kind) = (mask, self.pieces.kind(code.way_of[number], warp, mask, access.bytes, route));
+        }
+        let mut start = block.bases[number].wrapping_add(same.first);
         for &(index, factor) in access.form.terms.iter().rev().take_while(|(index, _)| *index >= FIXED) {
             start = start.wrapping_add(factor.wrapping_mul(counters[index - FIXED]));
         }
         let line = start.div_euclid(128) as u64;
         let mut request = Counted::default();
-        let route = route(access);
         let load = route.is_load();
         let generation = block.generation;
-        for piece in self.pieces.of(pattern, mask, start, access.bytes, route) {
-            let piece = Piece { line: piece.line.wrapping_add(line) & (u64::MAX >> 7), ..*piece };
+        let pieces = self.pieces.of(same.kind, start);
+        self.served += pieces.len() as u64;
+        let placed = |piece: &Piece| Piece { line: piece.line.wrapping_add(line) & (u64::MAX >> 7), ..*piece };
+        if let (Route::Load, None) = (route, &self.l2) {
+            // What is by far the most, without anything that only others need.
+            let lines = &mut *self.lines;
+            let loads = pieces.iter().map(placed).filter_map(|piece| Some((piece, lines.number(piece.line)?)));
+            let loads = loads.inspect(|(piece, _)| request.loaded += u64::from(piece.sectors.count_ones()));
+            let missed = &mut request.missed;
+            self.l1.load_all(loads, |sectors| *missed += u64::from(sectors));
+            counted.add(&request);
+            self.by_access[number].add(&request);
+            return;
+        }
+        for piece in pieces.iter().map(placed) {
             let Some(dense) = self.lines.number(piece.line) else { continue };
-            self.served += 1;
             if load {
-                request.loaded += f64::from(piece.sectors.count_ones());
+                request.loaded += u64::from(piece.sectors.count_ones());
             }
             let (l2, asked, lines) = (&mut self.l2, &mut self.asked, &self.lines);
             self.l1.serve(0, route, &piece, dense, |wanted| {
                 let load = wanted.op == L2Op::Load;
                 if load {
-                    request.missed += f64::from(wanted.sectors.count_ones());
+                    request.missed += u64::from(wanted.sectors.count_ones());
                 }
                 let Some(l2) = l2 else { return };
                 if asked.len() <= dense as usize {
@@ -367,8 +306,8 @@ impl<'a, 'b> Sm<'a, 'b> {
                 let outcome = l2.serve(0, route, &to_l2, dense, |_| ());
                 if load {
                     let again = (before & wanted.sectors).count_ones();
-                    request.asked_again += f64::from(again);
-                    request.lost_again += f64::from(again.saturating_sub(outcome.hits));
+                    request.asked_again += u64::from(again);
+                    request.lost_again += u64::from(again.saturating_sub(outcome.hits));
                 }
             });
         }
@@ -403,16 +342,5 @@ fn share_of_l2(l1: &L1Config, lines: u32) -> Level1 {
         read_only_bytes: None,
         ..l1.clone()
     };
-    let mut l2 = Level1::new(&share, lines);
-    l2.resize(1);
-    l2
-}
-
-/// The way of an access through L1.
-fn route(access: &Affine) -> Route {
-    match (access.atomic, access.loads) {
-        (true, _) => Route::Atomic,
-        (_, true) => Route::Load,
-        _ => Route::Store,
-    }
+    Level1::of_one_sm(&share, lines)
 }

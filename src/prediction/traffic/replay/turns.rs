@@ -1,12 +1,9 @@
 //! How many turns each warp of a block takes.
 
-use std::rc::Rc;
-
 use rustc_hash::FxHashMap;
-use smallvec::SmallVec;
 
-use super::dealt::Turns;
-use super::sm::{Code, changing};
+use super::code::{Code, changing};
+use super::dealt::BlockTurns;
 use crate::prediction::classes::{Class, classes, masks};
 use crate::prediction::form::{Bounds, FIXED, Truth, block};
 
@@ -19,8 +16,13 @@ pub struct WarpTurns<'c, 'a> {
     turn: u32,
     /// By condition: the classes of blocks, where they are few and no counter decides.
     classes: Vec<Option<Vec<Class>>>,
-    /// By class of each condition.
-    known: FxHashMap<SmallVec<[usize; 8]>, Turns>,
+    /// By axis: where classes begin and end. Blocks between the same of them are alike.
+    cuts: [Vec<i64>; 3],
+    /// Number in `turns` by the stretches between cuts in which a block lies.
+    known: FxHashMap<[usize; 3], usize>,
+    turns: Vec<Box<[u32]>>,
+    /// The block asked for last, where it is, its stretches' first and last coordinates, and its number in `turns`.
+    last: Option<(u64, [i64; 3], [(i64, i64); 3], usize)>,
 }
 
 impl<'c, 'a> WarpTurns<'c, 'a> {
@@ -33,44 +35,52 @@ impl<'c, 'a> WarpTurns<'c, 'a> {
             };
             found.filter(|found| found.len() <= MOST_CLASSES)
         };
-        WarpTurns {
-            code,
-            turn: turn.max(1),
-            classes: code.conditions.iter().map(of).collect(),
-            known: FxHashMap::default(),
-        }
+        let classes: Vec<Option<Vec<Class>>> = code.conditions.iter().map(of).collect();
+        let cuts = [0, 1, 2].map(|axis| {
+            let ends = classes.iter().flatten().flatten().map(|class| class.bounds.of(block(axis)));
+            let mut cuts: Vec<i64> = ends.flat_map(|(low, high)| [low, high + 1]).collect();
+            cuts.sort_unstable();
+            cuts.dedup();
+            cuts
+        });
+        WarpTurns { code, turn: turn.max(1), classes, cuts, known: FxHashMap::default(), turns: Vec::new(), last: None }
     }
 
-    /// Of a block.
-    pub fn of(&mut self, linear: u64) -> Turns {
-        let at = self.code.place(linear);
-        let inside = |class: &Class| {
+    /// Stretches around a block, and the number of its turns.
+    fn look_up(&mut self, at: &[i64; 3]) -> ([(i64, i64); 3], usize) {
+        if self.classes.iter().any(Option::is_none) {
+            self.turns = vec![self.count(at, false)];
+            return ((*at).map(|at| (at, at)), 0);
+        }
+        let between = [0, 1, 2].map(|axis| self.cuts[axis].partition_point(|&cut| cut <= at[axis]));
+        let stretches = [0, 1, 2].map(|axis| {
+            let (cuts, next) = (&self.cuts[axis], between[axis]);
+            let first = next.checked_sub(1).map_or(i64::MIN, |before| cuts[before]);
+            (first, cuts.get(next).map_or(i64::MAX, |next| next - 1))
+        });
+        let number = match self.known.get(&between) {
+            Some(&known) => known,
+            None => {
+                self.turns.push(self.count(at, true));
+                self.known.insert(between, self.turns.len() - 1);
+                self.turns.len() - 1
+            }
+        };
+        (stretches, number)
+    }
+
+    fn count(&self, at: &[i64; 3], remembered: bool) -> Box<[u32]> {
+        let code = self.code;
+        let inside = |class: &&Class| {
             (0..3).all(|axis| {
                 let (low, high) = class.bounds.of(block(axis));
                 low <= at[axis] && at[axis] <= high
             })
         };
-        let none = usize::MAX;
-        let key: Option<SmallVec<[usize; 8]>> = self
-            .classes
-            .iter()
-            .map(|all| all.as_ref().map(|all| all.iter().position(inside).unwrap_or(none)))
-            .collect();
-        let Some(key) = key else { return self.count(&at, None) };
-        if let Some(known) = self.known.get(&key) {
-            return known.clone();
-        }
-        let found = self.count(&at, Some(&key));
-        self.known.insert(key, found.clone());
-        found
-    }
-
-    fn count(&self, at: &[i64; 3], key: Option<&[usize]>) -> Turns {
-        let code = self.code;
         let lanes: Vec<Vec<u32>> = (0..code.conditions.len())
-            .map(|condition| match (key, &self.classes[condition]) {
-                (Some(key), Some(all)) => {
-                    all.get(key[condition]).map_or_else(|| vec![0; code.lanes.len()], |class| class.masks.clone())
+            .map(|condition| match &self.classes[condition] {
+                Some(all) if remembered => {
+                    all.iter().find(inside).map_or_else(|| vec![0; code.lanes.len()], |class| class.masks.clone())
                 }
                 _ => self.middle(code.conditions[condition], at),
             })
@@ -84,7 +94,7 @@ impl<'c, 'a> WarpTurns<'c, 'a> {
         }
         // A warp whose requests are used up learns with its next turn that it is over.
         let turns = requests.iter().map(|count| (count / u64::from(self.turn) + 1).min(u64::from(u32::MAX)) as u32);
-        Rc::new(turns.collect())
+        turns.collect()
     }
 
     /// Lanes that meet a condition in the middle of the loops, on whose counters it depends.
@@ -101,5 +111,31 @@ impl<'c, 'a> WarpTurns<'c, 'a> {
             Truth::Known(true) => self.code.lanes.to_vec(),
             left => masks(&left, self.code.launch, &bounds),
         }
+    }
+}
+
+impl BlockTurns for WarpTurns<'_, '_> {
+    fn of(&mut self, linear: u64) -> &[u32] {
+        let [width, height, _] = self.code.launch.grid.map(i64::from);
+        let (at, last) = match self.last {
+            // Blocks come one after the other, and most are like the one before.
+            Some((last, [x, y, z], stretches, number)) if last + 1 == linear => {
+                let at = match (x + 1 < width, y + 1 < height) {
+                    (true, _) => [x + 1, y, z],
+                    (false, true) => [0, y + 1, z],
+                    (false, false) => [0, 0, z + 1],
+                };
+                (at, Some((stretches, number)))
+            }
+            _ => (self.code.place(linear), None),
+        };
+        let inside =
+            |stretches: &[(i64, i64); 3]| at.iter().zip(stretches).all(|(at, (low, high))| low <= at && at <= high);
+        let (stretches, number) = match last {
+            Some((stretches, number)) if inside(&stretches) => (stretches, number),
+            _ => self.look_up(&at),
+        };
+        self.last = Some((linear, at, stretches, number));
+        &self.turns[number]
     }
 }

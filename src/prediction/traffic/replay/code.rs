@@ -1,0 +1,91 @@
+//! A kernel as the warps of one launch run it.
+
+use std::rc::Rc;
+
+use super::program::{Step, steps};
+use super::requests::RequestPieces;
+use crate::hierarchy::Route;
+use crate::prediction::classes::lanes;
+use crate::prediction::form::{Bounds, FIXED, Truth};
+use crate::prediction::launch::Launch;
+use crate::prediction::traffic::volumes::Affine;
+
+/// The kernel, as the warps of one launch run it.
+pub struct Code<'a> {
+    /// In the order of the code.
+    pub accesses: &'a [Affine],
+    /// The launch.
+    pub launch: &'a Launch,
+    /// Ranges of its indices.
+    pub bounds: &'a Bounds,
+    /// Different conditions.
+    pub conditions: Vec<&'a Truth>,
+    /// By access.
+    pub condition_of: Vec<usize>,
+    /// Lanes that exist, by warp.
+    pub lanes: Rc<Vec<u32>>,
+    /// Share of the outermost loops' iterations that is left out, the most of any loop.
+    pub left_out: f64,
+    /// In the order in which a warp makes them.
+    pub steps: Vec<Step>,
+    /// By access: its warps' patterns.
+    pub way_of: Vec<usize>,
+    /// Loops' counters.
+    pub counters: usize,
+}
+
+impl<'a> Code<'a> {
+    /// Of loops about the share `share` of the iterations is run.
+    pub fn new(
+        accesses: &'a [Affine],
+        launch: &'a Launch,
+        bounds: &'a Bounds,
+        share: f64,
+        pieces: &mut RequestPieces<'_>,
+    ) -> Code<'a> {
+        let mut conditions: Vec<&Truth> = Vec::new();
+        let mut condition_of = Vec::new();
+        for access in accesses {
+            let known = conditions.iter().position(|known| **known == access.condition);
+            condition_of.push(known.unwrap_or_else(|| {
+                conditions.push(&access.condition);
+                conditions.len() - 1
+            }));
+        }
+        let (steps, left_out) = steps(accesses, bounds, share);
+        Code {
+            accesses,
+            launch,
+            bounds,
+            left_out,
+            steps,
+            conditions,
+            condition_of,
+            way_of: accesses.iter().map(|access| pieces.way(&access.form, launch)).collect(),
+            counters: bounds.0.len().saturating_sub(FIXED),
+            lanes: Rc::new(lanes(launch)),
+        }
+    }
+
+    /// `blockIdx` of a block.
+    pub fn place(&self, linear: u64) -> [i64; 3] {
+        let [width, height, _] = self.launch.grid.map(u64::from);
+        [linear % width, linear / width % height, linear / width / height].map(|at| at as i64)
+    }
+}
+
+/// Whether a condition depends on a loop's counter.
+pub fn changing(truth: &Truth) -> bool {
+    let mut found = false;
+    truth.forms(&mut |form| found |= form.terms.iter().any(|(index, _)| *index >= FIXED));
+    found
+}
+
+/// The way of an access through L1.
+pub fn route(access: &Affine) -> Route {
+    match (access.atomic, access.loads) {
+        (true, _) => Route::Atomic,
+        (_, true) => Route::Load,
+        _ => Route::Store,
+    }
+}
