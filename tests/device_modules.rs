@@ -144,3 +144,44 @@ fn files_of_device_code_are_loaded_and_profiled() {
         assert!(!outcome.status.success() && outcome.stderr.contains(wanted), "{}", outcome.describe());
     }
 }
+
+#[test]
+fn texture_references_of_modules_are_bound_and_read() {
+    let folder = work_folder("device_modules_references");
+    let mut command = Command::new(warpline_cc());
+    command.args(["-fatbin", "-O2"]).arg(root().join("tests/modules/references.cu")).current_dir(&folder);
+    let outcome = run(&mut command, &folder, "fatbin");
+    assert!(outcome.status.success(), "{}", outcome.describe());
+    let program = build(&[root().join("tests/modules/references.cpp")], &["-lcuda".to_owned()], &folder);
+    let outcome = run(Command::new(program).arg(folder.join("references.fatbin")), &folder, "references");
+    assert!(outcome.status.success() && outcome.stdout == "right\n", "{}", outcome.describe());
+}
+
+/// Code for the CPU device is whole when it is compiled: what a link would have to put together is refused with the reason.
+#[test]
+fn what_would_have_to_be_linked_is_told() {
+    let folder = work_folder("device_modules_links");
+    let calling = "extern __device__ int helper(int);\n\
+                   extern \"C\" __global__ void caller(int *out) { out[threadIdx.x] = helper(threadIdx.x); }\n";
+    let called = "__device__ int helper(int x) { return 3 * x; }\nextern \"C\" __global__ void other(int *out) { *out = helper(1); }\n";
+    for (name, text) in [("calling", calling), ("called", called)] {
+        std::fs::write(folder.join(name).with_extension("cu"), text).unwrap();
+        let mut command = Command::new(warpline_cc());
+        command.args(["-rdc=true", "-ptx"]).arg(format!("{name}.cu")).current_dir(&folder);
+        let outcome = run(&mut command, &folder, name);
+        assert!(outcome.status.success(), "{}", outcome.describe());
+    }
+    let program = build(&[root().join("tests/modules/link.cpp")], &["-lcuda".to_owned()], &folder);
+    let refused = |images: &[&str], wanted: &str| {
+        let mut command = Command::new(&program);
+        command.args(images.iter().map(|name| folder.join(name)));
+        let outcome = run(&mut command, &folder, "link");
+        assert!(outcome.stdout == "refused 209\n" && outcome.stderr.contains(wanted), "{}", outcome.describe());
+    };
+    refused(&["called.ptx", "called.ptx"], "Let one source include the others, and link its image alone");
+    refused(
+        &["calling.ptx"],
+        "without code for the CPU device, and PTX itself cannot be run: calling.cu: calling.cu:2: the CPU \
+                              device does not support a call of _Z6helperi, which no file defines",
+    );
+}

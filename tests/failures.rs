@@ -328,3 +328,16 @@ fn with_children_the_work_of_all_processes_is_in_the_profile() {
     assert_eq!(work_of(&document), [add(2, 3)], "{told}");
     assert!(outcome.stderr.contains("a further process still ran when the program was over"), "{told}");
 }
+
+#[test]
+fn a_trace_that_outgrows_the_limit_on_file_sizes_does_not_end_the_program() {
+    let folder = work_folder("outgrown_trace");
+    let executable = build(&[root().join("tests/failures/ends_early.cu")], &[], &folder);
+    let mut command = Command::new("sh");
+    command.args(["-c", "ulimit -f 4; exec \"$0\" none"]).arg(&executable).current_dir(&folder);
+    let outcome = run(&mut command, &folder, "by-hand");
+    let told = outcome.describe();
+    assert_eq!(outcome.status.code(), Some(0), "{told}");
+    assert!(outcome.stdout.contains("done"), "{told}");
+    assert!(outcome.stderr.contains("cannot write the trace") && outcome.stderr.contains("File too large"), "{told}");
+}

@@ -17,7 +17,9 @@ use warpline_format::visible::is_hidden;
 /// Clears the screen, sets a title, rings, goes back, turns text around, ends lines in several ways, and is a formula's begin.
 const BAD: &str = "\x1b[2J\x1b]0;owned\x07\u{9b}31m\x08\r\n\t\0\x7f\u{202e}\u{2028}fn=x";
 
-const FORMATS: [&str; 6] = ["text", "json", "csv", "html", "callgrind", "sarif"];
+/// Those that are text.
+const FORMATS: [&str; 10] =
+    ["text", "json", "markdown", "csv", "html", "callgrind", "sarif", "hatchet", "folded", "speedscope"];
 
 fn warpline(folder: &Path, arguments: &[&str]) -> (String, String) {
     let mut command = Command::new(env!("CARGO_BIN_EXE_warpline"));
@@ -51,6 +53,19 @@ fn assert_reports_clean(folder: &Path, file: &str) {
             assert!(!report.lines().any(|line| line.starts_with("fn=x")), "a name became a line:\n{report}");
         }
     }
+    for chosen in [&["--all"][..], &["--kernel", "."], &["--top", "50"]] {
+        let (report, said) = warpline(folder, &[&["report", file], chosen].concat());
+        assert_clean("a part of the report", &report, true);
+        assert_clean("a part of the report", &said, false);
+    }
+    for format in ["text", "json", "csv", "html"] {
+        // A prediction may be refused: of a kernel that was stopped, say.
+        let arguments = ["predict", file, "--kernel", ".", "--block", "64", "--format", format];
+        let output = Command::new(env!("CARGO_BIN_EXE_warpline")).current_dir(folder).args(arguments).output().unwrap();
+        assert_clean("predict", &String::from_utf8(output.stdout).unwrap(), false);
+        assert_clean("predict", &String::from_utf8(output.stderr).unwrap(), false);
+    }
+    assert_recordings_clean(folder, file);
     let mut empty = warpline::profile::read(&folder.join(file)).unwrap();
     (empty.kernels, empty.lines, empty.allocations) = Default::default();
     warpline::profile::write(&empty, &folder.join("empty.wlprof")).unwrap();
@@ -58,6 +73,41 @@ fn assert_reports_clean(folder: &Path, file: &str) {
         let (diff, said) = warpline(folder, &["diff", "--all", "--format", format, file, "empty.wlprof"]);
         assert_clean(format, &diff, format != "json");
         assert_clean(format, &said, false);
+    }
+}
+
+/// The profile in a store, by the name of its program, its branch and label: its history, and what a gate says of another.
+fn assert_recordings_clean(folder: &Path, file: &str) {
+    let store = folder.join(format!("{file}.store"));
+    let asked = |arguments: &[&str], codes: &[i32]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_warpline"));
+        command.current_dir(folder).args(arguments).arg("--store").arg(&store);
+        let output = command.output().unwrap();
+        assert!(output.status.code().is_some_and(|code| codes.contains(&code)), "{arguments:?}: {output:?}");
+        assert_clean(arguments[0], &String::from_utf8(output.stdout).unwrap(), true);
+        assert_clean(arguments[0], &String::from_utf8(output.stderr).unwrap(), true);
+    };
+    let branch = BAD.replace(['\0', '\n'], "");
+    asked(&["record", file, "--commit", "1a2b3c", "--branch", &branch, "--name", "app", "--compiler", &branch], &[0]);
+    for format in ["text", "json", "markdown", "html", "csv"] {
+        asked(&["history", "--name", "app", "--format", format], &[0, 2]);
+    }
+    for format in ["text", "json", "markdown", "sarif"] {
+        let gate = ["gate", file, "--baseline", &branch, "--name", "app", "--branch", &branch, "--format", format];
+        asked(&gate, &[0, 2, 4, 5]);
+    }
+}
+
+#[test]
+fn what_is_typed_is_written_out() {
+    for arguments in
+        [&["report", "--\u{202e}\u{9b}31m"][..], &["gpus", "a", "b\u{202e}"], &["report", "--top=\u{202e}", "x"]]
+    {
+        let output = Command::new(env!("CARGO_BIN_EXE_warpline")).args(arguments).output().unwrap();
+        assert_eq!(output.status.code(), Some(2));
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert_clean("usage", &said, false);
+        assert!(said.contains("\\u{202e}"), "{said}");
     }
 }
 

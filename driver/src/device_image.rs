@@ -58,6 +58,7 @@ fn ptx(tools: &Tools, invocation: &Invocation, input: &Input, output: &Path) -> 
     if invocation.dry_run || input.language != Language::Cuda || !output.is_file() {
         return Ok(());
     }
+    let text = std::fs::read_to_string(output).map_err(DriverError::reading(output))?;
     let made = tools.temporary().join("carried.so");
     let code = match image(tools, invocation, input, &made) {
         Ok(()) => std::fs::read(&made).map_err(DriverError::reading(&made))?,
@@ -67,9 +68,8 @@ fn ptx(tools: &Tools, invocation: &Invocation, input: &Input, output: &Path) -> 
                 "warpline-cc: note: {} can be read, and not be loaded on the CPU device: {cause}",
                 output.display()
             );
-            return Ok(());
+            return std::fs::write(output, carried::without(&text, &cause)).map_err(DriverError::writing(output));
         }
     };
-    let text = std::fs::read_to_string(output).map_err(DriverError::reading(output))?;
     std::fs::write(output, carried::carrying(&text, &code)).map_err(DriverError::writing(output))
 }

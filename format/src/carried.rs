@@ -1,8 +1,12 @@
 //! Code for the CPU device that PTX carries, as comments behind its text: `warpline-cc -ptx` writes it there, and the runtime
 //! loads it, since PTX itself is not run.
 
+use crate::visible;
+
 /// Begins the line before the code; the code's bytes and the checksum of text and code follow.
 const BEGINNING: &str = "// warpline: code for the CPU device: ";
+/// Begins the line that says why there is none.
+const NONE: &str = "// warpline: no code for the CPU device: ";
 /// Begins each line of the code.
 const LINE: &str = "//=";
 /// Bytes of code on a line.
@@ -17,6 +21,11 @@ pub enum CarriedError {
          cannot be run: compile it again"
     )]
     Changed,
+    /// The source could not be compiled for the CPU device.
+    #[error(
+        "a module is PTX that warpline-cc wrote without code for the CPU device, and PTX itself cannot be run: {0}"
+    )]
+    Without(String),
 }
 
 fn checksum(text: &str, code: &[u8]) -> u32 {
@@ -43,9 +52,18 @@ pub fn carrying(ptx: &str, code: &[u8]) -> String {
     text
 }
 
-/// The code that PTX carries; `None` where it carries none.
+/// PTX without code, with the first line of the reason.
+pub fn without(ptx: &str, reason: &str) -> String {
+    let reason = visible::name(reason.lines().next().unwrap_or_default());
+    format!("{}\n{NONE}{reason}\n", ptx.trim_end())
+}
+
+/// The code that PTX carries; `None` where `warpline-cc` did not write it.
 pub fn find(text: &str) -> Option<Result<Vec<u8>, CarriedError>> {
-    let at = text.rfind(BEGINNING)?;
+    let Some(at) = text.rfind(BEGINNING) else {
+        let reason = text[text.rfind(NONE)? + NONE.len()..].lines().next().unwrap_or_default();
+        return Some(Err(CarriedError::Without(visible::name(reason).into_owned())));
+    };
     Some(read(&text[..at], &text[at + BEGINNING.len()..]).ok_or(CarriedError::Changed))
 }
 
@@ -71,6 +89,9 @@ mod tests {
         let code: Vec<u8> = (0..=255).chain([7; 33]).collect();
         let text = carrying(".version 8.0\n.target sm_75\n\n", &code);
         assert_eq!(find(&text), Some(Ok(code)));
+        let refused = without(".version 8.0\n.target sm_75\n\n", "a.cu:2: \x1b[31mno\nmore");
+        assert_eq!(refused.lines().nth(2), Some("// warpline: no code for the CPU device: a.cu:2: \\x1b[31mno"));
+        assert_eq!(find(&refused), Some(Err(CarriedError::Without("a.cu:2: \\x1b[31mno".into()))));
         assert!(text.starts_with(".version 8.0\n.target sm_75\n// warpline"));
         assert_eq!(find(".version 8.0\n"), None);
         assert_eq!(find(&text.replace("sm_75", "sm_80")), Some(Err(CarriedError::Changed)));

@@ -1,5 +1,6 @@
 //! From the command line to the command.
 
+use std::io::Write as _;
 use std::process::ExitCode;
 
 use clap::Parser as _;
@@ -7,6 +8,7 @@ use clap::Parser as _;
 use super::args::{Cli, Command};
 use super::{cc, doctor, manual, models, output, predict, profile, profiles, recordings, run, traces, validate};
 use crate::exit_code;
+use warpline_format::visible;
 
 /// Runs the command line and returns the exit code.
 pub fn main() -> ExitCode {
@@ -14,9 +16,14 @@ pub fn main() -> ExitCode {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => {
-            let code = if error.use_stderr() { exit_code::USAGE } else { exit_code::OK };
-            _ = error.print();
-            return ExitCode::from(code);
+            if !error.use_stderr() {
+                _ = error.print();
+                return ExitCode::from(exit_code::OK);
+            }
+            // It quotes what was typed, which may be the name of a file that somebody else chose.
+            let text = error.render().to_string();
+            _ = std::io::stderr().write_all(visible::message(&text).as_bytes());
+            return ExitCode::from(exit_code::USAGE);
         }
     };
     let color = output::Color::new(cli.color);

@@ -1,6 +1,7 @@
 //! The JSON document of `gate --format json`, version 1. `docs/ci.md` says what it means. Fields are only ever added.
 
 use serde::{Deserialize, Serialize};
+use warpline_format::visible;
 
 use crate::comparison::Diff;
 use crate::comparison::document::Difference;
@@ -25,9 +26,11 @@ pub struct Gate {
 }
 
 impl Gate {
-    /// Of these programs.
-    pub fn new(baseline: &str, programs: Vec<Program>) -> Gate {
-        Gate { schema: SCHEMA.to_owned(), version: VERSION, baseline: baseline.to_owned(), programs }
+    /// Of these programs. What was typed is written so that it can be shown anywhere.
+    pub fn new(baseline: &str, mut programs: Vec<Program>) -> Gate {
+        let typed = programs.iter_mut().flat_map(|one| one.commit.iter_mut().chain(&mut one.branch));
+        typed.for_each(visible::make_name);
+        Gate { schema: SCHEMA.to_owned(), version: VERSION, baseline: visible::name(baseline).into_owned(), programs }
     }
 }
 

@@ -6,7 +6,7 @@ use crate::output::message;
 use std::ffi::CStr;
 use std::path::PathBuf;
 use std::slice;
-use warpline_format::carried;
+use warpline_format::carried::{self, CarriedError};
 
 /// An image that can be loaded.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -73,7 +73,10 @@ impl<'a> Image<'a> {
             if let Some(found) = carried::find(text) {
                 return found.map(Image::Carried).map_err(|cause| {
                     message::note(&cause.to_string());
-                    error::INVALID_KERNEL_IMAGE
+                    match cause {
+                        CarriedError::Changed => error::INVALID_KERNEL_IMAGE,
+                        CarriedError::Without(_) => error::NO_KERNEL_IMAGE_FOR_DEVICE,
+                    }
                 });
             }
             return match mark::find(text) {

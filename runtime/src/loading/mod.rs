@@ -62,6 +62,9 @@ impl Runtime {
     /// Forgets a loaded module's kernels; its variables stay where they are until the device is reset.
     pub fn unload(&mut self, handle: Handle) -> Result<(), Error> {
         let Loaded { module } = self.loaded.remove(&handle).ok_or(error::INVALID_RESOURCE_HANDLE)?;
+        for object in self.memory.texture_references.remove_module(handle) {
+            self.memory.images.remove_texture(object)?;
+        }
         self.kernels.retain(|_, kernel| !matches!(kernel, Kernel::Lowered(member) if member.module == module));
         Ok(())
     }

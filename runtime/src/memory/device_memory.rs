@@ -5,6 +5,7 @@ use super::registry::{Live, Registry};
 use super::windows::{PAGE, Window, WindowError};
 use crate::memory::images::Images;
 use crate::memory::mappings::Mappings;
+use crate::memory::texture_references::References;
 use warpline_format::abi::windows as places;
 use warpline_format::event::{AllocationKind, PathId};
 
@@ -45,6 +46,8 @@ pub struct DeviceMemory {
     pub registry: Registry,
     /// Arrays, and the objects through which kernels read and write them.
     pub images: Images,
+    /// Texture references of modules.
+    pub texture_references: References,
     /// Addresses and memory that the program puts together itself.
     pub mappings: Mappings,
     /// Bytes in use that count against the device's memory.
@@ -82,6 +85,7 @@ impl DeviceMemory {
             open,
             registry: Registry::default(),
             images: Images::default(),
+            texture_references: References::default(),
             mappings: Mappings::default(),
             used: 0,
             total,

@@ -80,6 +80,7 @@ pub(crate) fn check(
         );
         return refuse(error::INVALID_VALUE, why);
     }
+    // The manual of PTX says that such a launch fails, not by which code: it is cuLaunchKernel's for arguments that cannot be.
     let wanted = kernel.required_block;
     if wanted[0] != 0 && block != wanted {
         let why = format!("it is compiled for blocks of {wanted:?} threads (.reqntid), and no others, not {block:?}");

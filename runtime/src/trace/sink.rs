@@ -115,7 +115,8 @@ impl Sink {
     pub fn write(&mut self, bytes: &[u8]) -> Result<(), SinkError> {
         match self {
             Sink::File { file, path } => {
-                file.write_all(bytes).map_err(|source| SinkError::Write { path: path.clone(), source })
+                let written = without_size_signal(|| file.write_all(bytes));
+                written.map_err(|source| SinkError::Write { path: path.clone(), source })
             }
             Sink::Ring(ring) => ring.write(bytes),
         }
@@ -143,6 +144,30 @@ impl Sink {
             sink.ring.control().closed.store(1, Ordering::Release);
         }
     }
+}
+
+/// Writes without the signal that a write beyond the limit on file sizes sends: it would end the program, and the error says the
+/// same.
+fn without_size_signal<T>(write: impl FnOnce() -> T) -> T {
+    // SAFETY: a set of signals may be all zeroes, and is made empty before it is used.
+    let (mut signal, mut before): (libc::sigset_t, libc::sigset_t) = unsafe { std::mem::zeroed() };
+    // SAFETY: sets of this function's own, and a mask of this thread's.
+    let is_free = unsafe {
+        libc::sigemptyset(&raw mut signal);
+        libc::sigaddset(&raw mut signal, libc::SIGXFSZ);
+        let blocked = libc::pthread_sigmask(libc::SIG_BLOCK, &raw const signal, &raw mut before) == 0;
+        blocked && libc::sigismember(&raw const before, libc::SIGXFSZ) == 0
+    };
+    let outcome = write();
+    if is_free {
+        let at_once = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+        // SAFETY: as above. The signal of a write goes to the thread that writes, so what is taken here is of this one.
+        unsafe {
+            libc::sigtimedwait(&raw const signal, std::ptr::null_mut(), &raw const at_once);
+            libc::pthread_sigmask(libc::SIG_SETMASK, &raw const before, std::ptr::null_mut());
+        }
+    }
+    outcome
 }
 
 /// Maps the ring behind an inherited descriptor, for good.

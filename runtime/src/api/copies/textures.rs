@@ -12,7 +12,7 @@ use crate::texture::sample::{AddressMode, Sampler};
 use std::ffi::{c_int, c_ulonglong, c_void};
 
 /// Memory that textures read starts at a multiple of this many bytes (`textureAlignment`).
-const ALIGNMENT: u64 = 512;
+pub(in crate::api) const ALIGNMENT: u64 = 512;
 /// Its rows at multiples of this many (`texturePitchAlignment`).
 const PITCH_ALIGNMENT: usize = 32;
 /// `cudaArraySurfaceLoadStore`.

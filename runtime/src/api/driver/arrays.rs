@@ -15,10 +15,10 @@ use std::ffi::{c_int, c_uint, c_void};
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct Description2D {
-    width: usize,
-    height: usize,
-    format: c_int,
-    channels: c_uint,
+    pub(super) width: usize,
+    pub(super) height: usize,
+    pub(super) format: c_int,
+    pub(super) channels: c_uint,
 }
 
 /// `CUDA_ARRAY3D_DESCRIPTOR`.

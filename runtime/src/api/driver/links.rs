@@ -5,6 +5,7 @@ use super::driver_api;
 use crate::api::put;
 use crate::cuda::error::{self, Error};
 use crate::loading::image::{Image, foreign};
+use crate::output::message;
 use std::ffi::{CStr, OsStr, c_char, c_int, c_uint, c_void};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
@@ -26,7 +27,11 @@ impl Link {
         bytes.push(0);
         Image::in_file(&bytes)?;
         if self.image.is_some() {
-            return Err(foreign("one that is linked of several images"));
+            message::note(
+                "a link of several images: code for the CPU device is whole when it is compiled, and cannot be put together \
+                 afterwards. Let one source include the others, and link its image alone",
+            );
+            return Err(error::NO_KERNEL_IMAGE_FOR_DEVICE);
         }
         self.image = Some(bytes);
         Ok(())

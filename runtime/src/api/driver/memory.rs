@@ -155,6 +155,17 @@ driver_api! {
         unsafe { put(place, pointer) }
     }
 
+    /// Flags that pinned memory was allocated with: `CU_MEMHOSTALLOC_DEVICEMAP`, as all is mapped under unified addressing.
+    fn cuMemHostGetFlags(flags: *mut c_uint, pointer: *mut c_void) needs Context |runtime, entry| {
+        let _ = entry;
+        let live = runtime.memory.registry.find(pointer as u64).ok_or(error::INVALID_VALUE)?;
+        if live.kind != AllocationKind::Host {
+            return Err(error::INVALID_VALUE);
+        }
+        // SAFETY: by the contract.
+        unsafe { put(flags, 2) }
+    }
+
     /// Start and size of the allocation that holds an address.
     fn cuMemGetAddressRange_v2(start: *mut u64, bytes: *mut usize, pointer: *mut c_void) needs Context |runtime, entry| {
         let _ = entry;

@@ -16,6 +16,7 @@ pub mod modules;
 pub mod occupancy;
 pub mod rectangles;
 pub mod streams;
+pub mod texture_references;
 pub mod textures;
 pub mod virtual_memory;
 
@@ -52,7 +53,7 @@ macro_rules! driver_api {
 pub(crate) use driver_api;
 
 /// All of the driver's functions, a list for each file.
-static OFFERED: [&[entry_points::Offered]; 15] = [
+static OFFERED: [&[entry_points::Offered]; 16] = [
     arrays::OFFERED,
     context::OFFERED,
     copy::OFFERED,
@@ -66,6 +67,7 @@ static OFFERED: [&[entry_points::Offered]; 15] = [
     occupancy::OFFERED,
     rectangles::OFFERED,
     streams::OFFERED,
+    texture_references::OFFERED,
     textures::OFFERED,
     virtual_memory::OFFERED,
 ];

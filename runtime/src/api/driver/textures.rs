@@ -76,7 +76,8 @@ impl Described {
 }
 
 impl Sampling {
-    fn description(&self) -> TextureDesc {
+    /// In the runtime's words.
+    pub(super) fn description(&self) -> TextureDesc {
         let flag = |flag: c_uint| c_int::from(self.flags & flag != 0);
         let mut levels = [0; 7];
         levels[0] = self.anisotropy;
@@ -93,7 +94,18 @@ impl Sampling {
         }
     }
 
-    fn of(from: &TextureDesc) -> Sampling {
+    /// The flags.
+    pub(super) fn flags(&self) -> c_uint {
+        self.flags
+    }
+
+    /// The same with other flags.
+    pub(super) fn with_flags(self, flags: c_uint) -> Sampling {
+        Sampling { flags, ..self }
+    }
+
+    /// In the driver's words.
+    pub(super) fn of(from: &TextureDesc) -> Sampling {
         let flag = |on: bool, flag: c_uint| if on { flag } else { 0 };
         let flags = flag(from.read_mode == 0, AS_INTEGERS)
             | flag(from.normalised != 0, NORMALISED)

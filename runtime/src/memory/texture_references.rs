@@ -1,0 +1,91 @@
+//! Texture references of modules: what and how a variable of a kernel's reads. A texture object with the same settings does the
+//! reading, and its handle stands in the variable.
+
+use crate::cuda::error::{self, Error};
+use crate::cuda::types::{ChannelDesc, ResourceDesc, TextureDesc};
+use crate::modules::loaded::Handle;
+use std::collections::BTreeMap;
+
+/// A texture reference.
+#[derive(Clone, Copy, Debug)]
+pub struct Reference {
+    /// The module that it is a variable of.
+    pub module: Handle,
+    /// Where the variable lies.
+    pub variable: u64,
+    /// What it is bound to.
+    pub resource: Option<ResourceDesc>,
+    /// How it reads.
+    pub description: TextureDesc,
+    /// What linear memory holds; an array says that itself.
+    pub channels: ChannelDesc,
+    /// The texture object that reads; 0 while it is bound to nothing.
+    pub object: u64,
+}
+
+/// Handles look like pointers, which programs test for null and print.
+const FIRST: u64 = 0x5781_0000_0000;
+
+/// All of the process, by their handles. A module's reference has one, however often it is asked for.
+#[derive(Debug, Default)]
+pub struct References(BTreeMap<u64, Reference>);
+
+impl References {
+    /// The handle of a module's reference.
+    pub fn of(&mut self, module: Handle, variable: u64) -> u64 {
+        let known = self.0.iter().find(|(_, reference)| reference.variable == variable).map(|(&handle, _)| handle);
+        known.unwrap_or_else(|| {
+            let handle = self.0.last_key_value().map_or(FIRST, |(&last, _)| last) + 64;
+            self.0.insert(handle, Reference::new(module, variable));
+            handle
+        })
+    }
+
+    /// The reference behind a handle.
+    pub fn get(&mut self, handle: u64) -> Result<&mut Reference, Error> {
+        self.0.get_mut(&handle).ok_or(error::INVALID_RESOURCE_HANDLE)
+    }
+
+    /// Takes those of a module away, and gives their texture objects.
+    pub fn remove_module(&mut self, module: Handle) -> Vec<u64> {
+        let (gone, kept) = std::mem::take(&mut self.0).into_iter().partition(|(_, known)| known.module == module);
+        self.0 = kept;
+        let gone: BTreeMap<u64, Reference> = gone;
+        gone.into_values().map(|reference| reference.object).filter(|&object| object != 0).collect()
+    }
+}
+
+impl Reference {
+    /// As a source declares it: single floats, the nearest texel, clamped.
+    fn new(module: Handle, variable: u64) -> Reference {
+        let clamp = 1;
+        let description = TextureDesc {
+            address_modes: [clamp; 3],
+            filter_mode: 0,
+            read_mode: 1,
+            srgb: 0,
+            border: [0.0; 4],
+            normalised: 0,
+            levels: [0; 7],
+        };
+        let float = ChannelDesc { x: 32, y: 0, z: 0, w: 0, kind: 2 };
+        Reference { module, variable, resource: None, description, channels: float, object: 0 }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_reference_has_one_handle_until_its_module_goes() {
+        let mut all = References::default();
+        let (first, second) = (all.of(1, 0x100), all.of(2, 0x200));
+        assert_ne!(first, second);
+        assert_eq!(all.of(1, 0x100), first);
+        all.get(first).unwrap().object = 7;
+        assert_eq!(all.remove_module(1), [7]);
+        assert_eq!(all.get(first).unwrap_err(), error::INVALID_RESOURCE_HANDLE);
+        assert_eq!(all.get(second).unwrap().variable, 0x200);
+    }
+}
