@@ -86,6 +86,7 @@ impl<'a> Lowering<'a> {
             optimize: false,
         };
         let lowered = cpu::lower(module, table.as_ref(), &options).map_err(|cause| self.failed(cause))?;
+        self.dump.write(&lowered, "device-4-unoptimised")?;
         let emit = EmitOptions { output: Output::Object, level: 2, pic: true };
         let Some(split) = parts::split(&lowered, self.processor).map_err(|cause| self.failed(cause))? else {
             loadable::seal(&lowered, LOADED_DESCRIPTOR);

@@ -29,6 +29,10 @@ use frame::Frame;
 use leaf::Leaf;
 use std::collections::{BTreeMap, HashMap, VecDeque};
 
+/// Instructions of a device function from which on LLVM takes longer for what is written out at each use than a call
+/// costs where it runs. Triton's kernels for large tiles have thousands of accesses and functions of one lane in straight lines.
+const LARGE: usize = 1_500;
+
 /// Lowers one version of one function.
 pub struct Emitter<'u, 'c> {
     job: Job<'u, 'c>,
@@ -42,6 +46,8 @@ pub struct Emitter<'u, 'c> {
     pub(in crate::cpu) accesses: Accesses<'c>,
     /// The function's part of each lane's stack.
     frame: Frame<'c>,
+    /// Whether long sequences become calls, see [`Self::is_large`].
+    large: bool,
     /// Sites of the texture fetches and surface accesses that follow.
     fetches: VecDeque<u32>,
 
@@ -109,6 +115,7 @@ impl<'u, 'c> Emitter<'u, 'c> {
         entry.at_end(entry_block);
         let parameters = job.function.parameters();
         let frame = Frame::of(job.body, job.unit.layout())?;
+        let large = job.body.blocks.iter().map(|block| block.instructions.len()).sum::<usize>() > LARGE;
         let mut emitter = Emitter {
             job,
             b: Builder::new(t),
@@ -116,6 +123,7 @@ impl<'u, 'c> Emitter<'u, 'c> {
             t,
             accesses: Accesses::default(),
             frame,
+            large,
             fetches: VecDeque::new(),
             mask: parameters[0],
             position: 0,
@@ -157,6 +165,12 @@ impl<'u, 'c> Emitter<'u, 'c> {
     /// Whether hooks become records and counts.
     pub fn hooked(&self) -> bool {
         self.job.hooked
+    }
+
+    /// Whether the function is so large that sequences which many of its instructions need are functions of the module,
+    /// called from each, for the sake of LLVM's time.
+    pub fn is_large(&self) -> bool {
+        self.large
     }
 
     /// The function being made.

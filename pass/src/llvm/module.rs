@@ -73,7 +73,7 @@ impl Machine {
 
     /// A host machine. `processor` as clang's `-march`; `native` is the processor that this runs on.
     pub fn host(processor: &str) -> Result<Machine, MachineError> {
-        super::options::bound_region_splitting();
+        super::options::bound_code_generation();
         Target::initialize_x86(&InitializationConfig::default());
         let triple = TargetMachine::get_default_triple();
         let triple = triple.as_str().to_string_lossy().into_owned();

@@ -16,7 +16,7 @@ use crate::llvm::{Builder, ModuleItems, Value};
 use warpline_format::access::MAX_ITEM_BYTES;
 
 /// Byte offsets in what an access tells its detour, a constant of the module.
-mod told {
+pub(super) mod told {
     pub const SITE: u64 = 0;
     pub const SPACE: u64 = 4;
     pub const BYTES: u64 = 8;
@@ -110,7 +110,7 @@ impl<'c> Emitter<'_, 'c> {
     }
 
     /// What the detour of an access must know of it.
-    fn told(&self, what: &Checked, stride: i64) -> Value<'c> {
+    pub(super) fn told(&self, what: &Checked, stride: i64) -> Value<'c> {
         let room = self.promised() + MAX_ITEM_BYTES as u64;
         let name = format!("warpline.told.{}.{stride}.{room}", what.site);
         if let Some(known) = self.unit().target.variable(&name) {
@@ -182,7 +182,7 @@ impl<'c> Unit<'c> {
     /// it. If these are all, makes their item of so many bytes count; if they are not, or there is no such item (0
     /// bytes), writes one for those that may, if any. `where` is a base per group of lanes, or else (`None`) where
     /// the addresses of all lanes stand.
-    fn detour_helper(&self, groups: Option<usize>) -> Value<'c> {
+    pub(super) fn detour_helper(&self, groups: Option<usize>) -> Value<'c> {
         let name = format!("warpline.detour.{}", groups.unwrap_or(0));
         if let Some(function) = ModuleItems::function(&self.target, &name) {
             return function;

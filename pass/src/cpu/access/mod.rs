@@ -8,5 +8,6 @@ pub(super) mod detour;
 pub(super) mod guess;
 pub(super) mod local;
 pub(super) mod memory;
+pub(super) mod outlined;
 pub(super) mod places;
 pub(super) mod record;

@@ -1,6 +1,6 @@
 //! Hooks: accesses, and the counts of blocks and branches.
 
-use crate::cpu::emitter::lanes::Lay;
+use crate::cpu::emitter::lanes::{Allowed, Lay};
 use crate::cpu::emitter::leaf::Leaf;
 use crate::cpu::emitter::{Emitted, Emitter, context};
 use crate::cpu::error::Refusal;
@@ -18,18 +18,35 @@ impl<'c> Emitter<'_, 'c> {
         let local = self.local_range_of(&what, pointer)?;
         let known = local.unwrap_or_else(|| self.known_range(&what));
         let shift = (what.space == Space::Shared).then(|| self.field(context::SHARED));
+        if let Lay::Scattered(lanes) = lay
+            && self.is_large()
+            && what.bundle.is_none()
+            && what.bytes.min(what.align) > 0
+            && local.is_none()
+        {
+            let before = self.accesses.take_allowed();
+            let mask = self.record_scattered(&what, lanes, shift, known);
+            let allowed = self.with_earlier(Allowed { mask, bases: Vec::new() }, before);
+            self.accesses.allow(allowed);
+            return Ok(());
+        }
         let written = self.write_checked(&what, &lay, shift, known);
         if let Some(bundle) = &what.bundle {
             self.accesses.suspect(bundle.field, written.bad);
         }
-        // Some instructions have several accesses: a lane does it if it may do all of them.
         let before = self.accesses.take_allowed();
-        let mut allowed = self.settle(&what, &lay, shift, Some(&written), written.bad, local);
+        let allowed = self.settle(&what, &lay, shift, Some(&written), written.bad, local);
+        let allowed = self.with_earlier(allowed, before);
+        self.accesses.allow(allowed);
+        Ok(())
+    }
+
+    /// Some instructions have several accesses: a lane does it if it may do all of them.
+    fn with_earlier(&self, mut allowed: Allowed<'c>, before: Option<Allowed<'c>>) -> Allowed<'c> {
         if let Some(before) = before {
             allowed.mask = self.b.and(allowed.mask, before.mask);
         }
-        self.accesses.allow(allowed);
-        Ok(())
+        allowed
     }
 
     /// Lowers `__warpline_member_*`: an access that was checked and recorded with the first one of its bundle, unless

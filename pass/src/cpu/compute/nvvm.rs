@@ -6,8 +6,9 @@ use crate::cpu::emitter::leaf::Leaf;
 use crate::cpu::emitter::{Emitted, Emitter};
 use crate::cpu::error::Refusal;
 use crate::cpu::target::types::leaf_types;
+use crate::llvm::types::Kind;
 use crate::llvm::value::{IntPredicate, Opcode, RealPredicate};
-use crate::llvm::{Type, Value};
+use crate::llvm::{ModuleItems, Type, Value};
 
 impl<'c> Emitter<'_, 'c> {
     /// libdevice's intrinsics. Approximate ones are computed exactly or better than the GPU does.
@@ -247,6 +248,14 @@ impl<'c> Emitter<'_, 'c> {
         if scalar_bits(x.ty()) != 32 {
             return self.unary("llvm.exp2", x);
         }
+        if self.is_large() && matches!(x.ty().kind(), Kind::Vector(_)) {
+            return self.shared_function("warpline.exp2", x, |x| self.exp2_here(x));
+        }
+        self.exp2_here(x)
+    }
+
+    /// The same, of 32 bits, written out.
+    fn exp2_here(&self, x: Value<'c>) -> Value<'c> {
         let b = &self.b;
         let clamped = self.two("llvm.minnum", x, self.float_like(x, 129.0));
         let clamped = self.two("llvm.maxnum", clamped, self.float_like(x, -151.0));
@@ -276,6 +285,20 @@ impl<'c> Emitter<'_, 'c> {
         let scaled = b.binary(Opcode::LLVMFMul, b.binary(Opcode::LLVMFMul, value, power(half)), power(rest));
         let nan = b.fcmp(RealPredicate::LLVMRealUNO, x, x);
         b.select(nan, x, scaled)
+    }
+
+    /// The result of a function of the module that does `work` on one vector.
+    fn shared_function(&self, name: &str, x: Value<'c>, work: impl FnOnce(Value<'c>) -> Value<'c>) -> Value<'c> {
+        let function = ModuleItems::function(&self.unit().target, name).unwrap_or_else(|| {
+            let function = self.unit().new_vector_function(name, x.ty(), &[x.ty()]);
+            let here = self.b.block();
+            self.b.at_end(function.append_block("entry"));
+            let result = work(function.parameters()[0]);
+            self.b.return_value(result);
+            self.b.at_end(here);
+            function
+        });
+        self.b.call(function, &[x])
     }
 
     /// Base-2 logarithm through libm.

@@ -175,6 +175,15 @@ impl<'c> Unit<'c> {
         })
     }
 
+    /// A function of the module's own that is not inlined, for vectors in registers.
+    pub fn new_vector_function(&self, name: &str, result: Type<'c>, parameters: &[Type<'c>]) -> Value<'c> {
+        let function = self.target.new_function(name, result.function(parameters));
+        function.set_linkage(Linkage::LLVMInternalLinkage);
+        self.dress(function);
+        function.add_attribute(OF_FUNCTION, "noinline", 0);
+        function
+    }
+
     /// A function of vectors of 32 that does `work` on each lane's scalars in turn; it gets the vectors, too.
     pub fn vector_helper(
         &self,
@@ -186,10 +195,7 @@ impl<'c> Unit<'c> {
         if let Some(function) = ModuleItems::function(&self.target, name) {
             return function;
         }
-        let function = self.target.new_function(name, result.vector(LANES).function(parameters));
-        function.set_linkage(Linkage::LLVMInternalLinkage);
-        self.dress(function);
-        function.add_attribute(OF_FUNCTION, "noinline", 0);
+        let function = self.new_vector_function(name, result.vector(LANES), parameters);
         let (entry, body, done) =
             (function.append_block("entry"), function.append_block("lane"), function.append_block("done"));
         let b = Builder::new(self.t);
