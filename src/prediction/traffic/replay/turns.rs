@@ -10,6 +10,19 @@ use crate::prediction::form::{Bounds, FIXED, Truth, block};
 /// Classes of blocks that are looked through for each block.
 const MOST_CLASSES: usize = 64;
 
+/// By axis: first and last coordinate of blocks that are alike.
+type Stretches = [(i64, i64); 3];
+
+/// The block asked for last.
+#[derive(Clone, Copy)]
+struct Last {
+    linear: u64,
+    at: [i64; 3],
+    stretches: Stretches,
+    /// Of its turns.
+    number: usize,
+}
+
 /// Turns of blocks, remembered by which conditions their warps meet.
 pub struct WarpTurns<'c, 'a> {
     code: &'c Code<'a>,
@@ -21,8 +34,7 @@ pub struct WarpTurns<'c, 'a> {
     /// Number in `turns` by the stretches between cuts in which a block lies.
     known: FxHashMap<[usize; 3], usize>,
     turns: Vec<Box<[u32]>>,
-    /// The block asked for last, where it is, its stretches' first and last coordinates, and its number in `turns`.
-    last: Option<(u64, [i64; 3], [(i64, i64); 3], usize)>,
+    last: Option<Last>,
 }
 
 impl<'c, 'a> WarpTurns<'c, 'a> {
@@ -47,7 +59,7 @@ impl<'c, 'a> WarpTurns<'c, 'a> {
     }
 
     /// Stretches around a block, and the number of its turns.
-    fn look_up(&mut self, at: &[i64; 3]) -> ([(i64, i64); 3], usize) {
+    fn look_up(&mut self, at: &[i64; 3]) -> (Stretches, usize) {
         if self.classes.iter().any(Option::is_none) {
             self.turns = vec![self.count(at, false)];
             return ((*at).map(|at| (at, at)), 0);
@@ -119,7 +131,7 @@ impl BlockTurns for WarpTurns<'_, '_> {
         let [width, height, _] = self.code.launch.grid.map(i64::from);
         let (at, last) = match self.last {
             // Blocks come one after the other, and most are like the one before.
-            Some((last, [x, y, z], stretches, number)) if last + 1 == linear => {
+            Some(Last { linear: last, at: [x, y, z], stretches, number }) if last + 1 == linear => {
                 let at = match (x + 1 < width, y + 1 < height) {
                     (true, _) => [x + 1, y, z],
                     (false, true) => [0, y + 1, z],
@@ -129,13 +141,12 @@ impl BlockTurns for WarpTurns<'_, '_> {
             }
             _ => (self.code.place(linear), None),
         };
-        let inside =
-            |stretches: &[(i64, i64); 3]| at.iter().zip(stretches).all(|(at, (low, high))| low <= at && at <= high);
+        let inside = |stretches: &Stretches| at.iter().zip(stretches).all(|(at, (low, high))| low <= at && at <= high);
         let (stretches, number) = match last {
             Some((stretches, number)) if inside(&stretches) => (stretches, number),
             _ => self.look_up(&at),
         };
-        self.last = Some((linear, at, stretches, number));
+        self.last = Some(Last { linear, at, stretches, number });
         &self.turns[number]
     }
 }
