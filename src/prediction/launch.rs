@@ -24,6 +24,12 @@ impl Launch {
         self.grid.iter().map(|&size| u64::from(size)).product()
     }
 
+    /// `blockIdx` of a block, by its number in the grid.
+    pub fn place(&self, linear: u64) -> [i64; 3] {
+        let [width, height, _] = self.grid.map(u64::from);
+        [linear % width, linear / width % height, linear / width / height].map(|at| at as i64)
+    }
+
     /// Warps of a block.
     pub fn warps(&self) -> u32 {
         self.threads().div_ceil(32)

@@ -9,11 +9,11 @@
 use super::capacity::Capacity;
 use super::curves;
 use super::flow::{Flow, LINE, SECTOR};
+use super::kinds::Kinds;
 use super::replay::{Counted, Replay, golden, replay};
 use super::volumes::{Affine, Blocks, Family, Footprints, boxes};
 use crate::hierarchy::HierarchyConfig;
-use crate::prediction::classes::{Class, classes};
-use crate::prediction::form::{Bounds, Truth, block, gcd};
+use crate::prediction::form::Bounds;
 use crate::prediction::launch::Launch;
 
 /// Bytes of a word, the least that a store fills.
@@ -22,8 +22,6 @@ const WORD: i64 = 4;
 const EDGES: f64 = 0.02;
 /// A share that does not matter.
 const LITTLE: f64 = 1e-6;
-/// Kinds of blocks that are told apart, at most.
-const MOST_KINDS: usize = 200;
 /// Blocks whose L1 is looked at.
 const SAMPLES: u64 = 4;
 /// Runs of blocks of which each is looked at.
@@ -114,13 +112,9 @@ impl Flow<'_> {
     /// Counts what goes from L2 to L1, and returns what a replay of some blocks counted.
     fn first_level(&self, requested: Requested, found: &mut Traffic) -> Counted {
         let Requested { loaded, lines, .. } = requested;
-        let grid = self.launch.grid;
-        let mut distinct = 0.0;
-        for (block, times) in self.kinds() {
-            let sectors = self.loads(&boxes(block, block + 1, grid), SECTOR);
-            distinct += sectors.sectors * times;
-            found.rough |= sectors.rough;
-        }
+        let kinds = Kinds::new(self);
+        let distinct = kinds.distinct;
+        found.rough |= kinds.rough;
         let blocks = self.launch.blocks() as f64;
         found.block_load_sectors = distinct / blocks;
         if !self.capacity.caches_loads {
@@ -129,15 +123,14 @@ impl Flow<'_> {
         }
         let again = (loaded - distinct).max(0.0);
         found.repeated_sectors = again;
-        found.l1_oversubscription = self.l1_oversubscription();
+        found.l1_oversubscription = self.l1_oversubscription(&kinds);
         let Replay { counted, by_access, blocks, whole, left_out } = self.replay(lines / blocks);
         found.replayed = Replayed { blocks: blocks.len() as u64, left_out };
         if counted.loaded == 0 {
             return counted;
         }
         // Misses up to what the blocks load at all are first ones, what goes beyond is loaded again.
-        let sectors = |&block: &u64| self.loads(&boxes(block, block + 1, grid), SECTOR).sectors;
-        let own: f64 = if whole { blocks.iter().map(sectors).sum() } else { 0.0 };
+        let own: f64 = if whole { blocks.iter().map(|&block| kinds.loaded_by(self, block)).sum() } else { 0.0 };
         let missed = match own > 0.0 {
             true => {
                 let (missed, loaded) = (counted.missed as f64, counted.loaded as f64);
@@ -151,12 +144,12 @@ impl Flow<'_> {
     }
 
     /// What the blocks of an SM load, over what L1 holds.
-    fn l1_oversubscription(&self) -> f64 {
+    fn l1_oversubscription(&self, kinds: &Kinds) -> f64 {
         let resident = self.capacity.resident.min(self.launch.blocks().div_ceil(self.capacity.sms)) as f64;
         let (mut all, mut full) = (0.0, 0.0);
         for block in self.samples() {
             let own = boxes(block, block + 1, self.launch.grid);
-            let sectors = self.loads(&own, SECTOR).sectors;
+            let sectors = kinds.loaded_by(self, block);
             all += sectors;
             full += sectors * resident * self.loads(&own, LINE).sectors * LINE as f64 / self.capacity.l1;
         }
@@ -191,52 +184,6 @@ impl Flow<'_> {
     /// Whether some access is in a loop.
     fn loops(&self) -> bool {
         self.accesses.iter().any(|access| !access.counters.is_empty())
-    }
-
-    /// A block of each kind, by how much of it is cut, and how many there are.
-    fn kinds(&self) -> Vec<(u64, f64)> {
-        let mut splits: Vec<Truth> = Vec::new();
-        for access in self.accesses.iter().filter(|access| access.loads) {
-            if !splits.contains(&access.condition) {
-                splits.push(access.condition.clone());
-            }
-        }
-        let pieces = classes(&Truth::Known(true), &splits, self.launch, self.bounds, &[]);
-        match pieces.filter(|pieces| pieces.len() <= MOST_KINDS) {
-            Some(pieces) => {
-                let [width, height, _] = self.launch.grid.map(u64::from);
-                let mut all = Vec::new();
-                for class in &pieces {
-                    let [xs, ys, zs] = [0, 1, 2].map(|axis| self.phases(class, axis));
-                    for &(z, deep) in &zs {
-                        for &(y, high) in &ys {
-                            all.extend(xs.iter().map(|&(x, wide)| (x + width * (y + height * z), wide * high * deep)));
-                        }
-                    }
-                }
-                all
-            }
-            None => {
-                let blocks = self.launch.blocks();
-                let count = blocks.min(MOST_KINDS as u64);
-                let each =
-                    (0..count).map(|number| (blocks * (2 * number + 1) / (2 * count), blocks as f64 / count as f64));
-                each.collect()
-            }
-        }
-    }
-
-    /// Blocks of a class along an axis whose rows start differently in their sectors, and how many each stands for.
-    fn phases(&self, class: &Class, axis: usize) -> Vec<(u64, f64)> {
-        let factors = self.accesses.iter().filter(|access| access.loads).map(|access| access.form.factor(block(axis)));
-        let step = factors.fold(SECTOR as u64, |step, factor| gcd(step, factor.unsigned_abs()));
-        let (low, extent) = (class.bounds.of(block(axis)).0, class.bounds.extent(block(axis)));
-        let round = (SECTOR as u64 / step) as i64;
-        let each = (0..round.min(extent)).map(|at| {
-            let times = extent / round + i64::from(at < extent % round);
-            ((low + at) as u64, times as f64)
-        });
-        each.collect()
     }
 
     /// Blocks that stand for all, evenly spread but not in step with rows of blocks: multiples of the golden section.

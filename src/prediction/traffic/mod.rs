@@ -5,6 +5,7 @@ pub mod caches;
 pub mod capacity;
 pub mod curves;
 mod flow;
+mod kinds;
 mod lattice;
 mod replay;
 mod sweep;

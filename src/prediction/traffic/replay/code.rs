@@ -66,12 +66,6 @@ impl<'a> Code<'a> {
             lanes: Rc::new(lanes(launch)),
         }
     }
-
-    /// `blockIdx` of a block.
-    pub fn place(&self, linear: u64) -> [i64; 3] {
-        let [width, height, _] = self.launch.grid.map(u64::from);
-        [linear % width, linear / width % height, linear / width / height].map(|at| at as i64)
-    }
 }
 
 /// Whether a condition depends on a loop's counter.

@@ -158,7 +158,7 @@ impl<'a, 'b> Sm<'a, 'b> {
 
     fn start(&mut self, number: usize, linear: u64, resident: usize) -> Resident {
         let code = self.code;
-        let at = code.place(linear);
+        let at = code.launch.place(linear);
         let mut bounds = code.bounds.clone();
         for (axis, &at) in at.iter().enumerate() {
             bounds.0[block(axis)] = (at, at);

@@ -139,7 +139,7 @@ impl BlockTurns for WarpTurns<'_, '_> {
                 };
                 (at, Some((stretches, number)))
             }
-            _ => (self.code.place(linear), None),
+            _ => (self.code.launch.place(linear), None),
         };
         let inside = |stretches: &Stretches| at.iter().zip(stretches).all(|(at, (low, high))| low <= at && at <= high);
         let (stretches, number) = match last {
