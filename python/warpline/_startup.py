@@ -1,8 +1,9 @@
-"""Installs the Triton driver as soon as a profiled program imports Triton. Loaded by ``warpline.pth`` in every Python that
-``warpline run`` starts, so it imports nothing of weight."""
+"""Installs the Triton driver as soon as a profiled program imports Triton, and names front ends that are not served. Loaded by
+``warpline.pth`` in every Python that ``warpline run`` starts, so it imports nothing of weight."""
 
 import sys
 
+from ._front_ends import explain_failures
 from ._imports import after
 
 
@@ -18,7 +19,8 @@ def _install():
 
 
 def watch():
-    """Waits for Triton, or takes it where it is there."""
+    """Waits for Triton, or takes it where it is there, and for errors."""
+    explain_failures()
     after("triton", _install)
 
 

@@ -100,6 +100,33 @@ class Commands(unittest.TestCase):
         self.assertIn("launch    #0, vector_add[BLOCK=256]<<<4, 128>>>", done.stderr)
         self.assertRegex(done.stderr, r"\n +1 +\(1,0,0\) +0x\w+ +\d+ +\d+ +first \(")
 
+    def test_front_ends_that_are_not_served_are_named(self):
+        # Where they fail without a driver: each with its own error, within its own modules.
+        fails = "def malloc():\n    raise RuntimeError('no driver')\n"
+        for path, call, name in [
+            ("cupy/memory.py", "import cupy.memory; cupy.memory.malloc()", "CuPy"),
+            ("pycuda/driver.py", "import pycuda.driver; pycuda.driver.malloc()", "PyCUDA"),
+            ("cuda/bindings/driver.py", "from cuda.bindings import driver; driver.malloc()", "cuda.bindings"),
+            ("numba/cuda/api.py", "from numba.cuda import api; api.malloc()", "Numba"),
+            ("own.py", "import own; own.malloc()", None),
+        ]:
+            with self.subTest(path):
+                module = Path(self.folder.name, path)
+                module.parent.mkdir(parents=True, exist_ok=True)
+                module.write_text(fails)
+                self.script.write_text(call + "\n")
+                done = subprocess.run(
+                    [sys.executable, "-m", "warpline", "run", "-o", self.output, self.script],
+                    cwd=self.folder.name,
+                    capture_output=True,
+                    text=True,
+                    timeout=300,
+                )
+                self.assertEqual(done.returncode, 1, done.stderr)
+                self.assertIn("RuntimeError: no driver\n", done.stderr)
+                told = [line for line in done.stderr.splitlines() if "NVIDIA's driver" in line]
+                self.assertEqual([line.split(" starts")[0] for line in told], [f"warpline: {name}"] if name else [])
+
     def test_under_warpline_run(self):
         # As the package's .pth file does in an environment that it is installed in.
         Path(self.folder.name, "sitecustomize.py").write_text("import warpline._startup\n")
