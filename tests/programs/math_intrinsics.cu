@@ -171,10 +171,27 @@ static void test_convert()
                  std::vector<long long>{2147483647, -2147483648ll});
 }
 
+__global__ void not_numbers(unsigned long long *bits)
+{
+    bits[0] = __double_as_longlong(nan(""));
+    bits[1] = __double_as_longlong(std::nan("0x12345"));
+    bits[2] = __float_as_uint(nanf(""));
+    bits[3] = __float_as_uint(std::nanf("77"));
+}
+
+static void test_not_numbers()
+{
+    Device<unsigned long long> bits(4);
+    not_numbers<<<1, 1>>>(bits);
+    const std::vector<unsigned long long> want{0x7ff8000000000000, 0x7ff8000000012345, 0x7fc00000, 0x7fc0004d};
+    expect_equal("not-a-number with a tag", bits.read(), want);
+}
+
 int main()
 {
     test_fast();
     test_rounded();
     test_convert();
+    test_not_numbers();
     return done("math_intrinsics");
 }

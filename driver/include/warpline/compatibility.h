@@ -26,6 +26,10 @@
 #undef __managed__
 #define __managed__ __device__ __attribute__((section("warpline.managed")))
 
+// clang's headers declare these for devices and leave them out.
+static __device__ inline double nan(const char *tag) { return __nv_nan((const signed char *)tag); }
+static __device__ inline float nanf(const char *tag) { return __nv_nanf((const signed char *)tag); }
+
 #include <warpline/atomics.h>
 #include <warpline/cached_accesses.h>
 
