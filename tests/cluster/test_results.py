@@ -1,11 +1,13 @@
 """Results are those of one process, are kept, and are made again where they are damaged."""
 
+import dataclasses
 import json
 import logging
 import os
 import pickle
 import shutil
 import tempfile
+import typing
 import unittest
 import urllib.request
 from pathlib import Path
@@ -54,6 +56,18 @@ class Case(unittest.TestCase):
         """What the store has, and when it was written."""
         files = [one for one in self.store.joinpath("results").rglob("*") if one.is_file()]
         return {one.name: (one.stat().st_ino, one.stat().st_mtime_ns, one.read_bytes()) for one in files}
+
+
+class Types(unittest.TestCase):
+    """Type checkers of programs that use the package read its annotations."""
+
+    def test_fields_that_may_be_missing_say_so(self):
+        for kind in cluster.Result, cluster.Merged:
+            hints = typing.get_type_hints(kind)
+            missing = [one.name for one in dataclasses.fields(kind) if one.default is None]
+            self.assertIn("sha256", missing)
+            for name in missing:
+                self.assertIn(type(None), typing.get_args(hints[name]), f"{kind.__name__}.{name}")
 
 
 class SameAsOneProcess(Case):

@@ -3,6 +3,7 @@
 import json
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Optional
 
 from ._store import copy_file, replace_file
 
@@ -31,12 +32,12 @@ class Result:
 
     input: str
     settings: dict
-    path: Path = None
-    error: str = None
+    path: Optional[Path] = None
+    error: Optional[str] = None
     exit_code: int = 0
     notes: tuple = ()
     reused: bool = False
-    sha256: str = None
+    sha256: Optional[str] = None
     cpu_seconds: float = 0.0
 
     def load(self):
@@ -82,7 +83,7 @@ class Merged:
     notes: tuple = ()
     failed: list = field(default_factory=list)
     reused: bool = False
-    sha256: str = None
+    sha256: Optional[str] = None
     tasks: int = 0
     tasks_reused: int = 0
     cpu_seconds: float = 0.0
