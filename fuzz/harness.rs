@@ -32,19 +32,40 @@ fn number(name: &str) -> Option<u64> {
     std::env::var(name).ok()?.parse().ok()
 }
 
+/// Makes an input of `seeds`.
+pub type Change = fn(&[Vec<u8>], &mut Random) -> Vec<u8>;
+
 /// Runs `entry` on changed `seeds` so many times, always the same ones.
 pub fn run(name: &str, seeds: &[Vec<u8>], rounds: u64, entry: fn(&[u8])) {
-    inputs(name, seeds, Some(rounds), Duration::MAX, 1, entry);
+    run_with(changed, name, seeds, rounds, entry);
+}
+
+/// The same with changes of another kind.
+pub fn run_with(change: Change, name: &str, seeds: &[Vec<u8>], rounds: u64, entry: fn(&[u8])) {
+    inputs(change, name, seeds, Some(rounds), Duration::MAX, 1, entry);
 }
 
 /// Runs `entry` on changed `seeds` for `WARPLINE_FUZZ_SECONDS` (two minutes), from `WARPLINE_FUZZ_SEED` on (others each time).
 pub fn at_length(name: &str, seeds: &[Vec<u8>], entry: fn(&[u8])) {
-    let now = || std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_or(1, |now| now.as_secs());
-    let seconds = Duration::from_secs(number("WARPLINE_FUZZ_SECONDS").unwrap_or(120));
-    inputs(name, seeds, None, seconds, number("WARPLINE_FUZZ_SEED").unwrap_or_else(now), entry);
+    at_length_with(changed, name, seeds, entry);
 }
 
-fn inputs(name: &str, seeds: &[Vec<u8>], rounds: Option<u64>, seconds: Duration, seed: u64, entry: fn(&[u8])) {
+/// The same with changes of another kind.
+pub fn at_length_with(change: Change, name: &str, seeds: &[Vec<u8>], entry: fn(&[u8])) {
+    let now = || std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_or(1, |now| now.as_secs());
+    let seconds = Duration::from_secs(number("WARPLINE_FUZZ_SECONDS").unwrap_or(120));
+    inputs(change, name, seeds, None, seconds, number("WARPLINE_FUZZ_SEED").unwrap_or_else(now), entry);
+}
+
+fn inputs(
+    change: Change,
+    name: &str,
+    seeds: &[Vec<u8>],
+    rounds: Option<u64>,
+    seconds: Duration,
+    seed: u64,
+    entry: fn(&[u8]),
+) {
     let begun = Instant::now();
     limit_memory();
     let kept = std::env::temp_dir().join(format!("warpline-fuzz-{name}.{}", std::process::id()));
@@ -53,7 +74,7 @@ fn inputs(name: &str, seeds: &[Vec<u8>], rounds: Option<u64>, seconds: Duration,
     let mut random = Random(seed);
     let mut round = 0;
     while rounds.is_none_or(|rounds| round < rounds) && begun.elapsed() < seconds {
-        let input = changed(seeds, &mut random);
+        let input = change(seeds, &mut random);
         std::fs::write(&kept, &input).expect("room for the input");
         watch.begin();
         if let Err(panic) = std::panic::catch_unwind(|| entry(&input)) {
@@ -71,13 +92,13 @@ fn inputs(name: &str, seeds: &[Vec<u8>], rounds: Option<u64>, seconds: Duration,
 fn changed(seeds: &[Vec<u8>], random: &mut Random) -> Vec<u8> {
     let mut input = seeds[random.below(seeds.len())].clone();
     for _ in 0..1 + random.below(4) {
-        change(&mut input, seeds, random);
+        alter(&mut input, seeds, random);
     }
     input.truncate(MOST_BYTES);
     input
 }
 
-fn change(input: &mut Vec<u8>, seeds: &[Vec<u8>], random: &mut Random) {
+fn alter(input: &mut Vec<u8>, seeds: &[Vec<u8>], random: &mut Random) {
     let at = random.below(input.len());
     let length = (1 + random.below(64)).min(input.len() - at);
     match random.below(9) {

@@ -6,9 +6,10 @@ use super::ids::{Ids, Known};
 use super::merged::{Merged, Over};
 use super::run::Facts;
 use super::taking::{kernels, launches, rows};
-use super::{MergeError, order, plausible};
-use crate::profile::Profile;
+use super::{MergeError, order};
+
 use crate::profile::model::{Finding, FoundBefore, SCHEMA, VERSION};
+use crate::profile::{Profile, may_be_added};
 use crate::{findings, models};
 
 /// Puts profiles together, in any order and in any parts: the result is the same to the last byte.
@@ -92,7 +93,7 @@ impl Merger {
             kernel.estimates.sort_by_key(|estimate| models.iter().position(|model| *model == estimate.model));
         }
         // Rules add up more than one row.
-        if plausible::is_plausible(&whole) {
+        if may_be_added(&whole) {
             whole.findings = findings(&whole);
         } else {
             whole.run.notes.push("findings are left out: the profiles have counts that no run can have".to_owned());

@@ -14,7 +14,6 @@ mod merged;
 mod merger;
 mod order;
 mod over;
-mod plausible;
 mod ranges;
 mod run;
 mod settle;

@@ -22,7 +22,7 @@ use std::path::{Path, PathBuf};
 use tempfile::NamedTempFile;
 
 use super::model::{SCHEMA, VERSION};
-use super::{Profile, packed, shown};
+use super::{Profile, packed, plausible, shown};
 
 const MAGIC: [u8; 8] = *b"WLPROF\r\n";
 /// Of profiles with a document only.
@@ -197,6 +197,10 @@ impl<'a> Container<'a> {
         let document = lz4_flex::block::decompress(bytes, unpacked).map_err(|error| damaged(&error.to_string()))?;
         let mut profile: Profile = shown::read(&document).map_err(|error| damaged(&error.to_string()))?;
         check_kind(&profile, path)?;
+        // Whoever shows it adds its rows up.
+        if !plausible::may_be_read(&profile, &document) {
+            return Err(damaged("it has counts that no run can have"));
+        }
         profile.put_in_order();
         Ok(profile)
     }

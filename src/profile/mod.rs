@@ -10,6 +10,7 @@ mod function_name;
 mod library;
 pub mod model;
 mod packed;
+mod plausible;
 mod sampled;
 mod shown;
 
@@ -24,4 +25,5 @@ pub(crate) use function_name::plain_name;
 pub use library::{LibraryCall, library_call, library_function};
 pub use model::Profile;
 pub(crate) use model::{is_system, nine_digits};
+pub(crate) use plausible::may_be_added;
 pub(crate) use sampled::seconds_of_all;
