@@ -82,6 +82,12 @@ fn bad_accesses_are_told() {
     python(NEWEST, "test_checks");
 }
 
+/// Where PyTorch is installed, which `scripts/setup.sh` does not fetch.
+#[test]
+fn programs_that_ask_for_cuda_are_given_the_cpu() {
+    python(NEWEST, "test_torch");
+}
+
 #[test]
 fn programs_are_profiled_from_the_command_line() {
     python(NEWEST, "test_commands");

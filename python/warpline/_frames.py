@@ -32,8 +32,12 @@ def hide_file(file):
     _hidden.append(os.path.abspath(file))
 
 
-def is_users(file):
-    """Whether a file's code is the user's."""
+def is_users(frame):
+    """Whether a frame is of the user's code."""
+    file = frame.f_code.co_filename
+    if file == "<string>" and "__name__" not in frame.f_globals:
+        # Triton binds arguments in a function that it makes for each kernel, in no module.
+        return False
     return not file.startswith(tuple(_hidden)) and not file.startswith(_STARTERS[0]) and not any(
         starter in file for starter in _STARTERS[1:]
     )
@@ -43,7 +47,7 @@ def users():
     """The frames of the user's code that led here, innermost first."""
     found, frame = [], sys._getframe(1)
     while frame is not None and len(found) < _DEPTH:
-        if is_users(frame.f_code.co_filename):
+        if is_users(frame):
             found.append(frame)
         frame = frame.f_back
     return found

@@ -112,7 +112,7 @@ def install():
                 kwargs["device"] = "cpu"
             if function in (torch.Tensor.to, torch.nn.Module.to):
                 args = args[:1] + tuple("cpu" if on_cuda(one) else one for one in args[1:])
-            if function is torch.Tensor.data_ptr and _frames.is_users(sys._getframe(1).f_code.co_filename):
+            if function is torch.Tensor.data_ptr and _frames.is_users(sys._getframe(1)):
                 # The address may reach a kernel in a tensor of addresses, as in grouped products.
                 _tensors.announce(args[0], "tensor", _frames.users())
             if function is torch.nn.functional.layer_norm and args and args[0].dtype in halves:
@@ -120,6 +120,22 @@ def install():
             return function(*args, **kwargs)
 
     OnCpu().__enter__()
+
+    class Engine:
+        """Autograd's, which runs the program's own ``backward`` within a call of PyTorch's, where modes are off: puts this one on again."""
+
+        def __init__(self, engine):
+            self._engine = engine
+
+        def run_backward(self, *args, **kwargs):
+            """As the engine's."""
+            with OnCpu():
+                return self._engine.run_backward(*args, **kwargs)
+
+        def __getattr__(self, name):
+            return getattr(self._engine, name)
+
+    torch.autograd.Variable._execution_engine = Engine(torch.autograd.Variable._execution_engine)
     torch.nn.Module.cuda = lambda module, device=None: module
 
     def properties(device=None):

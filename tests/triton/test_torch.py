@@ -1,0 +1,85 @@
+"""PyTorch's programs, where PyTorch is installed: what asks for ``cuda`` is given the CPU."""
+
+import importlib.util
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+from warpline import _frames
+
+HERE = Path(__file__).parent
+
+BACKWARD = """
+import torch, kernels, warpline.triton
+warpline.triton.install()
+from torch.utils.checkpoint import checkpoint
+
+class Copy(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        y = torch.empty(x.shape, device="cuda")
+        kernels.masked_copy[(1,)](x, y, x.numel(), BLOCK=128)
+        return y
+
+    @staticmethod
+    def backward(ctx, dy):
+        dx = torch.zeros(dy.shape, device="cuda")
+        assert dx.is_cuda
+        kernels.masked_copy[(1,)](dy.contiguous(), dx, dy.numel(), BLOCK=128)
+        return dx
+
+x = torch.ones(100, device="cuda", requires_grad=True)
+Copy.apply(x).sum().backward()
+first = x.grad.sum().item()
+second = torch.autograd.grad(Copy.apply(x).sum(), x)[0].sum().item()
+again = checkpoint(Copy.apply, x, use_reentrant=False).sum()
+print(first, second, torch.autograd.grad(again, x)[0].sum().item())
+"""
+
+
+NAMES = """
+import torch, kernels, warpline.triton
+warpline.triton.install()
+
+def double(values):
+    moved = torch.empty_like(values)
+    kernels.masked_copy[(1,)](values, moved, values.numel(), BLOCK=128)
+
+with warpline.profile() as p:
+    double(torch.ones(100, device="cuda"))
+print(list(p.allocations.name), sorted({path.replace("script.py", "") for path in p.allocations.path}))
+"""
+
+
+class Frames(unittest.TestCase):
+    """What is the user's code."""
+
+    def test_functions_that_are_in_no_module_are_not(self):
+        # As those in which Triton binds a kernel's arguments. PyTorch's tensors are asked for their address from there.
+        space = {"users": _frames.users}
+        exec("def bound():\n    return users()", space)
+        self.assertEqual([frame.f_code.co_name for frame in space["bound"]() if frame.f_code.co_filename == "<string>"], [])
+
+
+@unittest.skipUnless(importlib.util.find_spec("torch"), "PyTorch is not installed")
+class Torch(unittest.TestCase):
+    """Each is a program of its own."""
+
+    def check(self, text, printed):
+        with tempfile.TemporaryDirectory() as folder:
+            script = Path(folder, "script.py")
+            script.write_text(f"import sys; sys.path.insert(0, {str(HERE)!r})" + text)
+            done = subprocess.run([sys.executable, "-W", "ignore", script], capture_output=True, text=True, timeout=300)
+        self.assertEqual(done.stdout, printed, done.stderr)
+
+    def test_backward_of_the_programs_own_asks_for_cuda(self):
+        self.check(BACKWARD, "100.0 100.0 100.0\n")
+
+    def test_tensors_have_the_names_of_variables_and_python_paths(self):
+        self.check(NAMES, "['values', 'moved'] ['<module> :10 > double :7']\n")
+
+
+if __name__ == "__main__":
+    unittest.main()
