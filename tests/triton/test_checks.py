@@ -95,6 +95,24 @@ print([name for name, sectors in zip(p.kernels.name, p.kernels.global_sectors.fi
         _, printed, said = run(text, kernels="masked")
         self.assertEqual(printed, "['masked_copy[BLOCK=64]']\n", said)
 
+    def test_what_is_not_recorded_is_checked_too(self):
+        # It runs among the interpreter's own memory as well. The last block of four reads beyond `left`.
+        text = """
+x, out = np.ones(64, "f4"), np.zeros(64, "f4")
+left, right, sums = np.ones(1000, "f4"), np.ones(1024, "f4"), np.zeros(1024, "f4")
+with warpline.profile() as p:
+    kernels.masked_copy[(1,)](x, out, 64, BLOCK=64)
+    kernels.vector_add[(4,)](left, right, sums, 1024, BLOCK=256)
+requests = p.data["kernels"][-1]["metrics"].get("global", {}).get("requests", 0)
+print(sums[:1000].sum(), p.data["kernels"][-1]["name"], requests, p.findings.id.tolist())
+"""
+        for options, requests in [({"kernels": "masked"}, 0), ({"launches": "0"}, 0), ({"blocks": "1/2"}, 24)]:
+            with self.subTest(options):
+                code, printed, said = run(text, check="report", **options)
+                self.assertEqual(code, 0, said)
+                self.assertIn("0 bytes past the end of left (4000 bytes)", said)
+                self.assertTrue(printed.startswith(f"2000.0 vector_add[BLOCK=256] {requests} "), printed)
+
     def test_what_cannot_run_is_refused_by_name_and_line(self):
         # Hopper's matrix instructions, which are asked for by the architecture alone.
         text = """

@@ -238,8 +238,9 @@ impl Runtime {
         }
         self.children.limit = self.limits.other[1];
         // Records of a launch that is only checked go to a trace that nobody writes.
-        let checked = self.always_check && !self.trace.is_on() && self.modules[member.module].is_hooked();
-        let share = if traced { Some(share) } else { checked.then_some(1) };
+        let checked = self.always_check && !self.trace.is_on();
+        let hooked = self.modules[member.module].is_hooked();
+        let share = if traced { Some(share) } else { (checked && hooked).then_some(1) };
         let before = self.trace.recorded_bytes();
         let sample = sample.map(|sample| sample.blocks);
         let stop = self.run(member, geometry, resident, share, (sample, parameters), path);
@@ -262,6 +263,7 @@ impl Runtime {
         let check = self.options.check;
         let module = &mut self.modules[member.module];
         let interleave = self.options.interleave && module.is_hooked();
+        let all_hooked = interleave || (self.always_check && module.is_hooked());
         module.refresh_ranges(epoch, check, interleave);
         if let Some(stops) = &mut self.stops {
             stops.begin(module, path);
@@ -284,7 +286,7 @@ impl Runtime {
         let threads = geometry.thread_table();
         let plan = Plan {
             geometry,
-            hooked: hooked.filter(|_| interleave || share.is_some()),
+            hooked: hooked.filter(|_| all_hooked || share.is_some()),
             native,
             share: share.unwrap_or(0),
             sample: sample.as_ref(),
@@ -298,6 +300,7 @@ impl Runtime {
             // Each turn goes to one access then, and no block runs ahead of the others.
             waits: waits || interleave,
             interleave,
+            all_hooked,
         };
         let mut running = Running {
             scheduler: null_mut(),

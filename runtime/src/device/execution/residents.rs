@@ -206,7 +206,7 @@ impl Scheduled<'_> {
             hot.stack = (*warp).fibre;
             hot.flags &= !(flags::FULL | flags::MIDST);
             if (*warp).hooked
-                && (!self.plan.interleave || self.placed[index / self.warps as usize].is_some_and(|one| one.traced))
+                && (!self.plan.all_hooked || self.placed[index / self.warps as usize].is_some_and(|one| one.traced))
             {
                 let cells = std::slice::from_raw_parts(self.plan.counts, self.plan.cells);
                 self.warp_blocks.ran(index, cells, (*running).pause == Pause::Finished);

@@ -53,6 +53,8 @@ pub struct Plan<'a> {
     pub waits: bool,
     /// Warps take turns at their accesses; all run with hooks for that.
     pub interleave: bool,
+    /// Blocks that are not traced run with hooks, too; their records are thrown away.
+    pub all_hooked: bool,
 }
 
 /// The kernel was stopped; the reason is in the launch.
@@ -168,7 +170,7 @@ impl<'a> Scheduled<'a> {
         }
     }
 
-    /// Whether the block of a slot is traced. Without turns at accesses, others have no items at all.
+    /// Whether the block of a slot is traced. Others have items only where all blocks run with hooks.
     pub(super) fn is_traced(&self, index: usize) -> bool {
         self.placed[index / self.warps as usize].is_some_and(|placed| placed.traced)
     }
@@ -180,7 +182,7 @@ impl<'a> Scheduled<'a> {
 
     /// Closes the turn that was opened at `at`, or takes it back where the block is not traced.
     fn end_turn(&mut self, index: usize, at: usize) {
-        if self.plan.interleave && !self.is_traced(index) {
+        if self.plan.all_hooked && !self.is_traced(index) {
             self.arena.batch.truncate(at);
         } else {
             close_turn(&mut self.arena.batch, at);
@@ -247,7 +249,7 @@ impl WarpStreams for Scheduled<'_> {
         let chosen =
             self.plan.sample.map_or(share != 0 && block.is_multiple_of(share), |sample| sample.contains(&block));
         let traced = self.plan.hooked.is_some() && share != 0 && chosen;
-        let hooked = traced || self.plan.interleave;
+        let hooked = traced || self.plan.all_hooked;
         let entry = if hooked { self.plan.hooked } else { self.plan.native };
         let Some(entry) = entry.or(self.plan.hooked) else {
             // SAFETY: by the contract of `new`.
