@@ -239,6 +239,7 @@ fn write_unit<'c>(
         registers: &registers,
         cautious: options.cautious,
         any_shape: false,
+        large: cpu::LARGE,
         optimize: false,
     };
     let lowered = cpu::lower(&device, table.as_ref(), &lowering).map_err(|cause| options.failed(cause))?;

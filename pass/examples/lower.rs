@@ -34,6 +34,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         registers: &BTreeMap::new(),
         cautious: flag("--cautious"),
         any_shape: false,
+        large: cpu::LARGE,
         optimize: !flag("--plain"),
     };
     let lowered = cpu::lower(&module, Some(&table), &options)?;

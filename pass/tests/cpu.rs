@@ -5,82 +5,16 @@
 #[allow(dead_code)] // Each test file uses a part of it.
 mod common;
 
-use common::{Side, compile};
+use common::lowering::{Form, folder, hooked, lowered, program, run};
 use inkwell::context::Context;
-use inkwell::memory_buffer::MemoryBuffer;
-use inkwell::module::Module;
 use inkwell::values::AnyValue;
-use std::collections::BTreeMap;
 use std::fmt::Write;
-use std::path::{Path, PathBuf};
-use std::process::Command;
-use warpline_format::site_table::SiteTable;
-use warpline_pass::llvm::Machine;
-use warpline_pass::{cpu, device};
+use std::path::Path;
 
-fn hooked<'c>(context: &'c Context, source: &Path) -> (Module<'c>, SiteTable) {
-    let bitcode = compile(source, Side::Device, &[]);
-    let buffer = MemoryBuffer::create_from_memory_range_copy(&bitcode, "test");
-    let module = Module::parse_bitcode_from_buffer(&buffer, context).expect("clang makes bitcode of our LLVM");
-    let machine = device::machine(&module).expect("device code");
-    device::note_locations(&module);
-    device::optimize(&module, &machine, 2).expect("optimised");
-    device::prepare(&module, &machine, 2).expect("prepared");
-    let options = device::HookOptions { bundles: true, ..device::HookOptions::default() };
-    let table = device::hook(&module, &machine, &options).expect("hooked");
-    (module, table)
-}
-
-fn lowered<'c>(module: &Module<'c>, table: &SiteTable, processor: &str, cautious: bool) -> Module<'c> {
-    let options = cpu::Options {
-        processor,
-        descriptor: "warpline_module",
-        visible: true,
-        fat_binary: &[],
-        emulated: None,
-        registers: &BTreeMap::new(),
-        cautious,
-        any_shape: false,
-        optimize: true,
-    };
-    cpu::lower(module, Some(table), &options).expect("lowered")
-}
-
-/// A folder for one test's files.
-fn folder(name: &str) -> PathBuf {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
-    std::fs::create_dir_all(&folder).expect("temporary folder");
-    folder
-}
-
-/// Compiles kernels of `flow.h`'s kind, lowers them for `processor`, runs all versions against plain C++.
-fn compare(name: &str, source: &str, kernels: &str, processor: &str, cautious: bool) {
-    let here = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cpu");
-    let folder = folder(&format!("{name}-{processor}-{cautious}"));
-    let path = folder.join("kernels.cu");
-    let choice = if source.is_empty() { "" } else { "#define RANDOM\n" };
-    let head = format!("{choice}#include \"{}/flow.h\"\n", here.display());
-    std::fs::write(&path, head + source).expect("source written");
-    std::fs::write(folder.join("list.h"), kernels).expect("list written");
-    let context = Context::create();
-    let (module, table) = hooked(&context, &path);
-    let result = lowered(&module, &table, processor, cautious);
-    let object = Machine::host(processor).and_then(|machine| machine.emit_object(&result)).expect("object");
-    std::fs::write(folder.join("device.o"), object).expect("object written");
-    let program = folder.join("program");
-    let mut compiler = Command::new("g++");
-    compiler.args(["-std=c++17", "-O1", "-w", "-fwrapv", "-fno-strict-aliasing", "-I"]).arg(&folder);
-    compiler
-        .arg(here.join("stub.cpp"))
-        .args(["-x", "c++"])
-        .arg(&path)
-        .args(["-x", "none"])
-        .arg(folder.join("device.o"));
-    let output = compiler.arg("-o").arg(&program).arg("-lm").output().expect("g++ is installed");
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let output = Command::new(&program).output().expect("the program starts");
-    let text = String::from_utf8_lossy(&output.stdout);
-    assert!(output.status.success(), "{name} for {processor}, cautious {cautious}: {:?}\n{text}", output.status);
+/// Lowers kernels of `flow.h`'s kind for `processor`, runs all versions against plain C++.
+fn compare(name: &str, source: &str, kernels: &str, processor: &'static str, cautious: bool) {
+    let form = Form { processor, cautious, ..Form::default() };
+    run(&program(&folder(&format!("{name}-{processor}-{cautious}")), source, kernels, form), &[]);
 }
 
 fn hand_written() -> String {
@@ -279,7 +213,7 @@ fn code_is_near_linear_in_blocks() {
         std::fs::write(&path, source).expect("source written");
         let context = Context::create();
         let (module, table) = hooked(&context, &path);
-        let result = lowered(&module, &table, "native", false);
+        let result = lowered(&module, &table, Form::default());
         let blocks = result.get_functions().flat_map(|function| function.get_basic_blocks());
         blocks.map(|block| block.get_instructions().count()).sum::<usize>()
     };
@@ -315,7 +249,7 @@ fn lanes_that_can_only_wait_need_no_caution() {
     std::fs::write(&path, source).expect("source written");
     let context = Context::create();
     let (module, table) = hooked(&context, &path);
-    let result = lowered(&module, &table, "native", false);
+    let result = lowered(&module, &table, Form::default());
     let fast = |name: &str| {
         let function = result.get_function(&format!("warpline.native.general.{name}")).expect("lowered");
         !function.print_to_string().to_string().contains("dispatch")

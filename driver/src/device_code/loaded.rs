@@ -83,6 +83,7 @@ impl<'a> Lowering<'a> {
             registers: &registers,
             cautious: self.cautious,
             any_shape: false,
+            large: cpu::LARGE,
             optimize: false,
         };
         let lowered = cpu::lower(module, table.as_ref(), &options).map_err(|cause| self.failed(cause))?;

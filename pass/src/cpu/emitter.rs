@@ -29,10 +29,6 @@ use frame::Frame;
 use leaf::Leaf;
 use std::collections::{BTreeMap, HashMap, VecDeque};
 
-/// Instructions of a device function from which on LLVM takes longer for what is written out at each use than a call
-/// costs where it runs. Triton's kernels for large tiles have thousands of accesses and functions of one lane in straight lines.
-const LARGE: usize = 1_500;
-
 /// Lowers one version of one function.
 pub struct Emitter<'u, 'c> {
     job: Job<'u, 'c>,
@@ -102,6 +98,8 @@ pub struct Job<'u, 'c> {
     pub version: Version,
     /// With hooks.
     pub hooked: bool,
+    /// Instructions from which on a function is large, see [`Emitter::is_large`].
+    pub large: usize,
     /// The function to fill.
     pub function: Value<'c>,
 }
@@ -115,7 +113,7 @@ impl<'u, 'c> Emitter<'u, 'c> {
         entry.at_end(entry_block);
         let parameters = job.function.parameters();
         let frame = Frame::of(job.body, job.unit.layout())?;
-        let large = job.body.blocks.iter().map(|block| block.instructions.len()).sum::<usize>() > LARGE;
+        let large = job.body.blocks.iter().map(|block| block.instructions.len()).sum::<usize>() > job.large;
         let mut emitter = Emitter {
             job,
             b: Builder::new(t),

@@ -46,6 +46,7 @@ pub fn lower<'c>(
         hooks: table.is_some(),
         cautious: options.cautious,
         any_shape: options.any_shape || options.cautious,
+        large: options.large,
         bodies: HashMap::new(),
     };
     let kernels = lowering.run()?;
@@ -63,6 +64,7 @@ struct Lowering<'u, 'c> {
     hooks: bool,
     cautious: bool,
     any_shape: bool,
+    large: usize,
     bodies: HashMap<Value<'c>, Body<'c>>,
 }
 
@@ -180,7 +182,8 @@ impl<'c> Lowering<'_, 'c> {
         self.body(function)?;
         let body = &self.bodies[&function];
         let analysis = Analysis::new(body, version, is_kernel(function), self.unit.layout());
-        let job = Job { unit: self.unit, body, analysis: &analysis, version, hooked, function: into };
+        let (unit, large) = (self.unit, self.large);
+        let job = Job { unit, body, analysis: &analysis, version, hooked, large, function: into };
         Emitter::lower(job).map_err(|mut refusal| {
             if refusal.function.is_empty() {
                 refusal.function = function.name();

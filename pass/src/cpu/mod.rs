@@ -15,7 +15,7 @@ mod target;
 pub use crate::ptx::parse::parse as statements;
 pub use error::{LowerError, Refusal};
 pub use lower::lower;
-pub use options::Options;
+pub use options::{LARGE, Options};
 
 pub use shapes::analysis::Version;
 pub use target::optimize::{infer_attributes, optimize};

@@ -3,6 +3,10 @@
 use std::collections::BTreeMap;
 use warpline_format::occupancy::Resources;
 
+/// Instructions of a device function from which on LLVM takes longer for what is written out at each use than a call
+/// costs where it runs. Triton's kernels for large tiles have thousands of accesses and functions of one lane in straight lines.
+pub const LARGE: usize = 1_500;
+
 /// How to lower.
 #[derive(Clone, Debug)]
 pub struct Options<'a> {
@@ -22,6 +26,8 @@ pub struct Options<'a> {
     pub cautious: bool,
     /// Have one function for blocks of every shape, without those that are faster where threads lie in rows.
     pub any_shape: bool,
+    /// Device functions of more instructions call what smaller ones write out at each use; [`LARGE`] but for tests.
+    pub large: usize,
     /// Whether to run LLVM's optimiser on the result; off for reading the IR.
     pub optimize: bool,
 }

@@ -57,6 +57,7 @@ pub fn emulate<'c>(
         cautious: false,
         // Half the code: it is large, and its speed matters less than the time that it takes to compile.
         any_shape: true,
+        large: cpu::LARGE,
         optimize: false,
     };
     name_processor(&code.module, hooked);

@@ -1,5 +1,7 @@
 //! Compiles test sources with the clang that the pass goes with, and checks text with LLVM's FileCheck.
 
+pub mod lowering;
+
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};

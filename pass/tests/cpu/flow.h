@@ -10,11 +10,13 @@ struct Index { unsigned x, y, z; };
 #define gridDim (Index{U(__nvvm_read_ptx_sreg_nctaid_x()), 1, 1})
 #define KERNEL extern "C" __global__ void
 #define DEVICE __device__ __noinline__
+#define EX2(x) __nvvm_ex2_approx_f(x)
 #else
 struct Index { unsigned x, y, z; };
 extern thread_local Index threadIdx, blockIdx, blockDim, gridDim;
 #define KERNEL extern "C" void
 #define DEVICE static
+#define EX2(x) __builtin_exp2f(x)
 #endif
 
 #define THREAD ((blockIdx.x * blockDim.y + threadIdx.y) * blockDim.x + threadIdx.x)

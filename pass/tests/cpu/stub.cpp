@@ -1,5 +1,6 @@
 // A stub of the runtime for the tests of the lowering: runs every version of every kernel on several block shapes and
 // compares with the same source as plain C++.
+#include <algorithm>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -70,9 +71,24 @@ extern "C" const Module warpline_module;
 
 static uint8_t records[1 << 14];
 static uint64_t requests, lanes;
+// With the argument `strict` no memory becomes known to be good, and what lies in the upper half of `in` is bad.
+static bool strict;
+static const unsigned *first_bad;
+
+struct Digest {
+    uint64_t value = 0xcbf29ce484222325;
+    void add(const void *data, uint64_t bytes)
+    {
+        for (uint64_t i = 0; i < bytes; ++i) {
+            value = (value ^ static_cast<const uint8_t *>(data)[i]) * 0x100000001b3;
+        }
+    }
+};
+static Digest recorded;
 
 static void drain(Context *c)
 {
+    recorded.add(records, c->cursor - records);
     uint8_t *at = records;
     while (at < c->cursor) {
         uint32_t head, second;
@@ -99,8 +115,15 @@ static void drain(Context *c)
 
 extern "C" {
 void __wl_flush(Context *c) { drain(c); }
-uint32_t __wl_check(Context *, Range *range, uint32_t, uint32_t, uint32_t mask, const uint64_t *, uint32_t, uint32_t)
+uint32_t __wl_check(Context *, Range *range, uint32_t, uint32_t, uint32_t mask, const uint64_t *addresses, uint32_t, uint32_t)
 {
+    if (strict) {
+        for (unsigned lane = 0; lane < 32; ++lane) {
+            bool bad = addresses[lane] - reinterpret_cast<uint64_t>(first_bad) < 2000;
+            mask &= ~(uint32_t{bad} << lane);
+        }
+        return mask;
+    }
     *range = {0, ~0ull};
     return mask;
 }
@@ -171,14 +194,28 @@ static void run(WarpFunction function, Shape shape, const unsigned *in, unsigned
     }
 }
 
-int main()
+// At the same place in each run, as addresses stand in the records.
+static unsigned *words(uint64_t address)
+{
+    void *place = mmap(reinterpret_cast<void *>(address), 4096, PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+    if (place != reinterpret_cast<void *>(address)) {
+        perror("mmap");
+        exit(1);
+    }
+    return static_cast<unsigned *>(place);
+}
+
+int main(int count, char **arguments)
 {
     const int n = 777;
-    std::vector<unsigned> in(n);
+    unsigned *const in = words(0x200000000000), *const out = words(0x200000010000);
+    strict = count > 1 && strcmp(arguments[1], "strict") == 0;
+    first_bad = in + n / 2;
     unsigned state = 12345;
-    for (unsigned &value : in) {
+    for (int i = 0; i < n; ++i) {
         state = state * 1664525 + 1013904223;
-        value = state >> (state % 23);
+        in[i] = state >> (state % 23);
     }
     for (uint64_t index = 0; index < warpline_module.global_count; ++index) {
         const Global &global = warpline_module.globals[index];
@@ -193,6 +230,8 @@ int main()
     std::vector<uint64_t> counts(warpline_module.cells);
     for (uint64_t index = 0; index < warpline_module.kernel_count; ++index) {
         const Kernel &kernel = warpline_module.kernels[index];
+        Digest results;
+        recorded = Digest();
         for (Shape shape : {Shape{7, 128, 1}, Shape{17, 50, 1}, Shape{7, 16, 8}, Shape{13, 7, 9}, Shape{2, 64, 5}}) {
             std::vector<unsigned> expected(n, 7);
             for (unsigned block = 0; block < shape.grid; ++block) {
@@ -202,7 +241,7 @@ int main()
                         blockIdx = {block, 0, 0};
                         blockDim = {shape.x, shape.y, 1};
                         gridDim = {shape.grid, 1, 1};
-                        references.at(kernel.name)(in.data(), expected.data(), n);
+                        references.at(kernel.name)(in, expected.data(), n);
                     }
                 }
             }
@@ -212,10 +251,11 @@ int main()
                 if (!kernel.versions[version] || !fits) {
                     continue;
                 }
-                std::vector<unsigned> out(n, 7);
+                std::fill_n(out, n, 7);
                 requests = lanes = 0;
-                run(kernel.versions[version], shape, in.data(), out.data(), n, version >= 3, counts.data());
-                for (int i = 0; i < n; ++i) {
+                run(kernel.versions[version], shape, in, out, n, version >= 3, counts.data());
+                results.add(out, n * sizeof *out);
+                for (int i = 0; i < n && !strict; ++i) {
                     if (out[i] != expected[i]) {
                         printf("%s version %d block %u x %u: out[%d] is %u, expected %u\n", kernel.name, version, shape.x,
                                shape.y, i, out[i], expected[i]);
@@ -235,6 +275,7 @@ int main()
                 }
             }
         }
+        printf("%s: records %016lx results %016lx\n", kernel.name, recorded.value, results.value);
     }
     printf("%lu kernels, %d wrong\n", warpline_module.kernel_count, wrong);
     return wrong != 0;
