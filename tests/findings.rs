@@ -125,6 +125,18 @@ macro_rules! pairs {
 }
 
 pairs![
+    base_counts "atomic-contention" "census" ["shared memory per block"],
+    chess_moves "local-array" "moves" ["shared memory, a column per thread"],
+    crop_growth "divergent-branch" "" ["threadIdx.x / 32"],
+    erosion "bank-conflict" "terrain" ["33 instead of 32"],
+    inventory "allocation-churn" "sold" ["once before the loop"],
+    mixing_desk "struct-fields" "Frame" ["structure of arrays"],
+    option_paths "strided-access" "paths" ["transposed"],
+    polymer "random-gather" "bead" ["reorder `bead`"],
+    soil_moisture "redundant-copy" "stations" ["once before the loop"],
+    star_tracks "double-precision" "" ["with an f (0.5f)"],
+    tide_table "constant-serialised" "tides" ["global memory"],
+    video_lines "misaligned-access" "" ["make the length of a row"],
     allocation_churn "allocation-churn" "next" ["once before the loop"],
     atomic_counter "atomic-contention" "count" ["within the warp", "one thread of a block"],
     bank_conflict "bank-conflict" "tile" ["pad the rows of `tile` by 1 element", "33 instead of 32", "takes 1 instead of 32"],

@@ -9,6 +9,7 @@ pub mod access;
 pub mod budget;
 pub mod carried;
 pub mod chunk;
+pub mod condition;
 pub mod device;
 mod devices;
 pub mod event;

@@ -2,14 +2,15 @@
 //! executable carries it as bytes, the trace hands it on, the analyzer reads it.
 
 use crate::access::{MOST_BUNDLES, MOST_MEMBERS, MOST_SITES, Space};
+use crate::condition::{AtomicKind, AtomicSite, Condition};
 use crate::expression::{AddressExpression, Expression, LoopExpression, check_expressions};
 use crate::matrix::Product;
 use serde::{Deserialize, Serialize};
 
 /// Version of the encoding; the first byte of the bytes. Version 2 added bundles, version 4 the checksum and the digests of
-/// source files, version 8 hints, version 16 the parts of blocks and operands, version 33 the expressions of addresses. A flipped bit of
-/// the version is found by the checksum, which covers it.
-pub const VERSION: u8 = 35;
+/// source files, version 8 hints, version 16 the parts of blocks and operands, version 33 the expressions of addresses, version 36 what
+/// decides over branches. A flipped bit of the version is found by the checksum, which covers it.
+pub const VERSION: u8 = 36;
 /// Bytes before the encoded table: the version and, since version 4, the CRC-32 of the version and the encoded table.
 #[cfg(test)]
 const HEAD_BYTES: usize = 5;
@@ -81,6 +82,10 @@ pub struct SiteTable {
     pub compiler: String,
     /// Options that decide how device code is generated, as `-O3 -ffast-math`. Since version 34.
     pub options: String,
+    /// What decides over each branch in [`Self::branches`]; empty in older tables. Since version 36.
+    pub conditions: Vec<Condition>,
+    /// What atomic operations do, by rising site. Since version 36.
+    pub atomics: Vec<AtomicSite>,
 }
 
 /// What the source calls a kernel parameter, or a member of one, that expressions read.
@@ -424,7 +429,7 @@ impl SiteTable {
         let (&version, rest) = bytes.split_first().ok_or_else(|| SiteTableError::Damaged("empty".into()))?;
         let damaged = |what: &str| SiteTableError::Damaged(what.into());
         let rest = match version {
-            VERSION | 33 | 32 | 16 | 8 | 4 => {
+            VERSION | 35 | 33 | 32 | 16 | 8 | 4 => {
                 let (stored, rest) = rest.split_first_chunk().ok_or_else(|| damaged("it is cut short"))?;
                 if u32::from_le_bytes(*stored) != checksum(version, rest) {
                     return Err(damaged("its checksum does not match"));
@@ -436,13 +441,14 @@ impl SiteTable {
         };
         // Each version ends before what the next ones added; a zero is a list without any, or an empty text.
         let lists = match version {
-            1 => 15,
-            2 => 14,
-            4 => 13,
-            8 => 11,
-            16 => 8,
-            32 => 6,
-            33 => 2,
+            1 => 17,
+            2 => 16,
+            4 => 15,
+            8 => 13,
+            16 => 10,
+            32 => 8,
+            33 => 4,
+            35 => 2,
             _ => 0,
         };
         let mut whole = rest.to_vec();
@@ -472,6 +478,17 @@ impl SiteTable {
     pub fn address(&self, site: u32) -> Option<&AddressExpression> {
         let found = self.addresses.binary_search_by_key(&site, |address| address.site);
         found.ok().map(|index| &self.addresses[index])
+    }
+
+    /// What an atomic operation does; `None` where it is not known, and of other sites.
+    pub fn atomic(&self, site: u32) -> Option<AtomicKind> {
+        let found = self.atomics.binary_search_by_key(&site, |atomic| atomic.site);
+        found.ok().map(|index| self.atomics[index].kind)
+    }
+
+    /// What decides over a branch; `None` where nobody looked.
+    pub fn condition(&self, branch: u32) -> Option<&Condition> {
+        self.conditions.get(branch as usize)
     }
 
     /// The parts of a block; none where it is one as a whole.
@@ -537,6 +554,13 @@ impl SiteTable {
             return Err("operands of sites, or names, that it does not have");
         }
         check_expressions(self)?;
+        if !self.conditions.is_empty() && self.conditions.len() != self.branches.len() {
+            return Err("conditions of other branches");
+        }
+        let atomics_rise = self.atomics.windows(2).all(|pair| pair[0].site < pair[1].site);
+        if !atomics_rise || !self.atomics.iter().all(|atomic| (atomic.site as usize) < self.sites.len()) {
+            return Err("atomic operations of sites that it does not have");
+        }
         let named = |one: &ParameterName| one.function < functions && name(&one.name);
         if !self.parameters.is_sorted() || !self.parameters.iter().all(named) {
             return Err("parameters of functions, or names, that it does not have");
@@ -589,7 +613,7 @@ mod tests {
     #[test]
     fn earlier_versions_are_read() {
         let now = table().to_bytes();
-        for (version, added) in [(1, 15), (2, 14), (4, 13), (8, 11), (16, 8), (32, 6), (33, 2)] {
+        for (version, added) in [(1, 17), (2, 16), (4, 15), (8, 13), (16, 10), (32, 8), (33, 4), (35, 2)] {
             let table_bytes = &now[HEAD_BYTES..now.len() - added];
             let mut bytes = vec![version];
             if version >= 4 {
@@ -680,7 +704,27 @@ mod tests {
     }
 
     #[test]
+    fn conditions_and_atomic_operations_are_checked_and_found() {
+        use crate::condition::Decider;
+        let with = |conditions: usize, sites: &[u32]| {
+            let condition = Condition { deciders: vec![Decider::Thread, Decider::Data], ends_loop: true };
+            let branch = Branch { chain: vec![0], sides: 2, ..Branch::default() };
+            let atomics = sites.iter().map(|&site| AtomicSite { site, kind: AtomicKind::Lock }).collect();
+            let conditions = vec![condition; conditions];
+            SiteTable::from_bytes(&SiteTable { branches: vec![branch], conditions, atomics, ..table() }.to_bytes())
+        };
+        let read = with(1, &[1]).unwrap();
+        assert_eq!(read.condition(0).map(|one| one.deciders.len()), Some(2));
+        assert_eq!((read.atomic(1), read.atomic(0)), (Some(AtomicKind::Lock), None));
+        assert_eq!(with(0, &[]).unwrap().condition(0), None);
+        for (conditions, sites) in [(2, &[][..]), (1, &[2]), (1, &[1, 0]), (1, &[1, 1])] {
+            assert!(matches!(with(conditions, sites), Err(SiteTableError::Damaged(_))), "{conditions} {sites:?}");
+        }
+    }
+
+    #[test]
     fn expressions_are_checked_and_found() {
+        use crate::condition::{AtomicKind, AtomicSite, Condition};
         use crate::expression::{Binary, ExpressionKind};
         let node = |kind| Expression { bits: 64, exact: false, kind };
         let thread = node(ExpressionKind::Thread(0));

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::profile::model::{Kernel, Metrics, Operand, Pattern, Site, StageMetrics};
 use crate::profile::{Profile, is_system};
+use warpline_format::condition::AtomicKind;
 
 /// Sums over an access's sites.
 #[derive(Clone, Copy, Debug, Default)]
@@ -99,6 +100,10 @@ pub(super) struct Access<'a> {
     pub sector_offsets: BTreeSet<u64>,
     /// Of an atomic operation: the code uses what it returns.
     pub result_used: bool,
+    /// What an atomic operation does with what is there, by its heaviest site.
+    pub atomic: Option<AtomicKind>,
+    /// Number of its heaviest site.
+    pub site: Option<u32>,
     /// Bytes of a thread over its sites, where all are executed equally often.
     pub bytes_together: Option<u64>,
     /// Innermost function that the heaviest site is in, which may be a library's.
@@ -182,6 +187,8 @@ pub(super) fn accesses(profile: &Profile) -> Vec<Access<'_>> {
             sums,
             pattern,
             result_used: sites.iter().any(|site| site.result_used),
+            site: heaviest.map(|site| site.id),
+            atomic: heaviest.and_then(|site| site.atomic),
             in_library: sites.iter().all(|Site { library, .. }| *library),
             is_opaque: allocation
                 .and_then(|id| profile.allocation(id))

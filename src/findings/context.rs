@@ -277,6 +277,16 @@ pub(super) fn warps(kernel: &Kernel) -> u64 {
     alone.chain(grouped).fold(0, u64::saturating_add)
 }
 
+/// Blocks of all launches of a kernel.
+pub(super) fn blocks(kernel: &Kernel) -> u64 {
+    let alone = kernel.launches.iter().map(|launch| threads(launch.grid));
+    let grouped = kernel
+        .launch_groups
+        .iter()
+        .map(|group| group.grid.map_or(group.launches, |grid| threads(grid).saturating_mul(group.launches)));
+    alone.chain(grouped).fold(0, u64::saturating_add)
+}
+
 /// Threads of a block, or blocks of a grid.
 fn threads(sizes: [u32; 3]) -> u64 {
     sizes.iter().map(|&size| u64::from(size)).fold(1, u64::saturating_mul)

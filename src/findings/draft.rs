@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 
 use super::access::Access;
-use crate::profile::model::{Frame, Gain, Kernel, Severity};
+use super::context::Context;
+use super::gain::Saving;
+use crate::profile::model::{FindingLine, Frame, Gain, Kernel, Severity};
 
 /// From this share of the estimated time on that it wastes, a finding asks for a change.
 pub(super) const WORTH_A_CHANGE: f64 = 0.05;
@@ -25,6 +27,32 @@ pub(super) struct Draft {
     pub gain: Option<Gain>,
     /// Share of the time that is wasted, 0 to 1: what findings are ranked by.
     pub score: f64,
+    /// What gain and score were made of, for those that are one thing to change with others.
+    pub saved: Option<Saved>,
+    /// What findings with the same cure have in common, where their cures differ in figures.
+    pub alike: Option<String>,
+    /// Further lines.
+    pub lines: Vec<FindingLine>,
+    /// Other instantiations of the kernel's template.
+    pub other_kernels: Vec<u32>,
+    /// The rule says that nothing has to be changed.
+    pub at_most_note: bool,
+}
+
+/// What a cure saves, and of what.
+#[derive(Clone, Debug)]
+pub(super) struct Saved {
+    pub saving: Saving,
+    /// Share of the kernel's time where nothing is estimated.
+    pub otherwise: f64,
+    pub assumption: &'static str,
+}
+
+impl Saved {
+    pub(super) fn add(&mut self, more: Saved) {
+        self.saving = std::mem::take(&mut self.saving).and(more.saving);
+        self.otherwise += more.otherwise;
+    }
 }
 
 impl Draft {
@@ -44,6 +72,11 @@ impl Draft {
             cure: cure.into(),
             gain: None,
             score: 0.0,
+            saved: None,
+            alike: None,
+            lines: Vec::new(),
+            other_kernels: Vec::new(),
+            at_most_note: false,
         }
     }
 
@@ -102,6 +135,27 @@ impl Draft {
     }
 
     pub(super) fn severity(self, severity: Severity) -> Draft {
-        Draft { severity, ..self }
+        Draft { severity, at_most_note: severity == Severity::Note, ..self }
+    }
+
+    /// Gain and score by what its kernel would ask less.
+    pub(super) fn saves(self, context: &Context<'_>, saved: Saved) -> Draft {
+        Draft { saved: Some(saved), ..self }.rated(context)
+    }
+
+    /// Gain and score by what is saved.
+    pub(super) fn rated(self, context: &Context<'_>) -> Draft {
+        let kernel = self.kernel.and_then(|id| context.profile.kernels.iter().find(|kernel| kernel.id == id));
+        let (Some(kernel), Some(saved)) = (kernel, &self.saved) else { return self };
+        let gain = context.gain(kernel, &saved.saving, saved.assumption);
+        let waste = context.waste(kernel, &saved.saving, saved.otherwise);
+        let at_most_note = self.at_most_note;
+        let draft = self.gain(gain).score(waste);
+        if at_most_note { draft.severity(Severity::Note) } else { draft }
+    }
+
+    /// What others of its object with the same cure have in common with it.
+    pub(super) fn alike(self, what: impl Into<String>) -> Draft {
+        Draft { alike: Some(what.into()), ..self }
     }
 }

@@ -7,6 +7,7 @@ mod access;
 mod context;
 mod draft;
 mod gain;
+mod group;
 mod in_triton;
 mod library;
 mod list;

@@ -2,6 +2,7 @@
 
 use super::context::Context;
 use super::draft::Draft;
+use super::group::group;
 use super::in_triton;
 use super::library;
 use super::list::RULES;
@@ -22,6 +23,33 @@ const ABOUT_ACCESSES: [&str; 7] = [
     "memory-accumulator",
 ];
 
+/// Rules whose score is a share of the estimated time of kernels.
+const ABOUT_TIME_OF_KERNELS: [&str; 18] = [
+    "strided-access",
+    "struct-fields",
+    "random-gather",
+    "misaligned-access",
+    "partial-warps",
+    "partial-write",
+    "bank-conflict",
+    "atomic-contention",
+    "constant-serialised",
+    "uniform-load",
+    "repeated-load",
+    "memory-accumulator",
+    "cache-sweep",
+    "cache-thrash",
+    "local-array",
+    "divergent-branch",
+    "small-launch",
+    "launch-tail",
+];
+/// Seconds that a finding about them is to cost, at least, for more than a note and for a gain: what takes less is the size of a
+/// test, or of no moment, whatever its share.
+const LEAST_SECONDS: f64 = 0.5e-6;
+/// The same as a share of the time of kernels and copies.
+const LEAST_OF_PROGRAM: f64 = 0.0002;
+
 /// Findings that are kept; a program with more has enough to do.
 const MOST: usize = 500;
 
@@ -35,6 +63,46 @@ pub fn find(profile: &Profile, rates: Option<&Rates>) -> Vec<Finding> {
             Some((rule.id, in_triton::in_its_language(rule.id, draft, &context)))
         }));
     }
+    sort(&mut all);
+    // Loads and stores of one line, or of one operand, are one thing to change; the worst stands for all.
+    let mut seen = std::collections::HashSet::new();
+    all.retain(|(id, draft)| {
+        let key = (*id, draft.kernel, draft.file.clone(), draft.line, draft.allocation, draft.object.clone());
+        draft.line == 0 || seen.insert(key)
+    });
+    let mut all: Vec<_> =
+        group(all, &context).into_iter().filter_map(|(id, draft)| Some((id, worth(id, draft, &context)?))).collect();
+    sort(&mut all);
+    all.truncate(MOST);
+    let found = (1..)
+        .zip(all)
+        .map(|(rank, (id, draft))| {
+            let draft = draft.clone().evidence("wasted_share", draft.score);
+            Finding {
+                id: id.to_owned(),
+                rank,
+                severity: draft.severity,
+                kernel: draft.kernel,
+                file: draft.file,
+                line: draft.line,
+                column: draft.column,
+                lines: draft.lines,
+                other_kernels: draft.other_kernels,
+                inside_library: draft.inside_library,
+                allocation: draft.allocation,
+                object: draft.object,
+                evidence: draft.evidence,
+                reason: draft.reason,
+                cure: draft.cure,
+                gain: draft.gain,
+            }
+        })
+        .collect();
+    by_themselves(found, profile)
+}
+
+/// What matters most first.
+fn sort(all: &mut [(&str, Draft)]) {
     all.sort_by(|(one_id, one), (other_id, other)| {
         (other.severity.cmp(&one.severity))
             .then(other.score.total_cmp(&one.score))
@@ -49,36 +117,40 @@ pub fn find(profile: &Profile, rates: Option<&Rates>) -> Vec<Finding> {
             })
             .then_with(|| (one.allocation, &one.object).cmp(&(other.allocation, &other.object)))
     });
-    all.retain(|(id, draft)| {
-        !(ABOUT_ACCESSES.contains(id) && draft.severity == Severity::Note && draft.score < LEAST_SCORE)
-    });
-    // Loads and stores of one line, or of one operand, are one thing to change; the worst stands for all.
-    let mut seen = std::collections::HashSet::new();
-    all.retain(|(id, draft)| {
-        let key = (*id, draft.kernel, draft.file.clone(), draft.line, draft.allocation, draft.object.clone());
-        draft.line == 0 || seen.insert(key)
-    });
-    all.truncate(MOST);
-    (1..)
-        .zip(all)
-        .map(|(rank, (id, draft))| {
-            let draft = draft.clone().evidence("wasted_share", draft.score);
-            Finding {
-                id: id.to_owned(),
-                rank,
-                severity: draft.severity,
-                kernel: draft.kernel,
-                file: draft.file,
-                line: draft.line,
-                column: draft.column,
-                inside_library: draft.inside_library,
-                allocation: draft.allocation,
-                object: draft.object,
-                evidence: draft.evidence,
-                reason: draft.reason,
-                cure: draft.cure,
-                gain: draft.gain,
+}
+
+/// The finding as it deserves by what it costs; `None` where nobody would care.
+fn worth(id: &str, draft: Draft, context: &Context<'_>) -> Option<Draft> {
+    if ABOUT_ACCESSES.contains(&id) && draft.severity == Severity::Note && draft.score < LEAST_SCORE {
+        return None;
+    }
+    if !ABOUT_TIME_OF_KERNELS.contains(&id) || context.kernel_seconds <= 0.0 {
+        return Some(draft);
+    }
+    let seconds = draft.score * context.kernel_seconds;
+    let little = seconds < LEAST_SECONDS || context.program_share(seconds) < LEAST_OF_PROGRAM;
+    Some(if little { Draft { severity: draft.severity.min(Severity::Note), gain: None, ..draft } } else { draft })
+}
+
+/// Says of gains that cannot be had on top of those of findings before them: a kernel has no more time to lose than it takes.
+fn by_themselves(mut found: Vec<Finding>, profile: &Profile) -> Vec<Finding> {
+    for kernel in &profile.kernels {
+        let Some(estimate) = kernel.estimates.first() else { continue };
+        let (mut sum, mut before) = (0.0, Vec::new());
+        for finding in found.iter_mut().filter(|finding| finding.kernel == Some(kernel.id)) {
+            let Some(gain) = &mut finding.gain else { continue };
+            // Serial time that the estimate leaves out comes on top of the kernel's.
+            if sum + gain.seconds > estimate.seconds && !before.is_empty() && gain.seconds <= estimate.seconds {
+                let those = match before[..] {
+                    [one] => format!("finding {one}"),
+                    [first, .., last] => format!("findings {first} to {last}"),
+                    [] => continue,
+                };
+                gain.assumption.push_str(&format!("; not on top of what {those} would bring"));
             }
-        })
-        .collect()
+            sum += gain.seconds;
+            before.push(finding.rank);
+        }
+    }
+    found
 }

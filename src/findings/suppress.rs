@@ -1,6 +1,6 @@
 //! Findings that somebody has looked at and wants to hear no more of.
 
-use crate::profile::model::Finding;
+use crate::profile::model::{Finding, FindingLine, also_on};
 use crate::profile::{IGNORE_COMMENT, Profile};
 
 use super::list::RULES;
@@ -97,12 +97,13 @@ pub fn suppress(profile: &mut Profile, suppressions: &[Suppression]) -> Ignored 
     let all = std::mem::take(&mut profile.findings);
     let mut kept: Vec<Finding> = Vec::with_capacity(all.len());
     for finding in all {
-        if by_comment(&finding, profile) {
+        let requested = |finding: &Finding| suppressions.iter().any(|suppression| suppression.covers(finding, profile));
+        if let Some(left) = without(&finding, |one| by_comment(one, profile) || requested(one)) {
+            kept.push(left);
+        } else if by_comment(&finding, profile) {
             ignored.by_comment += 1;
-        } else if suppressions.iter().any(|suppression| suppression.covers(&finding, profile)) {
-            ignored.by_request += 1;
         } else {
-            kept.push(finding);
+            ignored.by_request += 1;
         }
     }
     for (rank, finding) in (1..).zip(&mut kept) {
@@ -110,6 +111,21 @@ pub fn suppress(profile: &mut Profile, suppressions: &[Suppression]) -> Ignored 
     }
     profile.findings = kept;
     ignored
+}
+
+/// The finding without the lines that are covered; `None` where that is all of them.
+fn without(finding: &Finding, is_covered: impl Fn(&Finding) -> bool) -> Option<Finding> {
+    let own = FindingLine { line: finding.line, column: finding.column };
+    let at = |place: &FindingLine| Finding { line: place.line, column: place.column, ..finding.clone() };
+    let all = std::iter::once(own).chain(finding.lines.iter().copied());
+    let mut left = all.filter(|place| !is_covered(&at(place)));
+    let first = left.next()?;
+    let lines: Vec<FindingLine> = left.collect();
+    if first == own && lines.len() == finding.lines.len() {
+        return Some(finding.clone());
+    }
+    let reason = finding.reason.replacen(&also_on(&finding.lines), &also_on(&lines), 1);
+    Some(Finding { reason, lines, ..at(&first) })
 }
 
 fn by_comment(finding: &Finding, profile: &Profile) -> bool {
@@ -145,6 +161,20 @@ fn by_comment(finding: &Finding, profile: &Profile) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn lines_of_a_finding_are_silenced_one_by_one() {
+        let lines = vec![FindingLine { line: 9, column: 1 }, FindingLine { line: 12, column: 2 }];
+        let reason = format!("far apart{}", also_on(&lines));
+        let finding = Finding { line: 7, column: 3, reason, lines, ..Finding::default() };
+        let left = |covered: &[u32]| without(&finding, |one| covered.contains(&one.line));
+        assert_eq!(left(&[]).as_ref(), Some(&finding));
+        let other = left(&[7]).unwrap();
+        assert_eq!((other.line, other.column, &other.reason[..]), (9, 1, "far apart; the same on line 12"));
+        let first = left(&[9, 12]).unwrap();
+        assert_eq!((first.line, &first.reason[..], first.lines.len()), (7, "far apart", 0));
+        assert_eq!(left(&[7, 9, 12]), None);
+    }
 
     #[test]
     fn suppressions_are_read() {

@@ -113,13 +113,14 @@ fn findings(whole: &Profile) -> Vec<Finding> {
     let known = whole.run.merged.as_ref().map(|merged| &merged.findings);
     let is_known = |finding: &Finding| {
         let kernel = whole.kernels.iter().find(|kernel| Some(kernel.id) == finding.kernel);
-        let found = FoundBefore {
+        let found = |line| FoundBefore {
             id: finding.id.clone(),
             kernel: kernel.map(|kernel| (kernel.module.clone(), kernel.mangled.clone())),
             file: finding.file.clone(),
-            line: finding.line,
+            line,
         };
-        known.is_some_and(|known| known.contains(&found)) || findings::is_of_ranks(&finding.id)
+        let is_of_one = || known.is_some_and(|known| finding.all_lines().any(|line| known.contains(&found(line))));
+        is_of_one() || findings::is_of_ranks(&finding.id)
     };
     let mut found: Vec<Finding> = findings::find(whole, rates.as_ref()).into_iter().filter(is_known).collect();
     for (rank, finding) in (1..).zip(&mut found) {

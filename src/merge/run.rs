@@ -196,11 +196,20 @@ fn of_profile(profile: &Profile) -> MergedFrom {
         let kernel = profile.kernels.iter().find(|kernel| Some(kernel.id) == id)?;
         Some((kernel.module.clone(), kernel.mangled.clone()))
     };
-    let found = profile.findings.iter().map(|finding| FoundBefore {
-        id: finding.id.clone(),
-        kernel: kernel(finding.kernel),
-        file: finding.file.clone(),
-        line: finding.line,
+    // Another rank may have another of its lines first.
+    let found = profile.findings.iter().flat_map(|finding| {
+        let kernels: Vec<Option<u32>> = match finding.kernel {
+            Some(_) => finding.all_kernels().map(Some).collect(),
+            None => vec![None],
+        };
+        let places = kernels.into_iter().flat_map(|own| finding.all_lines().map(move |line| (own, line)));
+        let known = places.map(|(own, line)| FoundBefore {
+            id: finding.id.clone(),
+            kernel: kernel(own),
+            file: finding.file.clone(),
+            line,
+        });
+        known.collect::<Vec<_>>()
     });
     let ranks = run.environment.rank.as_ref().map(|rank| {
         let own = vec![[rank.index, rank.index]];

@@ -17,7 +17,7 @@ mod shown;
 #[cfg(feature = "parquet")]
 pub(crate) use build::op_name;
 pub use build::{BuildInput, RunFacts, Sources, addresses_of, build};
-pub(crate) use build::{IGNORE_COMMENT, idle_in_part, numbers_thread};
+pub(crate) use build::{IGNORE_COMMENT, idle_in_part};
 pub(crate) use estimate::{Work, of_work};
 pub(crate) use file::{MergeReader, ToMerge, probe, write_spare};
 pub use file::{ProfileError, read, write};

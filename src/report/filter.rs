@@ -51,7 +51,7 @@ pub fn apply(profile: &Profile, filter: &Filter) -> Option<Profile> {
         kept.blocks.retain(|row| ids.contains(&row.kernel));
         kept.conflicts.retain(|row| ids.contains(&row.kernel));
         kept.faults.retain(|row| row.kernel.is_none_or(|kernel| ids.contains(&kernel)));
-        kept.findings.retain(|row| row.kernel.is_none_or(|kernel| ids.contains(&kernel)));
+        kept.findings.retain(|row| row.kernel.is_none() || row.all_kernels().any(|kernel| ids.contains(&kernel)));
         for allocation in &mut kept.allocations {
             allocation.by_kernel.retain(|row| ids.contains(&row.kernel));
             let mut figures = allocation.by_kernel.iter().map(|row| &row.metrics);

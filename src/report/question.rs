@@ -72,7 +72,7 @@ impl FindingChoice {
 pub(super) fn keep_line(kept: &mut Profile, place: &LinePlace) -> bool {
     let places = lines_at(kept, place);
     let at = |file: &str, line: u32| places.contains(&(file.to_owned(), line));
-    kept.findings.retain(|row| at(&row.file, row.line));
+    kept.findings.retain(|row| row.all_lines().any(|line| at(&row.file, line)));
     keep_places(kept, &places);
     !(kept.lines.is_empty() && kept.sites.is_empty() && kept.branches.is_empty() && kept.findings.is_empty())
 }
@@ -80,7 +80,8 @@ pub(super) fn keep_line(kept: &mut Profile, place: &LinePlace) -> bool {
 /// Leaves findings and what stands at their lines; `false` where there are none.
 pub(super) fn keep_findings(kept: &mut Profile, choice: &FindingChoice) -> bool {
     let chosen: Vec<Finding> = kept.findings.iter().filter(|finding| choice.includes(kept, finding)).cloned().collect();
-    let places = chosen.iter().map(|finding| (finding.file.clone(), finding.line)).collect();
+    let of_one = |finding: &Finding| finding.all_lines().map(|line| (finding.file.clone(), line)).collect::<Vec<_>>();
+    let places = chosen.iter().flat_map(of_one).collect();
     kept.findings = chosen;
     keep_places(kept, &places);
     !kept.findings.is_empty()
@@ -91,7 +92,7 @@ fn lines_at(profile: &Profile, place: &LinePlace) -> BTreeSet<(String, u32)> {
     let lines = profile.lines.iter().map(|row| (&row.file, row.line));
     let sites = profile.sites.iter().map(|row| (&row.file, row.line));
     let branches = profile.branches.iter().map(|row| (&row.file, row.line));
-    let findings = profile.findings.iter().map(|row| (&row.file, row.line));
+    let findings = profile.findings.iter().flat_map(|row| row.all_lines().map(|line| (&row.file, line)));
     let all = lines.chain(sites).chain(branches).chain(findings);
     let meant = all.filter(|(file, line)| *line == place.line && crate::findings::ends_with(file, &place.file));
     meant.map(|(file, line)| (file.clone(), line)).collect()

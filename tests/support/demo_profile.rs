@@ -46,6 +46,7 @@ pub fn profile_with_a_finding() -> Profile {
         file: line.file.clone(),
         line: line.line,
         column: 9,
+        lines: Vec::new(),
         inside_library: None,
         allocation: Some(profile.allocations[0].id),
         object: Some("matrix".to_owned()),

@@ -114,6 +114,8 @@ pub fn program(file: &str, kernels: &[Source<'_>], allocations: &[(&str, u64)]) 
                     lanes: vec![200, 56],
                     instructions: vec![900, 100],
                     idle_lane_slots: 64 * (sectors % 8),
+                    decided_by: Vec::new(),
+                    ends_loop: false,
                     order_assumed: false,
                 });
             }
@@ -156,6 +158,7 @@ pub fn finding(id: &str, severity: Severity, kernel: u32, file: &str, line: u32)
         file: file.to_owned(),
         line,
         column: 5,
+        lines: Vec::new(),
         inside_library: None,
         allocation: None,
         object: None,

@@ -22,6 +22,7 @@
 typedef uint64_t nvtxRangeId_t;
 typedef struct nvtxDomainRegistration *nvtxDomainHandle_t;
 typedef struct nvtxStringRegistration *nvtxStringHandle_t;
+typedef struct nvtxResourceHandle *nvtxResourceHandle_t;
 
 typedef enum nvtxColorType_t { NVTX_COLOR_UNKNOWN = 0, NVTX_COLOR_ARGB = 1 } nvtxColorType_t;
 typedef enum nvtxMessageType_t {
@@ -44,6 +45,27 @@ typedef union nvtxMessageValue_t {
   const wchar_t *unicode;
   nvtxStringHandle_t registered;
 } nvtxMessageValue_t;
+#define NVTX_RESOURCE_MAKE_TYPE(CLASS, INDEX) ((((uint32_t)(NVTX_RESOURCE_CLASS_##CLASS)) << 16) | ((uint32_t)(INDEX)))
+#define NVTX_RESOURCE_CLASS_GENERIC 1
+#define NVTX_RESOURCE_ATTRIB_STRUCT_SIZE ((uint16_t)sizeof(nvtxResourceAttributes_t))
+typedef enum nvtxResourceGenericType_t {
+  NVTX_RESOURCE_TYPE_UNKNOWN = 0,
+  NVTX_RESOURCE_TYPE_GENERIC_POINTER = NVTX_RESOURCE_MAKE_TYPE(GENERIC, 1),
+  NVTX_RESOURCE_TYPE_GENERIC_HANDLE = NVTX_RESOURCE_MAKE_TYPE(GENERIC, 2),
+  NVTX_RESOURCE_TYPE_GENERIC_THREAD_NATIVE = NVTX_RESOURCE_MAKE_TYPE(GENERIC, 3),
+  NVTX_RESOURCE_TYPE_GENERIC_THREAD_POSIX = NVTX_RESOURCE_MAKE_TYPE(GENERIC, 4)
+} nvtxResourceGenericType_t;
+typedef struct nvtxResourceAttributes_v0 {
+  uint16_t version;
+  uint16_t size;
+  int32_t identifierType;
+  union identifier_t {
+    const void *pValue;
+    uint64_t ullValue;
+  } identifier;
+  int32_t messageType;
+  nvtxMessageValue_t message;
+} nvtxResourceAttributes_t;
 typedef struct nvtxEventAttributes_v2 {
   uint16_t version;
   uint16_t size;
@@ -100,6 +122,10 @@ WARPLINE_NVTX(int, nvtxDomainRangePushEx, (nvtxDomainHandle_t domain, const nvtx
               NVTX_NO_PUSH_POP_TRACKING)
 WARPLINE_NVTX(int, nvtxDomainRangePop, (nvtxDomainHandle_t domain), NVTX_NO_PUSH_POP_TRACKING)
 WARPLINE_NVTX_VOID(nvtxDomainNameCategoryA, (nvtxDomainHandle_t domain, uint32_t category, const char *name))
+WARPLINE_NVTX_VOID(nvtxDomainNameCategoryW, (nvtxDomainHandle_t domain, uint32_t category, const wchar_t *name))
+WARPLINE_NVTX(nvtxResourceHandle_t, nvtxDomainResourceCreate,
+              (nvtxDomainHandle_t domain, nvtxResourceAttributes_t *attributes), NULL)
+WARPLINE_NVTX_VOID(nvtxDomainResourceDestroy, (nvtxResourceHandle_t resource))
 WARPLINE_NVTX(nvtxStringHandle_t, nvtxDomainRegisterStringA, (nvtxDomainHandle_t domain, const char *text), NULL)
 WARPLINE_NVTX(nvtxStringHandle_t, nvtxDomainRegisterStringW, (nvtxDomainHandle_t domain, const wchar_t *text), NULL)
 #pragma GCC diagnostic pop

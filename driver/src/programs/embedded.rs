@@ -7,13 +7,17 @@ use warpline_toolchain::{ToolchainError, cache};
 const RUNTIME: &[u8] = include_bytes!(env!("WARPLINE_RUNTIME_LIBRARY"));
 
 /// Headers, by their name under the include folder.
-const HEADERS: [(&str, &str); 15] = [
+const HEADERS: [(&str, &str); 19] = [
     ("warpline.h", include_str!("../../include/warpline.h")),
     ("cuda_profiler_api.h", include_str!("../../include/cuda_profiler_api.h")),
     ("cublas_v2.h", include_str!("../../include/cublas_v2.h")),
     ("cublasLt.h", include_str!("../../include/cublasLt.h")),
     ("nvToolsExt.h", include_str!("../../include/nvToolsExt.h")),
     ("nvtx3/nvToolsExt.h", include_str!("../../include/nvtx3/nvToolsExt.h")),
+    ("nvToolsExtCuda.h", include_str!("../../include/nvToolsExtCuda.h")),
+    ("nvToolsExtCudaRt.h", include_str!("../../include/nvToolsExtCudaRt.h")),
+    ("nvtx3/nvToolsExtCuda.h", include_str!("../../include/nvtx3/nvToolsExtCuda.h")),
+    ("nvtx3/nvToolsExtCudaRt.h", include_str!("../../include/nvtx3/nvToolsExtCudaRt.h")),
     ("nvtx3/nvToolsExtMem.h", include_str!("../../include/nvtx3/nvToolsExtMem.h")),
     ("nvml.h", include_str!("../../include/nvml.h")),
     ("warpline/atomics.h", include_str!("../../include/warpline/atomics.h")),

@@ -59,9 +59,19 @@ fn headers(folder: &Path, cuda: &Path, own: &Path) -> io::Result<()> {
             symlink(entry.path(), folder.join(entry.file_name()))?;
         }
     }
-    for name in
-        ["nvml.h", "nvrtc.h", "cublas_v2.h", "cublasLt.h", "cuda_profiler_api.h", "nvToolsExt.h", "nvtx3", "warpline.h"]
-    {
+    const OWN: [&str; 10] = [
+        "nvml.h",
+        "nvrtc.h",
+        "cublas_v2.h",
+        "cublasLt.h",
+        "cuda_profiler_api.h",
+        "nvToolsExt.h",
+        "nvToolsExtCuda.h",
+        "nvToolsExtCudaRt.h",
+        "nvtx3",
+        "warpline.h",
+    ];
+    for name in OWN {
         let place = folder.join(name);
         if !place.exists() {
             symlink(own.join(name), place)?;

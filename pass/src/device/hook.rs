@@ -9,9 +9,10 @@ use super::rows::addresses::Addresses as Expressions;
 use super::rows::flow::Flow;
 use super::rows::locate::Places;
 use super::rows::table::Table;
-use super::rows::{hint, operand, parts};
+use super::rows::{atomics, hint, operand, parts};
 use super::{bundle, globals};
 use crate::ir::border;
+use crate::ir::deciders;
 use crate::ir::expressions::Walk;
 use crate::ir::machine::architecture;
 use crate::ir::space::number_of;
@@ -22,8 +23,9 @@ use crate::llvm::{Block, Builder, Layout, Machine, ModuleItems, Value};
 use inkwell::module::Module;
 use std::collections::HashMap;
 use warpline_format::access::{MOST_SITES, Space};
+use warpline_format::condition::AtomicSite;
 use warpline_format::hooks::Hook;
-use warpline_format::site_table::{Branch, CallSite, NotSeen, Site, SiteTable};
+use warpline_format::site_table::{Branch, CallSite, NotSeen, Op, Site, SiteTable};
 
 /// Hooks every access, block, branch and surviving call of the module, and returns what their numbers mean.
 ///
@@ -60,8 +62,11 @@ pub fn hook(module: &Module<'_>, machine: &Machine, options: &HookOptions) -> Re
             module,
         };
         let (flow, first) = (Flow::of(&blocks), hooker.table.table.blocks.len());
+        let conditions = deciders::conditions(function, &blocks);
         let branches: Vec<Option<u32>> = blocks.iter().map(|&block| hooker.block(block)).collect();
         hooker.table.table.decisions.extend(flow.decisions(first as u32, &branches));
+        let branching = conditions.into_iter().zip(&branches).filter(|(_, branch)| branch.is_some());
+        hooker.table.table.conditions.extend(branching.map(|(condition, _)| condition.unwrap_or_default()));
     }
     expressions.finish(&mut table);
     let mut table = table.table;
@@ -183,6 +188,9 @@ impl<'c> Hooker<'_, '_, 'c, '_> {
                     });
                     if let Some(hint) = hint::of(instruction, site as u32, &access, &mut self.table.table.shared) {
                         self.table.table.hints.push(hint);
+                    }
+                    if let Some(kind) = (access.op == Op::Atomic).then(|| atomics::kind(instruction)).flatten() {
+                        self.table.table.atomics.push(AtomicSite { site: site as u32, kind });
                     }
                     self.operand(site as u32, &access);
                     if let Some(walk) = &mut self.walk {

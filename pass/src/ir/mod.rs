@@ -4,6 +4,7 @@ pub(crate) mod address;
 pub(crate) mod border;
 pub(crate) mod class;
 pub(crate) mod control;
+pub(crate) mod deciders;
 pub(crate) mod distance;
 pub(crate) mod expressions;
 pub(crate) mod globals;

@@ -5,11 +5,12 @@
 use std::collections::BTreeMap;
 
 use super::super::access::{Access, share};
-use super::super::context::Context;
+use super::super::context::{Context, blocks};
 use super::super::draft::Draft;
 use super::super::gain::gain_of;
 use super::super::words;
-use crate::profile::model::{Atomics, Kernel, Severity};
+use crate::profile::model::{Atomics, Severity};
+use warpline_format::condition::AtomicKind;
 
 /// Lanes of a warp that meet on one address, on average, at least.
 const DEEP: f64 = 1.5;
@@ -20,17 +21,6 @@ const USUAL_CLOCK: f64 = 1.5e9;
 
 pub(in super::super) fn find(context: &Context<'_>) -> Vec<Draft> {
     context.accesses.iter().filter_map(|access| draft(context, access, access.pattern.atomics.as_ref()?)).collect()
-}
-
-fn blocks(kernel: &Kernel) -> u64 {
-    let size = |grid: [u32; 3]| grid.iter().map(|&size| u64::from(size)).fold(1, u64::saturating_mul);
-    let alone: u64 = kernel.launches.iter().map(|launch| size(launch.grid)).fold(0, u64::saturating_add);
-    let grouped: u64 = kernel
-        .launch_groups
-        .iter()
-        .map(|group| group.grid.map_or(group.launches, |grid| size(grid).saturating_mul(group.launches)))
-        .fold(0, u64::saturating_add);
-    alone.saturating_add(grouped)
 }
 
 /// What is serial: on the hottest address of the program; of shared memory what each request's deepest address takes.
@@ -65,33 +55,6 @@ fn serial_of_kernel(context: &Context<'_>, access: &Access<'_>) -> (f64, f64) {
         *own = (*own - serial_seconds(context, access, atomics)).max(0.0);
     }
     (with, longest(&each))
-}
-
-/// What the source's line does that is no plain atomic operation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Exchange {
-    /// It exchanges or compares values, which cannot be combined before.
-    Values,
-    /// It tries to change a value by what it was, until it has not changed in between.
-    Attempt,
-}
-
-fn exchange(context: &Context<'_>, access: &Access<'_>) -> Option<Exchange> {
-    let text = context.profile.sources.get(access.file)?.get(&access.line)?;
-    let has = |names: &[&str]| names.iter().any(|name| text.contains(name));
-    let squeezed: String = text.chars().filter(|c| !c.is_whitespace()).collect();
-    // A lock is taken by one alone.
-    if has(&["atomicCAS", "compare_exchange"]) && !squeezed.contains(",0,1)") {
-        return Some(Exchange::Attempt);
-    }
-    has(&["atomicCAS", "atomicExch", "atomicInc", "atomicDec", "compare_exchange"]).then_some(Exchange::Values)
-}
-
-/// Whether the source's line takes away, as an element from the end of a list.
-fn subtracts(context: &Context<'_>, access: &Access<'_>) -> bool {
-    let text = context.profile.sources.get(access.file).and_then(|lines| lines.get(&access.line));
-    let squeezed: String = text.into_iter().flat_map(|text| text.chars()).filter(|c| !c.is_whitespace()).collect();
-    squeezed.contains("atomicSub") || squeezed.contains("atomicAdd(") && squeezed.contains(",-")
 }
 
 fn draft(context: &Context<'_>, access: &Access<'_>, atomics: &Atomics) -> Option<Draft> {
@@ -130,14 +93,14 @@ fn draft(context: &Context<'_>, access: &Access<'_>, atomics: &Atomics) -> Optio
         words::time(seconds),
     );
     let distinct_per_request = atomics.addresses as f64 / atomics.requests.max(1) as f64;
-    let exchange = exchange(context, access);
-    let cure = if exchange == Some(Exchange::Attempt) {
+    let kind = access.atomic.unwrap_or_default();
+    let cure = if kind == AtomicKind::Attempt {
         "lanes that meet try again until each of them was first: use the operation itself where the GPU has it (atomicAdd of doubles, atomicMin and \
          atomicMax of 64 bits), else combine the values within the warp and the block first, where they can be, and let one lane try"
-    } else if exchange.is_some() {
+    } else if matches!(kind, AtomicKind::Exchange | AtomicKind::Lock) {
         "such operations cannot be combined: let one lane of a warp or block make them for the others, spread them over several addresses (a \
          lock or slot per block), or see whether an atomicAdd whose result is used does the same"
-    } else if access.result_used && depth >= DEEP && distinct_per_request < 1.5 && subtracts(context, access) {
+    } else if access.result_used && depth >= DEEP && distinct_per_request < 1.5 && kind == AtomicKind::Subtract {
         "give back places for a whole warp at once: with m = __activemask(), let the lowest active lane (__ffs(m) - 1) subtract __popc(m), hand what it \
          gets to the others with __shfl_sync, and let each lane subtract the number of active lanes below it (__popc(m & ((1u << lane) - 1)))"
     } else if access.result_used && depth >= DEEP && distinct_per_request < 1.5 {

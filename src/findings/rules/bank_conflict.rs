@@ -3,7 +3,7 @@
 
 use super::super::access::{Access, share};
 use super::super::context::{Context, block_of, lane_axis};
-use super::super::draft::Draft;
+use super::super::draft::{Draft, Saved};
 use super::super::gain::Saving;
 use super::super::words;
 use crate::geometry::{BankRules, Banks, Width};
@@ -103,6 +103,11 @@ fn draft(context: &Context<'_>, access: &Access<'_>) -> Option<Draft> {
                 example.passes,
             )
         }
+        (Some(_), Some(_)) if structure && let Some(whole) = of_vector(access, example) => format!(
+            "take {whole} bytes of {name} with one access (the vector type as a whole), which is done for {} lanes at a time, instead of one member after \
+             the other; or keep an array of each member",
+            u64::from(banks.pass_bytes()) / whole,
+        ),
         (Some(_), Some((_, elements, passes))) if structure => format!(
             "keep an array of each member instead of an array of structures in {name}, or pad the structure by {} bytes: counted again with \
              that, the request takes {passes} instead of {} passes",
@@ -148,6 +153,18 @@ fn draft(context: &Context<'_>, access: &Access<'_>) -> Option<Draft> {
             "each thread has a row of {name} to itself, and what it takes of it depends on the data: exchange the indices, so that the thread's \
              number is the last one ({name} as `[element][threadIdx.x]`) and each lane stays in a bank of its own whatever its element"
         ),
+        _ if computed && access.op == "store" => {
+            is_sure = false;
+            let turn = u64::from(banks.pass_bytes()) / u64::from(example.bytes.max(1));
+            let padded = behind_each_turn(example, banks).map_or(String::new(), |passes| {
+                format!(
+                    "; with an element of padding behind every {turn} words, so that index i becomes i + i / {turn}, the worst request takes {passes} \
+                     instead of {} passes, counted again",
+                    example.passes
+                )
+            });
+            format!("the data says where each lane stores in {name}: see how the index is computed{padded}")
+        }
         _ if computed => {
             is_sure = false;
             format!(
@@ -168,10 +185,7 @@ fn draft(context: &Context<'_>, access: &Access<'_>) -> Option<Draft> {
     let saving = Saving::of(if unified { "l1_data" } else { "shared" }, excess as f64);
     let all: u64 =
         context.accesses_of(access.kernel.id, "shared").map(|access| access.sums.passes).fold(0, u64::saturating_add);
-    let waste = context.waste(access.kernel, &saving, share(excess, all));
-    let gain = context.gain(access.kernel, &saving, "no bank conflicts in this access");
-    // Where nobody knows a cure, as of places that the data chooses, what the kernel does not wait for need not change.
-    let by_chance = !is_sure && gain.is_none();
+    let saved = Saved { saving, otherwise: share(excess, all), assumption: "no bank conflicts in this access" };
     let draft = Draft::new(reason, cure)
         .at_access(access)
         .evidence("requests", sums.requests as f64)
@@ -179,8 +193,13 @@ fn draft(context: &Context<'_>, access: &Access<'_>) -> Option<Draft> {
         .evidence("ideal_passes", sums.ideal_passes as f64)
         .evidence("worst_passes", example.passes.into())
         .evidence("padding_elements", padding.map_or(0.0, |(_, elements, _)| elements as f64))
-        .gain(gain)
-        .score(waste);
+        .saves(context, saved);
+    let draft = match padding {
+        Some((_, elements, _)) => draft.alike(format!("padding by {elements} elements of {} bytes", example.bytes)),
+        None => draft,
+    };
+    // Where nobody knows a cure, as of places that the data chooses, what the kernel does not wait for need not change.
+    let by_chance = !is_sure && draft.gain.is_none();
     Some(if by_chance { draft.severity(Severity::Note) } else { draft })
 }
 
@@ -190,6 +209,12 @@ fn of_structures(access: &Access<'_>, stride: Option<i64>, example: &BankConflic
     let size = u64::from(operand.structure_bytes);
     operand.member.is_some()
         && (stride.is_none_or(|stride| size <= stride.unsigned_abs()) || are_neighbours(example, size))
+}
+
+/// Bytes of the vector type whose members it takes one at a time: padding would take its alignment away.
+fn of_vector(access: &Access<'_>, example: &BankConflict) -> Option<u64> {
+    let size = u64::from(access.operand?.structure_bytes);
+    (matches!(size, 8 | 16) && size > u64::from(example.bytes)).then_some(size)
 }
 
 /// Whether the active lanes are structures of this size apart, with lanes between them that do nothing.
@@ -247,8 +272,10 @@ fn stride(access: &Access<'_>, example: &BankConflict) -> Option<i64> {
 fn rows_of_block(access: &Access<'_>) -> Option<u64> {
     let block = block_of(access.kernel)?;
     let axis = lane_axis(access.kernel);
-    match access.operand?.thread_steps.get(axis + 1)? {
-        ThreadStep::Bytes(bytes) if block[axis] < 32 => Some(bytes.unsigned_abs()),
+    let steps = &access.operand?.thread_steps;
+    // Where the row's own lanes do not lie along it, as on the fields of one colour of a board, the step is not one row of the array.
+    match (&steps[axis], steps.get(axis + 1)?) {
+        (ThreadStep::Bytes(_), ThreadStep::Bytes(bytes)) if block[axis] < 32 => Some(bytes.unsigned_abs()),
         _ => None,
     }
 }

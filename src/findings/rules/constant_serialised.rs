@@ -3,7 +3,7 @@
 
 use super::super::access::{Access, share};
 use super::super::context::Context;
-use super::super::draft::Draft;
+use super::super::draft::{Draft, Saved};
 use super::super::gain::Saving;
 use super::super::words;
 
@@ -41,15 +41,16 @@ fn draft(context: &Context<'_>, access: &Access<'_>) -> Option<Draft> {
     );
     let all: u64 =
         context.accesses_of(access.kernel.id, "constant").map(|access| access.sums.passes).fold(0, u64::saturating_add);
-    let saving = Saving::of("constant", excess as f64);
-    let waste = context.waste(access.kernel, &saving, share(excess, all));
-    let assumption = "one address per clock, and requests at one address take no time";
+    let saved = Saved {
+        saving: Saving::of("constant", excess as f64),
+        otherwise: share(excess, all),
+        assumption: "one address per clock, and requests at one address take no time",
+    };
     Some(
         Draft::new(reason, cure)
             .at_access(access)
             .evidence("requests", sums.requests as f64)
             .evidence("passes", sums.passes as f64)
-            .gain(context.gain(access.kernel, &saving, assumption))
-            .score(waste),
+            .saves(context, saved),
     )
 }

@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
 use super::super::access::share;
-use super::super::context::{Context, has_word, warps};
+use super::super::context::{Context, blocks, warps};
 use super::super::draft::Draft;
 use super::super::gain::Saving;
 use super::super::words;
 use crate::profile::model::{Branch, Kernel, Severity};
-use crate::profile::numbers_thread;
+use warpline_format::condition::Decider;
 
 /// Least share of the kernel's issued lane slots that a branch costs.
 const LEAST_COST: f64 = 0.05;
@@ -30,6 +30,10 @@ const LEAST_SELDOM_GAIN: f64 = 1.1;
 const FEW_LANES: u64 = 4;
 /// Sides that are reported: a switch may have many.
 const MOST_SIDES: usize = 4;
+
+/// What to do where one lane of a block or a few of a warp work.
+const OF_FEW_LANES: &str = "one lane or a few do this part while the others wait: spread it over the warp (shuffles, one element per lane), or let \
+                            another warp or kernel do it";
 
 pub(in super::super) fn find(context: &Context<'_>) -> Vec<Draft> {
     context.profile.kernels.iter().flat_map(|kernel| of_kernel(context, kernel)).collect()
@@ -53,6 +57,10 @@ fn add(sum: &mut Branch, more: &Branch) {
     sum.executions = sum.executions.saturating_add(more.executions);
     sum.divergent = sum.divergent.saturating_add(more.divergent);
     sum.idle_lane_slots = sum.idle_lane_slots.saturating_add(more.idle_lane_slots);
+    sum.ends_loop |= more.ends_loop;
+    sum.decided_by.extend(&more.decided_by);
+    sum.decided_by.sort_unstable();
+    sum.decided_by.dedup();
     let sides = |branch: &Branch| {
         let count = branch.lanes.len().max(branch.instructions.len());
         let each = |values: &[u64], side: usize| values.get(side).copied().unwrap_or(0);
@@ -109,68 +117,19 @@ enum Number {
     Compared,
 }
 
-/// The line without what stands in brackets, or in the parentheses of a call: an element that the thread chooses is data.
-fn without_operands(text: &str) -> String {
-    let mut kept = String::new();
-    let mut dropped = Vec::new();
-    for c in text.chars() {
-        match c {
-            '[' | '(' => {
-                let word: String = kept.chars().rev().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
-                let word: String = word.chars().rev().collect();
-                let keeps = ["", "if", "while", "for", "switch", "min", "max", "abs"].contains(&&word[..]);
-                dropped.push(c == '[' || !keeps);
-            }
-            ']' | ')' => _ = dropped.pop(),
-            c if !dropped.contains(&true) => kept.push(c),
-            _ => {}
-        }
-        if matches!(c, '(' | ')') && !dropped.contains(&true) {
-            kept.push(c);
-        }
+/// How the thread's number alone decides, as the compiler saw it; `None` where data or something else does, too.
+fn number_of_thread(branch: &Branch) -> Option<Number> {
+    match branch.decided_by[..] {
+        [Decider::Thread] => Some(Number::Compared),
+        [Decider::Thread, Decider::Alternation] => Some(Number::Interleaved),
+        _ => None,
     }
-    kept
 }
 
-/// Whether a name of the line was given to the thread's number before, in the kernel's own text.
-fn has_name_of_thread(context: &Context<'_>, kernel: &Kernel, branch: &Branch, code: &str) -> bool {
-    let Some(lines) = context.profile.sources.get(&branch.file).filter(|_| branch.file == kernel.file) else {
-        return false;
-    };
-    if kernel.line >= branch.line {
-        return false;
-    }
-    let before = lines.range(kernel.line..branch.line).map(|(_, text)| text).filter(|text| numbers_thread(text));
-    let mut names = before.filter_map(|text| {
-        let name = text.split_once('=')?.0.trim_end();
-        let begin = name.rfind(|c: char| !(c.is_alphanumeric() || c == '_')).map_or(0, |at| at + 1);
-        name.get(begin..).filter(|name| !name.is_empty())
-    });
-    names.any(|name| has_word(code, name))
-}
-
-/// Whether the source's line asks for the thread's number, by the names that it usually has.
-fn number_of_thread(context: &Context<'_>, kernel: &Kernel, branch: &Branch) -> Option<Number> {
-    let text = context.profile.sources.get(&branch.file)?.get(&branch.line)?;
-    let code = without_operands(text.split("//").next().unwrap_or_default());
-    let names = ["tid", "tx", "ty", "t", "lane", "laneId", "lane_id", "threadIdx", "thread_rank"];
-    if !names.iter().any(|name| has_word(&code, name)) && !has_name_of_thread(context, kernel, branch, &code) {
-        return None;
-    }
-    let code = code.replace("&&", "");
-    Some(if code.contains(['%', '&']) { Number::Interleaved } else { Number::Compared })
-}
-
-fn text_of<'a>(context: &'a Context<'_>, branch: &Branch) -> &'a str {
-    let lines = context.profile.sources.get(&branch.file);
-    lines.and_then(|lines| lines.get(&branch.line)).map_or("", String::as_str)
-}
-
-/// Whether the source's line asks for the lane that others have chosen to work for them.
-fn is_election(context: &Context<'_>, branch: &Branch) -> bool {
-    let text = text_of(context, branch);
-    text.contains("==") && ["__ffs", "__clz", "leader", "elect"].iter().any(|word| text.contains(word))
-        || ["elect_one", "invoke_one", "is_leader"].iter().any(|word| text.contains(word))
+/// Whether the lanes of a warp have found out together which of them does the work.
+fn is_election(branch: &Branch) -> bool {
+    let has = |decider| branch.decided_by.contains(&decider);
+    has(Decider::Thread) && has(Decider::Exchange) && !has(Decider::Data)
 }
 
 fn draft(context: &Context<'_>, kernel: &Kernel, branch: &Branch) -> Option<Draft> {
@@ -188,12 +147,7 @@ fn draft(context: &Context<'_>, kernel: &Kernel, branch: &Branch) -> Option<Draf
     if alone && of_kernel < LEAST_ALONE {
         return None;
     }
-    let is_loop =
-        context.profile.sources.get(&branch.file).and_then(|lines| lines.get(&branch.line)).is_some_and(|text| {
-            let code = text.trim_start().trim_start_matches("} ");
-            let word: String = code.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
-            matches!(&word[..], "for" | "while" | "do")
-        });
+    let is_loop = branch.ends_loop;
     let issued: Vec<String> = branch.instructions.iter().take(MOST_SIDES).map(|&side| words::count(side)).collect();
     let issued = if is_loop || issued.is_empty() {
         String::new()
@@ -210,21 +164,21 @@ fn draft(context: &Context<'_>, kernel: &Kernel, branch: &Branch) -> Option<Draf
         words::percent(of_kernel),
     );
     // Lanes that meet at an address try again: atomic-contention says so, and their loops have the lengths that it gives them.
-    if ["atomicCAS", "compare_exchange"].iter().any(|name| text_of(context, branch).contains(name)) {
+    if branch.decided_by.contains(&Decider::Attempt) {
         return None;
     }
     let seldom = share(branch.divergent, branch.executions) <= SELDOM;
     let little = !is_loop && is_little(branch);
     let few = fewest <= FEW_LANES.saturating_mul(branch.divergent);
-    let number = number_of_thread(context, kernel, branch);
+    let number = number_of_thread(branch);
     let both = works_on_both_sides(branch);
-    let cure = if is_loop && seldom {
+    let cure = if is_loop && seldom && number.is_some() {
         "only some iterations leave lanes idle, as the last one of elements that are no multiple of 32 or of the block's threads: let what the threads \
          share in an iteration be such a multiple (a block of another size, padded data), or give idle threads a part of another's work"
     } else if is_loop || leaves_loop(branch) || few_leave(kernel, branch) {
         "give the threads of a warp loops of about the same length: sort or group the work by its size, or let the lanes of a warp share the \
          work of one loop"
-    } else if is_election(context, branch) {
+    } else if is_election(branch) {
         "one lane of each group does this part for the others, which wait for it: as few groups as can be (one a warp) and no more in it than the \
          one operation, as an atomic one; what does not need to be there goes before or behind it, where all lanes work"
     } else if number == Some(Number::Interleaved) && !both {
@@ -233,6 +187,8 @@ fn draft(context: &Context<'_>, kernel: &Kernel, branch: &Branch) -> Option<Draf
     } else if little {
         "what runs under the condition is short: a warp that takes it loses little, and a selection instead of a branch (a ? b : c, min, max) is \
          all there is to gain; see first whether fewer threads could come here at all"
+    } else if few && !little && number.is_some() && branch.divergent >= blocks(kernel) {
+        OF_FEW_LANES
     } else if seldom && number.is_some() {
         "only warps at a border of the block or the data, or in the last steps of a loop that halves its threads, have lanes on both sides: let one \
          warp finish such steps with shuffles; borders grow rarer with larger blocks, and vanish where sizes are multiples of 32"
@@ -240,8 +196,7 @@ fn draft(context: &Context<'_>, kernel: &Kernel, branch: &Branch) -> Option<Draf
         "few warps have lanes on both sides: where a few lanes do a long part, collect their elements in a list (an atomic counter for a place in \
          it, once per warp) and give these to whole warps afterwards; group the data by what decides where that is cheaper"
     } else if few {
-        "one lane or a few do this part while the others wait: spread it over the warp (shuffles, one element per lane), or let another \
-         warp or kernel do it"
+        OF_FEW_LANES
     } else if number.is_some() && !both {
         "the thread's number decides here, compared with a bound that leaves less than a warp or changes from step to step: give the threads \
          that are left out elements of their own (fewer threads with several elements each, several rows or columns a warp)"
@@ -296,12 +251,5 @@ mod tests {
         let mut sum = copy([20, 300], [90, 0]);
         add(&mut sum, &copy([300, 20], [0, 90]));
         assert_eq!((sum.lanes, sum.instructions), (vec![600, 40], vec![0, 180]));
-    }
-
-    #[test]
-    fn elements_that_the_thread_chooses_are_no_numbers_of_the_thread() {
-        assert!(!has_word(&without_operands("if (kind[tid] == 1)"), "tid"));
-        assert!(!has_word(&without_operands("if (is_wall(tid, n) && x > 0)"), "tid"));
-        assert!(has_word(&without_operands("if ((tid % 2) == 0 && min(tid, 3) > 1)"), "tid"));
     }
 }

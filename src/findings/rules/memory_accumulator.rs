@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::super::access::{Access, share};
 use super::super::context::{Context, warps};
-use super::super::draft::Draft;
+use super::super::draft::{Draft, Saved};
 use super::super::gain::Saving;
 use super::super::words;
 use crate::profile::model::{Kernel, Site};
@@ -114,7 +114,9 @@ fn draft(context: &Context<'_>, kernel: &Kernel, store: &Access<'_>) -> Option<D
             .evidence("requests", requests as f64)
             .evidence("turns", turns)
             .evidence("share_of_requests", of_kernel)
-            .gain(context.gain(kernel, &saving, "one store for each thread and element"))
-            .score(context.waste(kernel, &saving, of_kernel)),
+            .saves(
+                context,
+                Saved { saving, otherwise: of_kernel, assumption: "one store for each thread and element" },
+            ),
     )
 }

@@ -1,16 +1,23 @@
 //! Lanes whose addresses follow no rule: each may touch a sector of its own.
 
+use std::collections::BTreeSet;
+
 use super::super::access::{Access, share};
 use super::super::context::{Context, warps};
-use super::super::draft::Draft;
+use super::super::draft::{Draft, Saved};
 use super::super::gain::Saving;
 use super::super::words;
+use crate::geometry::SECTOR_BYTES;
 use crate::profile::is_system;
+use warpline_format::expression::{Binary, Expression, ExpressionId, ExpressionKind, Reason};
 
 /// Least share of an access's sectors that its bytes do not need.
 const LEAST_EXCESS: f64 = 0.4;
 /// Bytes between the lists of neighbouring lanes, on average, at most.
 const NEAR: f64 = 128.0;
+
+/// Terms of an address that are looked at, at most.
+const MOST_TERMS: usize = 64;
 
 /// Bytes from the first to the last lane that a library's own compaction leaves, at most.
 const LIBRARY_SPAN: f64 = 1024.0;
@@ -34,6 +41,83 @@ fn is_compacted_by_library(access: &Access<'_>) -> bool {
     is_system(&access.kernel.file) && access.pattern.span_bytes.is_some_and(|span| span < LIBRARY_SPAN)
 }
 
+/// Whether the address is that of a row which the thread's number gives, and of a place in it that loaded data gives.
+fn has_own_rows(access: &Access<'_>) -> bool {
+    let Some(addresses) = &access.kernel.addresses else { return false };
+    let Some(site) = addresses.sites.iter().find(|one| Some(one.site) == access.site) else { return false };
+    let terms = terms(&addresses.expressions, site.address);
+    let rows =
+        |term: &Term| term.of_thread && !term.loaded && (term.times_unknown || term.scale >= SECTOR_BYTES as i64);
+    let places = |term: &Term| term.loaded && !term.of_thread;
+    terms.iter().any(rows) && terms.iter().any(places)
+}
+
+/// A term of a sum.
+#[derive(Clone, Copy, Debug, Default)]
+struct Term {
+    /// What it is multiplied by, as far as that is a number.
+    scale: i64,
+    /// It is a product with a value that is known when the program runs.
+    times_unknown: bool,
+    of_thread: bool,
+    loaded: bool,
+}
+
+/// The terms that an address is the sum of.
+fn terms(expressions: &[Expression], root: ExpressionId) -> Vec<Term> {
+    let mut found = Vec::new();
+    let mut open = vec![(root, 1i64)];
+    while let Some((id, scale)) = open.pop() {
+        let Some(one) = expressions.get(id as usize).filter(|_| found.len() < MOST_TERMS) else { continue };
+        let constant = |id: ExpressionId| match expressions.get(id as usize)?.kind {
+            ExpressionKind::Constant(value) => Some(value),
+            _ => None,
+        };
+        match one.kind {
+            ExpressionKind::Binary(Binary::Sum | Binary::Difference, left, right) => {
+                open.extend([(left, scale), (right, scale)]);
+            }
+            ExpressionKind::Signed(of) | ExpressionKind::Unsigned(of) => open.push((of, scale)),
+            ExpressionKind::Binary(Binary::Product, left, right) if let Some(by) = constant(right) => {
+                open.push((left, scale.saturating_mul(by)));
+            }
+            ExpressionKind::Binary(Binary::Product, left, right) if let Some(by) = constant(left) => {
+                open.push((right, scale.saturating_mul(by)));
+            }
+            ExpressionKind::Binary(Binary::ShiftLeft, of, by) if let Some(by @ 0..62) = constant(by) => {
+                open.push((of, scale.saturating_mul(1 << by)));
+            }
+            kind => {
+                let (of_thread, loaded) = made_of(expressions, id);
+                let times_unknown = matches!(kind, ExpressionKind::Binary(Binary::Product, ..));
+                found.push(Term { scale: scale.saturating_abs(), times_unknown, of_thread, loaded });
+            }
+        }
+    }
+    found
+}
+
+/// Whether the thread's number, and whether loaded data is a part of a value.
+fn made_of(expressions: &[Expression], root: ExpressionId) -> (bool, bool) {
+    let (mut of_thread, mut loaded) = (false, false);
+    let mut open = vec![root];
+    let mut seen = BTreeSet::new();
+    while let Some(id) = open.pop() {
+        let Some(one) = expressions.get(id as usize).filter(|_| seen.insert(id)) else { continue };
+        match one.kind {
+            ExpressionKind::Thread(_) => of_thread = true,
+            ExpressionKind::Unknown(Reason::Loaded, _) => loaded = true,
+            ExpressionKind::Binary(_, left, right) | ExpressionKind::Compare(_, left, right) => {
+                open.extend([left, right])
+            }
+            ExpressionKind::Signed(of) | ExpressionKind::Unsigned(of) => open.push(of),
+            ExpressionKind::Choice(condition, left, right) => open.extend([condition, left, right]),
+            _ => {}
+        }
+    }
+    (of_thread, loaded)
+}
+
 fn draft(context: &Context<'_>, access: &Access<'_>) -> Draft {
     let sums = &access.sums;
     let target = context.target(access);
@@ -54,7 +138,12 @@ fn draft(context: &Context<'_>, access: &Access<'_>) -> Draft {
         && access.op == "load"
         && access.most_requests > warps(access.kernel)
         && span < sums.lanes as f64 / sums.requests.max(1) as f64 * NEAR;
-    let cure = if lists {
+    let cure = if indirect && has_own_rows(access) {
+        format!(
+            "each thread takes an element of a row of its own here, which loaded data chooses, so that no order of the threads brings the elements \
+             together: let the kernel that goes through the rows of {name} take these elements along, or pack them side by side for the next one"
+        )
+    } else if lists {
         format!(
             "where each thread goes over a list of {name} from a loaded begin to a loaded end, as over a row of a sparse matrix, let the lanes \
              of a warp or a part of it share one list, so that they read neighbouring elements; else sort or group the indices, or keep the part that is hot in \
@@ -68,14 +157,16 @@ fn draft(context: &Context<'_>, access: &Access<'_>) -> Draft {
     } else {
         format!("see how the index into {name} is computed: threads of a warp should meet neighbouring elements")
     };
-    let saving = Saving::of_coalescing(&[access], context);
-    let waste = context.waste(access.kernel, &saving, super::strided_access::excess_of_kernel(context, access));
+    let saved = Saved {
+        saving: Saving::of_coalescing(&[access], context),
+        otherwise: super::strided_access::excess_of_kernel(context, access),
+        assumption: "each request touches only the sectors that its bytes fill",
+    };
     Draft::new(reason, cure)
         .at_access(access)
         .evidence("requests", sums.requests as f64)
         .evidence("sectors", sums.sectors as f64)
         .evidence("ideal_sectors", sums.ideal_sectors as f64)
         .evidence("span_bytes", span)
-        .gain(context.gain(access.kernel, &saving, "each request touches only the sectors that its bytes fill"))
-        .score(waste)
+        .saves(context, saved)
 }

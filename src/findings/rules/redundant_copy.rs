@@ -54,7 +54,8 @@ fn draft(context: &Context<'_>, copies: &Copies<'_>) -> Option<Draft> {
          back once after it, or only where the host looks at it or has changed it"
             .to_owned()
     } else {
-        "copy it once before the loop, and again only where the host has changed it".to_owned()
+        "copy it once before the loop or the calls that need it, and again only where the host has changed it"
+            .to_owned()
     };
     let draft = Draft::new(reason, cure)
         .at_frame(innermost(copies.path))

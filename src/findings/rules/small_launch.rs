@@ -10,6 +10,7 @@ use super::partial_warps::{launch_line, shape};
 use crate::geometry::SECTOR_BYTES;
 use crate::profile::library_call;
 use crate::profile::model::{Frame, Kernel, Severity};
+use warpline_format::expression::{Binary, Expression, ExpressionId, ExpressionKind};
 
 /// A launch leaves more than this share of the SMs without a block.
 const LEAST_IDLE: f64 = 0.75;
@@ -17,6 +18,9 @@ const LEAST_IDLE: f64 = 0.75;
 const LEAST_SHARE: f64 = 0.1;
 /// Seconds of a launch, by the estimate, from which on it is worth a change.
 const LEAST_SECONDS: f64 = 20e-6;
+
+/// Seconds from a launch to its end that nothing shortens, about; an assumption.
+const SECONDS_PER_LAUNCH: f64 = 3e-6;
 
 /// Launches that make it worthwhile to make one of them, at least.
 const MANY_LAUNCHES: u64 = 32;
@@ -67,10 +71,7 @@ fn draft(context: &Context<'_>, kernel: &Kernel) -> Option<Draft> {
     let estimate = context.estimate(kernel)?;
     // How many blocks there are is free where the kernel steps by the grid's size; else the problem's size says it, and a warp
     // is not divided.
-    let steps_by_grid = context.profile.lines.iter().filter(|line| line.kernel == kernel.id).any(|line| {
-        let text = context.profile.sources.get(&line.file).and_then(|lines| lines.get(&line.line));
-        text.is_some_and(|text| steps_by_grid(text))
-    });
+    let steps_by_grid = steps_by_grid(kernel);
     let warps = blocks.saturating_mul(warps_of_block(kernel));
     let reached = match together {
         Some(all) => sms.min(all),
@@ -90,11 +91,14 @@ fn draft(context: &Context<'_>, kernel: &Kernel) -> Option<Draft> {
         None if reached < sms => "the same warps, each on an SM of its own",
         None => "the same work, spread over all SMs",
     };
-    let gain = gain_of(now, then.fold(0.0, f64::max), estimate.seconds, assumption);
+    let each = estimate.seconds / kernel.launch_count().max(1) as f64;
+    // What is shorter than a launch takes anyway gains nothing that anybody could measure.
+    let gain = gain_of(now, then.fold(0.0, f64::max), estimate.seconds, assumption)
+        .filter(|_| together.is_some() || each >= SECONDS_PER_LAUNCH);
     let idle = 1.0 - blocks as f64 / sms as f64;
     let draft = Draft::new(reason, cure).at_frame(launch_line(kernel)).of_kernel(kernel);
     let draft = if draft.line == 0 { draft.at_kernel(kernel) } else { draft };
-    let long = estimate.seconds / kernel.launch_count().max(1) as f64 >= LEAST_SECONDS;
+    let long = each >= LEAST_SECONDS;
     let draft = draft
         .object(Some(format!("grid {}", shape(grid))))
         .evidence("blocks", blocks as f64)
@@ -111,10 +115,33 @@ fn is_together(kernel: &Kernel) -> bool {
     kernel.metrics.contains_key("shared") || kernel.instructions.get("barrier").is_some_and(|count| count.warps > 0)
 }
 
-/// Whether a line of source adds the grid's size in threads, or names it by itself, and does not just number the blocks.
-fn steps_by_grid(text: &str) -> bool {
-    // A launch by the kernel hands the number on.
-    text.contains("gridDim") && !text.contains("<<<") && (text.contains("+=") || !text.contains("blockIdx"))
+/// Whether an address moves by the grid's size from iteration to iteration of a loop: then any number of blocks does the work.
+fn steps_by_grid(kernel: &Kernel) -> bool {
+    let Some(addresses) = &kernel.addresses else { return false };
+    let expressions = &addresses.expressions;
+    let is_counter = |id: ExpressionId| {
+        expressions.get(id as usize).is_some_and(|one| matches!(one.kind, ExpressionKind::Counter(_)))
+    };
+    expressions.iter().any(|one| match one.kind {
+        ExpressionKind::Binary(Binary::Product, step, counter) if is_counter(counter) => has_grid(expressions, step),
+        _ => false,
+    })
+}
+
+/// Whether the grid's size is a part of a value.
+fn has_grid(expressions: &[Expression], root: ExpressionId) -> bool {
+    let mut open = vec![root];
+    let mut seen = BTreeSet::new();
+    while let Some(id) = open.pop() {
+        let Some(one) = expressions.get(id as usize).filter(|_| seen.insert(id)) else { continue };
+        match one.kind {
+            ExpressionKind::GridSize(_) => return true,
+            ExpressionKind::Binary(_, left, right) => open.extend([left, right]),
+            ExpressionKind::Signed(of) | ExpressionKind::Unsigned(of) => open.push(of),
+            _ => {}
+        }
+    }
+    false
 }
 
 /// Whether the line that launches has the kernel's name: it has another one where that kernel launched this one.

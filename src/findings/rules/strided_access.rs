@@ -3,7 +3,7 @@
 
 use super::super::access::{Access, share};
 use super::super::context::{Context, block_of, is_triton, lane_axis, thread_index, warps};
-use super::super::draft::Draft;
+use super::super::draft::{Draft, Saved};
 use super::super::gain::Saving;
 use super::super::words;
 use crate::profile::is_system;
@@ -13,6 +13,9 @@ use crate::profile::model::ThreadStep;
 const LEAST_EXCESS: f64 = 0.25;
 /// Share of the touched bytes of an allocation from which on an access takes all of it.
 const MOST_OF_IT: f64 = 0.9;
+
+/// Items that a library's kernel gives a thread, at most.
+const MOST_ITEMS: u64 = 32;
 
 pub(in super::super) fn find(context: &Context<'_>) -> Vec<Draft> {
     let strided = |access: &&Access<'_>| is_strided(access) || by_short_rows(access);
@@ -134,7 +137,7 @@ fn draft(context: &Context<'_>, access: &Access<'_>) -> Option<Draft> {
             thread_index(other),
             thread_index(other)
         ),
-        None if matches!(elements, 2 | 4) && elements * u64::from(access.bytes) <= 16 => format!(
+        None if matches!(elements, 2 | 4 | 8 | 16) && elements * u64::from(access.bytes) <= 16 => format!(
             "let a thread {verb} its {elements} neighbouring elements with one wide access, or keep what is used in an array without \
              gaps"
         ),
@@ -188,6 +191,12 @@ fn draft(context: &Context<'_>, access: &Access<'_>) -> Option<Draft> {
                 access.variable().map_or_else(|| "memory".to_owned(), |name| format!("`{name}`")),
             )
         }
+        // A column or a border of what others go through row by row.
+        None if sums.requests <= warps(access.kernel) && others_go_along(context, access) => format!(
+            "other kernels go through {} along its rows, so that a layout for this one would cost them: let a kernel that has these elements at hand \
+             do this, too, or keep the elements that lie apart, as a border or a column, in an array of their own",
+            access.variable().map_or_else(|| "the data".to_owned(), |name| format!("`{name}`")),
+        ),
         // No loop goes along the row.
         None if sums.requests <= warps(access.kernel) => format!(
             "each thread takes one element here, so that no other index could take the place of {index}: store {} transposed, or keep the \
@@ -205,9 +214,11 @@ fn draft(context: &Context<'_>, access: &Access<'_>) -> Option<Draft> {
             access.variable().map_or_else(|| "memory".to_owned(), |name| format!("`{name}`")),
         ),
     };
-    let saving = Saving::of_coalescing(&[access], context);
-    let waste = context.waste(access.kernel, &saving, excess_of_kernel(context, access));
-    let gain = context.gain(access.kernel, &saving, "each request touches only the sectors that its bytes fill");
+    let saved = Saved {
+        saving: Saving::of_coalescing(&[access], context),
+        otherwise: excess_of_kernel(context, access),
+        assumption: "each request touches only the sectors that its bytes fill",
+    };
     Some(
         Draft::new(reason, cure)
             .at_access(access)
@@ -215,15 +226,21 @@ fn draft(context: &Context<'_>, access: &Access<'_>) -> Option<Draft> {
             .evidence("requests", sums.requests as f64)
             .evidence("sectors", sums.sectors as f64)
             .evidence("ideal_sectors", sums.ideal_sectors as f64)
-            .gain(gain)
-            .score(waste),
+            .saves(context, saved),
     )
 }
 
 /// A library's kernel gives each thread neighbouring items, all of which it takes: an arrangement that the library chose, and tuned.
 fn is_blocked_by_library(access: &Access<'_>) -> bool {
+    let whole = |stride: i64| access.bytes_together >= Some(stride.unsigned_abs());
+    // The user's iterator or function is called for one item after the other.
+    let by_items = |stride: i64| {
+        let axis = lane_axis(access.kernel);
+        let fixed = access.operand.is_some_and(|operand| matches!(operand.thread_steps[axis], ThreadStep::Bytes(_)));
+        fixed && stride.unsigned_abs() <= MOST_ITEMS * u64::from(access.bytes)
+    };
     is_system(&access.kernel.file)
-        && access.pattern.stride_bytes.is_some_and(|stride| access.bytes_together >= Some(stride.unsigned_abs()))
+        && access.pattern.stride_bytes.is_some_and(|stride| whole(stride) || by_items(stride))
 }
 
 /// The algorithm of CUB's that takes the place of one of its block-wide loads or stores in the user's kernel.
@@ -247,6 +264,21 @@ fn is_dense(context: &Context<'_>, access: &Access<'_>) -> bool {
     let of_launch = access.sums.bytes / access.kernel.recorded_launches().max(1);
     of_launch as f64 >= MOST_OF_IT * allocation.touched_bytes as f64
         && !context.accesses_of(access.kernel.id, "global").any(coalesced)
+}
+
+/// Whether other kernels move more of the same memory, and their neighbouring threads have neighbouring elements.
+fn others_go_along(context: &Context<'_>, access: &Access<'_>) -> bool {
+    let (mut along, mut all) = (0u64, 0u64);
+    let others = context.accesses.iter().filter(|one| {
+        one.kernel.id != access.kernel.id && access.allocation.is_some() && one.allocation == access.allocation
+    });
+    for one in others {
+        all = all.saturating_add(one.sums.bytes);
+        if share(one.pattern.contiguous, one.pattern.requests) >= 0.5 {
+            along = along.saturating_add(one.sums.bytes);
+        }
+    }
+    along >= access.sums.bytes && share(along, all) >= 0.5
 }
 
 /// The index that alone runs along a dimension of the grid in which blocks have one thread.

@@ -280,6 +280,10 @@ pub(in crate::merge) fn code(merged: &mut Merged, profile: &Profile, ids: &Ids) 
                 add_each(&mut sum.instructions, &row.instructions);
                 sum.idle_lane_slots = sum.idle_lane_slots.saturating_add(row.idle_lane_slots);
                 sum.order_assumed |= row.order_assumed;
+                sum.ends_loop |= row.ends_loop;
+                sum.decided_by.extend(&row.decided_by);
+                sum.decided_by.sort_unstable();
+                sum.decided_by.dedup();
             }
             None => {
                 let mut row = row.clone();

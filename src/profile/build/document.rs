@@ -243,6 +243,7 @@ fn add_kernel(
     let mut costs = decisions::costs(&module.table, kernel);
     for (&branch, sum) in &kernel.branches {
         let cost = costs.remove(&branch).unwrap_or_default();
+        let condition = module.table.condition(branch).cloned().unwrap_or_default();
         let place = chain_place(module, &module.table.branches[branch as usize].chain);
         let (kernel_line, user) = (place.kernel_line(), place.user);
         profile.branches.push(model::Branch {
@@ -256,6 +257,8 @@ fn add_kernel(
             lanes: sum.lanes.clone(),
             instructions: cost.instructions,
             idle_lane_slots: cost.idle_slots,
+            decided_by: condition.deciders,
+            ends_loop: condition.ends_loop,
             order_assumed: analysis.parted.contains(&(id, branch)),
         });
     }

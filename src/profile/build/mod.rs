@@ -15,5 +15,5 @@ pub use kernels::addresses_of;
 pub(crate) use rows::idle_in_part;
 #[cfg(feature = "parquet")]
 pub(crate) use rows::op_name;
+pub(crate) use sources::IGNORE_COMMENT;
 pub use sources::Sources;
-pub(crate) use sources::{IGNORE_COMMENT, numbers_thread};

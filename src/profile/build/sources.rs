@@ -179,9 +179,7 @@ pub(super) fn collect(profile: &mut Profile, evidence: Evidence<'_, '_>) -> Vec<
         for (number, line) in (1u32..).zip(text.lines()) {
             // A comment alone on a line may silence findings of the next one.
             let about_next = || lines.contains(&(number + 1)) && line.contains(IGNORE_COMMENT);
-            // Names that stand for a thread's number are told by the lines that give it to them.
-            let names_thread = || users.contains(file.as_str()) && numbers_thread(line);
-            if lines.contains(&number) || about_next() || names_thread() {
+            if lines.contains(&number) || about_next() {
                 let line: String = line.trim_end().chars().take(MAX_LINE_CHARACTERS).collect();
                 kept.insert(number, visible::source_line(&line).into_owned());
             }
@@ -190,11 +188,6 @@ pub(super) fn collect(profile: &mut Profile, evidence: Evidence<'_, '_>) -> Vec<
     }
     profile.sources = sources;
     missing.into_iter().flat_map(|(why, files)| notes(why, &files)).collect()
-}
-
-/// Whether a line gives a name to a number of the thread.
-pub(crate) fn numbers_thread(line: &str) -> bool {
-    line.split_once('=').is_some_and(|(_, value)| value.contains("threadIdx"))
 }
 
 fn notes(why: Missing, files: &[String]) -> Vec<String> {

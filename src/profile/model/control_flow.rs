@@ -1,6 +1,7 @@
 //! Branches, basic blocks, and lanes that do nothing in them.
 
 use serde::{Deserialize, Serialize};
+use warpline_format::condition::Decider;
 
 /// A conditional branch or switch.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -29,6 +30,12 @@ pub struct Branch {
     /// Line of the kernel itself that it stands on, or that calls what it stands in; 0 unknown.
     #[serde(default, skip_serializing_if = "super::number::is_nothing")]
     pub kernel_line: u32,
+    /// What makes its condition differ from lane to lane; empty where the compiler sees nothing that does, or did not look.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub decided_by: Vec<Decider>,
+    /// One of its sides leaves a loop, and another stays in it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub ends_loop: bool,
     /// Lanes waited in its loop for others of their warp, which went on ahead in an order that is assumed.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub order_assumed: bool,

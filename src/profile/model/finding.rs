@@ -41,6 +41,32 @@ pub struct Gain {
     pub assumption: String,
 }
 
+/// A further line of a finding.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct FindingLine {
+    /// From 1.
+    pub line: u32,
+    /// From 1; 0 unknown.
+    pub column: u32,
+}
+
+/// Lines that a sentence names, at most.
+const MOST_NAMED: usize = 8;
+
+/// How the reason of a finding ends that has further lines.
+pub fn also_on(lines: &[FindingLine]) -> String {
+    let mut numbers: Vec<u32> = lines.iter().map(|line| line.line).collect();
+    numbers.dedup();
+    let named: Vec<String> = numbers.iter().take(MOST_NAMED).map(u32::to_string).collect();
+    let more = numbers.len() - named.len();
+    match (&named[..], more) {
+        ([], _) => String::new(),
+        ([one], 0) => format!("; the same on line {one}"),
+        ([first @ .., last], 0) => format!("; the same on lines {} and {last}", first.join(", ")),
+        (named, more) => format!("; the same on lines {} and {more} more", named.join(", ")),
+    }
+}
+
 /// One finding.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Finding {
@@ -58,6 +84,13 @@ pub struct Finding {
     pub line: u32,
     /// From 1; 0 unknown.
     pub column: u32,
+    /// Further lines of the file where the same happens to the same object, and the same cure helps; figures are those of the
+    /// first line, shares and gain those of all.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub lines: Vec<FindingLine>,
+    /// Other instantiations of the kernel's template in which the same happens; figures and gain are those of the one in `kernel`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub other_kernels: Vec<u32>,
     /// Where in a library it happens that this line calls.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub inside_library: Option<Frame>,
@@ -73,4 +106,33 @@ pub struct Finding {
     pub cure: String,
     /// What that brings, where the estimate can tell.
     pub gain: Option<Gain>,
+}
+
+impl Finding {
+    /// Its kernels, the first of them first.
+    pub fn all_kernels(&self) -> impl Iterator<Item = u32> {
+        self.kernel.into_iter().chain(self.other_kernels.iter().copied())
+    }
+
+    /// Its lines, the first of them first.
+    pub fn all_lines(&self) -> impl Iterator<Item = u32> {
+        std::iter::once(self.line).chain(self.lines.iter().map(|line| line.line))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn further_lines_are_told_once_each_and_not_without_end() {
+        let lines = |numbers: &[u32]| -> Vec<FindingLine> {
+            numbers.iter().map(|&line| FindingLine { line, column: 1 }).collect()
+        };
+        assert_eq!(also_on(&[]), "");
+        assert_eq!(also_on(&lines(&[7, 7])), "; the same on line 7");
+        assert_eq!(also_on(&lines(&[7, 8, 9])), "; the same on lines 7, 8 and 9");
+        let many: Vec<u32> = (1..=20).collect();
+        assert_eq!(also_on(&lines(&many)), "; the same on lines 1, 2, 3, 4, 5, 6, 7, 8 and 12 more");
+    }
 }

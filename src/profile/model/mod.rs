@@ -27,7 +27,7 @@ pub use allocations::{Allocation, ByKernel, CopyRow, HostAllocation, Lifetime, T
 pub use checks::{Conflict, ConflictParty, Fault, Missing};
 pub use control_flow::{Block, BlockPart, Branch, LaneSlots, WarpBlocks};
 pub use estimate::{Bytes, Estimate, IdealEstimate, Limit};
-pub use finding::{Finding, Gain, Severity};
+pub use finding::{Finding, FindingLine, Gain, Severity, also_on};
 pub use frames::{Frame, is_system, user_frame};
 pub use kernel::{Kernel, Launch, LaunchGroup};
 pub use merged::{

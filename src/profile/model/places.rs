@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
+use warpline_format::condition::AtomicKind;
 
 use super::frames::Frame;
 use super::merged::OverRanks;
@@ -60,6 +61,9 @@ pub struct Site {
     /// Of an atomic operation: the code uses the value that it returns.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub result_used: bool,
+    /// What an atomic operation does with what is there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub atomic: Option<AtomicKind>,
     /// Inside libdevice or another library function.
     pub library: bool,
     /// The position is the nearest known one.

@@ -8,11 +8,12 @@ use super::writer::Writer;
 use crate::profile::model::{
     Allocation, Atomics, BankConflict, Beyond, Block, BlockPart, Branch, ByAllocation, ByKernel, Bytes, CacheMetrics,
     Context, CopyRow, DistanceBucket, Distances, DramMetrics, Estimate, EstimateExact, Estimated, Exact, Finding,
-    Frame, HostAllocation, HotPlace, IdealEstimate, InstructionCount, Kernel, KernelExact, LaneSlots, Launch,
-    LaunchGroup, LevelMetrics, Lifetime, Limit, Line, Metrics, NameOverRanks, OpMetrics, Operand, PageMetrics,
+    FindingLine, Frame, HostAllocation, HotPlace, IdealEstimate, InstructionCount, Kernel, KernelExact, LaneSlots,
+    Launch, LaunchGroup, LevelMetrics, Lifetime, Limit, Line, Metrics, NameOverRanks, OpMetrics, Operand, PageMetrics,
     PassMetrics, PathOverRanks, PathSpread, Pattern, Profile, RankSpread, RatioSpread, ReuseMetrics, Site, Spread,
     StageMetrics, ThreadStep, TouchedMap, WarpBlocks,
 };
+use warpline_format::condition::{AtomicKind, Decider};
 
 /// Lines of sources by file and number.
 type SourceLines = BTreeMap<u32, String>;
@@ -41,7 +42,7 @@ pack! {
     Line { file line kernel metrics instructions whole_run over_ranks }
     Estimated { estimate bound }
     Site {
-        id kernel file line column function leaf inlined_at op space bytes result_used library approximate metrics operand pattern
+        id kernel file line column function leaf inlined_at op space bytes result_used atomic library approximate metrics operand pattern
         by_allocation contexts over_ranks
     }
     ByAllocation { allocation metrics }
@@ -63,7 +64,7 @@ pack! {
     CopyRow { direction bytes count unchanged_count first_launch last_launch host path }
     ByKernel { kernel metrics }
     HostAllocation { id name kind bytes path count }
-    Branch { kernel file line column executions divergent lanes instructions idle_lane_slots kernel_line order_assumed }
+    Branch { kernel file line column executions divergent lanes instructions idle_lane_slots kernel_line decided_by ends_loop order_assumed }
     Block { kernel file line executions lanes partial warp_blocks instructions lanes_lost kernel_line parts }
     BlockPart { file line kernel_line instructions }
     LaneSlots { issued active lost_partial }
@@ -97,7 +98,8 @@ pack! {
     PathOverRanks { path over_ranks }
     NameOverRanks { name over_ranks }
     // What a whole remembers of the findings of its parts.
-    Finding { id kernel file line; without rank severity column inside_library allocation object evidence reason cure gain }
+    FindingLine { line column }
+    Finding { id kernel file line lines other_kernels; without rank severity column inside_library allocation object evidence reason cure gain }
 }
 
 impl Pack for ThreadStep {
@@ -136,6 +138,29 @@ impl Pack for ThreadStep {
         Ok(())
     }
 }
+
+/// Kinds that have a list of all of them: their places in it.
+macro_rules! kinds {
+    ($($kind:ty, $form:literal;)*) => { $(
+        impl Pack for $kind {
+            fn describe(to: &mut String) {
+                to.push_str($form);
+            }
+
+            fn pack(&self, to: &mut Writer) {
+                to.number(*self as u64);
+            }
+
+            fn unpack(&mut self, from: &mut Reader<'_>) -> Result<(), Broken> {
+                let place = usize::try_from(from.number()?).map_err(|_| Broken)?;
+                *self = *<$kind>::ALL.get(place).ok_or(Broken)?;
+                Ok(())
+            }
+        }
+    )* };
+}
+
+kinds! { Decider, "decider"; AtomicKind, "atomic"; }
 
 impl Pack for SourceLines {
     fn describe(to: &mut String) {

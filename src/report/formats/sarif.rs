@@ -113,13 +113,20 @@ fn result(profile: &Profile, finding: &Finding, root: Option<&str>) -> Value {
         }
         result["locations"] = json!([location]);
     }
-    if let Some(inside) = &finding.inside_library {
-        result["relatedLocations"] = json!([{
+    let related = |file: &str, line: u32, message: &str| {
+        json!({
             "physicalLocation": {
-                "artifactLocation": { "uri": uri(within(&inside.file, root)) }, "region": { "startLine": inside.line.max(1) },
+                "artifactLocation": { "uri": uri(within(file, root)) }, "region": { "startLine": line.max(1) },
             },
-            "message": { "text": "where it happens inside the library" },
-        }]);
+            "message": { "text": message },
+        })
+    };
+    let inside = finding.inside_library.iter();
+    let inside = inside.map(|inside| related(&inside.file, inside.line, "where it happens inside the library"));
+    let further = finding.lines.iter().map(|place| related(&frame.file, place.line, "the same happens here"));
+    let related: Vec<Value> = inside.chain(further).collect();
+    if !related.is_empty() {
+        result["relatedLocations"] = json!(related);
     }
     result
 }

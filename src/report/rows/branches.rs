@@ -81,6 +81,8 @@ mod tests {
             lanes: vec![executions * 8, executions * 24],
             instructions: Vec::new(),
             idle_lane_slots: 0,
+            decided_by: Vec::new(),
+            ends_loop: false,
         };
         let analysis = Analysis::empty(Finish::Complete);
         let mut profile = build(BuildInput { analysis: &analysis, facts: RunFacts::default() });

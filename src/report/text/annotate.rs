@@ -71,7 +71,7 @@ pub(super) fn write(out: &mut String, profile: &Profile, style: Style, width: us
             if let Some(row) = rows.get(&line) {
                 accesses(out, row, style);
             }
-            let here = |finding: &&Finding| finding.file == *file && finding.line == line;
+            let here = |finding: &&Finding| finding.file == *file && finding.all_lines().any(|own| own == line);
             for finding in profile.findings.iter().filter(here) {
                 let name = finding.severity.name();
                 let severity = if finding.severity == Severity::Note { style.faint(name) } else { style.warning(name) };

@@ -96,6 +96,9 @@ fn write(table: &SiteTable, out: &mut String) -> std::fmt::Result {
         }
         writeln!(out, "{}", if operand.loaded { " loaded" } else { "" })?;
     }
+    for atomic in &table.atomics {
+        writeln!(out, "atomic operation of site {} {:?}", atomic.site, atomic.kind)?;
+    }
     for address in &table.addresses {
         write!(out, "address of site {} {}", address.site, value(table, address.address))?;
         if let Some(guard) = address.guard {
@@ -110,7 +113,13 @@ fn write(table: &SiteTable, out: &mut String) -> std::fmt::Result {
     }
     for (index, branch) in table.branches.iter().enumerate() {
         let place = chain(table, &branch.chain);
-        writeln!(out, "branch {index} {} {} sides at {place}", function(branch.function), branch.sides)?;
+        write!(out, "branch {index} {} {} sides at {place}", function(branch.function), branch.sides)?;
+        if let Some(condition) = table.condition(index as u32) {
+            let deciders: Vec<String> = condition.deciders.iter().map(|one| format!("{one:?}")).collect();
+            let decided = if deciders.is_empty() { "nothing of a lane's own".to_owned() } else { deciders.join(", ") };
+            write!(out, " by {decided}{}", if condition.ends_loop { "; ends a loop" } else { "" })?;
+        }
+        writeln!(out)?;
     }
     for (index, call) in table.calls.iter().enumerate() {
         writeln!(out, "call {index} in {} at {}", function(call.caller), chain(table, &call.chain))?;

@@ -1,6 +1,7 @@
 //! What the site table says of instructions: places, names, the mix of a block.
 
 pub(super) mod addresses;
+pub(super) mod atomics;
 pub(super) mod describe;
 pub(super) mod flow;
 pub(super) mod hint;

@@ -152,6 +152,7 @@ pub(in crate::profile::build) fn sites(
             space: space_name(key.space).to_owned(),
             bytes: entry.bytes,
             result_used: entry.op == Op::Atomic && !module.table.hint(key.site).unused,
+            atomic: module.table.atomic(key.site),
             library: entry.in_library,
             approximate: entry.approximate,
             metrics: metrics(&total, space),

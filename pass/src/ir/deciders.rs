@@ -1,0 +1,256 @@
+//! What makes conditions differ from lane to lane: the thread's number, data that lanes load, what they exchange.
+//!
+//! Each value has a set of causes; sets only grow, so that going over the function until none grows any more ends, and loops need no
+//! special care. What the causes are for says [`Decider`].
+
+use super::class::{Call, Register, classify};
+use super::graph::Graph;
+use super::kernel::is_kernel;
+use super::linear::Linear;
+use crate::llvm::value::Opcode;
+use crate::llvm::{Block, Value};
+use std::collections::HashMap;
+use warpline_format::condition::{Condition, Decider};
+
+/// Times that a function is gone over, at most; each cause travels as far as blocks stand in their order in one of them.
+const MOST_ROUNDS: usize = 16;
+/// Lanes of a warp, less one.
+const LANE_BITS: u64 = 31;
+
+/// A set of causes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Causes(u8);
+
+impl Causes {
+    fn of(decider: Decider) -> Causes {
+        Causes(1 << decider as u8)
+    }
+
+    fn has(self, decider: Decider) -> bool {
+        self.0 & Causes::of(decider).0 != 0
+    }
+
+    fn and(self, other: Causes) -> Causes {
+        Causes(self.0 | other.0)
+    }
+
+    fn with(self, decider: Decider) -> Causes {
+        self.and(Causes::of(decider))
+    }
+
+    fn is_empty(self) -> bool {
+        self == Causes::default()
+    }
+
+    /// With another cause, where it has any.
+    fn if_any(self, decider: Decider) -> Causes {
+        if self.is_empty() { self } else { self.with(decider) }
+    }
+}
+
+/// What decides over the branch that each block ends in; `None` for blocks that end in none.
+pub(crate) fn conditions(function: Value<'_>, blocks: &[Block<'_>]) -> Vec<Option<Condition>> {
+    let decided: Vec<Option<Value<'_>>> = blocks.iter().map(|block| block.terminator().and_then(decided_by)).collect();
+    if decided.iter().all(Option::is_none) {
+        return vec![None; blocks.len()];
+    }
+    let causes = Function::new(function, blocks).causes();
+    let ends_loop = loop_ends(blocks);
+    let each = decided.into_iter().zip(ends_loop);
+    let condition = |(value, ends_loop): (Option<Value<'_>>, bool)| {
+        let found = causes.of(value?);
+        let deciders = Decider::ALL.into_iter().filter(|&decider| found.has(decider)).collect();
+        Some(Condition { deciders, ends_loop })
+    };
+    each.map(condition).collect()
+}
+
+/// The value that a block's end depends on.
+fn decided_by(end: Value<'_>) -> Option<Value<'_>> {
+    match end.opcode()? {
+        Opcode::LLVMBr => end.condition(),
+        Opcode::LLVMSwitch => Some(end.operand(0)),
+        _ => None,
+    }
+}
+
+/// Whether each block is in a loop that one of its ways leaves.
+fn loop_ends(blocks: &[Block<'_>]) -> Vec<bool> {
+    let numbers: HashMap<_, _> = blocks.iter().enumerate().map(|(index, &block)| (block, index)).collect();
+    let successors: Vec<Vec<usize>> = blocks
+        .iter()
+        .map(|block| block.successors().iter().filter_map(|next| numbers.get(next).copied()).collect())
+        .collect();
+    let graph = Graph { successors };
+    let mut ends = vec![false; blocks.len()];
+    // A cycle with two entries is no loop that could be named.
+    for natural in graph.loops().unwrap_or_default() {
+        for &block in &natural.blocks {
+            ends[block] |= graph.successors[block].iter().any(|next| natural.blocks.binary_search(next).is_err());
+        }
+    }
+    ends
+}
+
+/// Causes of the values of one function.
+struct Function<'f, 'c> {
+    blocks: &'f [Block<'c>],
+    /// Place of each block in their order.
+    numbers: HashMap<Block<'c>, usize>,
+    /// Of a kernel all threads have the same arguments.
+    of_arguments: Causes,
+    known: HashMap<Value<'c>, Causes>,
+}
+
+impl<'f, 'c> Function<'f, 'c> {
+    fn new(function: Value<'c>, blocks: &'f [Block<'c>]) -> Self {
+        let numbers = blocks.iter().enumerate().map(|(index, &block)| (block, index)).collect();
+        let of_arguments = if is_kernel(function) { Causes::default() } else { Causes::of(Decider::Call) };
+        Function { blocks, numbers, of_arguments, known: HashMap::new() }
+    }
+
+    fn causes(mut self) -> Self {
+        let instructions: Vec<_> = self.blocks.iter().map(|block| block.instructions()).collect();
+        for _ in 0..MOST_ROUNDS {
+            let mut grown = false;
+            for &value in instructions.iter().flatten() {
+                let before = self.of(value);
+                let now = before.and(self.instruction(value));
+                if now != before {
+                    self.known.insert(value, now);
+                    grown = true;
+                }
+            }
+            if !grown {
+                break;
+            }
+        }
+        self
+    }
+
+    fn of(&self, value: Value<'c>) -> Causes {
+        if value.is_argument() {
+            return self.of_arguments;
+        }
+        self.known.get(&value).copied().unwrap_or_default()
+    }
+
+    fn of_all(&self, values: &[Value<'c>]) -> Causes {
+        values.iter().fold(Causes::default(), |sum, &value| sum.and(self.of(value)))
+    }
+
+    fn instruction(&self, value: Value<'c>) -> Causes {
+        let Some(opcode) = value.opcode() else { return Causes::default() };
+        let operand = |index: u32| self.of(value.operand(index));
+        match opcode {
+            Opcode::LLVMPHI => self.phi(value),
+            // What all lanes load from one address is the same for all.
+            Opcode::LLVMLoad if operand(0).is_empty() => Causes::default(),
+            Opcode::LLVMLoad | Opcode::LLVMAtomicRMW => Causes::of(Decider::Data),
+            Opcode::LLVMAtomicCmpXchg => Causes::of(Decider::Attempt),
+            // Memory of the thread's own.
+            Opcode::LLVMAlloca => Causes::of(Decider::Computed),
+            Opcode::LLVMCall => self.call(value),
+            Opcode::LLVMURem | Opcode::LLVMSRem => {
+                let of_thread = operand(0).has(Decider::Thread);
+                let whole_warps = value.operand(1).as_u64().is_some_and(|by| by & LANE_BITS == 0);
+                let causes = operand(0).and(operand(1));
+                if of_thread && !whole_warps { causes.with(Decider::Alternation) } else { causes }
+            }
+            Opcode::LLVMAnd | Opcode::LLVMXor | Opcode::LLVMOr if value.ty().int_bits() != Some(1) => self.bits(value),
+            Opcode::LLVMTrunc if value.ty().int_bits() == Some(1) => {
+                let causes = operand(0);
+                if causes.has(Decider::Thread) { causes.with(Decider::Alternation) } else { causes }
+            }
+            Opcode::LLVMMul => {
+                let (one, other) = (operand(0), operand(1));
+                let both = !one.is_empty() && !other.is_empty();
+                if both { one.and(other).with(Decider::Computed) } else { one.and(other) }
+            }
+            Opcode::LLVMFAdd
+            | Opcode::LLVMFSub
+            | Opcode::LLVMFMul
+            | Opcode::LLVMFDiv
+            | Opcode::LLVMFRem
+            | Opcode::LLVMFNeg
+            | Opcode::LLVMSIToFP
+            | Opcode::LLVMUIToFP => self.of_all(&value.operands()).if_any(Decider::Computed),
+            Opcode::LLVMBr | Opcode::LLVMSwitch | Opcode::LLVMStore | Opcode::LLVMRet => Causes::default(),
+            _ => self.of_all(&value.operands()),
+        }
+    }
+
+    /// Operations on some of a number's bits.
+    fn bits(&self, value: Value<'c>) -> Causes {
+        let causes = self.of_all(&value.operands());
+        if !causes.has(Decider::Thread) || Linear::of(value).is_some() {
+            return causes;
+        }
+        let constant = [0, 1].into_iter().find_map(|index| value.operand(index).as_u64());
+        // All bits of the lane's number, or none of them.
+        let lane = constant.map(|bits| bits & LANE_BITS);
+        let keeps = match value.opcode() {
+            Some(Opcode::LLVMAnd) => matches!(lane, Some(0 | LANE_BITS)),
+            _ => lane == Some(0),
+        };
+        if keeps { causes } else { causes.with(Decider::Alternation) }
+    }
+
+    /// A value that the way to here chooses: what decided over the way counts, too.
+    fn phi(&self, phi: Value<'c>) -> Causes {
+        let here = phi.block().and_then(|block| self.numbers.get(&block).copied()).unwrap_or(0);
+        let mut causes = Causes::default();
+        let mut recurs = false;
+        for (from, block) in phi.incoming() {
+            causes = causes.and(self.of(from));
+            let back = self.numbers.get(&block).is_some_and(|&number| number >= here);
+            if back {
+                recurs |= !self.is_counted(from, phi);
+            } else if let Some(condition) = block.terminator().and_then(decided_by) {
+                causes = causes.and(self.of(condition));
+            }
+        }
+        // A loop's variable that grows by the same in each iteration is as good as the number that it begins with.
+        if recurs { causes.if_any(Decider::Computed) } else { causes }
+    }
+
+    /// Whether what a loop's variable becomes is what it was, or a step further that is the same for all lanes.
+    fn is_counted(&self, next: Value<'c>, phi: Value<'c>) -> bool {
+        if next == phi || !next.is_instruction() || self.of(next).is_empty() {
+            return true;
+        }
+        match next.opcode() {
+            Some(Opcode::LLVMGetElementPtr) => {
+                next.operand(0) == phi && next.operands()[1..].iter().all(|&index| self.of(index).is_empty())
+            }
+            _ => match Linear::of(next) {
+                Some(Linear::Sum(one, other, _)) => {
+                    one == phi && self.of(other).is_empty() || other == phi && self.of(one).is_empty()
+                }
+                _ => false,
+            },
+        }
+    }
+
+    fn call(&self, call: Value<'c>) -> Causes {
+        let name = call.callee_name();
+        let arguments = self.of_all(&call.arguments());
+        match classify(&name) {
+            Call::Register(Register::Thread(_) | Register::Lane | Register::LaneMask(_)) => Causes::of(Decider::Thread),
+            Call::Register(_) | Call::Nothing | Call::Hook(_) => Causes::default(),
+            Call::PassThrough => arguments,
+            // Votes and the like: all lanes have the same result, and each looks for itself in it.
+            Call::WarpWide => Causes::of(Decider::Exchange),
+            Call::Pure if call.ty().is_float() => arguments.if_any(Decider::Computed),
+            Call::Pure => arguments,
+            Call::Other if name.starts_with("llvm.nvvm.shfl") => arguments.with(Decider::Exchange),
+            Call::Other if EXCHANGES.iter().any(|prefix| name.starts_with(prefix)) => Causes::of(Decider::Exchange),
+            Call::Other if name.starts_with("llvm.nvvm.atomic.cas") => Causes::of(Decider::Attempt),
+            Call::Other if name.starts_with("llvm.nvvm.") => arguments.with(Decider::Data),
+            Call::Other => arguments.with(Decider::Call),
+        }
+    }
+}
+
+/// Intrinsics by which lanes of a warp learn of each other.
+const EXCHANGES: [&str; 4] = ["llvm.nvvm.match.", "llvm.nvvm.redux.", "llvm.nvvm.elect.", "llvm.nvvm.fns"];

@@ -1,0 +1,95 @@
+//! Findings of one rule, one kernel, one object and one cure are one thing to change: one finding, with the list of its lines. So are
+//! those of one line in several instantiations of a template.
+
+use std::collections::BTreeMap;
+
+use super::context::Context;
+use super::draft::Draft;
+use crate::profile::model::{FindingLine, also_on};
+
+/// What findings have in common that are one thing to change.
+type Key = (&'static str, Option<u32>, String, Option<u64>, Option<String>, String);
+
+/// Puts those together that belong together; the first of them, which is the worst, tells what and where.
+pub(super) fn group(drafts: Vec<(&'static str, Draft)>, context: &Context<'_>) -> Vec<(&'static str, Draft)> {
+    let mut places: BTreeMap<Key, usize> = BTreeMap::new();
+    let mut groups: Vec<(&'static str, Vec<Draft>)> = Vec::new();
+    for (id, draft) in drafts {
+        match key(id, &draft).map(|key| *places.entry(key).or_insert(groups.len())) {
+            Some(place) if place < groups.len() => groups[place].1.push(draft),
+            _ => groups.push((id, vec![draft])),
+        }
+    }
+    let of_kernels = groups.into_iter().map(|(id, drafts)| (id, together(drafts, context))).collect();
+    instantiations(of_kernels, context)
+}
+
+/// Puts findings of one line together that differ in the instantiation of the kernel alone.
+fn instantiations(drafts: Vec<(&'static str, Draft)>, context: &Context<'_>) -> Vec<(&'static str, Draft)> {
+    type Key = (&'static str, String, String, u32, u32, Option<String>, String);
+    let mut places: BTreeMap<Key, usize> = BTreeMap::new();
+    let mut groups: Vec<(&'static str, Draft)> = Vec::new();
+    for (id, draft) in drafts {
+        let key = template(context, &draft).filter(|_| draft.line != 0).map(|name| {
+            let cure = draft.alike.clone().unwrap_or_else(|| draft.cure.clone());
+            (id, name.to_owned(), draft.file.clone(), draft.line, draft.column, draft.object.clone(), cure)
+        });
+        match key.map(|key| *places.entry(key).or_insert(groups.len())) {
+            Some(place) if groups.get(place).is_some_and(|(_, whole)| whole.kernel != draft.kernel) => {
+                let (_, whole) = &mut groups[place];
+                whole.other_kernels.extend(draft.kernel.filter(|&kernel| whole.kernel != Some(kernel)));
+                whole.score = (whole.score + draft.score).min(1.0);
+                whole.severity = whole.severity.max(draft.severity);
+            }
+            _ => groups.push((id, draft)),
+        }
+    }
+    for (_, draft) in &mut groups {
+        draft.other_kernels.sort_unstable();
+        draft.other_kernels.dedup();
+        match draft.other_kernels.len() {
+            0 => {}
+            1 => draft.reason.push_str("; the same in another instantiation of the kernel"),
+            more => draft.reason.push_str(&format!("; the same in {more} other instantiations of the kernel")),
+        }
+    }
+    groups
+}
+
+/// Name of the template that a finding's kernel is an instantiation of.
+fn template<'a>(context: &Context<'a>, draft: &Draft) -> Option<&'a str> {
+    let kernel = context.profile.kernels.iter().find(|kernel| Some(kernel.id) == draft.kernel)?;
+    let (name, _) = kernel.name.split_once('<')?;
+    Some(name)
+}
+
+/// `None` of what stands for itself: where nobody knows what would be saved together, or what it is about.
+fn key(id: &'static str, draft: &Draft) -> Option<Key> {
+    let about_something = draft.allocation.is_some() || draft.object.is_some();
+    if draft.saved.is_none() || draft.line == 0 || !about_something {
+        return None;
+    }
+    let cure = draft.alike.clone().unwrap_or_else(|| draft.cure.clone());
+    Some((id, draft.kernel, draft.file.clone(), draft.allocation, draft.object.clone(), cure))
+}
+
+fn together(drafts: Vec<Draft>, context: &Context<'_>) -> Draft {
+    let mut drafts = drafts.into_iter();
+    let mut whole = drafts.next().unwrap_or_else(|| Draft::new("", ""));
+    let mut lines = Vec::new();
+    for more in drafts {
+        lines.push(FindingLine { line: more.line, column: more.column });
+        whole.severity = whole.severity.max(more.severity);
+        whole.at_most_note &= more.at_most_note;
+        if let (Some(sum), Some(saved)) = (&mut whole.saved, more.saved) {
+            sum.add(saved);
+        }
+    }
+    if lines.is_empty() {
+        return whole;
+    }
+    lines.sort_unstable();
+    whole.reason.push_str(&also_on(&lines));
+    let whole = Draft { lines, ..whole };
+    whole.rated(context)
+}
