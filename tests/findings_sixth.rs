@@ -9,6 +9,30 @@ use judged::Judged;
 
 static PROGRAM: Judged = Judged::new("tests/judged/sixth.cu", "findings-sixth");
 static LOSS: Judged = Judged::new("tests/judged/sixth_loss.cu", "findings-sixth-loss");
+static SWEEP: Judged = Judged::new("tests/judged/sixth_sweep.cu", "findings-sixth-sweep");
+static LIBRARY: Judged = Judged::new("tests/judged/sixth_library.cu", "findings-sixth-library");
+
+#[test]
+fn rows_as_long_as_the_caller_says_are_padded() {
+    let (_, _, cure) = PROGRAM.first("bank-conflict", "COUNTERS");
+    assert!(cure.starts_with("pad the rows of `counts` by 1 element") && cure.contains("33 instead of 32"), "{cure}");
+}
+
+#[test]
+fn launches_on_other_memory_sweep_nothing() {
+    for finding in SWEEP.all("cache-sweep", "SWEPT") {
+        let of_input = finding["object"] == "in";
+        let launches = if of_input { 3.0 } else { 6.0 };
+        assert_eq!(finding["evidence"]["launches"], launches, "{finding:#}");
+    }
+    assert!(SWEEP.all("cache-sweep", "SWEPT").iter().any(|finding| finding["object"] == "in"));
+}
+
+#[test]
+fn memory_of_a_library_has_its_layout() {
+    let all = LIBRARY.document()["findings"].as_array().expect("findings");
+    assert!(all.iter().all(|finding| finding["id"] != "struct-fields"), "{all:#?}");
+}
 
 #[test]
 fn one_thread_of_a_block_is_no_border() {

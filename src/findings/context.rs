@@ -307,3 +307,8 @@ pub(super) fn thread_index(axis: usize) -> &'static str {
 pub(super) fn is_triton(kernel: &Kernel) -> bool {
     kernel.file.ends_with(".py")
 }
+
+/// Whether a library made it for itself, as scratch memory.
+pub(super) fn is_of_library(allocation: &Allocation) -> bool {
+    allocation.name.is_none() && allocation.path.last().is_some_and(|frame| is_system(&frame.file))
+}

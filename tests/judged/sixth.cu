@@ -52,6 +52,16 @@ __global__ void scatter(const int *rank, int *out) {
     out[blockIdx.x * 1024 + i] = keys[i];
 }
 
+// A row of counters for each thread, as long as the caller says.
+__global__ void counters(int *out, int kinds) {
+    extern __shared__ int counts[];
+    int i = threadIdx.x;
+    for (int turn = 0; turn < 8; ++turn)
+        for (int kind = 0; kind < kinds; ++kind) counts[i * kinds + kind] = turn + kind; // COUNTERS
+    __syncthreads();
+    out[blockIdx.x * blockDim.x + i] = counts[i];
+}
+
 // Any number of blocks does the work, whatever the step is called.
 __global__ void stride(const float *in, float *out, size_t n) {
     size_t step = gridDim.x;
@@ -82,6 +92,7 @@ int main() {
     cudaMalloc(&ranks, sizeof(int) * order.size());
     cudaMemcpy(ranks, order.data(), sizeof(int) * order.size(), cudaMemcpyHostToDevice);
     scatter<<<128, 1024>>>(ranks, sums);
+    counters<<<128, 64, 64 * 32 * sizeof(int)>>>(sums, 32);
     stride<<<8, 256>>>(reinterpret_cast<float *>(field), reinterpret_cast<float *>(next), size_t(width) * width * 2); // STEPS
     cudaDeviceSynchronize();
     std::printf("done\n");

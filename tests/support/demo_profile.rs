@@ -47,6 +47,7 @@ pub fn profile_with_a_finding() -> Profile {
         line: line.line,
         column: 9,
         lines: Vec::new(),
+        other_kernels: Vec::new(),
         inside_library: None,
         allocation: Some(profile.allocations[0].id),
         object: Some("matrix".to_owned()),

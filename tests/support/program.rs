@@ -159,6 +159,7 @@ pub fn finding(id: &str, severity: Severity, kernel: u32, file: &str, line: u32)
         line,
         column: 5,
         lines: Vec::new(),
+        other_kernels: Vec::new(),
         inside_library: None,
         allocation: None,
         object: None,

@@ -64,9 +64,9 @@ fn draft(context: &Context<'_>, access: &Access<'_>) -> Option<Draft> {
     // Where the stride changes from request to request, as in a reduction's steps, no padding cures them all; where the index
     // comes out of memory, the data says where lanes meet.
     let computed = access.operand.is_some_and(|operand| operand.loaded_index);
-    let fixed = access
-        .operand
-        .is_some_and(|operand| matches!(operand.thread_steps[lane_axis(access.kernel)], ThreadStep::Bytes(_)));
+    let fixed = access.operand.is_some_and(|operand| {
+        matches!(operand.thread_steps[lane_axis(access.kernel)], ThreadStep::Bytes(_) | ThreadStep::Times(_))
+    });
     let stride = stride.filter(|_| !computed);
     let own_rows = computed && has_own_rows(example, banks);
     let rows = rows_of_block(access).filter(|_| !computed);
@@ -146,8 +146,8 @@ fn draft(context: &Context<'_>, access: &Access<'_>) -> Option<Draft> {
              (in a reduction: `if (i < half) a[i] += a[i + half]`)"
         ),
         (Some(stride), None) if stride.unsigned_abs() > u64::from(example.bytes) => format!(
-            "let neighbouring lanes take neighbouring words of {name}, for instance an array of each member instead of an array of \
-             structures, or exchange the indices"
+            "let neighbouring lanes take neighbouring words of {name}: {}exchange the indices, or pad the rows",
+            if structure { "keep an array of each member instead of an array of structures, " } else { "" },
         ),
         _ if own_rows => format!(
             "each thread has a row of {name} to itself, and what it takes of it depends on the data: exchange the indices, so that the thread's \

@@ -6,7 +6,7 @@ use super::super::draft::Draft;
 use super::super::gain::Saving;
 use super::super::words;
 use crate::geometry::SECTOR_BYTES;
-use crate::profile::model::Allocation;
+use crate::profile::model::{Allocation, Kernel};
 
 /// Bytes read from DRAM for each byte that is touched, at least.
 const TIMES: f64 = 2.5;
@@ -60,6 +60,11 @@ fn draft(context: &Context<'_>, allocation: &Allocation) -> Option<Draft> {
         .filter_map(|row| context.profile.kernels.iter().find(|kernel| kernel.id == row.kernel))
         .map(|kernel| kernel.launch_count())
         .fold(0, u64::saturating_add);
+    // Launches of these kernels on other memory sweep nothing of this.
+    let all_launches = context.profile.kernels.iter().map(Kernel::launch_count).fold(0, u64::saturating_add);
+    let kernels = allocation.lifetime.map_or(kernels, |lifetime| {
+        kernels.min(lifetime.last_launch.unwrap_or(all_launches).saturating_sub(lifetime.first_launch))
+    });
     let across = kernels as f64 >= times * 0.7;
     // What is copied or filled anew for the next launch is other data.
     let renewed = allocation.copies.iter().filter(|copy| matches!(&copy.direction[..], "host_to_device" | "set"));

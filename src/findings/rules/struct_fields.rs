@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use super::super::access::{Access, share};
-use super::super::context::{Context, warps};
+use super::super::context::{Context, is_of_library, warps};
 use super::super::draft::Draft;
 use super::super::gain::Saving;
 use super::super::words;
@@ -28,8 +28,13 @@ pub(super) fn explains(access: &Access<'_>) -> bool {
 pub(in super::super) fn find(context: &Context<'_>) -> Vec<Draft> {
     type Key<'a> = (u32, &'a str, Option<u64>);
     let mut groups: BTreeMap<Key<'_>, Vec<&Access<'_>>> = BTreeMap::new();
-    for access in context.accesses.iter().filter(|access| super::strided_access::is_strided(access) && explains(access))
-    {
+    // How a library lays out what it keeps for itself, nobody changes.
+    let of_library = |access: &Access<'_>| {
+        access.allocation.and_then(|id| context.profile.allocation(id)).is_some_and(is_of_library)
+    };
+    let strided =
+        |access: &&Access<'_>| super::strided_access::is_strided(access) && explains(access) && !of_library(access);
+    for access in context.accesses.iter().filter(strided) {
         let structure = access.operand.and_then(|operand| operand.structure.as_deref()).unwrap_or_default();
         groups.entry((access.kernel.id, structure, access.allocation)).or_default().push(access);
     }

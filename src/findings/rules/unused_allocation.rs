@@ -3,10 +3,9 @@
 use std::collections::BTreeMap;
 
 use super::super::access::share;
-use super::super::context::{Context, describe};
+use super::super::context::{Context, describe, is_of_library};
 use super::super::draft::Draft;
 use super::super::words;
-use crate::profile::is_system;
 use crate::profile::model::{Allocation, Frame, Severity};
 
 /// Smaller ones are a note.
@@ -91,9 +90,4 @@ fn which(context: &Context<'_>, unused: &[&Allocation]) -> String {
     let places = unused.iter().filter_map(|one| alike.iter().position(|id| *id == one.id));
     let places: Vec<String> = places.map(|place| (place + 1).to_string()).collect();
     format!(", number {} of {} in the order in which they are made,", places.join(", "), alike.len())
-}
-
-/// Whether a library made it for itself, as scratch memory that is seldom needed.
-fn is_of_library(allocation: &Allocation) -> bool {
-    allocation.name.is_none() && allocation.path.last().is_some_and(|frame| is_system(&frame.file))
 }
