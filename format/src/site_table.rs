@@ -724,7 +724,6 @@ mod tests {
 
     #[test]
     fn expressions_are_checked_and_found() {
-        use crate::condition::{AtomicKind, AtomicSite, Condition};
         use crate::expression::{Binary, ExpressionKind};
         let node = |kind| Expression { bits: 64, exact: false, kind };
         let thread = node(ExpressionKind::Thread(0));

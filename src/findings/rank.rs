@@ -13,7 +13,7 @@ use crate::profile::model::{Finding, Severity};
 /// What an access wastes of the time, at least, to be worth a word.
 const LEAST_SCORE: f64 = 0.0003;
 /// Rules about single accesses, of which a program has many.
-const ABOUT_ACCESSES: [&str; 7] = [
+const ABOUT_ACCESSES: [&str; 9] = [
     "strided-access",
     "struct-fields",
     "random-gather",
@@ -21,6 +21,8 @@ const ABOUT_ACCESSES: [&str; 7] = [
     "bank-conflict",
     "constant-serialised",
     "memory-accumulator",
+    "partial-write",
+    "atomic-contention",
 ];
 
 /// Rules whose score is a share of the estimated time of kernels.

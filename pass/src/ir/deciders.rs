@@ -191,6 +191,8 @@ impl<'f, 'c> Function<'f, 'c> {
         let lane = constant.map(|bits| bits & LANE_BITS);
         let keeps = match value.opcode() {
             Some(Opcode::LLVMAnd) => matches!(lane, Some(0 | LANE_BITS)),
+            // Two conditions in one: `a == 0 && b == 0` asks whether any bit of either is set.
+            Some(Opcode::LLVMOr) => lane.is_none_or(|bits| bits == 0),
             _ => lane == Some(0),
         };
         if keeps { causes } else { causes.with(Decider::Alternation) }

@@ -106,6 +106,9 @@ fn draft(context: &Context<'_>, access: &Access<'_>, atomics: &Atomics) -> Optio
     } else if access.result_used && depth >= DEEP && distinct_per_request < 1.5 {
         "take places for a whole warp at once: with m = __activemask(), let the lowest active lane (__ffs(m) - 1) add __popc(m), hand what it gets to \
          the others with __shfl_sync, and let each lane add the number of active lanes below it (__popc(m & ((1u << lane) - 1)))"
+    } else if access.result_used && depth < DEEP && distinct_per_request < 1.5 {
+        "what it returns is used, as a place in a list or the number of a ticket: take several at a time (one thread of a block adds as many as its warps \
+         need, and hands them out), so that fewer operations meet"
     } else if is_shared {
         "let the lanes of a warp combine what goes to one address first (shuffles; __reduce_add_sync for integers; __match_any_sync tells which lanes \
          share an address), or keep one copy of the array per warp"

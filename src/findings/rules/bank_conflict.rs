@@ -69,7 +69,14 @@ fn draft(context: &Context<'_>, access: &Access<'_>) -> Option<Draft> {
     });
     let stride = stride.filter(|_| !computed);
     let own_rows = computed && has_own_rows(example, banks);
-    let rows = rows_of_block(access).filter(|_| !computed);
+    // What pads the rows for one access pads them for all of the array's.
+    let peers: Vec<&Access<'_>> = context
+        .accesses_of(access.kernel.id, "shared")
+        .filter(|peer| peer.variable().is_some() && peer.variable() == access.variable())
+        .collect();
+    let rows =
+        rows_of_block(access).or_else(|| peers.iter().find_map(|peer| rows_of_block(peer))).filter(|_| !computed);
+    let peers: Vec<&BankConflict> = peers.iter().filter_map(|peer| peer.pattern.bank_conflict.as_ref()).collect();
     // Lanes that take a member of neighbouring structures, wherever the first of them begins, as around the end of a ring.
     let structure = of_structures(access, stride, example);
     let of_structures = stride.is_some() && structure;
@@ -87,8 +94,8 @@ fn draft(context: &Context<'_>, access: &Access<'_>) -> Option<Draft> {
         _ => stride.filter(|_| fixed && !in_steps).map(i64::unsigned_abs),
     };
     let padding = length
-        .and_then(|length| padding(example, length, MOST_PADDING, banks))
-        .or_else(|| padding(example, rows?, MOST_ROW_PADDING, banks));
+        .and_then(|length| padding(example, &peers, length, MOST_PADDING, banks))
+        .or_else(|| padding(example, &peers, rows?, MOST_ROW_PADDING, banks));
     // A vector type of that size, and no elements that the compiler joined.
     let is_whole = access.operand.is_some_and(|operand| operand.structure_bytes == example.bytes);
     let mut is_sure = true;
@@ -295,17 +302,25 @@ fn passes(example: &BankConflict, banks: Banks, place: impl Fn(u64) -> u64) -> u
 }
 
 /// The fewest elements that rows of this length are to be padded by so that the example needs no passes beyond the ideal ones,
-/// or at most an eighth of those it takes: the row's length in bytes, the elements, and the passes then.
-fn padding(example: &BankConflict, row: u64, most: u64, banks: Banks) -> Option<(u64, u64, u32)> {
+/// or at most an eighth of those it takes, and other examples of the array as few as can be: the row's length in bytes, the elements, and
+/// the passes then.
+fn padding(
+    example: &BankConflict,
+    peers: &[&BankConflict],
+    row: u64,
+    most: u64,
+    banks: Banks,
+) -> Option<(u64, u64, u32)> {
     let element = u64::from(example.bytes.max(1));
     if row < 2 * element || !row.is_multiple_of(element) {
         return None;
     }
     let tried = (1..=most).map(|elements| {
         let padded = |address: u64| address + address / row * elements * element;
-        (elements, passes(example, banks, padded))
+        let others = peers.iter().map(|peer| passes(peer, banks, padded)).fold(0, u32::saturating_add);
+        (passes(example, banks, padded), others, elements)
     });
-    let (elements, passes) = tried.min_by_key(|&(elements, passes)| (passes, elements))?;
+    let (passes, _, elements) = tried.min()?;
     (passes <= example.ideal.max(example.passes / 8)).then_some((row, elements, passes))
 }
 

@@ -14,6 +14,8 @@ const TIMES: f64 = 2.5;
 const LEAST_OF_TRAFFIC: f64 = 0.1;
 /// Copies to the data for each sweep, at most: with more it is not the same data that is swept again.
 const MOST_RENEWED: f64 = 0.5;
+/// Share of the launches that find it gone, at least: else L2 keeps it for most of them.
+const LEAST_GONE: f64 = 0.25;
 /// Smaller data does not leave L2 for its own size.
 const LEAST_BYTES: u64 = 256 << 10;
 
@@ -69,7 +71,8 @@ fn draft(context: &Context<'_>, allocation: &Allocation) -> Option<Draft> {
     // What is copied or filled anew for the next launch is other data.
     let renewed = allocation.copies.iter().filter(|copy| matches!(&copy.direction[..], "host_to_device" | "set"));
     let renewed = renewed.map(|copy| copy.count).fold(0, u64::saturating_add);
-    if across && renewed as f64 >= MOST_RENEWED * times {
+    let kept = times < LEAST_GONE * kernels as f64;
+    if across && (kept || renewed as f64 >= MOST_RENEWED * times) {
         return None;
     }
     let reason = if across {

@@ -181,7 +181,7 @@ fn draft(context: &Context<'_>, kernel: &Kernel, branch: &Branch) -> Option<Draf
     } else if is_election(branch) {
         "one lane of each group does this part for the others, which wait for it: as few groups as can be (one a warp) and no more in it than the \
          one operation, as an atomic one; what does not need to be there goes before or behind it, where all lanes work"
-    } else if number == Some(Number::Interleaved) && !both {
+    } else if number == Some(Number::Interleaved) && !both && !alone {
         "the thread's number decides here so that working and idle threads alternate: number those that work from 0 on, as `threadIdx.x < n` \
          instead of every second one, so that whole warps work and whole warps are done"
     } else if little {

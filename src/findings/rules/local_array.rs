@@ -69,6 +69,21 @@ fn follows(text: &str, name: &str, what: &str) -> bool {
     })
 }
 
+/// Whether all that is stored in it are numbers of the source: a table, the same for all threads.
+fn is_table(context: &Context<'_>, name: &str, accesses: &[&Access<'_>]) -> bool {
+    let number = |text: &str| {
+        let value = text.trim_start().trim_start_matches(['-', '+', '.']);
+        value.starts_with(|c: char| c.is_ascii_digit()) && !value.contains(['[', '(', '*', '+'])
+    };
+    let mut stores = accesses.iter().filter(|access| access.op == "store").peekable();
+    stores.peek().is_some()
+        && stores.all(|access| {
+            let text = context.profile.sources.get(access.file).and_then(|lines| lines.get(&access.line));
+            text.and_then(|text| text.split("//").next()?.split_once('='))
+                .is_some_and(|(target, value)| follows(target, name, "[") && number(value))
+        })
+}
+
 fn draft(context: &Context<'_>, name: &str, accesses: &[&Access<'_>]) -> Option<Draft> {
     let requests: u64 = accesses.iter().map(|access| access.sums.requests).fold(0, u64::saturating_add);
     let bytes: u64 = accesses.iter().map(|access| access.sums.bytes).fold(0, u64::saturating_add);
@@ -101,6 +116,11 @@ fn draft(context: &Context<'_>, name: &str, accesses: &[&Access<'_>]) -> Option<
         format!(
             "let the functions that take the address of `{name}` be inlined (__forceinline__), or hand it to them by value, so that it can stay in \
              registers"
+        )
+    } else if is_table(context, name, accesses) {
+        format!(
+            "every thread writes the same numbers into `{name}`: make it a table that the program holds once (`static const` or `__constant__`, or \
+             in shared memory, filled once per block, where the lanes of a warp read different elements)"
         )
     } else if computed {
         format!(

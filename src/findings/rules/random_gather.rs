@@ -16,6 +16,8 @@ const LEAST_EXCESS: f64 = 0.4;
 /// Bytes between the lists of neighbouring lanes, on average, at most.
 const NEAR: f64 = 128.0;
 
+/// Elements by which an unrolled loop goes on, at most.
+const MOST_UNROLLED: i64 = 16;
 /// Terms of an address that are looked at, at most.
 const MOST_TERMS: usize = 64;
 
@@ -41,15 +43,39 @@ fn is_compacted_by_library(access: &Access<'_>) -> bool {
     is_system(&access.kernel.file) && access.pattern.span_bytes.is_some_and(|span| span < LIBRARY_SPAN)
 }
 
+/// The terms of an access's address; none where they are not known.
+fn terms_of(access: &Access<'_>) -> Vec<Term> {
+    let Some(addresses) = &access.kernel.addresses else { return Vec::new() };
+    let site = addresses.sites.iter().find(|one| Some(one.site) == access.site);
+    site.map_or_else(Vec::new, |site| terms(&addresses.expressions, site.address))
+}
+
+/// Whether loaded data gives a row, and a loop goes along it from element to element.
+fn goes_along_rows(access: &Access<'_>, terms: &[Term]) -> bool {
+    let rows = |term: &Term| term.loaded && !term.counts && (term.times_unknown || term.scale >= SECTOR_BYTES as i64);
+    let along = |term: &Term| {
+        term.counts
+            && !(term.loaded || term.of_thread || term.times_unknown)
+            && (1..=MOST_UNROLLED * i64::from(access.bytes)).contains(&term.scale)
+    };
+    terms.iter().any(rows) && terms.iter().any(along)
+}
+
 /// Whether the address is that of a row which the thread's number gives, and of a place in it that loaded data gives.
-fn has_own_rows(access: &Access<'_>) -> bool {
-    let Some(addresses) = &access.kernel.addresses else { return false };
-    let Some(site) = addresses.sites.iter().find(|one| Some(one.site) == access.site) else { return false };
-    let terms = terms(&addresses.expressions, site.address);
+fn has_own_rows(terms: &[Term]) -> bool {
     let rows =
         |term: &Term| term.of_thread && !term.loaded && (term.times_unknown || term.scale >= SECTOR_BYTES as i64);
     let places = |term: &Term| term.loaded && !term.of_thread;
     terms.iter().any(rows) && terms.iter().any(places)
+}
+
+/// Whether the address is that of a column which the thread's number gives, in a row that loaded data gives.
+fn has_own_columns(access: &Access<'_>, terms: &[Term]) -> bool {
+    let columns =
+        |term: &Term| term.of_thread && !term.loaded && !term.times_unknown && term.scale == i64::from(access.bytes);
+    let rows =
+        |term: &Term| term.loaded && !term.of_thread && (term.times_unknown || term.scale >= SECTOR_BYTES as i64);
+    terms.iter().any(columns) && terms.iter().any(rows)
 }
 
 /// A term of a sum.
@@ -61,6 +87,8 @@ struct Term {
     times_unknown: bool,
     of_thread: bool,
     loaded: bool,
+    /// A loop's counter is a part of it.
+    counts: bool,
 }
 
 /// The terms that an address is the sum of.
@@ -88,18 +116,18 @@ fn terms(expressions: &[Expression], root: ExpressionId) -> Vec<Term> {
                 open.push((of, scale.saturating_mul(1 << by)));
             }
             kind => {
-                let (of_thread, loaded) = made_of(expressions, id);
+                let (of_thread, loaded, counts) = made_of(expressions, id);
                 let times_unknown = matches!(kind, ExpressionKind::Binary(Binary::Product, ..));
-                found.push(Term { scale: scale.saturating_abs(), times_unknown, of_thread, loaded });
+                found.push(Term { scale: scale.saturating_abs(), times_unknown, of_thread, loaded, counts });
             }
         }
     }
     found
 }
 
-/// Whether the thread's number, and whether loaded data is a part of a value.
-fn made_of(expressions: &[Expression], root: ExpressionId) -> (bool, bool) {
-    let (mut of_thread, mut loaded) = (false, false);
+/// Whether the thread's number, loaded data, and a loop's counter are parts of a value.
+fn made_of(expressions: &[Expression], root: ExpressionId) -> (bool, bool, bool) {
+    let (mut of_thread, mut loaded, mut counts) = (false, false, false);
     let mut open = vec![root];
     let mut seen = BTreeSet::new();
     while let Some(id) = open.pop() {
@@ -107,6 +135,7 @@ fn made_of(expressions: &[Expression], root: ExpressionId) -> (bool, bool) {
         match one.kind {
             ExpressionKind::Thread(_) => of_thread = true,
             ExpressionKind::Unknown(Reason::Loaded, _) => loaded = true,
+            ExpressionKind::Counter(_) => counts = true,
             ExpressionKind::Binary(_, left, right) | ExpressionKind::Compare(_, left, right) => {
                 open.extend([left, right])
             }
@@ -115,7 +144,7 @@ fn made_of(expressions: &[Expression], root: ExpressionId) -> (bool, bool) {
             _ => {}
         }
     }
-    (of_thread, loaded)
+    (of_thread, loaded, counts)
 }
 
 fn draft(context: &Context<'_>, access: &Access<'_>) -> Draft {
@@ -138,10 +167,23 @@ fn draft(context: &Context<'_>, access: &Access<'_>) -> Draft {
         && access.op == "load"
         && access.most_requests > warps(access.kernel)
         && span < sums.lanes as f64 / sums.requests.max(1) as f64 * NEAR;
-    let cure = if indirect && has_own_rows(access) {
+    let terms = terms_of(access);
+    let verb = if access.op == "store" { "write" } else { "read" };
+    let cure = if goes_along_rows(access, &terms) {
+        format!(
+            "each thread goes along a row of {name} that loaded data chooses: let the lanes of a warp go along one row together, neighbouring lanes at \
+             neighbouring elements (a row per warp or part of one), so that they {verb} whole sectors whatever the order of the rows"
+        )
+    } else if indirect && has_own_rows(&terms) {
         format!(
             "each thread takes an element of a row of its own here, which loaded data chooses, so that no order of the threads brings the elements \
              together: let the kernel that goes through the rows of {name} take these elements along, or pack them side by side for the next one"
+        )
+    } else if indirect && has_own_columns(access, &terms) {
+        format!(
+            "each thread takes the element of its own column here, in a row of {name} that loaded data chooses, so that no order of the rows brings the \
+             elements together: take it where the kernel goes through all rows anyway (the row that is the chosen one), or group the threads by \
+             what they choose"
         )
     } else if lists {
         format!(

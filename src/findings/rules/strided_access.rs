@@ -141,6 +141,14 @@ fn draft(context: &Context<'_>, access: &Access<'_>) -> Option<Draft> {
             "let a thread {verb} its {elements} neighbouring elements with one wide access, or keep what is used in an array without \
              gaps"
         ),
+        None if (3..=8).contains(&elements)
+            && matches!(steps.map(|steps| &steps[axis]), Some(ThreadStep::Bytes(_))) =>
+        {
+            format!(
+                "{elements} elements lie side by side for each thread, as the members of a structure or the channels of a pixel: keep an array (a plane) for each of them, or let a \
+             block move its part through shared memory, neighbouring threads at neighbouring words"
+            )
+        }
         None if let Some(other) =
             still(access, context, axis).filter(|&other| !harmed_by_exchange(context, access, axis, other)) =>
         {
@@ -149,14 +157,6 @@ fn draft(context: &Context<'_>, access: &Access<'_>) -> Option<Draft> {
              accesses that {} moves by one element would be neighbours",
                 thread_index(other),
                 thread_index(other),
-            )
-        }
-        None if (3..=8).contains(&elements)
-            && matches!(steps.map(|steps| &steps[axis]), Some(ThreadStep::Bytes(_))) =>
-        {
-            format!(
-                "{elements} elements lie side by side for each thread, as the members of a structure or the channels of a pixel: keep an array (a plane) for each of them, or let a \
-             block move its part through shared memory, neighbouring threads at neighbouring words"
             )
         }
         // Records of a fixed size, and no loop goes along them.

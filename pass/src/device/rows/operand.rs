@@ -14,6 +14,8 @@ use crate::llvm::{Layout, Value};
 const POINTER_BYTES: u64 = 8;
 /// Steps from an address to its variable, at most.
 const MOST_STEPS: usize = 64;
+/// Choices between two pointers of which both sides are followed, at most.
+const MOST_CHOICES: u32 = 4;
 
 /// See the module's page.
 pub(in crate::device) struct Operand<'c> {
@@ -98,8 +100,12 @@ fn of_object(variable: Variable<'_>) -> Option<Root<'_>> {
     (!name.is_empty()).then(|| Root { name, ty: variable.ty() })
 }
 
-/// The variable that an address comes from.
-fn root(mut value: Value<'_>) -> Option<Root<'_>> {
+/// The variable that an address comes from; `None` where it is one or another of several.
+fn root(value: Value<'_>) -> Option<Root<'_>> {
+    root_by(value, MOST_CHOICES)
+}
+
+fn root_by(mut value: Value<'_>, mut choices: u32) -> Option<Root<'_>> {
     let mut seen: Vec<Value<'_>> = Vec::new();
     let mut nearest = None;
     for _ in 0..MOST_STEPS {
@@ -125,7 +131,12 @@ fn root(mut value: Value<'_>) -> Option<Root<'_>> {
                 value = value.operand(0);
             }
             Some(Opcode::LLVMGetElementPtr | Opcode::LLVMFreeze) => value = value.operand(0),
-            Some(Opcode::LLVMSelect) => value = value.operand(1),
+            Some(Opcode::LLVMSelect) => {
+                choices = choices.checked_sub(1)?;
+                let other = root_by(value.operand(2), choices);
+                let own = root_by(value.operand(1), choices);
+                return own.filter(|own| other.is_none_or(|other| other.name == own.name)).or(nearest);
+            }
             Some(Opcode::LLVMPHI) => {
                 seen.push(value);
                 let next = value.incoming().into_iter().map(|(from, _)| from).find(|from| !seen.contains(from));

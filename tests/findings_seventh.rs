@@ -1,0 +1,66 @@
+//! Findings that were wrong in an eighth round of public programs (`docs/design/findings.md`), each as a small case in one program.
+
+#[path = "support/judged.rs"]
+mod judged;
+mod support_programs;
+
+use judged::Judged;
+
+static PROGRAM: Judged = Judged::new("tests/judged/seventh.cu", "findings-seventh");
+
+#[test]
+fn the_first_thread_of_a_block_does_not_alternate() {
+    let (_, _, cure) = PROGRAM.first("divergent-branch", "FIRST");
+    assert!(cure.starts_with("one lane or a few do this part"), "{cure}");
+}
+
+#[test]
+fn rows_that_data_chooses_are_shared_by_a_warp() {
+    let (_, _, cure) = PROGRAM.first("random-gather", "ROWS");
+    assert!(cure.starts_with("each thread goes along a row of `rows`") && cure.contains("a row per warp"), "{cure}");
+}
+
+#[test]
+fn numbers_that_every_thread_writes_are_a_table() {
+    let (_, _, cure) = PROGRAM.first("local-array", "TABLE");
+    assert!(
+        cure.starts_with("every thread writes the same numbers into `days`") && cure.contains("__constant__"),
+        "{cure}"
+    );
+}
+
+#[test]
+fn three_elements_of_a_thread_are_no_row() {
+    let (_, _, cure) = PROGRAM.first("strided-access", "POINTS");
+    assert!(cure.starts_with("3 elements lie side by side for each thread"), "{cure}");
+}
+
+#[test]
+fn rows_of_an_array_are_padded_once_for_all_accesses() {
+    let all = PROGRAM.all("bank-conflict", "CUBE");
+    assert_eq!(all.len(), 1, "{all:#?}");
+    assert!(all[0]["lines"].as_array().is_some_and(|lines| lines.len() >= 2), "{:#}", all[0]);
+    let cure = all[0]["cure"].as_str().expect("a cure");
+    assert!(cure.contains("by 8 elements (24 instead of 16)"), "{cure}");
+}
+
+#[test]
+fn one_or_another_of_two_arrays_has_no_name() {
+    let (finding, reason, _) = PROGRAM.first("strided-access", "CHOICE");
+    assert!(finding["object"].is_null() && !reason.contains("`early`"), "{finding:#}");
+}
+
+#[test]
+fn tickets_are_no_sums() {
+    for finding in PROGRAM.all("atomic-contention", "TICKET") {
+        let cure = finding["cure"].as_str().expect("a cure");
+        assert!(cure.starts_with("what it returns is used"), "{cure}");
+    }
+    assert!(!PROGRAM.all("atomic-contention", "TICKET").is_empty());
+}
+
+#[test]
+fn elements_of_own_columns_cannot_be_sorted() {
+    let (_, _, cure) = PROGRAM.first("random-gather", "COLUMNS");
+    assert!(cure.starts_with("each thread takes the element of its own column"), "{cure}");
+}
