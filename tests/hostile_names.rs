@@ -169,7 +169,7 @@ fn spoil(value: &mut Value) {
             for (field, value) in fields {
                 // These are one of a few words; anything else is no profile.
                 let is_word = is_finding && field == "severity" || field == "merged" && value.is_string();
-                if field != "thread_steps" && !is_word {
+                if !(["thread_steps", "atomic", "decided_by"].contains(&field.as_str()) || is_word) {
                     spoil(value);
                 }
             }

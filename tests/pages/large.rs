@@ -66,6 +66,8 @@ pub fn spoil(value: &mut Value, nasty: &str) {
                     "limiter",
                     "addresses",
                     "arguments",
+                    "atomic",
+                    "decided_by",
                 ];
                 let is_word = is_finding && name == "severity" || name == "merged" && field.is_string();
                 if !(fixed.contains(&name.as_str()) || is_word) {
