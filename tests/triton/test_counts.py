@@ -265,6 +265,14 @@ class Tables(unittest.TestCase):
         # What values pass through from one layout to another is no name of the source's.
         self.assertNotIn("global_smem", finding.reason)
 
+    def test_kernels_in_place_on_small_tiles_are_told_why_warps_conflict(self):
+        # Four warps load the 16 elements, one stores them.
+        x = np.arange(16, dtype="f4")
+        finding = one(profiled(lambda: kernels.masked_copy[(1,)](x, x, 16, BLOCK=16)).findings, id="race")
+        self.assertIn("Triton lets several warps load the same", finding.reason)
+        self.assertIn("tl.debug_barrier()", finding.cure)
+        self.assertNotIn("__syncthreads", finding.cure)
+
     def test_tables_have_their_types_with_pandas_and_with_polars(self):
         import polars
 

@@ -1,7 +1,7 @@
 //! Conflicts between warps that nothing orders, as far as they were looked for (`src/races`).
 
 use super::super::access::Access;
-use super::super::context::{Context, block_of, thread_index};
+use super::super::context::{Context, block_of, is_triton, thread_index};
 use super::super::draft::Draft;
 use super::super::words;
 use super::partial_warps::shape;
@@ -49,6 +49,7 @@ fn draft(context: &Context<'_>, conflict: &Conflict) -> Draft {
                 thread_index(axis),
             ),
         ),
+        None if kernel.is_some_and(is_triton) => in_triton(reason, conflict, in_block),
         None if in_block => (reason, "put __syncthreads() between them, or make the update atomic".to_owned()),
         None => (reason, "make the update atomic, give each block its own part, or split the kernel".to_owned()),
     };
@@ -56,6 +57,24 @@ fn draft(context: &Context<'_>, conflict: &Conflict) -> Draft {
     let draft = Draft::new(reason, cure).at_frame(frame).score(1.0).severity(Severity::Warning);
     let draft = Draft { kernel: Some(conflict.kernel), allocation: conflict.allocation, ..draft };
     draft.object(conflict.variable.clone()).evidence("times", conflict.count as f64)
+}
+
+/// In Triton, whose source has neither warps nor a word for most of what orders them.
+fn in_triton(reason: String, conflict: &Conflict, in_block: bool) -> (String, String) {
+    if !in_block {
+        let cure = "update with tl.atomic_add and its kin, give each program its own part, or split the kernel";
+        return (reason, cure.to_owned());
+    }
+    let loads = conflict.accesses.iter().any(|party| party.op == "load");
+    // Seen with kernels that work in place: `llama4_rope` of Liger-Kernel and others.
+    let doubled = "; where a tile has fewer elements than the program has threads, Triton lets several warps load the same ones and one \
+                   store them, and a result that only the storing warp has used does not change";
+    (
+        if loads { reason + doubled } else { reason },
+        "write to another tensor than the kernel reads, or give tiles at least as many elements as there are threads (32 for each of \
+         num_warps); where both must stay, put tl.debug_barrier() between the load and the store"
+            .to_owned(),
+    )
 }
 
 /// A dimension of the block that moves neither address, though another does: its threads do the same work.
