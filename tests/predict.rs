@@ -81,8 +81,16 @@ fn near(got: &Value, want: u64, tolerance: f64, what: &str) {
 }
 
 /// Kernels of which everything follows from the launch, and the share of it that is affine.
-const KNOWN: [(&str, bool); 6] =
-    [("stencil", true), ("product", true), ("rows", true), ("triangle", true), ("clamped", false), ("particles", true)];
+const KNOWN: [(&str, bool); 8] = [
+    ("stencil", true),
+    ("product", true),
+    ("rows", true),
+    ("triangle", true),
+    ("systems", true),
+    ("tree", true),
+    ("clamped", false),
+    ("particles", true),
+];
 
 #[test]
 fn other_blocks_do_what_was_predicted() {
@@ -104,6 +112,8 @@ fn other_blocks_do_what_was_predicted() {
             near(&got["requests"], want.requests, 0.0, &what("requests"));
             near(&got["l1_wavefronts"], want.wavefronts, 0.001, &what("wavefronts"));
             near(&got["request_sectors"], want.sectors, 0.001, &what("sectors"));
+            near(&got["shared_wavefronts"], want.shared_wavefronts, 0.0, &what("shared wavefronts"));
+            assert!(found["recorded"].as_array().is_some_and(Vec::is_empty), "{found}");
             // The edge of a triangle is not cut from a footprint, and the document says so.
             let rough = found["assumptions"].to_string().contains("footprints leave some edges");
             assert!(rough == (kernel == "triangle" || kernel == "clamped"), "{}", what("rough"));

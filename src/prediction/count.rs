@@ -14,12 +14,13 @@ use super::form::{Bounds, FIXED, Form, Index, Truth, counter, gcd, one_of};
 use super::interpret::Interpreter;
 use super::launch::Launch;
 use super::request::{Costs, PERIOD, Pattern, Requests};
+use super::stepped;
 use crate::profile::model::Addresses;
 
 /// Threads times iterations that are looked at one by one for the sites of a group, about.
 const MOST_THREADS: f64 = (1 << 20) as f64;
-/// Points of a class that are looked at where its addresses are not affine.
-const CLASS_POINTS: i64 = 4;
+/// Iterations that are told apart, at most, of loops whose variable is shifted in each.
+const MOST_ITERATIONS: i64 = 1 << 8;
 
 /// What is known of a site beside its address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -165,12 +166,24 @@ impl Group<'_> {
         for (site, _) in known.iter().filter(|(_, form)| form.is_none()) {
             self.splits(self.addresses.sites[*site].address, &mut splits);
         }
+        let computed =
+            known.iter().filter(|(_, form)| form.is_none()).map(|(site, _)| self.addresses.sites[*site].address);
+        let shifting = stepped::shifting(self.addresses, computed.chain(first.guard));
         let bounds = &self.evaluated.bounds;
-        let pieces = condition.and_then(|truth| classes(&truth, &splits, self.launch, bounds, &counters));
+        let pieces = match shifting.is_empty() {
+            true => condition.and_then(|truth| classes(&truth, &splits, self.launch, bounds, &counters)),
+            false => self.iteration_by_iteration(first, &shifting, &splits, &counters),
+        };
         let Some(pieces) = pieces else {
             let sites: Vec<usize> = known.iter().map(|(site, _)| *site).collect();
             self.sample(&sites, &counters, costs, found);
             return;
+        };
+        let all: f64 = pieces.iter().map(|class| class.points(&counters)).sum();
+        let affordable = MOST_THREADS / f64::from(self.launch.threads());
+        let most = match all <= affordable {
+            true => i64::MAX,
+            false => (affordable / pieces.len() as f64).max(1.0) as i64,
         };
         for class in &pieces {
             let mut one_by_one = Vec::new();
@@ -195,9 +208,35 @@ impl Group<'_> {
                 found[*site].requests.add(&sum, 1.0);
             }
             if !one_by_one.is_empty() {
-                self.points(class, &one_by_one, &counters, costs, found);
+                self.points(class, most, &one_by_one, &counters, costs, found);
             }
         }
+    }
+
+    /// The classes of each iteration of some loops by itself, where guards are conditions that no form has over all of them.
+    fn iteration_by_iteration(
+        &self,
+        first: &AddressExpression,
+        loops: &[Index],
+        splits: &[Truth],
+        counters: &[Index],
+    ) -> Option<Vec<Class>> {
+        let bounds = &self.evaluated.bounds;
+        let count = loops.iter().fold(1i64, |all, &index| all.saturating_mul(bounds.extent(index)));
+        if count > MOST_ITERATIONS {
+            return None;
+        }
+        let mut found = Vec::new();
+        for point in spread(bounds, loops, i64::MAX) {
+            let mut here = bounds.clone();
+            for (&index, &at) in loops.iter().zip(&point) {
+                here.0[index] = (at, at);
+            }
+            let evaluated = self.evaluated.narrowed(self.addresses, self.launch, here);
+            let truth = condition(self.addresses, &evaluated, first).ok()??;
+            found.extend(classes(&truth, splits, self.launch, &evaluated.bounds, counters)?);
+        }
+        Some(found)
     }
 
     /// Conditions inside an expression, on either side of which it may be affine.
@@ -234,10 +273,11 @@ impl Group<'_> {
         }
     }
 
-    /// Counts some points of a class thread by thread, for the others too.
+    /// Counts up to `most` points of a class thread by thread, for the others too.
     fn points(
         &self,
         class: &Class,
+        most: i64,
         sites: &[usize],
         counters: &[Index],
         costs: &mut Costs<'_>,
@@ -245,8 +285,7 @@ impl Group<'_> {
     ) {
         let outer: Vec<Index> = (3..FIXED).chain(counters.iter().copied()).collect();
         let all = class.points(counters);
-        let some = if all * f64::from(self.launch.threads()) <= MOST_THREADS { i64::MAX } else { CLASS_POINTS };
-        let points = spread(&class.bounds, &outer, some);
+        let points = spread(&class.bounds, &outer, most);
         let times = all / points.len().max(1) as f64;
         let exact = points.len() as f64 == all;
         let wanted: Vec<ExpressionId> = sites.iter().map(|&site| self.addresses.sites[site].address).collect();
@@ -262,29 +301,23 @@ impl Group<'_> {
         }
     }
 
-    /// Counts some blocks thread by thread, guard and all, for the others too.
+    /// Counts some blocks in some iterations thread by thread, guard and all, for the others too.
     fn sample(&self, sites: &[usize], counters: &[Index], costs: &mut Costs<'_>, found: &mut [SiteRequests]) {
         let Some(first) = sites.first().map(|&site| &self.addresses.sites[site]) else { return };
         let bounds = &self.evaluated.bounds;
+        let affordable = MOST_THREADS / f64::from(self.launch.threads());
         let iterations: f64 = counters.iter().map(|&index| bounds.extent(index) as f64).product();
-        let per_block = iterations * f64::from(self.launch.threads());
-        if per_block > 64.0 * MOST_THREADS {
-            for &site in sites {
-                found[site].basis = Basis::Lost(Lost::Range);
-            }
-            return;
-        }
-        let blocks = (MOST_THREADS / per_block.max(1.0)).max(1.0) as i64;
-        let chosen = spread(bounds, &[3, 4, 5], blocks);
-        let times = self.launch.blocks() as f64 / chosen.len().max(1) as f64;
-        let exact = chosen.len() as u64 == self.launch.blocks();
+        let laps = spread(bounds, counters, affordable.max(1.0) as i64);
+        let chosen = spread(bounds, &[3, 4, 5], (affordable / laps.len() as f64).max(1.0) as i64);
+        let points = self.launch.blocks() as f64 * iterations;
+        let times = points / (chosen.len() * laps.len()).max(1) as f64;
+        let exact = (chosen.len() * laps.len()) as f64 == points;
         let reached: Vec<Truth> =
             first.loops.iter().filter_map(|&lap| self.evaluated.loops[lap as usize].clone().ok().flatten()).collect();
         let wanted = sites.iter().map(|&site| self.addresses.sites[site].address).chain(first.guard);
         let mut interpreter = Interpreter::new(self.addresses, self.launch, wanted);
         let whole = lanes(self.launch);
         let outer: Vec<Index> = (3..FIXED).chain(counters.iter().copied()).collect();
-        let laps = spread(bounds, counters, i64::MAX);
         for block in &chosen {
             for lap in &laps {
                 let point: Vec<i64> = block.iter().chain(lap).copied().collect();

@@ -5,6 +5,7 @@ use warpline_format::expression::{Binary, Comparison, ExpressionId, ExpressionKi
 use super::form::{Bounds, Form, Truth, block, counter, one_of, thread};
 use super::interpret::{bits_of, bounds_of, combine, wrap};
 use super::launch::Launch;
+use super::stepped;
 use crate::profile::model::Addresses;
 
 /// Most iterations that are looked at where the end of a loop has no closed form.
@@ -43,13 +44,13 @@ pub enum Lost {
 impl std::fmt::Display for Lost {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Lost::Code(reason, 0) => f.write_str(reason.text()),
-            Lost::Code(reason, line) => write!(f, "{} at line {line}", reason.text()),
+            Lost::Code(reason, 0) => write!(f, "its address is {}", reason.text()),
+            Lost::Code(reason, line) => write!(f, "its address is {} at line {line}", reason.text()),
             Lost::Parameter(parameter, 0) => write!(f, "parameter {parameter} has no value"),
             Lost::Parameter(parameter, offset) => write!(f, "byte {offset} of parameter {parameter} has no value"),
             Lost::Loop(0) => f.write_str("the number of a loop's iterations is not known"),
             Lost::Loop(line) => write!(f, "the number of iterations of the loop at line {line} is not known"),
-            Lost::Range => f.write_str("a number leaves its range"),
+            Lost::Range => f.write_str("a number of its address leaves its range"),
         }
     }
 }
@@ -85,7 +86,10 @@ impl Evaluated {
             }
             let (most, reached) = match found {
                 Ok((most, reached)) => (most, Ok(reached)),
-                Err(lost) => (1, Err(lost)),
+                Err(lost) => match stepped::iterations(addresses, launch, lap) {
+                    Some(most) => (most, Ok(None)),
+                    None => (1, Err(lost)),
+                },
             };
             evaluated.bounds.0[counter(lap)] = (0, most - 1);
             evaluated.loops.push(reached);
@@ -105,6 +109,13 @@ impl Evaluated {
             let value = node(addresses, launch, &self.values, &self.bounds, id);
             self.values.push(value);
         }
+    }
+
+    /// All expressions over a part of the launch, where more may be affine.
+    pub fn narrowed(&self, addresses: &Addresses, launch: &Launch, bounds: Bounds) -> Evaluated {
+        let mut found = Evaluated { values: Vec::new(), bounds, loops: self.loops.clone() };
+        found.fill(addresses, launch);
+        found
     }
 
     /// The value of an expression over a part of the launch, where more may be affine.
@@ -372,12 +383,26 @@ fn choice(condition: &Value, one: &Value, other: &Value, bounds: &Bounds) -> Val
                     })
                 }
                 (Value::Lost(lost), _) | (_, Value::Lost(lost)) => Value::Lost(*lost),
+                (Value::Form(one), Value::Form(form)) if equal_where(truth, one, form, bounds) => other.clone(),
                 _ => Value::Computed,
             },
         },
         Value::Lost(lost) => Value::Lost(*lost),
         _ => Value::Computed,
     }
+}
+
+/// Whether two forms are equal wherever a condition holds: it says that a number is 0, and they differ by a multiple of it. So is
+/// what an iteration took over from the one before, and the first one from before the loop.
+fn equal_where(truth: &Truth, one: &Form, other: &Form, bounds: &Bounds) -> bool {
+    let zero = match truth {
+        Truth::Zero(form) => form,
+        Truth::AtLeast(form) if form.range(bounds).1 == 0 => form,
+        _ => return false,
+    };
+    let (Some(apart), Some(&(index, factor))) = (other.plus(one, -1), zero.terms.first()) else { return false };
+    let by = apart.factor(index) / factor;
+    zero.times(by).is_some_and(|multiple| multiple == apart)
 }
 
 /// How many iterations a loop has at most, and the condition for reaching the one that its counter says.

@@ -16,5 +16,6 @@ pub mod interpret;
 pub mod launch;
 pub mod predict;
 pub mod request;
+pub mod stepped;
 pub mod subject;
 pub mod traffic;

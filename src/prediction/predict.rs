@@ -185,7 +185,7 @@ pub fn predict(subject: &Subject<'_>, launch: &Launch, model: &Model<'_>) -> Res
         sums.add_recorded(row, subject.share, model);
     }
     if sums.affine + sums.computed < LEAST_KNOWN * sums.recorded {
-        let reasons = reasons.into_iter().map(|(place, lost)| format!("{place}: the address is {lost}"));
+        let reasons = reasons.into_iter().map(|(place, lost)| format!("{place}: {lost}"));
         return Err(Refusal::NothingKnown { reasons: reasons.take(3).collect() });
     }
     let l1 = model.hierarchy.l1.lines(u64::from(shared_bytes) * u64::from(resident));

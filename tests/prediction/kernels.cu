@@ -64,6 +64,22 @@ __global__ void clamped(const float *in, float *out, unsigned n)
     }
 }
 
+// A thread to a system of equations whose unknowns lie `count` elements apart: forwards, then backwards, each time beside the
+// element of the iteration before.
+__global__ void systems(const float *a, float *x, int count, int length)
+{
+    int first = blockIdx.x * blockDim.x + threadIdx.x;
+    if (first < count) {
+        int last = count * (length - 1) + first;
+        for (int i = first + count; i <= last; i += count) {
+            x[i] -= a[i] * x[i - count] / a[i - count];
+        }
+        for (int i = last - count; i >= first; i -= count) {
+            x[i] -= a[i] * x[i + count];
+        }
+    }
+}
+
 struct Particle {
     float x, y, z;
     double mass;
@@ -142,6 +158,30 @@ __global__ void tiled(const float *in, float *out, int rows, int columns)
     }
 }
 
+// A tree of sums in shared memory, and then sums of neighbours at doubling distances.
+__global__ void tree(const float *in, float *out, int n)
+{
+    extern __shared__ float partial[];
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    partial[threadIdx.x] = i < n ? in[i] : 0;
+    __syncthreads();
+    for (unsigned half = blockDim.x / 2; half > 0; half >>= 1) {
+        if (threadIdx.x < half) {
+            partial[threadIdx.x] += partial[threadIdx.x + half];
+        }
+        __syncthreads();
+    }
+    for (int apart = 1; apart < blockDim.x; apart *= 2) {
+        float other = threadIdx.x >= apart ? partial[threadIdx.x - apart] : 0;
+        __syncthreads();
+        partial[threadIdx.x] += other;
+        __syncthreads();
+    }
+    if (threadIdx.x == 0) {
+        out[blockIdx.x] = partial[0];
+    }
+}
+
 __global__ void gather(const int *index, const float *in, float *out, int n)
 {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -185,11 +225,13 @@ int main(int argc, char **argv)
     triangle<<<blocks(n, line), line>>>(a, c, n);
     int count = 250000, length = 40;
     rows<<<blocks(count, line), line>>>(array<float>(size_t(count) * length), array<float>(count), count, length);
+    systems<<<blocks(count / 50, line), line>>>(array<float>(count), array<float>(count), count / 50, 50);
     int many = n * n - 5;
     clamped<<<blocks(many, line), line>>>(a, b, many);
     Particle *all = array<Particle>(many);
     particles<<<blocks(many, line), line>>>(all, many);
     tiled<<<dim3(blocks(n, 16), blocks(50, 16)), dim3(16, 16)>>>(a, b, 50, n);
+    tree<<<blocks(many, line), line, line * sizeof(float)>>>(a, b, many);
     folded_stencil<<<dim3(blocks(nx, block.x), blocks(ny, 2 * block.y), blocks(nz, block.z)), block>>>(volume, result, nx,
                                                                                                        ny, nz);
     double *wide = array<double>(size_t(nx + 3) * ny * nz);

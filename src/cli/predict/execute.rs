@@ -231,8 +231,7 @@ fn recorded_sites(subject: &Subject<'_>, predictions: &[Prediction]) -> Vec<Reco
     for prediction in predictions {
         for ((_, basis), row) in prediction.sites.iter().zip(&subject.rows) {
             if let (Basis::Lost(lost), Some(row)) = (basis, row) {
-                let reason = format!("its address is {lost}");
-                found.insert(RecordedSite { file: row.file.clone(), line: row.line, reason });
+                found.insert(RecordedSite { file: row.file.clone(), line: row.line, reason: lost.to_string() });
             }
         }
     }

@@ -3,6 +3,7 @@
 //! may give up early; here the whole value is written down, to be evaluated when the launch is known.
 
 mod control;
+mod shifting;
 mod sink;
 mod walk;
 

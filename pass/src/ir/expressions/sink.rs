@@ -1,6 +1,6 @@
 //! The expressions of a module, each once, with the arithmetic on constants done.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use warpline_format::expression::{
     AddressExpression, Binary, Comparison, Expression, ExpressionId, ExpressionKind, LoopExpression, LoopId, Reason,
 };
@@ -121,20 +121,79 @@ impl Sink {
 
     /// Whether an expression changes with a loop.
     pub(crate) fn counts(&self, id: ExpressionId, lap: LoopId) -> bool {
-        let mut seen = vec![false; id as usize + 1];
+        self.any(id, |kind| match kind {
+            ExpressionKind::Counter(own) => own == lap,
+            // What is not known may change with anything.
+            kind => matches!(kind, ExpressionKind::Unknown(..)),
+        })
+    }
+
+    /// Whether nothing in an expression is unknown.
+    pub(crate) fn is_known(&self, id: ExpressionId) -> bool {
+        !self.any(id, |kind| matches!(kind, ExpressionKind::Unknown(..)))
+    }
+
+    /// Whether something in an expression is as `wanted` says.
+    fn any(&self, id: ExpressionId, wanted: impl Fn(ExpressionKind) -> bool) -> bool {
+        self.any_of(id, &mut BTreeSet::new(), wanted)
+    }
+
+    /// The same; what was looked at goes into `seen`.
+    fn any_of(
+        &self,
+        id: ExpressionId,
+        seen: &mut BTreeSet<ExpressionId>,
+        wanted: impl Fn(ExpressionKind) -> bool,
+    ) -> bool {
         let mut work = vec![id];
         while let Some(next) = work.pop() {
-            if std::mem::replace(&mut seen[next as usize], true) {
+            if !seen.insert(next) {
                 continue;
             }
-            match self.get(next).kind {
-                ExpressionKind::Counter(own) if own == lap => return true,
-                // What is not known may change with anything.
-                ExpressionKind::Unknown(..) => return true,
-                kind => work.extend(operands(kind)),
+            let kind = self.get(next).kind;
+            if wanted(kind) {
+                return true;
             }
+            work.extend(operands(kind));
         }
         false
+    }
+
+    /// What an expression was an iteration of a loop before.
+    pub(crate) fn before(&mut self, id: ExpressionId, lap: LoopId) -> ExpressionId {
+        let mut own = BTreeSet::new();
+        self.any_of(id, &mut own, |_| false);
+        let mut earlier: HashMap<ExpressionId, ExpressionId> = HashMap::new();
+        // Operands stand before what is made of them.
+        for old in own {
+            let Expression { bits, exact, kind } = self.get(old);
+            let at = |id: ExpressionId| earlier[&id];
+            let now = match kind {
+                ExpressionKind::Counter(own) if own == lap => {
+                    let back = self.constant(bits.into(), -1);
+                    self.binary(bits.into(), true, Binary::Sum, old, back)
+                }
+                _ if operands(kind).all(|operand| at(operand) == operand) => old,
+                ExpressionKind::Binary(operation, left, right) => {
+                    let (left, right) = (at(left), at(right));
+                    self.binary(bits.into(), exact, operation, left, right)
+                }
+                ExpressionKind::Signed(of) => {
+                    let of = at(of);
+                    self.signed(bits.into(), exact, of)
+                }
+                ExpressionKind::Unsigned(of) => self.node(bits.into(), exact, ExpressionKind::Unsigned(at(of))),
+                ExpressionKind::Compare(comparison, left, right) => {
+                    self.node(bits.into(), exact, ExpressionKind::Compare(comparison, at(left), at(right)))
+                }
+                ExpressionKind::Choice(condition, one, other) => {
+                    self.node(bits.into(), exact, ExpressionKind::Choice(at(condition), at(one), at(other)))
+                }
+                _ => old,
+            };
+            earlier.insert(old, now);
+        }
+        earlier[&id]
     }
 
     /// Without what no address needs.

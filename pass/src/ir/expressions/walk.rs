@@ -2,6 +2,7 @@
 
 use super::Sink;
 use super::control::Control;
+use super::shifting::Shifting;
 use crate::ir::address::steps;
 use crate::ir::class::{Register, register};
 use crate::ir::space;
@@ -391,9 +392,23 @@ impl<'c, 'm> Walk<'c, 'm> {
                 return self.value(start, depth, sink, variables);
             }
             let start = self.value(start, depth, sink, variables);
+            if let Some(shifting) = Shifting::of(next, phi) {
+                return shifting.value(bits, start, self.laps[natural], sink);
+            }
             let zero = sink.constant(bits, 0);
             let Some((step, exact)) = self.step(next, phi, zero, depth, sink, variables) else {
-                return lost(sink, Reason::Recurrence);
+                // The compiler keeps what neighbouring iterations share, as `a[i - 1]` in a sweep: then it is what another value
+                // was an iteration before.
+                let now = self.value(next, depth, sink, variables);
+                if !sink.is_known(now) {
+                    return lost(sink, Reason::Recurrence);
+                }
+                let lap = self.laps[natural];
+                let counter = sink.node(64, true, ExpressionKind::Counter(lap));
+                let zero = sink.constant(64, 0);
+                let first = sink.node(1, false, ExpressionKind::Compare(Comparison::Equal, counter, zero));
+                let before = sink.before(now, lap);
+                return sink.node(bits, false, ExpressionKind::Choice(first, start, before));
             };
             if sink.counts(step, self.laps[natural]) {
                 return lost(sink, Reason::Recurrence);
