@@ -52,6 +52,34 @@ fn modules_are_loaded_launched_and_profiled() {
     assert_eq!(kept, 1, "text is compiled once, and nothing is left beside it");
 }
 
+/// `warpline-cc` links the runtime into both; the process has one device.
+#[test]
+fn plug_ins_use_the_runtime_of_the_program_that_loads_them() {
+    let folder = work_folder("plug_in");
+    let plug_in = folder.join("plug_in.so");
+    let source = |name: &str| root().join("tests/modules").join(name);
+    let mut command = Command::new(warpline_cc());
+    command.args(["-g", "-shared", "-Xcompiler", "-fPIC", "-o"]).arg(&plug_in).arg(source("plug_in.cu"));
+    let outcome = run(&mut command, &folder, "build");
+    assert!(outcome.status.success(), "{}", outcome.describe());
+    let program = build(&[source("plug_in_host.cu")], &["-ldl".to_owned()], &folder);
+    let profile = folder.join("p.wlprof");
+    let mut command = Command::new(warpline());
+    command.args(["run", "--gpu", "a100", "-o"]).arg(&profile).arg("--").arg(&program).arg(&plug_in);
+    let outcome = run(&mut command, &folder, "run");
+    assert_eq!(outcome.stdout, "499500 124 no error\n", "{}", outcome.describe());
+    let report = Command::new(warpline()).args(["report", "--format", "json"]).arg(&profile).output().unwrap();
+    let report: Value = serde_json::from_slice(&report.stdout).expect("a profile");
+    let mut launches: Vec<_> = report["kernels"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|kernel| (kernel["name"].as_str().unwrap().to_owned(), kernel["launches"].as_array().unwrap().len()))
+        .collect();
+    launches.sort();
+    assert_eq!(launches, [("fill(int*, int)".to_owned(), 1), ("twice(int*)".to_owned(), 2)]);
+}
+
 #[test]
 fn what_cannot_be_compiled_is_told() {
     let folder = work_folder("device_modules_refused");

@@ -36,12 +36,15 @@ pub fn link(tools: &Tools, invocation: &Invocation) -> Result<(), DriverError> {
     // Modules that the program loads find the runtime's functions in it.
     command = command.args([format!("-Wl,--export-dynamic-symbol={RUNTIME_FUNCTION_PREFIX}*")]);
     match invocation.gpu {
-        // A program that loads CUDA's libraries by `dlopen` finds their functions in itself.
+        // A program that loads CUDA's libraries by `dlopen` finds their functions in itself. Plug-ins have the runtime, too, but a
+        // process has one device: what the program exports takes the place of theirs, if it is all that compiled code calls.
         GpuCode::None => {
             command = command.args([
                 "-Wl,--wrap=dlopen",
                 "-Wl,--export-dynamic-symbol=cu*",
                 "-Wl,--export-dynamic-symbol=nvrtc*",
+                "-Wl,--export-dynamic-symbol=__cuda[A-Z]*",
+                "-Wl,--export-dynamic-symbol=__warpline_*",
             ]);
         }
         GpuCode::Real => {
