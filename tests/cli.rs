@@ -317,6 +317,40 @@ fn limits_on_file_sizes_are_told() {
 }
 
 #[test]
+fn a_trace_that_cannot_be_compacted_leaves_what_was_there() {
+    let folder = tempfile::tempdir().unwrap();
+    run("good", folder.path(), &["--trace", "trace.wltrace"]).assert().success();
+    let names = || {
+        let files = std::fs::read_dir(folder.path()).unwrap().map(|file| file.unwrap().file_name());
+        files.collect::<std::collections::BTreeSet<_>>()
+    };
+    for name in ["again.wltrace", "again.zst"] {
+        std::fs::write(folder.path().join(name), b"an earlier one").unwrap();
+        let before = names();
+        let script = format!("ulimit -f 0; {} compact trace.wltrace -o {name}", env!("CARGO_BIN_EXE_warpline"));
+        let output = Command::new("bash").current_dir(folder.path()).args(["-c", &script]).output().unwrap();
+        assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
+        assert!(stderr(&output).contains(&format!("{name}: cannot write")), "{}", stderr(&output));
+        assert_eq!(std::fs::read(folder.path().join(name)).unwrap(), b"an earlier one");
+        assert_eq!(names(), before);
+        let mut command = warpline();
+        command.current_dir(folder.path()).args(["compact", "trace.wltrace", "-o", name]).assert().success();
+        assert_eq!(names(), before);
+        assert_ne!(std::fs::read(folder.path().join(name)).unwrap(), b"an earlier one");
+    }
+}
+
+#[test]
+fn help_that_cannot_be_written_is_an_error() {
+    for option in ["--help", "--version"] {
+        let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
+        let output = Command::new(env!("CARGO_BIN_EXE_warpline")).arg(option).stdout(full).output().unwrap();
+        assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
+        assert!(stderr(&output).contains("cannot write to standard output"), "{}", stderr(&output));
+    }
+}
+
+#[test]
 fn a_further_model_without_room_for_the_trace_is_missing_for_the_true_reason() {
     let folder = tempfile::tempdir().unwrap();
     let program = std::env::current_exe().unwrap();

@@ -17,8 +17,7 @@ pub fn main() -> ExitCode {
         Ok(cli) => cli,
         Err(error) => {
             if !error.use_stderr() {
-                _ = error.print();
-                return ExitCode::from(exit_code::OK);
+                return shown(error.print().and_then(|()| std::io::stdout().flush()));
             }
             // It quotes what was typed, which may be the name of a file that somebody else chose.
             let text = error.render().to_string();
@@ -61,5 +60,16 @@ pub fn main() -> ExitCode {
             }
             ExitCode::from(failure.code)
         }
+    }
+}
+
+/// The exit code once help or a version was printed. A reader that has gone away is no error.
+fn shown(printed: std::io::Result<()>) -> ExitCode {
+    match printed {
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
+            output::say(format_args!("cannot write to standard output: {error}"));
+            ExitCode::from(exit_code::UNEXPECTED)
+        }
+        _ => ExitCode::from(exit_code::OK),
     }
 }

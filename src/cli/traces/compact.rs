@@ -2,7 +2,9 @@
 
 use std::fs::File;
 use std::io::{self, Read, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
+
+use tempfile::TempDir;
 
 use crate::cli::args::CompactArguments;
 use crate::cli::{Failure, output};
@@ -34,6 +36,31 @@ impl Target {
     }
 }
 
+/// A file that gets its name once it is whole: what was there before stays if it cannot be written.
+struct Unfinished {
+    path: PathBuf,
+    /// Goes with what is in it.
+    _folder: TempDir,
+}
+
+impl Unfinished {
+    /// For a file; none for a device or a pipe, in whose place no file should come.
+    fn of(to: &Path) -> io::Result<Option<Unfinished>> {
+        let Some(name) = to.file_name() else { return Ok(None) };
+        if std::fs::metadata(to).is_ok_and(|there| !there.is_file()) {
+            return Ok(None);
+        }
+        let beside = to.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let folder = tempfile::Builder::new().prefix(".warpline.").suffix(".tmp").tempdir_in(beside)?;
+        Ok(Some(Unfinished { path: folder.path().join(name), _folder: folder }))
+    }
+
+    fn publish(&self, to: &Path) -> io::Result<()> {
+        File::open(&self.path)?.sync_all()?;
+        std::fs::rename(&self.path, to)
+    }
+}
+
 pub(in crate::cli) fn execute(arguments: &CompactArguments) -> Result<u8, Failure> {
     let from = &arguments.trace;
     let usage = |message: String| Failure::new(exit_code::USAGE, message);
@@ -61,11 +88,13 @@ pub(in crate::cli) fn execute(arguments: &CompactArguments) -> Result<u8, Failur
     let mut header = [0; warpline_format::chunk::HEADER_BYTES];
     opened.stream.read_exact(&mut header).map_err(|error| unreadable(&format!("this is no whole trace: {error}")))?;
     warpline_format::chunk::check_header(&header).map_err(|error| unreadable(&error))?;
+    let unfinished = if rotate.is_none() { Unfinished::of(to).map_err(|error| cannot(&error))? } else { None };
+    let place = unfinished.as_ref().map_or(to, |unfinished| &unfinished.path);
     let mut target = if packed {
         let packing = Packing { level: arguments.level, rotate };
-        Target::Packed(PackedWriter::create(to, packing).map_err(|error| cannot(&error))?)
+        Target::Packed(PackedWriter::create(place, packing).map_err(|error| cannot(&error))?)
     } else {
-        Target::Plain(File::create(to).map_err(|error| cannot(&error))?)
+        Target::Plain(File::create(place).map_err(|error| cannot(&error))?)
     };
     target.write(&header).map_err(|error| cannot(&error))?;
     let mut sum = crc32fast::Hasher::new();
@@ -85,11 +114,14 @@ pub(in crate::cli) fn execute(arguments: &CompactArguments) -> Result<u8, Failur
         }
     };
     target.finish().map_err(|error| cannot(&error))?;
-    let written = if rotate.is_some() { trace::first_of(to) } else { to.clone() };
+    let written = if rotate.is_some() { trace::first_of(to) } else { place.clone() };
     if contents(&written).map_err(|error| cannot(&error))? != (bytes, sum.finalize()) {
         return Err(cannot(&"what was written does not read back as what was read"));
     }
     let (before, after) = (on_disk(&opened.path), on_disk(&written));
+    if let Some(unfinished) = unfinished {
+        unfinished.publish(to).map_err(|error| cannot(&error))?;
+    }
     output::say(format_args!(
         "{bytes} bytes of trace: {before} bytes became {after}; wrote {}{}",
         to.display(),
