@@ -9,7 +9,16 @@ pub const PAGE: u64 = 4096;
 /// Why a window could not be prepared.
 #[derive(Debug, thiserror::Error)]
 pub enum WindowError {
-    /// The addresses are taken or the process may not map so much.
+    /// Something lies there.
+    #[error(
+        "the CPU device's addresses from {base:#x} on are taken in this process, most likely by the runtime of another plug-in or library that \
+         was built with warpline cc: link the program that loads them with warpline cc, too, and they share one"
+    )]
+    Taken {
+        /// First address.
+        base: u64,
+    },
+    /// The process may not map so much.
     #[error(
         "cannot reserve {bytes:#x} bytes of address space at {base:#x} for the CPU device: {source}; \
          lift the limit on virtual memory (ulimit -v unlimited)"
@@ -56,13 +65,17 @@ impl Window {
             )
         };
         if place == libc::MAP_FAILED {
-            return Err(WindowError::Reserve { base, bytes, source: std::io::Error::last_os_error() });
+            let source = std::io::Error::last_os_error();
+            return Err(match source.raw_os_error() {
+                Some(libc::EEXIST) => WindowError::Taken { base },
+                _ => WindowError::Reserve { base, bytes, source },
+            });
         }
         if place as u64 != base {
             // Kernels before 4.17 do not know the flag and place the mapping elsewhere.
             // SAFETY: the mapping was just made and nobody uses it.
             unsafe { libc::munmap(place, bytes as usize) };
-            return Err(WindowError::Reserve { base, bytes, source: std::io::Error::from_raw_os_error(libc::EEXIST) });
+            return Err(WindowError::Taken { base });
         }
         Ok(Window { base, bytes, mapped: true })
     }
@@ -203,5 +216,19 @@ pub fn region(address: u64) -> Region {
         Region::Arguments
     } else {
         Region::Host
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_that_are_taken_are_no_limit_of_the_process() {
+        let base = 0x3000_0000_0000;
+        let _first = Window::reserve(base, PAGE).expect("nothing lies there");
+        let second = Window::reserve(base, PAGE).expect_err("the first lies there");
+        let message = second.to_string();
+        assert!(message.contains("from 0x300000000000 on are taken") && !message.contains("ulimit"), "{message}");
     }
 }
