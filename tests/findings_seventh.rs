@@ -7,6 +7,8 @@ mod support_programs;
 use judged::Judged;
 
 static PROGRAM: Judged = Judged::new("tests/judged/seventh.cu", "findings-seventh");
+static ROWS: Judged = Judged::new("tests/judged/seventh_rows.cu", "findings-seventh-rows");
+static SERIES: Judged = Judged::new("tests/judged/seventh_series.cu", "findings-seventh-series");
 
 #[test]
 fn the_first_thread_of_a_block_does_not_alternate() {
@@ -63,4 +65,16 @@ fn tickets_are_no_sums() {
 fn elements_of_own_columns_cannot_be_sorted() {
     let (_, _, cure) = PROGRAM.first("random-gather", "COLUMNS");
     assert!(cure.starts_with("each thread takes the element of its own column"), "{cure}");
+}
+
+#[test]
+fn the_begin_of_a_row_that_the_kernel_goes_along_is_no_border() {
+    let (_, _, cure) = ROWS.first("strided-access", "BEGIN");
+    assert!(!cure.starts_with("other kernels go through"), "{cure}");
+}
+
+#[test]
+fn lanes_without_work_leave_no_loop() {
+    let (_, _, cure) = SERIES.first("divergent-branch", "ZERO");
+    assert!(!cure.contains("loops of about the same length"), "{cure}");
 }

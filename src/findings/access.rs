@@ -126,6 +126,12 @@ impl Access<'_> {
     }
 }
 
+/// Whether it reads a table of the toolkit's mathematical functions, whose code the compiler took into the user's line.
+fn is_of_toolkit(site: &Site) -> bool {
+    let variable = site.operand.as_ref().and_then(|operand| operand.variable.as_deref());
+    variable.is_some_and(|name| name.starts_with("__cudart"))
+}
+
 /// Bytes of all sites, if there are as many requests of each.
 fn together(sites: &[&Site]) -> Option<u64> {
     let requests = sites.first()?.metrics.requests;
@@ -189,7 +195,7 @@ pub(super) fn accesses(profile: &Profile) -> Vec<Access<'_>> {
             result_used: sites.iter().any(|site| site.result_used),
             site: heaviest.map(|site| site.id),
             atomic: heaviest.and_then(|site| site.atomic),
-            in_library: sites.iter().all(|Site { library, .. }| *library),
+            in_library: sites.iter().all(|site| site.library || is_of_toolkit(site)),
             is_opaque: allocation
                 .and_then(|id| profile.allocation(id))
                 .is_some_and(|allocation| allocation.kind == "cudaMallocArray"),

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
 use super::super::access::share;
-use super::super::context::{Context, blocks, warps};
+use super::super::context::{Context, blocks};
 use super::super::draft::Draft;
 use super::super::gain::Saving;
 use super::super::words;
@@ -97,17 +97,6 @@ fn leaves_loop(branch: &Branch) -> bool {
     is_little(branch) && branch.idle_lane_slots > branch.divergent.saturating_mul(4 * LITTLE * 32)
 }
 
-/// A few lanes do nothing while most go on, time and again: they have done, and leave the loop.
-fn few_leave(kernel: &Kernel, branch: &Branch) -> bool {
-    let (&[one, other], &[first, second]) = (&branch.lanes[..], &branch.instructions[..]) else { return false };
-    let (leaving, going, ends, goes_on) =
-        if one < other { (one, other, first, second) } else { (other, one, second, first) };
-    branch.executions > warps(kernel)
-        && leaving.saturating_mul(10) <= going
-        && ends == 0
-        && goes_on > LITTLE.saturating_mul(branch.executions)
-}
-
 /// How the number of a thread decides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Number {
@@ -175,7 +164,7 @@ fn draft(context: &Context<'_>, kernel: &Kernel, branch: &Branch) -> Option<Draf
     let cure = if is_loop && seldom && number.is_some() {
         "only some iterations leave lanes idle, as the last one of elements that are no multiple of 32 or of the block's threads: let what the threads \
          share in an iteration be such a multiple (a block of another size, padded data), or give idle threads a part of another's work"
-    } else if is_loop || leaves_loop(branch) || few_leave(kernel, branch) {
+    } else if is_loop || leaves_loop(branch) {
         "give the threads of a warp loops of about the same length: sort or group the work by its size, or let the lanes of a warp share the \
          work of one loop"
     } else if is_election(branch) {

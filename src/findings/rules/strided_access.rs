@@ -192,11 +192,16 @@ fn draft(context: &Context<'_>, access: &Access<'_>) -> Option<Draft> {
             )
         }
         // A column or a border of what others go through row by row.
-        None if sums.requests <= warps(access.kernel) && others_go_along(context, access) => format!(
-            "other kernels go through {} along its rows, so that a layout for this one would cost them: let a kernel that has these elements at hand \
+        None if sums.requests <= warps(access.kernel)
+            && others_go_along(context, access)
+            && !goes_on_apart(context, access) =>
+        {
+            format!(
+                "other kernels go through {} along its rows, so that a layout for this one would cost them: let a kernel that has these elements at hand \
              do this, too, or keep the elements that lie apart, as a border or a column, in an array of their own",
-            access.variable().map_or_else(|| "the data".to_owned(), |name| format!("`{name}`")),
-        ),
+                access.variable().map_or_else(|| "the data".to_owned(), |name| format!("`{name}`")),
+            )
+        }
         // No loop goes along the row.
         None if sums.requests <= warps(access.kernel) => format!(
             "each thread takes one element here, so that no other index could take the place of {index}: store {} transposed, or keep the \
@@ -264,6 +269,13 @@ fn is_dense(context: &Context<'_>, access: &Access<'_>) -> bool {
     let of_launch = access.sums.bytes / access.kernel.recorded_launches().max(1);
     of_launch as f64 >= MOST_OF_IT * allocation.touched_bytes as f64
         && !context.accesses_of(access.kernel.id, "global").any(coalesced)
+}
+
+/// Whether the kernel goes through the same memory in loops, its threads far apart, so that its layout is what matters.
+fn goes_on_apart(context: &Context<'_>, access: &Access<'_>) -> bool {
+    let same = |one: &&Access<'_>| access.allocation.is_some() && one.allocation == access.allocation;
+    let apart = |one: &Access<'_>| is_strided(one) && one.sums.requests > warps(one.kernel);
+    context.accesses_of(access.kernel.id, "global").filter(same).any(apart)
 }
 
 /// Whether other kernels move more of the same memory, and their neighbouring threads have neighbouring elements.
