@@ -181,6 +181,8 @@ pub struct Invocation {
     pub processor: Option<String>,
     /// `--warpline-cautious`: lower in the slow way that the fast one is compared with.
     pub cautious: bool,
+    /// `--warpline-hooked-only`: kernels of a device module have no version without hooks.
+    pub hooked_only: bool,
     /// No `--warpline-no-bundles`: accesses at constant distances from each other share a record.
     pub bundles: bool,
     /// `--device`: code for GPUs, too.
@@ -348,6 +350,7 @@ impl Parser {
             dump: None,
             processor: None,
             cautious: false,
+            hooked_only: false,
             bundles: true,
             gpu: GpuCode::None,
             device_file: None,
@@ -532,6 +535,7 @@ impl Parser {
             }
             Meaning::WarplineDump => made.dump = Some(value.into()),
             Meaning::WarplineCautious => made.cautious = true,
+            Meaning::WarplineHookedOnly => made.hooked_only = true,
             Meaning::WarplineNoBundles => made.bundles = false,
             Meaning::WarplineMarch => made.processor = Some(value),
             Meaning::WarplineDevice => {

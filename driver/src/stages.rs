@@ -240,6 +240,7 @@ fn write_unit<'c>(
         cautious: options.cautious,
         any_shape: false,
         large: cpu::LARGE,
+        hooked_only: false,
         optimize: false,
     };
     let lowered = cpu::lower(&device, table.as_ref(), &lowering).map_err(|cause| options.failed(cause))?;

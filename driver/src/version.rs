@@ -46,6 +46,8 @@ Warpline's own:
   --warpline-march=CPU     processor that the CPU device's code is for, as for clang's -march (default: native)
   --warpline-no-bundles    one record for each access, also where several lie at constant distances
   --warpline-cautious      lower device code in the slow, obvious way: a reference to compare with
+  --warpline-hooked-only   make no version without hooks of a device module's kernels: half the time, where all launches are recorded
+                           or checked
   --warpline-toolkit       print the path of a folder that looks like a CUDA toolkit, for build systems that take one:
                            its bin/nvcc is warpline-cc, its cudart is Warpline's runtime
   --warpline-module        make a shared object (-o) of one device module given as LLVM IR, for programs that load device

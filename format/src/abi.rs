@@ -188,7 +188,7 @@ pub struct KernelDescriptor {
     pub native_linear: Option<WarpFunction>,
     /// Without hooks, for an x size that is a multiple of 16; null: use the general one.
     pub native_half: Option<WarpFunction>,
-    /// Without hooks, for any block.
+    /// Without hooks, for any block; null where the module was made with hooked kernels only: all launches run with hooks.
     pub native_general: Option<WarpFunction>,
     /// With hooks.
     pub hooked_linear: Option<WarpFunction>,

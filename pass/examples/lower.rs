@@ -35,6 +35,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         cautious: flag("--cautious"),
         any_shape: false,
         large: cpu::LARGE,
+        hooked_only: false,
         optimize: !flag("--plain"),
     };
     let lowered = cpu::lower(&module, Some(&table), &options)?;

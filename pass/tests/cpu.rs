@@ -194,6 +194,23 @@ fn random_control_flow_agrees_where_parts_of_it_are_cautious() {
 /// One loop that holds many divergent branches: what is made of it, which is what compiling takes time for, must grow with their
 /// number, not with its square.
 #[test]
+fn kernels_with_hooks_only_record_the_same() {
+    let source = "KERNEL one(const unsigned *in, unsigned *out, int n) { unsigned i = THREAD; if (i < n) out[i] = in[in[i] % n]; }\n";
+    let made = |name: &str, hooked_only| {
+        let form = Form { hooked_only, ..Form::default() };
+        let program = program(&folder(name), source, "#define KERNELS(X) X(one)\n", form);
+        let code = std::fs::read(program.with_file_name("device.o")).expect("object kept");
+        let text = run(&program, &[]);
+        let records = text.split(" results").next().map(str::to_owned).expect("the stub tells records");
+        (records, code.len())
+    };
+    let (both, hooked) = (made("hooked-and-native", false), made("hooked-only", true));
+    assert!(both.0.starts_with("one: records "), "{}", both.0);
+    assert_eq!(both.0, hooked.0);
+    assert!(hooked.1 < both.1, "{} bytes instead of {}", hooked.1, both.1);
+}
+
+#[test]
 fn code_is_near_linear_in_blocks() {
     let instructions = |count: u32| {
         let mut source = String::from(

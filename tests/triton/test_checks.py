@@ -95,6 +95,19 @@ print([name for name, sectors in zip(p.kernels.name, p.kernels.global_sectors.fi
         _, printed, said = run(text, kernels="masked")
         self.assertEqual(printed, "['masked_copy[BLOCK=64]']\n", said)
 
+    def test_kernels_run_unchecked_without_a_profile(self):
+        # Kernels have one form, with hooks; here nobody looks at what these say.
+        text = """
+x, y, out = np.ones(1000, "f4"), np.ones(1000, "f4"), np.zeros(1000, "f4")
+kernels.vector_add[(4,)](x, y, out, 1000, BLOCK=256)
+with warpline.profile() as p:
+    kernels.masked_copy[(1,)](x, out[:64], 64, BLOCK=64)
+kernels.vector_add[(4,)](x, y, out, 1000, BLOCK=256)
+print(out.sum(), p.kernels.name.tolist())
+"""
+        code, printed, said = run(text, check="off")
+        self.assertEqual((code, printed), (0, "2000.0 ['masked_copy[BLOCK=64]']\n"), said)
+
     def test_what_is_not_recorded_is_checked_too(self):
         # It runs among the interpreter's own memory as well. The last block of four reads beyond `left`.
         text = """

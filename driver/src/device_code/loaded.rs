@@ -27,6 +27,7 @@ pub struct Lowering<'a> {
     processor: &'a str,
     cautious: bool,
     bundles: bool,
+    hooked_only: bool,
     system_folders: Vec<String>,
     hooks: bool,
     /// Keeps the IR of each stage where the user asked for it.
@@ -41,6 +42,7 @@ impl<'a> Lowering<'a> {
             processor: invocation.processor.as_deref().unwrap_or("native"),
             cautious: invocation.cautious,
             bundles: invocation.bundles,
+            hooked_only: invocation.hooked_only,
             system_folders,
             hooks: std::env::var_os(crate::DISABLE_VARIABLE).is_none_or(|value| value != "1"),
             dump: Dump::new(invocation.dump.clone(), source),
@@ -84,6 +86,7 @@ impl<'a> Lowering<'a> {
             cautious: self.cautious,
             any_shape: false,
             large: cpu::LARGE,
+            hooked_only: self.hooked_only,
             optimize: false,
         };
         let lowered = cpu::lower(module, table.as_ref(), &options).map_err(|cause| self.failed(cause))?;

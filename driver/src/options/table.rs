@@ -139,6 +139,8 @@ pub enum Meaning {
     WarplineNoBundles,
     /// `--warpline-cautious`.
     WarplineCautious,
+    /// `--warpline-hooked-only`.
+    WarplineHookedOnly,
     /// `--warpline-march`.
     WarplineMarch,
     /// `--warpline-toolkit`.
@@ -195,6 +197,7 @@ pub const TABLE: &[Spec] = &[
     both(&["warpline-dump"], Value, Meaning::WarplineDump),
     both(&["warpline-toolkit"], Flag, Meaning::WarplineToolkit),
     both(&["warpline-cautious"], Flag, Meaning::WarplineCautious),
+    both(&["warpline-hooked-only"], Flag, Meaning::WarplineHookedOnly),
     both(&["warpline-no-bundles"], Flag, Meaning::WarplineNoBundles),
     both(&["warpline-march"], Value, Meaning::WarplineMarch),
     both(&["device"], Value, Meaning::WarplineDevice),

@@ -47,6 +47,7 @@ pub fn lower<'c>(
         cautious: options.cautious,
         any_shape: options.any_shape || options.cautious,
         large: options.large,
+        hooked_only: options.hooked_only && table.is_some(),
         bodies: HashMap::new(),
     };
     let kernels = lowering.run()?;
@@ -65,6 +66,7 @@ struct Lowering<'u, 'c> {
     cautious: bool,
     any_shape: bool,
     large: usize,
+    hooked_only: bool,
     bodies: HashMap<Value<'c>, Body<'c>>,
 }
 
@@ -100,7 +102,7 @@ impl<'c> Lowering<'_, 'c> {
         self.body(kernel)?;
         let versions = if self.any_shape { vec![Version::General] } else { self.versions(kernel) };
         for hooked in [false, true] {
-            if hooked && !self.hooks {
+            if hooked && !self.hooks || !hooked && self.hooked_only {
                 continue;
             }
             let mut made = BTreeMap::new();

@@ -28,6 +28,8 @@ pub struct Options<'a> {
     pub any_shape: bool,
     /// Device functions of more instructions call what smaller ones write out at each use; [`LARGE`] but for tests.
     pub large: usize,
+    /// Make kernels with hooks only, where there are hooks: half the code, for launches that always run with them.
+    pub hooked_only: bool,
     /// Whether to run LLVM's optimiser on the result; off for reading the IR.
     pub optimize: bool,
 }

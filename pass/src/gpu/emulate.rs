@@ -58,6 +58,7 @@ pub fn emulate<'c>(
         // Half the code: it is large, and its speed matters less than the time that it takes to compile.
         any_shape: true,
         large: cpu::LARGE,
+        hooked_only: false,
         optimize: false,
     };
     name_processor(&code.module, hooked);

@@ -20,11 +20,13 @@ pub struct Form {
     pub cautious: bool,
     /// Instructions from which on a function calls what others write out.
     pub large: usize,
+    /// Without the kernels' unhooked versions.
+    pub hooked_only: bool,
 }
 
 impl Default for Form {
     fn default() -> Form {
-        Form { processor: "native", cautious: false, large: cpu::LARGE }
+        Form { processor: "native", cautious: false, large: cpu::LARGE, hooked_only: false }
     }
 }
 
@@ -54,6 +56,7 @@ pub fn lowered<'c>(module: &Module<'c>, table: &SiteTable, form: Form) -> Module
         cautious: form.cautious,
         any_shape: false,
         large: form.large,
+        hooked_only: form.hooked_only,
         optimize: true,
     };
     cpu::lower(module, Some(table), &options).expect("lowered")

@@ -70,7 +70,7 @@ def compile_ir(text, name, architecture, resources=None):
     with tempfile.TemporaryDirectory(prefix="warpline-triton-") as folder:
         source, made = Path(folder, f"{name[:100]}.ll"), Path(folder, "kernel.so")
         source.write_text(text)
-        options = [f"--warpline-system={Path(triton.__file__).parent}", f"-arch=sm_{architecture}"]
+        options = [f"--warpline-system={Path(triton.__file__).parent}", f"-arch=sm_{architecture}", "--warpline-hooked-only"]
         if resources:
             options.append(f"--warpline-registers={resources[0]},{resources[1]}")
         done = _binaries.run("warpline-cc", "--warpline-module", *options, "-o", made, source, check=False)

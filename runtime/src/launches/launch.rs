@@ -263,7 +263,6 @@ impl Runtime {
         let check = self.options.check;
         let module = &mut self.modules[member.module];
         let interleave = self.options.interleave && module.is_hooked();
-        let all_hooked = interleave || (self.always_check && module.is_hooked());
         module.refresh_ranges(epoch, check, interleave);
         if let Some(stops) = &mut self.stops {
             stops.begin(module, path);
@@ -275,6 +274,8 @@ impl Runtime {
         let barrier = kernel.flags & kernel_flags::BARRIER != 0;
         let deep = kernel.flags & (kernel_flags::UNBOUNDED_STACK | kernel_flags::LARGE_FRAMES) != 0;
         let native = choose(geometry.block, kernel.native_linear, kernel.native_half, kernel.native_general);
+        // Without a version that has no hooks, what is not traced runs with hooks, too.
+        let all_hooked = interleave || (module.is_hooked() && (self.always_check || native.is_none()));
         let hooked = choose(geometry.block, kernel.hooked_linear, kernel.hooked_half, kernel.hooked_general);
         let shape = Shape {
             blocks: geometry.blocks(),

@@ -1,6 +1,6 @@
 //! LLVM's optimiser on lowered code.
 
-use crate::llvm::{Machine, MachineError};
+use crate::llvm::{Machine, MachineError, ModuleItems, Value};
 use inkwell::module::Module;
 use inkwell::passes::PassBuilderOptions;
 
@@ -16,12 +16,16 @@ const FINISH: &str = "simplifycfg<bonus-inst-threshold=1;forward-switch-cond;swi
 /// Combines instructions. It looks into constant vectors lane by lane, so that one round is an eighth of `default<O2>`'s time.
 const COMBINE: &str = "instcombine<max-iterations=1;no-verify-fixpoint>";
 
+/// Instructions of a function from which on combining is left out: half of the optimiser's time for code of a Triton kernel with 512
+/// accesses, which comes out no larger without it.
+const UNCOMBINED: usize = 10_000;
+
 /// LLVM 22's `default<O2>`, without what lowered code has no use for (vectorisers, unrolling, coroutines, OpenMP) and with
 /// two of its eight rounds of combining, the first and the last: the others find hardly anything. Branch weights are made by
 /// `lower-expect`.
-fn pipeline() -> String {
+fn pipeline(combine: &str) -> String {
     let early = format!("lower-expect,{SIMPLIFY},sroa<modify-cfg>,early-cse<>");
-    let first = format!("mem2reg,{COMBINE},{SIMPLIFY}");
+    let first = format!("mem2reg,{combine},{SIMPLIFY}");
     let scalars = format!(
         "sroa<modify-cfg>,early-cse<memssa>,jump-threading,correlated-propagation,{SIMPLIFY},aggressive-instcombine,\
          tailcallelim,{SIMPLIFY},reassociate,constraint-elimination"
@@ -38,7 +42,7 @@ fn pipeline() -> String {
     let late = format!(
         "drop-unnecessary-assumes,float2int,lower-constant-intrinsics,\
          loop(loop-rotate<header-duplication;no-prepare-for-lto>,loop-deletion),infer-alignment,loop-load-elim,{FINISH},\
-         vector-combine,sroa<preserve-cfg>,infer-alignment,{COMBINE},loop-mssa(licm<allowspeculation>),loop-sink,\
+         vector-combine,sroa<preserve-cfg>,infer-alignment,{combine},loop-mssa(licm<allowspeculation>),loop-sink,\
          instsimplify,div-rem-pairs,tailcallelim,{SIMPLIFY}"
     );
     format!(
@@ -63,5 +67,9 @@ pub fn infer_attributes(module: &Module<'_>, processor: &str) -> Result<(), Mach
 }
 
 pub(crate) fn run(module: &Module<'_>, machine: &Machine) -> Result<(), MachineError> {
-    machine.run_with(module, &pipeline(), PassBuilderOptions::create())
+    let size =
+        |function: Value<'_>| function.blocks().into_iter().map(|block| block.instructions().len()).sum::<usize>();
+    let large = module.functions().into_iter().any(|function| size(function) > UNCOMBINED);
+    let combine = if large { "instsimplify" } else { COMBINE };
+    machine.run_with(module, &pipeline(combine), PassBuilderOptions::create())
 }
