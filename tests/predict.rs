@@ -81,12 +81,13 @@ fn near(got: &Value, want: u64, tolerance: f64, what: &str) {
 }
 
 /// Kernels of which everything follows from the launch, and the share of it that is affine.
-const KNOWN: [(&str, bool); 8] = [
+const KNOWN: [(&str, bool); 9] = [
     ("stencil", true),
     ("product", true),
     ("rows", true),
     ("triangle", true),
     ("systems", true),
+    ("planes", true),
     ("tree", true),
     ("clamped", false),
     ("particles", true),
@@ -101,7 +102,7 @@ fn other_blocks_do_what_was_predicted() {
         for (kernel, affine) in KNOWN {
             let shape = match kernel {
                 "stencil" => block,
-                "product" => [block[0] * block[2], block[1], 1],
+                "product" | "planes" => [block[0] * block[2], block[1], 1],
                 _ => [block.iter().product(), 1, 1],
             };
             let shape = shape.map(|size| size.to_string()).join("x");

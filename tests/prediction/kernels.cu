@@ -80,6 +80,28 @@ __global__ void systems(const float *a, float *x, int count, int length)
     }
 }
 
+// All threads of a block go through the planes together; those outside stay where they are.
+__global__ void planes(const float *in, float *out, int nx, int ny, int nz)
+{
+    __shared__ float last[1024];
+    int x = blockIdx.x * blockDim.x + threadIdx.x;
+    int y = blockIdx.y * blockDim.y + threadIdx.y;
+    int thread = threadIdx.y * blockDim.x + threadIdx.x;
+    bool inside = x < nx && y < ny;
+    int i = y * nx + x;
+    for (int z = 0; z < nz; ++z) {
+        if (inside) {
+            last[thread] = in[i];
+            i += nx * ny;
+        }
+        __syncthreads();
+        if (inside) {
+            out[i - nx * ny] = last[thread] + last[thread > 0 ? thread - 1 : 0];
+        }
+        __syncthreads();
+    }
+}
+
 struct Particle {
     float x, y, z;
     double mass;
@@ -226,6 +248,8 @@ int main(int argc, char **argv)
     int count = 250000, length = 40;
     rows<<<blocks(count, line), line>>>(array<float>(size_t(count) * length), array<float>(count), count, length);
     systems<<<blocks(count / 50, line), line>>>(array<float>(count), array<float>(count), count / 50, 50);
+    planes<<<dim3(blocks(nx, flat.x), blocks(ny, flat.y)), flat>>>(array<float>(nx * ny * nz), array<float>(nx * ny * nz), nx,
+                                                                   ny, nz);
     int many = n * n - 5;
     clamped<<<blocks(many, line), line>>>(a, b, many);
     Particle *all = array<Particle>(many);

@@ -83,6 +83,17 @@ impl Sink {
         }
     }
 
+    /// One or the other; the same where they are.
+    pub(crate) fn choice(
+        &mut self,
+        bits: u32,
+        condition: ExpressionId,
+        one: ExpressionId,
+        other: ExpressionId,
+    ) -> ExpressionId {
+        if one == other { one } else { self.node(bits, false, ExpressionKind::Choice(condition, one, other)) }
+    }
+
     /// Both hold; `None` always does.
     pub(crate) fn and(&mut self, one: Option<ExpressionId>, other: Option<ExpressionId>) -> Option<ExpressionId> {
         match (one, other) {
@@ -161,39 +172,66 @@ impl Sink {
 
     /// What an expression was an iteration of a loop before.
     pub(crate) fn before(&mut self, id: ExpressionId, lap: LoopId) -> ExpressionId {
+        self.rebuilt(id, |sink, old, _| match sink.get(old) {
+            Expression { bits, kind: ExpressionKind::Counter(own), .. } if own == lap => {
+                let back = sink.constant(bits.into(), -1);
+                Some(sink.binary(bits.into(), true, Binary::Sum, old, back))
+            }
+            _ => None,
+        })
+    }
+
+    /// An expression where a condition holds: choices that it decides are made.
+    pub(crate) fn where_holds(&mut self, id: ExpressionId, condition: ExpressionId) -> ExpressionId {
+        let mut holds = BTreeSet::new();
+        let mut work = vec![condition];
+        while let Some(next) = work.pop() {
+            holds.insert(next);
+            if let ExpressionKind::Binary(Binary::And, one, other) = self.get(next).kind {
+                work.extend([one, other]);
+            }
+        }
+        self.rebuilt(id, |sink, old, at| match sink.get(old).kind {
+            ExpressionKind::Choice(condition, one, _) if holds.contains(&condition) => Some(at(one)),
+            ExpressionKind::Choice(condition, _, other) if holds.contains(&sink.opposite(condition)) => Some(at(other)),
+            _ => None,
+        })
+    }
+
+    /// An expression in which `other` takes the place of what it gives something for; it is given what its operands became.
+    fn rebuilt(
+        &mut self,
+        id: ExpressionId,
+        mut other: impl FnMut(&mut Self, ExpressionId, &dyn Fn(ExpressionId) -> ExpressionId) -> Option<ExpressionId>,
+    ) -> ExpressionId {
         let mut own = BTreeSet::new();
         self.any_of(id, &mut own, |_| false);
-        let mut earlier: HashMap<ExpressionId, ExpressionId> = HashMap::new();
+        let mut new: HashMap<ExpressionId, ExpressionId> = HashMap::new();
         // Operands stand before what is made of them.
         for old in own {
             let Expression { bits, exact, kind } = self.get(old);
-            let at = |id: ExpressionId| earlier[&id];
-            let now = match kind {
-                ExpressionKind::Counter(own) if own == lap => {
-                    let back = self.constant(bits.into(), -1);
-                    self.binary(bits.into(), true, Binary::Sum, old, back)
-                }
-                _ if operands(kind).all(|operand| at(operand) == operand) => old,
-                ExpressionKind::Binary(operation, left, right) => {
-                    let (left, right) = (at(left), at(right));
-                    self.binary(bits.into(), exact, operation, left, right)
-                }
-                ExpressionKind::Signed(of) => {
-                    let of = at(of);
-                    self.signed(bits.into(), exact, of)
-                }
-                ExpressionKind::Unsigned(of) => self.node(bits.into(), exact, ExpressionKind::Unsigned(at(of))),
-                ExpressionKind::Compare(comparison, left, right) => {
-                    self.node(bits.into(), exact, ExpressionKind::Compare(comparison, at(left), at(right)))
-                }
-                ExpressionKind::Choice(condition, one, other) => {
-                    self.node(bits.into(), exact, ExpressionKind::Choice(at(condition), at(one), at(other)))
-                }
-                _ => old,
+            let at = |id: ExpressionId| new[&id];
+            let now = match other(self, old, &at) {
+                Some(now) => now,
+                None if operands(kind).all(|operand| at(operand) == operand) => old,
+                None => match kind {
+                    ExpressionKind::Binary(operation, left, right) => {
+                        self.binary(bits.into(), exact, operation, at(left), at(right))
+                    }
+                    ExpressionKind::Signed(of) => self.signed(bits.into(), exact, at(of)),
+                    ExpressionKind::Unsigned(of) => self.node(bits.into(), exact, ExpressionKind::Unsigned(at(of))),
+                    ExpressionKind::Compare(comparison, left, right) => {
+                        self.node(bits.into(), exact, ExpressionKind::Compare(comparison, at(left), at(right)))
+                    }
+                    ExpressionKind::Choice(condition, one, other) => {
+                        self.node(bits.into(), exact, ExpressionKind::Choice(at(condition), at(one), at(other)))
+                    }
+                    _ => old,
+                },
             };
-            earlier.insert(old, now);
+            new.insert(old, now);
         }
-        earlier[&id]
+        new[&id]
     }
 
     /// Without what no address needs.

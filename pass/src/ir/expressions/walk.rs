@@ -80,6 +80,7 @@ impl<'c, 'm> Walk<'c, 'm> {
         let offset = sink.constant(64, offset as i64);
         let address = sink.binary(64, true, Binary::Sum, start, offset);
         let guard = self.execution(block, DEEPEST, sink, variables);
+        let address = guard.map_or(address, |guard| sink.where_holds(address, guard));
         let loops = self.control.around[block].iter().map(|&one| self.laps[one]).collect();
         Some(AddressExpression { site, address, guard, loops })
     }
@@ -459,6 +460,37 @@ impl<'c, 'm> Walk<'c, 'm> {
                 self.step(value.operand(0), phi, sum, depth - 1, sink, variables)
             }
             Opcode::LLVMFreeze => self.step(value.operand(0), phi, sum, depth - 1, sink, variables),
+            // Threads that a condition lets through go on, the others stay where they are.
+            Opcode::LLVMSelect => {
+                let (one, exact) = self.step(value.operand(1), phi, sum, depth - 1, sink, variables)?;
+                let (other, too) = self.step(value.operand(2), phi, sum, depth - 1, sink, variables)?;
+                let condition = self.value(value.operand(0), depth - 1, sink, variables);
+                Some((sink.choice(bits, condition, one, other), exact && too))
+            }
+            Opcode::LLVMPHI => {
+                let block = *self.control.numbers.get(&value.block()?)?;
+                if self.control.loops.iter().any(|one| one.header == block) {
+                    return None;
+                }
+                let mut found: Option<(ExpressionId, bool)> = None;
+                for (value, from) in value.incoming().into_iter().rev() {
+                    let from = *self.control.numbers.get(&from)?;
+                    let (here, exact) = self.step(value, phi, sum, depth - 1, sink, variables)?;
+                    found = Some(match found {
+                        Some((other, too)) if other != here => {
+                            let runs = self.execution(from, depth - 1, sink, variables);
+                            let taken = self.taken(from, block, depth - 1, sink, variables);
+                            match sink.and(runs, taken) {
+                                Some(way) => (sink.choice(bits, way, here, other), exact && too),
+                                None => (here, exact),
+                            }
+                        }
+                        Some((_, too)) => (here, exact && too),
+                        None => (here, exact),
+                    });
+                }
+                found
+            }
             opcode @ (Opcode::LLVMAdd | Opcode::LLVMSub | Opcode::LLVMOr) => {
                 if opcode == Opcode::LLVMOr && !value.is_disjoint() {
                     return None;
