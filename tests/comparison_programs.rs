@@ -83,6 +83,22 @@ fn a_cured_program_differs_in_its_cure_alone() {
     assert_eq!(worse.status.code(), Some(5), "{}", worse.describe());
 }
 
+/// The estimate knows no limit of atomic operations on one address, and the cured kernel does more besides: what shrank is told.
+#[test]
+fn fewer_atomic_operations_on_one_address_are_told() {
+    let folder = work_folder("comparison-atomics");
+    let before = profiled("tests/findings/atomic_counter.cu", "before", &[], &folder);
+    let after = profiled("tests/findings/atomic_counter.cu", "after", &["-DCURED"], &folder);
+    let found = document(&before, &after, &folder);
+    // Seven of ten values are above the threshold, of 2^20; then each block of 256 adds once.
+    let values = (0..1 << 20).filter(|i| i % 10 > 2).count();
+    let lanes = &rows(&found, "kernels")[0]["metrics"]["atomics.hottest_lanes"];
+    assert_eq!(*lanes, serde_json::json!([values, 4096]));
+    let text = diff(&before, &after, &[], &folder).stdout;
+    let row = text.lines().find(|line| line.contains("atomic operations on one address")).expect("a row");
+    assert!(row.ends_with("better"), "{row}");
+}
+
 #[test]
 fn runs_of_one_program_do_not_differ_and_add_up() {
     let folder = work_folder("comparison-runs");

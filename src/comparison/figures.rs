@@ -78,8 +78,9 @@ const OF_REQUESTS: [Kind; 20] = [
 const SPACES: [&str; 4] = ["global", "local", "shared", "constant"];
 
 /// Figures of kernels and of the program.
-const OF_KERNELS: [Kind; 15] = [
+const OF_KERNELS: [Kind; 16] = [
     kind("estimate.seconds", Better::Less, Unit::Seconds, true),
+    kind("atomics.hottest_lanes", Better::Less, Unit::Count, true),
     kind("launches", Better::Neither, Unit::Count, true),
     kind("threads_per_block", Better::Neither, Unit::Count, true),
     kind("blocks", Better::Neither, Unit::Count, true),
@@ -170,8 +171,8 @@ fn find(name: &str) -> Option<(usize, &'static Kind)> {
         Some((first + index, &kinds[index]))
     };
     if let Some(found) = among(&OF_KERNELS, name, 0).or_else(|| among(&OF_BRANCHES, name, 0)) {
-        // Times come first, whatever a launch looks like after what it does.
-        return Some(if found.0 == 0 { found } else { (300 + found.0, found.1) });
+        // Times come first, and what they do not know; whatever a launch looks like after what it does.
+        return Some(if found.0 <= 1 { found } else { (300 + found.0, found.1) });
     }
     if let Some(found) = among(&OF_ALLOCATIONS, name, 10) {
         return Some(found);
@@ -364,6 +365,8 @@ pub(super) fn of_kernel<'a>(profile: &Profile, kernel: &Kernel, branches: impl I
         let figure = Figure { value: Value::Ratio(seconds), out_of: Some(seconds) };
         figures.0.insert("estimate.seconds".to_owned(), figure);
     }
+    let (lanes, out_of) = hottest_lanes(profile, kernel);
+    figures.modelled("atomics.hottest_lanes", lanes, out_of);
     let mut warps = 0u64;
     for (class, count) in &kernel.instructions {
         warps = warps.saturating_add(count.warps);
@@ -386,6 +389,21 @@ pub(super) fn of_kernel<'a>(profile: &Profile, kernel: &Kernel, branches: impl I
     figures.count("faults", faults as u64);
     figures.count("races", races as u64);
     figures
+}
+
+/// Lanes of atomic operations that meet on the address where most do, which is what is done one after the other, and the lanes of all
+/// of them. The estimate knows no such limit.
+fn hottest_lanes(profile: &Profile, kernel: &Kernel) -> (u64, u64) {
+    let sites = profile.sites.iter().filter(|site| site.kernel == kernel.id);
+    let (mut all, mut places) = (0u64, BTreeMap::<(u64, u64), u64>::new());
+    for atomics in sites.filter_map(|site| site.pattern.as_ref()?.atomics.as_ref()) {
+        all = all.saturating_add(atomics.lanes);
+        for hot in &atomics.hottest {
+            let lanes = places.entry((hot.allocation, hot.offset)).or_default();
+            *lanes = lanes.saturating_add(hot.lanes);
+        }
+    }
+    (places.into_values().max().unwrap_or(0), all)
 }
 
 /// What all of them are, if they are one.

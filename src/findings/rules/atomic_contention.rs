@@ -111,7 +111,8 @@ fn draft(context: &Context<'_>, access: &Access<'_>, atomics: &Atomics) -> Optio
          need, and hands them out), so that fewer operations meet"
     } else if is_shared {
         "let the lanes of a warp combine what goes to one address first (shuffles; __reduce_add_sync for integers; __match_any_sync tells which lanes \
-         share an address), or keep one copy of the array per warp"
+         share an address), or keep several copies of the array, of which neighbouring lanes take different ones (copy threadIdx.x % 4), and add \
+         them up at the end"
     } else if depth < DEEP && distinct_per_request < 1.5 {
         "combine the values of the block's warps in shared memory or by a block-wide reduction, and let one thread of a block make the \
          atomic operation"

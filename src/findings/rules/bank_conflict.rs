@@ -17,6 +17,8 @@ const WORD_BYTES: u32 = 4;
 const LEAST_EXCESS: f64 = 0.2;
 /// Passes of all requests against those of the worst, at most, where the distance between lanes changes from step to step.
 const MOST_ALIKE: f64 = 0.9;
+/// The same of each active lane.
+const MOST_ALIKE_BY_LANE: f64 = 0.75;
 /// Elements of padding that are tried.
 const MOST_PADDING: u64 = 4;
 /// The same for rows of the block that meet each other: half a warp's row may have to move by half the banks.
@@ -86,7 +88,15 @@ fn draft(context: &Context<'_>, access: &Access<'_>) -> Option<Draft> {
         matches!(step, Some(ThreadStep::Bytes(first)) if !of_structures && first.unsigned_abs() < stride.unsigned_abs())
     });
     let varies = (sums.passes as f64) < MOST_ALIKE * sums.requests as f64 * f64::from(example.passes);
-    let in_steps = stride.is_some() && varies && !of_structures && (steps_grow || !fixed);
+    // A step that is multiplied by a value of the kernel: by one that a loop changes where a lane's passes are not always alike. Fewer
+    // active lanes take fewer passes whatever is between them.
+    let times_grow = sums.lanes > 0 && {
+        let step = access.operand.map(|operand| &operand.thread_steps[lane_axis(access.kernel)]);
+        let of_lane = sums.passes as f64 / sums.lanes as f64;
+        let of_worst = f64::from(example.passes) / example.lanes.len().max(1) as f64;
+        matches!(step, Some(ThreadStep::Times(_))) && of_lane < MOST_ALIKE_BY_LANE * of_worst
+    };
+    let in_steps = stride.is_some() && varies && !of_structures && (steps_grow || times_grow || !fixed);
     let length = match access.operand {
         Some(operand) if of_structures => {
             stride.map(|stride| stride.unsigned_abs().max(u64::from(operand.structure_bytes)))
@@ -175,8 +185,8 @@ fn draft(context: &Context<'_>, access: &Access<'_>) -> Option<Draft> {
         _ if computed => {
             is_sure = false;
             format!(
-                "the banks depend on the data here: see how the index into {name} is computed, or keep a copy of the array per warp or lane \
-                 so that lanes meet less often"
+                "the banks depend on the data here: see how the index into {name} is computed, or, where it is small, keep a copy of it per \
+                 lane, so that each lane stays in a bank of its own (`[index][lane]`)"
             )
         }
         _ => {
@@ -263,14 +273,16 @@ fn has_own_rows(example: &BankConflict, banks: Banks) -> bool {
 /// Bytes from one lane to the next: as the code has it, or as all lanes of the example have it.
 fn stride(access: &Access<'_>, example: &BankConflict) -> Option<i64> {
     let pairs = example.lanes.windows(2).map(|pair| (pair[1].0 - pair[0].0, pair[1].1 as i64 - pair[0].1 as i64));
-    let mut steps = pairs.map(|(lanes, bytes)| (bytes % i64::from(lanes) == 0).then(|| bytes / i64::from(lanes)));
-    let first = steps.next()??;
-    if steps.all(|step| step == Some(first)) {
+    let steps_of_example: Vec<Option<i64>> =
+        pairs.map(|(lanes, bytes)| (bytes % i64::from(lanes) == 0).then(|| bytes / i64::from(lanes))).collect();
+    let first = (*steps_of_example.first()?)?;
+    if steps_of_example.iter().all(|step| *step == Some(first)) {
         return Some(first);
     }
     // Warps of several rows: within a row, and to the next.
     match access.operand?.thread_steps.get(lane_axis(access.kernel))? {
-        ThreadStep::Bytes(bytes) => Some(*bytes),
+        // An unrolled loop may have other steps, and the example come from one of these.
+        ThreadStep::Bytes(bytes) if steps_of_example.contains(&Some(*bytes)) => Some(*bytes),
         _ => None,
     }
 }

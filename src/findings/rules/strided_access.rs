@@ -169,6 +169,16 @@ fn draft(context: &Context<'_>, access: &Access<'_>) -> Option<Draft> {
                 words::bytes(stride.map_or(0, i64::unsigned_abs)),
             )
         }
+        // Whether memory holds the begin of a thread's part or each element's place, the code does not say.
+        None if access.operand.is_some_and(|operand| operand.loaded_index)
+            && matches!(steps.map(|steps| &steps[axis]), Some(ThreadStep::Other)) =>
+        {
+            format!(
+                "the index comes out of memory: where it is the begin of a part that each thread goes along, as of a row in a sparse matrix, let the \
+                 lanes of a warp go along it together; where each index chooses an element, order the elements so that neighbouring threads {verb} \
+                 neighbouring ones"
+            )
+        }
         // The code does not say how the address changes: a thread has a part of its own.
         None if !matches!(steps.map(|steps| &steps[axis]), Some(ThreadStep::Bytes(_) | ThreadStep::Times(_)))
             && !is_transposition(context, access) =>

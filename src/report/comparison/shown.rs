@@ -235,6 +235,7 @@ fn shown(name: &str, [before, after]: [Option<Value>; 2]) -> Shown {
 pub(in crate::report) fn words(name: &str) -> String {
     match name {
         "estimate.seconds" => "estimated time".to_owned(),
+        "atomics.hottest_lanes" => "atomic operations on one address".to_owned(),
         "instructions.warps" => "warp instructions".to_owned(),
         "blocks_per_sm" => "blocks per SM".to_owned(),
         _ => name.replace(['.', '_'], " ").replace("l1", "L1").replace("l2", "L2").replace("dram", "DRAM"),
