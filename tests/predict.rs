@@ -241,6 +241,11 @@ fn what_is_not_known_is_taken_from_the_run_and_told() {
         let share = one["affine_share"].as_f64().expect("a share");
         assert!(share > 0.3 && share < 1.0, "{one}");
     }
+    let found = document(&profile, &folder, &["--kernel", "^filter", "--block", "64"]);
+    let flags = 1 + source.lines().position(|line| line.contains("flags[i] == 0")).expect("the line");
+    let reasons = found["recorded"].to_string();
+    let reason = format!("whether it is executed depends on a value loaded from memory at line {flags}");
+    assert!(reasons.contains(&reason) && !reasons.contains("its address"), "{reasons}");
     let refused = predict(&profile, &folder, &["--kernel", "^chase", "--block", "64"]);
     assert_eq!(refused.status.code(), Some(4), "{}", refused.describe());
     assert!(refused.stderr.contains("loaded from memory at line"), "{}", refused.describe());

@@ -87,7 +87,7 @@ pub fn condition(
         match &evaluated.loops[lap as usize] {
             Ok(Some(truth)) => parts.push(truth.clone()),
             Ok(None) => {}
-            Err(lost) => return Err(*lost),
+            Err(lost) => return Err(of_guard(*lost)),
         }
     }
     match site.guard.map(|guard| evaluated.value(guard)) {
@@ -96,10 +96,17 @@ pub fn condition(
             let settled = truth.map(&|form| settled(addresses, evaluated, form, site).ok());
             parts.push(settled.ok_or(Lost::Loop(0))?);
         }
-        Some(Value::Lost(lost)) => return Err(*lost),
+        Some(Value::Lost(lost)) => return Err(of_guard(*lost)),
         Some(_) => return Ok(None),
     }
     Ok(Some(one_of(parts, Truth::All)))
+}
+
+fn of_guard(lost: Lost) -> Lost {
+    match lost {
+        Lost::Code(reason, line) => Lost::Guard(reason, line),
+        other => other,
+    }
 }
 
 /// The form with the counters of loops that are over at the site: they have the value of their last iteration.

@@ -33,6 +33,8 @@ pub enum Value {
 pub enum Lost {
     /// By the code, at a source line (0: unknown).
     Code(Reason, u32),
+    /// So is the condition under which it is executed, and what the loops around it end by.
+    Guard(Reason, u32),
     /// The launch has no value for a parameter.
     Parameter(u32, u32),
     /// It is the counter of a loop whose number of iterations is not known; its line.
@@ -46,6 +48,10 @@ impl std::fmt::Display for Lost {
         match self {
             Lost::Code(reason, 0) => write!(f, "its address is {}", reason.text()),
             Lost::Code(reason, line) => write!(f, "its address is {} at line {line}", reason.text()),
+            Lost::Guard(reason, 0) => write!(f, "whether it is executed depends on a value {}", reason.text()),
+            Lost::Guard(reason, line) => {
+                write!(f, "whether it is executed depends on a value {} at line {line}", reason.text())
+            }
             Lost::Parameter(parameter, 0) => write!(f, "parameter {parameter} has no value"),
             Lost::Parameter(parameter, offset) => write!(f, "byte {offset} of parameter {parameter} has no value"),
             Lost::Loop(0) => f.write_str("the number of a loop's iterations is not known"),

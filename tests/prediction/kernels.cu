@@ -212,6 +212,15 @@ __global__ void gather(const int *index, const float *in, float *out, int n)
     }
 }
 
+// Data decides who stores.
+__global__ void filter(const int *flags, const float *in, float *out, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n && flags[i] == 0) {
+        out[i] = in[i];
+    }
+}
+
 // Nothing of where it goes is known before it runs.
 __global__ void chase(const int *next, int at, int steps)
 {
@@ -265,6 +274,7 @@ int main(int argc, char **argv)
     members<<<blocks(many, line), line>>>(x, y, z, many);
     int *index = array<int>(many);
     gather<<<blocks(many, line), line>>>(index, a, b, many);
+    filter<<<blocks(many, line), line>>>(index, a, b, many);
     chase<<<1, 32>>>(index, n, 10);
     bool good = cudaDeviceSynchronize() == cudaSuccess;
     puts(good ? "kernels: ok" : "kernels: failed");
