@@ -29,3 +29,8 @@ fn steps_of_an_unrolled_sort_have_no_rows_to_pad() {
         assert!(!cure.contains("rows") && !cure.contains("exchange"), "{cure}");
     }
 }
+
+#[test]
+fn threads_that_load_a_halo_are_no_neighbours() {
+    assert!(PROGRAM.all("strided-access", "HALO").is_empty());
+}

@@ -48,6 +48,21 @@ __global__ void sort(unsigned *keys) {
     own[threadIdx.x + 256] = part[threadIdx.x + 256];
 }
 
+// Two threads of a warp load what lies beside a tile.
+__global__ void blur(const float *in, float *out, int width, int height) {
+    __shared__ float tile[16][18];
+    int x = blockIdx.x * 16 + threadIdx.x, y = blockIdx.y * 16 + threadIdx.y;
+    const float *row = in + y * width;
+    tile[threadIdx.y][threadIdx.x + 1] = row[x];
+    if (threadIdx.x == 0)
+        tile[threadIdx.y][0] = row[x > 0 ? x - 1 : 0]; // HALO
+    if (threadIdx.x == 15)
+        tile[threadIdx.y][17] = row[x + 1 < width ? x + 1 : x]; // HALO
+    __syncthreads();
+    out[y * width + x] =
+        tile[threadIdx.y][threadIdx.x] + tile[threadIdx.y][threadIdx.x + 1] + tile[threadIdx.y][threadIdx.x + 2];
+}
+
 int main() {
     const int rows = 8192, n = 1 << 19;
     std::vector<int> begins(rows + 1), columns;
@@ -77,6 +92,9 @@ int main() {
     sparse<<<rows / 8, 256>>>(first, chosen, values, x, y, rows);
     clusters<<<160, 256>>>(values, sums, n);
     sort<<<n / 512, 256>>>(keys);
+    float *blurred;
+    cudaMalloc(&blurred, n * sizeof(float));
+    blur<<<dim3(1024 / 16, n / 1024 / 16), dim3(16, 16)>>>(values, blurred, 1024, n / 1024);
     float result[8];
     cudaMemcpy(result, sums, sizeof result, cudaMemcpyDeviceToHost);
     std::printf("%f\n", result[1]);

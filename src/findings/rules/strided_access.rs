@@ -11,6 +11,8 @@ use crate::profile::model::ThreadStep;
 
 /// Least share of an access's sectors that its bytes do not need.
 const LEAST_EXCESS: f64 = 0.25;
+/// Least lanes of a request for neighbours to be among them: two threads that load the halo of a tile are none.
+const LEAST_LANES: u64 = 4;
 /// Share of the touched bytes of an allocation from which on an access takes all of it.
 const MOST_OF_IT: f64 = 0.9;
 
@@ -35,6 +37,7 @@ pub(super) fn by_short_rows(access: &Access<'_>) -> bool {
     };
     access.space == "global"
         && !access.is_opaque
+        && has_neighbours(access)
         && pattern.atomics.is_none()
         && apart
         && !operand.loaded_index
@@ -50,10 +53,15 @@ pub(super) fn is_strided(access: &Access<'_>) -> bool {
     let gaps = pattern.stride_bytes.is_some_and(|stride| stride.unsigned_abs() > access.bytes.into());
     access.space == "global"
         && !access.is_opaque
+        && has_neighbours(access)
         && pattern.atomics.is_none()
         && gaps
         && share(pattern.strided, pattern.requests) >= 0.5
         && access.sums.excess_share() >= LEAST_EXCESS
+}
+
+fn has_neighbours(access: &Access<'_>) -> bool {
+    access.sums.lanes >= LEAST_LANES * access.sums.requests
 }
 
 /// What to do where the source has tiles and no threads.
