@@ -228,13 +228,18 @@ impl Group<'_> {
         splits: &[Truth],
         counters: &[Index],
     ) -> Option<Vec<Class>> {
-        let bounds = &self.evaluated.bounds;
+        // Loops that are over at the site have come to their last iteration.
+        let (loops, over): (Vec<Index>, Vec<Index>) = loops.iter().partition(|index| counters.contains(index));
+        let mut bounds = self.evaluated.bounds.clone();
+        for index in over {
+            bounds.0[index].0 = bounds.of(index).1;
+        }
         let count = loops.iter().fold(1i64, |all, &index| all.saturating_mul(bounds.extent(index)));
         if count > MOST_ITERATIONS {
             return None;
         }
         let mut found = Vec::new();
-        for point in spread(bounds, loops, i64::MAX) {
+        for point in spread(&bounds, &loops, i64::MAX) {
             let mut here = bounds.clone();
             for (&index, &at) in loops.iter().zip(&point) {
                 here.0[index] = (at, at);
@@ -352,6 +357,10 @@ impl Group<'_> {
         found: &mut [SiteRequests],
     ) {
         let mut at = interpreter.origin([0; 3]);
+        // Loops that are over have come to their last iteration.
+        for (at, range) in at.iter_mut().zip(&self.evaluated.bounds.0).skip(FIXED) {
+            *at = range.1;
+        }
         for (&index, &value) in outer.iter().zip(point) {
             at[index] = value;
         }

@@ -193,11 +193,15 @@ __global__ void tree(const float *in, float *out, int n)
         }
         __syncthreads();
     }
-    for (int apart = 1; apart < blockDim.x; apart *= 2) {
+    int apart = 1;
+    for (; apart < blockDim.x; apart *= 2) {
         float other = threadIdx.x >= apart ? partial[threadIdx.x - apart] : 0;
         __syncthreads();
         partial[threadIdx.x] += other;
         __syncthreads();
+    }
+    if (threadIdx.x * 4 < apart) {
+        partial[threadIdx.x] *= 2;
     }
     if (threadIdx.x == 0) {
         out[blockIdx.x] = partial[0];
