@@ -62,6 +62,60 @@ pub enum ExpressionKind {
     Unknown(Reason, u32),
 }
 
+impl ExpressionKind {
+    /// The values that it is made of, in the order in which they stand.
+    pub fn operands(self) -> impl Iterator<Item = ExpressionId> {
+        let operands = match self {
+            ExpressionKind::Binary(_, left, right) | ExpressionKind::Compare(_, left, right) => {
+                [Some(left), Some(right), None]
+            }
+            ExpressionKind::Signed(of) | ExpressionKind::Unsigned(of) => [Some(of), None, None],
+            ExpressionKind::Choice(condition, one, other) => [Some(condition), Some(one), Some(other)],
+            _ => [None; 3],
+        };
+        operands.into_iter().flatten()
+    }
+
+    /// The same of other values.
+    #[must_use]
+    pub fn with_operands(self, mut other: impl FnMut(ExpressionId) -> ExpressionId) -> ExpressionKind {
+        match self {
+            ExpressionKind::Binary(operation, left, right) => {
+                ExpressionKind::Binary(operation, other(left), other(right))
+            }
+            ExpressionKind::Compare(comparison, left, right) => {
+                ExpressionKind::Compare(comparison, other(left), other(right))
+            }
+            ExpressionKind::Signed(of) => ExpressionKind::Signed(other(of)),
+            ExpressionKind::Unsigned(of) => ExpressionKind::Unsigned(other(of)),
+            ExpressionKind::Choice(condition, one, two) => {
+                ExpressionKind::Choice(other(condition), other(one), other(two))
+            }
+            leaf => leaf,
+        }
+    }
+}
+
+/// The expressions that `roots` are made of, themselves among them, each once. Numbers that lead nowhere are left out.
+pub fn parts(
+    expressions: &[Expression],
+    roots: impl IntoIterator<Item = ExpressionId>,
+) -> impl Iterator<Item = (ExpressionId, ExpressionKind)> {
+    let mut open: Vec<ExpressionId> = roots.into_iter().collect();
+    let mut seen = vec![false; expressions.len()];
+    std::iter::from_fn(move || {
+        while let Some(id) = open.pop() {
+            let Some(seen) = seen.get_mut(id as usize) else { continue };
+            if !std::mem::replace(seen, true) {
+                let kind = expressions[id as usize].kind;
+                open.extend(kind.operands());
+                return Some((id, kind));
+            }
+        }
+        None
+    })
+}
+
 /// Arithmetic on two values of one width.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[allow(missing_docs)]
@@ -185,11 +239,11 @@ pub(crate) fn check_expressions(table: &SiteTable) -> Result<(), &'static str> {
             ExpressionKind::Global(global) => (global as usize) < table.globals.len(),
             ExpressionKind::Shared(shared) => (shared as usize) < table.shared.len(),
             ExpressionKind::Counter(id) => (id as usize) < table.loops.len(),
-            ExpressionKind::Binary(_, left, right) | ExpressionKind::Compare(_, left, right) => {
-                before(left) && before(right)
-            }
-            ExpressionKind::Signed(of) | ExpressionKind::Unsigned(of) => before(of),
-            ExpressionKind::Choice(condition, one, other) => before(condition) && before(one) && before(other),
+            ExpressionKind::Binary(..)
+            | ExpressionKind::Compare(..)
+            | ExpressionKind::Signed(_)
+            | ExpressionKind::Unsigned(_)
+            | ExpressionKind::Choice(..) => entry.kind.operands().all(before),
         };
         if !good || !(1..=64).contains(&entry.bits) {
             return Err("an expression of values that it does not have");

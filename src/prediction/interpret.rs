@@ -1,7 +1,7 @@
 //! The value of expressions for one thread: slow and obvious. What is not affine is counted with it, and what is affine is
 //! tested against it.
 
-use warpline_format::expression::{Binary, Comparison, ExpressionId, ExpressionKind};
+use warpline_format::expression::{Binary, Comparison, ExpressionId, ExpressionKind, parts};
 
 use super::form::{Bounds, FIXED};
 use super::launch::Launch;
@@ -70,20 +70,8 @@ impl<'a> Interpreter<'a> {
     /// For `wanted` expressions and what they are made of.
     pub fn new(addresses: &'a Addresses, launch: &'a Launch, wanted: impl IntoIterator<Item = ExpressionId>) -> Self {
         let mut marked = vec![false; addresses.expressions.len()];
-        let mut work: Vec<ExpressionId> = wanted.into_iter().collect();
-        while let Some(id) = work.pop() {
-            if let Some(mark) = marked.get_mut(id as usize)
-                && !std::mem::replace(mark, true)
-            {
-                match addresses.expressions[id as usize].kind {
-                    ExpressionKind::Binary(_, left, right) | ExpressionKind::Compare(_, left, right) => {
-                        work.extend([left, right]);
-                    }
-                    ExpressionKind::Signed(of) | ExpressionKind::Unsigned(of) => work.push(of),
-                    ExpressionKind::Choice(condition, one, other) => work.extend([condition, one, other]),
-                    _ => {}
-                }
-            }
+        for (id, _) in parts(&addresses.expressions, wanted) {
+            marked[id as usize] = true;
         }
         let needed = (0..).zip(&marked).filter_map(|(id, &marked)| marked.then_some(id)).collect();
         Interpreter { addresses, launch, needed, values: vec![None; marked.len()] }

@@ -1,6 +1,6 @@
 //! Loops whose variable halves or doubles: no affine form has it, but each iteration by itself is affine, and they are few.
 
-use warpline_format::expression::{Binary, ExpressionId, ExpressionKind, LoopId};
+use warpline_format::expression::{Binary, ExpressionId, ExpressionKind, LoopId, parts};
 
 use super::form::{FIXED, counter};
 use super::interpret::Interpreter;
@@ -18,7 +18,8 @@ pub fn iterations(addresses: &Addresses, launch: &Launch, lap: LoopId) -> Option
         ExpressionKind::Counter(own) => own == lap,
         _ => true,
     };
-    if ends.is_empty() || !ends.iter().all(|&end| all(addresses, end, alone)) {
+    let mut made_of = parts(&addresses.expressions, ends.iter().copied());
+    if ends.is_empty() || !made_of.all(|(_, kind)| alone(kind)) {
         return None;
     }
     let mut interpreter = Interpreter::new(addresses, launch, ends.iter().copied());
@@ -40,46 +41,17 @@ pub fn iterations(addresses: &Addresses, launch: &Launch, lap: LoopId) -> Option
 /// Counters that shift something in some expressions.
 pub fn shifting(addresses: &Addresses, expressions: impl IntoIterator<Item = ExpressionId>) -> Vec<usize> {
     let mut found = Vec::new();
-    for id in expressions {
-        all(addresses, id, |kind| {
-            if let ExpressionKind::Binary(operation, _, by) = kind
-                && matches!(operation, Binary::ShiftLeft | Binary::SignedShiftRight | Binary::UnsignedShiftRight)
-            {
-                all(addresses, by, |kind| {
-                    if let ExpressionKind::Counter(lap) = kind {
-                        found.push(FIXED + lap as usize);
-                    }
-                    true
-                });
-            }
-            true
-        });
+    for (_, kind) in parts(&addresses.expressions, expressions) {
+        if let ExpressionKind::Binary(operation, _, by) = kind
+            && matches!(operation, Binary::ShiftLeft | Binary::SignedShiftRight | Binary::UnsignedShiftRight)
+        {
+            found.extend(parts(&addresses.expressions, [by]).filter_map(|(_, kind)| match kind {
+                ExpressionKind::Counter(lap) => Some(FIXED + lap as usize),
+                _ => None,
+            }));
+        }
     }
     found.sort_unstable();
     found.dedup();
     found
-}
-
-/// Whether all that an expression is made of is as `wanted` says; stops at what is not.
-fn all(addresses: &Addresses, id: ExpressionId, mut wanted: impl FnMut(ExpressionKind) -> bool) -> bool {
-    let mut seen = vec![false; id as usize + 1];
-    let mut work = vec![id];
-    while let Some(id) = work.pop() {
-        if std::mem::replace(&mut seen[id as usize], true) {
-            continue;
-        }
-        let kind = addresses.expressions[id as usize].kind;
-        if !wanted(kind) {
-            return false;
-        }
-        match kind {
-            ExpressionKind::Binary(_, left, right) | ExpressionKind::Compare(_, left, right) => {
-                work.extend([left, right]);
-            }
-            ExpressionKind::Signed(of) | ExpressionKind::Unsigned(of) => work.push(of),
-            ExpressionKind::Choice(condition, one, other) => work.extend([condition, one, other]),
-            _ => {}
-        }
-    }
-    true
 }

@@ -10,7 +10,7 @@ use super::super::draft::{Draft, Saved};
 use super::super::gain::Saving;
 use super::super::words;
 use crate::profile::model::{Kernel, Site};
-use warpline_format::expression::{AddressExpression, Expression, ExpressionId, ExpressionKind, LoopId};
+use warpline_format::expression::{AddressExpression, Expression, ExpressionId, ExpressionKind, LoopId, parts};
 
 /// Turns of the loop for each warp, on average, at least.
 const LEAST_TURNS: f64 = 4.0;
@@ -53,23 +53,10 @@ fn of_kernel(context: &Context<'_>, kernel: &Kernel) -> Vec<Draft> {
 
 /// Whether a value changes from turn to turn of a loop, or may.
 fn changes(expressions: &[Expression], root: ExpressionId, lap: LoopId) -> bool {
-    let mut open = vec![root];
-    let mut seen = BTreeSet::new();
-    while let Some(id) = open.pop() {
-        if !seen.insert(id) {
-            continue;
-        }
-        let Some(expression) = expressions.get(id as usize) else { return true };
-        match expression.kind {
-            ExpressionKind::Counter(counter) if counter == lap => return true,
-            ExpressionKind::Unknown(..) => return true,
-            ExpressionKind::Binary(_, one, other) | ExpressionKind::Compare(_, one, other) => open.extend([one, other]),
-            ExpressionKind::Signed(of) | ExpressionKind::Unsigned(of) => open.push(of),
-            ExpressionKind::Choice(condition, one, other) => open.extend([condition, one, other]),
-            _ => {}
-        }
-    }
-    false
+    parts(expressions, [root]).any(|(_, kind)| match kind {
+        ExpressionKind::Counter(counter) => counter == lap,
+        kind => matches!(kind, ExpressionKind::Unknown(..)),
+    })
 }
 
 fn draft(context: &Context<'_>, kernel: &Kernel, store: &Access<'_>) -> Option<Draft> {

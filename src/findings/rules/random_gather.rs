@@ -1,7 +1,5 @@
 //! Lanes whose addresses follow no rule: each may touch a sector of its own.
 
-use std::collections::BTreeSet;
-
 use super::super::access::{Access, share};
 use super::super::context::{Context, warps};
 use super::super::draft::{Draft, Saved};
@@ -9,7 +7,7 @@ use super::super::gain::Saving;
 use super::super::words;
 use crate::geometry::SECTOR_BYTES;
 use crate::profile::is_system;
-use warpline_format::expression::{Binary, Expression, ExpressionId, ExpressionKind, Reason};
+use warpline_format::expression::{Binary, Expression, ExpressionId, ExpressionKind, Reason, parts};
 
 /// Least share of an access's sectors that its bytes do not need.
 const LEAST_EXCESS: f64 = 0.4;
@@ -128,21 +126,10 @@ fn terms(expressions: &[Expression], root: ExpressionId) -> Vec<Term> {
 /// Whether the thread's number, loaded data, and a loop's counter are parts of a value.
 fn made_of(expressions: &[Expression], root: ExpressionId) -> (bool, bool, bool) {
     let (mut of_thread, mut loaded, mut counts) = (false, false, false);
-    let mut open = vec![root];
-    let mut seen = BTreeSet::new();
-    while let Some(id) = open.pop() {
-        let Some(one) = expressions.get(id as usize).filter(|_| seen.insert(id)) else { continue };
-        match one.kind {
-            ExpressionKind::Thread(_) => of_thread = true,
-            ExpressionKind::Unknown(Reason::Loaded, _) => loaded = true,
-            ExpressionKind::Counter(_) => counts = true,
-            ExpressionKind::Binary(_, left, right) | ExpressionKind::Compare(_, left, right) => {
-                open.extend([left, right])
-            }
-            ExpressionKind::Signed(of) | ExpressionKind::Unsigned(of) => open.push(of),
-            ExpressionKind::Choice(condition, left, right) => open.extend([condition, left, right]),
-            _ => {}
-        }
+    for (_, kind) in parts(expressions, [root]) {
+        of_thread |= matches!(kind, ExpressionKind::Thread(_));
+        loaded |= matches!(kind, ExpressionKind::Unknown(Reason::Loaded, _));
+        counts |= matches!(kind, ExpressionKind::Counter(_));
     }
     (of_thread, loaded, counts)
 }

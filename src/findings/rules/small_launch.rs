@@ -10,7 +10,7 @@ use super::partial_warps::{launch_line, shape};
 use crate::geometry::SECTOR_BYTES;
 use crate::profile::library_call;
 use crate::profile::model::{Frame, Kernel, Severity};
-use warpline_format::expression::{Binary, Expression, ExpressionId, ExpressionKind};
+use warpline_format::expression::{Binary, Expression, ExpressionId, ExpressionKind, parts};
 
 /// A launch leaves more than this share of the SMs without a block.
 const LEAST_IDLE: f64 = 0.75;
@@ -130,18 +130,7 @@ fn steps_by_grid(kernel: &Kernel) -> bool {
 
 /// Whether the grid's size is a part of a value.
 fn has_grid(expressions: &[Expression], root: ExpressionId) -> bool {
-    let mut open = vec![root];
-    let mut seen = BTreeSet::new();
-    while let Some(id) = open.pop() {
-        let Some(one) = expressions.get(id as usize).filter(|_| seen.insert(id)) else { continue };
-        match one.kind {
-            ExpressionKind::GridSize(_) => return true,
-            ExpressionKind::Binary(_, left, right) => open.extend([left, right]),
-            ExpressionKind::Signed(of) | ExpressionKind::Unsigned(of) => open.push(of),
-            _ => {}
-        }
-    }
-    false
+    parts(expressions, [root]).any(|(_, kind)| matches!(kind, ExpressionKind::GridSize(_)))
 }
 
 /// Whether the line that launches has the kernel's name: it has another one where that kernel launched this one.

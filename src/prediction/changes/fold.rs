@@ -81,17 +81,12 @@ fn changing(addresses: &Addresses, fold: [u32; 3]) -> Vec<bool> {
     loop {
         let mut differs: Vec<bool> = Vec::with_capacity(addresses.expressions.len());
         for one in &addresses.expressions {
-            let of = |id: u32| differs[id as usize];
-            differs.push(match one.kind {
+            let differ = match one.kind {
                 ExpressionKind::Thread(axis) | ExpressionKind::BlockSize(axis) => fold[usize::from(axis)] > 1,
                 ExpressionKind::Counter(lap) => changing[lap as usize],
-                ExpressionKind::Binary(_, left, right) | ExpressionKind::Compare(_, left, right) => {
-                    of(left) || of(right)
-                }
-                ExpressionKind::Signed(inner) | ExpressionKind::Unsigned(inner) => of(inner),
-                ExpressionKind::Choice(condition, one, other) => of(condition) || of(one) || of(other),
-                _ => false,
-            });
+                kind => kind.operands().any(|of| differs[of as usize]),
+            };
+            differs.push(differ);
         }
         let next: Vec<bool> = addresses
             .loops

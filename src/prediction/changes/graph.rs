@@ -38,20 +38,6 @@ impl Graph {
 
     /// An expression with other operands.
     pub fn again(&mut self, one: Expression, operand: impl Fn(ExpressionId) -> ExpressionId) -> ExpressionId {
-        let kind = match one.kind {
-            ExpressionKind::Binary(operation, left, right) => {
-                ExpressionKind::Binary(operation, operand(left), operand(right))
-            }
-            ExpressionKind::Compare(comparison, left, right) => {
-                ExpressionKind::Compare(comparison, operand(left), operand(right))
-            }
-            ExpressionKind::Signed(of) => ExpressionKind::Signed(operand(of)),
-            ExpressionKind::Unsigned(of) => ExpressionKind::Unsigned(operand(of)),
-            ExpressionKind::Choice(condition, one, other) => {
-                ExpressionKind::Choice(operand(condition), operand(one), operand(other))
-            }
-            other => other,
-        };
-        self.add(Expression { kind, ..one })
+        self.add(Expression { kind: one.kind.with_operands(operand), ..one })
     }
 }

@@ -165,7 +165,7 @@ impl Sink {
             if wanted(kind) {
                 return true;
             }
-            work.extend(operands(kind));
+            work.extend(kind.operands());
         }
         false
     }
@@ -213,20 +213,13 @@ impl Sink {
             let at = |id: ExpressionId| new[&id];
             let now = match other(self, old, &at) {
                 Some(now) => now,
-                None if operands(kind).all(|operand| at(operand) == operand) => old,
+                None if kind.operands().all(|operand| at(operand) == operand) => old,
                 None => match kind {
                     ExpressionKind::Binary(operation, left, right) => {
                         self.binary(bits.into(), exact, operation, at(left), at(right))
                     }
                     ExpressionKind::Signed(of) => self.signed(bits.into(), exact, at(of)),
-                    ExpressionKind::Unsigned(of) => self.node(bits.into(), exact, ExpressionKind::Unsigned(at(of))),
-                    ExpressionKind::Compare(comparison, left, right) => {
-                        self.node(bits.into(), exact, ExpressionKind::Compare(comparison, at(left), at(right)))
-                    }
-                    ExpressionKind::Choice(condition, one, other) => {
-                        self.node(bits.into(), exact, ExpressionKind::Choice(at(condition), at(one), at(other)))
-                    }
-                    _ => old,
+                    kind => self.node(bits.into(), exact, kind.with_operands(at)),
                 },
             };
             new.insert(old, now);
@@ -249,7 +242,7 @@ impl Sink {
             if let Some(next) = work.pop() {
                 if !std::mem::replace(&mut needed[next as usize], true) {
                     let kind = self.get(next).kind;
-                    work.extend(operands(kind));
+                    work.extend(kind.operands());
                     if let ExpressionKind::Counter(lap) = kind {
                         open.push(lap);
                     }
@@ -305,16 +298,4 @@ fn places(kept: &[bool]) -> Vec<u32> {
             next.saturating_sub(1)
         })
         .collect()
-}
-
-fn operands(kind: ExpressionKind) -> impl Iterator<Item = ExpressionId> {
-    let [one, two, three] = match kind {
-        ExpressionKind::Binary(_, left, right) | ExpressionKind::Compare(_, left, right) => {
-            [Some(left), Some(right), None]
-        }
-        ExpressionKind::Signed(of) | ExpressionKind::Unsigned(of) => [Some(of), None, None],
-        ExpressionKind::Choice(condition, one, other) => [Some(condition), Some(one), Some(other)],
-        _ => [None; 3],
-    };
-    [one, two, three].into_iter().flatten()
 }

@@ -104,18 +104,12 @@ impl<'a> Taken<'a> {
                 continue;
             }
             let mut entry = self.table.expressions[next as usize];
-            let missing: Vec<ExpressionId> = operands(&mut entry.kind)
-                .into_iter()
-                .filter(|of| self.known[**of as usize].is_none())
-                .map(|of| *of)
-                .collect();
-            if !missing.is_empty() {
-                work.extend(missing);
+            let before = work.len();
+            work.extend(entry.kind.operands().filter(|of| self.known[*of as usize].is_none()));
+            if work.len() > before {
                 continue;
             }
-            for of in operands(&mut entry.kind) {
-                *of = self.known[*of as usize].unwrap_or_default();
-            }
+            entry.kind = entry.kind.with_operands(|of| self.known[of as usize].unwrap_or_default());
             match &mut entry.kind {
                 ExpressionKind::Counter(lap) => *lap = self.lap(*lap),
                 ExpressionKind::Shared(number) => {
@@ -133,14 +127,5 @@ impl<'a> Taken<'a> {
             work.pop();
         }
         self.known[id as usize].unwrap_or_default()
-    }
-}
-
-fn operands(kind: &mut ExpressionKind) -> Vec<&mut ExpressionId> {
-    match kind {
-        ExpressionKind::Binary(_, left, right) | ExpressionKind::Compare(_, left, right) => vec![left, right],
-        ExpressionKind::Signed(of) | ExpressionKind::Unsigned(of) => vec![of],
-        ExpressionKind::Choice(condition, one, other) => vec![condition, one, other],
-        _ => Vec::new(),
     }
 }
