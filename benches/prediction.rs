@@ -42,7 +42,7 @@ fn main() {
     for _ in 0..ROUNDS {
         for &block in &blocks {
             let (grid, _) = grid_for(&subject, &launch, block, &follows);
-            let one = Launch { block, grid, arguments: launch.arguments.clone() };
+            let one = Launch::new(block, grid, launch.arguments.clone());
             let begin = processor_seconds();
             std::hint::black_box(predict(&subject, &one, &model).ok());
             let took = processor_seconds() - begin;

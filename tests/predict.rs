@@ -147,6 +147,29 @@ fn shared_memory_and_fixed_shapes_are_told() {
     };
     assert!(!fixed(&found));
     assert!(fixed(&document(&profile, &folder, &["--kernel", "^tiled", "--block", "32x8"])));
+    // Other shapes would need other code, so they are predicted where they are asked for by name only.
+    let all = document(&profile, &folder, &["--kernel", "^tiled"]);
+    assert_eq!(all["configurations"].as_array().map(Vec::len), Some(1));
+    assert!(fixed(&all));
+}
+
+#[test]
+fn threads_that_the_code_lays_out_are_indices() {
+    let folder = work_folder("predict-arranged");
+    let recorded = profiled(&folder, [32, 4, 1], 70);
+    for (block, shape, grid) in [([32, 4, 1], "128", 63), ([8, 8, 4], "256", 32), ([16, 4, 1], "64", 126)] {
+        let profile = profiled(&folder, block, 70);
+        let found = document(&recorded, &folder, &["--kernel", "^arranged", "--block", shape]);
+        let (got, want) = (&found["configurations"][0], simulated(&profile, &folder, "arranged"));
+        let what = |figure: &str| format!("{shape}: {figure}");
+        assert_eq!(got["affine_share"], 1.0, "{}", what("affine share"));
+        assert_eq!(got["grid"], serde_json::json!([grid, 1, 1]));
+        near(&got["requests"], want.requests, 0.0, &what("requests"));
+        near(&got["l1_wavefronts"], want.wavefronts, 0.001, &what("wavefronts"));
+        near(&got["request_sectors"], want.sectors, 0.001, &what("sectors"));
+        near(&got["l2_load_bytes"], want.l2_loads, 0.05, &what("L2 loads"));
+        near(&got["dram_load_bytes"], want.dram_loads, 0.1, &what("DRAM loads"));
+    }
 }
 
 #[test]

@@ -71,7 +71,7 @@ fn predictions(profile: &Profile) {
         let blocks = all_blocks(&subject.launch);
         for &block in blocks.iter().rev().take(BLOCKS).chain([&[64, 1, 1]]) {
             let (grid, _) = grid_for(&subject, &subject.launch, block, &followed);
-            let launch = Launch { block, grid, arguments: subject.launch.arguments.clone() };
+            let launch = Launch::new(block, grid, subject.launch.arguments.clone());
             _ = predict(&subject, &launch, &model);
         }
         _ = folded(subject.addresses, [1, 2, 1]);

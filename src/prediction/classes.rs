@@ -4,7 +4,7 @@
 //! a part of the threads in few. The indices outside a block (block indices and loop counters) span a box; it is cut where
 //! such a condition changes, until within each piece all blocks agree thread by thread.
 
-use super::form::{Bounds, FIXED, Form, Index, Truth};
+use super::form::{Bounds, FIXED, Form, Index, THREADS, Truth, thread};
 use super::launch::Launch;
 
 /// Pieces of a launch, at most: conditions that run across it make one of each block.
@@ -22,7 +22,7 @@ pub struct Class {
 impl Class {
     /// How many blocks and iterations it has, of the loops whose counters are given.
     pub fn points(&self, counters: &[Index]) -> f64 {
-        (3..FIXED).chain(counters.iter().copied()).map(|index| self.bounds.extent(index) as f64).product()
+        (THREADS..FIXED).chain(counters.iter().copied()).map(|index| self.bounds.extent(index) as f64).product()
     }
 }
 
@@ -36,7 +36,7 @@ pub fn classes(
     counters: &[Index],
 ) -> Option<Vec<Class>> {
     let mut found = Vec::new();
-    let outer: Vec<Index> = (3..FIXED).chain(counters.iter().copied()).collect();
+    let outer: Vec<Index> = (THREADS..FIXED).chain(counters.iter().copied()).collect();
     if outer.iter().any(|&index| bounds.extent(index) == 0) {
         return Some(found);
     }
@@ -119,7 +119,7 @@ pub fn lanes(launch: &Launch) -> Vec<u32> {
 /// Lanes that meet a condition which does not depend on what else varies in the box.
 pub fn masks(truth: &Truth, launch: &Launch, bounds: &Bounds) -> Vec<u32> {
     let mut here = bounds.clone();
-    for range in &mut here.0[3..] {
+    for range in &mut here.0[THREADS..] {
         range.1 = range.0;
     }
     let mut masks = vec![0u32; launch.warps() as usize];
@@ -140,22 +140,22 @@ pub fn masks(truth: &Truth, launch: &Launch, bounds: &Bounds) -> Vec<u32> {
     masks
 }
 
-/// Constant and factors of `threadIdx` of the forms that have to be at least 0 together; `None` where the condition is another
+/// Constant and factors of the threads' indices of the forms that have to be at least 0 together; `None` where the condition is another
 /// or numbers are large.
-fn rows_of(truth: &Truth, bounds: &Bounds, found: &mut Option<Vec<[i64; 4]>>) {
+fn rows_of(truth: &Truth, bounds: &Bounds, found: &mut Option<Vec<(i64, [i64; THREADS])>>) {
     match truth {
         Truth::Known(true) => {}
         Truth::All(parts) => parts.iter().for_each(|part| rows_of(part, bounds, found)),
         Truth::AtLeast(form) => {
             let (low, high) = form.range(bounds);
             let mut rest = Some(form.clone());
-            for &(index, _) in form.terms.iter().filter(|(index, _)| *index >= 3) {
+            for &(index, _) in form.terms.iter().filter(|(index, _)| *index >= THREADS) {
                 rest = rest.and_then(|rest| rest.at(index, bounds.of(index).0));
             }
             let small = |end: i128| end.unsigned_abs() < 1 << 60;
             match rest.filter(|rest| small(low) && small(high) && small(rest.constant.into())) {
                 Some(rest) => found.iter_mut().for_each(|all| {
-                    all.push([rest.constant, rest.factor(0), rest.factor(1), rest.factor(2)]);
+                    all.push((rest.constant, std::array::from_fn(|axis| rest.factor(thread(axis)))));
                 }),
                 None => *found = None,
             }
@@ -165,28 +165,26 @@ fn rows_of(truth: &Truth, bounds: &Bounds, found: &mut Option<Vec<[i64; 4]>>) {
 }
 
 /// Sets the lanes of the threads for which all forms are at least 0: in each row of threads an interval.
-fn rows(forms: &[[i64; 4]], launch: &Launch, masks: &mut [u32]) {
-    let [width, height, depth] = launch.block.map(i64::from);
-    for z in 0..depth {
-        for y in 0..height {
-            let (mut low, mut high) = (0, width - 1);
-            for &[constant, x, by_y, by_z] in forms {
-                let base = constant + by_y * y + by_z * z;
-                match x {
-                    0 if base < 0 => high = -1,
-                    0 => {}
-                    1.. => low = low.max((-base).div_euclid(x) + i64::from((-base).rem_euclid(x) != 0)),
-                    _ => high = high.min(base.div_euclid(-x)),
-                }
+fn rows(forms: &[(i64, [i64; THREADS])], launch: &Launch, masks: &mut [u32]) {
+    let width = launch.indices[0].max(1);
+    for first in (0..launch.threads()).step_by(width as usize) {
+        let at = launch.thread(first);
+        let (mut low, mut high) = (0, i64::from(width) - 1);
+        for (constant, factors) in forms {
+            let base = at.iter().zip(factors).fold(*constant, |sum, (at, factor)| sum + at * factor);
+            match factors[0] {
+                0 if base < 0 => high = -1,
+                0 => {}
+                x @ 1.. => low = low.max((-base).div_euclid(x) + i64::from((-base).rem_euclid(x) != 0)),
+                x => high = high.min(base.div_euclid(-x)),
             }
-            let row = (z * height + y) * width;
-            let (mut at, end) = (row + low, row + high);
-            while at <= end {
-                let (warp, lane) = (at / 32, at % 32);
-                let count = (32 - lane).min(end - at + 1);
-                masks[warp as usize] |= (u32::MAX >> (32 - count)) << lane;
-                at += count;
-            }
+        }
+        let (mut at, end) = (i64::from(first) + low, i64::from(first) + high);
+        while at <= end {
+            let (warp, lane) = (at / 32, at % 32);
+            let count = (32 - lane).min(end - at + 1);
+            masks[warp as usize] |= (u32::MAX >> (32 - count)) << lane;
+            at += count;
         }
     }
 }
@@ -201,8 +199,9 @@ mod tests {
     use crate::prediction::interpret::bounds_of;
 
     fn condition() -> impl Strategy<Value = Truth> {
-        let form = (-40i64..40, prop::collection::vec(-3i64..4, 7)).prop_map(|(constant, factors)| {
-            let terms = factors.into_iter().enumerate().filter(|term| term.1 != 0).collect();
+        let indices = [0, 1, 2, THREADS, THREADS + 1, THREADS + 2, FIXED];
+        let form = (-40i64..40, prop::collection::vec(-3i64..4, 7)).prop_map(move |(constant, factors)| {
+            let terms = indices.into_iter().zip(factors).filter(|term| term.1 != 0).collect();
             Form { constant, terms }
         });
         let leaf = prop_oneof![4 => form.clone().prop_map(Truth::AtLeast), 1 => form.prop_map(Truth::Zero)];
@@ -220,7 +219,7 @@ mod tests {
         #[test]
         fn classes_partition_a_launch(truth in condition(), block in prop::array::uniform3(1u32..5),
                 grid in prop::array::uniform3(1u32..4), laps in 1i64..4) {
-            let launch = Launch { block, grid, arguments: BTreeMap::new() };
+            let launch = Launch::new(block, grid, BTreeMap::new());
             let mut bounds = bounds_of(&launch, 1);
             bounds.0[FIXED] = (0, laps - 1);
             let found = classes(&truth, &[], &launch, &bounds, &[FIXED]).unwrap();
@@ -228,7 +227,7 @@ mod tests {
                 let [x, y, z] = launch.grid.map(i64::from);
                 let outer = [point % x, point / x % y, point / x / y % z, point / x / y / z];
                 let inside = |class: &&Class| {
-                    outer.iter().zip(&class.bounds.0[3..]).all(|(at, (low, high))| low <= at && at <= high)
+                    outer.iter().zip(&class.bounds.0[THREADS..]).all(|(at, (low, high))| low <= at && at <= high)
                 };
                 let here: Vec<&Class> = found.iter().filter(inside).collect();
                 prop_assert!(here.len() <= 1);

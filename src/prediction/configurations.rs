@@ -1,10 +1,13 @@
 //! Which launches are predicted: block shapes, and the grids that go with them.
 
+use std::collections::BTreeMap;
+
 use warpline_format::expression::ExpressionKind;
 
 use super::count::condition;
+use super::digits::taken_apart;
 use super::evaluate::{Evaluated, Value};
-use super::form::{block, thread};
+use super::form::{THREADS, block, thread};
 use super::launch::Launch;
 use super::subject::Subject;
 use crate::profile::model::Parameter;
@@ -67,38 +70,60 @@ pub enum GridRule {
     Given,
 }
 
+/// A parameter that a grid follows along an axis.
+#[derive(Clone, Copy, Debug)]
+pub struct Followed<'a> {
+    /// It.
+    pub parameter: &'a Parameter,
+    /// Indices that a thread goes over, as the code says.
+    pub per_thread: u32,
+}
+
 /// The parameters that the recorded grid follows along each axis: what the accesses compare their index with, or a little more
-/// for the sake of a rim, divided by the size of a block and rounded up. Threads of the subject's code do `fold` points along each.
-pub fn followed<'a>(subject: &Subject<'a>, fold: [u32; 3]) -> [Option<&'a Parameter>; 3] {
+/// for the sake of a rim, divided by the indices of a block and rounded up. Threads of the subject's code do `fold` points along each.
+pub fn followed<'a>(subject: &Subject<'a>, fold: [u32; 3]) -> [Option<Followed<'a>>; 3] {
     let recorded = subject.recorded;
     // A grid that fits without a rest leaves nothing to compare; with a block more along each axis there is.
     let larger = Launch { grid: recorded.grid.map(|size| size.saturating_add(1)), ..subject.launch.clone() };
     let evaluated = Evaluated::new(subject.addresses, &larger);
-    let mut needed = [0i64; 3];
-    for site in &subject.addresses.sites {
-        let Ok(Some(truth)) = condition(subject.addresses, &evaluated, site) else { continue };
+    let apart = taken_apart(subject.addresses, &larger, &evaluated);
+    let (addresses, evaluated) = match &apart {
+        Some((addresses, larger)) => (addresses, Evaluated::new(addresses, larger)),
+        None => (subject.addresses, evaluated),
+    };
+    // By axis: the indices of a block, and how many of all are gone over.
+    let mut needed: [BTreeMap<i64, i64>; 3] = Default::default();
+    for site in &addresses.sites {
+        let Ok(Some(truth)) = condition(addresses, &evaluated, site) else { continue };
         truth.forms(&mut |form| {
             for (axis, needed) in needed.iter_mut().enumerate() {
-                let factor = form.factor(block(axis));
-                let alone = form.terms.iter().all(|(index, _)| *index == thread(axis) || *index == block(axis));
+                let of_block = -form.factor(block(axis));
+                let alone = form.terms.iter().all(|(index, _)| *index < thread(THREADS) || *index == block(axis));
                 // `c - (blockIdx * blockDim + threadIdx)` is not negative up to the index `c`.
-                if alone && factor == -(i64::from(recorded.block[axis]) * i64::from(fold[axis])) {
-                    *needed = (*needed).max(form.constant.saturating_add(1));
+                if alone && of_block > 0 {
+                    let most = needed.entry(of_block).or_default();
+                    *most = (*most).max(form.constant.saturating_add(1));
                 }
             }
         });
     }
     std::array::from_fn(|axis| {
+        let threads = u64::from(recorded.block[axis]);
+        let folded = i64::from(recorded.block[axis]) * i64::from(fold[axis]);
         let value =
-            |one: &&Parameter| subject.launch.arguments.get(&(one.number, one.offset)).map(|&value| value as i64);
-        let fits = |one: &&Parameter| {
-            value(one).is_some_and(|value| {
-                let blocks = u64::try_from(value).ok().map(|value| value.div_ceil(u64::from(recorded.block[axis])));
-                blocks == Some(u64::from(recorded.grid[axis])) && (0..=MOST_RIM).contains(&(value - needed[axis]))
-            })
+            |one: &Parameter| subject.launch.arguments.get(&(one.number, one.offset)).map(|&value| value as i64);
+        let fits = |one: &Parameter, per_thread: u32, needed: i64| {
+            let value = value(one).filter(|value| *value > 0 && (0..=MOST_RIM).contains(&(value - needed)));
+            let blocks = value.map(|value| value.unsigned_abs().div_ceil(threads * u64::from(per_thread)));
+            blocks == Some(u64::from(recorded.grid[axis]))
         };
-        let all = subject.addresses.parameters.iter().filter(fits).filter(|_| needed[axis] > 0);
-        all.min_by_key(value)
+        let mut found = Vec::new();
+        for (&of_block, &needed) in needed[axis].iter().filter(|(of_block, _)| *of_block % folded == 0) {
+            let Ok(per_thread) = u32::try_from(of_block / folded) else { continue };
+            let fitting = subject.addresses.parameters.iter().filter(|one| fits(one, per_thread, needed));
+            found.extend(fitting.map(|parameter| Followed { parameter, per_thread }));
+        }
+        found.into_iter().min_by_key(|one| (value(one.parameter), one.per_thread))
     })
 }
 
@@ -108,20 +133,26 @@ pub fn grid_for(
     subject: &Subject<'_>,
     launch: &Launch,
     block: [u32; 3],
-    followed: &[Option<&Parameter>; 3],
+    followed: &[Option<Followed<'_>>; 3],
 ) -> ([u32; 3], Vec<GridRule>) {
     let recorded = subject.recorded;
     let mut rules = Vec::new();
     let grid = std::array::from_fn(|axis| {
-        let by = followed[axis].and_then(|one| Some((one, launch.arguments.get(&(one.number, one.offset))?)));
-        let (covered, rule) = match by {
-            Some((one, &value)) => (value, GridRule::Parameter(subject.parameter_name(one.number, one.offset))),
-            None => (u64::from(recorded.grid[axis]) * u64::from(recorded.block[axis]), GridRule::SameIndices),
+        let by = followed[axis].and_then(|one| {
+            let known = launch.arguments.get(&(one.parameter.number, one.parameter.offset))?;
+            Some((one, *known))
+        });
+        let (covered, rule, per_thread) = match by {
+            Some((Followed { parameter: one, per_thread }, value)) => {
+                (value, GridRule::Parameter(subject.parameter_name(one.number, one.offset)), per_thread)
+            }
+            None => (u64::from(recorded.grid[axis]) * u64::from(recorded.block[axis]), GridRule::SameIndices, 1),
         };
         if recorded.grid[axis] * recorded.block[axis] > 1 && !rules.contains(&rule) {
             rules.push(rule);
         }
-        u32::try_from(covered.div_ceil(u64::from(block[axis])).max(1)).unwrap_or(u32::MAX)
+        let of_block = u64::from(block[axis]) * u64::from(per_thread);
+        u32::try_from(covered.div_ceil(of_block).max(1)).unwrap_or(u32::MAX)
     });
     (grid, rules)
 }
@@ -139,7 +170,11 @@ pub fn is_free(subject: &Subject<'_>) -> bool {
 /// the threads of an axis share the work of a block, they would not.
 pub fn tiled_axes(subject: &Subject<'_>) -> [bool; 3] {
     // Along an axis of one thread its index is always 0 and moves nothing: looked at is a launch with two of them.
-    let launch = Launch { block: subject.launch.block.map(|size| size.max(2)), ..subject.launch.clone() };
+    let launch = Launch::new(
+        subject.launch.block.map(|size| size.max(2)),
+        subject.launch.grid,
+        subject.launch.arguments.clone(),
+    );
     let evaluated = Evaluated::new(subject.addresses, &launch);
     std::array::from_fn(|axis| {
         subject.addresses.sites.iter().all(|site| match evaluated.value(site.address) {
@@ -166,7 +201,7 @@ mod tests {
 
     #[test]
     fn all_shapes_keep_to_the_axes_in_use() {
-        let launch = |block, grid| Launch { block, grid, arguments: Default::default() };
+        let launch = |block, grid| Launch::new(block, grid, Default::default());
         assert_eq!(
             all_blocks(&launch([256, 1, 1], [4, 1, 1])),
             [[64, 1, 1], [128, 1, 1], [256, 1, 1], [512, 1, 1], [1024, 1, 1]]

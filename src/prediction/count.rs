@@ -10,7 +10,7 @@ use warpline_format::expression::{AddressExpression, Binary, ExpressionId, Expre
 
 use super::classes::{Class, classes, lanes};
 use super::evaluate::{Evaluated, Lost, Value};
-use super::form::{Bounds, FIXED, Form, Index, Truth, counter, gcd, one_of};
+use super::form::{Bounds, FIXED, Form, Index, THREADS, Truth, block, counter, gcd, one_of, thread};
 use super::interpret::Interpreter;
 use super::launch::Launch;
 use super::request::{Costs, PERIOD, Pattern, Requests};
@@ -295,7 +295,7 @@ impl Group<'_> {
         costs: &mut Costs<'_>,
         found: &mut [SiteRequests],
     ) {
-        let outer: Vec<Index> = (3..FIXED).chain(counters.iter().copied()).collect();
+        let outer: Vec<Index> = (THREADS..FIXED).chain(counters.iter().copied()).collect();
         let all = class.points(counters);
         let points = spread(&class.bounds, &outer, most);
         let times = all / points.len().max(1) as f64;
@@ -320,7 +320,7 @@ impl Group<'_> {
         let affordable = MOST_THREADS / f64::from(self.launch.threads());
         let iterations: f64 = counters.iter().map(|&index| bounds.extent(index) as f64).product();
         let laps = spread(bounds, counters, affordable.max(1.0) as i64);
-        let chosen = spread(bounds, &[3, 4, 5], (affordable / laps.len() as f64).max(1.0) as i64);
+        let chosen = spread(bounds, &[block(0), block(1), block(2)], (affordable / laps.len() as f64).max(1.0) as i64);
         let points = self.launch.blocks() as f64 * iterations;
         let times = points / (chosen.len() * laps.len()).max(1) as f64;
         let exact = (chosen.len() * laps.len()) as f64 == points;
@@ -329,7 +329,7 @@ impl Group<'_> {
         let wanted = sites.iter().map(|&site| self.addresses.sites[site].address).chain(first.guard);
         let mut interpreter = Interpreter::new(self.addresses, self.launch, wanted);
         let whole = lanes(self.launch);
-        let outer: Vec<Index> = (3..FIXED).chain(counters.iter().copied()).collect();
+        let outer: Vec<Index> = (THREADS..FIXED).chain(counters.iter().copied()).collect();
         for block in &chosen {
             for lap in &laps {
                 let point: Vec<i64> = block.iter().chain(lap).copied().collect();
@@ -369,7 +369,7 @@ impl Group<'_> {
             warp.clear();
             warp.resize(sites.len(), (0, Vec::new()));
             for lane in (0..32).filter(|lane| mask >> lane & 1 == 1) {
-                at[..3].copy_from_slice(&self.launch.thread(number * 32 + lane));
+                at[..THREADS].copy_from_slice(&self.launch.thread(number * 32 + lane));
                 interpreter.set(&at);
                 if let Some((guard, reached)) = guard {
                     let here = || Bounds(at.iter().map(|&at| (at, at)).collect());
@@ -419,9 +419,9 @@ pub(super) fn spread(bounds: &Bounds, indices: &[Index], most: i64) -> Vec<Vec<i
 
 /// Patterns of warps whose addresses change with the thread in one way.
 struct Warps {
-    threads: Vec<[i64; 3]>,
-    /// By the factors of `threadIdx`: pattern of each warp, and bytes to its first lane.
-    known: HashMap<[i64; 3], Vec<(Pattern, i64)>>,
+    threads: Vec<[i64; THREADS]>,
+    /// By the factors of the threads' indices: pattern of each warp, and bytes to its first lane.
+    known: HashMap<[i64; THREADS], Vec<(Pattern, i64)>>,
 }
 
 impl Warps {
@@ -443,7 +443,7 @@ impl Warps {
             Some(place) => place,
             None => {
                 let alike = self.alike(form, within.class, costs);
-                let outer = (3..FIXED).chain(counters.iter().copied());
+                let outer = (THREADS..FIXED).chain(counters.iter().copied());
                 let starts = Starts::of(&Form { constant: 0, ..form.clone() }, &within.class.bounds, outer);
                 within.ways.push(Way { terms: form.terms.clone(), alike, starts, known: Vec::new() });
                 within.ways.len() - 1
@@ -467,10 +467,10 @@ impl Warps {
 
     /// The warps of a class, those with the same lanes, pattern and place in the line together: they cost the same.
     fn alike(&mut self, form: &Form, class: &Class, costs: &mut Costs<'_>) -> Vec<((Pattern, u32, u64), f64)> {
-        let factors = [0, 1, 2].map(|axis| form.factor(axis));
+        let factors = std::array::from_fn(|axis| form.factor(thread(axis)));
         let threads = &self.threads;
         let patterns = self.known.entry(factors).or_insert_with(|| {
-            let offset = |thread: &[i64; 3]| {
+            let offset = |thread: &[i64; THREADS]| {
                 let terms = thread.iter().zip(factors).map(|(at, factor)| at.wrapping_mul(factor));
                 terms.fold(0i64, i64::wrapping_add)
             };

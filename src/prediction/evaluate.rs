@@ -232,19 +232,17 @@ fn binary(
     if let (Some(one), Some(two)) = numbers {
         return combine(operation, one, two, bits).map(Form::number).ok_or(Value::Lost(Lost::Range));
     }
-    let (low, high) = left.range(bounds);
+    let (low, _) = left.range(bounds);
     let form = match (operation, numbers) {
         (Binary::Sum, _) => left.plus(right, 1),
         (Binary::Difference, _) => left.plus(right, -1),
         (Binary::Product, (_, Some(factor))) => left.times(factor),
         (Binary::Product, (Some(factor), _)) => right.times(factor),
         (Binary::ShiftLeft, (_, Some(by))) if (0..63).contains(&by) => left.times(1 << by),
-        // A part of the bits of something that has no others.
-        (Binary::And, (_, Some(mask))) if low >= 0 && mask >= 0 && (mask & (mask + 1)) == 0 && high <= mask.into() => {
-            return Ok(left.clone());
-        }
-        (Binary::UnsignedRemainder | Binary::SignedRemainder, (_, Some(by))) if low >= 0 && high < by.into() => {
-            return Ok(left.clone());
+        (Binary::And, (_, Some(mask))) if low >= 0 => return masked(left, mask, bounds),
+        (Binary::Or | Binary::Xor, _) => Some(joined(left, right, bounds).ok_or(Value::Computed)?),
+        (Binary::UnsignedRemainder | Binary::SignedRemainder, (_, Some(by))) if low >= 0 && by > 0 => {
+            return remainder(left, by, bounds);
         }
         (Binary::UnsignedQuotient | Binary::SignedQuotient, (_, Some(by))) if low >= 0 && by > 0 => {
             return quotient(left, by, bounds);
@@ -276,6 +274,35 @@ fn quotient(form: &Form, by: i64, bounds: &Bounds) -> Result<Form, Value> {
     }
     let terms = divided.into_iter().map(|(index, factor)| (index, factor / by)).collect();
     Ok(Form { constant: form.constant.div_euclid(by), terms })
+}
+
+/// What a quotient leaves, where that is affine.
+fn remainder(form: &Form, by: i64, bounds: &Bounds) -> Result<Form, Value> {
+    form.plus(&quotient(form, by, bounds)?, -by).ok_or(Value::Lost(Lost::Range))
+}
+
+/// Bits of a number that is not negative: those of a mask without a gap, or all but the lowest ones.
+fn masked(form: &Form, mask: i64, bounds: &Bounds) -> Result<Form, Value> {
+    let lowest = 1i64.checked_shl(mask.trailing_zeros()).filter(|&lowest| lowest > 0).ok_or(Value::Computed)?;
+    let upper = match mask {
+        0.. => match mask.checked_add(lowest) {
+            Some(end) if end & (end - 1) == 0 => remainder(form, end, bounds)?,
+            _ => return Err(Value::Computed),
+        },
+        _ if mask == -lowest => form.clone(),
+        _ => return Err(Value::Computed),
+    };
+    upper.plus(&remainder(form, lowest, bounds)?, -1).ok_or(Value::Lost(Lost::Range))
+}
+
+/// The sum of two numbers that have no bit in common, as one has only bits below the lowest one of the other.
+fn joined(left: &Form, right: &Form, bounds: &Bounds) -> Option<Form> {
+    let below = |low: &Form, high: &Form| {
+        let bits = high.terms.iter().fold(high.constant, |bits, (_, factor)| bits | factor).trailing_zeros();
+        let (least, most) = low.range(bounds);
+        least >= 0 && most < 1i128 << bits && high.range(bounds).0 >= 0
+    };
+    if below(left, right) || below(right, left) { left.plus(right, 1) } else { None }
 }
 
 fn least(left: &Form, right: &Form, operation: Binary, bounds: &Bounds, greatest: bool) -> Result<Form, Value> {

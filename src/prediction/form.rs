@@ -1,10 +1,13 @@
 //! Affine forms over the indices of a launch, and the ranges of these.
 
-/// Number of an index: `threadIdx.x`, `.y`, `.z` are 0 to 2, `blockIdx` 3 to 5, loop counters follow.
+/// Number of an index: those of threads come first (`threadIdx.x`, `.y`, `.z`, and more where a number is taken apart), then
+/// `blockIdx.x`, `.y`, `.z`; loop counters follow.
 pub type Index = usize;
 
+/// Indices of threads.
+pub const THREADS: usize = 6;
 /// Indices before the loop counters.
-pub const FIXED: usize = 6;
+pub const FIXED: usize = THREADS + 3;
 
 /// Number of `threadIdx` of an axis.
 pub fn thread(axis: usize) -> Index {
@@ -13,7 +16,7 @@ pub fn thread(axis: usize) -> Index {
 
 /// Number of `blockIdx` of an axis.
 pub fn block(axis: usize) -> Index {
-    3 + axis
+    THREADS + axis
 }
 
 /// Number of a loop's counter.

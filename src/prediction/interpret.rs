@@ -3,7 +3,7 @@
 
 use warpline_format::expression::{Binary, Comparison, ExpressionId, ExpressionKind, parts};
 
-use super::form::{Bounds, FIXED};
+use super::form::{Bounds, FIXED, block};
 use super::launch::Launch;
 use crate::profile::model::Addresses;
 
@@ -96,7 +96,7 @@ impl<'a> Interpreter<'a> {
         match entry.kind {
             ExpressionKind::Constant(number) => Some(number),
             ExpressionKind::Thread(axis) => at.get(usize::from(axis)).copied(),
-            ExpressionKind::Block(axis) => at.get(3 + usize::from(axis)).copied(),
+            ExpressionKind::Block(axis) => at.get(block(axis.into())).copied(),
             ExpressionKind::BlockSize(axis) => self.launch.block.get(usize::from(axis)).map(|&size| i64::from(size)),
             ExpressionKind::GridSize(axis) => self.launch.grid.get(usize::from(axis)).map(|&size| i64::from(size)),
             ExpressionKind::Parameter { parameter, offset } => {
@@ -142,10 +142,10 @@ impl<'a> Interpreter<'a> {
     }
 
     /// All indices of the first thread of a block, with loop counters 0.
-    pub fn origin(&self, block: [u32; 3]) -> Vec<i64> {
+    pub fn origin(&self, place: [u32; 3]) -> Vec<i64> {
         let mut at = vec![0; FIXED + self.addresses.loops.len()];
-        for (axis, &number) in block.iter().enumerate() {
-            at[3 + axis] = i64::from(number);
+        for (axis, &number) in place.iter().enumerate() {
+            at[block(axis)] = i64::from(number);
         }
         at
     }
@@ -153,7 +153,7 @@ impl<'a> Interpreter<'a> {
 
 /// Ranges of all indices of a launch; loop counters have one value until their loops are known.
 pub fn bounds_of(launch: &Launch, loops: usize) -> Bounds {
-    let sizes = launch.block.iter().chain(&launch.grid);
+    let sizes = launch.indices.iter().chain(&launch.grid);
     let fixed = sizes.map(|&size| (0, i64::from(size) - 1));
     Bounds(fixed.chain(std::iter::repeat_n((0, 0), loops)).collect())
 }

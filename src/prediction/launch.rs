@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use super::form::THREADS;
+
 /// A launch that may never have been made.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Launch {
@@ -9,11 +11,19 @@ pub struct Launch {
     pub block: [u32; 3],
     /// Blocks.
     pub grid: [u32; 3],
+    /// Sizes of the threads' indices: those of the block, or those that its numbers are taken apart into.
+    pub indices: [u32; THREADS],
     /// Arguments by parameter and offset: value, zero-extended; a pointer's is its device address.
     pub arguments: BTreeMap<(u32, u32), u64>,
 }
 
 impl Launch {
+    /// A launch whose threads have the indices of their block.
+    pub fn new(block: [u32; 3], grid: [u32; 3], arguments: BTreeMap<(u32, u32), u64>) -> Launch {
+        let indices = std::array::from_fn(|index| block.get(index).copied().unwrap_or(1));
+        Launch { block, grid, indices, arguments }
+    }
+
     /// Threads of a block.
     pub fn threads(&self) -> u32 {
         self.block.iter().product()
@@ -35,9 +45,19 @@ impl Launch {
         self.threads().div_ceil(32)
     }
 
-    /// `threadIdx` of a thread, by its number in the block.
-    pub fn thread(&self, number: u32) -> [i64; 3] {
-        let [x, y, _] = self.block;
-        [number % x, number / x % y, number / x / y].map(i64::from)
+    /// The indices of a thread, by its number in the block.
+    pub fn thread(&self, number: u32) -> [i64; THREADS] {
+        let mut found = [0; THREADS];
+        let mut rest = number;
+        for (index, (at, &size)) in found.iter_mut().zip(&self.indices).enumerate() {
+            // What the last one that is used has no room for lies in no thread.
+            if self.indices[index + 1..].iter().all(|&size| size == 1) {
+                *at = i64::from(rest);
+                break;
+            }
+            *at = i64::from(rest % size);
+            rest /= size;
+        }
+        found
     }
 }

@@ -8,6 +8,7 @@ pub mod changes;
 pub mod classes;
 pub mod configurations;
 pub mod count;
+pub mod digits;
 pub mod document;
 pub mod evaluate;
 pub mod executable;

@@ -7,6 +7,7 @@ use warpline_format::matrix::Product;
 use warpline_format::occupancy::{Kernel, Stated};
 
 use super::count::{Basis, condition, count, settled};
+use super::digits::taken_apart;
 use super::evaluate::{Evaluated, Lost, Value};
 use super::form::{Truth, block, counter};
 use super::launch::Launch;
@@ -119,10 +120,25 @@ pub enum Refusal {
 /// # Errors
 /// [`Refusal`].
 pub fn predict(subject: &Subject<'_>, launch: &Launch, model: &Model<'_>) -> Result<Prediction, Refusal> {
+    let evaluated = Evaluated::new(subject.addresses, launch);
+    let Some((addresses, apart)) = taken_apart(subject.addresses, launch, &evaluated) else {
+        return of_forms(subject, launch, &evaluated, model);
+    };
+    let subject = Subject { addresses: &addresses, ..subject.clone() };
+    let found = of_forms(&subject, &apart, &Evaluated::new(&addresses, &apart), model)?;
+    Ok(Prediction { grid: launch.grid, ..found })
+}
+
+/// Predicts a launch whose expressions are forms already.
+fn of_forms(
+    subject: &Subject<'_>,
+    launch: &Launch,
+    evaluated: &Evaluated,
+    model: &Model<'_>,
+) -> Result<Prediction, Refusal> {
     let addresses = subject.addresses;
-    let evaluated = Evaluated::new(addresses, launch);
     let mut costs = Costs::new(model.hierarchy);
-    let counted = count(addresses, &subject.accesses, launch, &evaluated, &mut costs);
+    let counted = count(addresses, &subject.accesses, launch, evaluated, &mut costs);
     let (resident, shared_bytes) = resident(subject, launch, model)?;
 
     let mut sums = Sums::default();
@@ -142,7 +158,7 @@ pub fn predict(subject: &Subject<'_>, launch: &Launch, model: &Model<'_>) -> Res
                 continue;
             }
             // Points of a thread load what they have in common once, and keep it in registers.
-            _ if loads && !subject.accesses[number].shared && in_register(subject, &evaluated, number) => continue,
+            _ if loads && !subject.accesses[number].shared && in_register(subject, evaluated, number) => continue,
             Basis::Affine => sums.affine += site.requests.sectors * global(subject.accesses[number].shared),
             Basis::Threads | Basis::Sample => {
                 sums.computed += site.requests.sectors * global(subject.accesses[number].shared)
@@ -156,7 +172,7 @@ pub fn predict(subject: &Subject<'_>, launch: &Launch, model: &Model<'_>) -> Res
         if site.requests.requests == 0.0 {
             continue;
         }
-        match footprint(subject, launch, &evaluated, number) {
+        match footprint(subject, launch, evaluated, number) {
             Some((form, condition, unsure)) => {
                 rough |= unsure;
                 *(if loads { &mut sums.known.loaded } else { &mut sums.known.stored }) += site.requests.sectors;

@@ -95,7 +95,7 @@ impl<'a> Subject<'a> {
         let recorded = recorded.ok_or_else(|| SubjectError::NoLaunch(kernel.name.clone()))?;
         let arguments: BTreeMap<_, _> =
             recorded.arguments.iter().map(|one| ((one.parameter, one.offset), one.value)).collect();
-        let launch = Launch { block: recorded.block, grid: recorded.grid, arguments };
+        let launch = Launch::new(recorded.block, recorded.grid, arguments);
         let own = || sites.iter().filter(|site| site.kernel == kernel.id);
         let rows: Vec<Option<&Site>> =
             addresses.sites.iter().map(|site| own().find(|row| row.id == site.site)).collect();

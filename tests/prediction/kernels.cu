@@ -237,6 +237,23 @@ __global__ void chase(const int *next, int at, int steps)
     }
 }
 
+// The code lays out the threads of a block by the bits of their number, as Triton does, with its guarded assembly.
+__global__ void arranged(const float4 *in, float4 *out, int pitch, int rows)
+{
+    unsigned column = threadIdx.x & 7;
+    unsigned row = blockIdx.x * (blockDim.x >> 3) + (threadIdx.x >> 3);
+    int inside = row < rows;
+    for (; column < pitch; column += 8) {
+        float4 value = make_float4(0, 0, 0, 0);
+        asm volatile("{ .reg .pred p;\n setp.ne.b32 p, %4, 0;\n @p ld.global.v4.f32 {%0, %1, %2, %3}, [ %5 + 0 ];\n }"
+                     : "+f"(value.x), "+f"(value.y), "+f"(value.z), "+f"(value.w)
+                     : "r"(inside), "l"(in + row * pitch + column));
+        asm volatile("{ .reg .pred p;\n setp.ne.b32 p, %4, 0;\n @p st.global.v4.f32 [ %5 + 0 ], {%0, %1, %2, %3};\n }" ::"f"(
+                         value.x),
+                     "f"(value.y), "f"(value.z), "f"(value.w), "r"(inside), "l"(out + row * pitch + column));
+    }
+}
+
 template <typename T> T *array(size_t count)
 {
     T *pointer = nullptr;
@@ -279,6 +296,8 @@ int main(int argc, char **argv)
     int *index = array<int>(many);
     gather<<<blocks(many, line), line>>>(index, a, b, many);
     filter<<<blocks(many, line), line>>>(index, a, b, many);
+    float4 *table = array<float4>(40 * 1003), *copy = array<float4>(40 * 1003);
+    arranged<<<blocks(1003, line / 8), line>>>(table, copy, 40, 1003);
     chase<<<1, 32>>>(index, n, 10);
     bool good = cudaDeviceSynchronize() == cudaSuccess;
     puts(good ? "kernels: ok" : "kernels: failed");

@@ -27,3 +27,5 @@ __global__ void guarded(int *out, const int *in, int wanted, int limit) {
 // CHECK: asm sideeffect "{ .reg .pred q
 // CHECK: site [[SITE]] _Z7guardedPiPKiii Load Global 4 bytes
 // CHECK: _Z7guardedPiPKiii Store Global 4 bytes
+// CHECK: address of site [[SITE]] p1 if (p2 != 0)
+// CHECK: address of site {{[0-9]+}} p0 if (p3 <= p2)

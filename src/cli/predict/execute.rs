@@ -265,11 +265,14 @@ fn assumptions(
         });
     }
     let other_shapes = launches.iter().any(|(launch, _)| launch.block != subject.recorded.block);
-    if other_shapes && !configurations::is_free(subject) {
-        all.push(
-            "no address of this kernel uses blockDim: the shape of its blocks is written into the code, which has to change with it"
-                .to_owned(),
-        );
+    if wishes.recorded_shape_only() || (other_shapes && !configurations::is_free(subject)) {
+        let so = match other_shapes {
+            true => "which has to change with it",
+            false => "so of all shapes only the recorded one is predicted",
+        };
+        all.push(format!(
+            "no address of this kernel uses blockDim: the shape of its blocks is written into the code, {so}"
+        ));
     }
     if wishes.changes() {
         all.push("pointers lead to the allocations of the run, whatever their sizes".to_owned());

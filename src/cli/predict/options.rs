@@ -3,7 +3,7 @@
 use crate::cli::Failure;
 use crate::cli::args::PredictArguments;
 use crate::exit_code;
-use crate::prediction::configurations::{GridRule, all_blocks, followed, grid_for, is_block, sizes};
+use crate::prediction::configurations::{Followed, GridRule, all_blocks, followed, grid_for, is_block, is_free, sizes};
 use crate::prediction::launch::Launch;
 use crate::prediction::subject::Subject;
 use crate::profile::model::Parameter;
@@ -15,6 +15,8 @@ pub(super) struct Wishes {
     /// Name and values of a parameter.
     over: Option<(String, Vec<i64>)>,
     blocks: Vec<[u32; 3]>,
+    /// All shapes were asked for of a kernel that is right for one.
+    recorded_shape_only: bool,
     grid: Option<[u32; 3]>,
     /// The recorded launch with its arguments changed.
     base: Launch,
@@ -40,9 +42,15 @@ impl Wishes {
             }
         };
         let mut blocks = Vec::new();
+        let mut recorded_shape_only = false;
         for text in arguments.block.split(',') {
             if text.trim() == "all" {
-                blocks.extend(all_blocks(&subject.launch));
+                // A shape that is written into the code is the only one that the code is right for.
+                recorded_shape_only = !is_free(subject);
+                match recorded_shape_only {
+                    true => blocks.push(subject.launch.block),
+                    false => blocks.extend(all_blocks(&subject.launch)),
+                }
                 continue;
             }
             let block = sizes(text).filter(|block| is_block(*block));
@@ -61,12 +69,17 @@ impl Wishes {
         let over = arguments.over.as_deref().map(|text| over(text, subject)).transpose()?;
         let changed =
             base != subject.launch || fold != [1; 3] || !arguments.pad.is_empty() || !arguments.layout.is_empty();
-        Ok(Wishes { fold, over, blocks: distinct, grid, base, changed })
+        Ok(Wishes { fold, over, blocks: distinct, recorded_shape_only, grid, base, changed })
     }
 
     /// Whether arguments are other ones.
     pub(super) fn changes(&self) -> bool {
         self.changed
+    }
+
+    /// Whether all shapes were asked for of a kernel that is right for one.
+    pub(super) fn recorded_shape_only(&self) -> bool {
+        self.recorded_shape_only
     }
 
     /// All launches, with how their grids came to be.
@@ -81,7 +94,7 @@ impl Wishes {
         subject: &Subject<'_>,
         block: [u32; 3],
         base: &Launch,
-        followed: &[Option<&Parameter>; 3],
+        followed: &[Option<Followed<'_>>; 3],
     ) -> (Launch, Vec<GridRule>) {
         let (grid, rules) = match self.grid {
             Some(grid) => (grid, vec![GridRule::Given]),
@@ -90,7 +103,7 @@ impl Wishes {
                 grid_for(subject, base, points, followed)
             }
         };
-        (Launch { block, grid, arguments: base.arguments.clone() }, rules)
+        (Launch::new(block, grid, base.arguments.clone()), rules)
     }
 
     /// The parameter, and launches of a shape at each of its values.

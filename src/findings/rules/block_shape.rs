@@ -69,7 +69,7 @@ fn draft(context: &Context<'_>, kernel: &Kernel) -> Option<Draft> {
     let step = shapes.len().div_ceil(MOST_SHAPES).max(1);
     let others = shapes.into_iter().step_by(step).filter_map(|block| {
         let (grid, _) = grid_for(&subject, &subject.launch, block, &follows);
-        let launch = Launch { block, grid, arguments: subject.launch.arguments.clone() };
+        let launch = Launch::new(block, grid, subject.launch.arguments.clone());
         predict(&subject, &launch, &model).ok().filter(is_sure)
     });
     let best = others.min_by(|one, other| {

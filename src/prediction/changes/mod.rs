@@ -7,6 +7,7 @@ mod layout;
 mod pad;
 
 pub use fold::folded;
+pub(super) use graph::Graph;
 pub use layout::parted;
 pub use pad::padded;
 

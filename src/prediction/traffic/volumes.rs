@@ -11,7 +11,7 @@ use std::cell::RefCell;
 use smallvec::SmallVec;
 
 use super::lattice::{Counter, Multiples, Piece};
-use crate::prediction::form::{Bounds, Form, Index, Truth};
+use crate::prediction::form::{Bounds, FIXED, Form, Index, THREADS, Truth};
 
 /// Pieces from which a distance of rows is no distance.
 const PAGE: i64 = 4096;
@@ -162,7 +162,7 @@ impl<'a> Footprints<'a> {
                 self.families.iter().enumerate().skip(first).filter(|(_, family)| family.allocation == allocation);
             for (number, family) in alike {
                 for ranges in blocks(family).into_iter().flatten() {
-                    here.0[3..6].copy_from_slice(ranges);
+                    here.0[THREADS..FIXED].copy_from_slice(ranges);
                     if let Some((piece, unsure)) = family.piece(number, &here, grain) {
                         found.rough |= unsure;
                         pieces.push(piece);
@@ -360,7 +360,7 @@ mod tests {
     /// An access of `threadIdx` and `blockIdx` with these factors along x, y and z of threads.
     fn access(constant: i64, factors: [i64; 3], block: [i64; 3], bytes: u32, condition: Truth) -> Affine {
         let threads = (0..).zip(factors);
-        let blocks = (3..).zip(factors.iter().zip(block).map(|(factor, size)| factor * size));
+        let blocks = (THREADS..).zip(factors.iter().zip(block).map(|(factor, size)| factor * size));
         let terms = threads.chain(blocks).filter(|term| term.1 != 0).collect();
         Affine {
             form: Form { constant, terms },
@@ -376,7 +376,8 @@ mod tests {
     }
 
     fn sectors(accesses: &[Affine], block: [i64; 3], grid: [i64; 3], blocks: std::ops::Range<u64>) -> f64 {
-        let bounds = Bounds(block.iter().chain(&grid).map(|size| (0, size - 1)).collect());
+        let more = [1; THREADS - 3];
+        let bounds = Bounds(block.iter().chain(&more).chain(&grid).map(|size| (0, size - 1)).collect());
         let found = Footprints::new(accesses, &bounds).union(
             |_| true,
             &boxes(blocks.start, blocks.end, grid.map(|size| size as u32)),
@@ -414,8 +415,10 @@ mod tests {
         let strides = [8, 8 * 64, 8 * 64 * 20];
         let block = [16, 4, 2];
         let inside = (0..3).flat_map(|axis| {
-            let form =
-                |sign: i64, constant| Form { constant, terms: vec![(axis, sign), (3 + axis, sign * block[axis])] };
+            let form = |sign: i64, constant| Form {
+                constant,
+                terms: vec![(axis, sign), (THREADS + axis, sign * block[axis])],
+            };
             [Truth::AtLeast(form(1, -1)), Truth::AtLeast(form(-1, size[axis] - 2))]
         });
         let inside = Truth::All(inside.collect());
@@ -438,9 +441,12 @@ mod tests {
             let plane = row * (height + 12 + more);
             let form = |x: i64, y: i64, z: i64| Form {
                 constant: 4096 * 64 + 4 * skew * bytes + bytes * x + row * y + plane * z,
-                terms: vec![(0, bytes), (1, row), (2, plane), (3, bytes * tx), (4, row * ty), (5, plane * tz)],
+                terms: [(0, bytes), (1, row), (2, plane)]
+                    .into_iter()
+                    .chain((THREADS..).zip([bytes * tx, row * ty, plane * tz]))
+                    .collect(),
             };
-            let inside = Form { constant: width - 1 - edge, terms: vec![(0, -1), (3, -tx)] };
+            let inside = Form { constant: width - 1 - edge, terms: vec![(0, -1), (THREADS, -tx)] };
             let accesses = far.into_iter().map(|(x, y, z, guarded)| Affine {
                 form: form(x, y, z),
                 condition: if guarded { Truth::AtLeast(inside.clone()) } else { Truth::Known(true) },
@@ -452,7 +458,8 @@ mod tests {
                 counters: Vec::new(),
                 sectors: 0.0,
             });
-            let bounds = [tx, ty, tz, bx, by, bz].map(|extent| (0, extent - 1)).to_vec();
+            let extents = [tx, ty, tz].into_iter().chain([1; THREADS - 3]).chain([bx, by, bz]);
+            let bounds = extents.map(|extent| (0, extent - 1)).collect();
             (accesses.collect(), Bounds(bounds))
         })
     }
@@ -461,8 +468,8 @@ mod tests {
         /// Against a set that every thread's every byte goes into.
         #[test]
         fn unions_are_those_of_all_threads((accesses, bounds) in accesses(), from in 0u64..27, count in 1u64..27) {
-            let sizes: Vec<i64> = (0..6).map(|index| bounds.extent(index)).collect();
-            let grid = [sizes[3] as u32, sizes[4] as u32, sizes[5] as u32];
+            let sizes: Vec<i64> = (0..FIXED).map(|index| bounds.extent(index)).collect();
+            let grid = [0, 1, 2].map(|axis| sizes[THREADS + axis] as u32);
             let blocks: u64 = grid.iter().map(|&size| u64::from(size)).product();
             let first = from % blocks;
             let end = (first + count).min(blocks);
@@ -473,7 +480,7 @@ mod tests {
                     let block = [block % x, block / x % y, block / x / y];
                     for thread in 0..sizes[0] * sizes[1] * sizes[2] {
                         let thread = [thread % sizes[0], thread / sizes[0] % sizes[1], thread / sizes[0] / sizes[1]];
-                        let at: Vec<(i64, i64)> = thread.into_iter().chain(block.map(|at| at as i64)).map(|at| (at, at)).collect();
+                        let at: Vec<(i64, i64)> = thread.into_iter().chain([0; THREADS - 3]).chain(block.map(|at| at as i64)).map(|at| (at, at)).collect();
                         let at = Bounds(at);
                         for access in accesses.iter().filter(|access| access.condition.over(&at) == Some(true)) {
                             let start = access.form.range(&at).0 as i64;

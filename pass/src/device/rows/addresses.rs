@@ -50,14 +50,15 @@ impl<'c> Addresses<'c> {
         shared: &mut Vec<String>,
     ) {
         let followed = matches!(access.space, Space::Global | Space::Shared | Space::Generic);
-        // An access with a guard of its own, or whose lanes each take a part of a fragment, has no address of this kind.
-        if !followed || access.guard.is_some() || !matches!(access.address.lanewise, Lanewise::Own) {
+        // An access whose lanes each take a part of a fragment has no address of this kind.
+        if !followed || !matches!(access.address.lanewise, Lanewise::Own) {
             return;
         }
         let mut named = |variable| hint::number_of(shared, variable);
         let mut variables = Variables { globals: &self.globals, shared: &mut named };
         let address = (access.address.value, access.address.offset);
-        if let Some(found) = walk.address(site, block, address, &mut self.sink, &mut variables) {
+        let guard = access.guard.map(|guard| (guard.predicate, guard.left, guard.right));
+        if let Some(found) = walk.address(site, block, (address, guard), &mut self.sink, &mut variables) {
             self.sink.addresses.push(found);
         }
     }

@@ -94,6 +94,34 @@ impl Sink {
         if one == other { one } else { self.node(bits, false, ExpressionKind::Choice(condition, one, other)) }
     }
 
+    /// 1 where the comparison holds. What asks which of two numbers was chosen asks for the choice's condition.
+    pub(crate) fn compare(&mut self, comparison: Comparison, left: ExpressionId, right: ExpressionId) -> ExpressionId {
+        let equal = match comparison {
+            Comparison::Equal => true,
+            Comparison::NotEqual => false,
+            _ => return self.node(1, false, ExpressionKind::Compare(comparison, left, right)),
+        };
+        let Some(number) = self.number(right) else {
+            return self.node(1, false, ExpressionKind::Compare(comparison, left, right));
+        };
+        if self.get(left).bits == 1 {
+            return if (number & 1 == 1) == equal { left } else { self.opposite(left) };
+        }
+        if let ExpressionKind::Unsigned(of) | ExpressionKind::Signed(of) = self.get(left).kind
+            && self.get(of).bits == 1
+            && number == 0
+        {
+            return if equal { self.opposite(of) } else { of };
+        }
+        if let ExpressionKind::Choice(condition, one, other) = self.get(left).kind
+            && let (Some(one), Some(other)) = (self.number(one), self.number(other))
+            && (one == number) != (other == number)
+        {
+            return if (one == number) == equal { condition } else { self.opposite(condition) };
+        }
+        self.node(1, false, ExpressionKind::Compare(comparison, left, right))
+    }
+
     /// Both hold; `None` always does.
     pub(crate) fn and(&mut self, one: Option<ExpressionId>, other: Option<ExpressionId>) -> Option<ExpressionId> {
         match (one, other) {

@@ -66,12 +66,12 @@ impl<'c, 'm> Walk<'c, 'm> {
         Some(walk)
     }
 
-    /// The address of an access that an instruction of `block` makes.
+    /// The address of an access that an instruction of `block` makes, in lanes for which its own guard, a comparison, holds.
     pub(crate) fn address(
         &mut self,
         site: u32,
         block: Block<'c>,
-        (pointer, offset): (Value<'c>, u64),
+        ((pointer, offset), own): ((Value<'c>, u64), Option<(IntPredicate, Value<'c>, Value<'c>)>),
         sink: &mut Sink,
         variables: &mut Variables<'_, 'c>,
     ) -> Option<AddressExpression> {
@@ -79,7 +79,9 @@ impl<'c, 'm> Walk<'c, 'm> {
         let start = self.value(pointer, DEEPEST, sink, variables);
         let offset = sink.constant(64, offset as i64);
         let address = sink.binary(64, true, Binary::Sum, start, offset);
-        let guard = self.execution(block, DEEPEST, sink, variables);
+        let reached = self.execution(block, DEEPEST, sink, variables);
+        let own = own.map(|comparison| self.comparison(comparison, DEEPEST, sink, variables));
+        let guard = sink.and(reached, own);
         let address = guard.map_or(address, |guard| sink.where_holds(address, guard));
         let loops = self.control.around[block].iter().map(|&one| self.laps[one]).collect();
         Some(AddressExpression { site, address, guard, loops })
@@ -342,26 +344,38 @@ impl<'c, 'm> Walk<'c, 'm> {
         sink: &mut Sink,
         variables: &mut Variables<'_, 'c>,
     ) -> ExpressionId {
-        if width(value.operand(0)) == 0 {
-            return sink.unknown(1, Reason::Complex, line_of(value));
+        match value.int_predicate() {
+            Some(predicate) => self.comparison((predicate, value.operand(0), value.operand(1)), depth, sink, variables),
+            None => sink.unknown(1, Reason::Complex, line_of(value)),
         }
-        let left = self.value(value.operand(0), depth, sink, variables);
-        let right = self.value(value.operand(1), depth, sink, variables);
+    }
+
+    fn comparison(
+        &mut self,
+        (predicate, left, right): (IntPredicate, Value<'c>, Value<'c>),
+        depth: u32,
+        sink: &mut Sink,
+        variables: &mut Variables<'_, 'c>,
+    ) -> ExpressionId {
+        if width(left) == 0 {
+            return sink.unknown(1, Reason::Complex, line_of(left));
+        }
+        let left = self.value(left, depth, sink, variables);
+        let right = self.value(right, depth, sink, variables);
         use Comparison::{Equal, NotEqual, SignedLess, SignedLessEqual, UnsignedLess, UnsignedLessEqual};
-        let kind = match value.int_predicate() {
-            Some(IntPredicate::LLVMIntEQ) => (Equal, left, right),
-            Some(IntPredicate::LLVMIntNE) => (NotEqual, left, right),
-            Some(IntPredicate::LLVMIntSLT) => (SignedLess, left, right),
-            Some(IntPredicate::LLVMIntSLE) => (SignedLessEqual, left, right),
-            Some(IntPredicate::LLVMIntSGT) => (SignedLess, right, left),
-            Some(IntPredicate::LLVMIntSGE) => (SignedLessEqual, right, left),
-            Some(IntPredicate::LLVMIntULT) => (UnsignedLess, left, right),
-            Some(IntPredicate::LLVMIntULE) => (UnsignedLessEqual, left, right),
-            Some(IntPredicate::LLVMIntUGT) => (UnsignedLess, right, left),
-            Some(IntPredicate::LLVMIntUGE) => (UnsignedLessEqual, right, left),
-            None => return sink.unknown(1, Reason::Complex, line_of(value)),
+        let (comparison, left, right) = match predicate {
+            IntPredicate::LLVMIntEQ => (Equal, left, right),
+            IntPredicate::LLVMIntNE => (NotEqual, left, right),
+            IntPredicate::LLVMIntSLT => (SignedLess, left, right),
+            IntPredicate::LLVMIntSLE => (SignedLessEqual, left, right),
+            IntPredicate::LLVMIntSGT => (SignedLess, right, left),
+            IntPredicate::LLVMIntSGE => (SignedLessEqual, right, left),
+            IntPredicate::LLVMIntULT => (UnsignedLess, left, right),
+            IntPredicate::LLVMIntULE => (UnsignedLessEqual, left, right),
+            IntPredicate::LLVMIntUGT => (UnsignedLess, right, left),
+            IntPredicate::LLVMIntUGE => (UnsignedLessEqual, right, left),
         };
-        sink.node(1, false, ExpressionKind::Compare(kind.0, kind.1, kind.2))
+        sink.compare(comparison, left, right)
     }
 
     fn phi(

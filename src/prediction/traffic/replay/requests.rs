@@ -5,7 +5,7 @@ use warpline_format::access::{Access, Item, Items, Space, push_access};
 
 use crate::geometry::Width;
 use crate::hierarchy::{Coalescer, Groups, HierarchyConfig, Piece, Route};
-use crate::prediction::form::Form;
+use crate::prediction::form::{Form, THREADS, thread};
 use crate::prediction::launch::Launch;
 
 const LINE: i64 = 128;
@@ -13,8 +13,8 @@ const LINE: i64 = 128;
 /// Distances of the lanes' addresses from lane 0's, by number.
 type Pattern = u32;
 
-/// Factors of `threadIdx`, and by warp its pattern and the bytes from the block's first thread to the warp's.
-type Way = ([i64; 3], Vec<(Pattern, i64)>);
+/// Factors of the threads' indices, and by warp its pattern and the bytes from the block's first thread to the warp's.
+type Way = ([i64; THREADS], Vec<(Pattern, i64)>);
 
 /// What the pieces of requests depend on, besides where they start in a line.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
@@ -67,7 +67,7 @@ impl<'a> RequestPieces<'a> {
 
     /// The warps of a block whose addresses change with the thread as a form's do; a number for [`RequestPieces::warp`].
     pub fn way(&mut self, form: &Form, launch: &Launch) -> usize {
-        let factors = [0, 1, 2].map(|axis| form.factor(axis));
+        let factors = std::array::from_fn(|axis| form.factor(thread(axis)));
         if let Some(known) = self.warps.iter().position(|(known, _)| *known == factors) {
             return known;
         }
