@@ -93,6 +93,16 @@ fn programs_are_profiled_from_the_command_line() {
     python(NEWEST, "test_commands");
 }
 
+#[test]
+fn launches_do_what_is_predicted() {
+    python(NEWEST, "test_predict");
+}
+
+#[test]
+fn launches_do_what_is_predicted_with_the_oldest_version() {
+    python(OLDEST, "test_predict");
+}
+
 /// Kernels of `test_counts.py` in CUDA C++: the figures are those that stand there.
 #[test]
 fn kernels_in_cuda_with_the_same_addresses_have_the_same_counts() {

@@ -29,6 +29,7 @@ pub fn shared_object(invocation: &Invocation) -> Result<(), DriverError> {
     if !loadable::has_kernel(&module) {
         return Err(lowering.failed("there is no kernel in it (a function of the calling convention ptx_kernel)"));
     }
+    loadable::name_parameters(&module, &invocation.parameters);
     let machine = loadable::adopt(&module, &processor(architecture)).map_err(|cause| lowering.failed(cause))?;
     device::keep_stray_accesses(&module);
     device::note_locations(&module);

@@ -193,6 +193,8 @@ pub struct Invocation {
     pub system: Vec<String>,
     /// `--warpline-registers`: registers and bytes of spills per thread, as ptxas says.
     pub registers: Option<(u32, u32)>,
+    /// `--warpline-parameters`: what the source calls the kernel's parameters, in their order.
+    pub parameters: Vec<String>,
     /// For [`Action::RunTimeSource`].
     pub run_time: RunTimeSource,
     /// For [`Action::Clang`]: the arguments that ask for it, in clang's words.
@@ -356,6 +358,7 @@ impl Parser {
             device_file: None,
             system: Vec::new(),
             registers: None,
+            parameters: Vec::new(),
             run_time: RunTimeSource::default(),
             clang_only: Vec::new(),
             ignored: Vec::new(),
@@ -533,6 +536,7 @@ impl Parser {
             Meaning::WarplineRegisters => {
                 made.registers = Some(registers(&value).ok_or(UsageError::Registers(value))?);
             }
+            Meaning::WarplineParameters => made.parameters = value.split(',').map(str::to_owned).collect(),
             Meaning::WarplineDump => made.dump = Some(value.into()),
             Meaning::WarplineCautious => made.cautious = true,
             Meaning::WarplineHookedOnly => made.hooked_only = true,

@@ -57,6 +57,7 @@ Warpline's own:
                            runtime asks for where a program uses NVRTC
   --warpline-system=DIR    DIR holds no code of the user's (with --warpline-module)
   --warpline-registers=N,B registers and bytes of spills per thread, as ptxas says (with --warpline-module)
+  --warpline-parameters=NAME,…  what the source calls the kernel's parameters, in their order (with --warpline-module)
   --device=cpu|gpu         the device to build for; gpu carries both, and the program chooses when it starts
   -###                     show what would be done and do nothing
   -v                       show what is done

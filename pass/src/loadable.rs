@@ -39,6 +39,17 @@ pub fn has_kernel(module: &Module<'_>) -> bool {
     module.functions().into_iter().any(|function| !function.is_declaration() && is_kernel(function))
 }
 
+/// Gives the parameters of a module's kernels the names that the source has for them, in their order: front ends write no debug
+/// information about them.
+pub fn name_parameters(module: &Module<'_>, names: &[String]) {
+    for function in module.functions().into_iter().filter(|function| !function.is_declaration() && is_kernel(*function))
+    {
+        for (parameter, name) in function.parameters().into_iter().zip(names) {
+            parameter.set_name(name);
+        }
+    }
+}
+
 /// Gives a module the machine that its front end did not name: `processor` as `sm_80`. Triton sets triple, data layout and
 /// processor only when it generates code.
 ///

@@ -159,6 +159,8 @@ pub enum Meaning {
     WarplineRuntime,
     /// `--warpline-system`.
     WarplineSystem,
+    /// `--warpline-parameters`.
+    WarplineParameters,
     /// `--warpline-registers`.
     WarplineRegisters,
 }
@@ -207,6 +209,7 @@ pub const TABLE: &[Spec] = &[
     both(&["warpline-runtime"], Flag, Meaning::WarplineRuntime),
     both(&["warpline-system"], Value, Meaning::WarplineSystem),
     both(&["warpline-registers"], Value, Meaning::WarplineRegisters),
+    both(&["warpline-parameters"], Value, Meaning::WarplineParameters),
     // What to make.
     nvcc(&["o", "output-file"], Value, Meaning::Output),
     clang(&["o"], JoinedOrSeparate, Meaning::Output),

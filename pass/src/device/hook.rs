@@ -13,7 +13,6 @@ use super::rows::{atomics, hint, operand, parts};
 use super::{bundle, globals};
 use crate::ir::border;
 use crate::ir::deciders;
-use crate::ir::expressions::Walk;
 use crate::ir::machine::architecture;
 use crate::ir::space::number_of;
 use crate::llvm::metadata::{self, LIBRARY};
@@ -45,7 +44,7 @@ pub fn hook(module: &Module<'_>, machine: &Machine, options: &HookOptions) -> Re
         // Hooks may split blocks.
         let blocks = function.blocks();
         let number = numbers[&function];
-        let walk = expressions.walk((function, number), &blocks, layout, &mut table.table.shared);
+        expressions.follow((function, number), &blocks, layout, &mut table.table.shared);
         let in_library = table.table.functions[numbers[&function] as usize].in_library;
         let mut hooker = Hooker {
             table: &mut table,
@@ -53,7 +52,6 @@ pub fn hook(module: &Module<'_>, machine: &Machine, options: &HookOptions) -> Re
             builder: Builder::new(function.types()),
             places: Places::of(function),
             operands: operand::Operands::default(),
-            walk,
             expressions: &mut expressions,
             function: number,
             value: function,
@@ -109,7 +107,6 @@ struct Hooker<'t, 'o, 'c, 'm> {
     builder: Builder<'c>,
     places: Places<'c>,
     operands: operand::Operands<'c>,
-    walk: Option<Walk<'c, 'm>>,
     expressions: &'t mut Expressions<'c>,
     function: u32,
     value: Value<'c>,
@@ -141,10 +138,10 @@ impl<'c> Hooker<'_, '_, 'c, '_> {
                 Some(Opcode::LLVMBr) => self.branch(instruction),
                 Some(Opcode::LLVMSwitch) => self.switch(instruction),
                 Some(Opcode::LLVMCall) => {
-                    self.accesses(instruction, block);
+                    self.accesses(instruction);
                     self.call(instruction);
                 }
-                _ => self.accesses(instruction, block),
+                _ => self.accesses(instruction),
             }
             // The notes have done their work.
             for note in [metadata::LOCATION, metadata::NEAR, LIBRARY] {
@@ -158,7 +155,7 @@ impl<'c> Hooker<'_, '_, 'c, '_> {
         ends_in_branch.then_some(branches as u32)
     }
 
-    fn accesses(&mut self, instruction: Value<'c>, block: Block<'c>) {
+    fn accesses(&mut self, instruction: Value<'c>) {
         let seen = inspect(instruction, self.layout);
         if seen.is_empty() {
             return;
@@ -170,7 +167,7 @@ impl<'c> Hooker<'_, '_, 'c, '_> {
         };
         let approximate = found.is_none_or(|found| found.approximate);
         let in_library = self.in_library || instruction.has_note(LIBRARY);
-        for entry in seen {
+        for (number, entry) in seen.into_iter().enumerate() {
             match entry {
                 Seen::Access(access) => {
                     let site = self.table.table.sites.len();
@@ -193,10 +190,7 @@ impl<'c> Hooker<'_, '_, 'c, '_> {
                         self.table.table.atomics.push(AtomicSite { site: site as u32, kind });
                     }
                     self.operand(site as u32, &access);
-                    if let Some(walk) = &mut self.walk {
-                        let place = (site as u32, block);
-                        self.expressions.add(walk, place, &access, &mut self.table.table.shared);
-                    }
+                    self.expressions.add(instruction, number, site as u32);
                     self.access(instruction, site, access);
                 }
                 Seen::Texture { op, cache, sizes, what } => {

@@ -36,18 +36,22 @@ class _Mixin:
             make = stages[stage]
 
             def made(source, metadata):
-                texts[stage] = make(source, metadata)
-                return texts[stage]
+                result = make(source, metadata)
+                # Later stages change the module of the first one.
+                texts[stage] = result if isinstance(result, str) else str(result)
+                return result
 
             return made
 
-        stages["llir"], stages["ptx"] = keep("llir"), keep("ptx")
+        stages.update({stage: keep(stage) for stage in ("ttir", "llir", "ptx") if stage in stages})
 
         def shared_object(ptx, metadata):
             # A stage that is overridden, or that the source begins with, does not come by here.
             if "llir" not in texts:
                 raise WarplineError("a kernel that begins as PTX cannot run on the CPU device, which takes LLVM IR")
-            return compile_ir(texts["llir"], metadata["name"], self.target.arch, registers(ptx, self.target.arch))
+            resources = registers(ptx, self.target.arch)
+            names = parameter_names(texts.get("ttir", ""), metadata["name"])
+            return compile_ir(texts["llir"], metadata["name"], self.target.arch, resources, names)
 
         stages["cubin"] = shared_object
 
@@ -65,14 +69,27 @@ def _compiler_stamp():
     return hashlib.sha256(f"{path}{stamp.st_size}{stamp.st_mtime_ns}{asked}".encode()).hexdigest()[:16]
 
 
-def compile_ir(text, name, architecture, resources=None):
-    """The shared object of a kernel's LLVM IR."""
+def parameter_names(ttir, kernel):
+    """What the source calls the parameters that a kernel takes, in their order, by the text of Triton's own IR."""
+    header = re.search(rf"tt\.func public @{re.escape(kernel)}\((.*)", ttir)
+    names = []
+    for parameter in re.split(r",\s(?=%)", header[1]) if header else []:
+        place = re.search(r'loc\("([^",]*)"', parameter)
+        name = re.match(r"%([\w.$]+):", parameter)
+        names.append(place[1] if place else name[1] if name else "")
+    return names
+
+
+def compile_ir(text, name, architecture, resources=None, names=()):
+    """The shared object of a kernel's LLVM IR, ``names`` those of its parameters."""
     with tempfile.TemporaryDirectory(prefix="warpline-triton-") as folder:
         source, made = Path(folder, f"{name[:100]}.ll"), Path(folder, "kernel.so")
         source.write_text(text)
         options = [f"--warpline-system={Path(triton.__file__).parent}", f"-arch=sm_{architecture}", "--warpline-hooked-only"]
         if resources:
             options.append(f"--warpline-registers={resources[0]},{resources[1]}")
+        if any(names):
+            options.append(f"--warpline-parameters={','.join(names)}")
         done = _binaries.run("warpline-cc", "--warpline-module", *options, "-o", made, source, check=False)
         if done.returncode != 0:
             raise WarplineError(f"the kernel {name} cannot run on the CPU device: {_cause(done.stderr, source)}")

@@ -2,7 +2,8 @@
 
 use super::hint;
 use super::table::Table;
-use crate::device::accesses::access::{Access, Lanewise};
+use crate::device::accesses::access::{Lanewise, Seen};
+use crate::device::accesses::inspect::inspect;
 use crate::ir::expressions::{Sink, Variables, Walk};
 use crate::ir::globals::device_globals;
 use crate::ir::kernel::is_kernel;
@@ -17,49 +18,55 @@ use warpline_format::site_table::ParameterName;
 pub(in crate::device) struct Addresses<'c> {
     sink: Sink,
     globals: HashMap<Value<'c>, u32>,
+    /// Of the function that is hooked: by instruction and number of the access.
+    found: HashMap<(Value<'c>, usize), AddressExpression>,
 }
 
 impl<'c> Addresses<'c> {
     pub(in crate::device) fn new(module: &Module<'c>) -> Self {
         let globals = device_globals(module).into_iter().zip(0..).collect();
-        Addresses { sink: Sink::default(), globals }
+        Addresses { sink: Sink::default(), globals, found: HashMap::new() }
     }
 
-    /// Follows the values of a kernel. What other functions are given is not known at the launch.
-    pub(in crate::device) fn walk<'m>(
+    /// Follows the addresses of a kernel's accesses. Hooks change its control flow, so it has none yet. What other functions are
+    /// given is not known at the launch.
+    pub(in crate::device) fn follow(
         &mut self,
         (function, number): (Value<'c>, u32),
         blocks: &[Block<'c>],
-        layout: Layout<'m>,
-        shared: &mut Vec<String>,
-    ) -> Option<Walk<'c, 'm>> {
-        if !is_kernel(function) {
-            return None;
-        }
-        let mut named = |variable| hint::number_of(shared, variable);
-        let mut variables = Variables { globals: &self.globals, shared: &mut named };
-        Walk::new(number, blocks.to_vec(), layout, &mut self.sink, &mut variables)
-    }
-
-    /// Adds the address of an access in `block`.
-    pub(in crate::device) fn add(
-        &mut self,
-        walk: &mut Walk<'c, '_>,
-        (site, block): (u32, Block<'c>),
-        access: &Access<'c>,
+        layout: Layout<'_>,
         shared: &mut Vec<String>,
     ) {
-        let followed = matches!(access.space, Space::Global | Space::Shared | Space::Generic);
-        // An access whose lanes each take a part of a fragment has no address of this kind.
-        if !followed || !matches!(access.address.lanewise, Lanewise::Own) {
+        self.found.clear();
+        if !is_kernel(function) {
             return;
         }
         let mut named = |variable| hint::number_of(shared, variable);
         let mut variables = Variables { globals: &self.globals, shared: &mut named };
-        let address = (access.address.value, access.address.offset);
-        let guard = access.guard.map(|guard| (guard.predicate, guard.left, guard.right));
-        if let Some(found) = walk.address(site, block, (address, guard), &mut self.sink, &mut variables) {
-            self.sink.addresses.push(found);
+        let Some(mut walk) = Walk::new(number, blocks.to_vec(), layout, &mut self.sink, &mut variables) else { return };
+        for &block in blocks {
+            for instruction in block.instructions() {
+                for (number, seen) in inspect(instruction, layout).into_iter().enumerate() {
+                    let Seen::Access(access) = seen else { continue };
+                    let followed = matches!(access.space, Space::Global | Space::Shared | Space::Generic);
+                    // An access whose lanes each take a part of a fragment has no address of this kind.
+                    if !followed || !matches!(access.address.lanewise, Lanewise::Own) {
+                        continue;
+                    }
+                    let address = (access.address.value, access.address.offset);
+                    let guard = access.guard.map(|guard| (guard.predicate, guard.left, guard.right));
+                    if let Some(found) = walk.address(block, address, guard, &mut self.sink, &mut variables) {
+                        self.found.insert((instruction, number), found);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Gives a site the address of the access of this number that an instruction makes.
+    pub(in crate::device) fn add(&mut self, instruction: Value<'c>, number: usize, site: u32) {
+        if let Some(found) = self.found.remove(&(instruction, number)) {
+            self.sink.addresses.push(AddressExpression { site, ..found });
         }
     }
 

@@ -20,6 +20,9 @@ const BUDGET: u32 = 200_000;
 /// Values that depend on each other, at most.
 const DEEPEST: u32 = 400;
 
+/// A comparison, not of the code's own.
+pub(crate) type Comparing<'c> = (IntPredicate, Value<'c>, Value<'c>);
+
 /// Expressions of one kernel's values.
 pub(crate) struct Walk<'c, 'm> {
     function: u32,
@@ -66,12 +69,12 @@ impl<'c, 'm> Walk<'c, 'm> {
         Some(walk)
     }
 
-    /// The address of an access that an instruction of `block` makes, in lanes for which its own guard, a comparison, holds.
+    /// The address of an access that an instruction of `block` makes, of no site yet, in lanes for which its own guard, a comparison, holds.
     pub(crate) fn address(
         &mut self,
-        site: u32,
         block: Block<'c>,
-        ((pointer, offset), own): ((Value<'c>, u64), Option<(IntPredicate, Value<'c>, Value<'c>)>),
+        (pointer, offset): (Value<'c>, u64),
+        own: Option<Comparing<'c>>,
         sink: &mut Sink,
         variables: &mut Variables<'_, 'c>,
     ) -> Option<AddressExpression> {
@@ -84,7 +87,7 @@ impl<'c, 'm> Walk<'c, 'm> {
         let guard = sink.and(reached, own);
         let address = guard.map_or(address, |guard| sink.where_holds(address, guard));
         let loops = self.control.around[block].iter().map(|&one| self.laps[one]).collect();
-        Some(AddressExpression { site, address, guard, loops })
+        Some(AddressExpression { site: 0, address, guard, loops })
     }
 
     /// What ends a loop in the iteration in which it holds.
@@ -352,7 +355,7 @@ impl<'c, 'm> Walk<'c, 'm> {
 
     fn comparison(
         &mut self,
-        (predicate, left, right): (IntPredicate, Value<'c>, Value<'c>),
+        (predicate, left, right): Comparing<'c>,
         depth: u32,
         sink: &mut Sink,
         variables: &mut Variables<'_, 'c>,
@@ -545,7 +548,9 @@ impl<'c, 'm> Walk<'c, 'm> {
             let path = member.map(|(path, _)| path).unwrap_or_default();
             (!own.is_empty()).then(|| format!("{own}{path}"))
         });
-        sink.parameters.entry((self.function, parameter, offset, bytes)).or_insert(name);
+        // Code of others than clang may have the name in the IR.
+        let own = || Some(argument.name()).filter(|name| !name.is_empty() && offset == 0);
+        sink.parameters.entry((self.function, parameter, offset, bytes)).or_insert_with(|| name.or_else(own));
         sink.node(bits, false, ExpressionKind::Parameter { parameter, offset })
     }
 
