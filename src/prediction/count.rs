@@ -162,7 +162,7 @@ impl Group<'_> {
                     Ok(form) => known.push((site, Some(form))),
                     Err(lost) => found[site].basis = Basis::Lost(lost),
                 },
-                Value::Computed | Value::Truth(_) => known.push((site, None)),
+                Value::Computed | Value::Cases(_) | Value::Truth(_) => known.push((site, None)),
             }
         }
         if known.is_empty() {

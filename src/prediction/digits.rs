@@ -78,7 +78,7 @@ fn cut(axes: &mut [Axis; 2], addresses: &Addresses, evaluated: &Evaluated) -> bo
     let mut any = false;
     for (id, one) in (0..).zip(&addresses.expressions) {
         let ExpressionKind::Binary(operation, left, right) = one.kind else { continue };
-        let (Value::Computed, Value::Form(form), Value::Form(by)) =
+        let (Value::Computed | Value::Cases(_), Value::Form(form), Value::Form(by)) =
             (evaluated.value(id), evaluated.value(left), evaluated.value(right))
         else {
             continue;

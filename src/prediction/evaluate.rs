@@ -22,6 +22,8 @@ pub enum Value {
     Form(Form),
     /// A condition.
     Truth(Truth),
+    /// A number of one form or another, by conditions of which one holds at each point.
+    Cases(Vec<(Truth, Form)>),
     /// A number that the indices give, but not an affine one.
     Computed,
     /// Not known before it runs.
@@ -160,10 +162,20 @@ fn node(addresses: &Addresses, launch: &Launch, values: &[Value], bounds: &Bound
             return logic(operation, of(left), of(right));
         }
         ExpressionKind::Binary(operation, left, right) => {
-            match binary(operation, of(left), of(right), entry.bits, entry.exact, bounds) {
-                Ok(form) => form,
-                Err(value) => return value,
-            }
+            return pairs(of(left), of(right), bounds, |left, right| {
+                binary(operation, left, right, entry.bits, entry.exact, bounds)
+            });
+        }
+        ExpressionKind::Signed(inner) | ExpressionKind::Unsigned(inner) if let Value::Cases(cases) = of(inner) => {
+            let bits = addresses.expressions[inner as usize].bits;
+            let each = cases.iter().map(|(condition, form)| {
+                let fits = match entry.kind {
+                    ExpressionKind::Signed(_) => entry.bits >= bits || entry.exact,
+                    _ => entry.exact || form.range(bounds).0 >= 0,
+                };
+                fits.then(|| (condition.clone(), Value::Form(form.clone())))
+            });
+            return each.collect::<Option<_>>().map_or(Value::Computed, |each| cases_of(each, bounds));
         }
         ExpressionKind::Signed(inner) => {
             let bits = addresses.expressions[inner as usize].bits;
@@ -215,19 +227,52 @@ fn fitting(form: Form, bits: u8, bounds: &Bounds) -> Value {
     }
 }
 
-fn binary(
-    operation: Binary,
-    left: &Value,
-    right: &Value,
-    bits: u8,
-    exact: bool,
-    bounds: &Bounds,
-) -> Result<Form, Value> {
+/// Values of a quotient that are told apart, at most.
+const MOST_TURNS: i64 = 3;
+/// Cases of a number, at most.
+const MOST_CASES: usize = 8;
+
+/// What `of` makes of two numbers, in each of their cases.
+fn pairs(left: &Value, right: &Value, bounds: &Bounds, of: impl Fn(&Form, &Form) -> Result<Form, Value>) -> Value {
+    let always = || Truth::Known(true);
     let (left, right) = match (left, right) {
-        (Value::Form(left), Value::Form(right)) => (left, right),
-        (Value::Lost(lost), _) | (_, Value::Lost(lost)) => return Err(Value::Lost(*lost)),
-        _ => return Err(Value::Computed),
+        (Value::Form(left), Value::Form(right)) => return of(left, right).map_or_else(|value| value, Value::Form),
+        (Value::Lost(lost), _) | (_, Value::Lost(lost)) => return Value::Lost(*lost),
+        (Value::Form(left), Value::Cases(right)) => (vec![(always(), left.clone())], right.clone()),
+        (Value::Cases(left), Value::Form(right)) => (left.clone(), vec![(always(), right.clone())]),
+        (Value::Cases(left), Value::Cases(right)) => (left.clone(), right.clone()),
+        _ => return Value::Computed,
     };
+    let each = left.iter().flat_map(|one| right.iter().map(move |other| (one, other)));
+    let found = each.map(|((one, left), (other, right))| {
+        let both = Truth::All(vec![one.clone(), other.clone()]).within(bounds);
+        (both, of(left, right).map_or_else(|value| value, Value::Form))
+    });
+    cases_of(found.collect(), bounds)
+}
+
+/// A number by cases that are values themselves.
+fn cases_of(each: Vec<(Truth, Value)>, bounds: &Bounds) -> Value {
+    let mut found: Vec<(Truth, Form)> = Vec::new();
+    for (condition, value) in each.into_iter().filter(|(condition, _)| *condition != Truth::Known(false)) {
+        match value {
+            Value::Form(form) => found.push((condition, form)),
+            Value::Cases(cases) => found.extend(cases.into_iter().filter_map(|(further, form)| {
+                let both = Truth::All(vec![condition.clone(), further]).within(bounds);
+                (both != Truth::Known(false)).then_some((both, form))
+            })),
+            Value::Lost(lost) => return Value::Lost(lost),
+            Value::Truth(_) | Value::Computed => return Value::Computed,
+        }
+    }
+    match found.first() {
+        Some((_, first)) if found.iter().all(|(_, form)| form == first) => Value::Form(first.clone()),
+        Some(_) if found.len() <= MOST_CASES => Value::Cases(found),
+        _ => Value::Computed,
+    }
+}
+
+fn binary(operation: Binary, left: &Form, right: &Form, bits: u8, exact: bool, bounds: &Bounds) -> Result<Form, Value> {
     let numbers = (left.as_number(), right.as_number());
     if let (Some(one), Some(two)) = numbers {
         return combine(operation, one, two, bits).map(Form::number).ok_or(Value::Lost(Lost::Range));
@@ -242,10 +287,10 @@ fn binary(
         (Binary::And, (_, Some(mask))) if low >= 0 => return masked(left, mask, bounds),
         (Binary::Or | Binary::Xor, _) => Some(joined(left, right, bounds).ok_or(Value::Computed)?),
         (Binary::UnsignedRemainder | Binary::SignedRemainder, (_, Some(by))) if low >= 0 && by > 0 => {
-            return remainder(left, by, bounds);
+            return remainder(left, by, bounds).map_err(|value| by_quotient(left, by, bounds, true).unwrap_or(value));
         }
         (Binary::UnsignedQuotient | Binary::SignedQuotient, (_, Some(by))) if low >= 0 && by > 0 => {
-            return quotient(left, by, bounds);
+            return quotient(left, by, bounds).map_err(|value| by_quotient(left, by, bounds, false).unwrap_or(value));
         }
         (Binary::UnsignedShiftRight | Binary::SignedShiftRight, (_, Some(by))) if low >= 0 && (0..63).contains(&by) => {
             return quotient(left, 1 << by, bounds);
@@ -281,6 +326,22 @@ fn remainder(form: &Form, by: i64, bounds: &Bounds) -> Result<Form, Value> {
     form.plus(&quotient(form, by, bounds)?, -by).ok_or(Value::Lost(Lost::Range))
 }
 
+/// A remainder or quotient by the few values that the quotient has, as of `(x + 1) % n`, which begins again once.
+fn by_quotient(form: &Form, by: i64, bounds: &Bounds, remainder: bool) -> Option<Value> {
+    let (low, high) = form.range(bounds);
+    let (first, last) = (i64::try_from(low / i128::from(by)).ok()?, i64::try_from(high / i128::from(by)).ok()?);
+    if last - first >= MOST_TURNS {
+        return None;
+    }
+    let each = (first..=last).map(|quotient| {
+        let rest = form.plus(&Form::number(quotient), -by)?;
+        let below = Form::number(by - 1).plus(&rest, -1)?;
+        let condition = Truth::All(vec![Truth::AtLeast(rest.clone()), Truth::AtLeast(below)]).within(bounds);
+        Some((condition, if remainder { rest } else { Form::number(quotient) }))
+    });
+    Some(Value::Cases(each.collect::<Option<_>>()?))
+}
+
 /// Bits of a number that is not negative: those of a mask without a gap, or all but the lowest ones.
 fn masked(form: &Form, mask: i64, bounds: &Bounds) -> Result<Form, Value> {
     let lowest = 1i64.checked_shl(mask.trailing_zeros()).filter(|&lowest| lowest > 0).ok_or(Value::Computed)?;
@@ -314,7 +375,11 @@ fn least(left: &Form, right: &Form, operation: Binary, bounds: &Bounds, greatest
     match distance.range(bounds) {
         (low, _) if low >= 0 => Ok(if greatest { right } else { left }.clone()),
         (_, high) if high <= 0 => Ok(if greatest { left } else { right }.clone()),
-        _ => Err(Value::Computed),
+        _ => {
+            let (above, below) = if greatest { (right, left) } else { (left, right) };
+            let rises = Truth::AtLeast(distance);
+            Err(Value::Cases(vec![(rises.clone(), above.clone()), (rises.opposite(), below.clone())]))
+        }
     }
 }
 
@@ -344,9 +409,27 @@ fn logic(operation: Binary, left: &Value, right: &Value) -> Value {
 }
 
 fn comparing(comparison: Comparison, left: &Value, right: &Value, bits: u8, bounds: &Bounds) -> Value {
+    let cases = |value: &Value| match value {
+        Value::Form(form) => vec![(Truth::Known(true), form.clone())],
+        Value::Cases(cases) => cases.clone(),
+        _ => Vec::new(),
+    };
     let (left, right) = match (left, right) {
         (Value::Form(left), Value::Form(right)) => (left, right),
         (Value::Lost(lost), _) | (_, Value::Lost(lost)) => return Value::Lost(*lost),
+        (Value::Cases(_), Value::Form(_) | Value::Cases(_)) | (Value::Form(_), Value::Cases(_)) => {
+            let mut any = Vec::new();
+            for (one, left) in cases(left) {
+                for (other, right) in cases(right) {
+                    let (left, right) = (Value::Form(left.clone()), Value::Form(right));
+                    match comparing(comparison, &left, &right, bits, bounds) {
+                        Value::Truth(truth) => any.push(Truth::All(vec![one.clone(), other, truth])),
+                        value => return value,
+                    }
+                }
+            }
+            return Value::Truth(Truth::Any(any).within(bounds));
+        }
         (Value::Truth(Truth::Known(one)), Value::Truth(Truth::Known(two))) => {
             let holds = super::interpret::compare(comparison, -i64::from(*one), -i64::from(*two), 1);
             return Value::Truth(Truth::Known(holds));
@@ -417,6 +500,10 @@ fn choice(condition: &Value, one: &Value, other: &Value, bounds: &Bounds) -> Val
                 }
                 (Value::Lost(lost), _) | (_, Value::Lost(lost)) => Value::Lost(*lost),
                 (Value::Form(one), Value::Form(form)) if equal_where(truth, one, form, bounds) => other.clone(),
+                (Value::Form(_) | Value::Cases(_), Value::Form(_) | Value::Cases(_)) => {
+                    let sides = [(truth.clone(), one.clone()), (truth.clone().opposite(), other.clone())];
+                    cases_of(sides.to_vec(), bounds)
+                }
                 _ => Value::Computed,
             },
         },
@@ -521,4 +608,82 @@ fn latest_end(truth: &Truth, index: usize, bounds: &Bounds) -> Option<(i64, bool
         }
     }
     None
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use proptest::prelude::*;
+    use warpline_format::expression::Expression;
+
+    use super::*;
+    use crate::prediction::interpret::Interpreter;
+
+    /// Operations and the operands they take, as steps back among what there is.
+    fn steps() -> impl Strategy<Value = Vec<(u8, usize, usize, i64)>> {
+        prop::collection::vec((0u8..10, 0usize..6, 0usize..6, -9i64..40), 1..9)
+    }
+
+    /// Expressions over `threadIdx.x`, `blockIdx.x` and numbers, each made of earlier ones.
+    fn code(steps: &[(u8, usize, usize, i64)]) -> Vec<Expression> {
+        let mut all: Vec<Expression> = Vec::new();
+        let mut node = |bits, kind| {
+            all.push(Expression { bits, exact: false, kind });
+            all.len() as ExpressionId - 1
+        };
+        let mut numbers = vec![node(32, ExpressionKind::Thread(0)), node(32, ExpressionKind::Block(0))];
+        for &(operation, one, other, number) in steps {
+            let back = |by: usize| numbers[numbers.len() - 1 - by % numbers.len()];
+            let (one, other) = (back(one), back(other));
+            let number = node(32, ExpressionKind::Constant(number));
+            let by = node(32, ExpressionKind::Constant(8));
+            let holds = node(1, ExpressionKind::Compare(Comparison::SignedLess, one, number));
+            numbers.push(match operation {
+                0 => node(32, ExpressionKind::Binary(Binary::Sum, one, other)),
+                1 => node(32, ExpressionKind::Binary(Binary::Difference, one, other)),
+                2 => node(32, ExpressionKind::Binary(Binary::Product, one, number)),
+                3 => node(32, ExpressionKind::Binary(Binary::SignedLeast, one, number)),
+                4 => node(32, ExpressionKind::Binary(Binary::SignedGreatest, one, other)),
+                5 => node(32, ExpressionKind::Choice(holds, one, other)),
+                6 => node(32, ExpressionKind::Binary(Binary::SignedRemainder, one, by)),
+                7 => node(32, ExpressionKind::Binary(Binary::UnsignedQuotient, one, by)),
+                8 => node(32, ExpressionKind::Binary(Binary::And, one, number)),
+                _ => node(32, ExpressionKind::Binary(Binary::Or, one, number)),
+            });
+        }
+        all
+    }
+
+    proptest! {
+        /// What is a form, a condition or has cases is at each point what the interpreter says.
+        #[test]
+        fn values_are_those_of_the_interpreter(steps in steps(), block in 1u32..40, grid in 1u32..5) {
+            let launch = Launch::new([block, 1, 1], [grid, 1, 1], BTreeMap::new());
+            let addresses = Addresses { expressions: code(&steps), ..Addresses::default() };
+            let evaluated = Evaluated::new(&addresses, &launch);
+            let all = 0..addresses.expressions.len() as ExpressionId;
+            let mut interpreter = Interpreter::new(&addresses, &launch, all.clone());
+            for linear in 0..launch.blocks() {
+                for number in 0..launch.threads() {
+                    let at: Vec<i64> = launch.thread(number).into_iter().chain(launch.place(linear)).collect();
+                    interpreter.set(&at);
+                    let here = Bounds(at.iter().map(|&at| (at, at)).collect());
+                    for id in all.clone() {
+                        let want = interpreter.value(id);
+                        match evaluated.value(id) {
+                            Value::Form(form) => prop_assert_eq!(Some(form.range(&here).0 as i64), want),
+                            Value::Truth(truth) => prop_assert_eq!(truth.over(&here).map(|holds| -i64::from(holds)), want),
+                            Value::Cases(cases) => {
+                                let holding: Vec<_> = cases.iter().filter(|(case, _)| case.over(&here) == Some(true)).collect();
+                                prop_assert_eq!(holding.len(), 1, "{:?}", cases);
+                                prop_assert_eq!(Some(holding[0].1.range(&here).0 as i64), want);
+                            }
+                            Value::Computed | Value::Lost(_) => {}
+                        }
+                    }
+                }
+            }
+        }
+    }
 }

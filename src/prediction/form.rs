@@ -226,6 +226,57 @@ impl Truth {
         }
     }
 
+    /// Conditions without [`Truth::Any`] of which one holds where this does, two at no point; `None` where that takes more than
+    /// `most`, or nothing says that they exclude each other.
+    pub fn alternatives(&self, most: usize) -> Option<Vec<Truth>> {
+        match self {
+            Truth::All(parts) => {
+                let mut found = vec![Vec::new()];
+                for part in parts {
+                    let further = part.alternatives(most)?;
+                    let each = found.iter().flat_map(|before: &Vec<Truth>| {
+                        further.iter().map(move |part| before.iter().chain([part]).cloned().collect())
+                    });
+                    found = each.collect();
+                    if found.len() > most {
+                        return None;
+                    }
+                }
+                Some(found.into_iter().map(|parts| one_of(parts, Truth::All)).collect())
+            }
+            Truth::Any(parts) => {
+                let mut found = Vec::new();
+                for (number, part) in parts.iter().enumerate() {
+                    let before = parts[..number].iter().filter(|before| !before.excludes(part));
+                    let not: Vec<Truth> = before.map(|before| before.clone().opposite()).collect();
+                    if not.iter().any(|not| !matches!(not, Truth::AtLeast(_) | Truth::Zero(_) | Truth::Not(_))) {
+                        return None;
+                    }
+                    found.extend(Truth::All(not.into_iter().chain([part.clone()]).collect()).alternatives(most)?);
+                    if found.len() > most {
+                        return None;
+                    }
+                }
+                Some(found)
+            }
+            simple => Some(vec![simple.clone()]),
+        }
+    }
+
+    /// Whether one says the opposite of what the other says among other things, so that both hold nowhere.
+    fn excludes(&self, other: &Truth) -> bool {
+        fn parts(truth: &Truth) -> &[Truth] {
+            match truth {
+                Truth::All(parts) => parts,
+                one => std::slice::from_ref(one),
+            }
+        }
+        parts(self).iter().any(|one| {
+            let opposite = one.clone().opposite();
+            parts(other).contains(&opposite)
+        })
+    }
+
     /// Calls `visit` for each form in it.
     pub fn forms<'a>(&'a self, visit: &mut dyn FnMut(&'a Form)) {
         match self {
@@ -302,6 +353,7 @@ mod tests {
         fn decisions_hold_everywhere(truth in truth(), low in prop::collection::vec(-3i64..3, 3)) {
             let bounds = Bounds(low.iter().map(|&low| (low, low + 2)).collect());
             let (decided, left) = (truth.over(&bounds), truth.within(&bounds));
+            let alternatives = truth.alternatives(8);
             for point in 0..27i64 {
                 let at: Vec<i64> = [point % 3, point / 3 % 3, point / 9].iter().zip(&low).map(|(by, low)| low + by).collect();
                 let here = Bounds(at.iter().map(|&at| (at, at)).collect());
@@ -309,6 +361,9 @@ mod tests {
                 prop_assert!(decided.is_none_or(|decided| decided == value));
                 prop_assert_eq!(left.over(&here), Some(value));
                 prop_assert_eq!(truth.clone().opposite().over(&here), Some(!value));
+                // Of alternatives one holds where the condition does.
+                let holding = |all: &Vec<Truth>| all.iter().filter(|one| one.over(&here) == Some(true)).count();
+                prop_assert!(alternatives.as_ref().is_none_or(|all| holding(all) == usize::from(value)));
             }
         }
     }

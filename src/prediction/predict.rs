@@ -9,7 +9,7 @@ use warpline_format::occupancy::{Kernel, Stated};
 use super::count::{Basis, condition, count, settled};
 use super::digits::taken_apart;
 use super::evaluate::{Evaluated, Lost, Value};
-use super::form::{Truth, block, counter};
+use super::form::{Form, Truth, block, counter};
 use super::launch::Launch;
 use super::request::{Costs, Requests};
 use super::subject::Subject;
@@ -23,6 +23,8 @@ use crate::profile::{Work, of_work};
 
 /// Share of a level-2 cache of two parts that copies take, beside what they are copies of (fitted, see `curves`).
 const COPIED: f64 = 0.75;
+/// Conditions that a case of an access is taken apart into, at most.
+const MOST_ALTERNATIVES: usize = 8;
 /// Share of the requested sectors of which something has to be known.
 const LEAST_KNOWN: f64 = 0.01;
 
@@ -173,11 +175,17 @@ fn of_forms(
             continue;
         }
         match footprint(subject, launch, evaluated, number) {
-            Some((form, condition, unsure)) => {
+            Some((cases, unsure)) => {
                 rough |= unsure;
+                let each = cases.into_iter().flat_map(|(condition, form)| {
+                    let apart = condition.alternatives(MOST_ALTERNATIVES).unwrap_or_else(|| vec![condition]);
+                    apart.into_iter().map(move |condition| (condition, form.clone()))
+                });
+                let cases: Vec<(Truth, Form)> = each.collect();
                 *(if loads { &mut sums.known.loaded } else { &mut sums.known.stored }) += site.requests.sectors;
                 sums.known.lines += site.requests.lines;
-                accesses.push(Affine {
+                let sectors = site.requests.sectors / cases.len() as f64;
+                accesses.extend(cases.into_iter().map(|(condition, form)| Affine {
                     form,
                     condition,
                     bytes: subject.accesses[number].bytes,
@@ -186,8 +194,8 @@ fn of_forms(
                     stores,
                     atomic: op == "atomic",
                     counters: subject.addresses.sites[number].loops.iter().map(|&lap| counter(lap)).collect(),
-                    sectors: site.requests.sectors,
-                });
+                    sectors,
+                }));
             }
             None => {
                 rough = true;
@@ -332,19 +340,28 @@ impl Sums {
     }
 }
 
-/// The affine form of a site's address and where it holds; in doubt that of the launch's inner blocks.
+/// The affine forms of a site's address and where each holds; in doubt that of the launch's inner blocks, which it says.
 fn footprint(
     subject: &Subject<'_>,
     launch: &Launch,
     evaluated: &Evaluated,
     number: usize,
-) -> Option<(super::form::Form, Truth, bool)> {
+) -> Option<(Vec<(Truth, Form)>, bool)> {
     let site = &subject.addresses.sites[number];
+    let settle = |form: &Form| settled(subject.addresses, evaluated, form, site).ok();
     let condition = condition(subject.addresses, evaluated, site).ok()?;
     let unsure = condition.is_none();
     let condition = condition.unwrap_or(Truth::Known(true));
-    if let Value::Form(form) = evaluated.value(site.address) {
-        return Some((settled(subject.addresses, evaluated, form, site).ok()?, condition, unsure));
+    match evaluated.value(site.address) {
+        Value::Form(form) => return Some((vec![(condition, settle(form)?)], unsure)),
+        Value::Cases(cases) => {
+            let each = cases.iter().map(|(case, form)| {
+                let both = Truth::All(vec![condition.clone(), case.map(&settle)?]);
+                Some((both.within(&evaluated.bounds), settle(form)?))
+            });
+            return Some((each.collect::<Option<_>>()?, unsure));
+        }
+        _ => {}
     }
     let mut inner = evaluated.bounds.clone();
     for axis in 0..3 {
@@ -354,7 +371,7 @@ fn footprint(
         }
     }
     match Evaluated::within(subject.addresses, launch, &inner, site.address) {
-        Value::Form(form) => Some((settled(subject.addresses, evaluated, &form, site).ok()?, condition, true)),
+        Value::Form(form) => Some((vec![(condition, settle(&form)?)], true)),
         _ => None,
     }
 }

@@ -20,6 +20,8 @@ use crate::prediction::launch::Launch;
 const WORD: i64 = 4;
 /// The share of stored sectors that are not stored whole below which they are taken for the ends of rows.
 const EDGES: f64 = 0.02;
+/// Footprints over what is loaded from where on they are not believed.
+const MUCH: f64 = 1.25;
 /// A share that does not matter.
 const LITTLE: f64 = 1e-6;
 /// Blocks whose L1 is looked at.
@@ -113,7 +115,8 @@ impl Flow<'_> {
     fn first_level(&self, requested: Requested, found: &mut Traffic) -> Counted {
         let Requested { loaded, lines, .. } = requested;
         let kinds = Kinds::new(self);
-        let distinct = kinds.distinct;
+        // Where a condition is not known, a footprint has more than its requests ask for.
+        let distinct = kinds.distinct.min(loaded);
         found.rough |= kinds.rough;
         let blocks = self.launch.blocks() as f64;
         found.block_load_sectors = distinct / blocks;
@@ -237,6 +240,10 @@ impl Flow<'_> {
             found.rough |= found_here.rough;
         }
         found.l2_reuse_oversubscription = if reused.0 > 0.0 { reused.1 / reused.0 } else { 0.0 };
+        // Footprints far above what is loaded are those of conditions that are not known.
+        if distinct > MUCH * found.l2_loads {
+            found.dram_loads *= found.l2_loads / distinct;
+        }
         found.dram_loads += (found.l2_loads - distinct).max(0.0) * again;
     }
 
