@@ -177,6 +177,7 @@ fn of_forms(
         match footprint(subject, launch, evaluated, number) {
             Some((cases, unsure)) => {
                 rough |= unsure;
+                sums.known.unsure |= unsure;
                 let each = cases.into_iter().flat_map(|(condition, form)| {
                     let apart = condition.alternatives(MOST_ALTERNATIVES).unwrap_or_else(|| vec![condition]);
                     apart.into_iter().map(move |condition| (condition, form.clone()))

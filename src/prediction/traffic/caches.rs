@@ -20,8 +20,6 @@ use crate::prediction::launch::Launch;
 const WORD: i64 = 4;
 /// The share of stored sectors that are not stored whole below which they are taken for the ends of rows.
 const EDGES: f64 = 0.02;
-/// Footprints over what is loaded from where on they are not believed.
-const MUCH: f64 = 1.25;
 /// A share that does not matter.
 const LITTLE: f64 = 1e-6;
 /// Blocks whose L1 is looked at.
@@ -44,6 +42,8 @@ pub struct Requested {
     pub stored: f64,
     /// Lines of all.
     pub lines: f64,
+    /// Some of them are made under a condition that is not known: their footprints are those of all threads.
+    pub unsure: bool,
 }
 
 /// A model's caches.
@@ -106,7 +106,7 @@ pub fn traffic(
     let flow = Flow { accesses, footprints, launch, bounds, capacity, hierarchy: levels.hierarchy };
     let mut found = Traffic { l2_stores: 32.0 * requested.stored, ..Traffic::default() };
     let counted = flow.first_level(requested, &mut found);
-    flow.second_level(counted, &mut found);
+    flow.second_level(counted, requested.unsure, &mut found);
     found
 }
 
@@ -116,7 +116,7 @@ impl Flow<'_> {
         let Requested { loaded, lines, .. } = requested;
         let kinds = Kinds::new(self);
         // Where a condition is not known, a footprint has more than its requests ask for.
-        let distinct = kinds.distinct.min(loaded);
+        let distinct = if requested.unsure { kinds.distinct.min(loaded) } else { kinds.distinct };
         found.rough |= kinds.rough;
         let blocks = self.launch.blocks() as f64;
         found.block_load_sectors = distinct / blocks;
@@ -196,7 +196,7 @@ impl Flow<'_> {
         (1..=count).map(move |number| ((golden(number) * blocks as f64) as u64).min(blocks - 1))
     }
 
-    fn second_level(&self, counted: Counted, found: &mut Traffic) {
+    fn second_level(&self, counted: Counted, unsure: bool, found: &mut Traffic) {
         let blocks = self.launch.blocks();
         let wave = (self.capacity.sms * self.capacity.resident).max(1);
         let waves = blocks.div_ceil(wave);
@@ -240,8 +240,7 @@ impl Flow<'_> {
             found.rough |= found_here.rough;
         }
         found.l2_reuse_oversubscription = if reused.0 > 0.0 { reused.1 / reused.0 } else { 0.0 };
-        // Footprints far above what is loaded are those of conditions that are not known.
-        if distinct > MUCH * found.l2_loads {
+        if unsure && distinct > found.l2_loads {
             found.dram_loads *= found.l2_loads / distinct;
         }
         found.dram_loads += (found.l2_loads - distinct).max(0.0) * again;
