@@ -230,6 +230,7 @@ impl Truth {
     /// `most`, or nothing says that they exclude each other.
     pub fn alternatives(&self, most: usize) -> Option<Vec<Truth>> {
         match self {
+            whole if !whole.has_any() => Some(vec![whole.clone()]),
             Truth::All(parts) => {
                 let mut found = vec![Vec::new()];
                 for part in parts {
@@ -260,6 +261,14 @@ impl Truth {
                 Some(found)
             }
             simple => Some(vec![simple.clone()]),
+        }
+    }
+
+    fn has_any(&self) -> bool {
+        match self {
+            Truth::Any(_) => true,
+            Truth::All(parts) => parts.iter().any(Truth::has_any),
+            _ => false,
         }
     }
 

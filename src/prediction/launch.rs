@@ -49,15 +49,13 @@ impl Launch {
     pub fn thread(&self, number: u32) -> [i64; THREADS] {
         let mut found = [0; THREADS];
         let mut rest = number;
-        for (index, (at, &size)) in found.iter_mut().zip(&self.indices).enumerate() {
-            // What the last one that is used has no room for lies in no thread.
-            if self.indices[index + 1..].iter().all(|&size| size == 1) {
-                *at = i64::from(rest);
-                break;
-            }
+        // What the last one that is used has no room for lies in no thread.
+        let last = self.indices.iter().rposition(|&size| size > 1).unwrap_or(0);
+        for (at, &size) in found.iter_mut().zip(&self.indices[..last]) {
             *at = i64::from(rest % size);
             rest /= size;
         }
+        found[last] = i64::from(rest);
         found
     }
 }
