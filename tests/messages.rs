@@ -81,6 +81,10 @@ fn a_missing_gpu_is_told_once() {
     // A program that is not ours is still told apart.
     let outcome = said(&folder, &["run", "--device", "gpu", "-o", "p.wlprof", "--", "sh", "-c", "exit 0"]);
     assert!(outcome.stderr.contains("sent nothing"), "{}", outcome.describe());
+    // One that failed before it used the GPU is not blamed on its build alone.
+    let outcome = said(&folder, &["run", "-o", "p.wlprof", "--", "sh", "-c", "exit 3"]);
+    assert_eq!(outcome.status.code(), Some(3), "{}", outcome.describe());
+    assert!(outcome.stderr.contains("ended with exit code 3 and sent nothing"), "{}", outcome.describe());
 }
 
 #[test]

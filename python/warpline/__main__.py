@@ -10,6 +10,15 @@ from pathlib import Path
 
 from ._binaries import find
 
+#: Commands that only this package has.
+_HERE = """Of the Python package:
+  python -m warpline run [OPTIONS] SCRIPT [ARGUMENTS]   profile a Python program's kernels (also -m MODULE)
+  python -m warpline query DIR SQL                      ask a dataset, with DuckDB
+  python -m warpline cluster COMMAND                    merge, sim, predict, diff, export: many profiles or traces at once, with Dask
+
+All other commands are those of `warpline`:
+"""
+
 #: Options of ``warpline run`` that take no value.
 _FLAGS = {"--children", "--interleave", "--help", "-h"}
 
@@ -51,6 +60,8 @@ def main():
         from ._query import main as query
 
         sys.exit(query(sys.argv[2:]))
+    if sys.argv[1:2] in (["--help"], ["-h"], []):
+        print(_HERE, flush=True)
     path = str(find("warpline"))
     os.execv(path, [path, *sys.argv[1:]])
 

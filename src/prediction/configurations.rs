@@ -88,13 +88,13 @@ pub fn followed<'a>(subject: &Subject<'a>, fold: [u32; 3]) -> [Option<Followed<'
     let evaluated = Evaluated::new(subject.addresses, &larger);
     let apart = taken_apart(subject.addresses, &larger, &evaluated);
     let (addresses, evaluated) = match &apart {
-        Some((addresses, larger)) => (addresses, Evaluated::new(addresses, larger)),
-        None => (subject.addresses, evaluated),
+        Some(apart) => (&apart.addresses, &apart.evaluated),
+        None => (subject.addresses, &evaluated),
     };
     // By axis: the indices of a block, and how many of all are gone over.
     let mut needed: [BTreeMap<i64, i64>; 3] = Default::default();
     for site in &addresses.sites {
-        let Ok(Some(truth)) = condition(addresses, &evaluated, site) else { continue };
+        let Ok(Some(truth)) = condition(addresses, evaluated, site) else { continue };
         truth.forms(&mut |form| {
             for (axis, needed) in needed.iter_mut().enumerate() {
                 let of_block = -form.factor(block(axis));

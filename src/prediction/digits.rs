@@ -54,8 +54,18 @@ struct Axis {
     cuts: Option<Cuts>,
 }
 
-/// A kernel's addresses and launch with the numbers of threads and blocks taken apart, where more is affine then.
-pub fn taken_apart(addresses: &Addresses, launch: &Launch, evaluated: &Evaluated) -> Option<(Addresses, Launch)> {
+/// A kernel's addresses and launch with the numbers of threads and blocks taken apart.
+pub struct Apart {
+    /// The code that puts the numbers together.
+    pub addresses: Addresses,
+    /// The launch whose indices the digits are.
+    pub launch: Launch,
+    /// The values of these addresses in this launch.
+    pub evaluated: Evaluated,
+}
+
+/// Takes numbers of threads and blocks apart, where more is affine then.
+pub fn taken_apart(addresses: &Addresses, launch: &Launch, evaluated: &Evaluated) -> Option<Apart> {
     let free = |sizes: [u32; 3]| (sizes[1..] == [1, 1]).then(Cuts::default);
     let mut axes = [
         Axis { index: thread, most: THREADS, cuts: free(launch.block) },
@@ -68,7 +78,7 @@ pub fn taken_apart(addresses: &Addresses, launch: &Launch, evaluated: &Evaluated
         let (apart, shape) = rewritten(addresses, launch, &axes);
         let evaluated = Evaluated::new(&apart, &shape);
         if !cut(&mut axes, &apart, &evaluated) {
-            return Some((apart, shape));
+            return Some(Apart { addresses: apart, launch: shape, evaluated });
         }
     }
 }
@@ -229,7 +239,7 @@ mod tests {
         Launch::new([block, 1, 1], [grid, 1, 1], Default::default())
     }
 
-    fn apart(code: Code, launch: &Launch) -> (Addresses, Option<(Addresses, Launch)>) {
+    fn apart(code: Code, launch: &Launch) -> (Addresses, Option<Apart>) {
         let address = code.0.len() as ExpressionId - 1;
         let sites = vec![AddressExpression { site: 0, address, guard: None, loops: Vec::new() }];
         let addresses = Addresses { expressions: code.0, sites, ..Addresses::default() };
@@ -252,9 +262,8 @@ mod tests {
         found
     }
 
-    fn is_form(apart: &(Addresses, Launch)) -> Option<Form> {
-        let (addresses, launch) = apart;
-        match Evaluated::new(addresses, launch).value(addresses.sites[0].address) {
+    fn is_form(apart: &Apart) -> Option<Form> {
+        match apart.evaluated.value(apart.addresses.sites[0].address) {
             Value::Form(form) => Some(form.clone()),
             _ => None,
         }
@@ -277,10 +286,10 @@ mod tests {
         let launch = launch(128, 3);
         let (addresses, found) = apart(code, &launch);
         let found = found.expect("the number is divided by 4");
-        assert_eq!(found.1.indices, [4, 32, 1, 1, 1, 1]);
-        assert_eq!(found.1.grid, [3, 1, 1]);
+        assert_eq!(found.launch.indices, [4, 32, 1, 1, 1, 1]);
+        assert_eq!(found.launch.grid, [3, 1, 1]);
         assert_eq!(is_form(&found).expect("affine").terms, [(thread(0), 16), (thread(1), 1032)]);
-        assert_eq!(values(&addresses, &launch), values(&found.0, &found.1));
+        assert_eq!(values(&addresses, &launch), values(&found.addresses, &found.launch));
     }
 
     #[test]
@@ -306,9 +315,9 @@ mod tests {
         let launch = launch(256, 15);
         let (addresses, found) = apart(code, &launch);
         let found = found.expect("both are divided");
-        assert_eq!((found.1.indices, found.1.grid), ([8, 4, 2, 4, 1, 1], [5, 3, 1]));
+        assert_eq!((found.launch.indices, found.launch.grid), ([8, 4, 2, 4, 1, 1], [5, 3, 1]));
         assert_eq!(is_form(&found).expect("affine").terms.len(), 6);
-        assert_eq!(values(&addresses, &launch), values(&found.0, &found.1));
+        assert_eq!(values(&addresses, &launch), values(&found.addresses, &found.launch));
     }
 
     #[test]

@@ -123,11 +123,11 @@ pub enum Refusal {
 /// [`Refusal`].
 pub fn predict(subject: &Subject<'_>, launch: &Launch, model: &Model<'_>) -> Result<Prediction, Refusal> {
     let evaluated = Evaluated::new(subject.addresses, launch);
-    let Some((addresses, apart)) = taken_apart(subject.addresses, launch, &evaluated) else {
+    let Some(apart) = taken_apart(subject.addresses, launch, &evaluated) else {
         return of_forms(subject, launch, &evaluated, model);
     };
-    let subject = Subject { addresses: &addresses, ..subject.clone() };
-    let found = of_forms(&subject, &apart, &Evaluated::new(&addresses, &apart), model)?;
+    let subject = Subject { addresses: &apart.addresses, ..subject.clone() };
+    let found = of_forms(&subject, &apart.launch, &apart.evaluated, model)?;
     Ok(Prediction { grid: launch.grid, ..found })
 }
 

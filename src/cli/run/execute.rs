@@ -48,7 +48,7 @@ pub(in crate::cli) fn execute(arguments: &RunArguments) -> Result<u8, Failure> {
     let outcome = run(&plan)?;
     let Some(profile) = &outcome.profile else {
         if !outcome.declined {
-            crate::cli::output::say(format_args!("{}", not_instrumented(&plan)));
+            crate::cli::output::say(format_args!("{}", not_instrumented(&plan, outcome.code)));
         }
         // A program's own failure is what its caller has to see first.
         return Ok(if outcome.code == 0 { exit_code::RUN_NOT_PROFILED } else { outcome.code });

@@ -1,5 +1,7 @@
 //! What `run` says when the program has ended.
 
+use std::path::Path;
+
 use super::plan::Plan;
 use crate::profile::Profile;
 use crate::ranks;
@@ -21,12 +23,20 @@ pub(super) fn other_processes(refused: u32, children: bool) -> Option<String> {
     })
 }
 
-pub(super) fn not_instrumented(plan: &Plan) -> String {
-    format!(
-        "{} sent nothing: it was not built with `warpline cc`, never reached the CUDA runtime, or said why it cannot; no \
-         profile is written",
-        plan.program.to_string_lossy()
-    )
+/// Why there may be nothing to profile of a program that ended with `code`.
+pub(super) fn not_instrumented(plan: &Plan, code: u8) -> String {
+    let python = Path::new(&plan.program).file_name().is_some_and(|name| name.to_string_lossy().starts_with("python"));
+    let built = match python {
+        true => "launched no kernel that Warpline compiles (of Triton or NVRTC)",
+        false => "was not built with `warpline cc`, never reached the CUDA runtime, or said why it cannot",
+    };
+    let program = plan.program.to_string_lossy();
+    match code {
+        0 => format!("{program} sent nothing: it {built}; no profile is written"),
+        _ => format!(
+            "{program} ended with exit code {code} and sent nothing: it failed before its first kernel, or {built}; no profile is written"
+        ),
+    }
 }
 
 /// One line for the user, and the command that shows more.

@@ -9,7 +9,6 @@ use crate::profile::model::{Kernel, LevelMetrics};
 use crate::report::words::figures::{count, memory, percent, ratio, seconds};
 use crate::report::words::names;
 use crate::report::words::style::Style;
-use crate::report::words::wrap::cut;
 
 /// Columns before the name, and of the share, for which narrow terminals have no room.
 const BEFORE_NAME: usize = 73;
@@ -65,7 +64,7 @@ pub(super) fn write(out: &mut String, profile: &Profile, style: Style, top: usiz
             hits(&sum.l1),
             hits(&sum.l2),
             count(kernel.recorded_launches()),
-            style.strong(&cut(&names::label(profile, kernel), room)),
+            style.strong(&names::label_within(profile, kernel, room)),
         );
     }
     more(out, rows.len(), top, "kernels", style);

@@ -7,6 +7,7 @@ use crate::profile::model::Kernel;
 use crate::profile::{Profile, library_call};
 
 use super::places;
+use super::wrap::cut;
 
 pub(crate) use crate::profile::plain_name;
 
@@ -35,6 +36,12 @@ pub fn label(profile: &Profile, kernel: &Kernel) -> String {
         let shown = short(plain);
         let alike = |other: &&Kernel| short(plain_name(&other.name)) == shown;
         if others().any(|other| alike(&other)) {
+            let told = |kernel| differing(profile, kernel).filter(|told| !is_long(told));
+            if let Some(own) = told(kernel)
+                && !others().any(|other| told(other).as_ref() == Some(&own))
+            {
+                return own;
+            }
             let before = profile.kernels.iter().filter(alike).position(|other| other.id == kernel.id).unwrap_or(0);
             return format!("{shown} #{}", before + 1);
         }
@@ -48,6 +55,26 @@ pub fn label(profile: &Profile, kernel: &Kernel) -> String {
     } else {
         format!("{} ({})", plain, places::at(&kernel.file, kernel.line))
     }
+}
+
+/// A kernel's label in at most so many characters. What it is told apart by comes first where not all fits.
+pub fn label_within(profile: &Profile, kernel: &Kernel, most: usize) -> String {
+    let whole = label(profile, kernel);
+    let fits = whole.chars().count() <= most;
+    let told = if fits || library_label(kernel).is_some() { None } else { differing(profile, kernel) };
+    cut(&told.unwrap_or(whole), most)
+}
+
+/// A kernel's name with those of its arguments that not all kernels of this name have; `None` where there are none.
+fn differing(profile: &Profile, kernel: &Kernel) -> Option<String> {
+    let own = Part::of(plain_name(&kernel.name));
+    let others = profile.kernels.iter().filter(|other| other.id != kernel.id);
+    let others: Vec<Part> =
+        others.map(|other| Part::of(plain_name(&other.name))).filter(|other| other.name == own.name).collect();
+    let of_all = |argument: &Part| others.iter().all(|other| other.arguments.contains(argument));
+    let told: Vec<String> =
+        own.arguments.iter().filter(|argument| !of_all(argument)).map(|argument| argument.text(1)).collect();
+    (!told.is_empty()).then(|| own.with(&told.join(", "), own.arguments.len() - told.len()))
 }
 
 fn library_label(kernel: &Kernel) -> Option<String> {
@@ -82,12 +109,14 @@ pub(in crate::report) fn short(name: &str) -> String {
     }
 }
 
-/// A name and its template arguments.
-#[derive(Debug, Default)]
+/// A name and its template arguments, or the constants of a kernel of Triton.
+#[derive(Debug, Default, PartialEq)]
 struct Part {
     /// Without namespaces.
     name: String,
     arguments: Vec<Part>,
+    /// Whether these stand in square brackets.
+    square: bool,
     /// What follows the arguments, a `*` or the member of a class.
     rest: String,
 }
@@ -102,28 +131,42 @@ impl Part {
         Part {
             name: without_namespaces(&text[..open]),
             arguments: split(&text[open + 1..close]).into_iter().map(Part::of).collect(),
+            square: text[open..].starts_with('['),
             rest: text[close + 1..].to_owned(),
         }
     }
 
     /// With arguments to a depth; those below are left out.
     fn text(&self, depth: usize) -> String {
-        let Part { name, arguments, rest } = self;
-        match arguments.len() {
-            0 => format!("{name}{rest}"),
-            _ if depth == 0 => format!("{name}<…>{rest}"),
+        match self.arguments.len() {
+            0 => format!("{}{}", self.name, self.rest),
+            all if depth == 0 => self.with("", all),
             _ => {
-                let inner: Vec<_> = arguments.iter().map(|argument| argument.text(depth - 1)).collect();
-                format!("{name}<{}>{rest}", inner.join(", "))
+                let inner: Vec<_> = self.arguments.iter().map(|argument| argument.text(depth - 1)).collect();
+                self.with(&inner.join(", "), 0)
             }
+        }
+    }
+
+    /// With these of its arguments, and a mark for those that are left out.
+    fn with(&self, arguments: &str, left_out: usize) -> String {
+        let Part { name, rest, .. } = self;
+        let more = match (arguments.is_empty(), left_out) {
+            (_, 0) => "",
+            (true, _) => "…",
+            (false, _) => ", …",
+        };
+        if self.square {
+            format!("{name}[{arguments}{more}]{rest}")
+        } else {
+            format!("{name}<{arguments}{more}>{rest}")
         }
     }
 
     /// With its first arguments, theirs left out.
     fn first(&self, count: usize) -> String {
         let inner: Vec<_> = self.arguments.iter().take(count).map(|argument| argument.text(0)).collect();
-        let more = if count < self.arguments.len() { ", …" } else { "" };
-        format!("{}<{}{more}>{}", self.name, inner.join(", "), self.rest)
+        self.with(&inner.join(", "), self.arguments.len() - count)
     }
 }
 
@@ -143,8 +186,17 @@ fn last_component(text: &str) -> &str {
     &text[start..]
 }
 
-/// Where the last template arguments outside of others begin and end, in bytes.
+/// Where the last template arguments outside of others begin and end, in bytes; or the constants of a kernel of Triton,
+/// `matmul[BLOCK=64, num_warps=8]`.
 fn last_arguments(text: &str) -> Option<(usize, usize)> {
+    if let Some(open) = text.find('[')
+        && text.ends_with(']')
+        && open > 0
+        && text[..open].chars().all(|character| character.is_alphanumeric() || character == '_')
+        && text[open..].contains('=')
+    {
+        return Some((open, text.len() - 1));
+    }
     let (mut depth, mut start, mut found) = (0, 0, None);
     let mut before = ' ';
     for (at, character) in text.char_indices() {
@@ -230,6 +282,32 @@ mod tests {
         assert_eq!(short(plain_name(gemm)), "Kernel<Gemm<…>>", "all of its argument's arguments would not fit");
         let short_ones = "scan<int, (Op)1>";
         assert_eq!(short(short_ones), short_ones);
+    }
+
+    #[test]
+    fn constants_in_square_brackets_are_arguments() {
+        let long = "_fused_attention_forward[HEAD_DIM=64, BLOCK_M=128, BLOCK_N=32, STAGE=3, warp_specialize=False, num_warps=8]";
+        assert_eq!(short(long), "_fused_attention_forward[HEAD_DIM=64, BLOCK_M=128, BLOCK_N=32, …]");
+        assert_eq!(Part::of("values[3]").text(1), "values[3]");
+    }
+
+    #[test]
+    fn kernels_of_one_name_are_told_apart_by_what_differs() {
+        let kernel = |id: u32, name: &str| Kernel { id, name: name.to_owned(), ..Kernel::default() };
+        let constants =
+            |last: &str| format!("_fused_attention_forward[HEAD_DIM=64, BLOCK_M=128, BLOCK_N=32, STAGE=3, {last}]");
+        let kernels = vec![
+            kernel(0, &constants("num_warps=4")),
+            kernel(1, &constants("num_warps=8")),
+            kernel(2, "void apply<some::long_functor_of_a_library<float>, some::other_long_functor<float>, 4>(float*)"),
+            kernel(3, "void apply<some::long_functor_of_a_library<float>, some::other_long_functor<float>, 8>(float*)"),
+        ];
+        let profile = Profile { kernels, ..Profile::default() };
+        let of = |id: usize, most: usize| label_within(&profile, &profile.kernels[id], most);
+        assert_eq!(label(&profile, &profile.kernels[0]), "_fused_attention_forward[num_warps=4, …]");
+        assert_eq!(of(1, 40), "_fused_attention_forward[num_warps=8, …]");
+        assert_eq!(of(1, 30), "_fused_attention_forward[num_w…");
+        assert_eq!((of(2, 20), of(3, 20)), ("apply<4, …>".to_owned(), "apply<8, …>".to_owned()));
     }
 
     #[test]

@@ -5,6 +5,7 @@ pub(super) mod check;
 pub(super) mod compact;
 pub(super) mod copies;
 pub(super) mod detour;
+pub(super) mod guarded;
 pub(super) mod guess;
 pub(super) mod local;
 pub(super) mod memory;

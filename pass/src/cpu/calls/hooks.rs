@@ -28,6 +28,7 @@ impl<'c> Emitter<'_, 'c> {
             let mask = self.record_scattered(&what, lanes, shift, known);
             let allowed = self.with_earlier(Allowed { mask, bases: Vec::new() }, before);
             self.accesses.allow(allowed);
+            self.keep_for_guarded(hook);
             return Ok(());
         }
         let written = self.write_checked(&what, &lay, shift, known);
@@ -38,6 +39,7 @@ impl<'c> Emitter<'_, 'c> {
         let allowed = self.settle(&what, &lay, shift, Some(&written), written.bad, local);
         let allowed = self.with_earlier(allowed, before);
         self.accesses.allow(allowed);
+        self.keep_for_guarded(hook);
         Ok(())
     }
 

@@ -16,6 +16,7 @@ struct Room<'c> {
 #[derive(Default)]
 pub struct Accesses<'c> {
     allowed: Option<Allowed<'c>>,
+    guarded: bool,
     suspicions: HashMap<u32, Value<'c>>,
     room: Option<Room<'c>>,
     guesses: HashMap<Value<'c>, Guess<'c>>,
@@ -39,6 +40,16 @@ impl<'c> Accesses<'c> {
     /// What the check of the access at hand let through, where it was checked.
     pub fn take_allowed(&mut self) -> Option<Allowed<'c>> {
         self.allowed.take()
+    }
+
+    /// A check under a guard has kept its lanes for the next assembly.
+    pub fn expect_guarded(&mut self) {
+        self.guarded = true;
+    }
+
+    /// Whether checks under guards have kept lanes for the assembly at hand.
+    pub fn take_guarded(&mut self) -> bool {
+        std::mem::take(&mut self.guarded)
     }
 
     /// A bundle has begun, by the site field of its record; whether an access of it may be bad.

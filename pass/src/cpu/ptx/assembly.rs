@@ -24,8 +24,13 @@ impl<'c> Emitter<'_, 'c> {
         if outputs.len() != layout.outputs {
             return Err(refuse());
         }
-        let mut machine =
-            Machine { registers: HashMap::new(), outputs: vec![None; layout.outputs], inputs: Vec::new(), carry: None };
+        let mut machine = Machine {
+            registers: HashMap::new(),
+            outputs: vec![None; layout.outputs],
+            inputs: Vec::new(),
+            lanes: self.assembly_mask(),
+            carry: None,
+        };
         for (argument, tied) in call.arguments().into_iter().zip(&layout.inputs) {
             let value = self.register_of(argument)?;
             // A register holds something, whatever it is: what nobody set is used beside what somebody did, as the other half of a pair.

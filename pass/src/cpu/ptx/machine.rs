@@ -17,6 +17,8 @@ pub struct Machine<'c> {
     pub outputs: Vec<Option<Value<'c>>>,
     /// The operands after the outputs.
     pub inputs: Vec<Value<'c>>,
+    /// Lanes that may access memory.
+    pub lanes: Value<'c>,
     /// Carry of the `.cc` instructions, 0 or 1 in the width of the last one.
     pub carry: Option<Value<'c>>,
 }

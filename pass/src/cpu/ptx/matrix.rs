@@ -58,7 +58,7 @@ impl<'c> Emitter<'_, 'c> {
             return None;
         }
         let addresses = self.asm_address(machine, parts, address)?;
-        let mask = self.guarded_mask(guard);
+        let mask = self.guarded_mask(machine, guard);
         if rows.store {
             let mut registers = Vec::new();
             for register in group {

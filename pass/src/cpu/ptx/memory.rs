@@ -55,14 +55,13 @@ impl<'c> Emitter<'_, 'c> {
     }
 
     /// Lanes that the guard lets through.
-    pub fn guarded_mask(&mut self, guard: Option<Value<'c>>) -> Value<'c> {
-        let mask = self.access_mask();
+    pub fn guarded_mask(&mut self, machine: &Machine<'c>, guard: Option<Value<'c>>) -> Value<'c> {
         match guard {
             Some(guard) => {
                 let bits = self.bits(guard);
-                self.b.and(mask, bits)
+                self.b.and(machine.lanes, bits)
             }
-            None => mask,
+            None => machine.lanes,
         }
     }
 
@@ -76,7 +75,7 @@ impl<'c> Emitter<'_, 'c> {
         bits: u32,
     ) -> Option<()> {
         let address = self.asm_address(machine, parts, operands.get(1)?)?;
-        let mask = self.guarded_mask(guard);
+        let mask = self.guarded_mask(machine, guard);
         let targets = match &operands[0] {
             Operand::Group(parts) => parts.clone(),
             one => vec![one.clone()],
@@ -100,7 +99,7 @@ impl<'c> Emitter<'_, 'c> {
         bits: u32,
     ) -> Option<()> {
         let address = self.asm_address(machine, parts, operands.first()?)?;
-        let mask = self.guarded_mask(guard);
+        let mask = self.guarded_mask(machine, guard);
         let sources = match operands.get(1)? {
             Operand::Group(parts) => parts.clone(),
             one => vec![one.clone()],
@@ -130,7 +129,7 @@ impl<'c> Emitter<'_, 'c> {
         let operands = operands.get(..operands.len().checked_sub(policy)?)?;
         let to = self.asm_address(machine, &["shared"], operands.first()?)?;
         let from = self.asm_address(machine, &["global"], operands.get(1)?)?;
-        let mask = self.guarded_mask(guard);
+        let mask = self.guarded_mask(machine, guard);
         let size = match operands.get(2)? {
             Operand::Number(size) => *size,
             argument => self.read(machine, argument, 32)?.constant_element(0)?.as_u64()?,
@@ -181,7 +180,7 @@ impl<'c> Emitter<'_, 'c> {
         let reduces = parts[0] == "red";
         let rest = if reduces { operands } else { operands.get(1..)? };
         let address = self.asm_address(machine, parts, rest.first()?)?;
-        let mask = self.guarded_mask(guard);
+        let mask = self.guarded_mask(machine, guard);
         if let Operand::Group(values) = rest.get(1)? {
             let sums = has("add") && kind == TypeKind::Float && bits == 32;
             let Some(Operand::Group(results)) = (if reduces { Some(&rest[1]) } else { operands.first() }) else {

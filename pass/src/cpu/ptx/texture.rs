@@ -123,7 +123,7 @@ impl<'c> Emitter<'_, 'c> {
         };
         let place = self.texture_operands(machine, operands.get(1)?, geometry)?;
         let (coordinates, values) = (self.b.offset(place, COORDINATES), self.b.offset(place, VALUES));
-        let mask = self.guarded_mask(guard);
+        let mask = self.guarded_mask(machine, guard);
         let site = self.texture_site();
         let function = self.unit().runtime().texture();
         self.b.call(function, &[self.context(), mask, site, self.i32(operation), place, coordinates, values]);
@@ -181,7 +181,7 @@ impl<'c> Emitter<'_, 'c> {
                 self.b.store(value, at(self, index), 64);
             }
         }
-        let mask = self.guarded_mask(guard);
+        let mask = self.guarded_mask(machine, guard);
         let site = self.texture_site();
         let function = self.unit().runtime().surface();
         self.b.call(function, &[self.context(), mask, site, self.i32(operation), place, coordinates, values]);

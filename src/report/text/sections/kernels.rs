@@ -17,19 +17,10 @@ pub(in crate::report) fn write(out: &mut String, profile: &Profile, style: Style
         profile.kernels.iter().map(|kernel| (kernel, memory(&kernel.metrics))).collect();
     rows.sort_by_key(|(kernel, sum)| (std::cmp::Reverse(sum.sectors), kernel.id));
     let total: u64 = rows.iter().map(|(_, sum)| sum.sectors).sum();
-    _ = writeln!(out, "{}", style.heading("KERNELS by memory traffic (sectors of 32 bytes, before any cache; lanes that read the same ask for it each)"));
+    _ = writeln!(out, "{}", style.heading("KERNELS by memory traffic (sectors of 32 bytes, before any cache; bytes that several lanes of a warp use count for each)"));
     let head = format!(
         "  {:>7} {:>10} {:>10} {:>9} {:>9} {:>9} {:>7} {:>10} {:>8}  {}",
-        "share",
-        "traffic",
-        "asked for",
-        "requests",
-        "lanes/rq",
-        "sect./rq",
-        "ideal",
-        "efficiency",
-        "launches",
-        "kernel"
+        "share", "traffic", "useful", "requests", "lanes/req", "sect./req", "ideal", "efficiency", "launches", "kernel"
     );
     _ = writeln!(out, "{}", style.faint(&head));
     for (kernel, sum) in rows.iter().take(top) {
