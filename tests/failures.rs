@@ -182,11 +182,11 @@ fn a_bad_access_is_told_once_and_misalignment_only_where_it_is_looked_for() {
 fn writes_of_guarded_assembly_outside_arrays_are_held_back() {
     let folder = work_folder("guarded");
     let source = root().join("tests/failures/guarded.cu");
-    for flags in [&["-O2"][..], &["-O0"]] {
-        let executable = build(std::slice::from_ref(&source), flags, &folder);
+    for flags in ["-O2", "-O0"] {
+        let executable = build(std::slice::from_ref(&source), &[flags.to_owned()], &folder);
         for (how, written) in [("plain", 0), ("store", 0), ("pair", 0), ("add", 0), ("half", 8)] {
             let (outcome, document, _) = profiled(&folder, &executable, &["--check", "report"], &[how]);
-            let told = format!("{how} {flags:?}: {}", outcome.describe());
+            let told = format!("{how} {flags}: {}", outcome.describe());
             let bad = lines_with(&source, &format!("// bad {how}"))[0];
             assert!(faults(&document).contains(&("out_of_bounds".to_owned(), bad)), "{told}");
             let expected = format!("cudaSuccess, 0 changed behind, {written} written inside");

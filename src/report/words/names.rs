@@ -13,6 +13,8 @@ pub(crate) use crate::profile::plain_name;
 
 /// Most characters of a name that is shown as it is, and of what longer ones are cut down to where they can be.
 const MOST: usize = 64;
+/// Characters that a name is cut to at least, for the sake of its arguments.
+const LEAST: usize = 8;
 
 /// A kernel's name, told apart from others of that name: by its parameters, by its place, or else by number. A library's
 /// kernel is called by the user's line that it runs for, and by its own name where that line runs several:
@@ -36,7 +38,9 @@ pub fn label(profile: &Profile, kernel: &Kernel) -> String {
         let shown = short(plain);
         let alike = |other: &&Kernel| short(plain_name(&other.name)) == shown;
         if others().any(|other| alike(&other)) {
-            let told = |kernel| differing(profile, kernel).filter(|told| !is_long(told));
+            let told = |kernel| {
+                differing(profile, kernel).map(|(name, arguments)| name + &arguments).filter(|told| !is_long(told))
+            };
             if let Some(own) = told(kernel)
                 && !others().any(|other| told(other).as_ref() == Some(&own))
             {
@@ -60,13 +64,20 @@ pub fn label(profile: &Profile, kernel: &Kernel) -> String {
 /// A kernel's label in at most so many characters. What it is told apart by comes first where not all fits.
 pub fn label_within(profile: &Profile, kernel: &Kernel, most: usize) -> String {
     let whole = label(profile, kernel);
-    let fits = whole.chars().count() <= most;
-    let told = if fits || library_label(kernel).is_some() { None } else { differing(profile, kernel) };
-    cut(&told.unwrap_or(whole), most)
+    if whole.chars().count() <= most || library_label(kernel).is_some() {
+        return cut(&whole, most);
+    }
+    match differing(profile, kernel) {
+        Some((name, arguments)) => match most.saturating_sub(arguments.chars().count()) {
+            room @ LEAST.. => cut(&name, room) + &arguments,
+            _ => cut(&(name + &arguments), most),
+        },
+        None => cut(&whole, most),
+    }
 }
 
-/// A kernel's name with those of its arguments that not all kernels of this name have; `None` where there are none.
-fn differing(profile: &Profile, kernel: &Kernel) -> Option<String> {
+/// A kernel's name, and in brackets those of its arguments that not all kernels of this name have; `None` where there are none.
+fn differing(profile: &Profile, kernel: &Kernel) -> Option<(String, String)> {
     let own = Part::of(plain_name(&kernel.name));
     let others = profile.kernels.iter().filter(|other| other.id != kernel.id);
     let others: Vec<Part> =
@@ -74,7 +85,7 @@ fn differing(profile: &Profile, kernel: &Kernel) -> Option<String> {
     let of_all = |argument: &Part| others.iter().all(|other| other.arguments.contains(argument));
     let told: Vec<String> =
         own.arguments.iter().filter(|argument| !of_all(argument)).map(|argument| argument.text(1)).collect();
-    (!told.is_empty()).then(|| own.with(&told.join(", "), own.arguments.len() - told.len()))
+    (!told.is_empty()).then(|| (own.name.clone(), own.brackets(&told.join(", "), own.arguments.len() - told.len())))
 }
 
 fn library_label(kernel: &Kernel) -> Option<String> {
@@ -150,17 +161,18 @@ impl Part {
 
     /// With these of its arguments, and a mark for those that are left out.
     fn with(&self, arguments: &str, left_out: usize) -> String {
-        let Part { name, rest, .. } = self;
+        format!("{}{}", self.name, self.brackets(arguments, left_out))
+    }
+
+    /// What stands behind its name, with these of its arguments.
+    fn brackets(&self, arguments: &str, left_out: usize) -> String {
+        let rest = &self.rest;
         let more = match (arguments.is_empty(), left_out) {
             (_, 0) => "",
             (true, _) => "…",
             (false, _) => ", …",
         };
-        if self.square {
-            format!("{name}[{arguments}{more}]{rest}")
-        } else {
-            format!("{name}<{arguments}{more}>{rest}")
-        }
+        if self.square { format!("[{arguments}{more}]{rest}") } else { format!("<{arguments}{more}>{rest}") }
     }
 
     /// With its first arguments, theirs left out.
@@ -287,7 +299,7 @@ mod tests {
     #[test]
     fn constants_in_square_brackets_are_arguments() {
         let long = "_fused_attention_forward[HEAD_DIM=64, BLOCK_M=128, BLOCK_N=32, STAGE=3, warp_specialize=False, num_warps=8]";
-        assert_eq!(short(long), "_fused_attention_forward[HEAD_DIM=64, BLOCK_M=128, BLOCK_N=32, …]");
+        assert_eq!(short(long), "_fused_attention_forward[HEAD_DIM=64, BLOCK_M=128, …]");
         assert_eq!(Part::of("values[3]").text(1), "values[3]");
     }
 
@@ -306,7 +318,8 @@ mod tests {
         let of = |id: usize, most: usize| label_within(&profile, &profile.kernels[id], most);
         assert_eq!(label(&profile, &profile.kernels[0]), "_fused_attention_forward[num_warps=4, …]");
         assert_eq!(of(1, 40), "_fused_attention_forward[num_warps=8, …]");
-        assert_eq!(of(1, 30), "_fused_attention_forward[num_w…");
+        assert_eq!(of(1, 30), "_fused_attent…[num_warps=8, …]");
+        assert_eq!(of(1, 20), "_fused_attention_fo…");
         assert_eq!((of(2, 20), of(3, 20)), ("apply<4, …>".to_owned(), "apply<8, …>".to_owned()));
     }
 
