@@ -247,6 +247,12 @@ def product(a_ptr, b_ptr, c_ptr, N: tl.constexpr):
 
 
 @triton.jit
+def through_eighths(x_ptr, y_ptr, KIND: tl.constexpr, BLOCK: tl.constexpr):
+    at = tl.arange(0, BLOCK)
+    tl.store(y_ptr + at, tl.load(x_ptr + at).to(KIND).to(tl.float32))
+
+
+@triton.jit
 def eighths(x_ptr, narrow_ptr, bytes_ptr, wide_ptr, KIND: tl.constexpr, BLOCK: tl.constexpr):
     at = tl.arange(0, BLOCK)
     tl.store(narrow_ptr + at, tl.load(x_ptr + at).to(KIND).to(tl.uint8, bitcast=True))

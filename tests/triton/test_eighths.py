@@ -38,6 +38,11 @@ class Eighths(unittest.TestCase):
         clipped = np.clip(x, finite.min(), finite.max())
         error = np.abs(table[narrow] - clipped)
         np.testing.assert_array_equal(error, np.abs(finite[None, :] - clipped[:, None]).min(1))
+        # A thread with one element has registers of four in which the others were never set.
+        for count in (8, 128, 256):
+            few, wide = x[:: 256 // count].copy(), np.zeros(count, "f4")
+            kernels.through_eighths[(1,)](few, wide, KIND=kind, BLOCK=count)
+            np.testing.assert_array_equal(wide, table[narrow[:: 256 // count]])
 
     def test_four_bits_of_exponent(self):
         self.both_ways(tl.float8e4nv, values(3, 7))

@@ -288,6 +288,12 @@ impl<'c> Value<'c> {
         unsafe { Value::from_raw(LLVMGetPoison(ty.raw())) }
     }
 
+    /// `undef` of a type: any value at each use, which spoils nothing that it is joined with.
+    pub fn undef(ty: Type<'c>) -> Value<'c> {
+        // SAFETY: a live type.
+        unsafe { Value::from_raw(LLVMGetUndef(ty.raw())) }
+    }
+
     /// Constant integer, truncated to the type.
     ///
     /// # Panics

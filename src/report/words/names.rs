@@ -39,7 +39,8 @@ pub fn label(profile: &Profile, kernel: &Kernel) -> String {
         let alike = |other: &&Kernel| short(plain_name(&other.name)) == shown;
         if others().any(|other| alike(&other)) {
             let told = |kernel| {
-                differing(profile, kernel).map(|(name, arguments)| name + &arguments).filter(|told| !is_long(told))
+                let told = differing(profile, kernel).map(|(own, told)| own.name.clone() + &own.brackets(&told));
+                told.filter(|told| !is_long(told))
             };
             if let Some(own) = told(kernel)
                 && !others().any(|other| told(other).as_ref() == Some(&own))
@@ -67,17 +68,18 @@ pub fn label_within(profile: &Profile, kernel: &Kernel, most: usize) -> String {
     if whole.chars().count() <= most || library_label(kernel).is_some() {
         return cut(&whole, most);
     }
-    match differing(profile, kernel) {
-        Some((name, arguments)) => match most.saturating_sub(arguments.chars().count()) {
-            room @ LEAST.. => cut(&name, room) + &arguments,
-            _ => cut(&(name + &arguments), most),
-        },
+    let Some((own, told)) = differing(profile, kernel) else { return cut(&whole, most) };
+    // As many of them as find room, and then as much of the name.
+    let brackets = (1..=told.len()).rev().map(|count| own.brackets(&told[..count]));
+    let mut rooms = brackets.map(|brackets| (most.saturating_sub(brackets.chars().count()), brackets));
+    match rooms.find(|(room, _)| *room >= LEAST.min(own.name.chars().count())) {
+        Some((room, brackets)) => cut(&own.name, room) + &brackets,
         None => cut(&whole, most),
     }
 }
 
-/// A kernel's name, and in brackets those of its arguments that not all kernels of this name have; `None` where there are none.
-fn differing(profile: &Profile, kernel: &Kernel) -> Option<(String, String)> {
+/// A kernel's name, and those of its arguments that not all kernels of this name have; `None` where there are none.
+fn differing(profile: &Profile, kernel: &Kernel) -> Option<(Part, Vec<String>)> {
     let own = Part::of(plain_name(&kernel.name));
     let others = profile.kernels.iter().filter(|other| other.id != kernel.id);
     let others: Vec<Part> =
@@ -85,7 +87,7 @@ fn differing(profile: &Profile, kernel: &Kernel) -> Option<(String, String)> {
     let of_all = |argument: &Part| others.iter().all(|other| other.arguments.contains(argument));
     let told: Vec<String> =
         own.arguments.iter().filter(|argument| !of_all(argument)).map(|argument| argument.text(1)).collect();
-    (!told.is_empty()).then(|| (own.name.clone(), own.brackets(&told.join(", "), own.arguments.len() - told.len())))
+    (!told.is_empty()).then_some((own, told))
 }
 
 fn library_label(kernel: &Kernel) -> Option<String> {
@@ -151,34 +153,29 @@ impl Part {
     fn text(&self, depth: usize) -> String {
         match self.arguments.len() {
             0 => format!("{}{}", self.name, self.rest),
-            all if depth == 0 => self.with("", all),
+            _ if depth == 0 => format!("{}{}", self.name, self.brackets(&[])),
             _ => {
                 let inner: Vec<_> = self.arguments.iter().map(|argument| argument.text(depth - 1)).collect();
-                self.with(&inner.join(", "), 0)
+                format!("{}{}", self.name, self.brackets(&inner))
             }
         }
     }
 
-    /// With these of its arguments, and a mark for those that are left out.
-    fn with(&self, arguments: &str, left_out: usize) -> String {
-        format!("{}{}", self.name, self.brackets(arguments, left_out))
-    }
-
-    /// What stands behind its name, with these of its arguments.
-    fn brackets(&self, arguments: &str, left_out: usize) -> String {
-        let rest = &self.rest;
-        let more = match (arguments.is_empty(), left_out) {
-            (_, 0) => "",
-            (true, _) => "…",
-            (false, _) => ", …",
+    /// What stands behind its name, with these of its arguments and a mark where others are left out.
+    fn brackets(&self, arguments: &[String]) -> String {
+        let (inner, rest) = (arguments.join(", "), &self.rest);
+        let more = match arguments.len() {
+            shown if shown == self.arguments.len() => "",
+            0 => "…",
+            _ => ", …",
         };
-        if self.square { format!("[{arguments}{more}]{rest}") } else { format!("<{arguments}{more}>{rest}") }
+        if self.square { format!("[{inner}{more}]{rest}") } else { format!("<{inner}{more}>{rest}") }
     }
 
     /// With its first arguments, theirs left out.
     fn first(&self, count: usize) -> String {
         let inner: Vec<_> = self.arguments.iter().take(count).map(|argument| argument.text(0)).collect();
-        self.with(&inner.join(", "), self.arguments.len() - count)
+        format!("{}{}", self.name, self.brackets(&inner))
     }
 }
 
@@ -320,6 +317,14 @@ mod tests {
         assert_eq!(of(1, 40), "_fused_attention_forward[num_warps=8, …]");
         assert_eq!(of(1, 30), "_fused_attent…[num_warps=8, …]");
         assert_eq!(of(1, 20), "_fused_attention_fo…");
+        // As many of several as fit.
+        let kernels = ["a=16, b=1", "a=32, b=2"].map(|all| kernel(0, &format!("a_kernel_of_some_length[{all}]")));
+        let two = Profile {
+            kernels: kernels.into_iter().zip(0..).map(|(one, id)| Kernel { id, ..one }).collect(),
+            ..Profile::default()
+        };
+        assert_eq!(label_within(&two, &two.kernels[1], 20), "a_kernel…[a=32, b=2]");
+        assert_eq!(label_within(&two, &two.kernels[1], 18), "a_kernel…[a=32, …]");
         assert_eq!((of(2, 20), of(3, 20)), ("apply<4, …>".to_owned(), "apply<8, …>".to_owned()));
     }
 

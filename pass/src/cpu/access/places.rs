@@ -61,11 +61,12 @@ impl<'c> Emitter<'_, 'c> {
     /// The leaves of a constant.
     pub fn constant(&mut self, value: Value<'c>) -> Emitted<Vec<Leaf<'c>>> {
         let ty = value.ty();
-        if value.is_undef() {
-            return Ok(leaf_types(ty).into_iter().map(|ty| Leaf::Uniform(Value::poison(ty))).collect());
-        }
         if value.is_zero() {
             return Ok(leaf_types(ty).into_iter().map(|ty| Leaf::Uniform(Value::zero(ty))).collect());
+        }
+        // Not poison: what nobody set may stand beside others in one register, through all of which poison would spread.
+        if value.is_undef() {
+            return Ok(leaf_types(ty).into_iter().map(|ty| Leaf::Uniform(Value::undef(ty))).collect());
         }
         if value.is_global() {
             let address = self.global_address(value)?;

@@ -481,7 +481,7 @@ impl<'c> Emitter<'_, 'c> {
         let leaves = (value.shuffle_mask().into_iter())
             .map(|index| match index {
                 Some(index) => all[index as usize].clone(),
-                None => Leaf::Uniform(Value::poison(element)),
+                None => Leaf::Uniform(Value::undef(element)),
             })
             .collect();
         Ok(self.like_shape(value, leaves))
