@@ -247,6 +247,13 @@ def product(a_ptr, b_ptr, c_ptr, N: tl.constexpr):
 
 
 @triton.jit
+def twice_rows(x_ptr, y_ptr, n, COLUMNS: tl.constexpr, ROWS: tl.constexpr):
+    row = tl.program_id(0) * ROWS + tl.arange(0, ROWS)[:, None]
+    at = row * COLUMNS + tl.arange(0, COLUMNS)[None, :]
+    tl.store(y_ptr + at, 2 * tl.load(x_ptr + at, mask=row < n), mask=row < n)
+
+
+@triton.jit
 def through_eighths(x_ptr, y_ptr, KIND: tl.constexpr, BLOCK: tl.constexpr):
     at = tl.arange(0, BLOCK)
     tl.store(y_ptr + at, tl.load(x_ptr + at).to(KIND).to(tl.float32))

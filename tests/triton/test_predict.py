@@ -28,6 +28,7 @@ kernels.vector_add[(triton.cdiv(n, 1024),)](zeros(n), zeros(n), zeros(n), n, BLO
 kernels.transpose[(10, 7)](zeros(320, 224), zeros(224, 320), 320, 224, BLOCK=32)
 kernels.softmax[(128,)](zeros(128, 781), zeros(128, 781), 781, 781, 128, BLOCK=1024)
 kernels.strided_copy[(10,)](zeros(81920), zeros(10240), 8, BLOCK=1024)
+kernels.twice_rows[(4,)](zeros(100, 32), zeros(100, 32), 100, COLUMNS=32, ROWS=32)
 M, N, K = 256, 256, 128
 kernels.matmul[(16,)](
     zeros(M, K, dtype="f2"), zeros(K, N, dtype="f2"), zeros(M, N, dtype="f2"), M, N, K, K, 1, N, 1, N, 1,
@@ -61,7 +62,7 @@ class Predictions(unittest.TestCase):
         return json.loads(self.warpline("predict", self.output, "--kernel", f"^{kernel}", "--format", "json", *arguments))
 
     def test_recorded_launches_do_what_was_predicted(self):
-        for kernel in ("vector_add", "transpose", "softmax", "strided_copy", "matmul"):
+        for kernel in ("vector_add", "transpose", "softmax", "strided_copy", "twice_rows", "matmul"):
             with self.subTest(kernel):
                 found = self.predict(kernel)
                 # Another number of warps is another compilation.
@@ -74,6 +75,7 @@ class Predictions(unittest.TestCase):
                 self.assertEqual(one["l1_wavefronts"], wanted["l1_wavefronts"]["data"])
                 self.near(one["l2_load_bytes"], 32 * wanted["l2"]["load_lookups"])
                 self.near(one["dram_load_bytes"], 32 * wanted["dram"]["read_sectors"])
+                self.near(one["dram_store_bytes"], 32 * wanted["dram"]["write_sectors"])
 
     def near(self, got, wanted):
         self.assertLess(abs(got - wanted), 0.01 * wanted)

@@ -244,6 +244,8 @@ impl Flow<'_> {
             found.dram_loads *= found.l2_loads / distinct;
         }
         found.dram_loads += (found.l2_loads - distinct).max(0.0) * again;
+        // A sector is written back at most once for each store to it, whatever its footprint's edges add.
+        found.dram_stores = found.dram_stores.min(found.l2_stores);
     }
 
     /// The share of stored sectors of which some bytes are not, and which nothing loads: they are completed from DRAM.

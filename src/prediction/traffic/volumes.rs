@@ -15,6 +15,10 @@ use crate::prediction::form::{Bounds, FIXED, Form, Index, THREADS, Truth};
 
 /// Pieces from which a distance of rows is no distance.
 const PAGE: i64 = 4096;
+/// Values of an index for which a condition is looked at one by one, at most.
+const MOST_PARTIAL: i128 = 4;
+/// Indices of a box that are split within each other, at most.
+const MOST_SPLITS: u32 = 2;
 
 /// An access whose address is affine.
 #[derive(Clone, Debug)]
@@ -163,10 +167,7 @@ impl<'a> Footprints<'a> {
             for (number, family) in alike {
                 for ranges in blocks(family).into_iter().flatten() {
                     here.0[THREADS..FIXED].copy_from_slice(ranges);
-                    if let Some((piece, unsure)) = family.piece(number, &here, grain) {
-                        found.rough |= unsure;
-                        pieces.push(piece);
-                    }
+                    found.rough |= family.pieces(number, &mut here, grain, MOST_SPLITS, &mut pieces);
                 }
             }
             let (count, unsure) = counter.measure(&mut pieces, &|number| &self.families[number].starts, grain);
@@ -210,12 +211,35 @@ impl Family {
         })
     }
 
-    /// The box that an access touches, and whether some edge was not cut; `None` where it touches nothing.
-    fn piece(&self, number: usize, bounds: &Bounds, grain: i64) -> Option<(Piece, bool)> {
+    /// Adds the boxes that an access touches; whether some edge was not cut. Where one box does not do, as for the last rows of a
+    /// tile whose rows several indices make, the outermost of them is split, at most so many times within each other.
+    fn pieces(&self, number: usize, bounds: &mut Bounds, grain: i64, splits: u32, found: &mut Vec<Piece>) -> bool {
+        let Some((piece, edge)) = self.piece(number, bounds, grain) else { return false };
+        let parts = match &edge {
+            Edge::Cut => None,
+            Edge::Left(Some(form)) if splits > 0 => split(form, bounds),
+            Edge::Left(_) => None,
+        };
+        let Some((index, parts)) = parts else {
+            found.push(piece);
+            return matches!(edge, Edge::Left(_));
+        };
+        let whole = bounds.of(index);
+        let mut rough = false;
+        for part in parts {
+            bounds.0[index] = part;
+            rough |= self.pieces(number, bounds, grain, splits - 1, found);
+        }
+        bounds.0[index] = whole;
+        rough
+    }
+
+    /// The box that an access touches, and whether all its edges were cut; `None` where it touches nothing.
+    fn piece(&self, number: usize, bounds: &Bounds, grain: i64) -> Option<(Piece, Edge)> {
         if bounds.0.iter().any(|(low, high)| low > high) {
             return None;
         }
-        let mut rough = false;
+        let mut edge = Edge::Cut;
         let other;
         // What a box does not decide.
         let mut cuts: SmallVec<[&Form; 8]> = SmallVec::new();
@@ -236,7 +260,8 @@ impl Family {
                 }
                 conjuncts(&other, &mut |part| match part {
                     Truth::AtLeast(form) => cuts.push(form),
-                    part => rough |= *part != Truth::Known(true),
+                    Truth::Known(true) => {}
+                    _ => edge = Edge::Left(None),
                 });
                 // Those of few indices first: what takes many, as a triangle's edge does, is not cut.
                 cuts.sort_by_key(|form| form.terms.len());
@@ -281,7 +306,12 @@ impl Family {
                 // What the address does not change with decides whether there is an access, not where.
                 None => {
                     let moves = |index: Index| self.steps.iter().any(|(_, own, _)| *own == index);
-                    rough |= form.terms.iter().any(|(index, _)| moves(*index) && bounds.extent(*index) > 1);
+                    if form.terms.iter().any(|(index, _)| moves(*index) && bounds.extent(*index) > 1) {
+                        edge = Edge::Left(match edge {
+                            Edge::Cut => Some(form.clone()),
+                            Edge::Left(before) => before,
+                        });
+                    }
                 }
             }
         }
@@ -297,8 +327,43 @@ impl Family {
                 multiples.push((one.stride, one.range));
             }
         }
-        Some((Piece { family: number, bytes, multiples }, rough))
+        Some((Piece { family: number, bytes, multiples }, edge))
     }
+}
+
+/// Whether a box of an access ends where its conditions do.
+enum Edge {
+    /// It does.
+    Cut,
+    /// Some part of them was left out; the first one that is an inequality.
+    Left(Option<Form>),
+}
+
+/// Ranges of the index that changes a form most: where it is not negative whatever the others are, and one for each of the few
+/// values for which they decide. `None` where these are many.
+fn split(form: &Form, bounds: &Bounds) -> Option<(Index, SmallVec<[(i64, i64); 8]>)> {
+    let free = form.terms.iter().filter(|(index, _)| bounds.extent(*index) > 1);
+    let &(index, factor) = free.max_by_key(|(_, factor)| factor.unsigned_abs())?;
+    let (low, high) = bounds.of(index);
+    let rest =
+        Form { constant: form.constant, terms: form.terms.iter().filter(|term| term.0 != index).copied().collect() };
+    let (least, most) = rest.range(bounds);
+    let step = i128::from(factor.unsigned_abs());
+    // The steps from the end at which the form is greatest, over which it stays above zero by its least and by its most.
+    let start = if factor > 0 { high } else { low };
+    let steps =
+        |rest: i128| (i128::from(factor) * i128::from(start) + rest).div_euclid(step).min(i128::from(high - low));
+    let (whole, any) = (steps(least), steps(most));
+    if any - whole.max(-1) > MOST_PARTIAL {
+        return None;
+    }
+    let at = |steps: i128| start - factor.signum() * steps as i64;
+    let mut parts = SmallVec::new();
+    if whole >= 0 {
+        parts.push((at(0).min(at(whole)), at(0).max(at(whole))));
+    }
+    parts.extend((whole.max(-1) + 1..=any).map(|steps| (at(steps), at(steps))));
+    Some((index, parts))
 }
 
 /// Calls `visit` for each of the conditions that have to hold together.
@@ -385,6 +450,19 @@ mod tests {
         );
         assert!(!found.rough);
         found.sectors
+    }
+
+    /// Rows of a tile that threads and copies of an access share out: the last tile has four of its 32 rows.
+    #[test]
+    fn tiles_end_where_the_array_does() {
+        let rows_left = |first| Truth::AtLeast(Form { constant: 99 - first, terms: vec![(1, -1), (THREADS, -32)] });
+        let rows = |first: i64| Affine {
+            form: Form { constant: 128 * first, terms: vec![(0, 16), (1, 128), (THREADS, 32 * 128)] },
+            ..access(0, [0; 3], [1; 3], 16, rows_left(first))
+        };
+        let tiles = [rows(0), rows(16)];
+        assert_eq!(sectors(&tiles, [8, 16, 1], [4, 1, 1], 0..4), 100.0 * 4.0);
+        assert_eq!(sectors(&tiles, [8, 16, 1], [4, 1, 1], 2..4), 36.0 * 4.0);
     }
 
     /// Compulsory volumes that can be told by hand.
