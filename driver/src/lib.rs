@@ -13,7 +13,6 @@ mod device_image;
 mod device_module;
 mod dump;
 pub mod error;
-pub mod interrupt;
 mod invocation;
 pub mod link;
 pub mod options;

@@ -519,7 +519,7 @@ fn an_interrupted_compilation_leaves_no_files() {
     let body = "values[index] = values[index] * 3 + index;\n".repeat(20_000);
     driver.write("slow.cu", &PROGRAM.replace("values[index] += STEP;", &format!("{{ {body} }}")));
     driver.write("tmp/keep", "");
-    for signal in [libc::SIGINT, libc::SIGTERM] {
+    for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGQUIT, libc::SIGXCPU] {
         let mut command = driver.command(driver.path("warpline-cc"));
         let child = command.args(["-c", "slow.cu"]).env("TMPDIR", driver.path("tmp")).spawn();
         let mut child = child.unwrap();
