@@ -33,6 +33,7 @@ programs![
     chase,
     clocks,
     compiler_globals,
+    constant_addresses,
     control_flow,
     cooperative_groups,
     crash_after_kernels,
