@@ -210,7 +210,6 @@ fn feature_program(name: &str) {
     }
 }
 
-/// Requests, lanes and sectors of each site, behind the line that it is in.
 /// LLVM's passes skip functions that must not be optimised; what the lowering needs of them has to be done all the same.
 #[test]
 fn code_that_is_not_optimised_runs() {
@@ -238,6 +237,7 @@ fn code_that_is_not_optimised_runs() {
     assert!(outcome.status.success(), "{}", outcome.describe());
 }
 
+/// Requests, lanes and sectors of each site, behind the line that it is in.
 #[test]
 fn guarded_accesses_are_counted() {
     let folder = work_folder("guarded_sites");

@@ -1,7 +1,7 @@
 //! PTX to machine code with the toolkit's ptxas, and machine code to a fat binary with its fatbinary. No register
 //! limit is ever set: what is measured of the original kernel is what the user's own build has.
 
-use super::GpuError;
+use super::{GpuError, names};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs::Permissions;
@@ -121,10 +121,10 @@ fn resources(said: &str) -> BTreeMap<String, Resources> {
     let mut kernel: Option<String> = None;
     for line in said.lines() {
         if let Some((_, rest)) = line.split_once("Compiling entry function '") {
-            kernel = rest.split('\'').next().map(str::to_owned);
+            kernel = rest.split('\'').next().map(|name| names::of_spelled(name).into_owned());
         } else if line.contains("Function properties for") {
             // What follows is a function's that the kernel calls, unless it names the kernel itself.
-            if kernel.as_deref().is_none_or(|kernel| !line.trim_end().ends_with(kernel)) {
+            if kernel.as_deref().is_none_or(|kernel| !names::of_spelled(line.trim_end()).ends_with(kernel)) {
                 kernel = None;
             }
         }
