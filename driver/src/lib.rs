@@ -8,6 +8,7 @@ pub mod architecture;
 pub mod clang_jobs;
 pub mod command;
 pub mod compile;
+mod dependencies;
 pub mod device_code;
 mod device_image;
 mod device_module;
