@@ -207,6 +207,46 @@ fn a_signal_goes_on_to_the_program_and_the_profile_is_written() {
 }
 
 #[test]
+fn signals_leave_no_temporary_files() {
+    let folder = tempfile::tempdir().unwrap();
+    let temporary = folder.path().join("tmp");
+    std::fs::create_dir(&temporary).unwrap();
+    let left = || std::fs::read_dir(&temporary).unwrap().count();
+    let ready = folder.path().join("ready");
+    for signal in [libc::SIGINT, libc::SIGQUIT, libc::SIGXCPU] {
+        _ = std::fs::remove_file(&ready);
+        let mut command = run("terminated", folder.path(), &["--gpu", "t4,v100"]);
+        command.env("WARPLINE_TEST_READY", &ready).env("TMPDIR", &temporary).env_remove("XDG_RUNTIME_DIR");
+        let mut child = command.spawn().unwrap();
+        while !ready.exists() {
+            std::thread::sleep(std::time::Duration::from_millis(5));
+        }
+        assert_ne!(left(), 0, "the trace for the second model, and a snapshot");
+        // SAFETY: plain system call on a child that is not waited for yet.
+        unsafe { libc::kill(child.id() as i32, signal) };
+        assert_eq!(child.wait().unwrap().code(), Some(128 + signal));
+        assert_eq!(left(), 0, "signal {signal}");
+    }
+    for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP, libc::SIGQUIT, libc::SIGXCPU] {
+        let mut command = warpline();
+        command.args(["sim", "-"]).env("TMPDIR", &temporary).stdin(std::process::Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        // Not all of it, so that it waits for the rest.
+        std::io::Write::write_all(child.stdin.as_mut().unwrap(), &demo::trace("/nowhere/columns.cu")).unwrap();
+        while left() == 0 {
+            std::thread::sleep(std::time::Duration::from_millis(5));
+        }
+        // The file is made a moment before the signal is expected.
+        std::thread::sleep(std::time::Duration::from_millis(50));
+        // SAFETY: as above.
+        unsafe { libc::kill(child.id() as i32, signal) };
+        let status = child.wait().unwrap();
+        assert_eq!(std::os::unix::process::ExitStatusExt::signal(&status), Some(signal), "{status}");
+        assert_eq!(left(), 0, "signal {signal}");
+    }
+}
+
+#[test]
 fn a_program_that_writes_garbage_gives_a_marked_profile() {
     let folder = tempfile::tempdir().unwrap();
     let output = run("garbage", folder.path(), &[]).output().unwrap();

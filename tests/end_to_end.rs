@@ -33,6 +33,7 @@ programs![
     chase,
     clocks,
     compiler_globals,
+    constant_addresses,
     control_flow,
     cooperative_groups,
     crash_after_kernels,
@@ -207,6 +208,33 @@ fn feature_program(name: &str) {
         assert_eq!(complete, Some(false), "a crashed program's profile must say so");
         assert_eq!(report["kernels"].as_array().map(Vec::len), Some(1), "what was sent before the crash is kept");
     }
+}
+
+/// LLVM's passes skip functions that must not be optimised; what the lowering needs of them has to be done all the same.
+#[test]
+fn code_that_is_not_optimised_runs() {
+    for name in ["control_flow", "constant_addresses", "templates_lambdas"] {
+        let folder = work_folder(&format!("{name}-G"));
+        let source = sources_of(name).remove(0);
+        let executable = build(std::slice::from_ref(&source), &["-G".to_owned()], &folder);
+        for hooks in ["0", "1"] {
+            let mut command = Command::new(&executable);
+            let outcome = run(command.env("WARPLINE", hooks), &folder, "debug");
+            Directives::read(&source)
+                .judge(&outcome, false)
+                .unwrap_or_else(|message| panic!("{name} {hooks}: {message}"));
+        }
+    }
+    let folder = work_folder("optnone");
+    let text = std::fs::read_to_string(&sources_of("control_flow")[0]).expect("the program's source");
+    let source = folder.join("optnone.cu");
+    // One function among others that are optimised.
+    let text = text.replacen("int with_switch(", "__attribute__((optnone)) int with_switch(", 1);
+    std::fs::write(&source, text.replace("\"test.h\"", &format!("\"{}/tests/programs/test.h\"", root().display())))
+        .expect("a source");
+    let executable = build(std::slice::from_ref(&source), &["-O2".to_owned()], &folder);
+    let outcome = run(Command::new(&executable).env("WARPLINE", "1"), &folder, "optnone");
+    assert!(outcome.status.success(), "{}", outcome.describe());
 }
 
 /// Requests, lanes and sectors of each site, behind the line that it is in.

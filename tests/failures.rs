@@ -158,6 +158,39 @@ fn strays_in_local_and_shared_memory_and_divergent_barriers_are_reported() {
 }
 
 #[test]
+fn accesses_through_null_that_the_compiler_knows_are_reported() {
+    let source = root().join("tests/failures/null.cu");
+    for flags in ["-O2", "-G"] {
+        let folder = work_folder(&format!("null{flags}"));
+        let executable = build(std::slice::from_ref(&source), &[flags.to_owned()], &folder);
+        for kernel in [
+            "plain_write",
+            "volatile_write",
+            "plain_read",
+            "element",
+            "returned",
+            "member",
+            "branch",
+            "inlined",
+            "atomic",
+            "one_lane",
+            "shared_or_null",
+            "given",
+        ] {
+            let (outcome, document, _) = profiled(&folder, &executable, &[], &[kernel]);
+            let all = format!("{kernel} {flags}: {}", outcome.describe());
+            let line = lines_with(&source, &format!("// bad {kernel}"))[0];
+            // Where the compiler takes it for a shared address, it is far outside the block's.
+            let shared = kernel == "shared_or_null" && flags == "-O2";
+            let kind = if shared { "shared_out_of_bounds" } else { "out_of_bounds" };
+            assert_eq!(faults(&document), [(kind.to_owned(), line)], "{all}");
+            assert!(outcome.stderr.contains("a null pointer") || shared, "{all}");
+            assert!(outcome.stdout.contains("cudaErrorIllegalAddress"), "{all}");
+        }
+    }
+}
+
+#[test]
 fn a_bad_access_is_told_once_and_misalignment_only_where_it_is_looked_for() {
     let folder = work_folder("repeated");
     let source = root().join("tests/failures/repeated.cu");

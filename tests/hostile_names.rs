@@ -112,6 +112,55 @@ fn what_is_typed_is_written_out() {
 }
 
 #[test]
+fn names_of_files_stay_in_their_line() {
+    let folder = tempfile::tempdir().unwrap();
+    let bad = "a\nwarpline: done\t\x1b[2Jb";
+    std::fs::write(folder.path().join(bad), "no trace, profile or model").unwrap();
+    let elsewhere = format!("{bad}/x.wlprof");
+    for arguments in [
+        &["report", bad][..],
+        &["diff", bad, bad],
+        &["merge", bad, "-o", "x"],
+        &["sim", bad],
+        &["compact", bad, "-o", "x.zst"],
+        &["gpus", "./a\n.toml"],
+        &["run", "-o", &elsewhere, "--", "true"],
+        &["run", "--", bad],
+        &["run", "--", "./no\nprogram"],
+        &["predict", bad, "--kernel", "k"],
+        &["report", "--format=a\nb", "x"],
+        &["sim", &elsewhere],
+    ] {
+        let output =
+            Command::new(env!("CARGO_BIN_EXE_warpline")).current_dir(&folder).args(arguments).output().unwrap();
+        assert_ne!(output.status.code(), Some(0), "{arguments:?}");
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert_clean("a message", &said, false);
+        assert!(said.contains("a\\n") || said.contains("no\\nprogram"), "{arguments:?}: {said}");
+        assert!(!said.contains("\nwarpline: done"), "{arguments:?}: {said}");
+    }
+}
+
+#[test]
+fn strings_of_models_are_written_out() {
+    let folder = tempfile::tempdir().unwrap();
+    let bad = "\\u001b[2J\\n\\u202e";
+    let text = std::fs::read_to_string("models/t4.toml").unwrap();
+    let changed: String = text
+        .lines()
+        .map(|line| match line.split_once("= \"") {
+            Some((key, rest)) if !line.contains("source") && !line.starts_with("key") => format!("{key}= \"{bad}{rest}\n"),
+            _ => format!("{line}\n"),
+        })
+        .collect();
+    std::fs::write(folder.path().join("bad.toml"), changed).unwrap();
+    let (shown, said) = warpline(folder.path(), &["gpus", "./bad.toml"]);
+    assert!(shown.contains("\\x1b[2J\\n\\u{202e}"), "{shown}");
+    assert_clean("gpus", &shown, false);
+    assert_clean("gpus", &said, false);
+}
+
+#[test]
 fn names_in_traces_and_lines_of_sources_are_written_out() {
     let folder = tempfile::tempdir().unwrap();
     let source = folder.path().join("a.cu");

@@ -275,6 +275,26 @@ fn what_is_not_known_is_taken_from_the_run_and_told() {
 }
 
 #[test]
+fn checks_are_made_in_a_private_folder() {
+    let folder = work_folder("predict-private");
+    let profile = profiled(&folder, [32, 4, 1], 70);
+    let temporary = folder.join("tmp");
+    std::fs::create_dir_all(&temporary).expect("a folder for temporary files");
+    // It runs in the place of the program, and tells what lies there meanwhile.
+    let look = folder.join("look.sh");
+    let (seen, there) = (folder.join("seen"), temporary.join("warpline-predict*"));
+    std::fs::write(&look, format!("stat -c '%a %n' {} > {}\n", there.display(), seen.display())).expect("a script");
+    let mut command = Command::new(warpline());
+    command.arg("predict").arg(&profile).args(["--kernel", "^product", "--block", "32x4"]);
+    command.arg("--check").arg(format!("/bin/sh {} {{x}}", look.display())).env("TMPDIR", &temporary);
+    let outcome = run(&mut command, &folder, "predict --check");
+    assert!(outcome.stderr.contains("gave no profile"), "{}", outcome.describe());
+    let seen = std::fs::read_to_string(seen).expect("the program ran");
+    assert!(seen.starts_with("700 ") && seen.lines().count() == 1, "{seen}");
+    assert_eq!(std::fs::read_dir(&temporary).expect("the folder").count(), 0);
+}
+
+#[test]
 fn documents_are_those_of_the_schema_and_ranked() {
     let folder = work_folder("predict-formats");
     let profile = profiled(&folder, [32, 4, 1], 70);

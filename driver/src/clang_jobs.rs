@@ -1,9 +1,11 @@
 //! The clang commands of a compilation.
 
 use crate::command::Command;
+use crate::dependencies::Rule;
 use crate::invocation::{Input, Invocation, Language};
 use crate::options::Dialect;
 use crate::programs::tools::Tools;
+use crate::source::standard_input;
 use std::path::Path;
 use warpline_toolchain::cache::content_hash;
 
@@ -157,13 +159,13 @@ fn bitcode(command: Command, input: &Input, output: &Path) -> Command {
 }
 
 /// Adds the flags that write dependencies, with the names that the whole compilation has and this one does not.
-pub fn with_dependencies(command: Command, invocation: &Invocation, output: &Path, dependency_file: &Path) -> Command {
+pub fn with_dependencies(command: Command, invocation: &Invocation, rule: &Rule) -> Command {
     if invocation.dependencies.is_empty() {
         return command;
     }
-    let command = command.args(invocation.dependencies.iter().copied()).args(["-MF"]).path(dependency_file);
+    let command = command.args(invocation.dependencies.iter().copied()).args(["-MF"]).path(&rule.file);
     match invocation.dependency_targets.is_empty() {
-        true => command.args(["-MT"]).path(output),
+        true => command.args(["-MT"]).path(&rule.target),
         false => invocation
             .dependency_targets
             .iter()
@@ -173,7 +175,8 @@ pub fn with_dependencies(command: Command, invocation: &Invocation, output: &Pat
 
 /// Tells translation units apart, the same for both sides and in every build.
 fn unit_hash(invocation: &Invocation, input: &Input) -> u64 {
-    let path = std::path::absolute(&input.path).unwrap_or_else(|_| input.path.clone().into());
+    let shown = standard_input::shown(input);
+    let path = std::path::absolute(shown).unwrap_or_else(|_| shown.into());
     let defines = invocation.common.join("\0");
     content_hash(format!("{}\0{defines}", path.display()).as_bytes())
 }

@@ -5,6 +5,7 @@ use std::ffi::OsString;
 use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Output, Stdio};
+use warpline_format::visible;
 
 /// A program and its arguments.
 #[derive(Clone, Debug)]
@@ -35,8 +36,15 @@ pub struct Finished {
 impl Finished {
     /// Hands the diagnostics on.
     pub fn report(&self) {
+        self.report_of("");
+    }
+
+    /// The same of a source, whose name is written out if it would steer a terminal.
+    pub fn report_of(&self, source: &str) {
+        let text = String::from_utf8_lossy(&self.diagnostics);
+        let shown = visible::with_names(&text, [source]);
         // Nobody is left to tell when standard error is closed.
-        let _ = std::io::stderr().write_all(&self.diagnostics);
+        let _ = std::io::stderr().write_all(if shown == text { &self.diagnostics } else { shown.as_bytes() });
     }
 }
 

@@ -2,12 +2,13 @@
 
 use crate::clang_jobs::{self, Side};
 use crate::command::{Command, Finished};
+use crate::dependencies::{self, Rule};
 use crate::device_code::device_section;
 use crate::error::DriverError;
 use crate::invocation::{GpuCode, Input, Invocation, Language};
 use crate::programs::libraries;
 use crate::programs::tools::Tools;
-use crate::source::{cccl, overlay, standard, unit};
+use crate::source::{cccl, overlay, standard, standard_input, unit};
 use crate::stages::{self, StageOptions};
 use crate::trace;
 use std::path::{Path, PathBuf};
@@ -27,7 +28,8 @@ pub fn clang_only(tools: &Tools, invocation: &Invocation) -> Result<(), DriverEr
 /// `-c`: one object per source.
 pub fn objects(tools: &Tools, invocation: &Invocation) -> Result<(), DriverError> {
     for input in invocation.sources() {
-        object(tools, invocation, input, &object_path(invocation, input))?;
+        let output = object_path(invocation, input);
+        object(tools, invocation, input, &output, &Rule::of_object(invocation, &output))?;
     }
     Ok(())
 }
@@ -43,15 +45,21 @@ fn object_path(invocation: &Invocation, input: &Input) -> PathBuf {
     }
 }
 
-/// Compiles one source to an object. `output` also names the target in dependency files.
-pub fn object(tools: &Tools, invocation: &Invocation, input: &Input, output: &Path) -> Result<(), DriverError> {
+/// Compiles one source to an object.
+pub fn object(
+    tools: &Tools,
+    invocation: &Invocation,
+    input: &Input,
+    output: &Path,
+    rule: &Rule,
+) -> Result<(), DriverError> {
     match input.language {
-        Language::Cuda => cuda_object(tools, invocation, input, output),
-        Language::Cxx | Language::C => host_object(tools, invocation, input, output),
+        Language::Cuda => cuda_object(tools, invocation, input, output, rule),
+        Language::Cxx | Language::C => host_object(tools, invocation, input, output, rule),
         Language::Other => {
             let command = clang_jobs::plain_object(tools, invocation, input, output);
             if !trace::command(invocation, &command) {
-                finish(command.capture()?)?;
+                finish(command.capture()?, input)?;
             }
             Ok(())
         }
@@ -59,14 +67,21 @@ pub fn object(tools: &Tools, invocation: &Invocation, input: &Input, output: &Pa
     }
 }
 
-fn cuda_object(tools: &Tools, invocation: &Invocation, input: &Input, output: &Path) -> Result<(), DriverError> {
+fn cuda_object(
+    tools: &Tools,
+    invocation: &Invocation,
+    given: &Input,
+    output: &Path,
+    rule: &Rule,
+) -> Result<(), DriverError> {
+    let read = standard_input::read(tools, invocation, given)?;
+    let input = read.as_ref().unwrap_or(given);
     let intermediate = |side: &str| tools.temporary().join(format!("{}.{side}.bc", stem(output)));
     let (device_file, host_file) = (intermediate("device"), intermediate("host"));
     let respelled = respelling(tools, invocation, input)?;
     let device = clang_jobs::cuda_bitcode(tools, invocation, input, Side::Device, &device_file).args(respelled.clone());
     let mut host = clang_jobs::cuda_bitcode(tools, invocation, input, Side::Host, &host_file).args(respelled);
-    let dependencies = dependency_file(invocation, output);
-    host = clang_jobs::with_dependencies(host, invocation, output, &dependencies);
+    host = clang_jobs::with_dependencies(host, invocation, rule);
     let packed = tools.temporary().join(format!("{}.relocatable", stem(output)));
     if invocation.relocatable {
         host = host.args(["-Xclang".to_string(), format!("-fembed-offload-object={}", packed.display())]);
@@ -79,19 +94,19 @@ fn cuda_object(tools: &Tools, invocation: &Invocation, input: &Input, output: &P
     }
     if invocation.relocatable {
         // The device code is not lowered before the link; it travels in the host's object.
-        finish(device.capture()?)?;
+        finish(device.capture()?, input)?;
         let bitcode = std::fs::read(&device_file).map_err(DriverError::reading(&device_file))?;
         let framed = device_section::frame(&bitcode, tools.architecture);
         std::fs::write(&packed, framed).map_err(DriverError::writing(&packed))?;
-        finish(host.capture()?)?;
+        finish(host.capture()?, input)?;
     } else {
         let (device, host) = both(&device, &host)?;
         // As with clang, a source whose device side fails is not looked at again for the host.
-        finish(device)?;
-        finish(host)?;
+        finish(device, input)?;
+        finish(host, input)?;
     }
-    remove_own_headers(tools, invocation, &dependencies)?;
-    let options = StageOptions::new(tools, invocation, &input.path);
+    dependencies::remove_own_files(tools, invocation, &rule.file)?;
+    let options = StageOptions::new(tools, invocation, standard_input::shown(given));
     match invocation.relocatable {
         true => stages::host_unit(&host_file, output, &options),
         false => stages::cuda_unit(&device_file, &host_file, output, &options),
@@ -100,7 +115,7 @@ fn cuda_object(tools: &Tools, invocation: &Invocation, input: &Input, output: &P
 
 /// What clang is told beside the command line so that it takes a CUDA source as nvcc does.
 fn respelling(tools: &Tools, invocation: &Invocation, input: &Input) -> Result<Vec<String>, DriverError> {
-    let mut arguments = Vec::new();
+    let mut arguments = standard_input::arguments(tools, input);
     let folders = invocation.include_folders();
     let files = unit::files(Path::new(&input.path), &folders);
     let all = unit::all_files(Path::new(&input.path), &folders);
@@ -123,19 +138,24 @@ fn respelling(tools: &Tools, invocation: &Invocation, input: &Input) -> Result<V
 /// The device code of a CUDA source alone, to bitcode that no pass of LLVM has touched.
 pub fn device_bitcode(tools: &Tools, invocation: &Invocation, input: &Input, output: &Path) -> Result<(), DriverError> {
     let command = clang_jobs::cuda_bitcode(tools, invocation, input, Side::Device, output);
-    finish(command.args(respelling(tools, invocation, input)?).capture()?)
+    finish(command.args(respelling(tools, invocation, input)?).capture()?, input)
 }
 
-fn host_object(tools: &Tools, invocation: &Invocation, input: &Input, output: &Path) -> Result<(), DriverError> {
+fn host_object(
+    tools: &Tools,
+    invocation: &Invocation,
+    input: &Input,
+    output: &Path,
+    rule: &Rule,
+) -> Result<(), DriverError> {
     let host_file = tools.temporary().join(format!("{}.host.bc", stem(output)));
     let command = clang_jobs::host_bitcode(tools, invocation, input, &host_file);
-    let dependencies = dependency_file(invocation, output);
-    let command = clang_jobs::with_dependencies(command, invocation, output, &dependencies);
+    let command = clang_jobs::with_dependencies(command, invocation, rule);
     if trace::command(invocation, &command) {
         return Ok(());
     }
-    finish(command.capture()?)?;
-    remove_own_headers(tools, invocation, &dependencies)?;
+    finish(command.capture()?, input)?;
+    dependencies::remove_own_files(tools, invocation, &rule.file)?;
     stages::host_unit(&host_file, output, &StageOptions::new(tools, invocation, &input.path))
 }
 
@@ -151,8 +171,8 @@ fn both(device: &Command, host: &Command) -> Result<(Finished, Finished), Driver
 }
 
 /// Hands the diagnostics on; an exit code other than 0 ends the compilation with that code.
-fn finish(finished: Finished) -> Result<(), DriverError> {
-    finished.report();
+fn finish(finished: Finished, input: &Input) -> Result<(), DriverError> {
+    finished.report_of(&input.path);
     match finished.code {
         0 => Ok(()),
         code => {
@@ -164,52 +184,6 @@ fn finish(finished: Finished) -> Result<(), DriverError> {
     }
 }
 
-/// `-MF`, or the object's name with `.d`.
-fn dependency_file(invocation: &Invocation, output: &Path) -> PathBuf {
-    invocation.dependency_file.clone().unwrap_or_else(|| output.with_extension("d"))
-}
-
-/// Takes Warpline's own headers out of a dependency file: they lie in a cache that may be emptied, after which make
-/// would find no way to make them.
-fn remove_own_headers(tools: &Tools, invocation: &Invocation, file: &Path) -> Result<(), DriverError> {
-    if invocation.dependencies.is_empty() || !file.is_file() {
-        return Ok(());
-    }
-    let text = std::fs::read_to_string(file).map_err(DriverError::reading(file))?;
-    let folder = tools.include.display().to_string();
-    let kept = without_files_in(&text, &folder);
-    if kept != text {
-        std::fs::write(file, kept).map_err(DriverError::writing(file))?;
-    }
-    Ok(())
-}
-
-fn without_files_in(text: &str, folder: &str) -> String {
-    let own = |word: &str| word.starts_with(folder);
-    // `-MP` gives each header a rule of its own.
-    let rule = |line: &str| line.trim_end().strip_suffix(':').is_some_and(own);
-    let line = |line: &str| match line.contains(folder) {
-        true => line
-            .split(' ')
-            .map(|word| if own(word.trim_end()) { word.trim_start_matches(|c| c != '\n') } else { word })
-            .collect::<Vec<_>>()
-            .join(" "),
-        false => line.to_string(),
-    };
-    text.split_inclusive('\n').filter(|text| !rule(text)).map(line).collect()
-}
-
 fn stem(output: &Path) -> String {
     output.file_stem().map_or("unit".into(), |stem| stem.to_string_lossy().into_owned())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn own_headers_leave_dependency_files() {
-        let text = "a.o: a.cu \\\n  /cache/w/x.h /cache/w/z.h \\\n  b.h \\\n  /cache/w/y.h\n\n/cache/w/x.h:\n\nb.h:\n";
-        assert_eq!(without_files_in(text, "/cache/w"), "a.o: a.cu \\\n    \\\n  b.h \\\n  \n\n\nb.h:\n");
-    }
 }

@@ -250,11 +250,12 @@ pub enum UsageError {
     /// `-o` with the name of an input.
     #[error("-o {0} would replace this input: name another file for the result")]
     OutputIsInput(String),
-    /// `-` as a CUDA source.
-    #[error(
-        "a CUDA source is compiled twice, for device and host, and standard input can be read once: save it to a file"
-    )]
+    /// `-` as a CUDA source of a file of device code.
+    #[error("device code from standard input is read twice, and it can be read once: save it to a file")]
     StandardInput,
+    /// `-` without a language.
+    #[error("-E or -x required when input is from standard input")]
+    NoLanguage,
     /// Nothing to do.
     #[error("no input files")]
     NoInput,
@@ -584,9 +585,12 @@ impl Parser {
         if made.inputs.is_empty() && !stands_alone && !made.verbose {
             return Err(UsageError::NoInput);
         }
-        let twice = |input: &Input| input.path == "-" && input.language == Language::Cuda;
-        if made.action != Action::Clang && made.inputs.iter().any(twice) {
+        let given = |language| made.inputs.iter().any(|input| input.path == "-" && input.language == language);
+        if matches!(made.action, Action::DeviceFile(_) | Action::RunTimeSource) && given(Language::Cuda) {
             return Err(UsageError::StandardInput);
+        }
+        if made.action != Action::Clang && given(Language::Object) {
+            return Err(UsageError::NoLanguage);
         }
         made.device_file = self.device_file;
         if let [input] = &made.inputs[..]

@@ -8,12 +8,12 @@ pub mod architecture;
 pub mod clang_jobs;
 pub mod command;
 pub mod compile;
+mod dependencies;
 pub mod device_code;
 mod device_image;
 mod device_module;
 mod dump;
 pub mod error;
-pub mod interrupt;
 mod invocation;
 pub mod link;
 pub mod options;
@@ -45,7 +45,10 @@ pub fn main(program: &str, arguments: &[String]) -> ExitCode {
         Err(error) => {
             // The compiler has said what is wrong in its own words.
             if !matches!(error, DriverError::Compiler(_)) {
-                eprintln!("warpline-cc: error: {}", visible::message(&error.to_string()));
+                let words = arguments
+                    .iter()
+                    .flat_map(|word| [word.as_str(), word.split_once('=').map_or("", |(_, value)| value)]);
+                eprintln!("warpline-cc: error: {}", visible::message_with(&error.to_string(), words));
             }
             // A program's options are its own fault, and it asks for whose.
             let asked = arguments.first().is_some_and(|first| first == OPTION);

@@ -12,6 +12,7 @@ use crate::programs::tools::Tools;
 use inkwell::module::Module;
 use std::path::Path;
 use warpline_format::run_time::{DEPENDENCIES, NAME_VARIABLE, NAMES, PTX};
+use warpline_pass::gpu::names;
 use warpline_pass::llvm::shim::quiet_context;
 use warpline_pass::{device, loadable, object};
 
@@ -81,5 +82,6 @@ fn emit_ptx(module: &Module<'_>, machine: &warpline_pass::llvm::Machine) -> Vec<
     let copy = module.clone();
     copy.strip_debug_info();
     machine.adopt(&copy);
+    names::spell(&copy);
     machine.emit_assembly(&copy).unwrap_or_default()
 }

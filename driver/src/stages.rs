@@ -18,6 +18,7 @@ use warpline_format::abi::{ARCHITECTURE_SECTION, architecture_word};
 use warpline_format::site_table::SiteTable;
 use warpline_format::visible;
 use warpline_pass::device::HookOptions;
+use warpline_pass::gpu::names;
 use warpline_pass::host::HostHooks;
 use warpline_pass::llvm::Machine;
 use warpline_pass::llvm::shim::quiet_context;
@@ -330,6 +331,12 @@ fn gpu_code(device: &Module<'_>, table: Option<&SiteTable>, options: &StageOptio
              which LLVM cannot write as PTX; set one of the pointers when the program runs, or build without --device=gpu"
         )));
     }
+    if let Some(name) = names::foreign_to_host(device) {
+        return Err(options.failed(format!(
+            "no code for a GPU: PTX has no name with other characters than letters of ASCII, digits, _ and $, and {name} is \
+             named so for host code, too; rename it, or build without --device=gpu"
+        )));
+    }
     let (bytes, notes) = build.fat_binary(device, table).map_err(|cause| options.failed(cause))?;
     options.note(&notes);
     Ok(bytes)
@@ -344,6 +351,7 @@ fn assemble(device: &Module<'_>, machine: &Machine, options: &StageOptions) -> A
     let copy = device.clone();
     copy.strip_debug_info();
     machine.adopt(&copy);
+    names::spell(&copy);
     let ptx = machine.emit_assembly(&copy).unwrap_or_default();
     options.assembler.clone().start(ptx, device::architecture(machine))
 }

@@ -519,7 +519,7 @@ fn an_interrupted_compilation_leaves_no_files() {
     let body = "values[index] = values[index] * 3 + index;\n".repeat(20_000);
     driver.write("slow.cu", &PROGRAM.replace("values[index] += STEP;", &format!("{{ {body} }}")));
     driver.write("tmp/keep", "");
-    for signal in [libc::SIGINT, libc::SIGTERM] {
+    for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGQUIT, libc::SIGXCPU] {
         let mut command = driver.command(driver.path("warpline-cc"));
         let child = command.args(["-c", "slow.cu"]).env("TMPDIR", driver.path("tmp")).spawn();
         let mut child = child.unwrap();
@@ -540,4 +540,98 @@ fn an_interrupted_compilation_leaves_no_files() {
         assert_eq!(std::os::unix::process::ExitStatusExt::signal(&status), Some(signal), "{status}");
         assert_eq!(folders(), 0);
     }
+}
+
+#[test]
+fn names_may_have_all_letters() {
+    let driver = Driver::new();
+    let source = "#include \"über.h\"\n\
+        struct Größe { int länge; };\n\
+        __device__ int zähler;\n\
+        __device__ __noinline__ int größer(int a, int b) { return a > b ? a : b; }\n\
+        template <typename Typ> __global__ void schätze(Typ *außen) {\n\
+        __shared__ Typ häufig[32]; häufig[threadIdx.x] = ZWÖLF; __syncthreads();\n\
+        außen[threadIdx.x] = häufig[31 - threadIdx.x] + größer(threadIdx.x, 3); atomicAdd(&zähler, 1); }\n\
+        __global__ void 核函数(Größe *größen) { größen[threadIdx.x].länge += 1; }\n\
+        int main() { int *ausgänge, werte[32], zahl; cudaMalloc(&ausgänge, 128);\n\
+        schätze<<<1, 32>>>(ausgänge); 核函数<<<1, 32>>>((Größe *)ausgänge);\n\
+        cudaMemcpy(werte, ausgänge, 128, cudaMemcpyDeviceToHost); cudaMemcpyFromSymbol(&zahl, zähler, 4);\n\
+        return werte[31] == 12 + 31 + 1 && zahl == 32 ? 0 : 1; }\n";
+    driver.write("Ordner ü/日本/größe.cu", source);
+    driver.write("Ordner ü/日本/über.h", "#define ZWÖLF 12\n");
+    for options in [&["-O2"][..], &["-G"], &["-O2", "-rdc=true"], &["-O2", "--device=gpu-emulated"]] {
+        let mut command = driver.command(driver.path("warpline-nvcc"));
+        driver.output(command.args(options).args(["Ordner ü/日本/größe.cu", "-o", "größe"])).succeeded();
+        driver.program("größe").succeeded();
+    }
+    let mut command = driver.command(driver.path("warpline-nvcc"));
+    let refused = driver.output(command.args(["--device=gpu", "Ordner ü/日本/größe.cu", "-o", "gpu"]));
+    assert!(
+        refused.code == 1 && refused.stderr.contains("PTX has no name with other characters"),
+        "{}",
+        refused.stderr
+    );
+}
+
+/// Two sources for one program, the first of CUDA.
+fn two_sources(driver: &Driver) {
+    driver.write("a.cu", "#include \"a.h\"\n__global__ void set(int *to) { *to = A; }\nint b();\n\
+        int main() { int *to, got; cudaMalloc(&to, 4); set<<<1, 1>>>(to); cudaMemcpy(&got, to, 4, cudaMemcpyDeviceToHost);\n\
+        return got + b() - 9; }\n");
+    driver.write("a.h", "#define A 4\n");
+    driver.write("b.cpp", "#include \"b.h\"\nint b() { return B; }\n");
+    driver.write("b.h", "#define B 5\n");
+}
+
+#[test]
+fn dependencies_are_told_when_a_program_is_made_in_one_go() {
+    let driver = Driver::new();
+    two_sources(&driver);
+    let told = |line: &str, files: &[&str]| {
+        driver.run("warpline-nvcc", line).succeeded();
+        let rules = files.iter().map(|file| std::fs::read_to_string(driver.path(file)).unwrap_or_default());
+        let rules: Vec<String> = rules.map(|text| text.split_whitespace().collect::<Vec<_>>().join(" ")).collect();
+        files.iter().for_each(|file| std::fs::remove_file(driver.path(file)).unwrap());
+        rules
+    };
+    assert_eq!(told("-MMD a.cu b.cpp -o app", &["app.d"]), ["app: a.cu a.h app: b.cpp b.h"]);
+    driver.program("app").succeeded();
+    assert_eq!(told("-MMD -MF list b.cpp a.cu -o app", &["list"]), ["app: b.cpp b.h app: a.cu a.h"]);
+    assert_eq!(told("-MMD a.cu b.cpp", &["a.d", "b.d"]), ["a.o: a.cu a.h", "b.o: b.cpp b.h"]);
+    assert_eq!(told("-MMD -MP -MT app a.cu b.cpp", &["a.d", "b.d"]), ["app: a.cu a.h a.h:", "app: b.cpp b.h b.h:"]);
+    assert_eq!(told("-MMD -lib a.cu b.cpp -o all.a", &["all.d"]), ["all.a: a.cu a.h all.a: b.cpp b.h"]);
+    let whole = told("-MD a.cu b.cpp -o app", &["app.d"]);
+    assert!(whole[0].contains("cuda_runtime.h") && !whole[0].contains("/tmp/"), "{whole:?}");
+}
+
+#[test]
+fn sources_come_from_standard_input() {
+    let driver = Driver::new();
+    two_sources(&driver);
+    let piped = |program: &str, line: &str, source: &str| {
+        let mut command = driver.command(driver.path(program));
+        let source = std::fs::File::open(driver.path(source)).unwrap();
+        driver.output(command.args(line.split_whitespace()).stdin(source))
+    };
+    piped("warpline-nvcc", "-x cu - -x none b.cpp -MMD -o app", "a.cu").succeeded();
+    driver.program("app").succeeded();
+    let rules = std::fs::read_to_string(driver.path("app.d")).unwrap();
+    assert_eq!(rules.split_whitespace().collect::<Vec<_>>().join(" "), "app: a.h app: b.cpp b.h");
+    for (program, language) in [("warpline-nvcc", "cu"), ("warpline-clang++", "cuda"), ("warpline-nvcc", "c++")] {
+        let source = if language == "c++" { "b.cpp" } else { "a.cu" };
+        piped(program, &format!("-x {language} -c -"), source).succeeded();
+        std::fs::remove_file(driver.path("-.o")).unwrap();
+    }
+    // The same object from the same text.
+    let made = || {
+        piped("warpline-nvcc", "-x cu -rdc=true -c - -o part.o", "a.cu").succeeded();
+        std::fs::read(driver.path("part.o")).unwrap()
+    };
+    assert!(made() == made());
+    driver.write("wrong.cu", "int right;\nint x = y;\n");
+    let wrong = piped("warpline-nvcc", "-x cu -c -", "wrong.cu");
+    assert!(wrong.code == 1 && wrong.stderr.contains("<stdin>:2:9: error"), "{}", wrong.stderr);
+    let without = piped("warpline-nvcc", "-c -", "a.cu");
+    assert!(without.code == 1 && without.stderr.contains("-x required"), "{}", without.stderr);
+    assert!(!driver.path("-.o").exists());
 }

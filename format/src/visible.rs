@@ -27,6 +27,19 @@ pub fn message(text: &str) -> Cow<'_, str> {
     shown(text, |character| matches!(character, '\n' | '\t'))
 }
 
+/// Text with the names in it written out that somebody typed, perhaps as a part of longer ones.
+pub fn with_names<'a>(text: &str, names: impl IntoIterator<Item = &'a str>) -> String {
+    let mut names: Vec<&str> = names.into_iter().filter(|name| name.chars().any(is_hidden)).collect();
+    // A name may be a part of another.
+    names.sort_by_key(|name| std::cmp::Reverse(name.len()));
+    names.into_iter().fold(text.to_owned(), |text, typed| text.replace(typed, &name(typed)))
+}
+
+/// A message in which such names stand: their line ends and tabs are written out, those of the message stay.
+pub fn message_with<'a>(text: &str, names: impl IntoIterator<Item = &'a str>) -> String {
+    message(&with_names(text, names)).into_owned()
+}
+
 /// A name that is kept.
 pub fn make_name(text: &mut String) {
     if let Cow::Owned(shown) = name(text) {
@@ -64,6 +77,8 @@ mod tests {
         assert_eq!(name("a\x1b[2J\u{9b}1m\u{202e}b\r\n\tc\0\x7f"), "a\\x1b[2J\\x9b1m\\u{202e}b\\r\\n\\tc\\x00\\x7f");
         assert_eq!(source_line("\tif (x)\r\n"), "\tif (x)\\r\\n");
         assert_eq!(message("one\n\ttwo\x07"), "one\n\ttwo\\x07");
+        let said = message_with("a\nb/c: no\n  a\tb \x07", ["a\nb", "a\tb", "no", "a\nb/c"]);
+        assert_eq!(said, "a\\nb/c: no\n  a\\tb \\x07");
         let plain = "operator<=>(größe, 漢字 \u{1f600}, \"\\n\")";
         assert!(matches!(name(plain), Cow::Borrowed(same) if same == plain));
     }

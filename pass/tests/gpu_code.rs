@@ -65,6 +65,7 @@ fn assembler() -> Assembler {
         older_ptxas: toolkit.older_ptxas(),
         fatbinary: toolkit.fatbinary(),
         options: Vec::new(),
+        folder: std::env::temp_dir(),
     }
 }
 

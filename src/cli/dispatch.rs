@@ -8,7 +8,6 @@ use clap::Parser as _;
 use super::args::{Cli, Command};
 use super::{cc, doctor, manual, models, output, predict, profile, profiles, recordings, run, traces, validate};
 use crate::exit_code;
-use warpline_format::visible;
 
 /// Runs the command line and returns the exit code.
 pub fn main() -> ExitCode {
@@ -21,7 +20,7 @@ pub fn main() -> ExitCode {
             }
             // It quotes what was typed, which may be the name of a file that somebody else chose.
             let text = error.render().to_string();
-            _ = std::io::stderr().write_all(visible::message(&text).as_bytes());
+            _ = std::io::stderr().write_all(output::written_out(&text).as_bytes());
             return ExitCode::from(exit_code::USAGE);
         }
     };

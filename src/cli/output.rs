@@ -1,5 +1,6 @@
 //! Standard output, files and colours.
 
+use std::ffi::OsString;
 use std::io::{IsTerminal as _, Write as _};
 use std::path::Path;
 use std::sync::OnceLock;
@@ -42,10 +43,20 @@ pub(super) fn speak_for_rank(index: u32) {
     RANK.get_or_init(|| index);
 }
 
+/// A message with what was typed in one line each: names of files may hold line ends.
+pub(super) fn written_out(text: &str) -> String {
+    let folder = std::env::current_dir().ok().map(OsString::from);
+    let typed: Vec<String> =
+        std::env::args_os().chain(folder).map(|word| word.to_string_lossy().into_owned()).collect();
+    // `--option=NAME`, too.
+    let values = typed.iter().filter_map(|word| word.split_once('=')).map(|(_, value)| value);
+    visible::message_with(text, typed.iter().map(String::as_str).chain(values))
+}
+
 /// Says something on standard error.
 pub(super) fn say(text: impl std::fmt::Display) {
     let text = text.to_string();
-    let text = visible::message(&text);
+    let text = written_out(&text);
     match RANK.get() {
         // One write, so that lines of several ranks do not mix.
         Some(rank) => {

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use clap::{Args as _, FromArgMatches as _};
+use warpline_toolchain::interrupt;
 
 use crate::cli::args::{Format, ProfileArguments, RunArguments};
 use crate::cli::output::Color;
@@ -25,6 +26,7 @@ pub(super) fn execute(arguments: &ProfileArguments, color: Color) -> Result<u8, 
         .permissions(std::os::unix::fs::PermissionsExt::from_mode(0o700))
         .tempdir()
         .map_err(|error| Failure::new(exit_code::UNEXPECTED, format!("no temporary folder: {error}")))?;
+    let _removal = interrupt::removes(folder.path());
     let executable = folder.path().join(executable_name(&compiler));
     let status = Command::new(cc::compiler())
         .args(&compiler)

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use parquet::errors::ParquetError;
 use tempfile::NamedTempFile;
+use warpline_toolchain::interrupt::{self, Removal};
 
 use super::manifest::{self, Head};
 use super::run::{Partition, Run};
@@ -137,13 +138,16 @@ impl Folder {
         let ordinary = Permissions::from_mode(0o666);
         let file =
             tempfile::Builder::new().prefix(".warpline.").suffix(".tmp").permissions(ordinary).tempfile_in(&folder);
-        Ok(NewFile { out: BufWriter::with_capacity(1 << 18, file.map_err(failed)?), folder })
+        let file = file.map_err(failed)?;
+        let removal = interrupt::removes(file.path());
+        Ok(NewFile { out: BufWriter::with_capacity(1 << 18, file), _removal: removal, folder })
     }
 }
 
 /// A file that is being written. It goes unless it is finished.
 pub(super) struct NewFile {
     pub(super) out: BufWriter<NamedTempFile>,
+    _removal: Removal,
     pub(super) folder: PathBuf,
 }
 

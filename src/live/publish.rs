@@ -92,7 +92,8 @@ impl<'a, P: Progress> Publisher<'a, P> {
         };
         // Another run that was the last may have taken the folder away.
         if write().or_else(|error| made().map_err(|_| error).and_then(|_| write())).is_err() {
-            // The run matters more than a look at it.
+            // The run matters more than a look at it. What was left so far would say what is no longer so.
+            self.remove();
             self.files = None;
         }
     }
@@ -122,14 +123,20 @@ impl<P: Progress> Progress for Publisher<'_, P> {
     }
 }
 
-impl<P> Drop for Publisher<'_, P> {
-    fn drop(&mut self) {
+impl<P> Publisher<'_, P> {
+    fn remove(&self) {
         if let Some((path, new)) = &self.files {
             _ = fs::remove_file(path);
             _ = fs::remove_file(new);
             // The last one leaves nothing behind; where others run, the folder is not empty.
             _ = path.parent().map(fs::remove_dir);
         }
+    }
+}
+
+impl<P> Drop for Publisher<'_, P> {
+    fn drop(&mut self) {
+        self.remove();
     }
 }
 
@@ -167,4 +174,31 @@ fn resident(process: &str) -> Option<u64> {
     let text = fs::read_to_string(format!("/proc/{process}/status")).ok()?;
     let line = text.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
     line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()?.checked_mul(1024)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_snapshot_that_cannot_be_left_leaves_nothing() {
+        struct Nobody;
+        impl Progress for Nobody {
+            fn update(&mut self, _: &Status, _: Option<&str>) {}
+        }
+        let folder = tempfile::tempdir().unwrap();
+        let (path, new) = (folder.path().join("1.json"), folder.path().join(".1.new"));
+        let source = Source { program_pid: 1, program: Vec::new(), output: String::new(), ring: Box::new(|| (0, 0)) };
+        let now = Instant::now();
+        let files = Some((path.clone(), new.clone()));
+        let mut publisher = Publisher { next: &mut Nobody, source, files, started: now, due: now, skipped: 0 };
+        let snapshot = publisher.snapshot(&Status::default(), None);
+        publisher.leave(&snapshot);
+        assert!(path.is_file() && !new.exists());
+        // As on a full disk, it is written in part and does not get its name.
+        fs::remove_file(&path).unwrap();
+        fs::create_dir_all(path.join("in the way")).unwrap();
+        publisher.leave(&snapshot);
+        assert!(publisher.files.is_none() && !new.exists());
+    }
 }

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 use warpline_format::device::Device;
+use warpline_format::visible;
 
 use super::curves::Curve;
 use super::device::DeviceFigures;
@@ -197,8 +198,10 @@ pub fn sections(name: &str) -> Result<Vec<Section>, ModelError> {
 /// # Errors
 /// [`ModelError`]: what is wrong, and in which line.
 pub fn parse(text: &str, path: &Path) -> Result<Model, ModelError> {
-    let model =
+    let mut model: Model =
         toml::from_str(text).map_err(|error| ModelError::Parse { path: path.to_owned(), error: Box::new(error) })?;
+    // They go into reports and messages.
+    [&mut model.name, &mut model.key, &mut model.architecture].into_iter().for_each(visible::make_name);
     hierarchy::check(&model, text).map_err(|(line, what)| ModelError::Wrong { path: path.to_owned(), line, what })?;
     Ok(model)
 }

@@ -20,6 +20,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use tempfile::NamedTempFile;
+use warpline_toolchain::interrupt;
 
 use super::model::{SCHEMA, VERSION};
 use super::{Profile, packed, plausible, shown};
@@ -310,6 +311,7 @@ pub(crate) fn write_bytes(bytes: &[u8], path: &Path) -> std::io::Result<()> {
     }
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let mut file = new_in(folder)?;
+    let _removal = interrupt::removes(file.path());
     file.write_all(bytes)?;
     file.as_file().sync_all()?;
     file.persist(path).map_err(|error| error.error).map(drop)
@@ -325,6 +327,7 @@ fn new_in(folder: &Path) -> std::io::Result<NamedTempFile> {
 /// Writes a profile to a new file in the folder for temporary files, for its owner alone.
 pub(crate) fn write_spare(profile: &Profile, name: &str) -> std::io::Result<PathBuf> {
     let mut file = tempfile::Builder::new().prefix(&format!("{name}.")).suffix(".wlprof").tempfile()?;
+    let _removal = interrupt::removes(file.path());
     file.write_all(&to_bytes(profile))?;
     file.keep().map(|(_, path)| path).map_err(|error| error.error)
 }
@@ -332,5 +335,7 @@ pub(crate) fn write_spare(profile: &Profile, name: &str) -> std::io::Result<Path
 /// Whether a file can be written at a path, or why not.
 pub(crate) fn probe(path: &Path) -> std::io::Result<()> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    new_in(folder).map(drop)
+    let file = new_in(folder)?;
+    let _removal = interrupt::removes(file.path());
+    file.close()
 }

@@ -16,6 +16,7 @@ use warpline_format::gpu::REAL_PREFIX;
 use warpline_format::site_table::SiteTable;
 use warpline_pass::gpu::{self, Assembler, GpuError, Plan};
 use warpline_toolchain::cache::{self, content_hash};
+use warpline_toolchain::interrupt;
 
 /// The oldest architecture that hooks run on.
 const OLDEST: u32 = 70;
@@ -44,6 +45,7 @@ impl GpuBuild {
             older_ptxas: tools.cuda.older_ptxas(),
             fatbinary: tools.cuda.fatbinary(),
             options,
+            folder: tools.temporary().into(),
         };
         Some(GpuBuild { processors, assembler })
     }
@@ -104,6 +106,7 @@ fn renamed(original: &Path, bytes: &[u8], names: &BTreeSet<String>) -> Result<Pa
     std::fs::create_dir_all(&folder).map_err(DriverError::writing(&folder))?;
     let holder = tempfile::Builder::new().prefix(".cudart.").tempdir_in(&folder);
     let holder = holder.map_err(DriverError::writing(&folder))?;
+    let _removal = interrupt::removes(holder.path());
     let (list, partial) = (holder.path().join("names"), holder.path().join("real.a"));
     let lines: String = names.iter().map(|name| format!("{name} {REAL_PREFIX}{name}\n")).collect();
     std::fs::write(&list, lines).map_err(DriverError::writing(&list))?;

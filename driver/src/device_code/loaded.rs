@@ -20,6 +20,7 @@ use warpline_pass::llvm::Machine;
 use warpline_pass::object::{EmitOptions, Output};
 use warpline_pass::parts::{self, GenerateOptions};
 use warpline_pass::{cpu, device, loadable, object};
+use warpline_toolchain::interrupt::{self, Removal};
 
 /// What lowering a module needs to know besides its code.
 pub struct Lowering<'a> {
@@ -118,7 +119,7 @@ impl<'a> Lowering<'a> {
 
 /// Links objects to the shared object `output`.
 pub fn link(objects: &[Vec<u8>], output: &Path) -> Result<(), DriverError> {
-    let temporary = temporary()?;
+    let (temporary, _removal) = temporary()?;
     let mut paths = Vec::new();
     for (number, bytes) in objects.iter().enumerate() {
         let path = temporary.path().join(format!("{number}.o"));
@@ -132,9 +133,9 @@ pub fn link(objects: &[Vec<u8>], output: &Path) -> Result<(), DriverError> {
     }
 }
 
-fn temporary() -> Result<TempDir, DriverError> {
+fn temporary() -> Result<(TempDir, Removal), DriverError> {
     let made = tempfile::Builder::new().prefix("warpline-cc.").permissions(Permissions::from_mode(0o700)).tempdir();
     let made = made.map_err(DriverError::writing(std::env::temp_dir()))?;
-    crate::interrupt::removes(made.path().to_owned());
-    Ok(made)
+    let removal = interrupt::removes(made.path());
+    Ok((made, removal))
 }

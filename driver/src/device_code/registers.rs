@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::thread::JoinHandle;
 use warpline_format::occupancy::Resources;
+use warpline_pass::gpu::names;
 use warpline_toolchain::cuda::Cuda;
 
 /// Architectures of the GPU models that a ptxas of CUDA 12 or 13 knows. A test holds them against the models.
@@ -143,7 +144,7 @@ fn parse(text: &str, architecture: u32) -> Vec<(String, Resources)> {
             && let Some(registers) = number_before(used, " registers")
             && !function.is_empty()
         {
-            found.push((function.into(), Resources { architecture, registers, spill_bytes }));
+            found.push((names::of_spelled(function).into(), Resources { architecture, registers, spill_bytes }));
         }
     }
     found

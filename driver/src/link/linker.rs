@@ -4,6 +4,7 @@ use super::relocatable;
 use crate::clang_jobs;
 use crate::command::Command;
 use crate::compile;
+use crate::dependencies::Parts;
 use crate::error::DriverError;
 use crate::invocation::{GpuCode, Invocation, Language, LinkItem};
 use crate::programs::libraries;
@@ -95,6 +96,7 @@ pub fn archive(tools: &Tools, invocation: &Invocation) -> Result<(), DriverError
 /// Compiles the sources among the inputs. Per input the file to link: its object, or the input itself.
 fn compile_sources(tools: &Tools, invocation: &Invocation) -> Result<Vec<Option<PathBuf>>, DriverError> {
     let mut objects = Vec::new();
+    let mut parts = Parts::default();
     for (index, input) in invocation.inputs.iter().enumerate() {
         if input.language == Language::Object {
             objects.push(Some(PathBuf::from(&input.path)));
@@ -103,7 +105,9 @@ fn compile_sources(tools: &Tools, invocation: &Invocation) -> Result<Vec<Option<
         // Numbered: two folders may hold sources of the same name.
         let name = Path::new(&input.path).file_stem().map_or("unit".into(), |stem| stem.to_string_lossy());
         let object = tools.temporary().join(format!("{index}-{name}.o"));
-        compile::object(tools, invocation, input, &object)?;
+        let rule = parts.rule(invocation, input, &object);
+        compile::object(tools, invocation, input, &object, &rule)?;
+        parts.publish(invocation, input, &rule)?;
         objects.push(Some(object));
     }
     Ok(objects)

@@ -9,6 +9,7 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use warpline_toolchain::cache::{self, content_hash};
 use warpline_toolchain::cuda::{Cuda, SHIM_MARKER};
+use warpline_toolchain::interrupt;
 
 /// System libraries that the runtime, a Rust static library, needs (`rustc --print native-static-libs`).
 const RUNTIME_NEEDS: &str = "-lgcc_s -lutil -lrt -lpthread -lm -ldl";
@@ -40,6 +41,7 @@ pub fn folder(cuda: &Cuda) -> Result<PathBuf, DriverError> {
     std::fs::create_dir_all(&cache).map_err(DriverError::writing(&cache))?;
     let holder = tempfile::Builder::new().prefix(".toolkit.").tempdir_in(&cache);
     let holder = holder.map_err(DriverError::writing(&cache))?;
+    let _removal = interrupt::removes(holder.path());
     let partial = holder.path().join("toolkit");
     let made = fill(&partial, cuda, (&runtime, &own_headers), &driver, nvidias).and_then(|()| {
         match std::fs::rename(&partial, &folder) {

@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 use warpline_toolchain::clang::{self, Clang};
 use warpline_toolchain::cuda::{self, Cuda};
+use warpline_toolchain::interrupt::{self, Removal};
 use warpline_toolchain::programs;
 
 fn asks_for_openmp(invocation: &Invocation) -> bool {
@@ -54,6 +55,7 @@ pub struct Tools {
     /// Where `-fopenmp` cannot be had: the folder of g++'s `omp.h`, for programs that only call OpenMP's functions.
     pub openmp_functions: Option<PathBuf>,
     temporary: TempDir,
+    _removal: Removal,
 }
 
 impl Tools {
@@ -67,7 +69,7 @@ impl Tools {
             .permissions(Permissions::from_mode(0o700))
             .tempdir()
             .map_err(DriverError::writing(std::env::temp_dir()))?;
-        crate::interrupt::removes(temporary.path().to_owned());
+        let removal = interrupt::removes(temporary.path());
         let mut notes: Vec<String> = choice.note.into_iter().collect();
         let openmp_functions = openmp_functions(invocation, &clang);
         if openmp_functions.is_some() && asks_for_openmp(invocation) {
@@ -86,6 +88,7 @@ impl Tools {
             notes,
             openmp_functions,
             temporary,
+            _removal: removal,
         })
     }
 

@@ -10,4 +10,5 @@ pub(crate) mod overlay;
 pub(crate) mod percent_signs;
 pub(crate) mod pragmas;
 pub(crate) mod standard;
+pub(crate) mod standard_input;
 pub mod unit;

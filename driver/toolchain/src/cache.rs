@@ -1,6 +1,6 @@
 //! The user's cache: the unpacked CUDA wheels, and the files embedded in `warpline-cc`.
 
-use crate::ToolchainError;
+use crate::{ToolchainError, interrupt};
 use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -31,6 +31,7 @@ pub fn keep_in(folder: &Path, name: &str, bytes: &[u8]) -> Result<PathBuf, Toolc
     let permissions = std::fs::Permissions::from_mode(0o666);
     let partial = tempfile::Builder::new().prefix(&format!(".{name}.")).permissions(permissions).tempfile_in(folder);
     let mut partial = partial.map_err(failed)?;
+    let _removal = interrupt::removes(partial.path());
     partial.write_all(bytes).map_err(failed)?;
     partial.persist(&path).map_err(|error| failed(error.error))?;
     Ok(path)

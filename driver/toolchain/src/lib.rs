@@ -5,6 +5,7 @@ pub mod cache;
 pub mod clang;
 pub mod cuda;
 pub mod doctor;
+pub mod interrupt;
 pub mod pins;
 pub mod programs;
 

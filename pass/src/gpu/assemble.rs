@@ -1,7 +1,7 @@
 //! PTX to machine code with the toolkit's ptxas, and machine code to a fat binary with its fatbinary. No register
 //! limit is ever set: what is measured of the original kernel is what the user's own build has.
 
-use super::GpuError;
+use super::{GpuError, names};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs::Permissions;
@@ -54,6 +54,8 @@ pub struct Assembler {
     pub fatbinary: PathBuf,
     /// Options that the user gave for ptxas (`-Xptxas`), and nothing else.
     pub options: Vec<OsString>,
+    /// Where folders for the tools' files are made.
+    pub folder: PathBuf,
 }
 
 impl Assembler {
@@ -66,7 +68,7 @@ impl Assembler {
 
     /// Assembles PTX for a processor as `sm_90`.
     pub fn assemble(&self, processor: &str, ptx: &[u8]) -> Result<Assembled, GpuError> {
-        let folder = Scratch::new()?;
+        let folder = Scratch::new(&self.folder)?;
         let source = folder.write("code.ptx", ptx)?;
         let target = folder.path("code.cubin");
         let ptxas = self.ptxas_for(processor).unwrap_or(&self.ptxas);
@@ -79,7 +81,7 @@ impl Assembler {
 
     /// Packs images into a fat binary.
     pub fn fat_binary(&self, images: &[Image<'_>]) -> Result<Vec<u8>, GpuError> {
-        let folder = Scratch::new()?;
+        let folder = Scratch::new(&self.folder)?;
         let target = folder.path("code.fatbin");
         let mut command = Command::new(&self.fatbinary);
         command.arg("-64").arg(prefixed("--create=", &target));
@@ -119,10 +121,10 @@ fn resources(said: &str) -> BTreeMap<String, Resources> {
     let mut kernel: Option<String> = None;
     for line in said.lines() {
         if let Some((_, rest)) = line.split_once("Compiling entry function '") {
-            kernel = rest.split('\'').next().map(str::to_owned);
+            kernel = rest.split('\'').next().map(|name| names::of_spelled(name).into_owned());
         } else if line.contains("Function properties for") {
             // What follows is a function's that the kernel calls, unless it names the kernel itself.
-            if kernel.as_deref().is_none_or(|kernel| !line.trim_end().ends_with(kernel)) {
+            if kernel.as_deref().is_none_or(|kernel| !names::of_spelled(line.trim_end()).ends_with(kernel)) {
                 kernel = None;
             }
         }
@@ -151,10 +153,10 @@ struct Scratch {
 }
 
 impl Scratch {
-    fn new() -> Result<Scratch, GpuError> {
+    fn new(below: &Path) -> Result<Scratch, GpuError> {
         let private = Permissions::from_mode(0o700);
-        let folder = tempfile::Builder::new().prefix("warpline-gpu.").permissions(private).tempdir();
-        folder.map(|folder| Scratch { folder }).map_err(|source| GpuError::File { path: std::env::temp_dir(), source })
+        let folder = tempfile::Builder::new().prefix("warpline-gpu.").permissions(private).tempdir_in(below);
+        folder.map(|folder| Scratch { folder }).map_err(|source| GpuError::File { path: below.into(), source })
     }
 
     fn path(&self, name: &str) -> PathBuf {
@@ -174,7 +176,7 @@ mod tests {
 
     #[test]
     fn scratch_folders_are_private_and_their_names_random() {
-        let (one, other) = (Scratch::new().unwrap(), Scratch::new().unwrap());
+        let (one, other) = (Scratch::new(&std::env::temp_dir()).unwrap(), Scratch::new(&std::env::temp_dir()).unwrap());
         assert_eq!(one.folder.path().metadata().unwrap().permissions().mode() & 0o777, 0o700);
         assert_ne!(one.folder.path(), other.folder.path());
         assert!(!one.folder.path().display().to_string().contains(&std::process::id().to_string()));

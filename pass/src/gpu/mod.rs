@@ -7,6 +7,7 @@ mod build;
 mod emulate;
 mod hint;
 mod instrument;
+pub mod names;
 
 pub use assemble::{Assembled, Assembler, Image, Resources};
 pub use build::{Built, Plan, build};
@@ -112,5 +113,6 @@ pub fn emit_ptx(module: &Instrumented<'_>, processor: &str) -> Result<Vec<u8>, G
     // Code generation changes the module, and each architecture is to start from the same.
     let copy: Module<'_> = module.module.clone();
     machine.adopt(&copy);
+    names::spell(&copy);
     Ok(machine.emit_assembly(&copy)?)
 }

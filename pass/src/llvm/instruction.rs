@@ -218,7 +218,9 @@ impl<'c> Value<'c> {
     /// Alignment in bytes of a load, store, atomic, alloca or global; 0 where LLVM knows none.
     pub fn alignment(self) -> u32 {
         // SAFETY: something that has an alignment, checked in the condition.
-        if self.has_alignment() { unsafe { LLVMGetAlignment(self.raw()) } } else { 0 }
+        let bytes = if self.has_alignment() { unsafe { LLVMGetAlignment(self.raw()) } } else { 0 };
+        // An access always has one. LLVM's largest, that of null, is one bit too long for this function.
+        if bytes == 0 && self.has_alignment() && !self.is_global_variable() { 1 << 31 } else { bytes }
     }
 
     fn has_alignment(self) -> bool {

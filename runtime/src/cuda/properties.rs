@@ -16,6 +16,9 @@ const TEXTURE_ALIGNMENT: usize = 512;
 /// Alignment of texture rows.
 const TEXTURE_PITCH_ALIGNMENT: usize = 32;
 
+/// The last attribute of CUDA 13's headers; the driver's, of which the runtime's are a part, have all numbers from 1 on.
+const LAST_ATTRIBUTE: c_int = 147;
+
 /// `cudaDeviceProp` of a device.
 pub fn properties(device: &Device) -> DeviceProp {
     // SAFETY: all fields are numbers.
@@ -116,33 +119,8 @@ pub fn attribute(device: &Device, which: c_int) -> Option<c_int> {
         131 | 134 => -1,
         // Virtual memory management, and descriptors for sharing its memory.
         102 | 103 => 1,
-        // ECC, timeouts, graphs' neighbours: not there.
-        17
-        | 18
-        | 20..=29
-        | 32
-        | 34
-        | 35
-        | 42..=50
-        | 52..=74
-        | 77
-        | 84..=86
-        | 88
-        | 92..=94
-        | 96
-        | 98
-        | 100
-        | 101
-        | 108
-        | 109
-        | 112..=114
-        | 116..=125
-        | 127..=130
-        | 132
-        | 133
-        | 135
-        | 138..=145
-        | 147 => 0,
+        // What the driver says of what a GPU does not have: ECC, timeouts, clusters, what other systems share, decompression.
+        1..=LAST_ATTRIBUTE => 0,
         _ => return None,
     })
 }
@@ -180,5 +158,20 @@ mod tests {
         assert_eq!(attribute(&device, 4), Some(64));
         assert_eq!(attribute(&device, 0), None);
         assert_eq!(attribute(&device, 1000), None);
+    }
+
+    #[test]
+    fn every_attribute_of_the_headers_is_known() {
+        let device = Device::rtx_2080_ti();
+        for which in 1..=LAST_ATTRIBUTE {
+            assert!(attribute(&device, which).is_some(), "attribute {which}");
+        }
+        // Windows' handles, compression, memory of other devices, decompression.
+        for which in [104, 105, 107, 110, 136, 137, 146] {
+            assert_eq!(attribute(&device, which), Some(0), "attribute {which}");
+        }
+        for which in [i32::MIN, -1, 0, LAST_ATTRIBUTE + 1, i32::MAX] {
+            assert_eq!(attribute(&device, which), None, "attribute {which}");
+        }
     }
 }

@@ -2,6 +2,8 @@
 
 use std::fmt::Write as _;
 
+use warpline_format::visible;
+
 use crate::cli::args::GpusArguments;
 use crate::cli::{Failure, output};
 use crate::exit_code;
@@ -62,7 +64,7 @@ fn show(model: &Model, sections: &[models::Section]) -> String {
     let figures = &model.device;
     let mut line = |name: &str, value: Option<(String, &str)>| {
         _ = match value {
-            Some((value, source)) => writeln!(text, "  {name:<26} {value:>14}  [{source}]"),
+            Some((value, source)) => writeln!(text, "  {name:<26} {value:>14}  [{}]", visible::name(source)),
             None => writeln!(text, "  {name:<26} {:>14}", "not known"),
         };
     };
@@ -92,6 +94,7 @@ fn show(model: &Model, sections: &[models::Section]) -> String {
     for (section, figures) in sections {
         _ = writeln!(text, "\n  {section}");
         for (figure, value, source) in figures {
+            let [figure, value, source] = [figure, value, source].map(|text| visible::name(text));
             _ = writeln!(text, "    {figure:<24} {value:>14}  [{source}]");
         }
     }
@@ -100,7 +103,7 @@ fn show(model: &Model, sections: &[models::Section]) -> String {
             CurvePath::ThroughLevel1 => "through L1",
             CurvePath::PastLevel1 => "past L1",
         };
-        _ = writeln!(text, "  latency {path}: {}  [{}]", levels(curve), curve.source);
+        _ = writeln!(text, "  latency {path}: {}  [{}]", levels(curve), visible::name(&curve.source));
     }
     match model.run_device() {
         Ok(run) if run.assumed.is_empty() => {}
@@ -109,7 +112,7 @@ fn show(model: &Model, sections: &[models::Section]) -> String {
     }
     _ = writeln!(text, "\nsources");
     for (key, cite) in &model.sources {
-        _ = writeln!(text, "  [{key}] {cite}");
+        _ = writeln!(text, "  [{}] {}", visible::name(key), visible::name(cite));
     }
     text
 }

@@ -4,8 +4,12 @@
 //! `--check` is given, in which `{x}`, `{y}` and `{z}` stand for the block's sizes.
 
 use std::fmt::Write as _;
-use std::path::{Path, PathBuf};
+use std::fs::Permissions;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
 use std::process::{Command, Stdio};
+
+use warpline_toolchain::interrupt;
 
 use crate::cli::Failure;
 use crate::exit_code;
@@ -55,8 +59,12 @@ pub(super) fn check(document: &Document, kernel: &Kernel, command: &str) -> Resu
 fn run(model: &str, words: &[String]) -> Result<Profile, Failure> {
     let failed = |what: &dyn std::fmt::Display| Failure::new(exit_code::UNEXPECTED, format!("--check: {what}"));
     let own = std::env::current_exe().map_err(|error| failed(&error))?;
-    let folder = Folder::new().map_err(|error| failed(&error))?;
-    let file = folder.0.join("check.wlprof");
+    // Nobody else can foretell its name, or put anything there.
+    let private = Permissions::from_mode(0o700);
+    let folder = tempfile::Builder::new().prefix("warpline-predict.").permissions(private).tempdir();
+    let folder = folder.map_err(|error| failed(&error))?;
+    let _removal = interrupt::removes(folder.path());
+    let file = folder.path().join("check.wlprof");
     let fixed = ["--reuse", "off", "--l2-copies", "cold", "--l2-launches", "flushed"];
     let status = Command::new(own)
         .args(["run", "--gpu", model])
@@ -70,24 +78,6 @@ fn run(model: &str, words: &[String]) -> Result<Profile, Failure> {
         .status()
         .map_err(|error| failed(&error))?;
     read(&file).ok_or_else(|| failed(&format!("{} gave no profile ({status})", words.join(" "))))
-}
-
-/// A folder for one profile, which goes when it is read.
-struct Folder(PathBuf);
-
-impl Folder {
-    fn new() -> std::io::Result<Folder> {
-        let folder = std::env::temp_dir().join(format!("warpline-predict-{}", std::process::id()));
-        std::fs::create_dir(&folder)?;
-        Ok(Folder(folder))
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        // What cannot be removed stays in the folder for temporary files.
-        _ = std::fs::remove_dir_all(&self.0);
-    }
 }
 
 fn read(file: &Path) -> Option<Profile> {

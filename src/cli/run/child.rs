@@ -15,7 +15,7 @@ use warpline_format::run_time::COMPILER_VARIABLE;
 use warpline_toolchain::programs::companion;
 
 use super::plan::Plan;
-use super::signals::Forwarding;
+use super::signals::{self, Forwarding};
 use crate::cli::Failure;
 use crate::cli::cc::COMPILER;
 use crate::exit_code;
@@ -62,7 +62,7 @@ impl Child {
         further: Option<String>,
         stops: Option<i32>,
     ) -> Result<Child, Failure> {
-        let signals = Forwarding::install();
+        let forwarding = Forwarding::install();
         let mut command = Command::new(&plan.program);
         command.args(&plan.arguments).env(VARIABLE, plan.options(descriptor, further, stops).encode());
         // A program that carries code for both devices would choose by itself.
@@ -76,16 +76,17 @@ impl Child {
         let started = Instant::now();
         let mut child = command.spawn().map_err(|error| cannot_start(&plan.program, &error))?;
         let id = child.id();
-        signals.to(id);
+        forwarding.to(id);
         let ended = Arc::new(AtomicBool::new(false));
         let flag = Arc::clone(&ended);
         let waiter = std::thread::spawn(move || {
             let status = child.wait();
+            signals::to_nobody();
             let seconds = started.elapsed().as_secs_f64();
             flag.store(true, Ordering::Release);
             status.map(|status| (status, seconds))
         });
-        Ok(Child { id, ended, waiter: Some(waiter), _signals: signals })
+        Ok(Child { id, ended, waiter: Some(waiter), _signals: forwarding })
     }
 
     /// Process number.

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use tempfile::TempPath;
+use warpline_toolchain::interrupt::{self, Removal};
 
 use super::plan::Plan;
 use crate::analysis::{Analysis, Finish};
@@ -13,7 +14,7 @@ use crate::trace::first_of;
 
 /// The trace as it is kept for further models, or because the user wants it.
 pub(super) struct Kept {
-    temporary: Option<TempPath>,
+    temporary: Option<(TempPath, Removal)>,
     wanted: Option<PathBuf>,
 }
 
@@ -39,12 +40,13 @@ impl Kept {
             folder.display(),
             if plan.others.len() == 1 { "the second model has" } else { "all models have" },
         ));
-        Ok(Kept { temporary: Some(file.into_temp_path()), wanted: None })
+        let removal = interrupt::removes(file.path());
+        Ok(Kept { temporary: Some((file.into_temp_path(), removal)), wanted: None })
     }
 
     /// The file.
     pub(super) fn path(&self) -> Option<&Path> {
-        self.wanted.as_deref().or(self.temporary.as_deref())
+        self.wanted.as_deref().or(self.temporary.as_ref().map(|(path, _)| &**path))
     }
 
     /// Simulates the further models. Returns how many could be, and why the rest could not; what the first model gave is not

@@ -6,6 +6,7 @@ use std::path::Path;
 
 use tempfile::TempDir;
 use warpline_format::options::further_trace;
+use warpline_toolchain::interrupt::{self, Removal};
 
 use super::further::{self, free_bytes, sizes};
 use super::plan::Plan;
@@ -19,7 +20,7 @@ use crate::{exit_code, merge};
 
 /// Where further processes leave their traces.
 pub(super) struct Processes {
-    folder: Option<TempDir>,
+    folder: Option<(TempDir, Removal)>,
 }
 
 impl Processes {
@@ -42,12 +43,13 @@ impl Processes {
              regular memory request of a warp, up to 264 for scattered ones; TMPDIR names another folder",
             place.display(),
         ));
-        Ok(Processes { folder: Some(folder) })
+        let removal = interrupt::removes(folder.path());
+        Ok(Processes { folder: Some((folder, removal)) })
     }
 
     /// The folder, for the program.
     pub(super) fn folder(&self) -> Option<String> {
-        self.folder.as_ref().map(|folder| folder.path().to_string_lossy().into_owned())
+        self.folder.as_ref().map(|(folder, _)| folder.path().to_string_lossy().into_owned())
     }
 
     /// Adds the work of `count` further processes to the profile of the first.

@@ -2,11 +2,15 @@
 
 use std::sync::atomic::{AtomicI32, AtomicU32, Ordering};
 
-const FORWARDED: [libc::c_int; 6] =
-    [libc::SIGINT, libc::SIGTERM, libc::SIGHUP, libc::SIGQUIT, libc::SIGUSR1, libc::SIGUSR2];
+use warpline_toolchain::interrupt;
 
-/// Process that signals go to; 0 before it runs.
-static TARGET: AtomicI32 = AtomicI32::new(0);
+const FORWARDED: [libc::c_int; 7] =
+    [libc::SIGINT, libc::SIGTERM, libc::SIGHUP, libc::SIGQUIT, libc::SIGXCPU, libc::SIGUSR1, libc::SIGUSR2];
+
+/// Process that signals go to; [`NOT_YET`] before it runs, [`GONE`] once it was waited for.
+static TARGET: AtomicI32 = AtomicI32::new(NOT_YET);
+const NOT_YET: i32 = 0;
+const GONE: i32 = -1;
 /// Signals that came before it ran, one bit each.
 static EARLY: AtomicU32 = AtomicU32::new(0);
 
@@ -18,7 +22,7 @@ pub(super) struct Forwarding {
 impl Forwarding {
     /// Takes the signals over.
     pub(super) fn install() -> Forwarding {
-        TARGET.store(0, Ordering::SeqCst);
+        TARGET.store(NOT_YET, Ordering::SeqCst);
         EARLY.store(0, Ordering::SeqCst);
         let mut before = Vec::new();
         for signal in FORWARDED {
@@ -55,6 +59,11 @@ impl Forwarding {
     }
 }
 
+/// Has signals go nowhere: the program was waited for, and its number may become another's.
+pub(super) fn to_nobody() {
+    TARGET.store(GONE, Ordering::SeqCst);
+}
+
 impl Drop for Forwarding {
     fn drop(&mut self) {
         for (signal, old) in &self.before {
@@ -67,17 +76,18 @@ impl Drop for Forwarding {
 extern "C" fn forward(signal: libc::c_int, information: *mut libc::siginfo_t, _context: *mut libc::c_void) {
     // SAFETY: the system passes valid information to a handler installed with SA_SIGINFO.
     let code = unsafe { (*information).si_code };
-    // The terminal sends its signals to the program as well.
-    if code == libc::SI_KERNEL {
+    // The terminal sends its signals to the program as well; that our own processor time is used up is told to us alone.
+    if code == libc::SI_KERNEL && signal != libc::SIGXCPU {
         return;
     }
-    let target = TARGET.load(Ordering::SeqCst);
-    if target == 0 {
-        EARLY.fetch_or(1 << signal, Ordering::SeqCst);
-    } else {
-        // SAFETY: `kill` is allowed in handlers. The process may be gone; then nothing happens, as
-        // its number stays taken until it is waited for.
-        unsafe { libc::kill(target, signal) };
+    match TARGET.load(Ordering::SeqCst) {
+        NOT_YET => _ = EARLY.fetch_or(1 << signal, Ordering::SeqCst),
+        // The profile is what remains to be done, and soon is; without time it never will be.
+        GONE if signal == libc::SIGXCPU => interrupt::on_signal(signal),
+        GONE => {}
+        // SAFETY: `kill` is allowed in handlers. The process may have ended; then nothing happens, as its number stays
+        // taken until it is waited for.
+        target => _ = unsafe { libc::kill(target, signal) },
     }
 }
 

@@ -5,6 +5,7 @@ use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
 use tempfile::TempDir;
+use warpline_toolchain::interrupt::{self, Removal};
 
 use crate::cli::args::CompactArguments;
 use crate::cli::{Failure, output};
@@ -40,7 +41,7 @@ impl Target {
 struct Unfinished {
     path: PathBuf,
     /// Goes with what is in it.
-    _folder: TempDir,
+    _folder: (TempDir, Removal),
 }
 
 impl Unfinished {
@@ -52,7 +53,8 @@ impl Unfinished {
         }
         let beside = to.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
         let folder = tempfile::Builder::new().prefix(".warpline.").suffix(".tmp").tempdir_in(beside)?;
-        Ok(Some(Unfinished { path: folder.path().join(name), _folder: folder }))
+        let removal = interrupt::removes(folder.path());
+        Ok(Some(Unfinished { path: folder.path().join(name), _folder: (folder, removal) }))
     }
 
     fn publish(&self, to: &Path) -> io::Result<()> {

@@ -7,17 +7,24 @@ use std::path::{Path, PathBuf};
 
 use tempfile::NamedTempFile;
 use warpline_format::chunk::{HEADER_BYTES, check_header};
+use warpline_toolchain::interrupt::{self, Removal};
 
 use crate::cli::Failure;
 use crate::exit_code;
 use crate::trace::is_packed;
+
+/// A temporary file, which goes when the user interrupts, too.
+pub(in crate::cli) struct Copied {
+    file: NamedTempFile,
+    _removal: Removal,
+}
 
 /// A trace that can be read more than once.
 pub(in crate::cli) enum Whole {
     /// As it was named.
     File(PathBuf),
     /// What came through the pipe.
-    Copy(NamedTempFile),
+    Copy(Copied),
 }
 
 impl Whole {
@@ -49,12 +56,13 @@ impl Whole {
         let folder = std::env::temp_dir();
         let copied = tempfile::Builder::new().prefix("warpline.").suffix(".wltrace").tempfile_in(&folder).and_then(
             |mut copy| {
+                let removal = interrupt::removes(copy.path());
                 copy.write_all(&header)?;
                 std::io::copy(&mut pipe, &mut copy)?;
-                Ok(copy)
+                Ok(Whole::Copy(Copied { file: copy, _removal: removal }))
             },
         );
-        copied.map(Whole::Copy).map_err(|error| {
+        copied.map_err(|error| {
             let message = format!(
                 "{}: cannot be copied to {}: {error}; TMPDIR names another folder",
                 named.display(),
@@ -68,7 +76,7 @@ impl Whole {
     pub(in crate::cli) fn path(&self) -> &Path {
         match self {
             Whole::File(path) => path,
-            Whole::Copy(copy) => copy.path(),
+            Whole::Copy(copy) => copy.file.path(),
         }
     }
 }

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use tempfile::TempDir;
+use warpline_toolchain::interrupt::{self, Removal};
 
 use crate::cli::args::{DeviceChoice, ValidateArguments};
 use crate::cli::{Failure, cc};
@@ -15,6 +16,7 @@ use crate::validate::{Chase, KernelCounters, METRICS, PROGRAM, plan_text, read_c
 pub(super) struct Chases {
     executable: PathBuf,
     folder: TempDir,
+    _removal: Removal,
 }
 
 impl Chases {
@@ -27,9 +29,10 @@ impl Chases {
             .permissions(std::os::unix::fs::PermissionsExt::from_mode(0o700))
             .tempdir();
         let folder = folder.map_err(|error| unexpected("no temporary folder", error))?;
+        let removal = interrupt::removes(folder.path());
         if let Some(program) = &arguments.program {
             let executable = std::path::absolute(program).map_err(|error| unexpected("no working folder", error))?;
-            return Ok(Chases { executable, folder });
+            return Ok(Chases { executable, folder, _removal: removal });
         }
         let source = folder.path().join("chases.cu");
         std::fs::write(&source, PROGRAM).map_err(|error| unexpected("cannot write the program's source", error))?;
@@ -41,7 +44,7 @@ impl Chases {
         }
         let status = compiler.arg(&source).arg("-o").arg(&executable).status().map_err(|error| cc::missing(&error))?;
         if status.success() {
-            Ok(Chases { executable, folder })
+            Ok(Chases { executable, folder, _removal: removal })
         } else {
             Err(Failure::new(exit_code::TOOLCHAIN, "the program of the chases could not be compiled, see above"))
         }

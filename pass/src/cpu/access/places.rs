@@ -116,6 +116,14 @@ impl<'c> Emitter<'_, 'c> {
                 }
                 self.b.add(operands[0], self.i64(steps.constant as u64))
             }
+            // The address of a shared variable that went through 32 bits. A number alone is none.
+            Some(Opcode::LLVMIntToPtr)
+                if matches!(value.ty().kind(), Kind::Pointer(3))
+                    && scalar_bits(operands[0].ty()) == 32
+                    && operands[0].as_u64().is_none() =>
+            {
+                self.widen_shared(operands[0])
+            }
             Some(Opcode::LLVMAddrSpaceCast | Opcode::LLVMPtrToInt | Opcode::LLVMIntToPtr) => {
                 if scalar_bits(to) < scalar_bits(operands[0].ty()) {
                     self.b.trunc(operands[0], to)

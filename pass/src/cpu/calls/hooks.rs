@@ -9,12 +9,26 @@ use crate::llvm::Value;
 use warpline_format::abi::count_cells;
 use warpline_format::access::Space;
 
+/// Whether what a hook tells of is done by inline assembly: the next instruction that is no hook, or under a guard, where the hook
+/// stands alone.
+fn is_of_assembly(hook: Value<'_>) -> bool {
+    let is_hook = |value: &Value<'_>| value.callee_name().starts_with("__warpline_");
+    let mut next = hook.next();
+    while let Some(value) = next.filter(is_hook) {
+        next = value.next();
+    }
+    next.is_some_and(|value| {
+        value.called_value().is_some_and(Value::is_inline_asm)
+            || hook.block().and_then(|block| block.terminator()) == Some(value)
+    })
+}
+
 impl<'c> Emitter<'_, 'c> {
     /// Lowers `__warpline_access_*`: checks the addresses and records them. Lanes that may not go on are kept from
     /// the access itself, which follows.
     pub fn access_hook(&mut self, hook: Value<'c>) -> Emitted<()> {
         let (what, pointer) = self.hooked_access(hook)?;
-        let lay = self.checked_lay(&what, pointer)?;
+        let lay = self.checked_lay(hook, &what, pointer)?;
         let local = self.local_range_of(&what, pointer)?;
         let known = local.unwrap_or_else(|| self.known_range(&what));
         let shift = (what.space == Space::Shared).then(|| self.field(context::SHARED));
@@ -60,7 +74,7 @@ impl<'c> Emitter<'_, 'c> {
         let Some(bad) = bad.and_then(|field| self.accesses.suspicion(field)) else {
             return Err(Refusal::of(hook, "a hook of a bundle that has not begun"));
         };
-        let lay = self.checked_lay(&what, pointer)?;
+        let lay = self.checked_lay(hook, &what, pointer)?;
         let local = self.local_range_of(&what, pointer)?;
         let shift = (what.space == Space::Shared).then(|| self.field(context::SHARED));
         let allowed = self.settle(&what, &lay, shift, None, bad, local);
@@ -69,11 +83,18 @@ impl<'c> Emitter<'_, 'c> {
     }
 
     /// How the lanes of an access lie, as its check and its record see them.
-    fn checked_lay(&mut self, what: &Checked, pointer: Value<'c>) -> Emitted<Lay<'c>> {
+    fn checked_lay(&mut self, hook: Value<'c>, what: &Checked, pointer: Value<'c>) -> Emitted<Lay<'c>> {
         if what.space == Space::Local {
             return self.local_offsets(pointer);
         }
         let leaf = self.leaf(pointer)?;
+        // Elsewhere it is a pointer that was null, or is near it.
+        if what.space == Space::Shared
+            && is_of_assembly(hook)
+            && let Some(address) = leaf.scalar().and_then(|number| self.literal_shared(number))
+        {
+            return Ok(Lay::Same(address));
+        }
         Ok(self.lay_of(pointer, leaf))
     }
 

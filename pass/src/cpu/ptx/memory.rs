@@ -9,6 +9,9 @@ use crate::llvm::Value;
 use crate::llvm::value::AtomicOp;
 use crate::ptx::parse::Operand;
 
+/// Numbers below are places in shared memory, of which no GPU has so much.
+const MOST_SHARED: u64 = 1 << 20;
+
 /// Whether an operation names shared memory.
 fn shared_part(parts: &[&str]) -> bool {
     parts.iter().any(|part| part.starts_with("shared"))
@@ -29,6 +32,11 @@ impl<'c> Emitter<'_, 'c> {
                 .is_some_and(|value| crate::cpu::compute::arithmetic::scalar_bits(value.ty()) <= 32),
             _ => false,
         };
+        if shared_part(parts)
+            && let Some(address) = self.literal_address(machine, base, *offset)
+        {
+            return Some(address);
+        }
         let value = if narrow {
             if !parts.iter().any(|part| part.starts_with("shared")) {
                 return None;
@@ -39,6 +47,29 @@ impl<'c> Emitter<'_, 'c> {
             self.read(machine, base, 64)?
         };
         Some(self.b.add(value, self.same(value, *offset as u64)))
+    }
+
+    /// The host address of a number in the place of a shared address.
+    fn literal_address(&mut self, machine: &Machine<'c>, base: &Operand, offset: i64) -> Option<Value<'c>> {
+        let number = match base {
+            Operand::Number(number) => *number,
+            Operand::Argument(number) => {
+                let value = machine.inputs.get(number.checked_sub(machine.outputs.len())?)?;
+                let of_lane = |lane| value.constant_element(lane).and_then(|element| element.as_u64());
+                of_lane(0).filter(|first| (1..LANES).all(|lane| of_lane(lane) == Some(*first)))?
+            }
+            _ => return None,
+        };
+        let address = self.literal_shared(Value::int(self.t.int(64), number.wrapping_add(offset as u64)))?;
+        Some(self.b.splat(address, LANES))
+    }
+
+    /// The host address of a number in the place of a shared address: GPUs count from the block's first byte. `None` for what is no
+    /// such number.
+    pub fn literal_shared(&mut self, number: Value<'c>) -> Option<Value<'c>> {
+        number.as_u64().filter(|number| *number < MOST_SHARED)?;
+        let shared = self.field(context::SHARED);
+        Some(self.b.add(shared, number))
     }
 
     /// Host addresses of shared pointers that were cut to 32 bits.

@@ -2,6 +2,7 @@
 
 use crate::cpu::error::LowerError;
 use crate::ir::threads::{is_block_barrier, reads_from_others};
+use crate::llvm::function::OF_FUNCTION;
 use crate::llvm::{Builder, ModuleItems, Value};
 use crate::ptx::registers::name_registers;
 use inkwell::module::Module;
@@ -9,10 +10,18 @@ use inkwell::module::Module;
 /// A copy with plain branches only, reducible loops with one latch and preheader, in loop-closed form.
 pub fn prepared<'c>(device: &Module<'c>) -> Result<Module<'c>, LowerError> {
     let copy = device.clone();
+    optimise_all(&copy);
     isolate_barriers(&copy);
     name_registers(&copy);
     crate::ir::machine::machine(device)?.run(&copy, "function(lower-switch,fix-irreducible,loop-simplify,lcssa)")?;
     Ok(copy)
+}
+
+/// LLVM skips functions that must not be optimised, with `-G` and `-O0` all of them; the form is needed all the same.
+fn optimise_all(module: &Module<'_>) {
+    for function in module.functions() {
+        function.remove_attribute(OF_FUNCTION, "optnone");
+    }
 }
 
 /// Where lanes may have to wait for others of their warp, block-wide barriers get blocks of their own: lanes that went

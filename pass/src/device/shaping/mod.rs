@@ -3,6 +3,7 @@
 pub(super) mod copies;
 pub(super) mod inline;
 pub(super) mod memory;
+mod null;
 pub(super) mod optimize;
 pub(super) mod prepare;
 pub(super) mod split;

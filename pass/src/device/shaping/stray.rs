@@ -1,5 +1,6 @@
-//! Accesses that the optimiser must not hide: elements of local arrays that are not there.
+//! Accesses that the optimiser must not hide: elements of local arrays that are not there, and what is read and written through null.
 
+use super::null;
 use crate::llvm::types::Kind;
 use crate::llvm::value::{Opcode, inline_asm};
 use crate::llvm::{Builder, ModuleItems, Value};
@@ -7,8 +8,10 @@ use inkwell::module::Module;
 
 /// Hides indices of local arrays that are constant and outside the array from the optimiser, which may assume that such
 /// accesses do not happen and leaves them out. So they are still there when the program runs, and the access check finds them.
+/// Accesses through null are kept by other means.
 /// To run on the front end's output.
 pub fn keep_stray_accesses(module: &Module<'_>) {
+    null::keep_accesses(module);
     let types = ModuleItems::types(module);
     for function in module.functions() {
         for instruction in function.blocks().into_iter().flat_map(|block| block.instructions()) {

@@ -1,0 +1,78 @@
+//! Names as PTX can spell them: letters, digits, `_` and `$`. C++ has all letters of Unicode.
+
+use crate::ir::kernel::is_kernel;
+use crate::llvm::{ModuleItems, Value};
+use inkwell::module::Module;
+use std::borrow::Cow;
+
+/// Whether PTX takes a byte of a name. LLVM respells dots and the signs of its own names by itself.
+fn is_taken(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'$' | b'.' | b'@')
+}
+
+/// Whether PTX has no such name.
+fn is_foreign(name: &str) -> bool {
+    !name.bytes().all(is_taken)
+}
+
+/// A name with what PTX does not take written as `$` and two digits, which [`of_spelled`] reads.
+fn spelled(name: &str) -> String {
+    name.bytes()
+        .map(|byte| if is_taken(byte) { char::from(byte).to_string() } else { format!("${byte:02x}") })
+        .collect()
+}
+
+/// Gives everything in a module a name that PTX takes; LLVM ends the process at others. To be done to a copy, since host code
+/// and reports know the names of the source.
+pub fn spell(module: &Module<'_>) {
+    let named = module.functions().into_iter().chain(module.variables());
+    for value in named.filter(|value: &Value<'_>| is_foreign(&value.name())) {
+        value.set_name(&spelled(&value.name()));
+    }
+}
+
+/// A kernel or variable that host code asks for by a name that PTX does not take.
+pub fn foreign_to_host(module: &Module<'_>) -> Option<String> {
+    let kernels = module.functions().into_iter().filter(|function| is_kernel(*function));
+    let variables = module.variables().into_iter().filter(|variable| !variable.is_local());
+    kernels.chain(variables).map(Value::name).find(|name| is_foreign(name))
+}
+
+/// The name of the source.
+pub fn of_spelled(name: &str) -> Cow<'_, str> {
+    let mut bytes = Vec::with_capacity(name.len());
+    let mut rest = name.as_bytes();
+    while let [first, behind @ ..] = rest {
+        let digits = behind.get(..2).filter(|_| *first == b'$').and_then(|digits| std::str::from_utf8(digits).ok());
+        let byte = digits.and_then(|digits| u8::from_str_radix(digits, 16).ok()).filter(|byte| !is_taken(*byte));
+        bytes.push(byte.unwrap_or(*first));
+        rest = if byte.is_some() { &behind[2..] } else { behind };
+    }
+    match String::from_utf8(bytes) {
+        Ok(text) if text != name => text.into(),
+        _ => name.into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_spelled_and_read() {
+        for (name, in_ptx) in [
+            ("_Z5rowsPf", "_Z5rowsPf"),
+            ("_Z7größePi", "_Z7gr$c3$b6$c3$9fePi"),
+            ("核", "$e6$a0$b8"),
+            ("a b$", "a$20b$"),
+        ] {
+            assert_eq!(spelled(name), in_ptx);
+            assert_eq!(of_spelled(in_ptx), name);
+            assert_eq!(is_foreign(name), name != in_ptx);
+        }
+        // Names of LLVM and of the user that only look like it.
+        for name in ["a$41", "$", "$c", "$c3", "str.4"] {
+            assert_eq!(of_spelled(name), name);
+        }
+    }
+}
