@@ -30,6 +30,7 @@ programs![
     builtin_atomics,
     bundles,
     cached_loads,
+    changed_members,
     chase,
     clocks,
     compiler_globals,
@@ -238,10 +239,9 @@ fn code_that_is_not_optimised_runs() {
 }
 
 /// Requests, lanes and sectors of each site, behind the line that it is in.
-#[test]
-fn guarded_accesses_are_counted() {
-    let folder = work_folder("guarded_sites");
-    let source = root().join("tests/programs/guarded_assembly.cu");
+fn sites_are_those_of(name: &str) {
+    let folder = work_folder(&format!("{name}_sites"));
+    let source = root().join(format!("tests/programs/{name}.cu"));
     let executable = build(std::slice::from_ref(&source), &["-arch=sm_80".to_owned()], &folder);
     let outcome = profile(&executable, &[], &folder);
     assert!(outcome.status.success(), "{}", outcome.describe());
@@ -261,6 +261,16 @@ fn guarded_accesses_are_counted() {
     }
     // All copies are of all or nothing, and are counted whole.
     assert_eq!(report["not_seen"].as_array().map(Vec::len), Some(0), "{}", report["not_seen"]);
+}
+
+#[test]
+fn guarded_accesses_are_counted() {
+    sites_are_those_of("guarded_assembly");
+}
+
+#[test]
+fn copies_of_changed_objects_are_wide() {
+    sites_are_those_of("changed_members");
 }
 
 /// Pairs of a warp and a basic block, by the line that the block begins at: all, divergent as CUDAAdvisor counts, partial.

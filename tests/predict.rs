@@ -173,6 +173,21 @@ fn threads_that_the_code_lays_out_are_indices() {
 }
 
 #[test]
+fn loads_past_level_1_are_requests_of_level_2() {
+    let folder = work_folder("predict-past");
+    let recorded = profiled(&folder, [32, 4, 1], 70);
+    for (block, shape) in [([32, 4, 1], "128"), ([8, 8, 4], "256"), ([16, 4, 1], "64")] {
+        let profile = profiled(&folder, block, 70);
+        let found = document(&recorded, &folder, &["--kernel", "^past", "--block", shape]);
+        let (got, want) = (&found["configurations"][0], simulated(&profile, &folder, "past"));
+        assert_eq!(got["affine_share"], 1.0, "{shape}");
+        near(&got["request_sectors"], want.sectors, 0.001, &format!("{shape}: sectors"));
+        near(&got["l2_load_bytes"], want.l2_loads, 0.01, &format!("{shape}: L2 loads"));
+        near(&got["dram_load_bytes"], want.dram_loads, 0.1, &format!("{shape}: DRAM loads"));
+    }
+}
+
+#[test]
 fn another_size_does_what_was_predicted() {
     let folder = work_folder("predict-size");
     let recorded = profiled(&folder, [32, 4, 1], 70);

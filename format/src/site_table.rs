@@ -266,6 +266,13 @@ pub enum CacheOp {
     LastUse,
 }
 
+impl CacheOp {
+    /// Whether loads with it go past L1, whatever the GPU caches there.
+    pub fn is_past_l1(self) -> bool {
+        matches!(self, CacheOp::Global | CacheOp::Volatile)
+    }
+}
+
 /// One instrumented instruction.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Site {

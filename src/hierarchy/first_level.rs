@@ -134,7 +134,7 @@ fn route(config: &L1Config, local: bool, op: Op, cache: CacheOp) -> Route {
         (Op::Store, false) => Route::Store,
         (Op::Load, true) => Route::Load,
         (Op::Load, false) => match cache {
-            CacheOp::Global | CacheOp::Volatile => Route::LoadPast,
+            cache if cache.is_past_l1() => Route::LoadPast,
             CacheOp::NonCoherent if config.caches_read_only_loads => Route::ReadOnly,
             _ if config.caches_global_loads => Route::Load,
             _ => Route::LoadPast,

@@ -29,6 +29,8 @@ pub struct Access {
     pub bytes: u32,
     /// In shared memory.
     pub shared: bool,
+    /// A load that goes past L1.
+    pub past_l1: bool,
 }
 
 /// What a site's figures rest on.
@@ -386,7 +388,7 @@ impl Group<'_> {
                 }
             }
             for (&site, (mask, list)) in sites.iter().zip(&warp) {
-                let Access { bytes, shared } = self.accesses[site];
+                let Access { bytes, shared, .. } = self.accesses[site];
                 found[site].requests.add(&costs.count(*mask, list, bytes, shared), times);
             }
         }

@@ -194,6 +194,7 @@ fn of_forms(
                     loads,
                     stores,
                     atomic: op == "atomic",
+                    past_l1: subject.accesses[number].past_l1,
                     counters: subject.addresses.sites[number].loops.iter().map(|&lap| counter(lap)).collect(),
                     sectors,
                 }));

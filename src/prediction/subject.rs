@@ -101,9 +101,10 @@ impl<'a> Subject<'a> {
             addresses.sites.iter().map(|site| own().find(|row| row.id == site.site)).collect();
         // A site that was not reached has no row; its width does not matter where it makes no requests.
         let access = |row: &Option<&Site>| {
-            row.map_or(Access { bytes: 4, shared: false }, |row| Access {
+            row.map_or(Access { bytes: 4, shared: false, past_l1: false }, |row| Access {
                 bytes: row.bytes,
                 shared: row.space == "shared",
+                past_l1: row.past_l1,
             })
         };
         let others = own().filter(|row| !addresses.sites.iter().any(|site| site.site == row.id)).collect();

@@ -109,6 +109,7 @@ fn row(table: &SiteTable, number: u32) -> Option<Site> {
         }
         .to_owned(),
         bytes: site.bytes,
+        past_l1: site.op == Op::Load && site.cache.is_past_l1(),
         ..Site::default()
     })
 }

@@ -132,8 +132,10 @@ impl Flow<'_> {
         if counted.loaded == 0 {
             return counted;
         }
-        // Misses up to what the blocks load at all are first ones, what goes beyond is loaded again.
-        let own: f64 = if whole { blocks.iter().map(|&block| kinds.loaded_by(self, block)).sum() } else { 0.0 };
+        // Misses up to what the blocks load at all are first ones, what goes beyond is loaded again. Of what goes past L1 all is.
+        let all_cached = !self.accesses.iter().any(|access| access.past_l1);
+        let own: f64 =
+            if whole && all_cached { blocks.iter().map(|&block| kinds.loaded_by(self, block)).sum() } else { 0.0 };
         let missed = match own > 0.0 {
             true => {
                 let (missed, loaded) = (counted.missed as f64, counted.loaded as f64);

@@ -156,6 +156,7 @@ mod tests {
                 loads: true,
                 stores: false,
                 atomic: false,
+                past_l1: false,
                 counters: Vec::new(),
                 sectors: 0.0,
             }).collect();

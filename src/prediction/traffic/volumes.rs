@@ -37,6 +37,8 @@ pub struct Affine {
     pub stores: bool,
     /// It is an atomic operation.
     pub atomic: bool,
+    /// A load that goes past L1.
+    pub past_l1: bool,
     /// Counters of the loops around it, outermost first.
     pub counters: Vec<Index>,
     /// Sectors of its requests in the launch.
@@ -435,6 +437,7 @@ mod tests {
             loads: true,
             stores: false,
             atomic: false,
+            past_l1: false,
             counters: Vec::new(),
             sectors: 0.0,
         }
@@ -533,6 +536,7 @@ mod tests {
                 loads: true,
                 stores: false,
                 atomic: false,
+                past_l1: false,
                 counters: Vec::new(),
                 sectors: 0.0,
             });

@@ -58,6 +58,9 @@ pub struct Site {
     pub space: String,
     /// Per lane.
     pub bytes: u32,
+    /// Of a load of global memory: by its cache operator (`ld.cg`, volatile, `cp.async.cg`) it goes past L1.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub past_l1: bool,
     /// Of an atomic operation: the code uses the value that it returns.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub result_used: bool,

@@ -42,7 +42,7 @@ pack! {
     Line { file line kernel metrics instructions whole_run over_ranks }
     Estimated { estimate bound }
     Site {
-        id kernel file line column function leaf inlined_at op space bytes result_used atomic library approximate metrics operand pattern
+        id kernel file line column function leaf inlined_at op space bytes past_l1 result_used atomic library approximate metrics operand pattern
         by_allocation contexts over_ranks
     }
     ByAllocation { allocation metrics }

@@ -5,8 +5,9 @@
 
 use crate::llvm::metadata::{self, LIBRARY, LOCATION, NEAR};
 use crate::llvm::shim::known_alignment;
+use crate::llvm::types::Kind;
 use crate::llvm::value::Value;
-use crate::llvm::{Builder, ModuleItems};
+use crate::llvm::{Builder, Layout, ModuleItems, Type};
 use inkwell::module::Module;
 
 /// Widest access of a GPU.
@@ -43,6 +44,71 @@ pub(in crate::device) fn widen(module: &Module<'_>) {
             }
         }
     }
+}
+
+/// Replaces copies between memory and a part of a local variable by one access for each element. To run once variables that are used
+/// by member have been split up: where one member of a `float4` is used, the other three are left as a part that is only copied
+/// into and out of, and would stay in local memory. Elements of one object lie beside each other, and are joined to the widest access later.
+pub(in crate::device) fn by_element(module: &Module<'_>) {
+    let layout = Layout::of(module);
+    for function in module.functions() {
+        let instructions = function.blocks().into_iter().flat_map(|block| block.instructions());
+        let calls: Vec<_> =
+            instructions.filter(|instruction| instruction.callee_name().starts_with("llvm.memcpy.")).collect();
+        for call in calls {
+            let variable = [0, 1].into_iter().find_map(|side| call.operand(side).allocated_type());
+            let (Some(ty), Some(bytes @ 1..LOOP_BYTES), Some(0)) =
+                (variable, call.operand(2).as_u64(), call.operand(3).as_u64())
+            else {
+                continue;
+            };
+            let Some(element) = element(ty).filter(|_| layout.size(ty) == bytes) else { continue };
+            let size = layout.store_size(element);
+            let align = u64::from(call.argument_alignment(0).min(call.argument_alignment(1)));
+            if align >= size && bytes % size == 0 {
+                replace_by(call, element, size, bytes);
+            }
+        }
+    }
+}
+
+/// The scalar that a type consists of, if it is one.
+fn element(ty: Type<'_>) -> Option<Type<'_>> {
+    match ty.kind() {
+        Kind::Int(8 | 16 | 32 | 64) | Kind::Half | Kind::BFloat | Kind::Float | Kind::Double => Some(ty),
+        Kind::Vector(_) | Kind::Array(_) => element(ty.element()),
+        Kind::Struct => {
+            let mut all = ty.fields().into_iter().map(element);
+            let first = all.next()??;
+            all.all(|other| other == Some(first)).then_some(first)
+        }
+        _ => None,
+    }
+}
+
+fn replace_by<'c>(call: Value<'c>, element: Type<'c>, size: u64, bytes: u64) {
+    let builder = Builder::new(call.types());
+    builder.before(call);
+    builder.locate_like(Some(call));
+    let align_at = |argument: u32, offset: u64| {
+        let align = u64::from(call.argument_alignment(argument));
+        if offset == 0 { align } else { align.min(1 << offset.trailing_zeros()) }
+    };
+    let offsets = || (0..bytes).step_by(size as usize);
+    let noted = |part: Value<'c>| {
+        for note in [LOCATION, NEAR, LIBRARY] {
+            metadata::copy(call, part, note);
+        }
+        part
+    };
+    // Loads first: the joiner of accesses need not know that the copy's two sides are apart.
+    let load =
+        |offset| noted(builder.load(element, builder.offset(call.operand(1), offset), align_at(1, offset) as u32));
+    let values: Vec<_> = offsets().map(load).collect();
+    for (offset, value) in offsets().zip(values) {
+        noted(builder.store(value, builder.offset(call.operand(0), offset), align_at(0, offset) as u32));
+    }
+    call.erase();
 }
 
 fn replace(call: Value<'_>, bytes: u64, copies: bool) {

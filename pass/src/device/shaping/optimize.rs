@@ -19,6 +19,7 @@ pub fn optimize(module: &Module<'_>, machine: &Machine, level: u8) -> Result<(),
     let tuning = Tuning { keep_notes: true, ..Tuning::of_level(level) };
     if level > 0 {
         run_pipeline(module, machine, "function(sroa)", tuning)?;
+        copies::by_element(module);
         copies::widen(module);
     }
     run_pipeline(module, machine, &format!("default<O{level}>"), tuning)?;

@@ -79,6 +79,7 @@ pub fn changing(truth: &Truth) -> bool {
 pub fn route(access: &Affine) -> Route {
     match (access.atomic, access.loads) {
         (true, _) => Route::Atomic,
+        (_, true) if access.past_l1 => Route::LoadPast,
         (_, true) => Route::Load,
         _ => Route::Store,
     }

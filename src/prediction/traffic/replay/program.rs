@@ -79,6 +79,7 @@ mod tests {
             loads: true,
             stores: false,
             atomic: false,
+            past_l1: false,
             counters: counters.to_vec(),
             sectors: 0.0,
         }

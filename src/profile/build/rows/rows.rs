@@ -151,6 +151,7 @@ pub(in crate::profile::build) fn sites(
             op: op_name(entry.op).to_owned(),
             space: space_name(key.space).to_owned(),
             bytes: entry.bytes,
+            past_l1: entry.op == Op::Load && key.space == Space::Global && entry.cache.is_past_l1(),
             result_used: entry.op == Op::Atomic && !module.table.hint(key.site).unused,
             atomic: module.table.atomic(key.site),
             library: entry.in_library,
