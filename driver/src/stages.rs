@@ -372,7 +372,13 @@ fn host_stages(module: &Module<'_>, descriptor: Option<&str>, options: &StageOpt
 }
 
 fn emit(module: &Module<'_>, output: &Path, options: &StageOptions) -> Result<(), DriverError> {
-    std::fs::write(output, bytes(module, options)?).map_err(DriverError::writing(output))
+    std::fs::write(output, bytes(module, options)?).map_err(|cause| {
+        // make would take a part of an object for the whole. What is no file, a device perhaps, stays.
+        if output.is_file() {
+            _ = std::fs::remove_file(output);
+        }
+        DriverError::writing(output)(cause)
+    })
 }
 
 fn bytes(module: &Module<'_>, options: &StageOptions) -> Result<Vec<u8>, DriverError> {
