@@ -149,7 +149,9 @@ fn strings_of_models_are_written_out() {
     let changed: String = text
         .lines()
         .map(|line| match line.split_once("= \"") {
-            Some((key, rest)) if !line.contains("source") && !line.starts_with("key") => format!("{key}= \"{bad}{rest}\n"),
+            Some((key, rest)) if !line.contains("source") && !line.starts_with("key") => {
+                format!("{key}= \"{bad}{rest}\n")
+            }
             _ => format!("{line}\n"),
         })
         .collect();
