@@ -266,6 +266,8 @@ fn programs_that_cannot_be_profiled_say_why() {
         (vec!["run", "--", "./no-such-program"], 127, "no such program"),
         (vec!["run", "--", "/"], 126, "cannot be executed"),
         (vec!["run", "-o", "/no/such/folder/x.wlprof", "--", "true"], 125, "cannot write the profile"),
+        (vec!["run", "-o", "/bin/true", "--", "true"], 2, "would be written over"),
+        (vec!["run", "--trace", "/bin/true", "--", "/bin/true"], 2, "would be written over"),
         (vec!["run", "--trace", "/no/such/folder/x", "--", "true"], 125, "cannot write"),
         (vec!["run", "--device", "gpu", "--", "true"], 125, "warpline cc"),
         (vec!["run", "--gpu", "nonesuch", "--", "true"], 2, "unknown GPU model"),

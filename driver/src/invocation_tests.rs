@@ -142,6 +142,10 @@ fn wrong_lines_say_why() {
 #[test]
 fn standard_input_is_not_read_twice() {
     let error = |line: &str| Invocation::parse(&response::split(line), Dialect::Clang).unwrap_err().to_string();
-    assert!(error("-x cuda - -c").contains("save it to a file"));
-    assert!(Invocation::parse(&response::split("-x c++ - -c"), Dialect::Clang).is_ok());
+    let nvcc = Invocation::parse(&response::split("-x cu - -ptx"), Dialect::Nvcc).unwrap_err().to_string();
+    assert!(nvcc.contains("save it to a file"), "{nvcc}");
+    assert!(error("- -c").contains("-x required"));
+    for line in ["-x c++ - -c", "-x cuda - -c", "-x cuda - b.cpp"] {
+        assert!(Invocation::parse(&response::split(line), Dialect::Clang).is_ok(), "{line}");
+    }
 }

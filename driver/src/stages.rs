@@ -9,6 +9,7 @@ use crate::dump::Dump;
 use crate::error::DriverError;
 use crate::invocation::{GpuCode, Invocation};
 use crate::programs::tools::Tools;
+use crate::source::standard_input;
 use inkwell::context::Context;
 use inkwell::memory_buffer::MemoryBuffer;
 use inkwell::module::{Linkage, Module};
@@ -371,7 +372,13 @@ fn host_stages(module: &Module<'_>, descriptor: Option<&str>, options: &StageOpt
 }
 
 fn emit(module: &Module<'_>, output: &Path, options: &StageOptions) -> Result<(), DriverError> {
-    std::fs::write(output, bytes(module, options)?).map_err(DriverError::writing(output))
+    std::fs::write(output, bytes(module, options)?).map_err(|cause| {
+        // make would take a part of an object for the whole. What is no file, a device perhaps, stays.
+        if output.is_file() {
+            _ = std::fs::remove_file(output);
+        }
+        DriverError::writing(output)(cause)
+    })
 }
 
 fn bytes(module: &Module<'_>, options: &StageOptions) -> Result<Vec<u8>, DriverError> {
@@ -381,5 +388,10 @@ fn bytes(module: &Module<'_>, options: &StageOptions) -> Result<Vec<u8>, DriverE
 }
 
 fn read<'c>(context: &'c Context, path: &Path, options: &StageOptions) -> Result<Module<'c>, DriverError> {
-    object::read(context, path).map_err(|cause| options.failed(cause))
+    let module = object::read(context, path).map_err(|cause| options.failed(cause))?;
+    // It would be another one in every run, and with it the hash of the code.
+    if standard_input::is_file(&module.get_source_file_name().to_string_lossy()) {
+        module.set_source_file_name(&options.source);
+    }
+    Ok(module)
 }

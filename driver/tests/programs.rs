@@ -624,7 +624,7 @@ fn sources_come_from_standard_input() {
     }
     // The same object from the same text.
     let made = || {
-        piped("warpline-nvcc", "-x cu -rdc=true -c - -o part.o", "a.cu").succeeded();
+        piped("warpline-nvcc", "-x cu -c - -o part.o", "a.cu").succeeded();
         std::fs::read(driver.path("part.o")).unwrap()
     };
     assert!(made() == made());
@@ -634,4 +634,18 @@ fn sources_come_from_standard_input() {
     let without = piped("warpline-nvcc", "-c -", "a.cu");
     assert!(without.code == 1 && without.stderr.contains("-x required"), "{}", without.stderr);
     assert!(!driver.path("-.o").exists());
+}
+
+#[test]
+fn an_object_that_cannot_be_written_whole_is_not_left() {
+    let driver = Driver::new();
+    driver.write("add.cu", PROGRAM);
+    driver.write("tmp/keep", "");
+    driver.run("warpline-nvcc", "-c add.cu").succeeded();
+    let size = std::fs::metadata(driver.path("add.o")).unwrap().len();
+    let script = format!("ulimit -f {}; exec ./warpline-nvcc -c add.cu", (size - 1) / 1024);
+    let ran = driver.output(driver.command("bash").args(["-c", &script]).env("TMPDIR", driver.path("tmp")));
+    assert!(ran.code == 1 && ran.stderr.contains("cannot write add.o: File too large"), "{} {}", ran.code, ran.stderr);
+    assert!(!driver.path("add.o").exists());
+    assert_eq!(std::fs::read_dir(driver.path("tmp")).unwrap().count(), 1);
 }

@@ -25,9 +25,14 @@ pub fn read(tools: &Tools, invocation: &Invocation, input: &Input) -> Result<Opt
     Ok(Some(Input { path: path.display().to_string(), language: input.language }))
 }
 
+/// Whether a path is that of the file.
+pub fn is_file(path: &str) -> bool {
+    path.ends_with(&format!("/{FILE}"))
+}
+
 /// The name of an input that people know, and that is the same in every run.
 pub fn shown(input: &Input) -> &str {
-    if input.path == DASH || input.path.ends_with(FILE) { SHOWN } else { &input.path }
+    if input.path == DASH || is_file(&input.path) { SHOWN } else { &input.path }
 }
 
 /// What clang is told so that the file is compiled as standard input would be: includes are looked for in the working folder.

@@ -222,6 +222,10 @@ impl Plan {
         if let Some(trace) = &self.trace {
             crate::cli::output::refuse_same(trace, &self.output)?;
         }
+        if let Some(program) = default_model::found(&self.program) {
+            crate::cli::output::refuse_same(&program, &self.output)?;
+            self.trace.iter().try_for_each(|trace| crate::cli::output::refuse_same(&program, trace))?;
+        }
         self.make_folders()?;
         let problem = if self.output.is_dir() {
             Some("it is a folder".to_owned())
