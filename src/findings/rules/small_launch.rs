@@ -80,7 +80,7 @@ fn draft(context: &Context<'_>, kernel: &Kernel) -> Option<Draft> {
         None => sms.min(warps).max(blocks),
     };
     let factor = reached as f64 / blocks as f64;
-    let whole_gpu = ["l2", "dram", "bus"];
+    let whole_gpu = ["l2", "dram", "bus", "atomic_address"];
     let then = estimate
         .limits
         .iter()
