@@ -4,6 +4,7 @@ use super::super::access::{Access, share};
 use super::super::context::{Context, warps};
 use super::super::draft::{Draft, Saved};
 use super::super::gain::Saving;
+use super::super::index;
 use super::super::words;
 use crate::geometry::SECTOR_BYTES;
 use crate::profile::is_system;
@@ -14,6 +15,8 @@ const LEAST_EXCESS: f64 = 0.4;
 /// Bytes between the lists of neighbouring lanes, on average, at most.
 const NEAR: f64 = 128.0;
 
+/// Bytes from the first lane to the last for each that the lanes want, at most, where computed indices are no gather.
+const NEARLY_DENSE: f64 = 4.0;
 /// Elements by which an unrolled loop goes on, at most.
 const MOST_UNROLLED: i64 = 16;
 /// Terms of an address that are looked at, at most.
@@ -32,8 +35,18 @@ pub(in super::super) fn find(context: &Context<'_>) -> Vec<Draft> {
             && access.sums.excess_share() >= LEAST_EXCESS
             && !super::strided_access::by_short_rows(access)
             && !is_compacted_by_library(access)
+            && !index::is_held_within(access)
+            && !is_nearly_dense(access)
     };
     context.accesses.iter().filter(scattered).map(|access| draft(context, access)).collect()
+}
+
+/// Lanes that computed indices, as of a picture that is scaled, lead to every second or third element: where the next lane goes no order
+/// of data brings nearer.
+fn is_nearly_dense(access: &Access<'_>) -> bool {
+    let bytes_of_lanes = access.sums.lanes as f64 / access.sums.requests.max(1) as f64 * f64::from(access.bytes);
+    let is_loaded = access.operand.is_some_and(|operand| operand.loaded_index);
+    !is_loaded && access.pattern.span_bytes.is_some_and(|span| span <= NEARLY_DENSE * bytes_of_lanes)
 }
 
 /// A library's kernel leaves out what is not wanted, so that its lanes are a few elements apart: nobody's order of data changes that.
@@ -156,7 +169,13 @@ fn draft(context: &Context<'_>, access: &Access<'_>) -> Draft {
         && span < sums.lanes as f64 / sums.requests.max(1) as f64 * NEAR;
     let terms = terms_of(access);
     let verb = if access.op == "store" { "write" } else { "read" };
-    let cure = if goes_along_rows(access, &terms) {
+    let cure = if access.op == "store" && index::is_given_by_atomics(access) {
+        format!(
+            "an atomic operation gives each thread its place in {name}: let the threads of a warp or block take their places together (one \
+             atomicAdd for each list), so that neighbouring threads have neighbouring places; where there are several lists, order what the block \
+             has by list in shared memory first"
+        )
+    } else if goes_along_rows(access, &terms) {
         format!(
             "each thread goes along a row of {name} that loaded data chooses: let the lanes of a warp go along one row together, neighbouring lanes at \
              neighbouring elements (a row per warp or part of one), so that they {verb} whole sectors whatever the order of the rows"
@@ -191,11 +210,12 @@ fn draft(context: &Context<'_>, access: &Access<'_>) -> Draft {
         otherwise: super::strided_access::excess_of_kernel(context, access),
         assumption: "each request touches only the sectors that its bytes fill",
     };
-    Draft::new(reason, cure)
+    let draft = Draft::new(reason, cure)
         .at_access(access)
         .evidence("requests", sums.requests as f64)
         .evidence("sectors", sums.sectors as f64)
         .evidence("ideal_sectors", sums.ideal_sectors as f64)
         .evidence("span_bytes", span)
-        .saves(context, saved)
+        .saves(context, saved);
+    if indirect { draft } else { index::with_its_line(draft, context, access) }
 }
