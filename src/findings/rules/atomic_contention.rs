@@ -61,6 +61,12 @@ fn limit(access: &Access<'_>) -> &'static str {
 
 /// Seconds of operations that are done one after the other on shared memory, on all SMs that have a block.
 fn shared_seconds(context: &Context<'_>, access: &Access<'_>, operations: u64) -> f64 {
+    // The estimate knows the blocks of each launch.
+    let limits = access.kernel.estimates.first().map(|estimate| &estimate.limits[..]).unwrap_or_default();
+    let known = limits.iter().find(|limit| limit.name == "shared_atomics" && limit.amount >= operations);
+    if let Some(limit) = known {
+        return limit.seconds * share(operations, limit.amount);
+    }
     let clock = context.rates.and_then(|rates| rates.clock_hz).unwrap_or(USUAL_CLOCK);
     let blocks = blocks(access.kernel).clamp(1, u64::from(u32::MAX)) as u32;
     let sms = context.rates.map_or(1, |rates| rates.sms.max(1)).min(blocks);
