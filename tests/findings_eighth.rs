@@ -38,3 +38,40 @@ fn the_line_that_makes_the_index_is_named() {
     );
     assert_eq!(finding["evidence"]["index_line"], 43.0, "{finding:#}");
 }
+
+static MORE: Judged = Judged::new("tests/judged/eighth_more.cu", "findings-eighth-more");
+
+#[test]
+fn launches_that_another_kernel_feeds_are_not_one() {
+    let all = MORE.all("small-launch", "STEPS");
+    for finding in &all {
+        let cure = finding["cure"].as_str().expect("a cure");
+        assert!(!cure.contains("make one launch"), "{cure}");
+        assert_eq!(finding["severity"], "note", "{finding:#}");
+    }
+}
+
+#[test]
+fn blocks_that_share_a_border_have_no_rows_to_pad() {
+    let (_, reason, cure) = MORE.first("misaligned-access", "SHARES");
+    assert!(reason.contains("where the block's share happens to begin"), "{reason}");
+    assert!(cure.contains("a multiple of 8 elements") && !cure.contains("row"), "{cure}");
+}
+
+#[test]
+fn rows_that_are_shorter_than_a_warp_leave_lanes_out() {
+    let (_, _, cure) = MORE.first("divergent-branch", "SHORT ROWS");
+    assert!(cure.contains("give the threads that are left out elements of their own"), "{cure}");
+}
+
+#[test]
+fn gathers_have_the_cure_of_what_they_are() {
+    let (_, _, cure) = MORE.first("random-gather", "OWN ROWS");
+    assert!(cure.contains("transposed (`[element][thread]`)"), "{cure}");
+    let (_, _, cure) = MORE.first("random-gather", "PARTED");
+    assert!(cure.starts_with("each thread appends to a part of `low` of its own"), "{cure}");
+    let (_, _, cure) = MORE.first("random-gather", "SCATTERED");
+    assert!(cure.starts_with("sort or group the indices"), "{cure}");
+    let (_, _, cure) = MORE.first("random-gather", "TABLE");
+    assert!(cure.starts_with("`weights` is a small table"), "{cure}");
+}

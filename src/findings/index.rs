@@ -83,6 +83,39 @@ pub(super) fn is_followed(access: &Access<'_>) -> bool {
     has(|kind| matches!(kind, ExpressionKind::Unknown(..))) && !has(|kind| matches!(kind, ExpressionKind::Counter(_)))
 }
 
+/// Whether data that the kernel loads, or the way that a thread took, decides over the address; also where nobody knows.
+pub(super) fn is_decided_by_data(access: &Access<'_>) -> bool {
+    access.kernel.addresses.is_some() && {
+        let is_unknown = |(_, kind)| matches!(kind, ExpressionKind::Unknown(..));
+        address(access).is_none_or(|(expressions, root)| parts(expressions, [root]).any(is_unknown))
+    }
+}
+
+/// Whether each thread appends to a part of its own, as many elements as the data says.
+pub(super) fn is_appended(access: &Access<'_>) -> bool {
+    let moves_on = |(_, kind)| matches!(kind, ExpressionKind::Unknown(Reason::Recurrence, _));
+    access.op == "store" && address(access).is_some_and(|(expressions, root)| parts(expressions, [root]).any(moves_on))
+}
+
+/// Whether blocks take another number of elements than they have threads, as where they share a border: the block's number is
+/// multiplied by what is computed.
+pub(super) fn has_shares_of_blocks(access: &Access<'_>) -> bool {
+    let Some((expressions, root)) = address(access) else { return false };
+    let kind = |id: ExpressionId| expressions.get(id as usize).map(|one| one.kind);
+    let is_block = |id: ExpressionId| matches!(kind(id), Some(ExpressionKind::Block(_)));
+    let is_computed = |id: ExpressionId| {
+        let of_parameter = |(_, kind)| matches!(kind, ExpressionKind::Parameter { .. });
+        matches!(kind(id), Some(ExpressionKind::Binary(Binary::Sum | Binary::Difference, ..)))
+            && parts(expressions, [id]).any(of_parameter)
+    };
+    parts(expressions, [root]).any(|(_, kind)| match kind {
+        ExpressionKind::Binary(Binary::Product, left, right) => {
+            is_block(left) && is_computed(right) || is_block(right) && is_computed(left)
+        }
+        _ => false,
+    })
+}
+
 /// What stands in the brackets behind a variable's name, wherever a line has it.
 fn subscripts<'a>(text: &'a str, variable: &'a str) -> impl Iterator<Item = &'a str> {
     let behind = text.match_indices(variable).map(move |(at, _)| &text[at + variable.len()..]);
