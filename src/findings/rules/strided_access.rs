@@ -191,6 +191,12 @@ fn draft(context: &Context<'_>, access: &Access<'_>) -> Option<Draft> {
                  neighbouring ones"
             )
         }
+        // The order is the user's iterator's, the threads are the library's.
+        None if is_system(&access.kernel.file) => format!(
+            "the iterator or function that the call was given goes through {} so that neighbouring items lie far apart: store the data transposed, or let \
+             the items follow each other as they lie in memory",
+            target.split(" (").next().unwrap_or(&target),
+        ),
         // The code does not say how the address changes: a thread has a part of its own.
         None if !matches!(steps.map(|steps| &steps[axis]), Some(ThreadStep::Bytes(_) | ThreadStep::Times(_)))
             && !is_transposition(context, access) =>
