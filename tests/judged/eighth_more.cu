@@ -62,11 +62,24 @@ __global__ void scatter(const float *values, const int *index, float *out, int e
     } while (old != seen);
 }
 
-// A warp for each row, and rows of eight elements.
-__global__ void short_rows(const float *rows, float *out, int length, int n) {
-    for (int row = threadIdx.y; row < n; row += blockDim.y)
-        if (threadIdx.x < length) // SHORT ROWS
-            atomicAdd(&out[threadIdx.x + blockIdx.x * 32], rows[(blockIdx.x * n + row) * length + threadIdx.x]);
+// A warp adds up rows of eight elements.
+__global__ void short_rows(const float *rows, const int *places, float *out, int length) {
+    __shared__ float sums[64 * 8];
+    __shared__ int place[256];
+    int t = threadIdx.y * 32 + threadIdx.x;
+    for (int i = t; i < 64 * length; i += 256) sums[i] = 0;
+    place[t] = places[blockIdx.x * 256 + t];
+    __syncthreads();
+    for (int first = 0; first < 256; first += 8) {
+        int row = first + threadIdx.y;
+        for (int begin = 0; begin < length; begin += warpSize) {
+            int column = begin + threadIdx.x;
+            if (column < length) // SHORT ROWS
+                atomicAdd(&sums[place[row] * length + column], rows[(blockIdx.x * 256 + row) * length + column]);
+        }
+    }
+    __syncthreads();
+    for (int i = t; i < 64 * length; i += 256) out[blockIdx.x * 512 + i] = sums[i];
 }
 
 int main() {
@@ -110,6 +123,13 @@ int main() {
     cudaMalloc(&out, 30011 * sizeof(float));
     cudaMemset(out, 0, 30011 * sizeof(float));
     scatter<<<n / 256, 256>>>(reinterpret_cast<float *>(kinds), index, out, n, 1, 30011, n);
-    short_rows<<<64, dim3(32, 8)>>>(wall, sums, 8, 64);
+    float *short_ones, *sums_of_rows;
+    int *places_of_rows;
+    cudaMalloc(&short_ones, 64 * 256 * 8 * sizeof(float));
+    cudaMemset(short_ones, 0, 64 * 256 * 8 * sizeof(float));
+    cudaMalloc(&sums_of_rows, 64 * 512 * sizeof(float));
+    cudaMalloc(&places_of_rows, 64 * 256 * sizeof(int));
+    cudaMemset(places_of_rows, 0, 64 * 256 * sizeof(int));
+    short_rows<<<64, dim3(32, 8)>>>(short_ones, places_of_rows, sums_of_rows, 8);
     std::printf("%s\n", cudaGetErrorString(cudaDeviceSynchronize()));
 }
