@@ -10,7 +10,7 @@ use super::KernelData;
 use crate::analyses::{self, Listed, Sums};
 use crate::attribution::{AllocationMap, MapChange};
 use crate::hierarchy::Written;
-use crate::patterns::{Patterns, SitePattern, Touched};
+use crate::patterns::{Patterns, SerialAtomics, SitePattern, Touched};
 use crate::requests::{Follower, LaunchShape, LaunchWork, Pool, WorkerLost};
 use crate::simulation::{Settings, SharedStage, Simulation};
 
@@ -98,6 +98,11 @@ impl LaunchFollowed {
             self.sites.entry(key).or_default().add(&pattern);
         }
         self.touched.push(patterns.touched);
+    }
+
+    /// Atomic operations of the launch that are done one after the other.
+    pub(super) fn serial_atomics(&self) -> SerialAtomics {
+        SerialAtomics::of(self.sites.iter().map(|(&(_, space), pattern)| (space, pattern)))
     }
 
     /// Adds it all to the kernel's figures and to the memory that is touched, while the allocations are the launch's.

@@ -128,6 +128,7 @@ impl LaunchData {
         for (sum, host) in self.host_memory.iter_mut().zip(&other.host_memory) {
             sum.add(host.reads, host.writes);
         }
+        self.atomics.add(&other.atomics);
         self.instructions.add(&other.instructions);
         self.blocks.add(&other.blocks);
         let (ours, theirs) = (&mut self.branches, &other.branches);

@@ -18,7 +18,7 @@ use crate::analyses::Sums;
 use crate::attribution::{ContextTree, Module, ROOT};
 use crate::hierarchy::Traffic;
 use crate::metrics::Counters;
-use crate::patterns::SitePattern;
+use crate::patterns::{SerialAtomics, SitePattern};
 use crate::races::{Conflict, RaceCheck};
 use crate::requests::{CellKey, Cells};
 
@@ -173,6 +173,8 @@ pub struct LaunchData {
     pub by_op: BTreeMap<(Space, Op), OpSum>,
     /// What of the traffic of device memory is mapped or registered host memory, by model; none where it was not touched.
     pub host_memory: Vec<HostTraffic>,
+    /// Atomic operations that are done one after the other; none where nothing was simulated.
+    pub atomics: SerialAtomics,
     /// CUDA error code; `None` when the stream ended before the launch.
     pub error: Option<i32>,
     /// Executed instructions; none where the stream ended before the launch.

@@ -392,7 +392,7 @@ pub(super) fn of_kernel<'a>(profile: &Profile, kernel: &Kernel, branches: impl I
 }
 
 /// Lanes of atomic operations that meet on the address where most do, which is what is done one after the other, and the lanes of all
-/// of them. The estimate knows no such limit.
+/// of them.
 fn hottest_lanes(profile: &Profile, kernel: &Kernel) -> (u64, u64) {
     let sites = profile.sites.iter().filter(|site| site.kernel == kernel.id);
     let (mut all, mut places) = (0u64, BTreeMap::<(u64, u64), u64>::new());

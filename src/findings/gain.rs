@@ -76,6 +76,11 @@ impl Context<'_> {
 
     /// The kernel's gain, if it asked that much less.
     pub(super) fn gain(&self, kernel: &Kernel, saving: &Saving, assumption: &str) -> Option<Gain> {
+        self.gain_for(kernel, saving, 0.0, assumption)
+    }
+
+    /// The same where what takes its place takes so many seconds, beside all else.
+    pub(super) fn gain_for(&self, kernel: &Kernel, saving: &Saving, instead: f64, assumption: &str) -> Option<Gain> {
         let estimate = kernel.estimates.first()?;
         let slowest = |save: bool| {
             let seconds = estimate.limits.iter().map(|limit| {
@@ -85,7 +90,7 @@ impl Context<'_> {
             });
             seconds.fold(0.0, f64::max)
         };
-        let (now, then) = (slowest(false), slowest(true));
+        let (now, then) = (slowest(false), slowest(true).max(instead));
         gain_of(now, then, estimate.seconds, assumption)
     }
 }

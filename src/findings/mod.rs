@@ -9,6 +9,7 @@ mod draft;
 mod gain;
 mod group;
 mod in_triton;
+mod index;
 mod library;
 mod list;
 mod of_ranks;

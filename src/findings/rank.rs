@@ -12,6 +12,8 @@ use crate::profile::model::{Finding, Severity};
 
 /// What an access wastes of the time, at least, to be worth a word.
 const LEAST_SCORE: f64 = 0.0003;
+/// The same of random gathers: their cures change the order of data, for which nobody has use where they cost little.
+const LEAST_OF_GATHERS: f64 = 0.001;
 /// Rules about single accesses, of which a program has many.
 const ABOUT_ACCESSES: [&str; 9] = [
     "strided-access",
@@ -123,7 +125,8 @@ fn sort(all: &mut [(&str, Draft)]) {
 
 /// The finding as it deserves by what it costs; `None` where nobody would care.
 fn worth(id: &str, draft: Draft, context: &Context<'_>) -> Option<Draft> {
-    if ABOUT_ACCESSES.contains(&id) && draft.severity == Severity::Note && draft.score < LEAST_SCORE {
+    let least = if id == "random-gather" { LEAST_OF_GATHERS } else { LEAST_SCORE };
+    if ABOUT_ACCESSES.contains(&id) && draft.severity == Severity::Note && draft.score < least {
         return None;
     }
     if !ABOUT_TIME_OF_KERNELS.contains(&id) || context.kernel_seconds <= 0.0 {
@@ -141,8 +144,7 @@ fn by_themselves(mut found: Vec<Finding>, profile: &Profile) -> Vec<Finding> {
         let (mut sum, mut before) = (0.0, Vec::new());
         for finding in found.iter_mut().filter(|finding| finding.kernel == Some(kernel.id)) {
             let Some(gain) = &mut finding.gain else { continue };
-            // Serial time that the estimate leaves out comes on top of the kernel's.
-            if sum + gain.seconds > estimate.seconds && !before.is_empty() && gain.seconds <= estimate.seconds {
+            if sum + gain.seconds > estimate.seconds && !before.is_empty() {
                 let those = match before[..] {
                     [one] => format!("finding {one}"),
                     [first, .., last] => format!("findings {first} to {last}"),

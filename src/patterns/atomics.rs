@@ -1,17 +1,9 @@
 //! What atomic operations of one site meet on one address.
 
-use rustc_hash::FxHashMap;
 use warpline_format::access::{Access, LANES};
 use warpline_format::event::AllocationId;
 
-use super::majority::Majority;
-
-/// Distinct addresses that are kept exactly; of more, only those that meet far more than their share matter.
-const MOST_EXACT: usize = 4096;
-/// Buckets that addresses are hashed to where there are more.
-const BUCKETS: usize = 64;
-/// Bits of an address that are kept.
-const ADDRESS_BITS: usize = 48;
+use super::hottest::{Addresses, HotAddress};
 
 /// Collisions of a site's atomic operations.
 #[derive(Clone, Debug, Default)]
@@ -27,80 +19,6 @@ pub struct Collisions {
     /// The places that most lanes met, over launches; most first. See [`Self::settle`].
     pub hot: Vec<HotPlace>,
     addresses: Addresses,
-}
-
-/// What meets where, until [`Collisions::settle`].
-#[derive(Clone, Debug)]
-enum Addresses {
-    /// Lanes and requests of each address.
-    Exact(FxHashMap<u64, (u64, u64)>),
-    /// By hash of the address. What is exact becomes this when there are too many, whoever has counted them: so the result does
-    /// not depend on how requests were shared among workers.
-    Hashed(Box<[Bucket; BUCKETS]>),
-}
-
-impl Default for Addresses {
-    fn default() -> Self {
-        Addresses::Exact(FxHashMap::default())
-    }
-}
-
-impl Addresses {
-    fn add(&mut self, address: u64, lanes: u64, requests: u64) {
-        match self {
-            Addresses::Exact(exact) => {
-                let (all_lanes, all_requests) = exact.entry(address).or_default();
-                *all_lanes = all_lanes.saturating_add(lanes);
-                *all_requests = all_requests.saturating_add(requests);
-                if exact.len() > MOST_EXACT {
-                    self.hash();
-                }
-            }
-            Addresses::Hashed(buckets) => buckets[bucket(address)].add(address, lanes, requests),
-        }
-    }
-
-    fn hash(&mut self) {
-        if let Addresses::Exact(exact) = self {
-            let mut buckets: Box<[Bucket; BUCKETS]> = Box::new(std::array::from_fn(|_| Bucket::default()));
-            for (&address, &(lanes, requests)) in exact.iter() {
-                buckets[bucket(address)].add(address, lanes, requests);
-            }
-            *self = Addresses::Hashed(buckets);
-        }
-    }
-
-    fn merge(&mut self, other: &Addresses) {
-        match other {
-            Addresses::Exact(exact) => {
-                exact.iter().for_each(|(&address, &(lanes, requests))| self.add(address, lanes, requests));
-            }
-            Addresses::Hashed(theirs) => {
-                self.hash();
-                let Addresses::Hashed(ours) = self else { return };
-                for (ours, theirs) in ours.iter_mut().zip(theirs.iter()) {
-                    ours.lanes = ours.lanes.saturating_add(theirs.lanes);
-                    ours.requests = ours.requests.saturating_add(theirs.requests);
-                    ours.address.merge(&theirs.address);
-                }
-            }
-        }
-    }
-
-    /// The addresses that most lanes met, most first. Hashed ones have more than half of the lanes of those hashed with them.
-    fn hottest(&self, most: usize) -> Vec<HotAddress> {
-        let mut hot: Vec<HotAddress> = match self {
-            Addresses::Exact(exact) => {
-                let each =
-                    |(&address, &(lanes, requests)): (&u64, &(u64, u64))| HotAddress { address, lanes, requests };
-                exact.iter().map(each).collect()
-            }
-            Addresses::Hashed(buckets) => buckets.iter().filter_map(Bucket::hot).collect(),
-        };
-        hot.sort_by_key(|hot| (std::cmp::Reverse(hot.lanes), hot.address));
-        hot.truncate(most);
-        hot
-    }
 }
 
 /// A place that many operations meet.
@@ -120,41 +38,6 @@ pub struct HotPlace {
 const MOST_PLACES: usize = 16;
 const MOST_OF_LAUNCH: usize = 4;
 
-#[derive(Clone, Debug, Default)]
-struct Bucket {
-    /// Lanes.
-    lanes: u64,
-    /// Requests that touch the majority's address, at most: each counts once an address.
-    requests: u64,
-    address: Majority<ADDRESS_BITS>,
-}
-
-/// An address that many operations meet.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct HotAddress {
-    address: u64,
-    lanes: u64,
-    requests: u64,
-}
-
-impl Bucket {
-    fn add(&mut self, address: u64, lanes: u64, requests: u64) {
-        self.lanes = self.lanes.saturating_add(lanes);
-        self.requests = self.requests.saturating_add(requests);
-        self.address.add(address, lanes);
-    }
-
-    fn hot(&self) -> Option<HotAddress> {
-        let (address, lanes) = self.address.found();
-        (lanes > self.lanes / 2).then_some(HotAddress { address, lanes, requests: self.requests })
-    }
-}
-
-fn bucket(address: u64) -> usize {
-    // Fibonacci hashing: neighbouring addresses spread over the buckets.
-    ((address >> 2).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 58) as usize
-}
-
 impl Collisions {
     /// Adds a request; `places` are wanted of global memory only.
     pub(super) fn request(&mut self, access: &Access<'_>, meetings: &mut Meetings, places: bool) {
@@ -169,6 +52,11 @@ impl Collisions {
             }
         }
         self.deepest += deepest;
+    }
+
+    /// Where its operations meet; nothing once they are [settled](Self::settle).
+    pub(super) fn addresses(&self) -> &Addresses {
+        &self.addresses
     }
 
     /// Turns addresses into places, while the launch's memory is as it was: addresses have another meaning later.

@@ -7,12 +7,15 @@
 mod atomics;
 mod banks;
 mod follower;
+mod hottest;
 mod majority;
+mod serial;
 mod strides;
 mod touched;
 
 pub use atomics::{Collisions, HotPlace};
 pub use banks::BankExample;
 pub use follower::{PatternSums, Patterns, SitePattern};
+pub use serial::SerialAtomics;
 pub use strides::Strides;
 pub use touched::{Touched, TouchedMap};

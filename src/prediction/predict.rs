@@ -408,22 +408,21 @@ fn work(subject: &Subject<'_>, launch: &Launch, found: &Prediction) -> Work {
     let instructions = &subject.kernel.instructions;
     let all: u64 = instructions.values().map(|count| count.warps).sum();
     let results = |class: &str| whole(instructions.get(class).map_or(0, |count| count.warps) as f64 * 32.0 * scale);
-    // The profile has what tensor cores did in its estimate only.
-    let estimate = subject.kernel.estimates.first();
-    let products = Product::ALL.map(|kind| {
-        let recorded = estimate.and_then(|estimate| {
-            let limit = estimate.limits.iter().find(|limit| limit.name == kind.name())?;
-            Some(limit.amount as f64 / estimate.launches.max(1) as f64)
-        });
-        whole(recorded.unwrap_or(0.0) * scale)
-    });
+    // The profile has what tensor cores did, and which atomic operations meet, in its estimate only.
+    let limits = subject.kernel.estimates.first().map(|estimate| &estimate.limits[..]).unwrap_or_default();
+    let of_limit = |name: &str| {
+        let amount = limits.iter().find(|limit| limit.name == name).map_or(0, |limit| limit.amount);
+        whole(amount as f64 * scale)
+    };
     Work {
         blocks: launch.blocks() as f64,
         instructions: whole(all as f64 * scale),
         fp32: results("fp32"),
         fp64: results("fp64"),
         special: results("special"),
-        products,
+        products: Product::ALL.map(|kind| of_limit(kind.name())),
+        atomic_address: of_limit("atomic_address"),
+        shared_atomics: of_limit("shared_atomics"),
         data: whole(found.global.wavefronts),
         ideal_data: whole(found.global.ideal_wavefronts),
         tag: whole(found.global.tags),

@@ -1,7 +1,7 @@
 //! The bottleneck estimate of a kernel: what it asks of each part of the GPU over that part's rate.
 //!
 //! After the limiter model of Ernst et al. (Warpspeed, sections 2 and 4): bytes from DRAM and from L2, passes
-//! through the stages of L1, issued instructions and products of tensor cores, each alone, as if all overlapped and nothing waited for
+//! through the stages of L1, issued instructions, products of tensor cores and atomic operations on one address, each alone, as if all overlapped and nothing waited for
 //! latencies. So the time is a lower bound, and the slowest part is what limits. Parts whose rate the model does not
 //! know are left out and named.
 
@@ -125,6 +125,10 @@ pub(crate) struct Work {
     /// Passes over the banks of shared memory.
     pub(crate) shared: u64,
     pub(crate) ideal_shared: u64,
+    /// Atomic operations on the address of global memory that most of them meet.
+    pub(crate) atomic_address: u64,
+    /// Atomic operations on shared memory that are done one after the other.
+    pub(crate) shared_atomics: u64,
     /// Bytes moved.
     pub(crate) bytes: Bytes,
 }
@@ -150,6 +154,8 @@ pub(crate) fn of_work(name: &str, rates: &Rates, work: &Work) -> Option<Estimate
         Demand::same(work.bytes.l2),
         Demand::same(work.bytes.dram),
         Demand::same(work.bytes.bus),
+        Demand::same(work.atomic_address),
+        Demand::same(work.shared_atomics),
         Demand::same(work.products[0]),
         Demand::same(work.products[1]),
         Demand::same(work.products[2]),
@@ -250,6 +256,10 @@ fn parts(rates: &Rates, same_banks: bool) -> [Part; PARTS] {
         Part { name: "dram", unit: "bytes", rate: rates.dram, per_sm: false },
         // To host memory: it is the machine's, no model knows how fast it is.
         Part { name: "bus", unit: "bytes", rate: None, per_sm: false },
+        // Atomic operations on one address are done one after the other. No model says how fast: one in a clock is assumed, wherever
+        // in L2 that is; those on shared memory hold up their SM only.
+        Part { name: "atomic_address", unit: "operations", rate: rates.clock_hz, per_sm: false },
+        per_sm("shared_atomics", "operations", Some(1.0)),
         products(Product::Half),
         products(Product::HalfSums),
         products(Product::Tensor32),
@@ -260,7 +270,7 @@ fn parts(rates: &Rates, same_banks: bool) -> [Part; PARTS] {
 }
 
 /// How many parts there are.
-pub(super) const PARTS: usize = 12 + Product::ALL.len();
+pub(super) const PARTS: usize = 14 + Product::ALL.len();
 
 /// Where [`demands`] has device memory.
 pub(super) const DRAM: usize = 10;
@@ -316,6 +326,8 @@ pub(super) fn demands(launch: &LaunchData, number: usize, rates: &Rates, bytes: 
         l2,
         dram,
         Demand::same(bus),
+        Demand::same(launch.atomics.hottest),
+        Demand::same(launch.atomics.shared),
         products(Product::Half),
         products(Product::HalfSums),
         products(Product::Tensor32),

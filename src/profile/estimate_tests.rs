@@ -7,6 +7,7 @@ use crate::analysis::{BlockSum, BranchSum, HostTraffic, InstructionSums, LaunchG
 use crate::attribution::ContextTree;
 use crate::geometry::Banks;
 use crate::hierarchy::{LevelCounts, StageCounts, Traffic};
+use crate::patterns::SerialAtomics;
 use crate::requests::Cells;
 use warpline_format::event::Launch;
 use warpline_format::matrix::Product;
@@ -60,6 +61,7 @@ fn launch(id: u64, blocks: u32) -> LaunchData {
         spaces: BTreeMap::from([(Space::Global, global), (Space::Shared, shared)]),
         by_op: BTreeMap::new(),
         host_memory: Vec::new(),
+        atomics: Default::default(),
         error: Some(0),
         instructions,
         blocks: BlockSum::default(),
@@ -140,6 +142,23 @@ fn further_addresses_of_constant_memory_take_passes() {
     uniform.spaces.insert(Space::Constant, Counters { wavefronts: 1000, ..constant });
     let estimate = of(vec![uniform], &rates()).unwrap();
     assert!(estimate.limits.iter().all(|limit| limit.name != "constant"), "{estimate:#?}");
+}
+
+#[test]
+fn atomic_operations_on_one_address_are_done_one_after_the_other() {
+    let counting = |hottest, shared| {
+        let data = LaunchData { atomics: SerialAtomics { hottest, shared }, ..launch(0, 5) };
+        of(vec![data.clone(), data], &rates()).unwrap()
+    };
+    let global = counting(1_000_000, 0);
+    // One per clock of 1 GHz for the whole GPU, in one launch after the other.
+    assert_eq!(global.limiter, "atomic_address");
+    close(global.seconds, 2e-3);
+    // On shared memory one per clock for each SM that has a block.
+    let shared = counting(0, 1_000_000);
+    assert_eq!(shared.limiter, "shared_atomics");
+    close(shared.seconds, 2.0 * 1_000_000.0 / 5e9);
+    assert!(counting(0, 0).limits.iter().all(|limit| limit.unit != "operations"));
 }
 
 #[test]
@@ -271,6 +290,8 @@ fn asked(launch: &LaunchData, rates: &Rates) -> Vec<Asked> {
         ("l2", l2, f64::min(l2, filled), rates.l2, false),
         ("dram", dram, f64::min(f64::min(beyond, f64::min(l2, filled)), dram), rates.dram, false),
         ("bus", host, host, None, false),
+        ("atomic_address", launch.atomics.hottest as f64, launch.atomics.hottest as f64, rates.clock_hz, false),
+        ("shared_atomics", launch.atomics.shared as f64, launch.atomics.shared as f64, per_second(Some(1.0)), true),
     ];
     let products = launch.instructions.products();
     for (kind, done) in Product::ALL.into_iter().zip(products) {
@@ -310,8 +331,10 @@ prop_compose! {
     fn any_launch()(
         id in 0u64..1000, blocks in 1u32..60, mix in prop::array::uniform4(0u32..5), executions in 0u64..1000,
         requests in 0u64..1000, excess in prop::array::uniform4(0u64..5000), dram in 0u64..4000, host in 0u64..4000,
+        atomics in prop::array::uniform2(0u64..100_000),
     ) -> LaunchData {
         let mut data = launch(id, blocks);
+        data.atomics = SerialAtomics { hottest: atomics[0], shared: atomics[1] };
         let [fp32, fp64, special, memory] = mix;
         data.instructions = InstructionSums::default();
         let products = [fp32 * 256, memory, special * 64, 0, fp64 * 1024, fp32];

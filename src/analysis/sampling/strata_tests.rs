@@ -19,6 +19,7 @@ fn launch(sectors: u64) -> LaunchData {
         spaces: BTreeMap::from([(Space::Global, counters)]),
         by_op: BTreeMap::new(),
         host_memory: Vec::new(),
+        atomics: Default::default(),
         error: Some(0),
         instructions: Default::default(),
         blocks: Default::default(),

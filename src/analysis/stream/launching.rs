@@ -323,6 +323,7 @@ impl Analyzer {
                 }
             }
         }
+        let atomics = followed.serial_atomics();
         followed.keep(kernel, &mut self.memory.touched, &self.memory.map);
         for (key, counters) in &open.site_counts {
             let cell = kernel.cells.id(*key);
@@ -339,6 +340,7 @@ impl Analyzer {
             spaces,
             by_op,
             host_memory,
+            atomics,
             error,
             instructions: InstructionSums::default(),
             blocks: BlockSum::default(),

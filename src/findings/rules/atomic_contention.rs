@@ -1,15 +1,16 @@
 //! Atomic operations that meet on an address: they are done one after the other, wherever in the GPU that is.
 //!
-//! Modelled: one operation per clock and address, which is what the units at the L2 cache do at best.
+//! Modelled: one operation per clock and address, which is what the units at the L2 cache do at best; the estimate has it as the limits
+//! `atomic_address` and `shared_atomics`.
 
 use std::collections::BTreeMap;
 
 use super::super::access::{Access, share};
 use super::super::context::{Context, blocks};
 use super::super::draft::Draft;
-use super::super::gain::gain_of;
+use super::super::gain::Saving;
 use super::super::words;
-use crate::profile::model::{Atomics, Severity};
+use crate::profile::model::{Atomics, HotPlace, Severity};
 use warpline_format::condition::AtomicKind;
 
 /// Lanes of a warp that meet on one address, on average, at least.
@@ -23,38 +24,86 @@ pub(in super::super) fn find(context: &Context<'_>) -> Vec<Draft> {
     context.accesses.iter().filter_map(|access| draft(context, access, access.pattern.atomics.as_ref()?)).collect()
 }
 
+/// Operations of a cured access that are still done one after the other.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Left {
+    /// One for each request: a warp's lanes agree first.
+    OfWarp,
+    /// One for each block and address.
+    OfBlock,
+    /// The same, and what was done in global memory is done in shared memory.
+    OfBlockAfterShared,
+}
+
+impl Left {
+    fn assumption(self) -> &'static str {
+        match self {
+            Left::OfWarp => "one atomic operation per clock and address, one for each request left",
+            Left::OfBlock | Left::OfBlockAfterShared => {
+                "one atomic operation per clock and address, one for each block and address left"
+            }
+        }
+    }
+
+    /// Of those on one address of global memory.
+    fn of(self, access: &Access<'_>, hot: &HotPlace) -> u64 {
+        match self {
+            Left::OfWarp => hot.lanes.min(hot.requests),
+            Left::OfBlock | Left::OfBlockAfterShared => hot.lanes.min(blocks(access.kernel).max(1)),
+        }
+    }
+}
+
+/// Name of the limit that an access's operations count for.
+fn limit(access: &Access<'_>) -> &'static str {
+    if access.space == "shared" { "shared_atomics" } else { "atomic_address" }
+}
+
+/// Seconds of operations that are done one after the other on shared memory, on all SMs that have a block.
+fn shared_seconds(context: &Context<'_>, access: &Access<'_>, operations: u64) -> f64 {
+    // The estimate knows the blocks of each launch.
+    let limits = access.kernel.estimates.first().map(|estimate| &estimate.limits[..]).unwrap_or_default();
+    let known = limits.iter().find(|limit| limit.name == "shared_atomics" && limit.amount >= operations);
+    if let Some(limit) = known {
+        return limit.seconds * share(operations, limit.amount);
+    }
+    let clock = context.rates.and_then(|rates| rates.clock_hz).unwrap_or(USUAL_CLOCK);
+    let blocks = blocks(access.kernel).clamp(1, u64::from(u32::MAX)) as u32;
+    let sms = context.rates.map_or(1, |rates| rates.sms.max(1)).min(blocks);
+    operations as f64 / f64::from(sms) / clock
+}
+
 /// What is serial: on the hottest address of the program; of shared memory what each request's deepest address takes.
 fn serial_seconds(context: &Context<'_>, access: &Access<'_>, atomics: &Atomics) -> f64 {
-    let clock = context.rates.and_then(|rates| rates.clock_hz).unwrap_or(USUAL_CLOCK);
     if access.space == "shared" {
-        let blocks = blocks(access.kernel).clamp(1, u64::from(u32::MAX)) as u32;
-        let sms = context.rates.map_or(1, |rates| rates.sms.max(1)).min(blocks);
-        return atomics.deepest as f64 / f64::from(sms) / clock;
+        return shared_seconds(context, access, atomics.deepest);
     }
+    let clock = context.rates.and_then(|rates| rates.clock_hz).unwrap_or(USUAL_CLOCK);
     let hot_lanes = atomics.hottest.first().map_or(0, |hot| hot.lanes);
     hot_lanes.max(atomics.deepest / atomics.requests.max(1)) as f64 / clock
 }
 
-/// Serial seconds of the kernel's atomic operations with and without this access: those on one address are done one after the
-/// other, those on different ones side by side, so that the longest counts.
-fn serial_of_kernel(context: &Context<'_>, access: &Access<'_>) -> (f64, f64) {
-    type Address<'a> = (&'a str, Option<(u64, u64)>, Option<&'a str>);
-    fn address<'a>(access: &'a Access<'_>) -> Address<'a> {
-        let hottest = access.pattern.atomics.as_ref().and_then(|atomics| atomics.hottest.first());
-        (access.space, hottest.map(|hot| (hot.allocation, hot.offset)), access.variable().filter(|_| hottest.is_none()))
+/// What the kernel's limit asks less once the access is cured. Operations on different addresses run side by side, so that those on the
+/// hottest that is left count.
+fn saving(context: &Context<'_>, access: &Access<'_>, atomics: &Atomics, left: Left) -> Saving {
+    if access.space == "shared" {
+        return Saving::of(limit(access), atomics.deepest.saturating_sub(atomics.requests) as f64);
     }
-    let mut each: BTreeMap<Address<'_>, f64> = BTreeMap::new();
-    for other in context.accesses.iter().filter(|other| other.kernel.id == access.kernel.id) {
-        if let Some(atomics) = &other.pattern.atomics {
-            *each.entry(address(other)).or_default() += serial_seconds(context, other, atomics);
+    let mut each: BTreeMap<(u64, u64), (u64, u64)> = BTreeMap::new();
+    for other in context.accesses_of(access.kernel.id, "global") {
+        let is_own = (other.file, other.line, other.column) == (access.file, access.line, access.column);
+        for hot in other.pattern.atomics.iter().flat_map(|atomics| &atomics.hottest) {
+            let (before, after) = each.entry((hot.allocation, hot.offset)).or_default();
+            *before = before.saturating_add(hot.lanes);
+            *after = after.saturating_add(if is_own { left.of(access, hot) } else { hot.lanes });
         }
     }
-    let longest = |each: &BTreeMap<Address<'_>, f64>| each.values().copied().fold(0.0, f64::max);
-    let with = longest(&each);
-    if let (Some(own), Some(atomics)) = (each.get_mut(&address(access)), &access.pattern.atomics) {
-        *own = (*own - serial_seconds(context, access, atomics)).max(0.0);
-    }
-    (with, longest(&each))
+    let before = each.values().map(|(before, _)| *before).max().unwrap_or(0);
+    let after = each.values().map(|(_, after)| *after).max().unwrap_or(0);
+    // The limit has the hottest address of each launch, which need not be the same one.
+    let limits = access.kernel.estimates.first().map(|estimate| &estimate.limits[..]).unwrap_or_default();
+    let amount = limits.iter().find(|known| known.name == limit(access)).map_or(before, |known| known.amount);
+    Saving::of(limit(access), amount as f64 * share(before.saturating_sub(after), before))
 }
 
 fn draft(context: &Context<'_>, access: &Access<'_>, atomics: &Atomics) -> Option<Draft> {
@@ -92,53 +141,19 @@ fn draft(context: &Context<'_>, access: &Access<'_>, atomics: &Atomics) -> Optio
         words::several(atomics.requests, "request", "requests"),
         words::time(seconds),
     );
-    let distinct_per_request = atomics.addresses as f64 / atomics.requests.max(1) as f64;
-    let kind = access.atomic.unwrap_or_default();
-    let cure = if kind == AtomicKind::Attempt {
-        "lanes that meet try again until each of them was first: use the operation itself where the GPU has it (atomicAdd of doubles, atomicMin and \
-         atomicMax of 64 bits), else combine the values within the warp and the block first, where they can be, and let one lane try"
-    } else if matches!(kind, AtomicKind::Exchange | AtomicKind::Lock) {
-        "such operations cannot be combined: let one lane of a warp or block make them for the others, spread them over several addresses (a \
-         lock or slot per block), or see whether an atomicAdd whose result is used does the same"
-    } else if access.result_used && depth >= DEEP && distinct_per_request < 1.5 && kind == AtomicKind::Subtract {
-        "give back places for a whole warp at once: with m = __activemask(), let the lowest active lane (__ffs(m) - 1) subtract __popc(m), hand what it \
-         gets to the others with __shfl_sync, and let each lane subtract the number of active lanes below it (__popc(m & ((1u << lane) - 1)))"
-    } else if access.result_used && depth >= DEEP && distinct_per_request < 1.5 {
-        "take places for a whole warp at once: with m = __activemask(), let the lowest active lane (__ffs(m) - 1) add __popc(m), hand what it gets to \
-         the others with __shfl_sync, and let each lane add the number of active lanes below it (__popc(m & ((1u << lane) - 1)))"
-    } else if access.result_used && depth < DEEP && distinct_per_request < 1.5 {
-        "what it returns is used, as a place in a list or the number of a ticket: take several at a time (one thread of a block adds as many as its warps \
-         need, and hands them out), so that fewer operations meet"
-    } else if is_shared {
-        "let the lanes of a warp combine what goes to one address first (shuffles; __reduce_add_sync for integers; __match_any_sync tells which lanes \
-         share an address), or keep several copies of the array, of which neighbouring lanes take different ones (copy threadIdx.x % 4), and add \
-         them up at the end"
-    } else if depth < DEEP && distinct_per_request < 1.5 {
-        "combine the values of the block's warps in shared memory or by a block-wide reduction, and let one thread of a block make the \
-         atomic operation"
-    } else if distinct_per_request < 1.5 {
-        "combine the values within the warp (shuffles; for integers __reduce_add_sync or __popc(__ballot_sync(..))) and the block first, and \
-         let one thread of a block make the atomic operation"
-    } else {
-        "privatise: keep a copy of the array in shared memory per block, update that, and add it to global memory once at the end"
+    let (cure, left) = cure(access, atomics);
+    let saving = saving(context, access, atomics, left);
+    let instead = match left {
+        Left::OfBlockAfterShared => shared_seconds(context, access, atomics.deepest),
+        Left::OfWarp | Left::OfBlock => 0.0,
     };
-    let total = kernel.estimates.first().map(|estimate| estimate.seconds);
+    let gain = context.gain_for(kernel, &saving, instead, left.assumption());
     // One operation per warp or block in global memory runs beside what else the kernel does, and costs what it takes longer.
-    let beside = !is_shared && depth < DEEP;
-    let waste = match total {
-        Some(total) if context.kernel_seconds > 0.0 => {
-            let more = if beside { (seconds - total).max(0.0) } else { seconds };
-            more / (context.kernel_seconds + more)
-        }
-        _ => share(atomics.lanes, context.requests(kernel).saturating_mul(32)),
+    let waste = if depth < DEEP && !is_shared && !kernel.estimates.is_empty() && context.kernel_seconds > 0.0 {
+        gain.as_ref().map_or(0.0, |gain| gain.seconds) / context.kernel_seconds
+    } else {
+        context.waste(kernel, &saving, share(atomics.lanes, context.requests(kernel).saturating_mul(32)))
     };
-    let assumption =
-        "one atomic operation per clock and address, which the bottleneck estimate leaves out; none of these left";
-    let (with, without) = serial_of_kernel(context, access);
-    let gain = total.and_then(|total| match beside {
-        true => gain_of(total.max(with), total.max(without), total.max(with), assumption),
-        false => gain_of(total + with, total + without, total + with, assumption),
-    });
     let draft = Draft::new(reason, cure)
         .at_access(access)
         .evidence("requests", atomics.requests as f64)
@@ -156,4 +171,60 @@ fn draft(context: &Context<'_>, access: &Access<'_>, atomics: &Atomics) -> Optio
         draft
     };
     Some(Draft { severity: if depth < DEEP && waste < 0.1 { Severity::Note } else { draft.severity }, object, ..draft })
+}
+
+/// What to do, and what is left then.
+fn cure(access: &Access<'_>, atomics: &Atomics) -> (&'static str, Left) {
+    let depth = atomics.deepest as f64 / atomics.requests.max(1) as f64;
+    let distinct_per_request = atomics.addresses as f64 / atomics.requests.max(1) as f64;
+    let one_address = distinct_per_request < 1.5;
+    match access.atomic.unwrap_or_default() {
+        AtomicKind::Attempt => (
+            "lanes that meet try again until each of them was first: use the operation itself where the GPU has it (atomicAdd of doubles, \
+             atomicMin and atomicMax of 64 bits), else combine the values within the warp and the block first, where they can be, and let one \
+             lane try",
+            Left::OfWarp,
+        ),
+        AtomicKind::Exchange | AtomicKind::Lock => (
+            "such operations cannot be combined: let one lane of a warp or block make them for the others, spread them over several addresses (a \
+             lock or slot per block), or see whether an atomicAdd whose result is used does the same",
+            Left::OfWarp,
+        ),
+        AtomicKind::Subtract if access.result_used && depth >= DEEP && one_address => (
+            "give back places for a whole warp at once: with m = __activemask(), let the lowest active lane (__ffs(m) - 1) subtract __popc(m), hand \
+             what it gets to the others with __shfl_sync, and let each lane subtract the number of active lanes below it (__popc(m & ((1u << lane) \
+             - 1)))",
+            Left::OfWarp,
+        ),
+        _ if access.result_used && depth >= DEEP && one_address => (
+            "take places for a whole warp at once: with m = __activemask(), let the lowest active lane (__ffs(m) - 1) add __popc(m), hand what it \
+             gets to the others with __shfl_sync, and let each lane add the number of active lanes below it (__popc(m & ((1u << lane) - 1)))",
+            Left::OfWarp,
+        ),
+        _ if access.result_used && one_address => (
+            "what it returns is used, as a place in a list or the number of a ticket: take several at a time (one thread of a block adds as many as \
+             its warps need, and hands them out), so that fewer operations meet",
+            Left::OfBlock,
+        ),
+        _ if access.space == "shared" => (
+            "let the lanes of a warp combine what goes to one address first (shuffles; __reduce_add_sync for integers; __match_any_sync tells which \
+             lanes share an address), or keep several copies of the array, of which neighbouring lanes take different ones (copy threadIdx.x % 4), \
+             and add them up at the end",
+            Left::OfWarp,
+        ),
+        _ if one_address && depth < DEEP => (
+            "combine the values of the block's warps in shared memory or by a block-wide reduction, and let one thread of a block make the \
+             atomic operation",
+            Left::OfBlock,
+        ),
+        _ if one_address => (
+            "combine the values within the warp (shuffles; for integers __reduce_add_sync or __popc(__ballot_sync(..))) and the block first, and \
+             let one thread of a block make the atomic operation",
+            Left::OfBlock,
+        ),
+        _ => (
+            "privatise: keep a copy of the array in shared memory per block, update that, and add it to global memory once at the end",
+            Left::OfBlockAfterShared,
+        ),
+    }
 }

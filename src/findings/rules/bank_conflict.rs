@@ -8,6 +8,7 @@ use super::super::gain::Saving;
 use super::super::words;
 use crate::geometry::{BankRules, Banks, Width};
 use crate::metrics::{WavefrontMemo, wavefronts};
+use crate::profile::is_system;
 use crate::profile::model::{BankConflict, Severity, ThreadStep};
 use warpline_format::access::{Addresses, Space};
 
@@ -110,7 +111,8 @@ fn draft(context: &Context<'_>, access: &Access<'_>) -> Option<Draft> {
     let is_whole = access.operand.is_some_and(|operand| operand.structure_bytes == example.bytes);
     let mut is_sure = true;
     let cure = match (stride, padding) {
-        (_, Some((length, elements, passes))) if rows == Some(length) => {
+        // The padding is tried for the lanes of a row first, whose distance may be that of the rows, too.
+        (_, Some((length, elements, passes))) if rows == Some(length) && stride.map(i64::unsigned_abs) != rows => {
             let row = length / u64::from(example.bytes.max(1));
             format!(
                 "rows of the block meet in the same banks: pad the rows of {name} by {} ({} instead of {row}): counted again with that, the \
@@ -198,6 +200,14 @@ fn draft(context: &Context<'_>, access: &Access<'_>) -> Option<Draft> {
             )
         }
     };
+    let of_library = is_of_library(access);
+    let cure = if of_library {
+        "this is the code of a block-wide algorithm that the line calls, not yours: see whether another algorithm of it, or another number of items for \
+         each thread (an odd one keeps lanes in different banks), serves you better"
+            .to_owned()
+    } else {
+        cure
+    };
     let unified = context.rates.is_none_or(|rates| rates.unified);
     let saving = Saving::of(if unified { "l1_data" } else { "shared" }, excess as f64);
     let all: u64 =
@@ -217,7 +227,12 @@ fn draft(context: &Context<'_>, access: &Access<'_>) -> Option<Draft> {
     };
     // Where nobody knows a cure, as of places that the data chooses, what the kernel does not wait for need not change.
     let by_chance = !is_sure && draft.gain.is_none();
-    Some(if by_chance { draft.severity(Severity::Note) } else { draft })
+    Some(if by_chance || of_library { draft.severity(Severity::Note) } else { draft })
+}
+
+/// Whether a library's function, which the compiler took into the user's kernel, makes the access.
+fn is_of_library(access: &Access<'_>) -> bool {
+    !is_system(&access.kernel.file) && ["cub::", "thrust::"].iter().any(|name| access.innermost.contains(name))
 }
 
 /// Whether it takes a member of an array's structures, and not of one structure that holds the array.

@@ -161,6 +161,9 @@ fn draft(context: &Context<'_>, kernel: &Kernel, branch: &Branch) -> Option<Draf
     let few = fewest <= FEW_LANES.saturating_mul(branch.divergent);
     let number = number_of_thread(branch);
     let both = works_on_both_sides(branch);
+    // The same lanes have nothing to do in nearly every execution, as where a row is shorter than a warp.
+    let always = branch.divergent.saturating_mul(10) >= branch.executions.saturating_mul(9);
+    let leaves_lanes_out = number == Some(Number::Compared) && always && !few;
     let cure = if is_loop && seldom && number.is_some() {
         "only some iterations leave lanes idle, as the last one of elements that are no multiple of 32 or of the block's threads: let what the threads \
          share in an iteration be such a multiple (a block of another size, padded data), or give idle threads a part of another's work"
@@ -173,7 +176,7 @@ fn draft(context: &Context<'_>, kernel: &Kernel, branch: &Branch) -> Option<Draf
     } else if number == Some(Number::Interleaved) && !both && !alone {
         "the thread's number decides here so that working and idle threads alternate: number those that work from 0 on, as `threadIdx.x < n` \
          instead of every second one, so that whole warps work and whole warps are done"
-    } else if little {
+    } else if little && !leaves_lanes_out {
         "what runs under the condition is short: a warp that takes it loses little, and a selection instead of a branch (a ? b : c, min, max) is \
          all there is to gain; see first whether fewer threads could come here at all"
     } else if few && !little && number.is_some() && branch.divergent >= blocks(kernel) {

@@ -15,7 +15,7 @@ const LEAST_LOST: f64 = 0.1;
 /// Least share of the kernel in the time of all.
 const LEAST_SHARE: f64 = 0.1;
 /// Parts of the GPU that all SMs share: they do not wait for the last wave as long as others ask them.
-const OF_ALL_SMS: [&str; 3] = ["l2", "dram", "bus"];
+const OF_ALL_SMS: [&str; 4] = ["l2", "dram", "bus", "atomic_address"];
 
 pub(in super::super) fn find(context: &Context<'_>) -> Vec<Draft> {
     context.profile.kernels.iter().filter_map(|kernel| draft(context, kernel)).collect()

@@ -7,6 +7,7 @@ use super::super::access::{Access, share};
 use super::super::context::{Context, block_of, warps};
 use super::super::draft::{Draft, WORTH_A_CHANGE};
 use super::super::gain::Saving;
+use super::super::index;
 use super::super::words;
 use crate::geometry::SECTOR_BYTES;
 
@@ -97,6 +98,16 @@ fn draft(context: &Context<'_>, accesses: &[&Access<'_>]) -> Option<Draft> {
         ),
         // One block a launch, each warp once: the launch works on a part that begins anywhere, and there are no rows.
         (None, None) if is_one_part(worst) => return None,
+        // Where data decides over the begin, as of the part of an array that is sorted next, there are no rows either.
+        (None, None) if index::is_decided_by_data(worst) => return None,
+        (None, None) if index::has_shares_of_blocks(worst) => (
+            "where the block's share happens to begin".to_owned(),
+            format!(
+                "blocks share a border, or take another number of elements than they have threads: let that number be a multiple of {} elements, so that each \
+                 block begins on a sector",
+                (SECTOR_BYTES / u64::from(worst.bytes.max(1))).max(1),
+            ),
+        ),
         (None, None) => (
             "where rows happen to begin".to_owned(),
             "make the length of a row a multiple of 32 bytes, as cudaMallocPitch does".to_owned(),

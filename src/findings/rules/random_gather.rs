@@ -4,6 +4,7 @@ use super::super::access::{Access, share};
 use super::super::context::{Context, warps};
 use super::super::draft::{Draft, Saved};
 use super::super::gain::Saving;
+use super::super::index;
 use super::super::words;
 use crate::geometry::SECTOR_BYTES;
 use crate::profile::is_system;
@@ -14,6 +15,10 @@ const LEAST_EXCESS: f64 = 0.4;
 /// Bytes between the lists of neighbouring lanes, on average, at most.
 const NEAR: f64 = 128.0;
 
+/// Bytes from the first lane to the last for each that the lanes want, at most, where computed indices are no gather.
+const NEARLY_DENSE: f64 = 4.0;
+/// Bytes of a table that a block may copy into shared memory without a thought.
+const SMALL_TABLE: u64 = 4 << 10;
 /// Elements by which an unrolled loop goes on, at most.
 const MOST_UNROLLED: i64 = 16;
 /// Terms of an address that are looked at, at most.
@@ -32,8 +37,18 @@ pub(in super::super) fn find(context: &Context<'_>) -> Vec<Draft> {
             && access.sums.excess_share() >= LEAST_EXCESS
             && !super::strided_access::by_short_rows(access)
             && !is_compacted_by_library(access)
+            && !index::is_held_within(access)
+            && !is_nearly_dense(access)
     };
     context.accesses.iter().filter(scattered).map(|access| draft(context, access)).collect()
+}
+
+/// Lanes that computed indices, as of a picture that is scaled, lead to every second or third element: where the next lane goes no order
+/// of data brings nearer.
+fn is_nearly_dense(access: &Access<'_>) -> bool {
+    let bytes_of_lanes = access.sums.lanes as f64 / access.sums.requests.max(1) as f64 * f64::from(access.bytes);
+    let is_loaded = access.operand.is_some_and(|operand| operand.loaded_index);
+    !is_loaded && access.pattern.span_bytes.is_some_and(|span| span <= NEARLY_DENSE * bytes_of_lanes)
 }
 
 /// A library's kernel leaves out what is not wanted, so that its lanes are a few elements apart: nobody's order of data changes that.
@@ -125,13 +140,46 @@ fn terms(expressions: &[Expression], root: ExpressionId) -> Vec<Term> {
 
 /// Whether the thread's number, loaded data, and a loop's counter are parts of a value.
 fn made_of(expressions: &[Expression], root: ExpressionId) -> (bool, bool, bool) {
-    let (mut of_thread, mut loaded, mut counts) = (false, false, false);
+    let of_thread = is_of_each_thread(expressions, root);
+    let (mut loaded, mut counts) = (false, false);
     for (_, kind) in parts(expressions, [root]) {
-        of_thread |= matches!(kind, ExpressionKind::Thread(_));
         loaded |= matches!(kind, ExpressionKind::Unknown(Reason::Loaded, _));
         counts |= matches!(kind, ExpressionKind::Counter(_));
     }
     (of_thread, loaded, counts)
+}
+
+/// Whether a value is made of the thread's number so that each thread has one of its own: not by a quotient or a remainder, nor by a choice
+/// that only depends on it.
+fn is_of_each_thread(expressions: &[Expression], root: ExpressionId) -> bool {
+    let mut seen = std::collections::BTreeSet::new();
+    let mut open = vec![root];
+    while let Some(id) = open.pop() {
+        let Some(one) = expressions.get(id as usize).filter(|_| seen.insert(id)) else { continue };
+        match one.kind {
+            ExpressionKind::Thread(_) => return true,
+            ExpressionKind::Binary(
+                Binary::SignedQuotient
+                | Binary::UnsignedQuotient
+                | Binary::SignedRemainder
+                | Binary::UnsignedRemainder
+                | Binary::SignedShiftRight
+                | Binary::UnsignedShiftRight,
+                ..,
+            )
+            | ExpressionKind::Compare(..) => {}
+            ExpressionKind::Choice(_, one, other) => open.extend([one, other]),
+            kind => open.extend(kind.operands()),
+        }
+    }
+    false
+}
+
+/// Whether it looks up elements of a table that shared memory could hold beside other data.
+fn is_small_table(context: &Context<'_>, access: &Access<'_>) -> bool {
+    let Some(allocation) = access.allocation.and_then(|id| context.profile.allocation(id)) else { return false };
+    let is_written = |other: &Access<'_>| other.op != "load" && other.allocation == access.allocation;
+    access.op == "load" && allocation.bytes <= SMALL_TABLE && !context.accesses.iter().any(is_written)
 }
 
 fn draft(context: &Context<'_>, access: &Access<'_>) -> Draft {
@@ -149,17 +197,39 @@ fn draft(context: &Context<'_>, access: &Access<'_>) -> Draft {
         words::ratio(sums.ideal_sectors, sums.requests),
     );
     let name = access.variable().map_or_else(|| "the data".to_owned(), |name| format!("`{name}`"));
+    let terms = terms_of(access);
     // Each thread goes over a list of its own: its next element lies beside the last one.
     let lists = indirect
-        && access.op == "load"
+        && (terms.is_empty() || terms.iter().any(|term| term.counts))
         && access.most_requests > warps(access.kernel)
         && span < sums.lanes as f64 / sums.requests.max(1) as f64 * NEAR;
-    let terms = terms_of(access);
     let verb = if access.op == "store" { "write" } else { "read" };
-    let cure = if goes_along_rows(access, &terms) {
+    let stores_there = access.op == "store"
+        || context.accesses_of(access.kernel.id, "global").any(|other| {
+            other.op == "store"
+                && (other.line, other.allocation) == (access.line, access.allocation)
+                && other.variable() == access.variable()
+        });
+    let cure = if access.op == "store" && index::is_given_by_atomics(access) {
+        format!(
+            "an atomic operation gives each thread its place in {name}: let the threads of a warp or block take their places together (one \
+             atomicAdd for each list), so that neighbouring threads have neighbouring places; where there are several lists, order what the block \
+             has by list in shared memory first"
+        )
+    } else if index::is_appended(access) {
+        format!(
+            "each thread appends to a part of {name} of its own, as many elements as the data says: put what a block writes into shared memory at its \
+             place there first, and write it out together, neighbouring threads at neighbouring places"
+        )
+    } else if goes_along_rows(access, &terms) {
         format!(
             "each thread goes along a row of {name} that loaded data chooses: let the lanes of a warp go along one row together, neighbouring lanes at \
              neighbouring elements (a row per warp or part of one), so that they {verb} whole sectors whatever the order of the rows"
+        )
+    } else if indirect && has_own_rows(&terms) && stores_there {
+        format!(
+            "each thread has a row of {name} of its own, and loaded data chooses the element: store {name} transposed (`[element][thread]`), so that \
+             threads which choose the same element meet neighbouring ones, or keep the rows in shared memory"
         )
     } else if indirect && has_own_rows(&terms) {
         format!(
@@ -172,10 +242,15 @@ fn draft(context: &Context<'_>, access: &Access<'_>) -> Draft {
              elements together: take it where the kernel goes through all rows anyway (the row that is the chosen one), or group the threads by \
              what they choose"
         )
+    } else if indirect && is_small_table(context, access) {
+        format!(
+            "{name} is a small table that kernels never write: as long as it is so small, copy it into shared memory at the begin of the kernel, where \
+             lanes at different elements of it meet in banks alone"
+        )
     } else if lists {
         format!(
             "where each thread goes over a list of {name} from a loaded begin to a loaded end, as over a row of a sparse matrix, let the lanes \
-             of a warp or a part of it share one list, so that they read neighbouring elements; else sort or group the indices, or keep the part that is hot in \
+             of a warp or a part of it share one list, so that they {verb} neighbouring elements; else sort or group the indices, or keep the part that is hot in \
              shared memory"
         )
     } else if indirect {
@@ -191,11 +266,12 @@ fn draft(context: &Context<'_>, access: &Access<'_>) -> Draft {
         otherwise: super::strided_access::excess_of_kernel(context, access),
         assumption: "each request touches only the sectors that its bytes fill",
     };
-    Draft::new(reason, cure)
+    let draft = Draft::new(reason, cure)
         .at_access(access)
         .evidence("requests", sums.requests as f64)
         .evidence("sectors", sums.sectors as f64)
         .evidence("ideal_sectors", sums.ideal_sectors as f64)
         .evidence("span_bytes", span)
-        .saves(context, saved)
+        .saves(context, saved);
+    if indirect { draft } else { index::with_its_line(draft, context, access) }
 }

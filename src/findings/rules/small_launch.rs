@@ -80,7 +80,7 @@ fn draft(context: &Context<'_>, kernel: &Kernel) -> Option<Draft> {
         None => sms.min(warps).max(blocks),
     };
     let factor = reached as f64 / blocks as f64;
-    let whole_gpu = ["l2", "dram", "bus"];
+    let whole_gpu = ["l2", "dram", "bus", "atomic_address"];
     let then = estimate
         .limits
         .iter()
@@ -165,5 +165,17 @@ fn launched_together(context: &Context<'_>, kernel: &Kernel) -> Option<u64> {
     let apart = !written.is_empty()
         && stores().all(|access| access.op == "store" && access.allocation.is_some())
         && stored <= touched.fold(0u64, u64::saturating_add);
-    apart.then(|| all.iter().map(|(_, blocks)| *blocks).fold(0, u64::saturating_add))
+    // What another kernel writes between the launches, as each step of an elimination, keeps them apart.
+    let loaded: BTreeSet<u64> = context
+        .accesses_of(kernel.id, "global")
+        .filter(|access| access.op == "load")
+        .filter_map(|access| access.allocation)
+        .collect();
+    let is_fed = context.accesses.iter().any(|other| {
+        other.kernel.id != kernel.id
+            && other.kernel.launch_count() > 1
+            && other.op != "load"
+            && other.allocation.is_some_and(|id| loaded.contains(&id))
+    });
+    (apart && !is_fed).then(|| all.iter().map(|(_, blocks)| *blocks).fold(0, u64::saturating_add))
 }

@@ -5,6 +5,7 @@ use super::super::access::{Access, share};
 use super::super::context::{Context, block_of, is_triton, lane_axis, thread_index, warps};
 use super::super::draft::{Draft, Saved};
 use super::super::gain::Saving;
+use super::super::index;
 use super::super::words;
 use crate::profile::is_system;
 use crate::profile::model::ThreadStep;
@@ -20,7 +21,10 @@ const MOST_OF_IT: f64 = 0.9;
 const MOST_ITEMS: u64 = 32;
 
 pub(in super::super) fn find(context: &Context<'_>) -> Vec<Draft> {
-    let strided = |access: &&Access<'_>| is_strided(access) || by_short_rows(access);
+    // Where atomic operations give the places, what lies between neighbouring threads is chance; of an index that is held within an
+    // array, only what few lanes do at its border.
+    let is_stride = |access: &Access<'_>| !index::is_held_within(access) && !index::is_given_by_atomics(access);
+    let strided = |access: &&Access<'_>| (is_strided(access) || by_short_rows(access)) && is_stride(access);
     context.accesses.iter().filter(strided).filter_map(|access| draft(context, access)).collect()
 }
 
@@ -187,6 +191,12 @@ fn draft(context: &Context<'_>, access: &Access<'_>) -> Option<Draft> {
                  neighbouring ones"
             )
         }
+        // The order is the user's iterator's, the threads are the library's.
+        None if is_system(&access.kernel.file) => format!(
+            "the iterator or function that the call was given goes through {} so that neighbouring items lie far apart: store the data transposed, or let \
+             the items follow each other as they lie in memory",
+            target.split(" (").next().unwrap_or(&target),
+        ),
         // The code does not say how the address changes: a thread has a part of its own.
         None if !matches!(steps.map(|steps| &steps[axis]), Some(ThreadStep::Bytes(_) | ThreadStep::Times(_)))
             && !is_transposition(context, access) =>
@@ -242,7 +252,7 @@ fn draft(context: &Context<'_>, access: &Access<'_>) -> Option<Draft> {
         otherwise: excess_of_kernel(context, access),
         assumption: "each request touches only the sectors that its bytes fill",
     };
-    Some(
+    Some(index::with_its_line(
         Draft::new(reason, cure)
             .at_access(access)
             .evidence("stride_bytes", stride.map_or(f64::NAN, |stride| stride as f64))
@@ -250,7 +260,9 @@ fn draft(context: &Context<'_>, access: &Access<'_>) -> Option<Draft> {
             .evidence("sectors", sums.sectors as f64)
             .evidence("ideal_sectors", sums.ideal_sectors as f64)
             .saves(context, saved),
-    )
+        context,
+        access,
+    ))
 }
 
 /// A library's kernel gives each thread neighbouring items, all of which it takes: an arrangement that the library chose, and tuned.

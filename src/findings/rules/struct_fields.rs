@@ -7,6 +7,7 @@ use super::super::access::{Access, share};
 use super::super::context::{Context, is_of_library, warps};
 use super::super::draft::Draft;
 use super::super::gain::Saving;
+use super::super::index;
 use super::super::words;
 
 /// From this share of a structure on its members are as good as all used.
@@ -124,7 +125,7 @@ fn draft(context: &Context<'_>, accesses: &[&Access<'_>]) -> Option<Draft> {
              what is used together into a structure of its own"
         )
     };
-    Some(
+    Some(index::with_its_line(
         Draft::new(reason, cure)
             .at_access(worst)
             .object(operand.structure.clone().filter(|name| !name.is_empty()).or_else(|| operand.variable.clone()))
@@ -141,5 +142,7 @@ fn draft(context: &Context<'_>, accesses: &[&Access<'_>]) -> Option<Draft> {
                 "members lie side by side, each request touches only the sectors that it fills",
             ))
             .score(waste),
-    )
+        context,
+        worst,
+    ))
 }

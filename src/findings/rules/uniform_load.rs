@@ -5,6 +5,7 @@ use super::super::access::{Access, share};
 use super::super::context::{Context, warps};
 use super::super::draft::Draft;
 use super::super::gain::Saving;
+use super::super::index;
 use super::super::words;
 use crate::profile::model::Severity;
 
@@ -49,6 +50,11 @@ pub(in super::super) fn find(context: &Context<'_>) -> Vec<Draft> {
             access.bytes,
         );
         let fits = fits_constant(context, access);
+        // A warp that walks a tree or a list together: the next address is known once the last one is loaded, so that there is nothing to
+        // load before, and one address for all lanes is as good as it gets.
+        if !fits && index::is_followed(access) {
+            return None;
+        }
         let cure = if fits {
             "kernels never write it and it fits into constant memory (64 KiB): keep it there, or load it once into shared memory or registers"
         } else {

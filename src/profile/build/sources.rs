@@ -19,6 +19,10 @@ const MAX_CHECKED_BYTES: u64 = 1 << 30;
 const MAX_LINE_CHARACTERS: usize = 400;
 /// What stands in a comment that silences findings.
 pub(crate) const IGNORE_COMMENT: &str = "warpline: ignore";
+/// What stands where a kernel makes its index: findings say from which line an index comes.
+const INDEX: &str = "threadIdx";
+/// Lines with it that are kept of a file.
+const MOST_INDEX_LINES: usize = 1024;
 /// Files without lines that are named one by one.
 const MOST_NAMED: usize = 8;
 
@@ -176,10 +180,13 @@ pub(super) fn collect(profile: &mut Profile, evidence: Evidence<'_, '_>) -> Vec<
         };
         let text = String::from_utf8_lossy(&bytes);
         let mut kept = BTreeMap::new();
+        let mut index_lines = 0;
         for (number, line) in (1u32..).zip(text.lines()) {
             // A comment alone on a line may silence findings of the next one.
             let about_next = || lines.contains(&(number + 1)) && line.contains(IGNORE_COMMENT);
-            if lines.contains(&number) || about_next() {
+            let makes_index = users.contains(file.as_str()) && index_lines < MOST_INDEX_LINES && line.contains(INDEX);
+            index_lines += usize::from(makes_index);
+            if lines.contains(&number) || makes_index || about_next() {
                 let line: String = line.trim_end().chars().take(MAX_LINE_CHARACTERS).collect();
                 kept.insert(number, visible::source_line(&line).into_owned());
             }

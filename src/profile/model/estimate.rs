@@ -46,7 +46,7 @@ pub struct Bytes {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Limit {
     /// `instructions`, `fp32`, `fp64`, `special`, `l1_data`, `l1_tag`, `l1_lanes`, `shared`, `constant`,
-    /// `l2`, `dram`, `bus`.
+    /// `l2`, `dram`, `bus`, `atomic_address`, `shared_atomics`, and the products of tensor cores by their names.
     pub name: String,
     /// What the kernel asks of it.
     pub amount: u64,

@@ -1,5 +1,6 @@
 //! What limits the program, and the findings worth most.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use super::sections::limiter;
@@ -68,20 +69,28 @@ pub(super) fn write(out: &mut String, profile: &Profile, style: Style, width: us
     }
     _ = writeln!(out, "{}", style.heading("FINDINGS, what matters most first"));
     let only_notes = profile.findings.iter().all(|finding| finding.severity == Severity::Note);
-    let fit = |finding: &&Finding| only_notes || finding.severity != Severity::Note;
+    let groups = alike(&profile.findings);
+    let fit = |group: &&Vec<&Finding>| only_notes || group[0].severity != Severity::Note;
     let shown = match lines {
-        None => profile.findings.len(),
-        Some(_) => profile.findings.iter().take_while(fit).take(MOST).count(),
+        None => groups.len(),
+        Some(_) => groups.iter().take_while(fit).take(MOST).count(),
     };
-    let rest = profile.findings.len() - shown;
+    let (groups, others) = groups.split_at(shown);
+    let rest = others.iter().map(Vec::len).sum::<usize>();
     // The title, the blank line at the end, and what is said of the rest.
     let mut left = lines.map_or(usize::MAX, |lines| lines.saturating_sub(2 + usize::from(rest > 0)));
     let mut in_full = true;
-    for (at, finding) in profile.findings[..shown].iter().enumerate() {
+    for (at, group) in groups.iter().enumerate() {
+        let finding = group[0];
         // The same cure need not be read again, as for the other accesses to an array.
-        let before =
-            profile.findings[..at].iter().find(|other| (&other.id, &other.cure) == (&finding.id, &finding.cure));
-        let text = one(profile, finding, style, width, before.filter(|_| lines.is_some()));
+        let before = groups[..at]
+            .iter()
+            .map(|other| other[0])
+            .find(|other| (&other.id, &other.cure) == (&finding.id, &finding.cure));
+        let mut text = one(profile, finding, style, width, before.filter(|_| lines.is_some()));
+        if let Some(places) = elsewhere(profile, &group[1..]) {
+            text.push_str(&paragraph("    also  ", &places, width));
+        }
         let (needs, further) = (text.lines().count(), shown - at - 1);
         in_full = in_full && (at == 0 || needs.saturating_add(further) <= left);
         if in_full {
@@ -92,12 +101,56 @@ pub(super) fn write(out: &mut String, profile: &Profile, style: Style, width: us
         }
     }
     if rest > 0 {
-        let notes = profile.findings[shown..].iter().all(|finding| finding.severity == Severity::Note);
+        let notes = others.iter().all(|group| group[0].severity == Severity::Note);
         let rest = if notes { plural(rest, "note", "notes") } else { format!("{rest} more") };
         let text = format!("  … and {rest} (--all shows them)");
         _ = writeln!(out, "{}", style.faint(&text));
     }
     out.push('\n');
+}
+
+/// Places that are told of findings which say the same.
+const MOST_PLACES: usize = 8;
+
+/// Findings in their order, notes that say the same but for their place and figures together: a reader needs them once.
+fn alike(findings: &[Finding]) -> Vec<Vec<&Finding>> {
+    let mut groups: Vec<Vec<&Finding>> = Vec::new();
+    let mut places: BTreeMap<(&str, &str, String), usize> = BTreeMap::new();
+    for finding in findings {
+        if finding.severity != Severity::Note {
+            groups.push(vec![finding]);
+            continue;
+        }
+        let words = without_figures(&finding.reason);
+        let at = *places.entry((&finding.id, &finding.cure, words)).or_insert(groups.len());
+        match groups.get_mut(at) {
+            Some(group) => group.push(finding),
+            None => groups.push(vec![finding]),
+        }
+    }
+    groups
+}
+
+/// A sentence without its figures; names, in backquotes, keep theirs: of another array it is another note.
+fn without_figures(text: &str) -> String {
+    let parts = text.split('`').enumerate();
+    let words = |(at, part): (usize, &str)| match at % 2 {
+        0 => part.chars().filter(|letter| !letter.is_ascii_digit()).collect(),
+        _ => format!("`{part}`"),
+    };
+    parts.map(words).collect()
+}
+
+/// "3 more that say the same: 4. a.cu:12 in first, …"; `None` of none.
+fn elsewhere(profile: &Profile, others: &[&Finding]) -> Option<String> {
+    let place = |finding: &&Finding| {
+        let kernel = finding_text::kernel(profile, finding).map_or_else(String::new, |kernel| format!(" in {kernel}"));
+        format!("{}. {}{kernel}", finding.rank, finding_text::place(finding))
+    };
+    let told: Vec<String> = others.iter().take(MOST_PLACES).map(place).collect();
+    let more = if others.len() > MOST_PLACES { ", …" } else { "" };
+    let say = if others.len() == 1 { "says" } else { "say" };
+    (!told.is_empty()).then(|| format!("{} more {say} the same: {}{more}", others.len(), told.join(", ")))
 }
 
 /// What it is and where, in a line.
@@ -135,4 +188,47 @@ fn one(profile: &Profile, finding: &Finding, style: Style, width: usize, before:
         out.push_str(&paragraph("    gain  ", &finding_text::gain(finding, gain), width));
     }
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn note(rank: u32, line: u32, kernel: u32, reason: &str) -> Finding {
+        Finding {
+            id: "small-launch".to_owned(),
+            rank,
+            severity: Severity::Note,
+            kernel: Some(kernel),
+            file: "/src/a.cu".to_owned(),
+            line,
+            reason: reason.to_owned(),
+            cure: "launch more blocks".to_owned(),
+            ..Finding::default()
+        }
+    }
+
+    #[test]
+    fn notes_that_say_the_same_are_shown_once() {
+        let warning = Finding { severity: Severity::Warning, ..note(1, 5, 1, "1 block uses 1 SM") };
+        let findings = vec![
+            warning,
+            note(2, 10, 1, "1 block uses 1 of 108 SMs for 4.5 %"),
+            note(3, 20, 2, "`a` is read apart"),
+            note(4, 30, 3, "1 block uses 1 of 108 SMs for 2.25 %"),
+            note(5, 40, 4, "1 block uses 1 of 108 SMs for 1.0 %"),
+            note(6, 50, 5, "`a2` is read apart"),
+        ];
+        let ranks: Vec<Vec<u32>> =
+            alike(&findings).iter().map(|group| group.iter().map(|one| one.rank).collect()).collect();
+        assert_eq!(ranks, [vec![1], vec![2, 4, 5], vec![3], vec![6]]);
+        let profile = Profile { findings, ..Profile::default() };
+        let mut out = String::new();
+        write(&mut out, &profile, Style { color: false }, 100, None);
+        assert!(out.contains("    also  2 more say the same: 4. a.cu:30, 5. a.cu:40\n"), "{out}");
+        assert!(!out.contains(" 4. note") && out.contains(" 6. note"), "{out}");
+        let mut out = String::new();
+        write(&mut out, &profile, Style { color: false }, 100, Some(40));
+        assert!(out.contains("… and 5 notes"), "{out}");
+    }
 }

@@ -73,6 +73,7 @@ fn data(id: u64, made: &Made) -> LaunchData {
         spaces,
         by_op: BTreeMap::new(),
         host_memory: Vec::new(),
+        atomics: Default::default(),
         error: Some(0),
         instructions: InstructionSums::default(),
         blocks: BlockSum {

@@ -75,6 +75,8 @@ const LIMITS = {
   l2: ["L2 bandwidth", "Bytes looked up in L2, over its bandwidth."],
   dram: ["DRAM bandwidth", "Bytes to and from device memory, over its bandwidth."],
   bus: ["host memory bus", "Bytes of host memory that kernels reach where it is. No model knows the bus's rate."],
+  atomic_address: ["colliding atomics", "Atomic operations on the address of global memory that most of them meet, one per clock (assumed)."],
+  shared_atomics: ["shared atomics", "Atomic operations on shared memory that meet on one address, one per clock and SM (assumed)."],
 };
 
 function limitName(name) {

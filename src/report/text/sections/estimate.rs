@@ -95,6 +95,8 @@ pub(in crate::report) fn name(limit: &str) -> &str {
         "l2" => "L2 bandwidth",
         "dram" => "DRAM bandwidth",
         "bus" => "host memory bus",
+        "atomic_address" => "colliding atomics",
+        "shared_atomics" => "shared atomics",
         other => other,
     }
 }

@@ -1,0 +1,250 @@
+//! How an access's index comes about, by its address expression.
+
+use warpline_format::expression::{Binary, Expression, ExpressionId, ExpressionKind, Reason, parts};
+
+use super::access::Access;
+use super::context::{Context, has_word, lane_axis, thread_index};
+use super::draft::Draft;
+
+/// Parts of an address that are looked at, at most.
+const MOST_PARTS: usize = 64;
+
+/// Expressions of a kernel and the address of one of its accesses there.
+fn address<'a>(access: &Access<'a>) -> Option<(&'a [Expression], ExpressionId)> {
+    let addresses = access.kernel.addresses.as_ref()?;
+    let site = addresses.sites.iter().find(|one| Some(one.site) == access.site)?;
+    Some((&addresses.expressions[..], site.address))
+}
+
+/// Whether neighbouring threads take neighbouring elements but for those at a border: the index is held within the array
+/// (`min(max(i, 0), n - 1)`) or goes round (`(i + 1) % n`). What a few lanes of each request do there is neither a stride nor at random.
+pub(super) fn is_held_within(access: &Access<'_>) -> bool {
+    let Some((expressions, root)) = address(access) else { return false };
+    let mut steps = Steps { expressions, axis: lane_axis(access.kernel) as u8, found: Vec::new(), is_known: true };
+    steps.follow(root, 1, false);
+    let by_elements = |(scale, _): &(i64, bool)| scale.unsigned_abs() == u64::from(access.bytes);
+    steps.is_known && steps.found.iter().all(by_elements) && steps.found.iter().any(|(_, is_held)| *is_held)
+}
+
+/// Whether an atomic operation gave the place, as of an entry in a list that threads append to: the order is that in which they come.
+pub(super) fn is_given_by_atomics(access: &Access<'_>) -> bool {
+    let from_atomics = |(_, kind)| matches!(kind, ExpressionKind::Unknown(Reason::Atomic, _));
+    address(access).is_some_and(|(expressions, root)| parts(expressions, [root]).any(from_atomics))
+}
+
+/// Letters of a statement that are shown.
+const MOST_LETTERS: usize = 100;
+
+/// Says in the reason of a finding from which line the index comes that neighbouring threads take: `int i = blockIdx.x * …`.
+pub(super) fn with_its_line(draft: Draft, context: &Context<'_>, access: &Access<'_>) -> Draft {
+    let Some((line, statement)) = made_at(context, access) else { return draft };
+    let file = access.file.rsplit('/').next().unwrap_or_default();
+    let reason = format!("{}; the index comes from \"{statement}\" at {file}:{line}", draft.reason);
+    Draft { reason, ..draft }.evidence("index_line", line.into())
+}
+
+/// Line and statement of the kernel that make an index of the thread's number which the access's line uses; `None` where that line has
+/// the thread's number itself, or is in another function.
+fn made_at(context: &Context<'_>, access: &Access<'_>) -> Option<(u32, String)> {
+    let axis = thread_index(lane_axis(access.kernel));
+    let lines = context.profile.sources.get(access.file).filter(|_| access.file == access.kernel.file)?;
+    let site =
+        context.profile.sites.iter().find(|one| one.kernel == access.kernel.id && Some(one.id) == access.site)?;
+    let used = lines.get(&access.line).filter(|text| !text.contains("threadIdx"))?;
+    if !site.inlined_at.is_empty() || access.kernel.line > access.line {
+        return None;
+    }
+    let variable = access.variable().filter(|_| !is_given_by_atomics(access))?;
+    let mut before = lines.range(access.kernel.line..access.line).rev();
+    let made = |(&line, text): (&u32, &String)| {
+        let statement = statement(text);
+        let name =
+            statement.split_once('=')?.0.trim_end().rsplit(|c: char| !(c.is_alphanumeric() || c == '_')).next()?;
+        let is_used = subscripts(used, variable).any(|subscript| has_word(subscript, name));
+        (statement.contains(axis) && is_used).then(|| (line, statement.to_owned()))
+    };
+    let (line, statement) = before.find_map(made)?;
+    Some((line, statement.chars().take(MOST_LETTERS).collect()))
+}
+
+/// The first statement of a line, without its comment.
+fn statement(text: &str) -> &str {
+    let text = text.split("//").next().unwrap_or_default();
+    text.split(';').next().unwrap_or_default().trim()
+}
+
+/// Whether the next address is not known before something else is loaded, as on the way through a tree or a linked list, and no loop
+/// goes from element to element.
+pub(super) fn is_followed(access: &Access<'_>) -> bool {
+    let Some((expressions, root)) = address(access) else {
+        return access.operand.is_some_and(|operand| operand.loaded_index);
+    };
+    let has = |what: fn(ExpressionKind) -> bool| parts(expressions, [root]).any(|(_, kind)| what(kind));
+    has(|kind| matches!(kind, ExpressionKind::Unknown(..))) && !has(|kind| matches!(kind, ExpressionKind::Counter(_)))
+}
+
+/// Whether data that the kernel loads, or the way that a thread took, decides over the address; also where nobody knows.
+pub(super) fn is_decided_by_data(access: &Access<'_>) -> bool {
+    access.kernel.addresses.is_some() && {
+        let is_unknown = |(_, kind)| matches!(kind, ExpressionKind::Unknown(..));
+        address(access).is_none_or(|(expressions, root)| parts(expressions, [root]).any(is_unknown))
+    }
+}
+
+/// Whether each thread appends to a part of its own, as many elements as the data says.
+pub(super) fn is_appended(access: &Access<'_>) -> bool {
+    let moves_on = |(_, kind)| matches!(kind, ExpressionKind::Unknown(Reason::Recurrence, _));
+    access.op == "store" && address(access).is_some_and(|(expressions, root)| parts(expressions, [root]).any(moves_on))
+}
+
+/// Whether blocks take another number of elements than they have threads, as where they share a border: the block's number is
+/// multiplied by what is computed.
+pub(super) fn has_shares_of_blocks(access: &Access<'_>) -> bool {
+    let Some((expressions, root)) = address(access) else { return false };
+    let kind = |id: ExpressionId| expressions.get(id as usize).map(|one| one.kind);
+    let is_block = |id: ExpressionId| matches!(kind(id), Some(ExpressionKind::Block(_)));
+    let is_computed = |id: ExpressionId| {
+        let of_parameter = |(_, kind)| matches!(kind, ExpressionKind::Parameter { .. });
+        matches!(kind(id), Some(ExpressionKind::Binary(Binary::Sum | Binary::Difference, ..)))
+            && parts(expressions, [id]).any(of_parameter)
+    };
+    parts(expressions, [root]).any(|(_, kind)| match kind {
+        ExpressionKind::Binary(Binary::Product, left, right) => {
+            is_block(left) && is_computed(right) || is_block(right) && is_computed(left)
+        }
+        _ => false,
+    })
+}
+
+/// What stands in the brackets behind a variable's name, wherever a line has it.
+fn subscripts<'a>(text: &'a str, variable: &'a str) -> impl Iterator<Item = &'a str> {
+    let behind = text.match_indices(variable).map(move |(at, _)| &text[at + variable.len()..]);
+    behind.filter_map(|rest| {
+        let mut open = 0i32;
+        let end = rest.char_indices().find(|&(_, letter)| {
+            open += i32::from(letter == '[') - i32::from(letter == ']');
+            open == 0
+        });
+        end.filter(|&(at, _)| at > 0).map(|(at, _)| &rest[..at])
+    })
+}
+
+/// Walks from an address to the thread's number.
+struct Steps<'a> {
+    expressions: &'a [Expression],
+    axis: u8,
+    /// Bytes by which the address moves with the thread's number, and whether that is held within bounds on the way.
+    found: Vec<(i64, bool)>,
+    /// It moves by nothing else.
+    is_known: bool,
+}
+
+impl Steps<'_> {
+    fn has_thread(&self, id: ExpressionId) -> bool {
+        parts(self.expressions, [id]).any(|(_, kind)| kind == ExpressionKind::Thread(self.axis))
+    }
+
+    fn constant(&self, id: ExpressionId) -> Option<i64> {
+        match self.expressions.get(id as usize)?.kind {
+            ExpressionKind::Constant(value) => Some(value),
+            _ => None,
+        }
+    }
+
+    fn follow(&mut self, id: ExpressionId, scale: i64, is_held: bool) {
+        if !self.is_known || !self.has_thread(id) {
+            return;
+        }
+        let Some(one) = self.expressions.get(id as usize).filter(|_| self.found.len() < MOST_PARTS) else {
+            self.is_known = false;
+            return;
+        };
+        match one.kind {
+            ExpressionKind::Thread(_) => self.found.push((scale, is_held)),
+            ExpressionKind::Signed(of) | ExpressionKind::Unsigned(of) => self.follow(of, scale, is_held),
+            ExpressionKind::Binary(Binary::Sum, left, right) => {
+                self.follow(left, scale, is_held);
+                self.follow(right, scale, is_held);
+            }
+            ExpressionKind::Binary(Binary::Difference, left, right) => {
+                self.follow(left, scale, is_held);
+                self.follow(right, scale.saturating_neg(), is_held);
+            }
+            ExpressionKind::Binary(Binary::Product, left, right) => match (self.constant(left), self.constant(right)) {
+                (_, Some(by)) => self.follow(left, scale.saturating_mul(by), is_held),
+                (Some(by), _) => self.follow(right, scale.saturating_mul(by), is_held),
+                (None, None) => self.is_known = false,
+            },
+            ExpressionKind::Binary(Binary::ShiftLeft, of, by) => match self.constant(by) {
+                Some(by @ 0..62) => self.follow(of, scale.saturating_mul(1 << by), is_held),
+                _ => self.is_known = false,
+            },
+            ExpressionKind::Binary(
+                Binary::SignedLeast | Binary::SignedGreatest | Binary::UnsignedLeast | Binary::UnsignedGreatest,
+                left,
+                right,
+            ) => {
+                self.follow(left, scale, true);
+                self.follow(right, scale, true);
+            }
+            ExpressionKind::Binary(Binary::SignedRemainder | Binary::UnsignedRemainder | Binary::And, of, by)
+                if !self.has_thread(by) =>
+            {
+                self.follow(of, scale, true);
+            }
+            ExpressionKind::Choice(_, one, other) => {
+                self.follow(one, scale, true);
+                self.follow(other, scale, true);
+            }
+            _ => self.is_known = false,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use warpline_format::expression::Comparison;
+    use warpline_format::expression::ExpressionKind::{Choice, Compare, Constant, Thread};
+
+    use super::*;
+
+    fn of(operation: Binary, left: ExpressionId, right: ExpressionId) -> ExpressionKind {
+        ExpressionKind::Binary(operation, left, right)
+    }
+
+    /// Steps of the last of these values.
+    fn steps(kinds: &[ExpressionKind]) -> (bool, Vec<(i64, bool)>) {
+        let expressions: Vec<Expression> =
+            kinds.iter().map(|&kind| Expression { bits: 32, exact: true, kind }).collect();
+        let mut steps = Steps { expressions: &expressions, axis: 0, found: Vec::new(), is_known: true };
+        steps.follow(expressions.len() as u32 - 1, 1, false);
+        (steps.is_known, steps.found)
+    }
+
+    #[test]
+    fn subscripts_are_those_of_the_variable() {
+        let all = |text, variable| subscripts(text, variable).collect::<Vec<_>>();
+        assert_eq!(all("list[place] = values[i] + values[next[i] + 1];", "values"), ["[i", "[next[i] + 1"]);
+        assert_eq!(all("*values = list[i]; values[", "values"), <[&str; 0]>::default());
+    }
+
+    #[test]
+    fn indices_that_are_held_within_an_array_are_known() {
+        let number = [Thread(0), Constant(1), of(Binary::Sum, 0, 1), Constant(99), Constant(4)];
+        let then = |more: &[ExpressionKind]| steps(&[&number[..], more].concat());
+        // 4 * min(threadIdx.x + 1, 99)
+        let clamped = then(&[of(Binary::SignedLeast, 2, 3), of(Binary::Product, 5, 4)]);
+        assert_eq!(clamped, (true, vec![(4, true)]));
+        // 4 * ((threadIdx.x + 1) % 99)
+        let wrapped = then(&[of(Binary::UnsignedRemainder, 2, 3), of(Binary::Product, 5, 4)]);
+        assert_eq!(wrapped, (true, vec![(4, true)]));
+        // 4 * (threadIdx.x == 99 ? 99 : threadIdx.x + 1)
+        let chosen = then(&[Compare(Comparison::Equal, 0, 3), Choice(5, 3, 2), of(Binary::Product, 6, 4)]);
+        assert_eq!(chosen, (true, vec![(4, true)]));
+        // 4 * (threadIdx.x + 1) is held nowhere, and 99 * threadIdx.x % 4 goes from place to place.
+        assert_eq!(then(&[of(Binary::Product, 2, 4)]), (true, vec![(4, false)]));
+        let hashed = then(&[of(Binary::Product, 0, 3), of(Binary::UnsignedRemainder, 5, 4)]);
+        assert_eq!(hashed, (true, vec![(99, true)]));
+        assert!(!then(&[of(Binary::UnsignedQuotient, 2, 4)]).0);
+    }
+}
