@@ -106,7 +106,7 @@ pub fn traffic(
     let flow = Flow { accesses, footprints, launch, bounds, capacity, hierarchy: levels.hierarchy };
     let mut found = Traffic { l2_stores: 32.0 * requested.stored, ..Traffic::default() };
     let counted = flow.first_level(requested, &mut found);
-    flow.second_level(counted, requested.unsure, &mut found);
+    flow.second_level(counted, requested.unsure || found.rough, &mut found);
     found
 }
 
@@ -115,8 +115,8 @@ impl Flow<'_> {
     fn first_level(&self, requested: Requested, found: &mut Traffic) -> Counted {
         let Requested { loaded, lines, .. } = requested;
         let kinds = Kinds::new(self);
-        // Where a condition is not known, a footprint has more than its requests ask for.
-        let distinct = if requested.unsure { kinds.distinct.min(loaded) } else { kinds.distinct };
+        // Where a condition is not known, or was not cut, a footprint has more than its requests ask for.
+        let distinct = if requested.unsure || kinds.rough { kinds.distinct.min(loaded) } else { kinds.distinct };
         found.rough |= kinds.rough;
         let blocks = self.launch.blocks() as f64;
         found.block_load_sectors = distinct / blocks;
@@ -133,9 +133,8 @@ impl Flow<'_> {
             return counted;
         }
         // Misses up to what the blocks load at all are first ones, what goes beyond is loaded again. Of what goes past L1 all is.
-        let all_cached = !self.accesses.iter().any(|access| access.past_l1);
-        let own: f64 =
-            if whole && all_cached { blocks.iter().map(|&block| kinds.loaded_by(self, block)).sum() } else { 0.0 };
+        let by_footprint = whole && !kinds.rough && !self.accesses.iter().any(|access| access.past_l1);
+        let own: f64 = if by_footprint { blocks.iter().map(|&block| kinds.loaded_by(self, block)).sum() } else { 0.0 };
         let missed = match own > 0.0 {
             true => {
                 let (missed, loaded) = (counted.missed as f64, counted.loaded as f64);
