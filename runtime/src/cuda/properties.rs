@@ -120,7 +120,7 @@ pub fn attribute(device: &Device, which: c_int) -> Option<c_int> {
         // Virtual memory management, and descriptors for sharing its memory.
         102 | 103 => 1,
         // What the driver says of what a GPU does not have: ECC, timeouts, clusters, what other systems share, decompression.
-        1..=LAST_ATTRIBUTE => 0,
+        other if (1..=LAST_ATTRIBUTE).contains(&other) => 0,
         _ => return None,
     })
 }

@@ -28,18 +28,18 @@ pub(in super::super) fn find(context: &Context<'_>) -> Vec<Draft> {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Left {
     /// One for each request: a warp's lanes agree first.
-    OfWarp,
+    Warp,
     /// One for each block and address.
-    OfBlock,
+    Block,
     /// The same, and what was done in global memory is done in shared memory.
-    OfBlockAfterShared,
+    BlockAfterShared,
 }
 
 impl Left {
     fn assumption(self) -> &'static str {
         match self {
-            Left::OfWarp => "one atomic operation per clock and address, one for each request left",
-            Left::OfBlock | Left::OfBlockAfterShared => {
+            Left::Warp => "one atomic operation per clock and address, one for each request left",
+            Left::Block | Left::BlockAfterShared => {
                 "one atomic operation per clock and address, one for each block and address left"
             }
         }
@@ -48,8 +48,8 @@ impl Left {
     /// Of those on one address of global memory.
     fn of(self, access: &Access<'_>, hot: &HotPlace) -> u64 {
         match self {
-            Left::OfWarp => hot.lanes.min(hot.requests),
-            Left::OfBlock | Left::OfBlockAfterShared => hot.lanes.min(blocks(access.kernel).max(1)),
+            Left::Warp => hot.lanes.min(hot.requests),
+            Left::Block | Left::BlockAfterShared => hot.lanes.min(blocks(access.kernel).max(1)),
         }
     }
 }
@@ -144,8 +144,8 @@ fn draft(context: &Context<'_>, access: &Access<'_>, atomics: &Atomics) -> Optio
     let (cure, left) = cure(access, atomics);
     let saving = saving(context, access, atomics, left);
     let instead = match left {
-        Left::OfBlockAfterShared => shared_seconds(context, access, atomics.deepest),
-        Left::OfWarp | Left::OfBlock => 0.0,
+        Left::BlockAfterShared => shared_seconds(context, access, atomics.deepest),
+        Left::Warp | Left::Block => 0.0,
     };
     let gain = context.gain_for(kernel, &saving, instead, left.assumption());
     // One operation per warp or block in global memory runs beside what else the kernel does, and costs what it takes longer.
@@ -183,48 +183,48 @@ fn cure(access: &Access<'_>, atomics: &Atomics) -> (&'static str, Left) {
             "lanes that meet try again until each of them was first: use the operation itself where the GPU has it (atomicAdd of doubles, \
              atomicMin and atomicMax of 64 bits), else combine the values within the warp and the block first, where they can be, and let one \
              lane try",
-            Left::OfWarp,
+            Left::Warp,
         ),
         AtomicKind::Exchange | AtomicKind::Lock => (
             "such operations cannot be combined: let one lane of a warp or block make them for the others, spread them over several addresses (a \
              lock or slot per block), or see whether an atomicAdd whose result is used does the same",
-            Left::OfWarp,
+            Left::Warp,
         ),
         AtomicKind::Subtract if access.result_used && depth >= DEEP && one_address => (
             "give back places for a whole warp at once: with m = __activemask(), let the lowest active lane (__ffs(m) - 1) subtract __popc(m), hand \
              what it gets to the others with __shfl_sync, and let each lane subtract the number of active lanes below it (__popc(m & ((1u << lane) \
              - 1)))",
-            Left::OfWarp,
+            Left::Warp,
         ),
         _ if access.result_used && depth >= DEEP && one_address => (
             "take places for a whole warp at once: with m = __activemask(), let the lowest active lane (__ffs(m) - 1) add __popc(m), hand what it \
              gets to the others with __shfl_sync, and let each lane add the number of active lanes below it (__popc(m & ((1u << lane) - 1)))",
-            Left::OfWarp,
+            Left::Warp,
         ),
         _ if access.result_used && one_address => (
             "what it returns is used, as a place in a list or the number of a ticket: take several at a time (one thread of a block adds as many as \
              its warps need, and hands them out), so that fewer operations meet",
-            Left::OfBlock,
+            Left::Block,
         ),
         _ if access.space == "shared" => (
             "let the lanes of a warp combine what goes to one address first (shuffles; __reduce_add_sync for integers; __match_any_sync tells which \
              lanes share an address), or keep several copies of the array, of which neighbouring lanes take different ones (copy threadIdx.x % 4), \
              and add them up at the end",
-            Left::OfWarp,
+            Left::Warp,
         ),
         _ if one_address && depth < DEEP => (
             "combine the values of the block's warps in shared memory or by a block-wide reduction, and let one thread of a block make the \
              atomic operation",
-            Left::OfBlock,
+            Left::Block,
         ),
         _ if one_address => (
             "combine the values within the warp (shuffles; for integers __reduce_add_sync or __popc(__ballot_sync(..))) and the block first, and \
              let one thread of a block make the atomic operation",
-            Left::OfBlock,
+            Left::Block,
         ),
         _ => (
             "privatise: keep a copy of the array in shared memory per block, update that, and add it to global memory once at the end",
-            Left::OfBlockAfterShared,
+            Left::BlockAfterShared,
         ),
     }
 }

@@ -133,7 +133,8 @@ impl Flow<'_> {
             return counted;
         }
         // Misses up to what the blocks load at all are first ones, what goes beyond is loaded again. Of what goes past L1 all is.
-        let by_footprint = whole && !kinds.rough && !self.accesses.iter().any(|access| access.past_l1);
+        let too_large = kinds.rough && kinds.distinct > loaded;
+        let by_footprint = whole && !too_large && !self.accesses.iter().any(|access| access.past_l1);
         let own: f64 = if by_footprint { blocks.iter().map(|&block| kinds.loaded_by(self, block)).sum() } else { 0.0 };
         let missed = match own > 0.0 {
             true => {

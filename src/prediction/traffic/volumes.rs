@@ -45,6 +45,9 @@ pub struct Affine {
     pub sectors: f64,
 }
 
+/// Parts of an index's range: first and last of each.
+type Ranges = SmallVec<[(i64, i64); 8]>;
+
 /// A box of `blockIdx`: first and last of each axis.
 pub type Blocks = [(i64, i64); 3];
 
@@ -343,7 +346,7 @@ enum Edge {
 
 /// Ranges of the index that changes a form most: where it is not negative whatever the others are, and one for each of the few
 /// values for which they decide. `None` where these are many.
-fn split(form: &Form, bounds: &Bounds) -> Option<(Index, SmallVec<[(i64, i64); 8]>)> {
+fn split(form: &Form, bounds: &Bounds) -> Option<(Index, Ranges)> {
     let free = form.terms.iter().filter(|(index, _)| bounds.extent(*index) > 1);
     let &(index, factor) = free.max_by_key(|(_, factor)| factor.unsigned_abs())?;
     let (low, high) = bounds.of(index);
