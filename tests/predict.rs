@@ -188,6 +188,17 @@ fn loads_past_level_1_are_requests_of_level_2() {
 }
 
 #[test]
+fn atomic_operations_read_what_they_change() {
+    let folder = work_folder("predict-atomics");
+    let profile = profiled(&folder, [32, 4, 1], 70);
+    let found = document(&profile, &folder, &["--kernel", "^add_pairs", "--block", "128"]);
+    let (got, want) = (&found["configurations"][0], simulated(&profile, &folder, "add_pairs"));
+    near(&got["request_sectors"], want.sectors, 0.001, "sectors");
+    near(&got["l2_load_bytes"], want.l2_loads, 0.01, "L2 loads");
+    near(&got["dram_load_bytes"], want.dram_loads, 0.01, "DRAM loads");
+}
+
+#[test]
 fn another_size_does_what_was_predicted() {
     let folder = work_folder("predict-size");
     let recorded = profiled(&folder, [32, 4, 1], 70);

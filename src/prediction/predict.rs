@@ -184,6 +184,9 @@ fn of_forms(
                 });
                 let cases: Vec<(Truth, Form)> = each.collect();
                 *(if loads { &mut sums.known.loaded } else { &mut sums.known.stored }) += site.requests.sectors;
+                if op == "atomic" {
+                    sums.known.atomics += site.requests.sectors;
+                }
                 sums.known.lines += site.requests.lines;
                 let sectors = site.requests.sectors / cases.len() as f64;
                 accesses.extend(cases.into_iter().map(|(condition, form)| Affine {

@@ -275,6 +275,15 @@ __global__ void past(const float *in, const volatile float *moving, float *out, 
     }
 }
 
+// Neighbours add to one element, which has to be read first.
+__global__ void add_pairs(const float *in, float *sums, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) {
+        atomicAdd(sums + i / 2, in[i]);
+    }
+}
+
 int main(int argc, char **argv)
 {
     dim3 block(argc > 1 ? atoi(argv[1]) : 32, argc > 2 ? atoi(argv[2]) : 4, argc > 3 ? atoi(argv[3]) : 1);
@@ -312,6 +321,7 @@ int main(int argc, char **argv)
     float4 *table = array<float4>(40 * 1003), *copy = array<float4>(40 * 1003);
     arranged<<<blocks(1003, line / 8), line>>>(table, copy, 40, 1003);
     past<<<blocks(many, line), line>>>(array<float>(4096), array<float>(many + 2048), c, many);
+    add_pairs<<<blocks(many, line), line>>>(x, array<float>(many), many);
     chase<<<1, 32>>>(index, n, 10);
     bool good = cudaDeviceSynchronize() == cudaSuccess;
     puts(good ? "kernels: ok" : "kernels: failed");

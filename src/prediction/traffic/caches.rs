@@ -40,6 +40,8 @@ pub struct Requested {
     pub loaded: f64,
     /// Sectors of stores and atomics.
     pub stored: f64,
+    /// Sectors of atomics, which read what is there before they store.
+    pub atomics: f64,
     /// Lines of all.
     pub lines: f64,
     /// Some of them are made under a condition that is not known: their footprints are those of all threads.
@@ -106,7 +108,8 @@ pub fn traffic(
     let flow = Flow { accesses, footprints, launch, bounds, capacity, hierarchy: levels.hierarchy };
     let mut found = Traffic { l2_stores: 32.0 * requested.stored, ..Traffic::default() };
     let counted = flow.first_level(requested, &mut found);
-    flow.second_level(counted, requested.unsure || found.rough, &mut found);
+    let requested = Requested { unsure: requested.unsure || found.rough, ..requested };
+    flow.second_level(counted, requested, &mut found);
     found
 }
 
@@ -198,7 +201,7 @@ impl Flow<'_> {
         (1..=count).map(move |number| ((golden(number) * blocks as f64) as u64).min(blocks - 1))
     }
 
-    fn second_level(&self, counted: Counted, unsure: bool, found: &mut Traffic) {
+    fn second_level(&self, counted: Counted, requested: Requested, found: &mut Traffic) {
         let blocks = self.launch.blocks();
         let wave = (self.capacity.sms * self.capacity.resident).max(1);
         let waves = blocks.div_ceil(wave);
@@ -242,15 +245,16 @@ impl Flow<'_> {
             found.rough |= found_here.rough;
         }
         found.l2_reuse_oversubscription = if reused.0 > 0.0 { reused.1 / reused.0 } else { 0.0 };
-        if unsure && distinct > found.l2_loads {
-            found.dram_loads *= found.l2_loads / distinct;
+        let read = found.l2_loads + 32.0 * requested.atomics;
+        if requested.unsure && distinct > read {
+            found.dram_loads *= read / distinct;
         }
-        found.dram_loads += (found.l2_loads - distinct).max(0.0) * again;
+        found.dram_loads += (read - distinct).max(0.0) * again;
         // A sector is written back at most once for each store to it, whatever its footprint's edges add.
         found.dram_stores = found.dram_stores.min(found.l2_stores);
     }
 
-    /// The share of stored sectors of which some bytes are not, and which nothing loads: they are completed from DRAM.
+    /// The share of stored sectors of which some bytes are not, and which nothing reads: they are completed from DRAM.
     fn incomplete(&self, boxes: &[Blocks]) -> f64 {
         let mut allocations: Vec<usize> =
             self.accesses.iter().filter(|access| access.stores).map(|access| access.allocation).collect();
@@ -268,9 +272,9 @@ impl Flow<'_> {
             if open < EDGES * stored {
                 continue;
             }
-            let loaded = of(|family| family.loads, SECTOR);
-            let both = of(|family| family.loads || family.stores, SECTOR);
-            let known = (loaded + stored - both).clamp(0.0, stored);
+            let read = of(|family| family.reads, SECTOR);
+            let both = of(|family| family.reads || family.stores, SECTOR);
+            let known = (read + stored - both).clamp(0.0, stored);
             sum += open * (1.0 - known / stored);
         }
         if all > 0.0 { sum / all } else { 0.0 }

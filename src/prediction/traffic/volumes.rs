@@ -60,6 +60,8 @@ pub struct Family {
     pub loads: bool,
     /// They store.
     pub stores: bool,
+    /// L2 has to have what they touch: loads and atomic operations.
+    pub reads: bool,
     bytes: u32,
     terms: Vec<(Index, i64)>,
     /// Size of a factor, index and factor, by rising size.
@@ -126,14 +128,21 @@ pub fn boxes(first: u64, end: u64, grid: [u32; 3]) -> Vec<[(i64, i64); 3]> {
     found
 }
 
+impl Affine {
+    /// L2 has to have what it touches.
+    pub fn reads(&self) -> bool {
+        self.loads || self.atomic
+    }
+}
+
 impl<'a> Footprints<'a> {
     /// Of accesses over the indices of a launch.
     pub fn new(accesses: &[Affine], bounds: &'a Bounds) -> Footprints<'a> {
         let mut families: Vec<Family> = Vec::new();
         for access in accesses {
             let alike = |one: &&mut Family| {
-                (one.allocation, one.bytes, one.loads, one.stores)
-                    == (access.allocation, access.bytes, access.loads, access.stores)
+                (one.allocation, one.bytes, one.loads, one.stores, one.reads)
+                    == (access.allocation, access.bytes, access.loads, access.stores, access.reads())
                     && one.terms == access.form.terms
                     && one.condition == access.condition
             };
@@ -207,6 +216,7 @@ impl Family {
             allocation: access.allocation,
             loads: access.loads,
             stores: access.stores,
+            reads: access.reads(),
             bytes: access.bytes,
             terms: access.form.terms.clone(),
             steps,

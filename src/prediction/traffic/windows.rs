@@ -10,7 +10,7 @@ use super::volumes::{Family, boxes};
 /// Footprint over capacity from which nothing is taken to be left of what was touched before.
 const FORGOTTEN: f64 = 3.0;
 
-/// Sectors that a run of blocks loads, and moves between L2 and DRAM.
+/// Sectors that a run of blocks reads, and moves between L2 and DRAM.
 pub(super) struct Run {
     pub(super) distinct: f64,
     pub(super) loads: f64,
@@ -24,7 +24,7 @@ impl Flow<'_> {
     pub(super) fn run(&self, first: u64, end: u64, run: u64, incomplete: f64, reused: &mut (f64, f64)) -> Run {
         let grid = self.launch.grid;
         let own = boxes(first, end, grid);
-        let loads = self.loads(&own, SECTOR);
+        let reads = self.union(|family| family.reads, &own, SECTOR);
         let stores = self.union(|family| family.stores, &own, SECTOR);
         // Number 0 is the run alone.
         let windows = windows(first, run);
@@ -41,30 +41,30 @@ impl Flow<'_> {
             let middle = below.midpoint(last);
             if full(middle) > FORGOTTEN { last = middle } else { below = middle }
         }
-        let of_loads = rising(last, &mut |number| {
-            self.overlap(|family| family.loads, loads.sectors, (windows[number], first, end))
+        let of_reads = rising(last, &mut |number| {
+            self.overlap(|family| family.reads, reads.sectors, (windows[number], first, end))
         });
         let of_stores = rising(last, &mut |number| {
             self.overlap(|family| family.stores, stores.sectors, (windows[number], first, end))
         });
-        let (mut kept_loads, mut kept_stores) = (0.0, 0.0);
+        let (mut kept_reads, mut kept_stores) = (0.0, 0.0);
         for number in 1..=last {
             let gained = |of: &[f64]| (of[number] - of[number - 1]).max(0.0);
-            let (loads, stores) = (gained(&of_loads), gained(&of_stores));
-            if loads == 0.0 && stores == 0.0 {
+            let (read, stores) = (gained(&of_reads), gained(&of_stores));
+            if read == 0.0 && stores == 0.0 {
                 continue;
             }
             let between = (full(number) + full(number - 1)) / 2.0;
             let hit = 1.0 - curves::L2.at(between);
-            *reused = (reused.0 + loads, reused.1 + loads * between);
-            kept_loads += loads * hit;
+            *reused = (reused.0 + read, reused.1 + read * between);
+            kept_reads += read * hit;
             kept_stores += stores * hit;
         }
         Run {
-            distinct: loads.sectors,
-            loads: (loads.sectors - kept_loads + stores.sectors * incomplete).max(0.0),
+            distinct: reads.sectors,
+            loads: (reads.sectors - kept_reads + stores.sectors * incomplete).max(0.0),
             stores: (stores.sectors - kept_stores).max(0.0),
-            rough: loads.rough || stores.rough,
+            rough: reads.rough || stores.rough,
         }
     }
 
