@@ -118,7 +118,7 @@ int main() {
     distances<<<n / 64, dim3(64, 4)>>>(floats, floats, sums);
     cube<<<n / 512, dim3(8, 8, 8)>>>(floats, sums, 8);
     later<<<n / 256, 256>>>(days, days + n, lengths, 5);
-    tickets<<<n / 256, 256>>>(next, lengths);
+    tickets<<<n / 4096, 256>>>(next, lengths);
     cudaDeviceSynchronize();
     std::printf("done\n");
 }

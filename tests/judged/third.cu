@@ -192,7 +192,7 @@ int main(int count, char **) {
     ring<<<n / 256, 256>>>(floats, results);
     int *ints = device<int>(n);
     unsigned *tail = device<unsigned>(1), *rgba = device<unsigned>(n);
-    push<<<n / 256, 256>>>(floats, ints, tail);
+    push<<<n / 4096, 256>>>(floats, ints, tail);
     float *rows = device<float>(64 * 6144);
     for (int row = 0; row < 64; ++row)
         scale_row<<<1, 256>>>(rows + row * 6144, 6144); // A LAUNCH PER ROW

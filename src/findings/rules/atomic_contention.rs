@@ -152,7 +152,10 @@ fn draft(context: &Context<'_>, access: &Access<'_>, atomics: &Atomics) -> Optio
     let waste = if depth < DEEP && !is_shared && !kernel.estimates.is_empty() && context.kernel_seconds > 0.0 {
         gain.as_ref().map_or(0.0, |gain| gain.seconds) / context.kernel_seconds
     } else {
-        context.waste(kernel, &saving, share(atomics.lanes, context.requests(kernel).saturating_mul(32)))
+        // Where several addresses are as hot as each other, no cure of one brings anything, and each of them costs as much.
+        let own = hottest.map_or(0, |hot| hot.lanes.saturating_sub(left.of(access, hot)));
+        let own = if is_shared { saving } else { Saving::of(limit(access), own as f64) };
+        context.waste(kernel, &own, share(atomics.lanes, context.requests(kernel).saturating_mul(32)))
     };
     let draft = Draft::new(reason, cure)
         .at_access(access)
