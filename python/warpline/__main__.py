@@ -11,7 +11,7 @@ from pathlib import Path
 from ._binaries import find
 
 #: Commands that only this package has.
-_HERE = """Of the Python package:
+_OWN_COMMANDS = """Of the Python package:
   python -m warpline run [OPTIONS] SCRIPT [ARGUMENTS]   profile a Python program's kernels (also -m MODULE)
   python -m warpline query DIR SQL                      ask a dataset, with DuckDB
   python -m warpline cluster COMMAND                    merge, sim, predict, diff, export: many profiles or traces at once, with Dask
@@ -61,7 +61,7 @@ def main():
 
         sys.exit(query(sys.argv[2:]))
     if sys.argv[1:2] in (["--help"], ["-h"], []):
-        print(_HERE, flush=True)
+        print(_OWN_COMMANDS, flush=True)
     path = str(find("warpline"))
     os.execv(path, [path, *sys.argv[1:]])
 
