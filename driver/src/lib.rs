@@ -15,7 +15,6 @@ mod device_module;
 mod dump;
 pub mod error;
 mod invocation;
-mod large_files;
 pub mod link;
 pub mod options;
 pub mod programs;
@@ -41,7 +40,7 @@ pub const THREADS_VARIABLE: &str = "WARPLINE_CC_THREADS";
 
 /// Serves a command line and tells of what went wrong. `program` is the name that the driver was started by.
 pub fn main(program: &str, arguments: &[String]) -> ExitCode {
-    large_files::survive();
+    warpline_toolchain::large_files::survive();
     match serve(Dialect::of_program(program), arguments) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {

@@ -11,7 +11,7 @@ use crate::exit_code;
 
 /// Runs the command line and returns the exit code.
 pub fn main() -> ExitCode {
-    run::survive_large_files();
+    warpline_toolchain::large_files::survive();
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => {

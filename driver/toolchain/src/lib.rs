@@ -1,11 +1,13 @@
 //! Finds the programs and files that compiling CUDA with Warpline needs, with their versions, and says how to get
-//! what is missing. It links nothing of them, so that `warpline doctor` works on a machine that has none.
+//! what is missing. It links nothing of them, so that `warpline doctor` works on a machine that has none. Beside that, what both
+//! binaries do so that nothing is left behind when they end early: at a signal, and at the limit on file sizes.
 
 pub mod cache;
 pub mod clang;
 pub mod cuda;
 pub mod doctor;
 pub mod interrupt;
+pub mod large_files;
 pub mod pins;
 pub mod programs;
 

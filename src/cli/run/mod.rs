@@ -18,4 +18,3 @@ mod unmatched;
 
 pub(super) use execute::{execute, print_options, run, write};
 pub(super) use plan::Plan;
-pub(super) use signals::survive_large_files;

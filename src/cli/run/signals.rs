@@ -91,19 +91,6 @@ extern "C" fn forward(signal: libc::c_int, information: *mut libc::siginfo_t, _c
     }
 }
 
-/// Lets a write beyond the limit on file sizes fail instead of ending this process. Programs that are started have the
-/// system's way again, as they would not if the signal were ignored.
-pub(in crate::cli) fn survive_large_files() {
-    extern "C" fn nothing(_signal: libc::c_int) {}
-    // SAFETY: the structure is plain data for which zeroes are valid, and the handler does nothing.
-    unsafe {
-        let mut action: libc::sigaction = std::mem::zeroed();
-        action.sa_sigaction = nothing as *const () as libc::sighandler_t;
-        action.sa_flags = libc::SA_RESTART;
-        libc::sigaction(libc::SIGXFSZ, &action, std::ptr::null_mut());
-    }
-}
-
 /// Name of a signal for messages.
 pub(super) fn name(signal: i32) -> &'static str {
     match signal {

@@ -6,12 +6,15 @@
 use crate::cpu::emitter::Emitter;
 use crate::llvm::Value;
 
+/// Whether a hook stands under a guard: nothing else is in its block. Otherwise the access is in the same block.
+pub fn is_under_guard(hook: Value<'_>) -> bool {
+    hook.next().is_some_and(|next| hook.block().and_then(|block| block.terminator()) == Some(next))
+}
+
 impl<'c> Emitter<'_, 'c> {
-    /// Keeps what a hook's check let through, where the hook stands under a guard and nothing else does; otherwise the access
-    /// is in the same block.
+    /// Keeps what a hook's check let through, where the hook stands under a guard.
     pub fn keep_for_guarded(&mut self, hook: Value<'c>) {
-        let alone = hook.next().is_some_and(|next| hook.block().and_then(|block| block.terminator()) == Some(next));
-        if !alone {
+        if !is_under_guard(hook) {
             return;
         }
         let Some(allowed) = self.accesses.take_allowed() else { return };

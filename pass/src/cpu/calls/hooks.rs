@@ -1,5 +1,6 @@
 //! Hooks: accesses, and the counts of blocks and branches.
 
+use crate::cpu::access::guarded::is_under_guard;
 use crate::cpu::emitter::lanes::{Allowed, Lay};
 use crate::cpu::emitter::leaf::Leaf;
 use crate::cpu::emitter::{Emitted, Emitter, context};
@@ -9,18 +10,14 @@ use crate::llvm::Value;
 use warpline_format::abi::count_cells;
 use warpline_format::access::Space;
 
-/// Whether what a hook tells of is done by inline assembly: the next instruction that is no hook, or under a guard, where the hook
-/// stands alone.
+/// Whether what a hook tells of is done by inline assembly: the next instruction that is no hook, or under a guard.
 fn is_of_assembly(hook: Value<'_>) -> bool {
     let is_hook = |value: &Value<'_>| value.callee_name().starts_with("__warpline_");
     let mut next = hook.next();
     while let Some(value) = next.filter(is_hook) {
         next = value.next();
     }
-    next.is_some_and(|value| {
-        value.called_value().is_some_and(Value::is_inline_asm)
-            || hook.block().and_then(|block| block.terminator()) == Some(value)
-    })
+    is_under_guard(hook) || next.is_some_and(|value| value.called_value().is_some_and(Value::is_inline_asm))
 }
 
 impl<'c> Emitter<'_, 'c> {
